@@ -1,0 +1,18 @@
+// Register table of x86-64: DWARF numbers (System V ABI, figure 3.36) and names.
+#pragma once
+#include <cstdint>
+
+namespace dj::arch {
+
+enum Reg : uint8_t {
+  kRax, kRdx, kRcx, kRbx, kRsi, kRdi, kRbp, kRsp,
+  kR8, kR9, kR10, kR11, kR12, kR13, kR14, kR15, kRegCount
+};
+constexpr const char* kRegNames[kRegCount] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+                                              "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+// Integer argument registers in order (System V ABI 3.2.3).
+constexpr Reg kArgumentRegs[6] = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};
+// The number that stands for reg in instruction encodings (ModRM, REX).
+constexpr uint8_t kRegEncoding[kRegCount] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+
+}  // namespace dj::arch

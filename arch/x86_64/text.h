@@ -1,0 +1,33 @@
+// ModuleText: all that the safety checks want to know about one module's machine code. Plain data, filled by
+// compiler/debuginfo from the file (never from the process), addresses are ELF virtual addresses.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dj::arch {
+
+// Executable bytes [address, address + bytes.size()).
+struct TextRange {
+  uint64_t address = 0;
+  std::vector<uint8_t> bytes;
+};
+
+// A function's instructions, [begin, end), from a symbol or from .eh_frame. Sorted, may be nested
+// by aliases, never partly overlapping.
+struct FunctionRange {
+  uint64_t begin = 0, end = 0;
+};
+
+struct ModuleText {
+  std::string path;
+  bool position_independent = true;
+  std::vector<TextRange> text;
+  std::vector<FunctionRange> functions;       // sorted by begin
+  std::vector<uint64_t> landing_pads;         // from .gcc_except_table, sorted
+  std::vector<uint64_t> address_taken;        // code addresses in relocations and data words, sorted
+  std::vector<FunctionRange> rseq_sections;   // critical sections from __rseq_cs / __rseq_cs_ptr_array
+  std::vector<TextRange> rodata;              // for jump tables
+};
+
+}  // namespace dj::arch

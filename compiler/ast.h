@@ -1,0 +1,129 @@
+// STAGE TYPE Script: what parse() makes of the text, names still spelled, nothing typed.
+// Written by compiler/parse, read by compiler/check and the printer only.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/source.h"
+
+namespace dj::ast {
+
+struct Expr;
+struct Stmt;
+using ExprPtr = std::unique_ptr<Expr>;
+using StmtPtr = std::unique_ptr<Stmt>;
+
+struct Number { int64_t value; };
+struct String { std::string value; };  // escapes already decoded
+struct Name { std::string name; };     // local or global, decided by check
+// a[k1, k2]; `base` is a name.
+struct Index { std::string name; Span name_span; std::vector<ExprPtr> keys; };
+struct Call { std::string name; Span name_span; std::vector<ExprPtr> args; };
+
+// One step behind a target variable: ->field, .field (never parsed: '.' is concat), [expr].
+struct Access {
+  enum Kind : uint8_t { Field, Element } kind;
+  std::string field;
+  ExprPtr index;
+  Span span;
+};
+// $name->a[i], &$name, @var(..) later. name without the '$'. "$return" has name "return";
+// $$vars, $$parms, $$locals, $$return have name "$vars" and so on.
+struct Target { std::string name; bool address_of = false; std::vector<Access> path; };
+// @defined($x): arguments are kept unevaluated. @count(e) ... are At too: op without the '@'.
+struct At { std::string op; Span op_span; std::vector<ExprPtr> args; };
+
+enum class UnOp : uint8_t { Neg, Plus, Not, BitNot };
+enum class BinOp : uint8_t {
+  Add, Sub, Mul, Div, Mod, Shl, Shr, UShr, And, Or, Xor, Concat,
+  Lt, Gt, Le, Ge, Eq, Ne, LogAnd, LogOr,
+};
+struct Unary { UnOp op; ExprPtr operand; };
+struct Binary { BinOp op; Span op_span; ExprPtr left, right; };
+struct Ternary { ExprPtr condition, then, otherwise; };
+// left = right (op empty), left op= right, left <<< right (stat_add).
+struct Assign { std::optional<BinOp> op; bool stat_add = false; Span op_span; ExprPtr left, right; };
+struct Crement { bool prefix; int delta; ExprPtr operand; };  // delta is +1 or -1
+struct In { std::vector<ExprPtr> keys; std::string array; Span array_span; };
+
+struct Expr {
+  Span span;
+  std::variant<Number, String, Name, Index, Call, Target, At, Unary, Binary, Ternary, Assign, Crement, In> node;
+};
+
+struct Block { std::vector<StmtPtr> body; };
+struct Empty {};
+struct ExprStmt { ExprPtr expr; };
+struct If { ExprPtr condition; StmtPtr then, otherwise; };  // otherwise may be null
+struct While { ExprPtr condition; StmtPtr body; };
+struct For { ExprPtr init, condition, step; StmtPtr body; };  // each may be null but body
+// foreach (v = [k1+, k2-] in a@op- limit n). sort: +1 ascending, -1 descending, 0 none.
+struct LoopKey { std::string name; Span span; int sort = 0; };
+struct Foreach {
+  std::optional<LoopKey> value;
+  std::vector<LoopKey> keys;
+  std::string array;
+  Span array_span;
+  std::string array_op;  // "count", "sum" ... of a@count-; empty: none
+  int array_sort = 0;
+  ExprPtr limit;  // may be null
+  StmtPtr body;
+};
+struct Break {};
+struct Continue {};
+struct Next {};
+struct Return { ExprPtr value; };  // may be null
+struct Delete { ExprPtr what; };   // Name or Index
+
+struct Stmt {
+  Span span;
+  std::variant<Block, Empty, ExprStmt, If, While, For, Foreach, Break, Continue, Next, Return, Delete> node;
+};
+
+// One component of a probe point: func("x"), timer, ms(10), begin.
+struct Component {
+  std::string name;
+  Span name_span;
+  std::variant<std::monostate, int64_t, std::string> argument;
+  Span argument_span;  // of the literal, quotes included
+};
+struct ProbePoint {
+  Span span;
+  std::vector<Component> components;
+  bool optional = false;    // '?'
+  bool sufficient = false;  // '!'
+};
+struct Probe {
+  Span span;
+  std::vector<ProbePoint> points;
+  StmtPtr body;  // a Block
+};
+
+struct GlobalDecl {
+  std::string name;
+  Span span;
+  bool is_private = false, wrap = false;
+  std::optional<int64_t> capacity;  // [N]
+  ExprPtr init;                     // Number or String, may be null
+};
+struct Param { std::string name; Span span; std::string type; };  // type "", "long" or "string"
+struct FunctionDecl {
+  std::string name;
+  Span name_span;
+  bool is_private = false;
+  std::string type;  // "", "long" or "string"
+  std::vector<Param> params;
+  StmtPtr body;
+};
+
+struct Script {
+  std::vector<GlobalDecl> globals;
+  std::vector<FunctionDecl> functions;
+  std::vector<Probe> probes;
+};
+
+}  // namespace dj::ast

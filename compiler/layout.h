@@ -1,0 +1,53 @@
+// Layout: where every global, table and buffer of a session lies in the data arena. Computed once
+// from Program and Plan; lower takes addresses from it, runtime/control formats the arena by it, report reads by it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/plan.h"
+#include "compiler/program.h"
+#include "runtime/shared/abi.h"
+
+namespace dj {
+
+// Limits a session may set by -D NAME=VALUE; SystemTap's names.
+struct Limits {
+  int64_t max_map_entries = 2048;    // MAXMAPENTRIES
+  int64_t max_string_len = 512;      // MAXSTRINGLEN
+  int64_t max_action = 1000;         // MAXACTION in a probe in the target (MAXACTION_HOST elsewhere)
+  int64_t max_action_host = 1000000; // for begin, end and timer handlers
+  int64_t max_nesting = 10;          // MAXNESTING
+  int64_t max_errors = 0;            // MAXERRORS: end the session after more script errors; 0: never
+  int64_t ring_bytes = 1 << 20;      // a CPU's event ring (power of two)
+  int64_t string_bytes = 16 << 20;   // interned strings of a session
+  int64_t contexts = 64;             // handlers at once that need scratch memory
+};
+
+struct GlobalSlot {
+  uint64_t address = 0;         // Scalar: the word. Stats: row 0. Array: the Map. Counter: unused
+  uint32_t counter = 0;         // Counter: its number
+  uint32_t stride = 0;          // Stats: bytes from row to row
+  abi::StatShape shape = {};    // Stats and arrays of Stat
+  uint64_t shape_address = 0;   // where the arena holds a copy of shape
+};
+
+struct Layout {
+  uint64_t base = 0;    // below 2 GB
+  uint64_t bytes = 0;   // page-aligned; the arena is sparse
+  uint32_t cpus = 1;
+  Limits limits;
+  abi::Header header;   // filled but for what only the session knows (pid, ticket, tsc, trap_table)
+  std::vector<GlobalSlot> globals;  // by GlobalId
+  uint64_t constants = 0;           // string constants, as consecutive Str
+  std::vector<std::string> constant_texts;      // interned by the controller at start
+  std::vector<uint64_t> constant_words;         // where each one's interned address is stored (a u64 in the arena)
+  uint64_t trap_table = 0, trap_bytes = 0;      // room for the int3 look-up (trap.h)
+};
+
+// base: a page-aligned address below 2 GB where `Layout::bytes` are free in both processes; kNominalBase
+// where no target exists (--stop-after, tests). Pure.
+constexpr uint64_t kNominalBase = 0x40000000;
+Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus, uint64_t base);
+
+}  // namespace dj

@@ -1,0 +1,40 @@
+// LocExpr: how to compute one target value at one site: a postfix program over 64-bit values.
+// DW_OP lists and C type navigation both become this; lower turns it into straight code.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dj {
+
+// One step. The stack holds 64-bit words; the result is the word on top at the end.
+struct LocStep {
+  enum Op : uint8_t {
+    PushReg,    // a: DWARF register number at the site (x86-64: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi
+                //    6 rbp 7 rsp 8..15 r8..r15)
+    PushConst,  // a: the word
+    PushArg,    // a: index into TargetRef::args
+    PushBias,   // load bias of the site's module (static addresses are ELF vaddrs plus this)
+    PushFsBase, // thread pointer (variables in static TLS)
+    PushEntry,  // a: index into ReturnCapture::values; only in .return handlers
+    Deref,      // pop address, push a checked read of `a` bytes (1, 2, 4, 8), sign-extended if b
+    StackDeref, // as Deref, but the address is provably in the current frame: read unchecked
+    Add, Sub, Mul, Div, Mod, And, Or, Xor, Shl, Shr, Sar, Neg, Not,
+    Eq, Ne, Lt, Le, Gt, Ge,             // signed, push 0 or 1
+    Dup, Drop, Swap, Over, Rot, Pick,   // Pick: a = depth
+    Extract,    // pop word, push bits [a, a+b) of it; sign-extended if c
+    Extend,     // pop word, keep its low a bytes; sign-extended if b
+  } op;
+  int64_t a = 0, b = 0, c = 0;
+  bool operator==(const LocStep&) const = default;
+};
+
+struct LocExpr {
+  std::vector<LocStep> steps;
+  bool operator==(const LocExpr&) const = default;
+};
+
+// "reg5 deref4s +8 ..." for dumps and goldens.
+std::string to_string(const LocExpr& expr);
+
+}  // namespace dj

@@ -1,0 +1,98 @@
+// STAGE TYPE Plan: which addresses of which modules get which handlers, and where every target value
+// lies there. Knows files, not processes: sites are module + ELF address. Written by
+// compiler/resolve; read by lower (handlers) and runtime/control (sites).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/location.h"
+#include "compiler/program.h"
+
+namespace dj {
+
+using ModuleId = uint32_t;   // Plan::modules
+using SiteId = uint32_t;     // Plan::sites
+using HandlerId = uint32_t;  // Plan::handlers
+
+struct PlanModule {
+  std::string path;      // as the target sees it
+  std::string build_id;  // hex, may be empty
+};
+
+enum class SiteKind : uint8_t {
+  Entry,      // a function's first instruction (behind endbr64)
+  Return,     // the function's exits: the engine finds them in [function_begin, function_end)
+  Statement,  // any other instruction
+};
+char site_letter(SiteKind kind);  // 'e', 'r', 's' as --probes prints
+
+// One place to probe. All addresses are ELF virtual addresses of the module's file.
+struct Site {
+  ModuleId module = 0;
+  SiteKind kind = SiteKind::Entry;
+  uint64_t address = 0;         // IA; for Return the function's entry
+  uint64_t function_begin = 0, function_end = 0;
+  std::string function;         // as a person writes it (demangled)
+  std::string symbol;           // as the linker wrote it
+  std::string file; uint32_t line = 0;  // declaration or statement; may be empty
+  std::vector<HandlerId> handlers;  // in registration order
+};
+
+// One text form of several variables: $$parms, $$vars, $$locals, $$return: "a=1 b=0x2".
+struct TargetText {
+  struct Item {
+    std::string name;
+    bool defined = false;   // false prints name=?
+    enum class As : uint8_t { Signed, Unsigned, Hex, Char } as = As::Signed;
+    LocExpr value;
+  };
+  std::vector<Item> items;
+};
+
+// What a target expression is at the sites of one handler.
+struct Undefined { std::string reason; };  // only behind a false @defined
+using TargetPlan = std::variant<Undefined, LocExpr, TargetText>;
+
+// Values that a .return handler needs from the function's entry; taken by an entry site of their own
+// and found again by stack address.
+struct ReturnCapture { std::vector<LocExpr> values; };
+
+// One machine-code handler: a probe's body with one set of locations. Shared by all sites where these are equal.
+struct Handler {
+  ProbeId probe = 0;
+  enum class Role : uint8_t {
+    Body,     // runs the probe's body
+    Capture,  // runs at a function's entry and only stores `capture` for the Body handler `capture_for`
+    Host,     // begin, end, timer: runs in the controller, void()
+  } role = Role::Body;
+  // Form of the detour that calls it (arch/x86_64/detour.h).
+  enum class Form : uint8_t {
+    Boundary,  // function entry or exit: flags and red zone are dead
+    Middle,    // anywhere else
+    Host,
+  } form = Form::Boundary;
+  std::vector<TargetPlan> targets;  // by TargetId
+  ReturnCapture capture;            // Role::Capture: what to store; Role::Body: what it may PushEntry
+  HandlerId capture_for = 0;
+  bool wants_site = false;          // the body uses probefunc(), pp() ... : pass the site's index
+};
+
+// begin, end, process.end, timers: what the controller runs and when.
+struct HostProbe {
+  enum class When : uint8_t { Begin, End, ProcessEnd, Timer } when = When::Begin;
+  uint64_t interval_ns = 0;  // Timer
+  HandlerId handler = 0;
+  std::string text;          // "timer.s(1)"
+};
+
+struct Plan {
+  std::vector<PlanModule> modules;
+  std::vector<Site> sites;
+  std::vector<Handler> handlers;
+  std::vector<HostProbe> host_probes;
+};
+
+}  // namespace dj

@@ -1,0 +1,175 @@
+// STAGE TYPE Program: every name an id, every expression a type. Written by compiler/check, read by
+// resolve (probe points and targets) and lower (all). No name is looked up by its spelling from here on.
+// A script value is an int (64 bits, signed) or a string; a target expression ($x->y) is an int,
+// its text forms ($$parms) are strings: so check needs no debug info.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/ast.h"
+#include "compiler/source.h"
+
+namespace dj {
+
+enum class Type : uint8_t { Unknown, Int, Str, Stat, Void };
+
+using GlobalId = uint32_t;    // Program::globals
+using FunctionId = uint32_t;  // Program::functions
+using ProbeId = uint32_t;     // Program::probes
+using LocalId = uint32_t;     // Frame::locals of the function or probe the node stands in
+using TargetId = uint32_t;    // Probe::targets
+using BuiltinId = uint32_t;   // row of stdlib/builtins.def (stdlib/builtins.h)
+using FormatId = uint32_t;    // Program::formats
+
+// How handlers use a global: decides its storage (layout.h).
+enum class Storage : uint8_t {
+  Counter,  // int that handlers only ++, --, +=, -= with the value unused: one slot per CPU
+  Scalar,   // int or string that handlers also read or set: one atomic word
+  Stats,    // scalar aggregate: one Stat per CPU
+  Array,    // map; value type Int, Str or Stat
+};
+
+// Linear histogram of an aggregate: buckets for start, start+step .. stop.
+struct Linear { int64_t start = 0, stop = 0, step = 1; };
+
+struct Global {
+  std::string name;
+  Span span;               // declaration, or first use of an auto-global
+  Type value = Type::Int;  // of the scalar, or of the array's elements
+  std::vector<Type> keys;  // empty: not an array
+  Storage storage = Storage::Scalar;
+  bool implicit = false;      // auto-global
+  bool ever_read = false;     // false: printed at exit
+  bool ever_written = false;
+  int64_t capacity = 0;       // 0: the default (MAXMAPENTRIES)
+  std::variant<std::monostate, int64_t, std::string> init;
+  bool hist_log = false;            // @hist_log is asked of it somewhere
+  std::optional<Linear> hist_linear;  // @hist_linear is asked of it, with these bounds
+};
+
+struct Expr;
+struct Stmt;
+using ExprPtr = std::unique_ptr<Expr>;
+using StmtPtr = std::unique_ptr<Stmt>;
+
+struct IntLit { int64_t value; };
+struct StrLit { std::string value; };
+struct LocalRef { LocalId local; };
+struct GlobalRef { GlobalId global; };
+struct ElementRef { GlobalId array; std::vector<ExprPtr> keys; };  // a[k..]
+struct Unary { ast::UnOp op; ExprPtr operand; };                   // Int
+struct Binary { ast::BinOp op; ExprPtr left, right; };  // Int x Int; Concat and comparisons also Str x Str
+struct Ternary { ExprPtr condition, then, otherwise; };
+// place = value, place op= value. place is LocalRef, GlobalRef or ElementRef. Concat for ".=".
+struct Assign { std::optional<ast::BinOp> op; ExprPtr place, value; };
+struct Crement { bool prefix; int delta; ExprPtr place; };
+struct CallFunction { FunctionId function; std::vector<ExprPtr> args; };
+struct CallBuiltin { BuiltinId builtin; std::vector<ExprPtr> args; };
+struct InArray { GlobalId array; std::vector<ExprPtr> keys; };
+// @count(place) and friends; place is GlobalRef or ElementRef of a Stat.
+enum class StatOp : uint8_t { Count, Sum, Min, Max, Avg };
+struct StatRead { StatOp op; ExprPtr place; };
+// $x->y[i]: args are the script expressions inside [..] that are not constants, in order.
+struct TargetRef { TargetId target; std::vector<ExprPtr> args; };
+struct Defined { TargetId target; };  // @defined($x): a constant once sites are resolved
+
+// printf, print, println (printed = true) and sprintf (printed = false, type Str).
+struct Print { bool printed; FormatId format; std::vector<ExprPtr> args; };
+// print(@hist_log(s)) and println(...): kind of histogram of place.
+struct PrintHist { bool linear; ExprPtr place; };
+
+struct Expr {
+  Type type = Type::Unknown;
+  Span span;
+  std::variant<IntLit, StrLit, LocalRef, GlobalRef, ElementRef, Unary, Binary, Ternary, Assign, Crement,
+               CallFunction, CallBuiltin, InArray, StatRead, TargetRef, Defined, Print, PrintHist>
+      node;
+};
+
+struct Block { std::vector<StmtPtr> body; };
+struct ExprStmt { ExprPtr expr; };  // the value is discarded
+struct StatAdd { ExprPtr place, value; };  // place <<< value
+struct If { ExprPtr condition; StmtPtr then, otherwise; };
+// while and for: init already stands before it; step may be null; condition may be null (true).
+struct Loop { ExprPtr condition, step; StmtPtr body; };
+// Sort by: nothing, key number `sort_key`, the value (Int/Str arrays), or a StatOp of the value.
+struct Foreach {
+  GlobalId array;
+  std::vector<LocalId> keys;
+  std::optional<LocalId> value;
+  enum class Sort : uint8_t { None, Key, Value, Stat } sort = Sort::None;
+  uint32_t sort_key = 0;
+  StatOp sort_stat = StatOp::Count;
+  bool descending = false;
+  ExprPtr limit;  // may be null
+  StmtPtr body;
+};
+struct Break {};
+struct Continue {};
+struct Next {};
+struct Return { ExprPtr value; };
+struct DeleteElement { ExprPtr element; };  // ElementRef
+struct DeleteGlobal { GlobalId global; };   // whole array, or a scalar back to 0, "" or empty
+
+struct Stmt {
+  Span span;
+  std::variant<Block, ExprStmt, StatAdd, If, Loop, Foreach, Break, Continue, Next, Return, DeleteElement,
+               DeleteGlobal>
+      node;
+};
+
+struct Local { std::string name; Type type = Type::Int; };
+struct Frame { std::vector<Local> locals; };  // a function's parameters come first
+
+struct Function {
+  std::string name;
+  Span span;
+  uint32_t param_count = 0;
+  Type result = Type::Void;
+  Frame frame;
+  StmtPtr body;
+};
+
+// One distinct target expression of a probe: $name with its access path. Elements with a constant
+// index carry it; the others take the next of TargetRef::args.
+struct TargetStep {
+  enum Kind : uint8_t { Field, ConstElement, ArgElement } kind;
+  std::string field;
+  int64_t index = 0;
+  Span span;
+};
+struct TargetExpr {
+  Span span;         // of its first use
+  Span name_span;    // the $name alone
+  std::string name;  // as ast::Target::name
+  bool address_of = false;
+  std::vector<TargetStep> path;
+};
+
+struct Probe {
+  Span span;
+  std::vector<ast::ProbePoint> points;  // not yet resolved; spans into the script
+  std::vector<TargetExpr> targets;
+  Frame frame;
+  StmtPtr body;
+  bool empty = false;  // the body does nothing
+};
+
+// A printf format, split. Literal pieces have conv 0. See runtime/shared/format.h for the conversions.
+struct Format {
+  std::string text;              // as the runtime formatter takes it
+  std::vector<Type> arguments;  // Int or Str, '*' widths included
+};
+
+struct Program {
+  std::vector<Global> globals;
+  std::vector<Function> functions;
+  std::vector<Probe> probes;
+  std::vector<Format> formats;
+};
+
+}  // namespace dj

@@ -1,0 +1,107 @@
+// THE CONTRACT between controller, agent and generated code: what lies where in the data arena.
+// Freestanding: includes only <stdint.h> and <stddef.h>. Every field names its writer.
+//
+// The arena is one MAP_SHARED mapping of the session's memfd at the same address below 2 GB in
+// the controller and the target, so a pointer into it means the same in both and fits a 32-bit
+// displacement. Offsets and sizes are fixed (layout.h) before the first probe is armed.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+namespace dj::abi {
+
+constexpr uint64_t kMagic = 0x31504154'4a44ull;  // "DJTAP1"
+constexpr uint32_t kVersion = 1;
+constexpr uint32_t kMaxCpus = 512;
+constexpr uint32_t kMaxKeys = 8;          // keys of one array
+constexpr uint32_t kMaxEventArgs = 32;    // arguments of one printf
+constexpr uint32_t kMaxCaptures = 16;     // entry values of one return probe
+
+// Why a hit did not do all it should have. Indexes Header::skipped; names in kSkipNames order.
+enum Skip : uint32_t {
+  kSkipNoContext,     // more handlers at once than contexts
+  kSkipRecursion,     // a handler inside the same handler
+  kSkipMapFull,       // an insertion into a full array was dropped
+  kSkipRingFull,      // an event was dropped
+  kSkipStringBudget,  // a string could not be stored for lack of string memory
+  kSkipStringCut,     // a string was longer than MAXSTRINGLEN and was cut
+  kSkipMaxAction,     // a handler ran out of MAXACTION
+  kSkipNestedCalls,   // MAXNESTING
+  kSkipReturnFull,    // no room for a return probe's entry values
+  kSkipReturnMiss,    // a return without its entry values
+  kSkipCount
+};
+
+// Script errors that a handler can raise. Carried in an ErrorEvent.
+enum ErrorKind : uint32_t {
+  kErrBadAddress,    // a: address
+  kErrDivideByZero,
+  kErrMaxAction,     // a: the limit
+  kErrNesting,       // a: the limit
+  kErrEmptyStat,     // @min, @max, @avg of an aggregate without a value
+  kErrUser,          // error("text"): text follows
+};
+
+// Str: a script string. `len` bytes of data, never a terminating NUL; immutable once its address is
+// known to anyone else. An interned Str (Strings below) is equal to another one iff the addresses are equal.
+struct Str {
+  uint32_t len;
+  char data[4];  // really len bytes
+};
+
+// Stat: one aggregate. Each field is updated by a locked instruction of its own. Followed by the
+// histogram words that StatShape asks for. All zero = empty: min and max are valid only when count != 0,
+// and are stored biased (min_inv = ~min ordering trick is not used; see stat.h).
+struct Stat {
+  int64_t count, sum, min, max;
+};
+// Histogram words behind a Stat: first 130 if log (bucket of 0 is number 65, see stat.h), then linear.
+struct StatShape {
+  uint32_t bytes;         // sizeof(Stat) + histograms, multiple of 8
+  uint32_t has_log;       // 0 or 1
+  uint32_t linear_count;  // 0: none; includes one bucket below and one above
+  uint32_t pad;
+  int64_t linear_start, linear_step;
+};
+constexpr uint32_t kLogBuckets = 130;
+
+// Counters: row cpu (0 .. cpus-1) for threads with a registered rseq area, row `cpus` for the
+// others, each 1 << counter_shift bytes apart; word i of every row belongs to counter i.
+// Scalar statistics: same rows, stat_stride bytes a row.
+
+// Header: at the arena's base.
+struct Header {
+  // written by the controller before arming
+  uint64_t magic;
+  uint32_t version, cpus;
+  uint64_t arena_base, arena_bytes;
+  uint64_t counters;                     // address of row 0
+  uint32_t counter_shift, counter_count;
+  uint64_t rings;                        // address of Ring 0; Ring i at rings + i * ring_stride
+  uint64_t ring_stride;                  // ring `cpus` serves threads without rseq
+  uint64_t contexts;                     // address of Context 0
+  uint32_t context_bytes, context_count;
+  uint64_t strings;                      // address of Strings
+  uint64_t captures;                     // address of Captures, 0: no return probe needs it
+  uint64_t sites;                        // address of SiteInfo 0
+  uint32_t site_count, max_string;       // MAXSTRINGLEN
+  uint32_t max_action, max_nesting;
+  uint64_t trap_table;                   // address of TrapTable (trap.h); 0: no int3 site
+  uint64_t target_pid;                   // for target()
+  uint64_t threads;                      // address of the ThreadTable in the target's private page; 0: none
+  uint64_t ticket;                       // random, tells sessions apart
+  uint64_t session_start_tsc;
+  // written by handlers
+  uint64_t exit_requested;
+  uint64_t error_count;
+  uint64_t skipped[kSkipCount];
+  // trap side, written by the agent
+  uint64_t trap_hits, trap_cache_hits, trap_strays;
+};
+
+// SiteInfo: what probefunc() and pp() say. Interned strings, 0 = "".
+struct SiteInfo {
+  uint64_t probefunc, ppfunc, pp, module;
+};
+
+}  // namespace dj::abi

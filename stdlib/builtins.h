@@ -1,0 +1,32 @@
+// Builtin: one row of builtins.def, parsed. Used by check (names, signatures) and lower (entries).
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace dj {
+
+enum BuiltinFlags : uint32_t {
+  kCtx = 1,     // entry takes a Context*
+  kSite = 2,    // entry takes the site index first; the handler then wants_site
+  kRaises = 4,  // entry may set Context::raised; the caller must test it and leave the handler
+};
+
+struct Builtin {
+  std::string_view name;
+  std::string_view signature;
+  std::string_view entry;
+  uint32_t flags;
+};
+
+// All rows, in the file's order; BuiltinId indexes it.
+inline const std::vector<Builtin>& builtins() {
+  static const std::vector<Builtin> rows = {
+#define DJ_BUILTIN(name, signature, entry, flags) {#name, signature, #entry, flags},
+#include "stdlib/builtins.def"
+#undef DJ_BUILTIN
+  };
+  return rows;
+}
+
+}  // namespace dj
