@@ -11,6 +11,7 @@
 #include "runtime/shared/context.h"
 #include "runtime/shared/map.h"
 
+#pragma GCC visibility push(hidden)
 extern "C" {
 extern const uint64_t dj_arena_base;
 extern const uint32_t dj_has_rseq;
@@ -100,3 +101,4 @@ void dj_restorer();                                               // its SA_REST
 // flags. Returns with CF=0: execute the system call with the (perhaps changed) registers; CF=1: skip it, rax is the result.
 void dj_syscall_hook();
 }
+#pragma GCC visibility pop
