@@ -1,0 +1,110 @@
+// One epoll over the pidfd, a signalfd and a timerfd per timer; its time-out is the drain interval.
+#include "runtime/control/loop.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace dj {
+namespace {
+
+// Drain interval: short while events come, longer when the target is quiet.
+constexpr int kDrainMsBusy = 1, kDrainMsIdle = 20;
+
+// A file descriptor that closes itself.
+class Fd {
+ public:
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ~Fd() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Error system_error(const char* what) { return Error{fmt::format("{}: {}", what, std::strerror(errno))}; }
+
+Result<int> make_timer(uint64_t interval_ns) {
+  int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (fd < 0) return system_error("timerfd_create");
+  timespec period{static_cast<time_t>(interval_ns / 1000000000), static_cast<long>(interval_ns % 1000000000)};
+  itimerspec spec{period, period};
+  timerfd_settime(fd, 0, &spec, nullptr);
+  return fd;
+}
+
+// Who an epoll event is about: the pidfd, the signalfd, or timer number n.
+enum : uint64_t { kPid = ~0ull, kSignal = ~1ull };
+
+Status watch(int epoll, int fd, uint64_t who) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = who;
+  if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0) return system_error("epoll_ctl");
+  return ok_status();
+}
+
+}  // namespace
+
+Result<Ended> run_loop(LoopActions& actions) {
+  sigset_t signals, before;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigprocmask(SIG_BLOCK, &signals, &before);
+  struct Restore {
+    sigset_t& mask;
+    ~Restore() { sigprocmask(SIG_SETMASK, &mask, nullptr); }
+  } restore{before};
+
+  Fd epoll(epoll_create1(EPOLL_CLOEXEC));
+  Fd signal_fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (epoll.get() < 0 || signal_fd.get() < 0) return system_error("epoll");
+  DJ_TRY_DO(watch(epoll.get(), signal_fd.get(), kSignal));
+  if (actions.pidfd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.pidfd, kPid));
+  std::vector<Fd> timers;
+  for (size_t i = 0; i < actions.timers.size(); ++i) {
+    DJ_TRY(int fd, make_timer(actions.timers[i].interval_ns));
+    timers.emplace_back(fd);
+    DJ_TRY_DO(watch(epoll.get(), fd, i));
+  }
+
+  int wait_ms = kDrainMsBusy;
+  for (;;) {
+    epoll_event events[16];
+    int count = epoll_wait(epoll.get(), events, 16, wait_ms);
+    if (count < 0 && errno != EINTR) return system_error("epoll_wait");
+    bool gone = false, interrupted = false;
+    for (int i = 0; i < count; ++i) {
+      uint64_t who = events[i].data.u64;
+      if (who == kPid) {
+        gone = true;
+      } else if (who == kSignal) {
+        signalfd_siginfo info;
+        interrupted = read(signal_fd.get(), &info, sizeof info) > 0;
+      } else {
+        uint64_t expirations = 0;
+        if (read(timers[who].get(), &expirations, sizeof expirations) > 0) actions.timers[who].fire();
+      }
+    }
+    wait_ms = actions.drain() > 0 ? kDrainMsBusy : std::min(wait_ms * 2, kDrainMsIdle);
+    if (gone) return Ended::TargetExited;
+    if (interrupted) return Ended::Interrupted;
+    if (actions.exit_requested()) return Ended::ExitCalled;
+    if (actions.too_many_errors()) return Ended::TooManyErrors;
+    if (actions.output_closed()) return Ended::OutputClosed;
+  }
+}
+
+}  // namespace dj

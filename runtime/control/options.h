@@ -1,0 +1,51 @@
+// Options: the command line, parsed and checked. The only CLI11 room.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/layout.h"
+
+namespace dj {
+
+// Exit codes without a child command; with one, the child's status, and these become kExitOwnFailure.
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitUsage = 1,
+  kExitSyntax = 2,
+  kExitScript = 3,   // wrong script, or nothing to probe
+  kExitAttach = 4,   // no such process, no permission, target gone while attaching
+  kExitRun = 5,      // script errors at run time
+  kExitOwnFailure = 125,
+  kExitNotExecutable = 126,
+  kExitNotFound = 127,
+};
+
+enum class Stage : uint8_t { Parse, Check, Resolve, Lower, All };
+
+struct Options {
+  std::optional<std::string> script_text;  // -e
+  std::string script_path;                 // else this file
+  std::vector<std::string> script_args;    // $1 .. and @1 ..
+  std::vector<std::string> command;        // -c or behind --; empty: none
+  std::optional<int> pid;                  // -p, -x
+  std::string output_path;                 // -o; empty: stdout
+  std::optional<std::string> list;         // -l PATTERN
+  bool list_variables = false;             // -L
+  bool probes = false;                     // --probes
+  bool optimize = true;                    // --no-optimize clears it
+  bool strict = false;                     // --strict: no auto-globals
+  bool json_diagnostics = false;           // --diagnostics=json
+  int verbose = 0;                         // -v
+  std::set<std::string> dump;              // --dump=tokens,ast,...
+  Stage stop_after = Stage::All;
+  Limits limits;
+};
+
+// Parses argv. On a usage error or --help/--version prints it and returns the exit code in `exit_code` instead
+// of options.
+std::optional<Options> parse_options(int argc, char** argv, int& exit_code);
+
+}  // namespace dj
