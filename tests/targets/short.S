@@ -1,0 +1,44 @@
+// Functions shorter than a jump, back to back, and one whose fifth byte is a loop's target.
+    .text
+    .macro function name
+    .globl \name
+    .type \name, @function
+\name:
+    .endm
+
+// c3: one byte, followed at once by the next function.
+    function short_ret
+    ret
+    .size short_ret, .-short_ret
+
+// 31 c0 c3: three bytes.
+    function short_zero
+    xorl %eax, %eax
+    ret
+    .size short_zero, .-short_zero
+
+// 89 f8 c3.
+    function short_same
+    movl %edi, %eax
+    ret
+    .size short_same, .-short_same
+
+// A backward branch to its second instruction, inside the five bytes a jump would take.
+    .p2align 4
+    function short_loop
+    xorl %eax, %eax
+1:  addl %edi, %eax
+    decl %edi
+    jnz 1b
+    ret
+    .size short_loop, .-short_loop
+
+// Padded after its end: the jump may use the padding.
+    .p2align 4
+    function short_padded
+    movl %edi, %eax
+    ret
+    .size short_padded, .-short_padded
+    .p2align 4
+
+    .section .note.GNU-stack,"",@progbits
