@@ -99,9 +99,11 @@ struct Header {
   uint64_t trap_hits, trap_cache_hits, trap_strays;
 };
 
-// SiteInfo: what probefunc() and pp() say. Interned strings, 0 = "".
+// SiteInfo: what probefunc() and pp() say (interned strings, 0 = ""), and the load bias of the site's module
+// (static variables). Written by the controller. First Plan::sites, then Plan::host_probes.
 struct SiteInfo {
   uint64_t probefunc, ppfunc, pp, module;
+  uint64_t bias;
 };
 
 }  // namespace dj::abi
