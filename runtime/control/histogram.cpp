@@ -1,0 +1,93 @@
+// Histogram text. A Bucket list is made from either kind, then drawn by one function.
+#include "runtime/control/histogram.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace dj {
+namespace {
+
+constexpr int kBarWidth = 50;
+constexpr size_t kKeptEmpty = 2;  // empty buckets shown before and behind a filled one
+constexpr size_t kLogZero = 65;   // bucket of the value 0 (stat.h)
+
+struct Bucket {
+  std::string label;
+  int64_t count;
+};
+
+// Whether bucket i is nearer than kKeptEmpty to a filled one.
+bool shown(const std::vector<Bucket>& buckets, size_t i) {
+  size_t low = i < kKeptEmpty ? 0 : i - kKeptEmpty;
+  size_t high = std::min(i + kKeptEmpty, buckets.size() - 1);
+  for (size_t j = low; j <= high; ++j) {
+    if (buckets[j].count > 0) return true;
+  }
+  return false;
+}
+
+std::string draw(const std::vector<Bucket>& buckets) {
+  int64_t most = 0;
+  size_t first = buckets.size(), last = 0, label_width = 5;  // "value"
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    most = std::max(most, buckets[i].count);
+    if (!shown(buckets, i)) continue;
+    first = std::min(first, i);
+    last = i;
+    label_width = std::max(label_width, buckets[i].label.size());
+  }
+  if (most == 0) return "";
+  int64_t scale = (most + kBarWidth - 1) / kBarWidth;
+  size_t count_width = std::max<size_t>(5, std::to_string(most).size());  // "count"
+  std::string text = fmt::format("{:>{}} |{:-<{}} {:>{}}\n", "value", label_width, "", kBarWidth, "count", count_width);
+  bool gap = false;
+  for (size_t i = first; i <= last; ++i) {
+    if (!shown(buckets, i)) {
+      if (!gap) text += fmt::format("{:>{}} ~\n", "", label_width);
+      gap = true;
+      continue;
+    }
+    gap = false;
+    text += fmt::format("{:>{}} |{:@<{}}{:>{}} {:>{}}\n", buckets[i].label, label_width, "", buckets[i].count / scale, "",
+                        kBarWidth - buckets[i].count / scale, buckets[i].count, count_width);
+  }
+  return text;
+}
+
+// The value that log bucket i stands for: the power of two it begins with.
+std::string log_label(size_t i) {
+  if (i == kLogZero) return "0";
+  size_t bit = (i > kLogZero ? i - kLogZero : kLogZero - i) - 1;
+  if (bit >= 63) return i > kLogZero ? "9223372036854775808" : "-9223372036854775808";
+  int64_t magnitude = int64_t{1} << bit;
+  return std::to_string(i > kLogZero ? magnitude : -magnitude);
+}
+
+}  // namespace
+
+std::string draw_log_histogram(std::span<const int64_t> counts) {
+  std::vector<Bucket> buckets;
+  for (size_t i = 0; i < counts.size(); ++i) buckets.push_back({log_label(i), counts[i]});
+  return draw(buckets);
+}
+
+std::string draw_linear_histogram(std::span<const int64_t> counts, const abi::StatShape& shape) {
+  std::vector<Bucket> buckets;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    int64_t from = shape.linear_start + (static_cast<int64_t>(i) - 1) * shape.linear_step;
+    bool below = i == 0, above = i + 1 == counts.size();
+    if ((below || above) && counts[i] == 0) continue;
+    if (below) {
+      buckets.push_back({fmt::format("<{}", shape.linear_start), counts[i]});
+    } else if (above) {
+      buckets.push_back({fmt::format(">{}", from - shape.linear_step), counts[i]});
+    } else {
+      buckets.push_back({std::to_string(from), counts[i]});
+    }
+  }
+  return draw(buckets);
+}
+
+}  // namespace dj
