@@ -1,0 +1,25 @@
+// Fills a fresh data arena: header, maps, rings, strings, constants, site names.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+
+#include "compiler/layout.h"
+#include "compiler/plan.h"
+#include "compiler/program.h"
+#include "compiler/result.h"
+
+namespace dj {
+
+// What only the session knows.
+struct SessionFacts {
+  pid_t target_pid = 0;
+  uint64_t ticket = 0;
+};
+
+// `arena`: zero memory, mapped at layout.base in this process.
+Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Program& program, const Plan& plan,
+                    const SessionFacts& facts);
+
+}  // namespace dj

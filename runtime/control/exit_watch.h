@@ -1,0 +1,30 @@
+// ExitWatch: notices the end of the traced process without ptrace.
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+
+#include "compiler/result.h"
+
+namespace dj {
+
+class ExitWatch {
+ public:
+  // is_child: djtap started it and gets its status.
+  static Result<ExitWatch> create(pid_t pid, bool is_child);
+  ExitWatch(ExitWatch&& other) noexcept;
+  ~ExitWatch();
+  int fd() const { return fd_; }  // readable (poll) when the process has ended
+  bool ended() const;
+  // The wait status of an ended child; empty: still running, or not our child. Waits up to timeout_ms (-1: for ever).
+  std::optional<int> wait_status(int timeout_ms);
+
+ private:
+  ExitWatch() = default;
+  int fd_ = -1;
+  pid_t pid_ = 0;
+  bool is_child_ = false;
+  std::optional<int> status_;
+};
+
+}  // namespace dj

@@ -1,0 +1,65 @@
+// What the kernel tells about a process without touching it: its mappings, the modules in them, and whether djtap
+// may trace it.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/result.h"
+
+namespace dj {
+
+// Mapping: one line of /proc/PID/maps.
+struct Mapping {
+  uint64_t begin = 0, end = 0;  // [begin, end)
+  bool read = false, write = false, exec = false, shared = false;
+  uint64_t offset = 0;  // in the file
+  uint64_t device = 0, inode = 0;  // 0: no file
+  std::string path;  // as the target sees it, without " (deleted)"; "[heap]", "[vdso]"; may be empty
+  bool deleted = false;
+};
+
+struct AddressRange {
+  uint64_t begin = 0, end = 0;
+  bool contains(uint64_t address) const { return address >= begin && address < end; }
+};
+
+// MappedModule: one ELF file mapped into the process. The same file mapped twice makes two modules.
+struct MappedModule {
+  std::string path;       // as the target sees it; PlanModule::path
+  std::string open_path;  // how djtap opens the same file (another root or mount namespace)
+  uint64_t bias = 0;      // runtime address = ELF address + bias
+  uint64_t begin = 0, end = 0;       // whole image
+  std::vector<AddressRange> text;    // executable private file mappings, runtime addresses
+  bool is_executable_file = false;   // the program itself (/proc/PID/exe)
+  bool is_vdso = false;
+  bool stale = false;  // the file at `path` is not the one that is mapped (deleted or replaced)
+};
+
+// pid 0: djtap itself.
+Result<std::vector<Mapping>> read_maps(pid_t pid);
+std::vector<Mapping> parse_maps(const std::string& text);
+// All modules, ascending; the vdso is one of them.
+Result<std::vector<MappedModule>> mapped_modules(pid_t pid);
+
+// ProcessStatus: from /proc/PID/status and stat.
+struct ProcessStatus {
+  char state = '?';
+  pid_t tracer = 0;
+  uid_t uid = 0;
+  int seccomp = 0;  // 0 none, 1 strict, 2 filter
+  std::string name;
+  uint64_t heap_begin = 0;  // start_brk
+};
+Result<ProcessStatus> read_status(pid_t pid);
+
+// Can djtap trace this process now? Fails with a message that says why not: no such process, a zombie, somebody
+// else's tracer (its pid), another user's process, not dumpable, strict seccomp.
+Status check_traceable(pid_t pid);
+
+// Threads of a process that still run (no zombies), ascending.
+std::vector<pid_t> live_threads(pid_t pid);
+
+}  // namespace dj

@@ -1,0 +1,45 @@
+// SessionMemory: the memfd that djtap and the target share: the data arena at one address in both, and the code
+// islands. djtap's mappings end with this object; the target's stay (a thread may still be inside).
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/control/address_space.h"
+#include "runtime/control/island.h"
+#include "runtime/control/process.h"
+#include "runtime/control/remote_call.h"
+
+namespace dj {
+
+class SessionMemory {
+ public:
+  // Creates the memfd in the target, maps `arena_bytes` at `arena_base` (rw-) in both, and one island of
+  // `island_bytes` for every cluster of `modules`. All of it is zero.
+  static Result<SessionMemory> create(Stopped& stopped, uint64_t arena_base, uint64_t arena_bytes,
+                                      const std::vector<AddressRange>& modules, uint64_t island_bytes);
+  SessionMemory(SessionMemory&& other) noexcept;
+  SessionMemory& operator=(SessionMemory&&) = delete;
+  ~SessionMemory();
+
+  std::span<uint8_t> arena() const;
+  std::deque<Island>& islands() { return islands_; }
+  // The island that serves code at `address`; null: none is near.
+  Island* island_near(uint64_t address);
+  int fd() const { return fd_; }
+  uint64_t inode() const;  // finds the memory in /proc/*/maps
+
+ private:
+  SessionMemory() = default;
+  Status create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd);
+  Status map_all(RemoteCall& call, uint64_t remote_fd, const std::vector<uint64_t>& island_bases);
+  int fd_ = -1;
+  uint64_t arena_base_ = 0, arena_bytes_ = 0, island_bytes_ = 0;
+  bool arena_mapped_ = false;
+  std::deque<Island> islands_;
+  std::vector<AddressRange> served_;  // by island: span of its modules
+};
+
+}  // namespace dj

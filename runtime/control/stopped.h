@@ -1,0 +1,91 @@
+// Stopped: scope in which all threads of a process are ptrace-stopped. When it ends they go on as if nothing had
+// happened: held signals are delivered, interrupted system calls restart.
+#pragma once
+#include <signal.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "compiler/result.h"
+
+namespace dj {
+
+// Registration of a thread's rseq area as the kernel knows it.
+struct RseqArea {
+  int64_t offset = 0;  // struct rseq minus fs base
+  uint32_t signature = 0;
+};
+
+class Stopped {
+ public:
+  // Seizes and stops every thread of `pid`; loops until no new one appears. Fails with Permission, TargetGone,
+  // or Other when a thread does not stop within two seconds (a vfork that waits for its child).
+  static Result<Stopped> stop(pid_t pid);
+  // Takes over the only thread of a process that this thread has seized and that is in a ptrace-stop; launch.cpp.
+  static Result<Stopped> adopt(pid_t pid);
+  Stopped(Stopped&& other) noexcept;
+  Stopped& operator=(Stopped&&) = delete;
+  ~Stopped();  // release()
+
+  pid_t pid() const { return pid_; }
+  std::vector<pid_t> threads() const;  // ascending, never empty
+
+  // Memory: through /proc/PID/mem, so text and read-only pages are written too (a private copy).
+  Status read(uint64_t address, std::span<uint8_t> bytes) const;
+  Status write(uint64_t address, std::span<const uint8_t> bytes) const;
+
+  Result<user_regs_struct> registers(pid_t tid) const;
+  Status set_registers(pid_t tid, const user_regs_struct& regs) const;
+  Result<uint64_t> signal_mask(pid_t tid) const;  // bit n-1: signal n is blocked
+  Status set_signal_mask(pid_t tid, uint64_t mask) const;
+  // Empty: the thread has not registered one.
+  Result<std::optional<RseqArea>> rseq(pid_t tid) const;
+
+  // Threads that trapped on an int3 at an address for which `ours` says so, and have not yet seen
+  // their SIGTRAP: takes the signal back and sets rip to `ours`'s answer (0: not ours).
+  template <typename Ours>
+  Status take_back_traps(Ours ours);
+
+  // Lets all threads go on. Called by the destructor; afterwards only pause_ns() may be asked.
+  void release();
+  // Nanoseconds from the first thread's stop until now, or until release().
+  uint64_t pause_ns() const;
+
+ private:
+  friend class RemoteCall;
+  struct Thread {
+    std::optional<siginfo_t> held;  // in signal-delivery-stop; delivered at release
+  };
+  Stopped() = default;
+  Status seize(pid_t tid);
+  Status wait_stop(pid_t tid);           // until a stop; records a held signal
+  Status settle(pid_t tid);              // from any stop to one in which registers may be set for good
+  Status pull_pending_trap(pid_t tid);   // EVENT_STOP with SIGTRAP pending -> held
+  Status take_back_trap(pid_t tid, uint64_t new_rip);
+  void repair_interrupted(pid_t tid);
+  bool has_pending_trap(pid_t tid) const;
+
+  pid_t pid_ = 0;
+  int mem_ = -1;
+  std::map<pid_t, Thread> threads_;
+  uint64_t begin_ns_ = 0, end_ns_ = 0;
+};
+
+template <typename Ours>
+Status Stopped::take_back_traps(Ours ours) {
+  for (pid_t tid : threads()) {
+    DJ_TRY(user_regs_struct regs, registers(tid));
+    uint64_t new_rip = ours(regs.rip - 1);
+    if (new_rip != 0) {
+      DJ_TRY_DO(take_back_trap(tid, new_rip));
+    }
+  }
+  return ok_status();
+}
+
+}  // namespace dj
