@@ -38,6 +38,10 @@ struct Region {
   uint8_t length = 0;             // DCR bytes (>= 5) if Ok; else the length of the first instruction (0: undecodable)
   Verdict verdict = Verdict::Ok;
   uint64_t culprit = 0;           // address of the branch, pad ... that said no; 0: none
+  // Set by exits() and syscalls(): the instruction right before which the handlers run, when that is not
+  // the region's first one. check() keeps such a region's start, reaches to this instruction's end,
+  // and moves `address` onto it when the answer is int3. 0: handlers run at `address`.
+  uint64_t pivot = 0;
 };
 
 // Exits of one function: where a return probe goes. Each is a probe region of its own whose detour first runs the

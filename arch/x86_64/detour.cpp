@@ -1,0 +1,140 @@
+// Building a site's detour; detour.h shows the two forms.
+#include "arch/x86_64/detour.h"
+
+#include <fmt/format.h>
+
+#include "arch/x86_64/relocate.h"
+
+namespace dj::arch {
+namespace {
+
+constexpr int32_t kRedZone = 128;
+
+// Where a register's value of the site lies once the frame stands, in bytes above the frame's end;
+// kInPlace: still in the register.
+constexpr uint32_t kInPlace = ~0u;
+
+uint32_t saved_slot(Form form, Reg reg) {
+  if (form == Form::Boundary) return reg == kR11 ? 0 : kInPlace;
+  if (reg == kR11) return 16;
+  return reg == kRax ? 8 : kInPlace;  // 0 is the flags
+}
+
+void open_frame(Code& code, Form form) {
+  if (form == Form::Boundary) {
+    code.push(kR11);
+    return;
+  }
+  code.move_sp(-kRedZone);
+  code.push(kR11);
+  code.push(kRax);
+  code.put({0x9f});              // lahf: SF ZF AF PF CF
+  code.put({0x0f, 0x90, 0xc0});  // seto %al
+  code.push(kRax);
+}
+
+void close_frame(Code& code, Form form) {
+  if (form == Form::Boundary) {
+    code.pop(kR11);
+    return;
+  }
+  code.pop(kRax);
+  code.put({0x04, 0x7f});        // add $127,%al: overflows exactly when it was 1
+  code.put({0x9e});              // sahf
+  code.pop(kRax);
+  code.pop(kR11);
+  code.move_sp(kRedZone);
+}
+
+// Registers that an earlier handler or the flags' saving changed come from their saved copies.
+Status put_handler_call(Code& code, Form form, const HandlerCall& call) {
+  uint32_t pushed = 0;
+  for (auto it = call.stack_regs.rbegin(); it != call.stack_regs.rend(); ++it) {
+    CHECK(*it < kRegCount && *it != kRsp);
+    const Reg reg = Reg(*it);
+    const uint32_t slot = saved_slot(form, reg);
+    if (slot == kInPlace) {
+      code.push(reg);
+    } else {
+      code.push_slot(slot + pushed);
+    }
+    pushed += 8;
+  }
+  if (call.wants_site) {
+    code.push_imm(call.site);
+    pushed += 8;
+  }
+  DJ_TRY_DO(code.call(call.address));
+  if (pushed != 0) code.move_sp(int32_t(pushed));
+  return ok_status();
+}
+
+Status put_handlers(Code& code, const DetourRequest& request) {
+  if (request.calls.empty()) return ok_status();
+  open_frame(code, request.form);
+  for (const HandlerCall& call : request.calls) DJ_TRY_DO(put_handler_call(code, request.form, call));
+  close_frame(code, request.form);
+  return ok_status();
+}
+
+// The hook answers in CF, which lea leaves alone: set means that it did the system call itself.
+Status put_hooked(Code& code, const DetourRequest& request, std::span<const uint8_t> bytes, const Insn& insn,
+                  uint32_t& copy_at) {
+  code.move_sp(-kRedZone);
+  DJ_TRY_DO(code.call(request.syscall_hook));
+  code.move_sp(kRedZone);
+  const uint32_t skip = code.short_jump(0x72);  // jc skip
+  copy_at = code.size();
+  DJ_TRY_DO(relocate_to(code, bytes, insn));
+  code.bind(skip);
+  return ok_status();
+}
+
+}  // namespace
+
+uint32_t detour_bytes_max(const DetourRequest& request) {
+  constexpr uint32_t kFrame = 48, kHook = 32, kJumpBack = 8, kPush = 8;
+  uint32_t total = kFrame + kHook + kJumpBack;
+  for (const HandlerCall& call : request.calls) total += 24 + kPush * uint32_t(call.stack_regs.size());
+  return total + kRelocatedMax * uint32_t(request.region.size());
+}
+
+Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
+  Detour detour;
+  Code code(to);
+  bool leaves = false, handled = false;
+  uint32_t offset = 0;
+  // Bytes behind a jump or return are padding that the jump overwrites: they never run.
+  while (offset < request.region.size() && !leaves) {
+    const auto bytes = request.region.subspan(offset);
+    Insn insn;
+    if (!decode(bytes, request.original + offset, insn))
+      return Error{fmt::format("no instruction at {:#x}", request.original + offset)};
+    uint32_t copy_at = 0;
+    if (offset == request.handlers_at && request.syscall_hook != 0) {
+      handled = true;
+      DJ_TRY_DO(put_hooked(code, request, bytes, insn, copy_at));
+    } else {
+      if (offset == request.handlers_at) {
+        handled = true;
+        DJ_TRY_DO(put_handlers(code, request));
+      }
+      copy_at = code.size();
+      DJ_TRY_DO(relocate_to(code, bytes, insn));
+    }
+    detour.copies.emplace_back(offset, copy_at);
+    offset += insn.length;
+    // A relocated call returns to the original code by itself; a debugger may go on after an int3.
+    leaves = (insn.leaves() && insn.kind != Kind::Trap) || insn.calls();
+    if (insn.calls() && offset < request.region.size())
+      return Error{fmt::format("the call at {:#x} is not the region's last instruction", insn.address)};
+  }
+  if (!handled) return Error{fmt::format("no instruction starts {} bytes behind {:#x}", request.handlers_at,
+                                         request.original)};
+  if (!leaves) DJ_TRY_DO(code.jump(request.original + offset));
+  detour.bytes = code.take();
+  CHECK(detour.bytes.size() <= detour_bytes_max(request));
+  return detour;
+}
+
+}  // namespace dj::arch

@@ -1,0 +1,48 @@
+// Code: bytes being assembled for a known address. Only the instructions that detours need.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "arch/x86_64/registers.h"
+#include "compiler/result.h"
+
+namespace dj::arch {
+
+class Code {
+ public:
+  explicit Code(uint64_t address) : address_(address) {}
+  uint64_t here() const { return address_ + bytes_.size(); }
+  uint32_t size() const { return uint32_t(bytes_.size()); }
+  std::vector<uint8_t> take() { return std::move(bytes_); }
+
+  void put(std::initializer_list<uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes); }
+  void put(std::span<const uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  void put_u32(uint32_t value);
+
+  void push(Reg reg);
+  void pop(Reg reg);
+  void push_imm(uint32_t value);            // sign-extended to 64 bits by the CPU
+  void push_slot(uint32_t offset);          // push offset(%rsp)
+  void move_sp(int32_t bytes);              // lea bytes(%rsp),%rsp: flags survive
+  void push_address(uint64_t value);        // all 64 bits, no flag or register changed
+
+  // opcode rel32; fails when the target is farther than 2 GB.
+  Status branch(std::initializer_list<uint8_t> opcode, uint64_t target);
+  Status jump(uint64_t target) { return branch({0xe9}, target); }
+  Status call(uint64_t target) { return branch({0xe8}, target); }
+  // A short forward jump, its displacement set when the label is bound.
+  uint32_t short_jump(uint8_t opcode);
+  void bind(uint32_t label);
+
+ private:
+  uint64_t address_;
+  std::vector<uint8_t> bytes_;
+};
+
+// The 32-bit displacement from `next` (the end of an instruction) to target.
+Result<int32_t> displacement(uint64_t next, uint64_t target);
+
+}  // namespace dj::arch
