@@ -1,0 +1,102 @@
+"""Fixtures: djtap as a function, in both engine modes, and as an unprivileged user."""
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.dont_write_bytecode = True
+
+from support import paths, run  # noqa: E402 (the path comes first)
+
+NOBODY = 65534
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update", action="store_true", help="rewrite the expectations of the golden tests")
+
+
+@pytest.fixture(params=["jump", "int3"])
+def mode(request):
+    """How sites are built: by jumps where that is safe, or by int3 everywhere."""
+    return request.param
+
+
+@pytest.fixture
+def mode_options(mode):
+    return [] if mode == "jump" else ["--no-optimize"]
+
+
+@pytest.fixture
+def djtap(mode_options):
+    """djtap(args...) runs djtap to its end, in each mode, and returns a Result."""
+    return lambda *args, **options: run.run([*mode_options, *args], **options)
+
+
+@pytest.fixture
+def djtap_once():
+    """The same in one mode only: for what the engine has no part in."""
+    return lambda *args, **options: run.run(args, **options)
+
+
+@pytest.fixture
+def background(mode_options):
+    """background(args...) starts djtap and returns a Background that ends with the test."""
+    started = []
+
+    def start(*args, **options):
+        started.append(run.Background(run.command([*mode_options, *args]), **options))
+        return started[-1]
+
+    yield start
+    for program in started:
+        program.__exit__()
+
+
+@pytest.fixture
+def program():
+    """program(words...) starts any other program in the background; it ends with the test."""
+    started = []
+
+    def start(*words, **options):
+        started.append(run.Background(words, **options))
+        return started[-1]
+
+    yield start
+    for item in started:
+        item.__exit__()
+
+
+def reachable(path):
+    """May anyone execute this file where it lies?"""
+    return all(p.stat().st_mode & 0o001 for p in [path, *path.parents])
+
+
+@pytest.fixture(scope="session")
+def public_build():
+    """A folder with djtap and the victims that any user may execute: the build, or a copy of it."""
+    if os.getuid() != 0 or reachable(paths.DJTAP):
+        yield paths.BUILD
+        return
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="djtap-test-"))
+    folder.chmod(0o755)
+    shutil.copy2(paths.DJTAP, folder)
+    for part in ("targets", "examples"):
+        (folder / part).mkdir()
+        for file in (paths.BUILD / part).iterdir():
+            if file.is_file():
+                shutil.copy2(file, folder / part)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def as_nobody():
+    """What to put before a command so that it runs without any privilege; nothing when we have none."""
+    if os.getuid() != 0:
+        return []
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--bounding-set=-all",
+            "--inh-caps=-all"]

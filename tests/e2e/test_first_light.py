@@ -1,0 +1,58 @@
+"""The first thing a user does: count the calls of vfs_read in tinyfs; and every example runs."""
+import re
+
+import pytest
+
+from support import paths
+
+EXAMPLES = sorted((paths.ROOT / "examples").glob("*.djt"))
+
+
+@pytest.mark.parametrize("body", ["< count++ >", "{ count++ }"])
+def test_counts_what_tinyfs_counts(djtap, body):
+    result = djtap("-e", f'probe func("vfs_read") {body}', "-c", str(paths.TINYFS))
+    assert result.returncode == 0, result
+    assert result.facts["mistakes"] == 0, result
+    assert result.globals == {"count": result.facts["vfs_read calls"]}, result
+    assert result.stdout.splitlines()[-1] == f"count={result.facts['vfs_read calls']}", result
+
+
+def test_the_wrapper_script_adds_no_delay(djtap_once):
+    """scripts/djtap in the work tree itself, when its build is current."""
+    stamp = paths.ROOT / "build" / "djtap.stamp"
+    if paths.BUILD != paths.ROOT / "build" or not stamp.exists():
+        pytest.skip("scripts/djtap has not built this tree")
+    result = djtap_once("--version", binary=paths.ROOT / "scripts" / "djtap", timeout=600)
+    assert result.returncode == 0 and result.stdout.startswith("djtap"), result
+
+
+def test_sums_arguments_and_results(djtap):
+    script = """probe func("vfs_read").return { if ($return > 0) total += $return; calls++ }"""
+    result = djtap("-e", script, "-c", str(paths.TINYFS))
+    assert result.globals == {"total": result.facts["bytes read"], "calls": result.facts["vfs_read calls"]}, result
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs_as_its_header_says(djtap, example):
+    line = re.search(r"^//\s+scripts/djtap (\S+) (-c .*)$", example.read_text(), re.M)
+    assert line, "the header shows the command"
+    command = re.sub(r"^-c '?([^']*)'?$", r"\1", line.group(2)).replace("build/", f"{paths.BUILD}/")
+    result = djtap(str(example), "-c", command)
+    assert result.returncode == 0, result
+    assert "ERROR" not in result.stderr and "error" not in result.stderr, result
+
+
+def test_example_calls_is_exact(djtap):
+    result = djtap(str(paths.ROOT / "examples/calls.djt"), "-c", str(paths.TINYFS))
+    counts = dict(result.array("calls"))
+    assert int(counts['"vfs_read"']) == result.facts["vfs_read calls"], result
+    assert counts['"vfs_write"'] == "801", result
+    values = [int(value) for _, value in result.array("calls")]
+    assert values == sorted(values, reverse=True), result
+
+
+def test_example_line_sees_locals(djtap):
+    result = djtap(str(paths.ROOT / "examples/line.djt"), "-c", str(paths.TINYFS))
+    shown = re.findall(r"^tinyfs: block index (\d+), offset (\d+), part (\d+)$", result.stdout, re.M)
+    assert len(shown) == 10, result
+    assert all(int(offset) + int(part) <= 512 for _, offset, part in shown), result

@@ -1,0 +1,194 @@
+"""Where a probe can be put: names, wildcards, returns, source lines, life-cycle and timers; and -l, -L."""
+import re
+import subprocess
+
+import pytest
+
+from support.paths import line_of, victim
+
+
+def counted(djtap, point, program="count", body="n++"):
+    """Runs one probe and returns the Result."""
+    result = djtap("-e", f"probe {point} {{ {body} }}", "-c", victim(program))
+    assert result.returncode == 0, result
+    return result
+
+
+@pytest.mark.parametrize("point", [
+    'func("work")', 'func("work").call', 'func("wor*")', 'func("wo?k")', 'func("count!work")', 'process.function("work")',
+    'func("work@count.c")', 'process.function("work@*count.c")', 'func("work").return', 'process.function("work").return',
+])
+def test_ways_to_name_a_function(djtap, point):
+    assert counted(djtap, point).globals == {"n": 4000}
+
+
+def test_process_by_path(djtap):
+    path = victim("count")
+    result = djtap("-e", f'probe process("{path}").function("work") {{ a++ }} probe process("count").function("work").return {{ b++ }}',
+                   "-c", path)
+    assert result.globals == {"a": 4000, "b": 4000}, result
+
+
+def test_library(djtap):
+    path = victim("ctor")
+    result = djtap("-e", f'probe process("{path}").library("libctor.so").function("lib_work") {{ n++ }}', "-c", path)
+    assert result.globals == {"n": 160}, result
+
+
+def test_several_points_one_probe(djtap):
+    result = counted(djtap, 'func("fib"), func("deep"), func("fib").return', "recursion")
+    assert result.globals["n"] == 2 * result.facts["fib calls"] + result.facts["deep calls"], result
+
+
+def test_several_probes_one_point(djtap):
+    script = """global order
+        probe func("work") { first++; order[tid()] = 1 }
+        probe func("work") { second++; if (order[tid()] == 1) right_order++ }
+        probe func("work") { third++ }"""
+    result = djtap("-e", script, "-c", victim("count"))
+    assert result.globals == {"first": 4000, "second": 4000, "third": 4000, "right_order": 4000}, result
+
+
+def test_optional_points(djtap):
+    result = counted(djtap, 'func("no_such_thing")?, func("work")')
+    assert result.globals == {"n": 4000}
+    result = counted(djtap, 'func("no_such_thing")!, func("work")!, func("main")')
+    assert result.globals == {"n": 4000}, "a sufficient point makes the later ones unneeded"
+
+
+def test_wildcards_with_names(djtap):
+    result = counted(djtap, 'func("short_*")', "short", "calls[ppfunc()]++")
+    found = {key.strip('"'): int(value) for key, value in result.array("calls")}
+    skipped = re.findall(r"short_\w+", result.stderr)
+    for name, truth in result.facts.items():
+        assert found.get(name) == truth or (name not in found and name in skipped), result
+
+
+def test_short_functions_return(djtap):
+    result = counted(djtap, 'func("short_same").return, func("short_padded").return', "short", "calls[ppfunc()]++")
+    found = {key.strip('"'): int(value) for key, value in result.array("calls")}
+    assert found == {"short_same": 250, "short_padded": 125}, result
+
+
+CXX = [("shapes::Square::area", 12), ("shapes::round::Circle::area", 12), ("shapes::scale(int)", 12),
+       ("shapes::scale(long)", 4), ("shapes::scale", 16), ("shapes::*::area", 24), ("shapes::twice*", 8),
+       ("shapes::Square::plain_static", 4), ("_ZN6shapes5scaleEi", 12)]
+
+
+@pytest.mark.parametrize("name, truth", CXX, ids=[name for name, _ in CXX])
+def test_cxx_names_as_a_person_writes_them(djtap, name, truth):
+    assert counted(djtap, f'func("{name}")', "names").globals == {"n": truth}
+
+
+def test_returns_under_recursion_and_threads(djtap):
+    script = """probe func("fib") { fib_in++ } probe func("fib").return { fib_out++; fib_sum += $return }
+                probe func("deep") { deep_in++ } probe func("deep").return { deep_out++; if ($return == $n) good++ }"""
+    result = djtap("-e", script, "-c", victim("recursion"))
+    fibs, deeps = result.facts["fib calls"], result.facts["deep calls"]
+    numbers = result.globals
+    assert (numbers["fib_in"], numbers["fib_out"], numbers["deep_in"], numbers["deep_out"]) == (fibs, fibs, deeps, deeps), result
+    assert numbers["good"] == deeps, "entry values at return belong to the same call"
+
+
+def test_exceptions_pass_through_probed_frames(djtap):
+    script = """probe func("leaf"), func("middle"), func("outer") { calls[ppfunc()]++ }
+                probe func("leaf").return { leaf_returns++ } probe func("middle").return { middle_returns++ }"""
+    result = djtap("-e", script, "-c", victim("exceptions"))
+    truth = result.facts
+    assert (truth["caught"], truth["passed"], truth["destroyed"]) == (100, 100, 600), result
+    assert result.globals == {"leaf_returns": truth["leaf returns"], "middle_returns": truth["middle returns"]}, result
+    assert dict(result.array("calls")) == {'"leaf"': "600", '"middle"': "600", '"outer"': "600"}, result
+
+
+def test_tail_calls(djtap):
+    """A tail-called function returns for its caller too."""
+    result = djtap("-e", 'probe func("front") { a++ } probe func("back") { b++ } probe func("back").return { c++ } '
+                         'probe func("exits").return { d++ }', "-c", victim("tail"))
+    assert result.globals == {"a": 100, "b": 100, "c": 100, "d": 100}, result
+
+
+def test_return_of_a_tail_caller(djtap):
+    """Counted at its tail jump, or refused by name: never wrong."""
+    result = djtap("--probes", "-e", 'probe func("front").return? { n++ } probe func("back") { b++ }', "-c", victim("tail"))
+    assert result.globals.get("n") == 100 or re.search(r"front\S* .*\[SKIPPED: .+\]", result.stderr), result
+
+
+@pytest.mark.parametrize("form", ["lines", "lines_O0"])
+def test_source_lines(djtap, form):
+    body, odd, out = (line_of("lines.c", name) for name in ("body", "odd", "out"))
+    script = f"""probe func("walk@lines.c:{body}") {{ body++ }}
+                 probe process.statement("walk@lines.c:{odd}") {{ odd++ }}
+                 probe process.function("walk@lines.c:{out}") {{ out++ }}
+                 probe process.statement("*@lines.c:{line_of("lines.c", "second")}") {{ second++ }}"""
+    result = djtap("-e", script, "-c", victim(form))
+    numbers = result.globals
+    assert numbers["body"] == result.facts["loop passes"], result
+    assert numbers["second"] == 10 and numbers["out"] == 10, result
+    if form == "lines_O0":
+        assert numbers["odd"] == result.facts["odd branches"], result
+
+
+def test_begin_end_order(djtap_once):
+    script = """probe end { println("end 1") } probe begin { println("begin 1") } probe begin { println("begin 2"); exit() }
+                probe end { println("end 2") }"""
+    assert djtap_once("-e", script).stdout == "begin 1\nbegin 2\nend 1\nend 2\n"
+
+
+def test_process_end(djtap):
+    result = djtap("-e", 'probe process.end { println("ended") } probe func("work") { n++ }', "-c", victim("count"))
+    assert "ended\n" in result.stdout and result.globals == {"n": 4000}, result
+
+
+@pytest.mark.parametrize("timer, times", [("timer.ms(100)", 5), ("timer.us(100000)", 5), ("timer.msec(50)", 10)])
+def test_timers(djtap_once, timer, times):
+    script = f"""global ticks
+        probe begin {{ printf("%d\\n", gettimeofday_ms()) }}
+        probe {timer} {{ if (++ticks == {times}) exit() }}
+        probe end {{ printf("%d\\nticks %d\\n", gettimeofday_ms(), ticks) }}"""
+    result = djtap_once("-e", script)
+    begun, ended, ticks = re.findall(r"\d+", result.stdout)
+    assert int(ticks) == times and 450 <= int(ended) - int(begun) <= 1500, result
+
+
+def test_timer_reads_what_probes_count(djtap):
+    script = """global n, seen probe func("work") { n++ } probe timer.ms(50) { if (n > 0) seen = 1 }
+                probe end { printf("n %d seen %d\\n", n, seen) }"""
+    result = djtap("-e", script, "-c", f"{victim('hammer')} 1")
+    count, seen = re.search(r"^n (\d+) seen (\d)$", result.stdout, re.M).groups()
+    assert int(seen) == 1 and int(count) == result.facts["work calls"], result
+
+
+def test_timer_seconds(djtap_once):
+    assert djtap_once("-e", 'probe timer.s(1) { println("tick"); exit() }', timeout=10).stdout == "tick\n"
+
+
+def test_probe_names(djtap):
+    script = 'probe func("work") { if (n++ == 0) printf("%s|%s|%s\\n", ppfunc(), probefunc(), pp()) }'
+    line = djtap("-e", script, "-c", victim("count")).stdout
+    match = re.search(r"^work\|work\|(.*)$", line, re.M)
+    assert match and "work" in match.group(1), line
+
+
+def test_list(djtap_once):
+    result = djtap_once("-l", 'func("lib_*")', "-c", victim("ctor"))
+    assert result.returncode == 0, result
+    lines = result.stdout.splitlines()
+    assert len(lines) == 2 and all(re.match(r'process\("[^"]+"\)', line) for line in lines), result
+    assert "lib_work" in result.stdout and "lib_total" in result.stdout, result
+
+
+def test_list_matches_the_symbol_table(djtap_once):
+    """Oracle: readelf."""
+    path = victim("names")
+    listed = djtap_once("-l", 'process.function("*")', "-c", path).stdout
+    table = subprocess.run(["readelf", "-sW", "-C", path], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"\bFUNC\s+\w+\s+\w+\s+\d+\s+(shapes::[\w:]+)", table)
+    assert names and [name for name in names if name not in listed] == []
+
+
+def test_list_with_variables(djtap_once):
+    result = djtap_once("-L", 'func("nine")', "-c", victim("args"))
+    for variable in ("$a:int", "$g:int", "$h:long", "$i:short"):
+        assert variable in result.stdout, result
+    result = djtap_once("-L", 'func("list")', "-c", victim("args"))
+    assert re.search(r"\$head:struct node ?\*", result.stdout) and "$depth:int" in result.stdout, result

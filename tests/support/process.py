@@ -1,0 +1,43 @@
+"""Looks into a running process the way the kernel shows it."""
+import re
+
+
+def status_field(pid, name):
+    """A field of /proc/PID/status, as text."""
+    with open(f"/proc/{pid}/status", encoding="utf8") as file:
+        return re.search(rf"^{name}:\s*(.*)$", file.read(), re.M).group(1)
+
+
+def mappings(pid):
+    """[(begin, end, permissions, path)] of a process."""
+    rows = []
+    with open(f"/proc/{pid}/maps", encoding="utf8") as file:
+        for line in file:
+            fields = line.split(maxsplit=5)
+            begin, end = (int(part, 16) for part in fields[0].split("-"))
+            rows.append((begin, end, fields[1], fields[5].strip() if len(fields) > 5 else ""))
+    return rows
+
+
+def text_of(pid):
+    """{(begin, path): bytes} of all executable mappings of files; the vdso, too."""
+    result = {}
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        for begin, end, permissions, path in mappings(pid):
+            if "x" in permissions and (path.startswith("/") and "memfd" not in path or path == "[vdso]"):
+                memory.seek(begin)
+                result[begin, path] = memory.read(end - begin)
+    return result
+
+
+def differences(before, after):
+    """Where two text_of() differ: readable, empty when they do not."""
+    found = []
+    for key, old in before.items():
+        new = after.get(key)
+        if new is None:
+            found.append(f"{key[1]} is gone")
+        elif new != old:
+            at = [i for i, (a, b) in enumerate(zip(old, new)) if a != b]
+            found.append(f"{key[1]}: {len(at)} bytes differ, the first at {key[0] + at[0]:#x}")
+    return found

@@ -1,0 +1,183 @@
+"""Runs djtap, to its end or in the background, and reads what it and the victims print."""
+import dataclasses
+import os
+import re
+import select
+import signal
+import subprocess
+import time
+
+from support import paths
+
+FACT = re.compile(r"^([\w:() ]+): (-?\d+)$", re.M)
+NUMBER = re.compile(r"^(\w+)=(-?\d+)$", re.M)
+ELEMENT = re.compile(r"^(\w+)\[(.+)\]=(.*)$", re.M)
+SITE = re.compile(r"^(0x)?([0-9a-f]+)\s+([ers])\s+(\S+)\s+(\S+)\s+\[(OPTIMIZED|INT3|SKIPPED|DISABLED|GONE)(?:: ([^\]]*))?\]", re.M)
+
+
+@dataclasses.dataclass
+class Site:
+    """One line of --probes."""
+
+    address: int
+    kind: str
+    symbol: str
+    module: str
+    state: str
+    reason: str
+
+
+@dataclasses.dataclass
+class Result:
+    """What a run of djtap left behind."""
+
+    args: list
+    stdout: str
+    stderr: str
+    returncode: int
+
+    @property
+    def facts(self):
+        """The victim's own truth: {"work calls": 4000}."""
+        return {name: int(value) for name, value in FACT.findall(self.stdout)}
+
+    @property
+    def globals(self):
+        """Integer globals that were printed at exit: {"count": 4000}."""
+        return {name: int(value) for name, value in NUMBER.findall(self.stdout)}
+
+    def array(self, name):
+        """An array that was printed at exit, in order: [('"a",1', '7')]."""
+        return [(key, value) for array, key, value in ELEMENT.findall(self.stdout) if array == name]
+
+    @property
+    def sites(self):
+        return sites_of(self.stderr)
+
+    def __str__(self):
+        return f"{' '.join(map(str, self.args))}\nstatus {self.returncode}\n--- stdout\n{self.stdout}--- stderr\n{self.stderr}"
+
+
+def sites_of(text):
+    """The lines of --probes in a text."""
+    found = SITE.findall(text)
+    return [Site(int(a, 16), kind, symbol, module, state, reason) for _, a, kind, symbol, module, state, reason in found]
+
+
+def session_members(session):
+    """Live processes of a session: what a run left behind."""
+    members = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf8", errors="replace") as stat:
+                fields = stat.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] not in "ZX":
+            members.append(int(entry))
+    return members
+
+
+def reap_session(session):
+    """Kills what is left of a session; returns what there was."""
+    left = session_members(session)
+    for pid in left:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return left
+
+
+def command(args, prefix=(), binary=None):
+    return [*prefix, str(binary or paths.DJTAP), *map(str, args)]
+
+
+def run(args, *, prefix=(), binary=None, timeout=60, stdin=None, cwd=None, env=None, may_leave=False):
+    """Runs djtap to its end. Fails when it takes too long or leaves processes behind."""
+    words = command(args, prefix, binary)
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               cwd=cwd, env=env, start_new_session=True)
+    try:
+        out, err = process.communicate((stdin or "").encode(), timeout=timeout)
+    except subprocess.TimeoutExpired:
+        reap_session(process.pid)
+        out, err = process.communicate()
+        raise AssertionError(f"longer than {timeout} s: " + str(Result(words, decode(out), decode(err), -1))) from None
+    result = Result(words, decode(out), decode(err), process.returncode)
+    left = reap_session(process.pid)
+    assert may_leave or not left, f"left processes {left} behind: {result}"
+    return result
+
+
+def decode(data):
+    return data.decode("utf8", errors="replace")
+
+
+class Background:
+    """A program that runs while the test does something; its output is collected as it comes."""
+
+    def __init__(self, words, **options):
+        self.words = [str(word) for word in words]
+        self.process = subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, start_new_session=True, **options)
+        self.text = {self.process.stdout.fileno(): b"", self.process.stderr.fileno(): b""}
+        self.open = set(self.text)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def stdout(self):
+        return decode(self.text[self.process.stdout.fileno()])
+
+    @property
+    def stderr(self):
+        return decode(self.text[self.process.stderr.fileno()])
+
+    def _read(self, seconds):
+        ready, _, _ = select.select(list(self.open), [], [], seconds)
+        for fd in ready:
+            data = os.read(fd, 65536)
+            self.text[fd] += data
+            if not data:
+                self.open.discard(fd)
+
+    def wait_for(self, pattern, seconds=20):
+        """Until `pattern` stands in stdout or stderr; returns the match."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = re.search(pattern, self.stdout, re.M) or re.search(pattern, self.stderr, re.M)
+            if found:
+                return found
+            assert self.open and time.monotonic() < deadline, f"no {pattern!r} came from {self}"
+            self._read(max(0.0, min(1.0, deadline - time.monotonic())))
+
+    def tell(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+    def finish(self, seconds=30):
+        """Until the program has ended; its Result."""
+        deadline = time.monotonic() + seconds
+        while self.open:
+            assert time.monotonic() < deadline, f"did not end in {seconds} s: {self}"
+            self._read(max(0.0, min(1.0, deadline - time.monotonic())))
+        status = self.process.wait(max(0.1, deadline - time.monotonic()))
+        return Result(self.words, self.stdout, self.stderr, status)
+
+    def __str__(self):
+        return f"{' '.join(self.words)}\n--- stdout\n{self.stdout}--- stderr\n{self.stderr}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        reap_session(self.pid)
+        self.process.communicate()
