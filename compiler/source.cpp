@@ -1,0 +1,42 @@
+// Source: from byte offsets to lines and columns, and back to the line's text.
+#include "compiler/source.h"
+
+#include <algorithm>
+
+namespace dj {
+
+LineCol Source::line_col(uint32_t offset) const {
+  size_t end = std::min<size_t>(offset, text.size());
+  LineCol at;
+  at.line += static_cast<uint32_t>(std::count(text.begin(), text.begin() + end, '\n'));
+  size_t newline = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
+  at.column = static_cast<uint32_t>(end - (newline == std::string::npos ? 0 : newline + 1)) + 1;
+  return at;
+}
+
+std::string_view Source::line(uint32_t line_number) const {
+  std::string_view rest = text;
+  for (uint32_t i = 1; i < line_number; ++i) {
+    size_t newline = rest.find('\n');
+    if (newline == std::string_view::npos) {
+      return {};
+    }
+    rest.remove_prefix(newline + 1);
+  }
+  std::string_view found = rest.substr(0, rest.find('\n'));
+  if (found.ends_with('\r')) {
+    found.remove_suffix(1);
+  }
+  return found;
+}
+
+uint32_t Sources::add(std::string name, std::string text) {
+  files.push_back(Source{std::move(name), std::move(text)});
+  return static_cast<uint32_t>(files.size() - 1);
+}
+
+std::string_view Sources::text(Span span) const {
+  return std::string_view(files.at(span.file).text).substr(span.begin, span.end - span.begin);
+}
+
+}  // namespace dj
