@@ -1,0 +1,40 @@
+// Drain: takes events out of the rings, puts them in time order across CPUs, and writes them as text.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "compiler/image.h"
+#include "compiler/program.h"
+#include "compiler/source.h"
+#include "runtime/control/output.h"
+
+namespace dj {
+
+struct DrainInput {
+  const Program& program;
+  const Image& image;
+  const Plan& plan;
+  const Sources& sources;
+  const Layout& layout;
+};
+
+class Drain {
+ public:
+  Drain(const DrainInput& input, Output& output);
+  ~Drain();
+  Drain(Drain&&) noexcept;
+
+  // Writes what is there. last: the target is gone or quiet, so unfinished records are given up and everything is
+  // written. Returns the number of events.
+  size_t run(bool last);
+  // Script errors reported so far.
+  uint64_t errors() const;
+  // Records that a killed or unwound thread left unfinished.
+  uint64_t abandoned() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dj

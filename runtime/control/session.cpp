@@ -1,0 +1,137 @@
+// The order in which a session comes to life; each ability has its own file.
+#include "runtime/control/session.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/control/address_space.h"
+#include "runtime/control/arena_format.h"
+
+namespace dj {
+namespace {
+
+// Reads the kernel's record of the main thread's rseq area.
+Status read_rseq(TracedProcess& process, const Stopped& stopped) {
+  DJ_TRY(std::optional<RseqArea> area, stopped.rseq(stopped.threads().front()));
+  process.rseq_registered = area.has_value();
+  if (area) process.rseq_offset = area->offset;
+  return ok_status();
+}
+
+}  // namespace
+
+Result<TracedProcess> TracedProcess::launch(const std::vector<std::string>& command) {
+  DJ_TRY(Launched launched, dj::launch(command));
+  TracedProcess process;
+  process.pid = launched.pid;
+  process.is_child = true;
+  DJ_TRY_DO(read_rseq(process, launched.stopped));
+  process.stopped.emplace(std::move(launched.stopped));
+  DJ_TRY(process.modules, mapped_modules(process.pid));
+  return process;
+}
+
+Result<TracedProcess> TracedProcess::open(pid_t pid) {
+  DJ_TRY_DO(check_traceable(pid));
+  TracedProcess process;
+  process.pid = pid;
+  {
+    DJ_TRY(Stopped stopped, Stopped::stop(pid));
+    DJ_TRY_DO(read_rseq(process, stopped));
+  }
+  DJ_TRY(process.modules, mapped_modules(pid));
+  return process;
+}
+
+std::vector<std::string> TracedProcess::module_paths() const {
+  std::vector<std::string> paths;
+  for (const MappedModule& module : modules) {
+    if (module.is_vdso) continue;
+    paths.insert(module.is_executable_file ? paths.begin() : paths.end(), module.path);
+  }
+  return paths;
+}
+
+Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes) {
+  DJ_TRY(std::vector<Mapping> self, read_maps(0));
+  if (process == nullptr) return choose_arena_base({}, self, 0, bytes);
+  DJ_TRY(std::vector<Mapping> target, read_maps(process->pid));
+  DJ_TRY(ProcessStatus status, read_status(process->pid));
+  return choose_arena_base(target, self, status.heap_begin, bytes);
+}
+
+Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes, const SessionInput& input) {
+  Session session;
+  session.arena_base_ = input.layout.base;
+  if (process != nullptr) session.pid_ = process->pid;
+  DJ_TRY_DO(session.map_arena(process, codes, input));
+  SessionFacts facts;
+  facts.target_pid = session.pid_;
+  if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0) facts.ticket = static_cast<uint64_t>(session.pid_);
+  std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
+  DJ_TRY_DO(format_arena(arena, input.layout, input.program, input.plan, facts));
+  DJ_TRY(session.host_, link_host(input.image));
+  if (session.installation_) {
+    LinkCode link_code = [&](uint64_t base, std::span<uint8_t> working) {
+      return link(input.image, base, working, process->rseq_offset);
+    };
+    DJ_TRY_DO(session.installation_->place(*session.memory_, link_bytes(input.image), link_code));
+  }
+  return session;
+}
+
+Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input) {
+  if (process == nullptr) {
+    void* wanted = reinterpret_cast<void*>(input.layout.base);
+    void* got = mmap(wanted, input.layout.bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    if (got != wanted) return Error{fmt::format("cannot map the data arena: {}", std::strerror(errno))};
+    uint64_t bytes = input.layout.bytes;
+    host_arena_ = std::shared_ptr<void>(got, [bytes](void* p) { munmap(p, bytes); });
+    return ok_status();
+  }
+  InstallOptions options{input.optimize, input.use_rseq};
+  DJ_TRY(Installation installation,
+         Installation::prepare(input.plan, input.layout, input.abis, process->modules, codes, options));
+  if (process->stopped) {
+    stopped_.emplace(std::move(*process->stopped));
+    process->stopped.reset();
+  } else {
+    DJ_TRY(Stopped stopped, Stopped::stop(process->pid));
+    stopped_.emplace(std::move(stopped));
+  }
+  uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
+  DJ_TRY(SessionMemory memory, SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,
+                                                     installation.island_modules(), island_bytes));
+  memory_.emplace(std::move(memory));
+  installation_.emplace(std::move(installation));
+  return ok_status();
+}
+
+void Session::run_host(HandlerId handler) {
+  auto found = host_.symbols.find(fmt::format("dj_handler_{}", handler));
+  CHECK(found != host_.symbols.end());
+  reinterpret_cast<void (*)()>(found->second)();
+}
+
+Status Session::arm() {
+  if (!installation_) return ok_status();
+  DJ_TRY_DO(installation_->arm(*stopped_));
+  stopped_.reset();
+  return ok_status();
+}
+
+Status Session::disarm() {
+  if (!installation_) return ok_status();
+  DJ_TRY(Stopped stopped, Stopped::stop(pid_));
+  DJ_TRY_DO(installation_->disarm(stopped));
+  stopped.release();
+  disarm_pause_ns_ = stopped.pause_ns();
+  return ok_status();
+}
+
+}  // namespace dj

@@ -1,0 +1,80 @@
+// Session: one traced process (or none), from the first look at it to the last byte put back. Owns the shared memory,
+// the installed probes and the handlers that run in djtap itself.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/image.h"
+#include "compiler/layout.h"
+#include "compiler/plan.h"
+#include "compiler/program.h"
+#include "compiler/result.h"
+#include "runtime/control/exit_watch.h"
+#include "runtime/control/install.h"
+#include "runtime/control/launch.h"
+#include "runtime/control/process.h"
+
+namespace dj {
+
+// TracedProcess: the target as it is before anything is done to it. A launched one stands before its first
+// constructor until the session lets it go (or this object dies); a running one runs on.
+struct TracedProcess {
+  pid_t pid = 0;
+  bool is_child = false;
+  std::optional<Stopped> stopped;  // of a launched one
+  std::vector<MappedModule> modules;
+  bool rseq_registered = false;
+  int64_t rseq_offset = 0;
+
+  static Result<TracedProcess> launch(const std::vector<std::string>& command);
+  static Result<TracedProcess> open(pid_t pid);
+  // Paths of its modules for resolve(): the executable first, no vdso.
+  std::vector<std::string> module_paths() const;
+};
+
+struct SessionInput {
+  const Program& program;
+  const Plan& plan;
+  const Image& image;
+  const std::vector<HandlerAbi>& abis;
+  const Layout& layout;
+  bool optimize = true, use_rseq = true;
+};
+
+class Session {
+ public:
+  // Maps the arena (in djtap alone when `process` is null), formats it, links handlers. `process` is stopped from here
+  // until arm().
+  static Result<Session> create(TracedProcess* process, ModuleCodes& codes, const SessionInput& input);
+  Session(Session&&) noexcept = default;
+
+  // Runs one handler of Form::Host in djtap.
+  void run_host(HandlerId handler);
+  // Patches the text and lets the target run, untraced.
+  Status arm();
+  // Takes the probes out of a running target. Not needed when it is gone.
+  Status disarm();
+
+  abi::Header& header() { return *reinterpret_cast<abi::Header*>(arena_base_); }
+  const Installation* installation() const { return installation_ ? &*installation_ : nullptr; }
+  uint64_t disarm_pause_ns() const { return disarm_pause_ns_; }
+
+ private:
+  Session() = default;
+  Status map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input);
+  std::optional<SessionMemory> memory_;
+  std::shared_ptr<void> host_arena_;  // without a target
+  std::optional<Installation> installation_;
+  std::optional<Stopped> stopped_;
+  Linked host_;
+  uint64_t arena_base_ = 0;
+  pid_t pid_ = 0;
+  uint64_t disarm_pause_ns_ = 0;
+};
+
+// Where the arena of this session can lie: free in djtap and in `process` (null: djtap alone).
+Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes);
+
+}  // namespace dj

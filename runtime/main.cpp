@@ -1,0 +1,285 @@
+// djtap, the map: what happens, in order. Each step is one call; between them stands what is true from there on.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "compiler/check/check.h"
+#include "compiler/check/dump_program.h"
+#include "compiler/debuginfo/text.h"
+#include "compiler/image.h"
+#include "compiler/parse/parse.h"
+#include "compiler/print_ast.h"
+#include "compiler/resolve/listing.h"
+#include "compiler/resolve/resolve.h"
+#include "runtime/control/drain.h"
+#include "runtime/control/hooks.h"
+#include "runtime/control/loop.h"
+#include "runtime/control/options.h"
+#include "runtime/control/report.h"
+#include "runtime/control/session.h"
+#include "runtime/control/stage_clock.h"
+
+namespace dj {
+namespace {
+
+
+int exit_code_for(const Options& options, int own) { return options.command.empty() ? own : kExitOwnFailure; }
+
+int fail(const Options& options, int own, const std::string& message) {
+  fmt::print(stderr, "djtap: {}\n", message);
+  return exit_code_for(options, own);
+}
+
+void print_diags(const Diags& diags, const Sources& sources, const Options& options) {
+  bool colour = isatty(STDERR_FILENO);
+  for (const Diag& diag : diags.all()) {
+    std::string text = options.json_diagnostics ? render_json(diag, sources) : render(diag, sources, colour);
+    fmt::print(stderr, "{}", text);
+  }
+}
+
+Result<std::string> read_script(const Options& options) {
+  if (options.script_text) return *options.script_text;
+  std::ifstream file(options.script_path, std::ios::binary);
+  if (!file) return Error{fmt::format("cannot read script {}: {}", options.script_path, std::strerror(errno))};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void dump(const Options& options, const char* stage, const std::string& text) {
+  if (options.dump.count(stage)) fmt::print("{}", text);
+}
+
+// The target as the command line names it; null when there is none.
+Result<std::optional<TracedProcess>> find_target(const Options& options) {
+  if (!options.command.empty()) {
+    DJ_TRY(TracedProcess process, TracedProcess::launch(options.command));
+    return std::optional<TracedProcess>(std::move(process));
+  }
+  if (options.pid) {
+    DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
+    return std::optional<TracedProcess>(std::move(process));
+  }
+  return std::optional<TracedProcess>();
+}
+
+int target_failure(const Options& options, const Error& error) {
+  if (!options.command.empty() && error.kind == Fail::NotFound) {
+    fmt::print(stderr, "djtap: {}\n", error.message);
+    return kExitNotFound;
+  }
+  if (!options.command.empty() && (error.kind == Fail::Permission || error.kind == Fail::Unsupported)) {
+    fmt::print(stderr, "djtap: {}\n", error.message);
+    return kExitNotExecutable;
+  }
+  return fail(options, kExitAttach, error.message);
+}
+
+TargetFiles target_files(const std::optional<TracedProcess>& process) {
+  TargetFiles files;
+  files.has_target = process.has_value();
+  if (process) files.modules = process->module_paths();
+  return files;
+}
+
+// -l and -L: no handler is made, the target is not touched.
+int list_points(const Options& options) {
+  Sources sources;
+  uint32_t file = sources.add("<command line>", "probe " + *options.list + " {}");
+  Diags diags;
+  ast::Script script = parse(sources, file, {}, diags);
+  Result<std::optional<TracedProcess>> process = find_target(options);
+  if (!process.ok()) return target_failure(options, process.error());
+  std::string text;
+  if (diags.ok()) text = list(script.probes.front().points, target_files(process.value()), options.list_variables, diags);
+  if (process.value() && process.value()->is_child) kill(process.value()->pid, SIGKILL);
+  fmt::print("{}", text);
+  print_diags(diags, sources, options);
+  return diags.ok() ? kExitOk : exit_code_for(options, kExitScript);
+}
+
+// All that is known once the script is compiled, in the order in which it came to be.
+struct Compiled {
+  Program program;
+  Plan plan;
+  Layout layout;
+  Image image;
+  std::vector<HandlerAbi> abis;
+  bool use_rseq = true;
+};
+
+// Everything behind the check that needs the target's files: plan, layout, code. Null: `code` says how it ended.
+Result<Unit> compile_for(const Options& options, std::optional<TracedProcess>& process, ModuleCodes& codes,
+                         Compiled& compiled, StageClock& clock) {
+  if (process) {
+    std::string why;
+    compiled.use_rseq = can_trust_rseq(process->rseq_registered, process->modules, codes, &why);
+    clock.done("rseq", compiled.use_rseq ? "" : why);
+  }
+  uint32_t cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
+  Layout nominal = lay_out(compiled.program, compiled.plan, options.limits, cpus, kNominalBase);
+  DJ_TRY(uint64_t base, find_arena_base(process ? &*process : nullptr, nominal.bytes));
+  compiled.layout = lay_out(compiled.program, compiled.plan, options.limits, cpus, base);
+  // From here on, every global has its address.
+
+  EmitOptions emit;
+  emit.abi.has_rseq = compiled.use_rseq;
+  emit.want_ir = options.dump.count("ir") > 0;
+  emit.want_assembly = options.dump.count("asm") > 0;
+  DJ_TRY(compiled.image, lower(compiled.program, compiled.plan, compiled.layout, emit, compiled.abis));
+  dump(options, "ir", compiled.image.ir);
+  dump(options, "asm", compiled.image.assembly);
+  clock.done("lower", fmt::format("{} handlers", compiled.plan.handlers.size()));
+  return ok_status();
+}
+
+void run_host_probes(Session& session, const Plan& plan, HostProbe::When when) {
+  for (const HostProbe& probe : plan.host_probes) {
+    if (probe.when == when) session.run_host(probe.handler);
+  }
+}
+
+// The session's middle: the target runs, events become text.
+Result<Ended> trace(const Options& options, const Compiled& compiled, Session& session, Drain& drain, Output& output,
+                    int pidfd) {
+  LoopActions actions;
+  actions.pidfd = pidfd;
+  for (const HostProbe& probe : compiled.plan.host_probes) {
+    if (probe.when != HostProbe::When::Timer) continue;
+    actions.timers.push_back({probe.interval_ns, [&session, &probe] { session.run_host(probe.handler); }});
+  }
+  actions.drain = [&] { return drain.run(false); };
+  actions.exit_requested = [&] { return session.header().exit_requested != 0; };
+  uint64_t max_errors = static_cast<uint64_t>(options.limits.max_errors);
+  actions.too_many_errors = [&drain, max_errors] { return max_errors > 0 && drain.errors() > max_errors; };
+  actions.output_closed = [&output] { return output.closed(); };
+  return run_loop(actions);
+}
+
+int child_exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+void print_sites(const Options& options, const Session& session, StageClock& clock) {
+  if (session.installation() == nullptr) return;
+  std::vector<InstalledSite> sites = session.installation()->sites();
+  const InstallTimes& times = session.installation()->times();
+  clock.done("arm", fmt::format("{} of {} sites; target stopped {:.1f} ms", session.installation()->armed_count(), sites.size(),
+                                static_cast<double>(times.pause_ns) / 1e6));
+  if (options.probes || options.dump.count("probes")) report_sites(sites);
+  warn_skipped_sites(sites);
+}
+
+// From compiled code to the end of the session. Returns the exit code.
+int run_session(const Options& options, const Sources& sources, Compiled& compiled, std::optional<TracedProcess>& process,
+                ModuleCodes& codes, StageClock& clock) {
+  Result<Output> opened = Output::open(options.output_path);
+  if (!opened.ok()) return fail(options, kExitUsage, opened.error().message);
+  Output output = opened.take();
+  SessionInput input{compiled.program, compiled.plan, compiled.image, compiled.abis, compiled.layout, options.optimize, compiled.use_rseq};
+  Result<Session> created = Session::create(process ? &*process : nullptr, codes, input);
+  if (!created.ok()) return fail(options, kExitAttach, created.error().message);
+  Session session = created.take();
+  clock.done("place");
+  // From here on, handlers exist and the target stands still.
+
+  signal(SIGPIPE, SIG_IGN);
+  Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout}, output);
+  run_host_probes(session, compiled.plan, HostProbe::When::Begin);
+  drain.run(false);
+  std::optional<ExitWatch> watch;
+  if (process) {
+    Result<ExitWatch> made = ExitWatch::create(process->pid, process->is_child);
+    if (!made.ok()) return fail(options, kExitAttach, made.error().message);
+    watch.emplace(made.take());
+  }
+  Status armed = session.arm();
+  if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
+  print_sites(options, session, clock);
+  // From here on, the target runs, probed and untraced.
+
+  Result<Ended> ended = trace(options, compiled, session, drain, output, watch ? watch->fd() : -1);
+  if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
+  bool gone = watch && watch->ended();
+  if (watch && !gone) {
+    Status disarmed = session.disarm();
+    if (!disarmed.ok() && !watch->ended()) fmt::print(stderr, "djtap: probes not removed: {}\n", disarmed.error().message);
+  }
+  // From here on, no handler runs in the target any more.
+
+  if (gone) run_host_probes(session, compiled.plan, HostProbe::When::ProcessEnd);
+  run_host_probes(session, compiled.plan, HostProbe::When::End);
+  drain.run(true);
+  report_globals(compiled.program, compiled.layout, output);
+  output.flush();
+  report_skips(session.header());
+  if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
+  if (process && process->is_child) {
+    std::optional<int> status = watch->wait_status(-1);
+    return status ? child_exit_code(*status) : kExitOwnFailure;
+  }
+  return drain.errors() > 0 ? kExitRun : kExitOk;
+}
+
+int run(const Options& options) {
+  if (options.list) return list_points(options);
+  StageClock clock(options.verbose > 0);
+  Result<std::string> text = read_script(options);
+  if (!text.ok()) return fail(options, kExitUsage, text.error().message);
+  Sources sources;
+  Diags diags;
+  uint32_t file = sources.add(options.script_text ? "<command line>" : options.script_path, text.take());
+  if (options.dump.count("tokens")) dump(options, "tokens", dump_tokens(sources, file, {options.script_args}));
+
+  ast::Script script = parse(sources, file, {options.script_args}, diags);
+  clock.done("parse");
+  if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitSyntax);
+  if (options.dump.count("ast")) dump(options, "ast", print(script));
+  if (options.stop_after == Stage::Parse) return print_diags(diags, sources, options), kExitOk;
+  // From here on, the script is a tree; no ANTLR type is in sight.
+
+  Compiled compiled;
+  compiled.program = check(script, {options.strict}, diags);
+  clock.done("check");
+  if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
+  if (options.dump.count("program")) dump(options, "program", dj::dump(compiled.program));
+  if (options.stop_after == Stage::Check) return print_diags(diags, sources, options), kExitOk;
+  // From here on, every name is an id and every expression has a type.
+
+  Result<std::optional<TracedProcess>> found = find_target(options);
+  if (!found.ok()) return target_failure(options, found.error());
+  std::optional<TracedProcess> process = found.take();
+  clock.done("target", process ? fmt::format("pid {}, {} modules", process->pid, process->modules.size()) : "none");
+  // A child that is not going to be traced is not started at all, as far as its user can see.
+  auto give_up = [&process](int code) {
+    if (process && process->is_child) kill(process->pid, SIGKILL);
+    return code;
+  };
+
+  compiled.plan = resolve(compiled.program, target_files(process), diags);
+  clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
+  print_diags(diags, sources, options);
+  if (!diags.ok()) return give_up(exit_code_for(options, kExitScript));
+  if (options.dump.count("plan")) dump(options, "plan", dj::dump(compiled.plan));
+  if (options.stop_after == Stage::Resolve) return give_up(kExitOk);
+  // From here on, debug info is closed: the plan holds all that was needed.
+
+  ModuleCodes codes(read_text);
+  Status compiled_ok = compile_for(options, process, codes, compiled, clock);
+  if (!compiled_ok.ok()) return give_up(fail(options, kExitScript, compiled_ok.error().message));
+  if (options.stop_after == Stage::Lower) return give_up(kExitOk);
+  return run_session(options, sources, compiled, process, codes, clock);
+}
+
+}  // namespace
+}  // namespace dj
+
+int main(int argc, char** argv) {
+  int exit_code = 0;
+  std::optional<dj::Options> options = dj::parse_options(argc, argv, exit_code);
+  return options ? dj::run(*options) : exit_code;
+}
