@@ -1,0 +1,46 @@
+"""Forks, vforks, spawns and new threads of a probed program, with libc's own functions probed as well."""
+import pytest
+
+from support.paths import victim
+
+LIBC = ["malloc", "free", "fork", "vfork", "posix_spawn", "system", "pthread_create", "sigprocmask", "write", "read"]
+
+
+def test_spawning_program_runs_unharmed(djtap):
+    result = djtap("-e", 'probe func("work") { n++ }', "-c", victim("spawn"))
+    truth = result.facts
+    assert result.returncode == 0 and truth["good"] == 10 * truth["rounds"], result
+    assert result.globals == {"n": truth["work calls"]}, result
+
+
+@pytest.mark.parametrize("function", LIBC)
+def test_spawning_program_with_libc_probed(djtap, function):
+    """A site where a blocked SIGTRAP would kill is refused with that reason, not installed."""
+    script = f'probe func("libc.so.6!{function}")? {{ n++ }} probe func("libc.so.6!{function}").return? {{ r++ }} probe func("work") {{ w++ }}'
+    result = djtap("-e", script, "-c", victim("spawn"))
+    truth = result.facts
+    assert result.returncode == 0 and truth["good"] == 10 * truth["rounds"], result
+    assert result.globals["w"] == truth["work calls"], result
+
+
+def test_many_libc_functions_at_once(djtap):
+    result = djtap("-e", 'probe func("libc.so.6!*") { n++ }', "-c", f"{victim('spawn')} 5", timeout=100)
+    truth = result.facts
+    assert result.returncode == 0 and truth["good"] == 50 and result.globals["n"] > 1000, result
+
+
+def test_forked_children_are_counted(djtap):
+    result = djtap("-e", 'probe func("work") { n++; pids[pid()]++ }', "-c", victim("forker"))
+    assert result.facts["clean children"] == 4 and result.globals == {"n": result.facts["work calls"]}, result
+    assert [value for _, value in result.array("pids")] == ["20000"] * 5, result
+
+
+def test_exec_in_children_is_harmless(djtap):
+    result = djtap("-e", 'probe func("libc.so.6!malloc") { n++ }', "--", "/bin/sh", "-c",
+                   "for i in 1 2 3 4 5; do /bin/echo $i; done; (exit 3); echo status $?")
+    assert result.stdout.startswith("1\n2\n3\n4\n5\nstatus 3\n") and result.returncode == 0, result
+
+
+def test_probed_from_the_first_instruction_of_main(djtap):
+    result = djtap("-e", 'probe func("main") { n++ } probe func("_start") { s++ }', "-c", victim("count_nopie"))
+    assert result.globals["n"] == 1, result

@@ -1,0 +1,155 @@
+"""Nothing a script does harms the program it traces, and nothing is lost without being told."""
+import os
+import re
+import signal
+import time
+
+import pytest
+
+from support import process
+from support.paths import victim
+from test_targets import attach
+
+COUNT = 'probe func("work") { calls++ }'
+ENGINE = r"\[(OPTIMIZED|INT3)"
+
+
+def test_bad_pointers_are_script_errors(djtap):
+    script = 'probe func("take") { x <<< $box->value; n++ }'
+    result = djtap("-e", script, "-c", victim("badptr"))
+    assert result.facts == {"take calls": 9, "value": 42}, result
+    errors = re.findall(r"^ERROR: .*address 0x([0-9a-f]+).* near .*$", result.stderr, re.M)
+    assert {"0", "10", "dead000000000000"} <= {error.lstrip("0") or "0" for error in errors}, result
+    assert result.stdout.count("x @count=2 @min=42 @max=42") == 1, result
+
+
+def test_bad_strings_are_script_errors(djtap):
+    script = """probe func("take") { seen++; names[user_string($what)]++; inner[user_string($box->inner->name)]++ }"""
+    result = djtap("-e", script, "-c", victim("badptr"))
+    assert result.facts == {"take calls": 9, "value": 42} and result.globals == {"seen": 9}, result
+    assert dict(result.array("inner")) == {'"good"': "2"} and len(result.array("names")) == 9, result
+    assert re.search(r"^ERROR: .* address 0x", result.stderr, re.M), result
+
+
+def test_a_handler_ends_at_its_error_only(djtap):
+    """Other probes of the same call run; the exit status is still the child's."""
+    script = 'probe func("take") { a++; x = $box->inner->value; b[x]++ } probe func("take") { c++ }'
+    result = djtap("-e", script, "-c", victim("badptr"))
+    assert result.returncode == 0 and result.globals == {"a": 9, "c": 9}, result
+    assert dict(result.array("b")) == {"42": "2"}, result
+
+
+@pytest.mark.parametrize("body", [
+    "while (1) { }", "for (;;) x++", "i = 0; while (i < 1000000) i++", "f(1)", "a[1]++; while (1) a[1]++",
+], ids=["while", "for", "long", "recursion", "map"])
+def test_endless_handlers_are_stopped(djtap, body):
+    script = f'global a function f(n) {{ return f(n + 1) }} probe func("work") {{ entered++; {body}; never++ }}'
+    result = djtap("-e", script, "-c", f"{victim('count')} 25")
+    assert result.returncode == 0 and result.facts["work calls"] == 100, result
+    assert result.globals.get("entered") == 100 and "never" not in result.globals, result
+    assert re.search(r"MAXACTION|MAXNESTING", result.stderr), result
+
+
+def test_division_by_zero(djtap):
+    result = djtap("-e", 'probe func("work") { entered++; x = 10 / $n; y <<< x }', "-c", f"{victim('count')} 10")
+    assert result.globals == {"entered": 40} and "y @count=36" in result.stdout, result
+    assert re.search(r"^ERROR: division by 0.* near ", result.stderr, re.M), result
+
+
+def test_a_full_map_is_counted(djtap):
+    result = djtap("-D", "MAXMAPENTRIES=16", "-e", 'probe func("work") { a[$n]++; calls++ }', "-c", victim("count"))
+    assert result.facts["work calls"] == 4000 and result.globals["calls"] == 4000, result
+    kept = sum(int(value) for _, value in result.array("a"))
+    lost = sum(map(int, re.findall(r"(\d+)[^\n\d]*full", result.stderr)))
+    assert len(result.array("a")) == 16 and kept + lost == 4000, result
+
+
+def test_a_full_ring_is_counted(djtap):
+    """Events that came plus events told as lost are all there were."""
+    script = 'probe func("work") { printf("event %d %d\\n", $id, $n) }'
+    result = djtap("-D", "RINGBYTES=4096", "-e", script, "-c", f"{victim('count')} 50000", timeout=100)
+    assert result.facts["work calls"] == 200000, result.stderr
+    events = len(re.findall(r"^event [0-3] \d+$", result.stdout, re.M))
+    lost = re.search(r"(\d+) event", result.stderr)
+    assert events + (int(lost.group(1)) if lost else 0) == 200000, f"{events} events came; {result.stderr}"
+
+
+def test_long_strings_are_cut_and_counted(djtap):
+    script = """probe func("text") { s = user_string($string); for (i = 0; i < 8; i++) s = s . s; printf("length %d\\n", strlen(s)) }"""
+    result = djtap("-D", "MAXSTRINGLEN=64", "-e", script, "-c", victim("args"))
+    length = int(re.search(r"^length (\d+)$", result.stdout, re.M).group(1))
+    assert 60 <= length <= 64 and result.facts["text"] == 12, result
+    assert re.search(r"string", result.stderr), result
+
+
+def test_killed_target_keeps_its_results(background, program):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer = attach(background, target.pid, COUNT + ' probe func("work") { if ($id == 5) printf("no\\n"); s <<< $n } '
+                                                    'probe func("work") { if (shown++ < 50) printf("event %d\\n", $id) }')
+    target.tell("call 12345")
+    target.wait_for("called: 12345")
+    target.signal(signal.SIGKILL)
+    result = tracer.finish()
+    assert result.globals["calls"] == 12345 and "s @count=12345" in result.stdout, result
+    assert len(re.findall(r"^event [0-3]$", result.stdout, re.M)) == 50, result
+
+
+def test_killed_while_it_hammers(background, program):
+    target = program(victim("hammer"))
+    target.wait_for("pid: ")
+    tracer = attach(background, target.pid, 'probe func("work") { calls++; a[$id]++; s <<< $n }')
+    time.sleep(0.3)
+    target.signal(signal.SIGKILL)
+    result = tracer.finish()
+    calls = result.globals["calls"]
+    assert calls > 0 and abs(sum(int(value) for _, value in result.array("a")) - calls) <= 8, result
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.03, 0.06, 0.1, 0.3])
+def test_killed_tracer_leaves_the_target_running(background, program, delay):
+    """kill -9 of djtap at any moment: while it attaches, patches, or traces."""
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer = background("-e", COUNT + ' probe func("work").return { r++; printf("x") } probe func("libc.so.6!*printf*") { p++ }',
+                        "-p", str(target.pid))
+    time.sleep(delay)
+    tracer.signal(signal.SIGKILL)
+    tracer.process.wait()
+    target.tell("call 100000")
+    target.wait_for("called: 100000", 60)
+    target.tell("quit")
+    end = target.finish()
+    assert end.returncode == 0 and end.facts["work calls"] == 100000, end
+
+
+def test_killed_tracer_leaves_a_launched_target_running(background):
+    tracer = background("--probes", "-e", 'probe func("work") { n++ }', "-c", f"{victim('hammer')} 2")
+    tracer.wait_for(ENGINE)
+    pid = int(tracer.wait_for(r"^pid: (\d+)").group(1))
+    tracer.signal(signal.SIGKILL)
+    result = tracer.finish()
+    assert result.facts.get("wrong") == 0 and result.facts["work calls"] > 0, result
+    assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_handlers_in_signals_count(djtap):
+    """A signal handler that calls the probed function while the probe's handler may be running."""
+    script = 'probe func("work") { n++ } probe func("on_alarm") { alarms++ } probe func("on_alarm").return { back++ }'
+    result = djtap("-e", script, "-c", victim("signals"))
+    truth = result.facts
+    assert result.globals == {"n": truth["work calls"], "alarms": truth["in handler"], "back": truth["in handler"]}, result
+
+
+def test_heavy_handlers_in_signals_count(djtap):
+    script = 'global a probe func("work") { a[$n & 7] <<< $n; s = sprintf("%d", $n); if (strlen(s) > 0) n++ }'
+    result = djtap("-e", script, "-c", victim("signals"))
+    skipped = sum(map(int, re.findall(r"(\d+) (?:hits? )?skipped", result.stderr)))
+    assert result.globals["n"] + skipped == result.facts["work calls"], result
+
+
+def test_memory_of_the_tracer_is_not_writable_and_executable(background, program):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer = attach(background, target.pid, COUNT)
+    assert [row for row in process.mappings(tracer.pid) if "w" in row[2] and "x" in row[2]] == []

@@ -1,0 +1,92 @@
+"""--probes: every site with its address and state, against readelf; and --dump, --stop-after, -v."""
+import json
+import re
+import subprocess
+
+import pytest
+
+from support.paths import victim
+
+
+def symbol_address(path, name):
+    table = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True, check=True).stdout
+    return int(re.search(rf"^\s*\d+: ([0-9a-f]+)\s.*FUNC.*\s{name}$", table, re.M).group(1), 16)
+
+
+def test_states(djtap, mode):
+    result = djtap("--probes", "-e", 'probe func("work") { n++ }', "-c", victim("count"))
+    assert [(site.kind, site.state) for site in result.sites] == [("e", "OPTIMIZED" if mode == "jump" else "INT3")], result
+    assert result.sites[0].symbol.startswith("work") and result.sites[0].module.endswith("count"), result
+
+
+def test_address_is_the_functions(djtap):
+    """Non-PIE: what readelf says; an endbr64 may stand before."""
+    path = victim("count_nopie")
+    result = djtap("--probes", "-e", 'probe func("work") { n++ }', "-c", path)
+    assert result.sites[0].address - symbol_address(path, "work") in (0, 4), result
+
+
+def test_every_exit_is_a_site(djtap):
+    result = djtap("--probes", "-e", 'probe func("exits").return { n++ }', "-c", victim("tail"))
+    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", victim("tail")], capture_output=True, text=True, check=True).stdout
+    body = re.search(r"<exits>:\n((?:.+\n)+)", code).group(1)
+    exits = len(re.findall(r"\tret\s*$", body, re.M))
+    assert len(result.sites) == exits and {site.kind for site in result.sites} == {"r"}, result
+    assert result.globals == {"n": 100}, result
+
+
+def test_short_functions_name_their_reason(djtap_once):
+    result = djtap_once("--probes", "-e", 'probe func("short_*") { n++ }', "-c", victim("short"))
+    states = {site.symbol.split("+")[0]: site for site in result.sites}
+    assert states["short_padded"].state == "OPTIMIZED", result
+    assert states["short_loop"].state != "OPTIMIZED" and states["short_loop"].reason, result
+    assert states["short_ret"].state != "OPTIMIZED" and states["short_ret"].reason, result
+
+
+def test_int3_everywhere_where_jumps_would_do(djtap_once):
+    script = 'probe func("work"), func("main") { n++ } probe func("work").return { r++ }'
+    result = djtap_once("--no-optimize", "--probes", "-e", script, "-c", victim("count"))
+    assert result.sites and {site.state for site in result.sites} == {"INT3"}, result
+
+
+DUMPS = {"tokens": "parse", "ast": "parse", "program": "check", "plan": "resolve", "ir": "lower", "asm": "lower"}
+
+
+@pytest.mark.parametrize("dump", DUMPS)
+def test_every_stage_can_be_printed(djtap_once, dump):
+    result = djtap_once(f"--dump={dump}", f"--stop-after={DUMPS[dump]}", "-e", 'probe func("work") { calls += $n }', "-c", victim("count"))
+    assert result.returncode == 0 and "work calls" not in result.stdout, result
+    expected = {"ir": "define ", "asm": "dj_handler_0", "tokens": "calls"}.get(dump, "work")
+    assert expected in result.stdout + result.stderr, result
+
+
+def test_dumped_script_parses_to_itself(djtap_once, tmp_path):
+    script = """global a, n = 3
+        function f(x, y) { if (x > y) return x - y * 2; else return -x }
+        probe func("work"), timer.s(1) { a[$n, "x"] <<< f($n, 2) ? 1 : 0; foreach ([i, s] in a- limit 5) { n++; delete a[i, s] } }
+        probe begin < n += 2; while (n < 10) { n++ } >"""
+    once = djtap_once("--dump=ast", "--stop-after=parse", "-e", script)
+    file = tmp_path / "again.djt"
+    file.write_text(once.stdout)
+    again = djtap_once("--dump=ast", "--stop-after=parse", file)
+    assert once.returncode == again.returncode == 0 and once.stdout == again.stdout and "foreach" in once.stdout, again
+
+
+def test_verbose_prints_the_time_of_each_stage(djtap_once):
+    result = djtap_once("-v", "-e", 'probe func("work") { n++ }', "-c", victim("count"))
+    stages = re.findall(r"^.*?\b([\d.]+) ms\b", result.stderr, re.M)
+    assert len(stages) >= 5, result
+    for word in ("parse", "check", "resolve", "lower"):
+        assert re.search(rf"\b{word}\b.*ms", result.stderr), result
+
+
+def test_no_vector_register_and_no_spill_in_a_counter(djtap_once):
+    result = djtap_once("--dump=asm", "--stop-after=lower", "-e", 'probe func("work") { count++ }', "-c", victim("count"))
+    text = result.stdout + result.stderr
+    assert not re.search(r"%[xyz]mm\d", text) and not re.search(r"\tpushq?\s", text), text
+
+
+def test_diagnostics_as_json(djtap_once):
+    result = djtap_once("--diagnostics=json", "-e", 'probe func("wrok") { n++ }', "-c", victim("count"))
+    found = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
+    assert len(found) == 1 and found[0]["severity"] == "error" and found[0]["code"].startswith("DJ3"), result

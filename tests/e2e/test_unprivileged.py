@@ -1,0 +1,56 @@
+"""Works without any privilege on one's own processes; as root, the same by dropping all of it first."""
+import os
+
+import pytest
+
+from support import process, run
+
+SCRIPT = 'probe func("work") { n++; a[$id] += $n } probe func("work").return { s <<< $return }'
+
+
+def launch(as_nobody, build, *args):
+    return run.run(args, prefix=as_nobody, binary=build / "djtap", cwd="/tmp")
+
+
+def check(result, calls=4000):
+    assert result.returncode == 0 and result.facts["work calls"] == calls, result
+    assert result.globals == {"n": calls} and f"s @count={calls}" in result.stdout, result
+
+
+@pytest.mark.parametrize("form", ["count", "count_nopie", "count_static"])
+def test_launch(as_nobody, public_build, mode_options, form):
+    result = launch(as_nobody, public_build, *mode_options, "-e", SCRIPT, "-c", str(public_build / "targets" / form))
+    check(result)
+
+
+def test_tinyfs(as_nobody, public_build, mode_options):
+    result = launch(as_nobody, public_build, *mode_options, "-e", 'probe func("vfs_read") < count++ >',
+                    "-c", str(public_build / "examples" / "tinyfs"))
+    assert result.globals == {"count": result.facts["vfs_read calls"]}, result
+
+
+def test_attach(as_nobody, public_build, mode_options, program):
+    target = program(*as_nobody, public_build / "targets" / "commander", cwd="/tmp")
+    target.wait_for("pid: ")
+    words = run.command([*mode_options, "--probes", "-e", 'probe func("work") { n++ }', "-p", target.pid], as_nobody,
+                        public_build / "djtap")
+    tracer = program(*words, cwd="/tmp")
+    tracer.wait_for(r"\[(OPTIMIZED|INT3)")
+    assert process.status_field(target.pid, "TracerPid") == "0"
+    target.tell("call 5000")
+    target.wait_for("called: 5000")
+    tracer.signal(2)
+    assert tracer.finish().globals == {"n": 5000}
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+def test_another_users_process_is_refused(public_build, as_nobody, program):
+    if os.getuid() != 0:
+        pytest.skip("needs root to have another user's process")
+    target = program(public_build / "targets" / "commander")
+    target.wait_for("pid: ")
+    result = launch(as_nobody, public_build, "-e", 'probe func("work") { n++ }', "-p", str(target.pid))
+    assert result.returncode == 4 and str(target.pid) in result.stderr, result
+    target.tell("quit")
+    assert target.finish().returncode == 0
