@@ -59,16 +59,19 @@ class Stopped {
  private:
   friend class RemoteCall;
   struct Thread {
-    std::optional<siginfo_t> held;  // in signal-delivery-stop; delivered at release
+    std::vector<siginfo_t> held;   // signals that we saw and the program has not; delivered at release
+    bool at_signal_stop = false;   // stopped in the delivery of held.front() (or of one taken back)
   };
   Stopped() = default;
-  Status seize(pid_t tid);
-  Status wait_stop(pid_t tid);           // until a stop; records a held signal
-  Status settle(pid_t tid);              // from any stop to one in which registers may be set for good
-  Status pull_pending_trap(pid_t tid);   // EVENT_STOP with SIGTRAP pending -> held
+  Status seize_new_threads();
+  Status seize(pid_t tid, bool* gone);
+  Status open_memory();
+  // Waits for the thread's next stop; *status is its wait status. Forgets a thread that ended (TargetGone).
+  Status wait_stop(pid_t tid, int* status);
+  Status to_event_stop(pid_t tid);  // from any stop to one behind which an interrupted call restarts
   Status take_back_trap(pid_t tid, uint64_t new_rip);
   void repair_interrupted(pid_t tid);
-  bool has_pending_trap(pid_t tid) const;
+  void detach(pid_t tid, Thread& thread);
 
   pid_t pid_ = 0;
   int mem_ = -1;

@@ -1,0 +1,84 @@
+// First fit over a sorted list of free ranges.
+#include "runtime/control/island.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace dj {
+
+Island::Island(uint64_t base, std::span<uint8_t> working) : base_(base), working_(working) {
+  free_[base] = base + working.size();
+}
+
+std::optional<uint64_t> Island::take(uint64_t address, uint64_t bytes) {
+  auto after = free_.upper_bound(address);
+  if (after == free_.begin()) {
+    return std::nullopt;
+  }
+  auto [begin, end] = *std::prev(after);
+  if (address + bytes > end) {
+    return std::nullopt;
+  }
+  free_.erase(begin);
+  if (begin < address) {
+    free_[begin] = address;
+  }
+  if (address + bytes < end) {
+    free_[address + bytes] = end;
+  }
+  return address;
+}
+
+std::optional<uint64_t> Island::reserve(uint64_t bytes) {
+  for (const auto& [begin, end] : free_) {
+    uint64_t address = (begin + 15) & ~uint64_t{15};
+    if (address + bytes <= end) {
+      return take(address, bytes);
+    }
+  }
+  return std::nullopt;
+}
+
+// The legal displacements are value + any subset of the free bits: from a lower bound the next legal one is
+// found by raising the lowest free bits, so a search costs a few steps a free range, not one an address.
+std::optional<uint64_t> Island::reserve(uint64_t bytes, const DisplacementPattern& pattern) {
+  const uint64_t next = pattern.jump + 5;
+  const uint32_t value = pattern.value & pattern.mask;
+  for (const auto& [begin, end] : free_) {
+    for (uint64_t address = begin; address + bytes <= end;) {
+      int64_t distance = static_cast<int64_t>(address - next);
+      if (distance != static_cast<int32_t>(distance)) {
+        break;
+      }
+      uint32_t bits = static_cast<uint32_t>(distance);
+      uint32_t wrong = (bits & pattern.mask) ^ value;
+      if (wrong == 0) {
+        return take(address, bytes);
+      }
+      // Everything below the highest wrong bit becomes minimal; if that bit must fall, a free bit above carries.
+      int top = 31 - std::countl_zero(wrong);
+      uint64_t low_bits = (uint64_t{2} << top) - 1;
+      uint64_t fixed = (uint64_t{bits} & ~low_bits) | (value & low_bits);
+      if ((value >> top & 1) == 0) {
+        fixed += low_bits + 1;  // the bits above may now be wrong: the next round repairs them
+      }
+      address += fixed - bits;
+    }
+  }
+  return std::nullopt;
+}
+
+std::span<uint8_t> Island::view(uint64_t address, uint64_t bytes) {
+  CHECK(contains(address) && address + bytes <= end());
+  return working_.subspan(address - base_, bytes);
+}
+
+uint64_t Island::bytes_left() const {
+  uint64_t sum = 0;
+  for (const auto& [begin, end] : free_) {
+    sum += end - begin;
+  }
+  return sum;
+}
+
+}  // namespace dj

@@ -1,0 +1,33 @@
+// errno and clocks as the rooms of the controller want them.
+#pragma once
+#include <time.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "compiler/result.h"
+
+namespace dj {
+
+// "what: strerror(number)", with the kind that number stands for.
+inline Error os_error(const std::string& what, int number = errno) {
+  Fail kind = Fail::Other;
+  if (number == EPERM || number == EACCES) {
+    kind = Fail::Permission;
+  } else if (number == ENOENT) {
+    kind = Fail::NotFound;
+  } else if (number == ESRCH) {
+    kind = Fail::TargetGone;
+  }
+  return Error{what + ": " + strerror(number), kind};
+}
+
+inline uint64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+}  // namespace dj

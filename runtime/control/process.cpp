@@ -1,0 +1,251 @@
+// Parses /proc/PID: maps, status, stat, task.
+#include "runtime/control/process.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <tuple>
+
+#include "runtime/control/elf_file.h"
+#include "runtime/control/os_error.h"
+
+namespace dj {
+namespace {
+
+std::string proc_path(pid_t pid, const std::string& rest) {
+  return "/proc/" + (pid == 0 ? std::string("self") : std::to_string(pid)) + rest;
+}
+
+Result<std::string> read_proc(pid_t pid, const char* rest) {
+  std::ifstream in(proc_path(pid, rest));
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) {
+    int number = errno;
+    if (access(proc_path(pid, "").c_str(), F_OK) != 0) {
+      return Error{"there is no process " + std::to_string(pid), Fail::NotFound};
+    }
+    return os_error("cannot read " + proc_path(pid, rest), number != 0 ? number : EACCES);
+  }
+  return text.str();
+}
+
+// One line: "begin-end rwxp offset major:minor inode   path".
+bool parse_mapping(const std::string& line, Mapping& m) {
+  char r, w, x, p;
+  unsigned major = 0, minor = 0;
+  int at = 0;
+  unsigned long begin, end, offset, inode;
+  if (sscanf(line.c_str(), "%lx-%lx %c%c%c%c %lx %x:%x %lu %n", &begin, &end, &r, &w, &x, &p, &offset, &major,
+             &minor, &inode, &at) < 10) {
+    return false;
+  }
+  m = {begin, end, r == 'r', w == 'w', x == 'x', p == 's', offset, makedev(major, minor), inode, "", false};
+  m.path = line.substr(static_cast<size_t>(at));
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (inode != 0 && m.path.ends_with(kDeleted)) {
+    m.path.resize(m.path.size() - kDeleted.size());
+    m.deleted = true;
+  }
+  return true;
+}
+
+// Load bias of a file whose mapping `m` is executable: its address there minus the ELF address of the same bytes.
+bool bias_of(const ElfFile& elf, const Mapping& m, uint64_t& bias) {
+  for (const Elf64_Phdr& s : elf.segments) {
+    if (s.p_type == PT_LOAD && (s.p_flags & PF_X) != 0) {
+      uint64_t first_page = s.p_offset & ~uint64_t{4095};
+      if (m.offset >= first_page && m.offset < s.p_offset + s.p_filesz) {
+        bias = m.begin - m.offset - (s.p_vaddr - s.p_offset);
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// How djtap reaches the mapped file; sets stale when the name now stands for another file.
+void find_file(pid_t pid, const Mapping& m, MappedModule& module) {
+  module.path = m.path;
+  module.open_path = proc_path(pid, "/root") + m.path;
+  struct stat own = {}, theirs = {};
+  bool reachable = stat(module.open_path.c_str(), &theirs) == 0;
+  if (stat(m.path.c_str(), &own) == 0 && own.st_ino == m.inode && (!reachable || own.st_dev == theirs.st_dev)) {
+    module.open_path = m.path;  // the plain name, where it means the same
+    return;
+  }
+  module.stale = !reachable || theirs.st_ino != m.inode;
+}
+
+Result<ElfFile> elf_of(pid_t pid, const Mapping& m, const MappedModule& module) {
+  if (!module.stale) {
+    return read_elf(module.open_path);
+  }
+  char range[64];
+  snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
+  return read_elf(proc_path(pid, range));
+}
+
+}  // namespace
+
+std::vector<Mapping> parse_maps(const std::string& text) {
+  std::vector<Mapping> maps;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    Mapping m;
+    if (parse_mapping(line, m)) {
+      maps.push_back(std::move(m));
+    }
+  }
+  return maps;
+}
+
+Result<std::vector<Mapping>> read_maps(pid_t pid) {
+  DJ_TRY(std::string text, read_proc(pid, "/maps"));
+  std::vector<Mapping> maps = parse_maps(text);
+  if (maps.empty()) {
+    return Error{"process " + std::to_string(pid) + " has no memory (it has ended, or is a kernel thread)",
+                 Fail::TargetGone};
+  }
+  return maps;
+}
+
+Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
+  DJ_TRY(std::vector<Mapping> maps, read_maps(pid));
+  struct stat exe = {};
+  bool has_exe = stat(proc_path(pid, "/exe").c_str(), &exe) == 0;
+  std::map<std::tuple<uint64_t, std::string, uint64_t>, MappedModule> found;  // by inode, path, bias
+  for (const Mapping& m : maps) {
+    if (m.path == "[vdso]") {
+      found[{0, m.path, m.begin}] = {m.path, "", m.begin, m.begin, m.end, {{m.begin, m.end}}, false, true, false};
+    }
+    if (!m.exec || m.inode == 0 || m.path.empty() || m.path[0] != '/') {
+      continue;
+    }
+    MappedModule module;
+    find_file(pid, m, module);
+    Result<ElfFile> elf = elf_of(pid, m, module);
+    if (!elf.ok() || !bias_of(elf.value(), m, module.bias)) {
+      continue;  // no ELF file: data mapped executable, or the session memory of a tracer
+    }
+    MappedModule& known = found[{m.inode, m.path, module.bias}];
+    if (known.text.empty()) {
+      module.begin = UINT64_MAX;
+      for (const Elf64_Phdr& s : elf.value().segments) {
+        if (s.p_type == PT_LOAD) {
+          module.begin = std::min(module.begin, module.bias + (s.p_vaddr & ~uint64_t{4095}));
+          module.end = std::max(module.end, module.bias + ((s.p_vaddr + s.p_memsz + 4095) & ~uint64_t{4095}));
+        }
+      }
+      module.is_executable_file = has_exe && exe.st_ino == m.inode;
+      known = module;
+    }
+    if (!m.shared) {
+      known.text.push_back({m.begin, m.end});
+    }
+  }
+  std::vector<MappedModule> modules;
+  for (auto& [key, module] : found) {
+    modules.push_back(std::move(module));
+  }
+  std::sort(modules.begin(), modules.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return modules;
+}
+
+Result<ProcessStatus> read_status(pid_t pid) {
+  DJ_TRY(std::string text, read_proc(pid, "/status"));
+  ProcessStatus status;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string key;
+    words >> key;
+    if (key == "Name:") {
+      words >> status.name;
+    } else if (key == "State:") {
+      words >> status.state;
+    } else if (key == "TracerPid:") {
+      words >> status.tracer;
+    } else if (key == "Uid:") {
+      words >> status.uid;
+    } else if (key == "Seccomp:") {
+      words >> status.seccomp;
+    }
+  }
+  Result<std::string> stat_text = read_proc(pid, "/stat");
+  if (stat_text.ok()) {
+    // The name (field 2) may hold anything: fields are counted behind its closing parenthesis.
+    std::istringstream fields(stat_text.value().substr(stat_text.value().rfind(')') + 1));
+    std::string field;
+    for (int number = 3; fields >> field; number++) {
+      if (number == 47) {
+        status.heap_begin = std::stoull(field);
+      }
+    }
+  }
+  return status;
+}
+
+Status check_traceable(pid_t pid) {
+  DJ_TRY(ProcessStatus status, read_status(pid));
+  std::string who = "process " + std::to_string(pid) + " (" + status.name + ")";
+  if (status.state == 'Z' || status.state == 'X') {
+    return Error{who + " has already ended and waits for its parent (zombie)", Fail::TargetGone};
+  }
+  if (pid == getpid()) {
+    return Error{"djtap cannot trace itself", Fail::Permission};
+  }
+  if (status.tracer != 0) {
+    return Error{who + " is already traced by process " + std::to_string(status.tracer) +
+                     "; end that debugger or tracer first",
+                 Fail::Permission};
+  }
+  if (geteuid() != 0 && status.uid != geteuid()) {
+    return Error{who + " belongs to user " + std::to_string(status.uid) + ", djtap runs as user " +
+                     std::to_string(geteuid()),
+                 Fail::Permission};
+  }
+  if (status.seccomp == 1) {
+    return Error{who + " runs in seccomp strict mode, in which no memory can be mapped", Fail::Permission};
+  }
+  Result<std::string> maps = read_proc(pid, "/maps");
+  if (!maps.ok() && maps.error().kind == Fail::Permission) {
+    return Error{who + " may not be traced: it is setuid, or has made itself not dumpable (PR_SET_DUMPABLE)",
+                 Fail::Permission};
+  }
+  DJ_TRY_DO(read_maps(pid));
+  return ok_status();
+}
+
+std::vector<pid_t> live_threads(pid_t pid) {
+  std::vector<pid_t> threads;
+  DIR* dir = opendir(proc_path(pid, "/task").c_str());
+  if (dir == nullptr) {
+    return threads;
+  }
+  while (dirent* entry = readdir(dir)) {
+    pid_t tid = atoi(entry->d_name);
+    if (tid <= 0) {
+      continue;
+    }
+    Result<std::string> stat_text = read_proc(pid, ("/task/" + std::to_string(tid) + "/stat").c_str());
+    if (!stat_text.ok()) {
+      continue;
+    }
+    size_t name_end = stat_text.value().rfind(')');
+    char state = name_end + 2 < stat_text.value().size() ? stat_text.value()[name_end + 2] : 'X';
+    if (state != 'Z' && state != 'X') {
+      threads.push_back(tid);
+    }
+  }
+  closedir(dir);
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+}  // namespace dj

@@ -1,0 +1,95 @@
+// Victim: a C program compiled and started by a test. (Tests only.)
+#pragma once
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace dj {
+
+// Compiles `source` and returns the path of the program; the same source is compiled once per test run.
+inline std::string compile_victim(const std::string& source, const std::string& flags = "-O1 -pthread") {
+  static const std::string folder = [] {
+    char name[] = "/tmp/djtap-victim-XXXXXX";
+    std::string made = mkdtemp(name);
+    static_cast<void>(!system(("chmod 755 " + made).c_str()));
+    return made;
+  }();
+  std::string path = folder + "/v" + std::to_string(std::hash<std::string>()(source + flags));
+  if (access(path.c_str(), X_OK) != 0) {
+    std::ofstream(path + ".c") << source;
+    if (system(("gcc " + flags + " -o " + path + " " + path + ".c").c_str()) != 0) {
+      abort();
+    }
+  }
+  return path;
+}
+
+// A running program whose standard output is read by the test. Killed when the test ends.
+class Victim {
+ public:
+  explicit Victim(const std::vector<std::string>& argv) {
+    int ends[2], input[2];
+    if (pipe(ends) != 0 || pipe(input) != 0) {
+      abort();
+    }
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(ends[1], 1);
+      dup2(input[0], 0);
+      close(ends[0]);
+      close(input[1]);
+      std::vector<char*> words;
+      for (const std::string& word : argv) {
+        words.push_back(const_cast<char*>(word.c_str()));
+      }
+      words.push_back(nullptr);
+      execvp(words[0], words.data());
+      _exit(127);
+    }
+    close(ends[1]);
+    close(input[0]);
+    out_ = ends[0];
+    in_ = input[1];
+  }
+  ~Victim() {
+    if (pid_ != 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    close(out_);
+    close(in_);
+  }
+  pid_t pid() const { return pid_; }
+  // One line of its output, without the newline.
+  std::string line() const {
+    std::string text;
+    for (char c; read(out_, &c, 1) == 1 && c != '\n';) {
+      text += c;
+    }
+    return text;
+  }
+  void say(const std::string& text) const { static_cast<void>(!write(in_, text.data(), text.size())); }
+  void close_input() {
+    close(in_);
+    in_ = -1;
+  }
+  int wait() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return status;
+  }
+
+ private:
+  pid_t pid_ = 0;
+  int out_ = -1, in_ = -1;
+};
+
+}  // namespace dj
