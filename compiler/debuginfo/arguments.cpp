@@ -1,0 +1,178 @@
+// Classifies parameters in order and hands out argument registers and stack slots as a caller does.
+#include "compiler/debuginfo/arguments.h"
+
+#include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/types.h"
+
+namespace dj {
+
+namespace {
+
+constexpr int kVectorArguments = 8;
+constexpr uint64_t kMaxRegisterBytes = 16;
+
+// How one argument travels: integer and vector registers it takes, or memory.
+struct Passing {
+  int integer = 0, vector = 0;
+  bool memory = false;
+  bool aggregate = false;
+  bool by_reference = false;  // the register holds the object's address
+  uint64_t stack_bytes = 8;
+  uint64_t stack_align = 8;
+};
+
+// Marks which of the two eightbytes at [base, ..) hold an integer part.
+// False: a part that puts the whole object into memory (long double in a struct, unaligned).
+bool mark_integers(TypeDie type, uint64_t base, bool integer[2], DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  if (!type || depth > 16) {
+    return false;
+  }
+  if (is_struct(&*type)) {
+    for (Dwarf_Die& child : children(&*type)) {
+      const int tag = dwarf_tag(&child);
+      if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || flag(&child, DW_AT_external)) {
+        continue;
+      }
+      const uint64_t offset = number(&child, DW_AT_data_member_location).value_or(0);
+      if (!mark_integers(type_of(&child), base + offset, integer, index, depth + 1)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  if (is_array(&*type)) {
+    TypeDie element = strip_type(type_of(&*type), index);
+    const uint64_t step = element ? type_size(&*element) : 0;
+    const uint64_t end = base + type_size(&*type);
+    for (uint64_t at = base; step > 0 && at < end; at += step) {
+      if (!mark_integers(element, at, integer, index, depth + 1)) {
+        return false;
+      }
+    }
+    return step > 0;
+  }
+  std::optional<Scalar> scalar = scalar_of(&*type);
+  if (!scalar || base >= kMaxRegisterBytes || (scalar->floating && scalar->size > 8)) {
+    return false;
+  }
+  if (!scalar->floating) {
+    integer[base / 8] = true;
+    integer[(base + scalar->size - 1) / 8 & 1] = true;
+  }
+  return true;
+}
+
+Passing passing_of(TypeDie type, DwarfIndex& index) {
+  Passing result;
+  type = strip_type(type, index);
+  if (!type) {
+    result.memory = true;
+    return result;
+  }
+  const uint64_t size = type_size(&*type);
+  if (is_struct(&*type) || is_array(&*type)) {
+    result.aggregate = true;
+    if (number(&*type, DW_AT_calling_convention) == uint64_t{DW_CC_pass_by_reference}) {
+      result.integer = 1;
+      result.by_reference = true;
+      return result;
+    }
+    bool integer[2] = {false, false};
+    result.stack_bytes = (size + 7) & ~7ull;
+    result.memory = size > kMaxRegisterBytes || !mark_integers(type, 0, integer, index);
+    for (uint64_t at = 0; !result.memory && at < size; at += 8) {
+      ++(integer[at / 8] ? result.integer : result.vector);
+    }
+    return result;
+  }
+  std::optional<Scalar> scalar = scalar_of(&*type);
+  if (!scalar) {
+    result.memory = true;
+  } else if (scalar->floating) {
+    // long double lives in memory, on a 16-byte boundary; double and float in vector registers.
+    result.memory = scalar->size > 8;
+    result.vector = !result.memory;
+    result.stack_bytes = result.stack_align = result.memory ? 16 : 8;
+  } else {
+    result.integer = scalar->size > 8 ? 2 : 1;
+    result.stack_bytes = scalar->size > 8 ? 16 : 8;
+    result.stack_align = result.stack_bytes;
+  }
+  return result;
+}
+
+Spot stack_spot(uint64_t offset) {
+  Spot spot;
+  spot.expr.steps.push_back({LocStep::PushReg, arch::kRsp});
+  add_constant(spot.expr, int64_t(offset + 8));  // above the return address
+  spot.in_frame = true;
+  return spot;
+}
+
+Result<Spot> register_spot(const Passing& p, int integers) {
+  if (p.by_reference) {
+    Spot spot;
+    spot.expr.steps.push_back({LocStep::PushReg, arch::kArgumentRegs[integers]});
+    return spot;
+  }
+  if (p.vector > 0 && !p.aggregate) {
+    return Error{"it is passed in a vector register, and reading those is not built yet",
+                 Fail::Unsupported};
+  }
+  if (p.aggregate || p.integer > 1) {
+    return Error{"it is passed by value in registers, and taking it apart is not built yet",
+                 Fail::Unsupported};
+  }
+  Spot spot;
+  spot.kind = Spot::Value;
+  spot.reg = arch::kArgumentRegs[integers];
+  spot.expr.steps.push_back({LocStep::PushReg, spot.reg});
+  return spot;
+}
+
+}  // namespace
+
+bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
+  TypeDie type = type_of(function);
+  if (!type) {
+    return false;
+  }
+  const Passing p = passing_of(type, index);
+  return p.aggregate && (p.memory || p.by_reference);
+}
+
+Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
+  int integers = returned_in_memory(function, index) ? 1 : 0;
+  int vectors = 0;
+  uint64_t stack = 0;
+  for (Dwarf_Die& child : children(function)) {
+    if (dwarf_tag(&child) != DW_TAG_formal_parameter) {
+      continue;
+    }
+    const bool wanted = dwarf_dieoffset(&child) == dwarf_dieoffset(parameter);
+    const Passing p = passing_of(type_of(&child), index);
+    const bool in_registers = !p.memory && integers + p.integer <= 6 && vectors + p.vector <= kVectorArguments;
+    if (in_registers) {
+      if (wanted) {
+        return register_spot(p, integers);
+      }
+      integers += p.integer;
+      vectors += p.vector;
+      continue;
+    }
+    stack = (stack + p.stack_align - 1) / p.stack_align * p.stack_align;
+    if (wanted) {
+      Spot spot = stack_spot(stack);
+      if (p.by_reference) {
+        spot.expr = load(spot, 8, false);
+        spot.in_frame = false;
+      }
+      return spot;
+    }
+    stack += p.stack_bytes;
+  }
+  return Error{"it is not among the function's parameters"};
+}
+
+}  // namespace dj

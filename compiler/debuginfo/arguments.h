@@ -1,0 +1,15 @@
+// Where a function's arguments are before its first instruction, by the System V ABI (3.2.3). Needed
+// because unoptimized code describes only the stack slots that its prologue is going to fill. Only for this room.
+#pragma once
+#include "compiler/debuginfo/dwarf_index.h"
+#include "compiler/debuginfo/dwarf_ops.h"
+
+namespace dj {
+
+// `parameter`: one of the function's DW_TAG_formal_parameter children.
+Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index);
+
+// Whether a value of this type is returned in memory that the caller provides.
+bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index);
+
+}  // namespace dj

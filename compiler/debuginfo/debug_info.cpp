@@ -1,0 +1,203 @@
+// DebugInfo: opens the index and answers by the files beside this one.
+#include "compiler/debuginfo/debug_info.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "compiler/debuginfo/dwarf_index.h"
+#include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/targets.h"
+#include "compiler/debuginfo/types.h"
+#include "compiler/debuginfo/variables.h"
+
+namespace dj {
+
+struct DebugInfo::Impl {
+  std::unique_ptr<DwarfIndex> index;
+};
+
+namespace {
+
+TargetFailure no_debug_info() {
+  TargetFailure f;
+  f.kind = TargetFailure::NoDebugInfo;
+  f.message = "no debug info covers this function";
+  return f;
+}
+
+// LineSearch: finds the rows of one file and line in units' line tables.
+class LineSearch {
+ public:
+  LineSearch(const std::string& file, uint32_t line, uint64_t begin, uint64_t end, uint64_t bias)
+      : file_(file), line_(line), begin_(begin), end_(end), bias_(bias) {}
+
+  void add(Dwarf_Die unit) {
+    Dwarf_Lines* lines = nullptr;
+    size_t count = 0;
+    if (dwarf_getsrclines(&unit, &lines, &count) != 0) {
+      return;
+    }
+    for (size_t i = 0; i < count; i++) {
+      row(dwarf_onesrcline(lines, i));
+    }
+  }
+
+  std::vector<LineHit> hits() {
+    std::sort(hits_.begin(), hits_.end(),
+              [](const LineHit& a, const LineHit& b) { return a.address < b.address; });
+    return std::move(hits_);
+  }
+
+  // The closest lines with code below and above.
+  std::vector<uint32_t> nearest() const {
+    std::vector<uint32_t> result;
+    auto above = other_lines_.upper_bound(line_);
+    if (above != other_lines_.begin()) {
+      result.push_back(*std::prev(above));
+    }
+    if (above != other_lines_.end()) {
+      result.push_back(*above);
+    }
+    return result;
+  }
+
+ private:
+  void row(Dwarf_Line* row) {
+    Dwarf_Addr address = 0;
+    int line = 0;
+    bool statement = false, end_of_sequence = false;
+    if (dwarf_lineaddr(row, &address) != 0 || dwarf_lineno(row, &line) != 0 || line <= 0) {
+      return;
+    }
+    dwarf_linebeginstatement(row, &statement);
+    dwarf_lineendsequence(row, &end_of_sequence);
+    address += bias_;
+    const char* source = dwarf_linesrc(row, nullptr, nullptr);
+    if (!statement || end_of_sequence || !source || address < begin_ || address >= end_) {
+      return;
+    }
+    auto [known, fresh] = file_matches_.try_emplace(source, false);
+    if (fresh) {
+      known->second = path_matches(file_, source);
+    }
+    if (!known->second) {
+      return;
+    }
+    if (uint32_t(line) == line_) {
+      hits_.push_back({address, source, line_});
+    } else {
+      other_lines_.insert(uint32_t(line));
+    }
+  }
+
+  const std::string& file_;
+  const uint32_t line_;
+  const uint64_t begin_, end_, bias_;
+  std::vector<LineHit> hits_;
+  std::set<uint32_t> other_lines_;
+  std::unordered_map<const char*, bool> file_matches_;
+};
+
+}  // namespace
+
+DebugInfo::DebugInfo(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DebugInfo::~DebugInfo() = default;
+
+std::unique_ptr<DebugInfo> DebugInfo::open(const ElfFile& elf) {
+  std::unique_ptr<DwarfIndex> index = DwarfIndex::open(elf);
+  if (!index) {
+    return nullptr;
+  }
+  auto impl = std::make_unique<Impl>();
+  impl->index = std::move(index);
+  return std::unique_ptr<DebugInfo>(new DebugInfo(std::move(impl)));
+}
+
+std::optional<SourcePlace> DebugInfo::declaration(uint64_t pc) {
+  std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
+  int line = 0;
+  const char* file = function ? dwarf_decl_file(&*function) : nullptr;
+  if (!file || dwarf_decl_line(&*function, &line) != 0) {
+    return std::nullopt;
+  }
+  return SourcePlace{file, uint32_t(line)};
+}
+
+std::optional<SourcePlace> DebugInfo::line_of(uint64_t pc) {
+  std::optional<Dwarf_Die> unit = impl_->index->unit_at(pc);
+  Dwarf_Line* row = unit ? dwarf_getsrc_die(&*unit, pc - impl_->index->bias()) : nullptr;
+  const char* file = row ? dwarf_linesrc(row, nullptr, nullptr) : nullptr;
+  int line = 0;
+  if (!file || dwarf_lineno(row, &line) != 0) {
+    return std::nullopt;
+  }
+  return SourcePlace{file, uint32_t(line)};
+}
+
+std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, uint32_t line, uint64_t begin,
+                                               uint64_t end, std::vector<uint32_t>& nearest) {
+  LineSearch search(file, line, begin, end, impl_->index->bias());
+  if (std::optional<Dwarf_Die> unit = impl_->index->unit_at(begin)) {
+    search.add(*unit);
+  }
+  nearest = search.nearest();
+  return search.hits();
+}
+
+std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, uint32_t line,
+                                               std::vector<uint32_t>& nearest) {
+  // A source file is usually a unit of its own; a header's code lies in any of them.
+  LineSearch search(file, line, 0, UINT64_MAX, impl_->index->bias());
+  bool found = false;
+  for (const Dwarf_Die& unit : impl_->index->units()) {
+    Dwarf_Die die = unit;
+    if (path_matches(file, die_name(&die))) {
+      search.add(unit);
+      found = true;
+    }
+  }
+  for (size_t i = 0; !found && i < impl_->index->units().size(); i++) {
+    search.add(impl_->index->units()[i]);
+  }
+  nearest = search.nearest();
+  return search.hits();
+}
+
+TargetAnswer DebugInfo::target(const ProbePlace& place, const TargetExpr& expr) {
+  std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
+  if (!function) {
+    return no_debug_info();
+  }
+  return resolve_target(&*function, place, expr, *impl_->index);
+}
+
+TextAnswer DebugInfo::text(const ProbePlace& place, const std::string& name) {
+  std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
+  if (!function) {
+    return no_debug_info();
+  }
+  return resolve_text(&*function, place, name, *impl_->index);
+}
+
+std::vector<Variable> DebugInfo::variables(const ProbePlace& place) {
+  std::vector<Variable> result;
+  std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
+  if (!function) {
+    return result;
+  }
+  for (ScopedVariable& v : variables_in_scope(&*function, place, *impl_->index)) {
+    result.push_back({v.name, type_name(type_of(&v.die)), v.parameter});
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Variable& a, const Variable& b) { return a.parameter > b.parameter; });
+  return result;
+}
+
+std::string DebugInfo::return_type(uint64_t pc) {
+  std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
+  TypeDie type = function ? type_of(&*function) : TypeDie{};
+  return type ? type_name(type) : "";
+}
+
+}  // namespace dj

@@ -1,0 +1,96 @@
+// DebugInfo: the questions probes ask of one module's DWARF. Values come back as LocExpr and text; no
+// libdw type leaves this room. Addresses are the module's file addresses.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/debuginfo/elf_file.h"
+#include "compiler/location.h"
+#include "compiler/plan.h"
+#include "compiler/program.h"
+
+namespace dj {
+
+struct SourcePlace {
+  std::string file;
+  uint32_t line = 0;
+};
+
+// Where a target expression is evaluated.
+struct ProbePlace {
+  uint64_t pc = 0;              // the probed instruction
+  uint64_t function_begin = 0;
+  bool at_entry = false;        // nothing of the function has run: arguments are where the caller put them
+  bool at_return = false;       // $return may be used
+  bool is_clone = false;        // a compiler-made copy: its parameters may not be the source's
+};
+
+// Why a target expression has no value.
+struct TargetFailure {
+  enum Kind : uint8_t {
+    NoDebugInfo,  // no DWARF covers the place
+    UnknownName,  // no such variable in scope; known: those that are
+    UnknownField, // no such member; known: those that are
+    NotHere,      // the variable exists, but has no location at this pc
+    BadUse,       // the type does not allow this step
+    NotBuilt,     // a form that is not built yet
+  } kind = NotHere;
+  int step = -1;        // index into TargetExpr::path; -1: the name itself
+  std::string message;  // one sentence, no period
+  std::vector<std::string> known;  // names to suggest from
+  std::vector<std::string> notes;
+  std::string help;
+};
+using TargetAnswer = std::variant<LocExpr, TargetFailure>;
+using TextAnswer = std::variant<TargetText, TargetFailure>;
+
+// One variable as listings show it: "fd", "int".
+struct Variable {
+  std::string name, type;
+  bool parameter = false;
+};
+
+// Instructions of one source line: the first address of the line in each function that has code for it.
+struct LineHit {
+  uint64_t address = 0;
+  std::string file;
+  uint32_t line = 0;
+};
+
+class DebugInfo {
+ public:
+  // Null when neither the file nor a separate debug file has DWARF. `elf` must outlive the result.
+  static std::unique_ptr<DebugInfo> open(const ElfFile& elf);
+  ~DebugInfo();
+
+  // Declaration of the function that holds `pc`.
+  std::optional<SourcePlace> declaration(uint64_t pc);
+  // The source line of the instruction at `pc`.
+  std::optional<SourcePlace> line_of(uint64_t pc);
+  // All instructions (is_stmt) of file:line with begin <= address < end, ascending. `nearest`: when there
+  // are none, lines of that file with code there, below and above.
+  std::vector<LineHit> line_addresses(const std::string& file, uint32_t line, uint64_t begin,
+                                      uint64_t end, std::vector<uint32_t>& nearest);
+  // The same in all of the module.
+  std::vector<LineHit> line_addresses(const std::string& file, uint32_t line,
+                                      std::vector<uint32_t>& nearest);
+
+  TargetAnswer target(const ProbePlace& place, const TargetExpr& expr);
+  // $$parms, $$vars, $$locals, $$return ("$parms" ...).
+  TextAnswer text(const ProbePlace& place, const std::string& name);
+  // Parameters first, then locals, in declaration order; empty when nothing is known.
+  std::vector<Variable> variables(const ProbePlace& place);
+  // Its return type: "int"; "" for void or when nothing is known.
+  std::string return_type(uint64_t pc);
+
+ private:
+  struct Impl;
+  explicit DebugInfo(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dj

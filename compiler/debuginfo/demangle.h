@@ -1,0 +1,25 @@
+// Demangling of C++ symbols, and splitting the result into the parts a person writes.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace dj {
+
+// "ns::f<int>(int) const" of "_ZN2ns1fI...". Empty: not a C++ symbol.
+std::string demangle(std::string_view symbol);
+
+// The parts of a demangled function: "void ns::f<int>(int) const" is name "ns::f<int>" and
+// parameters "(int)". The return type, cv-qualifiers and clone remarks are dropped.
+struct DemangledName {
+  std::string name;
+  std::string parameters;
+};
+DemangledName split_demangled(std::string_view demangled);
+
+// "ns::f" of "ns::f<int>"; operator< and operator<< keep theirs.
+std::string without_templates(std::string_view name);
+
+// Where the last component of a qualified name begins ("f" in "ns::A<x::y>::f").
+size_t last_component(std::string_view name);
+
+}  // namespace dj

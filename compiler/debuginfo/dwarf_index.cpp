@@ -1,0 +1,210 @@
+// Builds the address index of a file's DWARF: one pass over the units, one over each unit's functions.
+#include "compiler/debuginfo/dwarf_index.h"
+
+#include <algorithm>
+
+namespace dj {
+
+std::vector<Dwarf_Die> children(Dwarf_Die* die) {
+  std::vector<Dwarf_Die> result;
+  Dwarf_Die child;
+  if (dwarf_child(die, &child) == 0) {
+    do {
+      result.push_back(child);
+    } while (dwarf_siblingof(&child, &child) == 0);
+  }
+  return result;
+}
+
+std::optional<Dwarf_Attribute> attribute(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attr;
+  return dwarf_attr_integrate(die, name, &attr) ? std::optional(attr) : std::nullopt;
+}
+
+std::optional<uint64_t> number(Dwarf_Die* die, unsigned name) {
+  std::optional<Dwarf_Attribute> attr = attribute(die, name);
+  Dwarf_Word value = 0;
+  return attr && dwarf_formudata(&*attr, &value) == 0 ? std::optional<uint64_t>(value) : std::nullopt;
+}
+
+bool flag(Dwarf_Die* die, unsigned name) {
+  std::optional<Dwarf_Attribute> attr = attribute(die, name);
+  bool value = false;
+  return attr && dwarf_formflag(&*attr, &value) == 0 && value;
+}
+
+std::string die_name(Dwarf_Die* die) {
+  std::optional<Dwarf_Attribute> attr = attribute(die, DW_AT_name);
+  const char* text = attr ? dwarf_formstring(&*attr) : nullptr;
+  return text ? text : "";
+}
+
+std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name) {
+  std::optional<Dwarf_Attribute> attr = attribute(die, name);
+  Dwarf_Die result;
+  return attr && dwarf_formref_die(&*attr, &result) ? std::optional(result) : std::nullopt;
+}
+
+std::unique_ptr<DwarfIndex> DwarfIndex::open(const ElfFile& elf) {
+  std::unique_ptr<DwarfIndex> index(new DwarfIndex(elf));
+  if (!index->file_.module()) {
+    return nullptr;
+  }
+  Dwarf_Addr bias = 0;
+  index->dwarf_ = dwfl_module_getdwarf(index->file_.module(), &bias);
+  if (!index->dwarf_) {
+    return nullptr;
+  }
+  index->bias_ = bias;
+  index->index_units();
+  return index->units_.empty() ? nullptr : std::move(index);
+}
+
+void DwarfIndex::add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const {
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  ptrdiff_t offset = 0;
+  while ((offset = dwarf_ranges(die, offset, &base, &begin, &end)) > 0) {
+    if (begin < end) {
+      out.push_back({begin + bias_, end + bias_, index});
+    }
+  }
+}
+
+void DwarfIndex::index_units() {
+  Dwarf_CU* unit = nullptr;
+  Dwarf_Die die;
+  uint8_t type = 0;
+  while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) {
+      continue;
+    }
+    const size_t before = unit_ranges_.size();
+    add_ranges(&die, units_.size(), unit_ranges_);
+    units_.push_back(die);
+    if (unit_ranges_.size() == before) {
+      // A unit without ranges of its own may still hold functions.
+      Functions functions;
+      collect(&die, functions);
+      for (const Range& r : functions.ranges) {
+        unit_ranges_.push_back({r.begin, r.end, units_.size() - 1});
+      }
+    }
+  }
+  std::sort(unit_ranges_.begin(), unit_ranges_.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+}
+
+std::optional<Dwarf_Die> DwarfIndex::unit_at(uint64_t pc) {
+  auto next = std::upper_bound(unit_ranges_.begin(), unit_ranges_.end(), pc,
+                               [](uint64_t a, const Range& r) { return a < r.begin; });
+  // Ranges of units do not overlap in a linked file; look back a little for broken ones.
+  for (int i = 0; i < 8 && next != unit_ranges_.begin(); i++) {
+    --next;
+    if (pc < next->end) {
+      return units_[next->index];
+    }
+  }
+  return std::nullopt;
+}
+
+// Functions with code lie directly in the unit, in namespaces, in classes and inside other functions.
+void DwarfIndex::collect(Dwarf_Die* parent, Functions& out) const {
+  Dwarf_Die child;
+  if (dwarf_child(parent, &child) != 0) {
+    return;
+  }
+  do {
+    switch (dwarf_tag(&child)) {
+      case DW_TAG_subprogram:
+        add_ranges(&child, out.dies.size(), out.ranges);
+        out.dies.push_back(child);
+        break;
+      case DW_TAG_namespace:
+      case DW_TAG_module:
+      case DW_TAG_structure_type:
+      case DW_TAG_class_type:
+        collect(&child, out);
+        break;
+      default:
+        break;
+    }
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+std::optional<Dwarf_Die> DwarfIndex::function_at(uint64_t pc) {
+  std::optional<Dwarf_Die> unit = unit_at(pc);
+  if (!unit) {
+    return std::nullopt;
+  }
+  auto [found, fresh] = functions_.try_emplace(dwarf_dieoffset(&*unit));
+  Functions& functions = found->second;
+  if (fresh) {
+    collect(&*unit, functions);
+    std::sort(functions.ranges.begin(), functions.ranges.end(),
+              [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  }
+  auto next = std::upper_bound(functions.ranges.begin(), functions.ranges.end(), pc,
+                               [](uint64_t a, const Range& r) { return a < r.begin; });
+  for (int i = 0; i < 8 && next != functions.ranges.begin(); i++) {
+    --next;
+    if (pc < next->end) {
+      return functions.dies[next->index];
+    }
+  }
+  return std::nullopt;
+}
+
+bool DwarfIndex::covers(Dwarf_Die* die, uint64_t pc) const {
+  return dwarf_haspc(die, pc - bias_) > 0;
+}
+
+std::optional<Dwarf_Die> DwarfIndex::complete_type(int tag, const std::string& name) {
+  if (!types_indexed_) {
+    types_indexed_ = true;
+    for (Dwarf_Die unit : units_) {
+      Dwarf_Die child;
+      if (dwarf_child(&unit, &child) != 0) {
+        continue;
+      }
+      do {
+        const int t = dwarf_tag(&child);
+        const bool type = t == DW_TAG_structure_type || t == DW_TAG_union_type ||
+                          t == DW_TAG_class_type || t == DW_TAG_enumeration_type;
+        if (type && !flag(&child, DW_AT_declaration)) {
+          types_.try_emplace(die_name(&child), child);
+        }
+      } while (dwarf_siblingof(&child, &child) == 0);
+    }
+  }
+  auto found = types_.find(name);
+  const bool same_kind = found != types_.end() && !name.empty() &&
+                         ((dwarf_tag(&found->second) == DW_TAG_union_type) == (tag == DW_TAG_union_type));
+  return same_kind ? std::optional(found->second) : std::nullopt;
+}
+
+std::vector<Dwarf_Op> DwarfIndex::cfa_ops(uint64_t pc) const {
+  Dwarf_Addr bias = 0;
+  Dwarf_CFI* tables[2] = {dwfl_module_eh_cfi(file_.module(), &bias), nullptr};
+  Dwarf_Addr debug_bias = 0;
+  tables[1] = dwfl_module_dwarf_cfi(file_.module(), &debug_bias);
+  const Dwarf_Addr biases[2] = {bias, debug_bias};
+  for (int i = 0; i < 2; i++) {
+    Dwarf_Frame* frame = nullptr;
+    if (!tables[i] || dwarf_cfi_addrframe(tables[i], pc - biases[i], &frame) != 0) {
+      continue;
+    }
+    Dwarf_Op* ops = nullptr;
+    size_t count = 0;
+    std::vector<Dwarf_Op> result;
+    if (dwarf_frame_cfa(frame, &ops, &count) == 0) {
+      result.assign(ops, ops + count);
+    }
+    std::free(frame);
+    if (!result.empty()) {
+      return result;
+    }
+  }
+  return {};
+}
+
+}  // namespace dj

@@ -1,0 +1,69 @@
+// DwarfIndex: address -> unit -> function over one file's DWARF, built unit by unit as it is asked. Only
+// for this room.
+#pragma once
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/debuginfo/dwfl_file.h"
+#include "compiler/debuginfo/elf_file.h"
+
+namespace dj {
+
+// Children of a DIE, in order: for (Dwarf_Die& child : Children(die)).
+std::vector<Dwarf_Die> children(Dwarf_Die* die);
+// An attribute, also of the abstract origin or specification.
+std::optional<Dwarf_Attribute> attribute(Dwarf_Die* die, unsigned name);
+std::optional<uint64_t> number(Dwarf_Die* die, unsigned name);
+bool flag(Dwarf_Die* die, unsigned name);
+std::string die_name(Dwarf_Die* die);
+// The DIE that attribute `name` refers to.
+std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name);
+
+class DwarfIndex {
+ public:
+  // Null: the file has no DWARF.
+  static std::unique_ptr<DwarfIndex> open(const ElfFile& elf);
+
+  // Everything below takes and gives addresses of the module's file.
+  std::optional<Dwarf_Die> unit_at(uint64_t pc);
+  std::optional<Dwarf_Die> function_at(uint64_t pc);
+  bool covers(Dwarf_Die* die, uint64_t pc) const;
+  const std::vector<Dwarf_Die>& units() const { return units_; }
+  // The complete type for a declaration ("struct foo;") of this tag and name.
+  std::optional<Dwarf_Die> complete_type(int tag, const std::string& name);
+  // The rule for the canonical frame address at pc; empty: unknown.
+  std::vector<Dwarf_Op> cfa_ops(uint64_t pc) const;
+
+  // DWARF addresses plus this are the module's (not 0 only for files moved by prelink).
+  uint64_t bias() const { return bias_; }
+  const ElfFile& elf() const { return elf_; }
+
+ private:
+  struct Range { uint64_t begin, end; size_t index; };
+  explicit DwarfIndex(const ElfFile& elf) : elf_(elf), file_(elf.path()) {}
+  void add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const;
+  void index_units();
+  struct Functions {
+    std::vector<Dwarf_Die> dies;
+    std::vector<Range> ranges;
+  };
+  void collect(Dwarf_Die* parent, Functions& out) const;
+
+  const ElfFile& elf_;
+  DwflFile file_;
+  Dwarf* dwarf_ = nullptr;
+  uint64_t bias_ = 0;
+  std::vector<Dwarf_Die> units_;
+  std::vector<Range> unit_ranges_;  // sorted by begin
+  std::unordered_map<size_t, Functions> functions_;  // by unit, filled when first asked
+  std::unordered_map<std::string, Dwarf_Die> types_;
+  bool types_indexed_ = false;
+};
+
+}  // namespace dj

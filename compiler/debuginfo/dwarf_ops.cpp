@@ -1,0 +1,349 @@
+// Translates DWARF operations one by one; what the target's handler could not compute is refused here,
+// with a reason.
+#include "compiler/debuginfo/dwarf_ops.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace dj {
+
+namespace {
+
+using Op = LocStep::Op;
+
+constexpr int kRbp = 6, kRsp = 7, kFirstVectorReg = 17, kLastVectorReg = 32;
+constexpr int kMaxDepth = 4;
+
+void push(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0) {
+  expr.steps.push_back({op, a, b});
+}
+
+Error no_register(int reg) {
+  if (reg >= kFirstVectorReg && reg <= kLastVectorReg) {
+    return Error{"it is in vector register xmm" + std::to_string(reg - kFirstVectorReg) +
+                     ", and reading those is not built yet",
+                 Fail::Unsupported};
+  }
+  return Error{"it is in register number " + std::to_string(reg) + ", which cannot be read",
+               Fail::Unsupported};
+}
+
+// The step for an operation that takes words from the stack and needs nothing else.
+const Op* plain_operation(uint8_t atom) {
+  static const struct { uint8_t atom; Op op; } rows[] = {
+      {DW_OP_dup, Op::Dup}, {DW_OP_drop, Op::Drop}, {DW_OP_swap, Op::Swap}, {DW_OP_over, Op::Over},
+      {DW_OP_rot, Op::Rot}, {DW_OP_plus, Op::Add}, {DW_OP_minus, Op::Sub}, {DW_OP_mul, Op::Mul},
+      {DW_OP_div, Op::Div}, {DW_OP_mod, Op::Mod}, {DW_OP_and, Op::And}, {DW_OP_or, Op::Or},
+      {DW_OP_xor, Op::Xor}, {DW_OP_shl, Op::Shl}, {DW_OP_shr, Op::Shr}, {DW_OP_shra, Op::Sar},
+      {DW_OP_neg, Op::Neg}, {DW_OP_not, Op::Not}, {DW_OP_eq, Op::Eq}, {DW_OP_ne, Op::Ne},
+      {DW_OP_lt, Op::Lt}, {DW_OP_le, Op::Le}, {DW_OP_gt, Op::Gt}, {DW_OP_ge, Op::Ge},
+  };
+  for (const auto& row : rows) {
+    if (row.atom == atom) {
+      return &row.op;
+    }
+  }
+  return nullptr;
+}
+
+// Ops of an attribute that another operation carries (entry values, frame bases).
+Result<std::span<const Dwarf_Op>> ops_at(Dwarf_Attribute* attr, const OpContext& context) {
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (dwarf_getlocation_addr(attr, context.pc - context.index.bias(), &ops, &count, 1) == 1) {
+    return std::span<const Dwarf_Op>(ops, count);
+  }
+  return Error{"the frame of the function is not described here"};
+}
+
+// What DW_OP_fbreg counts from. The rbp that clang names is not set up at a function's entry, and known to
+// be in the frame only where the unwind table says so.
+Result<Spot> frame_base(const OpContext& context) {
+  std::optional<Dwarf_Attribute> attr;
+  if (context.function) {
+    attr = attribute(context.function, DW_AT_frame_base);
+  }
+  if (!attr || context.depth >= kMaxDepth) {
+    return Error{"the frame of the function is not described"};
+  }
+  OpContext inner = context;
+  inner.attr = &*attr;
+  inner.depth++;
+  DJ_TRY(std::span<const Dwarf_Op> ops, ops_at(&*attr, inner));
+  DJ_TRY(Spot base, translate(ops, inner));
+  if (base.kind == Spot::Memory) {
+    return base;
+  }
+  if (base.reg == kRbp) {
+    Result<Spot> cfa = frame_address(context);
+    const std::vector<LocStep>* steps = cfa.ok() ? &cfa.value().expr.steps : nullptr;
+    const bool rbp_frame = steps && !steps->empty() && steps->front().op == Op::PushReg &&
+                           steps->front().a == kRbp;
+    if (context.at_entry && steps) {
+      base = cfa.take();
+      add_constant(base.expr, -16);  // push %rbp; mov %rsp,%rbp
+    }
+    base.in_frame = rbp_frame || context.at_entry;
+  } else if (context.at_entry) {
+    return Error{"its stack frame does not exist yet at the function's entry"};
+  } else {
+    base.in_frame = base.reg == kRsp;
+  }
+  base.kind = Spot::Memory;
+  base.reg = -1;
+  return base;
+}
+
+// The address of thread-local storage at the offset on the stack; only programs have theirs at a place
+// that the file tells.
+Status push_tls(LocExpr& expr, const OpContext& context) {
+  const ElfFile& elf = context.index.elf();
+  for (const Elf64_Phdr& p : elf.segments()) {
+    if (p.p_type == PT_TLS && elf.is_program() && p.p_align > 0 && p.p_vaddr % p.p_align == 0) {
+      const uint64_t size = (p.p_memsz + p.p_align - 1) / p.p_align * p.p_align;
+      push(expr, Op::PushFsBase);
+      push(expr, Op::Add);
+      add_constant(expr, -int64_t(size));
+      return ok_status();
+    }
+  }
+  return Error{"thread-local variables of libraries are not built yet", Fail::Unsupported};
+}
+
+class Translator {
+ public:
+  explicit Translator(const OpContext& context) : context_(context) {}
+
+  Result<Spot> run(std::span<const Dwarf_Op> ops) {
+    if (ops.empty()) {
+      return Error{"it was optimized out"};
+    }
+    if (context_.depth > kMaxDepth) {
+      return Error{"its DWARF expression nests too deeply"};
+    }
+    for (const Dwarf_Op& op : ops) {
+      DJ_TRY_DO(step(op));
+    }
+    if (spot_.expr.steps.empty()) {
+      return Error{"it was optimized out"};
+    }
+    spot_.in_frame = spot_.kind == Spot::Memory && frame_parts_ == 1 && !computed_;
+    return spot_;
+  }
+
+ private:
+  Status step(const Dwarf_Op& op) {
+    LocExpr& expr = spot_.expr;
+    const uint8_t atom = op.atom;
+    if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
+      return whole_register(atom - DW_OP_reg0);
+    }
+    if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
+      return based_register(atom - DW_OP_breg0, int64_t(op.number));
+    }
+    if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) {
+      push(expr, Op::PushConst, atom - DW_OP_lit0);
+      return ok_status();
+    }
+    if (const Op* plain = plain_operation(atom)) {
+      push(expr, *plain);
+      computed_ = true;
+      return ok_status();
+    }
+    switch (atom) {
+      case DW_OP_regx: return whole_register(int(op.number));
+      case DW_OP_bregx: return based_register(int(op.number), int64_t(op.number2));
+      case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u: case DW_OP_const2s:
+      case DW_OP_const4u: case DW_OP_const4s: case DW_OP_const8u: case DW_OP_const8s:
+      case DW_OP_constu: case DW_OP_consts:
+        push(expr, Op::PushConst, int64_t(op.number));
+        return ok_status();
+      case DW_OP_addr: return static_address(op.number);
+      case DW_OP_plus_uconst: add_constant(expr, int64_t(op.number)); return ok_status();
+      case DW_OP_deref: computed_ = true; push(expr, Op::Deref, 8); return ok_status();
+      case DW_OP_deref_size: computed_ = true; push(expr, Op::Deref, int64_t(op.number)); return ok_status();
+      case DW_OP_pick: push(expr, Op::Pick, int64_t(op.number)); return ok_status();
+      case DW_OP_nop: return ok_status();
+      case DW_OP_stack_value: spot_.kind = Spot::Value; return ok_status();
+      case DW_OP_form_tls_address:
+      case DW_OP_GNU_push_tls_address: computed_ = true; return push_tls(expr, context_);
+      default: return rare(op);
+    }
+  }
+
+  // Operations that refer to other expressions, or that are refused.
+  Status rare(const Dwarf_Op& op) {
+    switch (op.atom) {
+      case DW_OP_fbreg: {
+        DJ_TRY(Spot base, frame_base(context_));
+        add_constant(base.expr, int64_t(op.number));
+        return append(base);
+      }
+      case DW_OP_call_frame_cfa: {
+        DJ_TRY(Spot base, frame_address(context_));
+        return append(base);
+      }
+      case DW_OP_addrx: case DW_OP_GNU_addr_index:
+      case DW_OP_constx: case DW_OP_GNU_const_index: return indexed(op);
+      case DW_OP_implicit_value: return implicit_value(op);
+      case DW_OP_entry_value:
+      case DW_OP_GNU_entry_value: return entry_value(op);
+      case DW_OP_piece:
+      case DW_OP_bit_piece: return Error{"it is split over several places", Fail::Unsupported};
+      case DW_OP_implicit_pointer:
+      case DW_OP_GNU_implicit_pointer: return Error{"what it points to was optimized out"};
+      default:
+        return Error{"its DWARF expression uses operation " + std::to_string(op.atom) +
+                         ", which is not built yet",
+                     Fail::Unsupported};
+    }
+  }
+
+  Status whole_register(int reg) {
+    if (reg > 15) {
+      return no_register(reg);
+    }
+    push(spot_.expr, Op::PushReg, reg);
+    spot_.kind = Spot::Value;
+    spot_.reg = reg;
+    return ok_status();
+  }
+
+  Status based_register(int reg, int64_t offset) {
+    if (reg > 15) {
+      return no_register(reg);
+    }
+    push(spot_.expr, Op::PushReg, reg);
+    add_constant(spot_.expr, offset);
+    frame_parts_ += reg == kRsp;
+    return ok_status();
+  }
+
+  Status static_address(uint64_t address) {
+    push(spot_.expr, Op::PushConst, int64_t(address + context_.index.bias()));
+    push(spot_.expr, Op::PushBias);
+    push(spot_.expr, Op::Add);
+    return ok_status();
+  }
+
+  Status append(const Spot& base) {
+    spot_.expr.steps.insert(spot_.expr.steps.end(), base.expr.steps.begin(), base.expr.steps.end());
+    frame_parts_ += base.in_frame;
+    return ok_status();
+  }
+
+  Status indexed(const Dwarf_Op& op) {
+    Dwarf_Attribute attr;
+    Dwarf_Addr address = 0;
+    Dwarf_Word word = 0;
+    const bool is_address = op.atom == DW_OP_addrx || op.atom == DW_OP_GNU_addr_index;
+    if (dwarf_getlocation_attr(context_.attr, &op, &attr) != 0) {
+      return Error{"its DWARF expression cannot be read"};
+    }
+    if (is_address && dwarf_formaddr(&attr, &address) == 0) {
+      return static_address(address);
+    }
+    if (!is_address && (dwarf_formudata(&attr, &word) == 0 || dwarf_formaddr(&attr, &word) == 0)) {
+      push(spot_.expr, Op::PushConst, int64_t(word));
+      return ok_status();
+    }
+    return Error{"its DWARF expression cannot be read"};
+  }
+
+  Status implicit_value(const Dwarf_Op& op) {
+    Dwarf_Block block;
+    if (dwarf_getlocation_implicit_value(context_.attr, &op, &block) != 0 || block.length > 8) {
+      return Error{"it is a constant of more than 8 bytes"};
+    }
+    int64_t value = 0;
+    std::memcpy(&value, block.data, block.length);
+    push(spot_.expr, Op::PushConst, value);
+    spot_.kind = Spot::Value;
+    return ok_status();
+  }
+
+  // The value a register had at the function's entry: known there, lost later.
+  Status entry_value(const Dwarf_Op& op) {
+    Dwarf_Attribute attr;
+    Dwarf_Op* ops = nullptr;
+    size_t count = 0;
+    if (!context_.at_entry) {
+      return Error{"only its value at the function's entry is known, and that is gone here"};
+    }
+    if (dwarf_getlocation_attr(context_.attr, &op, &attr) != 0 ||
+        dwarf_getlocation(&attr, &ops, &count) != 0) {
+      return Error{"its DWARF expression cannot be read"};
+    }
+    OpContext inner = context_;
+    inner.attr = &attr;
+    inner.depth++;
+    DJ_TRY(Spot spot, translate({ops, count}, inner));
+    const LocExpr value = load(spot, 8, false);
+    spot_.expr.steps.insert(spot_.expr.steps.end(), value.steps.begin(), value.steps.end());
+    return ok_status();
+  }
+
+  const OpContext& context_;
+  Spot spot_;
+  int frame_parts_ = 0;    // stack addresses that went into the result
+  bool computed_ = false;  // by more than adding constants to one of them
+};
+
+}  // namespace
+
+Result<Spot> translate(std::span<const Dwarf_Op> ops, const OpContext& context) {
+  return Translator(context).run(ops);
+}
+
+Result<Spot> frame_address(const OpContext& context) {
+  if (context.at_entry) {
+    Spot cfa;
+    push(cfa.expr, Op::PushReg, kRsp);
+    add_constant(cfa.expr, 8);
+    cfa.in_frame = true;
+    return cfa;
+  }
+  if (context.depth >= kMaxDepth) {
+    return Error{"the stack frame is not described"};
+  }
+  const std::vector<Dwarf_Op> ops = context.index.cfa_ops(context.pc);
+  if (ops.empty()) {
+    return Error{"no unwind table describes the stack frame here"};
+  }
+  OpContext inner = context;
+  inner.depth++;
+  DJ_TRY(Spot cfa, translate(ops, inner));
+  // A register and an offset: the unwind table itself vouches for it.
+  cfa.in_frame = cfa.in_frame || ops.size() == 1;
+  cfa.kind = Spot::Memory;
+  return cfa;
+}
+
+void add_constant(LocExpr& expr, int64_t n) {
+  std::vector<LocStep>& steps = expr.steps;
+  if (n == 0) {
+    return;
+  }
+  if (steps.size() >= 2 && steps.back().op == Op::Add && steps[steps.size() - 2].op == Op::PushConst) {
+    int64_t& constant = steps[steps.size() - 2].a;
+    constant += n;
+    if (constant == 0) {
+      steps.resize(steps.size() - 2);
+    }
+    return;
+  }
+  push(expr, Op::PushConst, n);
+  push(expr, Op::Add);
+}
+
+LocExpr load(const Spot& spot, uint8_t size, bool is_signed) {
+  LocExpr expr = spot.expr;
+  if (spot.kind == Spot::Memory) {
+    push(expr, spot.in_frame ? Op::StackDeref : Op::Deref, size, is_signed);
+  } else if (size < 8) {
+    push(expr, Op::Extend, size, is_signed);
+  }
+  return expr;
+}
+
+}  // namespace dj

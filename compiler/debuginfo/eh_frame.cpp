@@ -1,0 +1,216 @@
+// Decodes .eh_frame (LSB 10.6) and .gcc_except_table (the Itanium C++ ABI's LSDA) in one pass.
+#include "compiler/debuginfo/eh_frame.h"
+
+#include <dwarf.h>
+
+#include <map>
+#include <optional>
+
+namespace dj {
+
+namespace {
+
+// Cursor: reads the file's bytes at an address; past the end it reads zeros and `failed` says so.
+struct Cursor {
+  Bytes bytes;
+  uint64_t address = 0;  // of bytes[0]
+  size_t at = 0;
+  bool failed = false;
+
+  uint64_t here() const { return address + at; }
+
+  template <typename T>
+  T word() {
+    if (bytes.size() - at < sizeof(T)) {
+      failed = true;
+      return 0;
+    }
+    const T value = read_word<T>(bytes, at);
+    at += sizeof(T);
+    return value;
+  }
+
+  uint64_t uleb() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; !failed; shift += 7) {
+      const uint8_t byte = word<uint8_t>();
+      if (shift < 64) {
+        value |= uint64_t{byte & 0x7fu} << shift;
+      }
+      if (!(byte & 0x80)) {
+        break;
+      }
+    }
+    return value;
+  }
+
+  int64_t sleb() {
+    int64_t value = 0;
+    unsigned shift = 0;
+    while (!failed) {
+      const uint8_t byte = word<uint8_t>();
+      if (shift < 64) {
+        value |= int64_t(uint64_t{byte & 0x7fu} << shift);
+      }
+      shift += 7;
+      if (!(byte & 0x80)) {
+        return (byte & 0x40) && shift < 64 ? value - int64_t(1ull << shift) : value;
+      }
+    }
+    return value;
+  }
+
+  void skip(uint64_t count) {
+    if (count > bytes.size() - at) {
+      failed = true;
+    } else {
+      at += count;
+    }
+  }
+
+  // A pointer in a DW_EH_PE encoding; indirect ones are not followed.
+  uint64_t pointer(uint8_t encoding) {
+    if (encoding == DW_EH_PE_omit) {
+      return 0;
+    }
+    const uint64_t base = (encoding & 0x70) == DW_EH_PE_pcrel ? here() : 0;
+    uint64_t value = 0;
+    switch (encoding & 0x0f) {
+      case DW_EH_PE_absptr: case DW_EH_PE_udata8: case DW_EH_PE_sdata8: value = word<uint64_t>(); break;
+      case DW_EH_PE_udata4: value = word<uint32_t>(); break;
+      case DW_EH_PE_sdata4: value = uint64_t(int64_t{word<int32_t>()}); break;
+      case DW_EH_PE_udata2: value = word<uint16_t>(); break;
+      case DW_EH_PE_sdata2: value = uint64_t(int64_t{word<int16_t>()}); break;
+      case DW_EH_PE_uleb128: value = uleb(); break;
+      case DW_EH_PE_sleb128: value = uint64_t(sleb()); break;
+      default: failed = true;
+    }
+    return value == 0 ? 0 : value + base;
+  }
+};
+
+// What an FDE takes from its CIE.
+struct CieInfo {
+  uint8_t pointer_encoding = DW_EH_PE_absptr;
+  uint8_t lsda_encoding = DW_EH_PE_omit;
+  bool augmented = false;
+};
+
+// `c` stands behind the CIE's id.
+std::optional<CieInfo> read_cie(Cursor c) {
+  CieInfo info;
+  const uint8_t version = c.word<uint8_t>();
+  std::string augmentation;
+  while (char letter = char(c.word<uint8_t>())) {
+    augmentation += letter;
+  }
+  c.uleb();  // code alignment
+  c.sleb();  // data alignment
+  if (version == 1) {
+    c.word<uint8_t>();
+  } else {
+    c.uleb();
+  }
+  if (augmentation.empty() || augmentation[0] != 'z') {
+    return augmentation.empty() && !c.failed ? std::optional(info) : std::nullopt;
+  }
+  info.augmented = true;
+  c.uleb();  // augmentation's size
+  for (char letter : augmentation.substr(1)) {
+    if (letter == 'L') {
+      info.lsda_encoding = c.word<uint8_t>();
+    } else if (letter == 'R') {
+      info.pointer_encoding = c.word<uint8_t>();
+    } else if (letter == 'P') {
+      const uint8_t encoding = c.word<uint8_t>();
+      c.pointer(encoding);
+    } else if (letter != 'S' && letter != 'B') {
+      return std::nullopt;
+    }
+  }
+  return c.failed ? std::nullopt : std::optional(info);
+}
+
+// `c` stands behind the FDE's CIE pointer.
+std::optional<FrameEntry> read_fde(Cursor c, const CieInfo& cie) {
+  FrameEntry entry;
+  entry.begin = c.pointer(cie.pointer_encoding);
+  entry.end = entry.begin + c.pointer(cie.pointer_encoding & 0x0f);
+  if (cie.augmented) {
+    c.uleb();
+    entry.lsda = c.pointer(cie.lsda_encoding);
+  }
+  const bool good = !c.failed && entry.begin != 0 && entry.end > entry.begin;
+  return good ? std::optional(entry) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<FrameEntry> read_frames(const ElfFile& elf) {
+  std::vector<FrameEntry> entries;
+  const Section* section = elf.section(".eh_frame");
+  if (!section) {
+    return entries;
+  }
+  std::map<size_t, std::optional<CieInfo>> cies;  // by offset in the section
+  Cursor c{section->bytes, section->header.sh_addr};
+  while (!c.failed && c.bytes.size() - c.at >= 8) {
+    uint64_t length = c.word<uint32_t>();
+    if (length == 0xffffffff) {
+      length = c.word<uint64_t>();
+    }
+    const size_t body = c.at;
+    if (length == 0 || length > c.bytes.size() - body) {
+      break;
+    }
+    const uint32_t id = c.word<uint32_t>();
+    if (id != 0) {
+      const size_t cie_at = body - id;
+      auto found = cies.find(cie_at);
+      if (found == cies.end() && cie_at < body) {
+        Cursor cie{c.bytes, c.address, cie_at};
+        if (cie.word<uint32_t>() == 0xffffffff) {
+          cie.word<uint64_t>();
+        }
+        cie.word<uint32_t>();
+        found = cies.emplace(cie_at, read_cie(cie)).first;
+      }
+      if (found != cies.end() && found->second) {
+        if (std::optional<FrameEntry> entry = read_fde(c, *found->second)) {
+          entries.push_back(*entry);
+        }
+      }
+    }
+    c.at = body + length;
+  }
+  return entries;
+}
+
+void add_landing_pads(const ElfFile& elf, const FrameEntry& entry, std::vector<uint64_t>& pads) {
+  if (entry.lsda == 0) {
+    return;
+  }
+  Cursor c{elf.at(entry.lsda), entry.lsda};
+  uint64_t base = entry.begin;
+  const uint8_t base_encoding = c.word<uint8_t>();
+  if (base_encoding != DW_EH_PE_omit) {
+    base = c.pointer(base_encoding);
+  }
+  if (c.word<uint8_t>() != DW_EH_PE_omit) {
+    c.uleb();  // where the type table ends
+  }
+  const uint8_t encoding = c.word<uint8_t>() & 0x0f;
+  const uint64_t size = c.uleb();
+  const size_t end = c.at + size;
+  while (!c.failed && c.at < end && end <= c.bytes.size()) {
+    c.pointer(encoding);  // begin of the calls
+    c.pointer(encoding);  // their length
+    const uint64_t pad = c.pointer(encoding);
+    c.uleb();  // action
+    if (pad != 0 && !c.failed) {
+      pads.push_back(base + pad);
+    }
+  }
+}
+
+}  // namespace dj

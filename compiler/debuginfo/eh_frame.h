@@ -1,0 +1,23 @@
+// .eh_frame read for what the unwinder knows about code: where functions begin and end, and where
+// exceptions land in them.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "compiler/debuginfo/elf_file.h"
+
+namespace dj {
+
+// One frame description entry: code [begin, end); lsda: address of its exception table, 0: none.
+struct FrameEntry {
+  uint64_t begin = 0, end = 0;
+  uint64_t lsda = 0;
+};
+
+// All entries of .eh_frame, in file order. Entries that cannot be read are left out.
+std::vector<FrameEntry> read_frames(const ElfFile& elf);
+
+// Adds the landing pads that the entry's exception table names.
+void add_landing_pads(const ElfFile& elf, const FrameEntry& entry, std::vector<uint64_t>& pads);
+
+}  // namespace dj

@@ -1,0 +1,218 @@
+// Maps an ELF file and finds its headers; and where its separate debug file lies.
+#include "compiler/debuginfo/elf_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace dj {
+
+namespace {
+
+// Maps the whole file read-only; the mapping lives as long as somebody holds the pointer.
+Result<std::pair<std::shared_ptr<const void>, Bytes>> map_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    const Fail kind = errno == EACCES ? Fail::Permission : Fail::NotFound;
+    return Error{"cannot open " + path + ": " + std::strerror(errno), kind};
+  }
+  struct stat info;
+  void* memory = MAP_FAILED;
+  size_t size = 0;
+  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    size = static_cast<size_t>(info.st_size);
+    memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  }
+  ::close(fd);
+  if (memory == MAP_FAILED) {
+    return Error{path + " is not a file that can be read"};
+  }
+  std::shared_ptr<const void> owner(memory, [size](const void* p) {
+    ::munmap(const_cast<void*>(p), size);
+  });
+  return std::pair(owner, Bytes(static_cast<const uint8_t*>(memory), size));
+}
+
+// The part [offset, offset + size) of `all`; empty when it is not inside.
+Bytes slice(Bytes all, uint64_t offset, uint64_t size) {
+  if (offset > all.size() || all.size() - offset < size) {
+    return {};
+  }
+  return all.subspan(offset, size);
+}
+
+std::string_view c_string(Bytes table, uint64_t offset) {
+  if (offset >= table.size()) {
+    return {};
+  }
+  const char* text = reinterpret_cast<const char*>(table.data()) + offset;
+  return {text, ::strnlen(text, table.size() - offset)};
+}
+
+std::string hex(Bytes bytes) {
+  static const char digits[] = "0123456789abcdef";
+  std::string text;
+  for (uint8_t byte : bytes) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+// The checksum of .gnu_debuglink: CRC-32 as in zlib.
+uint32_t crc32(Bytes bytes) {
+  static const std::array<uint32_t, 256> table = [] {
+    std::array<uint32_t, 256> t{};
+    for (uint32_t i = 0; i < 256; i++) {
+      uint32_t c = i;
+      for (int bit = 0; bit < 8; bit++) {
+        c = (c >> 1) ^ (c & 1 ? 0xedb88320u : 0);
+      }
+      t[i] = c;
+    }
+    return t;
+  }();
+  uint32_t crc = ~0u;
+  for (uint8_t byte : bytes) {
+    crc = table[(crc ^ byte) & 0xff] ^ (crc >> 8);
+  }
+  return ~crc;
+}
+
+}  // namespace
+
+Result<ElfFile> ElfFile::open(const std::string& path) {
+  DJ_TRY(auto mapped, map_file(path));
+  ElfFile elf;
+  elf.path_ = path;
+  elf.mapping_ = mapped.first;
+  elf.all_ = mapped.second;
+  if (!elf.read_headers()) {
+    return Error{path + " is not an x86-64 ELF file"};
+  }
+  elf.read_build_id();
+  return elf;
+}
+
+bool ElfFile::read_headers() {
+  if (all_.size() < sizeof(Elf64_Ehdr)) {
+    return false;
+  }
+  header_ = reinterpret_cast<const Elf64_Ehdr*>(all_.data());
+  if (std::memcmp(header_->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header_->e_ident[EI_CLASS] != ELFCLASS64 || header_->e_machine != EM_X86_64) {
+    return false;
+  }
+  segments_ = records<Elf64_Phdr>(
+      slice(all_, header_->e_phoff, uint64_t{header_->e_phnum} * sizeof(Elf64_Phdr)));
+  const auto headers = records<Elf64_Shdr>(
+      slice(all_, header_->e_shoff, uint64_t{header_->e_shnum} * sizeof(Elf64_Shdr)));
+  Bytes names;
+  if (header_->e_shstrndx < headers.size()) {
+    const Elf64_Shdr& table = headers[header_->e_shstrndx];
+    names = slice(all_, table.sh_offset, table.sh_size);
+  }
+  for (const Elf64_Shdr& h : headers) {
+    Bytes bytes = h.sh_type == SHT_NOBITS ? Bytes{} : slice(all_, h.sh_offset, h.sh_size);
+    sections_.push_back({c_string(names, h.sh_name), h, bytes});
+  }
+  return true;
+}
+
+void ElfFile::read_build_id() {
+  for (const Section& s : sections_) {
+    if (s.name == ".note.gnu.build-id" && s.bytes.size() > 16) {
+      const uint32_t name_size = read_word<uint32_t>(s.bytes, 0);
+      const uint32_t size = read_word<uint32_t>(s.bytes, 4);
+      build_id_ = hex(slice(s.bytes, 12 + ((name_size + 3) & ~3u), size));
+    }
+  }
+}
+
+const Section* ElfFile::section(std::string_view name) const {
+  for (const Section& s : sections_) {
+    if (s.name == name) {
+      return &s;
+    }
+  }
+  return nullptr;
+}
+
+Bytes ElfFile::at(uint64_t address) const {
+  for (const Elf64_Phdr& p : segments_) {
+    if (p.p_type == PT_LOAD && address >= p.p_vaddr && address - p.p_vaddr < p.p_filesz) {
+      const uint64_t into = address - p.p_vaddr;
+      return slice(all_, p.p_offset + into, p.p_filesz - into);
+    }
+  }
+  return {};
+}
+
+bool ElfFile::is_code(uint64_t address) const {
+  for (const Elf64_Phdr& p : segments_) {
+    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && address >= p.p_vaddr &&
+        address - p.p_vaddr < p.p_filesz) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ElfFile::is_program() const {
+  if (header_->e_type == ET_EXEC) {
+    return true;
+  }
+  for (const Elf64_Phdr& p : segments_) {
+    if (p.p_type != PT_DYNAMIC) {
+      continue;
+    }
+    for (const Elf64_Dyn& d : records<Elf64_Dyn>(slice(all_, p.p_offset, p.p_filesz))) {
+      if (d.d_tag == DT_FLAGS_1) {
+        return d.d_un.d_val & DF_1_PIE;
+      }
+    }
+  }
+  return false;
+}
+
+std::pair<std::string, uint32_t> ElfFile::debug_link() const {
+  const Section* link = section(".gnu_debuglink");
+  if (!link) {
+    return {};
+  }
+  const std::string name(c_string(link->bytes, 0));
+  return {name, read_word<uint32_t>(link->bytes, (name.size() + 4) & ~size_t{3})};
+}
+
+std::string find_debug_file(const ElfFile& elf) {
+  const std::string& id = elf.build_id();
+  if (id.size() > 2) {
+    std::string path = "/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
+    if (::access(path.c_str(), R_OK) == 0) {
+      return path;
+    }
+  }
+  const auto [name, crc] = elf.debug_link();
+  if (name.empty()) {
+    return {};
+  }
+  const std::string dir = elf.path().substr(0, elf.path().rfind('/') + 1);
+  for (const std::string& path :
+       {dir + name, dir + ".debug/" + name, "/usr/lib/debug" + dir + name}) {
+    Result<ElfFile> file = ElfFile::open(path);
+    if (!file.ok() || path == elf.path()) {
+      continue;
+    }
+    const bool same = id.empty() ? crc32(file.value().all()) == crc : file.value().build_id() == id;
+    if (same) {
+      return path;
+    }
+  }
+  return {};
+}
+
+}  // namespace dj

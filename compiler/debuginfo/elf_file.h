@@ -1,0 +1,81 @@
+// ElfFile: one ELF64 x86-64 file, mapped for reading: its sections, segments and bytes by address.
+// Nothing is copied and nothing is decoded before somebody asks; every offset is checked against the file.
+#pragma once
+#include <elf.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/result.h"
+
+namespace dj {
+
+using Bytes = std::span<const uint8_t>;
+
+// One section header, with its name and its bytes in the file (none for NOBITS).
+struct Section {
+  std::string_view name;
+  Elf64_Shdr header;
+  Bytes bytes;
+  bool executable() const { return header.sh_flags & SHF_EXECINSTR; }
+};
+
+class ElfFile {
+ public:
+  static Result<ElfFile> open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const Elf64_Ehdr& header() const { return *header_; }
+  const std::vector<Section>& sections() const { return sections_; }
+  const Section* section(std::string_view name) const;  // null: none
+  std::span<const Elf64_Phdr> segments() const { return segments_; }
+  // The file's bytes at a virtual address, up to the end of the segment's file part; empty: none there.
+  Bytes at(uint64_t address) const;
+  bool is_code(uint64_t address) const;  // inside an executable segment
+  bool position_independent() const { return header_->e_type == ET_DYN; }
+  // A program, not a library: its thread-local variables have offsets known from the file.
+  bool is_program() const;
+  const std::string& build_id() const { return build_id_; }  // hex, may be empty
+  // File name and checksum in .gnu_debuglink; name empty: none.
+  std::pair<std::string, uint32_t> debug_link() const;
+  Bytes all() const { return all_; }
+
+ private:
+  ElfFile() = default;
+  bool read_headers();
+  void read_build_id();
+
+  std::string path_;
+  std::shared_ptr<const void> mapping_;
+  Bytes all_;
+  const Elf64_Ehdr* header_ = nullptr;
+  std::span<const Elf64_Phdr> segments_;
+  std::vector<Section> sections_;
+  std::string build_id_;
+};
+
+// The word at `offset` of `bytes`; 0 when it does not fit.
+template <typename T>
+T read_word(Bytes bytes, size_t offset) {
+  T value = 0;
+  if (offset <= bytes.size() && bytes.size() - offset >= sizeof(T)) {
+    std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  }
+  return value;
+}
+
+// The records of type T that fill a section's bytes.
+template <typename T>
+std::span<const T> records(Bytes bytes) {
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+// The path of the separate debug file of `elf` (by build id, else by .gnu_debuglink); empty: none.
+std::string find_debug_file(const ElfFile& elf);
+
+}  // namespace dj

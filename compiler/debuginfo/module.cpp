@@ -1,0 +1,131 @@
+// CodeFunction look-up by name and address over a module's symbols.
+#include "compiler/debuginfo/module.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dj {
+
+namespace {
+
+// Which of two names for one address a person means: global before local, then fewer leading
+// underscores, then the shorter.
+bool better_name(const Symbol& a, const Symbol& b) {
+  auto rank = [](const Symbol& s) {
+    const size_t underscores = s.name.find_first_not_of('_');
+    const int binding = s.binding == STB_GLOBAL ? 0 : s.binding == STB_WEAK ? 1 : 2;
+    return std::tuple(binding, underscores, s.name.size(), s.name);
+  };
+  return rank(a) < rank(b);
+}
+
+std::string_view without_version(std::string_view name) {
+  return name.substr(0, name.find('@'));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Module>> Module::open(const std::string& path) {
+  DJ_TRY(ElfFile elf, ElfFile::open(path));
+  return std::unique_ptr<Module>(new Module(std::move(elf)));
+}
+
+std::string Module::base_name() const {
+  return path().substr(path().rfind('/') + 1);
+}
+
+const SymbolTable& Module::symbols() {
+  if (!symbols_) {
+    symbols_ = std::make_unique<SymbolTable>(read_symbols(elf_));
+  }
+  return *symbols_;
+}
+
+const std::vector<uint64_t>& Module::starts() {
+  if (starts_.empty()) {
+    for (const Symbol& s : symbols().functions) {
+      starts_.push_back(s.address);
+    }
+    std::sort(starts_.begin(), starts_.end());
+    starts_.erase(std::unique(starts_.begin(), starts_.end()), starts_.end());
+  }
+  return starts_;
+}
+
+size_t Module::function_count() {
+  return starts().size();
+}
+
+uint64_t Module::end_of(const Symbol& symbol) {
+  if (symbol.size > 0) {
+    return symbol.address + symbol.size;
+  }
+  uint64_t end = symbol.address + elf_.at(symbol.address).size();
+  for (const Section& s : elf_.sections()) {
+    if (s.executable() && symbol.address >= s.header.sh_addr &&
+        symbol.address - s.header.sh_addr < s.header.sh_size) {
+      end = std::min(end, s.header.sh_addr + s.header.sh_size);
+    }
+  }
+  auto next = std::upper_bound(starts().begin(), starts().end(), symbol.address);
+  return next == starts().end() ? end : std::min(end, *next);
+}
+
+Module::Found Module::find(const NameMatcher& matcher) {
+  Found found;
+  std::vector<const Symbol*> matching;
+  for (const Symbol& s : symbols().functions) {
+    if (!matcher.matches(s.name)) {
+      continue;
+    }
+    if (s.ifunc) {
+      found.ifuncs.emplace_back(without_version(s.name));
+    } else {
+      matching.push_back(&s);
+    }
+  }
+  std::sort(matching.begin(), matching.end(), [](const Symbol* a, const Symbol* b) {
+    return a->address != b->address ? a->address < b->address : better_name(*a, *b);
+  });
+  for (const Symbol* s : matching) {
+    if (found.functions.empty() || found.functions.back().begin != s->address) {
+      found.functions.push_back(
+          {s->address, end_of(*s), without_version(s->name), person_name(s->name)});
+    }
+  }
+  std::sort(found.ifuncs.begin(), found.ifuncs.end());
+  found.ifuncs.erase(std::unique(found.ifuncs.begin(), found.ifuncs.end()), found.ifuncs.end());
+  return found;
+}
+
+CodeFunction Module::function_at(uint64_t address) {
+  const Symbol* best = nullptr;
+  for (const Symbol& s : symbols().functions) {
+    if (s.address <= address && address < end_of(s) && !s.ifunc &&
+        (!best || s.address > best->address ||
+         (s.address == best->address && better_name(s, *best)))) {
+      best = &s;
+    }
+  }
+  if (!best) {
+    return {};
+  }
+  return {best->address, end_of(*best), without_version(best->name), person_name(best->name)};
+}
+
+uint64_t Module::entry_of(uint64_t begin) const {
+  constexpr uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+  const Bytes code = elf_.at(begin);
+  const bool marked = code.size() >= 4 && std::equal(kEndbr64, kEndbr64 + 4, code.begin());
+  return marked ? begin + 4 : begin;
+}
+
+DebugInfo* Module::debug_info() {
+  if (!debug_info_tried_) {
+    debug_info_tried_ = true;
+    debug_info_ = DebugInfo::open(elf_);
+  }
+  return debug_info_.get();
+}
+
+}  // namespace dj

@@ -1,0 +1,60 @@
+// Module: one object file of the target as probes see it: its functions by name, and its debug info,
+// each read when first asked for. Addresses are the file's.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/debuginfo/debug_info.h"
+#include "compiler/debuginfo/elf_file.h"
+#include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/symbols.h"
+#include "compiler/result.h"
+
+namespace dj {
+
+// One function that a pattern matched; aliases at one address are one CodeFunction.
+struct CodeFunction {
+  uint64_t begin = 0, end = 0;
+  std::string_view symbol;  // the linker's name, without version
+  std::string name;         // as a person writes it
+};
+
+class Module {
+ public:
+  static Result<std::unique_ptr<Module>> open(const std::string& path);
+
+  const std::string& path() const { return elf_.path(); }
+  std::string base_name() const;
+  const ElfFile& elf() const { return elf_; }
+  const SymbolTable& symbols();
+
+  // What a look-up found, sorted by address. ifuncs: names that matched but are chosen at run time.
+  struct Found {
+    std::vector<CodeFunction> functions;
+    std::vector<std::string> ifuncs;
+  };
+  Found find(const NameMatcher& matcher);
+  // The function whose code holds `address`; size 0 when none.
+  CodeFunction function_at(uint64_t address);
+  size_t function_count();  // distinct addresses
+  // Its first instruction behind endbr64: where an entry probe goes.
+  uint64_t entry_of(uint64_t begin) const;
+
+  DebugInfo* debug_info();  // null: the module has none. Opened at the first call
+  bool has_opened_debug_info() const { return debug_info_tried_ && debug_info_; }
+
+ private:
+  explicit Module(ElfFile elf) : elf_(std::move(elf)) {}
+  uint64_t end_of(const Symbol& symbol);
+  const std::vector<uint64_t>& starts();
+
+  ElfFile elf_;
+  std::unique_ptr<SymbolTable> symbols_;
+  std::vector<uint64_t> starts_;  // of all functions, sorted; filled when first needed
+  std::unique_ptr<DebugInfo> debug_info_;
+  bool debug_info_tried_ = false;
+};
+
+}  // namespace dj

@@ -1,0 +1,209 @@
+// Takes function patterns apart and matches them against symbols.
+#include "compiler/debuginfo/pattern.h"
+
+#include <charconv>
+#include <span>
+#include <vector>
+
+#include "compiler/debuginfo/demangle.h"
+
+namespace dj {
+
+namespace {
+
+// Suffixes of whole-function copies, and of parts of functions.
+constexpr std::string_view kCloneSuffixes[] = {".constprop.", ".isra."};
+constexpr std::string_view kCopySuffixes[] = {".constprop.", ".isra.", ".lto_priv.", ".llvm.",
+                                              ".localalias", ".clone.", ".resolver"};
+constexpr std::string_view kPartSuffixes[] = {".cold", ".part."};
+
+bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
+  for (std::string_view part : parts) {
+    if (text.find(part) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The longest run of identifier characters in the last component: C++ mangling keeps it as it is.
+std::string literal_part(std::string_view name) {
+  name = name.substr(0, name.find('('));
+  name = name.substr(0, name.find('<'));
+  if (name.find("operator") != std::string_view::npos) {
+    return {};
+  }
+  const size_t colon = name.rfind("::");
+  if (colon != std::string_view::npos) {
+    name = name.substr(colon + 2);
+  }
+  std::string best, run;
+  for (char c : name) {
+    if (c == '*' || c == '?' || c == '~') {
+      run.clear();
+    } else {
+      run += c;
+    }
+    if (run.size() > best.size()) {
+      best = run;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Result<FunctionPattern> parse_function_pattern(std::string_view text) {
+  FunctionPattern pattern;
+  size_t bang = text.find('!');
+  if (bang != std::string_view::npos && !text.substr(0, bang).ends_with("operator")) {
+    pattern.object = text.substr(0, bang);
+    text.remove_prefix(bang + 1);
+    if (pattern.object.empty()) {
+      return Error{"nothing stands before '!': write \"object!function\""};
+    }
+  }
+  const size_t at = text.find('@');
+  pattern.name = text.substr(0, at);
+  if (pattern.name.empty()) {
+    return Error{"the function's name is empty"};
+  }
+  if (at == std::string_view::npos) {
+    return pattern;
+  }
+  std::string_view place = text.substr(at + 1);
+  const size_t colon = place.rfind(':');
+  pattern.file = place.substr(0, colon);
+  if (pattern.file.empty()) {
+    return Error{"a source file is expected behind '@'"};
+  }
+  if (colon != std::string_view::npos) {
+    std::string_view digits = place.substr(colon + 1);
+    uint32_t line = 0;
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), line);
+    if (status != std::errc() || end != digits.data() + digits.size() || line == 0) {
+      return Error{"a line number is expected behind ':' (line ranges and '*' are not built yet)",
+                   Fail::Unsupported};
+    }
+    pattern.line = line;
+  }
+  return pattern;
+}
+
+bool has_wildcard(std::string_view text) {
+  return text.find_first_of("*?") != std::string_view::npos;
+}
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+  size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      p++;
+      t++;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') {
+    p++;
+  }
+  return p == pattern.size();
+}
+
+bool path_matches(std::string_view pattern, std::string_view path) {
+  while (pattern.starts_with("./")) {
+    pattern.remove_prefix(2);
+  }
+  if (glob_match(pattern, path)) {
+    return true;
+  }
+  for (size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    if (glob_match(pattern, path.substr(slash + 1))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string_view plain_symbol(std::string_view symbol) {
+  symbol = symbol.substr(0, symbol.find('@'));
+  for (std::string_view suffix : kCopySuffixes) {
+    symbol = symbol.substr(0, symbol.find(suffix));
+  }
+  return symbol;
+}
+
+bool is_fragment(std::string_view symbol) {
+  return contains_any(symbol, kPartSuffixes);
+}
+
+bool is_clone(std::string_view symbol) {
+  return contains_any(symbol, kCloneSuffixes);
+}
+
+std::string person_name(std::string_view symbol) {
+  const std::string_view plain = plain_symbol(symbol);
+  const std::string text = demangle(plain);
+  return text.empty() ? std::string(plain) : without_templates(split_demangled(text).name);
+}
+
+NameMatcher::NameMatcher(std::string name) : name_(std::move(name)) {
+  literal_ = literal_part(name_);
+  wild_ = has_wildcard(name_) && name_.find("operator*") == std::string::npos;
+  qualified_ = name_.find("::") != std::string::npos;
+  parameters_ = name_.find('(') != std::string::npos && !name_.ends_with("operator()");
+  templates_ = name_.find('<') != std::string::npos && name_.find("operator<") == std::string::npos;
+  dotted_ = name_.find('.') != std::string::npos;
+}
+
+bool NameMatcher::matches(std::string_view symbol) const {
+  if (is_fragment(symbol) && !dotted_) {
+    return false;
+  }
+  const std::string_view plain = plain_symbol(symbol);
+  if (wild_ ? glob_match(name_, plain) : name_ == plain) {
+    return true;
+  }
+  if (dotted_ && glob_match(name_, symbol)) {
+    return true;
+  }
+  return plain.starts_with("_Z") && plain.find(literal_) != std::string_view::npos &&
+         matches_demangled(plain);
+}
+
+bool NameMatcher::matches_demangled(std::string_view symbol) const {
+  const std::string text = demangle(symbol);
+  if (text.empty()) {
+    return false;
+  }
+  DemangledName split = split_demangled(text);
+  std::string full = templates_ ? split.name : without_templates(split.name);
+  const size_t last = last_component(full);
+  if (parameters_) {
+    full += split.parameters;
+  }
+  auto same = [&](std::string_view candidate) {
+    return wild_ ? glob_match(name_, candidate) : name_ == candidate;
+  };
+  if (!qualified_) {
+    return same(std::string_view(full).substr(last));
+  }
+  if (same(full)) {
+    return true;
+  }
+  // "Klass::method" also means "ns::Klass::method".
+  for (size_t i = full.find("::"); i != std::string::npos && i < last; i = full.find("::", i + 2)) {
+    if (same(std::string_view(full).substr(i + 2))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace dj

@@ -1,0 +1,38 @@
+// Symbols: the functions (and named data) that an ELF file and its separate debug file list.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/debuginfo/elf_file.h"
+
+namespace dj {
+
+// One defined symbol. `name` points into the file that holds it.
+struct Symbol {
+  uint64_t address = 0;  // ELF virtual address
+  uint64_t size = 0;     // 0: the file does not say
+  std::string_view name;
+  uint8_t binding = STB_LOCAL;
+  bool ifunc = false;  // `address` is the resolver's
+};
+
+// SymbolTable: all function symbols of one module, in table order, aliases included. The names live as
+// long as the files it was read from (`debug_file` is kept here) and this object.
+struct SymbolTable {
+  std::vector<Symbol> functions;
+  bool complete = false;  // local functions are listed too
+  std::shared_ptr<ElfFile> debug_file;
+  std::deque<std::string> names;  // of symbols unpacked from .gnu_debugdata
+};
+
+// Reads .symtab; without one that of the separate debug file; without that .dynsym and .gnu_debugdata.
+SymbolTable read_symbols(const ElfFile& elf);
+// The function symbols of the file's own tables only; enough to know where code begins.
+std::vector<Symbol> own_symbols(const ElfFile& elf);
+// The data symbol `name` of the file's own tables; 0: none.
+uint64_t find_data_symbol(const ElfFile& elf, std::string_view name);
+
+}  // namespace dj

@@ -1,0 +1,13 @@
+// Target expressions: $x->y[1] step by step from a variable's place to the value wanted. Only for this room.
+#pragma once
+#include "compiler/debuginfo/debug_info.h"
+#include "compiler/debuginfo/dwarf_index.h"
+
+namespace dj {
+
+TargetAnswer resolve_target(Dwarf_Die* function, const ProbePlace& place, const TargetExpr& expr,
+                            DwarfIndex& index);
+TextAnswer resolve_text(Dwarf_Die* function, const ProbePlace& place, const std::string& name,
+                        DwarfIndex& index);
+
+}  // namespace dj

@@ -1,0 +1,231 @@
+// Collects a module's code, function ranges, landing pads, taken addresses and rseq sections.
+#include "compiler/debuginfo/text.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "compiler/debuginfo/eh_frame.h"
+#include "compiler/debuginfo/elf_file.h"
+#include "compiler/debuginfo/symbols.h"
+
+#ifndef SHT_RELR
+#define SHT_RELR 19
+#endif
+
+namespace dj {
+
+namespace {
+
+using arch::FunctionRange;
+using arch::ModuleText;
+using arch::TextRange;
+
+void sort_unique(std::vector<uint64_t>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+bool in_plt(const ElfFile& elf, uint64_t address) {
+  for (const Section& s : elf.sections()) {
+    if (s.executable() && s.name.starts_with(".plt") && address >= s.header.sh_addr &&
+        address - s.header.sh_addr < s.header.sh_size) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void add_bytes(const ElfFile& elf, ModuleText& text) {
+  for (const Elf64_Phdr& p : elf.segments()) {
+    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && p.p_filesz > 0) {
+      const Bytes bytes = elf.at(p.p_vaddr);
+      text.text.push_back({p.p_vaddr, {bytes.begin(), bytes.end()}});
+    }
+  }
+  for (const Section& s : elf.sections()) {
+    const bool constant = (s.header.sh_flags & SHF_ALLOC) && !(s.header.sh_flags & SHF_WRITE);
+    if (constant && !s.executable() && s.name.starts_with(".rodata") && !s.bytes.empty()) {
+      text.rodata.push_back({s.header.sh_addr, {s.bytes.begin(), s.bytes.end()}});
+    }
+  }
+}
+
+// Sorted by begin, the longer first; what overlaps an enclosing range only partly is dropped.
+std::vector<FunctionRange> tidy(std::vector<FunctionRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const FunctionRange& a, const FunctionRange& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
+  std::vector<FunctionRange> result;
+  std::vector<FunctionRange> open;
+  for (const FunctionRange& r : ranges) {
+    while (!open.empty() && open.back().end <= r.begin) {
+      open.pop_back();
+    }
+    const bool crosses = !open.empty() && r.end > open.back().end;
+    const bool same = !result.empty() && result.back().begin == r.begin && result.back().end == r.end;
+    if (!crosses && !same) {
+      open.push_back(r);
+      result.push_back(r);
+    }
+  }
+  return result;
+}
+
+void add_functions(const ElfFile& elf, const std::vector<FrameEntry>& frames, ModuleText& text) {
+  std::vector<FunctionRange> ranges;
+  ranges.reserve(frames.size() * 2);
+  for (const FrameEntry& f : frames) {
+    if (!in_plt(elf, f.begin)) {
+      ranges.push_back({f.begin, f.end});
+    }
+  }
+  std::vector<uint64_t> unsized;
+  for (const Symbol& s : read_symbols(elf).functions) {
+    if (s.size > 0) {
+      ranges.push_back({s.address, s.address + s.size});
+    } else {
+      unsized.push_back(s.address);
+    }
+  }
+  text.functions = tidy(std::move(ranges));
+  // A function without a size reaches to whatever comes next, unless an entry of .eh_frame knows better.
+  sort_unique(unsized);
+  std::vector<FunctionRange> more;
+  for (uint64_t begin : unsized) {
+    auto next = std::upper_bound(text.functions.begin(), text.functions.end(), begin,
+                                 [](uint64_t a, const FunctionRange& r) { return a < r.begin; });
+    if (next != text.functions.begin() && std::prev(next)->end > begin) {
+      continue;
+    }
+    uint64_t end = begin + elf.at(begin).size();
+    for (const Section& s : elf.sections()) {
+      if (s.executable() && begin >= s.header.sh_addr && begin < s.header.sh_addr + s.header.sh_size) {
+        end = std::min(end, s.header.sh_addr + s.header.sh_size);
+      }
+    }
+    if (next != text.functions.end()) {
+      end = std::min(end, next->begin);
+    }
+    auto after = std::upper_bound(unsized.begin(), unsized.end(), begin);
+    if (after != unsized.end()) {
+      end = std::min(end, *after);
+    }
+    more.push_back({begin, end});
+  }
+  if (!more.empty()) {
+    more.insert(more.end(), text.functions.begin(), text.functions.end());
+    text.functions = tidy(std::move(more));
+  }
+}
+
+// Values that dynamic relocations write into data, by the word they write; only those that are known
+// from the file.
+template <typename Visit>
+void each_relocated_word(const ElfFile& elf, Visit visit) {
+  for (const Section& s : elf.sections()) {
+    if (!(s.header.sh_flags & SHF_ALLOC)) {
+      continue;
+    }
+    if (s.header.sh_type == SHT_RELA) {
+      std::span<const Elf64_Sym> symbols;
+      if (s.header.sh_link < elf.sections().size()) {
+        symbols = records<Elf64_Sym>(elf.sections()[s.header.sh_link].bytes);
+      }
+      for (const Elf64_Rela& r : records<Elf64_Rela>(s.bytes)) {
+        const uint32_t type = ELF64_R_TYPE(r.r_info);
+        const uint32_t symbol = ELF64_R_SYM(r.r_info);
+        if (type == R_X86_64_RELATIVE || type == R_X86_64_IRELATIVE) {
+          visit(r.r_offset, uint64_t(r.r_addend));
+        } else if ((type == R_X86_64_64 || type == R_X86_64_GLOB_DAT) && symbol < symbols.size() &&
+                   symbols[symbol].st_shndx != SHN_UNDEF) {
+          visit(r.r_offset, symbols[symbol].st_value + uint64_t(r.r_addend));
+        }
+      }
+    } else if (s.header.sh_type == SHT_RELR) {
+      uint64_t place = 0;
+      for (uint64_t entry : records<uint64_t>(s.bytes)) {
+        if (!(entry & 1)) {
+          visit(entry, read_word<uint64_t>(elf.at(entry), 0));
+          place = entry + 8;
+          continue;
+        }
+        for (int bit = 0; bit < 63; bit++) {
+          if (entry >> (bit + 1) & 1) {
+            visit(place + bit * 8, read_word<uint64_t>(elf.at(place + bit * 8), 0));
+          }
+        }
+        place += 63 * 8;
+      }
+    }
+  }
+}
+
+// Critical sections: struct rseq_cs { u32 version, flags; u64 start, length, abort; }, 32 bytes each.
+void add_rseq(const ElfFile& elf, ModuleText& text) {
+  const Section* section = elf.section("__rseq_cs");
+  if (!section) {
+    return;
+  }
+  std::unordered_map<uint64_t, uint64_t> relocated;
+  const uint64_t from = section->header.sh_addr;
+  each_relocated_word(elf, [&](uint64_t place, uint64_t value) {
+    if (place >= from && place < from + section->header.sh_size) {
+      relocated[place] = value;
+    }
+  });
+  auto word = [&](size_t offset) {
+    auto found = relocated.find(from + offset);
+    return found != relocated.end() ? found->second : read_word<uint64_t>(section->bytes, offset);
+  };
+  for (size_t at = 0; at + 32 <= section->bytes.size(); at += 32) {
+    const uint64_t start = word(at + 8);
+    const uint64_t length = read_word<uint64_t>(section->bytes, at + 16);
+    if (elf.is_code(start) && length < (1 << 20)) {
+      text.rseq_sections.push_back({start, start + length});
+      text.address_taken.push_back(word(at + 24));
+    }
+  }
+}
+
+void add_taken_addresses(const ElfFile& elf, ModuleText& text) {
+  auto add = [&](uint64_t value) {
+    if (elf.is_code(value)) {
+      text.address_taken.push_back(value);
+    }
+  };
+  each_relocated_word(elf, [&](uint64_t, uint64_t value) { add(value); });
+  if (elf.position_independent()) {
+    return;
+  }
+  // Without relocations any word of data may be a code address.
+  for (const Section& s : elf.sections()) {
+    if ((s.header.sh_flags & SHF_ALLOC) && !s.executable() && s.header.sh_type != SHT_RELA &&
+        !s.name.starts_with(".eh_frame") && !s.name.starts_with(".dyn")) {
+      for (uint64_t value : records<uint64_t>(s.bytes)) {
+        add(value);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<arch::ModuleText> read_text(const std::string& path) {
+  DJ_TRY(const ElfFile elf, ElfFile::open(path));
+  ModuleText text;
+  text.path = path;
+  text.position_independent = elf.position_independent();
+  add_bytes(elf, text);
+  const std::vector<FrameEntry> frames = read_frames(elf);
+  add_functions(elf, frames, text);
+  for (const FrameEntry& frame : frames) {
+    add_landing_pads(elf, frame, text.landing_pads);
+  }
+  add_rseq(elf, text);
+  add_taken_addresses(elf, text);
+  sort_unique(text.landing_pads);
+  sort_unique(text.address_taken);
+  return text;
+}
+
+}  // namespace dj

@@ -1,0 +1,262 @@
+// Walks type DIEs.
+#include "compiler/debuginfo/types.h"
+
+namespace dj {
+
+namespace {
+
+using As = TargetText::Item::As;
+
+bool is_qualifier(int tag) {
+  return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
+         tag == DW_TAG_atomic_type;
+}
+
+// Number of elements of each dimension; 0 for an open one.
+std::vector<uint64_t> dimensions(Dwarf_Die* array) {
+  std::vector<uint64_t> counts;
+  for (Dwarf_Die& child : children(array)) {
+    if (dwarf_tag(&child) != DW_TAG_subrange_type) {
+      continue;
+    }
+    uint64_t count = 0;
+    if (std::optional<uint64_t> n = number(&child, DW_AT_count)) {
+      count = *n;
+    } else if (std::optional<uint64_t> last = number(&child, DW_AT_upper_bound)) {
+      count = *last + 1;
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+std::string array_name(Dwarf_Die* array) {
+  std::string text = type_name(type_of(array));
+  for (uint64_t count : dimensions(array)) {
+    text += "[" + (count ? std::to_string(count) : "") + "]";
+  }
+  return text;
+}
+
+std::string function_name(Dwarf_Die* function, const std::string& middle) {
+  std::string text = type_name(type_of(function)) + " (" + middle + ")(";
+  bool first = true;
+  for (Dwarf_Die& child : children(function)) {
+    if (dwarf_tag(&child) == DW_TAG_formal_parameter) {
+      text += (first ? "" : ", ") + type_name(type_of(&child));
+      first = false;
+    }
+  }
+  return text + ")";
+}
+
+std::string pointer_name(Dwarf_Die* pointer, const char* mark) {
+  TypeDie target = type_of(pointer);
+  if (target && dwarf_tag(&*target) == DW_TAG_subroutine_type) {
+    return function_name(&*target, mark);
+  }
+  return type_name(target) + mark;
+}
+
+// Bit-fields: DW_AT_data_bit_offset counts from the struct's beginning; the older DW_AT_bit_offset from
+// the high end of the storage unit.
+void place_bits(Member& member) {
+  member.bit_size = number(&member.die, DW_AT_bit_size);
+  if (!member.bit_size) {
+    return;
+  }
+  if (std::optional<uint64_t> from = number(&member.die, DW_AT_data_bit_offset)) {
+    member.bit_offset = *from;
+  } else if (std::optional<uint64_t> high = number(&member.die, DW_AT_bit_offset)) {
+    uint64_t unit = number(&member.die, DW_AT_byte_size).value_or(0);
+    if (unit == 0) {
+      TypeDie type = type_of(&member.die);
+      unit = type ? type_size(&*type) : 4;
+    }
+    member.bit_offset = member.offset * 8 + unit * 8 - *high - *member.bit_size;
+  } else {
+    member.bit_offset = member.offset * 8;
+  }
+}
+
+}  // namespace
+
+TypeDie type_of(Dwarf_Die* die) {
+  return referred(die, DW_AT_type);
+}
+
+TypeDie strip_type(TypeDie type, DwarfIndex& index) {
+  for (int depth = 0; type && depth < 64; depth++) {
+    const int tag = dwarf_tag(&*type);
+    if (is_qualifier(tag) || tag == DW_TAG_typedef) {
+      type = type_of(&*type);
+    } else if (flag(&*type, DW_AT_declaration)) {
+      TypeDie whole = referred(&*type, DW_AT_signature);
+      if (!whole) {
+        whole = index.complete_type(tag, die_name(&*type));
+      }
+      return whole ? whole : type;
+    } else {
+      return type;
+    }
+  }
+  return type;
+}
+
+std::string type_name(TypeDie type) {
+  if (!type) {
+    return "void";
+  }
+  const std::string name = die_name(&*type);
+  auto tagged = [&](const std::string& keyword) {
+    return keyword + " " + (name.empty() ? "{...}" : name);
+  };
+  switch (dwarf_tag(&*type)) {
+    case DW_TAG_pointer_type: return pointer_name(&*type, "*");
+    case DW_TAG_reference_type: return pointer_name(&*type, "&");
+    case DW_TAG_rvalue_reference_type: return pointer_name(&*type, "&&");
+    case DW_TAG_structure_type: return tagged("struct");
+    case DW_TAG_class_type: return tagged("class");
+    case DW_TAG_union_type: return tagged("union");
+    case DW_TAG_enumeration_type: return tagged("enum");
+    case DW_TAG_array_type: return array_name(&*type);
+    case DW_TAG_subroutine_type: return function_name(&*type, "");
+    case DW_TAG_const_type:
+    case DW_TAG_volatile_type: {
+      const char* word = dwarf_tag(&*type) == DW_TAG_const_type ? "const" : "volatile";
+      TypeDie inner = type_of(&*type);
+      const std::string text = type_name(inner);
+      const bool behind = inner && dwarf_tag(&*inner) == DW_TAG_pointer_type;
+      return behind ? text + " " + word : std::string(word) + " " + text;
+    }
+    case DW_TAG_restrict_type:
+    case DW_TAG_atomic_type: return type_name(type_of(&*type));
+    default: return name.empty() ? "?" : name;
+  }
+}
+
+uint64_t type_size(Dwarf_Die* type) {
+  Dwarf_Word size = 0;
+  return dwarf_aggregate_size(type, &size) == 0 ? size : 0;
+}
+
+bool is_pointer(Dwarf_Die* stripped) {
+  return dwarf_tag(stripped) == DW_TAG_pointer_type;
+}
+
+bool is_reference(Dwarf_Die* stripped) {
+  const int tag = dwarf_tag(stripped);
+  return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
+bool is_struct(Dwarf_Die* stripped) {
+  const int tag = dwarf_tag(stripped);
+  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+bool is_array(Dwarf_Die* stripped) {
+  return dwarf_tag(stripped) == DW_TAG_array_type;
+}
+
+std::optional<Scalar> scalar_of(Dwarf_Die* stripped) {
+  const uint64_t size = type_size(stripped);
+  const uint8_t bytes = size == 0 || size > 16 ? 8 : uint8_t(size);
+  switch (dwarf_tag(stripped)) {
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+    case DW_TAG_ptr_to_member_type: return Scalar{8, false, false, As::Hex};
+    case DW_TAG_unspecified_type: return Scalar{8, false, false, As::Hex};  // nullptr_t
+    case DW_TAG_enumeration_type: {
+      TypeDie base = type_of(stripped);
+      const uint64_t encoding = base ? number(&*base, DW_AT_encoding).value_or(DW_ATE_signed) : 0;
+      const bool is_unsigned = encoding == DW_ATE_unsigned || encoding == DW_ATE_unsigned_char;
+      return Scalar{bytes, !is_unsigned, false, is_unsigned ? As::Unsigned : As::Signed};
+    }
+    case DW_TAG_base_type: break;
+    default: return std::nullopt;
+  }
+  switch (number(stripped, DW_AT_encoding).value_or(DW_ATE_unsigned)) {
+    case DW_ATE_signed:
+    case DW_ATE_signed_char: return Scalar{bytes, true, false, As::Signed};
+    case DW_ATE_float:
+    case DW_ATE_complex_float:
+    case DW_ATE_imaginary_float:
+    case DW_ATE_decimal_float: return Scalar{bytes, true, true, As::Signed};
+    case DW_ATE_address: return Scalar{bytes, false, false, As::Hex};
+    default: return Scalar{bytes, false, false, As::Unsigned};
+  }
+}
+
+Subscript subscript(Dwarf_Die* array, unsigned dimension, DwarfIndex& index) {
+  Subscript result;
+  TypeDie element = strip_type(type_of(array), index);
+  result.stride = element ? type_size(&*element) : 1;
+  const std::vector<uint64_t> counts = dimensions(array);
+  for (size_t i = dimension + 1; i < counts.size(); i++) {
+    result.stride *= counts[i];
+  }
+  result.dimension = dimension + 1;
+  result.more = dimension + 1 < counts.size();
+  return result;
+}
+
+std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name, DwarfIndex& index) {
+  for (Dwarf_Die& child : children(structure)) {
+    const int tag = dwarf_tag(&child);
+    if (tag != DW_TAG_member && tag != DW_TAG_inheritance) {
+      continue;
+    }
+    if (flag(&child, DW_AT_external) || flag(&child, DW_AT_declaration)) {
+      continue;  // a static member is no part of the object
+    }
+    Member member{child, number(&child, DW_AT_data_member_location).value_or(0)};
+    const std::string child_name = die_name(&child);
+    if (tag == DW_TAG_member && child_name == name) {
+      place_bits(member);
+      return member;
+    }
+    TypeDie inner = strip_type(type_of(&child), index);
+    if (!inner || !is_struct(&*inner) || (tag == DW_TAG_member && !child_name.empty())) {
+      continue;
+    }
+    if (std::optional<Member> found = find_member(&*inner, name, index)) {
+      found->offset += member.offset;
+      found->bit_offset += member.offset * 8;
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> list_members(Dwarf_Die* structure, std::vector<std::string>& names) {
+  std::vector<std::string> lines;
+  for (Dwarf_Die& child : children(structure)) {
+    if (dwarf_tag(&child) != DW_TAG_member && dwarf_tag(&child) != DW_TAG_inheritance) {
+      continue;
+    }
+    const std::string name = die_name(&child);
+    TypeDie type = type_of(&child);
+    if (!name.empty()) {
+      names.push_back(name);
+      lines.push_back(type_name(type) + " " + name);
+    } else if (type && is_struct(&*type)) {
+      for (std::string& line : list_members(&*type, names)) {
+        lines.push_back(std::move(line));
+      }
+    }
+  }
+  return lines;
+}
+
+std::string declared_at(Dwarf_Die* die) {
+  int line = 0;
+  const char* file = dwarf_decl_file(die);
+  if (!file || dwarf_decl_line(die, &line) != 0) {
+    return {};
+  }
+  const std::string path = file;
+  return path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+}
+
+}  // namespace dj

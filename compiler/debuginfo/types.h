@@ -1,0 +1,62 @@
+// C and C++ types as DWARF describes them: how large, how to read, what is inside. Only for this room.
+#pragma once
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/debuginfo/dwarf_index.h"
+#include "compiler/plan.h"
+
+namespace dj {
+
+using TypeDie = std::optional<Dwarf_Die>;  // none: void
+
+// The type of a variable, member, pointer target, array element or function result.
+TypeDie type_of(Dwarf_Die* die);
+// Behind typedefs, const, volatile, restrict, atomic; a declaration becomes its definition.
+TypeDie strip_type(TypeDie type, DwarfIndex& index);
+// As a person writes it: "const char*", "struct point", "int[4]"; void is "void".
+std::string type_name(TypeDie type);
+uint64_t type_size(Dwarf_Die* type);  // 0: unknown
+
+bool is_pointer(Dwarf_Die* stripped);    // pointers
+bool is_reference(Dwarf_Die* stripped);  // C++ references
+bool is_struct(Dwarf_Die* stripped);     // struct, class, union
+bool is_array(Dwarf_Die* stripped);
+
+// How a value of a scalar type is read and shown.
+struct Scalar {
+  uint8_t size = 8;
+  bool is_signed = false;
+  bool floating = false;
+  TargetText::Item::As as = TargetText::Item::As::Unsigned;
+};
+// None: not a scalar (struct, array, void).
+std::optional<Scalar> scalar_of(Dwarf_Die* stripped);
+
+// An array type's element after one subscript: rest of the dimensions, and the size of one step.
+struct Subscript {
+  uint64_t stride = 0;
+  unsigned dimension = 0;  // of the array DIE, that the next subscript means
+  bool more = false;       // the element is an array too (of the same DIE)
+};
+Subscript subscript(Dwarf_Die* array, unsigned dimension, DwarfIndex& index);
+
+// A member found by name, through anonymous and base parts.
+struct Member {
+  Dwarf_Die die;
+  uint64_t offset = 0;            // bytes from the outer struct's beginning
+  std::optional<uint64_t> bit_size;  // a bit-field
+  uint64_t bit_offset = 0;        // of a bit-field, from the outer struct's beginning
+};
+std::optional<Member> find_member(Dwarf_Die* stripped_struct, const std::string& name, DwarfIndex& index);
+// "int x", in declaration order; names alone in `names`.
+std::vector<std::string> list_members(Dwarf_Die* stripped_struct, std::vector<std::string>& names);
+
+// "t.c:12" of any DIE with a declaration place; "" when it has none.
+std::string declared_at(Dwarf_Die* die);
+
+}  // namespace dj

@@ -1,0 +1,220 @@
+// Finds variables by scope and reads their location attributes.
+#include "compiler/debuginfo/variables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/arguments.h"
+#include "compiler/debuginfo/symbols.h"
+#include "compiler/debuginfo/types.h"
+
+namespace dj {
+
+namespace {
+
+void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, DwarfIndex& index,
+                   std::vector<ScopedVariable>& out) {
+  std::vector<Dwarf_Die> inner;
+  for (Dwarf_Die& child : children(scope)) {
+    switch (dwarf_tag(&child)) {
+      case DW_TAG_formal_parameter:
+      case DW_TAG_variable: {
+        const bool parameter = dwarf_tag(&child) == DW_TAG_formal_parameter;
+        std::string name = die_name(&child);
+        if (!name.empty()) {
+          out.push_back({child, std::move(name), parameter && outermost});
+        }
+        break;
+      }
+      case DW_TAG_inlined_subroutine:
+        // At its entry nothing of the function has run, not even what was inlined first.
+        if (!place.at_entry && index.covers(&child, place.pc)) {
+          inner.push_back(child);
+        }
+        break;
+      case DW_TAG_lexical_block:
+        if (index.covers(&child, place.pc)) {
+          inner.push_back(child);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  for (Dwarf_Die& block : inner) {
+    collect_scope(&block, false, place, index, out);
+  }
+}
+
+// Calls visit(die) for each variable directly in the unit or in its namespaces; true stops.
+template <typename Visit>
+bool each_unit_variable(Dwarf_Die* parent, Visit visit) {
+  for (Dwarf_Die& child : children(parent)) {
+    const int tag = dwarf_tag(&child);
+    if ((tag == DW_TAG_variable && visit(child)) ||
+        (tag == DW_TAG_namespace && each_unit_variable(&child, visit))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool has_place(Dwarf_Die* die) {
+  Dwarf_Attribute attr;
+  return dwarf_attr(die, DW_AT_location, &attr) || dwarf_attr(die, DW_AT_const_value, &attr);
+}
+
+bool is_list(Dwarf_Attribute* location) {
+  switch (dwarf_whatform(location)) {
+    case DW_FORM_sec_offset: case DW_FORM_loclistx: case DW_FORM_data4: case DW_FORM_data8: return true;
+    default: return false;
+  }
+}
+
+Result<Spot> constant_spot(Dwarf_Attribute* attr) {
+  Spot spot;
+  spot.kind = Spot::Value;
+  Dwarf_Sword value = 0;
+  Dwarf_Block block;
+  if (dwarf_formsdata(attr, &value) != 0) {
+    if (dwarf_formblock(attr, &block) != 0 || block.length > 8) {
+      return Error{"it is a constant of more than 8 bytes"};
+    }
+    std::memcpy(&value, block.data, block.length);
+  }
+  spot.expr.steps.push_back({LocStep::PushConst, value});
+  return spot;
+}
+
+// Whether a plain expression of a parameter already holds before the first instruction: it does when it
+// names an argument register or no register at all.
+bool holds_at_entry(std::span<const Dwarf_Op> ops) {
+  if (ops.empty()) {
+    return true;
+  }
+  const uint8_t atom = ops[0].atom;
+  if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
+    const auto& regs = arch::kArgumentRegs;
+    return std::find(std::begin(regs), std::end(regs), atom - DW_OP_reg0) != std::end(regs) ||
+           atom - DW_OP_reg0 >= arch::kRegCount;
+  }
+  return atom != DW_OP_fbreg && !(atom >= DW_OP_breg0 && atom <= DW_OP_breg31);
+}
+
+Result<Spot> unlocated(ScopedVariable& variable, DwarfIndex& index) {
+  // "extern int x": the definition is in another unit, and the linker knows where.
+  if (flag(&variable.die, DW_AT_external)) {
+    if (uint64_t address = find_data_symbol(index.elf(), variable.name)) {
+      Spot spot;
+      spot.expr.steps = {{LocStep::PushConst, int64_t(address)}, {LocStep::PushBias}, {LocStep::Add}};
+      return spot;
+    }
+    return Error{"it is defined in another file, and looking there is not built yet", Fail::Unsupported};
+  }
+  return Error{"it was optimized out"};
+}
+
+}  // namespace
+
+std::vector<ScopedVariable> variables_in_scope(Dwarf_Die* function, const ProbePlace& place,
+                                               DwarfIndex& index) {
+  std::vector<ScopedVariable> result;
+  collect_scope(function, true, place, index, result);
+  return result;
+}
+
+std::optional<ScopedVariable> find_variable(const std::string& name, Dwarf_Die* function,
+                                            const ProbePlace& place, DwarfIndex& index) {
+  std::vector<ScopedVariable> scope = variables_in_scope(function, place, index);
+  for (auto v = scope.rbegin(); v != scope.rend(); ++v) {
+    if (v->name == name) {
+      return *v;
+    }
+  }
+  std::optional<ScopedVariable> found;
+  std::optional<Dwarf_Die> unit = index.unit_at(place.pc);
+  if (unit) {
+    each_unit_variable(&*unit, [&](Dwarf_Die& die) {
+      if (die_name(&die) == name) {
+        found = ScopedVariable{die, name, false};
+        return has_place(&die);  // go on from a declaration to the definition
+      }
+      return false;
+    });
+  }
+  return found;
+}
+
+std::vector<std::string> unit_variables(Dwarf_Die* function, DwarfIndex& index) {
+  std::vector<std::string> names;
+  Dwarf_Die unit;
+  if (dwarf_diecu(function, &unit, nullptr, nullptr)) {
+    each_unit_variable(&unit, [&](Dwarf_Die& die) {
+      names.push_back(die_name(&die));
+      return false;
+    });
+  }
+  (void)index;
+  return names;
+}
+
+Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePlace& place,
+                    DwarfIndex& index) {
+  if (std::optional<Dwarf_Attribute> constant = attribute(&variable.die, DW_AT_const_value)) {
+    return constant_spot(&*constant);
+  }
+  std::optional<Dwarf_Attribute> location = attribute(&variable.die, DW_AT_location);
+  if (!location) {
+    return unlocated(variable, index);
+  }
+  const uint64_t pc = place.at_entry ? place.function_begin : place.pc;
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  const int found = dwarf_getlocation_addr(&*location, pc - index.bias(), &ops, &count, 1);
+  if (found < 1) {
+    return Error{"it has no location here"};
+  }
+  const bool early = place.at_entry && variable.parameter && !is_list(&*location);
+  if (early && !holds_at_entry({ops, count})) {
+    if (place.is_clone) {
+      return Error{"this copy of the function was made by the compiler, with other parameters"};
+    }
+    return argument_at_entry(function, &variable.die, index);
+  }
+  OpContext context{index, function, &*location, pc, place.at_entry};
+  DJ_TRY(Spot spot, translate({ops, count}, context));
+  if (place.at_entry && !variable.parameter) {
+    spot.in_frame = false;  // its slot may lie below the stack that exists so far
+  }
+  return spot;
+}
+
+std::string live_ranges(ScopedVariable& variable, const ProbePlace& place, DwarfIndex& index) {
+  std::optional<Dwarf_Attribute> location = attribute(&variable.die, DW_AT_location);
+  if (!location || !is_list(&*location)) {
+    return {};
+  }
+  std::string text;
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  ptrdiff_t offset = 0;
+  int shown = 0;
+  while ((offset = dwarf_getlocations(&*location, offset, &base, &begin, &end, &ops, &count)) > 0) {
+    if (count == 0 || begin >= end) {
+      continue;
+    }
+    if (++shown > 4) {
+      return text + ", ...";
+    }
+    text += fmt::format("{}+{:#x}..+{:#x}", text.empty() ? "" : ", ",
+                        begin + index.bias() - place.function_begin,
+                        end + index.bias() - place.function_begin);
+  }
+  return text;
+}
+
+}  // namespace dj

@@ -1,0 +1,34 @@
+// Variables in scope at an instruction, and where each one is there. Only for this room.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/debuginfo/debug_info.h"
+#include "compiler/debuginfo/dwarf_index.h"
+#include "compiler/debuginfo/dwarf_ops.h"
+#include "compiler/result.h"
+
+namespace dj {
+
+struct ScopedVariable {
+  Dwarf_Die die;
+  std::string name;
+  bool parameter = false;  // of the function itself, not of one inlined into it
+};
+
+// Parameters and locals in scope at the place, outer scopes first, each in declaration order.
+std::vector<ScopedVariable> variables_in_scope(Dwarf_Die* function, const ProbePlace& place,
+                                               DwarfIndex& index);
+// The innermost variable of that name, else a global or static one of the function's unit.
+std::optional<ScopedVariable> find_variable(const std::string& name, Dwarf_Die* function,
+                                            const ProbePlace& place, DwarfIndex& index);
+// Names of the unit's own global variables, to suggest from.
+std::vector<std::string> unit_variables(Dwarf_Die* function, DwarfIndex& index);
+
+// Where the variable is at the place; the error is the reason why it is nowhere.
+Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePlace& place,
+                    DwarfIndex& index);
+// "+0x4..+0x20": parts of the function in which the variable has a location; empty: none.
+std::string live_ranges(ScopedVariable& variable, const ProbePlace& place, DwarfIndex& index);
+
+}  // namespace dj

@@ -1,0 +1,78 @@
+// Prints LocExpr for dumps and goldens: "rdi +16 deref4s".
+#include "compiler/location.h"
+
+#include "arch/x86_64/registers.h"
+
+namespace dj {
+
+namespace {
+
+const char* plain_name(LocStep::Op op) {
+  switch (op) {
+    case LocStep::PushBias: return "bias";
+    case LocStep::PushFsBase: return "fsbase";
+    case LocStep::Add: return "add";
+    case LocStep::Sub: return "sub";
+    case LocStep::Mul: return "mul";
+    case LocStep::Div: return "div";
+    case LocStep::Mod: return "mod";
+    case LocStep::And: return "and";
+    case LocStep::Or: return "or";
+    case LocStep::Xor: return "xor";
+    case LocStep::Shl: return "shl";
+    case LocStep::Shr: return "shr";
+    case LocStep::Sar: return "sar";
+    case LocStep::Neg: return "neg";
+    case LocStep::Not: return "not";
+    case LocStep::Eq: return "eq";
+    case LocStep::Ne: return "ne";
+    case LocStep::Lt: return "lt";
+    case LocStep::Le: return "le";
+    case LocStep::Gt: return "gt";
+    case LocStep::Ge: return "ge";
+    case LocStep::Dup: return "dup";
+    case LocStep::Drop: return "drop";
+    case LocStep::Swap: return "swap";
+    case LocStep::Over: return "over";
+    case LocStep::Rot: return "rot";
+    default: return "?";
+  }
+}
+
+std::string step_text(const LocStep& s) {
+  const std::string a = std::to_string(s.a);
+  switch (s.op) {
+    case LocStep::PushReg:
+      return s.a >= 0 && s.a < arch::kRegCount ? arch::kRegNames[s.a] : "reg" + a;
+    case LocStep::PushConst: return a;
+    case LocStep::PushArg: return "arg" + a;
+    case LocStep::PushEntry: return "entry" + a;
+    case LocStep::Deref: return "deref" + a + (s.b ? "s" : "");
+    case LocStep::StackDeref: return "stack" + a + (s.b ? "s" : "");
+    case LocStep::Extend: return "extend" + a + (s.b ? "s" : "");
+    case LocStep::Pick: return "pick" + a;
+    case LocStep::Extract: return "bits" + a + ":" + std::to_string(s.b) + (s.c ? "s" : "");
+    default: return plain_name(s.op);
+  }
+}
+
+}  // namespace
+
+std::string to_string(const LocExpr& expr) {
+  std::string text;
+  for (size_t i = 0; i < expr.steps.size(); i++) {
+    const LocStep& s = expr.steps[i];
+    const bool offset = s.op == LocStep::PushConst && i + 1 < expr.steps.size() &&
+                        expr.steps[i + 1].op == LocStep::Add && i > 0;
+    text += text.empty() ? "" : " ";
+    if (offset) {
+      text += (s.a >= 0 ? "+" : "") + std::to_string(s.a);
+      i++;
+    } else {
+      text += step_text(s);
+    }
+  }
+  return text;
+}
+
+}  // namespace dj
