@@ -104,7 +104,7 @@ class LineSearch {
 DebugInfo::DebugInfo(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 DebugInfo::~DebugInfo() = default;
 
-std::unique_ptr<DebugInfo> DebugInfo::open(const ElfFile& elf) {
+std::unique_ptr<DebugInfo> DebugInfo::open(const ObjectFile& elf) {
   std::unique_ptr<DwarfIndex> index = DwarfIndex::open(elf);
   if (!index) {
     return nullptr;

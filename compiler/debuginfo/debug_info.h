@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/debuginfo/elf_file.h"
+#include "compiler/debuginfo/object_file.h"
 #include "compiler/location.h"
 #include "compiler/plan.h"
 #include "compiler/program.h"
@@ -64,7 +64,7 @@ struct LineHit {
 class DebugInfo {
  public:
   // Null when neither the file nor a separate debug file has DWARF. `elf` must outlive the result.
-  static std::unique_ptr<DebugInfo> open(const ElfFile& elf);
+  static std::unique_ptr<DebugInfo> open(const ObjectFile& elf);
   ~DebugInfo();
 
   // Declaration of the function that holds `pc`.

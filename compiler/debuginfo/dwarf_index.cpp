@@ -45,7 +45,7 @@ std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name) {
   return attr && dwarf_formref_die(&*attr, &result) ? std::optional(result) : std::nullopt;
 }
 
-std::unique_ptr<DwarfIndex> DwarfIndex::open(const ElfFile& elf) {
+std::unique_ptr<DwarfIndex> DwarfIndex::open(const ObjectFile& elf) {
   std::unique_ptr<DwarfIndex> index(new DwarfIndex(elf));
   if (!index->file_.module()) {
     return nullptr;

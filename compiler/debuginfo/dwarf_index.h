@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compiler/debuginfo/dwfl_file.h"
-#include "compiler/debuginfo/elf_file.h"
+#include "compiler/debuginfo/object_file.h"
 
 namespace dj {
 
@@ -28,7 +28,7 @@ std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name);
 class DwarfIndex {
  public:
   // Null: the file has no DWARF.
-  static std::unique_ptr<DwarfIndex> open(const ElfFile& elf);
+  static std::unique_ptr<DwarfIndex> open(const ObjectFile& elf);
 
   // Everything below takes and gives addresses of the module's file.
   std::optional<Dwarf_Die> unit_at(uint64_t pc);
@@ -42,11 +42,11 @@ class DwarfIndex {
 
   // DWARF addresses plus this are the module's (not 0 only for files moved by prelink).
   uint64_t bias() const { return bias_; }
-  const ElfFile& elf() const { return elf_; }
+  const ObjectFile& elf() const { return elf_; }
 
  private:
   struct Range { uint64_t begin, end; size_t index; };
-  explicit DwarfIndex(const ElfFile& elf) : elf_(elf), file_(elf.path()) {}
+  explicit DwarfIndex(const ObjectFile& elf) : elf_(elf), file_(elf.path()) {}
   void add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const;
   void index_units();
   struct Functions {
@@ -55,7 +55,7 @@ class DwarfIndex {
   };
   void collect(Dwarf_Die* parent, Functions& out) const;
 
-  const ElfFile& elf_;
+  const ObjectFile& elf_;
   DwflFile file_;
   Dwarf* dwarf_ = nullptr;
   uint64_t bias_ = 0;

@@ -97,7 +97,7 @@ Result<Spot> frame_base(const OpContext& context) {
 // The address of thread-local storage at the offset on the stack; only programs have theirs at a place
 // that the file tells.
 Status push_tls(LocExpr& expr, const OpContext& context) {
-  const ElfFile& elf = context.index.elf();
+  const ObjectFile& elf = context.index.elf();
   for (const Elf64_Phdr& p : elf.segments()) {
     if (p.p_type == PT_TLS && elf.is_program() && p.p_align > 0 && p.p_vaddr % p.p_align == 0) {
       const uint64_t size = (p.p_memsz + p.p_align - 1) / p.p_align * p.p_align;

@@ -146,7 +146,7 @@ std::optional<FrameEntry> read_fde(Cursor c, const CieInfo& cie) {
 
 }  // namespace
 
-std::vector<FrameEntry> read_frames(const ElfFile& elf) {
+std::vector<FrameEntry> read_frames(const ObjectFile& elf) {
   std::vector<FrameEntry> entries;
   const Section* section = elf.section(".eh_frame");
   if (!section) {
@@ -186,7 +186,7 @@ std::vector<FrameEntry> read_frames(const ElfFile& elf) {
   return entries;
 }
 
-void add_landing_pads(const ElfFile& elf, const FrameEntry& entry, std::vector<uint64_t>& pads) {
+void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, std::vector<uint64_t>& pads) {
   if (entry.lsda == 0) {
     return;
   }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/debuginfo/elf_file.h"
+#include "compiler/debuginfo/object_file.h"
 
 namespace dj {
 
@@ -15,9 +15,9 @@ struct FrameEntry {
 };
 
 // All entries of .eh_frame, in file order. Entries that cannot be read are left out.
-std::vector<FrameEntry> read_frames(const ElfFile& elf);
+std::vector<FrameEntry> read_frames(const ObjectFile& elf);
 
 // Adds the landing pads that the entry's exception table names.
-void add_landing_pads(const ElfFile& elf, const FrameEntry& entry, std::vector<uint64_t>& pads);
+void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, std::vector<uint64_t>& pads);
 
 }  // namespace dj

@@ -26,7 +26,7 @@ std::string_view without_version(std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<Module>> Module::open(const std::string& path) {
-  DJ_TRY(ElfFile elf, ElfFile::open(path));
+  DJ_TRY(ObjectFile elf, ObjectFile::open(path));
   return std::unique_ptr<Module>(new Module(std::move(elf)));
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/debuginfo/debug_info.h"
-#include "compiler/debuginfo/elf_file.h"
+#include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/symbols.h"
 #include "compiler/result.h"
@@ -27,7 +27,7 @@ class Module {
 
   const std::string& path() const { return elf_.path(); }
   std::string base_name() const;
-  const ElfFile& elf() const { return elf_; }
+  const ObjectFile& elf() const { return elf_; }
   const SymbolTable& symbols();
 
   // What a look-up found, sorted by address. ifuncs: names that matched but are chosen at run time.
@@ -46,11 +46,11 @@ class Module {
   bool has_opened_debug_info() const { return debug_info_tried_ && debug_info_; }
 
  private:
-  explicit Module(ElfFile elf) : elf_(std::move(elf)) {}
+  explicit Module(ObjectFile elf) : elf_(std::move(elf)) {}
   uint64_t end_of(const Symbol& symbol);
   const std::vector<uint64_t>& starts();
 
-  ElfFile elf_;
+  ObjectFile elf_;
   std::unique_ptr<SymbolTable> symbols_;
   std::vector<uint64_t> starts_;  // of all functions, sorted; filled when first needed
   std::unique_ptr<DebugInfo> debug_info_;

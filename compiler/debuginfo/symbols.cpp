@@ -19,7 +19,7 @@ std::string_view symbol_name(Bytes names, uint32_t offset) {
 
 // Calls visit(Elf64_Sym, name) for each symbol of the tables of this type.
 template <typename Visit>
-void each_symbol(const ElfFile& elf, uint32_t table_type, Visit visit) {
+void each_symbol(const ObjectFile& elf, uint32_t table_type, Visit visit) {
   for (const Section& table : elf.sections()) {
     if (table.header.sh_type != table_type || table.header.sh_link >= elf.sections().size()) {
       continue;
@@ -37,7 +37,7 @@ bool is_function(const Elf64_Sym& s) {
 }
 
 // Appends the functions of one kind of table. `code` is the module itself: a debug file has no code.
-bool add_functions(const ElfFile& table, uint32_t type, const ElfFile& code, std::vector<Symbol>& out) {
+bool add_functions(const ObjectFile& table, uint32_t type, const ObjectFile& code, std::vector<Symbol>& out) {
   const size_t before = out.size();
   each_symbol(table, type, [&](const Elf64_Sym& s, std::string_view name) {
     if (is_function(s) && code.is_code(s.st_value) && !name.empty()) {
@@ -49,7 +49,7 @@ bool add_functions(const ElfFile& table, uint32_t type, const ElfFile& code, std
 }
 
 // The functions of the xz-packed symbol table in .gnu_debugdata; libdwfl unpacks it.
-void add_packed_functions(const ElfFile& elf, SymbolTable& table) {
+void add_packed_functions(const ObjectFile& elf, SymbolTable& table) {
   DwflFile file(elf.path());
   const int count = file.module() ? dwfl_module_getsymtab(file.module()) : 0;
   for (int i = 0; i < count; i++) {
@@ -68,7 +68,7 @@ void add_packed_functions(const ElfFile& elf, SymbolTable& table) {
 
 }  // namespace
 
-SymbolTable read_symbols(const ElfFile& elf) {
+SymbolTable read_symbols(const ObjectFile& elf) {
   SymbolTable table;
   table.complete = true;
   if (add_functions(elf, SHT_SYMTAB, elf, table.functions)) {
@@ -76,9 +76,9 @@ SymbolTable read_symbols(const ElfFile& elf) {
   }
   const std::string debug_path = find_debug_file(elf);
   if (!debug_path.empty()) {
-    Result<ElfFile> file = ElfFile::open(debug_path);
+    Result<ObjectFile> file = ObjectFile::open(debug_path);
     if (file.ok()) {
-      table.debug_file = std::make_shared<ElfFile>(file.take());
+      table.debug_file = std::make_shared<ObjectFile>(file.take());
       if (add_functions(*table.debug_file, SHT_SYMTAB, elf, table.functions)) {
         return table;
       }
@@ -93,7 +93,7 @@ SymbolTable read_symbols(const ElfFile& elf) {
   return table;
 }
 
-std::vector<Symbol> own_symbols(const ElfFile& elf) {
+std::vector<Symbol> own_symbols(const ObjectFile& elf) {
   std::vector<Symbol> functions;
   if (!add_functions(elf, SHT_SYMTAB, elf, functions)) {
     add_functions(elf, SHT_DYNSYM, elf, functions);
@@ -101,7 +101,7 @@ std::vector<Symbol> own_symbols(const ElfFile& elf) {
   return functions;
 }
 
-uint64_t find_data_symbol(const ElfFile& elf, std::string_view wanted) {
+uint64_t find_data_symbol(const ObjectFile& elf, std::string_view wanted) {
   uint64_t address = 0;
   for (uint32_t type : {uint32_t{SHT_SYMTAB}, uint32_t{SHT_DYNSYM}}) {
     each_symbol(elf, type, [&](const Elf64_Sym& s, std::string_view name) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/debuginfo/elf_file.h"
+#include "compiler/debuginfo/object_file.h"
 
 namespace dj {
 
@@ -24,15 +24,15 @@ struct Symbol {
 struct SymbolTable {
   std::vector<Symbol> functions;
   bool complete = false;  // local functions are listed too
-  std::shared_ptr<ElfFile> debug_file;
+  std::shared_ptr<ObjectFile> debug_file;
   std::deque<std::string> names;  // of symbols unpacked from .gnu_debugdata
 };
 
 // Reads .symtab; without one that of the separate debug file; without that .dynsym and .gnu_debugdata.
-SymbolTable read_symbols(const ElfFile& elf);
+SymbolTable read_symbols(const ObjectFile& elf);
 // The function symbols of the file's own tables only; enough to know where code begins.
-std::vector<Symbol> own_symbols(const ElfFile& elf);
+std::vector<Symbol> own_symbols(const ObjectFile& elf);
 // The data symbol `name` of the file's own tables; 0: none.
-uint64_t find_data_symbol(const ElfFile& elf, std::string_view name);
+uint64_t find_data_symbol(const ObjectFile& elf, std::string_view name);
 
 }  // namespace dj

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "compiler/debuginfo/eh_frame.h"
-#include "compiler/debuginfo/elf_file.h"
+#include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/symbols.h"
 
 #ifndef SHT_RELR
@@ -25,7 +25,7 @@ void sort_unique(std::vector<uint64_t>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-bool in_plt(const ElfFile& elf, uint64_t address) {
+bool in_plt(const ObjectFile& elf, uint64_t address) {
   for (const Section& s : elf.sections()) {
     if (s.executable() && s.name.starts_with(".plt") && address >= s.header.sh_addr &&
         address - s.header.sh_addr < s.header.sh_size) {
@@ -35,7 +35,7 @@ bool in_plt(const ElfFile& elf, uint64_t address) {
   return false;
 }
 
-void add_bytes(const ElfFile& elf, ModuleText& text) {
+void add_bytes(const ObjectFile& elf, ModuleText& text) {
   for (const Elf64_Phdr& p : elf.segments()) {
     if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && p.p_filesz > 0) {
       const Bytes bytes = elf.at(p.p_vaddr);
@@ -71,7 +71,7 @@ std::vector<FunctionRange> tidy(std::vector<FunctionRange> ranges) {
   return result;
 }
 
-void add_functions(const ElfFile& elf, const std::vector<FrameEntry>& frames, ModuleText& text) {
+void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames, ModuleText& text) {
   std::vector<FunctionRange> ranges;
   ranges.reserve(frames.size() * 2);
   for (const FrameEntry& f : frames) {
@@ -121,7 +121,7 @@ void add_functions(const ElfFile& elf, const std::vector<FrameEntry>& frames, Mo
 // Values that dynamic relocations write into data, by the word they write; only those that are known
 // from the file.
 template <typename Visit>
-void each_relocated_word(const ElfFile& elf, Visit visit) {
+void each_relocated_word(const ObjectFile& elf, Visit visit) {
   for (const Section& s : elf.sections()) {
     if (!(s.header.sh_flags & SHF_ALLOC)) {
       continue;
@@ -161,7 +161,7 @@ void each_relocated_word(const ElfFile& elf, Visit visit) {
 }
 
 // Critical sections: struct rseq_cs { u32 version, flags; u64 start, length, abort; }, 32 bytes each.
-void add_rseq(const ElfFile& elf, ModuleText& text) {
+void add_rseq(const ObjectFile& elf, ModuleText& text) {
   const Section* section = elf.section("__rseq_cs");
   if (!section) {
     return;
@@ -187,7 +187,7 @@ void add_rseq(const ElfFile& elf, ModuleText& text) {
   }
 }
 
-void add_taken_addresses(const ElfFile& elf, ModuleText& text) {
+void add_taken_addresses(const ObjectFile& elf, ModuleText& text) {
   auto add = [&](uint64_t value) {
     if (elf.is_code(value)) {
       text.address_taken.push_back(value);
@@ -211,7 +211,7 @@ void add_taken_addresses(const ElfFile& elf, ModuleText& text) {
 }  // namespace
 
 Result<arch::ModuleText> read_text(const std::string& path) {
-  DJ_TRY(const ElfFile elf, ElfFile::open(path));
+  DJ_TRY(const ObjectFile elf, ObjectFile::open(path));
   ModuleText text;
   text.path = path;
   text.position_independent = elf.position_independent();

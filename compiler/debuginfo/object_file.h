@@ -1,4 +1,4 @@
-// ElfFile: one ELF64 x86-64 file, mapped for reading: its sections, segments and bytes by address.
+// ObjectFile: one ELF64 x86-64 file, mapped for reading: its sections, segments and bytes by address.
 // Nothing is copied and nothing is decoded before somebody asks; every offset is checked against the file.
 #pragma once
 #include <elf.h>
@@ -25,9 +25,9 @@ struct Section {
   bool executable() const { return header.sh_flags & SHF_EXECINSTR; }
 };
 
-class ElfFile {
+class ObjectFile {
  public:
-  static Result<ElfFile> open(const std::string& path);
+  static Result<ObjectFile> open(const std::string& path);
 
   const std::string& path() const { return path_; }
   const Elf64_Ehdr& header() const { return *header_; }
@@ -46,7 +46,7 @@ class ElfFile {
   Bytes all() const { return all_; }
 
  private:
-  ElfFile() = default;
+  ObjectFile() = default;
   bool read_headers();
   void read_build_id();
 
@@ -76,6 +76,6 @@ std::span<const T> records(Bytes bytes) {
 }
 
 // The path of the separate debug file of `elf` (by build id, else by .gnu_debuglink); empty: none.
-std::string find_debug_file(const ElfFile& elf);
+std::string find_debug_file(const ObjectFile& elf);
 
 }  // namespace dj

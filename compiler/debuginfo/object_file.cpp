@@ -1,5 +1,5 @@
 // Maps an ELF file and finds its headers; and where its separate debug file lies.
-#include "compiler/debuginfo/elf_file.h"
+#include "compiler/debuginfo/object_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -85,9 +85,9 @@ uint32_t crc32(Bytes bytes) {
 
 }  // namespace
 
-Result<ElfFile> ElfFile::open(const std::string& path) {
+Result<ObjectFile> ObjectFile::open(const std::string& path) {
   DJ_TRY(auto mapped, map_file(path));
-  ElfFile elf;
+  ObjectFile elf;
   elf.path_ = path;
   elf.mapping_ = mapped.first;
   elf.all_ = mapped.second;
@@ -98,7 +98,7 @@ Result<ElfFile> ElfFile::open(const std::string& path) {
   return elf;
 }
 
-bool ElfFile::read_headers() {
+bool ObjectFile::read_headers() {
   if (all_.size() < sizeof(Elf64_Ehdr)) {
     return false;
   }
@@ -123,7 +123,7 @@ bool ElfFile::read_headers() {
   return true;
 }
 
-void ElfFile::read_build_id() {
+void ObjectFile::read_build_id() {
   for (const Section& s : sections_) {
     if (s.name == ".note.gnu.build-id" && s.bytes.size() > 16) {
       const uint32_t name_size = read_word<uint32_t>(s.bytes, 0);
@@ -133,7 +133,7 @@ void ElfFile::read_build_id() {
   }
 }
 
-const Section* ElfFile::section(std::string_view name) const {
+const Section* ObjectFile::section(std::string_view name) const {
   for (const Section& s : sections_) {
     if (s.name == name) {
       return &s;
@@ -142,7 +142,7 @@ const Section* ElfFile::section(std::string_view name) const {
   return nullptr;
 }
 
-Bytes ElfFile::at(uint64_t address) const {
+Bytes ObjectFile::at(uint64_t address) const {
   for (const Elf64_Phdr& p : segments_) {
     if (p.p_type == PT_LOAD && address >= p.p_vaddr && address - p.p_vaddr < p.p_filesz) {
       const uint64_t into = address - p.p_vaddr;
@@ -152,7 +152,7 @@ Bytes ElfFile::at(uint64_t address) const {
   return {};
 }
 
-bool ElfFile::is_code(uint64_t address) const {
+bool ObjectFile::is_code(uint64_t address) const {
   for (const Elf64_Phdr& p : segments_) {
     if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && address >= p.p_vaddr &&
         address - p.p_vaddr < p.p_filesz) {
@@ -162,7 +162,7 @@ bool ElfFile::is_code(uint64_t address) const {
   return false;
 }
 
-bool ElfFile::is_program() const {
+bool ObjectFile::is_program() const {
   if (header_->e_type == ET_EXEC) {
     return true;
   }
@@ -179,7 +179,7 @@ bool ElfFile::is_program() const {
   return false;
 }
 
-std::pair<std::string, uint32_t> ElfFile::debug_link() const {
+std::pair<std::string, uint32_t> ObjectFile::debug_link() const {
   const Section* link = section(".gnu_debuglink");
   if (!link) {
     return {};
@@ -188,7 +188,7 @@ std::pair<std::string, uint32_t> ElfFile::debug_link() const {
   return {name, read_word<uint32_t>(link->bytes, (name.size() + 4) & ~size_t{3})};
 }
 
-std::string find_debug_file(const ElfFile& elf) {
+std::string find_debug_file(const ObjectFile& elf) {
   const std::string& id = elf.build_id();
   if (id.size() > 2) {
     std::string path = "/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
@@ -203,7 +203,7 @@ std::string find_debug_file(const ElfFile& elf) {
   const std::string dir = elf.path().substr(0, elf.path().rfind('/') + 1);
   for (const std::string& path :
        {dir + name, dir + ".debug/" + name, "/usr/lib/debug" + dir + name}) {
-    Result<ElfFile> file = ElfFile::open(path);
+    Result<ObjectFile> file = ObjectFile::open(path);
     if (!file.ok() || path == elf.path()) {
       continue;
     }
