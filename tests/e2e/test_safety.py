@@ -8,7 +8,6 @@ import pytest
 
 from support import process
 from support.paths import victim
-from test_targets import attach
 
 COUNT = 'probe func("work") { calls++ }'
 ENGINE = r"\[(OPTIMIZED|INT3)"
@@ -82,10 +81,10 @@ def test_long_strings_are_cut_and_counted(djtap):
     assert re.search(r"string", result.stderr), result
 
 
-def test_killed_target_keeps_its_results(background, program):
+def test_killed_target_keeps_its_results(attach, program):
     target = program(victim("commander"))
     target.wait_for("pid: ")
-    tracer = attach(background, target.pid, COUNT + ' probe func("work") { if ($id == 5) printf("no\\n"); s <<< $n } '
+    tracer = attach(target.pid, COUNT + ' probe func("work") { if ($id == 5) printf("no\\n"); s <<< $n } '
                                                     'probe func("work") { if (shown++ < 50) printf("event %d\\n", $id) }')
     target.tell("call 12345")
     target.wait_for("called: 12345")
@@ -95,10 +94,10 @@ def test_killed_target_keeps_its_results(background, program):
     assert len(re.findall(r"^event [0-3]$", result.stdout, re.M)) == 50, result
 
 
-def test_killed_while_it_hammers(background, program):
+def test_killed_while_it_hammers(attach, program):
     target = program(victim("hammer"))
     target.wait_for("pid: ")
-    tracer = attach(background, target.pid, 'probe func("work") { calls++; a[$id]++; s <<< $n }')
+    tracer = attach(target.pid, 'probe func("work") { calls++; a[$id]++; s <<< $n }')
     time.sleep(0.3)
     target.signal(signal.SIGKILL)
     result = tracer.finish()
@@ -148,8 +147,8 @@ def test_heavy_handlers_in_signals_count(djtap):
     assert result.globals["n"] + skipped == result.facts["work calls"], result
 
 
-def test_memory_of_the_tracer_is_not_writable_and_executable(background, program):
+def test_memory_of_the_tracer_is_not_writable_and_executable(attach, program):
     target = program(victim("commander"))
     target.wait_for("pid: ")
-    tracer = attach(background, target.pid, COUNT)
+    tracer = attach(target.pid, COUNT)
     assert [row for row in process.mappings(tracer.pid) if "w" in row[2] and "x" in row[2]] == []

@@ -113,21 +113,14 @@ def test_function_of_one_object_only(djtap):
     assert result.globals == {"a": 160, "b": 160}, result
 
 
-def attach(background, pid, script, *options):
-    """Attaches and waits until the probes are armed."""
-    tracer = background("--probes", *options, "-e", script, "-p", str(pid))
-    tracer.wait_for(r"\[(OPTIMIZED|INT3|SKIPPED)")
-    return tracer
-
-
-def test_attach_and_detach(background, program):
+def test_attach_and_detach(attach, program):
     target = program(victim("commander"))
     target.wait_for("pid: ")
     target.tell("call 1000")
     target.wait_for("called: 1000")
     before = process.text_of(target.pid)
 
-    tracer = attach(background, target.pid, COUNT)
+    tracer = attach(target.pid, COUNT)
     assert process.status_field(target.pid, "TracerPid") == "0"
     during = process.text_of(target.pid)
     assert any(path.endswith("/commander") and during[begin, path] != text for (begin, path), text in before.items())
@@ -147,12 +140,12 @@ def test_attach_and_detach(background, program):
     assert end.facts["interrupted"] == 0, "attaching cut a system call short"
 
 
-def test_attach_again_and_again(background, program):
+def test_attach_again_and_again(attach, program):
     target = program(victim("commander"))
     target.wait_for("pid: ")
     before = process.text_of(target.pid)
     for round_number in range(1, 6):
-        tracer = attach(background, target.pid, COUNT)
+        tracer = attach(target.pid, COUNT)
         target.tell(f"call {round_number * 111}")
         target.wait_for(f"called: {round_number * 111}$")
         tracer.signal(signal.SIGINT)
@@ -162,13 +155,13 @@ def test_attach_again_and_again(background, program):
     assert target.finish().returncode == 0
 
 
-def test_attach_under_load(background, program):
+def test_attach_under_load(attach, program):
     """Four threads hammer the function while its probe comes and goes."""
     target = program(victim("hammer"), "60")
     target.wait_for("pid: ")
     before = process.text_of(target.pid)
     for _ in range(5):
-        tracer = attach(background, target.pid, 'probe func("work") { calls++ } probe func("work").return { back++ }')
+        tracer = attach(target.pid, 'probe func("work") { calls++ } probe func("work").return { back++ }')
         tracer.signal(signal.SIGINT)
         result = tracer.finish()
         assert result.returncode == 0, result
@@ -179,10 +172,10 @@ def test_attach_under_load(background, program):
     assert end.returncode == 0 and end.facts["wrong"] == 0, end
 
 
-def test_attached_target_ends_by_itself(background, program):
+def test_attached_target_ends_by_itself(attach, program):
     target = program(victim("commander"))
     target.wait_for("pid: ")
-    tracer = attach(background, target.pid, COUNT)
+    tracer = attach(target.pid, COUNT)
     target.tell("call 77")
     target.wait_for("called: 77")
     target.tell("quit")
@@ -191,10 +184,10 @@ def test_attached_target_ends_by_itself(background, program):
     assert result.globals == {"calls": 77} and result.returncode == 0, result
 
 
-def test_exit_ends_the_session_and_leaves_the_target(background, program):
+def test_exit_ends_the_session_and_leaves_the_target(attach, program):
     target = program(victim("commander"))
     target.wait_for("pid: ")
-    tracer = attach(background, target.pid, 'probe func("work") { if (calls++ == 99) exit() }')
+    tracer = attach(target.pid, 'probe func("work") { if (calls++ == 99) exit() }')
     target.tell("call 1000")
     target.wait_for("called: 1000")
     result = tracer.finish()
@@ -221,12 +214,12 @@ def test_a_traced_process_cannot_be_traced_twice_by_ptrace(djtap_once, program):
     assert result.returncode == 4 and str(with_gdb.pid) in result.stderr, result
 
 
-def test_nothing_is_loaded_into_the_target(background, program):
+def test_nothing_is_loaded_into_the_target(attach, program):
     """One memfd, nothing writable and executable, no library of ours."""
     target = program(victim("commander"))
     target.wait_for("pid: ")
     files = {path for *_, path in process.mappings(target.pid)}
-    tracer = attach(background, target.pid, COUNT)
+    tracer = attach(target.pid, COUNT)
     rows = process.mappings(target.pid)
     assert not [row for row in rows if "w" in row[2] and "x" in row[2]]
     assert all("memfd" in path for path in {row[3] for row in rows} - files if path)
