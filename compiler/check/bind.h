@@ -1,0 +1,112 @@
+// Bind: the first pass over the bodies. AST in, Program tree out: every name an id, every form checked,
+// types still open. One Binder per function or probe body.
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/check/check.h"
+#include "compiler/check/notes.h"
+#include "compiler/check/uses.h"
+
+namespace dj {
+
+// Declares all functions (so that calls may come before), then binds every body.
+void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diags);
+
+class Binder {
+ public:
+  // `probe` is null in a function; `source` is the probe's syntax then.
+  Binder(Program& program, Notes& notes, Diags& diags, Frame& frame, Probe* probe, const ast::Probe* source);
+
+  LocalId add_local(const std::string& name);
+  StmtPtr body(const ast::Stmt& s) { return stmt(s); }
+
+ private:
+  // bind_stmt.cpp
+  StmtPtr stmt(const ast::Stmt& s);
+  StmtPtr expr_stmt(const ast::Expr& e, Span span);
+  StmtPtr ternary_stmt(const ast::Ternary& t, Span span);
+  StmtPtr for_loop(const ast::For& f, Span span);
+  StmtPtr foreach_loop(const ast::Foreach& f, Span span);
+  LocalId loop_variable(const ast::LoopKey& key, std::vector<StmtPtr>& prologue);
+  void foreach_sort(const ast::Foreach& f, Foreach& out);
+  StmtPtr delete_stmt(const ast::Delete& d, Span span);
+  StmtPtr jump(const ast::Stmt& s, std::string_view word);
+  StmtPtr loop_body(const ast::Stmt& s);
+  StmtPtr return_stmt(const ast::Return& r, Span span);
+  // A condition: warns when it is a plain assignment.
+  ExprPtr condition(const ast::Expr& e);
+
+  // bind_expr.cpp
+  ExprPtr expr(const ast::Expr& e);
+  std::vector<ExprPtr> exprs(const std::vector<ast::ExprPtr>& list);
+  ExprPtr name(const ast::Name& n, Span span);
+  ExprPtr element(const ast::Index& i, Span span);
+  ExprPtr binary(const ast::Binary& b, Span span);
+  ExprPtr assign(const ast::Assign& a, Span span);
+  ExprPtr crement(const ast::Crement& c, Span span);
+  ExprPtr in_array(const ast::In& i, Span span);
+  // The left side of an assignment: null when it is not one (reported).
+  ExprPtr place(const ast::Expr& e);
+  void check_divisor(ast::BinOp op, const ast::Expr& divisor);
+  // The global `name` as an array with `keys` keys; nullopt when it is none (reported).
+  std::optional<GlobalId> array(const std::string& name, Span span, size_t keys);
+  void undeclared(const std::string& name, Span span, std::string_view what);
+  bool is_array(GlobalId global) const { return !program_.globals[global].keys.empty(); }
+  void report_shape(GlobalId global, Span span, std::string message);
+
+  // bind_call.cpp
+  ExprPtr call(const ast::Call& c, Span span);
+  ExprPtr call_function(FunctionId id, const ast::Call& c, Span span);
+  ExprPtr call_builtin(BuiltinId id, const ast::Call& c, Span span);
+  ExprPtr undefined_function(const ast::Call& c, Span span);
+  ExprPtr at(const ast::At& a, Span span);
+  ExprPtr stat_read(StatOp op, const ast::At& a, Span span);
+  // The aggregate an @op or a histogram is asked of; null when it is none (reported).
+  ExprPtr aggregate(const ast::At& a, const ast::Expr& e);
+  ExprPtr defined(const ast::At& a, Span span);
+
+  // bind_print.cpp
+  ExprPtr print_call(const ast::Call& c, Span span);
+  ExprPtr formatted(const ast::Call& c, bool printed, Span span);
+  ExprPtr histogram(const ast::At& a, Span span);
+  bool histogram_bounds(const ast::At& a, Global& global);
+  bool too_many_values(const std::vector<ExprPtr>& args);
+
+  // bind_target.cpp
+  ExprPtr target(const ast::Target& t, Span span);
+  bool target_allowed(const ast::Target& t, Span span);
+  // nullopt: reported. args may be null: element indexes are then not evaluated (@defined).
+  std::optional<TargetId> intern_target(const ast::Target& t, Span span, std::vector<ExprPtr>* args);
+
+  template <typename Node>
+  ExprPtr make(Node node, Span span, Type type = Type::Unknown) {
+    return std::make_unique<Expr>(Expr{type, span, std::move(node)});
+  }
+  template <typename Node>
+  StmtPtr make_stmt(Node node, Span span) {
+    return std::make_unique<Stmt>(Stmt{span, std::move(node)});
+  }
+  // Stands for an expression whose mistake was reported.
+  ExprPtr poison(Span span);
+  // The local of this name, made on its first use.
+  LocalId local(const std::string& name);
+
+  Program& program_;
+  Notes& notes_;
+  Diags& diags_;
+  Frame& frame_;
+  Probe* probe_;
+  const ast::Probe* source_;
+  std::unordered_map<std::string, LocalId> locals_;
+  std::unordered_set<std::string> defined_;  // $names that this probe asks @defined of
+  int loops_ = 0;
+};
+
+// printf, print, println ...: callable without being functions.
+bool is_print_name(std::string_view name);
+std::vector<std::string> print_names();
+
+}  // namespace dj

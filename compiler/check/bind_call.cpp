@@ -1,0 +1,151 @@
+// Binds calls of script functions and built-ins, and the @operators.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/check/bind.h"
+#include "compiler/check/signature.h"
+#include "compiler/check/stat_ops.h"
+#include "stdlib/builtins.h"
+
+namespace dj {
+namespace {
+
+std::optional<BuiltinId> find_builtin(std::string_view name) {
+  const std::vector<Builtin>& rows = builtins();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].name == name) return static_cast<BuiltinId>(i);
+  }
+  return std::nullopt;
+}
+
+// "takes no arguments", "takes 1 argument", "takes 1 to 2 arguments"; ", got N".
+std::string arity_message(std::string_view name, size_t least, size_t most, size_t got) {
+  std::string wanted = most == 0 ? "no" : least == most ? fmt::format("{}", most)
+                                                        : fmt::format("{} to {}", least, most);
+  return fmt::format("`{}` takes {} argument{}, got {}", name, wanted, most == 1 ? "" : "s", got);
+}
+
+}  // namespace
+
+ExprPtr Binder::call(const ast::Call& c, Span span) {
+  auto script = notes_.functions.find(c.name);
+  if (script != notes_.functions.end()) return call_function(script->second, c, span);
+  if (is_print_name(c.name)) return print_call(c, span);
+  if (std::optional<BuiltinId> builtin = find_builtin(c.name)) return call_builtin(*builtin, c, span);
+  return undefined_function(c, span);
+}
+
+ExprPtr Binder::call_function(FunctionId id, const ast::Call& c, Span span) {
+  const Function& function = program_.functions[id];
+  std::vector<ExprPtr> args = exprs(c.args);
+  if (args.size() != function.param_count) {
+    Diag& diag = diags_.error("DJ2007", c.name_span,
+                              arity_message(c.name, function.param_count, function.param_count, args.size()));
+    diag.labels.push_back({function.span, "defined here"});
+    return poison(span);
+  }
+  return make(CallFunction{id, std::move(args)}, span, function.result);
+}
+
+ExprPtr Binder::call_builtin(BuiltinId id, const ast::Call& c, Span span) {
+  Signature signature = parse_signature(builtins()[id].signature);
+  std::vector<ExprPtr> args = exprs(c.args);
+  if (args.size() < signature.required || args.size() > signature.params.size()) {
+    Diag& diag = diags_.error(
+        "DJ2007", c.name_span,
+        arity_message(c.name, signature.required, signature.params.size(), args.size()));
+    diag.notes.push_back(fmt::format("the function is {}", prototype(c.name, signature)));
+    return poison(span);
+  }
+  while (args.size() < signature.params.size()) args.push_back(make(IntLit{0}, span, Type::Int));
+  return make(CallBuiltin{id, std::move(args)}, span, signature.result);
+}
+
+ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
+  exprs(c.args);  // mistakes in the arguments are mistakes of their own
+  std::vector<std::string> known = print_names();
+  for (const Builtin& row : builtins()) known.emplace_back(row.name);
+  for (const Function& function : program_.functions) known.push_back(function.name);
+  Diag& diag = diags_.error("DJ2001", c.name_span, fmt::format("there is no function `{}`", c.name));
+  diag.help = did_you_mean(near_names(c.name, known));
+  return poison(span);
+}
+
+ExprPtr Binder::at(const ast::At& a, Span span) {
+  if (a.op == "defined") return defined(a, span);
+  if (std::optional<StatOp> op = stat_op(a.op)) return stat_read(*op, a, span);
+  if (is_histogram(a.op)) {
+    Diag& diag = diags_.error("DJ2105", span, fmt::format("`@{}` can only be printed", a.op));
+    diag.help = fmt::format("write print(@{}(...)) as a statement of its own", a.op);
+    return poison(span);
+  }
+  if (is_unbuilt_at(a.op)) {
+    diags_.error("DJ2009", a.op_span, fmt::format("`@{}` is not built yet", a.op));
+    return poison(span);
+  }
+  Diag& diag = diags_.error("DJ2008", a.op_span, fmt::format("there is no operator `@{}`", a.op));
+  std::vector<std::string> near = near_names(a.op, known_at_names());
+  for (std::string& each : near) each = "@" + each;
+  diag.help = did_you_mean(near);
+  return poison(span);
+}
+
+ExprPtr Binder::aggregate(const ast::At& a, const ast::Expr& e) {
+  const ast::Name* plain = std::get_if<ast::Name>(&e.node);
+  const ast::Index* index = std::get_if<ast::Index>(&e.node);
+  if (plain == nullptr && index == nullptr) {
+    diags_.error("DJ2104", e.span, fmt::format("`@{}` takes an aggregate: a variable or an array element", a.op));
+    return nullptr;
+  }
+  const std::string& spelled = plain != nullptr ? plain->name : index->name;
+  ExprPtr bound = place(e);
+  if (!bound) return nullptr;
+  if (std::holds_alternative<LocalRef>(bound->node)) {
+    Diag& diag = diags_.error("DJ2104", e.span, fmt::format("`{}` is not an aggregate", spelled));
+    std::vector<std::string> known;
+    for (const Global& global : program_.globals) {
+      if (global.value == Type::Stat) known.push_back(global.name);
+    }
+    diag.help = did_you_mean(near_names(spelled, known));
+    if (diag.help.empty()) diag.help = fmt::format("feed it by `{} <<< value`", spelled);
+    return nullptr;
+  }
+  GlobalId id = plain != nullptr ? std::get<GlobalRef>(bound->node).global : std::get<ElementRef>(bound->node).array;
+  if (program_.globals[id].value != Type::Stat) {
+    GlobalFacts& facts = notes_.global_facts[id];
+    if (facts.reported) return nullptr;
+    facts.reported = true;
+    Diag& diag = diags_.error("DJ2104", e.span, fmt::format("`{}` is not an aggregate", spelled));
+    if (facts.number) diag.labels.push_back({*facts.number, "it holds a plain value here"});
+    diag.help = fmt::format("aggregates are fed by `{} <<< value`", spelled);
+    return nullptr;
+  }
+  return bound;
+}
+
+ExprPtr Binder::stat_read(StatOp op, const ast::At& a, Span span) {
+  if (a.args.size() != 1) {
+    diags_.error("DJ2007", a.op_span, arity_message("@" + a.op, 1, 1, a.args.size()));
+    return poison(span);
+  }
+  ExprPtr where = aggregate(a, *a.args[0]);
+  if (!where) return poison(span);
+  return make(StatRead{op, std::move(where)}, span, Type::Int);
+}
+
+ExprPtr Binder::defined(const ast::At& a, Span span) {
+  const ast::Target* wanted =
+      a.args.size() == 1 ? std::get_if<ast::Target>(&a.args[0]->node) : nullptr;
+  if (wanted == nullptr) {
+    Diag& diag = diags_.error("DJ2009", span, "`@defined` of anything but one target variable is not built yet");
+    diag.help = "write @defined($name)";
+    return poison(span);
+  }
+  if (source_ != nullptr && is_host(*source_)) return make(IntLit{0}, span, Type::Int);
+  defined_.insert(wanted->name);
+  std::optional<TargetId> id = intern_target(*wanted, a.args[0]->span, nullptr);
+  return id ? make(Defined{*id}, span, Type::Int) : poison(span);
+}
+
+}  // namespace dj

@@ -1,0 +1,196 @@
+// Binds the print family. The text of a print without a format waits for the types of its arguments.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/check/bind.h"
+#include "compiler/check/stat_ops.h"
+#include "runtime/shared/abi.h"
+
+namespace dj {
+namespace {
+
+// printed: to the output, else a string is made. format: the first argument is a format.
+// delimited: the first argument stands between the others. newline: at the end.
+struct PrintKind {
+  std::string_view name;
+  bool printed, format, delimited, newline;
+};
+constexpr std::array<PrintKind, 10> kPrints = {{
+    {"print", true, false, false, false},
+    {"printf", true, true, false, false},
+    {"println", true, false, false, true},
+    {"printd", true, false, true, false},
+    {"printdln", true, false, true, true},
+    {"sprint", false, false, false, false},
+    {"sprintf", false, true, false, false},
+    {"sprintln", false, false, false, true},
+    {"sprintd", false, false, true, false},
+    {"sprintdln", false, false, true, true},
+}};
+
+constexpr int64_t kMaxLinearBuckets = 1000;
+
+const PrintKind* find_print(std::string_view name) {
+  const PrintKind* found = std::find_if(kPrints.begin(), kPrints.end(),
+                                        [&](const PrintKind& kind) { return kind.name == name; });
+  return found == kPrints.end() ? nullptr : found;
+}
+
+std::optional<int64_t> literal_number(const ast::Expr& e) {
+  if (const ast::Number* number = std::get_if<ast::Number>(&e.node)) return number->value;
+  const ast::Unary* unary = std::get_if<ast::Unary>(&e.node);
+  if (unary == nullptr || unary->op != ast::UnOp::Neg) return std::nullopt;
+  const ast::Number* number = std::get_if<ast::Number>(&unary->operand->node);
+  if (number == nullptr) return std::nullopt;
+  return static_cast<int64_t>(0 - static_cast<uint64_t>(number->value));
+}
+
+}  // namespace
+
+bool is_print_name(std::string_view name) { return find_print(name) != nullptr; }
+
+std::vector<std::string> print_names() {
+  std::vector<std::string> names;
+  for (const PrintKind& kind : kPrints) names.emplace_back(kind.name);
+  return names;
+}
+
+bool Binder::too_many_values(const std::vector<ExprPtr>& args) {
+  if (args.size() <= abi::kMaxEventArgs) return false;
+  diags_.error("DJ2205", args[abi::kMaxEventArgs]->span,
+               fmt::format("{} values, but one print takes at most {}", args.size(), abi::kMaxEventArgs));
+  return true;
+}
+
+ExprPtr Binder::formatted(const ast::Call& c, bool printed, Span span) {
+  const ast::String* format = c.args.empty() ? nullptr : std::get_if<ast::String>(&c.args[0]->node);
+  std::vector<ExprPtr> args;
+  for (size_t i = 1; i < c.args.size(); ++i) args.push_back(expr(*c.args[i]));
+  if (format == nullptr) {
+    Diag& diag = diags_.error("DJ2201", c.args.empty() ? c.name_span : c.args[0]->span,
+                              fmt::format("the format of `{}` must be a literal string", c.name));
+    diag.help = fmt::format("write {}(\"%s\", ...)", c.name);
+    return poison(span);
+  }
+  Span literal = c.args[0]->span;
+  SplitFormat split = split_format(format->value, literal, diags_);
+  if (!split.ok) return poison(span);
+  if (args.size() < split.conversions.size()) {
+    const Conversion& missing = split.conversions[args.size()];
+    diags_.error("DJ2203", missing.span,
+                 fmt::format("no argument for `{}`: the format takes {}, got {}", missing.text,
+                             split.conversions.size(), args.size()));
+    return poison(span);
+  }
+  if (args.size() > split.conversions.size()) {
+    Diag& diag = diags_.error("DJ2203", args[split.conversions.size()]->span,
+                              fmt::format("the format takes {} argument{}, got {}", split.conversions.size(),
+                                          split.conversions.size() == 1 ? "" : "s", args.size()));
+    diag.labels.push_back({literal, "this format"});
+    return poison(span);
+  }
+  if (too_many_values(args)) return poison(span);
+  FormatId id = static_cast<FormatId>(program_.formats.size());
+  program_.formats.push_back({split.text, {}});
+  ExprPtr e = make(Print{printed, id, std::move(args)}, span, printed ? Type::Void : Type::Str);
+  notes_.prints.push_back({e.get(), true, std::move(split.conversions), literal, "", ""});
+  return e;
+}
+
+bool Binder::histogram_bounds(const ast::At& a, Global& global) {
+  std::array<int64_t, 3> bounds = {};
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    std::optional<int64_t> value = literal_number(*a.args[i + 1]);
+    if (!value) {
+      diags_.error("DJ2106", a.args[i + 1]->span, "the bounds of a histogram must be literal numbers");
+      return false;
+    }
+    bounds[i] = *value;
+  }
+  Span span{a.op_span.file, a.args[1]->span.begin, a.args[3]->span.end};
+  auto [start, stop, step] = bounds;
+  uint64_t width = static_cast<uint64_t>(stop) - static_cast<uint64_t>(start);
+  if (stop <= start || step <= 0 || width / static_cast<uint64_t>(step) >= kMaxLinearBuckets) {
+    Diag& diag = diags_.error("DJ2106", span,
+                              stop <= start ? "the upper bound must be greater than the lower"
+                              : step <= 0   ? "the width of a bucket must be positive"
+                                            : fmt::format("more than {} buckets", kMaxLinearBuckets));
+    diag.notes.push_back("@hist_linear(aggregate, lowest, highest, width)");
+    return false;
+  }
+  std::optional<Span>& first = notes_.global_facts[notes_.globals.at(global.name)].linear;
+  if (global.hist_linear) {
+    const Linear& known = *global.hist_linear;
+    if (known.start == start && known.stop == stop && known.step == step) return true;
+    Diag& diag = diags_.error("DJ2106", span,
+                              fmt::format("`{}` has a linear histogram with other bounds already", global.name));
+    diag.labels.push_back({*first, "first asked here"});
+    return false;
+  }
+  global.hist_linear = Linear{start, stop, step};
+  first = span;
+  return true;
+}
+
+ExprPtr Binder::histogram(const ast::At& a, Span span) {
+  bool linear = a.op == "hist_linear";
+  if (a.args.size() != (linear ? 4 : 1)) {
+    Diag& diag = diags_.error("DJ2007", a.op_span, fmt::format("`@{}` takes {} argument{}, got {}", a.op,
+                                                               linear ? 4 : 1, linear ? "s" : "", a.args.size()));
+    diag.notes.push_back(linear ? "@hist_linear(aggregate, lowest, highest, width)" : "@hist_log(aggregate)");
+    return poison(span);
+  }
+  ExprPtr where = aggregate(a, *a.args[0]);
+  if (!where) return poison(span);
+  const ElementRef* element = std::get_if<ElementRef>(&where->node);
+  Global& global =
+      program_.globals[element != nullptr ? element->array : std::get<GlobalRef>(where->node).global];
+  if (linear) {
+    if (!histogram_bounds(a, global)) return poison(span);
+  } else {
+    global.hist_log = true;
+  }
+  return make(PrintHist{linear, std::move(where)}, span, Type::Void);
+}
+
+ExprPtr Binder::print_call(const ast::Call& c, Span span) {
+  const PrintKind& kind = *find_print(c.name);
+  if (kind.format) return formatted(c, kind.printed, span);
+  if (c.args.size() < (kind.delimited ? 3u : 1u) && c.name != "println" && c.name != "sprintln") {
+    diags_.error(kind.delimited ? "DJ2204" : "DJ2007", c.name_span,
+                 kind.delimited
+                     ? fmt::format("`{}` takes a delimiter and at least 2 values", c.name)
+                     : fmt::format("`{}` takes at least 1 value, got 0", c.name));
+    return poison(span);
+  }
+  if (kind.printed && !kind.delimited && c.args.size() == 1) {
+    const ast::At* a = std::get_if<ast::At>(&c.args[0]->node);
+    if (a != nullptr && is_histogram(a->op)) return histogram(*a, span);
+  }
+  PrintNote note;
+  note.ending = kind.newline ? "\n" : "";
+  size_t first = 0;
+  if (kind.delimited) {
+    const ast::String* delimiter = std::get_if<ast::String>(&c.args[0]->node);
+    if (delimiter == nullptr) {
+      diags_.error("DJ2204", c.args[0]->span,
+                   fmt::format("the delimiter of `{}` must be a literal string", c.name));
+      return poison(span);
+    }
+    note.delimiter = delimiter->value;
+    first = 1;
+  }
+  std::vector<ExprPtr> args;
+  for (size_t i = first; i < c.args.size(); ++i) args.push_back(expr(*c.args[i]));
+  if (too_many_values(args)) return poison(span);
+  FormatId id = static_cast<FormatId>(program_.formats.size());
+  program_.formats.push_back({});
+  ExprPtr e = make(Print{kind.printed, id, std::move(args)}, span, kind.printed ? Type::Void : Type::Str);
+  note.expr = e.get();
+  notes_.prints.push_back(std::move(note));
+  return e;
+}
+
+}  // namespace dj

@@ -1,0 +1,224 @@
+// Binds statements: loops and jumps, foreach with its sort rules, delete.
+#include <fmt/format.h>
+
+#include "compiler/check/bind.h"
+#include "compiler/check/overload.h"
+#include "compiler/check/stat_ops.h"
+
+namespace dj {
+
+StmtPtr Binder::stmt(const ast::Stmt& s) {
+  return std::visit(
+      Overload{
+          [&](const ast::Block& b) {
+            Block block;
+            for (const ast::StmtPtr& each : b.body) block.body.push_back(stmt(*each));
+            return make_stmt(std::move(block), s.span);
+          },
+          [&](const ast::Empty&) { return make_stmt(Block{}, s.span); },
+          [&](const ast::ExprStmt& x) { return expr_stmt(*x.expr, s.span); },
+          [&](const ast::If& i) {
+            ExprPtr test = condition(*i.condition);
+            StmtPtr then = stmt(*i.then);
+            StmtPtr otherwise = i.otherwise ? stmt(*i.otherwise) : nullptr;
+            return make_stmt(If{std::move(test), std::move(then), std::move(otherwise)}, s.span);
+          },
+          [&](const ast::While& w) {
+            ExprPtr test = condition(*w.condition);
+            return make_stmt(Loop{std::move(test), nullptr, loop_body(*w.body)}, s.span);
+          },
+          [&](const ast::For& f) { return for_loop(f, s.span); },
+          [&](const ast::Foreach& f) { return foreach_loop(f, s.span); },
+          [&](const ast::Break&) { return jump(s, "break"); },
+          [&](const ast::Continue&) { return jump(s, "continue"); },
+          [&](const ast::Next&) {
+            if (probe_ == nullptr) {
+              Diag& diag = diags_.error("DJ2006", s.span, "`next` leaves a probe, but this is a function");
+              diag.help = "use `return`";
+            }
+            return make_stmt(Next{}, s.span);
+          },
+          [&](const ast::Return& r) { return return_stmt(r, s.span); },
+          [&](const ast::Delete& d) { return delete_stmt(d, s.span); },
+      },
+      s.node);
+}
+
+StmtPtr Binder::expr_stmt(const ast::Expr& e, Span span) {
+  if (const ast::Ternary* choice = std::get_if<ast::Ternary>(&e.node)) return ternary_stmt(*choice, span);
+  const ast::Assign* add = std::get_if<ast::Assign>(&e.node);
+  if (add == nullptr || !add->stat_add) return make_stmt(ExprStmt{expr(e)}, span);
+  ExprPtr where = place(*add->left);
+  ExprPtr value = expr(*add->right);
+  if (where && std::holds_alternative<LocalRef>(where->node)) {
+    const std::string& spelled = std::get<ast::Name>(add->left->node).name;
+    Diag& diag = diags_.error("DJ2016", add->left->span,
+                              fmt::format("`{}` is a local variable, but aggregates are global", spelled));
+    diag.help = fmt::format("declare it: global {}", spelled);
+    where = nullptr;
+  }
+  if (!where) return make_stmt(ExprStmt{poison(span)}, span);
+  return make_stmt(StatAdd{std::move(where), std::move(value)}, span);
+}
+
+// `c ? f() : g()` as a statement is an if: its branches need no values.
+StmtPtr Binder::ternary_stmt(const ast::Ternary& t, Span span) {
+  ExprPtr test = condition(*t.condition);
+  StmtPtr then = expr_stmt(*t.then, t.then->span);
+  return make_stmt(If{std::move(test), std::move(then), expr_stmt(*t.otherwise, t.otherwise->span)}, span);
+}
+
+ExprPtr Binder::condition(const ast::Expr& e) {
+  const ast::Assign* assigned = std::get_if<ast::Assign>(&e.node);
+  if (assigned != nullptr && !assigned->op && !assigned->stat_add) {
+    Diag& diag = diags_.warning("DJ2901", e.span, "this condition is an assignment");
+    diag.help = "write `==` to compare";
+  }
+  return expr(e);
+}
+
+StmtPtr Binder::loop_body(const ast::Stmt& s) {
+  ++loops_;
+  StmtPtr bound = stmt(s);
+  --loops_;
+  return bound;
+}
+
+StmtPtr Binder::jump(const ast::Stmt& s, std::string_view word) {
+  if (loops_ == 0) diags_.error("DJ2005", s.span, fmt::format("`{}` outside of a loop", word));
+  return word == "break" ? make_stmt(Break{}, s.span) : make_stmt(Continue{}, s.span);
+}
+
+StmtPtr Binder::return_stmt(const ast::Return& r, Span span) {
+  if (probe_ != nullptr) {
+    Diag& diag = diags_.error("DJ2004", span, "`return` outside of a function");
+    diag.help = "`next` ends a probe's handler";
+  }
+  ExprPtr value = r.value ? expr(*r.value) : nullptr;
+  return make_stmt(Return{std::move(value)}, span);
+}
+
+StmtPtr Binder::for_loop(const ast::For& f, Span span) {
+  Block block;
+  if (f.init) block.body.push_back(make_stmt(ExprStmt{expr(*f.init)}, f.init->span));
+  ExprPtr test = f.condition ? condition(*f.condition) : nullptr;
+  ExprPtr step = f.step ? expr(*f.step) : nullptr;
+  StmtPtr loop = make_stmt(Loop{std::move(test), std::move(step), loop_body(*f.body)}, span);
+  if (block.body.empty()) return loop;
+  block.body.push_back(std::move(loop));
+  return make_stmt(std::move(block), span);
+}
+
+// A loop variable that is a global's name sets that global, as in SystemTap: the loop gets a hidden local
+// and its body starts with the assignment.
+LocalId Binder::loop_variable(const ast::LoopKey& key, std::vector<StmtPtr>& prologue) {
+  auto known = notes_.globals.find(key.name);
+  if (locals_.contains(key.name) || known == notes_.globals.end()) return local(key.name);
+  if (is_array(known->second)) {
+    report_shape(known->second, key.span, fmt::format("the loop variable `{}` is an array", key.name));
+    return local(key.name);
+  }
+  LocalId hidden = static_cast<LocalId>(frame_.locals.size());
+  frame_.locals.push_back({key.name, Type::Unknown});
+  ExprPtr copy = make(Assign{std::nullopt, make(GlobalRef{known->second}, key.span),
+                             make(LocalRef{hidden}, key.span)},
+                      key.span);
+  prologue.push_back(make_stmt(ExprStmt{std::move(copy)}, key.span));
+  return hidden;
+}
+
+void Binder::foreach_sort(const ast::Foreach& f, Foreach& out) {
+  std::optional<Span> first;
+  auto claim = [&](Span span) {
+    if (first) {
+      Diag& diag = diags_.error("DJ2025", span, "a foreach can sort by one thing only");
+      diag.labels.push_back({*first, "sorted by this already"});
+      return false;
+    }
+    first = span;
+    return true;
+  };
+  bool aggregate = program_.globals[out.array].value == Type::Stat;
+  if (f.value && f.value->sort != 0 && claim(f.value->span)) {
+    out.sort = Foreach::Sort::Value;
+    out.descending = f.value->sort < 0;
+  }
+  for (size_t i = 0; i < f.keys.size(); ++i) {
+    if (f.keys[i].sort == 0 || !claim(f.keys[i].span)) continue;
+    out.sort = Foreach::Sort::Key;
+    out.sort_key = static_cast<uint32_t>(i);
+    out.descending = f.keys[i].sort < 0;
+  }
+  if (f.array_sort != 0 && claim(f.array_span)) {
+    out.sort = Foreach::Sort::Value;
+    out.descending = f.array_sort < 0;
+  }
+  // An aggregate has no value to sort by; its count stands for it.
+  if (aggregate && out.sort == Foreach::Sort::Value) out.sort = Foreach::Sort::Stat;
+  if (f.array_op.empty()) return;
+  std::optional<StatOp> op = stat_op(f.array_op);
+  if (!op) {
+    Diag& diag = diags_.error("DJ2008", f.array_span, fmt::format("cannot sort by `@{}`", f.array_op));
+    diag.help = "an array of aggregates is sorted by @count, @sum, @min, @max or @avg";
+    return;
+  }
+  if (f.array_sort == 0) {
+    Diag& diag = diags_.error("DJ2025", f.array_span, fmt::format("`@{}` here needs a direction", f.array_op));
+    diag.help = fmt::format("write {0}@{1}- (greatest first) or {0}@{1}+", f.array, f.array_op);
+    return;
+  }
+  if (!aggregate) {
+    Diag& diag = diags_.error("DJ2104", f.array_span, fmt::format("`{}` does not hold aggregates", f.array));
+    diag.help = fmt::format("write {}{} to sort by the value", f.array, f.array_sort < 0 ? "-" : "+");
+    return;
+  }
+  out.sort_stat = *op;
+}
+
+StmtPtr Binder::foreach_loop(const ast::Foreach& f, Span span) {
+  std::optional<GlobalId> found = array(f.array, f.array_span, f.keys.size());
+  std::vector<StmtPtr> prologue;
+  Foreach loop;
+  for (const ast::LoopKey& key : f.keys) loop.keys.push_back(loop_variable(key, prologue));
+  if (f.value) loop.value = loop_variable(*f.value, prologue);
+  if (found) {
+    loop.array = *found;
+    foreach_sort(f, loop);
+    if (f.value && program_.globals[*found].value == Type::Stat) {
+      Diag& diag = diags_.error("DJ2009", f.value->span,
+                                "a loop variable for the value of an aggregate is not built yet");
+      diag.help = fmt::format("read it by its keys: @count({}[...])", f.array);
+      found = std::nullopt;
+    }
+  }
+  if (f.limit) loop.limit = expr(*f.limit);
+  loop.body = loop_body(*f.body);
+  if (!found) return std::move(loop.body);
+  if (!prologue.empty()) {
+    Span body_span = loop.body->span;
+    prologue.push_back(std::move(loop.body));
+    loop.body = make_stmt(Block{std::move(prologue)}, body_span);
+  }
+  StmtPtr bound = make_stmt(std::move(loop), span);
+  std::vector<Span>& spans = notes_.loop_spans[&std::get<Foreach>(bound->node)];
+  for (const ast::LoopKey& key : f.keys) spans.push_back(key.span);
+  if (f.value) spans.push_back(f.value->span);
+  return bound;
+}
+
+StmtPtr Binder::delete_stmt(const ast::Delete& d, Span span) {
+  if (const ast::Name* whole = std::get_if<ast::Name>(&d.what->node)) {
+    auto known = notes_.globals.find(whole->name);
+    if (known != notes_.globals.end() && !locals_.contains(whole->name)) {
+      return make_stmt(DeleteGlobal{known->second}, span);
+    }
+  } else if (const ast::Index* index = std::get_if<ast::Index>(&d.what->node)) {
+    ExprPtr found = element(*index, d.what->span);
+    if (!std::holds_alternative<ElementRef>(found->node)) return make_stmt(ExprStmt{std::move(found)}, span);
+    return make_stmt(DeleteElement{std::move(found)}, span);
+  }
+  diags_.error("DJ2015", d.what->span, "delete takes a global variable or an array element");
+  return make_stmt(Block{}, span);
+}
+
+}  // namespace dj

@@ -1,0 +1,135 @@
+// Binds target expressions: $name with its path, collected per probe, each distinct one once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/check/bind.h"
+#include "compiler/result.h"
+
+namespace dj {
+namespace {
+
+constexpr std::array<std::string_view, 4> kTextForms = {"$vars", "$parms", "$locals", "$return"};
+
+bool is_text_form(const std::string& name) { return !name.empty() && name.front() == '$'; }
+
+bool is_return_point(const ast::ProbePoint& point) {
+  return std::any_of(point.components.begin(), point.components.end(),
+                     [](const ast::Component& component) { return component.name == "return"; });
+}
+
+// A constant index: N or -N.
+std::optional<int64_t> constant(const ast::Expr& e) {
+  if (const ast::Number* number = std::get_if<ast::Number>(&e.node)) return number->value;
+  const ast::Unary* unary = std::get_if<ast::Unary>(&e.node);
+  if (unary == nullptr || unary->op != ast::UnOp::Neg) return std::nullopt;
+  std::optional<int64_t> value = constant(*unary->operand);
+  if (!value) return std::nullopt;
+  return static_cast<int64_t>(0 - static_cast<uint64_t>(*value));
+}
+
+bool same_step(const TargetStep& a, const TargetStep& b) {
+  return a.kind == b.kind && a.field == b.field && a.index == b.index;
+}
+
+bool same_target(const TargetExpr& a, const TargetExpr& b) {
+  return a.name == b.name && a.address_of == b.address_of &&
+         std::equal(a.path.begin(), a.path.end(), b.path.begin(), b.path.end(), same_step);
+}
+
+// The first component that makes a point one of djtap's own, as written: "timer.s".
+std::string point_words(const ast::ProbePoint& point) {
+  std::string words;
+  for (const ast::Component& component : point.components) {
+    words += (words.empty() ? "" : ".") + component.name;
+  }
+  return words;
+}
+
+}  // namespace
+
+// Where no target variable can exist at all; what a name means at a place is resolve's question.
+bool Binder::target_allowed(const ast::Target& t, Span span) {
+  if (probe_ == nullptr) {
+    Diag& diag = diags_.error("DJ2012", span, "a function has no target variables");
+    diag.help = "read it in the probe and pass it as an argument";
+    return false;
+  }
+  bool guarded = defined_.contains(t.name);
+  const ast::ProbePoint* host = nullptr;
+  const ast::ProbePoint* entry = nullptr;
+  for (const ast::ProbePoint& point : source_->points) {
+    if (host == nullptr && is_host(point)) host = &point;
+    if (entry == nullptr && !is_return_point(point)) entry = &point;
+  }
+  if (host != nullptr && (!guarded || is_host(*source_))) {
+    Diag& diag = diags_.error("DJ2012", span, fmt::format("{} has no target variables", point_words(*host)));
+    diag.labels.push_back({host->span, "this runs in djtap, not in the traced program"});
+    return false;
+  }
+  if (t.name == "return" && entry != nullptr && !guarded) {
+    Diag& diag = diags_.error("DJ2013", span, "`$return` exists only where a function returns");
+    diag.labels.push_back({entry->span, "this is not a return probe"});
+    diag.help = "add .return to the probe point";
+    return false;
+  }
+  return true;
+}
+
+std::optional<TargetId> Binder::intern_target(const ast::Target& t, Span span, std::vector<ExprPtr>* args) {
+  if (probe_ == nullptr) {
+    target_allowed(t, span);
+    return std::nullopt;
+  }
+  uint32_t name_begin = span.begin + (t.address_of ? 1 : 0);
+  // The path starts behind the name; without one, the name ends the expression.
+  uint32_t name_end = t.path.empty() ? span.end : std::min(span.end, t.path.front().span.begin);
+  uint32_t spelled_end = name_begin + static_cast<uint32_t>(t.name.size()) + 1;
+  TargetExpr wanted{.span = span, .name_span = {span.file, name_begin, std::min(name_end, spelled_end)}};
+  wanted.name = t.name;
+  wanted.address_of = t.address_of;
+  for (const ast::Access& access : t.path) {
+    if (access.kind == ast::Access::Field) {
+      wanted.path.push_back({TargetStep::Field, access.field, 0, access.span});
+    } else if (std::optional<int64_t> index = constant(*access.index)) {
+      wanted.path.push_back({TargetStep::ConstElement, "", *index, access.span});
+    } else {
+      wanted.path.push_back({TargetStep::ArgElement, "", 0, access.span});
+      if (args != nullptr) args->push_back(expr(*access.index));
+    }
+  }
+  for (size_t i = 0; i < probe_->targets.size(); ++i) {
+    if (same_target(probe_->targets[i], wanted)) return static_cast<TargetId>(i);
+  }
+  probe_->targets.push_back(std::move(wanted));
+  return static_cast<TargetId>(probe_->targets.size() - 1);
+}
+
+ExprPtr Binder::target(const ast::Target& t, Span span) {
+  if (is_text_form(t.name)) {
+    if (std::find(kTextForms.begin(), kTextForms.end(), t.name) == kTextForms.end()) {
+      Diag& diag = diags_.error("DJ2014", span, fmt::format("there is no `${}`", t.name));
+      diag.notes.push_back("text forms: $$vars, $$parms, $$locals, $$return");
+      std::vector<std::string> near = near_names(t.name, {kTextForms.begin(), kTextForms.end()});
+      for (std::string& each : near) each = "$" + each;
+      diag.help = did_you_mean(near);
+      return poison(span);
+    }
+    if (t.address_of || !t.path.empty()) {
+      diags_.error("DJ2014", span, fmt::format("`${}` is a text: it has no address and no members", t.name));
+      return poison(span);
+    }
+  } else if (t.name.ends_with('$')) {
+    diags_.error("DJ2009", span, fmt::format("pretty-printing with `${}` is not built yet", t.name)).help =
+        "read single members, or use $$vars";
+    return poison(span);
+  }
+  if (!target_allowed(t, span)) return poison(span);
+  std::vector<ExprPtr> args;
+  std::optional<TargetId> id = intern_target(t, span, &args);
+  CHECK(id);
+  return make(TargetRef{*id, std::move(args)}, span, is_text_form(t.name) ? Type::Str : Type::Int);
+}
+
+}  // namespace dj

@@ -1,0 +1,17 @@
+// check: Script -> Program. Binds every name to an id and gives every expression its type.
+#pragma once
+#include "compiler/ast.h"
+#include "compiler/diag.h"
+#include "compiler/program.h"
+
+namespace dj {
+
+struct CheckOptions {
+  bool strict = false;  // no auto-globals: every global must be declared
+};
+
+// Reports all mistakes it finds to `diags`, each cause once. The Program may be used by later stages
+// only while diags.ok().
+Program check(const ast::Script& script, const CheckOptions& options, Diags& diags);
+
+}  // namespace dj

@@ -1,0 +1,133 @@
+// Splits printf formats: % [flags] [width] [.precision] [l|ll|h] letter.
+#include "compiler/check/format.h"
+
+#include <fmt/format.h>
+
+namespace dj {
+namespace {
+
+constexpr std::string_view kFlags = "-+ #0";
+constexpr std::string_view kIntLetters = "diuxXopc";
+constexpr std::string_view kUnbuiltLetters = "mMbn";
+constexpr size_t kMaxWidth = 4096;
+
+struct Splitter {
+  std::string_view format;
+  Span literal;
+  Diags& diags;
+  SplitFormat result = {};
+  size_t at = 0;
+
+  // A literal without escapes is exactly two quotes longer than its value.
+  bool plain() const { return literal.end - literal.begin == format.size() + 2; }
+
+  Span span_of(size_t begin, size_t end) const {
+    if (!plain()) return literal;
+    uint32_t base = literal.begin + 1;
+    return {literal.file, base + static_cast<uint32_t>(begin), base + static_cast<uint32_t>(end)};
+  }
+
+  char peek() const { return at < format.size() ? format[at] : '\0'; }
+
+  Diag& fail(size_t begin, size_t end, std::string_view code, std::string message) {
+    result.ok = false;
+    return diags.error(std::string(code), span_of(begin, end), std::move(message));
+  }
+
+  // Digits or '*'; false: a number beyond reason.
+  bool number(size_t begin, std::vector<Conversion>& stars) {
+    if (peek() == '*') {
+      ++at;
+      stars.push_back({Type::Int, {}, "", true});
+      return true;
+    }
+    size_t value = 0;
+    while (peek() >= '0' && peek() <= '9') {
+      value = value * 10 + static_cast<size_t>(format[at++] - '0');
+      if (value > kMaxWidth) {
+        while (peek() >= '0' && peek() <= '9') ++at;
+        fail(begin, at, "DJ2202", fmt::format("width or precision beyond {}", kMaxWidth));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void unknown_letter(size_t begin) {
+    char letter = peek();
+    if (letter == '\0') {
+      Diag& diag = fail(begin, at, "DJ2202", "the format ends inside a conversion");
+      diag.help = "write %% to print a percent sign";
+      return;
+    }
+    ++at;
+    std::string_view text = format.substr(begin, at - begin);
+    if (kUnbuiltLetters.find(letter) != std::string_view::npos) {
+      fail(begin, at, "DJ2009", fmt::format("the conversion `{}` is not built yet", text));
+      return;
+    }
+    Diag& diag = fail(begin, at, "DJ2202", fmt::format("unknown conversion `{}`", text));
+    diag.notes.push_back("conversions: %d %i %u %x %X %o %p %c %s %%");
+    if (letter == 'f' || letter == 'g' || letter == 'e') {
+      diag.help = "script values are whole numbers and strings: use %d";
+    }
+  }
+
+  void conversion() {
+    size_t begin = at++;
+    if (peek() == '%') {
+      ++at;
+      result.text += "%%";
+      return;
+    }
+    std::vector<Conversion> stars;
+    while (peek() != '\0' && kFlags.find(peek()) != std::string_view::npos) ++at;
+    if (!number(begin, stars)) return;
+    if (peek() == '.') {
+      ++at;
+      if (!number(begin, stars)) return;
+    }
+    std::string kept(format.substr(begin, at - begin));
+    while (peek() == 'l' || peek() == 'h') ++at;
+    char letter = peek();
+    if (letter != 's' && (letter == '\0' || kIntLetters.find(letter) == std::string_view::npos)) {
+      unknown_letter(begin);
+      return;
+    }
+    ++at;
+    result.text += kept + letter;
+    std::string text(format.substr(begin, at - begin));
+    Span span = span_of(begin, at);
+    for (Conversion& star : stars) {
+      star.span = span;
+      star.text = text;
+      result.conversions.push_back(star);
+    }
+    result.conversions.push_back({letter == 's' ? Type::Str : Type::Int, span, text, false});
+  }
+};
+
+}  // namespace
+
+SplitFormat split_format(std::string_view format, Span literal, Diags& diags) {
+  Splitter splitter{format, literal, diags};
+  while (splitter.at < format.size()) {
+    if (format[splitter.at] == '%') {
+      splitter.conversion();
+    } else {
+      splitter.result.text += format[splitter.at++];
+    }
+  }
+  return std::move(splitter.result);
+}
+
+std::string format_literal(std::string_view text) {
+  std::string escaped;
+  for (char c : text) {
+    escaped += c;
+    if (c == '%') escaped += c;
+  }
+  return escaped;
+}
+
+}  // namespace dj

@@ -1,0 +1,33 @@
+// printf formats: the literal taken apart and checked on its own, before the arguments are looked at.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/diag.h"
+#include "compiler/program.h"
+
+namespace dj {
+
+// One argument a format takes: that of a conversion, or the '*' of its width or precision.
+struct Conversion {
+  Type type = Type::Int;
+  Span span;         // of the whole conversion in the script
+  std::string text;  // "%-8s"; for a '*' "the `*` of ..." is said
+  bool star = false;
+};
+
+struct SplitFormat {
+  std::string text;                     // length modifiers dropped, as the runtime formatter takes it
+  std::vector<Conversion> conversions;  // in the order of the arguments
+  bool ok = true;                       // false: reported
+};
+
+// `literal`: where the string stands, quotes included; a literal with escapes or glued from several
+// tokens is pointed at as a whole.
+SplitFormat split_format(std::string_view format, Span literal, Diags& diags);
+
+// Literal text as part of a format: every '%' doubled.
+std::string format_literal(std::string_view text);
+
+}  // namespace dj

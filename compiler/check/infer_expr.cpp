@@ -1,0 +1,210 @@
+// Types of expressions: value() where a value is needed, visit() where it may have none (a statement).
+#include <fmt/format.h>
+
+#include <array>
+
+#include "compiler/check/infer.h"
+#include "compiler/check/overload.h"
+#include "compiler/check/signature.h"
+#include "stdlib/builtins.h"
+
+namespace dj {
+namespace {
+
+constexpr std::array<std::string_view, 20> kOperators = {"+",  "-", "*", "/", "%", "<<", ">>",
+                                                         ">>>", "&", "|", "^", ".", "<",  ">",
+                                                         "<=", ">=", "==", "!=", "&&", "||"};
+constexpr std::array<std::string_view, 4> kUnaries = {"-", "+", "!", "~"};
+
+std::string quoted(ast::BinOp op) { return fmt::format("`{}`", kOperators[static_cast<size_t>(op)]); }
+
+bool compares(ast::BinOp op) { return op >= ast::BinOp::Lt && op <= ast::BinOp::Ne; }
+
+std::string append_help(ast::BinOp op, bool assigned) {
+  if (op != ast::BinOp::Add) return "";
+  return assigned ? "append to a string by `.=`" : "join strings by `.`";
+}
+
+}  // namespace
+
+TypeVar Infer::value(Expr& e) {
+  TypeVar v = visit(e);
+  if (e.type != Type::Void) return v;
+  no_value(e);
+  return table_.open();
+}
+
+TypeVar Infer::visit(Expr& e) {
+  if (notes_.poisoned.contains(&e)) return remember(e, table_.open());
+  TypeVar v = std::visit(
+      Overload{
+          [&](IntLit&) { return number(e); },
+          [&](StrLit&) { return string(e); },
+          [&](LocalRef&) { return place(e); },
+          [&](GlobalRef&) { return place(e); },
+          [&](ElementRef&) { return place(e); },
+          [&](Unary& u) {
+            want(*u.operand, Type::Int, fmt::format("`{}`", kUnaries[static_cast<size_t>(u.op)]));
+            return number(e);
+          },
+          [&](Binary& b) {
+            binary(b);
+            return b.op == ast::BinOp::Concat ? string(e) : number(e);
+          },
+          [&](Ternary& t) { return ternary(t); },
+          [&](Assign& a) { return assign(a); },
+          [&](Crement& c) {
+            TypeVar where = place(*c.place);
+            std::string_view word = c.delta > 0 ? "`++`" : "`--`";
+            if (!table_.set(where, Type::Int, c.place->span)) {
+              mismatch(*c.place, where, Type::Int, word, "");
+            }
+            return number(e);
+          },
+          [&](CallFunction& c) { return call(c); },
+          [&](CallBuiltin& c) {
+            call(c);
+            return table_.known(e.type, e.span);
+          },
+          [&](InArray& i) {
+            keys(i.array, i.keys);
+            return number(e);
+          },
+          [&](StatRead& s) {
+            if (ElementRef* element = std::get_if<ElementRef>(&s.place->node)) keys(element->array, element->keys);
+            remember(*s.place, table_.known(Type::Stat, s.place->span));
+            return number(e);
+          },
+          [&](TargetRef& t) {
+            for (ExprPtr& arg : t.args) want(*arg, Type::Int, "an index");
+            return table_.known(e.type, e.span);
+          },
+          [&](Defined&) { return number(e); },
+          [&](Print& p) {
+            print(p);
+            return table_.known(e.type, e.span);
+          },
+          [&](PrintHist& h) {
+            if (ElementRef* element = std::get_if<ElementRef>(&h.place->node)) keys(element->array, element->keys);
+            remember(*h.place, table_.known(Type::Stat, h.place->span));
+            return table_.open();
+          },
+      },
+      e.node);
+  return remember(e, v);
+}
+
+TypeVar Infer::place(Expr& e) {
+  if (LocalRef* local = std::get_if<LocalRef>(&e.node)) return remember(e, frame_->locals[local->local]);
+  GlobalId global;
+  if (ElementRef* element = std::get_if<ElementRef>(&e.node)) {
+    keys(element->array, element->keys);
+    global = element->array;
+  } else {
+    global = std::get<GlobalRef>(e.node).global;
+  }
+  if (program_.globals[global].value == Type::Stat) return aggregate_misuse(global, e.span);
+  return remember(e, global_values_[global]);
+}
+
+TypeVar Infer::aggregate_misuse(GlobalId global, Span span) {
+  GlobalFacts& facts = notes_.global_facts[global];
+  if (!facts.reported) {
+    facts.reported = true;
+    const std::string& name = program_.globals[global].name;
+    Diag& diag = diags_.error("DJ2103", span,
+                              fmt::format("`{}` is an aggregate: it has no value of its own", name));
+    if (facts.aggregate) diag.labels.push_back({*facts.aggregate, "made an aggregate here"});
+    diag.help = "use @count(x), @sum(x), @min(x), @max(x) or @avg(x); only `<<<` and delete change it";
+  }
+  return table_.open();
+}
+
+void Infer::keys(GlobalId array, std::vector<ExprPtr>& given) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    TypeVar v = value(*given[i]);
+    flow({global_keys_[array][i], key_words(array, i)}, *given[i], v);
+  }
+}
+
+void Infer::binary(Binary& b) {
+  if (b.op == ast::BinOp::Concat) {
+    want(*b.left, Type::Str, "`.`", "sprint(x) makes a string of a number");
+    want(*b.right, Type::Str, "`.`", "sprint(x) makes a string of a number");
+  } else if (compares(b.op)) {
+    TypeVar left = value(*b.left);
+    TypeVar right = value(*b.right);
+    flow({left, fmt::format("the left side of {}", quoted(b.op))}, *b.right, right);
+  } else {
+    want(*b.left, Type::Int, quoted(b.op), append_help(b.op, false));
+    want(*b.right, Type::Int, quoted(b.op), append_help(b.op, false));
+  }
+}
+
+TypeVar Infer::ternary(Ternary& t) {
+  want(*t.condition, Type::Int, "a condition");
+  TypeVar then = value(*t.then);
+  TypeVar otherwise = value(*t.otherwise);
+  flow({then, "the value before `:`"}, *t.otherwise, otherwise);
+  return then;
+}
+
+TypeVar Infer::assign(Assign& a) {
+  TypeVar where = place(*a.place);
+  if (!a.op) {
+    TypeVar v = value(*a.value);
+    // The variable, not the value, is where a person looks for the type.
+    if (table_.type(v) != Type::Unknown) table_.set(where, table_.type(v), a.place->span);
+    flow({where, describe(*a.place)}, *a.value, v);
+    return where;
+  }
+  bool append = *a.op == ast::BinOp::Concat;
+  Type type = append ? Type::Str : Type::Int;
+  std::string word = append ? "`.=`" : fmt::format("`{}=`", kOperators[static_cast<size_t>(*a.op)]);
+  if (!table_.set(where, type, a.place->span)) {
+    mismatch(*a.place, where, type, word, append ? "" : append_help(*a.op, true));
+  }
+  want(*a.value, type, word, append ? "sprint(x) makes a string of a number" : "");
+  return where;
+}
+
+TypeVar Infer::call(CallFunction& c) {
+  const Function& callee = program_.functions[c.function];
+  for (size_t i = 0; i < c.args.size(); ++i) {
+    TypeVar v = value(*c.args[i]);
+    flow({function_frames_[c.function].locals[i],
+          fmt::format("argument {} (`{}`) of `{}`", i + 1, callee.frame.locals[i].name, callee.name)},
+         *c.args[i], v);
+  }
+  return results_[c.function];
+}
+
+void Infer::call(CallBuiltin& c) {
+  const Builtin& row = builtins()[c.builtin];
+  Signature signature = parse_signature(row.signature);
+  for (size_t i = 0; i < c.args.size(); ++i) {
+    want(*c.args[i], signature.params[i], fmt::format("argument {} of `{}`", i + 1, row.name));
+  }
+}
+
+void Infer::print(Print& p) {
+  const PrintNote& note = notes_.prints[p.format];
+  for (size_t i = 0; i < p.args.size(); ++i) {
+    if (!note.formatted) {
+      value(*p.args[i]);
+      continue;
+    }
+    const Conversion& conversion = note.conversions[i];
+    std::string word = conversion.star ? fmt::format("the `*` of `{}`", conversion.text)
+                                       : fmt::format("`{}`", conversion.text);
+    TypeVar v = value(*p.args[i]);
+    if (table_.set(v, conversion.type, p.args[i]->span)) continue;
+    std::string help = conversion.star ? "" : conversion.type == Type::Int ? "print a string by %s"
+                                                                           : "print a number by %d";
+    if (Diag* diag = mismatch(*p.args[i], v, conversion.type, word, help)) {
+      diag->labels.push_back({conversion.span, fmt::format("this needs {}", type_words(conversion.type))});
+    }
+  }
+}
+
+}  // namespace dj

@@ -1,0 +1,12 @@
+// Lint: warnings about scripts that are right but probably not meant so.
+#pragma once
+#include "compiler/check/uses.h"
+#include "compiler/diag.h"
+#include "compiler/program.h"
+
+namespace dj {
+
+// Locals that are read but never set or set but never read, and probes that do nothing.
+void lint(const Uses& uses, const Program& program, Diags& diags);
+
+}  // namespace dj

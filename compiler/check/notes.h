@@ -1,0 +1,47 @@
+// Notes: what the passes of check tell each other beside the Program. Dies with check().
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/check/format.h"
+#include "compiler/program.h"
+
+namespace dj {
+
+struct GlobalFacts {
+  std::optional<Span> indexed;    // first use as an array
+  std::optional<Span> aggregate;  // first <<<, or first @op when nothing else writes it
+  std::optional<Span> number;     // first other write, for labels
+  std::optional<Span> linear;     // the @hist_linear that fixed the bounds
+  bool reported = false;          // its shape was wrong once: be silent from now on
+};
+
+struct FunctionFacts {
+  std::optional<Span> result_declared, value_returned;
+  std::vector<Span> param_spans;
+  std::vector<Type> param_types;  // declared; Unknown: not
+};
+
+// One Print: its format text waits for the types of its arguments, or (printf) the other way round.
+struct PrintNote {
+  Expr* expr = nullptr;
+  bool formatted = false;
+  std::vector<Conversion> conversions;  // formatted: one per argument
+  Span literal;                         // formatted: the format string
+  std::string delimiter, ending;        // not formatted
+};
+
+struct Notes {
+  std::unordered_map<std::string, GlobalId> globals;
+  std::unordered_map<std::string, FunctionId> functions;
+  std::vector<GlobalFacts> global_facts;      // by GlobalId
+  std::vector<FunctionFacts> function_facts;  // by FunctionId
+  std::unordered_set<const Expr*> poisoned;   // already reported: any type, no complaint
+  std::vector<PrintNote> prints;              // by FormatId
+  std::unordered_map<const Foreach*, std::vector<Span>> loop_spans;  // of the keys, then the value
+};
+
+}  // namespace dj

@@ -1,0 +1,41 @@
+// Tables of the @operators.
+#include "compiler/check/stat_ops.h"
+
+#include <algorithm>
+#include <array>
+
+namespace dj {
+namespace {
+
+constexpr std::array<std::string_view, 5> kStatOps = {"count", "sum", "min", "max", "avg"};
+constexpr std::array<std::string_view, 2> kHistograms = {"hist_log", "hist_linear"};
+constexpr std::array<std::string_view, 14> kUnbuilt = {
+    "entry", "exit",  "var",  "cast",    "choose_defined", "perf", "const",
+    "kderef", "uderef", "kregister", "uregister", "variance", "task", "module"};
+
+}  // namespace
+
+std::optional<StatOp> stat_op(std::string_view name) {
+  const auto* found = std::find(kStatOps.begin(), kStatOps.end(), name);
+  if (found == kStatOps.end()) return std::nullopt;
+  return static_cast<StatOp>(found - kStatOps.begin());
+}
+
+std::string_view stat_op_name(StatOp op) { return kStatOps[static_cast<size_t>(op)]; }
+
+bool is_histogram(std::string_view name) {
+  return std::find(kHistograms.begin(), kHistograms.end(), name) != kHistograms.end();
+}
+
+bool is_unbuilt_at(std::string_view name) {
+  return std::find(kUnbuilt.begin(), kUnbuilt.end(), name) != kUnbuilt.end();
+}
+
+std::vector<std::string> known_at_names() {
+  std::vector<std::string> names(kStatOps.begin(), kStatOps.end());
+  names.insert(names.end(), kHistograms.begin(), kHistograms.end());
+  names.push_back("defined");
+  return names;
+}
+
+}  // namespace dj

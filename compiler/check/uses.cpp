@@ -1,0 +1,181 @@
+// The walk that finds every use of a name. It knows which values are discarded; it resolves nothing.
+#include "compiler/check/uses.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/check/overload.h"
+#include "compiler/check/stat_ops.h"
+
+namespace dj {
+namespace {
+
+struct Scanner {
+  Uses& uses;
+  uint32_t unit = 0;
+  std::set<std::string> params;
+
+  void note(const std::string& name, Span span, Use use, size_t keys, bool additive = false) {
+    if (!params.contains(name)) {
+      uses.names[name].push_back({unit, use, static_cast<uint32_t>(keys), additive, span});
+    }
+  }
+
+  void exprs(const std::vector<ast::ExprPtr>& list) {
+    for (const ast::ExprPtr& each : list) expr(*each);
+  }
+
+  // A name or an element that is written; anything else is read (and refused when it is bound).
+  void place(const ast::Expr& e, Use use, bool additive = false) {
+    if (const ast::Name* name = std::get_if<ast::Name>(&e.node)) {
+      note(name->name, e.span, use, 0, additive);
+    } else if (const ast::Index* index = std::get_if<ast::Index>(&e.node)) {
+      exprs(index->keys);
+      note(index->name, e.span, use, index->keys.size(), additive);
+    } else {
+      expr(e);
+    }
+  }
+
+  void assign(const ast::Assign& a, bool discarded) {
+    expr(*a.right);
+    if (a.stat_add) {
+      place(*a.left, Use::StatAdd);
+    } else if (!a.op) {
+      place(*a.left, Use::Set);
+      // `x = y = 0` also hands the value on, but that is the value of the right side: no read of y.
+    } else {
+      bool additive = *a.op == ast::BinOp::Add || *a.op == ast::BinOp::Sub;
+      place(*a.left, discarded ? Use::Update : Use::UpdateRead, additive);
+    }
+  }
+
+  void at(const ast::At& a) {
+    if (a.op == "defined") return;  // never evaluated
+    size_t first = 0;
+    if (!a.args.empty() && (stat_op(a.op) || is_histogram(a.op))) {
+      place(*a.args[0], Use::StatRead);
+      first = 1;
+    }
+    for (size_t i = first; i < a.args.size(); ++i) expr(*a.args[i]);
+  }
+
+  void expr(const ast::Expr& e, bool discarded = false) {
+    std::visit(Overload{
+                   [](const ast::Number&) {},
+                   [](const ast::String&) {},
+                   [&](const ast::Name&) { place(e, Use::Read); },
+                   [&](const ast::Index&) { place(e, Use::Read); },
+                   [&](const ast::Call& c) {
+                     uses.units[unit].calls.push_back(c.name);
+                     exprs(c.args);
+                   },
+                   [&](const ast::Target& t) {
+                     for (const ast::Access& access : t.path) {
+                       if (access.index) expr(*access.index);
+                     }
+                   },
+                   [&](const ast::At& a) { at(a); },
+                   [&](const ast::Unary& u) { expr(*u.operand); },
+                   [&](const ast::Binary& b) {
+                     expr(*b.left);
+                     expr(*b.right);
+                   },
+                   [&](const ast::Ternary& t) {
+                     expr(*t.condition);
+                     expr(*t.then, discarded);
+                     expr(*t.otherwise, discarded);
+                   },
+                   [&](const ast::Assign& a) { assign(a, discarded); },
+                   [&](const ast::Crement& c) {
+                     place(*c.operand, discarded ? Use::Update : Use::UpdateRead, true);
+                   },
+                   [&](const ast::In& i) {
+                     exprs(i.keys);
+                     note(i.array, i.array_span, Use::Read, i.keys.size());
+                   },
+               },
+               e.node);
+  }
+
+  void foreach_loop(const ast::Foreach& f) {
+    note(f.array, f.array_span, Use::Read, f.keys.size());
+    for (const ast::LoopKey& key : f.keys) note(key.name, key.span, Use::Bind, 0);
+    if (f.value) note(f.value->name, f.value->span, Use::Bind, 0);
+    if (f.limit) expr(*f.limit);
+    stmt(*f.body);
+  }
+
+  void stmt(const ast::Stmt& s) {
+    std::visit(Overload{
+                   [&](const ast::Block& b) {
+                     for (const ast::StmtPtr& each : b.body) stmt(*each);
+                   },
+                   [](const ast::Empty&) {},
+                   [&](const ast::ExprStmt& x) { expr(*x.expr, true); },
+                   [&](const ast::If& i) {
+                     expr(*i.condition);
+                     stmt(*i.then);
+                     if (i.otherwise) stmt(*i.otherwise);
+                   },
+                   [&](const ast::While& w) {
+                     expr(*w.condition);
+                     stmt(*w.body);
+                   },
+                   [&](const ast::For& f) {
+                     if (f.init) expr(*f.init, true);
+                     if (f.condition) expr(*f.condition);
+                     if (f.step) expr(*f.step, true);
+                     stmt(*f.body);
+                   },
+                   [&](const ast::Foreach& f) { foreach_loop(f); },
+                   [](const ast::Break&) {},
+                   [](const ast::Continue&) {},
+                   [](const ast::Next&) {},
+                   [&](const ast::Return& r) {
+                     if (r.value) expr(*r.value);
+                   },
+                   [&](const ast::Delete& d) { place(*d.what, Use::Delete); },
+               },
+               s.node);
+  }
+};
+
+}  // namespace
+
+bool is_host(const ast::ProbePoint& point) {
+  const std::string& first = point.components.front().name;
+  if (first == "begin" || first == "end" || first == "timer") return true;
+  return first == "process" && point.components.size() == 2 && point.components[1].name == "end";
+}
+
+bool is_host(const ast::Probe& probe) {
+  return std::all_of(probe.points.begin(), probe.points.end(),
+                     [](const ast::ProbePoint& point) { return is_host(point); });
+}
+
+Uses find_uses(const ast::Script& script) {
+  Uses uses;
+  Scanner scanner{uses};
+  for (const ast::FunctionDecl& function : script.functions) {
+    scanner.unit = static_cast<uint32_t>(uses.units.size());
+    uses.units.push_back({true, false, {}});
+    scanner.params.clear();
+    for (const ast::Param& param : function.params) scanner.params.insert(param.name);
+    scanner.stmt(*function.body);
+  }
+  scanner.params.clear();
+  for (const ast::Probe& probe : script.probes) {
+    scanner.unit = static_cast<uint32_t>(uses.units.size());
+    uses.units.push_back({false, is_host(probe), {}});
+    scanner.stmt(*probe.body);
+  }
+  for (auto& [name, list] : uses.names) {
+    std::stable_sort(list.begin(), list.end(), [](const NameUse& a, const NameUse& b) {
+      return std::pair(a.span.file, a.span.begin) < std::pair(b.span.file, b.span.begin);
+    });
+  }
+  return uses;
+}
+
+}  // namespace dj
