@@ -63,17 +63,19 @@ class Checker {
   explicit Checker(ModuleText text);
   ~Checker();
   // Checks 1-6 and 8 for every region, and 7 among them (the first of two colliding ones wins;
-  // the later, and any site that already has handlers inside, stays int3).
+  // the later stays int3, and a jump in which that int3 would stand becomes int3 too). So pass all regions
+  // of a module in one call, entries and exits alike.
   void check(std::vector<Region>& regions);
-  // Exits of the function [begin, end) with their verdicts.
+  // Exits of the function [begin, end). Their verdicts are provisional: what this function's own code
+  // allows. check() must see the regions before anything is written.
   Exits exits(uint64_t begin, uint64_t end);
   // All `syscall` instructions, with the number in eax if it is a constant (-1: not known). Each region is
   // [mov $nr,%eax .. syscall] when those can be moved into one detour; verdict says whether.
   struct Syscall { Region region; uint64_t syscall_address = 0; int64_t number = -1; };
   std::vector<Syscall> syscalls();
+  struct Impl;  // checker.h
 
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

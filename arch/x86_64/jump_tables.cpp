@@ -1,0 +1,236 @@
+// Recognising and reading the compilers' jump tables.
+#include "arch/x86_64/jump_tables.h"
+
+#include <algorithm>
+#include <set>
+
+namespace dj::arch {
+namespace {
+
+constexpr int kMaxCopies = 12;            // of a value from register to register
+constexpr uint32_t kMaxEntries = 4096;    // of a table without visible bounds
+constexpr uint32_t kMaxBoundSteps = 24;   // instructions between the bounds check and the load
+
+bool is_register_move(const Insn& insn) {
+  return insn.legacy && insn.map == 0 && insn.wide && insn.mod == 3 && insn.has_modrm &&
+         (insn.opcode == 0x89 || insn.opcode == 0x8b);
+}
+uint8_t move_source(const Insn& insn) { return insn.opcode == 0x89 ? insn.reg : insn.rm; }
+
+bool is_lea(const Insn& insn) { return insn.is(0x8d) && insn.rip_relative; }
+
+bool is_move_imm(const Insn& insn) {
+  return insn.legacy && insn.map == 0 &&
+         ((insn.opcode >= 0xb8 && insn.opcode <= 0xbf) || (insn.opcode == 0xc7 && insn.mod == 3));
+}
+
+// movslq (base,index,4),%reg
+bool is_entry_load(const Insn& insn) {
+  return insn.is(0x63) && insn.wide && insn.memory() && !insn.rip_relative &&
+         (insn.index == kNoReg || insn.scale == 4);
+}
+
+class Resolver {
+ public:
+  Resolver(Flow& flow, const Module& module) : flow_(flow), module_(module), insns_(flow.function().insns) {}
+
+  IndirectTargets resolve(uint32_t at) {
+    if (!insns_[at].memory()) value(at, insns_[at].rm, 0);
+    if (unknown_) return {Way::Unknown, {}};
+    if (tables_ == 0) return {Way::Pointer, {}};
+    return {Way::Table, std::vector<uint64_t>(targets_.begin(), targets_.end())};
+  }
+
+ private:
+  void value(uint32_t at, uint8_t reg, int depth) {
+    const Flow::Definitions defs = flow_.definitions(at, reg);
+    if (defs.unknown || depth > kMaxCopies) unknown_ = true;
+    for (const uint32_t writer : defs.writers) {
+      if (unknown_) return;
+      if (seen_.insert({writer, reg}).second) written_value(writer, reg, depth);
+    }
+  }
+
+  void written_value(uint32_t at, uint8_t reg, int depth) {
+    const Insn& insn = insns_[at];
+    const bool conditional = insn.legacy && insn.map == 1 && (insn.opcode & 0xf0) == 0x40 && insn.wide;
+    if (is_register_move(insn)) return value(at, move_source(insn), depth + 1);
+    if (insn.is(0x8b) && insn.wide) return;          // an address from memory
+    if (is_lea(insn) || is_move_imm(insn)) return;   // an address in an operand
+    if (insn.legacy && insn.map == 0 && (insn.opcode & 0xf8) == 0x58) return;  // pop
+    if (insn.calls()) return;                        // somebody's result
+    if (conditional) {
+      value(at, reg, depth + 1);
+      if (!insn.memory()) value(at, insn.rm, depth + 1);
+      return;
+    }
+    if ((insn.is(0x01) || insn.is(0x03)) && insn.wide && insn.mod == 3) return table_sum(at);
+    unknown_ = true;
+  }
+
+  // add: one operand is a table's entry, the other the table's address.
+  void table_sum(uint32_t at) {
+    const Insn& add = insns_[at];
+    if (!table_sum_of(at, add.rm, add.reg) && !table_sum_of(at, add.reg, add.rm)) unknown_ = true;
+  }
+
+  bool table_sum_of(uint32_t at, uint8_t entry, uint8_t base) {
+    const Flow::Definitions loads = flow_.definitions(at, entry);
+    if (loads.unknown || loads.from_caller || loads.writers.empty()) return false;
+    for (const uint32_t load : loads.writers) {
+      if (!is_entry_load(insns_[load])) return false;
+    }
+    std::set<uint64_t> bases;
+    if (!addresses(at, base, 0, bases)) return false;
+    for (const uint32_t load : loads.writers) {
+      std::set<uint64_t> tables;
+      const Insn& insn = insns_[load];
+      if (insn.base == kNoReg) {
+        tables.insert(uint64_t(int64_t(insn.disp)));
+      } else if (!addresses(load, insn.base, 0, tables)) {
+        return false;
+      }
+      if (tables.size() > 1 && tables != bases) return false;
+      for (const uint64_t table : tables) {
+        if (bases.size() == 1) {
+          read(table + uint64_t(int64_t(insn.disp)), *bases.begin(), load);
+        } else if (bases.count(table) != 0) {
+          read(table + uint64_t(int64_t(insn.disp)), table, load);
+        } else {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // All values of reg before `at`, if each is the address in a lea.
+  bool addresses(uint32_t at, uint8_t reg, int depth, std::set<uint64_t>& found) {
+    const Flow::Definitions defs = flow_.definitions(at, reg);
+    if (defs.unknown || defs.from_caller || defs.writers.empty() || depth > kMaxCopies) return false;
+    for (const uint32_t writer : defs.writers) {
+      const Insn& insn = insns_[writer];
+      if (is_lea(insn)) {
+        found.insert(insn.target);
+      } else if (!is_register_move(insn) || !addresses(writer, move_source(insn), depth + 1, found)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Without a bound we read on while the entries look like entries: too many targets do no harm.
+  void read(uint64_t table, uint64_t base, uint32_t load) {
+    tables_++;
+    uint32_t bound = 0;
+    const bool bounded = find_bound(load, bound);
+    const uint32_t count = bounded ? bound + 1 : kMaxEntries + 1;
+    for (uint32_t i = 0; i < count; i++) {
+      int32_t entry;
+      if (!module_.read_entry(table + 4ull * i, entry)) {
+        if (bounded || i == 0) unknown_ = true;
+        return;
+      }
+      const uint64_t target = base + uint64_t(int64_t(entry));
+      if (!bounded && !plausible(target)) {
+        if (i == 0) unknown_ = true;
+        return;
+      }
+      targets_.insert(target);
+    }
+    if (!bounded) unknown_ = true;  // longer than we are willing to believe
+  }
+
+  bool plausible(uint64_t target) const {
+    const Function& function = flow_.function();
+    if (function.inside(target)) return function.find(target) != Function::kNone;
+    const FunctionRange* other = module_.function_at(target);
+    return other != nullptr && !module_.called(other->begin);  // a .cold part is never called
+  }
+
+  // The largest index that the code before `load` lets through.
+  bool find_bound(uint32_t load, uint32_t& bound) {
+    if (insns_[load].index == kNoReg) return false;
+    uint16_t names = uint16_t(1u << insns_[load].index);  // registers that hold the index
+    uint32_t at = load;
+    for (uint32_t step = 0; step < kMaxBoundSteps; step++) {
+      const size_t before = flow_.only_predecessor(at);
+      if (before == Function::kNone) return false;
+      const Insn& insn = insns_[before];
+      if (insn.kind == Kind::CondJump) {
+        if (bound_by_compare(uint32_t(before), insns_[at].address == insn.end(), names, bound)) return true;
+      } else if ((flow_.written(uint32_t(before)) & names) != 0) {
+        if (!index_copied(insn, names, bound)) return false;
+        if (names == 0) return true;
+      }
+      at = uint32_t(before);
+    }
+    return false;
+  }
+
+  // The index was written here: renames it, or finds its bound (names becomes 0). False: neither.
+  static bool index_copied(const Insn& insn, uint16_t& names, uint32_t& bound) {
+    if (!insn.legacy || !insn.has_modrm) return false;
+    if (insn.map == 0 && insn.mod == 3 && (insn.opcode == 0x89 || insn.opcode == 0x8b)) {  // mov, 32 bits too
+      const uint8_t from = move_source(insn);
+      const uint8_t to = insn.opcode == 0x89 ? insn.rm : insn.reg;
+      names = uint16_t((names & ~(1u << to)) | 1u << from);
+      return true;
+    }
+    if (insn.map == 0 && insn.opcode == 0x83 && insn.mod == 3 && (insn.reg & 7) == 4 && insn.imm >= 0) {
+      bound = uint32_t(insn.imm);  // and $imm8
+      names = 0;
+      return true;
+    }
+    if (insn.map == 1 && insn.opcode == 0xb6) {  // movzbl
+      const bool high_byte = insn.mod == 3 && insn.rm >= 4 && insn.prefixes == 0;
+      if (insn.mod != 3 || high_byte) {
+        bound = 255;
+        names = 0;
+      } else {
+        names = uint16_t(1u << insn.rm);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  // `cmp $imm,index` right before the conditional jump `at`, which lets only small ones through.
+  bool bound_by_compare(uint32_t at, bool falls_through, uint16_t names, uint32_t& bound) {
+    if (at == 0 || flow_.only_predecessor(at) != at - 1) return false;
+    const Insn& cmp = insns_[at - 1];
+    if (!cmp.legacy || cmp.map != 0 || cmp.imm < 0 || cmp.imm >= 65536 || cmp.end() != insns_[at].address)
+      return false;
+    uint8_t reg = kNoReg;
+    if (cmp.opcode == 0x3c || cmp.opcode == 0x3d) reg = 0;
+    const bool group = cmp.opcode == 0x80 || cmp.opcode == 0x81 || cmp.opcode == 0x83;
+    if (group && cmp.mod == 3 && (cmp.reg & 7) == 7) reg = cmp.rm;
+    if (reg == kNoReg || !(names >> reg & 1)) return false;
+    const int condition = insns_[at].opcode & 15;
+    const uint32_t limit = uint32_t(cmp.imm);
+    if (condition == (falls_through ? 7 : 6)) {         // ja falls through, jbe is taken
+      bound = limit;
+    } else if (condition == (falls_through ? 3 : 2) && limit > 0) {  // jae, jb
+      bound = limit - 1;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  Flow& flow_;
+  const Module& module_;
+  const std::vector<Insn>& insns_;
+  std::set<std::pair<uint32_t, uint8_t>> seen_;
+  std::set<uint64_t> targets_;
+  uint32_t tables_ = 0;
+  bool unknown_ = false;
+};
+
+}  // namespace
+
+IndirectTargets indirect_targets(Flow& flow, const Module& module, uint32_t at) {
+  return Resolver(flow, module).resolve(at);
+}
+
+}  // namespace dj::arch

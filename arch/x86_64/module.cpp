@@ -1,0 +1,142 @@
+// Indexes over a module's text.
+#include "arch/x86_64/module.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dj::arch {
+
+size_t Function::find(uint64_t address) const {
+  const auto it = std::lower_bound(insns.begin(), insns.end(), address,
+                                   [](const Insn& insn, uint64_t a) { return insn.address < a; });
+  return it != insns.end() && it->address == address ? size_t(it - insns.begin()) : kNone;
+}
+
+Module::Module(ModuleText text) : text_(std::move(text)) {
+  low_ = ~uint64_t(0);
+  for (const TextRange& range : text_.text) {
+    low_ = std::min(low_, range.address);
+    high_ = std::max(high_, range.address + range.bytes.size());
+  }
+  if (text_.text.empty()) low_ = 0;
+  for (const FunctionRange& f : text_.functions) {
+    if (f.end <= f.begin) continue;
+    begins_.push_back(f.begin);
+    if (!outermost_.empty() && f.begin < outermost_.back().end) {
+      outermost_.back().end = std::max(outermost_.back().end, f.end);
+    } else {
+      outermost_.push_back(f);
+    }
+  }
+  find_trampolines();
+}
+
+std::span<const uint8_t> Module::bytes(uint64_t address) const {
+  for (const TextRange& range : text_.text) {
+    const uint64_t offset = address - range.address;
+    if (offset < range.bytes.size()) return std::span(range.bytes).subspan(offset);
+  }
+  return {};
+}
+
+const FunctionRange* Module::function_at(uint64_t address) const {
+  auto it = std::upper_bound(outermost_.begin(), outermost_.end(), address,
+                             [](uint64_t a, const FunctionRange& f) { return a < f.begin; });
+  if (it == outermost_.begin()) return nullptr;
+  --it;
+  return address < it->end ? &*it : nullptr;
+}
+
+bool Module::begins_function(uint64_t address) const {
+  return std::binary_search(begins_.begin(), begins_.end(), address);
+}
+
+Function Module::decode(const FunctionRange& range) const {
+  Function function{range, {}, false};
+  const auto text = bytes(range.begin);
+  const size_t size = std::min<size_t>(text.size(), range.end - range.begin);
+  function.insns.reserve(size / 4 + 1);
+  size_t at = 0;
+  Insn insn;
+  while (at < size && arch::decode(text.subspan(at, size - at), range.begin + at, insn)) {
+    function.insns.push_back(insn);
+    at += insn.length;
+  }
+  function.whole = at == range.end - range.begin;
+  return function;
+}
+
+uint32_t Module::padding(const Function& function, uint64_t address, uint32_t wanted) const {
+  uint64_t limit = high_;
+  const auto next = std::lower_bound(outermost_.begin(), outermost_.end(), std::max(address, function.range.end),
+                                     [](const FunctionRange& f, uint64_t a) { return f.begin < a; });
+  if (next != outermost_.end()) limit = next->begin;
+  const auto text = bytes(address);
+  uint32_t found = 0;
+  while (found < wanted && address + found < limit && found < text.size()) {
+    Insn insn;
+    if (address + found >= function.range.end && text[found] == 0) {
+      found++;
+    } else if (text[found] == 0xcc) {
+      found++;
+    } else if (arch::decode(text.subspan(found), address + found, insn) && insn.kind == Kind::Nop &&
+               insn.end() <= limit) {
+      found += insn.length;
+    } else {
+      break;
+    }
+  }
+  return std::min(found, wanted);
+}
+
+bool Module::called(uint64_t address) const {
+  if (called_.empty()) find_calls();
+  return called_[0].has(address);
+}
+
+void Module::find_calls() const {
+  called_.emplace_back(low_, high_);
+  for (const TextRange& range : text_.text) {
+    const uint8_t* bytes = range.bytes.data();
+    for (size_t i = 0; i + 5 <= range.bytes.size(); i++) {
+      if (bytes[i] != 0xe8) continue;
+      int32_t rel;
+      std::memcpy(&rel, bytes + i + 1, 4);
+      called_[0].add(range.address + i + 5 + uint64_t(int64_t(rel)));
+    }
+  }
+}
+
+void Module::find_trampolines() {
+  constexpr uint8_t kCode[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};  // mov $15,%rax; syscall
+  for (const TextRange& range : text_.text) {
+    const uint8_t* begin = range.bytes.data();
+    const uint8_t* at = begin;
+    const uint8_t* end = begin + range.bytes.size();
+    while ((at = static_cast<const uint8_t*>(memmem(at, size_t(end - at), kCode, sizeof kCode)))) {
+      const uint64_t address = range.address + uint64_t(at - begin);
+      trampolines_.push_back({address, address + sizeof kCode});
+      at++;
+    }
+  }
+}
+
+bool Module::read_entry(uint64_t address, int32_t& value) const {
+  const auto read = [&](const std::vector<TextRange>& ranges) {
+    for (const TextRange& range : ranges) {
+      const uint64_t offset = address - range.address;
+      if (offset >= range.bytes.size() || range.bytes.size() - offset < 4) continue;
+      std::memcpy(&value, range.bytes.data() + offset, 4);
+      return true;
+    }
+    return false;
+  };
+  return read(text_.rodata) || read(text_.text);
+}
+
+uint64_t Module::first_between(const std::vector<uint64_t>& sorted, uint64_t after, uint64_t before) {
+  const auto it = std::upper_bound(sorted.begin(), sorted.end(), after);
+  return it != sorted.end() && *it < before ? *it : 0;
+}
+
+}  // namespace dj::arch

@@ -1,0 +1,83 @@
+// Module: a ModuleText with the indexes that the checks ask all the time, and its functions decoded on demand.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "arch/x86_64/decode.h"
+#include "arch/x86_64/text.h"
+
+namespace dj::arch {
+
+// One bit per byte of a module's address range.
+class ByteSet {
+ public:
+  ByteSet(uint64_t low, uint64_t high) : low_(low), size_(high - low), words_((high - low) / 64 + 1) {}
+  void add(uint64_t address) {
+    const uint64_t at = address - low_;
+    if (at < size_) words_[at / 64] |= uint64_t(1) << (at % 64);
+  }
+  bool has(uint64_t address) const {
+    const uint64_t at = address - low_;
+    return at < size_ && (words_[at / 64] >> (at % 64) & 1);
+  }
+
+ private:
+  uint64_t low_, size_;
+  std::vector<uint64_t> words_;
+};
+
+// A function's instructions, decoded linearly from its first byte: never from the middle.
+struct Function {
+  FunctionRange range;
+  std::vector<Insn> insns;
+  bool whole = false;  // decoding reached range.end exactly
+  static constexpr size_t kNone = ~size_t(0);
+
+  size_t find(uint64_t address) const;  // index of the instruction that starts there
+  bool inside(uint64_t address) const { return address >= range.begin && address < range.end; }
+  uint64_t decoded_end() const { return insns.empty() ? range.begin : insns.back().end(); }
+};
+
+class Module {
+ public:
+  explicit Module(ModuleText text);
+  const ModuleText& text() const { return text_; }
+  uint64_t low() const { return low_; }
+  uint64_t high() const { return high_; }
+
+  // From address to the end of its text range; empty where there is no text.
+  std::span<const uint8_t> bytes(uint64_t address) const;
+  bool is_text(uint64_t address) const { return !bytes(address).empty(); }
+  // The outermost function around address; nullptr: none.
+  const FunctionRange* function_at(uint64_t address) const;
+  bool begins_function(uint64_t address) const;
+  Function decode(const FunctionRange& range) const;
+
+  // Padding that directly follows `address`, in bytes, no more than `wanted`: nops and int3 up to the next
+  // instruction of `function` or, behind its end, also zeros up to the next function.
+  uint32_t padding(const Function& function, uint64_t address, uint32_t wanted) const;
+  // A relative call somewhere seems to lead here (found by bytes, so it may be imagined).
+  bool called(uint64_t address) const;
+  // A 32-bit entry of read-only data; false: no such data.
+  bool read_entry(uint64_t address, int32_t& value) const;
+  // First element of the sorted list in (after, before); 0: none.
+  static uint64_t first_between(const std::vector<uint64_t>& sorted, uint64_t after, uint64_t before);
+  const std::vector<uint64_t>& function_begins() const { return begins_; }
+  // rt_sigreturn trampolines: unwinders and gdb recognise them by their bytes.
+  const std::vector<FunctionRange>& trampolines() const { return trampolines_; }
+
+ private:
+  void find_trampolines();
+  void find_calls() const;
+
+  ModuleText text_;
+  std::vector<FunctionRange> outermost_;
+  std::vector<uint64_t> begins_;
+  std::vector<FunctionRange> trampolines_;
+  uint64_t low_ = 0, high_ = 0;
+  mutable std::vector<ByteSet> called_;  // empty until asked for
+};
+
+}  // namespace dj::arch

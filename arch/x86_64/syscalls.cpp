@@ -1,0 +1,100 @@
+// Checker::syscalls(): where a module enters the kernel, and with which number.
+#include <algorithm>
+#include <cstring>
+
+#include "arch/x86_64/checker.h"
+
+namespace dj::arch {
+namespace {
+
+constexpr int kLookBack = 12;  // instructions
+
+std::vector<uint64_t> branch_targets(const Function& function) {
+  std::vector<uint64_t> targets;
+  for (const Insn& insn : function.insns) {
+    if (insn.branches() && insn.kind != Kind::Call) targets.push_back(insn.target);
+  }
+  std::sort(targets.begin(), targets.end());
+  return targets;
+}
+
+// The constant in eax at instruction `at`; -1: not known.
+int64_t constant_in_eax(const Module& module, const Function& function, size_t at,
+                        const std::vector<uint64_t>& targets) {
+  for (int step = 0; step < kLookBack && at > 0; step++, at--) {
+    if (std::binary_search(targets.begin(), targets.end(), function.insns[at].address)) return -1;
+    const Insn& insn = function.insns[at - 1];
+    if (insn.leaves() || insn.calls()) return -1;
+    const uint16_t written = registers_written(module.bytes(insn.address).first(insn.length), insn);
+    if (!(written & 1)) continue;
+    if (written != 1) return -1;
+    const bool move = insn.is(0xb8) || (insn.is(0xc7) && insn.mod == 3);
+    if (move) return int64_t(uint32_t(insn.imm));
+    const bool zero = (insn.is(0x31) || insn.is(0x33)) && insn.mod == 3 && insn.rm == insn.reg;
+    return zero ? 0 : -1;
+  }
+  return -1;
+}
+
+// Bytes 0f 05, wherever they stand.
+std::vector<uint64_t> candidates(const ModuleText& text) {
+  std::vector<uint64_t> found;
+  for (const TextRange& range : text.text) {
+    const uint8_t* begin = range.bytes.data();
+    const uint8_t* end = begin + range.bytes.size();
+    const uint8_t* at = begin;
+    while ((at = static_cast<const uint8_t*>(memmem(at, size_t(end - at), "\x0f\x05", 2)))) {
+      found.push_back(range.address + uint64_t(at - begin));
+      at += 2;
+    }
+  }
+  return found;
+}
+
+// The unnamed bytes around address, so that they can be decoded from somewhere.
+FunctionRange gap_around(const Module& module, uint64_t address) {
+  FunctionRange gap{module.low(), module.high()};
+  for (const TextRange& range : module.text().text) {
+    if (address - range.address < range.bytes.size()) gap = {range.address, range.address + range.bytes.size()};
+  }
+  for (const FunctionRange& f : module.text().functions) {
+    if (f.end <= address) gap.begin = std::max(gap.begin, f.end);
+    if (f.begin > address) gap.end = std::min(gap.end, f.begin);
+  }
+  return gap;
+}
+
+}  // namespace
+
+std::vector<Checker::Syscall> Checker::syscalls() {
+  std::vector<Syscall> found;
+  std::vector<Region> regions;
+  const Module& module = impl_->module;
+  Function function;
+  std::vector<uint64_t> targets;
+  for (const uint64_t at : candidates(module.text())) {
+    if (!function.inside(at)) {
+      const FunctionRange* range = module.function_at(at);
+      function = range != nullptr ? impl_->decode(*range) : module.decode(gap_around(module, at));
+      targets = branch_targets(function);
+    }
+    const size_t index = function.find(at);
+    if (index == Function::kNone && at < function.decoded_end()) continue;  // bytes of something else
+    Syscall call;
+    call.syscall_address = call.region.address = call.region.pivot = at;
+    if (index != Function::kNone) {
+      call.number = constant_in_eax(module, function, index, targets);
+      call.region.address = region_start(module, function, index);
+    }
+    found.push_back(call);
+    regions.push_back(call.region);
+  }
+  check(regions);
+  // Where the way back is blocked, the jump may begin at the system call itself: it now stands there.
+  if (std::any_of(regions.begin(), regions.end(), [](const Region& r) { return r.verdict != Verdict::Ok; }))
+    check(regions);
+  for (size_t i = 0; i < found.size(); i++) found[i].region = regions[i];
+  return found;
+}
+
+}  // namespace dj::arch
