@@ -1,0 +1,156 @@
+// Body: lowering of one body (a handler's or a script function's) to LLVM instructions. One method per
+// node; the families are in expressions, operators, places, statements, loops, print, calls and
+// locations.cpp. Evaluation is strictly left to right.
+#pragma once
+#include <functional>
+
+#include "compiler/lower/unit.h"
+
+namespace dj::ir {
+
+// A script value in registers: a 64-bit int, or the address of a Str.
+struct Value {
+  llvm::Value* word = nullptr;
+  bool interned = false;  // a Str whose address is the only one of its text
+};
+
+// What the site gives a handler.
+struct Machine {
+  llvm::Value* regs[16] = {};     // by DWARF number, null: not passed
+  llvm::Value* rsp = nullptr;     // at the probed instruction
+  llvm::Value* entry = nullptr;   // array of entry values (PushEntry), or null
+};
+
+class Body {
+ public:
+  // context: null when the body needs none. A new function's entry block becomes the place of all slots.
+  Body(Unit& unit, llvm::Function* function, llvm::Value* context, llvm::Value* site, const Frame& frame);
+
+  llvm::IRBuilder<>& builder() { return b_; }
+  llvm::BasicBlock* exit() { return exit_; }
+  void set_machine(const Handler* handler, Machine machine);
+  void set_context(llvm::Value* context) { context_ = context; }
+  void set_result(llvm::AllocaInst* result) { result_ = result; }
+  void set_site(llvm::Value* site) { site_ = site; }
+  llvm::Value* site() { return site_; }
+  llvm::AllocaInst* local(LocalId id) { return locals_[id]; }
+  // An uninitialised stack slot of `count` words, alive for the whole function.
+  llvm::AllocaInst* slot(llvm::Type* type, const char* name, uint32_t count = 1);
+
+  void statement(const Stmt& stmt);
+  llvm::Value* location(const LocExpr& location, const std::vector<llvm::Value*>& args, Span span);
+  // Leaves the body when condition (i1) is true, raising a script error.
+  void fail_if(llvm::Value* condition, Span span, uint32_t kind, llvm::Value* a);
+  // Leaves the body when condition (i1) is true.
+  void leave_if(llvm::Value* condition);
+  void leave_if_raised();
+  llvm::Value* context_field(size_t offset);  // address of a field of abi::Context
+  // Ends the current block with a jump to the exit; what follows is unreachable.
+  void jump(llvm::BasicBlock* to);
+  // First error met (a form that is not built yet); the rest of the code is then worthless.
+  const std::string& failure() const { return failure_; }
+
+ private:
+  // expressions.cpp
+  Value expression(const Expr& expr);
+  llvm::Value* number(const Expr& expr) { return expression(expr).word; }
+  llvm::Value* condition(const Expr& expr);  // as i1
+  Value literal(const std::string& text);
+  Value logical(const Binary& node);
+  Value visit(const Expr& expr, const IntLit& node);
+  Value visit(const Expr& expr, const StrLit& node);
+  Value visit(const Expr& expr, const LocalRef& node);
+  Value visit(const Expr& expr, const GlobalRef& node);
+  Value visit(const Expr& expr, const ElementRef& node);
+  Value visit(const Expr& expr, const Unary& node);
+  Value visit(const Expr& expr, const Binary& node);
+  Value visit(const Expr& expr, const Ternary& node);
+  Value visit(const Expr& expr, const Assign& node);
+  Value visit(const Expr& expr, const Crement& node);
+  Value visit(const Expr& expr, const CallFunction& node);
+  Value visit(const Expr& expr, const CallBuiltin& node);
+  Value visit(const Expr& expr, const InArray& node);
+  Value visit(const Expr& expr, const StatRead& node);
+  Value visit(const Expr& expr, const TargetRef& node);
+  Value visit(const Expr& expr, const Defined& node);
+  Value visit(const Expr& expr, const Print& node);
+  Value visit(const Expr& expr, const PrintHist& node);
+
+  // operators.cpp
+  llvm::Value* arithmetic(ast::BinOp op, llvm::Value* left, llvm::Value* right, Span span);
+  llvm::Value* divide(bool remainder, llvm::Value* left, llvm::Value* right, Span span);
+  llvm::Value* compare(ast::BinOp op, llvm::Value* left, llvm::Value* right);
+  llvm::Value* compare_strings(ast::BinOp op, Value left, Value right);
+  Value concat(Value left, Value right);
+  Value intern(Value string);
+  Value or_empty(llvm::Value* word);  // an interned Str or 0, as a Str
+  llvm::Value* as_pointer(llvm::Value* word) { return b_.CreateIntToPtr(word, unit_.pointer); }
+
+  // places.cpp: where an assignment goes
+  Value assign_local(const Assign& node, LocalId local, Span span);
+  Value assign_global(const Assign& node, GlobalId global, Span span);
+  Value assign_element(const Assign& node, const ElementRef& element, Span span);
+  Value update_scalar(const GlobalSlot& slot, ast::BinOp op, llvm::Value* operand, Span span, bool want_old);
+  Value append_scalar(const GlobalSlot& slot, Value tail);
+  Value update_element(const ElementRef& element, llvm::Value* keys, ast::BinOp op, llvm::Value* operand,
+                       bool want_old);
+  Value crement_local(const Crement& node, LocalId local);
+  llvm::Value* load_scalar(const GlobalSlot& slot);
+  void store_scalar(const GlobalSlot& slot, llvm::Value* word);
+  llvm::Value* keys(const std::vector<ExprPtr>& keys);
+  llvm::Constant* map(GlobalId array) { return unit_.address(unit_.layout.globals[array].address); }
+
+  // statements.cpp
+  void visit(const Stmt& stmt, const Block& node);
+  void visit(const Stmt& stmt, const ExprStmt& node);
+  void visit(const Stmt& stmt, const StatAdd& node);
+  void visit(const Stmt& stmt, const If& node);
+  void visit(const Stmt& stmt, const Loop& node);
+  void visit(const Stmt& stmt, const Foreach& node);
+  void visit(const Stmt& stmt, const Break& node);
+  void visit(const Stmt& stmt, const Continue& node);
+  void visit(const Stmt& stmt, const Next& node);
+  void visit(const Stmt& stmt, const Return& node);
+  void visit(const Stmt& stmt, const DeleteElement& node);
+  void visit(const Stmt& stmt, const DeleteGlobal& node);
+  void back_edge(llvm::BasicBlock* to);
+  void foreach_bind(const Foreach& node, llvm::Value* keys, llvm::Value* value);
+
+  // print.cpp
+  llvm::Value* argument_array(const std::vector<llvm::Value*>& words);
+  Value format_string(const std::string& format, const std::vector<llvm::Value*>& words);
+  Value target_text(const TargetText& text, Span span);
+
+  // calls.cpp
+  Value call_builtin(const Builtin& row, const CallBuiltin& node);
+
+  // locations.cpp
+  llvm::Value* location_step(const LocStep& step, std::vector<llvm::Value*>& stack,
+                             const std::vector<llvm::Value*>& args, Span span);
+  llvm::Value* register_value(int64_t reg);
+  llvm::Value* checked_read(llvm::Value* address, const LocStep& step, Span span);
+  llvm::Value* extend(llvm::Value* word, int64_t bits, bool is_signed);
+  llvm::Value* site_bias();
+
+  llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(unit_.context, name, function_); }
+  void fail(std::string message);
+
+  Unit& unit_;
+  llvm::Function* function_;
+  llvm::IRBuilder<> b_;
+  llvm::BasicBlock* entry_;
+  llvm::BasicBlock* exit_;
+  llvm::Value* context_;
+  llvm::Value* site_;
+  llvm::AllocaInst* result_ = nullptr;  // of a script function
+  const Handler* handler_ = nullptr;    // null in script functions
+  Machine machine_;
+  std::vector<llvm::AllocaInst*> locals_;
+  struct LoopBlocks {
+    llvm::BasicBlock *next, *done;
+  };
+  std::vector<LoopBlocks> loops_;
+  std::string failure_;
+};
+
+}  // namespace dj::ir

@@ -1,0 +1,51 @@
+// Calls: script functions and built-ins (rows of stdlib/builtins.def; no built-in is known by name here).
+#include "compiler/lower/body.h"
+
+namespace dj::ir {
+
+Value Body::visit(const Expr&, const CallFunction& node) {
+  CHECK(context_);
+  std::vector<llvm::Value*> args{context_, site_};
+  for (const ExprPtr& arg : node.args) args.push_back(number(*arg));
+  llvm::Value* result = b_.CreateCall(unit_.functions[node.function], args);
+  leave_if_raised();
+  return {result};
+}
+
+// signature: "str(int,int?)": result, then parameters; an absent optional int is 0.
+Value Body::visit(const Expr&, const CallBuiltin& node) {
+  const Builtin& row = builtins()[node.builtin];
+  std::string_view signature = row.signature;
+  size_t open = signature.find('(');
+  std::string_view result = signature.substr(0, open);
+  std::string_view parameters = signature.substr(open + 1, signature.find(')') - open - 1);
+  std::string kinds;
+  std::vector<llvm::Value*> args;
+  if (row.flags & kSite) {
+    kinds += 'i';
+    args.push_back(site_);
+  }
+  if (row.flags & kCtx) {
+    CHECK(context_);
+    kinds += 'p';
+    args.push_back(context_);
+  }
+  for (size_t i = 0; !parameters.empty(); ++i) {
+    size_t comma = std::min(parameters.find(','), parameters.size());
+    bool is_string = parameters.substr(0, 3) == "str";
+    parameters.remove_prefix(std::min(comma + 1, parameters.size()));
+    kinds += is_string ? 'p' : 'l';
+    llvm::Value* word = i < node.args.size() ? number(*node.args[i]) : unit_.number(0);
+    args.push_back(is_string ? as_pointer(word) : word);
+  }
+  bool returns_string = result == "str", returns_void = result == "void";
+  llvm::Value* value = b_.CreateCall(unit_.builtin(row, kinds, returns_string, returns_void), args);
+  if (row.flags & kRaises) leave_if_raised();
+  if (returns_void) return {unit_.number(0)};
+  if (!returns_string) return {value};
+  llvm::Value* word = b_.CreatePtrToInt(value, unit_.word);
+  // A string that takes no scratch memory existed before: it is one of the session's interned ones.
+  return row.flags & kCtx ? Value{word} : or_empty(word);
+}
+
+}  // namespace dj::ir

@@ -1,0 +1,122 @@
+// emit: verify, optimise, print. LLVM's x86 back end is initialised at the first use.
+#include "compiler/lower/emit.h"
+
+#include "compiler/lower/fold_header.h"
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <memory>
+
+namespace dj::ir {
+namespace {
+
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+// As the agent's: no vector or x87 register is ever touched.
+constexpr const char* kFeatures = "-sse,-sse2,-mmx,-x87,+soft-float,+cx16";
+
+Result<std::unique_ptr<llvm::TargetMachine>> target_machine() {
+  static const bool initialised = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();  // for the agent's inline assembly
+    return true;
+  }();
+  (void)initialised;
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (!target) return Error{"LLVM has no x86-64 back end: " + error};
+  llvm::TargetOptions options;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(kTriple, "x86-64", kFeatures, options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
+  if (!machine) return Error{"LLVM made no target machine"};
+  return machine;
+}
+
+Status emit_file(llvm::Module& module, llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
+  DJ_TRY(std::unique_ptr<llvm::TargetMachine> machine, target_machine());
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, type)) return Error{"LLVM emits no object files"};
+  passes.run(module);
+  return ok_status();
+}
+
+}  // namespace
+
+Status prepare(llvm::Module& module) {
+  DJ_TRY(std::unique_ptr<llvm::TargetMachine> machine, target_machine());
+  module.setTargetTriple(kTriple);
+  module.setDataLayout(machine->createDataLayout());
+  module.setPICLevel(llvm::PICLevel::SmallPIC);
+  module.setPIELevel(llvm::PIELevel::Small);
+  return ok_status();
+}
+
+Status optimise(llvm::Module& module, const abi::Header& header) {
+  std::string broken;
+  llvm::raw_string_ostream complaint(broken);
+  if (llvm::verifyModule(module, &complaint)) return Error{"bug: bad LLVM code: " + broken};
+  DJ_TRY(std::unique_ptr<llvm::TargetMachine> machine, target_machine());
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(machine.get(), tuning);
+  builder.registerPeepholeEPCallback([&header](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(FoldHeader(header));
+  });
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graph;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  return ok_status();
+}
+
+Result<std::vector<uint8_t>> emit_object(llvm::Module& module) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  DJ_TRY_DO(emit_file(module, out, llvm::CodeGenFileType::ObjectFile));
+  return std::vector<uint8_t>(bytes.begin(), bytes.end());
+}
+
+Result<std::string> emit_assembly(const llvm::Module& module) {
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);  // code generation changes it
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream out(text);
+  DJ_TRY_DO(emit_file(*copy, out, llvm::CodeGenFileType::AssemblyFile));
+  return std::string(text);
+}
+
+std::string ir_text(const llvm::Module& module) {
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (llvm::Function& function : *copy) {
+    if (function.isDeclaration()) continue;
+    function.setAttributes({});
+    for (llvm::BasicBlock& block : function) {
+      for (llvm::Instruction& instruction : block) {
+        instruction.dropUnknownNonDebugMetadata();
+        if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) call->setAttributes({});
+      }
+    }
+    function.print(out);
+    out << '\n';
+  }
+  return text;
+}
+
+}  // namespace dj::ir

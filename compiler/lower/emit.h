@@ -1,0 +1,26 @@
+// emit: an LLVM module with all handlers -> optimised x86-64 object, and its texts for --dump.
+#pragma once
+#include <llvm/IR/Module.h>
+
+#include <string>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/shared/abi.h"
+
+namespace dj::ir {
+
+// Links the hot agent functions that the module calls into it (private copies, to be inlined) and gives
+// every function of the module the same attributes as theirs. has_rseq, arena_base: what they read as constants.
+Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq);
+
+// Configures data layout and triple; call before code is made.
+Status prepare(llvm::Module& module);
+// Verifies, and optimises in place. What `header` says before trap_table is taken as constant.
+Status optimise(llvm::Module& module, const abi::Header& header);
+Result<std::vector<uint8_t>> emit_object(llvm::Module& module);
+Result<std::string> emit_assembly(const llvm::Module& module);
+// Without attributes, metadata and what is only declared.
+std::string ir_text(const llvm::Module& module);
+
+}  // namespace dj::ir

@@ -1,0 +1,221 @@
+// Handlers: calling conventions around a body. What a detour pushes (arch/x86_64/detour.h) arrives as
+// stack arguments; the six argument registers are where the program left them.
+#include "compiler/lower/handlers.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "arch/x86_64/detour.h"
+#include "compiler/lower/body.h"
+#include "compiler/lower/needs.h"
+
+namespace dj::ir {
+namespace {
+
+constexpr uint32_t kRegisterArguments = 6;
+
+bool passed_in_place(int64_t reg) {
+  for (arch::Reg argument : arch::kArgumentRegs) {
+    if (reg == argument) return true;
+  }
+  return false;
+}
+
+void add_registers(const LocExpr& location, std::set<uint8_t>& regs) {
+  for (const LocStep& step : location.steps) {
+    if (step.op != LocStep::PushReg || passed_in_place(step.a) || step.a == arch::kRsp) continue;
+    if (step.a >= 0 && step.a < arch::kRegCount) regs.insert(static_cast<uint8_t>(step.a));
+  }
+}
+
+// General registers that the handler's locations read beyond the six argument registers and rsp.
+std::vector<uint8_t> stack_registers(const Handler& handler) {
+  std::set<uint8_t> regs;
+  if (handler.role == Handler::Role::Capture) {
+    for (const LocExpr& value : handler.capture.values) add_registers(value, regs);
+  } else {
+    for (const TargetPlan& target : handler.targets) {
+      if (const auto* location = std::get_if<LocExpr>(&target)) add_registers(*location, regs);
+      if (const auto* text = std::get_if<TargetText>(&target)) {
+        for (const TargetText::Item& item : text->items) add_registers(item.value, regs);
+      }
+    }
+  }
+  return {regs.begin(), regs.end()};
+}
+
+// The function itself with its convention and attributes; parameters: six registers, site?, registers.
+llvm::Function* make_handler(Unit& unit, HandlerId id, const HandlerAbi& abi, bool host) {
+  size_t count = host ? 0 : kRegisterArguments + abi.wants_site + abi.stack_regs.size();
+  std::vector<llvm::Type*> parameters(count, unit.word);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(unit.context), parameters, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                          fmt::format("dj_handler_{}", id), unit.module);
+  if (!host) function->setCallingConv(llvm::CallingConv::PreserveMost);
+  function->setDSOLocal(true);
+  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  return function;
+}
+
+// rsp at the probed instruction: above our return address, the pushed arguments and the detour's frame.
+llvm::Value* stack_pointer(Unit& unit, llvm::IRBuilder<>& b, const Handler& handler, size_t pushed) {
+  auto form = handler.form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
+  uint64_t above = 8 + 8 * pushed + arch::kFrameBytes[static_cast<size_t>(form)];
+  llvm::Value* slot = b.CreateIntrinsic(llvm::Intrinsic::addressofreturnaddress, {unit.pointer}, {});
+  return b.CreateAdd(b.CreatePtrToInt(slot, unit.word), unit.number(static_cast<int64_t>(above)));
+}
+
+Machine machine_of(Unit& unit, llvm::Function* function, llvm::IRBuilder<>& b, const Handler& handler,
+                   const HandlerAbi& abi) {
+  Machine machine;
+  for (uint32_t i = 0; i < kRegisterArguments; ++i) {
+    machine.regs[arch::kArgumentRegs[i]] = function->getArg(i);
+  }
+  for (size_t i = 0; i < abi.stack_regs.size(); ++i) {
+    machine.regs[abi.stack_regs[i]] =
+        function->getArg(static_cast<unsigned>(kRegisterArguments + abi.wants_site + i));
+  }
+  machine.rsp = stack_pointer(unit, b, handler, abi.wants_site + abi.stack_regs.size());
+  return machine;
+}
+
+// A host handler's place in the table of sites: behind the Plan's sites.
+uint32_t host_site(const Plan& plan, HandlerId id) {
+  for (size_t i = 0; i < plan.host_probes.size(); ++i) {
+    if (plan.host_probes[i].handler == id) return static_cast<uint32_t>(plan.sites.size() + i);
+  }
+  return static_cast<uint32_t>(plan.sites.size());
+}
+
+void capture_body(Unit& unit, Body& body, const Handler& handler, const Machine& machine) {
+  auto& b = body.builder();
+  auto count = static_cast<uint32_t>(handler.capture.values.size());
+  llvm::AllocaInst* values = body.slot(unit.word, "values", std::max(count, 1u));
+  Span span = unit.program.probes[handler.probe].span;
+  for (uint32_t i = 0; i < count; ++i) {
+    llvm::Value* value = body.location(handler.capture.values[i], {}, span);
+    b.CreateStore(value, b.CreateConstInBoundsGEP1_64(unit.word, values, i));
+  }
+  b.CreateCall(unit.entry("dj_capture_store"),
+               {unit.number32(handler.capture_for), machine.rsp, values, unit.number32(count)});
+}
+
+// Takes the values that the capture handler of the same frame stored; without them the hit is left out.
+llvm::Value* take_captures(Unit& unit, Body& body, HandlerId id, const Machine& machine) {
+  auto& b = body.builder();
+  auto count = static_cast<uint32_t>(unit.plan.handlers[id].capture.values.size());
+  llvm::AllocaInst* values = body.slot(unit.word, "entry_values", count);
+  llvm::Value* found = b.CreateCall(unit.entry("dj_capture_take"),
+                                    {unit.number32(id), machine.rsp, values, unit.number32(count)});
+  llvm::BasicBlock* miss = llvm::BasicBlock::Create(unit.context, "miss", b.GetInsertBlock()->getParent());
+  llvm::BasicBlock* hit = llvm::BasicBlock::Create(unit.context, "hit", b.GetInsertBlock()->getParent());
+  b.CreateCondBr(b.CreateICmpEQ(found, unit.number32(0)), miss, hit);
+  b.SetInsertPoint(miss);
+  b.CreateRetVoid();
+  b.SetInsertPoint(hit);
+  return values;
+}
+
+// dj_enter at the start; without a free context the hit is skipped.
+llvm::Value* enter(Unit& unit, Body& body, bool host) {
+  auto& b = body.builder();
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  llvm::Value* context = b.CreateCall(unit.entry("dj_enter"), {body.site()});
+  llvm::BasicBlock* skip = llvm::BasicBlock::Create(unit.context, "skip", function);
+  llvm::BasicBlock* run = llvm::BasicBlock::Create(unit.context, "run", function);
+  b.CreateCondBr(b.CreateIsNull(context), skip, run);
+  b.SetInsertPoint(skip);
+  b.CreateRetVoid();
+  b.SetInsertPoint(run);
+  body.set_context(context);
+  if (host) {  // the target's small budget does not bind the controller's handlers
+    int64_t limit = std::min<int64_t>(unit.layout.limits.max_action_host, INT32_MAX);
+    b.CreateStore(unit.number32(static_cast<uint32_t>(limit)),
+                  body.context_field(offsetof(abi::Context, actions_left)));
+  }
+  return context;
+}
+
+}  // namespace
+
+Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
+  const Handler& handler = unit.plan.handlers[id];
+  bool host = handler.role == Handler::Role::Host;
+  Needs needs = needs_of(unit.program, handler);
+  HandlerAbi abi;
+  if (!host) abi = HandlerAbi{stack_registers(handler), needs.site};
+  llvm::Function* function = make_handler(unit, id, abi, host);
+
+  llvm::Value* site = unit.number32(host ? host_site(unit.plan, id) : 0);
+  static const Frame no_locals;
+  const Probe& probe = unit.program.probes[handler.probe];
+  bool capture = handler.role == Handler::Role::Capture;
+  Body body(unit, function, nullptr, site, capture ? no_locals : probe.frame);
+  auto& b = body.builder();
+  if (abi.wants_site) body.set_site(b.CreateTrunc(function->getArg(kRegisterArguments), unit.half));
+
+  Machine machine;
+  if (!host) machine = machine_of(unit, function, b, handler, abi);
+  bool takes = handler.role == Handler::Role::Body && !handler.capture.values.empty();
+  if (takes) machine.entry = take_captures(unit, body, id, machine);
+  body.set_machine(&handler, machine);
+  llvm::Value* context = nullptr;
+  if (needs.context) context = enter(unit, body, host);
+  if (capture) {
+    capture_body(unit, body, handler, machine);
+  } else if (probe.body) {
+    body.statement(*probe.body);
+  }
+  b.CreateBr(body.exit());
+  body.exit()->insertInto(function);
+  b.SetInsertPoint(body.exit());
+  if (context) b.CreateCall(unit.entry("dj_leave"), {context});
+  b.CreateRetVoid();
+  if (!body.failure().empty()) return Error{body.failure(), Fail::Unsupported};
+  return abi;
+}
+
+void declare_functions(Unit& unit) {
+  for (const Function& function : unit.program.functions) {
+    std::vector<llvm::Type*> parameters(function.param_count, unit.word);
+    parameters.insert(parameters.begin(), {unit.pointer, unit.half});  // context, site
+    auto* type = llvm::FunctionType::get(unit.word, parameters, false);
+    unit.functions.push_back(llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                                                    "dj_function_" + function.name, unit.module));
+  }
+}
+
+Status define_function(Unit& unit, FunctionId id) {
+  const Function& source = unit.program.functions[id];
+  llvm::Function* function = unit.functions[id];
+  llvm::Value* context = function->getArg(0);
+  Body body(unit, function, context, function->getArg(1), source.frame);
+  auto& b = body.builder();
+  for (uint32_t i = 0; i < source.param_count; ++i) b.CreateStore(function->getArg(i + 2), body.local(i));
+  llvm::AllocaInst* result = body.slot(unit.word, "result");
+  body.set_result(result);
+  llvm::Value* nothing = unit.number(0);
+  if (source.result == Type::Str) nothing = b.CreateLoad(unit.word, unit.address(unit.constant_word("")));
+  b.CreateStore(nothing, result);
+
+  llvm::BasicBlock* too_deep = llvm::BasicBlock::Create(unit.context, "too_deep", function);
+  llvm::BasicBlock* run = llvm::BasicBlock::Create(unit.context, "run", function);
+  llvm::Value* allowed = b.CreateCall(unit.entry("dj_nest"), {context});
+  b.CreateCondBr(b.CreateICmpEQ(allowed, unit.number32(0)), too_deep, run);
+  b.SetInsertPoint(too_deep);
+  b.CreateRet(nothing);
+  b.SetInsertPoint(run);
+  if (source.body) body.statement(*source.body);
+  b.CreateBr(body.exit());
+  body.exit()->insertInto(function);
+  b.SetInsertPoint(body.exit());
+  b.CreateCall(unit.entry("dj_unnest"), {context});
+  b.CreateRet(b.CreateLoad(unit.word, result));
+  if (!body.failure().empty()) return Error{body.failure(), Fail::Unsupported};
+  return ok_status();
+}
+
+}  // namespace dj::ir

@@ -1,0 +1,85 @@
+// The hot part of the agent, as bitcode: linked into the handlers' module so that what a handler calls is
+// inlined into it. Cold functions stay undefined and are found in the agent's object by link().
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/Linker/Linker.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Transforms/IPO/Internalize.h>
+
+#include "compiler/lower/agent_blob.h"
+#include "compiler/lower/emit.h"
+
+namespace dj::ir {
+namespace {
+
+// The agent's own functions decide the machine features: inlining demands equal ones.
+llvm::AttrBuilder agent_attributes(const llvm::Module& hot) {
+  llvm::AttrBuilder attributes(hot.getContext());
+  for (const llvm::Function& function : hot) {
+    if (!function.hasFnAttribute("target-features")) continue;
+    for (const llvm::Attribute& attribute : function.getAttributes().getFnAttrs()) {
+      bool wanted = attribute.isStringAttribute() && attribute.getKindAsString() != "frame-pointer" &&
+                    attribute.getKindAsString() != "stack-protector-buffer-size";
+      if (wanted) attributes.addAttribute(attribute);
+    }
+    break;
+  }
+  attributes.addAttribute(llvm::Attribute::NoUnwind);
+  attributes.addAttribute(llvm::Attribute::NoImplicitFloat);
+  attributes.addAttribute(llvm::Attribute::NoRedZone);
+  return attributes;
+}
+
+void define_constant(llvm::Module& module, const char* name, unsigned bits, uint64_t value) {
+  auto* type = llvm::Type::getIntNTy(module.getContext(), bits);
+  auto* global = new llvm::GlobalVariable(module, type, true, llvm::GlobalValue::ExternalLinkage,
+                                          llvm::ConstantInt::get(type, value), name);
+  global->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  global->setDSOLocal(true);
+}
+
+// A call whose type differs from the callee's would be undefined behaviour, and never inlined.
+void check_calls(const llvm::Module& module) {
+  for (const llvm::Function& function : module) {
+    for (const llvm::BasicBlock& block : function) {
+      for (const llvm::Instruction& instruction : block) {
+        const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+        if (!call) continue;
+        const auto* callee = llvm::dyn_cast<llvm::Function>(call->getCalledOperand());
+        CHECK(!callee || callee->getFunctionType() == call->getFunctionType());
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq) {
+  std::string_view bytes = agent_hot();
+  auto buffer = llvm::MemoryBuffer::getMemBuffer({bytes.data(), bytes.size()}, "agent", false);
+  auto hot = llvm::getOwningLazyBitcodeModule(std::move(buffer), module.getContext());
+  if (!hot) return Error{"the agent's bitcode: " + llvm::toString(hot.takeError())};
+  (*hot)->setDataLayout(module.getDataLayout());
+  (*hot)->setTargetTriple(module.getTargetTriple());
+
+  llvm::AttrBuilder attributes = agent_attributes(**hot);
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration()) function.addFnAttrs(attributes);
+  }
+  define_constant(module, "dj_arena_base", 64, arena_base);
+  define_constant(module, "dj_has_rseq", 32, has_rseq);
+  if (llvm::Linker::linkModules(module, std::move(*hot), llvm::Linker::Flags::LinkOnlyNeeded)) {
+    return Error{"the agent's bitcode does not fit the handlers"};
+  }
+  llvm::internalizeModule(module, [](const llvm::GlobalValue& value) {
+    return value.getName().starts_with("dj_handler_") || value.getName() == "dj_arena_base" ||
+           value.getName() == "dj_has_rseq";
+  });
+  check_calls(module);
+  for (const char* noise : {"llvm.ident", "llvm.linker.options"}) {
+    if (llvm::NamedMDNode* node = module.getNamedMetadata(noise)) node->eraseFromParent();
+  }
+  return ok_status();
+}
+
+}  // namespace dj::ir

@@ -1,0 +1,89 @@
+// IslandMemory: places segments one behind the other; writable data is refused, the arena is for that.
+#include "compiler/lower/island_memory.h"
+
+#include <elf.h>
+#include <llvm/ExecutionEngine/JITLink/JITLink.h>
+
+#include <cstring>
+
+namespace dj::ir {
+namespace {
+
+namespace jitlink = llvm::jitlink;
+LLVM_ENABLE_BITMASK_ENUMS_IN_NAMESPACE();
+
+// Nothing to do: the bytes are in place as soon as they are written.
+class Placed : public jitlink::JITLinkMemoryManager::InFlightAlloc {
+ public:
+  explicit Placed(uint64_t address) : address_(address) {}
+  void abandon(OnAbandonedFunction done) override { done(llvm::Error::success()); }
+  void finalize(OnFinalizedFunction done) override {
+    done(jitlink::JITLinkMemoryManager::FinalizedAlloc(llvm::orc::ExecutorAddr(address_)));
+  }
+
+ private:
+  uint64_t address_;
+};
+
+llvm::Error refuse(const std::string& why) {
+  return llvm::make_error<llvm::StringError>(why, llvm::inconvertibleErrorCode());
+}
+
+// Data that only relocation writes may lie in read-only memory: the linker writes through another view.
+bool is_written_at_run_time(const jitlink::Section& section) {
+  bool writable = (section.getMemProt() & llvm::orc::MemProt::Write) != llvm::orc::MemProt::None;
+  bool relocated_only = section.getName().starts_with(".data.rel.ro") || section.getName() == "__rseq_cs";
+  return writable && !relocated_only && !section.empty();
+}
+
+}  // namespace
+
+llvm::Error IslandMemory::place(jitlink::LinkGraph& graph) {
+  for (const jitlink::Section& section : graph.sections()) {
+    if (section.getMemLifetime() != llvm::orc::MemLifetime::NoAlloc && is_written_at_run_time(section)) {
+      return refuse("code for the target has writable data in " + section.getName().str());
+    }
+  }
+  jitlink::BasicLayout layout(graph);
+  for (auto& [group, segment] : layout.segments()) {
+    uint64_t start = llvm::alignTo(used_, segment.Alignment);
+    uint64_t end = start + segment.ContentSize + segment.ZeroFillSize;
+    if (end > working_.size()) return refuse("the code island is too small");
+    segment.Addr = llvm::orc::ExecutorAddr(base_ + start);
+    segment.WorkingMem = reinterpret_cast<char*>(working_.data() + start);
+    std::memset(segment.WorkingMem + segment.ContentSize, 0, segment.ZeroFillSize);
+    used_ = end;
+  }
+  return layout.apply();
+}
+
+void IslandMemory::allocate(const jitlink::JITLinkDylib*, jitlink::LinkGraph& graph, OnAllocatedFunction done) {
+  uint64_t start = used_;
+  if (llvm::Error error = place(graph)) return done(std::move(error));
+  done(std::make_unique<Placed>(base_ + start));
+}
+
+void IslandMemory::deallocate(std::vector<FinalizedAlloc> allocs, OnDeallocatedFunction done) {
+  for (FinalizedAlloc& alloc : allocs) alloc.release();
+  done(llvm::Error::success());
+}
+
+uint64_t object_bytes_max(std::string_view object) {
+  Elf64_Ehdr header;
+  if (object.size() < sizeof header) return 0;
+  std::memcpy(&header, object.data(), sizeof header);
+  uint64_t bytes = 64;
+  constexpr uint64_t kStubBytes = 32;  // a table entry and a jump for each symbol from outside
+  for (uint32_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    uint64_t at = header.e_shoff + uint64_t{i} * sizeof section;
+    if (at + sizeof section > object.size()) break;
+    std::memcpy(&section, object.data() + at, sizeof section);
+    // Every block of a section may be aligned anew.
+    if (section.sh_flags & SHF_ALLOC) bytes += section.sh_size + 2 * section.sh_addralign;
+    if (section.sh_type == SHT_SYMTAB) bytes += section.sh_size / sizeof(Elf64_Sym) * kStubBytes;
+  }
+  return bytes + 4096;
+}
+
+}  // namespace dj::ir

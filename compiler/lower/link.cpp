@@ -1,0 +1,125 @@
+// link(): handlers' object and agent's object, which need each other's symbols, to code at a given address.
+// Both are placed first, then each gets the addresses of the other: JITLink asks for outside symbols after
+// it has placed an object and waits for the answer.
+#include <llvm/ExecutionEngine/JITLink/ELF.h>
+#include <llvm/ExecutionEngine/JITLink/JITLink.h>
+#include <sys/mman.h>
+#include <sys/rseq.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "compiler/image.h"
+#include "compiler/lower/agent_blob.h"
+#include "compiler/lower/island_memory.h"
+
+namespace dj {
+namespace {
+
+namespace jitlink = llvm::jitlink;
+
+// One link() run: what both halves share.
+struct Session {
+  ir::IslandMemory memory;
+  std::map<std::string, uint64_t> symbols;
+  std::string failure;  // the first one
+  void fail(llvm::Error error) {
+    std::string text = llvm::toString(std::move(error));
+    if (failure.empty()) failure = text;
+  }
+};
+
+// One object on its way; `pending` waits for the addresses of `wanted`.
+struct Half {
+  std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> pending;
+  std::vector<std::string> wanted;
+};
+
+class Context : public jitlink::JITLinkContext {
+ public:
+  Context(Session& session, Half& half) : JITLinkContext(nullptr), session_(session), half_(half) {}
+  jitlink::JITLinkMemoryManager& getMemoryManager() override { return session_.memory; }
+  void notifyFailed(llvm::Error error) override { session_.fail(std::move(error)); }
+  void lookup(const LookupMap& symbols,
+              std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> pending) override {
+    for (const auto& symbol : symbols) half_.wanted.push_back(symbol.first.str());
+    half_.pending = std::move(pending);
+  }
+  llvm::Error notifyResolved(jitlink::LinkGraph& graph) override {
+    for (const jitlink::Symbol* symbol : graph.defined_symbols()) {
+      if (!symbol->hasName() || symbol->getScope() == jitlink::Scope::Local) continue;
+      session_.symbols[symbol->getName().str()] = symbol->getAddress().getValue();
+    }
+    return llvm::Error::success();
+  }
+  void notifyFinalized(jitlink::JITLinkMemoryManager::FinalizedAlloc alloc) override { alloc.release(); }
+
+ private:
+  Session& session_;
+  Half& half_;
+};
+
+void place(Session& session, Half& half, std::string_view object, const char* name) {
+  llvm::MemoryBufferRef buffer({object.data(), object.size()}, name);
+  auto graph = jitlink::createLinkGraphFromELFObject(buffer);
+  if (!graph) return session.fail(graph.takeError());
+  jitlink::link_ELF(std::move(*graph), std::make_unique<Context>(session, half));
+}
+
+void resolve(Session& session, Half& half) {
+  if (!half.pending) return;
+  jitlink::AsyncLookupResult found;
+  for (const std::string& name : half.wanted) {
+    auto symbol = session.symbols.find(name);
+    if (symbol == session.symbols.end()) {
+      half.pending->run(llvm::make_error<llvm::StringError>("undefined in handlers and agent: " + name,
+                                                            llvm::inconvertibleErrorCode()));
+      return;
+    }
+    found[name] = {llvm::orc::ExecutorAddr(symbol->second), llvm::JITSymbolFlags::Exported};
+  }
+  half.pending->run(std::move(found));
+}
+
+std::string_view view(const std::vector<uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working, int64_t rseq_offset) {
+  Session session{ir::IslandMemory(base, working), {}, {}};
+  session.symbols["dj_rseq"] = static_cast<uint64_t>(rseq_offset);
+  Half agent, handlers;
+  place(session, agent, agent_object(), "agent");
+  if (session.failure.empty()) place(session, handlers, view(image.object), "handlers");
+  // From here on, every symbol has its address.
+  if (session.failure.empty()) resolve(session, agent);
+  if (session.failure.empty()) resolve(session, handlers);
+  if (!session.failure.empty()) return Error{"cannot link the handlers: " + session.failure};
+  session.symbols.erase("dj_rseq");
+  return Linked{std::move(session.symbols), session.memory.used()};
+}
+
+uint64_t link_bytes(const Image& image) {
+  uint64_t bytes = ir::object_bytes_max(view(image.object)) + ir::object_bytes_max(agent_object());
+  return (bytes + 4095) & ~4095ull;
+}
+
+Result<Linked> link_host(const Image& image) {
+  uint64_t bytes = link_bytes(image);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return Error{"no memory for djtap's own handlers"};
+  Result<Linked> linked = link(image, reinterpret_cast<uint64_t>(memory),
+                               {static_cast<uint8_t*>(memory), bytes}, __rseq_offset);
+  if (!linked.ok()) {
+    munmap(memory, bytes);
+    return linked;
+  }
+  if (mprotect(memory, bytes, PROT_READ | PROT_EXEC) != 0) {
+    return Error{"djtap's own handlers cannot be made executable", Fail::Permission};
+  }
+  return linked;
+}
+
+}  // namespace dj

@@ -1,0 +1,82 @@
+// Needs: one walk over a probe's body that collects what its handler must be given.
+#include "compiler/lower/needs.h"
+
+#include "compiler/walk.h"
+#include "stdlib/builtins.h"
+
+namespace dj::ir {
+namespace {
+
+void add_location(const LocExpr& location, Needs& needs) {
+  for (const LocStep& step : location.steps) {
+    switch (step.op) {
+      case LocStep::Deref:
+      case LocStep::Div:
+      case LocStep::Mod:
+      case LocStep::PushBias: needs.site = true; break;
+      default: break;
+    }
+  }
+}
+
+void add_target(const TargetPlan& target, Needs& needs) {
+  if (const auto* location = std::get_if<LocExpr>(&target)) add_location(*location, needs);
+  if (std::holds_alternative<TargetText>(target)) needs.context = true;
+}
+
+struct Collector {
+  const Handler& handler;
+  Needs needs;
+
+  void operator()(const Expr& expr) {
+    std::visit([this](const auto& node) { add(node); }, expr.node);
+    for_each_child(expr, *this);
+  }
+  void operator()(const Stmt& stmt) {
+    if (std::holds_alternative<Loop>(stmt.node) || std::holds_alternative<Foreach>(stmt.node)) {
+      needs.context = true;
+    }
+    for_each_child(stmt, *this);
+  }
+
+  template <typename Node>
+  void add(const Node&) {}
+  void add(const Binary& node) {
+    if (node.op == ast::BinOp::Div || node.op == ast::BinOp::Mod) needs.site = true;
+    if (node.op == ast::BinOp::Concat) needs.context = true;
+  }
+  void add(const Assign& node) {
+    if (!node.op) return;
+    if (*node.op == ast::BinOp::Div || *node.op == ast::BinOp::Mod) needs.site = true;
+    if (*node.op == ast::BinOp::Concat) needs.context = true;
+  }
+  void add(const CallFunction&) { needs.context = true; }
+  void add(const CallBuiltin& node) {
+    uint32_t flags = builtins()[node.builtin].flags;
+    if (flags & (kCtx | kRaises)) needs.context = true;
+    if (flags & kSite) needs.site = true;
+  }
+  void add(const StatRead& node) {
+    if (node.op != StatOp::Count && node.op != StatOp::Sum) needs.site = true;
+  }
+  void add(const Print& node) { (node.printed ? needs.site : needs.context) = true; }
+  void add(const PrintHist&) { needs.site = true; }
+  void add(const TargetRef& node) { add_target(handler.targets[node.target], needs); }
+};
+
+}  // namespace
+
+Needs needs_of(const Program& program, const Handler& handler) {
+  Collector collector{handler, {}};
+  if (handler.role == Handler::Role::Capture) {
+    for (const LocExpr& value : handler.capture.values) add_location(value, collector.needs);
+  } else {
+    const Probe& probe = program.probes[handler.probe];
+    if (probe.body) collector(*probe.body);
+  }
+  Needs needs = collector.needs;
+  if (handler.wants_site || needs.context) needs.site = true;
+  return needs;
+}
+
+}  // namespace dj::ir

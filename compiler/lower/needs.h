@@ -1,0 +1,17 @@
+// Needs: what a handler's body asks of its surroundings, found before any code is made: a body that only
+// counts takes no context and no site, so that its machine code is the counter alone.
+#pragma once
+#include "compiler/plan.h"
+#include "compiler/program.h"
+
+namespace dj::ir {
+
+struct Needs {
+  bool context = false;  // scratch memory, loops or calls: dj_enter and dj_leave around the body
+  bool site = false;     // events, errors, probefunc()
+};
+
+// Of the body of a Body or Host handler, or of the captures of a Capture handler.
+Needs needs_of(const Program& program, const Handler& handler);
+
+}  // namespace dj::ir

@@ -1,0 +1,80 @@
+// Output: printf as one event, histograms, sprintf and the text forms of targets ($$parms).
+#include "compiler/lower/body.h"
+
+namespace dj::ir {
+
+llvm::Value* Body::argument_array(const std::vector<llvm::Value*>& words) {
+  llvm::AllocaInst* array = slot(unit_.word, "words", std::max<uint32_t>(1, words.size()));
+  for (size_t i = 0; i < words.size(); ++i) {
+    b_.CreateStore(words[i], b_.CreateConstInBoundsGEP1_64(unit_.word, array, i));
+  }
+  return array;
+}
+
+Value Body::visit(const Expr&, const Print& node) {
+  std::vector<llvm::Value*> words;
+  uint32_t strings = 0;
+  for (size_t i = 0; i < node.args.size(); ++i) {
+    words.push_back(number(*node.args[i]));
+    if (node.args[i]->type == Type::Str) strings |= 1u << i;
+  }
+  CHECK(words.size() <= abi::kMaxEventArgs);
+  if (!node.printed) return format_string(unit_.program.formats[node.format].text, words);
+  auto count = static_cast<uint32_t>(words.size());
+  b_.CreateCall(unit_.entry("dj_event_print"), {site_, unit_.number32(node.format), argument_array(words),
+                                                unit_.number32(count), unit_.number32(strings)});
+  return {unit_.number(0)};
+}
+
+Value Body::format_string(const std::string& format, const std::vector<llvm::Value*>& words) {
+  CHECK(context_);
+  auto count = static_cast<uint32_t>(words.size());
+  llvm::Value* made = b_.CreateCall(unit_.entry("dj_sprintf"), {context_, unit_.text(format),
+                                                                argument_array(words), unit_.number32(count)});
+  return {b_.CreatePtrToInt(made, unit_.word)};
+}
+
+Value Body::visit(const Expr&, const PrintHist& node) {
+  llvm::Value* linear = unit_.number32(node.linear);
+  if (const auto* element = std::get_if<ElementRef>(&node.place->node)) {
+    const GlobalSlot& slot = unit_.layout.globals[element->array];
+    llvm::Value* where = keys(element->keys);
+    llvm::Value* stat = b_.CreateCall(unit_.entry("dj_map_stat_at"), {map(element->array), where});
+    llvm::BasicBlock *there = block("there"), *end = block("printed");
+    b_.CreateCondBr(b_.CreateIsNull(stat), end, there);
+    b_.SetInsertPoint(there);
+    b_.CreateCall(unit_.entry("dj_event_hist"),
+                  {site_, stat, unit_.number32(0), unit_.address(slot.shape_address), linear});
+    b_.CreateBr(end);
+    b_.SetInsertPoint(end);
+    return {unit_.number(0)};
+  }
+  const GlobalSlot& slot = unit_.layout.globals[std::get<GlobalRef>(node.place->node).global];
+  b_.CreateCall(unit_.entry("dj_event_hist"), {site_, unit_.address(slot.address), unit_.number32(slot.stride),
+                                               unit_.address(slot.shape_address), linear});
+  return {unit_.number(0)};
+}
+
+// "a=1 b=0x2": the format is put together here, the values are read by the handler.
+Value Body::target_text(const TargetText& text, Span span) {
+  std::string format;
+  std::vector<llvm::Value*> words;
+  for (const TargetText::Item& item : text.items) {
+    if (!format.empty()) format += ' ';
+    for (char c : item.name) format.append(c == '%' ? "%%" : std::string(1, c));
+    if (!item.defined || words.size() == abi::kMaxEventArgs) {
+      format += "=?";
+      continue;
+    }
+    words.push_back(location(item.value, {}, span));
+    switch (item.as) {
+      case TargetText::Item::As::Signed: format += "=%d"; break;
+      case TargetText::Item::As::Unsigned: format += "=%u"; break;
+      case TargetText::Item::As::Hex: format += "=0x%x"; break;
+      case TargetText::Item::As::Char: format += "='%c'"; break;
+    }
+  }
+  return format_string(format, words);
+}
+
+}  // namespace dj::ir

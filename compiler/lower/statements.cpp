@@ -1,0 +1,152 @@
+// Statements and loops. Every back edge costs an action (MAXACTION), so that every handler ends.
+#include "compiler/lower/body.h"
+
+namespace dj::ir {
+
+void Body::statement(const Stmt& stmt) {
+  std::visit([&](const auto& node) { visit(stmt, node); }, stmt.node);
+}
+
+void Body::visit(const Stmt&, const Block& node) {
+  for (const StmtPtr& stmt : node.body) statement(*stmt);
+}
+
+void Body::visit(const Stmt&, const ExprStmt& node) { expression(*node.expr); }
+
+void Body::visit(const Stmt&, const StatAdd& node) {
+  if (const auto* element = std::get_if<ElementRef>(&node.place->node)) {
+    llvm::Value* where = keys(element->keys);
+    llvm::Value* sample = number(*node.value);
+    b_.CreateCall(unit_.entry("dj_map_stat_add"), {map(element->array), where, sample});
+    return;
+  }
+  const GlobalSlot& slot = unit_.layout.globals[std::get<GlobalRef>(node.place->node).global];
+  llvm::Value* sample = number(*node.value);
+  b_.CreateCall(unit_.entry("dj_stat_add"), {unit_.address(slot.address), unit_.number32(slot.stride),
+                                             unit_.address(slot.shape_address), sample});
+}
+
+void Body::visit(const Stmt&, const If& node) {
+  llvm::Value* chosen = condition(*node.condition);
+  llvm::BasicBlock *then = block("then"), *otherwise = block("else"), *end = block("fi");
+  b_.CreateCondBr(chosen, then, otherwise);
+  b_.SetInsertPoint(then);
+  statement(*node.then);
+  b_.CreateBr(end);
+  b_.SetInsertPoint(otherwise);
+  if (node.otherwise) statement(*node.otherwise);
+  b_.CreateBr(end);
+  b_.SetInsertPoint(end);
+}
+
+void Body::back_edge(llvm::BasicBlock* to) {
+  CHECK(context_);
+  llvm::Value* more = b_.CreateCall(unit_.entry("dj_action"), {context_});
+  leave_if(b_.CreateICmpEQ(more, unit_.number32(0)));
+  b_.CreateBr(to);
+}
+
+void Body::visit(const Stmt&, const Loop& node) {
+  llvm::BasicBlock *head = block("loop"), *body = block("do"), *next = block("next"), *done = block("done");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  if (node.condition) {
+    b_.CreateCondBr(condition(*node.condition), body, done);
+  } else {
+    b_.CreateBr(body);
+  }
+  b_.SetInsertPoint(body);
+  loops_.push_back({next, done});
+  if (node.body) statement(*node.body);
+  loops_.pop_back();
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+  if (node.step) expression(*node.step);
+  back_edge(head);
+  b_.SetInsertPoint(done);
+}
+
+void Body::visit(const Stmt&, const Foreach& node) {
+  CHECK(context_);
+  uint32_t argument = node.sort == Foreach::Sort::Key    ? node.sort_key
+                      : node.sort == Foreach::Sort::Stat ? static_cast<uint32_t>(node.sort_stat)
+                                                         : 0;
+  llvm::Value* limit = node.limit ? number(*node.limit) : unit_.number(-1);
+  llvm::Value* scratch = context_field(offsetof(abi::Context, scratch_used));
+  llvm::Value* scratch_before = b_.CreateLoad(unit_.half, scratch);
+  llvm::Value* iterator = b_.CreateCall(
+      unit_.entry("dj_foreach_begin"),
+      {context_, map(node.array), unit_.number32(static_cast<uint32_t>(node.sort)), unit_.number32(argument),
+       unit_.number32(node.descending), limit});
+  leave_if(b_.CreateIsNull(iterator));
+  llvm::Value* scratch_inside = b_.CreateLoad(unit_.half, scratch);
+  size_t key_count = unit_.program.globals[node.array].keys.size();
+  llvm::AllocaInst* keys = slot(unit_.word, "keys", static_cast<uint32_t>(key_count));
+  llvm::AllocaInst* value = slot(unit_.word, "value");
+  llvm::BasicBlock *head = block("each"), *body = block("do"), *next = block("next"), *done = block("done");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  llvm::Value* more = b_.CreateCall(unit_.entry("dj_foreach_next"), {iterator, keys, value});
+  b_.CreateCondBr(b_.CreateICmpNE(more, unit_.number32(0)), body, done);
+  b_.SetInsertPoint(body);
+  foreach_bind(node, keys, value);
+  loops_.push_back({next, done});
+  if (node.body) statement(*node.body);
+  loops_.pop_back();
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+  back_edge(head);
+  b_.SetInsertPoint(done);
+  // The snapshot's memory is free again, unless strings were made on top of it.
+  llvm::Value* top = b_.CreateLoad(unit_.half, scratch);
+  llvm::Value* untouched = b_.CreateICmpEQ(top, scratch_inside);
+  b_.CreateStore(b_.CreateSelect(untouched, scratch_before, top), scratch);
+}
+
+void Body::foreach_bind(const Foreach& node, llvm::Value* keys, llvm::Value* value) {
+  const Global& array = unit_.program.globals[node.array];
+  for (size_t i = 0; i < node.keys.size(); ++i) {
+    llvm::Value* at = b_.CreateConstInBoundsGEP1_64(unit_.word, keys, i);
+    b_.CreateStore(b_.CreateLoad(unit_.word, at), locals_[node.keys[i]]);
+  }
+  if (!node.value) return;
+  llvm::Value* word = b_.CreateLoad(unit_.word, value);
+  b_.CreateStore(array.value == Type::Str ? or_empty(word).word : word, locals_[*node.value]);
+}
+
+void Body::visit(const Stmt&, const Break&) { jump(loops_.back().done); }
+
+void Body::visit(const Stmt&, const Continue&) { jump(loops_.back().next); }
+
+void Body::visit(const Stmt&, const Next&) { jump(exit_); }
+
+void Body::visit(const Stmt&, const Return& node) {
+  if (node.value) {
+    llvm::Value* word = number(*node.value);
+    if (result_) b_.CreateStore(word, result_);
+  }
+  jump(exit_);
+}
+
+void Body::visit(const Stmt&, const DeleteElement& node) {
+  const auto& element = std::get<ElementRef>(node.element->node);
+  b_.CreateCall(unit_.entry("dj_map_delete"), {map(element.array), keys(element.keys)});
+}
+
+void Body::visit(const Stmt&, const DeleteGlobal& node) {
+  const Global& global = unit_.program.globals[node.global];
+  const GlobalSlot& slot = unit_.layout.globals[node.global];
+  switch (global.storage) {
+    case Storage::Counter:
+      b_.CreateCall(unit_.entry("dj_count_clear"), {unit_.number32(slot.counter)});
+      break;
+    case Storage::Scalar: store_scalar(slot, unit_.number(0)); break;  // for a string 0 reads as ""
+    case Storage::Stats:
+      b_.CreateCall(unit_.entry("dj_stat_clear"),
+                    {unit_.address(slot.address), unit_.number32(slot.stride), unit_.address(slot.shape_address)});
+      break;
+    case Storage::Array: b_.CreateCall(unit_.entry("dj_map_clear"), {map(node.global)}); break;
+  }
+}
+
+}  // namespace dj::ir
