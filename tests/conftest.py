@@ -57,6 +57,17 @@ def background(mode_options):
 
 
 @pytest.fixture
+def attach(background):
+    """attach(pid, script) traces a running process; returns when its probes are armed."""
+    def start(pid, script, *options):
+        tracer = background("--probes", *options, "-e", script, "-p", str(pid))
+        tracer.wait_for(r"\[(OPTIMIZED|INT3|SKIPPED)")
+        return tracer
+
+    return start
+
+
+@pytest.fixture
 def program():
     """program(words...) starts any other program in the background; it ends with the test."""
     started = []

@@ -1,4 +1,7 @@
 """The language itself: each case is a begin probe's body and what it prints. No target is needed."""
+import os
+import time
+
 import pytest
 
 
@@ -137,6 +140,26 @@ def test_functions(djtap_once, name):
     declaration, body, text = FUNCTIONS[name]
     result = djtap_once("-e", begin(body, declaration))
     assert result.stdout == text, result
+
+
+def test_clocks(djtap_once):
+    """The four units agree with each other and with the system's clock; cycles go up."""
+    body = """a = gettimeofday_ns(); b = gettimeofday_us(); c = gettimeofday_ms(); d = gettimeofday_s(); e = get_cycles()
+        printf("%d %d %d %d %d", a, b, c, d, get_cycles() > e)"""
+    before = time.time()
+    nanoseconds, us, ms, seconds, up = map(int, djtap_once("-e", begin(body)).stdout.split())
+    assert abs(nanoseconds // 1000 - us) < 10**5 and abs(us // 1000 - ms) < 100 and abs(ms // 1000 - seconds) <= 1 and up
+    assert before - 1 <= nanoseconds / 1e9 <= time.time() + 1
+
+
+def test_identity(djtap_once):
+    result = djtap_once("-e", begin('printf("%d %s %d %d %s", uid(), execname(), pid() == tid(), target(), pp())'))
+    assert result.stdout == f"{os.getuid()} djtap 1 0 begin", result
+
+
+def test_error_ends_the_handler(djtap_once):
+    result = djtap_once("-e", 'probe begin { print("a"); error("my reason"); print("b") } probe begin { print("c"); exit() }')
+    assert result.stdout == "ac" and "ERROR: my reason" in result.stderr and result.returncode == 5, result
 
 
 def test_next_ends_the_handler(djtap_once):

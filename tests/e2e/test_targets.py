@@ -197,12 +197,15 @@ def test_exit_ends_the_session_and_leaves_the_target(attach, program):
 
 
 def test_interrupt_with_a_command_prints_the_results(background):
+    """The results come at once; the command goes on, and its status is waited for."""
     tracer = background("--probes", "-e", COUNT, "-c", f"{victim('hammer')} 30")
     tracer.wait_for(r"\[(OPTIMIZED|INT3)")
-    tracer.wait_for("pid: ")
+    pid = int(tracer.wait_for(r"^pid: (\d+)").group(1))
     tracer.signal(signal.SIGINT)
+    assert int(tracer.wait_for(r"^calls=(\d+)").group(1)) > 0
+    os.kill(pid, signal.SIGTERM)
     result = tracer.finish()
-    assert result.globals["calls"] > 0, result
+    assert result.returncode == 0 and result.facts["wrong"] == 0, result
 
 
 def test_a_traced_process_cannot_be_traced_twice_by_ptrace(djtap_once, program):

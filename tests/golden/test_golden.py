@@ -1,0 +1,74 @@
+"""Golden tests: a script and the dump it is to give in one file; `pytest --update` rewrites the expectations.
+
+script/ program/ plan/ ir/   the stage's dump on stdout
+ko/                          the diagnostics on stderr of a script that is meant to fail
+
+Below the line `// expect:` stands the expectation as comments. A line `// args: ...` on top gives djtap more
+arguments; {targets} and {examples} in it are the build's folders. In dumps, addresses are shown as 0x… .
+"""
+import pathlib
+import re
+import shlex
+
+import pytest
+
+from support import paths, run
+
+HERE = pathlib.Path(__file__).parent
+MARK = "// expect:"
+STAGES = {"tokens": ("parse", "tokens"), "script": ("parse", "ast"), "program": ("check", "program"),
+          "plan": ("resolve", "plan"), "ir": ("lower", "ir")}
+GOLDENS = sorted(HERE.glob("*/**/*.djt"))
+
+
+def split(text):
+    """(script, expectation or None)."""
+    script, mark, rest = text.partition(f"\n{MARK}\n")
+    if not mark:
+        return text.rstrip("\n") + "\n", None
+    lines = [re.sub(r"^// ?", "", line) for line in rest.rstrip("\n").split("\n")]
+    return script + "\n", "\n".join(lines).rstrip("\n") + "\n"
+
+
+def join(script, expectation):
+    lines = [f"// {line}".rstrip() for line in expectation.rstrip("\n").split("\n")]
+    return f"{script}{MARK}\n" + "\n".join(lines) + "\n"
+
+
+def normal(text, keep_addresses):
+    """Without what differs from build to build."""
+    text = text.replace(str(paths.BUILD), "BUILD")
+    if not keep_addresses:
+        text = re.sub(r"\b0x[0-9a-f]{4,}\b", "0x…", text)
+    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n")) + "\n"
+
+
+def produce(path, script, folder):
+    """What djtap says to the script now."""
+    (folder / path.name).write_text(script)
+    found = re.search(r"^// args: (.*)$", script, re.M)
+    extra = found.group(1).format(targets=paths.BUILD / "targets", examples=paths.BUILD / "examples") if found else ""
+    stage = path.relative_to(HERE).parts[0]
+    options = [] if stage == "ko" else [f"--stop-after={STAGES[stage][0]}", f"--dump={STAGES[stage][1]}"]
+    result = run.run([*options, path.name, *shlex.split(extra)], cwd=folder)
+    if stage == "ko":
+        assert result.returncode != 0, f"meant to fail: {result}"
+        return normal(result.stderr, True)
+    assert result.returncode == 0, result
+    return normal(result.stdout, False)
+
+
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: str(path.relative_to(HERE).with_suffix("")))
+def test_golden(path, tmp_path, request):
+    script, expected = split(path.read_text())
+    actual = produce(path, script, tmp_path)
+    if request.config.getoption("--update"):
+        path.write_text(join(script, actual))
+        return
+    assert expected is not None, f"no line {MARK!r}: run pytest --update and read the difference"
+    assert actual == expected
+
+
+def test_every_stage_has_a_golden():
+    stages = {path.relative_to(HERE).parts[0] for path in GOLDENS}
+    assert {"script", "program", "plan", "ko"} <= stages

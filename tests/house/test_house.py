@@ -1,0 +1,216 @@
+"""House rules: who includes whom, sizes, first lines, what the agent may contain. Runs in seconds."""
+import re
+import subprocess
+
+import pytest
+
+import cxx
+from support import paths
+
+MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_COLUMNS = 500, 70, 160
+
+# Files and functions that are too long for now. An entry that is no longer needed fails the test.
+LONG_FILES: set = set()
+LONG_FUNCTIONS: set = set()  # "path:name"
+
+CODE = ("arch", "compiler", "grammar", "runtime", "stdlib", "tapsets", "examples", "tests", "scripts")
+
+
+def project_files(*endings):
+    """Tracked or new files of the project, with one of the endings."""
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", *CODE], cwd=paths.ROOT,
+                            capture_output=True, text=True, check=False).stdout.split()
+    if not listed:  # no git here
+        listed = [str(path.relative_to(paths.ROOT)) for part in CODE for path in (paths.ROOT / part).rglob("*") if path.is_file()]
+    return sorted({name for name in listed if name.endswith(endings) and (paths.ROOT / name).is_file()})
+
+
+CXX_FILES = project_files(".h", ".cpp", ".c", ".S")
+OWN_CXX = [name for name in CXX_FILES if not name.startswith(("tests/", "examples/"))]
+SOURCES = project_files(".h", ".cpp", ".c", ".S", ".py", ".djt", ".g4", ".sh", ".def", "CMakeLists.txt")
+
+
+def read(name):
+    return (paths.ROOT / name).read_text()
+
+
+# Room: the folders and single headers its files may include, besides its own. "compiler/*" means the stage
+# types and contracts that stand in the folder itself.
+ROOMS = {
+    "runtime/shared": [],
+    "stdlib": ["runtime/shared", "runtime/agent"],
+    "runtime/agent": ["runtime/shared", "stdlib"],
+    "arch/x86_64": ["compiler/result.h", "runtime/shared"],
+    "compiler": ["runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def", "arch/x86_64/registers.h"],
+    "compiler/parse": ["compiler/*"],
+    "compiler/check": ["compiler/*", "runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def"],
+    "compiler/debuginfo": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/text.h"],
+    "compiler/resolve": ["compiler/*", "compiler/debuginfo", "arch/x86_64/registers.h", "arch/x86_64/text.h", "runtime/shared"],
+    "compiler/lower": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/detour.h", "runtime/shared", "stdlib/builtins.h",
+                       "stdlib/builtins.def"],
+    "runtime/control": ["compiler/*", "arch/x86_64", "runtime/shared", "runtime/agent", "stdlib/builtins.h"],
+}
+TOP = {"runtime/main.cpp"}  # may include everything
+GENERATED = ("DjtLexer.h", "DjtParser.h", "DjtBaseVisitor.h", "DjtVisitor.h")
+
+# Headers of others, and the only rooms (or files) that may include them.
+THIRD_PARTY = {
+    r"antlr4": ["compiler/parse"],
+    r"(elfutils/|dwarf\.h|libelf|gelf|libdw)": ["compiler/debuginfo"],
+    r"(llvm|llvm-c|clang)/": ["compiler/lower"],
+    r"Zydis": ["arch/x86_64"],
+    r"CLI/": ["runtime/control/options.cpp"],
+    r"nlohmann/": ["compiler", "runtime/control"],
+    r"fmt/": ["compiler", "compiler/parse", "compiler/check", "compiler/debuginfo", "compiler/resolve", "compiler/lower",
+              "arch/x86_64", "runtime/control", "runtime/main.cpp"],
+    r"sys/ptrace": ["runtime/control"],
+    r"lua": [],
+}
+FREESTANDING = ("runtime/shared", "runtime/agent", "stdlib")
+HOSTED = {"stdlib/builtins.h"}  # the table's compile-time side
+FREESTANDING_HEADERS = re.compile(r"^(std(int|def|bool|arg|atomic|align)\.h|c?std(int|def)|type_traits|(linux|asm|asm-generic)/.*)$")
+
+
+def room_of(name):
+    folder = name.rpartition("/")[0]
+    while folder and folder not in ROOMS:
+        folder = folder.rpartition("/")[0]
+    return folder
+
+
+def may_include(room, target):
+    if room_of(target) == room:
+        return True
+    for rule in ROOMS[room]:
+        if target == rule or (rule in ROOMS and room_of(target) == rule) or \
+                (rule == "compiler/*" and room_of(target) == "compiler"):
+            return True
+    return False
+
+
+def is_test(name):
+    return name.endswith("_test.cpp") or "_test_" in name or "_support." in name
+
+
+def test_includes_go_downwards():
+    wrong = []
+    for name in OWN_CXX:
+        if name in TOP or is_test(name):
+            continue
+        for target in cxx.includes(read(name))[0]:
+            if not target.startswith(GENERATED) and not may_include(room_of(name), target):
+                wrong.append(f"{name} includes {target}")
+    assert wrong == []
+
+
+def test_third_party_headers_stay_in_their_room():
+    wrong = []
+    for name in OWN_CXX:
+        if is_test(name):
+            continue
+        for header in cxx.includes(read(name))[1]:
+            for pattern, allowed in THIRD_PARTY.items():
+                if re.match(pattern, header) and name not in allowed and room_of(name) not in allowed:
+                    wrong.append(f"{name} includes <{header}>")
+    assert wrong == []
+
+
+def test_freestanding_rooms_include_no_libc():
+    wrong = []
+    for name in OWN_CXX:
+        if room_of(name) in FREESTANDING and name not in HOSTED and not is_test(name):
+            wrong += [f"{name} includes <{header}>" for header in cxx.includes(read(name))[1]
+                      if not FREESTANDING_HEADERS.match(header)]
+    assert wrong == []
+
+
+def test_no_header_is_dead():
+    used = {target for name in OWN_CXX for target in cxx.includes(read(name))[0]}
+    assert [name for name in OWN_CXX if name.endswith(".h") and name not in used] == []
+
+
+def test_files_are_short():
+    long = {name for name in SOURCES if read(name).count("\n") > MAX_FILE_LINES}
+    assert long == LONG_FILES
+
+
+def test_functions_are_short():
+    long = {f"{name}:{function}" for name in CXX_FILES if not name.endswith(".S")
+            for function, _, lines in cxx.functions(read(name)) if lines > MAX_FUNCTION_LINES}
+    assert long == LONG_FUNCTIONS
+
+
+def test_the_function_counter_can_count():
+    text = "namespace a {\nstruct B {\n  int f() const {\n    if (1) {\n    }\n    return 0;\n  }\n};\n" \
+           "int g(int x)\n{\n  auto l = [] { return '{'; };\n  return l();\n}\n}\n"
+    assert cxx.functions(text) == [("f", 3, 5), ("g", 9, 5)]
+
+
+def test_lines_are_not_endless():
+    wrong = [f"{name}:{number}" for name in SOURCES for number, line in enumerate(read(name).splitlines(), 1)
+             if len(line) > MAX_COLUMNS]
+    assert wrong == []
+
+
+def test_every_file_says_its_purpose_first():
+    wrong = []
+    for name in SOURCES + [name for name in project_files("") if name.startswith("scripts/")]:
+        lines = read(name).splitlines()
+        if lines and lines[0].startswith("#!"):
+            lines = lines[1:]
+        first = lines[0] if lines else ""
+        if not re.match(r'(//|#|"""|/\*|--)\s*\S', first) or len(first.split()) < 4 or first.startswith("#pragma"):
+            wrong.append(f"{name}: {first!r}")
+    assert wrong == []
+
+
+def test_nothing_is_left_to_do():
+    word = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
+    assert [name for name in SOURCES if word.search(read(name))] == []
+
+
+def test_no_path_of_the_machine():
+    places = re.compile("/wo" r"rk/|/ro" r"ot/")
+    assert [name for name in project_files("") if name.endswith(("py", "h", "cpp", "c", "md", "djt", "sh", "txt", "S"))
+            and places.search(read(name))] == []
+
+
+def test_every_diagnostic_code_is_listed_and_used():
+    listed = set(re.findall(r"DJ_CODE\((DJ\d{4})", read("compiler/codes.def")))
+    used = {code for name in OWN_CXX if not is_test(name) for code in re.findall(r'"(DJ\d{4})"', read(name))}
+    assert used - listed == set(), "not in codes.def"
+    assert listed - used == set(), "never given"
+
+
+def test_every_builtin_is_used_in_a_test():
+    names = re.findall(r"^DJ_BUILTIN\((\w+),", read("stdlib/builtins.def"), re.M)
+    text = "".join(read(name) for name in project_files(".py", ".djt") if name.startswith(("tests/e2e", "tests/golden", "examples")))
+    assert [name for name in names if not re.search(rf"\b{name}\(", text)] == []
+
+
+@pytest.fixture(scope="module")
+def agent():
+    path = paths.BUILD / "agent" / "agent.o"
+    assert path.exists(), "the agent is not built"
+    return str(path)
+
+
+def output(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def test_agent_needs_nobody(agent):
+    undefined = set(output("nm", "-u", agent).split()) - {"U", "w"}
+    assert undefined <= {"dj_arena_base", "dj_has_rseq", "dj_rseq"}
+    assert "NEEDED" not in output("readelf", "-d", agent)
+
+
+def test_agent_has_no_state_of_its_own(agent):
+    """No writable data, no thread-local data, no constructors."""
+    rows = re.findall(r"^\s*\[\s*\d+\] (\S+)\s+(\S+)\s+\w+ \w+ (\w+) \w+\s+(\w*)\s", output("readelf", "-SW", agent), re.M)
+    assert [row for row in rows if "W" in row[3] and int(row[2], 16) > 0] == []
+
+
+def test_agent_leaves_vector_registers_alone(agent):
+    code = output("objdump", "-d", "--no-show-raw-insn", agent)
+    assert "<dj_" in code and not re.search(r"%(xmm|ymm|zmm|mm|st)\d?\b", code)
