@@ -16,34 +16,34 @@ Type declared_type(const std::string& word) {
 
 // The first `return value` in a body, if any.
 std::optional<Span> find_return(const ast::Stmt& s) {
-  return std::visit(
-      Overload{
-          [](const ast::Block& b) -> std::optional<Span> {
-            for (const ast::StmtPtr& each : b.body) {
-              if (std::optional<Span> found = find_return(*each)) return found;
-            }
-            return std::nullopt;
-          },
-          [](const ast::If& i) {
-            std::optional<Span> found = find_return(*i.then);
-            return found || !i.otherwise ? found : find_return(*i.otherwise);
-          },
-          [](const ast::While& w) { return find_return(*w.body); },
-          [](const ast::For& f) { return find_return(*f.body); },
-          [](const ast::Foreach& f) { return find_return(*f.body); },
-          [](const ast::Return& r) {
-            return r.value ? std::optional<Span>(r.value->span) : std::nullopt;
-          },
-          [](const auto&) -> std::optional<Span> { return std::nullopt; },
-      },
-      s.node);
+  return std::visit(Overload{
+                        [](const ast::Block& b) -> std::optional<Span> {
+                          for (const ast::StmtPtr& each : b.body) {
+                            if (std::optional<Span> found = find_return(*each)) return found;
+                          }
+                          return std::nullopt;
+                        },
+                        [](const ast::If& i) {
+                          std::optional<Span> found = find_return(*i.then);
+                          return found || !i.otherwise ? found : find_return(*i.otherwise);
+                        },
+                        [](const ast::While& w) { return find_return(*w.body); },
+                        [](const ast::For& f) { return find_return(*f.body); },
+                        [](const ast::Foreach& f) { return find_return(*f.body); },
+                        [](const ast::Return& r) {
+                          return r.value ? std::optional<Span>(r.value->span) : std::nullopt;
+                        },
+                        [](const auto&) -> std::optional<Span> { return std::nullopt; },
+                    },
+                    s.node);
 }
 
 // Declares one function; false: not to be bound (a second one of its name).
 bool declare(const ast::FunctionDecl& decl, Program& program, Notes& notes, Diags& diags) {
   if (is_print_name(decl.name)) {
-    Diag& diag = diags.error("DJ2003", decl.name_span,
-                             fmt::format("`{}` is part of the language and cannot be redefined", decl.name));
+    Diag& diag =
+        diags.error("DJ2003", decl.name_span,
+                    fmt::format("`{}` is part of the language and cannot be redefined", decl.name));
     diag.help = "choose another name";
   }
   auto known = notes.functions.find(decl.name);
@@ -72,8 +72,8 @@ bool declare(const ast::FunctionDecl& decl, Program& program, Notes& notes, Diag
   return true;
 }
 
-void bind_function(const ast::FunctionDecl& decl, Function& function, Program& program, Notes& notes,
-                   Diags& diags) {
+void bind_function(const ast::FunctionDecl& decl, Function& function, Program& program,
+                   Notes& notes, Diags& diags) {
   Binder binder(program, notes, diags, function.frame, nullptr, nullptr);
   for (size_t i = 0; i < decl.params.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -101,7 +101,12 @@ bool does_nothing(const Stmt& s) {
 
 Binder::Binder(Program& program, Notes& notes, Diags& diags, Frame& frame, Probe* probe,
                const ast::Probe* source)
-    : program_(program), notes_(notes), diags_(diags), frame_(frame), probe_(probe), source_(source) {}
+    : program_(program),
+      notes_(notes),
+      diags_(diags),
+      frame_(frame),
+      probe_(probe),
+      source_(source) {}
 
 LocalId Binder::add_local(const std::string& name) {
   LocalId id = static_cast<LocalId>(frame_.locals.size());

@@ -1,5 +1,5 @@
-// Bind: the first pass over the bodies. AST in, Program tree out: every name an id, every form checked,
-// types still open. One Binder per function or probe body.
+// Bind: the first pass over the bodies. AST in, Program tree out: every name an id, every form
+// checked, types still open. One Binder per function or probe body.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -18,7 +18,8 @@ void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diag
 class Binder {
  public:
   // `probe` is null in a function; `source` is the probe's syntax then.
-  Binder(Program& program, Notes& notes, Diags& diags, Frame& frame, Probe* probe, const ast::Probe* source);
+  Binder(Program& program, Notes& notes, Diags& diags, Frame& frame, Probe* probe,
+         const ast::Probe* source);
 
   LocalId add_local(const std::string& name);
   StmtPtr body(const ast::Stmt& s) { return stmt(s); }
@@ -79,7 +80,8 @@ class Binder {
   ExprPtr target(const ast::Target& t, Span span);
   bool target_allowed(const ast::Target& t, Span span);
   // nullopt: reported. args may be null: element indexes are then not evaluated (@defined).
-  std::optional<TargetId> intern_target(const ast::Target& t, Span span, std::vector<ExprPtr>* args);
+  std::optional<TargetId> intern_target(const ast::Target& t, Span span,
+                                        std::vector<ExprPtr>* args);
 
   template <typename Node>
   ExprPtr make(Node node, Span span, Type type = Type::Unknown) {

@@ -21,8 +21,9 @@ std::optional<BuiltinId> find_builtin(std::string_view name) {
 
 // "takes no arguments", "takes 1 argument", "takes 1 to 2 arguments"; ", got N".
 std::string arity_message(std::string_view name, size_t least, size_t most, size_t got) {
-  std::string wanted = most == 0 ? "no" : least == most ? fmt::format("{}", most)
-                                                        : fmt::format("{} to {}", least, most);
+  std::string wanted = most == 0       ? "no"
+                       : least == most ? fmt::format("{}", most)
+                                       : fmt::format("{} to {}", least, most);
   return fmt::format("`{}` takes {} argument{}, got {}", name, wanted, most == 1 ? "" : "s", got);
 }
 
@@ -32,7 +33,9 @@ ExprPtr Binder::call(const ast::Call& c, Span span) {
   auto script = notes_.functions.find(c.name);
   if (script != notes_.functions.end()) return call_function(script->second, c, span);
   if (is_print_name(c.name)) return print_call(c, span);
-  if (std::optional<BuiltinId> builtin = find_builtin(c.name)) return call_builtin(*builtin, c, span);
+  if (std::optional<BuiltinId> builtin = find_builtin(c.name)) {
+    return call_builtin(*builtin, c, span);
+  }
   return undefined_function(c, span);
 }
 
@@ -40,8 +43,9 @@ ExprPtr Binder::call_function(FunctionId id, const ast::Call& c, Span span) {
   const Function& function = program_.functions[id];
   std::vector<ExprPtr> args = exprs(c.args);
   if (args.size() != function.param_count) {
-    Diag& diag = diags_.error("DJ2007", c.name_span,
-                              arity_message(c.name, function.param_count, function.param_count, args.size()));
+    Diag& diag = diags_.error(
+        "DJ2007", c.name_span,
+        arity_message(c.name, function.param_count, function.param_count, args.size()));
     diag.labels.push_back({function.span, "defined here"});
     return poison(span);
   }
@@ -67,7 +71,8 @@ ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
   std::vector<std::string> known = print_names();
   for (const Builtin& row : builtins()) known.emplace_back(row.name);
   for (const Function& function : program_.functions) known.push_back(function.name);
-  Diag& diag = diags_.error("DJ2001", c.name_span, fmt::format("there is no function `{}`", c.name));
+  Diag& diag =
+      diags_.error("DJ2001", c.name_span, fmt::format("there is no function `{}`", c.name));
   diag.help = did_you_mean(near_names(c.name, known));
   return poison(span);
 }
@@ -95,7 +100,8 @@ ExprPtr Binder::aggregate(const ast::At& a, const ast::Expr& e) {
   const ast::Name* plain = std::get_if<ast::Name>(&e.node);
   const ast::Index* index = std::get_if<ast::Index>(&e.node);
   if (plain == nullptr && index == nullptr) {
-    diags_.error("DJ2104", e.span, fmt::format("`@{}` takes an aggregate: a variable or an array element", a.op));
+    diags_.error("DJ2104", e.span,
+                 fmt::format("`@{}` takes an aggregate: a variable or an array element", a.op));
     return nullptr;
   }
   const std::string& spelled = plain != nullptr ? plain->name : index->name;
@@ -111,7 +117,8 @@ ExprPtr Binder::aggregate(const ast::At& a, const ast::Expr& e) {
     if (diag.help.empty()) diag.help = fmt::format("feed it by `{} <<< value`", spelled);
     return nullptr;
   }
-  GlobalId id = plain != nullptr ? std::get<GlobalRef>(bound->node).global : std::get<ElementRef>(bound->node).array;
+  GlobalId id = plain != nullptr ? std::get<GlobalRef>(bound->node).global
+                                 : std::get<ElementRef>(bound->node).array;
   if (program_.globals[id].value != Type::Stat) {
     GlobalFacts& facts = notes_.global_facts[id];
     if (facts.reported) return nullptr;
@@ -138,7 +145,8 @@ ExprPtr Binder::defined(const ast::At& a, Span span) {
   const ast::Target* wanted =
       a.args.size() == 1 ? std::get_if<ast::Target>(&a.args[0]->node) : nullptr;
   if (wanted == nullptr) {
-    Diag& diag = diags_.error("DJ2009", span, "`@defined` of anything but one target variable is not built yet");
+    Diag& diag = diags_.error("DJ2009", span,
+                              "`@defined` of anything but one target variable is not built yet");
     diag.help = "write @defined($name)";
     return poison(span);
   }

@@ -8,7 +8,9 @@
 namespace dj {
 namespace {
 
-std::string counted_keys(size_t keys) { return fmt::format("{} key{}", keys, keys == 1 ? "" : "s"); }
+std::string counted_keys(size_t keys) {
+  return fmt::format("{} key{}", keys, keys == 1 ? "" : "s");
+}
 
 }  // namespace
 
@@ -22,7 +24,9 @@ ExprPtr Binder::expr(const ast::Expr& e) {
           [&](const ast::Call& c) { return call(c, e.span); },
           [&](const ast::Target& t) { return target(t, e.span); },
           [&](const ast::At& a) { return at(a, e.span); },
-          [&](const ast::Unary& u) { return make(Unary{u.op, expr(*u.operand)}, e.span, Type::Int); },
+          [&](const ast::Unary& u) {
+            return make(Unary{u.op, expr(*u.operand)}, e.span, Type::Int);
+          },
           [&](const ast::Binary& b) { return binary(b, e.span); },
           [&](const ast::Ternary& t) {
             ExprPtr test = condition(*t.condition);
@@ -78,8 +82,10 @@ std::optional<GlobalId> Binder::array(const std::string& name, Span span, size_t
   auto known = notes_.globals.find(name);
   if (locals_.contains(name) || known == notes_.globals.end()) {
     if (locals_.contains(name)) {
-      diags_.error("DJ2022", span, fmt::format("`{}` is a local variable, but arrays are global", name)).help =
-          "give the array another name";
+      diags_
+          .error("DJ2022", span,
+                 fmt::format("`{}` is a local variable, but arrays are global", name))
+          .help = "give the array another name";
     } else {
       undeclared(name, span, "array");
     }
@@ -88,7 +94,8 @@ std::optional<GlobalId> Binder::array(const std::string& name, Span span, size_t
   GlobalFacts& facts = notes_.global_facts[known->second];
   if (keys > abi::kMaxKeys) {
     if (!facts.reported) {
-      diags_.error("DJ2026", span, fmt::format("{} keys, but an array has at most {}", keys, abi::kMaxKeys));
+      diags_.error("DJ2026", span,
+                   fmt::format("{} keys, but an array has at most {}", keys, abi::kMaxKeys));
     }
     facts.reported = true;
     return std::nullopt;
@@ -97,9 +104,10 @@ std::optional<GlobalId> Binder::array(const std::string& name, Span span, size_t
   if (keys == expected) return known->second;
   if (facts.reported) return std::nullopt;
   facts.reported = true;
-  Diag& diag = diags_.error("DJ2020", span, fmt::format("`{}` has {}, but {} given here", name,
-                                                        counted_keys(expected),
-                                                        keys == 1 ? "1 is" : fmt::format("{} are", keys)));
+  Diag& diag =
+      diags_.error("DJ2020", span,
+                   fmt::format("`{}` has {}, but {} given here", name, counted_keys(expected),
+                               keys == 1 ? "1 is" : fmt::format("{} are", keys)));
   if (facts.indexed) diag.labels.push_back({*facts.indexed, "first indexed here"});
   return std::nullopt;
 }
@@ -158,7 +166,8 @@ ExprPtr Binder::assign(const ast::Assign& a, Span span) {
     ExprPtr where = place(*a.left);
     expr(*a.right);
     if (where) {
-      diags_.error("DJ2102", a.op_span, "`<<<` has no value").help = "write it as a statement of its own";
+      diags_.error("DJ2102", a.op_span, "`<<<` has no value").help =
+          "write it as a statement of its own";
     }
     return poison(span);
   }

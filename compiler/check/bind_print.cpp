@@ -1,4 +1,5 @@
-// Binds the print family. The text of a print without a format waits for the types of its arguments.
+// Binds the print family. The text of a print without a format waits for the types of its
+// arguments.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,8 +60,9 @@ std::vector<std::string> print_names() {
 
 bool Binder::too_many_values(const std::vector<ExprPtr>& args) {
   if (args.size() <= abi::kMaxEventArgs) return false;
-  diags_.error("DJ2205", args[abi::kMaxEventArgs]->span,
-               fmt::format("{} values, but one print takes at most {}", args.size(), abi::kMaxEventArgs));
+  diags_.error(
+      "DJ2205", args[abi::kMaxEventArgs]->span,
+      fmt::format("{} values, but one print takes at most {}", args.size(), abi::kMaxEventArgs));
   return true;
 }
 
@@ -85,9 +87,10 @@ ExprPtr Binder::formatted(const ast::Call& c, bool printed, Span span) {
     return poison(span);
   }
   if (args.size() > split.conversions.size()) {
-    Diag& diag = diags_.error("DJ2203", args[split.conversions.size()]->span,
-                              fmt::format("the format takes {} argument{}, got {}", split.conversions.size(),
-                                          split.conversions.size() == 1 ? "" : "s", args.size()));
+    Diag& diag =
+        diags_.error("DJ2203", args[split.conversions.size()]->span,
+                     fmt::format("the format takes {} argument{}, got {}", split.conversions.size(),
+                                 split.conversions.size() == 1 ? "" : "s", args.size()));
     diag.labels.push_back({literal, "this format"});
     return poison(span);
   }
@@ -104,7 +107,8 @@ bool Binder::histogram_bounds(const ast::At& a, Global& global) {
   for (size_t i = 0; i < bounds.size(); ++i) {
     std::optional<int64_t> value = literal_number(*a.args[i + 1]);
     if (!value) {
-      diags_.error("DJ2106", a.args[i + 1]->span, "the bounds of a histogram must be literal numbers");
+      diags_.error("DJ2106", a.args[i + 1]->span,
+                   "the bounds of a histogram must be literal numbers");
       return false;
     }
     bounds[i] = *value;
@@ -116,7 +120,7 @@ bool Binder::histogram_bounds(const ast::At& a, Global& global) {
     Diag& diag = diags_.error("DJ2106", span,
                               stop <= start ? "the upper bound must be greater than the lower"
                               : step <= 0   ? "the width of a bucket must be positive"
-                                            : fmt::format("more than {} buckets", kMaxLinearBuckets));
+                                          : fmt::format("more than {} buckets", kMaxLinearBuckets));
     diag.notes.push_back("@hist_linear(aggregate, lowest, highest, width)");
     return false;
   }
@@ -124,8 +128,9 @@ bool Binder::histogram_bounds(const ast::At& a, Global& global) {
   if (global.hist_linear) {
     const Linear& known = *global.hist_linear;
     if (known.start == start && known.stop == stop && known.step == step) return true;
-    Diag& diag = diags_.error("DJ2106", span,
-                              fmt::format("`{}` has a linear histogram with other bounds already", global.name));
+    Diag& diag = diags_.error(
+        "DJ2106", span,
+        fmt::format("`{}` has a linear histogram with other bounds already", global.name));
     diag.labels.push_back({*first, "first asked here"});
     return false;
   }
@@ -137,16 +142,19 @@ bool Binder::histogram_bounds(const ast::At& a, Global& global) {
 ExprPtr Binder::histogram(const ast::At& a, Span span) {
   bool linear = a.op == "hist_linear";
   if (a.args.size() != (linear ? 4 : 1)) {
-    Diag& diag = diags_.error("DJ2007", a.op_span, fmt::format("`@{}` takes {} argument{}, got {}", a.op,
-                                                               linear ? 4 : 1, linear ? "s" : "", a.args.size()));
-    diag.notes.push_back(linear ? "@hist_linear(aggregate, lowest, highest, width)" : "@hist_log(aggregate)");
+    Diag& diag = diags_.error("DJ2007", a.op_span,
+                              fmt::format("`@{}` takes {} argument{}, got {}", a.op, linear ? 4 : 1,
+                                          linear ? "s" : "", a.args.size()));
+    diag.notes.push_back(linear ? "@hist_linear(aggregate, lowest, highest, width)"
+                                : "@hist_log(aggregate)");
     return poison(span);
   }
   ExprPtr where = aggregate(a, *a.args[0]);
   if (!where) return poison(span);
   const ElementRef* element = std::get_if<ElementRef>(&where->node);
   Global& global =
-      program_.globals[element != nullptr ? element->array : std::get<GlobalRef>(where->node).global];
+      program_
+          .globals[element != nullptr ? element->array : std::get<GlobalRef>(where->node).global];
   if (linear) {
     if (!histogram_bounds(a, global)) return poison(span);
   } else {
@@ -187,7 +195,8 @@ ExprPtr Binder::print_call(const ast::Call& c, Span span) {
   if (too_many_values(args)) return poison(span);
   FormatId id = static_cast<FormatId>(program_.formats.size());
   program_.formats.push_back({});
-  ExprPtr e = make(Print{kind.printed, id, std::move(args)}, span, kind.printed ? Type::Void : Type::Str);
+  ExprPtr e =
+      make(Print{kind.printed, id, std::move(args)}, span, kind.printed ? Type::Void : Type::Str);
   note.expr = e.get();
   notes_.prints.push_back(std::move(note));
   return e;

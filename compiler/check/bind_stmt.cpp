@@ -33,7 +33,8 @@ StmtPtr Binder::stmt(const ast::Stmt& s) {
           [&](const ast::Continue&) { return jump(s, "continue"); },
           [&](const ast::Next&) {
             if (probe_ == nullptr) {
-              Diag& diag = diags_.error("DJ2006", s.span, "`next` leaves a probe, but this is a function");
+              Diag& diag =
+                  diags_.error("DJ2006", s.span, "`next` leaves a probe, but this is a function");
               diag.help = "use `return`";
             }
             return make_stmt(Next{}, s.span);
@@ -45,15 +46,18 @@ StmtPtr Binder::stmt(const ast::Stmt& s) {
 }
 
 StmtPtr Binder::expr_stmt(const ast::Expr& e, Span span) {
-  if (const ast::Ternary* choice = std::get_if<ast::Ternary>(&e.node)) return ternary_stmt(*choice, span);
+  if (const ast::Ternary* choice = std::get_if<ast::Ternary>(&e.node)) {
+    return ternary_stmt(*choice, span);
+  }
   const ast::Assign* add = std::get_if<ast::Assign>(&e.node);
   if (add == nullptr || !add->stat_add) return make_stmt(ExprStmt{expr(e)}, span);
   ExprPtr where = place(*add->left);
   ExprPtr value = expr(*add->right);
   if (where && std::holds_alternative<LocalRef>(where->node)) {
     const std::string& spelled = std::get<ast::Name>(add->left->node).name;
-    Diag& diag = diags_.error("DJ2016", add->left->span,
-                              fmt::format("`{}` is a local variable, but aggregates are global", spelled));
+    Diag& diag =
+        diags_.error("DJ2016", add->left->span,
+                     fmt::format("`{}` is a local variable, but aggregates are global", spelled));
     diag.help = fmt::format("declare it: global {}", spelled);
     where = nullptr;
   }
@@ -65,7 +69,8 @@ StmtPtr Binder::expr_stmt(const ast::Expr& e, Span span) {
 StmtPtr Binder::ternary_stmt(const ast::Ternary& t, Span span) {
   ExprPtr test = condition(*t.condition);
   StmtPtr then = expr_stmt(*t.then, t.then->span);
-  return make_stmt(If{std::move(test), std::move(then), expr_stmt(*t.otherwise, t.otherwise->span)}, span);
+  return make_stmt(If{std::move(test), std::move(then), expr_stmt(*t.otherwise, t.otherwise->span)},
+                   span);
 }
 
 ExprPtr Binder::condition(const ast::Expr& e) {
@@ -109,13 +114,14 @@ StmtPtr Binder::for_loop(const ast::For& f, Span span) {
   return make_stmt(std::move(block), span);
 }
 
-// A loop variable that is a global's name sets that global, as in SystemTap: the loop gets a hidden local
-// and its body starts with the assignment.
+// A loop variable that is a global's name sets that global, as in SystemTap: the loop gets a hidden
+// local and its body starts with the assignment.
 LocalId Binder::loop_variable(const ast::LoopKey& key, std::vector<StmtPtr>& prologue) {
   auto known = notes_.globals.find(key.name);
   if (locals_.contains(key.name) || known == notes_.globals.end()) return local(key.name);
   if (is_array(known->second)) {
-    report_shape(known->second, key.span, fmt::format("the loop variable `{}` is an array", key.name));
+    report_shape(known->second, key.span,
+                 fmt::format("the loop variable `{}` is an array", key.name));
     return local(key.name);
   }
   LocalId hidden = static_cast<LocalId>(frame_.locals.size());
@@ -158,18 +164,22 @@ void Binder::foreach_sort(const ast::Foreach& f, Foreach& out) {
   if (f.array_op.empty()) return;
   std::optional<StatOp> op = stat_op(f.array_op);
   if (!op) {
-    Diag& diag = diags_.error("DJ2008", f.array_span, fmt::format("cannot sort by `@{}`", f.array_op));
+    Diag& diag =
+        diags_.error("DJ2008", f.array_span, fmt::format("cannot sort by `@{}`", f.array_op));
     diag.help = "an array of aggregates is sorted by @count, @sum, @min, @max or @avg";
     return;
   }
   if (f.array_sort == 0) {
-    Diag& diag = diags_.error("DJ2025", f.array_span, fmt::format("`@{}` here needs a direction", f.array_op));
+    Diag& diag = diags_.error("DJ2025", f.array_span,
+                              fmt::format("`@{}` here needs a direction", f.array_op));
     diag.help = fmt::format("write {0}@{1}- (greatest first) or {0}@{1}+", f.array, f.array_op);
     return;
   }
   if (!aggregate) {
-    Diag& diag = diags_.error("DJ2104", f.array_span, fmt::format("`{}` does not hold aggregates", f.array));
-    diag.help = fmt::format("write {}{} to sort by the value", f.array, f.array_sort < 0 ? "-" : "+");
+    Diag& diag =
+        diags_.error("DJ2104", f.array_span, fmt::format("`{}` does not hold aggregates", f.array));
+    diag.help =
+        fmt::format("write {}{} to sort by the value", f.array, f.array_sort < 0 ? "-" : "+");
     return;
   }
   out.sort_stat = *op;
@@ -214,7 +224,9 @@ StmtPtr Binder::delete_stmt(const ast::Delete& d, Span span) {
     }
   } else if (const ast::Index* index = std::get_if<ast::Index>(&d.what->node)) {
     ExprPtr found = element(*index, d.what->span);
-    if (!std::holds_alternative<ElementRef>(found->node)) return make_stmt(ExprStmt{std::move(found)}, span);
+    if (!std::holds_alternative<ElementRef>(found->node)) {
+      return make_stmt(ExprStmt{std::move(found)}, span);
+    }
     return make_stmt(DeleteElement{std::move(found)}, span);
   }
   diags_.error("DJ2015", d.what->span, "delete takes a global variable or an array element");

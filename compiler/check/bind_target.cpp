@@ -64,7 +64,8 @@ bool Binder::target_allowed(const ast::Target& t, Span span) {
     if (entry == nullptr && !is_return_point(point)) entry = &point;
   }
   if (host != nullptr && (!guarded || is_host(*source_))) {
-    Diag& diag = diags_.error("DJ2012", span, fmt::format("{} has no target variables", point_words(*host)));
+    Diag& diag =
+        diags_.error("DJ2012", span, fmt::format("{} has no target variables", point_words(*host)));
     diag.labels.push_back({host->span, "this runs in djtap, not in the traced program"});
     return false;
   }
@@ -77,7 +78,8 @@ bool Binder::target_allowed(const ast::Target& t, Span span) {
   return true;
 }
 
-std::optional<TargetId> Binder::intern_target(const ast::Target& t, Span span, std::vector<ExprPtr>* args) {
+std::optional<TargetId> Binder::intern_target(const ast::Target& t, Span span,
+                                              std::vector<ExprPtr>* args) {
   if (probe_ == nullptr) {
     target_allowed(t, span);
     return std::nullopt;
@@ -86,7 +88,8 @@ std::optional<TargetId> Binder::intern_target(const ast::Target& t, Span span, s
   // The path starts behind the name; without one, the name ends the expression.
   uint32_t name_end = t.path.empty() ? span.end : std::min(span.end, t.path.front().span.begin);
   uint32_t spelled_end = name_begin + static_cast<uint32_t>(t.name.size()) + 1;
-  TargetExpr wanted{.span = span, .name_span = {span.file, name_begin, std::min(name_end, spelled_end)}};
+  TargetExpr wanted{.span = span,
+                    .name_span = {span.file, name_begin, std::min(name_end, spelled_end)}};
   wanted.name = t.name;
   wanted.address_of = t.address_of;
   for (const ast::Access& access : t.path) {
@@ -117,12 +120,13 @@ ExprPtr Binder::target(const ast::Target& t, Span span) {
       return poison(span);
     }
     if (t.address_of || !t.path.empty()) {
-      diags_.error("DJ2014", span, fmt::format("`${}` is a text: it has no address and no members", t.name));
+      diags_.error("DJ2014", span,
+                   fmt::format("`${}` is a text: it has no address and no members", t.name));
       return poison(span);
     }
   } else if (t.name.ends_with('$')) {
-    diags_.error("DJ2009", span, fmt::format("pretty-printing with `${}` is not built yet", t.name)).help =
-        "read single members, or use $$vars";
+    diags_.error("DJ2009", span, fmt::format("pretty-printing with `${}` is not built yet", t.name))
+        .help = "read single members, or use $$vars";
     return poison(span);
   }
   if (!target_allowed(t, span)) return poison(span);

@@ -10,8 +10,8 @@ struct CheckOptions {
   bool strict = false;  // no auto-globals: every global must be declared
 };
 
-// Reports all mistakes it finds to `diags`, each cause once. The Program may be used by later stages
-// only while diags.ok().
+// Reports all mistakes it finds to `diags`, each cause once. The Program may be used by later
+// stages only while diags.ok().
 Program check(const ast::Script& script, const CheckOptions& options, Diags& diags);
 
 }  // namespace dj

@@ -12,9 +12,9 @@
 namespace dj {
 namespace {
 
-constexpr std::array<std::string_view, 20> kBinary = {"+",  "-", "*", "/", "%", "<<", ">>",
-                                                      ">>>", "&", "|", "^", ".", "<",  ">",
-                                                      "<=", ">=", "==", "!=", "&&", "||"};
+constexpr std::array<std::string_view, 20> kBinary = {"+",   "-",  "*",  "/",  "%",  "<<", ">>",
+                                                      ">>>", "&",  "|",  "^",  ".",  "<",  ">",
+                                                      "<=",  ">=", "==", "!=", "&&", "||"};
 constexpr std::array<std::string_view, 4> kUnary = {"-", "+", "!", "~"};
 constexpr std::array<std::string_view, 5> kTypes = {"unknown", "int", "str", "stat", "void"};
 constexpr std::array<std::string_view, 4> kStorage = {"counter", "scalar", "stats", "array"};
@@ -44,9 +44,15 @@ std::string target_text(const TargetExpr& target) {
   std::string out = (target.address_of ? "&$" : "$") + target.name;
   for (const TargetStep& step : target.path) {
     switch (step.kind) {
-      case TargetStep::Field: out += "->" + step.field; break;
-      case TargetStep::ConstElement: out += fmt::format("[{}]", step.index); break;
-      case TargetStep::ArgElement: out += "[?]"; break;
+      case TargetStep::Field:
+        out += "->" + step.field;
+        break;
+      case TargetStep::ConstElement:
+        out += fmt::format("[{}]", step.index);
+        break;
+      case TargetStep::ArgElement:
+        out += "[?]";
+        break;
     }
   }
   return out;
@@ -80,7 +86,9 @@ struct BodyPrinter {
             [](const StrLit& s) { return quoted(s.value); },
             [&](const LocalRef& l) { return local(l.local); },
             [&](const GlobalRef& g) { return global(g.global); },
-            [&](const ElementRef& r) { return fmt::format("{}[{}]", global(r.array), list(r.keys)); },
+            [&](const ElementRef& r) {
+              return fmt::format("{}[{}]", global(r.array), list(r.keys));
+            },
             [&](const Unary& u) {
               return fmt::format("({}{})", kUnary[static_cast<size_t>(u.op)], expr(*u.operand));
             },
@@ -88,25 +96,35 @@ struct BodyPrinter {
               return fmt::format("({} {} {})", expr(*b.left), name_of(b.op), expr(*b.right));
             },
             [&](const Ternary& t) {
-              return fmt::format("({} ? {} : {})", expr(*t.condition), expr(*t.then), expr(*t.otherwise));
+              return fmt::format("({} ? {} : {})", expr(*t.condition), expr(*t.then),
+                                 expr(*t.otherwise));
             },
             [&](const Assign& a) { return assign(a); },
             [&](const Crement& c) {
               std::string_view word = c.delta > 0 ? "++" : "--";
               std::string place = expr(*c.place);
-              return c.prefix ? fmt::format("({}{})", word, place) : fmt::format("({}{})", place, word);
+              return c.prefix ? fmt::format("({}{})", word, place)
+                              : fmt::format("({}{})", place, word);
             },
             [&](const CallFunction& c) {
               return fmt::format("{}({})", program.functions[c.function].name, list(c.args));
             },
-            [&](const CallBuiltin& c) { return fmt::format("{}({})", builtins()[c.builtin].name, list(c.args)); },
-            [&](const InArray& i) { return fmt::format("([{}] in {})", list(i.keys), global(i.array)); },
-            [&](const StatRead& s) { return fmt::format("@{}({})", stat_op_name(s.op), expr(*s.place)); },
+            [&](const CallBuiltin& c) {
+              return fmt::format("{}({})", builtins()[c.builtin].name, list(c.args));
+            },
+            [&](const InArray& i) {
+              return fmt::format("([{}] in {})", list(i.keys), global(i.array));
+            },
+            [&](const StatRead& s) {
+              return fmt::format("@{}({})", stat_op_name(s.op), expr(*s.place));
+            },
             [&](const TargetRef& t) {
               std::string text = target_text(probe->targets[t.target]);
               return t.args.empty() ? text : fmt::format("{}{{{}}}", text, list(t.args));
             },
-            [&](const Defined& d) { return fmt::format("@defined({})", target_text(probe->targets[d.target])); },
+            [&](const Defined& d) {
+              return fmt::format("@defined({})", target_text(probe->targets[d.target]));
+            },
             [&](const Print& p) {
               std::string_view word = p.printed ? "print" : "sprint";
               return fmt::format("{}#{}({})", word, p.format, list(p.args));
@@ -118,7 +136,9 @@ struct BodyPrinter {
         e.node);
   }
 
-  void line(const std::string& text) { out += std::string(static_cast<size_t>(depth) * 2, ' ') + text + "\n"; }
+  void line(const std::string& text) {
+    out += std::string(static_cast<size_t>(depth) * 2, ' ') + text + "\n";
+  }
 
   void nested(const Stmt& s) {
     ++depth;
@@ -133,10 +153,17 @@ struct BodyPrinter {
     for (size_t i = 0; i < f.keys.size(); ++i) text += (i == 0 ? "" : ", ") + local(f.keys[i]);
     text += "] in " + global(f.array);
     switch (f.sort) {
-      case Foreach::Sort::None: break;
-      case Foreach::Sort::Key: text += fmt::format(" by key {}", f.sort_key + 1); break;
-      case Foreach::Sort::Value: text += " by value"; break;
-      case Foreach::Sort::Stat: text += fmt::format(" by @{}", stat_op_name(f.sort_stat)); break;
+      case Foreach::Sort::None:
+        break;
+      case Foreach::Sort::Key:
+        text += fmt::format(" by key {}", f.sort_key + 1);
+        break;
+      case Foreach::Sort::Value:
+        text += " by value";
+        break;
+      case Foreach::Sort::Stat:
+        text += fmt::format(" by @{}", stat_op_name(f.sort_stat));
+        break;
     }
     if (f.sort != Foreach::Sort::None) text += f.descending ? " descending" : " ascending";
     if (f.limit) text += " limit " + expr(*f.limit);
@@ -181,12 +208,19 @@ std::string dump_global(const Global& global) {
   std::string out = fmt::format("global @{}", global.name);
   if (!global.keys.empty()) {
     out += "[";
-    for (size_t i = 0; i < global.keys.size(); ++i) out += fmt::format("{}{}", i ? ", " : "", name_of(global.keys[i]));
+    for (size_t i = 0; i < global.keys.size(); ++i) {
+      out += fmt::format("{}{}", i ? ", " : "", name_of(global.keys[i]));
+    }
     out += "]";
   }
-  out += fmt::format(": {} {}", name_of(global.value), kStorage[static_cast<size_t>(global.storage)]);
-  if (const int64_t* number = std::get_if<int64_t>(&global.init)) out += fmt::format(" = {}", *number);
-  if (const std::string* text = std::get_if<std::string>(&global.init)) out += " = " + quoted(*text);
+  out +=
+      fmt::format(": {} {}", name_of(global.value), kStorage[static_cast<size_t>(global.storage)]);
+  if (const int64_t* number = std::get_if<int64_t>(&global.init)) {
+    out += fmt::format(" = {}", *number);
+  }
+  if (const std::string* text = std::get_if<std::string>(&global.init)) {
+    out += " = " + quoted(*text);
+  }
   if (global.capacity != 0) out += fmt::format(" capacity {}", global.capacity);
   if (global.hist_log) out += " hist_log";
   if (global.hist_linear) {
@@ -210,8 +244,12 @@ std::string dump_point(const ast::ProbePoint& point) {
   std::string out;
   for (const ast::Component& component : point.components) {
     out += (out.empty() ? "" : ".") + component.name;
-    if (const int64_t* number = std::get_if<int64_t>(&component.argument)) out += fmt::format("({})", *number);
-    if (const std::string* text = std::get_if<std::string>(&component.argument)) out += "(" + quoted(*text) + ")";
+    if (const int64_t* number = std::get_if<int64_t>(&component.argument)) {
+      out += fmt::format("({})", *number);
+    }
+    if (const std::string* text = std::get_if<std::string>(&component.argument)) {
+      out += "(" + quoted(*text) + ")";
+    }
   }
   if (point.optional) out += "?";
   if (point.sufficient) out += "!";
@@ -234,12 +272,15 @@ std::string dump(const Program& program) {
       out += fmt::format("{}%{}: {}", i ? ", " : "", function.frame.locals[i].name,
                          name_of(function.frame.locals[i].type));
     }
-    out += fmt::format("): {}\n", name_of(function.result)) + dump_locals(function.frame, function.param_count);
+    out += fmt::format("): {}\n", name_of(function.result)) +
+           dump_locals(function.frame, function.param_count);
     BodyPrinter{program, function.frame, nullptr, out}.stmt(*function.body);
   }
   for (const Probe& probe : program.probes) {
     out += "probe ";
-    for (size_t i = 0; i < probe.points.size(); ++i) out += (i ? ", " : "") + dump_point(probe.points[i]);
+    for (size_t i = 0; i < probe.points.size(); ++i) {
+      out += (i ? ", " : "") + dump_point(probe.points[i]);
+    }
     out += probe.empty ? " (empty)\n" : "\n";
     for (const TargetExpr& target : probe.targets) out += "  target " + target_text(target) + "\n";
     out += dump_locals(probe.frame, 0);

@@ -6,8 +6,8 @@
 
 namespace dj {
 
-// Globals are written @name, locals %name, target expressions as in the script; types stand where names
-// are listed, operators are fully parenthesised.
+// Globals are written @name, locals %name, target expressions as in the script; types stand where
+// names are listed, operators are fully parenthesised.
 std::string dump(const Program& program);
 
 }  // namespace dj

@@ -1,4 +1,5 @@
-// printf formats: the literal taken apart and checked on its own, before the arguments are looked at.
+// printf formats: the literal taken apart and checked on its own, before the arguments are looked
+// at.
 #pragma once
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ struct Conversion {
 };
 
 struct SplitFormat {
-  std::string text;                     // length modifiers dropped, as the runtime formatter takes it
+  std::string text;  // length modifiers dropped, as the runtime formatter takes it
   std::vector<Conversion> conversions;  // in the order of the arguments
   bool ok = true;                       // false: reported
 };

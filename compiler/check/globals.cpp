@@ -18,7 +18,8 @@ void find_shape(const std::vector<NameUse>& uses, Global& global, GlobalFacts& f
   for (const NameUse& use : uses) {
     if (use.keys > 0 && !facts.indexed) {
       facts.indexed = use.span;
-      size_t keys = std::min<size_t>(use.keys, abi::kMaxKeys);  // more is reported where it is bound
+      size_t keys =
+          std::min<size_t>(use.keys, abi::kMaxKeys);  // more is reported where it is bound
       global.keys.assign(keys, Type::Unknown);
     }
     if (use.use == Use::StatAdd) {
@@ -49,29 +50,33 @@ void read_init(const ast::GlobalDecl& decl, Global& global) {
     e = unary->operand.get();
   }
   if (const ast::Number* number = std::get_if<ast::Number>(&e->node)) {
-    global.init = static_cast<int64_t>(static_cast<uint64_t>(number->value) * static_cast<uint64_t>(sign));
+    global.init =
+        static_cast<int64_t>(static_cast<uint64_t>(number->value) * static_cast<uint64_t>(sign));
     global.value = Type::Int;
   }
 }
 
-void check_declaration(const ast::GlobalDecl& decl, Global& global, GlobalFacts& facts, Diags& diags) {
+void check_declaration(const ast::GlobalDecl& decl, Global& global, GlobalFacts& facts,
+                       Diags& diags) {
   if (decl.wrap) {
-    diags.error("DJ2009", decl.span, fmt::format("wrapping arrays (`{}%`) are not built yet", decl.name));
+    diags.error("DJ2009", decl.span,
+                fmt::format("wrapping arrays (`{}%`) are not built yet", decl.name));
   }
   if (decl.init && (facts.indexed || facts.aggregate)) {
     bool array = facts.indexed.has_value();
     Diag& diag = diags.error(
         "DJ2023", decl.init->span,
-        fmt::format("only numbers and strings can have an initial value, but `{}` is an {}", decl.name,
-                    array ? "array" : "aggregate"));
+        fmt::format("only numbers and strings can have an initial value, but `{}` is an {}",
+                    decl.name, array ? "array" : "aggregate"));
     diag.labels.push_back({array ? *facts.indexed : *facts.aggregate,
                            array ? "first indexed here" : "made an aggregate here"});
     return;
   }
   if (decl.capacity && (*decl.capacity < 1 || *decl.capacity > kMaxCapacity)) {
-    Diag& diag = diags.error("DJ2024", decl.span,
-                             fmt::format("the size of `{}` is {}, but it must be at least 1 and at most {}",
-                                         decl.name, *decl.capacity, kMaxCapacity));
+    Diag& diag =
+        diags.error("DJ2024", decl.span,
+                    fmt::format("the size of `{}` is {}, but it must be at least 1 and at most {}",
+                                decl.name, *decl.capacity, kMaxCapacity));
     diag.help = fmt::format("`global {}` without a size takes the default", decl.name);
     return;
   }
@@ -93,7 +98,9 @@ void add_global(Global global, GlobalFacts facts, Program& program, Notes& notes
 }  // namespace
 
 bool is_auto_global(const std::vector<NameUse>& uses, const std::vector<Body>& units) {
-  struct Seen { bool updates = false, reads = false; };
+  struct Seen {
+    bool updates = false, reads = false;
+  };
   std::vector<Seen> seen(units.size());
   bool indexed_write = false, fed = false, updated_in_probe = false;
   for (const NameUse& use : uses) {
@@ -116,7 +123,8 @@ void declare_globals(const ast::Script& script, const Uses& uses, const CheckOpt
   for (const ast::GlobalDecl& decl : script.globals) {
     auto known = notes.globals.find(decl.name);
     if (known != notes.globals.end()) {
-      Diag& diag = diags.error("DJ2002", decl.span, fmt::format("the global `{}` is declared twice", decl.name));
+      Diag& diag = diags.error("DJ2002", decl.span,
+                               fmt::format("the global `{}` is declared twice", decl.name));
       diag.labels.push_back({program.globals[known->second].span, "first declared here"});
       continue;
     }

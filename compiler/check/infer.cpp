@@ -36,7 +36,8 @@ void Infer::make_slots() {
       table_.set(function_frames_[f].locals[i], facts.param_types[i], facts.param_spans[i]);
     }
     bool known = function.result == Type::Int || function.result == Type::Str;
-    results_.push_back(known ? table_.known(function.result, *facts.result_declared) : table_.open());
+    results_.push_back(known ? table_.known(function.result, *facts.result_declared)
+                             : table_.open());
   }
   for (const Probe& probe : program_.probes) probe_frames_.push_back(frame_vars(probe.frame));
 }
@@ -61,10 +62,14 @@ void Infer::finish() {
   for (GlobalId g = 0; g < program_.globals.size(); ++g) {
     Global& global = program_.globals[g];
     global.value = decided(table_.type(global_values_[g]));
-    for (size_t i = 0; i < global.keys.size(); ++i) global.keys[i] = decided(table_.type(global_keys_[g][i]));
+    for (size_t i = 0; i < global.keys.size(); ++i) {
+      global.keys[i] = decided(table_.type(global_keys_[g][i]));
+    }
   }
   auto finish_frame = [this](Frame& frame, const FrameVars& vars) {
-    for (size_t i = 0; i < frame.locals.size(); ++i) frame.locals[i].type = decided(table_.type(vars.locals[i]));
+    for (size_t i = 0; i < frame.locals.size(); ++i) {
+      frame.locals[i].type = decided(table_.type(vars.locals[i]));
+    }
   };
   for (FunctionId f = 0; f < program_.functions.size(); ++f) {
     Function& function = program_.functions[f];
@@ -82,7 +87,9 @@ void Infer::finish_print(PrintNote& note) {
   Print& print = std::get<Print>(note.expr->node);
   Format& format = program_.formats[print.format];
   if (note.formatted) {
-    for (const Conversion& conversion : note.conversions) format.arguments.push_back(conversion.type);
+    for (const Conversion& conversion : note.conversions) {
+      format.arguments.push_back(conversion.type);
+    }
     return;
   }
   std::vector<ExprPtr> kept;

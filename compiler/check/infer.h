@@ -1,5 +1,5 @@
-// Infer: the second pass over the bodies. Finds the type of every variable, key, parameter, result and
-// expression by unification; what nothing decides is a number.
+// Infer: the second pass over the bodies. Finds the type of every variable, key, parameter, result
+// and expression by unification; what nothing decides is a number.
 #pragma once
 #include <string>
 #include <string_view>
@@ -53,11 +53,15 @@ class Infer {
   void keys(GlobalId array, std::vector<ExprPtr>& given);
   // The type of a variable or element that is written or read; refuses a plain use of an aggregate.
   TypeVar place(Expr& e);
+  void aggregate_place(Expr& e);  // one that <<< or an @op works on
   TypeVar aggregate_misuse(GlobalId global, Span span);
 
   // infer_report.cpp
   // e must be of this type: "`x` is a string, but <why> needs a number".
-  void want(Expr& e, Type type, std::string_view why, std::string help = "");
+  // False when it is not.
+  bool want(Expr& e, Type type, std::string_view why, std::string help = "");
+  // Both operands of an operator; two of the wrong type are one mistake.
+  void want_both(Binary& b, Type type, std::string_view why, const std::string& help);
   // The same once it is known to differ; null: its cause was reported before.
   Diag* mismatch(const Expr& e, TypeVar v, Type wanted, std::string_view why, std::string help);
   // The value goes to the slot: both have one type from here on.
@@ -81,11 +85,11 @@ class Infer {
   TypeTable table_;
   std::vector<TypeVar> global_values_;
   std::vector<std::vector<TypeVar>> global_keys_;
-  std::vector<TypeVar> results_;             // by FunctionId
-  std::vector<FrameVars> function_frames_;   // by FunctionId
-  std::vector<FrameVars> probe_frames_;      // by ProbeId
-  const FrameVars* frame_ = nullptr;         // of the body being visited
-  FunctionId function_ = 0;                  // the same, for `return`
+  std::vector<TypeVar> results_;            // by FunctionId
+  std::vector<FrameVars> function_frames_;  // by FunctionId
+  std::vector<FrameVars> probe_frames_;     // by ProbeId
+  const FrameVars* frame_ = nullptr;        // of the body being visited
+  FunctionId function_ = 0;                 // the same, for `return`
   std::vector<std::pair<Expr*, TypeVar>> types_;
 };
 

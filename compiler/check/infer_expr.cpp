@@ -1,4 +1,5 @@
-// Types of expressions: value() where a value is needed, visit() where it may have none (a statement).
+// Types of expressions: value() where a value is needed, visit() where it may have none (a
+// statement).
 #include <fmt/format.h>
 
 #include <array>
@@ -11,12 +12,14 @@
 namespace dj {
 namespace {
 
-constexpr std::array<std::string_view, 20> kOperators = {"+",  "-", "*", "/", "%", "<<", ">>",
-                                                         ">>>", "&", "|", "^", ".", "<",  ">",
-                                                         "<=", ">=", "==", "!=", "&&", "||"};
+constexpr std::array<std::string_view, 20> kOperators = {"+",   "-",  "*",  "/",  "%",  "<<", ">>",
+                                                         ">>>", "&",  "|",  "^",  ".",  "<",  ">",
+                                                         "<=",  ">=", "==", "!=", "&&", "||"};
 constexpr std::array<std::string_view, 4> kUnaries = {"-", "+", "!", "~"};
 
-std::string quoted(ast::BinOp op) { return fmt::format("`{}`", kOperators[static_cast<size_t>(op)]); }
+std::string quoted(ast::BinOp op) {
+  return fmt::format("`{}`", kOperators[static_cast<size_t>(op)]);
+}
 
 bool compares(ast::BinOp op) { return op >= ast::BinOp::Lt && op <= ast::BinOp::Ne; }
 
@@ -36,66 +39,66 @@ TypeVar Infer::value(Expr& e) {
 
 TypeVar Infer::visit(Expr& e) {
   if (notes_.poisoned.contains(&e)) return remember(e, table_.open());
-  TypeVar v = std::visit(
-      Overload{
-          [&](IntLit&) { return number(e); },
-          [&](StrLit&) { return string(e); },
-          [&](LocalRef&) { return place(e); },
-          [&](GlobalRef&) { return place(e); },
-          [&](ElementRef&) { return place(e); },
-          [&](Unary& u) {
-            want(*u.operand, Type::Int, fmt::format("`{}`", kUnaries[static_cast<size_t>(u.op)]));
-            return number(e);
-          },
-          [&](Binary& b) {
-            binary(b);
-            return b.op == ast::BinOp::Concat ? string(e) : number(e);
-          },
-          [&](Ternary& t) { return ternary(t); },
-          [&](Assign& a) { return assign(a); },
-          [&](Crement& c) {
-            TypeVar where = place(*c.place);
-            std::string_view word = c.delta > 0 ? "`++`" : "`--`";
-            if (!table_.set(where, Type::Int, c.place->span)) {
-              mismatch(*c.place, where, Type::Int, word, "");
-            }
-            return number(e);
-          },
-          [&](CallFunction& c) { return call(c); },
-          [&](CallBuiltin& c) {
-            call(c);
-            return table_.known(e.type, e.span);
-          },
-          [&](InArray& i) {
-            keys(i.array, i.keys);
-            return number(e);
-          },
-          [&](StatRead& s) {
-            if (ElementRef* element = std::get_if<ElementRef>(&s.place->node)) keys(element->array, element->keys);
-            remember(*s.place, table_.known(Type::Stat, s.place->span));
-            return number(e);
-          },
-          [&](TargetRef& t) {
-            for (ExprPtr& arg : t.args) want(*arg, Type::Int, "an index");
-            return table_.known(e.type, e.span);
-          },
-          [&](Defined&) { return number(e); },
-          [&](Print& p) {
-            print(p);
-            return table_.known(e.type, e.span);
-          },
-          [&](PrintHist& h) {
-            if (ElementRef* element = std::get_if<ElementRef>(&h.place->node)) keys(element->array, element->keys);
-            remember(*h.place, table_.known(Type::Stat, h.place->span));
-            return table_.open();
-          },
-      },
-      e.node);
+  TypeVar v = std::visit(Overload{
+                             [&](IntLit&) { return number(e); },
+                             [&](StrLit&) { return string(e); },
+                             [&](LocalRef&) { return place(e); },
+                             [&](GlobalRef&) { return place(e); },
+                             [&](ElementRef&) { return place(e); },
+                             [&](Unary& u) {
+                               want(*u.operand, Type::Int,
+                                    fmt::format("`{}`", kUnaries[static_cast<size_t>(u.op)]));
+                               return number(e);
+                             },
+                             [&](Binary& b) {
+                               binary(b);
+                               return b.op == ast::BinOp::Concat ? string(e) : number(e);
+                             },
+                             [&](Ternary& t) { return ternary(t); },
+                             [&](Assign& a) { return assign(a); },
+                             [&](Crement& c) {
+                               TypeVar where = place(*c.place);
+                               std::string_view word = c.delta > 0 ? "`++`" : "`--`";
+                               if (!table_.set(where, Type::Int, c.place->span)) {
+                                 mismatch(*c.place, where, Type::Int, word, "");
+                               }
+                               return number(e);
+                             },
+                             [&](CallFunction& c) { return call(c); },
+                             [&](CallBuiltin& c) {
+                               call(c);
+                               return table_.known(e.type, e.span);
+                             },
+                             [&](InArray& i) {
+                               keys(i.array, i.keys);
+                               return number(e);
+                             },
+                             [&](StatRead& s) {
+                               aggregate_place(*s.place);
+                               return number(e);
+                             },
+                             [&](TargetRef& t) {
+                               for (ExprPtr& arg : t.args) want(*arg, Type::Int, "an index");
+                               return table_.known(e.type, e.span);
+                             },
+                             [&](Defined&) { return number(e); },
+                             [&](Print& p) {
+                               print(p);
+                               return table_.known(e.type, e.span);
+                             },
+                             [&](PrintHist& h) {
+                               aggregate_place(*h.place);
+                               return table_.open();
+                             },
+                         },
+                         e.node);
   return remember(e, v);
 }
 
 TypeVar Infer::place(Expr& e) {
-  if (LocalRef* local = std::get_if<LocalRef>(&e.node)) return remember(e, frame_->locals[local->local]);
+  if (LocalRef* local = std::get_if<LocalRef>(&e.node)) {
+    return remember(e, frame_->locals[local->local]);
+  }
   GlobalId global;
   if (ElementRef* element = std::get_if<ElementRef>(&e.node)) {
     keys(element->array, element->keys);
@@ -107,15 +110,21 @@ TypeVar Infer::place(Expr& e) {
   return remember(e, global_values_[global]);
 }
 
+void Infer::aggregate_place(Expr& e) {
+  if (ElementRef* element = std::get_if<ElementRef>(&e.node)) keys(element->array, element->keys);
+  remember(e, table_.known(Type::Stat, e.span));
+}
+
 TypeVar Infer::aggregate_misuse(GlobalId global, Span span) {
   GlobalFacts& facts = notes_.global_facts[global];
   if (!facts.reported) {
     facts.reported = true;
     const std::string& name = program_.globals[global].name;
-    Diag& diag = diags_.error("DJ2103", span,
-                              fmt::format("`{}` is an aggregate: it has no value of its own", name));
+    Diag& diag = diags_.error(
+        "DJ2103", span, fmt::format("`{}` is an aggregate: it has no value of its own", name));
     if (facts.aggregate) diag.labels.push_back({*facts.aggregate, "made an aggregate here"});
-    diag.help = "use @count(x), @sum(x), @min(x), @max(x) or @avg(x); only `<<<` and delete change it";
+    diag.help =
+        "use @count(x), @sum(x), @min(x), @max(x) or @avg(x); only `<<<` and delete change it";
   }
   return table_.open();
 }
@@ -129,15 +138,13 @@ void Infer::keys(GlobalId array, std::vector<ExprPtr>& given) {
 
 void Infer::binary(Binary& b) {
   if (b.op == ast::BinOp::Concat) {
-    want(*b.left, Type::Str, "`.`", "sprint(x) makes a string of a number");
-    want(*b.right, Type::Str, "`.`", "sprint(x) makes a string of a number");
+    want_both(b, Type::Str, "`.`", "sprint(x) makes a string of a number");
   } else if (compares(b.op)) {
     TypeVar left = value(*b.left);
     TypeVar right = value(*b.right);
     flow({left, fmt::format("the left side of {}", quoted(b.op))}, *b.right, right);
   } else {
-    want(*b.left, Type::Int, quoted(b.op), append_help(b.op, false));
-    want(*b.right, Type::Int, quoted(b.op), append_help(b.op, false));
+    want_both(b, Type::Int, quoted(b.op), append_help(b.op, false));
   }
 }
 
@@ -163,6 +170,8 @@ TypeVar Infer::assign(Assign& a) {
   std::string word = append ? "`.=`" : fmt::format("`{}=`", kOperators[static_cast<size_t>(*a.op)]);
   if (!table_.set(where, type, a.place->span)) {
     mismatch(*a.place, where, type, word, append ? "" : append_help(*a.op, true));
+    value(*a.value);
+    return where;
   }
   want(*a.value, type, word, append ? "sprint(x) makes a string of a number" : "");
   return where;
@@ -173,7 +182,8 @@ TypeVar Infer::call(CallFunction& c) {
   for (size_t i = 0; i < c.args.size(); ++i) {
     TypeVar v = value(*c.args[i]);
     flow({function_frames_[c.function].locals[i],
-          fmt::format("argument {} (`{}`) of `{}`", i + 1, callee.frame.locals[i].name, callee.name)},
+          fmt::format("argument {} (`{}`) of `{}`", i + 1, callee.frame.locals[i].name,
+                      callee.name)},
          *c.args[i], v);
   }
   return results_[c.function];
@@ -199,10 +209,12 @@ void Infer::print(Print& p) {
                                        : fmt::format("`{}`", conversion.text);
     TypeVar v = value(*p.args[i]);
     if (table_.set(v, conversion.type, p.args[i]->span)) continue;
-    std::string help = conversion.star ? "" : conversion.type == Type::Int ? "print a string by %s"
-                                                                           : "print a number by %d";
+    std::string help = conversion.star                ? ""
+                       : conversion.type == Type::Int ? "print a string by %s"
+                                                      : "print a number by %d";
     if (Diag* diag = mismatch(*p.args[i], v, conversion.type, word, help)) {
-      diag->labels.push_back({conversion.span, fmt::format("this needs {}", type_words(conversion.type))});
+      diag->labels.push_back(
+          {conversion.span, fmt::format("this needs {}", type_words(conversion.type))});
     }
   }
 }

@@ -19,20 +19,25 @@ struct LocalUses {
 };
 
 bool is_builtin(const std::string& name) {
-  return std::any_of(builtins().begin(), builtins().end(), [&](const Builtin& row) { return row.name == name; });
+  return std::any_of(builtins().begin(), builtins().end(),
+                     [&](const Builtin& row) { return row.name == name; });
 }
 
-std::string never_set_help(const std::string& name, uint32_t unit, const Uses& uses, const Program& program) {
+std::string never_set_help(const std::string& name, uint32_t unit, const Uses& uses,
+                           const Program& program) {
   const std::vector<NameUse>& list = uses.names.at(name);
-  if (std::any_of(list.begin(), list.end(), [&](const NameUse& u) { return u.unit != unit && is_write(u.use); })) {
-    return fmt::format("variables belong to one probe or function; to share it declare: global {}", name);
+  if (std::any_of(list.begin(), list.end(),
+                  [&](const NameUse& u) { return u.unit != unit && is_write(u.use); })) {
+    return fmt::format("variables belong to one probe or function; to share it declare: global {}",
+                       name);
   }
   if (is_builtin(name)) return fmt::format("call the function: {}()", name);
   std::vector<std::string> known;
   for (const Global& global : program.globals) known.push_back(global.name);
   for (const auto& [other, others] : uses.names) {
-    bool set_here = std::any_of(others.begin(), others.end(),
-                                [&](const NameUse& u) { return u.unit == unit && is_write(u.use); });
+    bool set_here = std::any_of(others.begin(), others.end(), [&](const NameUse& u) {
+      return u.unit == unit && is_write(u.use);
+    });
     if (other != name && set_here) known.push_back(other);
   }
   std::sort(known.begin(), known.end());
@@ -43,11 +48,13 @@ std::string never_set_help(const std::string& name, uint32_t unit, const Uses& u
 void lint_local(const std::string& name, uint32_t unit, const LocalUses& local, const Uses& uses,
                 const Program& program, Diags& diags) {
   if (local.first_read != nullptr && local.first_write == nullptr) {
-    Diag& diag = diags.warning("DJ2902", local.first_read->span, fmt::format("`{}` is never set", name));
+    Diag& diag =
+        diags.warning("DJ2902", local.first_read->span, fmt::format("`{}` is never set", name));
     diag.help = never_set_help(name, unit, uses, program);
   }
   if (local.first_write != nullptr && local.first_read == nullptr && !local.bound) {
-    Diag& diag = diags.warning("DJ2903", local.first_write->span, fmt::format("`{}` is set but never read", name));
+    Diag& diag = diags.warning("DJ2903", local.first_write->span,
+                               fmt::format("`{}` is set but never read", name));
     diag.help = fmt::format("to see it at the end declare: global {}", name);
   }
 }
@@ -66,7 +73,9 @@ void lint(const Uses& uses, const Program& program, Diags& diags) {
       if (is_write(use.use) && local.first_write == nullptr) local.first_write = &use;
       local.bound |= use.use == Use::Bind;
     }
-    for (uint32_t u = 0; u < by_unit.size(); ++u) lint_local(name, u, by_unit[u], uses, program, diags);
+    for (uint32_t u = 0; u < by_unit.size(); ++u) {
+      lint_local(name, u, by_unit[u], uses, program, diags);
+    }
   }
   for (const Probe& probe : program.probes) {
     if (!probe.empty) continue;

@@ -38,11 +38,16 @@ Signature parse_signature(std::string_view text) {
 
 std::string_view type_words(Type type) {
   switch (type) {
-    case Type::Int: return "a number";
-    case Type::Str: return "a string";
-    case Type::Stat: return "an aggregate";
-    case Type::Void: return "nothing";
-    case Type::Unknown: break;
+    case Type::Int:
+      return "a number";
+    case Type::Str:
+      return "a string";
+    case Type::Stat:
+      return "an aggregate";
+    case Type::Void:
+      return "nothing";
+    case Type::Unknown:
+      break;
   }
   return "of unknown type";
 }

@@ -10,8 +10,8 @@ namespace {
 constexpr std::array<std::string_view, 5> kStatOps = {"count", "sum", "min", "max", "avg"};
 constexpr std::array<std::string_view, 2> kHistograms = {"hist_log", "hist_linear"};
 constexpr std::array<std::string_view, 14> kUnbuilt = {
-    "entry", "exit",  "var",  "cast",    "choose_defined", "perf", "const",
-    "kderef", "uderef", "kregister", "uregister", "variance", "task", "module"};
+    "entry",  "exit",   "var",       "cast",      "choose_defined", "perf", "const",
+    "kderef", "uderef", "kregister", "uregister", "variance",       "task", "module"};
 
 }  // namespace
 

@@ -12,7 +12,9 @@ namespace {
 // By unit: whether its code can run in the traced program.
 std::vector<bool> runs_in_target(const ast::Script& script, const Uses& uses) {
   std::unordered_map<std::string, uint32_t> functions;
-  for (uint32_t f = 0; f < script.functions.size(); ++f) functions.emplace(script.functions[f].name, f);
+  for (uint32_t f = 0; f < script.functions.size(); ++f) {
+    functions.emplace(script.functions[f].name, f);
+  }
   std::vector<bool> reached(uses.units.size(), false);
   std::vector<uint32_t> waiting;
   for (uint32_t u = 0; u < uses.units.size(); ++u) {
@@ -36,7 +38,8 @@ bool starts_at_zero(const Global& global) {
   return std::holds_alternative<std::monostate>(global.init) || (number != nullptr && *number == 0);
 }
 
-bool is_counter(const Global& global, const std::vector<NameUse>& uses, const std::vector<bool>& in_target) {
+bool is_counter(const Global& global, const std::vector<NameUse>& uses,
+                const std::vector<bool>& in_target) {
   if (global.value != Type::Int || !starts_at_zero(global)) return false;
   bool counted = false;
   for (const NameUse& use : uses) {
@@ -48,8 +51,10 @@ bool is_counter(const Global& global, const std::vector<NameUse>& uses, const st
       case Use::Read:
         if (in_target[use.unit]) return false;
         break;
-      case Use::Delete: break;
-      default: return false;
+      case Use::Delete:
+        break;
+      default:
+        return false;
     }
   }
   return counted;
@@ -63,7 +68,8 @@ void choose_storage(const ast::Script& script, const Uses& uses, Program& progra
   for (Global& global : program.globals) {
     auto found = uses.names.find(global.name);
     const std::vector<NameUse>& list = found == uses.names.end() ? kNone : found->second;
-    global.ever_read = std::any_of(list.begin(), list.end(), [](const NameUse& u) { return is_read(u.use); });
+    global.ever_read =
+        std::any_of(list.begin(), list.end(), [](const NameUse& u) { return is_read(u.use); });
     global.ever_written =
         std::any_of(list.begin(), list.end(), [](const NameUse& u) { return is_write(u.use); });
     if (!global.keys.empty()) {

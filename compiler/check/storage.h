@@ -1,4 +1,5 @@
-// Storage: how each global is kept, and whether it is shown at exit, decided by how the script uses it.
+// Storage: how each global is kept, and whether it is shown at exit, decided by how the script uses
+// it.
 #pragma once
 #include "compiler/check/notes.h"
 #include "compiler/check/uses.h"

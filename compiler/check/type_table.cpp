@@ -1,4 +1,5 @@
-// Union-find with path halving; the class keeps the type, its evidence and whether it was complained about.
+// Union-find with path halving; the class keeps the type, its evidence and whether it was
+// complained about.
 #include "compiler/check/type_table.h"
 
 namespace dj {
@@ -39,7 +40,9 @@ bool TypeTable::join(TypeVar a, TypeVar b) {
   if (a == b) return true;
   Node& into = nodes_[a];
   Node& from = nodes_[b];
-  if (into.type != Type::Unknown && from.type != Type::Unknown && into.type != from.type) return false;
+  if (into.type != Type::Unknown && from.type != Type::Unknown && into.type != from.type) {
+    return false;
+  }
   if (into.type == Type::Unknown) {
     into.type = from.type;
     into.evidence = from.evidence;

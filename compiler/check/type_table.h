@@ -1,5 +1,5 @@
-// TypeTable: union-find over the things of a script that have one type each (a variable, a key, a result),
-// with the place where each type was first seen.
+// TypeTable: union-find over the things of a script that have one type each (a variable, a key, a
+// result), with the place where each type was first seen.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,5 @@
-// The walk that finds every use of a name. It knows which values are discarded; it resolves nothing.
+// The walk that finds every use of a name. It knows which values are discarded; it resolves
+// nothing.
 #include "compiler/check/uses.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Uses: how every name of a script is used and where, gathered in one walk before anything is bound.
-// The auto-global rule, the storage classes, the display at exit and the warnings all read it.
+// Uses: how every name of a script is used and where, gathered in one walk before anything is
+// bound. The auto-global rule, the storage classes, the display at exit and the warnings all read
+// it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -48,7 +49,9 @@ Uses find_uses(const ast::Script& script);
 bool is_host(const ast::Probe& probe);
 bool is_host(const ast::ProbePoint& point);
 
-inline bool is_write(Use use) { return use != Use::Read && use != Use::StatRead && use != Use::Delete; }
+inline bool is_write(Use use) {
+  return use != Use::Read && use != Use::StatRead && use != Use::Delete;
+}
 inline bool is_read(Use use) {
   return use == Use::Read || use == Use::UpdateRead || use == Use::StatRead;
 }
