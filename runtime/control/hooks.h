@@ -1,29 +1,31 @@
-// Which system call instructions of the target must go through the agent, and whether they can.
+// Which system call instructions of the target must go through the agent, and whether all of them can.
 #pragma once
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "arch/x86_64/safety.h"
 #include "compiler/result.h"
 #include "runtime/control/module_code.h"
-#include "runtime/control/patch.h"
 #include "runtime/control/process.h"
 
 namespace dj {
 
-// Hooks: patches for `syscall` instructions, and why the set is not complete (empty: it is).
-struct Hooks {
-  std::vector<PatchSite> sites;
-  std::string incomplete;
+enum class HookSet : uint8_t {
+  Rseq,  // vfork, clone, clone3: a thread that is not registered with rseq must be seen as such
+  Trap,  // also rt_sigaction, rt_sigprocmask and all that set masks while they wait: SIGTRAP must stay deliverable
 };
 
-// vfork, clone, clone3: a thread that is not registered with rseq must be seen as such (entries.h, dj_syscall_hook).
-Result<Hooks> rseq_hooks(const std::vector<MappedModule>& modules, ModuleCodes& codes);
-// rt_sigaction, rt_sigprocmask and all that set masks while they wait: SIGTRAP must stay deliverable.
-Result<Hooks> trap_hooks(const std::vector<MappedModule>& modules, ModuleCodes& codes);
+// Regions of system call instructions, by module. Their verdicts are not yet checked.
+struct HookRegions {
+  std::vector<std::pair<size_t, arch::Checker::Syscall>> regions;  // (index of the module, region)
+};
+HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, ModuleCodes& codes);
+// Must this one be hooked, or the set is useless? (Others only narrow a gap.)
+bool is_essential(HookSet set, int64_t number);
 
 // Asked before lowering: may handlers of this target rely on rseq? `registered`: the kernel knows an area of the
-// (main) thread. Says why not in *why.
+// main thread. *why: why not.
 bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, ModuleCodes& codes, std::string* why);
 
 }  // namespace dj

@@ -2,36 +2,30 @@
 // where it must be: prepare() looks at files, place() writes islands, arm() and disarm() patch text.
 #pragma once
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "arch/x86_64/detour.h"
 #include "compiler/image.h"
 #include "compiler/layout.h"
 #include "compiler/plan.h"
 #include "compiler/result.h"
+#include "runtime/control/detours.h"
 #include "runtime/control/module_code.h"
 #include "runtime/control/patch.h"
+#include "runtime/control/patch_plan.h"
 #include "runtime/control/process.h"
 #include "runtime/control/session_memory.h"
 #include "runtime/control/stopped.h"
+#include "runtime/control/trap_setup.h"
 
 namespace dj {
 
-// Links handlers and agent for `base` into `working` (compiler/image.h, link()).
-using LinkCode = std::function<Result<Linked>(uint64_t base, std::span<uint8_t> working)>;
-
-struct InstallOptions {
-  bool optimize = true;   // false: every site stays an int3 (--no-optimize)
-  bool use_rseq = true;   // handlers trust the rseq area: hook vfork and clone (can_trust_rseq() said yes)
-};
+using InstallOptions = PatchOptions;
 
 // InstalledSite: one patched (or refused) place, as --probes prints it.
 struct InstalledSite {
   SiteId site = 0;
-  uint64_t address = 0;    // runtime address of the patched instruction
+  uint64_t address = 0;    // runtime address of the instruction that the handlers precede
   char letter = 'e';       // site_letter()
   std::string symbol;      // "symbol+0x12"
   std::string module;      // path
@@ -42,7 +36,7 @@ struct InstalledSite {
 std::string to_string(const InstalledSite& site);
 
 struct InstallTimes {
-  uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, patch_ns = 0, pause_ns = 0;
+  uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, move_ns = 0, patch_ns = 0;
 };
 
 class Installation {
@@ -57,29 +51,34 @@ class Installation {
   std::vector<AddressRange> island_modules() const;
   uint64_t detour_bytes() const;
 
-  // Links the code (code_bytes: link_bytes(image)) and writes all detours. Sites out of reach become Skipped.
+  // Links the code (code_bytes: link_bytes(image)) and writes all detours and the trap table. The arena must
+  // be formatted. Sites that cannot be reached become Skipped. The target may run meanwhile.
   Status place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
   // Patches the text. Afterwards handlers run as soon as `stopped` is released.
   Status arm(Stopped& stopped);
-  // Puts all original bytes back and verifies them. Idempotent.
+  // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);
 
-  // One entry per place, by SiteId, then address. After arm() the states are final.
+  // One entry per place and Plan site, by SiteId, then address. After arm() the states are final.
   std::vector<InstalledSite> sites() const;
   const InstallTimes& times() const { return times_; }
-  size_t armed_count() const;
+  size_t armed_count() const;  // places whose text is patched for a probe
 
  private:
   Installation() = default;
-  std::vector<PatchSite> sites_;    // probe sites
-  std::vector<PatchSite> hooks_;    // system call hooks, before any int3 in patching order
+  void check_text(const Stopped& stopped);
+  Status write(const Stopped& stopped, std::vector<PatchSite>& sites, bool jumps);
+  Status restore(const Stopped& stopped, std::vector<PatchSite>& sites, std::string& damage);
+
+  PatchPlan patches_;
   std::vector<MappedModule> modules_;
-  std::vector<uint64_t> restorers_; // addresses of rt_sigreturn trampolines
-  Layout layout_;
+  std::vector<uint64_t> restorers_;  // code that signal frames return to
   std::vector<HandlerAbi> abis_;
-  std::vector<std::string> symbols_;  // by SiteId, for sites()
-  std::vector<uint64_t> entries_;     // by SiteId: function_begin
-  TrapAgent trap_;                    // addresses in the first island, and what was replaced
+  std::vector<std::string> symbols_;       // by SiteId
+  std::vector<uint64_t> function_begins_;  // by SiteId, ELF address
+  std::vector<SiteKind> kinds_;            // by SiteId
+  uint64_t trap_table_ = 0, trap_bytes_ = 0;
+  TrapSetup trap_;
   InstallTimes times_;
 };
 

@@ -68,6 +68,23 @@ std::optional<uint64_t> Island::reserve(uint64_t bytes, const DisplacementPatter
   return std::nullopt;
 }
 
+void Island::give_back(uint64_t address, uint64_t bytes) {
+  if (bytes == 0) {
+    return;
+  }
+  uint64_t end = address + bytes;
+  auto next = free_.lower_bound(address);
+  if (next != free_.end() && next->first == end) {
+    end = next->second;
+    next = free_.erase(next);
+  }
+  if (next != free_.begin() && std::prev(next)->second == address) {
+    std::prev(next)->second = end;
+  } else {
+    free_[address] = end;
+  }
+}
+
 std::span<uint8_t> Island::view(uint64_t address, uint64_t bytes) {
   CHECK(contains(address) && address + bytes <= end());
   return working_.subspan(address - base_, bytes);

@@ -28,6 +28,8 @@ class Island {
   std::optional<uint64_t> reserve(uint64_t bytes);
   // As reserve(), at the first free address (any alignment) that fits the pattern.
   std::optional<uint64_t> reserve(uint64_t bytes, const DisplacementPattern& pattern);
+  // Makes [address, address + bytes) free again; nobody can be, or come, there.
+  void give_back(uint64_t address, uint64_t bytes);
   // djtap's view of [address, address + bytes).
   std::span<uint8_t> view(uint64_t address, uint64_t bytes);
   uint64_t bytes_left() const;

@@ -1,0 +1,142 @@
+// Detours of a session.
+//
+// Handlers for a function's boundary and for the middle expect different frames (arch/x86_64/detour.h). Where both
+// kinds meet at one address, the boundary handlers get a detour of their own in front, which ends in a jump to the other.
+#include "runtime/control/detours.h"
+
+#include <algorithm>
+#include <string>
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kAlignSlack = 16;
+// jmp to the next instruction: as a region "original" 5 bytes before X it relocates to a jump to X.
+constexpr uint8_t kJumpToNext[5] = {0xe9, 0, 0, 0, 0};
+
+arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerAbi>& abis, const Linked* code) {
+  arch::HandlerCall out;
+  out.stack_regs = abis[call.handler].stack_regs;
+  out.wants_site = abis[call.handler].wants_site;
+  out.site = call.site;
+  if (code != nullptr) {
+    out.address = code->symbols.at("dj_handler_" + std::to_string(call.handler));
+  }
+  return out;
+}
+
+// The site's request with the handlers of one form only.
+arch::DetourRequest request_for(const PatchSite& site, arch::Form form, const std::vector<HandlerAbi>& abis,
+                                const Linked* code) {
+  arch::DetourRequest request;
+  request.region = site.original;
+  request.original = site.address;
+  request.handlers_at = site.handlers_at;
+  request.form = form;
+  for (const PatchCall& call : site.calls) {
+    if (call.form == form) {
+      request.calls.push_back(handler_call(call, abis, code));
+    }
+  }
+  return request;
+}
+
+bool has_form(const PatchSite& site, arch::Form form) {
+  return std::any_of(site.calls.begin(), site.calls.end(), [&](const PatchCall& c) { return c.form == form; });
+}
+
+Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& request, uint64_t* address) {
+  uint64_t room = arch::detour_bytes_max(request);
+  std::optional<uint64_t> at = island.reserve(room);
+  if (!at.has_value()) {
+    return Error{"no room left for code near the module"};
+  }
+  Result<arch::Detour> detour = arch::build_detour(request, *at);
+  if (!detour.ok()) {
+    island.give_back(*at, room);
+    return detour.error();
+  }
+  const std::vector<uint8_t>& bytes = detour.value().bytes;
+  CHECK(bytes.size() <= room);
+  std::copy(bytes.begin(), bytes.end(), island.view(*at, bytes.size()).begin());
+  island.give_back(*at + bytes.size(), room - bytes.size());
+  *address = *at;
+  return detour;
+}
+
+}  // namespace
+
+uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis) {
+  uint64_t bytes = 0;
+  for (arch::Form form : {arch::Form::Boundary, arch::Form::Middle}) {
+    if (site.hook ? form == arch::Form::Boundary : has_form(site, form)) {
+      bytes += arch::detour_bytes_max(request_for(site, form, abis, nullptr)) + kAlignSlack;
+    }
+  }
+  return bytes;
+}
+
+Result<CodeIslands> CodeIslands::link_all(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link) {
+  CodeIslands islands(memory);
+  for (Island& island : memory.islands()) {
+    std::optional<uint64_t> base = island.reserve(code_bytes);
+    CHECK(base.has_value() && *base == island.base());  // it was made large enough, and is empty
+    DJ_TRY(Linked linked, link(*base, island.view(*base, code_bytes)));
+    islands.linked_.push_back(std::move(linked));
+  }
+  return islands;
+}
+
+void CodeIslands::build(PatchSite& site, const std::vector<HandlerAbi>& abis) {
+  if (site.state == SiteState::Skipped) {
+    return;
+  }
+  Island* island = memory_->island_near(site.address);
+  if (island == nullptr) {
+    return site.skip("no free addresses for code near the module");
+  }
+  size_t index = 0;
+  while (&memory_->islands()[index] != island) {
+    index++;
+  }
+  Status built = build_in(*island, linked_[index], site, abis);
+  if (!built.ok()) {
+    site.skip(built.error().message);
+  }
+}
+
+Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site,
+                             const std::vector<HandlerAbi>& abis) {
+  bool middle = has_form(site, arch::Form::Middle);
+  arch::DetourRequest main =
+      request_for(site, middle ? arch::Form::Middle : arch::Form::Boundary, abis, &code);
+  if (site.hook) {
+    main.syscall_hook = code.symbols.at("dj_syscall_hook");
+  }
+  DJ_TRY(arch::Detour detour, write_detour(island, main, &site.detour));
+  for (auto [offset, copy] : detour.copies) {
+    site.copies.emplace_back(offset, site.detour + copy);
+  }
+  if (middle && has_form(site, arch::Form::Boundary)) {
+    if (site.handlers_at != 0) {
+      return Error{"entry and statement handlers meet behind the place's first instruction", Fail::Unsupported};
+    }
+    arch::DetourRequest front = request_for(site, arch::Form::Boundary, abis, &code);
+    front.region = kJumpToNext;
+    front.original = site.detour - sizeof kJumpToNext;
+    DJ_TRY_DO(write_detour(island, front, &site.detour));
+  }
+  return ok_status();
+}
+
+uint64_t CodeIslands::symbol(const std::string& name) const {
+  for (const Linked& code : linked_) {
+    auto found = code.symbols.find(name);
+    if (found != code.symbols.end()) {
+      return found->second;
+    }
+  }
+  return 0;
+}
+
+}  // namespace dj

@@ -1,0 +1,36 @@
+// Linking the handlers into the islands and building the detour of every patched place there.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "compiler/image.h"
+#include "compiler/result.h"
+#include "runtime/control/patch.h"
+#include "runtime/control/session_memory.h"
+
+namespace dj {
+
+// Links handlers and agent for `base` into `working` (compiler/image.h, link()).
+using LinkCode = std::function<Result<Linked>(uint64_t base, std::span<uint8_t> working)>;
+
+// CodeIslands: the islands of a session with the code linked into each.
+class CodeIslands {
+ public:
+  static Result<CodeIslands> link_all(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
+  // Builds the detour of `site`; one that cannot be built becomes Skipped with the reason.
+  void build(PatchSite& site, const std::vector<HandlerAbi>& abis);
+  // Address of an agent entry in some island; 0: there is none of this name.
+  uint64_t symbol(const std::string& name) const;
+
+ private:
+  explicit CodeIslands(SessionMemory& memory) : memory_(&memory) {}
+  Status build_in(Island& island, const Linked& code, PatchSite& site, const std::vector<HandlerAbi>& abis);
+  SessionMemory* memory_;
+  std::vector<Linked> linked_;  // by island
+};
+
+// An upper bound of what build() takes from an island.
+uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis);
+
+}  // namespace dj

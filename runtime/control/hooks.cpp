@@ -1,0 +1,115 @@
+// Finds system calls by number: cheaply by bytes first, then exactly by the checker.
+#include "runtime/control/hooks.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/control/elf_file.h"
+
+namespace dj {
+namespace {
+
+const std::vector<int64_t>& numbers(HookSet set) {
+  static const std::vector<int64_t> kRseq = {SYS_clone, SYS_clone3, SYS_vfork};
+  static const std::vector<int64_t> kTrap = {SYS_clone,        SYS_clone3,        SYS_vfork,    SYS_rt_sigaction,
+                                             SYS_rt_sigprocmask, SYS_rt_sigsuspend, SYS_ppoll,    SYS_pselect6,
+                                             SYS_epoll_pwait,  SYS_epoll_pwait2};
+  return set == HookSet::Rseq ? kRseq : kTrap;
+}
+
+bool wanted(HookSet set, int64_t number) {
+  const std::vector<int64_t>& all = numbers(set);
+  return std::find(all.begin(), all.end(), number) != all.end();
+}
+
+// Is there a `syscall` with `mov $number,%eax` (b8 imm32) of a wanted number shortly before it? A module
+// without one need not be analysed.
+bool may_call(HookSet set, const std::vector<RawText>& text) {
+  constexpr uint8_t kSyscall[] = {0x0f, 0x05};
+  constexpr size_t kBefore = 64;
+  for (const RawText& range : text) {
+    const uint8_t *begin = range.bytes.data(), *end = begin + range.bytes.size(), *at = begin;
+    while ((at = static_cast<const uint8_t*>(memmem(at, static_cast<size_t>(end - at), kSyscall, 2))) != nullptr) {
+      for (const uint8_t* mov = at - begin > static_cast<long>(kBefore) ? at - kBefore : begin; mov + 5 <= at; mov++) {
+        uint32_t value;
+        memcpy(&value, mov + 1, sizeof value);
+        if (mov[0] == 0xb8 && wanted(set, value)) {
+          return true;
+        }
+      }
+      at += sizeof kSyscall;
+    }
+  }
+  return false;
+}
+
+// The C library's syscall(): the number is its caller's. ELF addresses.
+AddressRange generic_syscall(const MappedModule& module) {
+  Result<ElfSymbol> symbol = find_symbol(module.open_path, "syscall");
+  if (!symbol.ok()) {
+    return {};
+  }
+  return {symbol.value().address, symbol.value().address + symbol.value().size};
+}
+
+}  // namespace
+
+HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, ModuleCodes& codes) {
+  HookRegions found;
+  for (size_t i = 0; i < modules.size(); i++) {
+    if (modules[i].is_vdso || !may_call(set, codes.raw(modules[i]))) {
+      continue;
+    }
+    Result<ModuleCode*> code = codes.get(modules[i]);
+    if (!code.ok()) {
+      continue;
+    }
+    AddressRange generic = generic_syscall(modules[i]);
+    for (const arch::Checker::Syscall& call : code.value()->checker->syscalls()) {
+      // A number that is not known may be any; for threads only the C library's syscall() is worth it.
+      bool unknown = call.number == -1 && (set == HookSet::Trap || generic.contains(call.syscall_address));
+      if (wanted(set, call.number) || unknown) {
+        found.regions.emplace_back(i, call);
+      }
+    }
+  }
+  return found;
+}
+
+bool is_essential(HookSet set, int64_t number) {
+  bool threads = number == SYS_clone || number == SYS_clone3 || number == SYS_vfork;
+  bool signals = number == SYS_rt_sigaction || number == SYS_rt_sigprocmask;
+  return set == HookSet::Rseq ? threads : signals;
+}
+
+bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, ModuleCodes& codes, std::string* why) {
+  if (!registered) {
+    *why = "the target has registered no rseq area";
+    return false;
+  }
+  HookRegions hooks = find_hooks(HookSet::Rseq, modules, codes);
+  for (size_t i = 0; i < modules.size(); i++) {
+    std::vector<arch::Region> regions;
+    for (const auto& [module, call] : hooks.regions) {
+      if (module == i && is_essential(HookSet::Rseq, call.number)) {
+        regions.push_back(call.region);
+      }
+    }
+    if (regions.empty()) {
+      continue;
+    }
+    codes.get(modules[i]).value()->checker->check(regions);
+    for (const arch::Region& region : regions) {
+      if (region.verdict != arch::Verdict::Ok) {
+        *why = "a thread-starting system call in " + modules[i].path + " cannot be hooked (" +
+               arch::verdict_name(region.verdict) + ")";
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace dj

@@ -1,0 +1,312 @@
+// Planning of all patches of a session, module by module.
+//
+// All regions of a module are checked in one call, hooks first: so the checker sees every collision, and it is a
+// probe that gives way to a hook. If a probe turns out to need an int3 the second, larger set of hooks is needed,
+// and everything is checked again with it.
+#include "runtime/control/patch_plan.h"
+
+#include <algorithm>
+#include <map>
+
+#include "arch/x86_64/decode.h"
+#include "runtime/control/hooks.h"
+
+namespace dj {
+namespace {
+
+// One region to check, and what it is for.
+struct Candidate {
+  arch::Region region;        // ELF addresses
+  SiteId site = 0;
+  bool hook = false;
+  bool essential = false;     // hook: without it the set is useless
+};
+
+// Does the handler want the function's result? Then it must not run before a tail call.
+bool wants_result(const Handler& handler) {
+  auto reads_rax = [](const LocExpr& expr) {
+    return std::any_of(expr.steps.begin(), expr.steps.end(),
+                       [](const LocStep& s) { return s.op == LocStep::PushReg && s.a == 0; });
+  };
+  for (const TargetPlan& target : handler.targets) {
+    if (const LocExpr* expr = std::get_if<LocExpr>(&target); expr != nullptr && reads_rax(*expr)) {
+      return true;
+    }
+    if (const TargetText* text = std::get_if<TargetText>(&target)) {
+      for (const TargetText::Item& item : text->items) {
+        if (item.defined && reads_rax(item.value)) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+// Planner: the patches of one module. Empty `trap_reason`: int3 sites are allowed.
+class Planner {
+ public:
+  Planner(const Plan& plan, const std::vector<MappedModule>& modules, size_t module, const PatchOptions& options,
+          PatchPlan& out)
+      : plan_(plan), module_(modules[module]), index_(module), options_(options), out_(out) {}
+
+  void add_hook(const arch::Checker::Syscall& call, HookSet set) {
+    candidates_.push_back({call.region, 0, true, is_essential(set, call.number)});
+  }
+  void add_sites(ModuleCodes& codes);
+  // Checks all; true if an int3 is among the probes.
+  bool check();
+  // An essential hook that cannot be: its reason; else empty.
+  std::string missing_hook() const;
+  // Appends to the plan. int3_refused: why no int3 may be installed; empty: it may.
+  void finish(const std::string& int3_refused);
+
+ private:
+  void add_exits(SiteId id);
+  void skip_site(SiteId id, std::string reason);
+  bool is_jump(const Candidate& c) const {
+    return c.region.verdict == arch::Verdict::Ok && (options_.optimize || c.hook);
+  }
+  std::string problem(const Candidate& c, const std::string& int3_refused) const;
+  Result<PatchSite> make(const Candidate& c) const;
+  void join(PatchSite& place, SiteId id) const;
+
+  const Plan& plan_;
+  const MappedModule& module_;
+  size_t index_;
+  PatchOptions options_;
+  PatchPlan& out_;
+  ModuleCode* code_ = nullptr;
+  std::vector<Candidate> candidates_;
+};
+
+void Planner::skip_site(SiteId id, std::string reason) {
+  PatchSite place;
+  place.address = plan_.sites[id].address + module_.bias;
+  place.module = index_;
+  place.owners = {id};
+  place.skip(std::move(reason));
+  out_.sites.push_back(std::move(place));
+}
+
+void Planner::add_exits(SiteId id) {
+  const Site& site = plan_.sites[id];
+  arch::Exits exits = code_->checker->exits(site.function_begin, site.function_end);
+  bool result_wanted = std::any_of(site.handlers.begin(), site.handlers.end(),
+                                   [&](HandlerId h) { return wants_result(plan_.handlers[h]); });
+  bool has_tail = std::any_of(exits.exits.begin(), exits.exits.end(), [](auto& e) { return e.tail_jump; });
+  if (!exits.complete) {
+    return skip_site(id, "exits unknown (" + exits.reason + ")");
+  }
+  if (exits.exits.empty()) {
+    return skip_site(id, "never returns");
+  }
+  if (has_tail && result_wanted) {
+    return skip_site(id, "tail call: the result is not known where the function ends");
+  }
+  for (const arch::Exit& exit : exits.exits) {
+    candidates_.push_back({exit.region, id, false, false});
+  }
+}
+
+void Planner::add_sites(ModuleCodes& codes) {
+  Result<ModuleCode*> code = Error{"not looked at yet"};
+  bool looked = false;
+  auto look = [&] {
+    if (!looked) {
+      code = codes.get(module_);
+      code_ = code.ok() ? code.value() : nullptr;
+      looked = true;
+    }
+  };
+  if (!candidates_.empty()) {
+    look();  // for the hooks
+  }
+  for (SiteId id = 0; id < plan_.sites.size(); id++) {
+    const Site& site = plan_.sites[id];
+    if (plan_.modules[site.module].path != module_.path) {
+      continue;
+    }
+    look();
+    if (!code.ok()) {
+      skip_site(id, code.error().message);
+    } else if (site.kind == SiteKind::Return) {
+      add_exits(id);
+    } else {
+      candidates_.push_back({arch::Region{.address = site.address}, id, false, false});
+    }
+  }
+}
+
+bool Planner::check() {
+  if (code_ == nullptr || candidates_.empty()) {
+    return false;
+  }
+  std::vector<arch::Region> regions;
+  for (const Candidate& c : candidates_) {
+    regions.push_back(c.region);
+  }
+  code_->checker->check(regions);
+  bool int3 = false;
+  for (size_t i = 0; i < regions.size(); i++) {
+    candidates_[i].region = regions[i];
+    int3 = int3 || (!candidates_[i].hook && !is_jump(candidates_[i]) && !arch::refused(regions[i].verdict));
+  }
+  // A probe inside a hook's bytes would turn the hook into an int3: the probe goes.
+  size_t before = candidates_.size();
+  for (const Candidate& hook : std::vector<Candidate>(candidates_)) {
+    if (!hook.hook || hook.region.verdict != arch::Verdict::InsideOtherSite) {
+      continue;
+    }
+    std::erase_if(candidates_, [&](const Candidate& c) {
+      bool culprit = !c.hook && c.region.address == hook.region.culprit;
+      if (culprit) {
+        skip_site(c.site, "inside a system call hook");
+      }
+      return culprit;
+    });
+  }
+  return candidates_.size() < before ? check() : int3;
+}
+
+std::string Planner::missing_hook() const {
+  for (const Candidate& c : candidates_) {
+    if (c.hook && c.essential && c.region.verdict != arch::Verdict::Ok) {
+      return "a system call in " + module_.path + " cannot be hooked: " + arch::verdict_name(c.region.verdict);
+    }
+  }
+  return "";
+}
+
+// Why this candidate cannot be installed; empty: it can.
+std::string Planner::problem(const Candidate& c, const std::string& int3_refused) const {
+  if (arch::refused(c.region.verdict)) {
+    return arch::verdict_name(c.region.verdict);
+  }
+  return is_jump(c) ? "" : int3_refused;
+}
+
+Result<PatchSite> Planner::make(const Candidate& c) const {
+  PatchSite place;
+  place.module = index_;
+  place.jump = is_jump(c);
+  place.hook = c.hook;
+  uint64_t address = c.region.address, length = c.region.length;
+  bool has_pivot = c.region.pivot > c.region.address;
+  if (place.jump) {
+    place.handlers_at = has_pivot ? static_cast<uint32_t>(c.region.pivot - address) : 0;
+  } else {
+    // One instruction: the one that the handlers precede.
+    address = has_pivot ? c.region.pivot : address;
+    arch::Insn insn;
+    std::span<const uint8_t> bytes;
+    for (uint64_t room = 15; room > 0 && bytes.empty(); room--) {
+      bytes = code_->at(address, room);
+    }
+    if (!arch::decode(bytes, address, insn)) {
+      return Error{"undecodable"};
+    }
+    length = insn.length;
+    if (c.region.verdict == arch::Verdict::Ok) {
+      place.reason = "--no-optimize";
+    } else {
+      place.reason = arch::verdict_name(c.region.verdict);
+    }
+  }
+  std::span<const uint8_t> bytes = code_->at(address, length);
+  if (bytes.empty()) {
+    return Error{"outside the module's text"};
+  }
+  place.original.assign(bytes.begin(), bytes.end());
+  place.address = address + module_.bias;
+  return place;
+}
+
+void Planner::join(PatchSite& place, SiteId id) const {
+  place.owners.push_back(id);
+  for (HandlerId h : plan_.sites[id].handlers) {
+    arch::Form form =
+        plan_.handlers[h].form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
+    place.calls.push_back({id, h, form});
+  }
+}
+
+void Planner::finish(const std::string& int3_refused) {
+  // A return probe stands at all exits of its function or at none: else it would miss returns.
+  std::map<SiteId, std::string> refused;
+  for (const Candidate& c : candidates_) {
+    std::string why = c.hook ? "" : problem(c, int3_refused);
+    if (!why.empty()) {
+      refused.emplace(c.site, why);
+    }
+  }
+  for (const auto& [id, why] : refused) {
+    skip_site(id, why);
+  }
+  std::map<uint64_t, PatchSite> places;
+  for (const Candidate& c : candidates_) {
+    if (c.hook ? c.region.verdict != arch::Verdict::Ok : refused.count(c.site) != 0) {
+      continue;
+    }
+    Result<PatchSite> place = make(c);
+    if (!place.ok()) {
+      skip_site(c.site, place.error().message);
+    } else if (c.hook) {
+      out_.hooks.push_back(place.take());
+    } else {
+      join(places.try_emplace(place.value().address, place.value()).first->second, c.site);
+    }
+  }
+  for (auto& [address, place] : places) {
+    out_.sites.push_back(std::move(place));
+  }
+}
+
+bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                  const PatchOptions& options, bool with_trap, PatchPlan& out) {
+  std::vector<Planner> planners;
+  for (size_t i = 0; i < modules.size(); i++) {
+    planners.emplace_back(plan, modules, i, options, out);
+  }
+  HookSet set = with_trap ? HookSet::Trap : HookSet::Rseq;
+  if (with_trap || options.use_rseq) {
+    for (const auto& [module, call] : find_hooks(set, modules, codes).regions) {
+      if (options.use_rseq || !is_essential(HookSet::Rseq, call.number)) {
+        planners[module].add_hook(call, set);
+      }
+    }
+  }
+  bool int3 = false;
+  std::string missing;
+  for (Planner& planner : planners) {
+    planner.add_sites(codes);
+    int3 = planner.check() || int3;
+    missing = missing.empty() ? planner.missing_hook() : missing;
+  }
+  if (int3 && !with_trap) {
+    return true;
+  }
+  for (Planner& planner : planners) {
+    planner.finish(missing.empty() ? "" : "SIGTRAP (" + missing + ")");
+  }
+  return false;
+}
+
+}  // namespace
+
+bool PatchPlan::needs_trap() const {
+  return std::any_of(sites.begin(), sites.end(),
+                     [](const PatchSite& s) { return s.state == SiteState::Planned && !s.jump; });
+}
+
+PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                       const PatchOptions& options) {
+  PatchPlan out;
+  if (plan_modules(plan, modules, codes, options, false, out)) {
+    out = {};
+    plan_modules(plan, modules, codes, options, true, out);
+  }
+  return out;
+}
+
+}  // namespace dj

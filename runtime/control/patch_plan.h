@@ -1,0 +1,28 @@
+// PatchPlan: from Plan sites to physical places: exits found, regions checked, handlers at one address joined. Looks at
+// files only.
+#pragma once
+#include <vector>
+
+#include "compiler/plan.h"
+#include "compiler/result.h"
+#include "runtime/control/module_code.h"
+#include "runtime/control/patch.h"
+#include "runtime/control/process.h"
+
+namespace dj {
+
+struct PatchOptions {
+  bool optimize = true;  // false: every site stays an int3
+  bool use_rseq = true;  // handlers trust the rseq area: hook vfork and clone
+};
+
+struct PatchPlan {
+  std::vector<PatchSite> sites;  // places of probes, skipped ones too
+  std::vector<PatchSite> hooks;  // system call hooks: jumps that must stand before any site is armed
+  bool needs_trap() const;       // an int3 is among the sites
+};
+
+PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                       const PatchOptions& options);
+
+}  // namespace dj

@@ -1,0 +1,43 @@
+// Moving threads out of bytes that are about to become a jump: their program counters, those that wait in signal
+// frames on their stacks, and signal masks saved there.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/control/patch.h"
+#include "runtime/control/stopped.h"
+
+namespace dj {
+
+// Detouring: where a thread that stands inside a region must go on.
+class Detouring {
+ public:
+  // Only jumps: an int3 leaves nobody in the middle of it.
+  void add(const PatchSite& site);
+  bool empty() const { return moves_.empty(); }
+  // 0: may stay. Instruction starts within the jump's bytes, but not the first one, move to their copies.
+  uint64_t moved(uint64_t pc) const;
+  // As moved(), for a thread whose interrupted system call will restart (rip goes back to the `syscall`).
+  uint64_t moved_restarting(uint64_t pc) const;
+
+ private:
+  std::map<uint64_t, uint64_t> moves_;
+};
+
+struct MoveCounts {
+  size_t threads = 0, frames = 0, masks = 0;
+};
+
+// `restorers`: addresses of the rt_sigreturn code that signal frames return to (find_restorers). clear_trap:
+// also take SIGTRAP out of the masks that these frames restore.
+Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouring,
+                                const std::vector<uint64_t>& restorers, bool clear_trap);
+
+// mov $15,%rax (or %eax); syscall: in the text of the given modules, runtime addresses, sorted.
+struct MappedModule;
+class ModuleCodes;
+std::vector<uint64_t> find_restorers(const std::vector<MappedModule>& modules, ModuleCodes& codes);
+
+}  // namespace dj

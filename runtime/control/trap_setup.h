@@ -1,0 +1,39 @@
+// TrapSetup: makes int3 sites possible: the agent's SIGTRAP action, and SIGTRAP out of all masks. Needed only when
+// some site is an int3, and only after the system call hooks stand (hooks.h), which keep it that way.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/control/patch.h"
+#include "runtime/control/remote_call.h"
+#include "runtime/control/stopped.h"
+
+namespace dj {
+
+class TrapSetup {
+ public:
+  TrapSetup() = default;
+  // `trap_table`: the formatted TrapTable in the arena, which also takes the application's own action;
+  // handler, restorer: the agent's entries.
+  TrapSetup(uint64_t trap_table, uint64_t handler, uint64_t restorer)
+      : table_(trap_table), handler_(handler), restorer_(restorer) {}
+  // Sets the action and clears the masks of all threads. Before the first int3 is written.
+  Status install(Stopped& stopped);
+  // Gives SIGTRAP back to the application. After the last int3 is gone.
+  Status remove(Stopped& stopped);
+  bool installed() const { return installed_; }
+
+ private:
+  Status clear_action_masks(RemoteCall& call);
+  uint64_t table_ = 0, handler_ = 0, restorer_ = 0;
+  bool installed_ = false;
+  std::vector<std::pair<int, uint64_t>> masks_;    // (signal, its sa_mask before)
+  std::vector<pid_t> blocked_;                     // threads that had SIGTRAP blocked
+};
+
+// Enters every int3 site into the table at `table` (arena address, `bytes` of room).
+Status fill_trap_table(uint64_t table, uint64_t bytes, const std::vector<PatchSite>& sites);
+
+}  // namespace dj
