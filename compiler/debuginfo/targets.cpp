@@ -94,9 +94,7 @@ class Navigator {
   }
 
   TargetAnswer address() {
-    if (type_ && is_reference(&*strip_or_same())) {
-      settle();
-    }
+    settle();
     if (bits_) {
       return failure(Kind::BadUse, -1, text_ + " is a bit-field, which has no address");
     }
@@ -151,11 +149,6 @@ class Navigator {
       follow();
       type_ = strip_type(type_, index_);
     }
-  }
-
-  TypeDie strip_or_same() {
-    TypeDie stripped = strip_type(type_, index_);
-    return stripped ? stripped : type_;
   }
 
   // The place becomes what its pointer or reference points to.

@@ -1,0 +1,73 @@
+// Prints matching probe points the way SystemTap's -l and -L do.
+#include "compiler/resolve/listing.h"
+
+#include <fmt/format.h>
+
+#include "compiler/resolve/module_set.h"
+#include "compiler/resolve/probe_kind.h"
+#include "compiler/resolve/site_targets.h"
+
+namespace dj {
+
+namespace {
+
+// With more sites than this -l does not open debug info just to show source lines.
+constexpr size_t kSourceLinesUpTo = 1000;
+
+std::string variables_text(DebugInfo& info, const Site& site) {
+  std::string text;
+  if (site.kind == SiteKind::Return) {
+    const std::string type = info.return_type(site.function_begin);
+    text += type.empty() ? "" : " $return:" + type;
+  }
+  for (const Variable& v : info.variables(place_of(site))) {
+    text += fmt::format(" ${}:{}", v.name, v.type);
+  }
+  return text;
+}
+
+std::string line_of(const Site& site, Module& file, bool with_source, bool with_variables) {
+  DebugInfo* info = with_source || with_variables ? file.debug_info() : nullptr;
+  std::string name = site.function;
+  if (!site.file.empty()) {
+    name += fmt::format("@{}:{}", site.file, site.line);
+  } else if (info) {
+    if (std::optional<SourcePlace> place = info->declaration(site.function_begin)) {
+      name += fmt::format("@{}:{}", place->file, place->line);
+    }
+  }
+  const char* kind = site.kind == SiteKind::Statement ? "statement" : "function";
+  const char* suffix = site.kind == SiteKind::Return ? ".return" : "";
+  std::string line = fmt::format("process(\"{}\").{}(\"{}\"){}", file.path(), kind, name, suffix);
+  if (with_variables && info) {
+    line += variables_text(*info, site);
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& files,
+                 bool with_variables, Diags& diags) {
+  ModuleSet modules(files);
+  std::string out;
+  for (const ast::ProbePoint& point : points) {
+    const ProbeKind* kind = find_kind(point, diags);
+    if (!kind) {
+      continue;
+    }
+    PointQuery query{point, modules, diags, point.optional};
+    PointMeaning meaning;
+    kind->find(query, meaning);
+    if (meaning.host) {
+      out += meaning.host->text + "\n";
+    }
+    const bool with_source = meaning.sites.size() <= kSourceLinesUpTo;
+    for (const Site& site : meaning.sites) {
+      out += line_of(site, *modules.open(site.module), with_source, with_variables) + "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace dj

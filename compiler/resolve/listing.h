@@ -1,0 +1,17 @@
+// list(): the probe points a pattern matches, as -l and -L print them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/ast.h"
+#include "compiler/diag.h"
+#include "compiler/resolve/resolve.h"
+
+namespace dj {
+
+// One line each: process("/path").function("name@file:line"). with_variables: followed by the variables that
+// are visible there, "$fd:int $buf:char*".
+std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& files,
+                 bool with_variables, Diags& diags);
+
+}  // namespace dj

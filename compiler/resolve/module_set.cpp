@@ -1,0 +1,116 @@
+// Finds objects by path, base name and $PATH.
+#include "compiler/resolve/module_set.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace dj {
+
+namespace {
+
+std::string real_path(const std::string& path) {
+  char* real = ::realpath(path.c_str(), nullptr);
+  std::string result = real ? real : "";
+  std::free(real);
+  return result;
+}
+
+std::string base_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// The first executable of that name in $PATH; empty: none.
+std::string in_path(const std::string& name) {
+  const char* list = std::getenv("PATH");
+  std::string_view rest = list ? list : "";
+  while (!rest.empty()) {
+    const size_t colon = rest.find(':');
+    const std::string file = std::string(rest.substr(0, colon)) + "/" + name;
+    if (::access(file.c_str(), X_OK) == 0) {
+      return file;
+    }
+    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+ModuleSet::ModuleSet(const TargetFiles& files)
+    : paths_(files.modules), modules_(files.modules.size()), tried_(files.modules.size()),
+      has_target_(files.has_target) {}
+
+std::string ModuleSet::base_name(size_t i) const {
+  return base_of(paths_[i]);
+}
+
+Module* ModuleSet::open(size_t i) {
+  if (!tried_[i]) {
+    tried_[i] = true;
+    Result<std::unique_ptr<Module>> module = Module::open(paths_[i]);
+    if (module.ok()) {
+      modules_[i] = module.take();
+    }
+  }
+  return modules_[i].get();
+}
+
+std::vector<size_t> ModuleSet::named(std::string_view name, size_t from) const {
+  std::vector<size_t> result;
+  for (size_t i = from; i < paths_.size(); i++) {
+    const std::string base = base_name(i);
+    const bool stem = base.starts_with(name) && base.size() > name.size() &&
+                      (base[name.size()] == '.' || base[name.size()] == '-');
+    if (glob_match(name, base) || glob_match(name, paths_[i]) || (stem && !has_wildcard(name))) {
+      result.push_back(i);
+    }
+  }
+  // An exact base name is meant before "libc" means libc-2.36.so too.
+  std::vector<size_t> exact;
+  for (size_t i : result) {
+    if (base_name(i) == name || paths_[i] == name) {
+      exact.push_back(i);
+    }
+  }
+  return exact.empty() ? result : exact;
+}
+
+std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags& diags) {
+  const bool is_path = name.find('/') != std::string::npos;
+  const std::string real = real_path(is_path ? name : "./" + name);
+  const std::string found = is_path ? "" : in_path(name);
+  const std::string real_found = found.empty() ? "" : real_path(found);
+  for (size_t i = 0; i < paths_.size(); i++) {
+    const std::string mine = real_path(paths_[i]);
+    if (paths_[i] == name || (!mine.empty() && (mine == real || mine == real_found))) {
+      return {i};
+    }
+  }
+  if (std::vector<size_t> by_name = named(name, 0); !by_name.empty()) {
+    return by_name;
+  }
+  const std::string file = !real.empty() ? real : real_found;
+  if (!file.empty() && !has_target_) {
+    paths_.push_back(file);
+    modules_.emplace_back();
+    tried_.push_back(false);
+    return {paths_.size() - 1};
+  }
+  if (!file.empty()) {
+    Diag& d = diags.error("DJ3005", span, fmt::format("{} is no part of the traced process", file));
+    std::string loaded;
+    for (size_t i = 0; i < paths_.size() && i < 8; i++) {
+      loaded += (i ? ", " : "") + base_name(i);
+    }
+    d.notes.push_back("its objects: " + loaded + (paths_.size() > 8 ? ", ..." : ""));
+    return {};
+  }
+  Diag& d = diags.error("DJ3005", span, fmt::format("there is no file \"{}\"", name));
+  d.notes.push_back(is_path ? "searched: " + name
+                            : "searched: ./" + name + ", $PATH, the objects of the traced process");
+  return {};
+}
+
+}  // namespace dj

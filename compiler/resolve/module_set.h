@@ -1,0 +1,37 @@
+// ModuleSet: the target's objects, opened when first searched, and found by the names people use.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/debuginfo/module.h"
+#include "compiler/diag.h"
+#include "compiler/resolve/resolve.h"
+
+namespace dj {
+
+class ModuleSet {
+ public:
+  explicit ModuleSet(const TargetFiles& files);
+
+  size_t size() const { return paths_.size(); }
+  bool has_target() const { return has_target_; }
+  const std::string& path(size_t i) const { return paths_[i]; }
+  std::string base_name(size_t i) const;
+  // Null: not an object file that can be read (fonts, locale archives ...).
+  Module* open(size_t i);
+
+  // Objects that "libc.so.6", "libc", "/lib/x/libc.so.6" or a wildcard means; from: the first to consider.
+  std::vector<size_t> named(std::string_view name, size_t from) const;
+  // What process("name") means; reports the mistake at `span` when it means nothing.
+  std::vector<size_t> process(const std::string& name, Span span, Diags& diags);
+
+ private:
+  std::vector<std::string> paths_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::vector<bool> tried_;
+  bool has_target_;
+};
+
+}  // namespace dj

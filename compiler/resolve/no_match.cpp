@@ -1,0 +1,160 @@
+// The error for a pattern that matches nothing: the true reason first, else near names.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "compiler/resolve/site_search.h"
+
+namespace dj {
+
+namespace {
+
+constexpr size_t kShownObjects = 6;
+constexpr size_t kMaxCandidates = 5000;
+
+std::string join(const std::vector<std::string>& names, const char* between = ", ") {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : between) + name;
+  }
+  return text;
+}
+
+// "searched: t (10 functions), libc.so.6 (4494), ..."
+std::string searched(ModuleSet& modules, const std::vector<size_t>& objects) {
+  std::string text = "searched: ";
+  for (size_t n = 0; n < objects.size() && n < kShownObjects; n++) {
+    Module* file = modules.open(objects[n]);
+    text += fmt::format("{}{} ({}{})", n ? ", " : "", modules.base_name(objects[n]),
+                        file ? file->function_count() : 0, n == 0 ? " functions" : "");
+  }
+  if (objects.size() > kShownObjects) {
+    text += fmt::format(" and {} more objects", objects.size() - kShownObjects);
+  }
+  return text;
+}
+
+// Names worth comparing: near in length, and the same at one of their ends. C++ symbols by their last part.
+std::vector<std::string> candidates(PointQuery& query, std::string_view wanted,
+                                    const std::vector<size_t>& objects) {
+  const size_t colon = wanted.rfind("::");
+  const std::string_view last = colon == std::string_view::npos ? wanted : wanted.substr(colon + 2);
+  const size_t slack = std::max<size_t>(1, last.size() / 3);
+  std::vector<std::string> names;
+  for (size_t i : objects) {
+    Module* file = query.modules.open(i);
+    if (!file || last.empty()) {
+      continue;
+    }
+    for (const Symbol& s : file->symbols().functions) {
+      std::string_view name = plain_symbol(s.name);
+      std::string demangled;
+      if (name.starts_with("_Z") && i == objects[0]) {
+        demangled = person_name(name);
+        const size_t at = demangled.rfind("::");
+        name = at == std::string::npos ? demangled : std::string_view(demangled).substr(at + 2);
+      }
+      const size_t difference = name.size() > last.size() ? name.size() - last.size() : last.size() - name.size();
+      if (name.empty() || difference > slack || is_fragment(s.name) ||
+          (name.front() != last.front() && name.back() != last.back())) {
+        continue;
+      }
+      names.emplace_back(name);
+      if (names.size() >= kMaxCandidates) {
+        break;
+      }
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objects,
+                  const SearchTally& tally) {
+  const std::string& name = tally.ifuncs.front();
+  Diag& d = query.diags.error("DJ3017", span,
+                              fmt::format("\"{}\" is an IFUNC: the program chooses its code when it starts", name));
+  std::vector<std::string> implementations;
+  for (size_t i : objects) {
+    Module* file = query.modules.open(i);
+    const Module::Found found =
+        file ? file->find(NameMatcher("__" + name + "_*")) : Module::Found{};
+    for (const CodeFunction& f : found.functions) {
+      implementations.push_back(f.name);
+    }
+  }
+  if (!implementations.empty()) {
+    implementations.resize(std::min<size_t>(implementations.size(), 12));
+    d.notes.push_back("it may be one of: " + join(implementations));
+    d.help = fmt::format("probe all of them: func(\"__{}_*\")", name);
+  }
+}
+
+void report_line(PointQuery& query, const FunctionPattern& pattern, Span span, const SearchTally& tally) {
+  Diag& d = query.diags.error("DJ3007", span,
+                              fmt::format("no code for {}:{}{}", pattern.file, *pattern.line,
+                                          pattern.name == "*" ? "" : " in " + pattern.name + "()"));
+  std::vector<uint32_t> lines = tally.nearest_lines;
+  std::sort(lines.begin(), lines.end(), [&](uint32_t a, uint32_t b) {
+    return std::abs(int64_t{a} - *pattern.line) < std::abs(int64_t{b} - *pattern.line);
+  });
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < lines.size() && i < 2; i++) {
+    shown.push_back(std::to_string(lines[i]));
+  }
+  if (!shown.empty()) {
+    d.help = "nearest lines with code: " + join(shown, " and ");
+  } else {
+    d.notes.push_back("no source file of that name has code there");
+  }
+}
+
+}  // namespace
+
+void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span,
+                    const std::vector<size_t>& objects, const SearchTally& tally) {
+  if (!tally.refused.empty()) {
+    query.diags.error("DJ3009", span, "refused to probe " + tally.refused.front());
+    return;
+  }
+  if (!tally.ifuncs.empty()) {
+    report_ifunc(query, span, objects, tally);
+    return;
+  }
+  if (!tally.without_debug_info.empty()) {
+    Diag& d = query.diags.error("DJ3010", span,
+                                fmt::format("source lines are not known: {} has no debug info (DWARF)",
+                                            tally.without_debug_info.front()));
+    d.help = "compile with -g, or install the package with its debug symbols";
+    return;
+  }
+  bool function_exists = false;
+  for (size_t i : objects) {
+    Module* file = pattern.line ? query.modules.open(i) : nullptr;
+    function_exists = function_exists || (file && !file->find(NameMatcher(pattern.name)).functions.empty());
+  }
+  if (function_exists) {
+    report_line(query, pattern, span, tally);
+    return;
+  }
+  const std::string where = objects.size() == 1 ? query.modules.base_name(objects[0])
+                                                : fmt::format("the target's {} objects", objects.size());
+  const std::string source = pattern.file.empty() ? "" : " of " + pattern.file;
+  Diag& d = query.diags.error("DJ3004", span,
+                              fmt::format("no function{} matches \"{}\" in {}", source, pattern.name, where));
+  d.notes.push_back(searched(query.modules, objects));
+  for (size_t i : objects) {
+    Module* file = query.modules.open(i);
+    if (file && !file->symbols().complete && i == objects[0]) {
+      d.notes.push_back(query.modules.base_name(i) + " is stripped: functions it does not export have no names");
+    }
+  }
+  d.help = did_you_mean(near_names(pattern.name, candidates(query, pattern.name, objects)));
+  const std::string first = pattern.name.substr(0, has_wildcard(pattern.name) ? 0 : 1);
+  d.help += (d.help.empty() ? "" : "; ") + fmt::format("list with: djtap -l 'func(\"{}*\")'", first);
+}
+
+}  // namespace dj

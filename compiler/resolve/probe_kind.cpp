@@ -1,0 +1,221 @@
+// Matches probe points against the forms of all kinds, and explains the ones that match none.
+#include "compiler/resolve/probe_kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dj {
+
+namespace {
+
+constexpr ProbeKind kUnbuilt[] = {
+    {"kernel.function(s)", nullptr},        {"kernel.function(s).call", nullptr},
+    {"kernel.function(s).return", nullptr}, {"kernel.statement(s)", nullptr},
+    {"module(s).function(s)", nullptr},     {"kernel.trace(s)", nullptr},
+    {"process.begin", nullptr},             {"process(s).begin", nullptr},
+    {"process.thread.begin", nullptr},      {"process(s).thread.begin", nullptr},
+    {"process.thread.end", nullptr},        {"process(s).thread.end", nullptr},
+    {"process.syscall", nullptr},           {"process(s).syscall", nullptr},
+    {"process.mark(s)", nullptr},           {"process(s).mark(s)", nullptr},
+    {"process.plt", nullptr},               {"process(s).plt", nullptr},
+    {"process.plt(s)", nullptr},            {"process(s).plt(s)", nullptr},
+    {"timer.profile", nullptr},             {"timer.jiffies(n)", nullptr},
+    {"error", nullptr},                     {"never", nullptr},
+    {"func(s).inline", nullptr},            {"process.function(s).inline", nullptr},
+    {"process(s).function(s).inline", nullptr},
+    {"process(s).function(s).label(s)", nullptr},
+    {"process(s).function(s).callee(s)", nullptr},
+    {"process(s).function(s).callees", nullptr},
+    {"process(s).function(s).exported", nullptr},
+    {"process(s).statement(n)", nullptr},   {"process.statement(n)", nullptr},
+    {"process(s).function(n)", nullptr},    {"process.function(n)", nullptr},
+    {"func(n)", nullptr},
+};
+
+// One component of a form: "function", 's'. argument 0: none.
+struct FormPart {
+  std::string_view name;
+  char argument = 0;
+};
+
+std::vector<FormPart> parts_of(std::string_view form) {
+  std::vector<FormPart> parts;
+  while (!form.empty()) {
+    const size_t dot = form.find('.');
+    std::string_view part = form.substr(0, dot);
+    const size_t open = part.find('(');
+    parts.push_back({part.substr(0, open), open == std::string_view::npos ? '\0' : part[open + 1]});
+    form = dot == std::string_view::npos ? "" : form.substr(dot + 1);
+  }
+  return parts;
+}
+
+char argument_of(const ast::Component& c) {
+  return std::holds_alternative<std::string>(c.argument) ? 's'
+         : std::holds_alternative<int64_t>(c.argument)   ? 'n'
+                                                         : '\0';
+}
+
+struct Candidate {
+  const ProbeKind* kind;
+  std::vector<FormPart> parts;
+};
+
+std::vector<Candidate> all_forms() {
+  std::vector<Candidate> forms;
+  for (std::span<const ProbeKind> kinds : {function_kinds(), statement_kinds(), lifecycle_kinds(),
+                                           timer_kinds(), unbuilt_kinds()}) {
+    for (const ProbeKind& kind : kinds) {
+      forms.push_back({&kind, parts_of(kind.form)});
+    }
+  }
+  return forms;
+}
+
+// Names that built forms have at this depth, each once.
+std::vector<std::string> names_at(const std::vector<Candidate>& forms, size_t depth) {
+  std::vector<std::string> names;
+  for (const Candidate& c : forms) {
+    if (c.kind->find && depth < c.parts.size()) {
+      std::string name(c.parts[depth].name);
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(std::move(name));
+      }
+    }
+  }
+  return names;
+}
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+const ProbeKind* unknown_name(const ast::ProbePoint& point, size_t depth,
+                              const std::vector<Candidate>& forms, Diags& diags) {
+  const ast::Component& c = point.components[depth];
+  const std::vector<std::string> valid = names_at(forms, depth);
+  std::string before;
+  for (size_t i = 0; i < depth; i++) {
+    before += (i ? "." : "") + point.components[i].name;
+  }
+  const std::string message =
+      depth == 0      ? fmt::format("there is no probe point \"{}\"", c.name)
+      : valid.empty() ? fmt::format("nothing can follow {} here, but \".{}\" does", before, c.name)
+                      : fmt::format("{} has no \".{}\"", before, c.name);
+  Diag& d = diags.error("DJ3001", c.name_span, message);
+  if (!valid.empty()) {
+    d.notes.push_back((depth == 0 ? "probe points begin with: " : "valid here: ") + join(valid));
+  }
+  d.help = did_you_mean(near_names(c.name, valid));
+  return nullptr;
+}
+
+const char* argument_text(char argument) {
+  return argument == 's' ? "a string" : argument == 'n' ? "a number" : "no argument";
+}
+
+const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
+                                const std::vector<Candidate>& same_name, Diags& diags) {
+  const ast::Component& c = point.components[depth];
+  std::string wanted;
+  for (char argument : {'s', 'n', '\0'}) {
+    for (const Candidate& form : same_name) {
+      if (form.kind->find && form.parts[depth].argument == argument) {
+        wanted += (wanted.empty() ? "" : " or ") + std::string(argument_text(argument));
+        break;
+      }
+    }
+  }
+  if (depth == 1 && point.components[0].name == "timer" && wanted == "a number") {
+    const bool seconds = c.name == "s" || c.name == "sec";
+    const bool millis = c.name == "ms" || c.name == "msec";
+    const bool hertz = c.name == "hz";
+    wanted = std::string("a number of ") +
+             (seconds ? "seconds" : millis ? "milliseconds" : hertz ? "runs per second" : "microseconds");
+  }
+  std::string path;
+  for (size_t i = 0; i <= depth; i++) {
+    path += (i ? "." : "") + point.components[i].name;
+  }
+  const bool has = argument_of(c) != 0;
+  Diag& d = diags.error("DJ3002", has ? c.argument_span : c.name_span,
+                        fmt::format("{} takes {}, got {}", path, wanted.empty() ? "something else" : wanted,
+                                    has ? argument_text(argument_of(c)) : "none"));
+  (void)d;
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const ProbeKind> unbuilt_kinds() {
+  return kUnbuilt;
+}
+
+const ast::Component* PointQuery::component(std::string_view name) const {
+  for (const ast::Component& c : point.components) {
+    if (c.name == name) {
+      return &c;
+    }
+  }
+  return nullptr;
+}
+
+const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
+  std::vector<Candidate> forms = all_forms();
+  for (size_t depth = 0; depth < point.components.size(); depth++) {
+    const ast::Component& c = point.components[depth];
+    std::vector<Candidate> same_name, same;
+    for (const Candidate& form : forms) {
+      if (depth < form.parts.size() && form.parts[depth].name == c.name) {
+        same_name.push_back(form);
+        if (form.parts[depth].argument == argument_of(c)) {
+          same.push_back(form);
+        }
+      }
+    }
+    if (same_name.empty()) {
+      return unknown_name(point, depth, forms, diags);
+    }
+    if (same.empty()) {
+      return wrong_argument(point, depth, same_name, diags);
+    }
+    forms = std::move(same);
+  }
+  for (const Candidate& form : forms) {
+    if (form.parts.size() != point.components.size()) {
+      continue;
+    }
+    if (!form.kind->find) {
+      const char* what = point.components[0].name == "kernel" || point.components[0].name == "module"
+                             ? "kernel probes are" : "this form of probe point is";
+      diags.error("DJ3003", point.span, fmt::format("{} not built yet: {}", what, to_string(point)));
+      return nullptr;
+    }
+    return form.kind;
+  }
+  const std::vector<std::string> valid = names_at(forms, point.components.size());
+  Diag& d = diags.error("DJ3001", point.span,
+                        fmt::format("the probe point {} is not complete", to_string(point)));
+  d.notes.push_back("must be followed by one of: " + join(valid));
+  return nullptr;
+}
+
+std::string to_string(const ast::ProbePoint& point) {
+  std::string text;
+  for (const ast::Component& c : point.components) {
+    text += (text.empty() ? "" : ".") + c.name;
+    if (const auto* s = std::get_if<std::string>(&c.argument)) {
+      text += "(\"" + *s + "\")";
+    } else if (const auto* n = std::get_if<int64_t>(&c.argument)) {
+      text += "(" + std::to_string(*n) + ")";
+    }
+  }
+  return text;
+}
+
+}  // namespace dj

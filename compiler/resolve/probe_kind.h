@@ -1,0 +1,56 @@
+// ProbeKind: one row per form of probe point: what it looks like and who finds its places.
+//
+// To add a probe kind: add a row (or a form to one) in a probe_*.cpp of its own, declare its table below,
+// list it in probe_kinds() (probe_kind.cpp), and test it with a script that uses it.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/ast.h"
+#include "compiler/diag.h"
+#include "compiler/plan.h"
+#include "compiler/resolve/module_set.h"
+
+namespace dj {
+
+// What one probe point means: sites (Site::module indexes the ModuleSet, handlers are empty) or a host probe.
+struct PointMeaning {
+  std::vector<Site> sites;
+  std::optional<HostProbe> host;
+  int64_t order = 0;  // begin(N), end(N): ascending
+};
+
+// PointQuery: one probe point being looked up. `optional`: to find nothing is no mistake.
+struct PointQuery {
+  const ast::ProbePoint& point;
+  ModuleSet& modules;
+  Diags& diags;
+  bool optional = false;
+
+  // The component of that name; null: the point has none.
+  const ast::Component* component(std::string_view name) const;
+  std::string text(const ast::Component& c) const { return std::get<std::string>(c.argument); }
+};
+
+struct ProbeKind {
+  // "process(s).function(s).return": s a string, n a number. Matched component by component.
+  const char* form;
+  // Null: known, but not built yet.
+  void (*find)(PointQuery& query, PointMeaning& meaning);
+};
+
+std::span<const ProbeKind> function_kinds();   // probe_function.cpp
+std::span<const ProbeKind> statement_kinds();  // probe_statement.cpp
+std::span<const ProbeKind> lifecycle_kinds();  // probe_lifecycle.cpp
+std::span<const ProbeKind> timer_kinds();      // probe_timer.cpp
+std::span<const ProbeKind> unbuilt_kinds();    // probe_kind.cpp
+
+// The row of the point, or null after reporting what is wrong with it.
+const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags);
+
+// Text of a probe point as it was written: timer.s(1), func("x").return.
+std::string to_string(const ast::ProbePoint& point);
+
+}  // namespace dj

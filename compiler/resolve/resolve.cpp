@@ -1,0 +1,205 @@
+// resolve(): each probe point becomes sites and handlers. One handler serves all sites at which the
+// probe's targets lie in the same places.
+#include "compiler/resolve/resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "compiler/resolve/liveness.h"
+#include "compiler/resolve/module_set.h"
+#include "compiler/resolve/probe_kind.h"
+#include "compiler/resolve/site_targets.h"
+
+namespace dj {
+
+namespace {
+
+class Resolver {
+ public:
+  Resolver(const Program& program, const TargetFiles& files, Diags& diags)
+      : program_(program), modules_(files), diags_(diags), module_ids_(files.modules.size(), kNoModule) {}
+
+  Plan run() {
+    for (ProbeId p = 0; p < program_.probes.size(); p++) {
+      add_probe(p);
+    }
+    order_hosts();
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr ModuleId kNoModule = ~0u;
+
+  void add_probe(ProbeId id) {
+    const Probe& probe = program_.probes[id];
+    const bool wants_site = asks_for_site(program_, probe);
+    for (const ast::ProbePoint& point : probe.points) {
+      const ProbeKind* kind = find_kind(point, diags_);
+      if (!kind) {
+        continue;
+      }
+      PointQuery query{point, modules_, diags_, point.optional || point.sufficient};
+      PointMeaning meaning;
+      kind->find(query, meaning);
+      if (meaning.host) {
+        add_host(id, meaning, point);
+      }
+      const bool added = add_sites(id, meaning.sites, query.optional, wants_site);
+      if (point.sufficient && (added || meaning.host)) {
+        break;  // '!': the later points are only alternatives
+      }
+    }
+  }
+
+  void add_host(ProbeId id, PointMeaning& meaning, const ast::ProbePoint& point) {
+    const Probe& probe = program_.probes[id];
+    const std::vector<bool> none(probe.targets.size(), false);
+    const std::vector<bool> live = live_targets(program_, probe, none);
+    for (size_t t = 0; t < live.size(); t++) {
+      if (live[t]) {
+        diags_.error("DJ3016", probe.targets[t].name_span,
+                     fmt::format("${} has no meaning here: {} is not a place in the program",
+                                 probe.targets[t].name, to_string(point)));
+        return;
+      }
+    }
+    Handler handler;
+    handler.probe = id;
+    handler.role = Handler::Role::Host;
+    handler.form = Handler::Form::Host;
+    handler.targets.assign(probe.targets.size(), Undefined{"not a place in the program"});
+    meaning.host->handler = HandlerId(plan_.handlers.size());
+    plan_.handlers.push_back(std::move(handler));
+    plan_.host_probes.push_back(*meaning.host);
+    host_order_.push_back(meaning.order);
+  }
+
+  // Installs the probe at all the sites; false when it is at none.
+  bool add_sites(ProbeId id, std::vector<Site>& sites, bool optional, bool wants_site) {
+    const Probe& probe = program_.probes[id];
+    bool added = false;
+    for (Site& site : sites) {
+      Module& file = *modules_.open(site.module);
+      SiteTargets targets;
+      std::optional<TargetMistake> mistake;
+      if (!probe.targets.empty()) {
+        mistake = plan_targets(program_, probe, site, file, targets);
+      }
+      if (mistake && optional) {
+        continue;
+      }
+      if (mistake) {
+        report_mistake(probe, *mistake, site, file, sites.size(), diags_);
+        return added;
+      }
+      site.module = module_id(site.module, file);
+      place(id, site, std::move(targets), wants_site);
+      added = true;
+    }
+    return added;
+  }
+
+  void place(ProbeId id, const Site& site, SiteTargets targets, bool wants_site) {
+    const auto form = site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
+    const std::string key = fmt::format("{}/{}/", id, int(form)) + key_of(targets);
+    auto [known, fresh] = bodies_.try_emplace(key, HandlerId(plan_.handlers.size()));
+    const HandlerId body = known->second;
+    if (fresh) {
+      Handler handler;
+      handler.probe = id;
+      handler.form = form;
+      handler.targets = std::move(targets.targets);
+      handler.capture = std::move(targets.capture);
+      handler.wants_site = wants_site;
+      plan_.handlers.push_back(std::move(handler));
+    }
+    attach(site, body);
+    if (!plan_.handlers[body].capture.values.empty()) {
+      Site entry = site;
+      entry.kind = SiteKind::Entry;
+      entry.address = entry_address(site);
+      attach(entry, capture_for(body));
+    }
+  }
+
+  // The handler that stores entry values for `body`; made once.
+  HandlerId capture_for(HandlerId body) {
+    auto [known, fresh] = captures_.try_emplace(body, HandlerId(plan_.handlers.size()));
+    if (fresh) {
+      Handler handler;
+      handler.probe = plan_.handlers[body].probe;
+      handler.role = Handler::Role::Capture;
+      handler.capture = plan_.handlers[body].capture;
+      handler.capture_for = body;
+      plan_.handlers.push_back(std::move(handler));
+    }
+    return known->second;
+  }
+
+  uint64_t entry_address(const Site& site) {
+    for (size_t i = 0; i < module_ids_.size(); i++) {
+      if (module_ids_[i] == site.module) {
+        return modules_.open(i)->entry_of(site.function_begin);
+      }
+    }
+    return site.function_begin;
+  }
+
+  // Sites at one place are one site; a handler stands there once.
+  void attach(const Site& site, HandlerId handler) {
+    const uint64_t place = site.address * 4 + uint64_t(site.kind);
+    auto [known, fresh] = sites_[site.module].try_emplace(place, SiteId(plan_.sites.size()));
+    if (fresh) {
+      plan_.sites.push_back(site);
+      plan_.sites.back().handlers.clear();
+    }
+    std::vector<HandlerId>& handlers = plan_.sites[known->second].handlers;
+    if (std::find(handlers.begin(), handlers.end(), handler) == handlers.end()) {
+      handlers.push_back(handler);
+    }
+  }
+
+  ModuleId module_id(size_t index, const Module& file) {
+    module_ids_.resize(std::max(module_ids_.size(), modules_.size()), kNoModule);
+    if (module_ids_[index] == kNoModule) {
+      module_ids_[index] = ModuleId(plan_.modules.size());
+      plan_.modules.push_back({file.path(), file.elf().build_id()});
+    }
+    return module_ids_[index];
+  }
+
+  // begin(1) before begin(2); otherwise as written.
+  void order_hosts() {
+    std::vector<size_t> order(plan_.host_probes.size());
+    for (size_t i = 0; i < order.size(); i++) {
+      order[i] = i;
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return host_order_[a] < host_order_[b]; });
+    std::vector<HostProbe> sorted;
+    for (size_t i : order) {
+      sorted.push_back(plan_.host_probes[i]);
+    }
+    plan_.host_probes = std::move(sorted);
+  }
+
+  const Program& program_;
+  ModuleSet modules_;
+  Diags& diags_;
+  Plan plan_;
+  std::vector<ModuleId> module_ids_;  // by index in modules_
+  std::vector<int64_t> host_order_;   // by index in plan_.host_probes
+  std::unordered_map<std::string, HandlerId> bodies_;
+  std::unordered_map<HandlerId, HandlerId> captures_;
+  std::unordered_map<ModuleId, std::unordered_map<uint64_t, SiteId>> sites_;
+};
+
+}  // namespace
+
+Plan resolve(const Program& program, const TargetFiles& files, Diags& diags) {
+  return Resolver(program, files, diags).run();
+}
+
+}  // namespace dj

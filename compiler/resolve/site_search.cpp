@@ -1,0 +1,155 @@
+// Which objects are searched, how sites are made, and the order of the two searches.
+#include "compiler/resolve/site_search.h"
+
+#include <fmt/format.h>
+
+namespace dj {
+
+namespace {
+
+struct Refusal {
+  std::string_view pattern;
+  const char* reason;
+};
+
+constexpr Refusal kSymbols[] = {
+#define DJ_REFUSE_SYMBOL(pattern, reason) {pattern, reason},
+#define DJ_REFUSE_SECTION(pattern, reason)
+#include "compiler/resolve/blacklist.def"
+#undef DJ_REFUSE_SYMBOL
+#undef DJ_REFUSE_SECTION
+};
+constexpr Refusal kSections[] = {
+#define DJ_REFUSE_SYMBOL(pattern, reason)
+#define DJ_REFUSE_SECTION(pattern, reason) {pattern, reason},
+#include "compiler/resolve/blacklist.def"
+#undef DJ_REFUSE_SYMBOL
+#undef DJ_REFUSE_SECTION
+};
+
+std::vector<size_t> all_of(const ModuleSet& modules) {
+  std::vector<size_t> all(modules.size());
+  for (size_t i = 0; i < all.size(); i++) {
+    all[i] = i;
+  }
+  return all;
+}
+
+std::vector<size_t> no_target(PointQuery& query, const FunctionPattern& pattern) {
+  const bool func = query.point.components[0].name == "func";
+  Diag& d = query.diags.error("DJ3006", query.point.span,
+                              func ? "kernel probes are not built yet, and no process is traced"
+                                   : "no process is traced");
+  d.help = fmt::format("trace a process: djtap -c 'command' -e '...' starts one, "
+                       "djtap -p PID -e '...' attaches to a running one");
+  (void)pattern;
+  return {};
+}
+
+std::vector<size_t> named_objects(PointQuery& query, const std::string& name, size_t from, Span span) {
+  std::vector<size_t> objects = query.modules.named(name, from);
+  if (!objects.empty() || query.optional) {
+    return objects;
+  }
+  std::vector<std::string> names;
+  std::string loaded;
+  for (size_t i = from; i < query.modules.size(); i++) {
+    names.push_back(query.modules.base_name(i));
+    loaded += (loaded.empty() ? "" : ", ") + names.back();
+  }
+  Diag& d = query.diags.error("DJ3005", span, fmt::format("the traced process has no object \"{}\"", name));
+  d.notes.push_back("its objects: " + (loaded.empty() ? "none" : loaded));
+  d.help = did_you_mean(near_names(name, names));
+  return {};
+}
+
+}  // namespace
+
+const char* refusal(const ObjectFile& elf, std::string_view symbol, uint64_t address) {
+  for (const Refusal& r : kSymbols) {
+    if (glob_match(r.pattern, symbol)) {
+      return r.reason;
+    }
+  }
+  for (const Section& s : elf.sections()) {
+    if (!s.executable() || address < s.header.sh_addr || address - s.header.sh_addr >= s.header.sh_size) {
+      continue;
+    }
+    for (const Refusal& r : kSections) {
+      if (glob_match(r.pattern, s.name)) {
+        return r.reason;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::vector<size_t> searched_objects(PointQuery& query, const FunctionPattern& pattern, Span span) {
+  const ast::Component* process = query.component("process");
+  const ast::Component* library = query.component("library");
+  const bool named_process = process && std::holds_alternative<std::string>(process->argument);
+  if (!query.modules.has_target() && !named_process) {
+    return no_target(query, pattern);
+  }
+  std::vector<size_t> objects;
+  if (named_process) {
+    Diags hidden;
+    objects = query.modules.process(query.text(*process), process->argument_span,
+                                    query.optional ? hidden : query.diags);
+    if (objects.empty()) {
+      return {};
+    }
+  } else if (process) {
+    objects = {0};
+  } else {
+    objects = all_of(query.modules);
+  }
+  if (library) {
+    return named_objects(query, query.text(*library), 1, library->argument_span);
+  }
+  if (!pattern.object.empty()) {
+    return named_objects(query, pattern.object, 0, span);
+  }
+  return objects;
+}
+
+Site function_site(size_t module, const Module& file, const CodeFunction& function, SiteKind kind) {
+  Site site;
+  site.module = ModuleId(module);
+  site.kind = kind;
+  site.address = kind == SiteKind::Return ? function.begin : file.entry_of(function.begin);
+  site.function_begin = function.begin;
+  site.function_end = function.end;
+  site.function = function.name;
+  site.symbol = function.symbol;
+  return site;
+}
+
+void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind, PointMeaning& meaning) {
+  Result<FunctionPattern> parsed = parse_function_pattern(query.text(argument));
+  if (!parsed.ok()) {
+    query.diags.error("DJ3008", argument.argument_span, parsed.error().message);
+    return;
+  }
+  const FunctionPattern pattern = parsed.take();
+  const size_t errors = query.diags.error_count();
+  const std::vector<size_t> objects = searched_objects(query, pattern, argument.argument_span);
+  if (query.diags.error_count() != errors || objects.empty()) {
+    return;
+  }
+  SearchTally tally;
+  for (size_t i : objects) {
+    Module* file = query.modules.open(i);
+    if (file && pattern.line) {
+      search_lines(i, *file, pattern, kind, meaning.sites, tally);
+    } else if (file) {
+      const SiteKind whole = kind == SiteKind::Statement ? SiteKind::Entry : kind;
+      search_functions(i, *file, pattern, whole, meaning.sites, tally);
+    }
+  }
+  if (meaning.sites.empty() && !query.optional) {
+    report_nothing(query, pattern, argument.argument_span, objects, tally);
+  }
+}
+
+}  // namespace dj

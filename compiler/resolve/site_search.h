@@ -1,0 +1,39 @@
+// Shared by the kinds whose places are functions or lines of the target's code.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/debuginfo/pattern.h"
+#include "compiler/resolve/probe_kind.h"
+
+namespace dj {
+
+// Why this function may not be probed; null: it may.
+const char* refusal(const ObjectFile& elf, std::string_view symbol, uint64_t address);
+
+// The objects a point searches: all, one named by "lib!", process(...) or library(...). Empty after a report.
+std::vector<size_t> searched_objects(PointQuery& query, const FunctionPattern& pattern, Span span);
+
+// The site of a whole function.
+Site function_site(size_t module, const Module& file, const CodeFunction& function, SiteKind kind);
+
+// Sites of the pattern in one object. Counts, for the report when nothing is found:
+struct SearchTally {
+  std::vector<std::string> ifuncs;
+  std::vector<std::string> refused;        // "name: reason"
+  std::vector<uint32_t> nearest_lines;
+  std::vector<std::string> without_debug_info;  // objects in which lines or files cannot be known
+};
+void search_functions(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
+                      std::vector<Site>& sites, SearchTally& tally);
+void search_lines(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
+                  std::vector<Site>& sites, SearchTally& tally);
+
+// The whole of it: parses the argument of `name`, searches, reports when nothing is found.
+void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind, PointMeaning& meaning);
+
+// One error, at the string's exact place: what was searched, and which near names there are.
+void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span,
+                    const std::vector<size_t>& objects, const SearchTally& tally);
+
+}  // namespace dj

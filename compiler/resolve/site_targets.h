@@ -1,0 +1,39 @@
+// What a probe's target expressions are at one site, and the mistakes among them.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/debuginfo/module.h"
+#include "compiler/diag.h"
+#include "compiler/plan.h"
+#include "compiler/program.h"
+
+namespace dj {
+
+struct SiteTargets {
+  std::vector<TargetPlan> targets;  // by TargetId
+  ReturnCapture capture;            // values of a .return probe that its entry must store
+};
+
+// The first live target without a value: the site cannot carry the probe.
+struct TargetMistake {
+  TargetId target = 0;
+  TargetFailure failure;
+};
+
+// Looks all targets of the probe up at the site; Undefined where @defined says so.
+std::optional<TargetMistake> plan_targets(const Program& program, const Probe& probe, const Site& site,
+                                          Module& file, SiteTargets& out);
+
+// One error for the mistake, at the place in the script where the name or the member stands.
+void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site, const Module& file,
+                    size_t site_count, Diags& diags);
+
+// Where the expressions of an entry, return or statement site are evaluated.
+ProbePlace place_of(const Site& site);
+
+// A string that is equal exactly when the targets are.
+std::string key_of(const SiteTargets& targets);
+
+}  // namespace dj
