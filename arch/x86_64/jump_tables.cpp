@@ -24,10 +24,21 @@ bool is_move_imm(const Insn& insn) {
          ((insn.opcode >= 0xb8 && insn.opcode <= 0xbf) || (insn.opcode == 0xc7 && insn.mod == 3));
 }
 
-// movslq (base,index,4),%reg
+// movslq (base,index,4),%reg; or of one entry only: movslq entry(%rip),%reg
 bool is_entry_load(const Insn& insn) {
-  return insn.is(0x63) && insn.wide && insn.memory() && !insn.rip_relative &&
-         (insn.index == kNoReg || insn.scale == 4);
+  return insn.is(0x63) && insn.wide && insn.memory() && (insn.index == kNoReg || insn.scale == 4);
+}
+
+// lea (%a,%b),%reg: an add into a third register
+bool is_lea_sum(const Insn& insn) {
+  return insn.is(0x8d) && insn.wide && insn.base != kNoReg && insn.index != kNoReg && insn.scale == 1 &&
+         insn.disp == 0;
+}
+
+// xor %fs:0x30,%reg: glibc's pointer guard; what comes out was an address before it was hidden
+bool is_unguard(const Insn& insn) {
+  return insn.is(0x33) && insn.wide && insn.memory() && !insn.rip_relative && insn.base == kNoReg &&
+         insn.index == kNoReg && insn.disp == 0x30;
 }
 
 class Resolver {
@@ -38,6 +49,7 @@ class Resolver {
     if (!insns_[at].memory()) value(at, insns_[at].rm, 0);
     if (unknown_) return {Way::Unknown, {}};
     if (tables_ == 0) return {Way::Pointer, {}};
+    if (targets_.empty()) return {Way::Unknown, {}};
     return {Way::Table, std::vector<uint64_t>(targets_.begin(), targets_.end())};
   }
 
@@ -64,14 +76,15 @@ class Resolver {
       if (!insn.memory()) value(at, insn.rm, depth + 1);
       return;
     }
-    if ((insn.is(0x01) || insn.is(0x03)) && insn.wide && insn.mod == 3) return table_sum(at);
+    if (is_unguard(insn)) return;
+    if ((insn.is(0x01) || insn.is(0x03)) && insn.wide && insn.mod == 3) return table_sum(at, insn.rm, insn.reg);
+    if (is_lea_sum(insn)) return table_sum(at, insn.base, insn.index);
     unknown_ = true;
   }
 
-  // add: one operand is a table's entry, the other the table's address.
-  void table_sum(uint32_t at) {
-    const Insn& add = insns_[at];
-    if (!table_sum_of(at, add.rm, add.reg) && !table_sum_of(at, add.reg, add.rm)) unknown_ = true;
+  // One operand is a table's entry, the other the table's address.
+  void table_sum(uint32_t at, uint8_t a, uint8_t b) {
+    if (!table_sum_of(at, a, b) && !table_sum_of(at, b, a)) unknown_ = true;
   }
 
   bool table_sum_of(uint32_t at, uint8_t entry, uint8_t base) {
@@ -85,6 +98,10 @@ class Resolver {
     for (const uint32_t load : loads.writers) {
       std::set<uint64_t> tables;
       const Insn& insn = insns_[load];
+      if (insn.rip_relative) {
+        read_one(insn.target, bases);
+        continue;
+      }
       if (insn.base == kNoReg) {
         tables.insert(uint64_t(int64_t(insn.disp)));
       } else if (!addresses(load, insn.base, 0, tables)) {
@@ -104,19 +121,30 @@ class Resolver {
     return true;
   }
 
-  // All values of reg before `at`, if each is the address in a lea.
+  // The addresses in leas that reg may hold before `at`. That reg is a table's address is certain from its
+  // use; so other values that seem to arrive (behind a call that never returns, say) cannot, and are passed
+  // over. A value from memory may be a spilled table: false.
   bool addresses(uint32_t at, uint8_t reg, int depth, std::set<uint64_t>& found) {
     const Flow::Definitions defs = flow_.definitions(at, reg);
-    if (defs.unknown || defs.from_caller || defs.writers.empty() || depth > kMaxCopies) return false;
+    if (defs.unknown || depth > kMaxCopies) return false;
     for (const uint32_t writer : defs.writers) {
       const Insn& insn = insns_[writer];
       if (is_lea(insn)) {
-        found.insert(insn.target);
-      } else if (!is_register_move(insn) || !addresses(writer, move_source(insn), depth + 1, found)) {
+        if (insn.target % 4 == 0) found.insert(insn.target);
+      } else if (is_register_move(insn)) {
+        if (!addresses(writer, move_source(insn), depth + 1, found)) return false;
+      } else if (insn.memory() && insn.wide && insn.is(0x8b)) {
         return false;
       }
     }
-    return true;
+    return depth > 0 || !found.empty();
+  }
+
+  void read_one(uint64_t entry_at, const std::set<uint64_t>& bases) {
+    int32_t entry;
+    if (!module_.read_entry(entry_at, entry)) unknown_ = true;
+    for (const uint64_t base : bases) targets_.insert(base + uint64_t(int64_t(entry)));
+    tables_++;
   }
 
   // Without a bound we read on while the entries look like entries: too many targets do no harm.
@@ -128,14 +156,11 @@ class Resolver {
     for (uint32_t i = 0; i < count; i++) {
       int32_t entry;
       if (!module_.read_entry(table + 4ull * i, entry)) {
-        if (bounded || i == 0) unknown_ = true;
+        if (bounded) unknown_ = true;
         return;
       }
       const uint64_t target = base + uint64_t(int64_t(entry));
-      if (!bounded && !plausible(target)) {
-        if (i == 0) unknown_ = true;
-        return;
-      }
+      if (!plausible(target) && (!bounded || i == 0)) return;  // a table's end, or no table at all
       targets_.insert(target);
     }
     if (!bounded) unknown_ = true;  // longer than we are willing to believe

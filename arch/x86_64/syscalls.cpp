@@ -8,6 +8,7 @@ namespace dj::arch {
 namespace {
 
 constexpr int kLookBack = 12;  // instructions
+constexpr int64_t kSigreturn = 15;
 
 std::vector<uint64_t> branch_targets(const Function& function) {
   std::vector<uint64_t> targets;
@@ -34,6 +35,11 @@ int64_t constant_in_eax(const Module& module, const Function& function, size_t a
     return zero ? 0 : -1;
   }
   return -1;
+}
+
+bool is_trampoline(const Module& module, uint64_t at) {
+  const auto& all = module.trampolines();
+  return std::any_of(all.begin(), all.end(), [&](const FunctionRange& t) { return at >= t.begin && at < t.end; });
 }
 
 // Bytes 0f 05, wherever they stand.
@@ -79,10 +85,13 @@ std::vector<Checker::Syscall> Checker::syscalls() {
       targets = branch_targets(function);
     }
     const size_t index = function.find(at);
-    if (index == Function::kNone && at < function.decoded_end()) continue;  // bytes of something else
+    // Bytes of something else; but the unwind entry of a trampoline begins a byte early and decodes to nonsense.
+    if (index == Function::kNone && at < function.decoded_end() && !is_trampoline(module, at)) continue;
     Syscall call;
     call.syscall_address = call.region.address = call.region.pivot = at;
-    if (index != Function::kNone) {
+    if (is_trampoline(module, at)) {
+      call.number = kSigreturn;
+    } else if (index != Function::kNone) {
       call.number = constant_in_eax(module, function, index, targets);
       call.region.address = region_start(module, function, index);
     }
