@@ -1,0 +1,123 @@
+// Builder: ANTLR's tree to ast::Script, one file per family of rules. Refuses, by name and at the exact
+// place, what the AST cannot express yet.
+#pragma once
+#include <set>
+
+#include "DjtBaseVisitor.h"
+#include "compiler/ast.h"
+#include "compiler/parse/lexeme.h"
+
+namespace dj {
+
+class Builder : private DjtBaseVisitor {
+ public:
+  // `lexemes` are the parser's tokens in order; both outlive the builder.
+  Builder(const Lexemes& lexemes, const Sources& sources, Diags& diags)
+      : lexemes_(lexemes), sources_(sources), diags_(diags) {}
+
+  void add(DjtParser::ItemContext* item);
+  // The finished script; call once, after the last add().
+  ast::Script take();
+
+ private:
+  using Any = antlrcpp::Any;
+
+  // --- build_declarations.cpp
+  void add_global(DjtParser::GlobalDefContext* ctx);
+  void add_function(DjtParser::FunctionDefContext* ctx);
+  ast::GlobalDecl global_var(DjtParser::GlobalVarContext* ctx, bool is_private);
+
+  // --- build_probes.cpp
+  void add_probe(DjtParser::ProbeDefContext* ctx);
+  bool add_point(DjtParser::ProbePointContext* ctx, ast::Probe& probe);
+  bool component(DjtParser::ComponentContext* ctx, ast::Component& out);
+
+  // --- build_statements.cpp
+  ast::StmtPtr stmt(DjtParser::StmtContext* ctx);
+  ast::StmtPtr block(const std::vector<DjtParser::StmtContext*>& stmts, Span span);
+  ast::StmtPtr block(DjtParser::BlockContext* ctx);
+  template <typename Node>
+  Any statement(antlr4::ParserRuleContext* ctx, Node node);
+  bool loop_keys(DjtParser::LoopKeysContext* ctx, std::vector<ast::LoopKey>& out);
+  void loop_array(DjtParser::LoopArrayContext* ctx, ast::Foreach& out);
+  void suspect_misspelling(const ast::Expr& expr, DjtParser::ExprContext* ctx);
+  Any visitBlockStmt(DjtParser::BlockStmtContext* ctx) override;
+  Any visitEmptyStmt(DjtParser::EmptyStmtContext* ctx) override;
+  Any visitIfStmt(DjtParser::IfStmtContext* ctx) override;
+  Any visitWhileStmt(DjtParser::WhileStmtContext* ctx) override;
+  Any visitForStmt(DjtParser::ForStmtContext* ctx) override;
+  Any visitForeachStmt(DjtParser::ForeachStmtContext* ctx) override;
+  Any visitTryStmt(DjtParser::TryStmtContext* ctx) override;
+  Any visitSimpleStmt(DjtParser::SimpleStmtContext* ctx) override;
+  Any visitReturnNothing(DjtParser::ReturnNothingContext* ctx) override;
+  Any visitReturnValue(DjtParser::ReturnValueContext* ctx) override;
+  Any visitDeleteStmt(DjtParser::DeleteStmtContext* ctx) override;
+  Any visitNextStmt(DjtParser::NextStmtContext* ctx) override;
+  Any visitBreakStmt(DjtParser::BreakStmtContext* ctx) override;
+  Any visitContinueStmt(DjtParser::ContinueStmtContext* ctx) override;
+  Any visitExprStmt(DjtParser::ExprStmtContext* ctx) override;
+
+  // --- build_expressions.cpp
+  ast::ExprPtr expr(DjtParser::ExprContext* ctx);
+  std::vector<ast::ExprPtr> exprs(DjtParser::ExprsContext* ctx);
+  template <typename Node>
+  Any expression(antlr4::ParserRuleContext* ctx, Node node);
+  void check_lvalue(const ast::Expr& expr, const char* code, const std::string& message);
+  Any visitPrefixCrement(DjtParser::PrefixCrementContext* ctx) override;
+  Any visitOperand(DjtParser::OperandContext* ctx) override;
+  Any visitTupleIn(DjtParser::TupleInContext* ctx) override;
+  Any visitSingleIn(DjtParser::SingleInContext* ctx) override;
+  Any visitUnary(DjtParser::UnaryContext* ctx) override;
+  Any visitBinary(DjtParser::BinaryContext* ctx) override;
+  Any visitRegex(DjtParser::RegexContext* ctx) override;
+  Any visitTernary(DjtParser::TernaryContext* ctx) override;
+  Any visitAssign(DjtParser::AssignContext* ctx) override;
+
+  // --- build_operands.cpp
+  ast::ExprPtr postfix(DjtParser::PostfixContext* ctx);
+  bool index_keys(const std::vector<DjtParser::IndexKeyContext*>& keys,
+                  std::vector<ast::ExprPtr>& out);
+  ast::ExprPtr target_path(ast::ExprPtr base, DjtParser::PostfixContext* ctx);
+  ast::ExprPtr array_element(ast::ExprPtr base, DjtParser::PostfixContext* ctx);
+  bool add_access(DjtParser::DerefContext* ctx, ast::Target& target);
+  bool array_name(DjtParser::ArrayNameContext* ctx, std::string& name, Span& span);
+  Any visitParens(DjtParser::ParensContext* ctx) override;
+  Any visitAtCall(DjtParser::AtCallContext* ctx) override;
+  Any visitAtBare(DjtParser::AtBareContext* ctx) override;
+  Any visitCall(DjtParser::CallContext* ctx) override;
+  Any visitName(DjtParser::NameContext* ctx) override;
+  Any visitTarget(DjtParser::TargetContext* ctx) override;
+  Any visitNumber(DjtParser::NumberContext* ctx) override;
+  Any visitText(DjtParser::TextContext* ctx) override;
+
+  // --- build.cpp
+  const Lexeme& lexeme(const antlr4::Token* token) const;
+  const Lexeme& lexeme(antlr4::tree::TerminalNode* node) const;
+  Span span(const antlr4::Token* token) const { return lexeme(token).span; }
+  Span span(antlr4::tree::TerminalNode* node) const { return lexeme(node).span; }
+  Span span(const antlr4::ParserRuleContext* ctx) const;
+  std::string text(antlr4::tree::TerminalNode* node) const { return lexeme(node).text; }
+  std::string string_value(DjtParser::StringContext* ctx) const;
+  // A wrong number is reported and reads as 0.
+  int64_t number(antlr4::tree::TerminalNode* node, bool negative = false);
+  ast::ExprPtr literal(DjtParser::LiteralContext* ctx);
+  Diag& not_built(Span span, const std::string& what);
+
+  // A possible typing mistake that only the whole script can confirm.
+  struct Suspect {
+    Span span;
+    std::string name, meant;
+  };
+
+  const Lexemes& lexemes_;
+  const Sources& sources_;
+  Diags& diags_;
+  ast::Script script_;
+  std::vector<Suspect> suspects_;
+  // What the last visit built: visits return nothing, because ANTLR's Any cannot hold unique_ptrs.
+  ast::ExprPtr expr_;
+  ast::StmtPtr stmt_;
+};
+
+
+}  // namespace dj

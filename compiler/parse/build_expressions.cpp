@@ -1,0 +1,174 @@
+// Expressions: operators. Their operands are in build_operands.cpp.
+#include "compiler/parse/build.h"
+
+namespace dj {
+
+using namespace ast;
+
+namespace {
+
+UnOp unary_op(size_t type) {
+  switch (type) {
+    case DjtParser::SIGN_MINUS: return UnOp::Neg;
+    case DjtParser::SIGN_PLUS: return UnOp::Plus;
+    case DjtParser::NOT: return UnOp::Not;
+    default: return UnOp::BitNot;
+  }
+}
+
+BinOp binary_op(size_t type) {
+  switch (type) {
+    case DjtParser::STAR: return BinOp::Mul;
+    case DjtParser::SLASH: return BinOp::Div;
+    case DjtParser::PERCENT: return BinOp::Mod;
+    case DjtParser::PLUS: return BinOp::Add;
+    case DjtParser::MINUS: return BinOp::Sub;
+    case DjtParser::DOT: return BinOp::Concat;
+    case DjtParser::SHL: return BinOp::Shl;
+    case DjtParser::SHR: return BinOp::Shr;
+    case DjtParser::USHR: return BinOp::UShr;
+    case DjtParser::LT: return BinOp::Lt;
+    case DjtParser::GT: return BinOp::Gt;
+    case DjtParser::LE: return BinOp::Le;
+    case DjtParser::GE: return BinOp::Ge;
+    case DjtParser::EQ: return BinOp::Eq;
+    case DjtParser::NE: return BinOp::Ne;
+    case DjtParser::AMP: return BinOp::And;
+    case DjtParser::CARET: return BinOp::Xor;
+    case DjtParser::PIPE: return BinOp::Or;
+    case DjtParser::AND: return BinOp::LogAnd;
+    default: return BinOp::LogOr;
+  }
+}
+
+// The operator inside an assignment: '+' of "+="; nothing for '=' and '<<<'.
+std::optional<BinOp> assign_op(size_t type) {
+  switch (type) {
+    case DjtParser::ADD_ASSIGN: return BinOp::Add;
+    case DjtParser::SUB_ASSIGN: return BinOp::Sub;
+    case DjtParser::MUL_ASSIGN: return BinOp::Mul;
+    case DjtParser::DIV_ASSIGN: return BinOp::Div;
+    case DjtParser::MOD_ASSIGN: return BinOp::Mod;
+    case DjtParser::SHL_ASSIGN: return BinOp::Shl;
+    case DjtParser::SHR_ASSIGN: return BinOp::Shr;
+    case DjtParser::AND_ASSIGN: return BinOp::And;
+    case DjtParser::XOR_ASSIGN: return BinOp::Xor;
+    case DjtParser::OR_ASSIGN: return BinOp::Or;
+    case DjtParser::CONCAT_ASSIGN: return BinOp::Concat;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+ExprPtr Builder::expr(DjtParser::ExprContext* ctx) {
+  ctx->accept(this);
+  return std::move(expr_);
+}
+
+std::vector<ExprPtr> Builder::exprs(DjtParser::ExprsContext* ctx) {
+  std::vector<ExprPtr> list;
+  if (ctx != nullptr) {
+    for (DjtParser::ExprContext* each : ctx->expr()) {
+      list.push_back(expr(each));
+    }
+  }
+  return list;
+}
+
+template <typename Node>
+Builder::Any Builder::expression(antlr4::ParserRuleContext* ctx, Node node) {
+  expr_ = std::make_unique<Expr>();
+  expr_->span = span(ctx);
+  expr_->node = std::move(node);
+  return {};
+}
+
+void Builder::check_lvalue(const Expr& target, const char* code, const std::string& message) {
+  bool ok = std::holds_alternative<Name>(target.node) ||
+            std::holds_alternative<Index>(target.node) ||
+            std::holds_alternative<Target>(target.node);
+  if (!ok) {
+    diags_.error(code, target.span, message);
+  }
+}
+
+Builder::Any Builder::visitPrefixCrement(DjtParser::PrefixCrementContext* ctx) {
+  ExprPtr operand = postfix(ctx->postfix());
+  bool up = ctx->op->getType() == DjtParser::PRE_INC;
+  check_lvalue(*operand, "DJ1020", std::string(up ? "++" : "--") + " needs a variable behind it");
+  return expression(ctx, Crement{true, up ? 1 : -1, std::move(operand)});
+}
+
+Builder::Any Builder::visitOperand(DjtParser::OperandContext* ctx) {
+  ExprPtr operand = postfix(ctx->postfix());
+  if (ctx->op == nullptr) {
+    expr_ = std::move(operand);
+    return {};
+  }
+  bool up = ctx->op->getType() == DjtParser::INC;
+  check_lvalue(*operand, "DJ1020", std::string(up ? "++" : "--") + " needs a variable before it");
+  return expression(ctx, Crement{false, up ? 1 : -1, std::move(operand)});
+}
+
+Builder::Any Builder::visitTupleIn(DjtParser::TupleInContext* ctx) {
+  In made;
+  index_keys(ctx->indexKey(), made.keys);
+  array_name(ctx->arrayName(), made.array, made.array_span);
+  return expression(ctx, std::move(made));
+}
+
+Builder::Any Builder::visitSingleIn(DjtParser::SingleInContext* ctx) {
+  In made;
+  made.keys.push_back(expr(ctx->expr()));
+  array_name(ctx->arrayName(), made.array, made.array_span);
+  return expression(ctx, std::move(made));
+}
+
+Builder::Any Builder::visitUnary(DjtParser::UnaryContext* ctx) {
+  return expression(ctx, Unary{unary_op(ctx->op->getType()), expr(ctx->expr())});
+}
+
+Builder::Any Builder::visitBinary(DjtParser::BinaryContext* ctx) {
+  Binary made;
+  made.op = binary_op(ctx->op->getType());
+  made.op_span = span(ctx->op);
+  made.left = expr(ctx->expr(0));
+  made.right = expr(ctx->expr(1));
+  bool numbers = std::holds_alternative<Number>(made.left->node) &&
+                 std::holds_alternative<Number>(made.right->node);
+  bool glued = made.left->span.end == made.op_span.begin &&
+               made.op_span.end == made.right->span.begin;
+  if (made.op == BinOp::Concat && numbers && glued) {
+    not_built(span(ctx), "numbers with a fraction are").help =
+        "count in a smaller unit: 1500 ms instead of 1.5 s";
+  }
+  return expression(ctx, std::move(made));
+}
+
+Builder::Any Builder::visitRegex(DjtParser::RegexContext* ctx) {
+  not_built(span(ctx->op), "regular expressions (=~ and !~) are").help =
+      "isinstr(text, part) tells whether a string contains another";
+  return expression(ctx, Number{0});
+}
+
+Builder::Any Builder::visitTernary(DjtParser::TernaryContext* ctx) {
+  Ternary made;
+  made.condition = expr(ctx->expr(0));
+  made.then = expr(ctx->expr(1));
+  made.otherwise = expr(ctx->expr(2));
+  return expression(ctx, std::move(made));
+}
+
+Builder::Any Builder::visitAssign(DjtParser::AssignContext* ctx) {
+  Assign made;
+  made.op = assign_op(ctx->op->getType());
+  made.stat_add = ctx->op->getType() == DjtParser::STAT_ADD;
+  made.op_span = span(ctx->op);
+  made.left = expr(ctx->expr(0));
+  made.right = expr(ctx->expr(1));
+  check_lvalue(*made.left, "DJ1017", "this cannot be assigned to");
+  return expression(ctx, std::move(made));
+}
+
+}  // namespace dj

@@ -1,0 +1,158 @@
+// lex(): ANTLR's lexer over bytes, and the errors that single tokens can have.
+#include <antlr4-runtime.h>
+
+#include <algorithm>
+
+#include "compiler/parse/lexeme.h"
+
+namespace dj {
+
+namespace {
+
+// A stream in which every byte is one character, so that ANTLR's positions are byte offsets.
+class ByteStream : public antlr4::ANTLRInputStream {
+ public:
+  explicit ByteStream(std::string_view text) {
+    _data.reserve(text.size());
+    for (char c : text) {
+      _data.push_back(static_cast<unsigned char>(c));
+    }
+  }
+};
+
+bool is_stray_byte(const Lexeme& lexeme) { return lexeme.type == DjtParser::JUNK; }
+
+// A character outside ASCII comes as several JUNK bytes: one lexeme for the user.
+void join_stray_bytes(Lexemes& lexemes) {
+  Lexemes joined;
+  for (Lexeme& lexeme : lexemes) {
+    bool continues = is_stray_byte(lexeme) && !joined.empty() && is_stray_byte(joined.back()) &&
+                     joined.back().span.end == lexeme.span.begin &&
+                     (static_cast<unsigned char>(lexeme.text[0]) & 0xc0) == 0x80;
+    if (continues) {
+      joined.back().span.end = lexeme.span.end;
+      joined.back().text += lexeme.text;
+    } else {
+      joined.push_back(std::move(lexeme));
+    }
+  }
+  lexemes = std::move(joined);
+}
+
+void report_stray(const Lexeme& lexeme, Diags& diags) {
+  const std::string& text = lexeme.text;
+  bool control = static_cast<unsigned char>(text[0]) < 32 || text[0] == 127;
+  std::string what = control ? "control character" : "character '" + text + "'";
+  Diag& diag = diags.error("DJ1001", lexeme.span, "no part of a script begins with the " + what);
+  bool curly_quote = text.starts_with("\xe2\x80") && text.size() == 3;
+  if (text == "'" || text == "`" || curly_quote) {
+    diag.help = "strings stand in double quotes: \"text\"";
+  } else if (text == "\\") {
+    diag.help = "a statement may go on in the next line as it is";
+  }
+}
+
+void not_built(const Lexeme& lexeme, const char* what, const char* help, Diags& diags) {
+  diags.error("DJ1016", lexeme.span, std::string(what)).help = help;
+}
+
+bool check_lexeme(const Lexeme& lexeme, const Source& source, Diags& diags) {
+  switch (lexeme.type) {
+    case DjtParser::JUNK:
+      report_stray(lexeme, diags);
+      return false;
+    case DjtParser::UNCLOSED_STRING:
+      diags.error("DJ1002", lexeme.span, "this string has no closing quote on its line").help =
+          "close it with \"; inside a string, \\\" writes a quote and \\n ends a line";
+      return false;
+    case DjtParser::UNCLOSED_COMMENT:
+      diags.error("DJ1003", lexeme.span, "this comment is never closed").help =
+          "close it with */";
+      return false;
+    case DjtParser::EMBEDDED:
+      not_built(lexeme, "embedded C is not part of djtap",
+                "what it would read, a $variable or a built-in function can read", diags);
+      return false;
+    case DjtParser::CONDITIONAL: {
+      bool modulo = lexeme.text == "%(" && lexeme.span.begin > 0 &&
+                    std::isalnum(static_cast<unsigned char>(source.text[lexeme.span.begin - 1]));
+      not_built(lexeme, "conditionals %( ... %) are not built yet",
+                modulo ? "for a remainder, write a blank between % and (" : "", diags);
+      return false;
+    }
+    case DjtParser::ATWORD:
+      if (lexeme.text == "@define") {
+        not_built(lexeme, "macros (@define) are not built yet", "write a function", diags);
+        return false;
+      }
+      return true;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+Lexemes lex(std::string_view text, uint32_t file) {
+  ByteStream stream(text);
+  DjtLexer lexer(&stream);
+  lexer.removeErrorListeners();  // every byte is a token: there is nothing it could say
+  Lexemes lexemes;
+  uint32_t end = 0;
+  while (true) {
+    std::unique_ptr<antlr4::Token> token = lexer.nextToken();
+    if (token->getType() == antlr4::Token::EOF) {
+      break;
+    }
+    uint32_t begin = static_cast<uint32_t>(token->getStartIndex());
+    end = static_cast<uint32_t>(token->getStopIndex()) + 1;
+    lexemes.push_back({token->getType(), {file, begin, end},
+                       std::string(text.substr(begin, end - begin)), false});
+  }
+  join_stray_bytes(lexemes);
+  lexemes.push_back({antlr4::Token::EOF, {file, end, end}, "", false});
+  return lexemes;
+}
+
+bool check_lexemes(const Lexemes& lexemes, const Sources& sources, Diags& diags) {
+  for (const Lexeme& lexeme : lexemes) {
+    // The first one is enough: behind a lost quote, strings and code have changed places.
+    if (!check_lexeme(lexeme, sources.files.at(lexeme.span.file), diags)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+namespace {
+
+// Only a parser object can name the token types that the filters make.
+std::string name_of(size_t type, bool literal) {
+  antlr4::ListTokenSource nothing({});
+  antlr4::CommonTokenStream stream(&nothing);
+  DjtParser parser(&stream);
+  return literal ? parser.getVocabulary().getLiteralName(type)
+                 : parser.getVocabulary().getSymbolicName(type);
+}
+
+}  // namespace
+
+std::string symbolic_name(size_t type) { return name_of(type, false); }
+
+std::string literal_name(size_t type) { return name_of(type, true); }
+
+bool is_keyword(size_t type) { return type >= DjtParser::PROBE && type <= DjtParser::CATCH; }
+
+const std::vector<std::string>& statement_keywords() {
+  static const std::vector<std::string> words = {"if",     "else", "while",    "for",
+                                                 "foreach", "return", "delete", "next",
+                                                 "break",   "continue"};
+  return words;
+}
+
+const std::vector<std::string>& item_keywords() {
+  static const std::vector<std::string> words = {"probe", "function", "global", "private"};
+  return words;
+}
+
+}  // namespace dj

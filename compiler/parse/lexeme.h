@@ -1,0 +1,46 @@
+// Lexeme: one token as plain data, and the filters that stand between lexer and parser. Each filter
+// returns false when it reported an error after which the next one has no firm ground.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "DjtLexer.h"
+#include "DjtParser.h"
+#include "compiler/diag.h"
+#include "compiler/source.h"
+
+namespace dj {
+
+// Always ends a Lexemes; its span is empty, behind the last real token.
+struct Lexeme {
+  size_t type = antlr4::Token::EOF;
+  Span span;          // where the user wrote it; for a pasted argument, where $1 stands
+  std::string text;   // as written (or as pasted)
+  bool pasted = false;
+};
+using Lexemes = std::vector<Lexeme>;
+
+// Text to tokens, comments and blanks left out.
+Lexemes lex(std::string_view text, uint32_t file);
+// Reports characters, strings and comments that are no tokens, and forms that end here: embedded C,
+// conditionals, macros.
+bool check_lexemes(const Lexemes& lexemes, const Sources& sources, Diags& diags);
+// Replaces $1, @1, $# and @# by the script's arguments.
+bool paste_arguments(Lexemes& lexemes, const std::vector<std::string>& args, Diags& diags);
+// Gives the '<' and '>' around a probe's body tokens of their own.
+bool mark_angle_bodies(Lexemes& lexemes, Diags& diags);
+// Every bracket has its partner, and nesting is bounded.
+bool check_brackets(const Lexemes& lexemes, Diags& diags);
+// Tells tokens apart by what stands before them: '-' as sign or subtraction, '(' as call ...
+void retag(Lexemes& lexemes);
+
+// The grammar's name of a token type, "ANGLE_OPEN", and its spelling if it has only one, "'{'".
+std::string symbolic_name(size_t type);
+std::string literal_name(size_t type);
+// Whether the token is one of the language's keywords.
+bool is_keyword(size_t type);
+// The keywords' spellings that begin a statement; those that begin a top-level item.
+const std::vector<std::string>& statement_keywords();
+const std::vector<std::string>& item_keywords();
+
+}  // namespace dj

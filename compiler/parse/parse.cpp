@@ -1,0 +1,157 @@
+// parse(): text, tokens, filters, grammar, tree, Script. ANTLR's exceptions end here.
+#include "compiler/parse/parse.h"
+
+#include <antlr4-runtime.h>
+#include <fmt/format.h>
+
+#include "compiler/parse/build.h"
+#include "compiler/parse/lexeme.h"
+#include "compiler/parse/syntax_error.h"
+
+namespace dj {
+
+namespace {
+
+using Mode = antlr4::atn::PredictionMode;
+
+std::vector<std::unique_ptr<antlr4::Token>> antlr_tokens(const Lexemes& lexemes) {
+  std::vector<std::unique_ptr<antlr4::Token>> tokens;
+  for (const Lexeme& lexeme : lexemes) {
+    auto token = std::make_unique<antlr4::CommonToken>(lexeme.type);
+    token->setStartIndex(lexeme.span.begin);
+    token->setStopIndex(static_cast<size_t>(lexeme.span.end) - 1);
+    token->setText(lexeme.text);
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+// The grammar over one list of tokens, item by item, so that a mistake costs one item.
+class ItemParser {
+ public:
+  explicit ItemParser(const Lexemes& lexemes)
+      : lexemes_(lexemes), source_(antlr_tokens(lexemes)), stream_(&source_), parser_(&stream_) {
+    parser_.removeErrorListeners();
+    parser_.setErrorHandler(catcher_);
+  }
+
+  bool at_end() { return stream_.LA(1) == antlr4::Token::EOF; }
+  size_t position() { return stream_.index(); }
+  const SyntaxError& error() const { return catcher_->error(); }
+
+  // The next item's tree, or null: see error().
+  DjtParser::ItemContext* next() {
+    size_t start = position();
+    DjtParser::ItemContext* item = attempt(start, Mode::SLL);
+    return item != nullptr ? item : attempt(start, Mode::LL);
+  }
+
+  // Goes on at the first item that begins behind the error.
+  void skip_to_next_item(size_t first) {
+    size_t i = first + 1;
+    int depth = 0;
+    for (; lexemes_[i].type != antlr4::Token::EOF; ++i) {
+      depth += opens(lexemes_[i].type) ? 1 : closes(lexemes_[i].type) ? -1 : 0;
+      if (depth == 0 && i >= error().at && begins_item(i)) {
+        break;
+      }
+    }
+    stream_.seek(i);
+  }
+
+ private:
+  DjtParser::ItemContext* attempt(size_t start, Mode mode) {
+    stream_.seek(start);
+    // Not parser_.reset(), which would go back to the first token.
+    parser_.setContext(nullptr);
+    parser_.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(mode);
+    try {
+      return parser_.item();
+    } catch (const antlr4::ParseCancellationException&) {
+      return nullptr;
+    }
+  }
+
+  static bool opens(size_t type) {
+    return type == DjtParser::LPAREN || type == DjtParser::CALL_OPEN ||
+           type == DjtParser::LBRACKET || type == DjtParser::INDEX_OPEN ||
+           type == DjtParser::LBRACE || type == DjtParser::ANGLE_OPEN;
+  }
+
+  static bool closes(size_t type) {
+    return type == DjtParser::RPAREN || type == DjtParser::RBRACKET || type == DjtParser::RBRACE ||
+           type == DjtParser::ANGLE_CLOSE;
+  }
+
+  bool begins_item(size_t i) const {
+    size_t type = lexemes_[i].type, before = lexemes_[i - 1].type;
+    bool word = type == DjtParser::PROBE || type == DjtParser::FUNCTION ||
+                type == DjtParser::GLOBAL || type == DjtParser::PRIVATE;
+    return word && before != DjtParser::DOT && before != DjtParser::ARROW &&
+           before != DjtParser::PRIVATE;
+  }
+
+  const Lexemes& lexemes_;
+  antlr4::ListTokenSource source_;
+  antlr4::CommonTokenStream stream_;
+  DjtParser parser_;
+  std::shared_ptr<ErrorCatcher> catcher_ = std::make_shared<ErrorCatcher>();
+};
+
+// Text to the tokens that the grammar reads. Stops at the first filter that reports something.
+bool tokenize(const Sources& sources, uint32_t file, const ParseOptions& options, Lexemes& lexemes,
+              Diags& diags) {
+  lexemes = lex(sources.files.at(file).text, file);
+  if (!check_lexemes(lexemes, sources, diags) ||
+      !paste_arguments(lexemes, options.args, diags) ||
+      !check_lexemes(lexemes, sources, diags) || !mark_angle_bodies(lexemes, diags) ||
+      !check_brackets(lexemes, diags)) {
+    return false;
+  }
+  retag(lexemes);
+  return true;
+}
+
+}  // namespace
+
+ast::Script parse(const Sources& sources, uint32_t file, const ParseOptions& options,
+                  Diags& diags) {
+  Lexemes lexemes;
+  if (!tokenize(sources, file, options, lexemes, diags)) {
+    return {};
+  }
+  // From here on brackets match, and one token tells what comes.
+  if (lexemes.size() == 1) {
+    diags.error("DJ1010", lexemes[0].span, "the script is empty").help =
+        "a script is made of probes: probe func(\"name\") { statements }";
+    return {};
+  }
+  ItemParser parser(lexemes);
+  Builder builder(lexemes, sources, diags);
+  while (!parser.at_end()) {
+    size_t first = parser.position();
+    if (DjtParser::ItemContext* item = parser.next()) {
+      builder.add(item);
+    } else {
+      report_syntax(parser.error(), lexemes, first, diags);
+      parser.skip_to_next_item(first);
+    }
+  }
+  return builder.take();
+}
+
+std::string dump_tokens(const Sources& sources, uint32_t file, const ParseOptions& options) {
+  Lexemes lexemes;
+  Diags diags;  // dumps show what is there; parse() reports
+  tokenize(sources, file, options, lexemes, diags);
+  std::string out;
+  for (const Lexeme& lexeme : lexemes) {
+    LineCol at = sources.files.at(file).line_col(lexeme.span.begin);
+    std::string kind = symbolic_name(lexeme.type);
+    out += fmt::format("{}:{} {}{}{}\n", at.line, at.column, kind,
+                       lexeme.text.empty() ? "" : " ", lexeme.text);
+  }
+  return out;
+}
+
+}  // namespace dj

@@ -1,0 +1,23 @@
+// parse(): script text to ast::Script. Nothing outside this room sees ANTLR.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/ast.h"
+#include "compiler/diag.h"
+#include "compiler/source.h"
+
+namespace dj {
+
+struct ParseOptions {
+  std::vector<std::string> args;  // $1 and @1 are args[0]
+};
+
+// Reads file number `file`. Mistakes go to `diags`, at most one per probe, function or global; the
+// result is complete only when diags.ok().
+ast::Script parse(const Sources& sources, uint32_t file, const ParseOptions& options, Diags& diags);
+
+// The tokens as the parser sees them, one per line: "line:column KIND text".
+std::string dump_tokens(const Sources& sources, uint32_t file, const ParseOptions& options);
+
+}  // namespace dj

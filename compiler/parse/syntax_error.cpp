@@ -1,0 +1,147 @@
+// report_syntax(): one error per cause. First the mistakes that people make, each with its own words,
+// then the general sentence "expected ..., found ...".
+#include "compiler/parse/syntax_error.h"
+
+#include <algorithm>
+
+
+namespace dj {
+
+namespace {
+
+struct Report {
+  const SyntaxError& error;
+  const Lexemes& lexemes;
+  size_t first;
+  Diags& diags;
+
+  const Lexeme& found() const { return lexemes[error.at]; }
+  const Lexeme* before() const { return error.at > 0 ? &lexemes[error.at - 1] : nullptr; }
+  bool expects(size_t type) const {
+    return std::find(error.expected.begin(), error.expected.end(), type) != error.expected.end();
+  }
+  bool in_rule(size_t rule) const {
+    return std::find(error.rules.begin(), error.rules.end(), rule) != error.rules.end();
+  }
+  // At the end of the script there is nothing to underline: what stands before it is shown.
+  Span place() const {
+    return found().type == antlr4::Token::EOF && before() != nullptr ? before()->span
+                                                                     : found().span;
+  }
+};
+
+bool begins_item(size_t type) {
+  return type == DjtParser::PROBE || type == DjtParser::FUNCTION || type == DjtParser::GLOBAL ||
+         type == DjtParser::PRIVATE;
+}
+
+// probe begin < if (a) b = c > d >: the body ended at the first '>'.
+bool angle_closed_early(const Report& r) {
+  if (r.error.at != r.first || r.before() == nullptr ||
+      r.before()->type != DjtParser::ANGLE_CLOSE) {
+    return false;
+  }
+  Diag& diag = r.diags.error("DJ1009", r.found().span,
+                             "unexpected " + describe_found(r.found()) + " behind a probe's body");
+  diag.labels.push_back({r.before()->span, "this '>' closed the body"});
+  diag.help = "inside a < ... > body, write (a > b) to compare";
+  return true;
+}
+
+bool unknown_item(const Report& r) {
+  if (r.error.at != r.first) {
+    return false;
+  }
+  Diag& diag = r.diags.error("DJ1011", r.found().span,
+                             "expected \"probe\", \"function\" or \"global\", found " +
+                                 describe_found(r.found()));
+  diag.help = did_you_mean(near_names(r.found().text, item_keywords(), 1));
+  if (diag.help.empty() && r.found().type != DjtParser::ID) {
+    diag.help = "statements stand in a probe: probe begin { ... }";
+  } else if (diag.help.empty()) {
+    diag.help = "a script is made of probes: probe func(\"name\") { statements }";
+  }
+  return true;
+}
+
+bool no_body(const Report& r) {
+  size_t type = r.found().type;
+  bool ends = type == antlr4::Token::EOF || begins_item(type);
+  bool behind_point = r.before() != nullptr && r.before()->type != DjtParser::PROBE &&
+                      r.before()->type != DjtParser::COMMA && r.before()->type != DjtParser::DOT &&
+                      r.expects(DjtParser::LBRACE) && r.expects(DjtParser::DOT);
+  bool complete = r.expects(DjtParser::LBRACE) && r.expects(DjtParser::ANGLE_OPEN);
+  if (!r.in_rule(DjtParser::RuleProbeDef) || !(behind_point || complete)) {
+    return false;
+  }
+  Span points = r.lexemes[r.first + 1].span;
+  points.end = r.before()->span.end;
+  Diag& diag = ends ? r.diags.error("DJ1012", points, "a probe needs a body")
+                    : r.diags.error("DJ1012", r.found().span,
+                                    "expected the probe's body, found " + describe_found(r.found()));
+  diag.help = "write the statements in braces: { count++ }";
+  return true;
+}
+
+bool keyword_as_name(const Report& r) {
+  if (!is_keyword(r.found().type) || !r.expects(DjtParser::ID) ||
+      r.expects(DjtParser::FOREACH) || begins_item(r.found().type)) {
+    return false;
+  }
+  bool value = r.expects(DjtParser::PRE_INC);
+  r.diags.error("DJ1014", r.found().span,
+                "\"" + r.found().text + "\" is a keyword and cannot be " +
+                    (value ? "a value" : "a name"));
+  return true;
+}
+
+bool lonely_else(const Report& r) {
+  if (r.found().type != DjtParser::ELSE && r.found().type != DjtParser::CATCH) {
+    return false;
+  }
+  bool is_else = r.found().type == DjtParser::ELSE;
+  Diag& diag = r.diags.error("DJ1013", r.found().span,
+                             is_else ? "\"else\" without an \"if\" before it"
+                                     : "\"catch\" without a \"try\" before it");
+  if (is_else && r.before() != nullptr && r.before()->type == DjtParser::SEMICOLON) {
+    diag.help = "the statement before it has one ';' too many, or needs braces";
+  }
+  return true;
+}
+
+void general(const Report& r) {
+  std::string expected = describe_expected(r.error.expected);
+  std::string message = expected.empty() ? "unexpected " + describe_found(r.found())
+                                         : "expected " + expected + ", found " +
+                                               describe_found(r.found());
+  Diag& diag = r.diags.error("DJ1013", r.place(), message);
+  if (r.found().pasted) {
+    diag.notes.push_back("this script argument is " + r.found().text);
+    if (r.expects(DjtParser::STRING)) {
+      diag.help = "@1 pastes the first argument as a string, $1 as it is";
+    }
+  }
+  bool header = !r.error.rules.empty() && r.error.rules[0] == DjtParser::RuleStmt;
+  if (header && r.in_rule(DjtParser::RuleStmt) && r.expects(DjtParser::LPAREN) &&
+      r.before() != nullptr) {
+    diag.help = "write " + r.before()->text + " (...) with parentheses";
+  }
+  bool misquoted = r.expects(DjtParser::STRING) && r.found().type == DjtParser::ID &&
+                   r.in_rule(DjtParser::RuleComponent);
+  if (misquoted && diag.help.empty()) {
+    diag.help = "names of the target are strings here: \"" + r.found().text + "\"";
+  }
+}
+
+}  // namespace
+
+void report_syntax(const SyntaxError& error, const Lexemes& lexemes, size_t first, Diags& diags) {
+  Report report{error, lexemes, first, diags};
+  bool told = angle_closed_early(report) || unknown_item(report) || lonely_else(report) ||
+              no_body(report) || keyword_as_name(report);
+  if (!told) {
+    general(report);
+  }
+}
+
+}  // namespace dj
