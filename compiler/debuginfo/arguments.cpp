@@ -63,6 +63,57 @@ bool mark_integers(TypeDie type, uint64_t base, bool integer[2], DwarfIndex& ind
   return true;
 }
 
+// A special member function that the program wrote: destructor, copy or move constructor.
+bool is_own_special(Dwarf_Die* method, const std::string& class_name, DwarfIndex& index) {
+  if (flag(method, DW_AT_artificial) || number(method, DW_AT_defaulted) == uint64_t{DW_DEFAULTED_in_class}) {
+    return false;
+  }
+  const std::string name = die_name(method);
+  if (name.starts_with('~')) {
+    return true;
+  }
+  std::vector<Dwarf_Die> parameters;
+  for (Dwarf_Die& child : children(method)) {
+    if (dwarf_tag(&child) == DW_TAG_formal_parameter && !flag(&child, DW_AT_artificial)) {
+      parameters.push_back(child);
+    }
+  }
+  TypeDie type = parameters.size() == 1 ? strip_type(type_of(&parameters[0]), index) : TypeDie{};
+  TypeDie target = type && is_reference(&*type) ? strip_type(type_of(&*type), index) : TypeDie{};
+  return target && name == class_name.substr(0, class_name.find('<')) && die_name(&*target) == class_name;
+}
+
+// Objects that are not trivial to copy travel as their address. clang says so in DWARF; for gcc it follows
+// from the class's members.
+bool travels_as_address(TypeDie type, DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  if (!type || !is_struct(&*type) || depth > 16) {
+    return false;
+  }
+  if (std::optional<uint64_t> stated = number(&*type, DW_AT_calling_convention)) {
+    return *stated == DW_CC_pass_by_reference;
+  }
+  const std::string name = die_name(&*type);
+  for (Dwarf_Die& child : children(&*type)) {
+    switch (dwarf_tag(&child)) {
+      case DW_TAG_subprogram:
+        if (number(&child, DW_AT_virtuality).value_or(0) != 0 || is_own_special(&child, name, index)) {
+          return true;
+        }
+        break;
+      case DW_TAG_member:
+      case DW_TAG_inheritance:
+        if (!flag(&child, DW_AT_external) && travels_as_address(type_of(&child), index, depth + 1)) {
+          return true;
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
 Passing passing_of(TypeDie type, DwarfIndex& index) {
   Passing result;
   type = strip_type(type, index);
@@ -73,7 +124,7 @@ Passing passing_of(TypeDie type, DwarfIndex& index) {
   const uint64_t size = type_size(&*type);
   if (is_struct(&*type) || is_array(&*type)) {
     result.aggregate = true;
-    if (number(&*type, DW_AT_calling_convention) == uint64_t{DW_CC_pass_by_reference}) {
+    if (travels_as_address(type, index)) {
       result.integer = 1;
       result.by_reference = true;
       return result;

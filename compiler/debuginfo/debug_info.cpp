@@ -116,23 +116,8 @@ std::unique_ptr<DebugInfo> DebugInfo::open(const ObjectFile& elf) {
 
 std::optional<SourcePlace> DebugInfo::declaration(uint64_t pc) {
   std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
-  int line = 0;
-  const char* file = function ? dwarf_decl_file(&*function) : nullptr;
-  if (!file || dwarf_decl_line(&*function, &line) != 0) {
-    return std::nullopt;
-  }
-  return SourcePlace{file, uint32_t(line)};
-}
-
-std::optional<SourcePlace> DebugInfo::line_of(uint64_t pc) {
-  std::optional<Dwarf_Die> unit = impl_->index->unit_at(pc);
-  Dwarf_Line* row = unit ? dwarf_getsrc_die(&*unit, pc - impl_->index->bias()) : nullptr;
-  const char* file = row ? dwarf_linesrc(row, nullptr, nullptr) : nullptr;
-  int line = 0;
-  if (!file || dwarf_lineno(row, &line) != 0) {
-    return std::nullopt;
-  }
-  return SourcePlace{file, uint32_t(line)};
+  const auto place = function ? declaration_of(&*function) : std::nullopt;
+  return place ? std::optional(SourcePlace{place->first, place->second}) : std::nullopt;
 }
 
 std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, uint32_t line, uint64_t begin,

@@ -69,8 +69,6 @@ class DebugInfo {
 
   // Declaration of the function that holds `pc`.
   std::optional<SourcePlace> declaration(uint64_t pc);
-  // The source line of the instruction at `pc`.
-  std::optional<SourcePlace> line_of(uint64_t pc);
   // All instructions (is_stmt) of file:line with begin <= address < end, ascending. `nearest`: when there
   // are none, lines of that file with code there, below and above.
   std::vector<LineHit> line_addresses(const std::string& file, uint32_t line, uint64_t begin,

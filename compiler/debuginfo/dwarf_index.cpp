@@ -45,6 +45,25 @@ std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name) {
   return attr && dwarf_formref_die(&*attr, &result) ? std::optional(result) : std::nullopt;
 }
 
+std::optional<std::pair<std::string, uint32_t>> declaration_of(Dwarf_Die* die) {
+  std::optional<Dwarf_Attribute> attr = attribute(die, DW_AT_decl_file);
+  std::optional<uint64_t> line = number(die, DW_AT_decl_line);
+  Dwarf_Word file = 0;
+  if (!attr || !line || dwarf_formudata(&*attr, &file) != 0) {
+    return std::nullopt;
+  }
+  // Not dwarf_decl_file(): it takes DWARF 5's file 0, which clang uses, for none.
+  Dwarf_Die unit;
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  if (!dwarf_cu_die(attr->cu, &unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) ||
+      dwarf_getsrcfiles(&unit, &files, &count) != 0 || file >= count) {
+    return std::nullopt;
+  }
+  const char* path = dwarf_filesrc(files, file, nullptr, nullptr);
+  return path ? std::optional(std::pair(std::string(path), uint32_t(*line))) : std::nullopt;
+}
+
 std::unique_ptr<DwarfIndex> DwarfIndex::open(const ObjectFile& elf) {
   std::unique_ptr<DwarfIndex> index(new DwarfIndex(elf));
   if (!index->file_.module()) {

@@ -25,6 +25,9 @@ std::string die_name(Dwarf_Die* die);
 // The DIE that attribute `name` refers to.
 std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name);
 
+// Where the source declares the DIE (also its abstract origin or specification): path and line.
+std::optional<std::pair<std::string, uint32_t>> declaration_of(Dwarf_Die* die);
+
 class DwarfIndex {
  public:
   // Null: the file has no DWARF.

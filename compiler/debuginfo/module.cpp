@@ -98,21 +98,6 @@ Module::Found Module::find(const NameMatcher& matcher) {
   return found;
 }
 
-CodeFunction Module::function_at(uint64_t address) {
-  const Symbol* best = nullptr;
-  for (const Symbol& s : symbols().functions) {
-    if (s.address <= address && address < end_of(s) && !s.ifunc &&
-        (!best || s.address > best->address ||
-         (s.address == best->address && better_name(s, *best)))) {
-      best = &s;
-    }
-  }
-  if (!best) {
-    return {};
-  }
-  return {best->address, end_of(*best), without_version(best->name), person_name(best->name)};
-}
-
 uint64_t Module::entry_of(uint64_t begin) const {
   constexpr uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
   const Bytes code = elf_.at(begin);

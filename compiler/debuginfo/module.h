@@ -36,14 +36,11 @@ class Module {
     std::vector<std::string> ifuncs;
   };
   Found find(const NameMatcher& matcher);
-  // The function whose code holds `address`; size 0 when none.
-  CodeFunction function_at(uint64_t address);
   size_t function_count();  // distinct addresses
   // Its first instruction behind endbr64: where an entry probe goes.
   uint64_t entry_of(uint64_t begin) const;
 
   DebugInfo* debug_info();  // null: the module has none. Opened at the first call
-  bool has_opened_debug_info() const { return debug_info_tried_ && debug_info_; }
 
  private:
   explicit Module(ObjectFile elf) : elf_(std::move(elf)) {}

@@ -257,7 +257,7 @@ TargetFailure unknown_variable(Dwarf_Die* function, const ProbePlace& place, con
   if (!where.empty()) {
     f.notes.push_back(die_name(function) + "() is declared at " + where);
   }
-  for (std::string& global : unit_variables(function, index)) {
+  for (std::string& global : unit_variables(function)) {
     f.known.push_back(std::move(global));
   }
   return f;

@@ -25,14 +25,14 @@ void sort_unique(std::vector<uint64_t>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-bool in_plt(const ObjectFile& elf, uint64_t address) {
+std::vector<FunctionRange> plt_ranges(const ObjectFile& elf) {
+  std::vector<FunctionRange> ranges;
   for (const Section& s : elf.sections()) {
-    if (s.executable() && s.name.starts_with(".plt") && address >= s.header.sh_addr &&
-        address - s.header.sh_addr < s.header.sh_size) {
-      return true;
+    if (s.executable() && s.name.starts_with(".plt")) {
+      ranges.push_back({s.header.sh_addr, s.header.sh_addr + s.header.sh_size});
     }
   }
-  return false;
+  return ranges;
 }
 
 void add_bytes(const ObjectFile& elf, ModuleText& text) {
@@ -74,8 +74,12 @@ std::vector<FunctionRange> tidy(std::vector<FunctionRange> ranges) {
 void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames, ModuleText& text) {
   std::vector<FunctionRange> ranges;
   ranges.reserve(frames.size() * 2);
+  const std::vector<FunctionRange> plt = plt_ranges(elf);
   for (const FrameEntry& f : frames) {
-    if (!in_plt(elf, f.begin)) {
+    const bool stub = std::any_of(plt.begin(), plt.end(), [&](const FunctionRange& p) {
+      return f.begin >= p.begin && f.begin < p.end;
+    });
+    if (!stub) {
       ranges.push_back({f.begin, f.end});
     }
   }

@@ -127,6 +127,9 @@ std::string type_name(TypeDie type) {
       TypeDie inner = type_of(&*type);
       const std::string text = type_name(inner);
       const bool behind = inner && dwarf_tag(&*inner) == DW_TAG_pointer_type;
+      if (text.starts_with(word)) {
+        return text;  // an array of const elements is const itself
+      }
       return behind ? text + " " + word : std::string(word) + " " + text;
     }
     case DW_TAG_restrict_type:
@@ -250,13 +253,11 @@ std::vector<std::string> list_members(Dwarf_Die* structure, std::vector<std::str
 }
 
 std::string declared_at(Dwarf_Die* die) {
-  int line = 0;
-  const char* file = dwarf_decl_file(die);
-  if (!file || dwarf_decl_line(die, &line) != 0) {
+  const auto place = declaration_of(die);
+  if (!place) {
     return {};
   }
-  const std::string path = file;
-  return path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+  return place->first.substr(place->first.rfind('/') + 1) + ":" + std::to_string(place->second);
 }
 
 }  // namespace dj

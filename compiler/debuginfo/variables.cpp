@@ -148,7 +148,7 @@ std::optional<ScopedVariable> find_variable(const std::string& name, Dwarf_Die* 
   return found;
 }
 
-std::vector<std::string> unit_variables(Dwarf_Die* function, DwarfIndex& index) {
+std::vector<std::string> unit_variables(Dwarf_Die* function) {
   std::vector<std::string> names;
   Dwarf_Die unit;
   if (dwarf_diecu(function, &unit, nullptr, nullptr)) {
@@ -157,7 +157,6 @@ std::vector<std::string> unit_variables(Dwarf_Die* function, DwarfIndex& index) 
       return false;
     });
   }
-  (void)index;
   return names;
 }
 

@@ -23,7 +23,7 @@ std::vector<ScopedVariable> variables_in_scope(Dwarf_Die* function, const ProbeP
 std::optional<ScopedVariable> find_variable(const std::string& name, Dwarf_Die* function,
                                             const ProbePlace& place, DwarfIndex& index);
 // Names of the unit's own global variables, to suggest from.
-std::vector<std::string> unit_variables(Dwarf_Die* function, DwarfIndex& index);
+std::vector<std::string> unit_variables(Dwarf_Die* function);
 
 // Where the variable is at the place; the error is the reason why it is nowhere.
 Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePlace& place,

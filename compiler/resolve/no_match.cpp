@@ -71,11 +71,15 @@ std::vector<std::string> candidates(PointQuery& query, std::string_view wanted,
   return names;
 }
 
-void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objects,
-                  const SearchTally& tally) {
+}  // namespace
+
+void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objects, const SearchTally& tally,
+                  Severity severity) {
   const std::string& name = tally.ifuncs.front();
-  Diag& d = query.diags.error("DJ3017", span,
-                              fmt::format("\"{}\" is an IFUNC: the program chooses its code when it starts", name));
+  const std::string message = fmt::format(
+      "\"{}\" is an IFUNC: its code is chosen when the program starts, and this finds none of it", name);
+  Diag& d = severity == Severity::Error ? query.diags.error("DJ3017", span, message)
+                                        : query.diags.warning("DJ3017", span, message);
   std::vector<std::string> implementations;
   for (size_t i : objects) {
     Module* file = query.modules.open(i);
@@ -91,6 +95,8 @@ void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objec
     d.help = fmt::format("probe all of them: func(\"__{}_*\")", name);
   }
 }
+
+namespace {
 
 void report_line(PointQuery& query, const FunctionPattern& pattern, Span span, const SearchTally& tally) {
   Diag& d = query.diags.error("DJ3007", span,
@@ -121,7 +127,7 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
     return;
   }
   if (!tally.ifuncs.empty()) {
-    report_ifunc(query, span, objects, tally);
+    report_ifunc(query, span, objects, tally, Severity::Error);
     return;
   }
   if (!tally.without_debug_info.empty()) {
@@ -154,7 +160,7 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
   }
   d.help = did_you_mean(near_names(pattern.name, candidates(query, pattern.name, objects)));
   const std::string first = pattern.name.substr(0, has_wildcard(pattern.name) ? 0 : 1);
-  d.help += (d.help.empty() ? "" : "; ") + fmt::format("list with: djtap -l 'func(\"{}*\")'", first);
+  d.help += fmt::format("{}list with: djtap -l 'func(\"{}*\")'", d.help.empty() ? "" : "  ", first);
 }
 
 }  // namespace dj

@@ -143,10 +143,9 @@ const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
     path += (i ? "." : "") + point.components[i].name;
   }
   const bool has = argument_of(c) != 0;
-  Diag& d = diags.error("DJ3002", has ? c.argument_span : c.name_span,
-                        fmt::format("{} takes {}, got {}", path, wanted.empty() ? "something else" : wanted,
-                                    has ? argument_text(argument_of(c)) : "none"));
-  (void)d;
+  diags.error("DJ3002", has ? c.argument_span : c.name_span,
+              fmt::format("{} takes {}, got {}", path, wanted.empty() ? "something else" : wanted,
+                          has ? argument_text(argument_of(c)) : "none"));
   return nullptr;
 }
 

@@ -83,16 +83,18 @@ class Resolver {
     for (Site& site : sites) {
       Module& file = *modules_.open(site.module);
       SiteTargets targets;
-      std::optional<TargetMistake> mistake;
+      std::vector<TargetMistake> mistakes;
       if (!probe.targets.empty()) {
-        mistake = plan_targets(program_, probe, site, file, targets);
+        mistakes = plan_targets(program_, probe, site, file, targets);
       }
-      if (mistake && optional) {
+      if (!mistakes.empty() && optional) {
         continue;
       }
-      if (mistake) {
-        report_mistake(probe, *mistake, site, file, sites.size(), diags_);
-        return added;
+      for (const TargetMistake& mistake : mistakes) {
+        report_mistake(probe, mistake, site, file, sites.size(), diags_);
+      }
+      if (!mistakes.empty()) {
+        return added;  // the other sites would only repeat it
       }
       site.module = module_id(site.module, file);
       place(id, site, std::move(targets), wants_site);

@@ -35,14 +35,13 @@ std::vector<size_t> all_of(const ModuleSet& modules) {
   return all;
 }
 
-std::vector<size_t> no_target(PointQuery& query, const FunctionPattern& pattern) {
+std::vector<size_t> no_target(PointQuery& query) {
   const bool func = query.point.components[0].name == "func";
   Diag& d = query.diags.error("DJ3006", query.point.span,
                               func ? "kernel probes are not built yet, and no process is traced"
                                    : "no process is traced");
-  d.help = fmt::format("trace a process: djtap -c 'command' -e '...' starts one, "
-                       "djtap -p PID -e '...' attaches to a running one");
-  (void)pattern;
+  d.help = "trace a process: djtap -c 'command' -e '...' starts one, "
+           "djtap -p PID -e '...' attaches to a running one";
   return {};
 }
 
@@ -89,7 +88,7 @@ std::vector<size_t> searched_objects(PointQuery& query, const FunctionPattern& p
   const ast::Component* library = query.component("library");
   const bool named_process = process && std::holds_alternative<std::string>(process->argument);
   if (!query.modules.has_target() && !named_process) {
-    return no_target(query, pattern);
+    return no_target(query);
   }
   std::vector<size_t> objects;
   if (named_process) {
@@ -149,6 +148,8 @@ void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind
   }
   if (meaning.sites.empty() && !query.optional) {
     report_nothing(query, pattern, argument.argument_span, objects, tally);
+  } else if (!meaning.sites.empty() && !tally.ifuncs.empty() && !has_wildcard(pattern.name)) {
+    report_ifunc(query, argument.argument_span, objects, tally, Severity::Warning);
   }
 }
 

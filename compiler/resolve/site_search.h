@@ -32,6 +32,10 @@ void search_lines(size_t module, Module& file, const FunctionPattern& pattern, S
 // The whole of it: parses the argument of `name`, searches, reports when nothing is found.
 void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind, PointMeaning& meaning);
 
+// An IFUNC of that exact name exists: nothing (Error) or only functions of other objects (Warning) were found.
+void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objects, const SearchTally& tally,
+                  Severity severity);
+
 // One error, at the string's exact place: what was searched, and which near names there are.
 void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span,
                     const std::vector<size_t>& objects, const SearchTally& tally);

@@ -67,6 +67,11 @@ std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, 
   }
   if (is_text(expr)) {
     TextAnswer answer = info.text(place, expr.name);
+    auto* no_info = std::get_if<TargetFailure>(&answer);
+    if (no_info && no_info->kind == TargetFailure::NoDebugInfo) {
+      plan = TargetText{};  // an assembler function among others: it has no variables to show
+      return std::nullopt;
+    }
     if (auto* f = std::get_if<TargetFailure>(&answer)) {
       return *f;
     }
@@ -132,8 +137,8 @@ ProbePlace place_of(const Site& site) {
   return place;
 }
 
-std::optional<TargetMistake> plan_targets(const Program& program, const Probe& probe, const Site& site,
-                                          Module& file, SiteTargets& out) {
+std::vector<TargetMistake> plan_targets(const Program& program, const Probe& probe, const Site& site,
+                                        Module& file, SiteTargets& out) {
   const size_t count = probe.targets.size();
   out.targets.assign(count, Undefined{"not used"});
   std::vector<std::optional<TargetFailure>> failures(count);
@@ -148,12 +153,16 @@ std::optional<TargetMistake> plan_targets(const Program& program, const Probe& p
     }
   }
   const std::vector<bool> live = live_targets(program, probe, defined);
+  std::vector<TargetMistake> mistakes;
   for (size_t t = 0; t < count; t++) {
     if (live[t] && failures[t]) {
-      return TargetMistake{TargetId(t), *failures[t]};
+      mistakes.push_back({TargetId(t), *failures[t]});
+      if (failures[t]->kind == TargetFailure::NoDebugInfo) {
+        break;  // the others fail for the same reason
+      }
     }
   }
-  return std::nullopt;
+  return mistakes;
 }
 
 void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site, const Module& file,

@@ -16,15 +16,15 @@ struct SiteTargets {
   ReturnCapture capture;            // values of a .return probe that its entry must store
 };
 
-// The first live target without a value: the site cannot carry the probe.
+// A live target without a value: the site cannot carry the probe.
 struct TargetMistake {
   TargetId target = 0;
   TargetFailure failure;
 };
 
-// Looks all targets of the probe up at the site; Undefined where @defined says so.
-std::optional<TargetMistake> plan_targets(const Program& program, const Probe& probe, const Site& site,
-                                          Module& file, SiteTargets& out);
+// Looks all targets of the probe up at the site; those without a value that nobody reads are Undefined.
+std::vector<TargetMistake> plan_targets(const Program& program, const Probe& probe, const Site& site,
+                                        Module& file, SiteTargets& out);
 
 // One error for the mistake, at the place in the script where the name or the member stands.
 void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site, const Module& file,
