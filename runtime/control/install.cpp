@@ -31,6 +31,7 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.abis_ = abis;
   made.trap_table_ = layout.trap_table;
   made.trap_bytes_ = layout.trap_bytes;
+  made.cpus_ = layout.cpus;
   for (const Site& site : plan.sites) {
     made.symbols_.push_back(site.symbol.empty() ? site.function : site.symbol);
     made.function_begins_.push_back(site.function_begin != 0 ? site.function_begin : site.address);
@@ -88,7 +89,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   if (patches_.needs_trap()) {
     uint64_t handler = islands.symbol("dj_trap_handler"), restorer = islands.symbol("dj_restorer");
     CHECK(handler != 0 && restorer != 0);
-    DJ_TRY_DO(fill_trap_table(trap_table_, trap_bytes_, patches_.sites));
+    DJ_TRY_DO(fill_trap_table(trap_table_, trap_bytes_, cpus_, patches_.sites));
     trap_ = TrapSetup(trap_table_, handler, restorer);
   }
   times_.detours_ns = now_ns() - begin;

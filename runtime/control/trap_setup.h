@@ -29,11 +29,11 @@ class TrapSetup {
   Status clear_action_masks(RemoteCall& call);
   uint64_t table_ = 0, handler_ = 0, restorer_ = 0;
   bool installed_ = false;
-  std::vector<std::pair<int, uint64_t>> masks_;    // (signal, its sa_mask before)
-  std::vector<pid_t> blocked_;                     // threads that had SIGTRAP blocked
+  std::vector<std::pair<int, uint64_t>> masks_;  // (signal, handler) whose sa_mask had SIGTRAP
+  std::vector<pid_t> blocked_;                   // threads that had SIGTRAP blocked
 };
 
 // Enters every int3 site into the table at `table` (arena address, `bytes` of room).
-Status fill_trap_table(uint64_t table, uint64_t bytes, const std::vector<PatchSite>& sites);
+Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus, const std::vector<PatchSite>& sites);
 
 }  // namespace dj

@@ -1,0 +1,115 @@
+// rt_sigaction in the target, and masks of stopped threads.
+#include "runtime/control/trap_setup.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+
+#include "runtime/shared/trap.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
+constexpr uint64_t kSaRestorer = 0x04000000;
+constexpr uint64_t kMaskBytes = 8;
+constexpr int kSignals = 64;
+constexpr uint64_t kOldAt = 64;  // of the old action in the scratch page
+
+abi::TrapTable& table_at(uint64_t address) { return *reinterpret_cast<abi::TrapTable*>(address); }
+
+Result<abi::AppAction> get_action(RemoteCall& call, int signal) {
+  DJ_TRY(uint64_t page, call.scratch());
+  DJ_TRY_DO(call.checked("rt_sigaction", SYS_rt_sigaction,
+                         {static_cast<uint64_t>(signal), 0, page + kOldAt, kMaskBytes}));
+  abi::AppAction action;
+  DJ_TRY_DO(call.stopped().read(page + kOldAt, std::span(reinterpret_cast<uint8_t*>(&action), sizeof action)));
+  return action;
+}
+
+Status set_action(RemoteCall& call, int signal, const abi::AppAction& action) {
+  DJ_TRY(uint64_t page, call.scratch());
+  DJ_TRY_DO(call.stopped().write(page, std::span(reinterpret_cast<const uint8_t*>(&action), sizeof action)));
+  DJ_TRY_DO(call.checked("rt_sigaction", SYS_rt_sigaction, {static_cast<uint64_t>(signal), page, 0, kMaskBytes}));
+  return ok_status();
+}
+
+bool has_handler(const abi::AppAction& action) {
+  return action.handler != reinterpret_cast<uint64_t>(SIG_DFL) && action.handler != reinterpret_cast<uint64_t>(SIG_IGN);
+}
+
+}  // namespace
+
+Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus, const std::vector<PatchSite>& sites) {
+  uint64_t count = static_cast<uint64_t>(std::count_if(sites.begin(), sites.end(), [](const PatchSite& s) {
+    return s.state == SiteState::Planned && !s.jump;
+  }));
+  if (table == 0 || abi::trap_table_bytes(count, cpus) > bytes) {
+    return Error{"too many int3 sites (" + std::to_string(count) + ") for this session's look-up table"};
+  }
+  abi::trap_table_init(&table_at(table), count, cpus);
+  for (const PatchSite& site : sites) {
+    if (site.state == SiteState::Planned && !site.jump) {
+      CHECK(abi::trap_table_insert(&table_at(table), site.address, site.detour));
+    }
+  }
+  return ok_status();
+}
+
+Status TrapSetup::install(Stopped& stopped) {
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  DJ_TRY(table_at(table_).app, get_action(call, SIGTRAP));
+  installed_ = true;
+  const uint64_t flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | kSaRestorer;
+  DJ_TRY_DO(set_action(call, SIGTRAP, {handler_, flags, restorer_, ~uint64_t{0}}));
+  DJ_TRY_DO(clear_action_masks(call));
+  DJ_TRY_DO(call.give_back());
+  for (pid_t tid : stopped.threads()) {
+    DJ_TRY(uint64_t mask, stopped.signal_mask(tid));
+    if ((mask & kTrapBit) != 0) {
+      blocked_.push_back(tid);
+      DJ_TRY_DO(stopped.set_signal_mask(tid, mask & ~kTrapBit));
+    }
+  }
+  return ok_status();
+}
+
+// A handler of another signal may itself hit an int3, so it must not run with SIGTRAP blocked.
+Status TrapSetup::clear_action_masks(RemoteCall& call) {
+  for (int signal = 1; signal <= kSignals; signal++) {
+    if (signal == SIGTRAP || signal == SIGKILL || signal == SIGSTOP) {
+      continue;
+    }
+    DJ_TRY(abi::AppAction action, get_action(call, signal));
+    if (has_handler(action) && (action.mask & kTrapBit) != 0) {
+      masks_.emplace_back(signal, action.handler);
+      action.mask &= ~kTrapBit;
+      DJ_TRY_DO(set_action(call, signal, action));
+    }
+  }
+  return ok_status();
+}
+
+Status TrapSetup::remove(Stopped& stopped) {
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  DJ_TRY_DO(set_action(call, SIGTRAP, table_at(table_).app));
+  installed_ = false;
+  for (auto [signal, handler] : masks_) {
+    DJ_TRY(abi::AppAction action, get_action(call, signal));
+    if (action.handler == handler) {  // else the program has set another one since
+      action.mask |= kTrapBit;
+      DJ_TRY_DO(set_action(call, signal, action));
+    }
+  }
+  DJ_TRY_DO(call.give_back());
+  for (pid_t tid : stopped.threads()) {
+    if (std::find(blocked_.begin(), blocked_.end(), tid) != blocked_.end()) {
+      DJ_TRY(uint64_t mask, stopped.signal_mask(tid));
+      DJ_TRY_DO(stopped.set_signal_mask(tid, mask | kTrapBit));
+    }
+  }
+  return ok_status();
+}
+
+}  // namespace dj
