@@ -3,6 +3,7 @@
 
 #include "compiler/check/bind.h"
 #include "compiler/check/overload.h"
+#include "compiler/result.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {
@@ -151,13 +152,9 @@ ExprPtr Binder::place(const ast::Expr& e) {
     ExprPtr bound = element(*index, e.span);
     return notes_.poisoned.contains(bound.get()) ? nullptr : std::move(bound);
   }
-  if (std::holds_alternative<ast::Target>(e.node)) {
-    Diag& diag = diags_.error("DJ2011", e.span, "djtap does not write target variables");
-    diag.notes.push_back("a probe only looks at the program it traces");
-  } else {
-    diags_.error("DJ2010", e.span, "this cannot be assigned to").help =
-        "the left side must be a variable or an array element";
-  }
+  CHECK(std::holds_alternative<ast::Target>(e.node));  // the parser lets nothing else through
+  Diag& diag = diags_.error("DJ2011", e.span, "djtap does not write target variables");
+  diag.notes.push_back("a probe only looks at the program it traces");
   return nullptr;
 }
 

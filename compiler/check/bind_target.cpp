@@ -124,10 +124,6 @@ ExprPtr Binder::target(const ast::Target& t, Span span) {
                    fmt::format("`${}` is a text: it has no address and no members", t.name));
       return poison(span);
     }
-  } else if (t.name.ends_with('$')) {
-    diags_.error("DJ2009", span, fmt::format("pretty-printing with `${}` is not built yet", t.name))
-        .help = "read single members, or use $$vars";
-    return poison(span);
   }
   if (!target_allowed(t, span)) return poison(span);
   std::vector<ExprPtr> args;
