@@ -16,6 +16,11 @@ constexpr uint32_t kMaxCpus = 512;
 constexpr uint32_t kMaxKeys = 8;          // keys of one array
 constexpr uint32_t kMaxEventArgs = 32;    // arguments of one printf
 constexpr uint32_t kMaxCaptures = 16;     // entry values of one return probe
+// Counter rows lie at a fixed place and distance, so that a counter's address is a constant in handlers.
+constexpr uint64_t kCountersOffset = 4096;  // Header::counters - arena_base
+constexpr uint32_t kCounterShift = 13;      // Header::counter_shift
+constexpr uint32_t kMaxCounters = (1u << kCounterShift) / 8;
+constexpr uint32_t kNoSpan = ~0u;           // ErrorEvent::span of an error that a built-in raised
 
 // Why a hit did not do all it should have. Indexes Header::skipped; names in kSkipNames order.
 enum Skip : uint32_t {
@@ -29,6 +34,7 @@ enum Skip : uint32_t {
   kSkipNestedCalls,   // MAXNESTING
   kSkipReturnFull,    // no room for a return probe's entry values
   kSkipReturnMiss,    // a return without its entry values
+  kSkipMapBusy,       // an array operation gave up after very many collisions with others
   kSkipCount
 };
 
@@ -40,6 +46,7 @@ enum ErrorKind : uint32_t {
   kErrNesting,       // a: the limit
   kErrEmptyStat,     // @min, @max, @avg of an aggregate without a value
   kErrUser,          // error("text"): text follows
+  kErrScratch,       // a: bytes of scratch memory that a foreach would have needed
 };
 
 // Str: a script string. `len` bytes of data, never a terminating NUL; immutable once its address is
@@ -49,11 +56,13 @@ struct Str {
   char data[4];  // really len bytes
 };
 
-// Stat: one aggregate. Each field is updated by a locked instruction of its own. Followed by the
-// histogram words that StatShape asks for. All zero = empty: min and max are valid only when count != 0,
-// and are stored biased (min_inv = ~min ordering trick is not used; see stat.h).
+// Stat: one aggregate. Each word is updated by a locked instruction of its own. Followed by the histogram words that
+// StatShape asks for. All zero = empty: min and max are stored so that 0 stands for their neutral
+// elements; read them by stat_min() and stat_max() of stat.h.
 struct Stat {
-  int64_t count, sum, min, max;
+  int64_t count, sum;
+  int64_t min_word;  // min ^ INT64_MAX
+  int64_t max_word;  // max ^ INT64_MIN
 };
 // Histogram words behind a Stat: first 130 if log (bucket of 0 is number 65, see stat.h), then linear.
 struct StatShape {
@@ -66,7 +75,7 @@ struct StatShape {
 constexpr uint32_t kLogBuckets = 130;
 
 // Counters: row cpu (0 .. cpus-1) for threads with a registered rseq area, row `cpus` for the
-// others, each 1 << counter_shift bytes apart; word i of every row belongs to counter i.
+// others, each 1 << kCounterShift bytes apart; word i of every row belongs to counter i.
 // Scalar statistics: same rows, stat_stride bytes a row.
 
 // Header: at the arena's base.
@@ -91,6 +100,9 @@ struct Header {
   uint64_t threads;                      // address of the ThreadTable in the target's private page; 0: none
   uint64_t ticket;                       // random, tells sessions apart
   uint64_t session_start_tsc;
+  // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> tsc_shift). tsc_mult 0: ask the kernel
+  uint64_t tsc_base, time_base_ns, tsc_mult;
+  uint64_t tsc_shift;
   // written by handlers
   uint64_t exit_requested;
   uint64_t error_count;

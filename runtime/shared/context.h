@@ -7,7 +7,7 @@
 namespace dj::abi {
 
 struct Context {
-  uint64_t owner;       // 0: free; else identifies thread and run (see agent/context.cpp). CAS only
+  uint64_t owner;       // 0: free; else the thread's id. Taken by CAS
   uint64_t stack;       // stack pointer of the run
   uint32_t raised;      // a script error happened: the handler must leave. Read by generated code
   uint32_t site;
@@ -15,6 +15,8 @@ struct Context {
   int32_t nesting_left;
   uint32_t scratch_used;
   uint32_t scratch_bytes;
+  uint32_t iterators;   // offset in scratch of the innermost live foreach; scratch_bytes: none
+  uint32_t pad;
   char scratch[8];      // really scratch_bytes
 };
 static_assert(offsetof(Context, raised) == 16);

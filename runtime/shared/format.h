@@ -1,0 +1,18 @@
+// The one formatter for printf, println and sprintf: the agent's sprintf and the controller's printing of events
+// share it. %d %i %u %x %X %o %p %c %s %%, flags "-+ #0", width, precision, '*'; h, l, ll, j, z, t are passed over.
+#pragma once
+#include <stdint.h>
+
+namespace dj::abi {
+
+// One argument: a number, or a string's bytes.
+struct FormatArg {
+  uint64_t number = 0;
+  const char* text = nullptr;
+  uint32_t length = 0;
+};
+
+// Writes at most `room` bytes (no NUL) and returns how many the whole text has. A conversion without an argument prints nothing.
+uint64_t format_text(char* out, uint64_t room, const char* format, uint32_t format_length, const FormatArg* args, uint32_t count);
+
+}  // namespace dj::abi

@@ -1,0 +1,86 @@
+// Ring: events of one CPU on their way to the controller. Any thread (also of a forked child, also in a signal handler)
+// reserves by CAS on `head`, fills, and commits by the stamp. Only the controller moves `tail`. Full: the event is dropped
+// and counted. A record that nobody finishes (its thread was killed or unwound) is passed by the reader, which finds the
+// next finished one by its stamp.
+#pragma once
+#include "runtime/shared/abi.h"
+#include "runtime/shared/atomic.h"
+#include "runtime/shared/event.h"
+
+namespace dj::abi {
+
+struct Ring {
+  uint64_t head;  // position behind the last reserved byte; positions only grow
+  uint64_t pad1[15];
+  uint64_t tail;  // position of the first unread byte; written by the controller
+  uint64_t bytes;  // of data, a power of two; written by the controller
+  uint64_t pad2[14];
+  // data follows
+};
+static_assert(sizeof(Ring) == 256);
+
+constexpr uint64_t ring_bytes(uint64_t data_bytes) { return sizeof(Ring) + data_bytes; }
+inline void ring_init(Ring* ring, uint64_t data_bytes) { ring->bytes = data_bytes; }
+inline EventHeader* ring_at(Ring* ring, uint64_t position) {
+  return reinterpret_cast<EventHeader*>(reinterpret_cast<char*>(ring + 1) + (position & (ring->bytes - 1)));
+}
+
+// Room for one record of `size` bytes (multiple of kEventAlign); null: the ring is full. *position is what ring_commit wants.
+inline EventHeader* ring_reserve(Ring* ring, uint32_t size, uint64_t* position) {
+  for (;;) {
+    uint64_t head = load(&ring->head);
+    uint64_t room = ring->bytes - (head & (ring->bytes - 1));
+    uint64_t skip = room < size ? room : 0;  // a record never wraps
+    if (head + skip + size - load(&ring->tail) > ring->bytes) return nullptr;
+    if (!cas(&ring->head, head, head + skip + size)) continue;
+    if (skip != 0) {
+      EventHeader* pad = ring_at(ring, head);
+      pad->size = static_cast<uint32_t>(skip);
+      pad->kind = kEventPad;
+      store(&pad->stamp, head + 1);
+    }
+    *position = head + skip;
+    return ring_at(ring, *position);
+  }
+}
+inline void ring_commit(EventHeader* record, uint64_t position) { store(&record->stamp, position + 1); }
+
+// --- reader, controller only. Trusts nothing that the target can write ---
+struct RingReader {
+  uint64_t position = 0;   // next record to look at; >= Ring::tail
+  uint64_t abandoned = 0;  // unfinished records passed
+  uint32_t size = 0;       // of the record that ring_peek returned, checked
+};
+// The finished record at `reader->position`, or null (none, or not finished yet). give_up: pass unfinished ones. The
+// target may write into it at any time: copy reader->size bytes first, and check what they say.
+inline const EventHeader* ring_peek(Ring* ring, RingReader* reader, bool give_up) {
+  uint64_t head = load(&ring->head);
+  if (head - ring->tail > ring->bytes) head = ring->tail;  // scribbled on
+  bool passed = false;
+  while (reader->position + sizeof(EventHeader) <= head) {
+    const EventHeader* record = ring_at(ring, reader->position);
+    uint64_t room = ring->bytes - (reader->position & (ring->bytes - 1));
+    uint32_t size = load(&record->size);
+    bool finished = load(&record->stamp) == reader->position + 1 && size >= kEventAlign &&
+                    size % kEventAlign == 0 && size <= room && reader->position + size <= head;
+    if (finished && record->kind != kEventPad) {
+      reader->size = size;
+      return record;
+    }
+    if (finished) {
+      reader->position += size;
+      continue;
+    }
+    if (!give_up) return nullptr;
+    if (!passed) reader->abandoned++;
+    passed = true;
+    reader->position += kEventAlign;
+  }
+  return nullptr;
+}
+// Moves behind the record that ring_peek returned; its bytes stay valid until ring_free.
+inline void ring_next(RingReader* reader) { reader->position += reader->size; }
+// Gives everything before the reader's position back to the writers.
+inline void ring_free(Ring* ring, const RingReader& reader) { store(&ring->tail, reader.position); }
+
+}  // namespace dj::abi

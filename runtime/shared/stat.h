@@ -1,0 +1,78 @@
+// Statistics: reading one Stat or a row of them, and which histogram word a sample belongs to.
+#pragma once
+#include "runtime/shared/abi.h"
+
+namespace dj::abi {
+
+// Valid when count != 0.
+inline int64_t stat_min(const Stat& stat) { return stat.min_word ^ INT64_MAX; }
+inline int64_t stat_max(const Stat& stat) { return stat.max_word ^ INT64_MIN; }
+
+// Numbers of StatOp (program.h).
+enum StatOpNumber : uint32_t { kStatCount, kStatSum, kStatMin, kStatMax, kStatAvg };
+
+// Several Stats as one: rows of a scalar aggregate, or a single element.
+struct StatTotal {
+  int64_t count = 0, sum = 0, min = INT64_MAX, max = INT64_MIN;
+  void add(const Stat& stat) {
+    count += stat.count;
+    sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(stat.sum));
+    if (stat_min(stat) < min) min = stat_min(stat);
+    if (stat_max(stat) > max) max = stat_max(stat);
+  }
+  // 0 when there is no sample.
+  int64_t get(uint32_t op) const {
+    if (count == 0) return 0;
+    switch (op) {
+      case kStatCount: return count;
+      case kStatSum: return sum;
+      case kStatMin: return min;
+      case kStatMax: return max;
+      default: return count == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(sum)) : sum / count;
+    }
+  }
+};
+
+inline Stat* stat_row(Stat* first, uint32_t stride, uint32_t row) {
+  return reinterpret_cast<Stat*>(reinterpret_cast<char*>(first) + uint64_t{stride} * row);
+}
+inline const Stat* stat_row(const Stat* first, uint32_t stride, uint32_t row) {
+  return stat_row(const_cast<Stat*>(first), stride, row);
+}
+// Total of `rows` rows, `stride` bytes apart.
+inline StatTotal stat_total(const Stat* first, uint32_t stride, uint32_t rows) {
+  StatTotal total;
+  for (uint32_t i = 0; i < rows; ++i) total.add(*stat_row(first, stride, i));
+  return total;
+}
+
+// The histogram words behind a Stat; the linear ones behind the logarithmic ones.
+inline int64_t* stat_log(Stat* stat) { return reinterpret_cast<int64_t*>(stat + 1); }
+inline int64_t* stat_linear(Stat* stat, const StatShape& shape) {
+  return stat_log(stat) + (shape.has_log ? kLogBuckets : 0);
+}
+inline const int64_t* stat_log(const Stat* stat) { return stat_log(const_cast<Stat*>(stat)); }
+inline const int64_t* stat_linear(const Stat* stat, const StatShape& shape) {
+  return stat_linear(const_cast<Stat*>(stat), shape);
+}
+
+constexpr uint32_t kLogZero = 65;  // bucket of the value 0
+
+// Bucket of a sample: kLogZero + 1 + n for 2^n <= sample < 2^(n+1), mirrored for negative ones.
+inline uint32_t log_bucket(int64_t sample) {
+  if (sample == 0) return kLogZero;
+  uint64_t size = sample < 0 ? 0 - static_cast<uint64_t>(sample) : static_cast<uint64_t>(sample);
+  uint32_t bit = 63 - static_cast<uint32_t>(__builtin_clzll(size));
+  return sample < 0 ? kLogZero - 1 - bit : kLogZero + 1 + bit;
+}
+
+// 0: below linear_start; linear_count - 1: above the last bucket.
+inline uint32_t linear_bucket(const StatShape& shape, int64_t sample) {
+  if (sample < shape.linear_start) return 0;
+  uint64_t step = shape.linear_step > 0 ? static_cast<uint64_t>(shape.linear_step) : 1;
+  uint64_t bucket = (static_cast<uint64_t>(sample) - static_cast<uint64_t>(shape.linear_start)) / step;
+  uint64_t last = shape.linear_count - 1;
+  return static_cast<uint32_t>(bucket + 1 < last ? bucket + 1 : last);
+}
+
+}  // namespace dj::abi
