@@ -72,7 +72,7 @@ class Binder {
   // bind_print.cpp
   ExprPtr print_call(const ast::Call& c, Span span);
   ExprPtr formatted(const ast::Call& c, bool printed, Span span);
-  ExprPtr histogram(const ast::At& a, Span span);
+  ExprPtr histogram(const ast::At& a, Span at_span, Span span);
   bool histogram_bounds(const ast::At& a, Global& global);
   bool too_many_values(const std::vector<ExprPtr>& args);
 

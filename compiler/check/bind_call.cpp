@@ -44,7 +44,7 @@ ExprPtr Binder::call_function(FunctionId id, const ast::Call& c, Span span) {
   std::vector<ExprPtr> args = exprs(c.args);
   if (args.size() != function.param_count) {
     Diag& diag = diags_.error(
-        "DJ2007", c.name_span,
+        "DJ2007", span,
         arity_message(c.name, function.param_count, function.param_count, args.size()));
     diag.labels.push_back({function.span, "defined here"});
     return poison(span);
@@ -57,7 +57,7 @@ ExprPtr Binder::call_builtin(BuiltinId id, const ast::Call& c, Span span) {
   std::vector<ExprPtr> args = exprs(c.args);
   if (args.size() < signature.required || args.size() > signature.params.size()) {
     Diag& diag = diags_.error(
-        "DJ2007", c.name_span,
+        "DJ2007", span,
         arity_message(c.name, signature.required, signature.params.size(), args.size()));
     diag.notes.push_back(fmt::format("the function is {}", prototype(c.name, signature)));
     return poison(span);
@@ -133,7 +133,7 @@ ExprPtr Binder::aggregate(const ast::At& a, const ast::Expr& e) {
 
 ExprPtr Binder::stat_read(StatOp op, const ast::At& a, Span span) {
   if (a.args.size() != 1) {
-    diags_.error("DJ2007", a.op_span, arity_message("@" + a.op, 1, 1, a.args.size()));
+    diags_.error("DJ2007", span, arity_message("@" + a.op, 1, 1, a.args.size()));
     return poison(span);
   }
   ExprPtr where = aggregate(a, *a.args[0]);

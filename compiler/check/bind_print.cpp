@@ -139,10 +139,10 @@ bool Binder::histogram_bounds(const ast::At& a, Global& global) {
   return true;
 }
 
-ExprPtr Binder::histogram(const ast::At& a, Span span) {
+ExprPtr Binder::histogram(const ast::At& a, Span at_span, Span span) {
   bool linear = a.op == "hist_linear";
   if (a.args.size() != (linear ? 4 : 1)) {
-    Diag& diag = diags_.error("DJ2007", a.op_span,
+    Diag& diag = diags_.error("DJ2007", at_span,
                               fmt::format("`@{}` takes {} argument{}, got {}", a.op, linear ? 4 : 1,
                                           linear ? "s" : "", a.args.size()));
     diag.notes.push_back(linear ? "@hist_linear(aggregate, lowest, highest, width)"
@@ -167,7 +167,7 @@ ExprPtr Binder::print_call(const ast::Call& c, Span span) {
   const PrintKind& kind = *find_print(c.name);
   if (kind.format) return formatted(c, kind.printed, span);
   if (c.args.size() < (kind.delimited ? 3u : 1u) && c.name != "println" && c.name != "sprintln") {
-    diags_.error(kind.delimited ? "DJ2204" : "DJ2007", c.name_span,
+    diags_.error(kind.delimited ? "DJ2204" : "DJ2007", at_span,
                  kind.delimited
                      ? fmt::format("`{}` takes a delimiter and at least 2 values", c.name)
                      : fmt::format("`{}` takes at least 1 value, got 0", c.name));
@@ -175,7 +175,7 @@ ExprPtr Binder::print_call(const ast::Call& c, Span span) {
   }
   if (kind.printed && !kind.delimited && c.args.size() == 1) {
     const ast::At* a = std::get_if<ast::At>(&c.args[0]->node);
-    if (a != nullptr && is_histogram(a->op)) return histogram(*a, span);
+    if (a != nullptr && is_histogram(a->op)) return histogram(*a, c.args[0]->span, span);
   }
   PrintNote note;
   note.ending = kind.newline ? "\n" : "";

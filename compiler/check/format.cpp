@@ -9,7 +9,16 @@ namespace {
 constexpr std::string_view kFlags = "-+ #0";
 constexpr std::string_view kIntLetters = "diuxXopc";
 constexpr std::string_view kUnbuiltLetters = "mMbn";
+constexpr std::string_view kEscaped = "\n\t\"\\\r\a\b\f\v";
 constexpr size_t kMaxWidth = 4096;
+
+// How long the text is as a literal if every character that has a two-byte escape is written so.
+// When that is the literal's length, no other escape and no glued literal is in it.
+size_t spelled_bytes(std::string_view text) {
+  size_t bytes = text.size();
+  for (char c : text) bytes += kEscaped.find(c) != std::string_view::npos ? 1 : 0;
+  return bytes;
+}
 
 struct Splitter {
   std::string_view format;
@@ -18,13 +27,12 @@ struct Splitter {
   SplitFormat result = {};
   size_t at = 0;
 
-  // A literal without escapes is exactly two quotes longer than its value.
-  bool plain() const { return literal.end - literal.begin == format.size() + 2; }
-
+  // Where bytes [begin, end) of the value stand in the literal.
   Span span_of(size_t begin, size_t end) const {
-    if (!plain()) return literal;
-    uint32_t base = literal.begin + 1;
-    return {literal.file, base + static_cast<uint32_t>(begin), base + static_cast<uint32_t>(end)};
+    if (spelled_bytes(format) + 2 != literal.end - literal.begin) return literal;
+    size_t base = literal.begin + 1;
+    return {literal.file, static_cast<uint32_t>(base + spelled_bytes(format.substr(0, begin))),
+            static_cast<uint32_t>(base + spelled_bytes(format.substr(0, end)))};
   }
 
   char peek() const { return at < format.size() ? format[at] : '\0'; }
