@@ -167,7 +167,7 @@ ExprPtr Binder::print_call(const ast::Call& c, Span span) {
   const PrintKind& kind = *find_print(c.name);
   if (kind.format) return formatted(c, kind.printed, span);
   if (c.args.size() < (kind.delimited ? 3u : 1u) && c.name != "println" && c.name != "sprintln") {
-    diags_.error(kind.delimited ? "DJ2204" : "DJ2007", at_span,
+    diags_.error(kind.delimited ? "DJ2204" : "DJ2007", span,
                  kind.delimited
                      ? fmt::format("`{}` takes a delimiter and at least 2 values", c.name)
                      : fmt::format("`{}` takes at least 1 value, got 0", c.name));
