@@ -10,6 +10,7 @@
 #include "runtime/control/os_error.h"
 #include "runtime/control/text_patch.h"
 #include "runtime/control/thread_moves.h"
+#include "runtime/shared/abi.h"
 
 namespace dj {
 
@@ -86,14 +87,30 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   for (PatchSite& site : patches_.sites) {
     islands.build(site, abis_);
   }
+  abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());
+  write_biases(header);
   if (patches_.needs_trap()) {
     uint64_t handler = islands.symbol("dj_trap_handler"), restorer = islands.symbol("dj_restorer");
     CHECK(handler != 0 && restorer != 0);
     DJ_TRY_DO(fill_trap_table(trap_table_, trap_bytes_, cpus_, patches_.sites));
+    header.trap_table = trap_table_;
     trap_ = TrapSetup(trap_table_, handler, restorer);
   }
   times_.detours_ns = now_ns() - begin;
   return ok_status();
+}
+
+// A file that is mapped twice has two biases and one SiteInfo: static variables are then those of the first.
+void Installation::write_biases(const abi::Header& header) const {
+  if (header.sites == 0) {
+    return;
+  }
+  abi::SiteInfo* info = reinterpret_cast<abi::SiteInfo*>(header.sites);
+  for (auto site = patches_.sites.rbegin(); site != patches_.sites.rend(); ++site) {
+    for (SiteId id : site->owners) {
+      info[id].bias = modules_[site->module].bias;
+    }
+  }
 }
 
 // Only what stands in memory as in the file may be replaced by code made from the file.

@@ -66,6 +66,7 @@ class Installation {
 
  private:
   Installation() = default;
+  void write_biases(const abi::Header& header) const;
   void check_text(const Stopped& stopped);
   Status write(const Stopped& stopped, std::vector<PatchSite>& sites, bool jumps);
   Status restore(const Stopped& stopped, std::vector<PatchSite>& sites, std::string& damage);

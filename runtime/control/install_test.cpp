@@ -19,6 +19,7 @@ namespace dj {
 namespace {
 
 constexpr uint64_t kArenaBytes = 1 << 20;
+constexpr uint64_t kCountersAt = 2048;  // behind the header
 constexpr uint64_t kTrapOffset = 4096, kTrapBytes = 128 << 10;
 constexpr uint64_t kCodeBytes = 8192;
 
@@ -42,16 +43,16 @@ Result<Linked> link_by_hand(uint64_t arena, uint64_t base, std::span<uint8_t> wo
   for (uint64_t number : {0, 1}) {
     symbol("dj_handler_" + std::to_string(number));
     code.put({0xf0, 0x48, 0xff, 0x04, 0x25});  // lock incq counter
-    code.put32(arena + 8 * number);
+    code.put32(arena + kCountersAt + 8 * number);
     code.put({0xc3});                          // ret
   }
   symbol("dj_syscall_hook");
-  code.put({0xf0, 0x48, 0xff, 0x04, 0x25});    // lock incq (arena + 64)
-  code.put32(arena + 64);
+  code.put({0xf0, 0x48, 0xff, 0x04, 0x25});    // lock incq: hooked system calls
+  code.put32(arena + kCountersAt + 64);
   code.put({0xf8, 0xc3});                      // clc; ret
   symbol("dj_trap_handler");
-  code.put({0x48, 0x8b, 0x04, 0x25});          // mov (arena + 128),%rax
-  code.put32(arena + 128);
+  code.put({0x48, 0x8b, 0x04, 0x25});          // mov word,%rax
+  code.put32(arena + kCountersAt + 128);
   code.put({0x48, 0x89, 0x82, 168, 0, 0, 0});  // mov %rax,168(%rdx): rip of the ucontext
   code.put({0xc3});
   symbol("dj_restorer");
@@ -131,13 +132,13 @@ struct Trial {
     const abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(layout.trap_table);
     for (uint64_t i = 0; table.count != 0 && i <= table.mask; i++) {
       if (abi::trap_entry(&table, i)->address != 0) {
-        reinterpret_cast<uint64_t*>(layout.base)[16] = abi::trap_entry(&table, i)->detour;
+        reinterpret_cast<uint64_t*>(layout.base + kCountersAt)[16] = abi::trap_entry(&table, i)->detour;
       }
     }
     Status armed = installation->arm(stopped);
     ASSERT_TRUE(armed.ok()) << armed.error().message;
   }
-  uint64_t count(size_t index = 0) const { return reinterpret_cast<std::atomic<uint64_t>*>(layout.base)[index]; }
+  uint64_t count(size_t index = 0) const { return reinterpret_cast<std::atomic<uint64_t>*>(layout.base + kCountersAt)[index]; }
   std::string sites() const {
     std::string text;
     for (const InstalledSite& site : installation->sites()) {

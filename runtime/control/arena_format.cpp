@@ -1,0 +1,191 @@
+// The arena's first contents.
+#include "runtime/control/arena_format.h"
+
+#include <time.h>
+#include <x86intrin.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <variant>
+
+#include "runtime/shared/capture.h"
+#include "runtime/shared/context.h"
+#include "runtime/shared/map.h"
+#include "runtime/shared/ring.h"
+#include "runtime/shared/strings.h"
+
+namespace dj {
+namespace {
+
+template <typename T>
+T* at(uint64_t address) {
+  return reinterpret_cast<T*>(address);
+}
+
+// --- time ---
+
+// One moment by both clocks.
+struct Moment {
+  uint64_t tsc = 0, realtime_ns = 0;
+};
+
+// The narrowest of a few readings.
+Moment read_clocks() {
+  Moment best;
+  uint64_t narrowest = UINT64_MAX;
+  for (int i = 0; i < 8; i++) {
+    timespec t;
+    uint64_t before = __rdtsc();
+    clock_gettime(CLOCK_REALTIME, &t);
+    uint64_t after = __rdtsc();
+    if (after - before < narrowest) {
+      narrowest = after - before;
+      best = {before + (after - before) / 2, static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec)};
+    }
+  }
+  return best;
+}
+
+const Moment kProcessStart = read_clocks();
+
+bool tsc_is_steady() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("flags")) {
+      return line.find(" constant_tsc") != std::string::npos && line.find(" nonstop_tsc") != std::string::npos;
+    }
+  }
+  return false;
+}
+
+// The rate is measured from djtap's start until now. Without a steady TSC tsc_mult stays 0: the kernel is asked.
+void set_clock(abi::Header& header) {
+  constexpr uint64_t kShift = 32;
+  Moment now = read_clocks();
+  header.session_start_tsc = now.tsc;
+  uint64_t ticks = now.tsc - kProcessStart.tsc;
+  constexpr uint64_t kEnough = 1 << 20;
+  if (!tsc_is_steady() || ticks < kEnough || now.realtime_ns <= kProcessStart.realtime_ns) {
+    return;
+  }
+  unsigned __int128 elapsed = now.realtime_ns - kProcessStart.realtime_ns;
+  header.tsc_base = now.tsc;
+  header.time_base_ns = now.realtime_ns;
+  header.tsc_shift = kShift;
+  header.tsc_mult = static_cast<uint64_t>((elapsed << kShift) / ticks);
+}
+
+// --- text ---
+
+class Texts {
+ public:
+  explicit Texts(uint64_t strings) : strings_(at<abi::Strings>(strings)) {}
+  // Address of the interned text; 0 when the budget is used up (remembered).
+  uint64_t operator()(const std::string& text) {
+    const abi::Str* str = abi::strings_intern(strings_, text.data(), static_cast<uint32_t>(text.size()));
+    full_ = full_ || str == nullptr;
+    return reinterpret_cast<uint64_t>(str);
+  }
+  bool full() const { return full_; }
+
+ private:
+  abi::Strings* strings_;
+  bool full_ = false;
+};
+
+// The probe point as pp() says it: fully resolved.
+std::string probe_point(const Plan& plan, const Site& site) {
+  std::string text = "process(\"" + plan.modules[site.module].path + "\").";
+  text += site.kind == SiteKind::Statement ? "statement(\"" : "function(\"";
+  text += site.function;
+  if (!site.file.empty()) {
+    text += "@" + site.file + ":" + std::to_string(site.line);
+  }
+  text += "\")";
+  return site.kind == SiteKind::Return ? text + ".return" : text;
+}
+
+void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
+  if (header.sites == 0) {
+    return;
+  }
+  abi::SiteInfo* info = at<abi::SiteInfo>(header.sites);
+  for (const Site& site : plan.sites) {
+    *info++ = {texts(site.function), texts(site.function), texts(probe_point(plan, site)),
+               texts(plan.modules[site.module].path), 0};
+  }
+  for (const HostProbe& probe : plan.host_probes) {
+    *info++ = {texts(""), texts(""), texts(probe.text), texts(""), 0};
+  }
+}
+
+// --- globals ---
+
+void write_global(const abi::Header& header, const Layout& layout, const Global& global, const GlobalSlot& slot,
+                  Texts& texts) {
+  if (slot.shape_address != 0) {
+    *at<abi::StatShape>(slot.shape_address) = slot.shape;
+  }
+  if (global.storage == Storage::Array) {
+    int64_t capacity = global.capacity != 0 ? global.capacity : layout.limits.max_map_entries;
+    abi::map_init(at<abi::Map>(slot.address), static_cast<uint32_t>(capacity), static_cast<uint32_t>(global.keys.size()),
+                  global.value == Type::Stat ? at<abi::StatShape>(slot.shape_address) : nullptr);
+  } else if (global.storage == Storage::Scalar) {
+    uint64_t& word = *at<uint64_t>(slot.address);
+    word = global.value == Type::Str ? texts("") : 0;
+    if (const int64_t* number = std::get_if<int64_t>(&global.init)) {
+      word = static_cast<uint64_t>(*number);
+    } else if (const std::string* text = std::get_if<std::string>(&global.init)) {
+      word = texts(*text);
+    }
+  } else if (global.storage == Storage::Counter) {
+    // Of all rows only their sum is ever seen.
+    if (const int64_t* number = std::get_if<int64_t>(&global.init)) {
+      at<int64_t>(header.counters)[slot.counter] = *number;
+    }
+  }
+}
+
+}  // namespace
+
+Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Program& program, const Plan& plan,
+                    const SessionFacts& facts) {
+  CHECK(reinterpret_cast<uint64_t>(arena.data()) == layout.base && arena.size() >= layout.bytes);
+  CHECK(program.globals.size() == layout.globals.size());
+  abi::Header& header = *at<abi::Header>(layout.base);
+  header = layout.header;
+  header.magic = abi::kMagic;
+  header.version = abi::kVersion;
+  header.target_pid = static_cast<uint64_t>(facts.target_pid);
+  header.ticket = facts.ticket;
+  header.trap_table = 0;
+  for (uint32_t i = 0; i <= header.cpus; i++) {
+    abi::ring_init(at<abi::Ring>(header.rings + i * header.ring_stride),
+                   static_cast<uint64_t>(layout.limits.ring_bytes));
+  }
+  for (uint32_t i = 0; i < header.context_count; i++) {
+    abi::Context& context = *at<abi::Context>(header.contexts + uint64_t{i} * header.context_bytes);
+    context.scratch_bytes = header.context_bytes - static_cast<uint32_t>(offsetof(abi::Context, scratch));
+  }
+  abi::strings_init(at<abi::Strings>(header.strings), static_cast<uint64_t>(layout.limits.string_bytes));
+  if (header.captures != 0) {
+    abi::captures_init(at<abi::Captures>(header.captures));
+  }
+  Texts texts(header.strings);
+  for (size_t i = 0; i < layout.constant_texts.size(); i++) {
+    *at<uint64_t>(layout.constant_words[i]) = texts(layout.constant_texts[i]);
+  }
+  for (size_t i = 0; i < program.globals.size(); i++) {
+    write_global(header, layout, program.globals[i], layout.globals[i], texts);
+  }
+  write_sites(header, plan, texts);
+  set_clock(header);
+  if (texts.full()) {
+    return Error{"the script's strings and probe names need more than " + std::to_string(layout.limits.string_bytes >> 20) +
+                 " MB of string memory (-D STRING_BYTES=...)"};
+  }
+  return ok_status();
+}
+
+}  // namespace dj
