@@ -52,7 +52,7 @@ def background(mode_options):
         return started[-1]
 
     yield start
-    for program in started:
+    for program in reversed(started):
         program.__exit__()
 
 
@@ -77,7 +77,7 @@ def program():
         return started[-1]
 
     yield start
-    for item in started:
+    for item in reversed(started):  # a tracer before what it traces
         item.__exit__()
 
 

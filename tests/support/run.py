@@ -180,4 +180,9 @@ class Background:
 
     def __exit__(self, *_):
         reap_session(self.pid)
-        self.process.communicate()
+        self.process.wait(20)
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            try:
+                pipe.close()
+            except BrokenPipeError:  # something unsent was still in stdin's buffer
+                pass
