@@ -1,8 +1,6 @@
 // emit: verify, optimise, print. LLVM's x86 back end is initialised at the first use.
 #include "compiler/lower/emit.h"
 
-#include "compiler/lower/fold_header.h"
-
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -61,7 +59,7 @@ Status prepare(llvm::Module& module) {
   return ok_status();
 }
 
-Status optimise(llvm::Module& module, const abi::Header& header) {
+Status optimise(llvm::Module& module, const FixedBytes& fixed) {
   std::string broken;
   llvm::raw_string_ostream complaint(broken);
   if (llvm::verifyModule(module, &complaint)) return Error{"bug: bad LLVM code: " + broken};
@@ -69,8 +67,8 @@ Status optimise(llvm::Module& module, const abi::Header& header) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = false;
   llvm::PassBuilder builder(machine.get(), tuning);
-  builder.registerPeepholeEPCallback([&header](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
-    passes.addPass(FoldHeader(header));
+  builder.registerPeepholeEPCallback([&fixed](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(FoldArena(fixed));
   });
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

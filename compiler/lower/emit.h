@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/lower/fold_arena.h"
 #include "compiler/result.h"
-#include "runtime/shared/abi.h"
 
 namespace dj::ir {
 
@@ -16,8 +16,8 @@ Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq);
 
 // Configures data layout and triple; call before code is made.
 Status prepare(llvm::Module& module);
-// Verifies, and optimises in place. What `header` says before trap_table is taken as constant.
-Status optimise(llvm::Module& module, const abi::Header& header);
+// Verifies, and optimises in place. Loads of `fixed` bytes become constants.
+Status optimise(llvm::Module& module, const FixedBytes& fixed);
 Result<std::vector<uint8_t>> emit_object(llvm::Module& module);
 Result<std::string> emit_assembly(const llvm::Module& module);
 // Without attributes, metadata and what is only declared.

@@ -11,6 +11,9 @@ namespace dj {
 
 Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout, const EmitOptions& options,
                     std::vector<HandlerAbi>& abis) {
+  if (layout.header.counter_count > abi::kMaxCounters) {
+    return Error{"more than 1024 counters in one script are not built yet", Fail::Unsupported};
+  }
   llvm::LLVMContext context;
   auto module = std::make_unique<llvm::Module>("djtap", context);
   DJ_TRY_DO(ir::prepare(*module));
@@ -26,7 +29,7 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
   // From here on, the script is LLVM code that calls agent entries.
 
   DJ_TRY_DO(ir::link_hot_agent(*module, layout.base, options.abi.has_rseq));
-  DJ_TRY_DO(ir::optimise(*module, layout.header));
+  DJ_TRY_DO(ir::optimise(*module, ir::fixed_bytes(program, layout)));
   // From here on, what is hot is inlined; the rest is undefined until link().
 
   Image image;
