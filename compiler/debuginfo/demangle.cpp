@@ -65,6 +65,10 @@ std::string demangle(std::string_view symbol) {
   char* text = abi::__cxa_demangle(std::string(symbol).c_str(), nullptr, nullptr, &status);
   std::string result = status == 0 && text ? text : "";
   std::free(text);
+  // "make[abi:cxx11](int)": nobody writes the tag.
+  for (size_t tag = result.find("[abi:"); tag != std::string::npos; tag = result.find("[abi:", tag)) {
+    result.erase(tag, result.find(']', tag) + 1 - tag);
+  }
   return result;
 }
 
