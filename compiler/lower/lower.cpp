@@ -11,9 +11,6 @@ namespace dj {
 
 Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout, const EmitOptions& options,
                     std::vector<HandlerAbi>& abis) {
-  if (layout.header.counter_count > abi::kMaxCounters) {
-    return Error{"more than 1024 counters in one script are not built yet", Fail::Unsupported};
-  }
   llvm::LLVMContext context;
   auto module = std::make_unique<llvm::Module>("djtap", context);
   DJ_TRY_DO(ir::prepare(*module));
