@@ -206,7 +206,7 @@ DISPLAY = {
 def test_globals_at_exit(djtap_once, name):
     script, text = DISPLAY[name]
     result = djtap_once("-e", script)
-    assert result.stdout == text, result
+    assert result.returncode == 0 and result.stdout == text, result
 
 
 def test_auto_globals_between_handlers(djtap_once):
@@ -216,9 +216,9 @@ def test_auto_globals_between_handlers(djtap_once):
 
 def test_strict_keeps_names_local(djtap_once):
     result = djtap_once("--strict", "-e", "probe begin { n++; exit() }")
-    assert "n=" not in result.stdout, result
+    assert result.returncode == 0 and "n=" not in result.stdout, result
 
 
 def test_a_plain_assignment_makes_a_local(djtap_once):
     result = djtap_once("-e", "probe begin { n = 0; n++; exit() }")
-    assert "n=" not in result.stdout, result
+    assert result.returncode == 0 and "n=" not in result.stdout, result

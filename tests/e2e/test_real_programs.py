@@ -149,10 +149,19 @@ def test_sqlite_steps_are_known(djtap):
 C = """
 #include <stdio.h>
 struct tree { struct tree *left, *right; int key; };
-static int depth(const struct tree* t) { if (!t) return 0; int l = depth(t->left), r = depth(t->right); return 1 + (l > r ? l : r); }
+static int depth(const struct tree* t) {
+  if (!t) return 0;
+  int l = depth(t->left), r = depth(t->right);
+  return 1 + (l > r ? l : r);
+}
 int sum(const int* a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i] * a[i]; return s; }
 double mix(double x, int n) { while (n-- > 0) x = x * 1.5 + n % 7; return x; }
-int main(void) { int a[64]; for (int i = 0; i < 64; i++) a[i] = i ^ 5; printf("%d %f %d\\n", sum(a, 64), mix(1.0, 20), depth(0)); switch (a[3]) { case 1: return 2; case 6: return 3; default: return 0; } }
+int main(void) {
+  int a[64];
+  for (int i = 0; i < 64; i++) a[i] = i ^ 5;
+  printf("%d %f %d\\n", sum(a, 64), mix(1.0, 20), depth(0));
+  switch (a[3]) { case 1: return 2; case 6: return 3; default: return 0; }
+}
 """
 
 
