@@ -98,7 +98,6 @@ int list_points(const Options& options) {
   if (!process.ok()) return target_failure(options, process.error());
   std::string text;
   if (diags.ok()) text = list(script.probes.front().points, target_files(process.value()), options.list_variables, diags);
-  if (process.value() && process.value()->is_child) kill(process.value()->pid, SIGKILL);
   fmt::print("{}", text);
   print_diags(diags, sources, options);
   return diags.ok() ? kExitOk : exit_code_for(options, kExitScript);
@@ -114,8 +113,8 @@ struct Compiled {
   bool use_rseq = true;
 };
 
-// Everything behind the check that needs the target's files: plan, layout, code. Null: `code` says how it ended.
-Result<Unit> compile_for(const Options& options, std::optional<TracedProcess>& process, ModuleCodes& codes,
+// Plan to code, for this target.
+Status compile_for(const Options& options, std::optional<TracedProcess>& process, ModuleCodes& codes,
                          Compiled& compiled, StageClock& clock) {
   if (process) {
     std::string why;
@@ -197,7 +196,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
     if (!made.ok()) return fail(options, kExitAttach, made.error().message);
     watch.emplace(made.take());
   }
-  Status armed = session.arm();
+  Status armed = session.arm(process ? &*process : nullptr);
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
   print_sites(options, session, clock);
   // From here on, the target runs, probed and untraced.
@@ -254,24 +253,18 @@ int run(const Options& options) {
   if (!found.ok()) return target_failure(options, found.error());
   std::optional<TracedProcess> process = found.take();
   clock.done("target", process ? fmt::format("pid {}, {} modules", process->pid, process->modules.size()) : "none");
-  // A child that is not going to be traced is not started at all, as far as its user can see.
-  auto give_up = [&process](int code) {
-    if (process && process->is_child) kill(process->pid, SIGKILL);
-    return code;
-  };
-
   compiled.plan = resolve(compiled.program, target_files(process), diags);
   clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
   print_diags(diags, sources, options);
-  if (!diags.ok()) return give_up(exit_code_for(options, kExitScript));
+  if (!diags.ok()) return exit_code_for(options, kExitScript);
   if (options.dump.count("plan")) dump(options, "plan", dj::dump(compiled.plan));
-  if (options.stop_after == Stage::Resolve) return give_up(kExitOk);
+  if (options.stop_after == Stage::Resolve) return kExitOk;
   // From here on, debug info is closed: the plan holds all that was needed.
 
   ModuleCodes codes(read_text);
   Status compiled_ok = compile_for(options, process, codes, compiled, clock);
-  if (!compiled_ok.ok()) return give_up(fail(options, kExitScript, compiled_ok.error().message));
-  if (options.stop_after == Stage::Lower) return give_up(kExitOk);
+  if (!compiled_ok.ok()) return fail(options, kExitScript, compiled_ok.error().message);
+  if (options.stop_after == Stage::Lower) return kExitOk;
   return run_session(options, sources, compiled, process, codes, clock);
 }
 

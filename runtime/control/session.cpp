@@ -2,6 +2,7 @@
 #include "runtime/control/session.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
@@ -24,11 +25,16 @@ Status read_rseq(TracedProcess& process, const Stopped& stopped) {
 
 }  // namespace
 
+UnstartedChild::~UnstartedChild() {
+  if (pid_ > 0) kill(pid_, SIGKILL);
+}
+
 Result<TracedProcess> TracedProcess::launch(const std::vector<std::string>& command) {
   DJ_TRY(Launched launched, dj::launch(command));
   TracedProcess process;
   process.pid = launched.pid;
   process.is_child = true;
+  process.unstarted = UnstartedChild(launched.pid);
   DJ_TRY_DO(read_rseq(process, launched.stopped));
   process.stopped.emplace(std::move(launched.stopped));
   DJ_TRY(process.modules, mapped_modules(process.pid));
@@ -118,9 +124,10 @@ void Session::run_host(HandlerId handler) {
   reinterpret_cast<void (*)()>(found->second)();
 }
 
-Status Session::arm() {
-  if (!installation_) return ok_status();
+Status Session::arm(TracedProcess* process) {
+  if (process == nullptr) return ok_status();
   DJ_TRY_DO(installation_->arm(*stopped_));
+  process->unstarted.let_run();
   stopped_.reset();
   return ok_status();
 }

@@ -18,12 +18,31 @@
 
 namespace dj {
 
+// UnstartedChild: a launched program that nobody has let run yet; killed when this dies. As far as its user can see it was
+// never started.
+class UnstartedChild {
+ public:
+  UnstartedChild() = default;
+  explicit UnstartedChild(pid_t pid) : pid_(pid) {}
+  UnstartedChild(UnstartedChild&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  UnstartedChild& operator=(UnstartedChild&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    return *this;
+  }
+  ~UnstartedChild();
+  void let_run() { pid_ = 0; }
+
+ private:
+  pid_t pid_ = 0;
+};
+
 // TracedProcess: the target as it is before anything is done to it. A launched one stands before its first
 // constructor until the session lets it go (or this object dies); a running one runs on.
 struct TracedProcess {
   pid_t pid = 0;
   bool is_child = false;
   std::optional<Stopped> stopped;  // of a launched one
+  UnstartedChild unstarted;        // of a launched one; dies before `stopped` lets go
   std::vector<MappedModule> modules;
   bool rseq_registered = false;
   int64_t rseq_offset = 0;
@@ -53,7 +72,7 @@ class Session {
   // Runs one handler of Form::Host in djtap.
   void run_host(HandlerId handler);
   // Patches the text and lets the target run, untraced.
-  Status arm();
+  Status arm(TracedProcess* process);
   // Takes the probes out of a running target. Not needed when it is gone.
   Status disarm();
 

@@ -1,0 +1,173 @@
+// Rings -> events -> text. An event is held back until the round after it was seen, so that an earlier one of another
+// CPU, committed a little later, still comes before it.
+#include "runtime/control/drain.h"
+
+#include <fmt/format.h>
+#include <x86intrin.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "runtime/control/histogram.h"
+#include "runtime/control/script_error.h"
+#include "runtime/shared/event.h"
+#include "runtime/shared/format.h"
+#include "runtime/shared/ring.h"
+
+namespace dj {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+// A record that stays unfinished so long belongs to a thread that was killed, unwound or stopped.
+constexpr std::chrono::seconds kUnfinishedMax{1};
+
+// One record, copied out of the ring: the target cannot change it any more.
+struct Record {
+  uint64_t tsc = 0;
+  std::vector<uint8_t> bytes;
+};
+
+// One CPU's ring, how far it is read, and since when it does not move.
+struct RingSource {
+  abi::Ring* ring = nullptr;
+  abi::RingReader reader;
+  Clock::time_point moved = Clock::now();
+};
+
+// The bytes of a packed string, if they lie inside the record.
+std::string_view string_in(const Record& record, uint64_t packed) {
+  uint64_t offset = packed & 0xffffffff, length = packed >> 32;
+  if (offset + length > record.bytes.size()) return "";
+  return {reinterpret_cast<const char*>(record.bytes.data()) + offset, length};
+}
+
+template <typename T>
+bool read_at(const Record& record, size_t offset, T& value) {
+  if (offset + sizeof(T) > record.bytes.size()) return false;
+  std::memcpy(&value, record.bytes.data() + offset, sizeof(T));
+  return true;
+}
+
+// Which arguments of a format are strings is known from its types.
+std::string print_text(const Record& record, const abi::EventHeader& header, const Format& format) {
+  std::vector<abi::FormatArg> args(std::min<size_t>(header.count, format.arguments.size()));
+  for (size_t i = 0; i < args.size(); ++i) {
+    read_at(record, sizeof header + 8 * i, args[i].number);
+    if (format.arguments[i] != Type::Str) continue;
+    std::string_view text = string_in(record, args[i].number);
+    args[i].text = text.data();
+    args[i].length = static_cast<uint32_t>(text.size());
+  }
+  uint32_t length = static_cast<uint32_t>(format.text.size()), count = static_cast<uint32_t>(args.size());
+  std::string text(format.text.size() + 64 + record.bytes.size(), '\0');
+  uint64_t whole = abi::format_text(text.data(), text.size(), format.text.data(), length, args.data(), count);
+  if (whole > text.size()) {  // wide fields
+    text.resize(whole);
+    whole = abi::format_text(text.data(), text.size(), format.text.data(), length, args.data(), count);
+  }
+  text.resize(std::min<uint64_t>(whole, text.size()));
+  return text;
+}
+
+std::string hist_text(const Record& record, bool linear) {
+  abi::HistPayload payload;
+  size_t at = sizeof(abi::EventHeader);
+  if (!read_at(record, at, payload)) return "";
+  at += sizeof payload;
+  if (payload.words > (record.bytes.size() - at) / 8) return "";
+  std::vector<int64_t> words(payload.words);
+  std::memcpy(words.data(), record.bytes.data() + at, 8 * words.size());
+  return linear ? draw_linear_histogram(words, payload.shape) : draw_log_histogram(words);
+}
+
+}  // namespace
+
+struct Drain::State {
+  DrainInput input;
+  Output& output;
+  ScriptErrors script_errors;
+  std::vector<RingSource> sources;
+  std::vector<Record> held;
+  uint64_t horizon = 0;  // tsc at the beginning of the round before
+
+  size_t collect(bool last);
+  void write(const Record& record);
+};
+
+Drain::Drain(const DrainInput& input, Output& output)
+    : state_(new State{input, output, ScriptErrors({input.image.spans, input.plan, input.sources}), {}, {}, 0}) {
+  const abi::Header& header = input.layout.header;
+  for (uint32_t i = 0; i <= input.layout.cpus; ++i) {
+    RingSource source;
+    source.ring = reinterpret_cast<abi::Ring*>(header.rings + i * header.ring_stride);
+    state_->sources.push_back(source);
+  }
+}
+Drain::~Drain() = default;
+Drain::Drain(Drain&&) noexcept = default;
+
+// Moves finished records from the rings to `held`. Returns how many.
+size_t Drain::State::collect(bool last) {
+  size_t count = 0;
+  Clock::time_point now = Clock::now();
+  for (RingSource& source : sources) {
+    size_t before = count;
+    bool give_up = last || now - source.moved > kUnfinishedMax;
+    while (const abi::EventHeader* record = abi::ring_peek(source.ring, &source.reader, give_up)) {
+      const uint8_t* bytes = reinterpret_cast<const uint8_t*>(record);
+      Record copy{record->tsc, std::vector<uint8_t>(bytes, bytes + source.reader.size)};
+      held.push_back(std::move(copy));
+      abi::ring_next(&source.reader);
+      ++count;
+    }
+    abi::ring_free(source.ring, source.reader);
+    bool waiting = abi::load(&source.ring->head) > source.reader.position;
+    if (count > before || !waiting) source.moved = now;
+  }
+  return count;
+}
+
+void Drain::State::write(const Record& record) {
+  abi::EventHeader header;
+  if (!read_at(record, 0, header)) return;
+  switch (header.kind) {
+    case abi::kEventPrint:
+      if (header.format < input.program.formats.size()) output.write(print_text(record, header, input.program.formats[header.format]));
+      break;
+    case abi::kEventHist: output.write(hist_text(record, header.format == 1)); break;
+    case abi::kEventError: {
+      abi::ErrorPayload payload;
+      if (!read_at(record, sizeof header, payload)) return;
+      output.flush();
+      script_errors.report(payload, header.site, string_in(record, payload.text));
+      break;
+    }
+    default: break;
+  }
+}
+
+size_t Drain::run(bool last) {
+  State& state = *state_;
+  uint64_t round = __rdtsc();
+  size_t count = state.collect(last);
+  std::stable_sort(state.held.begin(), state.held.end(), [](const Record& a, const Record& b) { return a.tsc < b.tsc; });
+  size_t ready = 0;
+  while (ready < state.held.size() && (last || state.held[ready].tsc <= state.horizon)) state.write(state.held[ready++]);
+  state.held.erase(state.held.begin(), state.held.begin() + static_cast<ptrdiff_t>(ready));
+  state.horizon = round;
+  state.output.flush();
+  if (last) state.script_errors.summarize();
+  return count + state.held.size();
+}
+
+uint64_t Drain::errors() const { return state_->script_errors.count(); }
+
+uint64_t Drain::abandoned() const {
+  uint64_t sum = 0;
+  for (const RingSource& source : state_->sources) sum += source.reader.abandoned;
+  return sum;
+}
+
+}  // namespace dj

@@ -1,0 +1,37 @@
+// ScriptErrors: run-time errors of handlers as text on stderr: what happened, at which address, near which words of the
+// script, in which probe and thread. The same error again and again is counted, not repeated.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/plan.h"
+#include "compiler/source.h"
+#include "runtime/shared/event.h"
+
+namespace dj {
+
+struct ScriptErrorInput {
+  const std::vector<Span>& spans;  // Image::spans
+  const Plan& plan;
+  const Sources& sources;
+};
+
+class ScriptErrors {
+ public:
+  explicit ScriptErrors(const ScriptErrorInput& input) : input_(input) {}
+  // text: of error("text"), else empty.
+  void report(const abi::ErrorPayload& payload, uint32_t site, std::string_view text);
+  // One line for each kind of error that was not repeated.
+  void summarize();
+  uint64_t count() const { return count_; }
+
+ private:
+  ScriptErrorInput input_;
+  uint64_t count_ = 0;
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> seen_;  // (kind, span) -> times
+};
+
+}  // namespace dj
