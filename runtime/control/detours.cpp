@@ -59,7 +59,9 @@ Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& req
   const std::vector<uint8_t>& bytes = detour.value().bytes;
   CHECK(bytes.size() <= room);
   std::copy(bytes.begin(), bytes.end(), island.view(*at, bytes.size()).begin());
-  island.give_back(*at + bytes.size(), room - bytes.size());
+  // The next detour begins at a multiple of 16 anyway: no crumbs for it to search through.
+  uint64_t used = std::min((bytes.size() + kAlignSlack - 1) & ~(kAlignSlack - 1), room);
+  island.give_back(*at + used, room - used);
   *address = *at;
   return detour;
 }

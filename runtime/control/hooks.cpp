@@ -67,7 +67,7 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
       continue;
     }
     AddressRange generic = generic_syscall(modules[i]);
-    for (const arch::Checker::Syscall& call : code.value()->checker->syscalls()) {
+    for (const arch::Checker::Syscall& call : code.value()->syscalls()) {
       // A number that is not known may be any; for threads only the C library's syscall() is worth it.
       bool unknown = call.number == -1 && (set == HookSet::Trap || generic.contains(call.syscall_address));
       if (wanted(set, call.number) || unknown) {

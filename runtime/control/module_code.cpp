@@ -66,6 +66,13 @@ std::span<const uint8_t> ModuleCode::at(uint64_t address, uint64_t bytes) const 
   return {};
 }
 
+const std::vector<arch::Checker::Syscall>& ModuleCode::syscalls() {
+  if (!syscalls_.has_value()) {
+    syscalls_ = checker->syscalls();
+  }
+  return *syscalls_;
+}
+
 Result<ModuleCode*> ModuleCodes::get(const MappedModule& module) {
   auto known = codes_.find(module.open_path);
   if (known != codes_.end()) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,11 @@ struct ModuleCode {
   std::unique_ptr<arch::Checker> checker;
   // `bytes` at ELF address `address`; empty if they are not all there.
   std::span<const uint8_t> at(uint64_t address, uint64_t bytes) const;
+  // The checker's answer, asked for once.
+  const std::vector<arch::Checker::Syscall>& syscalls();
+
+ private:
+  std::optional<std::vector<arch::Checker::Syscall>> syscalls_;
 };
 
 // An executable segment as it stands in the file.
