@@ -166,9 +166,8 @@ int child_exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status)
 void print_sites(const Options& options, const Session& session, StageClock& clock) {
   if (session.installation() == nullptr) return;
   std::vector<InstalledSite> sites = session.installation()->sites();
-  const InstallTimes& times = session.installation()->times();
   clock.done("arm", fmt::format("{} of {} sites; target stopped {:.1f} ms", session.installation()->armed_count(), sites.size(),
-                                static_cast<double>(times.pause_ns) / 1e6));
+                                static_cast<double>(session.arm_pause_ns()) / 1e6));
   if (options.probes || options.dump.count("probes")) report_sites(sites);
   warn_skipped_sites(sites);
 }
@@ -196,7 +195,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
     if (!made.ok()) return fail(options, kExitAttach, made.error().message);
     watch.emplace(made.take());
   }
-  Status armed = session.arm(process ? &*process : nullptr);
+  Status armed = session.arm();
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
   print_sites(options, session, clock);
   // From here on, the target runs, probed and untraced.

@@ -105,6 +105,7 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
          Installation::prepare(input.plan, input.layout, input.abis, process->modules, codes, options));
   if (process->stopped) {
     stopped_.emplace(std::move(*process->stopped));
+    unstarted_ = std::move(process->unstarted);
     process->stopped.reset();
   } else {
     DJ_TRY(Stopped stopped, Stopped::stop(process->pid));
@@ -124,10 +125,12 @@ void Session::run_host(HandlerId handler) {
   reinterpret_cast<void (*)()>(found->second)();
 }
 
-Status Session::arm(TracedProcess* process) {
-  if (process == nullptr) return ok_status();
+Status Session::arm() {
+  if (!installation_) return ok_status();
   DJ_TRY_DO(installation_->arm(*stopped_));
-  process->unstarted.let_run();
+  unstarted_.let_run();
+  stopped_->release();
+  arm_pause_ns_ = stopped_->pause_ns();
   stopped_.reset();
   return ok_status();
 }

@@ -72,12 +72,14 @@ class Session {
   // Runs one handler of Form::Host in djtap.
   void run_host(HandlerId handler);
   // Patches the text and lets the target run, untraced.
-  Status arm(TracedProcess* process);
+  Status arm();
   // Takes the probes out of a running target. Not needed when it is gone.
   Status disarm();
 
   abi::Header& header() { return *reinterpret_cast<abi::Header*>(arena_base_); }
   const Installation* installation() const { return installation_ ? &*installation_ : nullptr; }
+  // How long the target stood still for arming, creation of the shared memory included.
+  uint64_t arm_pause_ns() const { return arm_pause_ns_; }
   uint64_t disarm_pause_ns() const { return disarm_pause_ns_; }
 
  private:
@@ -87,10 +89,11 @@ class Session {
   std::shared_ptr<void> host_arena_;  // without a target
   std::optional<Installation> installation_;
   std::optional<Stopped> stopped_;
+  UnstartedChild unstarted_;  // dies before stopped_
   Linked host_;
   uint64_t arena_base_ = 0;
   pid_t pid_ = 0;
-  uint64_t disarm_pause_ns_ = 0;
+  uint64_t arm_pause_ns_ = 0, disarm_pause_ns_ = 0;
 };
 
 // Where the arena of this session can lie: free in djtap and in `process` (null: djtap alone).
