@@ -33,6 +33,10 @@ class Standing {
     std::sort(sites_.begin(), sites_.end(), [](const Site& a, const Site& b) { return a.address < b.address; });
   }
 
+  bool empty() const { return sites_.empty(); }
+  uint64_t low() const { return sites_.front().address; }
+  uint64_t high() const { return sites_.back().address + kLongest; }
+
   template <typename Action>
   void each(Action action) const {
     for (const Site& site : sites_) action(*site.region);
@@ -43,7 +47,6 @@ class Standing {
   void hit_by(uint64_t target, Action action) const {
     auto it = std::lower_bound(sites_.begin(), sites_.end(), target,
                                [](const Site& site, uint64_t a) { return site.address < a; });
-    constexpr uint64_t kLongest = 256;  // lengths are bytes
     while (it != sites_.begin()) {
       --it;
       if (target - it->address >= kLongest) return;
@@ -52,6 +55,7 @@ class Standing {
   }
 
  private:
+  static constexpr uint64_t kLongest = 256;  // of a region: its length is one byte
   struct Site {
     uint64_t address;
     uint32_t bytes;
@@ -254,14 +258,12 @@ void check_known_arrivals(const Checker::Impl& impl, Region& region) {
 // Checks 2, 3 and 4: nobody arrives inside a region.
 void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions, const std::vector<uint64_t>& table_targets) {
   const Standing standing(regions);
-  ByteSet marked(impl.module.low(), impl.module.high());
-  bool any = false;
+  if (standing.empty()) return;
+  ByteSet marked(standing.low(), standing.high());  // tight, so that few regions are scanned for faster
   standing.each([&](Region& region) {
     for (uint32_t i = 1; i < prohibited_bytes(region); i++) marked.add(region.address + i);
-    any = true;
     check_known_arrivals(impl, region);
   });
-  if (!any) return;
   for (const uint64_t target : table_targets)
     standing.hit_by(target, [&](Region& region) { impl.forbid(region, Verdict::JumpTable, target); });
   for (const Reference& reference : scan_references(impl.module.text(), marked)) {

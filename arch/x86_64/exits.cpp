@@ -72,8 +72,8 @@ class ExitFinder {
         indirect(*flow, part_index, i);
       }
     }
-    if (last != Function::kNone && !code.insns[last].leaves() && !code.insns[last].calls())
-      give_up(fmt::format("it runs on behind {:#x}", code.insns[last].address));
+    if (last == Function::kNone || (!code.insns[last].leaves() && !code.insns[last].calls()))
+      give_up(fmt::format("it runs on behind {:#x}", range.end));
   }
 
   void jump(const Function& code, size_t i) {

@@ -1,0 +1,334 @@
+// The eight checks, each with a victim that provokes it; exits; system calls; collisions.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "arch/x86_64/safety.h"
+#include "arch/x86_64/test_victim.h"
+
+namespace dj::arch {
+namespace {
+
+const char* kMacros = R"(
+.macro func name
+  .globl \name
+  .type \name,@function
+  \name:
+.endm
+.macro done name
+  .size \name, . - \name
+.endm
+.text
+)";
+
+// Nothing near: every check has something harmless around it.
+const char* kHarmless = R"(
+  func harmless
+    push %rbp
+    mov %rsp,%rbp
+    pop %rbp
+    ret
+  done harmless
+  .balign 64,0xcc
+)";
+
+test::Victim victim(const std::string& source, bool independent = true) {
+  test::Victim v = test::link_victim(std::string(kMacros) + source + kHarmless);
+  v.text.position_independent = independent;
+  return v;
+}
+
+Region check_one(const test::Victim& v, const std::string& symbol, uint64_t offset = 0) {
+  Checker checker(v.text);
+  std::vector<Region> regions(1);
+  regions[0].address = v.symbols.at(symbol) + offset;
+  checker.check(regions);
+  return regions[0];
+}
+
+struct Case {
+  const char* name;
+  const char* source;  // the probe is at `here` if there is such a symbol, else at `f`
+  Verdict verdict;
+  int length;
+  bool independent = true;
+};
+
+const Case kCases[] = {
+    {"plain", "func f; push %rbp; mov %rsp,%rbp; sub $16,%rsp; leave; ret; done f", Verdict::Ok, 8},
+    {"exact", "func f; mov $1,%eax; ret; done f; .byte 0xcc", Verdict::Ok, 5},
+    {"not_boundary", "func f; mov $1,%eax; here=f+1; ret; done f", Verdict::NotBoundary, -1},
+    {"no_function", "func f; ret; done f; here: mov $1,%eax; ret", Verdict::NotInFunction, 5},
+    {"undecodable", "func f; nop; .byte 0x06,0x06,0x06,0x06,0x06,0x06; done f", Verdict::Undecodable, 1},
+    {"own_loop_into", "func f; nop; 1: mov (%rdi),%eax; dec %eax; jne 1b; ret; done f", Verdict::BranchIntoRegion, 1},
+    {"loop_to_ia", "func f; mov (%rdi),%eax; dec %eax; nop; jne f; ret; done f", Verdict::Ok, 5},
+    {"jump_from_elsewhere", "func g; nop; jmp f+2; done g; func f; push %rax; nop; mov $1,%eax; ret; done f",
+     Verdict::BranchIntoRegion, 1},
+    {"call_into", "func g; nop; call f+1; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
+     Verdict::BranchIntoRegion, 1},
+    {"bnd_jump_into", "func g; bnd jmp f+1; done g; .balign 64; func f; push %rax; mov $1,%eax; ret; done f",
+     Verdict::BranchIntoRegion, 1},
+    {"loop_insn_into", "func f; push %rax; 1: mov $1,%eax; loop 1b; ret; done f", Verdict::BranchIntoRegion, 1},
+    {"xbegin_into", "func f; push %rax; 1: mov $1,%eax; xbegin 1b; ret; done f", Verdict::BranchIntoRegion, 1},
+    // e9 inside an immediate that would lead to f+1 is no jump.
+    {"imagined_branch", "func g; movabs $0x90000000001e9,%rax; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
+     Verdict::Ok, 6},
+    {"branch_of_nobody", "jmp f+1; .balign 64; func f; push %rax; mov $1,%eax; ret; done f",
+     Verdict::BranchIntoRegion, 1},
+    {"indirect_unknown", "func f; push %rax; mov $1,%eax; imul $8,%rdi,%rcx; add %rsi,%rcx; jmp *%rcx; done f",
+     Verdict::IndirectJump, 1},
+    {"vtable_tail_call", "func f; mov (%rdi),%rax; mov 8(%rax),%rax; jmp *%rax; done f", Verdict::Ok, 7},
+    {"landing_pad", "func f; push %rax; pad_f: mov $1,%eax; ret; done f", Verdict::LandingPad, 1},
+    {"lea_taken", "func g; lea f+1(%rip),%rax; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
+     Verdict::AddressTaken, 1},
+    {"imm_taken", "func g; mov $f+1,%edi; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
+     Verdict::AddressTaken, 1, false},
+    {"imm_same_but_pie", "func g; mov $f+1,%edi; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
+     Verdict::Ok, 6, true},
+    {"data_taken", ".data; .quad f+1; .text; func f; push %rax; mov $1,%eax; ret; done f", Verdict::AddressTaken, 1},
+    {"inner_symbol", "func f; push %rax; func inner; mov $1,%eax; ret; done inner; done f", Verdict::AddressTaken, 1},
+    {"function_end", "func f; xor %eax,%eax; ret; done f; func next; push %rax; ret; done next", Verdict::FunctionEnd, 2},
+    {"padding_int3", "func f; xor %eax,%eax; ret; done f; .balign 16,0xcc; func next; ret; done next", Verdict::Ok, 5},
+    {"padding_nop", "func f; xor %eax,%eax; ret; done f; .balign 16; func next; ret; done next", Verdict::Ok, 5},
+    {"padding_zero", "func f; xor %eax,%eax; ret; done f; .balign 16,0; func next; ret; done next", Verdict::Ok, 5},
+    {"padding_jumped_to", "func g; jmp f+4; done g; func f; xor %eax,%eax; ret; done f; .balign 16; func n; ret; done n",
+     Verdict::BranchIntoRegion, 2},
+    {"runs_on", "func f; push %rax; done f; func next; push %rax; ret; done next", Verdict::FunctionEnd, 1},
+    {"not_relocatable", "func f; push %rax; int $0x80; nop; nop; ret; done f", Verdict::NotRelocatable, 1},
+    {"call_not_last", "func f; push %rbx; call *%rax; mov %rax,%rbx; ret; done f", Verdict::CallNotLast, 1},
+    {"call_last", "func f; push %rbx; call f; mov %rax,%rbx; ret; done f", Verdict::Ok, 6},
+    {"rseq", "func f; .type rseq_f,@function; rseq_f: push %rax; mov $1,%eax; .size rseq_f,6; ret; done f",
+     Verdict::RseqSection, 1},
+    {"trampoline", "func f; mov $15,%rax; syscall; done f", Verdict::Blacklisted, 7},
+};
+
+class Check : public testing::TestWithParam<Case> {};
+
+TEST_P(Check, Says) {
+  const Case& c = GetParam();
+  const test::Victim v = victim(c.source, c.independent);
+  const Region region = check_one(v, v.symbols.count("here") != 0 ? "here" : "f");
+  EXPECT_STREQ(verdict_name(region.verdict), verdict_name(c.verdict));
+  if (c.length >= 0) EXPECT_EQ(region.length, c.length);
+  if (c.verdict == Verdict::BranchIntoRegion) EXPECT_NE(region.culprit, 0u);
+  EXPECT_EQ(check_one(v, "harmless").verdict, Verdict::Ok);
+}
+INSTANTIATE_TEST_SUITE_P(Table, Check, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// gcc's switch: the probed instructions include a case label, so only the table can tell.
+const char* kSwitch = R"(
+  func f
+    cmp $3,%edi
+    ja 9f
+    lea 5f(%rip),%rdx
+    mov %edi,%edi
+    movslq (%rdx,%rdi,4),%rax
+    add %rdx,%rax
+    notrack jmp *%rax
+  1: push %rax
+  here: nop
+  2: mov $2,%eax
+    ret
+  3: mov $3,%eax
+    ret
+  9: xor %eax,%eax
+    nop
+    nop
+    nop
+    ret
+  done f
+  .section .rodata
+  .balign 4
+  5: .long 1b-5b, 2b-5b, 3b-5b, 3b-5b, 1431655765
+  .text
+)";
+
+TEST(JumpTable, EntriesAreTargets) {
+  const test::Victim v = victim(kSwitch);
+  EXPECT_EQ(check_one(v, "here").verdict, Verdict::JumpTable);
+  EXPECT_EQ(check_one(v, "here").culprit, v.symbols.at("here") + 1);
+  EXPECT_EQ(check_one(v, "here", 1).verdict, Verdict::Ok);  // the case itself
+  EXPECT_EQ(check_one(v, "f").verdict, Verdict::Ok);
+}
+
+TEST(JumpTable, SpilledBaseIsUnknown) {
+  std::string source = kSwitch;
+  source.replace(source.find("mov %edi,%edi"), 13, "mov 8(%rsp),%rdx");
+  const test::Victim v = victim(source);
+  EXPECT_EQ(check_one(v, "f").verdict, Verdict::IndirectJump);
+}
+
+std::vector<Region> check_all(const test::Victim& v, std::vector<Region> regions) {
+  Checker(v.text).check(regions);
+  return regions;
+}
+
+Region at(uint64_t address) {
+  Region region;
+  region.address = address;
+  return region;
+}
+
+TEST(Collision, FirstWinsAndLaterStaysBreakpoint) {
+  const test::Victim v = victim("func f; mov $1,%eax; mov $2,%ecx; ret; done f; .balign 16,0xcc");
+  const uint64_t f = v.symbols.at("f");
+  auto apart = check_all(v, {at(f), at(f + 5)});
+  EXPECT_EQ(apart[0].verdict, Verdict::Ok);
+  EXPECT_EQ(apart[1].verdict, Verdict::Ok);
+  auto same = check_all(v, {at(f), at(f)});  // aggregated
+  EXPECT_EQ(same[0].verdict, Verdict::Ok);
+  EXPECT_EQ(same[1].verdict, Verdict::Ok);
+}
+
+TEST(Collision, NoBreakpointStandsInsideAJump) {
+  const test::Victim v = victim("func f; push %rax; push %rcx; mov $1,%eax; pop %rcx; pop %rcx; ret; done f; .balign 16,0xcc");
+  const uint64_t f = v.symbols.at("f");
+  for (const bool inner_first : {false, true}) {
+    std::vector<Region> regions = {at(f), at(f + 1)};
+    if (inner_first) std::swap(regions[0], regions[1]);
+    regions = check_all(v, regions);
+    const Region& inner = regions[inner_first ? 0 : 1];
+    const Region& outer = regions[inner_first ? 1 : 0];
+    EXPECT_EQ(outer.verdict, Verdict::InsideOtherSite) << inner_first;
+    EXPECT_EQ(outer.length, 1);
+    // The inner one's jump covers nothing of the outer int3, which stands before it.
+    EXPECT_EQ(inner.verdict, inner_first ? Verdict::Ok : Verdict::InsideOtherSite);
+  }
+}
+
+Exits exits_of(const test::Victim& v, const std::string& symbol) {
+  Checker checker(v.text);
+  const uint64_t begin = v.symbols.at(symbol);
+  return checker.exits(begin, begin + v.sizes.at(symbol));
+}
+
+TEST(Exits, AllReturnsWithTheirShortestRegions) {
+  const test::Victim v = victim(
+      "func f; test %edi,%edi; je 1f; pop %rbx; pop %rbp; add $24,%rsp; ret; 1: mov $7,%eax; rep ret; done f;"
+      "func next; ret; done next");
+  const Exits exits = exits_of(v, "f");
+  ASSERT_TRUE(exits.complete) << exits.reason;
+  ASSERT_EQ(exits.exits.size(), 2u);
+  const Exit& first = exits.exits[0];
+  EXPECT_EQ(first.exit_address - first.region.address, 4u);  // add; ret is enough
+  EXPECT_EQ(first.region.length, 5);
+  EXPECT_EQ(first.region.verdict, Verdict::Ok);
+  const Exit& second = exits.exits[1];
+  EXPECT_EQ(second.exit_address - second.region.address, 5u);
+  EXPECT_EQ(second.region.length, 7);
+  EXPECT_FALSE(second.tail_jump);
+  EXPECT_EQ(v.text.functions.size(), 3u);
+}
+
+TEST(Exits, BlockTooShortBecomesBreakpointOnTheReturn) {
+  const test::Victim v = victim(
+      "func f; nop; nop; nop; test %edi,%edi; jne 1f; mov $1,%eax; 1: pop %rbx; pop %rbp; ret; done f;"
+      "func next; ret; done next");
+  const Exits exits = exits_of(v, "f");
+  ASSERT_TRUE(exits.complete);
+  ASSERT_EQ(exits.exits.size(), 1u);
+  EXPECT_EQ(exits.exits[0].region.verdict, Verdict::BranchIntoRegion);
+  EXPECT_EQ(exits.exits[0].region.address, exits.exits[0].exit_address);
+  EXPECT_EQ(exits.exits[0].region.length, 1);
+}
+
+TEST(Exits, TailJumpsDirectAndImported) {
+  const test::Victim v = victim(
+      "func g; ret; done g; func f; test %edi,%edi; je 1f; jmp g+0; .byte 0xcc; 1: jmp *slot(%rip); done f;"
+      "func h; call g; call f; ret; done h; .data; .balign 8; slot: .quad 0; .text");
+  const Exits exits = exits_of(v, "f");
+  ASSERT_TRUE(exits.complete) << exits.reason;
+  ASSERT_EQ(exits.exits.size(), 2u);
+  EXPECT_TRUE(exits.exits[0].tail_jump);
+  EXPECT_TRUE(exits.exits[1].tail_jump);
+}
+
+TEST(Exits, ColdPartIsFollowed) {
+  const test::Victim v = victim(
+      "func f; test %edi,%edi; js cold; 1: mov $1,%eax; ret; done f; .balign 16,0xcc;"
+      "func cold; cmp $-5,%edi; je 1b; mov $2,%eax; ret; done cold; func h; call f; ret; done h");
+  const Exits exits = exits_of(v, "f");
+  ASSERT_TRUE(exits.complete) << exits.reason;
+  EXPECT_EQ(exits.exits.size(), 2u);  // one of them in the cold part
+}
+
+TEST(Exits, UnknownWaysOutAreSaid) {
+  const struct {
+    const char* source;
+    const char* reason;
+  } cases[] = {
+      {"func f; test %edi,%edi; je g; ret; done f; func g; ret; done g; func h; call g; ret; done h", "conditional"},
+      {"func f; imul $8,%rdi,%rcx; add %rsi,%rcx; jmp *%rcx; done f", "indirect jump"},
+      {"func f; jmp *table(,%rdi,8); 1: mov $1,%eax; ret; done f; .data; table: .quad 1b; .text", "computed goto"},
+      {"func f; nop; done f; func g; ret; done g", "runs on"},
+      {"func f; jmp 1f; done f; func g; nop; 1: ret; done g; func h; call g; ret; done h", "shared"},
+  };
+  for (const auto& c : cases) {
+    const test::Victim v = victim(c.source);
+    const Exits exits = exits_of(v, "f");
+    EXPECT_FALSE(exits.complete) << c.source;
+    EXPECT_NE(exits.reason.find(c.reason), std::string::npos) << c.source << ": " << exits.reason;
+  }
+}
+
+TEST(Exits, SwitchWithReturnsIsComplete) {
+  const test::Victim v = victim(kSwitch);
+  const Exits exits = exits_of(v, "f");
+  ASSERT_TRUE(exits.complete) << exits.reason;
+  EXPECT_EQ(exits.exits.size(), 3u);
+}
+
+// Entry and exit of a very short function: whatever is decided, nothing may overlap.
+TEST(Exits, ShortFunctionsNeverOverlap) {
+  const char* bodies[] = {"ret", "xor %eax,%eax; ret", "mov $1,%eax; ret", "nop; nop; nop; ret", "jmp harmless",
+                          "push %rax; pop %rax; ret", "lea 1(%rdi),%eax; ret"};
+  for (const char* body : bodies) {
+    for (const char* padding : {"", ".balign 16,0xcc", ".byte 0xcc,0xcc,0xcc,0xcc"}) {
+      const test::Victim v = victim(std::string("func f; ") + body + "; done f; " + padding +
+                                    "; func next; push %rax; ret; done next; func c; call harmless; ret; done c;");
+      Checker checker(v.text);
+      const uint64_t f = v.symbols.at("f");
+      const Exits exits = checker.exits(f, f + v.sizes.at("f"));
+      ASSERT_TRUE(exits.complete) << body << ": " << exits.reason;
+      std::vector<Region> regions = {at(f)};
+      for (const Exit& exit : exits.exits) regions.push_back(exit.region);
+      checker.check(regions);
+      ASSERT_EQ(regions.size(), 2u);
+      const Region &a = regions[0], &b = regions[1];
+      const auto patched = [](const Region& r) { return r.verdict == Verdict::Ok ? uint64_t(r.length) : 1; };
+      const bool apart = a.address + patched(a) <= b.address || b.address + patched(b) <= a.address;
+      const bool one_site = a.address == b.address && b.pivot == b.address;
+      EXPECT_TRUE(apart || one_site) << body << padding;
+    }
+  }
+}
+
+TEST(Syscalls, NumbersAndRegions) {
+  const test::Victim v = victim(
+      "func a; mov $13,%eax; syscall; ret; done a;"
+      "func b; mov %rdi,%rax; mov %rsi,%rdi; syscall; ret; done b;"
+      "func c; xor %eax,%eax; mov %rdi,%rsi; syscall; ret; done c;"
+      "func d; mov $14,%eax; 1: syscall; cmp $-4096,%rax; ja 1b; ret; done d;"
+      "func e; nop; mov $15,%rax; syscall; done e;"
+      "func g; mov $0x050f,%eax; ret; done g");
+  Checker checker(v.text);
+  const auto calls = checker.syscalls();
+  ASSERT_EQ(calls.size(), 5u);  // the immediate of g is none
+  EXPECT_EQ(calls[0].number, 13);
+  EXPECT_EQ(calls[0].region.address, v.symbols.at("a"));
+  EXPECT_EQ(calls[0].region.length, 7);
+  EXPECT_EQ(calls[0].region.verdict, Verdict::Ok);
+  EXPECT_EQ(calls[1].number, -1);
+  EXPECT_EQ(calls[1].region.address, v.symbols.at("b") + 3);
+  EXPECT_EQ(calls[1].region.verdict, Verdict::Ok);
+  EXPECT_EQ(calls[2].number, 0);
+  EXPECT_EQ(calls[3].number, -1);  // the loop comes back with another eax
+  EXPECT_EQ(calls[3].region.address, calls[3].syscall_address);  // so the jump begins at the call itself
+  EXPECT_EQ(calls[3].region.verdict, Verdict::Ok);
+  EXPECT_EQ(calls[4].number, 15);
+  EXPECT_EQ(calls[4].region.verdict, Verdict::Blacklisted);
+}
+
+}  // namespace
+}  // namespace dj::arch

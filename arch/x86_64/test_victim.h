@@ -1,0 +1,122 @@
+// For tests: victims written in assembly, assembled and linked by binutils, and a small ELF reader that turns a
+// file into a ModuleText (the ground truth is binutils', not ours).
+#pragma once
+#include <elf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "arch/x86_64/text.h"
+#include "compiler/result.h"
+
+namespace dj::arch::test {
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class TempDir {
+ public:
+  TempDir() { CHECK(mkdtemp(path_) != nullptr); }
+  ~TempDir() { run(std::string("rm -r ") + path_); }
+  std::string operator/(const char* name) const { return std::string(path_) + "/" + name; }
+  static void run(const std::string& command) { CHECK(std::system(command.c_str()) == 0); }
+
+ private:
+  char path_[32] = "/tmp/dj_arch_XXXXXX";
+};
+
+// Raw machine code of AT&T assembly.
+inline std::vector<uint8_t> assemble(const std::string& source) {
+  static std::map<std::string, std::vector<uint8_t>> known;
+  if (const auto it = known.find(source); it != known.end()) return it->second;
+  TempDir dir;
+  std::ofstream(dir / "v.s") << source << "\n";
+  TempDir::run("as -o " + (dir / "v.o") + " " + (dir / "v.s"));
+  TempDir::run("objcopy -O binary -j .text " + (dir / "v.o") + " " + (dir / "v.bin"));
+  const std::string bytes = read_file(dir / "v.bin");
+  return known[source] = {bytes.begin(), bytes.end()};
+}
+
+struct Victim {
+  ModuleText text;
+  std::map<std::string, uint64_t> symbols;
+  std::map<std::string, uint64_t> sizes;
+};
+
+// Functions are the STT_FUNC symbols. Names beginning pad_ are landing pads, rseq_X (a function symbol) is a
+// critical section; every aligned word of .data that leads into text is an address taken.
+inline Victim read_elf(const std::string& path) {
+  const std::string file = read_file(path);
+  Victim victim;
+  victim.text.path = path;
+  Elf64_Ehdr header;
+  CHECK(file.size() > sizeof header);
+  std::memcpy(&header, file.data(), sizeof header);
+  victim.text.position_independent = header.e_type == ET_DYN;
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  std::memcpy(sections.data(), file.data() + header.e_shoff, sections.size() * sizeof(Elf64_Shdr));
+  const auto contents = [&](const Elf64_Shdr& s) { return file.substr(s.sh_offset, s.sh_size); };
+  std::string data;
+  for (const Elf64_Shdr& s : sections) {
+    if (s.sh_type != SHT_PROGBITS || !(s.sh_flags & SHF_ALLOC)) continue;
+    const std::string bytes = contents(s);
+    if (s.sh_flags & SHF_WRITE) {
+      data += bytes;
+    } else {
+      auto& ranges = s.sh_flags & SHF_EXECINSTR ? victim.text.text : victim.text.rodata;
+      ranges.push_back({s.sh_addr, {bytes.begin(), bytes.end()}});
+    }
+  }
+  for (const Elf64_Shdr& s : sections) {
+    if (s.sh_type != SHT_SYMTAB && s.sh_type != SHT_DYNSYM) continue;
+    const std::string names = contents(sections[s.sh_link]);
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= s.sh_size; at += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      std::memcpy(&symbol, file.data() + s.sh_offset + at, sizeof symbol);
+      const std::string name = names.c_str() + symbol.st_name;
+      if (symbol.st_shndx == SHN_UNDEF || name.empty()) continue;
+      victim.symbols[name] = symbol.st_value;
+      victim.sizes[name] = symbol.st_size;
+      const FunctionRange range{symbol.st_value, symbol.st_value + symbol.st_size};
+      const bool function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size != 0;
+      if (name.rfind("rseq_", 0) == 0) {
+        victim.text.rseq_sections.push_back(range);
+      } else if (name.rfind("pad_", 0) == 0) {
+        victim.text.landing_pads.push_back(symbol.st_value);
+      } else if (function) {
+        victim.text.functions.push_back(range);
+      }
+    }
+  }
+  std::sort(victim.text.functions.begin(), victim.text.functions.end(),
+            [](const FunctionRange& a, const FunctionRange& b) { return a.begin < b.begin; });
+  for (size_t at = 0; at + 8 <= data.size(); at += 8) {
+    uint64_t word;
+    std::memcpy(&word, data.data() + at, 8);
+    for (const TextRange& range : victim.text.text) {
+      if (word - range.address < range.bytes.size()) victim.text.address_taken.push_back(word);
+    }
+  }
+  std::sort(victim.text.landing_pads.begin(), victim.text.landing_pads.end());
+  std::sort(victim.text.address_taken.begin(), victim.text.address_taken.end());
+  return victim;
+}
+
+inline Victim link_victim(const std::string& source) {
+  TempDir dir;
+  std::ofstream(dir / "v.s") << source << "\n";
+  TempDir::run("as -o " + (dir / "v.o") + " " + (dir / "v.s"));
+  TempDir::run("ld -e 0 -Ttext=0x401000 -Tdata=0x405000 -o " + (dir / "v") + " " + (dir / "v.o"));
+  return read_elf(dir / "v");
+}
+
+}  // namespace dj::arch::test
