@@ -17,6 +17,7 @@
 #include "compiler/resolve/listing.h"
 #include "compiler/resolve/resolve.h"
 #include "runtime/control/drain.h"
+#include "runtime/control/exec_watch.h"
 #include "runtime/control/hooks.h"
 #include "runtime/control/loop.h"
 #include "runtime/control/options.h"
@@ -146,14 +147,19 @@ void run_host_probes(Session& session, const Plan& plan, HostProbe::When when) {
 
 // The session's middle: the target runs, events become text.
 Result<Ended> trace(const Options& options, const Compiled& compiled, Session& session, Drain& drain, Output& output,
-                    int pidfd) {
+                    const std::optional<TracedProcess>& process, int pidfd) {
   LoopActions actions;
   actions.pidfd = pidfd;
+  ExecWatch exec(process ? process->pid : getpid());
   for (const HostProbe& probe : compiled.plan.host_probes) {
     if (probe.when != HostProbe::When::Timer) continue;
     actions.timers.push_back({probe.interval_ns, [&session, &probe] { session.run_host(probe.handler); }});
   }
-  actions.drain = [&] { return drain.run(false); };
+  actions.drain = [&] {
+    std::string program = exec.poll();
+    if (!program.empty()) fmt::print(stderr, "WARNING: the target executed {}: probes do not follow\n", program);
+    return drain.run(false);
+  };
   actions.exit_requested = [&] { return session.header().exit_requested != 0; };
   uint64_t max_errors = static_cast<uint64_t>(options.limits.max_errors);
   actions.too_many_errors = [&drain, max_errors] { return max_errors > 0 && drain.errors() > max_errors; };
@@ -200,7 +206,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   print_sites(options, session, clock);
   // From here on, the target runs, probed and untraced.
 
-  Result<Ended> ended = trace(options, compiled, session, drain, output, watch ? watch->fd() : -1);
+  Result<Ended> ended = trace(options, compiled, session, drain, output, process, watch ? watch->fd() : -1);
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
   bool gone = watch && watch->ended();
   if (watch && !gone) {
