@@ -120,11 +120,7 @@ LocalId Binder::local(const std::string& name) {
   return known != locals_.end() ? known->second : add_local(name);
 }
 
-ExprPtr Binder::poison(Span span) {
-  ExprPtr e = make(IntLit{0}, span);
-  notes_.poisoned.insert(e.get());
-  return e;
-}
+ExprPtr Binder::poison(Span span) { return make(IntLit{0}, span); }
 
 void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diags) {
   std::vector<const ast::FunctionDecl*> declared;

@@ -146,11 +146,11 @@ ExprPtr Binder::binary(const ast::Binary& b, Span span) {
 ExprPtr Binder::place(const ast::Expr& e) {
   if (const ast::Name* n = std::get_if<ast::Name>(&e.node)) {
     ExprPtr bound = name(*n, e.span);
-    return notes_.poisoned.contains(bound.get()) ? nullptr : std::move(bound);
+    return is_poisoned(*bound) ? nullptr : std::move(bound);
   }
   if (const ast::Index* index = std::get_if<ast::Index>(&e.node)) {
     ExprPtr bound = element(*index, e.span);
-    return notes_.poisoned.contains(bound.get()) ? nullptr : std::move(bound);
+    return is_poisoned(*bound) ? nullptr : std::move(bound);
   }
   CHECK(std::holds_alternative<ast::Target>(e.node));  // the parser lets nothing else through
   Diag& diag = diags_.error("DJ2011", e.span, "djtap does not write target variables");

@@ -98,7 +98,7 @@ ExprPtr Binder::formatted(const ast::Call& c, bool printed, Span span) {
   FormatId id = static_cast<FormatId>(program_.formats.size());
   program_.formats.push_back({split.text, {}});
   ExprPtr e = make(Print{printed, id, std::move(args)}, span, printed ? Type::Void : Type::Str);
-  notes_.prints.push_back({e.get(), true, std::move(split.conversions), literal, "", ""});
+  notes_.prints.push_back({true, std::move(split.conversions), literal, "", ""});
   return e;
 }
 
@@ -197,7 +197,6 @@ ExprPtr Binder::print_call(const ast::Call& c, Span span) {
   program_.formats.push_back({});
   ExprPtr e =
       make(Print{kind.printed, id, std::move(args)}, span, kind.printed ? Type::Void : Type::Str);
-  note.expr = e.get();
   notes_.prints.push_back(std::move(note));
   return e;
 }

@@ -24,8 +24,8 @@ struct SplitFormat {
   bool ok = true;                       // false: reported
 };
 
-// `literal`: where the string stands, quotes included. One with numeric escapes or glued from several
-// tokens is pointed at as a whole.
+// `literal`: where the string stands, quotes included. One with numeric escapes or glued from
+// several tokens is pointed at as a whole.
 SplitFormat split_format(std::string_view format, Span literal, Diags& diags);
 
 // Literal text as part of a format: every '%' doubled.

@@ -79,12 +79,14 @@ void Infer::finish() {
   for (ProbeId p = 0; p < program_.probes.size(); ++p) {
     finish_frame(program_.probes[p].frame, probe_frames_[p]);
   }
-  for (PrintNote& note : notes_.prints) finish_print(note);
+  for (auto [expr, v] : types_) {
+    if (Print* print = std::get_if<Print>(&expr->node)) finish_print(*print);
+  }
 }
 
 // Literal strings become part of the text, so that only what varies is sent.
-void Infer::finish_print(PrintNote& note) {
-  Print& print = std::get<Print>(note.expr->node);
+void Infer::finish_print(Print& print) {
+  const PrintNote& note = notes_.prints[print.format];
   Format& format = program_.formats[print.format];
   if (note.formatted) {
     for (const Conversion& conversion : note.conversions) {

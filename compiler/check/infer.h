@@ -34,7 +34,7 @@ class Infer {
   // infer.cpp
   void make_slots();
   void finish();
-  void finish_print(PrintNote& note);
+  void finish_print(Print& print);
 
   // infer_stmt.cpp
   void stmt(Stmt& s);

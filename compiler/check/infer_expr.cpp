@@ -38,7 +38,7 @@ TypeVar Infer::value(Expr& e) {
 }
 
 TypeVar Infer::visit(Expr& e) {
-  if (notes_.poisoned.contains(&e)) return remember(e, table_.open());
+  if (is_poisoned(e)) return remember(e, table_.open());
   TypeVar v = std::visit(Overload{
                              [&](IntLit&) { return number(e); },
                              [&](StrLit&) { return string(e); },

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "compiler/check/format.h"
@@ -27,20 +26,24 @@ struct FunctionFacts {
 
 // One Print: its format text waits for the types of its arguments, or (printf) the other way round.
 struct PrintNote {
-  Expr* expr = nullptr;
   bool formatted = false;
   std::vector<Conversion> conversions;  // formatted: one per argument
   Span literal;                         // formatted: the format string
   std::string delimiter, ending;        // not formatted
 };
 
+// A poisoned expression stands for one whose mistake was reported: it has any type and gives no
+// complaint. It is a number whose type was left open, which no other expression is.
+inline bool is_poisoned(const Expr& e) {
+  return e.type == Type::Unknown && std::holds_alternative<IntLit>(e.node);
+}
+
 struct Notes {
   std::unordered_map<std::string, GlobalId> globals;
   std::unordered_map<std::string, FunctionId> functions;
-  std::vector<GlobalFacts> global_facts;      // by GlobalId
-  std::vector<FunctionFacts> function_facts;  // by FunctionId
-  std::unordered_set<const Expr*> poisoned;   // already reported: any type, no complaint
-  std::vector<PrintNote> prints;              // by FormatId
+  std::vector<GlobalFacts> global_facts;                             // by GlobalId
+  std::vector<FunctionFacts> function_facts;                         // by FunctionId
+  std::vector<PrintNote> prints;                                     // by FormatId
   std::unordered_map<const Foreach*, std::vector<Span>> loop_spans;  // of the keys, then the value
 };
 
