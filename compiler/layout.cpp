@@ -1,5 +1,5 @@
-// lay_out(): pure arithmetic over Program, Plan and limits. Parts follow each other on page boundaries; what is
-// never touched costs no memory, the arena is sparse.
+// lay_out(): pure arithmetic over Program, Plan and limits. Parts follow each other on page
+// boundaries; what is never touched costs no memory, the arena is sparse.
 #include "compiler/layout.h"
 
 #include <algorithm>
@@ -62,7 +62,9 @@ abi::StatShape stat_shape(const Global& global) {
   shape.has_log = global.hist_log;
   if (global.hist_linear) {
     const Linear& linear = *global.hist_linear;
-    int64_t buckets = linear.step > 0 && linear.stop >= linear.start ? (linear.stop - linear.start) / linear.step : 0;
+    int64_t buckets = linear.step > 0 && linear.stop >= linear.start
+                          ? (linear.stop - linear.start) / linear.step
+                          : 0;
     shape.linear_count = static_cast<uint32_t>(buckets + 3);  // start .. stop, one below, one above
     shape.linear_start = linear.start;
     shape.linear_step = linear.step;
@@ -90,8 +92,11 @@ void lay_out_global(const Global& global, GlobalSlot& slot, Layout& layout, Curs
     slot.shape_address = cursor.take(sizeof(abi::StatShape), kLine);
   }
   switch (global.storage) {
-    case Storage::Counter: break;
-    case Storage::Scalar: slot.address = cursor.take(8, kLine); break;
+    case Storage::Counter:
+      break;
+    case Storage::Scalar:
+      slot.address = cursor.take(8, kLine);
+      break;
     case Storage::Stats:
       slot.stride = static_cast<uint32_t>(round_up(slot.shape.bytes, 2 * kLine));
       slot.address = cursor.take(uint64_t{slot.stride} * (layout.cpus + 1), 2 * kLine);
@@ -99,9 +104,10 @@ void lay_out_global(const Global& global, GlobalSlot& slot, Layout& layout, Curs
     case Storage::Array: {
       int64_t capacity = global.capacity > 0 ? global.capacity : layout.limits.max_map_entries;
       uint32_t value_bytes = global.value == Type::Stat ? slot.shape.bytes : 8;
-      slot.address = cursor.take(abi::map_bytes(static_cast<uint32_t>(capacity),
-                                                static_cast<uint32_t>(global.keys.size()), value_bytes),
-                                 kPage);
+      slot.address =
+          cursor.take(abi::map_bytes(static_cast<uint32_t>(capacity),
+                                     static_cast<uint32_t>(global.keys.size()), value_bytes),
+                      kPage);
       break;
     }
   }
@@ -125,7 +131,8 @@ void lay_out_constants(const Program& program, BodyFacts facts, Layout& layout, 
 void lay_out_contexts(uint64_t snapshot_bytes, Layout& layout, Cursor& cursor) {
   uint64_t strings = std::max<uint64_t>(kStringScratchBytes, 16 * layout.limits.max_string_len);
   uint64_t bytes = round_up(sizeof(abi::Context) + strings + snapshot_bytes, kPage);
-  uint64_t count = std::clamp<uint64_t>(kContextsBytesMax / bytes, kContextsMin, layout.limits.contexts);
+  uint64_t count =
+      std::clamp<uint64_t>(kContextsBytesMax / bytes, kContextsMin, layout.limits.contexts);
   layout.header.context_bytes = static_cast<uint32_t>(bytes);
   layout.header.context_count = static_cast<uint32_t>(count);
   layout.header.contexts = cursor.take(bytes * count, kPage);
@@ -160,7 +167,8 @@ void fill_limits(const Limits& limits, abi::Header& header) {
 
 }  // namespace
 
-Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus, uint64_t base) {
+Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus,
+               uint64_t base) {
   Layout layout;
   layout.base = base;
   layout.cpus = cpus;
@@ -186,7 +194,8 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   header.sites = cursor.take(sizeof(abi::SiteInfo) * header.site_count, kPage);
   header.ring_stride = round_up(abi::ring_bytes(static_cast<uint64_t>(limits.ring_bytes)), kPage);
   header.rings = cursor.take(header.ring_stride * (cpus + 1), kPage);
-  header.strings = cursor.take(abi::strings_bytes(static_cast<uint64_t>(limits.string_bytes)), kPage);
+  header.strings =
+      cursor.take(abi::strings_bytes(static_cast<uint64_t>(limits.string_bytes)), kPage);
   if (has_captures(plan)) header.captures = cursor.take(abi::captures_bytes(), kPage);
   layout.trap_bytes = abi::trap_table_bytes(plan.sites.size() * kRegionsPerSite, cpus);
   layout.trap_table = cursor.take(layout.trap_bytes, kPage);

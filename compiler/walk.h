@@ -1,5 +1,5 @@
-// for_each_child: calls a function object with every direct child (Expr or Stmt) of a node of the Program,
-// in order of evaluation.
+// for_each_child: calls a function object with every direct child (Expr or Stmt) of a node of the
+// Program, in order of evaluation.
 #pragma once
 #include <type_traits>
 #include <variant>
@@ -43,8 +43,9 @@ void for_each_child(const Expr& expr, F& f) {
         } else if constexpr (std::is_same_v<Node, Crement> || std::is_same_v<Node, StatRead> ||
                              std::is_same_v<Node, PrintHist>) {
           visit_children(n.place, f);
-        } else if constexpr (std::is_same_v<Node, CallFunction> || std::is_same_v<Node, CallBuiltin> ||
-                             std::is_same_v<Node, TargetRef> || std::is_same_v<Node, Print>) {
+        } else if constexpr (std::is_same_v<Node, CallFunction> ||
+                             std::is_same_v<Node, CallBuiltin> || std::is_same_v<Node, TargetRef> ||
+                             std::is_same_v<Node, Print>) {
           visit_children(n.args, f);
         } else {
           static_assert(std::is_same_v<Node, IntLit> || std::is_same_v<Node, StrLit> ||

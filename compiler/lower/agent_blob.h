@@ -1,5 +1,5 @@
-// The agent as it is embedded into djtap by the build: the object of all its sources and the bitcode of
-// the hot ones (CMakeLists.txt writes agent_blob.S).
+// The agent as it is embedded into djtap by the build: the object of all its sources and the
+// bitcode of the hot ones (CMakeLists.txt writes agent_blob.S).
 #pragma once
 #include <string_view>
 

@@ -5,7 +5,8 @@
 
 namespace dj::ir {
 
-Body::Body(Unit& unit, llvm::Function* function, llvm::Value* context, llvm::Value* site, const Frame& frame)
+Body::Body(Unit& unit, llvm::Function* function, llvm::Value* context, llvm::Value* site,
+           const Frame& frame)
     : unit_(unit), function_(function), b_(unit.context), context_(context), site_(site) {
   entry_ = block("entry");
   llvm::BasicBlock* start = block("body");
@@ -38,7 +39,8 @@ void Body::jump(llvm::BasicBlock* to) {
 
 void Body::leave_if(llvm::Value* condition) {
   llvm::BasicBlock* stay = block("go");
-  b_.CreateCondBr(condition, exit_, stay, llvm::MDBuilder(unit_.context).createUnlikelyBranchWeights());
+  b_.CreateCondBr(condition, exit_, stay,
+                  llvm::MDBuilder(unit_.context).createUnlikelyBranchWeights());
   b_.SetInsertPoint(stay);
 }
 
@@ -53,10 +55,12 @@ void Body::leave_if_raised() {
 }
 
 void Body::fail_if(llvm::Value* condition, Span span, uint32_t kind, llvm::Value* a) {
-  if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant && constant->isZero()) return;
+  if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant && constant->isZero())
+    return;
   llvm::BasicBlock* bad = block("raise");
   llvm::BasicBlock* good = block("fine");
-  b_.CreateCondBr(condition, bad, good, llvm::MDBuilder(unit_.context).createUnlikelyBranchWeights());
+  b_.CreateCondBr(condition, bad, good,
+                  llvm::MDBuilder(unit_.context).createUnlikelyBranchWeights());
   b_.SetInsertPoint(bad);
   llvm::Value* context = context_ ? context_ : llvm::ConstantPointerNull::get(b_.getPtrTy());
   b_.CreateCall(unit_.entry("dj_raise"),

@@ -1,5 +1,5 @@
-// Body: lowering of one body (a handler's or a script function's) to LLVM instructions. One method per
-// node; the families are in expressions, operators, places, statements, loops, print, calls and
+// Body: lowering of one body (a handler's or a script function's) to LLVM instructions. One method
+// per node; the families are in expressions, operators, places, statements, loops, print, calls and
 // locations.cpp. Evaluation is strictly left to right.
 #pragma once
 #include <functional>
@@ -16,15 +16,17 @@ struct Value {
 
 // What the site gives a handler.
 struct Machine {
-  llvm::Value* regs[16] = {};     // by DWARF number, null: not passed
-  llvm::Value* rsp = nullptr;     // at the probed instruction
-  llvm::Value* entry = nullptr;   // array of entry values (PushEntry), or null
+  llvm::Value* regs[16] = {};    // by DWARF number, null: not passed
+  llvm::Value* rsp = nullptr;    // at the probed instruction
+  llvm::Value* entry = nullptr;  // array of entry values (PushEntry), or null
 };
 
 class Body {
  public:
-  // context: null when the body needs none. A new function's entry block becomes the place of all slots.
-  Body(Unit& unit, llvm::Function* function, llvm::Value* context, llvm::Value* site, const Frame& frame);
+  // context: null when the body needs none. A new function's entry block becomes the place of all
+  // slots.
+  Body(Unit& unit, llvm::Function* function, llvm::Value* context, llvm::Value* site,
+       const Frame& frame);
 
   llvm::IRBuilder<>& builder() { return b_; }
   llvm::BasicBlock* exit() { return exit_; }
@@ -90,10 +92,11 @@ class Body {
   Value assign_local(const Assign& node, LocalId local, Span span);
   Value assign_global(const Assign& node, GlobalId global, Span span);
   Value assign_element(const Assign& node, const ElementRef& element, Span span);
-  Value update_scalar(const GlobalSlot& slot, ast::BinOp op, llvm::Value* operand, Span span, bool want_old);
+  Value update_scalar(const GlobalSlot& slot, ast::BinOp op, llvm::Value* operand, Span span,
+                      bool want_old);
   Value append_scalar(const GlobalSlot& slot, Value tail);
-  Value update_element(const ElementRef& element, llvm::Value* keys, ast::BinOp op, llvm::Value* operand,
-                       bool want_old);
+  Value update_element(const ElementRef& element, llvm::Value* keys, ast::BinOp op,
+                       llvm::Value* operand, bool want_old);
   Value crement_local(const Crement& node, LocalId local);
   llvm::Value* load_scalar(const GlobalSlot& slot);
   void store_scalar(const GlobalSlot& slot, llvm::Value* word);
@@ -127,12 +130,16 @@ class Body {
   // locations.cpp
   llvm::Value* location_step(const LocStep& step, std::vector<llvm::Value*>& stack,
                              const std::vector<llvm::Value*>& args, Span span);
+  llvm::Value* location_push(const LocStep& step, const std::vector<llvm::Value*>& args);
+  llvm::Value* stack_read(llvm::Value* address, const LocStep& step);
   llvm::Value* register_value(int64_t reg);
   llvm::Value* checked_read(llvm::Value* address, const LocStep& step, Span span);
   llvm::Value* extend(llvm::Value* word, int64_t bits, bool is_signed);
   llvm::Value* site_bias();
 
-  llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(unit_.context, name, function_); }
+  llvm::BasicBlock* block(const char* name) {
+    return llvm::BasicBlock::Create(unit_.context, name, function_);
+  }
   void fail(std::string message);
 
   Unit& unit_;

@@ -1,4 +1,5 @@
-// Calls: script functions and built-ins (rows of stdlib/builtins.def; no built-in is known by name here).
+// Calls: script functions and built-ins (rows of stdlib/builtins.def; no built-in is known by name
+// here).
 #include "compiler/lower/body.h"
 
 namespace dj::ir {

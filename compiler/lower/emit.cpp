@@ -33,9 +33,9 @@ Result<std::unique_ptr<llvm::TargetMachine>> target_machine() {
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
   if (!target) return Error{"LLVM has no x86-64 back end: " + error};
   llvm::TargetOptions options;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(kTriple, "x86-64", kFeatures, options, llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      kTriple, "x86-64", kFeatures, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      llvm::CodeGenOptLevel::Default, /*JIT=*/false));
   if (!machine) return Error{"LLVM made no target machine"};
   return machine;
 }
@@ -43,7 +43,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> target_machine() {
 Status emit_file(llvm::Module& module, llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
   DJ_TRY(std::unique_ptr<llvm::TargetMachine> machine, target_machine());
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, type)) return Error{"LLVM emits no object files"};
+  if (machine->addPassesToEmitFile(passes, out, nullptr, type))
+    return Error{"LLVM emits no object files"};
   passes.run(module);
   return ok_status();
 }
@@ -67,9 +68,10 @@ Status optimise(llvm::Module& module, const FixedBytes& fixed) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = false;
   llvm::PassBuilder builder(machine.get(), tuning);
-  builder.registerPeepholeEPCallback([&fixed](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
-    passes.addPass(FoldArena(fixed));
-  });
+  builder.registerPeepholeEPCallback(
+      [&fixed](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+        passes.addPass(FoldArena(fixed));
+      });
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;

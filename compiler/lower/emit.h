@@ -10,8 +10,9 @@
 
 namespace dj::ir {
 
-// Links the hot agent functions that the module calls into it (private copies, to be inlined) and gives
-// every function of the module the same attributes as theirs. has_rseq, arena_base: what they read as constants.
+// Links the hot agent functions that the module calls into it (private copies, to be inlined) and
+// gives every function of the module the same attributes as theirs. has_rseq, arena_base: what they
+// read as constants.
 Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq);
 
 // Configures data layout and triple; call before code is made.

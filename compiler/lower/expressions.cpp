@@ -1,5 +1,5 @@
-// Expressions without side effects of their own: literals, references, conditions, reads of arrays and
-// aggregates. Operators are in operators.cpp, assignments in places.cpp, calls in calls.cpp.
+// Expressions without side effects of their own: literals, references, conditions, reads of arrays
+// and aggregates. Operators are in operators.cpp, assignments in places.cpp, calls in calls.cpp.
 #include "compiler/lower/body.h"
 
 namespace dj::ir {

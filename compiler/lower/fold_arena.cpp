@@ -15,12 +15,14 @@ namespace dj::ir {
 FixedBytes fixed_bytes(const Program& program, const Layout& layout) {
   FixedBytes fixed;
   // Behind trap_table begins what only the session knows.
-  fixed[layout.base].assign(reinterpret_cast<const char*>(&layout.header), offsetof(abi::Header, trap_table));
+  fixed[layout.base].assign(reinterpret_cast<const char*>(&layout.header),
+                            offsetof(abi::Header, trap_table));
   for (size_t i = 0; i < program.globals.size(); ++i) {
     const Global& global = program.globals[i];
     const GlobalSlot& slot = layout.globals[i];
     if (global.storage == Storage::Stats) {
-      fixed[slot.shape_address].assign(reinterpret_cast<const char*>(&slot.shape), sizeof slot.shape);
+      fixed[slot.shape_address].assign(reinterpret_cast<const char*>(&slot.shape),
+                                       sizeof slot.shape);
     }
     if (global.storage != Storage::Array) continue;
     abi::Map map = {};
@@ -34,7 +36,8 @@ FixedBytes fixed_bytes(const Program& program, const Layout& layout) {
 
 llvm::Constant* FoldArena::value_of(const llvm::LoadInst& load) const {
   auto* type = llvm::dyn_cast<llvm::IntegerType>(load.getType());
-  if (!type || load.isVolatile() || type->getBitWidth() % 8 != 0 || type->getBitWidth() > 64) return nullptr;
+  if (!type || load.isVolatile() || type->getBitWidth() % 8 != 0 || type->getBitWidth() > 64)
+    return nullptr;
   llvm::APInt offset(64, 0);
   const llvm::Value* base = load.getPointerOperand()->stripAndAccumulateConstantOffsets(
       load.getModule()->getDataLayout(), offset, /*AllowNonInbounds=*/true);

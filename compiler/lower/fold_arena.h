@@ -1,5 +1,6 @@
-// FoldArena: a pass that replaces loads of arena words which never change during a session (the header's and the
-// maps' sizes and addresses) by their values, so that the agent's code, inlined, computes with constants.
+// FoldArena: a pass that replaces loads of arena words which never change during a session (the
+// header's and the maps' sizes and addresses) by their values, so that the agent's code, inlined,
+// computes with constants.
 #pragma once
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PassManager.h>

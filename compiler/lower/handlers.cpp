@@ -1,10 +1,9 @@
-// Handlers: calling conventions around a body. What a detour pushes (arch/x86_64/detour.h) arrives as
-// stack arguments; the six argument registers are where the program left them.
+// Handlers: calling conventions around a body. What a detour pushes (arch/x86_64/detour.h) arrives
+// as stack arguments; the six argument registers are where the program left them.
 #include "compiler/lower/handlers.h"
 
-#include <llvm/IR/Intrinsics.h>
-
 #include <fmt/format.h>
+#include <llvm/IR/Intrinsics.h>
 
 #include <set>
 
@@ -47,7 +46,8 @@ std::vector<uint8_t> stack_registers(const Handler& handler) {
   return {regs.begin(), regs.end()};
 }
 
-// The function itself with its convention and attributes; parameters: six registers, site?, registers.
+// The function itself with its convention and attributes; parameters: six registers, site?,
+// registers.
 llvm::Function* make_handler(Unit& unit, HandlerId id, const HandlerAbi& abi, bool host) {
   size_t count = host ? 0 : kRegisterArguments + abi.wants_site + abi.stack_regs.size();
   std::vector<llvm::Type*> parameters(count, unit.word);
@@ -60,16 +60,19 @@ llvm::Function* make_handler(Unit& unit, HandlerId id, const HandlerAbi& abi, bo
   return function;
 }
 
-// rsp at the probed instruction: above our return address, the pushed arguments and the detour's frame.
-llvm::Value* stack_pointer(Unit& unit, llvm::IRBuilder<>& b, const Handler& handler, size_t pushed) {
+// rsp at the probed instruction: above our return address, the pushed arguments and the detour's
+// frame.
+llvm::Value* stack_pointer(Unit& unit, llvm::IRBuilder<>& b, const Handler& handler,
+                           size_t pushed) {
   auto form = handler.form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
   uint64_t above = 8 + 8 * pushed + arch::kFrameBytes[static_cast<size_t>(form)];
-  llvm::Value* slot = b.CreateIntrinsic(llvm::Intrinsic::addressofreturnaddress, {unit.pointer}, {});
+  llvm::Value* slot =
+      b.CreateIntrinsic(llvm::Intrinsic::addressofreturnaddress, {unit.pointer}, {});
   return b.CreateAdd(b.CreatePtrToInt(slot, unit.word), unit.number(static_cast<int64_t>(above)));
 }
 
-Machine machine_of(Unit& unit, llvm::Function* function, llvm::IRBuilder<>& b, const Handler& handler,
-                   const HandlerAbi& abi) {
+Machine machine_of(Unit& unit, llvm::Function* function, llvm::IRBuilder<>& b,
+                   const Handler& handler, const HandlerAbi& abi) {
   Machine machine;
   for (uint32_t i = 0; i < kRegisterArguments; ++i) {
     machine.regs[arch::kArgumentRegs[i]] = function->getArg(i);
@@ -103,15 +106,18 @@ void capture_body(Unit& unit, Body& body, const Handler& handler, const Machine&
                {unit.number32(handler.capture_for), machine.rsp, values, unit.number32(count)});
 }
 
-// Takes the values that the capture handler of the same frame stored; without them the hit is left out.
+// Takes the values that the capture handler of the same frame stored; without them the hit is left
+// out.
 llvm::Value* take_captures(Unit& unit, Body& body, HandlerId id, const Machine& machine) {
   auto& b = body.builder();
   auto count = static_cast<uint32_t>(unit.plan.handlers[id].capture.values.size());
   llvm::AllocaInst* values = body.slot(unit.word, "entry_values", count);
   llvm::Value* found = b.CreateCall(unit.entry("dj_capture_take"),
                                     {unit.number32(id), machine.rsp, values, unit.number32(count)});
-  llvm::BasicBlock* miss = llvm::BasicBlock::Create(unit.context, "miss", b.GetInsertBlock()->getParent());
-  llvm::BasicBlock* hit = llvm::BasicBlock::Create(unit.context, "hit", b.GetInsertBlock()->getParent());
+  llvm::BasicBlock* miss =
+      llvm::BasicBlock::Create(unit.context, "miss", b.GetInsertBlock()->getParent());
+  llvm::BasicBlock* hit =
+      llvm::BasicBlock::Create(unit.context, "hit", b.GetInsertBlock()->getParent());
   b.CreateCondBr(b.CreateICmpEQ(found, unit.number32(0)), miss, hit);
   b.SetInsertPoint(miss);
   b.CreateRetVoid();
@@ -194,11 +200,13 @@ Status define_function(Unit& unit, FunctionId id) {
   llvm::Value* context = function->getArg(0);
   Body body(unit, function, context, function->getArg(1), source.frame);
   auto& b = body.builder();
-  for (uint32_t i = 0; i < source.param_count; ++i) b.CreateStore(function->getArg(i + 2), body.local(i));
+  for (uint32_t i = 0; i < source.param_count; ++i)
+    b.CreateStore(function->getArg(i + 2), body.local(i));
   llvm::AllocaInst* result = body.slot(unit.word, "result");
   body.set_result(result);
   llvm::Value* nothing = unit.number(0);
-  if (source.result == Type::Str) nothing = b.CreateLoad(unit.word, unit.address(unit.constant_word("")));
+  if (source.result == Type::Str)
+    nothing = b.CreateLoad(unit.word, unit.address(unit.constant_word("")));
   b.CreateStore(nothing, result);
 
   llvm::BasicBlock* too_deep = llvm::BasicBlock::Create(unit.context, "too_deep", function);

@@ -1,5 +1,6 @@
-// The hot part of the agent, as bitcode: linked into the handlers' module so that what a handler calls is
-// inlined into it. Cold functions stay undefined and are found in the agent's object by link().
+// The hot part of the agent, as bitcode: linked into the handlers' module so that what a handler
+// calls is inlined into it. Cold functions stay undefined and are found in the agent's object by
+// link().
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/Linker/Linker.h>
@@ -18,7 +19,8 @@ llvm::AttrBuilder agent_attributes(const llvm::Module& hot) {
   for (const llvm::Function& function : hot) {
     if (!function.hasFnAttribute("target-features")) continue;
     for (const llvm::Attribute& attribute : function.getAttributes().getFnAttrs()) {
-      bool wanted = attribute.isStringAttribute() && attribute.getKindAsString() != "frame-pointer" &&
+      bool wanted = attribute.isStringAttribute() &&
+                    attribute.getKindAsString() != "frame-pointer" &&
                     attribute.getKindAsString() != "stack-protector-buffer-size";
       if (wanted) attributes.addAttribute(attribute);
     }

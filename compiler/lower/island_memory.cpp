@@ -1,4 +1,5 @@
-// IslandMemory: places segments one behind the other; writable data is refused, the arena is for that.
+// IslandMemory: places segments one behind the other; writable data is refused, the arena is for
+// that.
 #include "compiler/lower/island_memory.h"
 
 #include <elf.h>
@@ -29,10 +30,12 @@ llvm::Error refuse(const std::string& why) {
   return llvm::make_error<llvm::StringError>(why, llvm::inconvertibleErrorCode());
 }
 
-// Data that only relocation writes may lie in read-only memory: the linker writes through another view.
+// Data that only relocation writes may lie in read-only memory: the linker writes through another
+// view.
 bool is_written_at_run_time(const jitlink::Section& section) {
   bool writable = (section.getMemProt() & llvm::orc::MemProt::Write) != llvm::orc::MemProt::None;
-  bool relocated_only = section.getName().starts_with(".data.rel.ro") || section.getName() == "__rseq_cs";
+  bool relocated_only =
+      section.getName().starts_with(".data.rel.ro") || section.getName() == "__rseq_cs";
   return writable && !relocated_only && !section.empty();
 }
 
@@ -40,7 +43,8 @@ bool is_written_at_run_time(const jitlink::Section& section) {
 
 llvm::Error IslandMemory::place(jitlink::LinkGraph& graph) {
   for (const jitlink::Section& section : graph.sections()) {
-    if (section.getMemLifetime() != llvm::orc::MemLifetime::NoAlloc && is_written_at_run_time(section)) {
+    if (section.getMemLifetime() != llvm::orc::MemLifetime::NoAlloc &&
+        is_written_at_run_time(section)) {
       return refuse("code for the target has writable data in " + section.getName().str());
     }
   }
@@ -57,7 +61,8 @@ llvm::Error IslandMemory::place(jitlink::LinkGraph& graph) {
   return layout.apply();
 }
 
-void IslandMemory::allocate(const jitlink::JITLinkDylib*, jitlink::LinkGraph& graph, OnAllocatedFunction done) {
+void IslandMemory::allocate(const jitlink::JITLinkDylib*, jitlink::LinkGraph& graph,
+                            OnAllocatedFunction done) {
   uint64_t start = used_;
   if (llvm::Error error = place(graph)) return done(std::move(error));
   done(std::make_unique<Placed>(base_ + start));

@@ -1,5 +1,5 @@
-// IslandMemory: JITLink's memory for one link: every section goes to the next free place of one range that is
-// writable here and read and executed elsewhere, at another address.
+// IslandMemory: JITLink's memory for one link: every section goes to the next free place of one
+// range that is writable here and read and executed elsewhere, at another address.
 #pragma once
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 

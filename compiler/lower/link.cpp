@@ -1,6 +1,6 @@
-// link(): handlers' object and agent's object, which need each other's symbols, to code at a given address.
-// Both are placed first, then each gets the addresses of the other: JITLink asks for outside symbols after
-// it has placed an object and waits for the answer.
+// link(): handlers' object and agent's object, which need each other's symbols, to code at a given
+// address. Both are placed first, then each gets the addresses of the other: JITLink asks for
+// outside symbols after it has placed an object and waits for the answer.
 #include <llvm/ExecutionEngine/JITLink/ELF.h>
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <sys/mman.h>
@@ -52,7 +52,9 @@ class Context : public jitlink::JITLinkContext {
     }
     return llvm::Error::success();
   }
-  void notifyFinalized(jitlink::JITLinkMemoryManager::FinalizedAlloc alloc) override { alloc.release(); }
+  void notifyFinalized(jitlink::JITLinkMemoryManager::FinalizedAlloc alloc) override {
+    alloc.release();
+  }
 
  private:
   Session& session_;
@@ -72,8 +74,8 @@ void resolve(Session& session, Half& half) {
   for (const std::string& name : half.wanted) {
     auto symbol = session.symbols.find(name);
     if (symbol == session.symbols.end()) {
-      half.pending->run(llvm::make_error<llvm::StringError>("undefined in handlers and agent: " + name,
-                                                            llvm::inconvertibleErrorCode()));
+      half.pending->run(llvm::make_error<llvm::StringError>(
+          "undefined in handlers and agent: " + name, llvm::inconvertibleErrorCode()));
       return;
     }
     found[name] = {llvm::orc::ExecutorAddr(symbol->second), llvm::JITSymbolFlags::Exported};
@@ -87,7 +89,8 @@ std::string_view view(const std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
-Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working, int64_t rseq_offset) {
+Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working,
+                    int64_t rseq_offset) {
   Session session{ir::IslandMemory(base, working), {}, {}};
   session.symbols["dj_rseq"] = static_cast<uint64_t>(rseq_offset);
   Half agent, handlers;

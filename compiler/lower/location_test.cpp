@@ -1,4 +1,5 @@
-// Locations executed: registers, stack, sign and bit-field steps, and entry values of return probes.
+// Locations executed: registers, stack, sign and bit-field steps, and entry values of return
+// probes.
 #include <gtest/gtest.h>
 
 #include "compiler/lower/session_test.h"
@@ -29,7 +30,11 @@ TEST(Location, EveryGeneralRegister) {
 }
 
 TEST(Location, TwoStackRegistersAndTheSite) {
-  LocExpr both{{{LocStep::PushReg, 3}, {LocStep::PushConst, 10000}, {LocStep::Mul}, {LocStep::PushReg, 12}, {LocStep::Add}}};
+  LocExpr both{{{LocStep::PushReg, 3},
+                {LocStep::PushConst, 10000},
+                {LocStep::Mul},
+                {LocStep::PushReg, 12},
+                {LocStep::Add}}};
   EXPECT_EQ(value_of(both, numbered()), 1003 * 10000 + 1012);
 }
 
@@ -50,12 +55,17 @@ TEST(Location, UncheckedReadOfTheStack) {
   uint64_t memory[2] = {7, 0xffffffff80000000};
   Registers registers;
   registers.r[6] = reinterpret_cast<uint64_t>(memory);
-  LocExpr second{{{LocStep::PushReg, 6}, {LocStep::PushConst, 8}, {LocStep::Add}, {LocStep::StackDeref, 4, 1}}};
+  LocExpr second{{{LocStep::PushReg, 6},
+                  {LocStep::PushConst, 8},
+                  {LocStep::Add},
+                  {LocStep::StackDeref, 4, 1}}};
   EXPECT_EQ(value_of(second, registers), INT32_MIN);
 }
 
 TEST(Location, EntryValuesAtTheReturn) {
-  TestSession session("global r, n\nprobe func(\"f\").return { r = $a * 1000 + $b; n++ }\nprobe end { print(r, n) }");
+  TestSession session(
+      "global r, n\nprobe func(\"f\").return { r = $a * 1000 + $b; n++ }\nprobe end { print(r, n) "
+      "}");
   Registers entry = numbered(), exit;
   entry.r[5] = 12;
   entry.r[4] = 34;
@@ -76,7 +86,8 @@ TEST(Location, ExtendExtractAndStackOperations) {
   EXPECT_EQ(value_of({{{LocStep::PushReg, 5}, {LocStep::Extend, 1, 0}}}, registers), 0xf0);
   EXPECT_EQ(value_of({{{LocStep::PushReg, 5}, {LocStep::Extract, 4, 3, 1}}}, registers), -1);
   EXPECT_EQ(value_of({{{LocStep::PushReg, 5}, {LocStep::Extract, 4, 3, 0}}}, registers), 7);
-  std::vector<LocStep> abc = {{LocStep::PushConst, 3}, {LocStep::PushConst, 50}, {LocStep::PushConst, 700}};
+  std::vector<LocStep> abc = {
+      {LocStep::PushConst, 3}, {LocStep::PushConst, 50}, {LocStep::PushConst, 700}};
   auto after = [&](std::vector<LocStep> more) {
     std::vector<LocStep> steps = abc;
     steps.insert(steps.end(), more.begin(), more.end());
@@ -108,11 +119,15 @@ TEST(Location, ThreadPointer) {
 TEST(Location, ParametersAsText) {
   SessionOptions options;
   TargetText text;
-  text.items.push_back({"n", true, TargetText::Item::As::Signed, {{{LocStep::PushReg, 5}, {LocStep::Extend, 4, 1}}}});
+  text.items.push_back({"n",
+                        true,
+                        TargetText::Item::As::Signed,
+                        {{{LocStep::PushReg, 5}, {LocStep::Extend, 4, 1}}}});
   text.items.push_back({"p", true, TargetText::Item::As::Hex, {{{LocStep::PushReg, 4}}}});
   text.items.push_back({"gone", false, TargetText::Item::As::Signed, {}});
   options.targets["$parms"] = text;
-  TestSession session("global s\nprobe func(\"f\") { s = $$parms }\nprobe end { print(s) }", options);
+  TestSession session("global s\nprobe func(\"f\") { s = $$parms }\nprobe end { print(s) }",
+                      options);
   Registers registers;
   registers.r[5] = 0xfffffffe;
   registers.r[4] = 0xabc;
@@ -123,8 +138,10 @@ TEST(Location, ParametersAsText) {
 TEST(Location, DefinedIsAConstant) {
   SessionOptions options;
   options.targets["gone"] = Undefined{"optimized out"};
-  TestSession session("global r\nprobe func(\"f\") { r = (@defined($gone) ? $gone : 5) + @defined($a) }\nprobe end { print(r) }",
-                      options);
+  TestSession session(
+      "global r\nprobe func(\"f\") { r = (@defined($gone) ? $gone : 5) + @defined($a) }\nprobe end "
+      "{ print(r) }",
+      options);
   session.hit(0);
   EXPECT_EQ(session.number("r"), 6);
 }

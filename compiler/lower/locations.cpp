@@ -1,5 +1,8 @@
-// Locations: LocExpr, a postfix program, to straight code. The stack exists only here, at compile time.
+// Locations: LocExpr, a postfix program, to straight code. The stack exists only here, at compile
+// time.
 #include <llvm/IR/Intrinsics.h>
+
+#include <algorithm>
 
 #include "arch/x86_64/registers.h"
 #include "compiler/lower/body.h"
@@ -8,16 +11,6 @@ namespace dj::ir {
 
 // Address space 257 is %fs: on x86.
 constexpr unsigned kFsSpace = 257;
-
-llvm::Value* Body::location(const LocExpr& location, const std::vector<llvm::Value*>& args, Span span) {
-  std::vector<llvm::Value*> stack;
-  for (const LocStep& step : location.steps) {
-    llvm::Value* top = location_step(step, stack, args, span);
-    if (top) stack.push_back(top);
-  }
-  CHECK(!stack.empty());
-  return stack.back();
-}
 
 llvm::Value* Body::register_value(int64_t reg) {
   if (reg == arch::kRsp) {
@@ -50,89 +43,169 @@ llvm::Value* Body::checked_read(llvm::Value* address, const LocStep& step, Span 
 
 // Handlers are shared by modules: the bias is looked up by the site.
 llvm::Value* Body::site_bias() {
-  llvm::Value* row = b_.CreateMul(b_.CreateZExt(site_, unit_.word), unit_.number(sizeof(abi::SiteInfo)));
+  llvm::Value* row =
+      b_.CreateMul(b_.CreateZExt(site_, unit_.word), unit_.number(sizeof(abi::SiteInfo)));
   uint64_t field = unit_.layout.header.sites + offsetof(abi::SiteInfo, bias);
   llvm::Value* address = b_.CreateAdd(row, unit_.number(static_cast<int64_t>(field)));
   return b_.CreateLoad(unit_.word, as_pointer(address));
 }
 
-llvm::Value* Body::location_step(const LocStep& step, std::vector<llvm::Value*>& stack,
-                                 const std::vector<llvm::Value*>& args, Span span) {
-  auto pop = [&stack] {
-    CHECK(!stack.empty());
-    llvm::Value* top = stack.back();
-    stack.pop_back();
-    return top;
-  };
-  auto word_of = [this](llvm::Value* bit) { return b_.CreateZExt(bit, unit_.word); };
-  auto pick = [&stack](size_t depth) {
-    CHECK(depth < stack.size());
-    return stack[stack.size() - 1 - depth];
-  };
-  switch (step.op) {
-    case LocStep::PushReg: return register_value(step.a);
-    case LocStep::PushConst: return unit_.number(step.a);
-    case LocStep::PushArg: return args.at(static_cast<size_t>(step.a));
-    case LocStep::PushBias: return site_bias();
-    case LocStep::PushFsBase: {
-      auto* self = llvm::ConstantPointerNull::get(llvm::PointerType::get(unit_.context, kFsSpace));
-      return b_.CreateLoad(unit_.word, self);  // the thread control block begins with its own address
-    }
-    case LocStep::PushEntry:
-      CHECK(machine_.entry);
-      return b_.CreateLoad(unit_.word, b_.CreateConstInBoundsGEP1_64(unit_.word, machine_.entry, step.a));
-    case LocStep::Deref: return checked_read(pop(), step, span);
-    case LocStep::StackDeref: {
-      llvm::Type* type = b_.getIntNTy(static_cast<unsigned>(step.a * 8));
-      llvm::Value* narrow = b_.CreateAlignedLoad(type, as_pointer(pop()), llvm::Align(1));
-      return step.b ? b_.CreateSExt(narrow, unit_.word) : b_.CreateZExt(narrow, unit_.word);
-    }
-    case LocStep::Neg: return b_.CreateNeg(pop());
-    case LocStep::Not: return b_.CreateNot(pop());
-    case LocStep::Dup: return pick(0);
-    case LocStep::Over: return pick(1);
-    case LocStep::Pick: return pick(static_cast<size_t>(step.a));
-    case LocStep::Drop: pop(); return nullptr;
-    case LocStep::Swap:
-      CHECK(stack.size() >= 2);
-      std::swap(stack.end()[-1], stack.end()[-2]);
-      return nullptr;
-    case LocStep::Rot:  // the top goes below the two others
-      CHECK(stack.size() >= 3);
-      std::rotate(stack.end() - 3, stack.end() - 1, stack.end());
-      return nullptr;
-    case LocStep::Extract: {
-      llvm::Value* shifted = b_.CreateLShr(pop(), unit_.number(step.a));
-      return extend(shifted, step.b, step.c != 0);
-    }
-    case LocStep::Extend: return extend(pop(), step.a * 8, step.b != 0);
-    default: break;
-  }
-  llvm::Value* right = pop();
-  llvm::Value* left = pop();
+namespace {
+
+using Stack = std::vector<llvm::Value*>;
+
+llvm::Value* pop(Stack& stack) {
+  CHECK(!stack.empty());
+  llvm::Value* top = stack.back();
+  stack.pop_back();
+  return top;
+}
+
+llvm::Value* pick(const Stack& stack, size_t depth) {
+  CHECK(depth < stack.size());
+  return stack[stack.size() - 1 - depth];
+}
+
+// The script operator that does what a step with two operands does.
+ast::BinOp operator_of(LocStep::Op op) {
   using ast::BinOp;
-  switch (step.op) {
-    case LocStep::Add: return arithmetic(BinOp::Add, left, right, span);
-    case LocStep::Sub: return arithmetic(BinOp::Sub, left, right, span);
-    case LocStep::Mul: return arithmetic(BinOp::Mul, left, right, span);
-    case LocStep::Div: return arithmetic(BinOp::Div, left, right, span);
-    case LocStep::Mod: return arithmetic(BinOp::Mod, left, right, span);
-    case LocStep::And: return arithmetic(BinOp::And, left, right, span);
-    case LocStep::Or: return arithmetic(BinOp::Or, left, right, span);
-    case LocStep::Xor: return arithmetic(BinOp::Xor, left, right, span);
-    case LocStep::Shl: return arithmetic(BinOp::Shl, left, right, span);
-    case LocStep::Shr: return arithmetic(BinOp::UShr, left, right, span);
-    case LocStep::Sar: return arithmetic(BinOp::Shr, left, right, span);
-    case LocStep::Eq: return word_of(compare(BinOp::Eq, left, right));
-    case LocStep::Ne: return word_of(compare(BinOp::Ne, left, right));
-    case LocStep::Lt: return word_of(compare(BinOp::Lt, left, right));
-    case LocStep::Le: return word_of(compare(BinOp::Le, left, right));
-    case LocStep::Gt: return word_of(compare(BinOp::Gt, left, right));
-    case LocStep::Ge: return word_of(compare(BinOp::Ge, left, right));
-    default: break;
+  switch (op) {
+    case LocStep::Add:
+      return BinOp::Add;
+    case LocStep::Sub:
+      return BinOp::Sub;
+    case LocStep::Mul:
+      return BinOp::Mul;
+    case LocStep::Div:
+      return BinOp::Div;
+    case LocStep::Mod:
+      return BinOp::Mod;
+    case LocStep::And:
+      return BinOp::And;
+    case LocStep::Or:
+      return BinOp::Or;
+    case LocStep::Xor:
+      return BinOp::Xor;
+    case LocStep::Shl:
+      return BinOp::Shl;
+    case LocStep::Shr:
+      return BinOp::UShr;
+    case LocStep::Sar:
+      return BinOp::Shr;
+    case LocStep::Eq:
+      return BinOp::Eq;
+    case LocStep::Ne:
+      return BinOp::Ne;
+    case LocStep::Lt:
+      return BinOp::Lt;
+    case LocStep::Le:
+      return BinOp::Le;
+    case LocStep::Gt:
+      return BinOp::Gt;
+    case LocStep::Ge:
+      return BinOp::Ge;
+    default:
+      break;
   }
   CHECK(!"a location step without code");
   __builtin_unreachable();
+}
+
+// Steps that only move words about. True: done.
+bool shuffle(const LocStep& step, Stack& stack) {
+  switch (step.op) {
+    case LocStep::Dup:
+      stack.push_back(pick(stack, 0));
+      return true;
+    case LocStep::Over:
+      stack.push_back(pick(stack, 1));
+      return true;
+    case LocStep::Pick:
+      stack.push_back(pick(stack, static_cast<size_t>(step.a)));
+      return true;
+    case LocStep::Drop:
+      pop(stack);
+      return true;
+    case LocStep::Swap:
+      CHECK(stack.size() >= 2);
+      std::swap(stack.end()[-1], stack.end()[-2]);
+      return true;
+    case LocStep::Rot:  // the top goes below the two others
+      CHECK(stack.size() >= 3);
+      std::rotate(stack.end() - 3, stack.end() - 1, stack.end());
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+llvm::Value* Body::stack_read(llvm::Value* address, const LocStep& step) {
+  llvm::Type* type = b_.getIntNTy(static_cast<unsigned>(step.a * 8));
+  llvm::Value* narrow = b_.CreateAlignedLoad(type, as_pointer(address), llvm::Align(1));
+  return step.b ? b_.CreateSExt(narrow, unit_.word) : b_.CreateZExt(narrow, unit_.word);
+}
+
+llvm::Value* Body::location_push(const LocStep& step, const std::vector<llvm::Value*>& args) {
+  switch (step.op) {
+    case LocStep::PushReg:
+      return register_value(step.a);
+    case LocStep::PushConst:
+      return unit_.number(step.a);
+    case LocStep::PushArg:
+      return args.at(static_cast<size_t>(step.a));
+    case LocStep::PushBias:
+      return site_bias();
+    case LocStep::PushFsBase: {
+      auto* self = llvm::ConstantPointerNull::get(llvm::PointerType::get(unit_.context, kFsSpace));
+      return b_.CreateLoad(unit_.word,
+                           self);  // the thread control block begins with its own address
+    }
+    case LocStep::PushEntry:
+      CHECK(machine_.entry);
+      return b_.CreateLoad(unit_.word,
+                           b_.CreateConstInBoundsGEP1_64(unit_.word, machine_.entry, step.a));
+    default:
+      return nullptr;
+  }
+}
+
+llvm::Value* Body::location_step(const LocStep& step, Stack& stack,
+                                 const std::vector<llvm::Value*>& args, Span span) {
+  if (llvm::Value* pushed = location_push(step, args)) return pushed;
+  llvm::Value* right = pop(stack);
+  switch (step.op) {
+    case LocStep::Deref:
+      return checked_read(right, step, span);
+    case LocStep::StackDeref:
+      return stack_read(right, step);
+    case LocStep::Neg:
+      return b_.CreateNeg(right);
+    case LocStep::Not:
+      return b_.CreateNot(right);
+    case LocStep::Extend:
+      return extend(right, step.a * 8, step.b != 0);
+    case LocStep::Extract:
+      return extend(b_.CreateLShr(right, unit_.number(step.a)), step.b, step.c != 0);
+    default:
+      break;
+  }
+  llvm::Value* left = pop(stack);
+  ast::BinOp op = operator_of(step.op);
+  bool compares = op >= ast::BinOp::Lt && op <= ast::BinOp::Ne;
+  if (compares) return b_.CreateZExt(compare(op, left, right), unit_.word);
+  return arithmetic(op, left, right, span);
+}
+
+llvm::Value* Body::location(const LocExpr& location, const std::vector<llvm::Value*>& args,
+                            Span span) {
+  Stack stack;
+  for (const LocStep& step : location.steps) {
+    if (!shuffle(step, stack)) stack.push_back(location_step(step, stack, args, span));
+  }
+  CHECK(!stack.empty());
+  return stack.back();
 }
 
 }  // namespace dj::ir

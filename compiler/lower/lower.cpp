@@ -9,15 +9,16 @@
 
 namespace dj {
 
-Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout, const EmitOptions& options,
-                    std::vector<HandlerAbi>& abis) {
+Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout,
+                    const EmitOptions& options, std::vector<HandlerAbi>& abis) {
   llvm::LLVMContext context;
   auto module = std::make_unique<llvm::Module>("djtap", context);
   DJ_TRY_DO(ir::prepare(*module));
 
   ir::Unit unit(*module, program, plan, layout);
   ir::declare_functions(unit);
-  for (FunctionId id = 0; id < program.functions.size(); ++id) DJ_TRY_DO(ir::define_function(unit, id));
+  for (FunctionId id = 0; id < program.functions.size(); ++id)
+    DJ_TRY_DO(ir::define_function(unit, id));
   abis.clear();
   for (HandlerId id = 0; id < plan.handlers.size(); ++id) {
     DJ_TRY(HandlerAbi abi, ir::define_handler(unit, id));

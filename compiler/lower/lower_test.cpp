@@ -18,7 +18,8 @@ Registers with_arguments(std::vector<uint64_t> values) {
 
 // One int result of an expression of $a, $b.
 int64_t evaluate(const std::string& expression, int64_t a = 0, int64_t b = 0) {
-  TestSession session("global r = 0x5a5a\nprobe func(\"f\") { r = " + expression + " }\nprobe end { print(r) }");
+  TestSession session("global r = 0x5a5a\nprobe func(\"f\") { r = " + expression +
+                      " }\nprobe end { print(r) }");
   session.hit(0, with_arguments({static_cast<uint64_t>(a), static_cast<uint64_t>(b)}));
   return session.number("r");
 }
@@ -68,15 +69,18 @@ TEST(Lower, Arithmetic) {
 }
 
 TEST(Lower, LogicalOperatorsStopEarly) {
-  TestSession session("global n, r\nprobe func(\"f\") { if ($a && n++) r = 1; if ($a || n++) r += 2 }\n"
-                      "probe end { print(n, r) }");
+  TestSession session(
+      "global n, r\nprobe func(\"f\") { if ($a && n++) r = 1; if ($a || n++) r += 2 }\n"
+      "probe end { print(n, r) }");
   session.hit(0, with_arguments({0}));
   EXPECT_EQ(session.number("n"), 1);
   EXPECT_EQ(session.number("r"), 0);
 }
 
 TEST(Lower, DivisionByZeroRaisesAndLeaves) {
-  TestSession session("global r, after\nprobe func(\"f\") { r = 7; r = $a / $b; after = 1 }\nprobe end { print(r, after) }");
+  TestSession session(
+      "global r, after\nprobe func(\"f\") { r = 7; r = $a / $b; after = 1 }\nprobe end { print(r, "
+      "after) }");
   session.hit(0, with_arguments({1, 0}));
   EXPECT_EQ(session.number("r"), 7);
   EXPECT_EQ(session.number("after"), 0);
@@ -87,9 +91,10 @@ TEST(Lower, DivisionByZeroRaisesAndLeaves) {
 }
 
 TEST(Lower, ScalarUpdates) {
-  TestSession session("global g = 6, old, now\n"
-                      "probe func(\"f\") { old = g++; now = ++g; g *= 5; g -= 2; g <<= 1; g /= 4; g |= 64 }\n"
-                      "probe end { print(g, old, now) }");
+  TestSession session(
+      "global g = 6, old, now\n"
+      "probe func(\"f\") { old = g++; now = ++g; g *= 5; g -= 2; g <<= 1; g /= 4; g |= 64 }\n"
+      "probe end { print(g, old, now) }");
   *reinterpret_cast<int64_t*>(session.layout.globals[0].address) = 6;
   session.hit(0);
   EXPECT_EQ(session.number("old"), 6);
@@ -98,10 +103,11 @@ TEST(Lower, ScalarUpdates) {
 }
 
 TEST(Lower, ArraysByTwoKeys) {
-  TestSession session("global a, hit, gone\n"
-                      "probe func(\"f\") { a[$a, \"x\"] += $b; if ([$a, \"x\"] in a) hit++; "
-                      "if ($b == 9) delete a[$a, \"x\"]; gone = a[$a, \"y\"] + 1 }\n"
-                      "probe end { print(a[1, \"x\"], hit, gone) }");
+  TestSession session(
+      "global a, hit, gone\n"
+      "probe func(\"f\") { a[$a, \"x\"] += $b; if ([$a, \"x\"] in a) hit++; "
+      "if ($b == 9) delete a[$a, \"x\"]; gone = a[$a, \"y\"] + 1 }\n"
+      "probe end { print(a[1, \"x\"], hit, gone) }");
   session.hit(0, with_arguments({1, 5}));
   session.hit(0, with_arguments({1, 6}));
   session.hit(0, with_arguments({2, 9}));
@@ -111,8 +117,9 @@ TEST(Lower, ArraysByTwoKeys) {
 }
 
 TEST(Lower, ArrayOperatorsReturnOldAndNew) {
-  TestSession session("global a, x, y\nprobe func(\"f\") { x = a[1]++; y = ++a[1]; a[1] *= 10; a[2] = a[1] / $a }\n"
-                      "probe end { print(a[1], x, y) }");
+  TestSession session(
+      "global a, x, y\nprobe func(\"f\") { x = a[1]++; y = ++a[1]; a[1] *= 10; a[2] = a[1] / $a }\n"
+      "probe end { print(a[1], x, y) }");
   session.hit(0, with_arguments({4}));
   EXPECT_EQ(session.number("x"), 0);
   EXPECT_EQ(session.number("y"), 2);
@@ -121,9 +128,10 @@ TEST(Lower, ArrayOperatorsReturnOldAndNew) {
 }
 
 TEST(Lower, Strings) {
-  TestSession session("global s, t, n\n"
-                      "probe func(\"f\") { s = \"ab\" . sprintf(\"%d-%s\", $a, \"z\"); t = s; t .= \"!\"; "
-                      "n = strlen(t) + (s == \"ab42-z\") * 100 + (s < t) * 1000 }\nprobe end { print(s, t, n) }");
+  TestSession session(
+      "global s, t, n\n"
+      "probe func(\"f\") { s = \"ab\" . sprintf(\"%d-%s\", $a, \"z\"); t = s; t .= \"!\"; "
+      "n = strlen(t) + (s == \"ab42-z\") * 100 + (s < t) * 1000 }\nprobe end { print(s, t, n) }");
   session.hit(0, with_arguments({42}));
   EXPECT_EQ(session.text("s"), "ab42-z");
   EXPECT_EQ(session.text("t"), "ab42-z!");
@@ -131,23 +139,27 @@ TEST(Lower, Strings) {
 }
 
 TEST(Lower, UnsetStringsAreEmpty) {
-  TestSession session("global s, a, n\nprobe func(\"f\") { if (s == \"\") n++; if (a[1] == \"\") n += 2; s = a[1] . s }\n"
-                      "probe end { s = \"x\"; a[1] = \"y\"; print(n) }");
+  TestSession session(
+      "global s, a, n\nprobe func(\"f\") { if (s == \"\") n++; if (a[1] == \"\") n += 2; s = a[1] "
+      ". s }\n"
+      "probe end { s = \"x\"; a[1] = \"y\"; print(n) }");
   session.hit(0);
   EXPECT_EQ(session.number("n"), 3);
 }
 
 TEST(Lower, LoopsBreakAndContinue) {
   EXPECT_EQ(evaluate("0"), 0);
-  TestSession session("global r\nprobe func(\"f\") { for (i = 0; i < 100; i++) { if (i % 2) continue; "
-                      "if (i > 20) break; r += i } j = 0; while (1) { if (++j == $a) break }  r += j }\n"
-                      "probe end { print(r) }");
+  TestSession session(
+      "global r\nprobe func(\"f\") { for (i = 0; i < 100; i++) { if (i % 2) continue; "
+      "if (i > 20) break; r += i } j = 0; while (1) { if (++j == $a) break }  r += j }\n"
+      "probe end { print(r) }");
   session.hit(0, with_arguments({7}));
   EXPECT_EQ(session.number("r"), 0 + 2 + 4 + 6 + 8 + 10 + 12 + 14 + 16 + 18 + 20 + 7);
 }
 
 TEST(Lower, EndlessLoopIsStopped) {
-  TestSession session("global n\nprobe func(\"f\") { while (1) n++ }\nprobe end { if (n) print(n) }");
+  TestSession session(
+      "global n\nprobe func(\"f\") { while (1) n++ }\nprobe end { if (n) print(n) }");
   session.hit(0);
   int64_t reached = session.number("n");
   EXPECT_GE(reached, 900);
@@ -156,10 +168,11 @@ TEST(Lower, EndlessLoopIsStopped) {
 }
 
 TEST(Lower, ForeachSortedWithLimit) {
-  TestSession session("global a, order = \"\"\n"
-                      "probe func(\"f\") { a[$a] = $b }\n"
-                      "probe func(\"g\") { foreach (k- in a limit 3) order .= sprintf(\"%d \", k); "
-                      "foreach (k in a+) order .= sprintf(\"%d:%d \", k, a[k]) }\nprobe end { print(order) }");
+  TestSession session(
+      "global a, order = \"\"\n"
+      "probe func(\"f\") { a[$a] = $b }\n"
+      "probe func(\"g\") { foreach (k- in a limit 3) order .= sprintf(\"%d \", k); "
+      "foreach (k in a+) order .= sprintf(\"%d:%d \", k, a[k]) }\nprobe end { print(order) }");
   int64_t pairs[][2] = {{5, 50}, {1, 90}, {9, 10}, {3, 70}};
   for (auto& pair : pairs) session.hit(0, with_arguments({uint64_t(pair[0]), uint64_t(pair[1])}));
   session.hit(1);
@@ -167,25 +180,29 @@ TEST(Lower, ForeachSortedWithLimit) {
 }
 
 TEST(Lower, ForeachDoesNotEatScratchMemory) {
-  TestSession session("global a, n\nprobe func(\"f\") { a[1] = 1; for (i = 0; i < 300; i++) foreach (k in a) n++ }\n"
-                      "probe end { print(n, a[1]) }");
+  TestSession session(
+      "global a, n\nprobe func(\"f\") { a[1] = 1; for (i = 0; i < 300; i++) foreach (k in a) n++ "
+      "}\n"
+      "probe end { print(n, a[1]) }");
   session.hit(0);
   EXPECT_EQ(session.number("n"), 300);
   EXPECT_EQ(session.header().error_count, 0u);
 }
 
 TEST(Lower, FunctionsAndRecursion) {
-  TestSession session("global r, s\nfunction fact(n) { if (n < 2) return 1; return n * fact(n - 1) }\n"
-                      "function twice(t) { return t . t }\n"
-                      "probe func(\"f\") { r = fact($a); s = twice(\"ab\") }\nprobe end { print(r, s) }");
+  TestSession session(
+      "global r, s\nfunction fact(n) { if (n < 2) return 1; return n * fact(n - 1) }\n"
+      "function twice(t) { return t . t }\n"
+      "probe func(\"f\") { r = fact($a); s = twice(\"ab\") }\nprobe end { print(r, s) }");
   session.hit(0, with_arguments({8}));
   EXPECT_EQ(session.number("r"), 40320);
   EXPECT_EQ(session.text("s"), "abab");
 }
 
 TEST(Lower, EndlessRecursionIsStopped) {
-  TestSession session("global n, after\nfunction down(x) { n++; return down(x + 1) }\n"
-                      "probe func(\"f\") { down(1); after = 1 }\nprobe end { if (n) print(after) }");
+  TestSession session(
+      "global n, after\nfunction down(x) { n++; return down(x + 1) }\n"
+      "probe func(\"f\") { down(1); after = 1 }\nprobe end { if (n) print(after) }");
   session.hit(0);
   EXPECT_LE(session.number("n"), 11);
   EXPECT_EQ(session.number("after"), 0);
@@ -195,18 +212,21 @@ TEST(Lower, EndlessRecursionIsStopped) {
 }
 
 TEST(Lower, Aggregates) {
-  TestSession session("global s, m, r\nprobe func(\"f\") { s <<< $a; m[$b] <<< $a }\n"
-                      "probe func(\"g\") { r[1] = @count(s); r[2] = @sum(s); r[3] = @min(s); r[4] = @max(s); "
-                      "r[5] = @avg(m[7]); r[6] = @count(m[8]) }\nprobe end { print(r[1]) }");
-  for (int64_t value : {10, -4, 30}) session.hit(0, with_arguments({static_cast<uint64_t>(value), 7}));
+  TestSession session(
+      "global s, m, r\nprobe func(\"f\") { s <<< $a; m[$b] <<< $a }\n"
+      "probe func(\"g\") { r[1] = @count(s); r[2] = @sum(s); r[3] = @min(s); r[4] = @max(s); "
+      "r[5] = @avg(m[7]); r[6] = @count(m[8]) }\nprobe end { print(r[1]) }");
+  for (int64_t value : {10, -4, 30})
+    session.hit(0, with_arguments({static_cast<uint64_t>(value), 7}));
   session.hit(1);
   int64_t expected[] = {3, 36, -4, 30, 12, 0};
   for (uint64_t i = 0; i < 6; ++i) EXPECT_EQ(session.element("r", {i + 1}), expected[i]) << i;
 }
 
 TEST(Lower, EmptyAggregateRaises) {
-  TestSession session("global s, after\nprobe func(\"f\") { if (0) s <<< 1; after = @min(s); after = 5 }\n"
-                      "probe end { print(after) }");
+  TestSession session(
+      "global s, after\nprobe func(\"f\") { if (0) s <<< 1; after = @min(s); after = 5 }\n"
+      "probe end { print(after) }");
   session.hit(0);
   EXPECT_EQ(session.number("after"), 0);
   EXPECT_EQ(session.header().error_count, 1u);
@@ -214,8 +234,11 @@ TEST(Lower, EmptyAggregateRaises) {
 
 TEST(Lower, BadAddressRaisesWithTheAddress) {
   SessionOptions options;
-  options.targets["bad"] = LocExpr{{{LocStep::PushReg, 5}, {LocStep::PushConst, 8}, {LocStep::Add}, {LocStep::Deref, 4, 1}}};
-  TestSession session("global r, after\nprobe func(\"f\") { r = $bad; after = 1 }\nprobe end { print(r, after) }", options);
+  options.targets["bad"] = LocExpr{
+      {{LocStep::PushReg, 5}, {LocStep::PushConst, 8}, {LocStep::Add}, {LocStep::Deref, 4, 1}}};
+  TestSession session(
+      "global r, after\nprobe func(\"f\") { r = $bad; after = 1 }\nprobe end { print(r, after) }",
+      options);
   int32_t memory[4] = {1, 2, -3, 4};
   session.hit(0, with_arguments({reinterpret_cast<uint64_t>(memory)}));
   EXPECT_EQ(session.number("r"), -3);
@@ -226,7 +249,9 @@ TEST(Lower, BadAddressRaisesWithTheAddress) {
 }
 
 TEST(Lower, HostHandlersShareTheArena) {
-  TestSession session("global n, big\nprobe func(\"f\") { n++ }\nprobe end { big = n * 100; for (i = 0; i < 5000; i++) n++ }");
+  TestSession session(
+      "global n, big\nprobe func(\"f\") { n++ }\nprobe end { big = n * 100; for (i = 0; i < 5000; "
+      "i++) n++ }");
   session.hit(0);
   session.run_host(1);
   EXPECT_EQ(session.number("big"), 100);

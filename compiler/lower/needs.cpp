@@ -13,8 +13,11 @@ void add_location(const LocExpr& location, Needs& needs) {
       case LocStep::Deref:
       case LocStep::Div:
       case LocStep::Mod:
-      case LocStep::PushBias: needs.site = true; break;
-      default: break;
+      case LocStep::PushBias:
+        needs.site = true;
+        break;
+      default:
+        break;
     }
   }
 }

@@ -1,5 +1,5 @@
-// Needs: what a handler's body asks of its surroundings, found before any code is made: a body that only
-// counts takes no context and no site, so that its machine code is the counter alone.
+// Needs: what a handler's body asks of its surroundings, found before any code is made: a body that
+// only counts takes no context and no site, so that its machine code is the counter alone.
 #pragma once
 #include "compiler/plan.h"
 #include "compiler/program.h"

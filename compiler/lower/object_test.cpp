@@ -1,5 +1,5 @@
-// The machine code itself, as binutils see it: no vector registers anywhere, the agent needs nothing from
-// outside, a counter is the counter alone.
+// The machine code itself, as binutils see it: no vector registers anywhere, the agent needs
+// nothing from outside, a counter is the counter alone.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -16,7 +16,8 @@ namespace {
 // Output of `tool` run on these bytes.
 std::string output_of(const std::string& tool, std::string_view object) {
   std::string path = testing::TempDir() + "djtap_object_test.o";
-  std::ofstream(path, std::ios::binary).write(object.data(), static_cast<std::streamsize>(object.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(object.data(), static_cast<std::streamsize>(object.size()));
   std::string text;
   FILE* pipe = popen((tool + " " + path).c_str(), "r");
   char buffer[4096];
@@ -55,7 +56,9 @@ TEST(Object, HandlersUseGeneralRegistersOnly) {
   expect_general_registers_only(output_of("objdump -d", view(session.image.object)));
 }
 
-TEST(Object, AgentUsesGeneralRegistersOnly) { expect_general_registers_only(output_of("objdump -d", agent_object())); }
+TEST(Object, AgentUsesGeneralRegistersOnly) {
+  expect_general_registers_only(output_of("objdump -d", agent_object()));
+}
 
 TEST(Object, AgentNeedsNothingFromOutside) {
   std::istringstream lines(output_of("nm -u", agent_object()));
@@ -77,7 +80,8 @@ TEST(Object, CounterIsTheCounterAlone) {
   EXPECT_EQ(handler.find("push"), std::string::npos) << handler;
   EXPECT_EQ(handler.find("call"), std::string::npos) << handler;
   EXPECT_NE(handler.find("%fs:"), std::string::npos) << handler;
-  EXPECT_NE(session.image.ir.find("define hidden preserve_mostcc void @dj_handler_0"), std::string::npos);
+  EXPECT_NE(session.image.ir.find("define hidden preserve_mostcc void @dj_handler_0"),
+            std::string::npos);
   EXPECT_NE(session.image.assembly.find("dj_handler_0:"), std::string::npos);
 }
 

@@ -7,17 +7,22 @@ using ast::BinOp;
 
 Value Body::visit(const Expr&, const Unary& node) {
   switch (node.op) {
-    case ast::UnOp::Not: return {b_.CreateZExt(b_.CreateNot(condition(*node.operand)), unit_.word)};
-    case ast::UnOp::Neg: return {b_.CreateNeg(number(*node.operand))};
-    case ast::UnOp::BitNot: return {b_.CreateNot(number(*node.operand))};
-    case ast::UnOp::Plus: break;
+    case ast::UnOp::Not:
+      return {b_.CreateZExt(b_.CreateNot(condition(*node.operand)), unit_.word)};
+    case ast::UnOp::Neg:
+      return {b_.CreateNeg(number(*node.operand))};
+    case ast::UnOp::BitNot:
+      return {b_.CreateNot(number(*node.operand))};
+    case ast::UnOp::Plus:
+      break;
   }
   return {number(*node.operand)};
 }
 
 Value Body::visit(const Expr& expr, const Binary& node) {
   if (node.op == BinOp::LogAnd || node.op == BinOp::LogOr) return logical(node);
-  if (node.op >= BinOp::Lt && node.op <= BinOp::Ne) return {b_.CreateZExt(condition(expr), unit_.word)};
+  if (node.op >= BinOp::Lt && node.op <= BinOp::Ne)
+    return {b_.CreateZExt(condition(expr), unit_.word)};
   Value left = expression(*node.left);
   Value right = expression(*node.right);
   if (node.op == BinOp::Concat) return concat(left, right);
@@ -27,18 +32,30 @@ Value Body::visit(const Expr& expr, const Binary& node) {
 llvm::Value* Body::arithmetic(BinOp op, llvm::Value* left, llvm::Value* right, Span span) {
   auto count = [&] { return b_.CreateAnd(right, unit_.number(63)); };
   switch (op) {
-    case BinOp::Add: return b_.CreateAdd(left, right);
-    case BinOp::Sub: return b_.CreateSub(left, right);
-    case BinOp::Mul: return b_.CreateMul(left, right);
-    case BinOp::Div: return divide(false, left, right, span);
-    case BinOp::Mod: return divide(true, left, right, span);
-    case BinOp::Shl: return b_.CreateShl(left, count());
-    case BinOp::Shr: return b_.CreateAShr(left, count());
-    case BinOp::UShr: return b_.CreateLShr(left, count());
-    case BinOp::And: return b_.CreateAnd(left, right);
-    case BinOp::Or: return b_.CreateOr(left, right);
-    case BinOp::Xor: return b_.CreateXor(left, right);
-    default: break;
+    case BinOp::Add:
+      return b_.CreateAdd(left, right);
+    case BinOp::Sub:
+      return b_.CreateSub(left, right);
+    case BinOp::Mul:
+      return b_.CreateMul(left, right);
+    case BinOp::Div:
+      return divide(false, left, right, span);
+    case BinOp::Mod:
+      return divide(true, left, right, span);
+    case BinOp::Shl:
+      return b_.CreateShl(left, count());
+    case BinOp::Shr:
+      return b_.CreateAShr(left, count());
+    case BinOp::UShr:
+      return b_.CreateLShr(left, count());
+    case BinOp::And:
+      return b_.CreateAnd(left, right);
+    case BinOp::Or:
+      return b_.CreateOr(left, right);
+    case BinOp::Xor:
+      return b_.CreateXor(left, right);
+    default:
+      break;
   }
   CHECK(!"not an arithmetic operator");
   __builtin_unreachable();
@@ -55,13 +72,20 @@ llvm::Value* Body::divide(bool remainder, llvm::Value* left, llvm::Value* right,
 
 llvm::Value* Body::compare(BinOp op, llvm::Value* left, llvm::Value* right) {
   switch (op) {
-    case BinOp::Lt: return b_.CreateICmpSLT(left, right);
-    case BinOp::Gt: return b_.CreateICmpSGT(left, right);
-    case BinOp::Le: return b_.CreateICmpSLE(left, right);
-    case BinOp::Ge: return b_.CreateICmpSGE(left, right);
-    case BinOp::Eq: return b_.CreateICmpEQ(left, right);
-    case BinOp::Ne: return b_.CreateICmpNE(left, right);
-    default: break;
+    case BinOp::Lt:
+      return b_.CreateICmpSLT(left, right);
+    case BinOp::Gt:
+      return b_.CreateICmpSGT(left, right);
+    case BinOp::Le:
+      return b_.CreateICmpSLE(left, right);
+    case BinOp::Ge:
+      return b_.CreateICmpSGE(left, right);
+    case BinOp::Eq:
+      return b_.CreateICmpEQ(left, right);
+    case BinOp::Ne:
+      return b_.CreateICmpNE(left, right);
+    default:
+      break;
   }
   CHECK(!"not a comparison");
   __builtin_unreachable();

@@ -1,5 +1,5 @@
-// Places: assignments to locals, globals and array elements. Each operation on a global is atomic by
-// itself: a locked instruction, a compare-and-swap loop, or one agent entry.
+// Places: assignments to locals, globals and array elements. Each operation on a global is atomic
+// by itself: a locked instruction, a compare-and-swap loop, or one agent entry.
 #include "compiler/lower/body.h"
 
 namespace dj::ir {
@@ -11,12 +11,18 @@ namespace {
 // The one-instruction form of op, or BAD_BINOP.
 llvm::AtomicRMWInst::BinOp locked_form(BinOp op) {
   switch (op) {
-    case BinOp::Add: return llvm::AtomicRMWInst::Add;
-    case BinOp::Sub: return llvm::AtomicRMWInst::Sub;
-    case BinOp::And: return llvm::AtomicRMWInst::And;
-    case BinOp::Or: return llvm::AtomicRMWInst::Or;
-    case BinOp::Xor: return llvm::AtomicRMWInst::Xor;
-    default: return llvm::AtomicRMWInst::BAD_BINOP;
+    case BinOp::Add:
+      return llvm::AtomicRMWInst::Add;
+    case BinOp::Sub:
+      return llvm::AtomicRMWInst::Sub;
+    case BinOp::And:
+      return llvm::AtomicRMWInst::And;
+    case BinOp::Or:
+      return llvm::AtomicRMWInst::Or;
+    case BinOp::Xor:
+      return llvm::AtomicRMWInst::Xor;
+    default:
+      return llvm::AtomicRMWInst::BAD_BINOP;
   }
 }
 
@@ -33,7 +39,8 @@ llvm::Value* Body::keys(const std::vector<ExprPtr>& keys) {
 
 // Acquire and release cost nothing on x86 and keep a handler's stores in the script's order.
 llvm::Value* Body::load_scalar(const GlobalSlot& slot) {
-  llvm::LoadInst* load = b_.CreateAlignedLoad(unit_.word, unit_.address(slot.address), llvm::Align(8));
+  llvm::LoadInst* load =
+      b_.CreateAlignedLoad(unit_.word, unit_.address(slot.address), llvm::Align(8));
   load->setAtomic(llvm::AtomicOrdering::Acquire);
   return load;
 }
@@ -58,8 +65,9 @@ Value Body::assign_local(const Assign& node, LocalId local, Span span) {
   if (node.op) {
     Value before{b_.CreateLoad(unit_.word, locals_[local])};
     Value operand = expression(*node.value);
-    value = *node.op == BinOp::Concat ? concat(before, operand)
-                                      : Value{arithmetic(*node.op, before.word, operand.word, span)};
+    value = *node.op == BinOp::Concat
+                ? concat(before, operand)
+                : Value{arithmetic(*node.op, before.word, operand.word, span)};
   } else {
     value = expression(*node.value);
   }
@@ -86,7 +94,8 @@ Value Body::assign_global(const Assign& node, GlobalId id, Span span) {
   return update_scalar(slot, *node.op, value.word, span, false);
 }
 
-Value Body::update_scalar(const GlobalSlot& slot, BinOp op, llvm::Value* operand, Span span, bool want_old) {
+Value Body::update_scalar(const GlobalSlot& slot, BinOp op, llvm::Value* operand, Span span,
+                          bool want_old) {
   llvm::Constant* address = unit_.address(slot.address);
   auto form = locked_form(op);
   if (form != llvm::AtomicRMWInst::BAD_BINOP) {
@@ -117,9 +126,9 @@ Value Body::append_scalar(const GlobalSlot& slot, Value tail) {
   b_.SetInsertPoint(again);
   llvm::Value* old = load_scalar(slot);
   Value fresh = intern(concat(or_empty(old), tail));
-  llvm::Value* swap = b_.CreateAtomicCmpXchg(unit_.address(slot.address), old, fresh.word, llvm::Align(8),
-                                             llvm::AtomicOrdering::SequentiallyConsistent,
-                                             llvm::AtomicOrdering::SequentiallyConsistent);
+  llvm::Value* swap = b_.CreateAtomicCmpXchg(
+      unit_.address(slot.address), old, fresh.word, llvm::Align(8),
+      llvm::AtomicOrdering::SequentiallyConsistent, llvm::AtomicOrdering::SequentiallyConsistent);
   b_.CreateCondBr(b_.CreateExtractValue(swap, 1), done, lost);
   b_.SetInsertPoint(lost);
   back_edge(again);
@@ -136,7 +145,8 @@ Value Body::assign_element(const Assign& node, const ElementRef& element, Span s
     value = concat(or_empty(old), value);
   } else if (node.op) {
     if (*node.op == BinOp::Div || *node.op == BinOp::Mod) {
-      fail_if(b_.CreateICmpEQ(value.word, unit_.number(0)), span, abi::kErrDivideByZero, unit_.number(0));
+      fail_if(b_.CreateICmpEQ(value.word, unit_.number(0)), span, abi::kErrDivideByZero,
+              unit_.number(0));
     }
     return update_element(element, where, *node.op, value.word, false);
   }
@@ -145,24 +155,27 @@ Value Body::assign_element(const Assign& node, const ElementRef& element, Span s
   return value;
 }
 
-Value Body::update_element(const ElementRef& element, llvm::Value* keys, BinOp op, llvm::Value* operand,
-                           bool want_old) {
+Value Body::update_element(const ElementRef& element, llvm::Value* keys, BinOp op,
+                           llvm::Value* operand, bool want_old) {
   llvm::AllocaInst* old = slot(unit_.word, "old");
-  llvm::Value* fresh = b_.CreateCall(unit_.entry("dj_map_update"),
-                                     {map(element.array), keys, unit_.number32(static_cast<uint32_t>(op)),
-                                      operand, old});
+  llvm::Value* fresh = b_.CreateCall(
+      unit_.entry("dj_map_update"),
+      {map(element.array), keys, unit_.number32(static_cast<uint32_t>(op)), operand, old});
   return {want_old ? b_.CreateLoad(unit_.word, old) : fresh};
 }
 
 Value Body::visit(const Expr& expr, const Crement& node) {
-  if (const auto* local = std::get_if<LocalRef>(&node.place->node)) return crement_local(node, local->local);
+  if (const auto* local = std::get_if<LocalRef>(&node.place->node))
+    return crement_local(node, local->local);
   if (const auto* element = std::get_if<ElementRef>(&node.place->node)) {
-    return update_element(*element, keys(element->keys), BinOp::Add, unit_.number(node.delta), !node.prefix);
+    return update_element(*element, keys(element->keys), BinOp::Add, unit_.number(node.delta),
+                          !node.prefix);
   }
   GlobalId id = std::get<GlobalRef>(node.place->node).global;
   const GlobalSlot& slot = unit_.layout.globals[id];
   if (unit_.program.globals[id].storage == Storage::Counter) {
-    b_.CreateCall(unit_.entry("dj_count_add"), {unit_.number32(slot.counter), unit_.number(node.delta)});
+    b_.CreateCall(unit_.entry("dj_count_add"),
+                  {unit_.number32(slot.counter), unit_.number(node.delta)});
     return {unit_.number(0)};  // never looked at
   }
   return update_scalar(slot, BinOp::Add, unit_.number(node.delta), expr.span, !node.prefix);

@@ -21,16 +21,18 @@ Value Body::visit(const Expr&, const Print& node) {
   CHECK(words.size() <= abi::kMaxEventArgs);
   if (!node.printed) return format_string(unit_.program.formats[node.format].text, words);
   auto count = static_cast<uint32_t>(words.size());
-  b_.CreateCall(unit_.entry("dj_event_print"), {site_, unit_.number32(node.format), argument_array(words),
-                                                unit_.number32(count), unit_.number32(strings)});
+  b_.CreateCall(unit_.entry("dj_event_print"),
+                {site_, unit_.number32(node.format), argument_array(words), unit_.number32(count),
+                 unit_.number32(strings)});
   return {unit_.number(0)};
 }
 
 Value Body::format_string(const std::string& format, const std::vector<llvm::Value*>& words) {
   CHECK(context_);
   auto count = static_cast<uint32_t>(words.size());
-  llvm::Value* made = b_.CreateCall(unit_.entry("dj_sprintf"), {context_, unit_.text(format),
-                                                                argument_array(words), unit_.number32(count)});
+  llvm::Value* made =
+      b_.CreateCall(unit_.entry("dj_sprintf"),
+                    {context_, unit_.text(format), argument_array(words), unit_.number32(count)});
   return {b_.CreatePtrToInt(made, unit_.word)};
 }
 
@@ -50,8 +52,9 @@ Value Body::visit(const Expr&, const PrintHist& node) {
     return {unit_.number(0)};
   }
   const GlobalSlot& slot = unit_.layout.globals[std::get<GlobalRef>(node.place->node).global];
-  b_.CreateCall(unit_.entry("dj_event_hist"), {site_, unit_.address(slot.address), unit_.number32(slot.stride),
-                                               unit_.address(slot.shape_address), linear});
+  b_.CreateCall(unit_.entry("dj_event_hist"),
+                {site_, unit_.address(slot.address), unit_.number32(slot.stride),
+                 unit_.address(slot.shape_address), linear});
   return {unit_.number(0)};
 }
 
@@ -68,10 +71,18 @@ Value Body::target_text(const TargetText& text, Span span) {
     }
     words.push_back(location(item.value, {}, span));
     switch (item.as) {
-      case TargetText::Item::As::Signed: format += "=%d"; break;
-      case TargetText::Item::As::Unsigned: format += "=%u"; break;
-      case TargetText::Item::As::Hex: format += "=0x%x"; break;
-      case TargetText::Item::As::Char: format += "='%c'"; break;
+      case TargetText::Item::As::Signed:
+        format += "=%d";
+        break;
+      case TargetText::Item::As::Unsigned:
+        format += "=%u";
+        break;
+      case TargetText::Item::As::Hex:
+        format += "=0x%x";
+        break;
+      case TargetText::Item::As::Char:
+        format += "='%c'";
+        break;
     }
   }
   return format_string(format, words);

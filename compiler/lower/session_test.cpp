@@ -1,27 +1,30 @@
-// TestSession: maps, formats and calls; the assembly below plays the detour of arch/x86_64/detour.h.
+// TestSession: maps, formats and calls; the assembly below plays the detour of
+// arch/x86_64/detour.h.
 #include "compiler/lower/session_test.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/rseq.h>
+#include <sys/sysinfo.h>
 
 #include <cstring>
 
 #include "arch/x86_64/registers.h"
 #include "compiler/check/check.h"
 #include "compiler/parse/parse.h"
+#include "runtime/shared/capture.h"
 #include "runtime/shared/map.h"
 #include "runtime/shared/ring.h"
 #include "runtime/shared/strings.h"
 
 // What dj_test_detour reads and writes; offsets are in its code.
 struct Call {
-  uint64_t handler;            // 0
-  uint64_t count;              // 8: of stack
-  uint64_t in[16];             // 16, by DWARF number
-  uint64_t out[16];            // 144
-  uint64_t rsp_at_site;        // 272
-  uint64_t stack[18];          // 280: first one lowest
+  uint64_t handler;      // 0
+  uint64_t count;        // 8: of stack
+  uint64_t in[16];       // 16, by DWARF number
+  uint64_t out[16];      // 144
+  uint64_t rsp_at_site;  // 272
+  uint64_t stack[18];    // 280: first one lowest
 };
 
 extern "C" {
@@ -85,7 +88,8 @@ TestSession::TestSession(std::string_view script, SessionOptions options) {
   for (const Diag& diag : diags.all()) complaints += render(diag, sources, false);
   if (!diags.ok()) throw std::runtime_error(complaints);
   plan_probes(options);
-  layout = lay_out(program, plan, options.limits, options.cpus, kNominalBase);
+  layout = lay_out(program, plan, options.limits, static_cast<uint32_t>(get_nprocs_conf()),
+                   kNominalBase);
   EmitOptions emit{{options.has_rseq}, options.want_texts, options.want_texts};
   Result<Image> made = lower(program, plan, layout, emit, abis);
   if (!made.ok()) throw std::runtime_error(made.error().message);
@@ -93,7 +97,8 @@ TestSession::TestSession(std::string_view script, SessionOptions options) {
 
   void* arena = mmap(reinterpret_cast<void*>(layout.base), layout.bytes, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
-  if (arena != reinterpret_cast<void*>(layout.base)) throw std::runtime_error("no low memory for the arena");
+  if (arena != reinterpret_cast<void*>(layout.base))
+    throw std::runtime_error("no low memory for the arena");
   code_bytes_ = link_bytes(image);
   code_ = mmap(nullptr, code_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   Result<Linked> placed = link(image, reinterpret_cast<uint64_t>(code_),
@@ -129,14 +134,25 @@ void TestSession::format_arena() {
   }
 }
 
-void TestSession::format_tables() {}
+void TestSession::format_tables() {
+  abi::strings_init(reinterpret_cast<abi::Strings*>(layout.header.strings),
+                    static_cast<uint64_t>(layout.limits.string_bytes));
+  for (uint32_t i = 0; i <= layout.cpus; ++i) {
+    abi::ring_init(
+        reinterpret_cast<abi::Ring*>(layout.header.rings + i * layout.header.ring_stride),
+        static_cast<uint64_t>(layout.limits.ring_bytes));
+  }
+  if (layout.header.captures)
+    abi::captures_init(reinterpret_cast<abi::Captures*>(layout.header.captures));
+}
 
 void TestSession::plan_probes(const SessionOptions& options) {
   for (ProbeId id = 0; id < program.probes.size(); ++id) {
     const Probe& probe = program.probes[id];
     Handler handler;
     handler.probe = id;
-    for (const TargetExpr& target : probe.targets) handler.targets.push_back(target_plan(target, options));
+    for (const TargetExpr& target : probe.targets)
+      handler.targets.push_back(target_plan(target, options));
     const std::string& kind = probe.points[0].components[0].name;
     if (kind == "func") {
       Site site;
@@ -178,7 +194,8 @@ uint64_t TestSession::hit(HandlerId id, const Registers& registers) {
   dj_test_detour(&call);
   for (int reg = 0; reg < arch::kRegCount; ++reg) {
     if (reg == arch::kRsp || reg == arch::kR11) continue;
-    EXPECT_EQ(call.in[reg], call.out[reg]) << "handler " << id << " changed " << arch::kRegNames[reg];
+    EXPECT_EQ(call.in[reg], call.out[reg])
+        << "handler " << id << " changed " << arch::kRegNames[reg];
   }
   return call.rsp_at_site;
 }

@@ -1,6 +1,7 @@
-// TestSession: a script compiled by the real stages, its arena and code mapped into the test itself, and its
-// handlers called as a detour would. Probe points become hand-made sites: func("...") is a function entry with
-// $a .. $f in the argument registers; its .return takes them from a capture handler behind all others.
+// TestSession: a script compiled by the real stages, its arena and code mapped into the test
+// itself, and its handlers called as a detour would. Probe points become hand-made sites:
+// func("...") is a function entry with $a .. $f in the argument registers; its .return takes them
+// from a capture handler behind all others.
 #pragma once
 #include <map>
 #include <memory>
@@ -20,10 +21,9 @@ struct Registers {
 
 struct SessionOptions {
   Limits limits;
-  uint32_t cpus = 512;  // rows for whatever CPU the test runs on
   bool has_rseq = true;
   std::map<std::string, TargetPlan> targets;  // further $names
-  bool want_texts = false;                     // Image::ir and assembly
+  bool want_texts = false;                    // Image::ir and assembly
 };
 
 class TestSession {
@@ -31,8 +31,8 @@ class TestSession {
   explicit TestSession(std::string_view script, SessionOptions options = {});
   ~TestSession();
 
-  // Runs handler `id` as a detour at a function entry would; checks that every register survives. Returns
-  // the stack pointer at the site.
+  // Runs handler `id` as a detour at a function entry would; checks that every register survives.
+  // Returns the stack pointer at the site.
   uint64_t hit(HandlerId id, const Registers& registers = {});
   void run_host(HandlerId id);
   // A global by name: int, string, or element.

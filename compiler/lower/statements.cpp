@@ -22,8 +22,9 @@ void Body::visit(const Stmt&, const StatAdd& node) {
   }
   const GlobalSlot& slot = unit_.layout.globals[std::get<GlobalRef>(node.place->node).global];
   llvm::Value* sample = number(*node.value);
-  b_.CreateCall(unit_.entry("dj_stat_add"), {unit_.address(slot.address), unit_.number32(slot.stride),
-                                             unit_.address(slot.shape_address), sample});
+  b_.CreateCall(unit_.entry("dj_stat_add"),
+                {unit_.address(slot.address), unit_.number32(slot.stride),
+                 unit_.address(slot.shape_address), sample});
 }
 
 void Body::visit(const Stmt&, const If& node) {
@@ -47,7 +48,8 @@ void Body::back_edge(llvm::BasicBlock* to) {
 }
 
 void Body::visit(const Stmt&, const Loop& node) {
-  llvm::BasicBlock *head = block("loop"), *body = block("do"), *next = block("next"), *done = block("done");
+  llvm::BasicBlock *head = block("loop"), *body = block("do"), *next = block("next"),
+                   *done = block("done");
   b_.CreateBr(head);
   b_.SetInsertPoint(head);
   if (node.condition) {
@@ -74,16 +76,17 @@ void Body::visit(const Stmt&, const Foreach& node) {
   llvm::Value* limit = node.limit ? number(*node.limit) : unit_.number(-1);
   llvm::Value* scratch = context_field(offsetof(abi::Context, scratch_used));
   llvm::Value* scratch_before = b_.CreateLoad(unit_.half, scratch);
-  llvm::Value* iterator = b_.CreateCall(
-      unit_.entry("dj_foreach_begin"),
-      {context_, map(node.array), unit_.number32(static_cast<uint32_t>(node.sort)), unit_.number32(argument),
-       unit_.number32(node.descending), limit});
+  llvm::Value* iterator =
+      b_.CreateCall(unit_.entry("dj_foreach_begin"),
+                    {context_, map(node.array), unit_.number32(static_cast<uint32_t>(node.sort)),
+                     unit_.number32(argument), unit_.number32(node.descending), limit});
   leave_if(b_.CreateIsNull(iterator));
   llvm::Value* scratch_inside = b_.CreateLoad(unit_.half, scratch);
   size_t key_count = unit_.program.globals[node.array].keys.size();
   llvm::AllocaInst* keys = slot(unit_.word, "keys", static_cast<uint32_t>(key_count));
   llvm::AllocaInst* value = slot(unit_.word, "value");
-  llvm::BasicBlock *head = block("each"), *body = block("do"), *next = block("next"), *done = block("done");
+  llvm::BasicBlock *head = block("each"), *body = block("do"), *next = block("next"),
+                   *done = block("done");
   b_.CreateBr(head);
   b_.SetInsertPoint(head);
   llvm::Value* more = b_.CreateCall(unit_.entry("dj_foreach_next"), {iterator, keys, value});
@@ -140,12 +143,17 @@ void Body::visit(const Stmt&, const DeleteGlobal& node) {
     case Storage::Counter:
       b_.CreateCall(unit_.entry("dj_count_clear"), {unit_.number32(slot.counter)});
       break;
-    case Storage::Scalar: store_scalar(slot, unit_.number(0)); break;  // for a string 0 reads as ""
+    case Storage::Scalar:
+      store_scalar(slot, unit_.number(0));
+      break;  // for a string 0 reads as ""
     case Storage::Stats:
       b_.CreateCall(unit_.entry("dj_stat_clear"),
-                    {unit_.address(slot.address), unit_.number32(slot.stride), unit_.address(slot.shape_address)});
+                    {unit_.address(slot.address), unit_.number32(slot.stride),
+                     unit_.address(slot.shape_address)});
       break;
-    case Storage::Array: b_.CreateCall(unit_.entry("dj_map_clear"), {map(node.global)}); break;
+    case Storage::Array:
+      b_.CreateCall(unit_.entry("dj_map_clear"), {map(node.global)});
+      break;
   }
 }
 

@@ -6,22 +6,45 @@
 namespace dj::ir {
 namespace {
 
-// Types of runtime/shared/entries.h: result, then parameters. i: 32 bits, l: 64 bits, p: pointer, v: void.
+// Types of runtime/shared/entries.h: result, then parameters. i: 32 bits, l: 64 bits, p: pointer,
+// v: void.
 struct EntryRow {
   std::string_view name, kinds;
 };
 constexpr EntryRow kEntries[] = {
-    {"dj_count_add", "vil"},        {"dj_count_read", "li"},        {"dj_count_clear", "vi"},
-    {"dj_stat_add", "vpipl"},       {"dj_stat_read", "lpiip"},      {"dj_stat_clear", "vpip"},
-    {"dj_map_get", "lpp"},          {"dj_map_has", "lpp"},          {"dj_map_set", "vppl"},
-    {"dj_map_update", "lppilp"},    {"dj_map_stat_add", "vppl"},    {"dj_map_stat_read", "lppip"},
-    {"dj_map_delete", "vpp"},       {"dj_map_clear", "vp"},         {"dj_foreach_begin", "pppiiil"},
-    {"dj_foreach_next", "ippp"},    {"dj_enter", "pi"},             {"dj_leave", "vp"},
-    {"dj_action", "ip"},            {"dj_nest", "ip"},              {"dj_unnest", "vp"},
-    {"dj_raise", "vpiiil"},         {"dj_read", "llip"},            {"dj_intern", "pp"},
-    {"dj_str_equal", "ipp"},        {"dj_str_compare", "lpp"},      {"dj_str_concat", "pppp"},
-    {"dj_sprintf", "ppppi"},        {"dj_event_print", "viipii"},   {"dj_event_hist", "vipipi"},
-    {"dj_map_stat_at", "ppp"},      {"dj_capture_store", "vilpi"},  {"dj_capture_take", "iilpi"},
+    {"dj_count_add", "vil"},
+    {"dj_count_read", "li"},
+    {"dj_count_clear", "vi"},
+    {"dj_stat_add", "vpipl"},
+    {"dj_stat_read", "lpiip"},
+    {"dj_stat_clear", "vpip"},
+    {"dj_map_get", "lpp"},
+    {"dj_map_has", "lpp"},
+    {"dj_map_set", "vppl"},
+    {"dj_map_update", "lppilp"},
+    {"dj_map_stat_add", "vppl"},
+    {"dj_map_stat_read", "lppip"},
+    {"dj_map_delete", "vpp"},
+    {"dj_map_clear", "vp"},
+    {"dj_foreach_begin", "pppiiil"},
+    {"dj_foreach_next", "ippp"},
+    {"dj_enter", "pi"},
+    {"dj_leave", "vp"},
+    {"dj_action", "ip"},
+    {"dj_nest", "ip"},
+    {"dj_unnest", "vp"},
+    {"dj_raise", "vpiiil"},
+    {"dj_read", "llip"},
+    {"dj_intern", "pp"},
+    {"dj_str_equal", "ipp"},
+    {"dj_str_compare", "lpp"},
+    {"dj_str_concat", "pppp"},
+    {"dj_sprintf", "ppppi"},
+    {"dj_event_print", "viipii"},
+    {"dj_event_hist", "vipipi"},
+    {"dj_map_stat_at", "ppp"},
+    {"dj_capture_store", "vilpi"},
+    {"dj_capture_take", "iilpi"},
 };
 
 }  // namespace
@@ -44,16 +67,21 @@ Unit::Unit(llvm::Module& module, const Program& program, const Plan& plan, const
 llvm::FunctionCallee Unit::declare(std::string_view name, std::string_view kinds) {
   auto type_of = [this](char kind) {
     switch (kind) {
-      case 'i': return half;
-      case 'l': return word;
-      case 'p': return pointer;
-      default: return llvm::Type::getVoidTy(context);
+      case 'i':
+        return half;
+      case 'l':
+        return word;
+      case 'p':
+        return pointer;
+      default:
+        return llvm::Type::getVoidTy(context);
     }
   };
   std::vector<llvm::Type*> parameters;
   for (char kind : kinds.substr(1)) parameters.push_back(type_of(kind));
   auto* type = llvm::FunctionType::get(type_of(kinds[0]), parameters, false);
-  llvm::FunctionCallee callee = module.getOrInsertFunction(llvm::StringRef(name.data(), name.size()), type);
+  llvm::FunctionCallee callee =
+      module.getOrInsertFunction(llvm::StringRef(name.data(), name.size()), type);
   auto* function = llvm::cast<llvm::Function>(callee.getCallee());
   function->setDoesNotThrow();
   function->setDSOLocal(true);  // the agent lies in the same island: no table between
@@ -69,8 +97,8 @@ llvm::FunctionCallee Unit::entry(std::string_view name) {
   __builtin_unreachable();
 }
 
-llvm::FunctionCallee Unit::builtin(const Builtin& row, std::string_view parameter_kinds, bool returns_string,
-                                   bool returns_void) {
+llvm::FunctionCallee Unit::builtin(const Builtin& row, std::string_view parameter_kinds,
+                                   bool returns_string, bool returns_void) {
   std::string kinds(1, returns_void ? 'v' : returns_string ? 'p' : 'l');
   return declare(row.entry, kinds.append(parameter_kinds));
 }
@@ -81,8 +109,8 @@ llvm::Constant* Unit::text(const std::string& text) {
   llvm::Constant* fields[] = {number32(static_cast<uint32_t>(text.size())),
                               llvm::ConstantDataArray::getString(context, text, false)};
   llvm::Constant* value = llvm::ConstantStruct::getAnon(context, fields);
-  auto* global = new llvm::GlobalVariable(module, value->getType(), true, llvm::GlobalValue::PrivateLinkage,
-                                          value, "text");
+  auto* global = new llvm::GlobalVariable(module, value->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, value, "text");
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   global->setAlignment(llvm::Align(4));
   texts_.emplace(text, global);

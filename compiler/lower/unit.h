@@ -1,5 +1,5 @@
-// Unit: the state of one lower() run, shared by the bodies of all handlers and functions: the LLVM module,
-// the declared agent entries, string texts and script places.
+// Unit: the state of one lower() run, shared by the bodies of all handlers and functions: the LLVM
+// module, the declared agent entries, string texts and script places.
 #pragma once
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
@@ -35,11 +35,12 @@ class Unit {
 
   // An agent entry of runtime/shared/entries.h.
   llvm::FunctionCallee entry(std::string_view name);
-  llvm::FunctionCallee builtin(const Builtin& row, std::string_view parameter_kinds, bool returns_string,
-                               bool returns_void);
+  llvm::FunctionCallee builtin(const Builtin& row, std::string_view parameter_kinds,
+                               bool returns_string, bool returns_void);
   // A Str with this text in the module's read-only data.
   llvm::Constant* text(const std::string& text);
-  // Address of the arena word that holds the interned Str of `text` (one of Layout::constant_texts).
+  // Address of the arena word that holds the interned Str of `text` (one of
+  // Layout::constant_texts).
   uint64_t constant_word(const std::string& text) const;
   uint32_t span_index(Span span);
   llvm::Constant* address(uint64_t arena_address) const;  // as a pointer constant
