@@ -38,6 +38,7 @@ constexpr int32_t kReach = 0x1000;  // displacements that stay in what is filled
 bool worth_running(const Insn& insn, std::span<const uint8_t> bytes) {
   if (insn.memory() && !insn.rip_relative && (insn.disp >= kReach || insn.disp <= -kReach)) return false;
   if (unsigned(insn.kind) > unsigned(Kind::Call)) return false;
+  if (!insn.legacy && !insn.rip_relative) return false;  // the upper vector registers are not set
   const std::string text = disassemble(bytes, insn.address);
   for (const char* word : {"std", "popf", "rd", "xsave", "xrstor", "wr", "cpuid", "leave", "rep", "in ", "ins", "out",
                            "call qword", "sti", "cli"}) {
