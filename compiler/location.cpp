@@ -9,33 +9,60 @@ namespace {
 
 const char* plain_name(LocStep::Op op) {
   switch (op) {
-    case LocStep::PushBias: return "bias";
-    case LocStep::PushFsBase: return "fsbase";
-    case LocStep::Add: return "add";
-    case LocStep::Sub: return "sub";
-    case LocStep::Mul: return "mul";
-    case LocStep::Div: return "div";
-    case LocStep::Mod: return "mod";
-    case LocStep::And: return "and";
-    case LocStep::Or: return "or";
-    case LocStep::Xor: return "xor";
-    case LocStep::Shl: return "shl";
-    case LocStep::Shr: return "shr";
-    case LocStep::Sar: return "sar";
-    case LocStep::Neg: return "neg";
-    case LocStep::Not: return "not";
-    case LocStep::Eq: return "eq";
-    case LocStep::Ne: return "ne";
-    case LocStep::Lt: return "lt";
-    case LocStep::Le: return "le";
-    case LocStep::Gt: return "gt";
-    case LocStep::Ge: return "ge";
-    case LocStep::Dup: return "dup";
-    case LocStep::Drop: return "drop";
-    case LocStep::Swap: return "swap";
-    case LocStep::Over: return "over";
-    case LocStep::Rot: return "rot";
-    default: return "?";
+    case LocStep::PushBias:
+      return "bias";
+    case LocStep::PushFsBase:
+      return "fsbase";
+    case LocStep::Add:
+      return "add";
+    case LocStep::Sub:
+      return "sub";
+    case LocStep::Mul:
+      return "mul";
+    case LocStep::Div:
+      return "div";
+    case LocStep::Mod:
+      return "mod";
+    case LocStep::And:
+      return "and";
+    case LocStep::Or:
+      return "or";
+    case LocStep::Xor:
+      return "xor";
+    case LocStep::Shl:
+      return "shl";
+    case LocStep::Shr:
+      return "shr";
+    case LocStep::Sar:
+      return "sar";
+    case LocStep::Neg:
+      return "neg";
+    case LocStep::Not:
+      return "not";
+    case LocStep::Eq:
+      return "eq";
+    case LocStep::Ne:
+      return "ne";
+    case LocStep::Lt:
+      return "lt";
+    case LocStep::Le:
+      return "le";
+    case LocStep::Gt:
+      return "gt";
+    case LocStep::Ge:
+      return "ge";
+    case LocStep::Dup:
+      return "dup";
+    case LocStep::Drop:
+      return "drop";
+    case LocStep::Swap:
+      return "swap";
+    case LocStep::Over:
+      return "over";
+    case LocStep::Rot:
+      return "rot";
+    default:
+      return "?";
   }
 }
 
@@ -44,15 +71,24 @@ std::string step_text(const LocStep& s) {
   switch (s.op) {
     case LocStep::PushReg:
       return s.a >= 0 && s.a < arch::kRegCount ? arch::kRegNames[s.a] : "reg" + a;
-    case LocStep::PushConst: return a;
-    case LocStep::PushArg: return "arg" + a;
-    case LocStep::PushEntry: return "entry" + a;
-    case LocStep::Deref: return "deref" + a + (s.b ? "s" : "");
-    case LocStep::StackDeref: return "stack" + a + (s.b ? "s" : "");
-    case LocStep::Extend: return "extend" + a + (s.b ? "s" : "");
-    case LocStep::Pick: return "pick" + a;
-    case LocStep::Extract: return "bits" + a + ":" + std::to_string(s.b) + (s.c ? "s" : "");
-    default: return plain_name(s.op);
+    case LocStep::PushConst:
+      return a;
+    case LocStep::PushArg:
+      return "arg" + a;
+    case LocStep::PushEntry:
+      return "entry" + a;
+    case LocStep::Deref:
+      return "deref" + a + (s.b ? "s" : "");
+    case LocStep::StackDeref:
+      return "stack" + a + (s.b ? "s" : "");
+    case LocStep::Extend:
+      return "extend" + a + (s.b ? "s" : "");
+    case LocStep::Pick:
+      return "pick" + a;
+    case LocStep::Extract:
+      return "bits" + a + ":" + std::to_string(s.b) + (s.c ? "s" : "");
+    default:
+      return plain_name(s.op);
   }
 }
 

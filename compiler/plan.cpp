@@ -5,9 +5,12 @@ namespace dj {
 
 char site_letter(SiteKind kind) {
   switch (kind) {
-    case SiteKind::Entry: return 'e';
-    case SiteKind::Return: return 'r';
-    case SiteKind::Statement: return 's';
+    case SiteKind::Entry:
+      return 'e';
+    case SiteKind::Return:
+      return 'r';
+    case SiteKind::Statement:
+      return 's';
   }
   return '?';
 }

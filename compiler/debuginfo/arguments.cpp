@@ -65,7 +65,8 @@ bool mark_integers(TypeDie type, uint64_t base, bool integer[2], DwarfIndex& ind
 
 // A special member function that the program wrote: destructor, copy or move constructor.
 bool is_own_special(Dwarf_Die* method, const std::string& class_name, DwarfIndex& index) {
-  if (flag(method, DW_AT_artificial) || number(method, DW_AT_defaulted) == uint64_t{DW_DEFAULTED_in_class}) {
+  if (flag(method, DW_AT_artificial) ||
+      number(method, DW_AT_defaulted) == uint64_t{DW_DEFAULTED_in_class}) {
     return false;
   }
   const std::string name = die_name(method);
@@ -80,11 +81,12 @@ bool is_own_special(Dwarf_Die* method, const std::string& class_name, DwarfIndex
   }
   TypeDie type = parameters.size() == 1 ? strip_type(type_of(&parameters[0]), index) : TypeDie{};
   TypeDie target = type && is_reference(&*type) ? strip_type(type_of(&*type), index) : TypeDie{};
-  return target && name == class_name.substr(0, class_name.find('<')) && die_name(&*target) == class_name;
+  return target && name == class_name.substr(0, class_name.find('<')) &&
+         die_name(&*target) == class_name;
 }
 
-// Objects that are not trivial to copy travel as their address. clang says so in DWARF; for gcc it follows
-// from the class's members.
+// Objects that are not trivial to copy travel as their address. clang says so in DWARF; for gcc it
+// follows from the class's members.
 bool travels_as_address(TypeDie type, DwarfIndex& index, int depth = 0) {
   type = strip_type(type, index);
   if (!type || !is_struct(&*type) || depth > 16) {
@@ -97,13 +99,15 @@ bool travels_as_address(TypeDie type, DwarfIndex& index, int depth = 0) {
   for (Dwarf_Die& child : children(&*type)) {
     switch (dwarf_tag(&child)) {
       case DW_TAG_subprogram:
-        if (number(&child, DW_AT_virtuality).value_or(0) != 0 || is_own_special(&child, name, index)) {
+        if (number(&child, DW_AT_virtuality).value_or(0) != 0 ||
+            is_own_special(&child, name, index)) {
           return true;
         }
         break;
       case DW_TAG_member:
       case DW_TAG_inheritance:
-        if (!flag(&child, DW_AT_external) && travels_as_address(type_of(&child), index, depth + 1)) {
+        if (!flag(&child, DW_AT_external) &&
+            travels_as_address(type_of(&child), index, depth + 1)) {
           return true;
         }
         break;
@@ -203,7 +207,8 @@ Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfI
     }
     const bool wanted = dwarf_dieoffset(&child) == dwarf_dieoffset(parameter);
     const Passing p = passing_of(type_of(&child), index);
-    const bool in_registers = !p.memory && integers + p.integer <= 6 && vectors + p.vector <= kVectorArguments;
+    const bool in_registers =
+        !p.memory && integers + p.integer <= 6 && vectors + p.vector <= kVectorArguments;
     if (in_registers) {
       if (wanted) {
         return register_spot(p, integers);

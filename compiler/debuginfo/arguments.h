@@ -1,5 +1,6 @@
-// Where a function's arguments are before its first instruction, by the System V ABI (3.2.3). Needed
-// because unoptimized code describes only the stack slots that its prologue is going to fill. Only for this room.
+// Where a function's arguments are before its first instruction, by the System V ABI (3.2.3).
+// Needed because unoptimized code describes only the stack slots that its prologue is going to
+// fill. Only for this room.
 #pragma once
 #include "compiler/debuginfo/dwarf_index.h"
 #include "compiler/debuginfo/dwarf_ops.h"

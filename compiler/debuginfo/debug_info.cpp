@@ -120,8 +120,9 @@ std::optional<SourcePlace> DebugInfo::declaration(uint64_t pc) {
   return place ? std::optional(SourcePlace{place->first, place->second}) : std::nullopt;
 }
 
-std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, uint32_t line, uint64_t begin,
-                                               uint64_t end, std::vector<uint32_t>& nearest) {
+std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, uint32_t line,
+                                               uint64_t begin, uint64_t end,
+                                               std::vector<uint32_t>& nearest) {
   LineSearch search(file, line, begin, end, impl_->index->bias());
   if (std::optional<Dwarf_Die> unit = impl_->index->unit_at(begin)) {
     search.add(*unit);

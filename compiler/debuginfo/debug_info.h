@@ -1,5 +1,5 @@
-// DebugInfo: the questions probes ask of one module's DWARF. Values come back as LocExpr and text; no
-// libdw type leaves this room. Addresses are the module's file addresses.
+// DebugInfo: the questions probes ask of one module's DWARF. Values come back as LocExpr and text;
+// no libdw type leaves this room. Addresses are the module's file addresses.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,25 +22,26 @@ struct SourcePlace {
 
 // Where a target expression is evaluated.
 struct ProbePlace {
-  uint64_t pc = 0;              // the probed instruction
+  uint64_t pc = 0;  // the probed instruction
   uint64_t function_begin = 0;
-  bool at_entry = false;        // nothing of the function has run: arguments are where the caller put them
-  bool at_return = false;       // $return may be used
-  bool is_clone = false;        // a compiler-made copy: its parameters may not be the source's
+  bool at_entry =
+      false;  // nothing of the function has run: arguments are where the caller put them
+  bool at_return = false;  // $return may be used
+  bool is_clone = false;   // a compiler-made copy: its parameters may not be the source's
 };
 
 // Why a target expression has no value.
 struct TargetFailure {
   enum Kind : uint8_t {
-    NoDebugInfo,  // no DWARF covers the place
-    UnknownName,  // no such variable in scope; known: those that are
-    UnknownField, // no such member; known: those that are
-    NotHere,      // the variable exists, but has no location at this pc
-    BadUse,       // the type does not allow this step
-    NotBuilt,     // a form that is not built yet
+    NoDebugInfo,   // no DWARF covers the place
+    UnknownName,   // no such variable in scope; known: those that are
+    UnknownField,  // no such member; known: those that are
+    NotHere,       // the variable exists, but has no location at this pc
+    BadUse,        // the type does not allow this step
+    NotBuilt,      // a form that is not built yet
   } kind = NotHere;
-  int step = -1;        // index into TargetExpr::path; -1: the name itself
-  std::string message;  // one sentence, no period
+  int step = -1;                   // index into TargetExpr::path; -1: the name itself
+  std::string message;             // one sentence, no period
   std::vector<std::string> known;  // names to suggest from
   std::vector<std::string> notes;
   std::string help;
@@ -54,7 +55,8 @@ struct Variable {
   bool parameter = false;
 };
 
-// Instructions of one source line: the first address of the line in each function that has code for it.
+// Instructions of one source line: the first address of the line in each function that has code for
+// it.
 struct LineHit {
   uint64_t address = 0;
   std::string file;
@@ -69,8 +71,8 @@ class DebugInfo {
 
   // Declaration of the function that holds `pc`.
   std::optional<SourcePlace> declaration(uint64_t pc);
-  // All instructions (is_stmt) of file:line with begin <= address < end, ascending. `nearest`: when there
-  // are none, lines of that file with code there, below and above.
+  // All instructions (is_stmt) of file:line with begin <= address < end, ascending. `nearest`: when
+  // there are none, lines of that file with code there, below and above.
   std::vector<LineHit> line_addresses(const std::string& file, uint32_t line, uint64_t begin,
                                       uint64_t end, std::vector<uint32_t>& nearest);
   // The same in all of the module.

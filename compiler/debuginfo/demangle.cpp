@@ -27,14 +27,15 @@ size_t operator_length(std::string_view text, size_t at) {
   if (text.substr(end, 2) == "()" || text.substr(end, 2) == "[]") {
     return kOperator.size() + 2;
   }
-  while (end < text.size() && std::string_view("+-*/%^&|~!=<>,").find(text[end]) != std::string_view::npos) {
+  while (end < text.size() &&
+         std::string_view("+-*/%^&|~!=<>,").find(text[end]) != std::string_view::npos) {
     end++;
   }
   return end - at;
 }
 
-// Calls visit(position, depth) for each character that is not inside an operator's name, depth being the
-// number of open brackets before it; visit returns false to stop.
+// Calls visit(position, depth) for each character that is not inside an operator's name, depth
+// being the number of open brackets before it; visit returns false to stop.
 template <typename Visit>
 void scan(std::string_view text, Visit visit) {
   int depth = 0;
@@ -66,7 +67,8 @@ std::string demangle(std::string_view symbol) {
   std::string result = status == 0 && text ? text : "";
   std::free(text);
   // "make[abi:cxx11](int)": nobody writes the tag.
-  for (size_t tag = result.find("[abi:"); tag != std::string::npos; tag = result.find("[abi:", tag)) {
+  for (size_t tag = result.find("[abi:"); tag != std::string::npos;
+       tag = result.find("[abi:", tag)) {
     result.erase(tag, result.find(']', tag) + 1 - tag);
   }
   return result;
@@ -91,7 +93,8 @@ DemangledName split_demangled(std::string_view demangled) {
   DemangledName result;
   if (open != std::string_view::npos) {
     const size_t close = text.rfind(')');
-    result.parameters = text.substr(open, close == std::string_view::npos ? close : close + 1 - open);
+    result.parameters =
+        text.substr(open, close == std::string_view::npos ? close : close + 1 - open);
     text = text.substr(0, open);
   }
   // A template function's name begins with its return type: cut at the last blank of depth 0.

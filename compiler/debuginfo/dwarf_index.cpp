@@ -1,4 +1,5 @@
-// Builds the address index of a file's DWARF: one pass over the units, one over each unit's functions.
+// Builds the address index of a file's DWARF: one pass over the units, one over each unit's
+// functions.
 #include "compiler/debuginfo/dwarf_index.h"
 
 #include <algorithm>
@@ -24,7 +25,8 @@ std::optional<Dwarf_Attribute> attribute(Dwarf_Die* die, unsigned name) {
 std::optional<uint64_t> number(Dwarf_Die* die, unsigned name) {
   std::optional<Dwarf_Attribute> attr = attribute(die, name);
   Dwarf_Word value = 0;
-  return attr && dwarf_formudata(&*attr, &value) == 0 ? std::optional<uint64_t>(value) : std::nullopt;
+  return attr && dwarf_formudata(&*attr, &value) == 0 ? std::optional<uint64_t>(value)
+                                                      : std::nullopt;
 }
 
 bool flag(Dwarf_Die* die, unsigned name) {
@@ -126,7 +128,8 @@ std::optional<Dwarf_Die> DwarfIndex::unit_at(uint64_t pc) {
   return std::nullopt;
 }
 
-// Functions with code lie directly in the unit, in namespaces, in classes and inside other functions.
+// Functions with code lie directly in the unit, in namespaces, in classes and inside other
+// functions.
 void DwarfIndex::collect(Dwarf_Die* parent, Functions& out) const {
   Dwarf_Die child;
   if (dwarf_child(parent, &child) != 0) {
@@ -196,8 +199,9 @@ std::optional<Dwarf_Die> DwarfIndex::complete_type(int tag, const std::string& n
     }
   }
   auto found = types_.find(name);
-  const bool same_kind = found != types_.end() && !name.empty() &&
-                         ((dwarf_tag(&found->second) == DW_TAG_union_type) == (tag == DW_TAG_union_type));
+  const bool same_kind =
+      found != types_.end() && !name.empty() &&
+      ((dwarf_tag(&found->second) == DW_TAG_union_type) == (tag == DW_TAG_union_type));
   return same_kind ? std::optional(found->second) : std::nullopt;
 }
 

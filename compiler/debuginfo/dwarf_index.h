@@ -1,5 +1,5 @@
-// DwarfIndex: address -> unit -> function over one file's DWARF, built unit by unit as it is asked. Only
-// for this room.
+// DwarfIndex: address -> unit -> function over one file's DWARF, built unit by unit as it is asked.
+// Only for this room.
 #pragma once
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -48,7 +48,10 @@ class DwarfIndex {
   const ObjectFile& elf() const { return elf_; }
 
  private:
-  struct Range { uint64_t begin, end; size_t index; };
+  struct Range {
+    uint64_t begin, end;
+    size_t index;
+  };
   explicit DwarfIndex(const ObjectFile& elf) : elf_(elf), file_(elf.path()) {}
   void add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const;
   void index_units();
@@ -63,7 +66,7 @@ class DwarfIndex {
   Dwarf* dwarf_ = nullptr;
   uint64_t bias_ = 0;
   std::vector<Dwarf_Die> units_;
-  std::vector<Range> unit_ranges_;  // sorted by begin
+  std::vector<Range> unit_ranges_;                   // sorted by begin
   std::unordered_map<size_t, Functions> functions_;  // by unit, filled when first asked
   std::unordered_map<std::string, Dwarf_Die> types_;
   bool types_indexed_ = false;

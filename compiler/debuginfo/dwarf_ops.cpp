@@ -1,5 +1,5 @@
-// Translates DWARF operations one by one; what the target's handler could not compute is refused here,
-// with a reason.
+// Translates DWARF operations one by one; what the target's handler could not compute is refused
+// here, with a reason.
 #include "compiler/debuginfo/dwarf_ops.h"
 
 #include <cstdlib>
@@ -14,9 +14,7 @@ using Op = LocStep::Op;
 constexpr int kRbp = 6, kRsp = 7, kFirstVectorReg = 17, kLastVectorReg = 32;
 constexpr int kMaxDepth = 4;
 
-void push(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0) {
-  expr.steps.push_back({op, a, b});
-}
+void push(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0) { expr.steps.push_back({op, a, b}); }
 
 Error no_register(int reg) {
   if (reg >= kFirstVectorReg && reg <= kLastVectorReg) {
@@ -30,13 +28,16 @@ Error no_register(int reg) {
 
 // The step for an operation that takes words from the stack and needs nothing else.
 const Op* plain_operation(uint8_t atom) {
-  static const struct { uint8_t atom; Op op; } rows[] = {
+  static const struct {
+    uint8_t atom;
+    Op op;
+  } rows[] = {
       {DW_OP_dup, Op::Dup}, {DW_OP_drop, Op::Drop}, {DW_OP_swap, Op::Swap}, {DW_OP_over, Op::Over},
-      {DW_OP_rot, Op::Rot}, {DW_OP_plus, Op::Add}, {DW_OP_minus, Op::Sub}, {DW_OP_mul, Op::Mul},
-      {DW_OP_div, Op::Div}, {DW_OP_mod, Op::Mod}, {DW_OP_and, Op::And}, {DW_OP_or, Op::Or},
-      {DW_OP_xor, Op::Xor}, {DW_OP_shl, Op::Shl}, {DW_OP_shr, Op::Shr}, {DW_OP_shra, Op::Sar},
-      {DW_OP_neg, Op::Neg}, {DW_OP_not, Op::Not}, {DW_OP_eq, Op::Eq}, {DW_OP_ne, Op::Ne},
-      {DW_OP_lt, Op::Lt}, {DW_OP_le, Op::Le}, {DW_OP_gt, Op::Gt}, {DW_OP_ge, Op::Ge},
+      {DW_OP_rot, Op::Rot}, {DW_OP_plus, Op::Add},  {DW_OP_minus, Op::Sub}, {DW_OP_mul, Op::Mul},
+      {DW_OP_div, Op::Div}, {DW_OP_mod, Op::Mod},   {DW_OP_and, Op::And},   {DW_OP_or, Op::Or},
+      {DW_OP_xor, Op::Xor}, {DW_OP_shl, Op::Shl},   {DW_OP_shr, Op::Shr},   {DW_OP_shra, Op::Sar},
+      {DW_OP_neg, Op::Neg}, {DW_OP_not, Op::Not},   {DW_OP_eq, Op::Eq},     {DW_OP_ne, Op::Ne},
+      {DW_OP_lt, Op::Lt},   {DW_OP_le, Op::Le},     {DW_OP_gt, Op::Gt},     {DW_OP_ge, Op::Ge},
   };
   for (const auto& row : rows) {
     if (row.atom == atom) {
@@ -56,8 +57,8 @@ Result<std::span<const Dwarf_Op>> ops_at(Dwarf_Attribute* attr, const OpContext&
   return Error{"the frame of the function is not described here"};
 }
 
-// What DW_OP_fbreg counts from. The rbp that clang names is not set up at a function's entry, and known to
-// be in the frame only where the unwind table says so.
+// What DW_OP_fbreg counts from. The rbp that clang names is not set up at a function's entry, and
+// known to be in the frame only where the unwind table says so.
 Result<Spot> frame_base(const OpContext& context) {
   std::optional<Dwarf_Attribute> attr;
   if (context.function) {
@@ -77,8 +78,8 @@ Result<Spot> frame_base(const OpContext& context) {
   if (base.reg == kRbp) {
     Result<Spot> cfa = frame_address(context);
     const std::vector<LocStep>* steps = cfa.ok() ? &cfa.value().expr.steps : nullptr;
-    const bool rbp_frame = steps && !steps->empty() && steps->front().op == Op::PushReg &&
-                           steps->front().a == kRbp;
+    const bool rbp_frame =
+        steps && !steps->empty() && steps->front().op == Op::PushReg && steps->front().a == kRbp;
     if (context.at_entry && steps) {
       base = cfa.take();
       add_constant(base.expr, -16);  // push %rbp; mov %rsp,%rbp
@@ -94,8 +95,8 @@ Result<Spot> frame_base(const OpContext& context) {
   return base;
 }
 
-// The address of thread-local storage at the offset on the stack; only programs have theirs at a place
-// that the file tells.
+// The address of thread-local storage at the offset on the stack; only programs have theirs at a
+// place that the file tells.
 Status push_tls(LocExpr& expr, const OpContext& context) {
   const ObjectFile& elf = context.index.elf();
   for (const Elf64_Phdr& p : elf.segments()) {
@@ -151,23 +152,49 @@ class Translator {
       return ok_status();
     }
     switch (atom) {
-      case DW_OP_regx: return whole_register(int(op.number));
-      case DW_OP_bregx: return based_register(int(op.number), int64_t(op.number2));
-      case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u: case DW_OP_const2s:
-      case DW_OP_const4u: case DW_OP_const4s: case DW_OP_const8u: case DW_OP_const8s:
-      case DW_OP_constu: case DW_OP_consts:
+      case DW_OP_regx:
+        return whole_register(int(op.number));
+      case DW_OP_bregx:
+        return based_register(int(op.number), int64_t(op.number2));
+      case DW_OP_const1u:
+      case DW_OP_const1s:
+      case DW_OP_const2u:
+      case DW_OP_const2s:
+      case DW_OP_const4u:
+      case DW_OP_const4s:
+      case DW_OP_const8u:
+      case DW_OP_const8s:
+      case DW_OP_constu:
+      case DW_OP_consts:
         push(expr, Op::PushConst, int64_t(op.number));
         return ok_status();
-      case DW_OP_addr: return static_address(op.number);
-      case DW_OP_plus_uconst: add_constant(expr, int64_t(op.number)); return ok_status();
-      case DW_OP_deref: computed_ = true; push(expr, Op::Deref, 8); return ok_status();
-      case DW_OP_deref_size: computed_ = true; push(expr, Op::Deref, int64_t(op.number)); return ok_status();
-      case DW_OP_pick: push(expr, Op::Pick, int64_t(op.number)); return ok_status();
-      case DW_OP_nop: return ok_status();
-      case DW_OP_stack_value: spot_.kind = Spot::Value; return ok_status();
+      case DW_OP_addr:
+        return static_address(op.number);
+      case DW_OP_plus_uconst:
+        add_constant(expr, int64_t(op.number));
+        return ok_status();
+      case DW_OP_deref:
+        computed_ = true;
+        push(expr, Op::Deref, 8);
+        return ok_status();
+      case DW_OP_deref_size:
+        computed_ = true;
+        push(expr, Op::Deref, int64_t(op.number));
+        return ok_status();
+      case DW_OP_pick:
+        push(expr, Op::Pick, int64_t(op.number));
+        return ok_status();
+      case DW_OP_nop:
+        return ok_status();
+      case DW_OP_stack_value:
+        spot_.kind = Spot::Value;
+        return ok_status();
       case DW_OP_form_tls_address:
-      case DW_OP_GNU_push_tls_address: computed_ = true; return push_tls(expr, context_);
-      default: return rare(op);
+      case DW_OP_GNU_push_tls_address:
+        computed_ = true;
+        return push_tls(expr, context_);
+      default:
+        return rare(op);
     }
   }
 
@@ -183,15 +210,22 @@ class Translator {
         DJ_TRY(Spot base, frame_address(context_));
         return append(base);
       }
-      case DW_OP_addrx: case DW_OP_GNU_addr_index:
-      case DW_OP_constx: case DW_OP_GNU_const_index: return indexed(op);
-      case DW_OP_implicit_value: return implicit_value(op);
+      case DW_OP_addrx:
+      case DW_OP_GNU_addr_index:
+      case DW_OP_constx:
+      case DW_OP_GNU_const_index:
+        return indexed(op);
+      case DW_OP_implicit_value:
+        return implicit_value(op);
       case DW_OP_entry_value:
-      case DW_OP_GNU_entry_value: return entry_value(op);
+      case DW_OP_GNU_entry_value:
+        return entry_value(op);
       case DW_OP_piece:
-      case DW_OP_bit_piece: return Error{"it is split over several places", Fail::Unsupported};
+      case DW_OP_bit_piece:
+        return Error{"it is split over several places", Fail::Unsupported};
       case DW_OP_implicit_pointer:
-      case DW_OP_GNU_implicit_pointer: return Error{"what it points to was optimized out"};
+      case DW_OP_GNU_implicit_pointer:
+        return Error{"what it points to was optimized out"};
       default:
         return Error{"its DWARF expression uses operation " + std::to_string(op.atom) +
                          ", which is not built yet",
@@ -324,7 +358,8 @@ void add_constant(LocExpr& expr, int64_t n) {
   if (n == 0) {
     return;
   }
-  if (steps.size() >= 2 && steps.back().op == Op::Add && steps[steps.size() - 2].op == Op::PushConst) {
+  if (steps.size() >= 2 && steps.back().op == Op::Add &&
+      steps[steps.size() - 2].op == Op::PushConst) {
     int64_t& constant = steps[steps.size() - 2].a;
     constant += n;
     if (constant == 0) {

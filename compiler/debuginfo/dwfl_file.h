@@ -1,5 +1,5 @@
-// DwflFile: one file opened by libdwfl, with its addresses as the file states them (bias 0). libdwfl finds
-// separate debug files, dwz alternates and packed symbols. Only for this room.
+// DwflFile: one file opened by libdwfl, with its addresses as the file states them (bias 0).
+// libdwfl finds separate debug files, dwz alternates and packed symbols. Only for this room.
 #pragma once
 #include <elfutils/libdwfl.h>
 

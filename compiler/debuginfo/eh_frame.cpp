@@ -76,14 +76,31 @@ struct Cursor {
     const uint64_t base = (encoding & 0x70) == DW_EH_PE_pcrel ? here() : 0;
     uint64_t value = 0;
     switch (encoding & 0x0f) {
-      case DW_EH_PE_absptr: case DW_EH_PE_udata8: case DW_EH_PE_sdata8: value = word<uint64_t>(); break;
-      case DW_EH_PE_udata4: value = word<uint32_t>(); break;
-      case DW_EH_PE_sdata4: value = uint64_t(int64_t{word<int32_t>()}); break;
-      case DW_EH_PE_udata2: value = word<uint16_t>(); break;
-      case DW_EH_PE_sdata2: value = uint64_t(int64_t{word<int16_t>()}); break;
-      case DW_EH_PE_uleb128: value = uleb(); break;
-      case DW_EH_PE_sleb128: value = uint64_t(sleb()); break;
-      default: failed = true;
+      case DW_EH_PE_absptr:
+      case DW_EH_PE_udata8:
+      case DW_EH_PE_sdata8:
+        value = word<uint64_t>();
+        break;
+      case DW_EH_PE_udata4:
+        value = word<uint32_t>();
+        break;
+      case DW_EH_PE_sdata4:
+        value = uint64_t(int64_t{word<int32_t>()});
+        break;
+      case DW_EH_PE_udata2:
+        value = word<uint16_t>();
+        break;
+      case DW_EH_PE_sdata2:
+        value = uint64_t(int64_t{word<int16_t>()});
+        break;
+      case DW_EH_PE_uleb128:
+        value = uleb();
+        break;
+      case DW_EH_PE_sleb128:
+        value = uint64_t(sleb());
+        break;
+      default:
+        failed = true;
     }
     return value == 0 ? 0 : value + base;
   }

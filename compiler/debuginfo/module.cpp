@@ -19,9 +19,7 @@ bool better_name(const Symbol& a, const Symbol& b) {
   return rank(a) < rank(b);
 }
 
-std::string_view without_version(std::string_view name) {
-  return name.substr(0, name.find('@'));
-}
+std::string_view without_version(std::string_view name) { return name.substr(0, name.find('@')); }
 
 }  // namespace
 
@@ -30,9 +28,7 @@ Result<std::unique_ptr<Module>> Module::open(const std::string& path) {
   return std::unique_ptr<Module>(new Module(std::move(elf)));
 }
 
-std::string Module::base_name() const {
-  return path().substr(path().rfind('/') + 1);
-}
+std::string Module::base_name() const { return path().substr(path().rfind('/') + 1); }
 
 const SymbolTable& Module::symbols() {
   if (!symbols_) {
@@ -52,9 +48,7 @@ const std::vector<uint64_t>& Module::starts() {
   return starts_;
 }
 
-size_t Module::function_count() {
-  return starts().size();
-}
+size_t Module::function_count() { return starts().size(); }
 
 uint64_t Module::end_of(const Symbol& symbol) {
   if (symbol.size > 0) {

@@ -1,5 +1,5 @@
-// Module: one object file of the target as probes see it: its functions by name, and its debug info,
-// each read when first asked for. Addresses are the file's.
+// Module: one object file of the target as probes see it: its functions by name, and its debug
+// info, each read when first asked for. Addresses are the file's.
 #pragma once
 #include <memory>
 #include <span>

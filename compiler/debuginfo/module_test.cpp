@@ -1,10 +1,11 @@
-// Functions by name against nm, in whole, stripped and split files; and the text facts of the checks.
+// Functions by name against nm, in whole, stripped and split files; and the text facts of the
+// checks.
 #include "compiler/debuginfo/module.h"
 
 #include <algorithm>
 
 #include "compiler/debuginfo/text.h"
-#include "compiler/debuginfo/victim.h"
+#include "compiler/debuginfo/victim_support.h"
 
 namespace dj {
 namespace {
@@ -49,8 +50,11 @@ TEST(Module, SeparateDebugFileByLinkNamesLocalFunctions) {
   const std::string file =
       folder.build("gcc -O2 -g -Wl,--build-id=none", folder.file("t.c", kSource), "t");
   const uint64_t address = nm_address(file, "inner");
-  ASSERT_EQ(::system(("cd " + folder.path + " && objcopy --only-keep-debug t t.debug && strip t && "
-                      "objcopy --add-gnu-debuglink=t.debug t").c_str()), 0);
+  ASSERT_EQ(::system(("cd " + folder.path +
+                      " && objcopy --only-keep-debug t t.debug && strip t && "
+                      "objcopy --add-gnu-debuglink=t.debug t")
+                         .c_str()),
+            0);
   const Module::Found found = find(file, "inner");
   ASSERT_EQ(found.functions.size(), 1u);
   EXPECT_EQ(found.functions[0].begin, address);
@@ -63,8 +67,11 @@ TEST(Module, PackedSymbolsInGnuDebugdata) {
   Folder folder;
   const std::string file = folder.build("gcc -O2", folder.file("t.c", kSource), "t");
   const uint64_t address = nm_address(file, "inner");
-  ASSERT_EQ(::system(("cd " + folder.path + " && objcopy -S --keep-symbol=inner t mini && xz mini && strip t && "
-                      "objcopy --add-section .gnu_debugdata=mini.xz t").c_str()), 0);
+  ASSERT_EQ(::system(("cd " + folder.path +
+                      " && objcopy -S --keep-symbol=inner t mini && xz mini && strip t && "
+                      "objcopy --add-section .gnu_debugdata=mini.xz t")
+                         .c_str()),
+            0);
   const Module::Found found = find(file, "inner");
   ASSERT_EQ(found.functions.size(), 1u);
   EXPECT_EQ(found.functions[0].begin, address);
@@ -82,8 +89,10 @@ TEST(Module, AliasesAreOneFunctionAndIfuncsAreNamed) {
   ASSERT_EQ(malloc.functions.size(), 1u);
   EXPECT_EQ(malloc.functions[0].begin, nm_address(kLibc, "malloc", "-D"));
   const Module::Found both = find(kLibc, "*malloc");
-  EXPECT_EQ(std::count_if(both.functions.begin(), both.functions.end(),
-                          [&](const CodeFunction& f) { return f.begin == malloc.functions[0].begin; }), 1);
+  EXPECT_EQ(
+      std::count_if(both.functions.begin(), both.functions.end(),
+                    [&](const CodeFunction& f) { return f.begin == malloc.functions[0].begin; }),
+      1);
   const Module::Found strlen = find(kLibc, "strlen");
   EXPECT_TRUE(strlen.functions.empty());
   EXPECT_EQ(strlen.ifuncs, std::vector<std::string>{"strlen"});

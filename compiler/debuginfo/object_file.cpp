@@ -31,9 +31,8 @@ Result<std::pair<std::shared_ptr<const void>, Bytes>> map_file(const std::string
   if (memory == MAP_FAILED) {
     return Error{path + " is not a file that can be read"};
   }
-  std::shared_ptr<const void> owner(memory, [size](const void* p) {
-    ::munmap(const_cast<void*>(p), size);
-  });
+  std::shared_ptr<const void> owner(
+      memory, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
   return std::pair(owner, Bytes(static_cast<const uint8_t*>(memory), size));
 }
 
@@ -191,7 +190,8 @@ std::pair<std::string, uint32_t> ObjectFile::debug_link() const {
 std::string find_debug_file(const ObjectFile& elf) {
   const std::string& id = elf.build_id();
   if (id.size() > 2) {
-    std::string path = "/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
+    std::string path =
+        "/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
     if (::access(path.c_str(), R_OK) == 0) {
       return path;
     }

@@ -1,5 +1,6 @@
-// ObjectFile: one ELF64 x86-64 file, mapped for reading: its sections, segments and bytes by address.
-// Nothing is copied and nothing is decoded before somebody asks; every offset is checked against the file.
+// ObjectFile: one ELF64 x86-64 file, mapped for reading: its sections, segments and bytes by
+// address. Nothing is copied and nothing is decoded before somebody asks; every offset is checked
+// against the file.
 #pragma once
 #include <elf.h>
 
@@ -34,7 +35,8 @@ class ObjectFile {
   const std::vector<Section>& sections() const { return sections_; }
   const Section* section(std::string_view name) const;  // null: none
   std::span<const Elf64_Phdr> segments() const { return segments_; }
-  // The file's bytes at a virtual address, up to the end of the segment's file part; empty: none there.
+  // The file's bytes at a virtual address, up to the end of the segment's file part; empty: none
+  // there.
   Bytes at(uint64_t address) const;
   bool is_code(uint64_t address) const;  // inside an executable segment
   bool position_independent() const { return header_->e_type == ET_DYN; }

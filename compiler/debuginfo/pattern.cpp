@@ -13,7 +13,7 @@ namespace {
 
 // Suffixes of whole-function copies, and of parts of functions.
 constexpr std::string_view kCloneSuffixes[] = {".constprop.", ".isra."};
-constexpr std::string_view kCopySuffixes[] = {".constprop.", ".isra.", ".lto_priv.", ".llvm.",
+constexpr std::string_view kCopySuffixes[] = {".constprop.", ".isra.",  ".lto_priv.", ".llvm.",
                                               ".localalias", ".clone.", ".resolver"};
 constexpr std::string_view kPartSuffixes[] = {".cold", ".part."};
 
@@ -123,7 +123,8 @@ bool path_matches(std::string_view pattern, std::string_view path) {
   if (glob_match(pattern, path)) {
     return true;
   }
-  for (size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+  for (size_t slash = path.find('/'); slash != std::string_view::npos;
+       slash = path.find('/', slash + 1)) {
     if (glob_match(pattern, path.substr(slash + 1))) {
       return true;
     }
@@ -139,13 +140,9 @@ std::string_view plain_symbol(std::string_view symbol) {
   return symbol;
 }
 
-bool is_fragment(std::string_view symbol) {
-  return contains_any(symbol, kPartSuffixes);
-}
+bool is_fragment(std::string_view symbol) { return contains_any(symbol, kPartSuffixes); }
 
-bool is_clone(std::string_view symbol) {
-  return contains_any(symbol, kCloneSuffixes);
-}
+bool is_clone(std::string_view symbol) { return contains_any(symbol, kCloneSuffixes); }
 
 std::string person_name(std::string_view symbol) {
   const std::string_view plain = plain_symbol(symbol);

@@ -1,4 +1,5 @@
-// FunctionPattern: the text inside func("..."), taken apart; NameMatcher: which symbols its name means.
+// FunctionPattern: the text inside func("..."), taken apart; NameMatcher: which symbols its name
+// means.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,7 +10,8 @@
 
 namespace dj {
 
-// [object!]name[@file[:line]]. `object` and `file` may be empty; wildcards * and ? in all three names.
+// [object!]name[@file[:line]]. `object` and `file` may be empty; wildcards * and ? in all three
+// names.
 struct FunctionPattern {
   std::string object;
   std::string name;
@@ -21,22 +23,25 @@ Result<FunctionPattern> parse_function_pattern(std::string_view text);
 bool has_wildcard(std::string_view text);
 // '*' matches any text, '?' one character.
 bool glob_match(std::string_view pattern, std::string_view text);
-// `pattern` is the path itself or its last components ("t.c" and "src/t.c" match "/home/a/src/t.c").
+// `pattern` is the path itself or its last components ("t.c" and "src/t.c" match
+// "/home/a/src/t.c").
 bool path_matches(std::string_view pattern, std::string_view path);
 
-// A symbol's name without its version ("memcpy@@GLIBC_2.14") and without the suffixes of compiler-made
-// copies of a whole function (.constprop.0, .isra.0, .lto_priv.0, .llvm.123).
+// A symbol's name without its version ("memcpy@@GLIBC_2.14") and without the suffixes of
+// compiler-made copies of a whole function (.constprop.0, .isra.0, .lto_priv.0, .llvm.123).
 std::string_view plain_symbol(std::string_view symbol);
 // A part of a function that is not entered by calls (f.cold, f.part.0).
 bool is_fragment(std::string_view symbol);
 // A compiler-made copy whose parameters may differ from the source's.
 bool is_clone(std::string_view symbol);
 
-// What a person calls the symbol: "ns::Klass::method" for C++ (no parameters), the symbol itself for C.
+// What a person calls the symbol: "ns::Klass::method" for C++ (no parameters), the symbol itself
+// for C.
 std::string person_name(std::string_view symbol);
 
 // NameMatcher: one name pattern, made once and asked for every symbol of a module. C symbols are
-// compared as they are; C++ symbols are demangled only when they contain the pattern's literal part.
+// compared as they are; C++ symbols are demangled only when they contain the pattern's literal
+// part.
 class NameMatcher {
  public:
   explicit NameMatcher(std::string name);
@@ -47,12 +52,12 @@ class NameMatcher {
   bool matches_demangled(std::string_view symbol) const;
 
   std::string name_;
-  std::string literal_;     // a part of name_ that each matching mangled symbol must contain
-  bool wild_ = false;       // has * or ?
-  bool qualified_ = false;  // has "::"
-  bool parameters_ = false; // has "("
-  bool templates_ = false;  // has "<"
-  bool dotted_ = false;     // has ".": asks for compiler-made names
+  std::string literal_;      // a part of name_ that each matching mangled symbol must contain
+  bool wild_ = false;        // has * or ?
+  bool qualified_ = false;   // has "::"
+  bool parameters_ = false;  // has "("
+  bool templates_ = false;   // has "<"
+  bool dotted_ = false;      // has ".": asks for compiler-made names
 };
 
 }  // namespace dj

@@ -19,7 +19,8 @@ TEST(Pattern, TakesAllPartsApart) {
 }
 
 TEST(Pattern, RefusesMalformedOnes) {
-  for (const char* text : {"", "!f", "f@", "f@t.c:", "f@t.c:0", "f@t.c:12x", "f@t.c:99999999999", "@t.c:1"}) {
+  for (const char* text :
+       {"", "!f", "f@", "f@t.c:", "f@t.c:0", "f@t.c:12x", "f@t.c:99999999999", "@t.c:1"}) {
     EXPECT_FALSE(parse_function_pattern(text).ok()) << text;
   }
 }
@@ -36,7 +37,11 @@ TEST(Pattern, Glob) {
 }
 
 TEST(Demangle, KeepsThePartsAPersonWrites) {
-  struct { const char* full; const char* name; const char* parameters; } rows[] = {
+  struct {
+    const char* full;
+    const char* name;
+    const char* parameters;
+  } rows[] = {
       {"f(int)", "f", "(int)"},
       {"void ns::f<int>(int, std::vector<int, std::allocator<int> >)", "ns::f<int>",
        "(int, std::vector<int, std::allocator<int> >)"},
@@ -55,11 +60,13 @@ TEST(Demangle, KeepsThePartsAPersonWrites) {
 
 TEST(NameMatcher, MatchesCppNamesAsAPersonWritesThem) {
   const char* symbol = "_ZN2ns5Klass6methodEid";  // ns::Klass::method(int, double)
-  for (const char* name : {"method", "Klass::method", "ns::Klass::method", "ns::Klass::method(int, double)",
-                           "method(int, double)", "ns::*", "meth*", "_ZN2ns5Klass6methodEid", "*::method"}) {
+  for (const char* name :
+       {"method", "Klass::method", "ns::Klass::method", "ns::Klass::method(int, double)",
+        "method(int, double)", "ns::*", "meth*", "_ZN2ns5Klass6methodEid", "*::method"}) {
     EXPECT_TRUE(NameMatcher(name).matches(symbol)) << name;
   }
-  for (const char* name : {"Klass", "ethod", "method(int)", "lass::method", "other::method", "meth", "Klass*"}) {
+  for (const char* name :
+       {"Klass", "ethod", "method(int)", "lass::method", "other::method", "meth", "Klass*"}) {
     EXPECT_FALSE(NameMatcher(name).matches(symbol)) << name;
   }
 }

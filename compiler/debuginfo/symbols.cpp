@@ -1,4 +1,5 @@
-// Walks the symbol tables where they lie in the mapped files; only .gnu_debugdata goes through libdwfl.
+// Walks the symbol tables where they lie in the mapped files; only .gnu_debugdata goes through
+// libdwfl.
 #include "compiler/debuginfo/symbols.h"
 
 #include <elfutils/libdwfl.h>
@@ -36,8 +37,10 @@ bool is_function(const Elf64_Sym& s) {
   return s.st_shndx != SHN_UNDEF && s.st_value != 0 && (type == STT_FUNC || type == STT_GNU_IFUNC);
 }
 
-// Appends the functions of one kind of table. `code` is the module itself: a debug file has no code.
-bool add_functions(const ObjectFile& table, uint32_t type, const ObjectFile& code, std::vector<Symbol>& out) {
+// Appends the functions of one kind of table. `code` is the module itself: a debug file has no
+// code.
+bool add_functions(const ObjectFile& table, uint32_t type, const ObjectFile& code,
+                   std::vector<Symbol>& out) {
   const size_t before = out.size();
   each_symbol(table, type, [&](const Elf64_Sym& s, std::string_view name) {
     if (is_function(s) && code.is_code(s.st_value) && !name.empty()) {
@@ -56,7 +59,8 @@ void add_packed_functions(const ObjectFile& elf, SymbolTable& table) {
     GElf_Sym s;
     GElf_Addr address = 0;
     GElf_Word section = 0;
-    const char* name = dwfl_module_getsym_info(file.module(), i, &s, &address, &section, nullptr, nullptr);
+    const char* name =
+        dwfl_module_getsym_info(file.module(), i, &s, &address, &section, nullptr, nullptr);
     if (name && *name && is_function(s) && elf.is_code(s.st_value)) {
       table.names.emplace_back(name);
       table.functions.push_back({s.st_value, s.st_size, table.names.back(),

@@ -19,8 +19,8 @@ struct Symbol {
   bool ifunc = false;  // `address` is the resolver's
 };
 
-// SymbolTable: all function symbols of one module, in table order, aliases included. The names live as
-// long as the files it was read from (`debug_file` is kept here) and this object.
+// SymbolTable: all function symbols of one module, in table order, aliases included. The names live
+// as long as the files it was read from (`debug_file` is kept here) and this object.
 struct SymbolTable {
   std::vector<Symbol> functions;
   bool complete = false;  // local functions are listed too
@@ -28,7 +28,8 @@ struct SymbolTable {
   std::deque<std::string> names;  // of symbols unpacked from .gnu_debugdata
 };
 
-// Reads .symtab; without one that of the separate debug file; without that .dynsym and .gnu_debugdata.
+// Reads .symtab; without one that of the separate debug file; without that .dynsym and
+// .gnu_debugdata.
 SymbolTable read_symbols(const ObjectFile& elf);
 // The function symbols of the file's own tables only; enough to know where code begins.
 std::vector<Symbol> own_symbols(const ObjectFile& elf);

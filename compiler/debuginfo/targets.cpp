@@ -125,8 +125,9 @@ class Navigator {
                      fmt::format("{} is {}, which is not a number", text_, type_name(type_)));
     }
     if (scalar->floating || scalar->size > 8) {
-      return failure(Kind::NotBuilt, -1,
-                     fmt::format("{} is {}, and reading those is not built yet", text_, type_name(type_)));
+      return failure(
+          Kind::NotBuilt, -1,
+          fmt::format("{} is {}, and reading those is not built yet", text_, type_name(type_)));
     }
     shown = scalar->as;
     if (bits_) {
@@ -180,8 +181,8 @@ class Navigator {
   }
 
   TargetFailure whole_struct() {
-    TargetFailure f = failure(Kind::BadUse, -1,
-                              fmt::format("{} is a whole {}, not a number", text_, type_name(type_)));
+    TargetFailure f = failure(
+        Kind::BadUse, -1, fmt::format("{} is a whole {}, not a number", text_, type_name(type_)));
     std::vector<std::string> names;
     for (const std::string& line : list_members(&*type_, names)) {
       f.notes.push_back("member " + line);
@@ -201,10 +202,12 @@ class Navigator {
       Spot word = spot_;
       add_constant(word.expr, int64_t(unit));
       LocExpr expr = load(word, uint8_t(bytes), false);
-      expr.steps.push_back({LocStep::Extract, int64_t(bit_offset_ - unit * 8), int64_t(*bits_), is_signed});
+      expr.steps.push_back(
+          {LocStep::Extract, int64_t(bit_offset_ - unit * 8), int64_t(*bits_), is_signed});
       return expr;
     }
-    return failure(Kind::NotBuilt, -1, text_ + " crosses 8 bytes, and reading that is not built yet");
+    return failure(Kind::NotBuilt, -1,
+                   text_ + " crosses 8 bytes, and reading that is not built yet");
   }
 
   DwarfIndex& index_;
@@ -240,8 +243,8 @@ std::variant<Navigator, TargetFailure> start_at_return(Dwarf_Die* function, cons
   return Navigator(std::move(spot), type, "$return", index);
 }
 
-TargetFailure unknown_variable(Dwarf_Die* function, const ProbePlace& place, const std::string& name,
-                               DwarfIndex& index) {
+TargetFailure unknown_variable(Dwarf_Die* function, const ProbePlace& place,
+                               const std::string& name, DwarfIndex& index) {
   TargetFailure f = failure(Kind::UnknownName, -1,
                             fmt::format("no variable \"{}\" in {}()", name, die_name(function)));
   std::string line;
@@ -275,11 +278,12 @@ std::variant<Navigator, TargetFailure> start(Dwarf_Die* function, const ProbePla
   Result<Spot> spot = locate(*variable, function, place, index);
   if (!spot.ok()) {
     const Kind kind = spot.error().kind == Fail::Unsupported ? Kind::NotBuilt : Kind::NotHere;
-    TargetFailure f = failure(kind, -1,
-                              fmt::format("${} cannot be read here: {}", name, spot.error().message));
+    TargetFailure f =
+        failure(kind, -1, fmt::format("${} cannot be read here: {}", name, spot.error().message));
     const std::string ranges = live_ranges(*variable, place, index);
     if (!ranges.empty()) {
-      f.notes.push_back(fmt::format("${} has a location in {}() at {}", name, die_name(function), ranges));
+      f.notes.push_back(
+          fmt::format("${} has a location in {}() at {}", name, die_name(function), ranges));
     }
     return f;
   }

@@ -1,4 +1,5 @@
-// Target expressions: $x->y[1] step by step from a variable's place to the value wanted. Only for this room.
+// Target expressions: $x->y[1] step by step from a variable's place to the value wanted. Only for
+// this room.
 #pragma once
 #include "compiler/debuginfo/debug_info.h"
 #include "compiler/debuginfo/dwarf_index.h"

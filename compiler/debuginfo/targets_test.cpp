@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/debuginfo/module.h"
-#include "compiler/debuginfo/victim.h"
+#include "compiler/debuginfo/victim_support.h"
 
 namespace dj {
 namespace {
@@ -53,7 +53,8 @@ struct Built {
 TargetStep field(const std::string& name) { return {TargetStep::Field, name, 0, {}}; }
 TargetStep element(int64_t index) { return {TargetStep::ConstElement, "", index, {}}; }
 
-TargetExpr target(const std::string& name, std::vector<TargetStep> path = {}, bool address = false) {
+TargetExpr target(const std::string& name, std::vector<TargetStep> path = {},
+                  bool address = false) {
   TargetExpr expr;
   expr.name = name;
   expr.path = std::move(path);
@@ -71,14 +72,26 @@ LocExpr located(Built& built, const ProbePlace& place, const TargetExpr& expr) {
 }
 
 TEST(Targets, ArgumentsAtTheFirstInstruction) {
-  struct { TargetExpr expr; long value; } rows[] = {
-      {target("fd"), -3}, {target("c"), 200}, {target("s"), -4}, {target("big"), 1L << 40},
-      {target("seventh"), 70}, {target("p", {field("x")}), -1}, {target("p", {field("in"), field("a")}), 3},
-      {target("p", {field("in"), field("b")}), 4}, {target("p", {field("in"), field("c")}), -5},
+  struct {
+    TargetExpr expr;
+    long value;
+  } rows[] = {
+      {target("fd"), -3},
+      {target("c"), 200},
+      {target("s"), -4},
+      {target("big"), 1L << 40},
+      {target("seventh"), 70},
+      {target("p", {field("x")}), -1},
+      {target("p", {field("in"), field("a")}), 3},
+      {target("p", {field("in"), field("b")}), 4},
+      {target("p", {field("in"), field("c")}), -5},
       {target("p", {field("in"), field("name"), element(1)}), 'm'},
       {target("p", {field("next"), field("next"), field("l")}), 77},
-      {target("p", {field("grid"), element(1), element(2)}), 6}, {target("p", {element(0), field("y")}), 2},
-      {target("msg", {element(4)}), 'o'}, {target("global_counter"), 7}, {target("hidden"), 9},
+      {target("p", {field("grid"), element(1), element(2)}), 6},
+      {target("p", {element(0), field("y")}), 2},
+      {target("msg", {element(4)}), 'o'},
+      {target("global_counter"), 7},
+      {target("hidden"), 9},
       {target("tls_value"), 3},
   };
   for (const char* compiler : kCompilers) {
@@ -104,10 +117,12 @@ TEST(Targets, StructsByValueAndWhatComesBehindThem) {
         gdb_expression(located(built, place, target("big", {field("in"), field("a")}))),
         gdb_expression(located(built, place, target("k"))),
     };
-    EXPECT_EQ(gdb_values(built.folder, built.file, place.pc, expressions), (std::vector<long>{3, 11}))
+    EXPECT_EQ(gdb_values(built.folder, built.file, place.pc, expressions),
+              (std::vector<long>{3, 11}))
         << compiler;
     // An integer behind a double is in the first integer register.
-    EXPECT_EQ(to_string(located(built, built.entry("scale"), target("after"))), "rdi extend4s") << compiler;
+    EXPECT_EQ(to_string(located(built, built.entry("scale"), target("after"))), "rdi extend4s")
+        << compiler;
   }
 }
 
@@ -176,12 +191,14 @@ TEST(Targets, MistakesSayWhatThereIs) {
   auto fails = [&](const TargetExpr& expr) {
     TargetAnswer answer = info.target(place, expr);
     EXPECT_TRUE(std::holds_alternative<TargetFailure>(answer));
-    return std::holds_alternative<TargetFailure>(answer) ? std::get<TargetFailure>(answer) : TargetFailure{};
+    return std::holds_alternative<TargetFailure>(answer) ? std::get<TargetFailure>(answer)
+                                                         : TargetFailure{};
   };
   const TargetFailure name = fails(target("mgs"));
   EXPECT_EQ(name.kind, TargetFailure::UnknownName);
   EXPECT_EQ(name.known.at(0), "fd");
-  EXPECT_NE(name.notes.at(0).find("$fd: int, $msg: const char*, $p: struct point*"), std::string::npos);
+  EXPECT_NE(name.notes.at(0).find("$fd: int, $msg: const char*, $p: struct point*"),
+            std::string::npos);
   const TargetFailure member = fails(target("p", {field("z")}));
   EXPECT_EQ(member.kind, TargetFailure::UnknownField);
   EXPECT_EQ(member.step, 0);
@@ -205,7 +222,8 @@ TEST(Targets, TextFormsListParametersInOrder) {
   EXPECT_EQ(text.items[0].as, TargetText::Item::As::Signed);
   EXPECT_EQ(text.items[1].as, TargetText::Item::As::Hex);
   EXPECT_EQ(text.items[3].as, TargetText::Item::As::Unsigned);
-  const TargetText scale = std::get<TargetText>(built.module->debug_info()->text(built.entry("scale"), "$parms"));
+  const TargetText scale =
+      std::get<TargetText>(built.module->debug_info()->text(built.entry("scale"), "$parms"));
   EXPECT_FALSE(scale.items.at(0).defined);
   EXPECT_TRUE(scale.items.at(1).defined);
 }
@@ -222,22 +240,27 @@ int main(int argc, char**) { Klass k; int r = 41; int z = k.method(argc, r); ret
 )";
   for (const char* compiler : {"g++ -O0", "clang++-19 -O0", "g++ -O1"}) {
     Folder folder;
-    const std::string file = folder.build(std::string(compiler) + " -g -no-pie -fno-pie", folder.file("t.cpp", source), "t");
+    const std::string file = folder.build(std::string(compiler) + " -g -no-pie -fno-pie",
+                                          folder.file("t.cpp", source), "t");
     std::unique_ptr<Module> module = Module::open(file).take();
     auto value = [&](const char* function, const TargetExpr& expr) {
       const CodeFunction f = module->find(NameMatcher(function)).functions.at(0);
-      TargetAnswer answer = module->debug_info()->target({f.begin, f.begin, true, false, false}, expr);
+      TargetAnswer answer =
+          module->debug_info()->target({f.begin, f.begin, true, false, false}, expr);
       if (auto* failed = std::get_if<TargetFailure>(&answer)) {
         ADD_FAILURE() << compiler << " " << function << " " << failed->message;
         return std::vector<long>{};
       }
       return gdb_values(folder, file, f.begin, {gdb_expression(std::get<LocExpr>(answer))});
     };
-    EXPECT_EQ(value("Klass::method", target("this", {field("id")})), std::vector<long>{5}) << compiler;
-    EXPECT_EQ(value("Klass::method", target("this", {field("alias")})), std::vector<long>{3}) << compiler;
+    EXPECT_EQ(value("Klass::method", target("this", {field("id")})), std::vector<long>{5})
+        << compiler;
+    EXPECT_EQ(value("Klass::method", target("this", {field("alias")})), std::vector<long>{3})
+        << compiler;
     EXPECT_EQ(value("Klass::method", target("r")), std::vector<long>{41}) << compiler;
     EXPECT_EQ(value("length", target("k")), std::vector<long>{4}) << compiler;
-    EXPECT_EQ(value("length", target("text", {field("_M_string_length")})), std::vector<long>{3}) << compiler;
+    EXPECT_EQ(value("length", target("text", {field("_M_string_length")})), std::vector<long>{3})
+        << compiler;
     EXPECT_EQ(value("make", target("n")), std::vector<long>{6}) << compiler;
   }
 }

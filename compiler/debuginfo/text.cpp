@@ -62,7 +62,8 @@ std::vector<FunctionRange> tidy(std::vector<FunctionRange> ranges) {
       open.pop_back();
     }
     const bool crosses = !open.empty() && r.end > open.back().end;
-    const bool same = !result.empty() && result.back().begin == r.begin && result.back().end == r.end;
+    const bool same =
+        !result.empty() && result.back().begin == r.begin && result.back().end == r.end;
     if (!crosses && !same) {
       open.push_back(r);
       result.push_back(r);
@@ -92,7 +93,8 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
     }
   }
   text.functions = tidy(std::move(ranges));
-  // A function without a size reaches to whatever comes next, unless an entry of .eh_frame knows better.
+  // A function without a size reaches to whatever comes next, unless an entry of .eh_frame knows
+  // better.
   sort_unique(unsized);
   std::vector<FunctionRange> more;
   for (uint64_t begin : unsized) {
@@ -103,7 +105,8 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
     }
     uint64_t end = begin + elf.at(begin).size();
     for (const Section& s : elf.sections()) {
-      if (s.executable() && begin >= s.header.sh_addr && begin < s.header.sh_addr + s.header.sh_size) {
+      if (s.executable() && begin >= s.header.sh_addr &&
+          begin < s.header.sh_addr + s.header.sh_size) {
         end = std::min(end, s.header.sh_addr + s.header.sh_size);
       }
     }
@@ -122,8 +125,8 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
   }
 }
 
-// Values that dynamic relocations write into data, by the word they write; only those that are known
-// from the file.
+// Values that dynamic relocations write into data, by the word they write; only those that are
+// known from the file.
 template <typename Visit>
 void each_relocated_word(const ObjectFile& elf, Visit visit) {
   for (const Section& s : elf.sections()) {
@@ -164,7 +167,8 @@ void each_relocated_word(const ObjectFile& elf, Visit visit) {
   }
 }
 
-// Critical sections: struct rseq_cs { u32 version, flags; u64 start, length, abort; }, 32 bytes each.
+// Critical sections: struct rseq_cs { u32 version, flags; u64 start, length, abort; }, 32 bytes
+// each.
 void add_rseq(const ObjectFile& elf, ModuleText& text) {
   const Section* section = elf.section("__rseq_cs");
   if (!section) {

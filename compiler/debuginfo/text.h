@@ -1,4 +1,5 @@
-// read_text(): all that the safety checks want to know about a module's machine code, from its file.
+// read_text(): all that the safety checks want to know about a module's machine code, from its
+// file.
 #pragma once
 #include <string>
 

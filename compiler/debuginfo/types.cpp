@@ -58,8 +58,8 @@ std::string pointer_name(Dwarf_Die* pointer, const char* mark) {
   return type_name(target) + mark;
 }
 
-// Bit-fields: DW_AT_data_bit_offset counts from the struct's beginning; the older DW_AT_bit_offset from
-// the high end of the storage unit.
+// Bit-fields: DW_AT_data_bit_offset counts from the struct's beginning; the older DW_AT_bit_offset
+// from the high end of the storage unit.
 void place_bits(Member& member) {
   member.bit_size = number(&member.die, DW_AT_bit_size);
   if (!member.bit_size) {
@@ -81,9 +81,7 @@ void place_bits(Member& member) {
 
 }  // namespace
 
-TypeDie type_of(Dwarf_Die* die) {
-  return referred(die, DW_AT_type);
-}
+TypeDie type_of(Dwarf_Die* die) { return referred(die, DW_AT_type); }
 
 TypeDie strip_type(TypeDie type, DwarfIndex& index) {
   for (int depth = 0; type && depth < 64; depth++) {
@@ -112,15 +110,24 @@ std::string type_name(TypeDie type) {
     return keyword + " " + (name.empty() ? "{...}" : name);
   };
   switch (dwarf_tag(&*type)) {
-    case DW_TAG_pointer_type: return pointer_name(&*type, "*");
-    case DW_TAG_reference_type: return pointer_name(&*type, "&");
-    case DW_TAG_rvalue_reference_type: return pointer_name(&*type, "&&");
-    case DW_TAG_structure_type: return tagged("struct");
-    case DW_TAG_class_type: return tagged("class");
-    case DW_TAG_union_type: return tagged("union");
-    case DW_TAG_enumeration_type: return tagged("enum");
-    case DW_TAG_array_type: return array_name(&*type);
-    case DW_TAG_subroutine_type: return function_name(&*type, "");
+    case DW_TAG_pointer_type:
+      return pointer_name(&*type, "*");
+    case DW_TAG_reference_type:
+      return pointer_name(&*type, "&");
+    case DW_TAG_rvalue_reference_type:
+      return pointer_name(&*type, "&&");
+    case DW_TAG_structure_type:
+      return tagged("struct");
+    case DW_TAG_class_type:
+      return tagged("class");
+    case DW_TAG_union_type:
+      return tagged("union");
+    case DW_TAG_enumeration_type:
+      return tagged("enum");
+    case DW_TAG_array_type:
+      return array_name(&*type);
+    case DW_TAG_subroutine_type:
+      return function_name(&*type, "");
     case DW_TAG_const_type:
     case DW_TAG_volatile_type: {
       const char* word = dwarf_tag(&*type) == DW_TAG_const_type ? "const" : "volatile";
@@ -133,8 +140,10 @@ std::string type_name(TypeDie type) {
       return behind ? text + " " + word : std::string(word) + " " + text;
     }
     case DW_TAG_restrict_type:
-    case DW_TAG_atomic_type: return type_name(type_of(&*type));
-    default: return name.empty() ? "?" : name;
+    case DW_TAG_atomic_type:
+      return type_name(type_of(&*type));
+    default:
+      return name.empty() ? "?" : name;
   }
 }
 
@@ -143,9 +152,7 @@ uint64_t type_size(Dwarf_Die* type) {
   return dwarf_aggregate_size(type, &size) == 0 ? size : 0;
 }
 
-bool is_pointer(Dwarf_Die* stripped) {
-  return dwarf_tag(stripped) == DW_TAG_pointer_type;
-}
+bool is_pointer(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_pointer_type; }
 
 bool is_reference(Dwarf_Die* stripped) {
   const int tag = dwarf_tag(stripped);
@@ -157,9 +164,7 @@ bool is_struct(Dwarf_Die* stripped) {
   return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-bool is_array(Dwarf_Die* stripped) {
-  return dwarf_tag(stripped) == DW_TAG_array_type;
-}
+bool is_array(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_array_type; }
 
 std::optional<Scalar> scalar_of(Dwarf_Die* stripped) {
   const uint64_t size = type_size(stripped);
@@ -168,26 +173,34 @@ std::optional<Scalar> scalar_of(Dwarf_Die* stripped) {
     case DW_TAG_pointer_type:
     case DW_TAG_reference_type:
     case DW_TAG_rvalue_reference_type:
-    case DW_TAG_ptr_to_member_type: return Scalar{8, false, false, As::Hex};
-    case DW_TAG_unspecified_type: return Scalar{8, false, false, As::Hex};  // nullptr_t
+    case DW_TAG_ptr_to_member_type:
+      return Scalar{8, false, false, As::Hex};
+    case DW_TAG_unspecified_type:
+      return Scalar{8, false, false, As::Hex};  // nullptr_t
     case DW_TAG_enumeration_type: {
       TypeDie base = type_of(stripped);
       const uint64_t encoding = base ? number(&*base, DW_AT_encoding).value_or(DW_ATE_signed) : 0;
       const bool is_unsigned = encoding == DW_ATE_unsigned || encoding == DW_ATE_unsigned_char;
       return Scalar{bytes, !is_unsigned, false, is_unsigned ? As::Unsigned : As::Signed};
     }
-    case DW_TAG_base_type: break;
-    default: return std::nullopt;
+    case DW_TAG_base_type:
+      break;
+    default:
+      return std::nullopt;
   }
   switch (number(stripped, DW_AT_encoding).value_or(DW_ATE_unsigned)) {
     case DW_ATE_signed:
-    case DW_ATE_signed_char: return Scalar{bytes, true, false, As::Signed};
+    case DW_ATE_signed_char:
+      return Scalar{bytes, true, false, As::Signed};
     case DW_ATE_float:
     case DW_ATE_complex_float:
     case DW_ATE_imaginary_float:
-    case DW_ATE_decimal_float: return Scalar{bytes, true, true, As::Signed};
-    case DW_ATE_address: return Scalar{bytes, false, false, As::Hex};
-    default: return Scalar{bytes, false, false, As::Unsigned};
+    case DW_ATE_decimal_float:
+      return Scalar{bytes, true, true, As::Signed};
+    case DW_ATE_address:
+      return Scalar{bytes, false, false, As::Hex};
+    default:
+      return Scalar{bytes, false, false, As::Unsigned};
   }
 }
 
@@ -204,7 +217,8 @@ Subscript subscript(Dwarf_Die* array, unsigned dimension, DwarfIndex& index) {
   return result;
 }
 
-std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name, DwarfIndex& index) {
+std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name,
+                                  DwarfIndex& index) {
   for (Dwarf_Die& child : children(structure)) {
     const int tag = dwarf_tag(&child);
     if (tag != DW_TAG_member && tag != DW_TAG_inheritance) {

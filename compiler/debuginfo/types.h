@@ -1,4 +1,5 @@
-// C and C++ types as DWARF describes them: how large, how to read, what is inside. Only for this room.
+// C and C++ types as DWARF describes them: how large, how to read, what is inside. Only for this
+// room.
 #pragma once
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -48,11 +49,12 @@ Subscript subscript(Dwarf_Die* array, unsigned dimension, DwarfIndex& index);
 // A member found by name, through anonymous and base parts.
 struct Member {
   Dwarf_Die die;
-  uint64_t offset = 0;            // bytes from the outer struct's beginning
+  uint64_t offset = 0;               // bytes from the outer struct's beginning
   std::optional<uint64_t> bit_size;  // a bit-field
-  uint64_t bit_offset = 0;        // of a bit-field, from the outer struct's beginning
+  uint64_t bit_offset = 0;           // of a bit-field, from the outer struct's beginning
 };
-std::optional<Member> find_member(Dwarf_Die* stripped_struct, const std::string& name, DwarfIndex& index);
+std::optional<Member> find_member(Dwarf_Die* stripped_struct, const std::string& name,
+                                  DwarfIndex& index);
 // "int x", in declaration order; names alone in `names`.
 std::vector<std::string> list_members(Dwarf_Die* stripped_struct, std::vector<std::string>& names);
 

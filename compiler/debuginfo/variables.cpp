@@ -69,8 +69,13 @@ bool has_place(Dwarf_Die* die) {
 
 bool is_list(Dwarf_Attribute* location) {
   switch (dwarf_whatform(location)) {
-    case DW_FORM_sec_offset: case DW_FORM_loclistx: case DW_FORM_data4: case DW_FORM_data8: return true;
-    default: return false;
+    case DW_FORM_sec_offset:
+    case DW_FORM_loclistx:
+    case DW_FORM_data4:
+    case DW_FORM_data8:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -89,8 +94,8 @@ Result<Spot> constant_spot(Dwarf_Attribute* attr) {
   return spot;
 }
 
-// Whether a plain expression of a parameter already holds before the first instruction: it does when it
-// names an argument register or no register at all.
+// Whether a plain expression of a parameter already holds before the first instruction: it does
+// when it names an argument register or no register at all.
 bool holds_at_entry(std::span<const Dwarf_Op> ops) {
   if (ops.empty()) {
     return true;
@@ -109,10 +114,12 @@ Result<Spot> unlocated(ScopedVariable& variable, DwarfIndex& index) {
   if (flag(&variable.die, DW_AT_external)) {
     if (uint64_t address = find_data_symbol(index.elf(), variable.name)) {
       Spot spot;
-      spot.expr.steps = {{LocStep::PushConst, int64_t(address)}, {LocStep::PushBias}, {LocStep::Add}};
+      spot.expr.steps = {
+          {LocStep::PushConst, int64_t(address)}, {LocStep::PushBias}, {LocStep::Add}};
       return spot;
     }
-    return Error{"it is defined in another file, and looking there is not built yet", Fail::Unsupported};
+    return Error{"it is defined in another file, and looking there is not built yet",
+                 Fail::Unsupported};
   }
   return Error{"it was optimized out"};
 }

@@ -9,28 +9,38 @@ namespace {
 
 const char* role_name(Handler::Role role) {
   switch (role) {
-    case Handler::Role::Body: return "body";
-    case Handler::Role::Capture: return "capture";
-    case Handler::Role::Host: return "host";
+    case Handler::Role::Body:
+      return "body";
+    case Handler::Role::Capture:
+      return "capture";
+    case Handler::Role::Host:
+      return "host";
   }
   return "?";
 }
 
 const char* form_name(Handler::Form form) {
   switch (form) {
-    case Handler::Form::Boundary: return "boundary";
-    case Handler::Form::Middle: return "middle";
-    case Handler::Form::Host: return "host";
+    case Handler::Form::Boundary:
+      return "boundary";
+    case Handler::Form::Middle:
+      return "middle";
+    case Handler::Form::Host:
+      return "host";
   }
   return "?";
 }
 
 const char* when_name(HostProbe::When when) {
   switch (when) {
-    case HostProbe::When::Begin: return "begin";
-    case HostProbe::When::End: return "end";
-    case HostProbe::When::ProcessEnd: return "process-end";
-    case HostProbe::When::Timer: return "timer";
+    case HostProbe::When::Begin:
+      return "begin";
+    case HostProbe::When::End:
+      return "end";
+    case HostProbe::When::ProcessEnd:
+      return "process-end";
+    case HostProbe::When::Timer:
+      return "timer";
   }
   return "?";
 }
@@ -45,8 +55,9 @@ std::string text_of(const TargetPlan& plan) {
   static const char* const kAs[] = {"signed", "unsigned", "hex", "char"};
   std::string text = "text";
   for (const TargetText::Item& item : std::get<TargetText>(plan).items) {
-    text += fmt::format(" {}=[{}]", item.name,
-                        item.defined ? std::string(kAs[int(item.as)]) + ": " + to_string(item.value) : "?");
+    text += fmt::format(
+        " {}=[{}]", item.name,
+        item.defined ? std::string(kAs[int(item.as)]) + ": " + to_string(item.value) : "?");
   }
   return text;
 }
@@ -56,20 +67,21 @@ std::string text_of(const TargetPlan& plan) {
 std::string dump(const Plan& plan) {
   std::string out;
   for (size_t i = 0; i < plan.modules.size(); i++) {
-    out += fmt::format("module {} {}{}{}\n", i, plan.modules[i].path,
-                       plan.modules[i].build_id.empty() ? "" : " build-id ", plan.modules[i].build_id);
+    out +=
+        fmt::format("module {} {}{}{}\n", i, plan.modules[i].path,
+                    plan.modules[i].build_id.empty() ? "" : " build-id ", plan.modules[i].build_id);
   }
   for (size_t i = 0; i < plan.sites.size(); i++) {
     const Site& s = plan.sites[i];
     const std::string source = s.file.empty() ? "" : fmt::format(" {}:{}", s.file, s.line);
     out += fmt::format("site {} {} module {} {:#x} in {:#x}..{:#x} {}{} handlers {}\n", i,
-                       site_letter(s.kind), s.module, s.address, s.function_begin, s.function_end, s.function,
-                       source, fmt::join(s.handlers, ","));
+                       site_letter(s.kind), s.module, s.address, s.function_begin, s.function_end,
+                       s.function, source, fmt::join(s.handlers, ","));
   }
   for (size_t i = 0; i < plan.handlers.size(); i++) {
     const Handler& h = plan.handlers[i];
-    out += fmt::format("handler {} probe {} {} {}{}\n", i, h.probe, role_name(h.role), form_name(h.form),
-                       h.wants_site ? " wants-site" : "");
+    out += fmt::format("handler {} probe {} {} {}{}\n", i, h.probe, role_name(h.role),
+                       form_name(h.form), h.wants_site ? " wants-site" : "");
     if (h.role == Handler::Role::Capture) {
       out += fmt::format("  for handler {}\n", h.capture_for);
     }

@@ -9,8 +9,8 @@
 
 namespace dj {
 
-// One line each: process("/path").function("name@file:line"). with_variables: followed by the variables that
-// are visible there, "$fd:int $buf:char*".
+// One line each: process("/path").function("name@file:line"). with_variables: followed by the
+// variables that are visible there, "$fd:int $buf:char*".
 std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& files,
                  bool with_variables, Diags& diags);
 

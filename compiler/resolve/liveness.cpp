@@ -10,7 +10,9 @@ namespace dj {
 namespace {
 
 template <class... Ts>
-struct overloaded : Ts... { using Ts::operator()...; };
+struct overloaded : Ts... {
+  using Ts::operator()...;
+};
 template <class... Ts>
 overloaded(Ts...) -> overloaded<Ts...>;
 
@@ -27,28 +29,39 @@ class Walker {
       return;
     }
     std::visit(overloaded{
-        [&](const Block& s) { for (const StmtPtr& inner : s.body) walk(inner); },
-        [&](const ExprStmt& s) { walk(s.expr); },
-        [&](const StatAdd& s) { walk(s.place); walk(s.value); },
-        [&](const If& s) {
-          const std::optional<bool> known = constant(s.condition);
-          if (!known) {
-            walk(s.condition);
-          }
-          if (known.value_or(true)) walk(s.then);
-          if (!known.value_or(false)) walk(s.otherwise);
-        },
-        [&](const Loop& s) {
-          if (s.condition && constant(s.condition) == false) {
-            return;
-          }
-          walk(s.condition); walk(s.step); walk(s.body);
-        },
-        [&](const Foreach& s) { walk(s.limit); walk(s.body); },
-        [&](const Return& s) { walk(s.value); },
-        [&](const DeleteElement& s) { walk(s.element); },
-        [](const auto&) {},  // Break, Continue, Next, DeleteGlobal hold no expressions
-    }, stmt->node);
+                   [&](const Block& s) {
+                     for (const StmtPtr& inner : s.body) walk(inner);
+                   },
+                   [&](const ExprStmt& s) { walk(s.expr); },
+                   [&](const StatAdd& s) {
+                     walk(s.place);
+                     walk(s.value);
+                   },
+                   [&](const If& s) {
+                     const std::optional<bool> known = constant(s.condition);
+                     if (!known) {
+                       walk(s.condition);
+                     }
+                     if (known.value_or(true)) walk(s.then);
+                     if (!known.value_or(false)) walk(s.otherwise);
+                   },
+                   [&](const Loop& s) {
+                     if (s.condition && constant(s.condition) == false) {
+                       return;
+                     }
+                     walk(s.condition);
+                     walk(s.step);
+                     walk(s.body);
+                   },
+                   [&](const Foreach& s) {
+                     walk(s.limit);
+                     walk(s.body);
+                   },
+                   [&](const Return& s) { walk(s.value); },
+                   [&](const DeleteElement& s) { walk(s.element); },
+                   [](const auto&) {},  // Break, Continue, Next, DeleteGlobal hold no expressions
+               },
+               stmt->node);
   }
 
  private:
@@ -62,32 +75,40 @@ class Walker {
     if (!expr) {
       return;
     }
-    std::visit(overloaded{
-        [&](const ElementRef& e) { walk(e.keys); },
-        [&](const Unary& e) { walk(e.operand); },
-        [&](const Binary& e) { binary(e); },
-        [&](const Ternary& e) {
-          const std::optional<bool> known = constant(e.condition);
-          if (!known) {
-            walk(e.condition);
-          }
-          if (known.value_or(true)) walk(e.then);
-          if (!known.value_or(false)) walk(e.otherwise);
+    std::visit(
+        overloaded{
+            [&](const ElementRef& e) { walk(e.keys); }, [&](const Unary& e) { walk(e.operand); },
+            [&](const Binary& e) { binary(e); },
+            [&](const Ternary& e) {
+              const std::optional<bool> known = constant(e.condition);
+              if (!known) {
+                walk(e.condition);
+              }
+              if (known.value_or(true)) walk(e.then);
+              if (!known.value_or(false)) walk(e.otherwise);
+            },
+            [&](const Assign& e) {
+              walk(e.place);
+              walk(e.value);
+            },
+            [&](const Crement& e) { walk(e.place); },
+            [&](const CallFunction& e) {
+              walk(e.args);
+              call(e.function);
+            },
+            [&](const CallBuiltin& e) {
+              walk(e.args);
+              wants_site = wants_site || (builtins()[e.builtin].flags & kSite);
+            },
+            [&](const InArray& e) { walk(e.keys); }, [&](const StatRead& e) { walk(e.place); },
+            [&](const TargetRef& e) {
+              walk(e.args);
+              mark(e.target);
+            },
+            [&](const Print& e) { walk(e.args); }, [&](const PrintHist& e) { walk(e.place); },
+            [](const auto&) {},  // literals, names and @defined read no target
         },
-        [&](const Assign& e) { walk(e.place); walk(e.value); },
-        [&](const Crement& e) { walk(e.place); },
-        [&](const CallFunction& e) { walk(e.args); call(e.function); },
-        [&](const CallBuiltin& e) {
-          walk(e.args);
-          wants_site = wants_site || (builtins()[e.builtin].flags & kSite);
-        },
-        [&](const InArray& e) { walk(e.keys); },
-        [&](const StatRead& e) { walk(e.place); },
-        [&](const TargetRef& e) { walk(e.args); mark(e.target); },
-        [&](const Print& e) { walk(e.args); },
-        [&](const PrintHist& e) { walk(e.place); },
-        [](const auto&) {},  // literals, names and @defined read no target
-    }, expr->node);
+        expr->node);
   }
 
   // The right side of && and || runs only when the left one does not decide.
@@ -147,7 +168,8 @@ class Walker {
 
 }  // namespace
 
-std::vector<bool> live_targets(const Program& program, const Probe& probe, const std::vector<bool>& defined) {
+std::vector<bool> live_targets(const Program& program, const Probe& probe,
+                               const std::vector<bool>& defined) {
   Walker walker(program, defined);
   walker.walk(probe.body);
   walker.live.resize(probe.targets.size());

@@ -1,4 +1,5 @@
-// Which target values a probe's body really needs, once @defined(...) is known; and what else it asks of a site.
+// Which target values a probe's body really needs, once @defined(...) is known; and what else it
+// asks of a site.
 #pragma once
 #include <vector>
 
@@ -6,9 +7,10 @@
 
 namespace dj {
 
-// live[t]: some expression that can run reads target t. defined[t]: target t has a value there. Branches
-// behind a false @defined do not count.
-std::vector<bool> live_targets(const Program& program, const Probe& probe, const std::vector<bool>& defined);
+// live[t]: some expression that can run reads target t. defined[t]: target t has a value there.
+// Branches behind a false @defined do not count.
+std::vector<bool> live_targets(const Program& program, const Probe& probe,
+                               const std::vector<bool>& defined);
 
 // The body, or a function it calls, asks for its site (probefunc(), pp() ...).
 bool asks_for_site(const Program& program, const Probe& probe);

@@ -17,9 +17,7 @@ std::string real_path(const std::string& path) {
   return result;
 }
 
-std::string base_of(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
+std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // The first executable of that name in $PATH; empty: none.
 std::string in_path(const std::string& name) {
@@ -39,12 +37,12 @@ std::string in_path(const std::string& name) {
 }  // namespace
 
 ModuleSet::ModuleSet(const TargetFiles& files)
-    : paths_(files.modules), modules_(files.modules.size()), tried_(files.modules.size()),
+    : paths_(files.modules),
+      modules_(files.modules.size()),
+      tried_(files.modules.size()),
       has_target_(files.has_target) {}
 
-std::string ModuleSet::base_name(size_t i) const {
-  return base_of(paths_[i]);
-}
+std::string ModuleSet::base_name(size_t i) const { return base_of(paths_[i]); }
 
 Module* ModuleSet::open(size_t i) {
   if (!tried_[i]) {

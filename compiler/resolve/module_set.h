@@ -22,7 +22,8 @@ class ModuleSet {
   // Null: not an object file that can be read (fonts, locale archives ...).
   Module* open(size_t i);
 
-  // Objects that "libc.so.6", "libc", "/lib/x/libc.so.6" or a wildcard means; from: the first to consider.
+  // Objects that "libc.so.6", "libc", "/lib/x/libc.so.6" or a wildcard means; from: the first to
+  // consider.
   std::vector<size_t> named(std::string_view name, size_t from) const;
   // What process("name") means; reports the mistake at `span` when it means nothing.
   std::vector<size_t> process(const std::string& name, Span span, Diags& diags);

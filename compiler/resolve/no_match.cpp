@@ -35,7 +35,8 @@ std::string searched(ModuleSet& modules, const std::vector<size_t>& objects) {
   return text;
 }
 
-// Names worth comparing: near in length, and the same at one of their ends. C++ symbols by their last part.
+// Names worth comparing: near in length, and the same at one of their ends. C++ symbols by their
+// last part.
 std::vector<std::string> candidates(PointQuery& query, std::string_view wanted,
                                     const std::vector<size_t>& objects) {
   const size_t colon = wanted.rfind("::");
@@ -55,7 +56,8 @@ std::vector<std::string> candidates(PointQuery& query, std::string_view wanted,
         const size_t at = demangled.rfind("::");
         name = at == std::string::npos ? demangled : std::string_view(demangled).substr(at + 2);
       }
-      const size_t difference = name.size() > last.size() ? name.size() - last.size() : last.size() - name.size();
+      const size_t difference =
+          name.size() > last.size() ? name.size() - last.size() : last.size() - name.size();
       if (name.empty() || difference > slack || is_fragment(s.name) ||
           (name.front() != last.front() && name.back() != last.back())) {
         continue;
@@ -73,11 +75,12 @@ std::vector<std::string> candidates(PointQuery& query, std::string_view wanted,
 
 }  // namespace
 
-void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objects, const SearchTally& tally,
-                  Severity severity) {
+void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objects,
+                  const SearchTally& tally, Severity severity) {
   const std::string& name = tally.ifuncs.front();
   const std::string message = fmt::format(
-      "\"{}\" is an IFUNC: its code is chosen when the program starts, and this finds none of it", name);
+      "\"{}\" is an IFUNC: its code is chosen when the program starts, and this finds none of it",
+      name);
   Diag& d = severity == Severity::Error ? query.diags.error("DJ3017", span, message)
                                         : query.diags.warning("DJ3017", span, message);
   std::vector<std::string> implementations;
@@ -98,7 +101,8 @@ void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objec
 
 namespace {
 
-void report_line(PointQuery& query, const FunctionPattern& pattern, Span span, const SearchTally& tally) {
+void report_line(PointQuery& query, const FunctionPattern& pattern, Span span,
+                 const SearchTally& tally) {
   Diag& d = query.diags.error("DJ3007", span,
                               fmt::format("no code for {}:{}{}", pattern.file, *pattern.line,
                                           pattern.name == "*" ? "" : " in " + pattern.name + "()"));
@@ -131,31 +135,36 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
     return;
   }
   if (!tally.without_debug_info.empty()) {
-    Diag& d = query.diags.error("DJ3010", span,
-                                fmt::format("source lines are not known: {} has no debug info (DWARF)",
-                                            tally.without_debug_info.front()));
+    Diag& d =
+        query.diags.error("DJ3010", span,
+                          fmt::format("source lines are not known: {} has no debug info (DWARF)",
+                                      tally.without_debug_info.front()));
     d.help = "compile with -g, or install the package with its debug symbols";
     return;
   }
   bool function_exists = false;
   for (size_t i : objects) {
     Module* file = pattern.line ? query.modules.open(i) : nullptr;
-    function_exists = function_exists || (file && !file->find(NameMatcher(pattern.name)).functions.empty());
+    function_exists =
+        function_exists || (file && !file->find(NameMatcher(pattern.name)).functions.empty());
   }
   if (function_exists) {
     report_line(query, pattern, span, tally);
     return;
   }
-  const std::string where = objects.size() == 1 ? query.modules.base_name(objects[0])
-                                                : fmt::format("the target's {} objects", objects.size());
+  const std::string where = objects.size() == 1
+                                ? query.modules.base_name(objects[0])
+                                : fmt::format("the target's {} objects", objects.size());
   const std::string source = pattern.file.empty() ? "" : " of " + pattern.file;
-  Diag& d = query.diags.error("DJ3004", span,
-                              fmt::format("no function{} matches \"{}\" in {}", source, pattern.name, where));
+  Diag& d = query.diags.error(
+      "DJ3004", span,
+      fmt::format("no function{} matches \"{}\" in {}", source, pattern.name, where));
   d.notes.push_back(searched(query.modules, objects));
   for (size_t i : objects) {
     Module* file = query.modules.open(i);
     if (file && !file->symbols().complete && i == objects[0]) {
-      d.notes.push_back(query.modules.base_name(i) + " is stripped: functions it does not export have no names");
+      d.notes.push_back(query.modules.base_name(i) +
+                        " is stripped: functions it does not export have no names");
     }
   }
   d.help = did_you_mean(near_names(pattern.name, candidates(query, pattern.name, objects)));

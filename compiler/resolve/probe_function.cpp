@@ -45,9 +45,7 @@ constexpr ProbeKind kKinds[] = {
 
 }  // namespace
 
-std::span<const ProbeKind> function_kinds() {
-  return kKinds;
-}
+std::span<const ProbeKind> function_kinds() { return kKinds; }
 
 void search_functions(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                       std::vector<Site>& sites, SearchTally& tally) {

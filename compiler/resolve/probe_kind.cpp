@@ -10,26 +10,41 @@ namespace dj {
 namespace {
 
 constexpr ProbeKind kUnbuilt[] = {
-    {"kernel.function(s)", nullptr},        {"kernel.function(s).call", nullptr},
-    {"kernel.function(s).return", nullptr}, {"kernel.statement(s)", nullptr},
-    {"module(s).function(s)", nullptr},     {"kernel.trace(s)", nullptr},
-    {"process.begin", nullptr},             {"process(s).begin", nullptr},
-    {"process.thread.begin", nullptr},      {"process(s).thread.begin", nullptr},
-    {"process.thread.end", nullptr},        {"process(s).thread.end", nullptr},
-    {"process.syscall", nullptr},           {"process(s).syscall", nullptr},
-    {"process.mark(s)", nullptr},           {"process(s).mark(s)", nullptr},
-    {"process.plt", nullptr},               {"process(s).plt", nullptr},
-    {"process.plt(s)", nullptr},            {"process(s).plt(s)", nullptr},
-    {"timer.profile", nullptr},             {"timer.jiffies(n)", nullptr},
-    {"error", nullptr},                     {"never", nullptr},
-    {"func(s).inline", nullptr},            {"process.function(s).inline", nullptr},
+    {"kernel.function(s)", nullptr},
+    {"kernel.function(s).call", nullptr},
+    {"kernel.function(s).return", nullptr},
+    {"kernel.statement(s)", nullptr},
+    {"module(s).function(s)", nullptr},
+    {"kernel.trace(s)", nullptr},
+    {"process.begin", nullptr},
+    {"process(s).begin", nullptr},
+    {"process.thread.begin", nullptr},
+    {"process(s).thread.begin", nullptr},
+    {"process.thread.end", nullptr},
+    {"process(s).thread.end", nullptr},
+    {"process.syscall", nullptr},
+    {"process(s).syscall", nullptr},
+    {"process.mark(s)", nullptr},
+    {"process(s).mark(s)", nullptr},
+    {"process.plt", nullptr},
+    {"process(s).plt", nullptr},
+    {"process.plt(s)", nullptr},
+    {"process(s).plt(s)", nullptr},
+    {"timer.profile", nullptr},
+    {"timer.jiffies(n)", nullptr},
+    {"error", nullptr},
+    {"never", nullptr},
+    {"func(s).inline", nullptr},
+    {"process.function(s).inline", nullptr},
     {"process(s).function(s).inline", nullptr},
     {"process(s).function(s).label(s)", nullptr},
     {"process(s).function(s).callee(s)", nullptr},
     {"process(s).function(s).callees", nullptr},
     {"process(s).function(s).exported", nullptr},
-    {"process(s).statement(n)", nullptr},   {"process.statement(n)", nullptr},
-    {"process(s).function(n)", nullptr},    {"process.function(n)", nullptr},
+    {"process(s).statement(n)", nullptr},
+    {"process.statement(n)", nullptr},
+    {"process(s).function(n)", nullptr},
+    {"process.function(n)", nullptr},
     {"func(n)", nullptr},
 };
 
@@ -64,8 +79,8 @@ struct Candidate {
 
 std::vector<Candidate> all_forms() {
   std::vector<Candidate> forms;
-  for (std::span<const ProbeKind> kinds : {function_kinds(), statement_kinds(), lifecycle_kinds(),
-                                           timer_kinds(), unbuilt_kinds()}) {
+  for (std::span<const ProbeKind> kinds :
+       {function_kinds(), statement_kinds(), lifecycle_kinds(), timer_kinds(), unbuilt_kinds()}) {
     for (const ProbeKind& kind : kinds) {
       forms.push_back({&kind, parts_of(kind.form)});
     }
@@ -135,8 +150,10 @@ const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
     const bool seconds = c.name == "s" || c.name == "sec";
     const bool millis = c.name == "ms" || c.name == "msec";
     const bool hertz = c.name == "hz";
-    wanted = std::string("a number of ") +
-             (seconds ? "seconds" : millis ? "milliseconds" : hertz ? "runs per second" : "microseconds");
+    wanted = std::string("a number of ") + (seconds  ? "seconds"
+                                            : millis ? "milliseconds"
+                                            : hertz  ? "runs per second"
+                                                     : "microseconds");
   }
   std::string path;
   for (size_t i = 0; i <= depth; i++) {
@@ -151,9 +168,7 @@ const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
 
 }  // namespace
 
-std::span<const ProbeKind> unbuilt_kinds() {
-  return kUnbuilt;
-}
+std::span<const ProbeKind> unbuilt_kinds() { return kUnbuilt; }
 
 const ast::Component* PointQuery::component(std::string_view name) const {
   for (const ast::Component& c : point.components) {
@@ -190,9 +205,12 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
       continue;
     }
     if (!form.kind->find) {
-      const char* what = point.components[0].name == "kernel" || point.components[0].name == "module"
-                             ? "kernel probes are" : "this form of probe point is";
-      diags.error("DJ3003", point.span, fmt::format("{} not built yet: {}", what, to_string(point)));
+      const char* what =
+          point.components[0].name == "kernel" || point.components[0].name == "module"
+              ? "kernel probes are"
+              : "this form of probe point is";
+      diags.error("DJ3003", point.span,
+                  fmt::format("{} not built yet: {}", what, to_string(point)));
       return nullptr;
     }
     return form.kind;

@@ -1,7 +1,7 @@
 // ProbeKind: one row per form of probe point: what it looks like and who finds its places.
 //
-// To add a probe kind: add a row (or a form to one) in a probe_*.cpp of its own, declare its table below,
-// list it in probe_kinds() (probe_kind.cpp), and test it with a script that uses it.
+// To add a probe kind: add a row (or a form to one) in a probe_*.cpp of its own, declare its table
+// below, list it in probe_kinds() (probe_kind.cpp), and test it with a script that uses it.
 #pragma once
 #include <optional>
 #include <span>
@@ -15,7 +15,8 @@
 
 namespace dj {
 
-// What one probe point means: sites (Site::module indexes the ModuleSet, handlers are empty) or a host probe.
+// What one probe point means: sites (Site::module indexes the ModuleSet, handlers are empty) or a
+// host probe.
 struct PointMeaning {
   std::vector<Site> sites;
   std::optional<HostProbe> host;

@@ -1,4 +1,5 @@
-// Probe kinds begin, end and process.end: run by the controller when the session or the target changes.
+// Probe kinds begin, end and process.end: run by the controller when the session or the target
+// changes.
 #include "compiler/resolve/probe_kind.h"
 
 namespace dj {
@@ -32,15 +33,16 @@ void find_process_end(PointQuery& query, PointMeaning& meaning) {
 }
 
 constexpr ProbeKind kKinds[] = {
-    {"begin", find_session},           {"begin(n)", find_session},
-    {"end", find_session},             {"end(n)", find_session},
-    {"process.end", find_process_end}, {"process(s).end", find_process_end},
+    {"begin", find_session},
+    {"begin(n)", find_session},
+    {"end", find_session},
+    {"end(n)", find_session},
+    {"process.end", find_process_end},
+    {"process(s).end", find_process_end},
 };
 
 }  // namespace
 
-std::span<const ProbeKind> lifecycle_kinds() {
-  return kKinds;
-}
+std::span<const ProbeKind> lifecycle_kinds() { return kKinds; }
 
 }  // namespace dj

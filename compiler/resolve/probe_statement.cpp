@@ -1,5 +1,5 @@
-// Probe kind process..statement("f@file:line"): the first instruction of a source line, in each function
-// that has code for it.
+// Probe kind process..statement("f@file:line"): the first instruction of a source line, in each
+// function that has code for it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,9 +33,7 @@ const CodeFunction* holder(const std::vector<CodeFunction>& functions, uint64_t 
 
 }  // namespace
 
-std::span<const ProbeKind> statement_kinds() {
-  return kKinds;
-}
+std::span<const ProbeKind> statement_kinds() { return kKinds; }
 
 void search_lines(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                   std::vector<Site>& sites, SearchTally& tally) {

@@ -7,8 +7,12 @@ namespace dj {
 
 namespace {
 
-constexpr struct { std::string_view name; uint64_t ns; } kUnits[] = {
-    {"s", 1000000000}, {"sec", 1000000000}, {"ms", 1000000}, {"msec", 1000000}, {"us", 1000}, {"usec", 1000},
+constexpr struct {
+  std::string_view name;
+  uint64_t ns;
+} kUnits[] = {
+    {"s", 1000000000}, {"sec", 1000000000}, {"ms", 1000000},
+    {"msec", 1000000}, {"us", 1000},        {"usec", 1000},
 };
 // Shorter intervals would keep the controller busy with nothing else.
 constexpr uint64_t kShortestNs = 100000;
@@ -26,9 +30,9 @@ void find_timer(PointQuery& query, PointMeaning& meaning) {
     }
   }
   if (ns < kShortestNs) {
-    query.diags.error("DJ3002", c.argument_span,
-                      fmt::format("timer.{} takes a positive number, for an interval of 100 us or more",
-                                  c.name));
+    query.diags.error(
+        "DJ3002", c.argument_span,
+        fmt::format("timer.{} takes a positive number, for an interval of 100 us or more", c.name));
     return;
   }
   HostProbe host;
@@ -39,15 +43,13 @@ void find_timer(PointQuery& query, PointMeaning& meaning) {
 }
 
 constexpr ProbeKind kKinds[] = {
-    {"timer.s(n)", find_timer},   {"timer.sec(n)", find_timer}, {"timer.ms(n)", find_timer},
-    {"timer.msec(n)", find_timer}, {"timer.us(n)", find_timer}, {"timer.usec(n)", find_timer},
+    {"timer.s(n)", find_timer},    {"timer.sec(n)", find_timer}, {"timer.ms(n)", find_timer},
+    {"timer.msec(n)", find_timer}, {"timer.us(n)", find_timer},  {"timer.usec(n)", find_timer},
     {"timer.hz(n)", find_timer},
 };
 
 }  // namespace
 
-std::span<const ProbeKind> timer_kinds() {
-  return kKinds;
-}
+std::span<const ProbeKind> timer_kinds() { return kKinds; }
 
 }  // namespace dj

@@ -19,7 +19,10 @@ namespace {
 class Resolver {
  public:
   Resolver(const Program& program, const TargetFiles& files, Diags& diags)
-      : program_(program), modules_(files), diags_(diags), module_ids_(files.modules.size(), kNoModule) {}
+      : program_(program),
+        modules_(files),
+        diags_(diags),
+        module_ids_(files.modules.size(), kNoModule) {}
 
   Plan run() {
     for (ProbeId p = 0; p < program_.probes.size(); p++) {
@@ -104,7 +107,8 @@ class Resolver {
   }
 
   void place(ProbeId id, const Site& site, SiteTargets targets, bool wants_site) {
-    const auto form = site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
+    const auto form =
+        site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
     const std::string key = fmt::format("{}/{}/", id, int(form)) + key_of(targets);
     auto [known, fresh] = bodies_.try_emplace(key, HandlerId(plan_.handlers.size()));
     const HandlerId body = known->second;

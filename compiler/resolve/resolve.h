@@ -1,5 +1,5 @@
-// resolve(): Program -> Plan. Which addresses of which files each probe point means, and where every
-// target value lies there. Knows files, not processes.
+// resolve(): Program -> Plan. Which addresses of which files each probe point means, and where
+// every target value lies there. Knows files, not processes.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,12 +12,13 @@ namespace dj {
 
 // What the target consists of.
 struct TargetFiles {
-  std::vector<std::string> modules;  // [0]: executable; then mapped objects; absolute paths, without the vdso
-  bool has_target = false;           // false: neither -c nor -p was given
+  std::vector<std::string>
+      modules;  // [0]: executable; then mapped objects; absolute paths, without the vdso
+  bool has_target = false;  // false: neither -c nor -p was given
 };
 
-// Mistakes go to `diags`; the plan is usable only when there were none. Plan::modules are those that
-// probes were found in. Without a target, process("file") probes are looked up in that file.
+// Mistakes go to `diags`; the plan is usable only when there were none. Plan::modules are those
+// that probes were found in. Without a target, process("file") probes are looked up in that file.
 Plan resolve(const Program& program, const TargetFiles& files, Diags& diags);
 
 // One line per module, site, handler and host probe.

@@ -1,11 +1,12 @@
-// Plans and mistakes of whole probe points, over programs built here, with nm as the judge of addresses.
+// Plans and mistakes of whole probe points, over programs built here, with nm as the judge of
+// addresses.
 #include "compiler/resolve/resolve.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "compiler/debuginfo/victim.h"
+#include "compiler/debuginfo/victim_support.h"
 #include "compiler/resolve/listing.h"
 
 namespace dj {
@@ -34,13 +35,15 @@ const std::string& victim() {
 
 using Argument = std::variant<std::monostate, int64_t, std::string>;
 
-// A probe point whose spans tell its components apart: component i begins at 100 * i, its argument 50 later.
+// A probe point whose spans tell its components apart: component i begins at 100 * i, its argument
+// 50 later.
 ast::ProbePoint point(std::vector<std::pair<std::string, Argument>> components) {
   ast::ProbePoint p;
   p.span = {0, 1, 9};
   uint32_t at = 100;
   for (auto& [name, argument] : components) {
-    p.components.push_back({name, {0, at, at + uint32_t(name.size())}, argument, {0, at + 50, at + 60}});
+    p.components.push_back(
+        {name, {0, at, at + uint32_t(name.size())}, argument, {0, at + 50, at + 60}});
     at += 100;
   }
   return p;
@@ -167,7 +170,8 @@ TEST(Resolve, SourceLines) {
 
 TEST(Resolve, HostProbes) {
   Outcome o = run(program({point({{"begin", int64_t{2}}}), point({{"begin", int64_t{-1}}}),
-                           point({{"timer", {}}, {"ms", int64_t{10}}}), point({{"process", {}}, {"end", {}}})}));
+                           point({{"timer", {}}, {"ms", int64_t{10}}}),
+                           point({{"process", {}}, {"end", {}}})}));
   ASSERT_TRUE(o.diags.ok());
   ASSERT_EQ(o.plan.host_probes.size(), 4u);
   EXPECT_EQ(o.plan.host_probes[0].text, "begin(-1)");
@@ -220,7 +224,10 @@ TEST(Resolve, NoMatchPointsAtTheStringAndSuggests) {
 }
 
 TEST(Resolve, EachMistakeHasItsCode) {
-  struct { Program p; const char* code; } rows[] = {
+  struct {
+    Program p;
+    const char* code;
+  } rows[] = {
       {program({point({{"beginn", {}}})}), "DJ3001"},
       {program({func("work", "retrun")}), "DJ3001"},
       {program({point({{"process", {}}})}), "DJ3001"},
@@ -228,7 +235,8 @@ TEST(Resolve, EachMistakeHasItsCode) {
       {program({point({{"timer", {}}, {"s", int64_t{0}}})}), "DJ3002"},
       {program({point({{"kernel", {}}, {"function", std::string("f")}})}), "DJ3003"},
       {program({func("work", "inline")}), "DJ3003"},
-      {program({point({{"process", std::string("./nosuch")}, {"function", std::string("f")}})}), "DJ3005"},
+      {program({point({{"process", std::string("./nosuch")}, {"function", std::string("f")}})}),
+       "DJ3005"},
       {program({func("libx.so!f")}), "DJ3005"},
       {program({func("work@")}), "DJ3008"},
       {program({func("libc.so.6!__restore_rt")}), "DJ3009"},
@@ -262,12 +270,17 @@ TEST(Resolve, NoDebugInfoIsSaidOnce) {
 TEST(Listing, ShowsPlacesAndVariables) {
   Diags diags;
   const std::string plain = list({func("w*k")}, {{victim()}, true}, false, diags);
-  EXPECT_EQ(plain, "process(\"" + victim() + "\").function(\"work@" + folder().path + "/t.c:2\")\n");
+  EXPECT_EQ(plain,
+            "process(\"" + victim() + "\").function(\"work@" + folder().path + "/t.c:2\")\n");
   const std::string full = list({func("work", "return")}, {{victim()}, true}, true, diags);
-  EXPECT_NE(full.find(".return $return:int $fd:int $p:struct point* $local:int\n"), std::string::npos) << full;
+  EXPECT_NE(full.find(".return $return:int $fd:int $p:struct point* $local:int\n"),
+            std::string::npos)
+      << full;
   EXPECT_TRUE(diags.ok());
   // Without a target a file can be listed by its path.
-  EXPECT_EQ(list({point({{"process", victim()}, {"function", std::string("work")}})}, {}, false, diags), plain);
+  EXPECT_EQ(
+      list({point({{"process", victim()}, {"function", std::string("work")}})}, {}, false, diags),
+      plain);
 }
 
 }  // namespace

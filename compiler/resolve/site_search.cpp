@@ -37,15 +37,17 @@ std::vector<size_t> all_of(const ModuleSet& modules) {
 
 std::vector<size_t> no_target(PointQuery& query) {
   const bool func = query.point.components[0].name == "func";
-  Diag& d = query.diags.error("DJ3006", query.point.span,
-                              func ? "kernel probes are not built yet, and no process is traced"
-                                   : "no process is traced");
-  d.help = "trace a process: djtap -c 'command' -e '...' starts one, "
-           "djtap -p PID -e '...' attaches to a running one";
+  Diag& d = query.diags.error(
+      "DJ3006", query.point.span,
+      func ? "kernel probes are not built yet, and no process is traced" : "no process is traced");
+  d.help =
+      "trace a process: djtap -c 'command' -e '...' starts one, "
+      "djtap -p PID -e '...' attaches to a running one";
   return {};
 }
 
-std::vector<size_t> named_objects(PointQuery& query, const std::string& name, size_t from, Span span) {
+std::vector<size_t> named_objects(PointQuery& query, const std::string& name, size_t from,
+                                  Span span) {
   std::vector<size_t> objects = query.modules.named(name, from);
   if (!objects.empty() || query.optional) {
     return objects;
@@ -56,7 +58,8 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
     names.push_back(query.modules.base_name(i));
     loaded += (loaded.empty() ? "" : ", ") + names.back();
   }
-  Diag& d = query.diags.error("DJ3005", span, fmt::format("the traced process has no object \"{}\"", name));
+  Diag& d = query.diags.error("DJ3005", span,
+                              fmt::format("the traced process has no object \"{}\"", name));
   d.notes.push_back("its objects: " + (loaded.empty() ? "none" : loaded));
   d.help = did_you_mean(near_names(name, names));
   return {};
@@ -71,7 +74,8 @@ const char* refusal(const ObjectFile& elf, std::string_view symbol, uint64_t add
     }
   }
   for (const Section& s : elf.sections()) {
-    if (!s.executable() || address < s.header.sh_addr || address - s.header.sh_addr >= s.header.sh_size) {
+    if (!s.executable() || address < s.header.sh_addr ||
+        address - s.header.sh_addr >= s.header.sh_size) {
       continue;
     }
     for (const Refusal& r : kSections) {
@@ -124,7 +128,8 @@ Site function_site(size_t module, const Module& file, const CodeFunction& functi
   return site;
 }
 
-void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind, PointMeaning& meaning) {
+void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind,
+                PointMeaning& meaning) {
   Result<FunctionPattern> parsed = parse_function_pattern(query.text(argument));
   if (!parsed.ok()) {
     query.diags.error("DJ3008", argument.argument_span, parsed.error().message);

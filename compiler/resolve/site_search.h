@@ -11,7 +11,8 @@ namespace dj {
 // Why this function may not be probed; null: it may.
 const char* refusal(const ObjectFile& elf, std::string_view symbol, uint64_t address);
 
-// The objects a point searches: all, one named by "lib!", process(...) or library(...). Empty after a report.
+// The objects a point searches: all, one named by "lib!", process(...) or library(...). Empty after
+// a report.
 std::vector<size_t> searched_objects(PointQuery& query, const FunctionPattern& pattern, Span span);
 
 // The site of a whole function.
@@ -20,7 +21,7 @@ Site function_site(size_t module, const Module& file, const CodeFunction& functi
 // Sites of the pattern in one object. Counts, for the report when nothing is found:
 struct SearchTally {
   std::vector<std::string> ifuncs;
-  std::vector<std::string> refused;        // "name: reason"
+  std::vector<std::string> refused;  // "name: reason"
   std::vector<uint32_t> nearest_lines;
   std::vector<std::string> without_debug_info;  // objects in which lines or files cannot be known
 };
@@ -30,11 +31,13 @@ void search_lines(size_t module, Module& file, const FunctionPattern& pattern, S
                   std::vector<Site>& sites, SearchTally& tally);
 
 // The whole of it: parses the argument of `name`, searches, reports when nothing is found.
-void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind, PointMeaning& meaning);
+void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind,
+                PointMeaning& meaning);
 
-// An IFUNC of that exact name exists: nothing (Error) or only functions of other objects (Warning) were found.
-void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objects, const SearchTally& tally,
-                  Severity severity);
+// An IFUNC of that exact name exists: nothing (Error) or only functions of other objects (Warning)
+// were found.
+void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objects,
+                  const SearchTally& tally, Severity severity);
 
 // One error, at the string's exact place: what was searched, and which near names there are.
 void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span,

@@ -13,9 +13,7 @@ namespace dj {
 
 namespace {
 
-bool is_text(const TargetExpr& expr) {
-  return expr.name.starts_with('$');
-}
+bool is_text(const TargetExpr& expr) { return expr.name.starts_with('$'); }
 
 TargetFailure failure(TargetFailure::Kind kind, std::string message) {
   TargetFailure f;
@@ -48,8 +46,9 @@ std::optional<TargetFailure> capture_word(LocExpr& value, ReturnCapture& capture
   }
   std::optional<LocExpr> stored = capture_value(value, capture);
   if (!stored) {
-    return failure(TargetFailure::NotBuilt,
-                   fmt::format("a .return probe can use at most {} entry values", abi::kMaxCaptures));
+    return failure(
+        TargetFailure::NotBuilt,
+        fmt::format("a .return probe can use at most {} entry values", abi::kMaxCaptures));
   }
   value = *stored;
   return std::nullopt;
@@ -115,12 +114,18 @@ void append(std::string& key, const LocExpr& expr) {
 
 const char* code_of(TargetFailure::Kind kind) {
   switch (kind) {
-    case TargetFailure::NoDebugInfo: return "DJ3010";
-    case TargetFailure::UnknownName: return "DJ3011";
-    case TargetFailure::UnknownField: return "DJ3012";
-    case TargetFailure::NotHere: return "DJ3013";
-    case TargetFailure::BadUse: return "DJ3014";
-    case TargetFailure::NotBuilt: return "DJ3015";
+    case TargetFailure::NoDebugInfo:
+      return "DJ3010";
+    case TargetFailure::UnknownName:
+      return "DJ3011";
+    case TargetFailure::UnknownField:
+      return "DJ3012";
+    case TargetFailure::NotHere:
+      return "DJ3013";
+    case TargetFailure::BadUse:
+      return "DJ3014";
+    case TargetFailure::NotBuilt:
+      return "DJ3015";
   }
   return "DJ3015";
 }
@@ -137,8 +142,8 @@ ProbePlace place_of(const Site& site) {
   return place;
 }
 
-std::vector<TargetMistake> plan_targets(const Program& program, const Probe& probe, const Site& site,
-                                        Module& file, SiteTargets& out) {
+std::vector<TargetMistake> plan_targets(const Program& program, const Probe& probe,
+                                        const Site& site, Module& file, SiteTargets& out) {
   const size_t count = probe.targets.size();
   out.targets.assign(count, Undefined{"not used"});
   std::vector<std::optional<TargetFailure>> failures(count);
@@ -165,21 +170,21 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
   return mistakes;
 }
 
-void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site, const Module& file,
-                    size_t site_count, Diags& diags) {
+void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site,
+                    const Module& file, size_t site_count, Diags& diags) {
   const TargetExpr& expr = probe.targets[mistake.target];
   const TargetFailure& f = mistake.failure;
   const Span span = f.step >= 0 ? expr.path[size_t(f.step)].span : expr.name_span;
   std::string message = f.message;
   if (f.kind == TargetFailure::NoDebugInfo) {
-    message = fmt::format("${} is not known: {} has no debug info for {}()", expr.name, file.base_name(),
-                          site.function);
+    message = fmt::format("${} is not known: {} has no debug info for {}()", expr.name,
+                          file.base_name(), site.function);
   }
   Diag& d = diags.error(code_of(f.kind), span, message);
   d.notes = f.notes;
   if (site_count > 1) {
-    d.notes.push_back(fmt::format("in {}() of {}, one of {} places of this probe point", site.function,
-                                  file.base_name(), site_count));
+    d.notes.push_back(fmt::format("in {}() of {}, one of {} places of this probe point",
+                                  site.function, file.base_name(), site_count));
   }
   d.help = f.help;
   if (f.kind == TargetFailure::NoDebugInfo) {

@@ -22,13 +22,14 @@ struct TargetMistake {
   TargetFailure failure;
 };
 
-// Looks all targets of the probe up at the site; those without a value that nobody reads are Undefined.
-std::vector<TargetMistake> plan_targets(const Program& program, const Probe& probe, const Site& site,
-                                        Module& file, SiteTargets& out);
+// Looks all targets of the probe up at the site; those without a value that nobody reads are
+// Undefined.
+std::vector<TargetMistake> plan_targets(const Program& program, const Probe& probe,
+                                        const Site& site, Module& file, SiteTargets& out);
 
 // One error for the mistake, at the place in the script where the name or the member stands.
-void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site, const Module& file,
-                    size_t site_count, Diags& diags);
+void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site,
+                    const Module& file, size_t site_count, Diags& diags);
 
 // Where the expressions of an entry, return or statement site are evaluated.
 ProbePlace place_of(const Site& site);

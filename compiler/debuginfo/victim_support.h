@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/debuginfo/debug_info.h"
 #include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/debug_info.h"
 
 namespace dj {
 
@@ -42,7 +42,8 @@ struct Folder {
     return path + "/" + name;
   }
   // Compiles `source` (a path) to path/name; "" and a test failure if it does not compile.
-  std::string build(const std::string& compiler, const std::string& source, const std::string& name) const {
+  std::string build(const std::string& compiler, const std::string& source,
+                    const std::string& name) const {
     const std::string out = path + "/" + name;
     if (::system((compiler + " -w -o " + out + " " + source).c_str()) != 0) {
       ADD_FAILURE() << compiler << " cannot build " << source;
@@ -53,7 +54,8 @@ struct Folder {
 };
 
 // The address `nm` gives the symbol; 0: none.
-inline uint64_t nm_address(const std::string& file, const std::string& symbol, const char* flags = "") {
+inline uint64_t nm_address(const std::string& file, const std::string& symbol,
+                           const char* flags = "") {
   std::istringstream lines(output_of("nm " + std::string(flags) + " " + file));
   std::string address, type, name;
   for (std::string line; std::getline(lines, line);) {
@@ -79,19 +81,29 @@ inline std::string gdb_expression(const LocExpr& expr) {
   };
   for (const LocStep& s : expr.steps) {
     switch (s.op) {
-      case LocStep::PushReg: stack.push_back(std::string("(long)$") + arch::kRegNames[s.a]); break;
-      case LocStep::PushConst: stack.push_back("(long)" + std::to_string(s.a)); break;
-      case LocStep::PushBias: stack.push_back("0"); break;
-      case LocStep::PushFsBase: stack.push_back("(long)$fs_base"); break;
+      case LocStep::PushReg:
+        stack.push_back(std::string("(long)$") + arch::kRegNames[s.a]);
+        break;
+      case LocStep::PushConst:
+        stack.push_back("(long)" + std::to_string(s.a));
+        break;
+      case LocStep::PushBias:
+        stack.push_back("0");
+        break;
+      case LocStep::PushFsBase:
+        stack.push_back("(long)$fs_base");
+        break;
       case LocStep::Deref:
       case LocStep::StackDeref:
         stack.push_back(std::string("(long)*(") + kTypes[s.b][s.a] + "*)(" + pop() + ")");
         break;
-      case LocStep::Extend: stack.push_back(std::string("(long)(") + kTypes[s.b][s.a] + ")(" + pop() + ")"); break;
+      case LocStep::Extend:
+        stack.push_back(std::string("(long)(") + kTypes[s.b][s.a] + ")(" + pop() + ")");
+        break;
       case LocStep::Extract: {
         const std::string up = "(" + pop() + ") << " + std::to_string(64 - s.a - s.b);
-        stack.push_back(std::string("(long)((") + (s.c ? "long" : "unsigned long") + ")(" + up + ") >> " +
-                        std::to_string(64 - s.b) + ")");
+        stack.push_back(std::string("(long)((") + (s.c ? "long" : "unsigned long") + ")(" + up +
+                        ") >> " + std::to_string(64 - s.b) + ")");
         break;
       }
       case LocStep::Add: {
@@ -104,17 +116,20 @@ inline std::string gdb_expression(const LocExpr& expr) {
         stack.push_back("(" + pop() + " * " + right + ")");
         break;
       }
-      default: ADD_FAILURE() << "no gdb form for " << to_string(expr); return "0";
+      default:
+        ADD_FAILURE() << "no gdb form for " << to_string(expr);
+        return "0";
     }
   }
   return stack.empty() ? "0" : stack.back();
 }
 
 // Runs the program under gdb to `address` and evaluates the expressions there.
-inline std::vector<long> gdb_values(const Folder& folder, const std::string& program, uint64_t address,
-                                    const std::vector<std::string>& expressions) {
+inline std::vector<long> gdb_values(const Folder& folder, const std::string& program,
+                                    uint64_t address, const std::vector<std::string>& expressions) {
   std::ostringstream script;
-  script << "set confirm off\nset debuginfod enabled off\nbreak *" << address << "\nrun >/dev/null\n";
+  script << "set confirm off\nset debuginfod enabled off\nbreak *" << address
+         << "\nrun >/dev/null\n";
   for (const std::string& e : expressions) {
     script << "printf \"VALUE %ld\\n\", (long)(" << e << ")\n";
   }
