@@ -88,7 +88,11 @@ void Builder::check_lvalue(const Expr& target, const char* code, const std::stri
   bool ok = std::holds_alternative<Name>(target.node) ||
             std::holds_alternative<Index>(target.node) ||
             std::holds_alternative<Target>(target.node);
-  if (!ok) {
+  // A malformed number was reported already.
+  bool reported = !diags_.all().empty() && diags_.all().back().span.file == target.span.file &&
+                  diags_.all().back().span.begin >= target.span.begin &&
+                  diags_.all().back().span.end <= target.span.end;
+  if (!ok && !reported) {
     diags_.error(code, target.span, message);
   }
 }

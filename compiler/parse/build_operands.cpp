@@ -11,6 +11,10 @@ ExprPtr Builder::postfix(DjtParser::PostfixContext* ctx) {
   if (std::holds_alternative<Target>(base->node)) {
     return target_path(std::move(base), ctx);
   }
+  if (ctx->ADDRESS_OF() != nullptr && std::holds_alternative<At>(base->node)) {
+    not_built(span(ctx), "addresses of @...() expressions are");
+    return base;
+  }
   if (ctx->ADDRESS_OF() != nullptr) {
     diags_.error("DJ1020", span(ctx), "only the address of a target variable can be taken").help =
         "target variables are written with a dollar: &$variable";

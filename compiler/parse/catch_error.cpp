@@ -15,6 +15,16 @@ void ErrorCatcher::reportError(antlr4::Parser* parser, const antlr4::Recognition
       error_.expected.push_back(static_cast<size_t>(type));
     }
   }
+  if (known && synced_at_ == error_.at) {
+    const antlr4::atn::ATN& atn = parser->getATN();
+    for (size_t state : synced_states_) {
+      for (ssize_t type : atn.nextTokens(atn.states[state]).toList()) {
+        if (type > 0) {
+          error_.expected.push_back(static_cast<size_t>(type));
+        }
+      }
+    }
+  }
   for (antlr4::tree::ParseTree* node = parser->getContext(); node != nullptr;
        node = node->parent) {
     error_.rules.push_back(static_cast<antlr4::ParserRuleContext*>(node)->getRuleIndex());
@@ -31,6 +41,12 @@ antlr4::Token* ErrorCatcher::recoverInline(antlr4::Parser* parser) {
 
 void ErrorCatcher::sync(antlr4::Parser* parser) {
   const antlr4::atn::ATN& atn = parser->getATN();
+  size_t at = parser->getCurrentToken()->getTokenIndex();
+  if (at != synced_at_) {
+    synced_at_ = at;
+    synced_states_.clear();
+  }
+  synced_states_.push_back(parser->getState());
   antlr4::misc::IntervalSet next = atn.nextTokens(atn.states[parser->getState()]);
   bool fits = next.contains(antlr4::Token::EPSILON) ||
               next.contains(parser->getTokenStream()->LA(1));

@@ -128,8 +128,9 @@ namespace {
 
 // Only a parser object can name the token types that the filters make.
 std::string name_of(size_t type, bool literal) {
-  antlr4::ListTokenSource nothing({});
-  antlr4::CommonTokenStream stream(&nothing);
+  antlr4::ANTLRInputStream nothing;
+  DjtLexer lexer(&nothing);
+  antlr4::CommonTokenStream stream(&lexer);
   DjtParser parser(&stream);
   return literal ? parser.getVocabulary().getLiteralName(type)
                  : parser.getVocabulary().getSymbolicName(type);

@@ -33,6 +33,8 @@ bool mark_angle_bodies(Lexemes& lexemes, Diags& diags);
 bool check_brackets(const Lexemes& lexemes, Diags& diags);
 // Tells tokens apart by what stands before them: '-' as sign or subtraction, '(' as call ...
 void retag(Lexemes& lexemes);
+// No expression is so long that reading it would exhaust the stack.
+bool check_chains(const Lexemes& lexemes, Diags& diags);
 
 // The grammar's name of a token type, "ANGLE_OPEN", and its spelling if it has only one, "'{'".
 std::string symbolic_name(size_t type);

@@ -109,7 +109,7 @@ bool tokenize(const Sources& sources, uint32_t file, const ParseOptions& options
     return false;
   }
   retag(lexemes);
-  return true;
+  return check_chains(lexemes, diags);
 }
 
 }  // namespace

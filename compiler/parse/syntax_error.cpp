@@ -71,7 +71,8 @@ bool no_body(const Report& r) {
                       r.before()->type != DjtParser::COMMA && r.before()->type != DjtParser::DOT &&
                       r.expects(DjtParser::LBRACE) && r.expects(DjtParser::DOT);
   bool complete = r.expects(DjtParser::LBRACE) && r.expects(DjtParser::ANGLE_OPEN);
-  if (!r.in_rule(DjtParser::RuleProbeDef) || !(behind_point || complete)) {
+  bool in_points = r.in_rule(DjtParser::RuleProbeDef) && !r.in_rule(DjtParser::RuleBody);
+  if (!in_points || !(behind_point || complete)) {
     return false;
   }
   Span points = r.lexemes[r.first + 1].span;
@@ -80,6 +81,28 @@ bool no_body(const Report& r) {
                     : r.diags.error("DJ1012", r.found().span,
                                     "expected the probe's body, found " + describe_found(r.found()));
   diag.help = "write the statements in braces: { count++ }";
+  return true;
+}
+
+// probe { x++ }: the grammar reads "{x" as a list of probe points, a person forgot the point.
+bool no_point(const Report& r) {
+  if (!r.in_rule(DjtParser::RuleComponent) || r.in_rule(DjtParser::RuleBody)) {
+    return false;
+  }
+  size_t open = r.error.at;
+  for (int depth = 0; open > r.first; --open) {
+    size_t type = r.lexemes[open - 1].type;
+    depth += type == DjtParser::RBRACE ? 1 : type == DjtParser::LBRACE ? -1 : 0;
+    if (depth < 0) {
+      break;
+    }
+  }
+  if (open <= r.first + 1) {
+    return false;
+  }
+  const Lexeme& brace = r.lexemes[open - 1];
+  r.diags.error("DJ1013", brace.span, "expected the name of a probe point, found '{'").help =
+      "say where to probe: probe func(\"name\") { statements }";
   return true;
 }
 
@@ -121,6 +144,9 @@ void general(const Report& r) {
       diag.help = "@1 pastes the first argument as a string, $1 as it is";
     }
   }
+  if (r.found().type == DjtParser::COMMA && r.expects(DjtParser::FOREACH)) {
+    diag.help = "statements are separated by ';' or nothing at all";
+  }
   bool header = !r.error.rules.empty() && r.error.rules[0] == DjtParser::RuleStmt;
   if (header && r.in_rule(DjtParser::RuleStmt) && r.expects(DjtParser::LPAREN) &&
       r.before() != nullptr) {
@@ -138,7 +164,7 @@ void general(const Report& r) {
 void report_syntax(const SyntaxError& error, const Lexemes& lexemes, size_t first, Diags& diags) {
   Report report{error, lexemes, first, diags};
   bool told = angle_closed_early(report) || unknown_item(report) || lonely_else(report) ||
-              no_body(report) || keyword_as_name(report);
+              no_point(report) || no_body(report) || keyword_as_name(report);
   if (!told) {
     general(report);
   }

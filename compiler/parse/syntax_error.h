@@ -26,6 +26,9 @@ class ErrorCatcher : public antlr4::DefaultErrorStrategy {
 
  private:
   SyntaxError error_;
+  // The decisions made at token synced_at_: when it fits none, all of them had a say.
+  size_t synced_at_ = SIZE_MAX;
+  std::vector<size_t> synced_states_;
 };
 
 // Makes the Diag. `first` is the index of the first token of the probe, function or global.
