@@ -266,6 +266,9 @@ int run(const Options& options) {
   if (options.stop_after == Stage::Resolve) return kExitOk;
   // From here on, debug info is closed: the plan holds all that was needed.
 
+  if (!process && !compiled.plan.sites.empty()) {
+    return fail(options, kExitScript, "the script probes a program, but there is none: give -c 'command' or -p PID");
+  }
   ModuleCodes codes(read_text);
   Status compiled_ok = compile_for(options, process, codes, compiled, clock);
   if (!compiled_ok.ok()) return fail(options, kExitScript, compiled_ok.error().message);
