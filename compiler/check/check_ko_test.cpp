@@ -263,6 +263,14 @@ TEST(CheckKo, SeveralMistakes) {
       << checked.rendered();
 }
 
+// The arguments of a call that was refused are gone when formats are finished.
+TEST(CheckKo, PrintInsideOfAMistake) {
+  Checked checked =
+      check_text("probe begin { println(pid(sprintf(\"%d\", 1))); println(sprint(2)) }");
+  ASSERT_EQ(checked.diags.all().size(), 1u) << checked.rendered();
+  EXPECT_EQ(checked.diags.all()[0].code, "DJ2007");
+}
+
 // Every code of this stage is provoked above.
 TEST(CheckKo, EveryCodeIsProvoked) {
   std::set<std::string> provoked;
