@@ -37,7 +37,8 @@ int32_t read_rel32(const uint8_t* at) {
   return value;
 }
 
-void scan_piece(const Piece& piece, const ByteSet& marked, bool immediates, std::vector<Reference>& found) {
+void scan_piece(const Piece& piece, const ByteSet& marked, bool immediates,
+                std::vector<Reference>& found) {
   const uint8_t* bytes = piece.bytes.data();
   for (size_t i = 0; i < piece.count; i++) {
     const uint8_t* p = bytes + i;
@@ -47,14 +48,21 @@ void scan_piece(const Piece& piece, const ByteSet& marked, bool immediates, std:
     };
     if (immediates) look(Reference::Immediate, uint32_t(read_rel32(p)));
     switch (kClasses[*p]) {
-      case None: break;
-      case Rel8: look(Reference::Branch, here + 2 + uint64_t(int64_t(int8_t(p[1])))); break;
-      case Rel32: look(Reference::Branch, here + 5 + uint64_t(int64_t(read_rel32(p + 1)))); break;
+      case None:
+        break;
+      case Rel8:
+        look(Reference::Branch, here + 2 + uint64_t(int64_t(int8_t(p[1]))));
+        break;
+      case Rel32:
+        look(Reference::Branch, here + 5 + uint64_t(int64_t(read_rel32(p + 1))));
+        break;
       case TwoByte:
-        if ((p[1] & 0xf0) == 0x80) look(Reference::Branch, here + 6 + uint64_t(int64_t(read_rel32(p + 2))));
+        if ((p[1] & 0xf0) == 0x80)
+          look(Reference::Branch, here + 6 + uint64_t(int64_t(read_rel32(p + 2))));
         break;
       case LeaByte:
-        if ((p[1] & 0xc7) == 0x05) look(Reference::Lea, here + 6 + uint64_t(int64_t(read_rel32(p + 2))));
+        if ((p[1] & 0xc7) == 0x05)
+          look(Reference::Lea, here + 6 + uint64_t(int64_t(read_rel32(p + 2))));
         break;
       case XbeginByte:
         if (p[1] == 0xf8) look(Reference::Branch, here + 6 + uint64_t(int64_t(read_rel32(p + 2))));
@@ -64,15 +72,18 @@ void scan_piece(const Piece& piece, const ByteSet& marked, bool immediates, std:
 }
 
 // A range's last bytes have nothing behind them: they are scanned in a copy with zeros added.
-void scan_range(const TextRange& range, size_t begin, size_t end, const ByteSet& marked, bool immediates,
-                std::vector<Reference>& found) {
+void scan_range(const TextRange& range, size_t begin, size_t end, const ByteSet& marked,
+                bool immediates, std::vector<Reference>& found) {
   const size_t size = range.bytes.size();
   const size_t safe = std::min(end, size > kLongest ? size - kLongest : 0);
   const std::span<const uint8_t> all = range.bytes;
-  if (begin < safe) scan_piece({all.subspan(begin), safe - begin, range.address + begin}, marked, immediates, found);
+  if (begin < safe)
+    scan_piece({all.subspan(begin), safe - begin, range.address + begin}, marked, immediates,
+               found);
   const size_t tail = std::max(begin, safe);
   if (tail >= end) return;
-  std::vector<uint8_t> copy(range.bytes.begin() + std::ptrdiff_t(tail), range.bytes.begin() + std::ptrdiff_t(end));
+  std::vector<uint8_t> copy(range.bytes.begin() + std::ptrdiff_t(tail),
+                            range.bytes.begin() + std::ptrdiff_t(end));
   copy.resize(copy.size() + kLongest);
   scan_piece({copy, end - tail, range.address + tail}, marked, immediates, found);
 }
@@ -84,7 +95,8 @@ std::vector<Reference> scan_references(const ModuleText& text, const ByteSet& ma
   const bool immediates = !text.position_independent;
   for (const TextRange& range : text.text) {
     const size_t half = range.bytes.size() / 2;
-    std::thread other([&] { scan_range(range, half, range.bytes.size(), marked, immediates, found_by_other); });
+    std::thread other(
+        [&] { scan_range(range, half, range.bytes.size(), marked, immediates, found_by_other); });
     scan_range(range, 0, half, marked, immediates, found);
     other.join();
   }

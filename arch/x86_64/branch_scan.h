@@ -1,5 +1,5 @@
-// A byte scan over a whole module for references into marked bytes: quick, and with false finds, because
-// it looks at every offset. The checker confirms each by decoding.
+// A byte scan over a whole module for references into marked bytes: quick, and with false finds,
+// because it looks at every offset. The checker confirms each by decoding.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,8 @@ namespace dj::arch {
 
 struct Reference {
   enum Kind : uint8_t { Branch, Lea, Immediate } kind = Branch;
-  uint64_t at = 0;      // Branch, Lea: of the opcode byte, prefixes may precede; Immediate: of the 4 bytes
+  uint64_t at =
+      0;  // Branch, Lea: of the opcode byte, prefixes may precede; Immediate: of the 4 bytes
   uint64_t target = 0;  // a marked address
 };
 

@@ -10,10 +10,12 @@
 namespace dj::arch {
 namespace {
 
-uint64_t handler_address(const Region& region) { return region.pivot != 0 ? region.pivot : region.address; }
+uint64_t handler_address(const Region& region) {
+  return region.pivot != 0 ? region.pivot : region.address;
+}
 
-// Bytes behind the first one where nobody may arrive: the jump's own, and with a pivot the whole way to
-// it, or someone would pass by the handlers.
+// Bytes behind the first one where nobody may arrive: the jump's own, and with a pivot the whole
+// way to it, or someone would pass by the handlers.
 uint32_t prohibited_bytes(const Region& region) {
   return region.pivot != 0 ? region.length : std::min<uint32_t>(region.length, kJumpBytes);
 }
@@ -28,9 +30,11 @@ class Standing {
  public:
   explicit Standing(std::vector<Region>& regions) {
     for (Region& region : regions) {
-      if (region.verdict == Verdict::Ok) sites_.push_back({region.address, prohibited_bytes(region), &region});
+      if (region.verdict == Verdict::Ok)
+        sites_.push_back({region.address, prohibited_bytes(region), &region});
     }
-    std::sort(sites_.begin(), sites_.end(), [](const Site& a, const Site& b) { return a.address < b.address; });
+    std::sort(sites_.begin(), sites_.end(),
+              [](const Site& a, const Site& b) { return a.address < b.address; });
   }
 
   bool empty() const { return sites_.empty(); }
@@ -50,7 +54,8 @@ class Standing {
     while (it != sites_.begin()) {
       --it;
       if (target - it->address >= kLongest) return;
-      if (target - it->address < it->bytes && it->region->verdict == Verdict::Ok) action(*it->region);
+      if (target - it->address < it->bytes && it->region->verdict == Verdict::Ok)
+        action(*it->region);
     }
   }
 
@@ -64,8 +69,8 @@ class Standing {
   std::vector<Site> sites_;
 };
 
-// Check 7. In order: who overlaps an earlier jump becomes int3; and no int3 may stand inside a jump,
-// so that jump gives way too.
+// Check 7. In order: who overlaps an earlier jump becomes int3; and no int3 may stand inside a
+// jump, so that jump gives way too.
 class Collisions {
  public:
   explicit Collisions(const Checker::Impl& impl) : impl_(impl) {}
@@ -107,7 +112,8 @@ class Collisions {
     return 0;
   }
   static bool same_site(const Region& a, const Region& b) {
-    return a.address == b.address && handler_address(a) == handler_address(b) && a.length == b.length;
+    return a.address == b.address && handler_address(a) == handler_address(b) &&
+           a.length == b.length;
   }
 
   const Checker::Impl& impl_;
@@ -126,33 +132,37 @@ Function Checker::Impl::decode(const FunctionRange& range) {
 
 Checker::Impl::Facts Checker::Impl::facts(const Function& function) const {
   Facts facts;
-  const bool has_indirect = std::any_of(function.insns.begin(), function.insns.end(), [](const Insn& i) {
-    return i.kind == Kind::JumpIndirect && !i.memory();
-  });
+  const bool has_indirect =
+      std::any_of(function.insns.begin(), function.insns.end(),
+                  [](const Insn& i) { return i.kind == Kind::JumpIndirect && !i.memory(); });
   if (!has_indirect) return facts;  // a jump through memory goes where check 4 looks
   Flow flow(module, function);
   for (uint32_t i = 0; i < function.insns.size(); i++) {
     if (function.insns[i].kind != Kind::JumpIndirect || function.insns[i].memory()) continue;
     const IndirectTargets to = indirect_targets(flow, module, i);
-    if (to.way == Way::Unknown && facts.unknown_jump == 0) facts.unknown_jump = function.insns[i].address;
+    if (to.way == Way::Unknown && facts.unknown_jump == 0)
+      facts.unknown_jump = function.insns[i].address;
     facts.table_targets.insert(facts.table_targets.end(), to.targets.begin(), to.targets.end());
   }
   return facts;
 }
 
-// What is left when a jump is not allowed: a breakpoint on the instruction that the handlers precede.
+// What is left when a jump is not allowed: a breakpoint on the instruction that the handlers
+// precede.
 void Checker::Impl::forbid(Region& region, Verdict verdict, uint64_t culprit) const {
   region.verdict = verdict;
   region.culprit = culprit;
   region.address = handler_address(region);
   Insn insn;
-  region.length = arch::decode(module.bytes(region.address), region.address, insn) ? insn.length : 0;
+  region.length =
+      arch::decode(module.bytes(region.address), region.address, insn) ? insn.length : 0;
 }
 
 void Checker::Impl::measure(Region& region, const Function& function) const {
   const auto no = [&](Verdict verdict, uint64_t culprit = 0) { forbid(region, verdict, culprit); };
   const size_t first = function.find(region.address);
-  if (first == Function::kNone || (region.pivot != 0 && function.find(region.pivot) == Function::kNone))
+  if (first == Function::kNone ||
+      (region.pivot != 0 && function.find(region.pivot) == Function::kNone))
     return no(Verdict::NotBoundary);
   for (size_t i = first; i < function.insns.size(); i++) {
     const Insn& insn = function.insns[i];
@@ -164,7 +174,8 @@ void Checker::Impl::measure(Region& region, const Function& function) const {
     if (insn.leaves()) {
       region.length = kJumpBytes;
       const uint32_t missing = kJumpBytes - uint32_t(std::min<uint64_t>(length, kJumpBytes));
-      if (insn.address < handler_address(region) || module.padding(function, insn.end(), missing) < missing)
+      if (insn.address < handler_address(region) ||
+          module.padding(function, insn.end(), missing) < missing)
         no(Verdict::FunctionEnd, insn.address);
       return;
     }
@@ -190,7 +201,8 @@ bool Checker::Impl::confirmed(const Reference& reference) {
   switch (reference.kind) {
     case Reference::Branch:
       return (insn.branches() || insn.kind == Kind::Odd) && insn.target == reference.target;
-    case Reference::Lea: return insn.is(0x8d) && insn.rip_relative && insn.target == reference.target;
+    case Reference::Lea:
+      return insn.is(0x8d) && insn.rip_relative && insn.target == reference.target;
     case Reference::Immediate: {
       const uint64_t offset = reference.at - start;
       return (insn.imm_bytes >= 4 && insn.imm_offset == offset && !insn.branches()) ||
@@ -250,29 +262,34 @@ void check_known_arrivals(const Checker::Impl& impl, Region& region) {
     impl.forbid(region, Verdict::LandingPad, pad);
   } else if (const uint64_t taken = Module::first_between(text.address_taken, after, before)) {
     impl.forbid(region, Verdict::AddressTaken, taken);
-  } else if (const uint64_t symbol = Module::first_between(impl.module.function_begins(), after, before)) {
+  } else if (const uint64_t symbol =
+                 Module::first_between(impl.module.function_begins(), after, before)) {
     impl.forbid(region, Verdict::AddressTaken, symbol);
   }
 }
 
 // Checks 2, 3 and 4: nobody arrives inside a region.
-void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions, const std::vector<uint64_t>& table_targets) {
+void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
+                    const std::vector<uint64_t>& table_targets) {
   const Standing standing(regions);
   if (standing.empty()) return;
-  ByteSet marked(standing.low(), standing.high());  // tight, so that few regions are scanned for faster
+  ByteSet marked(standing.low(),
+                 standing.high());  // tight, so that few regions are scanned for faster
   standing.each([&](Region& region) {
     for (uint32_t i = 1; i < prohibited_bytes(region); i++) marked.add(region.address + i);
     check_known_arrivals(impl, region);
   });
   for (const uint64_t target : table_targets)
-    standing.hit_by(target, [&](Region& region) { impl.forbid(region, Verdict::JumpTable, target); });
+    standing.hit_by(target,
+                    [&](Region& region) { impl.forbid(region, Verdict::JumpTable, target); });
   for (const Reference& reference : scan_references(impl.module.text(), marked)) {
     std::vector<Region*> hit;
     standing.hit_by(reference.target, [&](Region& region) { hit.push_back(&region); });
     if (hit.empty() || !impl.confirmed(reference)) continue;
     const bool branch = reference.kind == Reference::Branch;
     for (Region* region : hit)
-      impl.forbid(*region, branch ? Verdict::BranchIntoRegion : Verdict::AddressTaken, reference.at);
+      impl.forbid(*region, branch ? Verdict::BranchIntoRegion : Verdict::AddressTaken,
+                  reference.at);
   }
 }
 
@@ -290,10 +307,21 @@ Checker::Checker(ModuleText text) : impl_(std::make_unique<Impl>(std::move(text)
 Checker::~Checker() = default;
 
 const char* verdict_name(Verdict v) {
-  constexpr const char* kNames[] = {
-      "ok",           "not-a-boundary", "not-in-function", "blacklisted",   "undecodable",
-      "branch-into-region", "indirect-jump", "jump-table", "landing-pad",   "address-taken",
-      "function-end", "not-relocatable", "call-not-last",  "inside-other-site", "rseq-section"};
+  constexpr const char* kNames[] = {"ok",
+                                    "not-a-boundary",
+                                    "not-in-function",
+                                    "blacklisted",
+                                    "undecodable",
+                                    "branch-into-region",
+                                    "indirect-jump",
+                                    "jump-table",
+                                    "landing-pad",
+                                    "address-taken",
+                                    "function-end",
+                                    "not-relocatable",
+                                    "call-not-last",
+                                    "inside-other-site",
+                                    "rseq-section"};
   return kNames[size_t(v)];
 }
 

@@ -19,7 +19,7 @@ struct Checker::Impl {
     uint64_t unknown_jump = 0;            // an indirect jump that could not be resolved
   };
 
-  Function decode(const FunctionRange& range);     // and notes its instruction starts
+  Function decode(const FunctionRange& range);  // and notes its instruction starts
   Facts facts(const Function& function) const;
   // Checks 1, 5, 6 and 8: fills length and verdict from the instructions alone.
   void measure(Region& region, const Function& function) const;
@@ -27,12 +27,13 @@ struct Checker::Impl {
   bool confirmed(const Reference& reference);
 
   Module module;
-  ByteSet starts;                                   // instruction starts of the functions decoded so far
-  std::unordered_map<uint64_t, uint64_t> decoded;   // function begin -> end of what decoded
+  ByteSet starts;  // instruction starts of the functions decoded so far
+  std::unordered_map<uint64_t, uint64_t> decoded;  // function begin -> end of what decoded
 };
 
-// Where a region that must contain `pivot` begins: the shortest way back that gives the jump five bytes together
-// with the padding behind a leaving pivot. Stops at what cannot be passed; then the region is too short.
+// Where a region that must contain `pivot` begins: the shortest way back that gives the jump five
+// bytes together with the padding behind a leaving pivot. Stops at what cannot be passed; then the
+// region is too short.
 uint64_t region_start(const Module& module, const Function& function, size_t pivot);
 
 constexpr uint32_t kJumpBytes = 5;

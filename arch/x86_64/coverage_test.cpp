@@ -30,7 +30,8 @@ Coverage cover(const std::string& path) {
   Checker checker(std::move(v.text));
   checker.check(regions);
   Coverage result;
-  result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  result.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   std::map<std::string, int> counts;
   for (const Region& region : regions) {
     counts[verdict_name(region.verdict)]++;
@@ -38,7 +39,8 @@ Coverage cover(const std::string& path) {
     if (region.verdict == Verdict::Ok) EXPECT_GE(region.length, 5);
   }
   result.entries = regions.size();
-  for (const auto& [name, count] : counts) result.reasons += " " + name + " " + std::to_string(count);
+  for (const auto& [name, count] : counts)
+    result.reasons += " " + name + " " + std::to_string(count);
   return result;
 }
 
@@ -49,14 +51,16 @@ TEST_P(Real, NearlyAllEntriesBecomeJumps) {
   const Coverage c = cover(GetParam());
   ASSERT_GT(c.entries, 100u);
   const double percent = 100.0 * double(c.ok) / double(c.entries);
-  printf("%s: %.2f %% of %zu in %.0f ms;%s\n", GetParam(), percent, c.entries, c.milliseconds, c.reasons.c_str());
+  printf("%s: %.2f %% of %zu in %.0f ms;%s\n", GetParam(), percent, c.entries, c.milliseconds,
+         c.reasons.c_str());
   EXPECT_GE(percent, 98.0);
   EXPECT_LT(percent, 100.01);
 }
 INSTANTIATE_TEST_SUITE_P(Files, Real,
                          testing::Values("/bin/bash", "/lib/x86_64-linux-gnu/libc.so.6",
                                          "/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0",
-                                         "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/bin/node"));
+                                         "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+                                         "/usr/bin/node"));
 
 }  // namespace
 }  // namespace dj::arch

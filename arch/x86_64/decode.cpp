@@ -21,19 +21,33 @@ Kind one_byte_kind(const ZydisDecodedInstruction& z) {
   if (op >= 0x70 && op <= 0x7f) return Kind::CondJump;
   if (op >= 0xe0 && op <= 0xe3) return Kind::Loop;
   switch (op) {
-    case 0xe8: return Kind::Call;
-    case 0xe9: case 0xeb: return Kind::Jump;
-    case 0xc2: case 0xc3: return Kind::Return;
-    case 0xcc: case 0xf4: return Kind::Trap;
-    case 0xca: case 0xcb: case 0xcd: case 0xcf: return Kind::Odd;
-    case 0x90: return z.mnemonic == ZYDIS_MNEMONIC_NOP ? Kind::Nop : Kind::Other;
-    case 0xc6: case 0xc7:  // xabort, xbegin
+    case 0xe8:
+      return Kind::Call;
+    case 0xe9:
+    case 0xeb:
+      return Kind::Jump;
+    case 0xc2:
+    case 0xc3:
+      return Kind::Return;
+    case 0xcc:
+    case 0xf4:
+      return Kind::Trap;
+    case 0xca:
+    case 0xcb:
+    case 0xcd:
+    case 0xcf:
+      return Kind::Odd;
+    case 0x90:
+      return z.mnemonic == ZYDIS_MNEMONIC_NOP ? Kind::Nop : Kind::Other;
+    case 0xc6:
+    case 0xc7:  // xabort, xbegin
       return z.raw.modrm.mod == 3 && reg == 7 ? Kind::Odd : Kind::Other;
     case 0xff:
       if (reg == 2) return Kind::CallIndirect;
       if (reg == 4) return Kind::JumpIndirect;
       return reg == 3 || reg == 5 ? Kind::Odd : Kind::Other;
-    default: return Kind::Other;
+    default:
+      return Kind::Other;
   }
 }
 
@@ -41,10 +55,18 @@ Kind two_byte_kind(const ZydisDecodedInstruction& z) {
   const uint8_t op = z.opcode;
   if (op >= 0x80 && op <= 0x8f) return Kind::CondJump;
   switch (op) {
-    case 0x05: return Kind::Syscall;
-    case 0x07: case 0x34: case 0x35: return Kind::Odd;
-    case 0x0b: case 0xb9: case 0xff: return Kind::Trap;
-    default: return z.mnemonic == ZYDIS_MNEMONIC_NOP ? Kind::Nop : Kind::Other;
+    case 0x05:
+      return Kind::Syscall;
+    case 0x07:
+    case 0x34:
+    case 0x35:
+      return Kind::Odd;
+    case 0x0b:
+    case 0xb9:
+    case 0xff:
+      return Kind::Trap;
+    default:
+      return z.mnemonic == ZYDIS_MNEMONIC_NOP ? Kind::Nop : Kind::Other;
   }
 }
 
@@ -88,7 +110,8 @@ bool is_relative_branch(Kind kind) {
 
 bool decode(std::span<const uint8_t> bytes, uint64_t address, Insn& insn) {
   ZydisDecodedInstruction z;
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(), nullptr, bytes.data(), bytes.size(), &z)))
+  if (!ZYAN_SUCCESS(
+          ZydisDecoderDecodeInstruction(&decoder(), nullptr, bytes.data(), bytes.size(), &z)))
     return false;
   insn = Insn{};
   insn.address = address;
@@ -118,20 +141,25 @@ uint16_t registers_written(std::span<const uint8_t> bytes, const Insn& insn) {
   if (insn.calls()) return kCallerSaved;
   ZydisDecodedInstruction z;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), bytes.data(), bytes.size(), &z, operands))) return 0xffff;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), bytes.data(), bytes.size(), &z, operands)))
+    return 0xffff;
   uint16_t written = 0;
   for (uint8_t i = 0; i < z.operand_count; i++) {
     const ZydisDecodedOperand& op = operands[i];
-    if (op.type != ZYDIS_OPERAND_TYPE_REGISTER || !(op.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) continue;
-    const ZydisRegister full = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, op.reg.value);
-    if (ZydisRegisterGetClass(full) == ZYDIS_REGCLASS_GPR64) written |= uint16_t(1u << ZydisRegisterGetId(full));
+    if (op.type != ZYDIS_OPERAND_TYPE_REGISTER || !(op.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+      continue;
+    const ZydisRegister full =
+        ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, op.reg.value);
+    if (ZydisRegisterGetClass(full) == ZYDIS_REGCLASS_GPR64)
+      written |= uint16_t(1u << ZydisRegisterGetId(full));
   }
   return written;
 }
 
 std::string disassemble(std::span<const uint8_t> bytes, uint64_t address) {
   ZydisDisassembledInstruction text;
-  if (!ZYAN_SUCCESS(ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, address, bytes.data(), bytes.size(), &text)))
+  if (!ZYAN_SUCCESS(ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, address, bytes.data(),
+                                          bytes.size(), &text)))
     return "(bad)";
   return text.text;
 }

@@ -18,29 +18,30 @@ enum class Kind : uint8_t {
   Return,        // ret, ret imm16
   Trap,          // int3, ud2, hlt: control does not come back
   Syscall,
-  Odd,           // far transfers, iret, int n, xbegin, sysenter: never moved
+  Odd,  // far transfers, iret, int n, xbegin, sysenter: never moved
 };
 
 constexpr uint8_t kNoReg = 0xff;
 
 struct Insn {
   uint64_t address = 0;
-  uint64_t target = 0;        // direct branches: where to; rip-relative operands: which address; else 0
-  int64_t imm = 0;            // first immediate, sign-extended where the CPU does
+  uint64_t target = 0;  // direct branches: where to; rip-relative operands: which address; else 0
+  int64_t imm = 0;      // first immediate, sign-extended where the CPU does
   int32_t disp = 0;
   uint8_t length = 0;
   Kind kind = Kind::Other;
   bool rip_relative = false;
-  bool legacy = true;         // no VEX, EVEX, XOP: map, opcode and ModRM mean what the old manual says
-  bool wide = false;          // REX.W
-  bool short_address = false; // 67 prefix
-  uint8_t prefixes = 0;       // bytes before the opcode's first byte, REX included (legacy only)
-  uint8_t map = 0;            // 0: one-byte opcodes, 1: 0f
+  bool legacy = true;  // no VEX, EVEX, XOP: map, opcode and ModRM mean what the old manual says
+  bool wide = false;   // REX.W
+  bool short_address = false;  // 67 prefix
+  uint8_t prefixes = 0;        // bytes before the opcode's first byte, REX included (legacy only)
+  uint8_t map = 0;             // 0: one-byte opcodes, 1: 0f
   uint8_t opcode = 0;
   uint8_t disp_offset = 0, disp_bytes = 0, imm_offset = 0, imm_bytes = 0;
   bool has_modrm = false;
   uint8_t mod = 0;
-  // Encoding numbers with REX applied; memory operands have base and index (kNoReg: none), mod 3 has rm.
+  // Encoding numbers with REX applied; memory operands have base and index (kNoReg: none), mod 3
+  // has rm.
   uint8_t reg = 0, rm = kNoReg, base = kNoReg, index = kNoReg, scale = 1;
 
   uint64_t end() const { return address + length; }
@@ -52,7 +53,8 @@ struct Insn {
   }
   // The next instruction is not reached from here.
   bool leaves() const {
-    return kind == Kind::Jump || kind == Kind::JumpIndirect || kind == Kind::Return || kind == Kind::Trap;
+    return kind == Kind::Jump || kind == Kind::JumpIndirect || kind == Kind::Return ||
+           kind == Kind::Trap;
   }
   bool calls() const { return kind == Kind::Call || kind == Kind::CallIndirect; }
 };

@@ -39,8 +39,8 @@ void close_frame(Code& code, Form form) {
     return;
   }
   code.pop(kRax);
-  code.put({0x04, 0x7f});        // add $127,%al: overflows exactly when it was 1
-  code.put({0x9e});              // sahf
+  code.put({0x04, 0x7f});  // add $127,%al: overflows exactly when it was 1
+  code.put({0x9e});        // sahf
   code.pop(kRax);
   code.pop(kR11);
   code.move_sp(kRedZone);
@@ -72,14 +72,15 @@ Status put_handler_call(Code& code, Form form, const HandlerCall& call) {
 Status put_handlers(Code& code, const DetourRequest& request) {
   if (request.calls.empty()) return ok_status();
   open_frame(code, request.form);
-  for (const HandlerCall& call : request.calls) DJ_TRY_DO(put_handler_call(code, request.form, call));
+  for (const HandlerCall& call : request.calls)
+    DJ_TRY_DO(put_handler_call(code, request.form, call));
   close_frame(code, request.form);
   return ok_status();
 }
 
 // The hook answers in CF, which lea leaves alone: set means that it did the system call itself.
-Status put_hooked(Code& code, const DetourRequest& request, std::span<const uint8_t> bytes, const Insn& insn,
-                  uint32_t& copy_at) {
+Status put_hooked(Code& code, const DetourRequest& request, std::span<const uint8_t> bytes,
+                  const Insn& insn, uint32_t& copy_at) {
   code.move_sp(-kRedZone);
   DJ_TRY_DO(code.call(request.syscall_hook));
   code.move_sp(kRedZone);
@@ -95,7 +96,8 @@ Status put_hooked(Code& code, const DetourRequest& request, std::span<const uint
 uint32_t detour_bytes_max(const DetourRequest& request) {
   constexpr uint32_t kFrame = 48, kHook = 32, kJumpBack = 8, kPush = 8;
   uint32_t total = kFrame + kHook + kJumpBack;
-  for (const HandlerCall& call : request.calls) total += 24 + kPush * uint32_t(call.stack_regs.size());
+  for (const HandlerCall& call : request.calls)
+    total += 24 + kPush * uint32_t(call.stack_regs.size());
   return total + kRelocatedMax * uint32_t(request.region.size());
 }
 
@@ -127,10 +129,12 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
     // A relocated call returns to the original code by itself; a debugger may go on after an int3.
     leaves = (insn.leaves() && insn.kind != Kind::Trap) || insn.calls();
     if (insn.calls() && offset < request.region.size())
-      return Error{fmt::format("the call at {:#x} is not the region's last instruction", insn.address)};
+      return Error{
+          fmt::format("the call at {:#x} is not the region's last instruction", insn.address)};
   }
-  if (!handled) return Error{fmt::format("no instruction starts {} bytes behind {:#x}", request.handlers_at,
-                                         request.original)};
+  if (!handled)
+    return Error{fmt::format("no instruction starts {} bytes behind {:#x}", request.handlers_at,
+                             request.original)};
   if (!leaves) DJ_TRY_DO(code.jump(request.original + offset));
   detour.bytes = code.take();
   CHECK(detour.bytes.size() <= detour_bytes_max(request));

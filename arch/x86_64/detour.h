@@ -1,14 +1,13 @@
-// The detour buffer of one site: call the handlers, run the displaced instructions, jump back. And the
-// bytes of jumps and breakpoints. Pure: bytes and addresses in, bytes out.
+// The detour buffer of one site: call the handlers, run the displaced instructions, jump back. And
+// the bytes of jumps and breakpoints. Pure: bytes and addresses in, bytes out.
 //
 //   Boundary                          Middle
 //     push %r11                         lea -128(%rsp),%rsp        skip the red zone
 //     push regs.., push $site           push %r11; push %rax
 //     call handler                      lahf; seto %al; push %rax  flags
 //     lea 8*n(%rsp),%rsp                push regs.., push $site; call handler; lea ..
-//     pop %r11                          pop %rax; add $127,%al; sahf; pop %rax; pop %r11; lea 128(%rsp),%rsp
-//     <relocated DCR>                   <relocated DCR>
-//     jmp RA                            jmp RA
+//     pop %r11                          pop %rax; add $127,%al; sahf; pop %rax; pop %r11; lea
+//     128(%rsp),%rsp <relocated DCR>                   <relocated DCR> jmp RA jmp RA
 //
 // r11 is saved at function entries too: gcc's -fipa-ra lets callers keep values in it across calls.
 #pragma once
@@ -26,30 +25,31 @@ enum class Form : uint8_t { Boundary, Middle };
 constexpr uint32_t kFrameBytes[2] = {8, 128 + 24};
 
 struct HandlerCall {
-  uint64_t address = 0;              // of the handler, within 2 GB of the detour
-  std::vector<uint8_t> stack_regs;   // see HandlerAbi in compiler/image.h
+  uint64_t address = 0;             // of the handler, within 2 GB of the detour
+  std::vector<uint8_t> stack_regs;  // see HandlerAbi in compiler/image.h
   bool wants_site = false;
   uint32_t site = 0;
 };
 
 struct DetourRequest {
-  std::span<const uint8_t> region;   // original bytes of the DCR (or of the single instruction of an int3 site)
-  uint64_t original = 0;             // runtime address of the DCR
+  std::span<const uint8_t>
+      region;  // original bytes of the DCR (or of the single instruction of an int3 site)
+  uint64_t original = 0;  // runtime address of the DCR
   Form form = Form::Boundary;
   std::vector<HandlerCall> calls;
   // Return probes: bytes of region before this offset run first, then the handlers, then the rest
   // (the exit instruction). 0: handlers first.
   uint32_t handlers_at = 0;
-  // System call hook instead of handlers: call `hook` right before the instruction at handlers_at and skip
-  // that instruction when the hook returns with CF set. 0: none.
+  // System call hook instead of handlers: call `hook` right before the instruction at handlers_at
+  // and skip that instruction when the hook returns with CF set. 0: none.
   uint64_t syscall_hook = 0;
 };
 
 struct Detour {
   std::vector<uint8_t> bytes;
-  // Where each original instruction of the region stands in the detour: (offset in region, offset in bytes), ascending;
-  // for the instruction behind the handlers the second is that of its relocated copy. `entry` is where
-  // a jump or trap to IA must go: always 0.
+  // Where each original instruction of the region stands in the detour: (offset in region, offset
+  // in bytes), ascending; for the instruction behind the handlers the second is that of its
+  // relocated copy. `entry` is where a jump or trap to IA must go: always 0.
   std::vector<std::pair<uint32_t, uint32_t>> copies;
 };
 
@@ -62,9 +62,9 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to);
 Result<std::vector<uint8_t>> encode_jump(uint64_t from, uint64_t to);
 constexpr uint8_t kInt3 = 0xcc;
 
-// Relocates one instruction (engine.md section 3, check 6): rip-relative operands, relative branches
-// (short to near; loop and jrcxz as a pair), calls as push of the original next address + jump.
-// Fails with the reason when it cannot run elsewhere.
+// Relocates one instruction (engine.md section 3, check 6): rip-relative operands, relative
+// branches (short to near; loop and jrcxz as a pair), calls as push of the original next address +
+// jump. Fails with the reason when it cannot run elsewhere.
 Result<std::vector<uint8_t>> relocate(std::span<const uint8_t> insn, uint64_t from, uint64_t to);
 
 }  // namespace dj::arch

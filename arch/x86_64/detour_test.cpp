@@ -1,9 +1,11 @@
-// Detours are executed: registers, flags, stack and red zone afterwards must be those of the bare code.
+// Detours are executed: registers, flags, stack and red zone afterwards must be those of the bare
+// code.
+#include "arch/x86_64/detour.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "arch/x86_64/detour.h"
 #include "arch/x86_64/test_machine.h"
 #include "arch/x86_64/test_victim.h"
 
@@ -78,7 +80,8 @@ class DetourRun : public testing::Test {
 
   void fill_stack() { memset(memory_.at(kStack - 0x1000), 0x5a, 0x2000); }
   std::vector<uint8_t> stack(int64_t from, int64_t to) {
-    return {memory_.at(uint64_t(int64_t(kStack) + from)), memory_.at(uint64_t(int64_t(kStack) + to))};
+    return {memory_.at(uint64_t(int64_t(kStack) + from)),
+            memory_.at(uint64_t(int64_t(kStack) + to))};
   }
   uint64_t record(int i) {
     uint64_t value;
@@ -87,7 +90,8 @@ class DetourRun : public testing::Test {
   }
 
   // Runs source bare and probed and compares everything. Returns how often the handlers ran.
-  uint64_t compare(const std::string& source, DetourRequest request, size_t region_bytes, uint64_t seed) {
+  uint64_t compare(const std::string& source, DetourRequest request, size_t region_bytes,
+                   uint64_t seed) {
     SCOPED_TRACE(source + " seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     const auto code = test::assemble(source);
@@ -146,7 +150,8 @@ TEST_F(DetourRun, MiddleKeepsFlagsRegistersAndRedZone) {
       DetourRequest request;
       request.form = Form::Middle;
       request.calls = {plain_call()};
-      const bool call = std::string(source).find("call") != std::string::npos;  // a call ends its region
+      const bool call =
+          std::string(source).find("call") != std::string::npos;  // a call ends its region
       EXPECT_EQ(compare(source, request, call ? 5 : 0, seed), 1u);
     }
   }
@@ -160,7 +165,7 @@ TEST_F(DetourRun, BoundaryGivesStackArgumentsInOrder) {
   call.stack_regs = {kRax, kR11};
   request.calls = {call, call};  // the second gets r11 although the first changed it
   EXPECT_EQ(compare("push %rbp; mov %rsp,%rbp; push %r11", request, 0, 7), 2u);
-  EXPECT_EQ(record(1), input_.regs[7]);   // rdi in place
+  EXPECT_EQ(record(1), input_.regs[7]);  // rdi in place
   EXPECT_EQ(record(2), 0x1234u);
   EXPECT_EQ(record(3), input_.regs[0]);   // rax
   EXPECT_EQ(record(4), input_.regs[11]);  // r11
@@ -179,9 +184,10 @@ TEST_F(DetourRun, MiddleGivesSavedCopies) {
 }
 
 TEST_F(DetourRun, FrameBytesTellWhereTheArgumentsLie) {
-  // The handler's own frame: return address and its push, so 16(%rsp) is the first argument; its address relative
-  // to the site's stack pointer is -(kFrameBytes + 8 * arguments).
-  memory_.put(kHandler, test::assemble("lea 8(%rsp),%r11; mov %r11,0x10030008; incq 0x10030000; ret"));
+  // The handler's own frame: return address and its push, so 16(%rsp) is the first argument; its
+  // address relative to the site's stack pointer is -(kFrameBytes + 8 * arguments).
+  memory_.put(kHandler,
+              test::assemble("lea 8(%rsp),%r11; mov %r11,0x10030008; incq 0x10030000; ret"));
   for (const Form form : {Form::Boundary, Form::Middle}) {
     DetourRequest request;
     request.form = form;

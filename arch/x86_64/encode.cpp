@@ -20,23 +20,23 @@ void Code::put_u32(uint32_t value) {
 
 void Code::push(Reg reg) {
   const uint8_t n = kRegEncoding[reg];
-  if (n >= 8) put({0x41});             // REX.B
-  put({uint8_t(0x50 | (n & 7))});      // push %reg
+  if (n >= 8) put({0x41});         // REX.B
+  put({uint8_t(0x50 | (n & 7))});  // push %reg
 }
 
 void Code::pop(Reg reg) {
   const uint8_t n = kRegEncoding[reg];
-  if (n >= 8) put({0x41});             // REX.B
-  put({uint8_t(0x58 | (n & 7))});      // pop %reg
+  if (n >= 8) put({0x41});         // REX.B
+  put({uint8_t(0x58 | (n & 7))});  // pop %reg
 }
 
 void Code::push_imm(uint32_t value) {
-  put({0x68});                         // push $imm32
+  put({0x68});  // push $imm32
   put_u32(value);
 }
 
 void Code::push_slot(uint32_t offset) {
-  put({0xff, 0xb4, 0x24});             // push disp32(%rsp)
+  put({0xff, 0xb4, 0x24});  // push disp32(%rsp)
   put_u32(offset);
 }
 
@@ -45,15 +45,15 @@ void Code::move_sp(int32_t bytes) {
     put({0x48, 0x8d, 0x64, 0x24, uint8_t(bytes)});  // lea disp8(%rsp),%rsp
     return;
   }
-  put({0x48, 0x8d, 0xa4, 0x24});       // lea disp32(%rsp),%rsp
+  put({0x48, 0x8d, 0xa4, 0x24});  // lea disp32(%rsp),%rsp
   put_u32(uint32_t(bytes));
 }
 
 void Code::push_address(uint64_t value) {
   move_sp(-8);
-  put({0xc7, 0x04, 0x24});             // movl $lo,(%rsp)
+  put({0xc7, 0x04, 0x24});  // movl $lo,(%rsp)
   put_u32(uint32_t(value));
-  put({0xc7, 0x44, 0x24, 0x04});       // movl $hi,4(%rsp)
+  put({0xc7, 0x44, 0x24, 0x04});  // movl $hi,4(%rsp)
   put_u32(uint32_t(value >> 32));
 }
 

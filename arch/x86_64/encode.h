@@ -19,15 +19,17 @@ class Code {
   std::vector<uint8_t> take() { return std::move(bytes_); }
 
   void put(std::initializer_list<uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes); }
-  void put(std::span<const uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  void put(std::span<const uint8_t> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
   void put_u32(uint32_t value);
 
   void push(Reg reg);
   void pop(Reg reg);
-  void push_imm(uint32_t value);            // sign-extended to 64 bits by the CPU
-  void push_slot(uint32_t offset);          // push offset(%rsp)
-  void move_sp(int32_t bytes);              // lea bytes(%rsp),%rsp: flags survive
-  void push_address(uint64_t value);        // all 64 bits, no flag or register changed
+  void push_imm(uint32_t value);      // sign-extended to 64 bits by the CPU
+  void push_slot(uint32_t offset);    // push offset(%rsp)
+  void move_sp(int32_t bytes);        // lea bytes(%rsp),%rsp: flags survive
+  void push_address(uint64_t value);  // all 64 bits, no flag or register changed
 
   // opcode rel32; fails when the target is farther than 2 GB.
   Status branch(std::initializer_list<uint8_t> opcode, uint64_t target);

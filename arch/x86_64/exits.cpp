@@ -1,8 +1,8 @@
 // Checker::exits(): all ways out of a function, for return probes (engine.md section 7).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
-
-#include <fmt/format.h>
 
 #include "arch/x86_64/checker.h"
 #include "arch/x86_64/jump_tables.h"
@@ -20,7 +20,8 @@ enum class Target : uint8_t { Own, Tail, Foreign };
 
 class ExitFinder {
  public:
-  ExitFinder(Checker::Impl& impl, const FunctionRange& own) : impl_(impl), module_(impl.module), own_(own) {}
+  ExitFinder(Checker::Impl& impl, const FunctionRange& own)
+      : impl_(impl), module_(impl.module), own_(own) {}
 
   Exits find() {
     const FunctionRange* around = module_.function_at(own_.begin);
@@ -50,7 +51,8 @@ class ExitFinder {
   void walk(size_t part_index) {
     const FunctionRange range = parts_[part_index].range;
     const Function& code = parts_[part_index].code;
-    if (code.decoded_end() < range.end) give_up(fmt::format("undecodable at {:#x}", code.decoded_end()));
+    if (code.decoded_end() < range.end)
+      give_up(fmt::format("undecodable at {:#x}", code.decoded_end()));
     Flow* flow = nullptr;
     std::unique_ptr<Flow> made;
     size_t last = Function::kNone;
@@ -61,7 +63,8 @@ class ExitFinder {
       if (insn.branches() && insn.kind != Kind::Call) targets_.push_back(insn.target);
       if (insn.kind == Kind::Return) add_exit(code, i, false);
       if (insn.kind == Kind::Jump) jump(code, i);
-      if ((insn.kind == Kind::CondJump || insn.kind == Kind::Loop) && classify(insn.target, true) != Target::Own)
+      if ((insn.kind == Kind::CondJump || insn.kind == Kind::Loop) &&
+          classify(insn.target, true) != Target::Own)
         give_up(fmt::format("conditional tail jump at {:#x}", insn.address));
       if (insn.kind == Kind::Odd) give_up(fmt::format("far transfer at {:#x}", insn.address));
       if (insn.kind == Kind::JumpIndirect) {
@@ -78,8 +81,10 @@ class ExitFinder {
 
   void jump(const Function& code, size_t i) {
     switch (classify(code.insns[i].target, false)) {
-      case Target::Own: return;
-      case Target::Tail: return add_exit(code, i, true);
+      case Target::Own:
+        return;
+      case Target::Tail:
+        return add_exit(code, i, true);
       case Target::Foreign:
         return give_up(fmt::format("jump at {:#x} into shared code", code.insns[i].address));
     }
@@ -107,9 +112,11 @@ class ExitFinder {
       bool inside = Module::first_between(module_.text().address_taken, after, end) != 0;
       for (const Part& holder : parts_) {
         for (const Insn& insn : holder.code.insns) {
-          const bool lea = insn.is(0x8d) && insn.rip_relative && insn.target > after && insn.target < end;
-          const bool imm = !module_.text().position_independent && insn.imm_bytes == 4 && !insn.branches() &&
-                           uint32_t(insn.imm) > after && uint32_t(insn.imm) < end;
+          const bool lea =
+              insn.is(0x8d) && insn.rip_relative && insn.target > after && insn.target < end;
+          const bool imm = !module_.text().position_independent && insn.imm_bytes == 4 &&
+                           !insn.branches() && uint32_t(insn.imm) > after &&
+                           uint32_t(insn.imm) < end;
           inside = inside || lea || imm;
         }
       }
@@ -125,7 +132,8 @@ class ExitFinder {
     if (other == nullptr) return is_plt_stub(target) ? Target::Tail : Target::Foreign;
     const bool starts = module_.begins_function(target);
     const auto& taken = module_.text().address_taken;
-    if (module_.called(other->begin) || std::binary_search(taken.begin(), taken.end(), other->begin))
+    if (module_.called(other->begin) ||
+        std::binary_search(taken.begin(), taken.end(), other->begin))
       return starts ? Target::Tail : Target::Foreign;
     Function code = impl_.decode(*other);
     if (starts && !conditional && !belongs(code)) return Target::Tail;
@@ -202,6 +210,8 @@ uint64_t region_start(const Module& module, const Function& function, size_t piv
   return function.insns[start].address;
 }
 
-Exits Checker::exits(uint64_t begin, uint64_t end) { return ExitFinder(*impl_, {begin, end}).find(); }
+Exits Checker::exits(uint64_t begin, uint64_t end) {
+  return ExitFinder(*impl_, {begin, end}).find();
+}
 
 }  // namespace dj::arch

@@ -64,7 +64,8 @@ Flow::Definitions Flow::definitions(uint32_t at, uint8_t reg) {
     if (i == 0 || first_[i] != first_[i + 1]) continue;
     // Nothing visible leads here: a landing pad, a case of a jump table, or dead code.
     const auto& pads = module_.text().landing_pads;
-    if (std::binary_search(pads.begin(), pads.end(), function_.insns[i].address)) result.unknown = true;
+    if (std::binary_search(pads.begin(), pads.end(), function_.insns[i].address))
+      result.unknown = true;
     for (const uint32_t jump : indirect_) arrive(jump);
   }
   return result;

@@ -1,4 +1,5 @@
-// Where a register's value may come from: reaching definitions inside one function, walked backwards on demand.
+// Where a register's value may come from: reaching definitions inside one function, walked
+// backwards on demand.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -26,10 +27,10 @@ class Flow {
  private:
   const Module& module_;
   const Function& function_;
-  std::vector<uint32_t> first_;         // predecessors of i: edges_[first_[i] .. first_[i+1])
+  std::vector<uint32_t> first_;  // predecessors of i: edges_[first_[i] .. first_[i+1])
   std::vector<uint32_t> edges_;
-  std::vector<uint32_t> indirect_;      // register-indirect jumps
-  std::vector<uint32_t> written_;       // cache of registers_written
+  std::vector<uint32_t> indirect_;  // register-indirect jumps
+  std::vector<uint32_t> written_;   // cache of registers_written
 };
 
 }  // namespace dj::arch

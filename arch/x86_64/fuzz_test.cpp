@@ -1,6 +1,6 @@
-// Differential: instructions of the C library run where they stand and relocated, from the same random state.
+// Differential: instructions of the C library run where they stand and relocated, from the same
+// random state.
 #include <gtest/gtest.h>
-
 #include <setjmp.h>
 #include <signal.h>
 
@@ -36,12 +36,13 @@ int run_caught(uint64_t code, const State& in, State& out) {
 constexpr int32_t kReach = 0x1000;  // displacements that stay in what is filled anew for each run
 
 bool worth_running(const Insn& insn, std::span<const uint8_t> bytes) {
-  if (insn.memory() && !insn.rip_relative && (insn.disp >= kReach || insn.disp <= -kReach)) return false;
+  if (insn.memory() && !insn.rip_relative && (insn.disp >= kReach || insn.disp <= -kReach))
+    return false;
   if (unsigned(insn.kind) > unsigned(Kind::Call)) return false;
   if (!insn.legacy && !insn.rip_relative) return false;  // the upper vector registers are not set
   const std::string text = disassemble(bytes, insn.address);
-  for (const char* word : {"std", "popf", "rd", "xsave", "xrstor", "wr", "cpuid", "leave", "rep", "in ", "ins", "out",
-                           "call qword", "sti", "cli"}) {
+  for (const char* word : {"std", "popf", "rd", "xsave", "xrstor", "wr", "cpuid", "leave", "rep",
+                           "in ", "ins", "out", "call qword", "sti", "cli"}) {
     if (text.rfind(word, 0) == 0) return false;  // privileged, or not the same twice
   }
   for (const char* operand : {"fs:", "gs:", "rsp", "esp"}) {
@@ -58,7 +59,8 @@ class Fuzz : public testing::Test {
     struct sigaction action = {};
     action.sa_handler = on_fault;
     action.sa_flags = SA_ONSTACK;
-    for (const int signal : {SIGSEGV, SIGFPE, SIGILL, SIGBUS, SIGTRAP}) sigaction(signal, &action, nullptr);
+    for (const int signal : {SIGSEGV, SIGFPE, SIGILL, SIGBUS, SIGTRAP})
+      sigaction(signal, &action, nullptr);
   }
   ~Fuzz() override {
     for (const int signal : {SIGSEGV, SIGFPE, SIGILL, SIGBUS, SIGTRAP}) ::signal(signal, SIG_DFL);
@@ -82,7 +84,8 @@ class Fuzz : public testing::Test {
       memcpy(zone_.at(from + i), &word, 8);
     }
   }
-  // Relative ones lead into the zone and not onto themselves; few of those that are copied unchanged are run.
+  // Relative ones lead into the zone and not onto themselves; few of those that are copied
+  // unchanged are run.
   bool chosen(const Insn& insn, std::span<const uint8_t> bytes, std::mt19937_64& random) const {
     if (!worth_running(insn, bytes)) return false;
     if (!relative(insn)) return random() % 16 == 0;
@@ -96,11 +99,13 @@ class Fuzz : public testing::Test {
     State state;
     std::vector<uint8_t> memory;
     bool operator==(const Outcome& other) const {
-      return signal == other.signal && memory == other.memory && (signal != 0 || state == other.state);
+      return signal == other.signal && memory == other.memory &&
+             (signal != 0 || state == other.state);
     }
   };
 
-  Outcome outcome(const Insn& insn, uint64_t where, const std::vector<uint8_t>& code, const State& in, uint64_t seed) {
+  Outcome outcome(const Insn& insn, uint64_t where, const std::vector<uint8_t>& code,
+                  const State& in, uint64_t seed) {
     fill(kData - kReach, kDataBytes, seed);
     fill(kStack - 64, 128, seed);
     if (insn.rip_relative) fill(insn.target & ~uint64_t(7), 32, seed + 1);
@@ -142,7 +147,8 @@ TEST_F(Fuzz, LibcInstructionsRelocated) {
     if (f.begin < text.address || f.end > text.address + text.bytes.size()) continue;
     const auto all = std::span(text.bytes).subspan(f.begin - text.address, f.end - f.begin);
     Insn insn;
-    for (size_t offset = 0; offset < all.size() && decode(all.subspan(offset), kHere, insn); offset += insn.length) {
+    for (size_t offset = 0; offset < all.size() && decode(all.subspan(offset), kHere, insn);
+         offset += insn.length) {
       const auto bytes = all.subspan(offset, insn.length);
       if (!chosen(insn, bytes, random)) continue;
       auto moved = relocate(bytes, kHere, kThere);
@@ -156,7 +162,8 @@ TEST_F(Fuzz, LibcInstructionsRelocated) {
       faults += bare.signal != 0;
     }
   }
-  printf("%d instructions, %d of them relative, %d faulted on both sides\n", ran, relatives, faults);
+  printf("%d instructions, %d of them relative, %d faulted on both sides\n", ran, relatives,
+         faults);
   EXPECT_GT(relatives, 300);
   EXPECT_LT(faults, ran / 2);
 }

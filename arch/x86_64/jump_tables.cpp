@@ -7,9 +7,9 @@
 namespace dj::arch {
 namespace {
 
-constexpr int kMaxCopies = 12;            // of a value from register to register
-constexpr uint32_t kMaxEntries = 4096;    // of a table without visible bounds
-constexpr uint32_t kMaxBoundSteps = 24;   // instructions between the bounds check and the load
+constexpr int kMaxCopies = 12;           // of a value from register to register
+constexpr uint32_t kMaxEntries = 4096;   // of a table without visible bounds
+constexpr uint32_t kMaxBoundSteps = 24;  // instructions between the bounds check and the load
 
 bool is_register_move(const Insn& insn) {
   return insn.legacy && insn.map == 0 && insn.wide && insn.mod == 3 && insn.has_modrm &&
@@ -31,8 +31,8 @@ bool is_entry_load(const Insn& insn) {
 
 // lea (%a,%b),%reg: an add into a third register
 bool is_lea_sum(const Insn& insn) {
-  return insn.is(0x8d) && insn.wide && insn.base != kNoReg && insn.index != kNoReg && insn.scale == 1 &&
-         insn.disp == 0;
+  return insn.is(0x8d) && insn.wide && insn.base != kNoReg && insn.index != kNoReg &&
+         insn.scale == 1 && insn.disp == 0;
 }
 
 // xor %fs:0x30,%reg: glibc's pointer guard; what comes out was an address before it was hidden
@@ -43,7 +43,8 @@ bool is_unguard(const Insn& insn) {
 
 class Resolver {
  public:
-  Resolver(Flow& flow, const Module& module) : flow_(flow), module_(module), insns_(flow.function().insns) {}
+  Resolver(Flow& flow, const Module& module)
+      : flow_(flow), module_(module), insns_(flow.function().insns) {}
 
   IndirectTargets resolve(uint32_t at) {
     if (!insns_[at].memory()) value(at, insns_[at].rm, 0);
@@ -65,19 +66,21 @@ class Resolver {
 
   void written_value(uint32_t at, uint8_t reg, int depth) {
     const Insn& insn = insns_[at];
-    const bool conditional = insn.legacy && insn.map == 1 && (insn.opcode & 0xf0) == 0x40 && insn.wide;
+    const bool conditional =
+        insn.legacy && insn.map == 1 && (insn.opcode & 0xf0) == 0x40 && insn.wide;
     if (is_register_move(insn)) return value(at, move_source(insn), depth + 1);
-    if (insn.is(0x8b) && insn.wide) return;          // an address from memory
-    if (is_lea(insn) || is_move_imm(insn)) return;   // an address in an operand
+    if (insn.is(0x8b) && insn.wide) return;         // an address from memory
+    if (is_lea(insn) || is_move_imm(insn)) return;  // an address in an operand
     if (insn.legacy && insn.map == 0 && (insn.opcode & 0xf8) == 0x58) return;  // pop
-    if (insn.calls()) return;                        // somebody's result
+    if (insn.calls()) return;                                                  // somebody's result
     if (conditional) {
       value(at, reg, depth + 1);
       if (!insn.memory()) value(at, insn.rm, depth + 1);
       return;
     }
     if (is_unguard(insn)) return;
-    if ((insn.is(0x01) || insn.is(0x03)) && insn.wide && insn.mod == 3) return table_sum(at, insn.rm, insn.reg);
+    if ((insn.is(0x01) || insn.is(0x03)) && insn.wide && insn.mod == 3)
+      return table_sum(at, insn.rm, insn.reg);
     if (is_lea_sum(insn)) return table_sum(at, insn.base, insn.index);
     unknown_ = true;
   }
@@ -121,9 +124,9 @@ class Resolver {
     return true;
   }
 
-  // The addresses in leas that reg may hold before `at`. That reg is a table's address is certain from its
-  // use; so other values that seem to arrive (behind a call that never returns, say) cannot, and are passed
-  // over. A value from memory may be a spilled table: false.
+  // The addresses in leas that reg may hold before `at`. That reg is a table's address is certain
+  // from its use; so other values that seem to arrive (behind a call that never returns, say)
+  // cannot, and are passed over. A value from memory may be a spilled table: false.
   bool addresses(uint32_t at, uint8_t reg, int depth, std::set<uint64_t>& found) {
     const Flow::Definitions defs = flow_.definitions(at, reg);
     if (defs.unknown || depth > kMaxCopies) return false;
@@ -183,7 +186,8 @@ class Resolver {
       if (before == Function::kNone) return false;
       const Insn& insn = insns_[before];
       if (insn.kind == Kind::CondJump) {
-        if (bound_by_compare(uint32_t(before), insns_[at].address == insn.end(), names, bound)) return true;
+        if (bound_by_compare(uint32_t(before), insns_[at].address == insn.end(), names, bound))
+          return true;
       } else if ((flow_.written(uint32_t(before)) & names) != 0) {
         if (!index_copied(insn, names, bound)) return false;
         if (names == 0) return true;
@@ -196,13 +200,15 @@ class Resolver {
   // The index was written here: renames it, or finds its bound (names becomes 0). False: neither.
   static bool index_copied(const Insn& insn, uint16_t& names, uint32_t& bound) {
     if (!insn.legacy || !insn.has_modrm) return false;
-    if (insn.map == 0 && insn.mod == 3 && (insn.opcode == 0x89 || insn.opcode == 0x8b)) {  // mov, 32 bits too
+    if (insn.map == 0 && insn.mod == 3 &&
+        (insn.opcode == 0x89 || insn.opcode == 0x8b)) {  // mov, 32 bits too
       const uint8_t from = move_source(insn);
       const uint8_t to = insn.opcode == 0x89 ? insn.rm : insn.reg;
       names = uint16_t((names & ~(1u << to)) | 1u << from);
       return true;
     }
-    if (insn.map == 0 && insn.opcode == 0x83 && insn.mod == 3 && (insn.reg & 7) == 4 && insn.imm >= 0) {
+    if (insn.map == 0 && insn.opcode == 0x83 && insn.mod == 3 && (insn.reg & 7) == 4 &&
+        insn.imm >= 0) {
       bound = uint32_t(insn.imm);  // and $imm8
       names = 0;
       return true;
@@ -224,7 +230,8 @@ class Resolver {
   bool bound_by_compare(uint32_t at, bool falls_through, uint16_t names, uint32_t& bound) {
     if (at == 0 || flow_.only_predecessor(at) != at - 1) return false;
     const Insn& cmp = insns_[at - 1];
-    if (!cmp.legacy || cmp.map != 0 || cmp.imm < 0 || cmp.imm >= 65536 || cmp.end() != insns_[at].address)
+    if (!cmp.legacy || cmp.map != 0 || cmp.imm < 0 || cmp.imm >= 65536 ||
+        cmp.end() != insns_[at].address)
       return false;
     uint8_t reg = kNoReg;
     if (cmp.opcode == 0x3c || cmp.opcode == 0x3d) reg = 0;
@@ -233,7 +240,7 @@ class Resolver {
     if (reg == kNoReg || !(names >> reg & 1)) return false;
     const int condition = insns_[at].opcode & 15;
     const uint32_t limit = uint32_t(cmp.imm);
-    if (condition == (falls_through ? 7 : 6)) {         // ja falls through, jbe is taken
+    if (condition == (falls_through ? 7 : 6)) {  // ja falls through, jbe is taken
       bound = limit;
     } else if (condition == (falls_through ? 3 : 2) && limit > 0) {  // jae, jb
       bound = limit - 1;

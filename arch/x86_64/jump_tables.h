@@ -1,9 +1,11 @@
 // Where an indirect jump may go (engine.md section 3, check 3).
 //
-// Every code address that a program jumps to is either written somewhere as an address (a data word, a
-// relocation, a lea, an immediate: check 4 sees those) or computed. Compilers compute one kind:
+// Every code address that a program jumps to is either written somewhere as an address (a data
+// word, a relocation, a lea, an immediate: check 4 sees those) or computed. Compilers compute one
+// kind:
 //   gcc, clang, PIC:   lea table(%rip),%T; movslq (%T,%i,4),%x; add %T,%x; jmp *%x
-// So a jump through an unchanged 8-byte value is as good as resolved, a table is read, anything else is unknown.
+// So a jump through an unchanged 8-byte value is as good as resolved, a table is read, anything
+// else is unknown.
 #pragma once
 #include <cstdint>
 #include <vector>

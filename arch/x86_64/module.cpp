@@ -68,8 +68,9 @@ Function Module::decode(const FunctionRange& range) const {
 
 uint32_t Module::padding(const Function& function, uint64_t address, uint32_t wanted) const {
   uint64_t limit = high_;
-  const auto next = std::lower_bound(outermost_.begin(), outermost_.end(), std::max(address, function.range.end),
-                                     [](const FunctionRange& f, uint64_t a) { return f.begin < a; });
+  const auto next =
+      std::lower_bound(outermost_.begin(), outermost_.end(), std::max(address, function.range.end),
+                       [](const FunctionRange& f, uint64_t a) { return f.begin < a; });
   if (next != outermost_.end()) limit = next->begin;
   const auto text = bytes(address);
   uint32_t found = 0;
@@ -134,7 +135,8 @@ bool Module::read_entry(uint64_t address, int32_t& value) const {
   return read(text_.rodata) || read(text_.text);
 }
 
-uint64_t Module::first_between(const std::vector<uint64_t>& sorted, uint64_t after, uint64_t before) {
+uint64_t Module::first_between(const std::vector<uint64_t>& sorted, uint64_t after,
+                               uint64_t before) {
   const auto it = std::upper_bound(sorted.begin(), sorted.end(), after);
   return it != sorted.end() && *it < before ? *it : 0;
 }

@@ -1,4 +1,5 @@
-// Module: a ModuleText with the indexes that the checks ask all the time, and its functions decoded on demand.
+// Module: a ModuleText with the indexes that the checks ask all the time, and its functions decoded
+// on demand.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace dj::arch {
 // One bit per byte of a module's address range.
 class ByteSet {
  public:
-  ByteSet(uint64_t low, uint64_t high) : low_(low), size_(high - low), words_((high - low) / 64 + 1) {}
+  ByteSet(uint64_t low, uint64_t high)
+      : low_(low), size_(high - low), words_((high - low) / 64 + 1) {}
   void add(uint64_t address) {
     const uint64_t at = address - low_;
     if (at < size_) words_[at / 64] |= uint64_t(1) << (at % 64);
@@ -55,15 +57,16 @@ class Module {
   bool begins_function(uint64_t address) const;
   Function decode(const FunctionRange& range) const;
 
-  // Padding that directly follows `address`, in bytes, no more than `wanted`: nops and int3 up to the next
-  // instruction of `function` or, behind its end, also zeros up to the next function.
+  // Padding that directly follows `address`, in bytes, no more than `wanted`: nops and int3 up to
+  // the next instruction of `function` or, behind its end, also zeros up to the next function.
   uint32_t padding(const Function& function, uint64_t address, uint32_t wanted) const;
   // A relative call somewhere seems to lead here (found by bytes, so it may be imagined).
   bool called(uint64_t address) const;
   // A 32-bit entry of read-only data; false: no such data.
   bool read_entry(uint64_t address, int32_t& value) const;
   // First element of the sorted list in (after, before); 0: none.
-  static uint64_t first_between(const std::vector<uint64_t>& sorted, uint64_t after, uint64_t before);
+  static uint64_t first_between(const std::vector<uint64_t>& sorted, uint64_t after,
+                                uint64_t before);
   const std::vector<uint64_t>& function_begins() const { return begins_; }
   // rt_sigreturn trampolines: unwinders and gdb recognise them by their bytes.
   const std::vector<FunctionRange>& trampolines() const { return trampolines_; }

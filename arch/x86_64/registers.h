@@ -5,11 +5,27 @@
 namespace dj::arch {
 
 enum Reg : uint8_t {
-  kRax, kRdx, kRcx, kRbx, kRsi, kRdi, kRbp, kRsp,
-  kR8, kR9, kR10, kR11, kR12, kR13, kR14, kR15, kRegCount
+  kRax,
+  kRdx,
+  kRcx,
+  kRbx,
+  kRsi,
+  kRdi,
+  kRbp,
+  kRsp,
+  kR8,
+  kR9,
+  kR10,
+  kR11,
+  kR12,
+  kR13,
+  kR14,
+  kR15,
+  kRegCount
 };
-constexpr const char* kRegNames[kRegCount] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
-                                              "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+constexpr const char* kRegNames[kRegCount] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+                                              "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+                                              "r12", "r13", "r14", "r15"};
 // Integer argument registers in order (System V ABI 3.2.3).
 constexpr Reg kArgumentRegs[6] = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};
 // The number that stands for reg in instruction encodings (ModRM, REX).

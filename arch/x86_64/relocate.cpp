@@ -25,7 +25,7 @@ Status put_rip_relative(Code& code, std::span<const uint8_t> bytes, const Insn& 
 Status put_loop(Code& code, std::span<const uint8_t> bytes, const Insn& insn) {
   code.put(bytes.first(insn.length - 2));  // prefixes: 67 chooses ecx
   code.put({insn.opcode, 2});
-  code.put({0xeb, 5});                     // jmp over
+  code.put({0xeb, 5});  // jmp over
   return code.jump(insn.target);
 }
 
@@ -68,17 +68,22 @@ const char* unrelocatable(const Insn& insn) {
 
 Status relocate_to(Code& code, std::span<const uint8_t> bytes, const Insn& insn) {
   if (const char* why = unrelocatable(insn))
-    return Error{fmt::format("the instruction at {:#x} cannot run elsewhere: {}", insn.address, why)};
+    return Error{
+        fmt::format("the instruction at {:#x} cannot run elsewhere: {}", insn.address, why)};
   switch (insn.kind) {
-    case Kind::Jump: return code.jump(insn.target);
+    case Kind::Jump:
+      return code.jump(insn.target);
     case Kind::CondJump:
       return code.branch({0x0f, uint8_t(0x80 | (insn.opcode & 15))}, insn.target);
-    case Kind::Loop: return put_loop(code, bytes, insn);
+    case Kind::Loop:
+      return put_loop(code, bytes, insn);
     case Kind::Call:
       code.push_address(insn.end());
       return code.jump(insn.target);
-    case Kind::CallIndirect: return put_call_indirect(code, bytes, insn);
-    default: break;
+    case Kind::CallIndirect:
+      return put_call_indirect(code, bytes, insn);
+    default:
+      break;
   }
   if (insn.rip_relative) return put_rip_relative(code, bytes, insn);
   code.put(bytes.first(insn.length));

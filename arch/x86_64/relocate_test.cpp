@@ -40,8 +40,7 @@ TEST_P(Relocate, GivesWhatTheAssemblerGives) {
 }
 
 // The return address that a relocated call pushes: 0x500000 + the call's length.
-#define PUSH_RA(length) \
-  "lea -8(%rsp),%rsp; movl $(0x500000+" #length "),(%rsp); movl $0,4(%rsp);"
+#define PUSH_RA(length) "lea -8(%rsp),%rsp; movl $(0x500000+" #length "),(%rsp); movl $0,4(%rsp);"
 
 const Case kCases[] = {
     {"plain", "mov %rdi,%rbx", "mov %rdi,%rbx"},

@@ -1,5 +1,5 @@
-// The eight static checks: may these bytes become a jump? (engine.md section 3; djprobe paper section 3.)
-// Pure: bytes and addresses in, verdicts out.
+// The eight static checks: may these bytes become a jump? (engine.md section 3; djprobe paper
+// section 3.) Pure: bytes and addresses in, verdicts out.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,20 +13,20 @@ namespace dj::arch {
 // Why a site cannot become a jump; the name is what --probes prints. kOk: it can.
 enum class Verdict : uint8_t {
   Ok,
-  NotBoundary,      // 1: IA is no instruction boundary (nothing at all can be installed there)
-  NotInFunction,    // 1: IA is in no known function (decoding has no start)
-  Blacklisted,      // 1, 8: refused entirely, also as int3
-  Undecodable,      // 1: the function does not decode up to the DCR's end
-  BranchIntoRegion, // 2: a direct branch or call targets the JTPR
-  IndirectJump,     // 3: an indirect jump whose targets are unknown
-  JumpTable,        // 3: a jump table's entry targets the JTPR
-  LandingPad,       // 4: exceptions land in the JTPR
-  AddressTaken,     // 4: somebody holds an address inside the JTPR
-  FunctionEnd,      // 5: the DCR runs past the function and there is no padding
-  NotRelocatable,   // 6: an instruction of the DCR cannot run elsewhere
-  CallNotLast,      // 6: a call that is not the DCR's last instruction
-  InsideOtherSite,  // 7: collides with another probe
-  RseqSection,      // 8: inside an rseq critical section (refused as int3 too)
+  NotBoundary,       // 1: IA is no instruction boundary (nothing at all can be installed there)
+  NotInFunction,     // 1: IA is in no known function (decoding has no start)
+  Blacklisted,       // 1, 8: refused entirely, also as int3
+  Undecodable,       // 1: the function does not decode up to the DCR's end
+  BranchIntoRegion,  // 2: a direct branch or call targets the JTPR
+  IndirectJump,      // 3: an indirect jump whose targets are unknown
+  JumpTable,         // 3: a jump table's entry targets the JTPR
+  LandingPad,        // 4: exceptions land in the JTPR
+  AddressTaken,      // 4: somebody holds an address inside the JTPR
+  FunctionEnd,       // 5: the DCR runs past the function and there is no padding
+  NotRelocatable,    // 6: an instruction of the DCR cannot run elsewhere
+  CallNotLast,       // 6: a call that is not the DCR's last instruction
+  InsideOtherSite,   // 7: collides with another probe
+  RseqSection,       // 8: inside an rseq critical section (refused as int3 too)
 };
 const char* verdict_name(Verdict v);  // "branch-into-region" ...
 // True if not even an int3 may be put there.
@@ -34,26 +34,30 @@ bool refused(Verdict v);
 
 // One place to check. Fills everything but `address`.
 struct Region {
-  uint64_t address = 0;           // IA
-  uint8_t length = 0;             // DCR bytes (>= 5) if Ok; else the length of the first instruction (0: undecodable)
+  uint64_t address = 0;  // IA
+  uint8_t length =
+      0;  // DCR bytes (>= 5) if Ok; else the length of the first instruction (0: undecodable)
   Verdict verdict = Verdict::Ok;
-  uint64_t culprit = 0;           // address of the branch, pad ... that said no; 0: none
-  // Set by exits() and syscalls(): the instruction right before which the handlers run, when that is not
-  // the region's first one. check() keeps such a region's start, reaches to this instruction's end,
-  // and moves `address` onto it when the answer is int3. 0: handlers run at `address`.
+  uint64_t culprit = 0;  // address of the branch, pad ... that said no; 0: none
+  // Set by exits() and syscalls(): the instruction right before which the handlers run, when that
+  // is not the region's first one. check() keeps such a region's start, reaches to this
+  // instruction's end, and moves `address` onto it when the answer is int3. 0: handlers run at
+  // `address`.
   uint64_t pivot = 0;
 };
 
-// Exits of one function: where a return probe goes. Each is a probe region of its own whose detour first runs the
-// relocated instructions up to the exit instruction, then calls the handler, then leaves.
+// Exits of one function: where a return probe goes. Each is a probe region of its own whose detour
+// first runs the relocated instructions up to the exit instruction, then calls the handler, then
+// leaves.
 struct Exit {
-  Region region;                  // begins at or before the exit instruction, in the same basic block
-  uint64_t exit_address = 0;      // the ret or tail jump itself
-  bool tail_jump = false;         // jmp out of the function: the callee will return for it
+  Region region;              // begins at or before the exit instruction, in the same basic block
+  uint64_t exit_address = 0;  // the ret or tail jump itself
+  bool tail_jump = false;     // jmp out of the function: the callee will return for it
 };
 struct Exits {
   std::vector<Exit> exits;
-  bool complete = false;          // false: some way out is unknown (unresolved indirect jump); reason says which
+  bool complete =
+      false;  // false: some way out is unknown (unresolved indirect jump); reason says which
   std::string reason;
 };
 
@@ -63,15 +67,20 @@ class Checker {
   explicit Checker(ModuleText text);
   ~Checker();
   // Checks 1-6 and 8 for every region, and 7 among them (the first of two colliding ones wins;
-  // the later stays int3, and a jump in which that int3 would stand becomes int3 too). So pass all regions
-  // of a module in one call, entries and exits alike.
+  // the later stays int3, and a jump in which that int3 would stand becomes int3 too). So pass all
+  // regions of a module in one call, entries and exits alike.
   void check(std::vector<Region>& regions);
-  // Exits of the function [begin, end). Their verdicts are provisional: what this function's own code
-  // allows. check() must see the regions before anything is written.
+  // Exits of the function [begin, end). Their verdicts are provisional: what this function's own
+  // code allows. check() must see the regions before anything is written.
   Exits exits(uint64_t begin, uint64_t end);
-  // All `syscall` instructions, with the number in eax if it is a constant (-1: not known). Each region is
-  // [mov $nr,%eax .. syscall] when those can be moved into one detour; verdict says whether.
-  struct Syscall { Region region; uint64_t syscall_address = 0; int64_t number = -1; };
+  // All `syscall` instructions, with the number in eax if it is a constant (-1: not known). Each
+  // region is [mov $nr,%eax .. syscall] when those can be moved into one detour; verdict says
+  // whether.
+  struct Syscall {
+    Region region;
+    uint64_t syscall_address = 0;
+    int64_t number = -1;
+  };
   std::vector<Syscall> syscalls();
   struct Impl;  // checker.h
 

@@ -1,9 +1,10 @@
 // The eight checks, each with a victim that provokes it; exits; system calls; collisions.
+#include "arch/x86_64/safety.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "arch/x86_64/safety.h"
 #include "arch/x86_64/test_victim.h"
 
 namespace dj::arch {
@@ -59,45 +60,69 @@ const Case kCases[] = {
     {"exact", "func f; mov $1,%eax; ret; done f; .byte 0xcc", Verdict::Ok, 5},
     {"not_boundary", "func f; mov $1,%eax; here=f+1; ret; done f", Verdict::NotBoundary, -1},
     {"no_function", "func f; ret; done f; here: mov $1,%eax; ret", Verdict::NotInFunction, 5},
-    {"undecodable", "func f; nop; .byte 0x06,0x06,0x06,0x06,0x06,0x06; done f", Verdict::Undecodable, 1},
-    {"own_loop_into", "func f; nop; 1: mov (%rdi),%eax; dec %eax; jne 1b; ret; done f", Verdict::BranchIntoRegion, 1},
+    {"undecodable", "func f; nop; .byte 0x06,0x06,0x06,0x06,0x06,0x06; done f",
+     Verdict::Undecodable, 1},
+    {"own_loop_into", "func f; nop; 1: mov (%rdi),%eax; dec %eax; jne 1b; ret; done f",
+     Verdict::BranchIntoRegion, 1},
     {"loop_to_ia", "func f; mov (%rdi),%eax; dec %eax; nop; jne f; ret; done f", Verdict::Ok, 5},
-    {"jump_from_elsewhere", "func g; nop; jmp f+2; done g; func f; push %rax; nop; mov $1,%eax; ret; done f",
+    {"jump_from_elsewhere",
+     "func g; nop; jmp f+2; done g; func f; push %rax; nop; mov $1,%eax; ret; done f",
      Verdict::BranchIntoRegion, 1},
     {"call_into", "func g; nop; call f+1; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
      Verdict::BranchIntoRegion, 1},
-    {"bnd_jump_into", "func g; bnd jmp f+1; done g; .balign 64; func f; push %rax; mov $1,%eax; ret; done f",
+    {"bnd_jump_into",
+     "func g; bnd jmp f+1; done g; .balign 64; func f; push %rax; mov $1,%eax; ret; done f",
      Verdict::BranchIntoRegion, 1},
-    {"loop_insn_into", "func f; push %rax; 1: mov $1,%eax; loop 1b; ret; done f", Verdict::BranchIntoRegion, 1},
-    {"xbegin_into", "func f; push %rax; 1: mov $1,%eax; xbegin 1b; ret; done f", Verdict::BranchIntoRegion, 1},
+    {"loop_insn_into", "func f; push %rax; 1: mov $1,%eax; loop 1b; ret; done f",
+     Verdict::BranchIntoRegion, 1},
+    {"xbegin_into", "func f; push %rax; 1: mov $1,%eax; xbegin 1b; ret; done f",
+     Verdict::BranchIntoRegion, 1},
     // e9 inside an immediate that would lead to f+1 is no jump.
-    {"imagined_branch", "func g; movabs $0x90000000001e9,%rax; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
+    {"imagined_branch",
+     "func g; movabs $0x90000000005e9,%rax; ret; done g; func f; push %rax; mov $1,%eax; ret; done "
+     "f",
      Verdict::Ok, 6},
     {"branch_of_nobody", "jmp f+1; .balign 64; func f; push %rax; mov $1,%eax; ret; done f",
      Verdict::BranchIntoRegion, 1},
-    {"indirect_unknown", "func f; push %rax; mov $1,%eax; imul $8,%rdi,%rcx; add %rsi,%rcx; jmp *%rcx; done f",
+    {"indirect_unknown",
+     "func f; push %rax; mov $1,%eax; imul $8,%rdi,%rcx; add %rsi,%rcx; jmp *%rcx; done f",
      Verdict::IndirectJump, 1},
-    {"vtable_tail_call", "func f; mov (%rdi),%rax; mov 8(%rax),%rax; jmp *%rax; done f", Verdict::Ok, 7},
+    {"vtable_tail_call", "func f; mov (%rdi),%rax; mov 8(%rax),%rax; jmp *%rax; done f",
+     Verdict::Ok, 7},
     {"landing_pad", "func f; push %rax; pad_f: mov $1,%eax; ret; done f", Verdict::LandingPad, 1},
-    {"lea_taken", "func g; lea f+1(%rip),%rax; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
+    {"lea_taken",
+     "func g; lea f+1(%rip),%rax; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
      Verdict::AddressTaken, 1},
     {"imm_taken", "func g; mov $f+1,%edi; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
      Verdict::AddressTaken, 1, false},
-    {"imm_same_but_pie", "func g; mov $f+1,%edi; ret; done g; func f; push %rax; mov $1,%eax; ret; done f",
-     Verdict::Ok, 6, true},
-    {"data_taken", ".data; .quad f+1; .text; func f; push %rax; mov $1,%eax; ret; done f", Verdict::AddressTaken, 1},
-    {"inner_symbol", "func f; push %rax; func inner; mov $1,%eax; ret; done inner; done f", Verdict::AddressTaken, 1},
-    {"function_end", "func f; xor %eax,%eax; ret; done f; func next; push %rax; ret; done next", Verdict::FunctionEnd, 2},
-    {"padding_int3", "func f; xor %eax,%eax; ret; done f; .balign 16,0xcc; func next; ret; done next", Verdict::Ok, 5},
-    {"padding_nop", "func f; xor %eax,%eax; ret; done f; .balign 16; func next; ret; done next", Verdict::Ok, 5},
-    {"padding_zero", "func f; xor %eax,%eax; ret; done f; .balign 16,0; func next; ret; done next", Verdict::Ok, 5},
-    {"padding_jumped_to", "func g; jmp f+4; done g; func f; xor %eax,%eax; ret; done f; .balign 16; func n; ret; done n",
+    {"imm_same_but_pie",
+     "func g; mov $f+1,%edi; ret; done g; func f; push %rax; mov $1,%eax; ret; done f", Verdict::Ok,
+     6, true},
+    {"data_taken", ".data; .quad f+1; .text; func f; push %rax; mov $1,%eax; ret; done f",
+     Verdict::AddressTaken, 1},
+    {"inner_symbol", "func f; push %rax; func inner; mov $1,%eax; ret; done inner; done f",
+     Verdict::AddressTaken, 1},
+    {"function_end", "func f; xor %eax,%eax; ret; done f; func next; push %rax; ret; done next",
+     Verdict::FunctionEnd, 2},
+    {"padding_int3",
+     "func f; xor %eax,%eax; ret; done f; .balign 16,0xcc; func next; ret; done next", Verdict::Ok,
+     5},
+    {"padding_nop", "func f; xor %eax,%eax; ret; done f; .balign 16; func next; ret; done next",
+     Verdict::Ok, 5},
+    {"padding_zero", "func f; xor %eax,%eax; ret; done f; .balign 16,0; func next; ret; done next",
+     Verdict::Ok, 5},
+    {"padding_jumped_to",
+     "func g; jmp f+4; done g; func f; xor %eax,%eax; ret; done f; .balign 16; func n; ret; done n",
      Verdict::BranchIntoRegion, 2},
-    {"runs_on", "func f; push %rax; done f; func next; push %rax; ret; done next", Verdict::FunctionEnd, 1},
-    {"not_relocatable", "func f; push %rax; int $0x80; nop; nop; ret; done f", Verdict::NotRelocatable, 1},
-    {"call_not_last", "func f; push %rbx; call *%rax; mov %rax,%rbx; ret; done f", Verdict::CallNotLast, 1},
+    {"runs_on", "func f; push %rax; done f; func next; push %rax; ret; done next",
+     Verdict::FunctionEnd, 1},
+    {"not_relocatable", "func f; push %rax; int $0x80; nop; nop; ret; done f",
+     Verdict::NotRelocatable, 1},
+    {"call_not_last", "func f; push %rbx; call *%rax; mov %rax,%rbx; ret; done f",
+     Verdict::CallNotLast, 1},
     {"call_last", "func f; push %rbx; call f; mov %rax,%rbx; ret; done f", Verdict::Ok, 6},
-    {"rseq", "func f; .type rseq_f,@function; rseq_f: push %rax; mov $1,%eax; .size rseq_f,6; ret; done f",
+    {"rseq",
+     "func f; .type rseq_f,@function; rseq_f: push %rax; mov $1,%eax; .size rseq_f,6; ret; done f",
      Verdict::RseqSection, 1},
     {"trampoline", "func f; mov $15,%rax; syscall; done f", Verdict::Blacklisted, 7},
 };
@@ -182,7 +207,9 @@ TEST(Collision, FirstWinsAndLaterStaysBreakpoint) {
 }
 
 TEST(Collision, NoBreakpointStandsInsideAJump) {
-  const test::Victim v = victim("func f; push %rax; push %rcx; mov $1,%eax; pop %rcx; pop %rcx; ret; done f; .balign 16,0xcc");
+  const test::Victim v = victim(
+      "func f; push %rax; push %rcx; mov $1,%eax; pop %rcx; pop %rcx; ret; done f; .balign "
+      "16,0xcc");
   const uint64_t f = v.symbols.at("f");
   for (const bool inner_first : {false, true}) {
     std::vector<Region> regions = {at(f), at(f + 1)};
@@ -197,6 +224,21 @@ TEST(Collision, NoBreakpointStandsInsideAJump) {
   }
 }
 
+TEST(Collision, JumpGivesWayToABreakpointThatCannotMove) {
+  const test::Victim v =
+      victim("func f; push %rax; push %rcx; sub $64,%rsp; int $0x80; ret; done f");
+  const uint64_t f = v.symbols.at("f");
+  EXPECT_EQ(check_one(v, "f").verdict, Verdict::Ok);
+  for (const bool inner_first : {false, true}) {
+    std::vector<Region> regions = {at(f), at(f + 2)};
+    if (inner_first) std::swap(regions[0], regions[1]);
+    regions = check_all(v, regions);
+    EXPECT_EQ(regions[inner_first ? 0 : 1].verdict, Verdict::NotRelocatable);
+    EXPECT_EQ(regions[inner_first ? 1 : 0].verdict, Verdict::InsideOtherSite);
+    EXPECT_EQ(regions[inner_first ? 1 : 0].culprit, f + 2);
+  }
+}
+
 Exits exits_of(const test::Victim& v, const std::string& symbol) {
   Checker checker(v.text);
   const uint64_t begin = v.symbols.at(symbol);
@@ -205,7 +247,8 @@ Exits exits_of(const test::Victim& v, const std::string& symbol) {
 
 TEST(Exits, AllReturnsWithTheirShortestRegions) {
   const test::Victim v = victim(
-      "func f; test %edi,%edi; je 1f; pop %rbx; pop %rbp; add $24,%rsp; ret; 1: mov $7,%eax; rep ret; done f;"
+      "func f; test %edi,%edi; je 1f; pop %rbx; pop %rbp; add $24,%rsp; ret; 1: mov $7,%eax; rep "
+      "ret; done f;"
       "func next; ret; done next");
   const Exits exits = exits_of(v, "f");
   ASSERT_TRUE(exits.complete) << exits.reason;
@@ -223,7 +266,8 @@ TEST(Exits, AllReturnsWithTheirShortestRegions) {
 
 TEST(Exits, BlockTooShortBecomesBreakpointOnTheReturn) {
   const test::Victim v = victim(
-      "func f; nop; nop; nop; test %edi,%edi; jne 1f; mov $1,%eax; 1: pop %rbx; pop %rbp; ret; done f;"
+      "func f; nop; nop; nop; test %edi,%edi; jne 1f; mov $1,%eax; 1: pop %rbx; pop %rbp; ret; "
+      "done f;"
       "func next; ret; done next");
   const Exits exits = exits_of(v, "f");
   ASSERT_TRUE(exits.complete);
@@ -235,7 +279,8 @@ TEST(Exits, BlockTooShortBecomesBreakpointOnTheReturn) {
 
 TEST(Exits, TailJumpsDirectAndImported) {
   const test::Victim v = victim(
-      "func g; ret; done g; func f; test %edi,%edi; je 1f; jmp g+0; .byte 0xcc; 1: jmp *slot(%rip); done f;"
+      "func g; ret; done g; func f; test %edi,%edi; je 1f; jmp g+0; .byte 0xcc; 1: jmp "
+      "*slot(%rip); done f;"
       "func h; call g; call f; ret; done h; .data; .balign 8; slot: .quad 0; .text");
   const Exits exits = exits_of(v, "f");
   ASSERT_TRUE(exits.complete) << exits.reason;
@@ -258,11 +303,15 @@ TEST(Exits, UnknownWaysOutAreSaid) {
     const char* source;
     const char* reason;
   } cases[] = {
-      {"func f; test %edi,%edi; je g; ret; done f; func g; ret; done g; func h; call g; ret; done h", "conditional"},
+      {"func f; test %edi,%edi; je g; ret; done f; func g; ret; done g; func h; call g; ret; done "
+       "h",
+       "conditional"},
       {"func f; imul $8,%rdi,%rcx; add %rsi,%rcx; jmp *%rcx; done f", "indirect jump"},
-      {"func f; jmp *table(,%rdi,8); 1: mov $1,%eax; ret; done f; .data; table: .quad 1b; .text", "computed goto"},
+      {"func f; jmp *table(,%rdi,8); 1: mov $1,%eax; ret; done f; .data; table: .quad 1b; .text",
+       "computed goto"},
       {"func f; nop; done f; func g; ret; done g", "runs on"},
-      {"func f; jmp 1f; done f; func g; nop; 1: ret; done g; func h; call g; ret; done h", "shared"},
+      {"func f; jmp 1f; done f; func g; nop; 1: ret; done g; func h; call g; ret; done h",
+       "shared"},
   };
   for (const auto& c : cases) {
     const test::Victim v = victim(c.source);
@@ -281,12 +330,14 @@ TEST(Exits, SwitchWithReturnsIsComplete) {
 
 // Entry and exit of a very short function: whatever is decided, nothing may overlap.
 TEST(Exits, ShortFunctionsNeverOverlap) {
-  const char* bodies[] = {"ret", "xor %eax,%eax; ret", "mov $1,%eax; ret", "nop; nop; nop; ret", "jmp harmless",
-                          "push %rax; pop %rax; ret", "lea 1(%rdi),%eax; ret"};
+  const char* bodies[] = {
+      "ret",          "xor %eax,%eax; ret",       "mov $1,%eax; ret",     "nop; nop; nop; ret",
+      "jmp harmless", "push %rax; pop %rax; ret", "lea 1(%rdi),%eax; ret"};
   for (const char* body : bodies) {
     for (const char* padding : {"", ".balign 16,0xcc", ".byte 0xcc,0xcc,0xcc,0xcc"}) {
-      const test::Victim v = victim(std::string("func f; ") + body + "; done f; " + padding +
-                                    "; func next; push %rax; ret; done next; func c; call harmless; ret; done c;");
+      const test::Victim v =
+          victim(std::string("func f; ") + body + "; done f; " + padding +
+                 "; func next; push %rax; ret; done next; func c; call harmless; ret; done c;");
       Checker checker(v.text);
       const uint64_t f = v.symbols.at("f");
       const Exits exits = checker.exits(f, f + v.sizes.at("f"));
@@ -296,7 +347,9 @@ TEST(Exits, ShortFunctionsNeverOverlap) {
       checker.check(regions);
       ASSERT_EQ(regions.size(), 2u);
       const Region &a = regions[0], &b = regions[1];
-      const auto patched = [](const Region& r) { return r.verdict == Verdict::Ok ? uint64_t(r.length) : 1; };
+      const auto patched = [](const Region& r) {
+        return r.verdict == Verdict::Ok ? uint64_t(r.length) : 1;
+      };
       const bool apart = a.address + patched(a) <= b.address || b.address + patched(b) <= a.address;
       const bool one_site = a.address == b.address && b.pivot == b.address;
       EXPECT_TRUE(apart || one_site) << body << padding;
@@ -324,7 +377,8 @@ TEST(Syscalls, NumbersAndRegions) {
   EXPECT_EQ(calls[1].region.verdict, Verdict::Ok);
   EXPECT_EQ(calls[2].number, 0);
   EXPECT_EQ(calls[3].number, -1);  // the loop comes back with another eax
-  EXPECT_EQ(calls[3].region.address, calls[3].syscall_address);  // so the jump begins at the call itself
+  EXPECT_EQ(calls[3].region.address,
+            calls[3].syscall_address);  // so the jump begins at the call itself
   EXPECT_EQ(calls[3].region.verdict, Verdict::Ok);
   EXPECT_EQ(calls[4].number, 15);
   EXPECT_EQ(calls[4].region.verdict, Verdict::Blacklisted);

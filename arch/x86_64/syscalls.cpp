@@ -39,7 +39,8 @@ int64_t constant_in_eax(const Module& module, const Function& function, size_t a
 
 bool is_trampoline(const Module& module, uint64_t at) {
   const auto& all = module.trampolines();
-  return std::any_of(all.begin(), all.end(), [&](const FunctionRange& t) { return at >= t.begin && at < t.end; });
+  return std::any_of(all.begin(), all.end(),
+                     [&](const FunctionRange& t) { return at >= t.begin && at < t.end; });
 }
 
 // Bytes 0f 05, wherever they stand.
@@ -61,7 +62,8 @@ std::vector<uint64_t> candidates(const ModuleText& text) {
 FunctionRange gap_around(const Module& module, uint64_t address) {
   FunctionRange gap{module.low(), module.high()};
   for (const TextRange& range : module.text().text) {
-    if (address - range.address < range.bytes.size()) gap = {range.address, range.address + range.bytes.size()};
+    if (address - range.address < range.bytes.size())
+      gap = {range.address, range.address + range.bytes.size()};
   }
   for (const FunctionRange& f : module.text().functions) {
     if (f.end <= address) gap.begin = std::max(gap.begin, f.end);
@@ -85,8 +87,10 @@ std::vector<Checker::Syscall> Checker::syscalls() {
       targets = branch_targets(function);
     }
     const size_t index = function.find(at);
-    // Bytes of something else; but the unwind entry of a trampoline begins a byte early and decodes to nonsense.
-    if (index == Function::kNone && at < function.decoded_end() && !is_trampoline(module, at)) continue;
+    // Bytes of something else; but the unwind entry of a trampoline begins a byte early and decodes
+    // to nonsense.
+    if (index == Function::kNone && at < function.decoded_end() && !is_trampoline(module, at))
+      continue;
     Syscall call;
     call.syscall_address = call.region.address = call.region.pivot = at;
     if (is_trampoline(module, at)) {
@@ -99,8 +103,10 @@ std::vector<Checker::Syscall> Checker::syscalls() {
     regions.push_back(call.region);
   }
   check(regions);
-  // Where the way back is blocked, the jump may begin at the system call itself: it now stands there.
-  if (std::any_of(regions.begin(), regions.end(), [](const Region& r) { return r.verdict != Verdict::Ok; }))
+  // Where the way back is blocked, the jump may begin at the system call itself: it now stands
+  // there.
+  if (std::any_of(regions.begin(), regions.end(),
+                  [](const Region& r) { return r.verdict != Verdict::Ok; }))
     check(regions);
   for (size_t i = 0; i < found.size(); i++) found[i].region = regions[i];
   return found;

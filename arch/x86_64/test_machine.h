@@ -1,4 +1,5 @@
-// For tests: runs machine code with all general registers and flags given, and tells what they are afterwards.
+// For tests: runs machine code with all general registers and flags given, and tells what they are
+// afterwards.
 #pragma once
 #include <sys/mman.h>
 
@@ -30,7 +31,8 @@ void dj_test_exit();
 class Memory {
  public:
   explicit Memory(size_t size, uint64_t address) : size_(size) {
-    bytes_ = static_cast<uint8_t*>(mmap(reinterpret_cast<void*>(address), size, PROT_READ | PROT_WRITE | PROT_EXEC,
+    bytes_ = static_cast<uint8_t*>(mmap(reinterpret_cast<void*>(address), size,
+                                        PROT_READ | PROT_WRITE | PROT_EXEC,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
     CHECK(bytes_ != MAP_FAILED);
   }
@@ -39,7 +41,9 @@ class Memory {
   uint64_t address() const { return reinterpret_cast<uint64_t>(bytes_); }
   size_t size() const { return size_; }
   uint8_t* at(uint64_t address) { return bytes_ + (address - this->address()); }
-  void put(uint64_t where, const std::vector<uint8_t>& code) { std::memcpy(at(where), code.data(), code.size()); }
+  void put(uint64_t where, const std::vector<uint8_t>& code) {
+    std::memcpy(at(where), code.data(), code.size());
+  }
   // jmp *[to] by absolute address: the way back into the test.
   void put_exit(uint64_t where) {
     Code code(where);

@@ -1,5 +1,5 @@
-// For tests: victims written in assembly, assembled and linked by binutils, and a small ELF reader that turns a
-// file into a ModuleText (the ground truth is binutils', not ours).
+// For tests: victims written in assembly, assembled and linked by binutils, and a small ELF reader
+// that turns a file into a ModuleText (the ground truth is binutils', not ours).
 #pragma once
 #include <elf.h>
 #include <unistd.h>
@@ -52,8 +52,9 @@ struct Victim {
   std::map<std::string, uint64_t> sizes;
 };
 
-// Functions are the STT_FUNC symbols. Names beginning pad_ are landing pads, rseq_X (a function symbol) is a
-// critical section; every aligned word of .data that leads into text is an address taken.
+// Functions are the STT_FUNC symbols. Names beginning pad_ are landing pads, rseq_X (a function
+// symbol) is a critical section; every aligned word of .data that leads into text is an address
+// taken.
 inline Victim read_elf(const std::string& path) {
   const std::string file = read_file(path);
   Victim victim;

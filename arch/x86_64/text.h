@@ -1,5 +1,6 @@
-// ModuleText: all that the safety checks want to know about one module's machine code. Plain data, filled by
-// compiler/debuginfo from the file (never from the process), addresses are ELF virtual addresses.
+// ModuleText: all that the safety checks want to know about one module's machine code. Plain data,
+// filled by compiler/debuginfo from the file (never from the process), addresses are ELF virtual
+// addresses.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,11 +24,12 @@ struct ModuleText {
   std::string path;
   bool position_independent = true;
   std::vector<TextRange> text;
-  std::vector<FunctionRange> functions;       // sorted by begin
-  std::vector<uint64_t> landing_pads;         // from .gcc_except_table, sorted
-  std::vector<uint64_t> address_taken;        // code addresses in relocations and data words, sorted
-  std::vector<FunctionRange> rseq_sections;   // critical sections from __rseq_cs / __rseq_cs_ptr_array
-  std::vector<TextRange> rodata;              // for jump tables
+  std::vector<FunctionRange> functions;  // sorted by begin
+  std::vector<uint64_t> landing_pads;    // from .gcc_except_table, sorted
+  std::vector<uint64_t> address_taken;   // code addresses in relocations and data words, sorted
+  std::vector<FunctionRange>
+      rseq_sections;              // critical sections from __rseq_cs / __rseq_cs_ptr_array
+  std::vector<TextRange> rodata;  // for jump tables
 };
 
 }  // namespace dj::arch
