@@ -16,10 +16,6 @@ constexpr uint32_t kMaxCpus = 512;
 constexpr uint32_t kMaxKeys = 8;          // keys of one array
 constexpr uint32_t kMaxEventArgs = 32;    // arguments of one printf
 constexpr uint32_t kMaxCaptures = 16;     // entry values of one return probe
-// Counter rows lie at a fixed place and distance, so that a counter's address is a constant in handlers.
-constexpr uint64_t kCountersOffset = 4096;  // Header::counters - arena_base
-constexpr uint32_t kCounterShift = 13;      // Header::counter_shift
-constexpr uint32_t kMaxCounters = (1u << kCounterShift) / 8;
 constexpr uint32_t kNoSpan = ~0u;           // ErrorEvent::span of an error that a built-in raised
 
 // Why a hit did not do all it should have. Indexes Header::skipped; names in kSkipNames order.
@@ -75,7 +71,7 @@ struct StatShape {
 constexpr uint32_t kLogBuckets = 130;
 
 // Counters: row cpu (0 .. cpus-1) for threads with a registered rseq area, row `cpus` for the
-// others, each 1 << kCounterShift bytes apart; word i of every row belongs to counter i.
+// others, each 1 << counter_shift bytes apart; word i of every row belongs to counter i.
 // Scalar statistics: same rows, stat_stride bytes a row.
 
 // Header: at the arena's base.

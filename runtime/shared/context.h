@@ -21,4 +21,7 @@ struct Context {
 };
 static_assert(offsetof(Context, raised) == 16);
 
+// What foreach sorts by.
+enum Sort : uint32_t { kSortNone, kSortKey, kSortValue, kSortStat, kSortText = 4 };
+
 }  // namespace dj::abi

@@ -44,7 +44,8 @@ void dj_map_delete(dj::abi::Map* map, const uint64_t* keys);
 void dj_map_clear(dj::abi::Map* map);
 
 // --- iteration over arrays (cold) ---
-// sort: 0 none, 1 key number `sort_arg`, 2 value, 3 statistic `sort_arg` (as dj_stat_read op).
+// sort: abi::Sort, with kSortText where the key or value is a string; `sort_arg`: the key's number, or the
+// statistic as dj_stat_read's op.
 // limit < 0: none. Returns an iterator in the context's scratch, or null (raised: no scratch left).
 // The set of elements is fixed here; an element deleted later is passed over.
 void* dj_foreach_begin(dj::abi::Context* ctx, dj::abi::Map* map, uint32_t sort, uint32_t sort_arg,

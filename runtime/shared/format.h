@@ -12,7 +12,12 @@ struct FormatArg {
   uint32_t length = 0;
 };
 
-// Writes at most `room` bytes (no NUL) and returns how many the whole text has. A conversion without an argument prints nothing.
-uint64_t format_text(char* out, uint64_t room, const char* format, uint32_t format_length, const FormatArg* args, uint32_t count);
+// Which arguments of a format are strings: bit i for argument i.
+uint32_t format_strings(const char* format, uint32_t format_length);
+
+// Writes at most `room` bytes (no NUL) and returns how many the whole text has. A conversion without an
+// argument prints nothing.
+uint64_t format_text(char* out, uint64_t room, const char* format, uint32_t format_length,
+                     const FormatArg* args, uint32_t count);
 
 }  // namespace dj::abi

@@ -1,0 +1,23 @@
+// Arena: the one way from agent code to its data, and which row of a per-CPU table this thread takes.
+#pragma once
+#include "runtime/agent/rseq.h"
+#include "runtime/shared/abi.h"
+#include "runtime/shared/atomic.h"
+#include "runtime/shared/entries.h"
+
+namespace dj::agent {
+
+inline abi::Header* arena() { return reinterpret_cast<abi::Header*>(dj_arena_base); }
+
+inline void count_skip(abi::Skip reason) { abi::add(&arena()->skipped[reason], 1); }
+
+// Row of the CPU this thread ran on a moment ago, or the last row when it has no registered rseq area. Only a
+// hint: what is done to the row must be atomic.
+inline uint32_t current_row() {
+  uint32_t last = arena()->cpus;
+  if (!dj_has_rseq) return last;
+  uint32_t cpu = rseq_cpu();  // -1 and -2 are large
+  return cpu < last ? cpu : last;
+}
+
+}  // namespace dj::agent

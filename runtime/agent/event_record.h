@@ -1,0 +1,44 @@
+// Record: one event on its way into the ring of this CPU. A full ring drops it, counted.
+#pragma once
+#include "runtime/agent/arena.h"
+#include "runtime/shared/ring.h"
+
+namespace dj::agent {
+
+inline uint64_t cycles() {
+  uint32_t low, high;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  return uint64_t{high} << 32 | low;
+}
+
+class Record {
+ public:
+  // Room for `bytes` of payload. False: dropped.
+  bool open(uint64_t bytes, abi::EventKind kind, uint32_t site) {
+    const abi::Header* header = arena();
+    auto* ring = reinterpret_cast<abi::Ring*>(header->rings + uint64_t{current_row()} * header->ring_stride);
+    uint64_t size = (sizeof(abi::EventHeader) + bytes + abi::kEventAlign - 1) / abi::kEventAlign * abi::kEventAlign;
+    uint64_t tsc = cycles();
+    head_ = size > ring->bytes / 2 ? nullptr : abi::ring_reserve(ring, static_cast<uint32_t>(size), &position_);
+    if (head_ == nullptr) {
+      count_skip(abi::kSkipRingFull);
+      return false;
+    }
+    head_->tsc = tsc;
+    head_->size = static_cast<uint32_t>(size);
+    head_->kind = kind;
+    head_->count = 0;
+    head_->format = 0;
+    head_->site = site;
+    return true;
+  }
+  abi::EventHeader& head() { return *head_; }
+  char* payload() { return reinterpret_cast<char*>(head_ + 1); }
+  void commit() { abi::ring_commit(head_, position_); }
+
+ private:
+  abi::EventHeader* head_ = nullptr;
+  uint64_t position_ = 0;
+};
+
+}  // namespace dj::agent

@@ -1,0 +1,132 @@
+// Arrays, what handlers call: inserting, deleting, and the nodes' way between chain and free list.
+#include "runtime/agent/map_find.h"
+#include "runtime/agent/stat_add.h"
+
+using namespace dj;
+using agent::Found;
+
+namespace {
+
+// Index of a node that nobody else has, plus 1; 0: the array is full.
+uint32_t take_node(abi::Map* map) {
+  for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
+    uint64_t head = abi::load(&map->free_nodes);
+    uint32_t index = agent::link_index(head);
+    if (index != 0 && index <= map->capacity) {
+      uint32_t next = abi::load(&abi::map_node(map, index - 1)->next_free);
+      if (abi::cas(&map->free_nodes, head, agent::next_link(head, next))) return index;
+      continue;
+    }
+    uint64_t fresh = abi::load(&map->fresh);
+    if (fresh >= map->capacity) return 0;
+    if (abi::cas(&map->fresh, fresh, fresh + 1)) return static_cast<uint32_t>(fresh) + 1;
+  }
+  return 0;
+}
+
+// The walk to come fails until the node's link says where its chain goes on.
+void fill_node(abi::Map* map, abi::MapNode* node, const uint64_t* keys, uint32_t hash, uint64_t value) {
+  abi::store(&node->hash, hash);
+  for (uint32_t i = 0; i < map->key_count; ++i) node->keys[i] = keys[i];
+  if (map->shape.bytes != 0) {
+    abi::Stat* stat = abi::map_node_stat(map, node);
+    auto* words = reinterpret_cast<uint64_t*>(stat);
+    for (uint32_t i = 0; i < map->shape.bytes / 8; ++i) words[i] = 0;
+    agent::stat_add(stat, map->shape, static_cast<int64_t>(value));
+  }
+  abi::store(&node->pair.first, value);
+  uint64_t incarnation = (abi::load(&node->pair.second) & ~(abi::kNodeIncarnation - 1)) + abi::kNodeIncarnation;
+  abi::store(&node->pair.second, incarnation | abi::kNodeAlive);
+}
+
+// Ends the element. False: somebody else did.
+bool end_element(abi::MapNode* node, uint64_t state) {
+  for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
+    uint64_t seen = abi::load(&node->pair.second);
+    if (!agent::same_element(seen, state)) return false;
+    if (abi::cas(&node->pair.second, seen, seen & ~abi::kNodeAlive)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void dj_map_release(abi::Map* map, abi::MapNode* node) {
+  uint64_t offset = reinterpret_cast<uint64_t>(node) - reinterpret_cast<uint64_t>(map) - map->nodes;
+  uint32_t index = static_cast<uint32_t>(offset / map->node_bytes) + 1;
+  for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
+    uint64_t head = abi::load(&map->free_nodes);
+    abi::store(&node->next_free, agent::link_index(head));
+    if (abi::cas(&map->free_nodes, head, agent::next_link(head, index))) return;
+  }
+}
+
+uint64_t dj_map_unlink(abi::Map* map, uint64_t* prev, uint64_t link, abi::MapNode* node) {
+  uint64_t next = abi::load(&node->link);
+  if ((next & abi::kLinkMark) == 0) {
+    uint64_t marked = agent::next_link(next, agent::link_index(next)) | abi::kLinkMark;
+    // The caller saw the node dead; that it is still the one `link` led to is what the swing of *prev proves.
+    if (abi::load(prev) != link || agent::is_alive(abi::load(&node->pair.second))) return 0;
+    if (!abi::cas(&node->link, next, marked)) return 0;
+    next = marked;
+  }
+  uint64_t past = agent::next_link(link, agent::link_index(next));
+  if (!abi::cas(prev, link, past)) return 0;
+  uint64_t state = __atomic_fetch_or(&node->pair.second, abi::kNodeUnlinked, __ATOMIC_SEQ_CST);
+  if ((state & abi::kNodeUsers) == 0) dj_map_release(map, node);
+  return past;
+}
+
+bool dj_map_insert(abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value) {
+  uint32_t index = take_node(map);
+  if (index == 0) {
+    agent::count_skip(abi::kSkipMapFull);
+    return true;
+  }
+  abi::MapNode* node = abi::map_node(map, index - 1);
+  fill_node(map, node, keys, hash, value);
+  uint64_t* head = agent::map_head(map, hash);
+  for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
+    Found found = agent::map_find(map, keys, hash);
+    if (found.node != nullptr || found.given_up) {
+      end_element(node, abi::load(&node->pair.second));
+      dj_map_release(map, node);
+      return found.given_up;
+    }
+    abi::store(&node->link, agent::next_link(abi::load(&node->link), agent::link_index(found.first)));
+    if (abi::cas(head, found.first, agent::next_link(found.first, index))) return true;
+  }
+  agent::count_skip(abi::kSkipMapBusy);
+  return true;
+}
+
+void dj_map_delete(abi::Map* map, const uint64_t* keys) {
+  uint32_t hash = agent::hash_keys(keys, map->key_count);
+  Found found = agent::map_find(map, keys, hash);
+  if (found.node == nullptr || !end_element(found.node, found.state)) return;
+  agent::map_find(map, keys, hash);  // meets the dead node and unlinks it
+}
+
+void dj_map_clear(abi::Map* map) {
+  uint32_t used = abi::map_used(map);
+  for (uint32_t i = 0; i < used; ++i) {
+    abi::MapNode* node = abi::map_node(map, i);
+    if (!agent::is_alive(abi::load(&node->pair.second))) continue;
+    uint64_t keys[abi::kMaxKeys];
+    for (uint32_t k = 0; k < map->key_count && k < abi::kMaxKeys; ++k) keys[k] = node->keys[k];
+    dj_map_delete(map, keys);
+  }
+}
+
+int64_t dj_map_stat_read(abi::Map* map, const uint64_t* keys, uint32_t op, uint32_t* empty) {
+  abi::StatTotal total;
+  const abi::Stat* stat = dj_map_stat_at(map, keys);
+  if (stat != nullptr) total.add(*stat);
+  *empty = total.count == 0;
+  return total.get(op);
+}
+
+const abi::Stat* dj_map_stat_at(abi::Map* map, const uint64_t* keys) {
+  Found found = agent::map_find(map, keys, agent::hash_keys(keys, map->key_count));
+  return found.node == nullptr ? nullptr : abi::map_node_stat(map, found.node);
+}

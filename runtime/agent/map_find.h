@@ -1,0 +1,128 @@
+// Finding an element of an array, and why arrays stay exact without locks.
+//
+// * A chain only grows at its head, and every change of a link changes its tag. So whoever walked a chain to its
+//   end without its key and then swings the head from the value he began with, knows that nobody inserted the
+//   key meanwhile: no key ever stands in it twice.
+// * A node's state names its incarnation. What is read of a node counts only if the link that led to it has not changed
+//   since: then it was in the chain all the time, and state, hash and keys belong together.
+// * An element ends when its state loses kNodeAlive. A word is changed together with the state (16 bytes), so a change
+//   never lands in a later element that got the same node. Adding to a Stat is more than one store: the adder
+//   registers as a user in the state, and the node is used again only when the last user left.
+// * A dead node is marked (its link is final) and unlinked by whoever meets it first: a thread killed after any
+//   of these steps leaves at most one node that is never used again.
+#pragma once
+#include "runtime/agent/arena.h"
+#include "runtime/shared/map.h"
+
+#pragma GCC visibility push(hidden)
+extern "C" {
+// map_cold.cpp. Takes the dead `node`, to which *prev led as `link`, out of its chain. Returns *prev's new
+// value, or 0: something changed, walk again.
+uint64_t dj_map_unlink(dj::abi::Map* map, uint64_t* prev, uint64_t link, dj::abi::MapNode* node);
+// Inserts an element; `value`: the word, or the first sample. False: there is one already.
+bool dj_map_insert(dj::abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value);
+// The last user of an unlinked node left.
+void dj_map_release(dj::abi::Map* map, dj::abi::MapNode* node);
+}
+#pragma GCC visibility pop
+
+namespace dj::agent {
+
+constexpr uint32_t kMapTries = 1u << 20;  // beyond it an operation is given up and counted
+
+struct Found {
+  abi::MapNode* node = nullptr;  // null: there is no such element
+  uint64_t state = 0;            // of the node
+  uint64_t first = 0;            // the head's link, as the walk found it
+  bool given_up = false;
+};
+
+inline uint32_t hash_keys(const uint64_t* keys, uint32_t count) {
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    hash = (hash ^ keys[i]) * 0x9e3779b97f4a7c15ull;
+    hash ^= hash >> 32;
+  }
+  return static_cast<uint32_t>(hash);
+}
+
+inline bool same_keys(const uint64_t* a, const uint64_t* b, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+inline uint64_t* map_head(const abi::Map* map, uint32_t hash) {
+  auto* heads = reinterpret_cast<uint64_t*>(reinterpret_cast<uint64_t>(map) + map->heads);
+  return &heads[hash & map->bucket_mask];
+}
+
+inline uint32_t link_index(uint64_t link) { return static_cast<uint32_t>(link & abi::kLinkIndexMask); }
+// A word that names node `index` (plus 1; 0: none) after `old` stood in it, without mark.
+inline uint64_t next_link(uint64_t old, uint32_t index) {
+  return ((old & ~(abi::kLinkTagOne - 1)) + abi::kLinkTagOne) | index;
+}
+
+inline bool is_alive(uint64_t state) { return (state & abi::kNodeAlive) != 0; }
+inline bool same_element(uint64_t state, uint64_t other) { return ((state ^ other) & ~abi::kNodeUsers) == 0; }
+
+// One walk along the chain. False: it changed under the walk.
+inline bool map_walk(abi::Map* map, const uint64_t* keys, uint32_t hash, Found* found) {
+  uint64_t* head = map_head(map, hash);
+  uint64_t* prev = head;
+  uint64_t link = abi::load(prev);
+  found->first = link;
+  found->node = nullptr;
+  for (uint32_t steps = 0; steps <= map->capacity; ++steps) {
+    uint32_t index = link_index(link);
+    if (index == 0) return true;
+    if (index > map->capacity) return false;  // the program wrote into our memory
+    abi::MapNode* node = abi::map_node(map, index - 1);
+    uint64_t state = abi::load(&node->pair.second);
+    uint64_t next = abi::load(&node->link);
+    bool same = abi::load(&node->hash) == hash && same_keys(node->keys, keys, map->key_count);
+    if (abi::load(prev) != link) return false;
+    if (__builtin_expect(!is_alive(state) || (next & abi::kLinkMark) != 0, 0)) {
+      link = dj_map_unlink(map, prev, link, node);
+      if (link == 0) return false;
+      if (prev == head) found->first = link;
+      continue;
+    }
+    if (same) {
+      found->node = node;
+      found->state = state;
+      return true;
+    }
+    prev = &node->link;
+    link = next;
+  }
+  return false;
+}
+
+inline Found map_find(abi::Map* map, const uint64_t* keys, uint32_t hash) {
+  Found found;
+  for (uint32_t tries = 0; tries < kMapTries; ++tries) {
+    if (map_walk(map, keys, hash, &found)) return found;
+  }
+  count_skip(abi::kSkipMapBusy);
+  found.node = nullptr;
+  found.given_up = true;
+  return found;
+}
+
+// Registers as a user of the node's Stat; false: the element is gone.
+inline bool map_pin(abi::MapNode* node, uint64_t state) {
+  for (uint32_t tries = 0; tries < kMapTries; ++tries) {
+    uint64_t seen = abi::load(&node->pair.second);
+    if (!same_element(seen, state)) return false;
+    if (abi::cas(&node->pair.second, seen, seen + abi::kNodeUser)) return true;
+  }
+  return false;
+}
+inline void map_unpin(abi::Map* map, abi::MapNode* node) {
+  uint64_t left = abi::add(&node->pair.second, 0 - abi::kNodeUser) - abi::kNodeUser;
+  if ((left & abi::kNodeUnlinked) != 0 && (left & abi::kNodeUsers) == 0) dj_map_release(map, node);
+}
+
+}  // namespace dj::agent

@@ -1,0 +1,51 @@
+// Contexts and errors, what is rarely called: taking a context from a run that will never give it back, and raising.
+#include "runtime/agent/event_record.h"
+#include "runtime/agent/frame.h"
+
+using namespace dj;
+using agent::arena;
+
+// All contexts are taken: one whose thread is gone, or whose frame in this thread is.
+extern "C" abi::Context* dj_reclaim_context(uint32_t tid, uint64_t stack) {
+  for (uint32_t i = 0; i < arena()->context_count; ++i) {
+    auto* ctx = reinterpret_cast<abi::Context*>(arena()->contexts + uint64_t{i} * arena()->context_bytes);
+    uint64_t owner = abi::load(&ctx->owner);
+    if (owner == 0 && abi::cas(&ctx->owner, 0, tid)) return ctx;
+    bool stale = owner == tid ? agent::frame_is_gone(abi::load(&ctx->stack), stack)
+                              : owner != 0 && agent::thread_is_gone(static_cast<uint32_t>(owner));
+    if (stale && abi::cas(&ctx->owner, owner, tid)) return ctx;
+  }
+  return nullptr;
+}
+
+namespace {
+
+void send_error(uint32_t site, uint32_t span, uint32_t kind, int64_t a, const abi::Str* text) {
+  uint32_t text_bytes = text == nullptr ? 0 : text->len;
+  agent::Record record;
+  if (!record.open(sizeof(abi::ErrorPayload) + text_bytes, abi::kEventError, site)) return;
+  auto* error = reinterpret_cast<abi::ErrorPayload*>(record.payload());
+  error->error = kind;
+  error->span = span;
+  error->a = a;
+  error->pid = static_cast<int32_t>(agent::process_id());
+  error->tid = static_cast<int32_t>(agent::thread_id());
+  constexpr uint32_t kTextAt = sizeof(abi::EventHeader) + sizeof(abi::ErrorPayload);
+  error->text = abi::pack_string(kTextAt, text_bytes);
+  for (uint32_t i = 0; i < text_bytes; ++i) record.payload()[sizeof(abi::ErrorPayload) + i] = text->data[i];
+  record.commit();
+}
+
+}  // namespace
+
+void dj_raise(abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, int64_t a) {
+  if (ctx != nullptr) ctx->raised = 1;
+  abi::add(&arena()->error_count, 1);
+  send_error(site, span, kind, a, nullptr);
+}
+
+void dj_user_error(abi::Context* ctx, const abi::Str* text) {
+  ctx->raised = 1;
+  abi::add(&arena()->error_count, 1);
+  send_error(ctx->site, abi::kNoSpan, abi::kErrUser, 0, text);
+}

@@ -1,0 +1,36 @@
+// Adding one sample to one Stat, for scalars and for elements of arrays.
+#pragma once
+#include "runtime/agent/arena.h"
+#include "runtime/shared/stat.h"
+
+namespace dj::agent {
+
+// Each retry means that somebody else came closer to the extreme.
+inline void lower_word(int64_t* word, int64_t code, int64_t flip) {
+  int64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+  while ((code ^ flip) < (seen ^ flip)) {
+    if (__atomic_compare_exchange_n(word, &seen, code, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+  }
+}
+inline void raise_word(int64_t* word, int64_t code, int64_t flip) {
+  int64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+  while ((code ^ flip) > (seen ^ flip)) {
+    if (__atomic_compare_exchange_n(word, &seen, code, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+  }
+}
+
+inline void stat_add(abi::Stat* stat, const abi::StatShape& shape, int64_t sample) {
+  __atomic_fetch_add(&stat->count, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&stat->sum, sample, __ATOMIC_RELAXED);
+  lower_word(&stat->min_word, sample ^ INT64_MAX, INT64_MAX);
+  raise_word(&stat->max_word, sample ^ INT64_MIN, INT64_MIN);
+  if (shape.has_log) {
+    __atomic_fetch_add(abi::stat_log(stat) + abi::log_bucket(sample), 1, __ATOMIC_RELAXED);
+  }
+  if (shape.linear_count != 0) {
+    int64_t* words = abi::stat_linear(stat, shape);
+    __atomic_fetch_add(words + abi::linear_bucket(shape, sample), 1, __ATOMIC_RELAXED);
+  }
+}
+
+}  // namespace dj::agent

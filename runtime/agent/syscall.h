@@ -1,0 +1,54 @@
+// Raw system calls: the result is the kernel's, -errno on failure.
+#pragma once
+#include <stdint.h>
+
+namespace dj::agent {
+
+enum Syscall : int64_t {
+  kSysRtSigaction = 13,
+  kSysRtSigprocmask = 14,
+  kSysGetpid = 39,
+  kSysClone = 56,
+  kSysVfork = 58,
+  kSysGetuid = 102,
+  kSysRtSigsuspend = 130,
+  kSysSigaltstack = 131,
+  kSysPrctl = 157,
+  kSysGettid = 186,
+  kSysTkill = 200,
+  kSysClockGettime = 228,
+  kSysTgkill = 234,
+  kSysPselect6 = 270,
+  kSysPpoll = 271,
+  kSysEpollPwait = 281,
+  kSysGetcpu = 309,
+  kSysProcessVmReadv = 310,
+  kSysClone3 = 435,
+  kSysEpollPwait2 = 441,
+};
+constexpr int64_t kEsrch = 3, kEfault = 14, kEinval = 22;
+
+inline int64_t raw_syscall(int64_t number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0,
+                           uint64_t e = 0, uint64_t f = 0) {
+  int64_t result;
+  register uint64_t r10 asm("r10") = d;
+  register uint64_t r8 asm("r8") = e;
+  register uint64_t r9 asm("r9") = f;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+template <typename T>
+inline uint64_t word(T* pointer) {
+  return reinterpret_cast<uint64_t>(pointer);
+}
+
+inline uint32_t thread_id() { return static_cast<uint32_t>(raw_syscall(kSysGettid)); }
+inline uint32_t process_id() { return static_cast<uint32_t>(raw_syscall(kSysGetpid)); }
+// Signal 0 says whether there is such a thread; a foreign one (EPERM) lives.
+inline bool thread_is_gone(uint32_t tid) { return raw_syscall(kSysTkill, tid, 0) == -kEsrch; }
+
+}  // namespace dj::agent

@@ -1,0 +1,21 @@
+// Reading memory of the program that may not be there: the kernel copies, and says how much it could.
+#pragma once
+#include "runtime/agent/syscall.h"
+
+namespace dj::agent {
+
+constexpr uint64_t kPageBytes = 4096;
+
+// Bytes read of `bytes` at `from`, or -errno. A range across pages must be asked for page by page: of one piece
+// the kernel gives all or nothing.
+inline int64_t read_user(void* to, uint64_t from, uint64_t bytes) {
+  struct Piece {
+    uint64_t base, length;
+  } local = {word(to), bytes}, remote = {from, bytes};
+  return raw_syscall(kSysProcessVmReadv, process_id(), word(&local), 1, word(&remote), 1, 0);
+}
+inline bool can_read(void* to, uint64_t from, uint64_t bytes) {
+  return read_user(to, from, bytes) == static_cast<int64_t>(bytes);
+}
+
+}  // namespace dj::agent
