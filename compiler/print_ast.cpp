@@ -11,8 +11,8 @@ using namespace ast;
 
 std::string indent(int depth) { return std::string(static_cast<size_t>(depth) * 2, ' '); }
 
-// Prints statements at one depth. Each node() gives its lines without the first one's indentation and
-// without the last one's newline.
+// Prints statements at one depth. Each node() gives its lines without the first one's indentation
+// and without the last one's newline.
 struct StmtPrinter {
   int depth = 0;
 
@@ -118,7 +118,8 @@ std::string print_function(const FunctionDecl& function) {
     params += (params.empty() ? "" : ", ") + typed(param.name, param.type);
   }
   return fmt::format("{}function {}({}) {}\n", function.is_private ? "private " : "",
-                     typed(function.name, function.type), params, StmtPrinter{}.here(*function.body));
+                     typed(function.name, function.type), params,
+                     StmtPrinter{}.here(*function.body));
 }
 
 std::string print_probe(const Probe& probe) {

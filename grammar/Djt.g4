@@ -1,13 +1,14 @@
 // The djtap script language. Every rule carries one example.
 //
-// Between the lexer and the parser the tokens pass through filters (compiler/parse): script arguments
-// are pasted, "< ... >" bodies get tokens of their own, and tokens whose meaning depends on what stands
-// before them are told apart. Separators between statements are optional, so "a -b" is a subtraction
-// and "f (x)" a call wherever that is possible; because the filters decide this, one token of
-// lookahead decides every rule here, and an error is found at the very token that is wrong.
+// Between the lexer and the parser the tokens pass through filters (compiler/parse): script
+// arguments are pasted, "< ... >" bodies get tokens of their own, and tokens whose meaning depends
+// on what stands before them are told apart. Separators between statements are optional, so "a -b"
+// is a subtraction and "f (x)" a call wherever that is possible; because the filters decide this,
+// one token of lookahead decides every rule here, and an error is found at the very token that is
+// wrong.
 //
-// What the AST cannot express yet (try/catch, aliases, slices ...) is in the grammar all the same: the
-// builder refuses it by name. Macros, conditionals and embedded C are refused by the lexer's reader.
+// What the AST cannot express yet (try/catch, aliases, slices ...) is in the grammar all the same:
+// the builder refuses it by name. Macros, conditionals and embedded C are refused before the parser.
 grammar Djt;
 
 tokens {

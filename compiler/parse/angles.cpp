@@ -1,5 +1,6 @@
-// Bodies in angle brackets: probe begin < count++ >. Behind a probe's point list a '<' can mean nothing
-// else; inside, the first '>' outside all brackets closes. (">>", ">=" and "->" are tokens of their own.)
+// Bodies in angle brackets: probe begin < count++ >. Behind a probe's point list a '<' can mean
+// nothing else; inside, the first '>' outside all brackets closes. (">>", ">=" and "->" are tokens
+// of their own.)
 #include "compiler/parse/lexeme.h"
 
 namespace dj {
@@ -21,7 +22,8 @@ bool continues_point_list(size_t type) {
 }
 
 bool is_name_part(const Lexemes& lexemes, size_t i) {
-  return i > 0 && (lexemes[i - 1].type == DjtParser::DOT || lexemes[i - 1].type == DjtParser::ARROW);
+  return i > 0 &&
+         (lexemes[i - 1].type == DjtParser::DOT || lexemes[i - 1].type == DjtParser::ARROW);
 }
 
 // From the token behind 'probe' to the one that ends the point list.
@@ -46,7 +48,8 @@ size_t find_close(const Lexemes& lexemes, size_t i) {
   int depth = 0;
   for (; lexemes[i].type != antlr4::Token::EOF; ++i) {
     size_t type = lexemes[i].type;
-    bool item = type == DjtParser::PROBE || type == DjtParser::FUNCTION || type == DjtParser::GLOBAL;
+    bool item =
+        type == DjtParser::PROBE || type == DjtParser::FUNCTION || type == DjtParser::GLOBAL;
     if ((depth == 0 && type == DjtParser::GT) || (item && !is_name_part(lexemes, i))) {
       return i;
     }
@@ -74,7 +77,8 @@ bool mark_angle_bodies(Lexemes& lexemes, Diags& diags) {
       lexemes[close].type = DjtParser::ANGLE_CLOSE;
       i = close;
     } else if (ok) {
-      Diag& diag = diags.error("DJ1009", lexemes[open].span, "the body that begins here is never closed");
+      Diag& diag =
+          diags.error("DJ1009", lexemes[open].span, "the body that begins here is never closed");
       diag.help = "close it with '>'; inside a < ... > body, write (a > b) to compare";
       ok = false;
     }

@@ -1,5 +1,5 @@
-// Brackets: each has its partner. Checked before the parser runs, which could only say that something
-// unexpected came, far behind the bracket that is missing.
+// Brackets: each has its partner. Checked before the parser runs, which could only say that
+// something unexpected came, far behind the bracket that is missing.
 #include <optional>
 
 #include "compiler/parse/lexeme.h"
@@ -65,12 +65,26 @@ bool begins_item(const Lexemes& lexemes, size_t i) {
          before != DjtParser::COMMA && after != DjtParser::LPAREN && after != DjtParser::DOT;
 }
 
+// What can never stand inside this bracket: "if (a {" and "print(a;" lack a ')' right there.
+bool ends_bracket(const Lexemes& lexemes, const Lexeme* open, size_t inside) {
+  if (open->type != DjtParser::LPAREN && open->type != DjtParser::LBRACKET) {
+    return false;
+  }
+  size_t i = static_cast<size_t>(open - lexemes.data());
+  bool for_head = i > 0 && lexemes[i - 1].type == DjtParser::FOR;
+  return inside == DjtParser::LBRACE || (inside == DjtParser::SEMICOLON && !for_head);
+}
+
 }  // namespace
 
 bool check_brackets(const Lexemes& lexemes, Diags& diags) {
   std::vector<const Lexeme*> open;
   for (size_t i = 0; i < lexemes.size(); ++i) {
     const Lexeme& lexeme = lexemes[i];
+    if (!open.empty() && ends_bracket(lexemes, open.back(), lexeme.type)) {
+      report_unclosed(*open.back(), lexeme, diags);
+      return false;
+    }
     if (partner(lexeme.type)) {
       open.push_back(&lexeme);
       if (open.size() > kMaxDepth) {

@@ -1,5 +1,5 @@
-// Builder: ANTLR's tree to ast::Script, one file per family of rules. Refuses, by name and at the exact
-// place, what the AST cannot express yet.
+// Builder: ANTLR's tree to ast::Script, one file per family of rules. Refuses, by name and at the
+// exact place, what the AST cannot express yet.
 #pragma once
 #include <set>
 

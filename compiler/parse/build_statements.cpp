@@ -138,7 +138,8 @@ Builder::Any Builder::visitReturnValue(DjtParser::ReturnValueContext* ctx) {
 Builder::Any Builder::visitDeleteStmt(DjtParser::DeleteStmtContext* ctx) {
   ExprPtr what = expr(ctx->expr());
   if (!std::holds_alternative<Name>(what->node) && !std::holds_alternative<Index>(what->node)) {
-    diags_.error("DJ1021", what->span, "only an array, an array element or a global can be deleted");
+    diags_.error("DJ1021", what->span,
+                 "only an array, an array element or a global can be deleted");
   }
   return statement(ctx, Delete{std::move(what)});
 }
@@ -161,8 +162,8 @@ Builder::Any Builder::visitExprStmt(DjtParser::ExprStmtContext* ctx) {
   return statement(ctx, ExprStmt{std::move(value)});
 }
 
-// "retrun x" and "wihle (c) { }" are grammatical: a name or a call, and then another statement on the
-// same line. Nobody writes that on purpose when the name is one slip away from a keyword.
+// "retrun x" and "wihle (c) { }" are grammatical: a name or a call, and then another statement on
+// the same line. Nobody writes that on purpose when the name is one slip away from a keyword.
 void Builder::suspect_misspelling(const Expr& value, DjtParser::ExprContext* ctx) {
   const auto* name = std::get_if<Name>(&value.node);
   const auto* call = std::get_if<Call>(&value.node);

@@ -33,8 +33,9 @@ bool check_chains(const Lexemes& lexemes, Diags& diags) {
     size_t type = lexeme.type;
     bool head = type == DjtParser::IF || type == DjtParser::WHILE || type == DjtParser::FOR ||
                 type == DjtParser::FOREACH;
-    elses = type == DjtParser::PROBE || type == DjtParser::FUNCTION ? 0
-                                                                    : elses + (type == DjtParser::ELSE);
+    elses = type == DjtParser::PROBE || type == DjtParser::FUNCTION
+                ? 0
+                : elses + (type == DjtParser::ELSE);
     unbraced = type == DjtParser::LBRACE || type == DjtParser::RBRACE ? 0 : unbraced + head;
     if (separates(type) || (is_operand(type) && is_operand(before))) {
       operators = 0;

@@ -31,10 +31,11 @@ const Types& statement_starts() {
 // What can stand between or behind operands.
 const Types& operators() {
   static const Types types = [] {
-    Types set = {DjtParser::INC,  DjtParser::DEC,       DjtParser::STAR,       DjtParser::SLASH,
-                 DjtParser::IN,   DjtParser::QUESTION,  DjtParser::INDEX_OPEN, DjtParser::CALL_OPEN,
-                 DjtParser::DOT,  DjtParser::ARROW,     DjtParser::PRETTY,     DjtParser::STRING_MORE,
-                 DjtParser::PLUS, DjtParser::MINUS,     DjtParser::PERCENT};
+    Types set = {DjtParser::INC,        DjtParser::DEC,       DjtParser::STAR,
+                 DjtParser::SLASH,      DjtParser::IN,        DjtParser::QUESTION,
+                 DjtParser::INDEX_OPEN, DjtParser::CALL_OPEN, DjtParser::DOT,
+                 DjtParser::ARROW,      DjtParser::PRETTY,    DjtParser::STRING_MORE,
+                 DjtParser::PLUS,       DjtParser::MINUS,     DjtParser::PERCENT};
     for (size_t type = DjtParser::SHL; type <= DjtParser::CONCAT_ASSIGN; ++type) {
       set.insert(type);
     }

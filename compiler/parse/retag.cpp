@@ -1,5 +1,5 @@
-// retag(): separators between statements are optional, so what '-', '(' or '[' mean depends on whether
-// an operand stands before them. Decided here, the grammar needs one token of lookahead.
+// retag(): separators between statements are optional, so what '-', '(' or '[' mean depends on
+// whether an operand stands before them. Decided here, the grammar needs one token of lookahead.
 #include "compiler/parse/lexeme.h"
 
 namespace dj {

@@ -1,5 +1,5 @@
-// report_syntax(): one error per cause. First the mistakes that people make, each with its own words,
-// then the general sentence "expected ..., found ...".
+// report_syntax(): one error per cause. First the mistakes that people make, each with its own
+// words, then the general sentence "expected ..., found ...".
 #include "compiler/parse/syntax_error.h"
 
 #include <algorithm>
@@ -77,9 +77,10 @@ bool no_body(const Report& r) {
   }
   Span points = r.lexemes[r.first + 1].span;
   points.end = r.before()->span.end;
-  Diag& diag = ends ? r.diags.error("DJ1012", points, "a probe needs a body")
-                    : r.diags.error("DJ1012", r.found().span,
-                                    "expected the probe's body, found " + describe_found(r.found()));
+  Diag& diag = ends
+                   ? r.diags.error("DJ1012", points, "a probe needs a body")
+                   : r.diags.error("DJ1012", r.found().span,
+                                   "expected the probe's body, found " + describe_found(r.found()));
   diag.help = "write the statements in braces: { count++ }";
   return true;
 }

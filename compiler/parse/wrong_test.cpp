@@ -22,7 +22,8 @@ void remove(std::string& text, const std::string& mark, size_t& at) {
 }
 
 const char kEmptyHelp[] = "a script is made of probes: probe func(\"name\") { statements }";
-const char kStringHelp[] = "close it with \"; inside a string, \\\" writes a quote and \\n ends a line";
+const char kStringHelp[] =
+    "close it with \"; inside a string, \\\" writes a quote and \\n ends a line";
 const char kBodyHelp[] = "write the statements in braces: { count++ }";
 const char kAngleHelp[] = "inside a < ... > body, write (a > b) to compare";
 
@@ -32,8 +33,7 @@ const Wrong kWrong[] = {
      "strings stand in double quotes: \"text\""},
     {"probe a { x = «\xc3\xa9» }", "DJ1001",
      "no part of a script begins with the character '\xc3\xa9'"},
-    {"probe a { x = «\x01» }", "DJ1001",
-     "no part of a script begins with the control character"},
+    {"probe a { x = «\x01» }", "DJ1001", "no part of a script begins with the control character"},
     {"probe a { print(«\"x) }»\n}", "DJ1002", "this string has no closing quote on its line",
      kStringHelp},
     {"probe a { «/*» x }", "DJ1003", "this comment is never closed", "close it with */"},
@@ -53,6 +53,10 @@ const Wrong kWrong[] = {
      "the first argument is $1"},
     // brackets
     {"probe a { if (b «}» ", "DJ1007", "expected ')', found '}'"},
+    {"probe a { if (b «{» x } }", "DJ1007", "expected ')', found '{'"},
+    {"probe a { print(b«;» x }", "DJ1007", "expected ')', found ';'"},
+    {"probe a { x = b[1«;» }", "DJ1007", "expected ']', found ';'"},
+    {"probe a(\"x\" «{» }", "DJ1007", "expected ')', found '{'"},
     {"probe a { b[1«)» }", "DJ1007", "expected ']', found ')'"},
     {"probe a «{» x++", "DJ1007", "this '{' is never closed",
      "the script ends without the '}' for it"},
@@ -62,8 +66,8 @@ const Wrong kWrong[] = {
      "close it with '>'; inside a < ... > body, write (a > b) to compare"},
     {"probe a < x = b > «c» >", "DJ1009", "unexpected the name \"c\" behind a probe's body",
      kAngleHelp},
-    {"probe a < x = b > «5» probe b { }", "DJ1009",
-     "unexpected the number 5 behind a probe's body", kAngleHelp},
+    {"probe a < x = b > «5» probe b { }", "DJ1009", "unexpected the number 5 behind a probe's body",
+     kAngleHelp},
     // items
     {"«»", "DJ1010", "the script is empty", kEmptyHelp},
     {"«» # only this\n", "DJ1010", "the script is empty", kEmptyHelp},
@@ -73,8 +77,8 @@ const Wrong kWrong[] = {
     {"probe a { } «fucntion» f() { return 1 }", "DJ1011",
      "expected \"probe\", \"function\" or \"global\", found the name \"fucntion\"",
      "did you mean \"function\"?"},
-    {"«count»++", "DJ1011", "expected \"probe\", \"function\" or \"global\", found the name \"count\"",
-     kEmptyHelp},
+    {"«count»++", "DJ1011",
+     "expected \"probe\", \"function\" or \"global\", found the name \"count\"", kEmptyHelp},
     {"«if» (x) { }", "DJ1011",
      "expected \"probe\", \"function\" or \"global\", found the keyword \"if\"",
      "statements stand in a probe: probe begin { ... }"},
@@ -88,14 +92,12 @@ const Wrong kWrong[] = {
      "say where to probe: probe func(\"name\") { statements }"},
     {"probe a, «{» }", "DJ1013", "expected the name of a probe point, found '{'",
      "say where to probe: probe func(\"name\") { statements }"},
-    {"probe process(«foo») { }", "DJ1013",
-     "expected a number or a string, found the name \"foo\"",
+    {"probe process(«foo») { }", "DJ1013", "expected a number or a string, found the name \"foo\"",
      "names of the target are strings here: \"foo\""},
     {"probe timer.s(«)» { }", "DJ1013", "expected a number or a string, found ')'"},
     {"global «5»", "DJ1013", "expected a name, found the number 5"},
     {"global «next»", "DJ1014", "\"next\" is a keyword and cannot be a name"},
-    {"global x «=»", "DJ1013",
-     "expected a number or a string, found the end of the script"},
+    {"global x «=»", "DJ1013", "expected a number or a string, found the end of the script"},
     {"global x[«n»]", "DJ1013", "expected a number, found the name \"n\""},
     {"global x[«0»]", "DJ1018", "an array needs room for at least one element"},
     {"global x[3] = «1»", "DJ1019", "an array has no initial value",
