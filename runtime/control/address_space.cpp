@@ -7,19 +7,21 @@ namespace dj {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kReach = (uint64_t{1} << 31) - (64 << 10);  // of a rel32, less what an instruction may add
+constexpr uint64_t kReach =
+    (uint64_t{1} << 31) - (64 << 10);  // of a rel32, less what an instruction may add
 constexpr uint64_t kLowest = 1 << 20;  // above every sane vm.mmap_min_addr
 constexpr uint64_t kArenaEnd = uint64_t{1} << 31;
 constexpr uint64_t kUserEnd = 0x7ffffffff000;
-constexpr uint64_t kStackRoom = 64 << 20;  // kept free below what may grow downwards
+constexpr uint64_t kStackRoom = 64 << 20;          // kept free below what may grow downwards
 constexpr uint64_t kHeapRoom = uint64_t{1} << 30;  // kept free above a heap, where possible
 
 uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
 uint64_t page_down(uint64_t value) { return value & ~(kPage - 1); }
 
 // All that is not free, with the room that must stay free around it, ascending.
-std::vector<AddressRange> occupied(const std::vector<Mapping>& maps, const std::vector<AddressRange>& taken,
-                                   uint64_t heap_begin, uint64_t heap_room) {
+std::vector<AddressRange> occupied(const std::vector<Mapping>& maps,
+                                   const std::vector<AddressRange>& taken, uint64_t heap_begin,
+                                   uint64_t heap_room) {
   std::vector<AddressRange> all = taken;
   for (const Mapping& m : maps) {
     uint64_t below = m.path == "[stack]" ? std::min(m.begin, kStackRoom) : 0;
@@ -34,7 +36,8 @@ std::vector<AddressRange> occupied(const std::vector<Mapping>& maps, const std::
 }
 
 // Highest place for `bytes` within [low, high); 0: none.
-uint64_t highest_free(const std::vector<AddressRange>& busy, uint64_t low, uint64_t high, uint64_t bytes) {
+uint64_t highest_free(const std::vector<AddressRange>& busy, uint64_t low, uint64_t high,
+                      uint64_t bytes) {
   if (high < low + bytes) {
     return 0;
   }
@@ -55,7 +58,8 @@ uint64_t highest_free(const std::vector<AddressRange>& busy, uint64_t low, uint6
   return candidate >= low ? candidate : 0;
 }
 
-uint64_t lowest_free(const std::vector<AddressRange>& busy, uint64_t low, uint64_t high, uint64_t bytes) {
+uint64_t lowest_free(const std::vector<AddressRange>& busy, uint64_t low, uint64_t high,
+                     uint64_t bytes) {
   uint64_t candidate = page_up(low);
   for (bool moved = true; moved;) {
     moved = false;
@@ -71,8 +75,9 @@ uint64_t lowest_free(const std::vector<AddressRange>& busy, uint64_t low, uint64
 
 }  // namespace
 
-Result<uint64_t> choose_arena_base(const std::vector<Mapping>& target, const std::vector<Mapping>& self,
-                                   uint64_t heap_begin, uint64_t bytes) {
+Result<uint64_t> choose_arena_base(const std::vector<Mapping>& target,
+                                   const std::vector<Mapping>& self, uint64_t heap_begin,
+                                   uint64_t bytes) {
   for (uint64_t heap_room : {kHeapRoom, uint64_t{64} << 20, uint64_t{0}}) {
     std::vector<AddressRange> busy = occupied(target, {}, heap_begin, heap_room);
     for (const Mapping& m : self) {
@@ -84,7 +89,8 @@ Result<uint64_t> choose_arena_base(const std::vector<Mapping>& target, const std
       return base;
     }
   }
-  return Error{"no " + std::to_string(bytes >> 20) + " MB of addresses below 2 GB are free in both processes; "
+  return Error{"no " + std::to_string(bytes >> 20) +
+               " MB of addresses below 2 GB are free in both processes; "
                "smaller buffers need less (-D MAXMAPENTRIES=..., RING_BYTES=...)"};
 }
 
@@ -93,7 +99,8 @@ std::vector<Cluster> make_clusters(const std::vector<AddressRange>& modules, uin
   for (size_t i = 0; i < order.size(); i++) {
     order[i] = i;
   }
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return modules[a].begin < modules[b].begin; });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return modules[a].begin < modules[b].begin; });
   // Half the reach for the modules leaves the other half for finding a place beside them.
   const uint64_t span_max = kReach > bytes ? (kReach - bytes) / 2 : 0;
   std::vector<Cluster> clusters;
@@ -109,16 +116,19 @@ std::vector<Cluster> make_clusters(const std::vector<AddressRange>& modules, uin
   return clusters;
 }
 
-uint64_t choose_island_base(const std::vector<Mapping>& target, const std::vector<AddressRange>& taken,
-                            uint64_t heap_begin, const Cluster& cluster, uint64_t bytes) {
+uint64_t choose_island_base(const std::vector<Mapping>& target,
+                            const std::vector<AddressRange>& taken, uint64_t heap_begin,
+                            const Cluster& cluster, uint64_t bytes) {
   bytes = page_up(bytes);
   uint64_t low = cluster.span.end > kReach ? cluster.span.end - kReach : 0;
   low = std::max(page_up(low), kLowest);
   uint64_t high = std::min(cluster.span.begin + kReach, kUserEnd);
   for (uint64_t heap_room : {kHeapRoom, uint64_t{64} << 20, uint64_t{0}}) {
     std::vector<AddressRange> busy = occupied(target, taken, heap_begin, heap_room);
-    // Below, with room for what grows down from the modules; for images at the bottom: as far above as can be.
-    uint64_t base = highest_free(busy, low, std::max(cluster.span.begin, kStackRoom) - kStackRoom, bytes);
+    // Below, with room for what grows down from the modules; for images at the bottom: as far above
+    // as can be.
+    uint64_t base =
+        highest_free(busy, low, std::max(cluster.span.begin, kStackRoom) - kStackRoom, bytes);
     if (base == 0) {
       base = highest_free(busy, std::max(low, cluster.span.end), high, bytes);
     }

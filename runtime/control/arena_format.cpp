@@ -41,7 +41,8 @@ Moment read_clocks() {
     uint64_t after = __rdtsc();
     if (after - before < narrowest) {
       narrowest = after - before;
-      best = {before + (after - before) / 2, static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec)};
+      best = {before + (after - before) / 2,
+              static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec)};
     }
   }
   return best;
@@ -53,13 +54,15 @@ bool tsc_is_steady() {
   std::ifstream in("/proc/cpuinfo");
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("flags")) {
-      return line.find(" constant_tsc") != std::string::npos && line.find(" nonstop_tsc") != std::string::npos;
+      return line.find(" constant_tsc") != std::string::npos &&
+             line.find(" nonstop_tsc") != std::string::npos;
     }
   }
   return false;
 }
 
-// The rate is measured from djtap's start until now. Without a steady TSC tsc_mult stays 0: the kernel is asked.
+// The rate is measured from djtap's start until now. Without a steady TSC tsc_mult stays 0: the
+// kernel is asked.
 void set_clock(abi::Header& header) {
   constexpr uint64_t kShift = 32;
   Moment now = read_clocks();
@@ -83,7 +86,8 @@ class Texts {
   explicit Texts(uint64_t strings) : strings_(at<abi::Strings>(strings)) {}
   // Address of the interned text; 0 when the budget is used up (remembered).
   uint64_t operator()(const std::string& text) {
-    const abi::Str* str = abi::strings_intern(strings_, text.data(), static_cast<uint32_t>(text.size()));
+    const abi::Str* str =
+        abi::strings_intern(strings_, text.data(), static_cast<uint32_t>(text.size()));
     full_ = full_ || str == nullptr;
     return reinterpret_cast<uint64_t>(str);
   }
@@ -122,14 +126,15 @@ void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
 
 // --- globals ---
 
-void write_global(const abi::Header& header, const Layout& layout, const Global& global, const GlobalSlot& slot,
-                  Texts& texts) {
+void write_global(const abi::Header& header, const Layout& layout, const Global& global,
+                  const GlobalSlot& slot, Texts& texts) {
   if (slot.shape_address != 0) {
     *at<abi::StatShape>(slot.shape_address) = slot.shape;
   }
   if (global.storage == Storage::Array) {
     int64_t capacity = global.capacity != 0 ? global.capacity : layout.limits.max_map_entries;
-    abi::map_init(at<abi::Map>(slot.address), static_cast<uint32_t>(capacity), static_cast<uint32_t>(global.keys.size()),
+    abi::map_init(at<abi::Map>(slot.address), static_cast<uint32_t>(capacity),
+                  static_cast<uint32_t>(global.keys.size()),
                   global.value == Type::Stat ? at<abi::StatShape>(slot.shape_address) : nullptr);
   } else if (global.storage == Storage::Scalar) {
     uint64_t& word = *at<uint64_t>(slot.address);
@@ -149,8 +154,8 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
 
 }  // namespace
 
-Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Program& program, const Plan& plan,
-                    const SessionFacts& facts) {
+Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Program& program,
+                    const Plan& plan, const SessionFacts& facts) {
   CHECK(reinterpret_cast<uint64_t>(arena.data()) == layout.base && arena.size() >= layout.bytes);
   CHECK(program.globals.size() == layout.globals.size());
   abi::Header& header = *at<abi::Header>(layout.base);
@@ -166,9 +171,11 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   }
   for (uint32_t i = 0; i < header.context_count; i++) {
     abi::Context& context = *at<abi::Context>(header.contexts + uint64_t{i} * header.context_bytes);
-    context.scratch_bytes = header.context_bytes - static_cast<uint32_t>(offsetof(abi::Context, scratch));
+    context.scratch_bytes =
+        header.context_bytes - static_cast<uint32_t>(offsetof(abi::Context, scratch));
   }
-  abi::strings_init(at<abi::Strings>(header.strings), static_cast<uint64_t>(layout.limits.string_bytes));
+  abi::strings_init(at<abi::Strings>(header.strings),
+                    static_cast<uint64_t>(layout.limits.string_bytes));
   if (header.captures != 0) {
     abi::captures_init(at<abi::Captures>(header.captures));
   }
@@ -182,7 +189,8 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   write_sites(header, plan, texts);
   set_clock(header);
   if (texts.full()) {
-    return Error{"the script's strings and probe names need more than " + std::to_string(layout.limits.string_bytes >> 20) +
+    return Error{"the script's strings and probe names need more than " +
+                 std::to_string(layout.limits.string_bytes >> 20) +
                  " MB of string memory (-D STRING_BYTES=...)"};
   }
   return ok_status();

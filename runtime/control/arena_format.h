@@ -18,9 +18,9 @@ struct SessionFacts {
   uint64_t ticket = 0;
 };
 
-// `arena`: zero memory, mapped at layout.base in this process. Installation::place() adds what only the placed sites know:
-// load biases and the trap table.
-Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Program& program, const Plan& plan,
-                    const SessionFacts& facts);
+// `arena`: zero memory, mapped at layout.base in this process. Installation::place() adds what only
+// the placed sites know: load biases and the trap table.
+Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Program& program,
+                    const Plan& plan, const SessionFacts& facts);
 
 }  // namespace dj

@@ -1,7 +1,8 @@
 // Detours of a session.
 //
-// Handlers for a function's boundary and for the middle expect different frames (arch/x86_64/detour.h). Where both
-// kinds meet at one address, the boundary handlers get a detour of their own in front, which ends in a jump to the other.
+// Handlers for a function's boundary and for the middle expect different frames
+// (arch/x86_64/detour.h). Where both kinds meet at one address, the boundary handlers get a detour
+// of their own in front, which ends in a jump to the other.
 #include "runtime/control/detours.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ constexpr uint64_t kAlignSlack = 16;
 // jmp to the next instruction: as a region "original" 5 bytes before X it relocates to a jump to X.
 constexpr uint8_t kJumpToNext[5] = {0xe9, 0, 0, 0, 0};
 
-arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerAbi>& abis, const Linked* code) {
+arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerAbi>& abis,
+                               const Linked* code) {
   arch::HandlerCall out;
   out.stack_regs = abis[call.handler].stack_regs;
   out.wants_site = abis[call.handler].wants_site;
@@ -26,8 +28,8 @@ arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerA
 }
 
 // The site's request with the handlers of one form only.
-arch::DetourRequest request_for(const PatchSite& site, arch::Form form, const std::vector<HandlerAbi>& abis,
-                                const Linked* code) {
+arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
+                                const std::vector<HandlerAbi>& abis, const Linked* code) {
   arch::DetourRequest request;
   request.region = site.original;
   request.original = site.address;
@@ -42,10 +44,12 @@ arch::DetourRequest request_for(const PatchSite& site, arch::Form form, const st
 }
 
 bool has_form(const PatchSite& site, arch::Form form) {
-  return std::any_of(site.calls.begin(), site.calls.end(), [&](const PatchCall& c) { return c.form == form; });
+  return std::any_of(site.calls.begin(), site.calls.end(),
+                     [&](const PatchCall& c) { return c.form == form; });
 }
 
-Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& request, uint64_t* address) {
+Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& request,
+                                  uint64_t* address) {
   uint64_t room = arch::detour_bytes_max(request);
   std::optional<uint64_t> at = island.reserve(room);
   if (!at.has_value()) {
@@ -78,7 +82,8 @@ uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis)
   return bytes;
 }
 
-Result<CodeIslands> CodeIslands::link_all(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link) {
+Result<CodeIslands> CodeIslands::link_all(SessionMemory& memory, uint64_t code_bytes,
+                                          const LinkCode& link) {
   CodeIslands islands(memory);
   for (Island& island : memory.islands()) {
     std::optional<uint64_t> base = island.reserve(code_bytes);
@@ -121,7 +126,8 @@ Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site
   }
   if (middle && has_form(site, arch::Form::Boundary)) {
     if (site.handlers_at != 0) {
-      return Error{"entry and statement handlers meet behind the place's first instruction", Fail::Unsupported};
+      return Error{"entry and statement handlers meet behind the place's first instruction",
+                   Fail::Unsupported};
     }
     arch::DetourRequest front = request_for(site, arch::Form::Boundary, abis, &code);
     front.region = kJumpToNext;

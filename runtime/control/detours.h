@@ -17,7 +17,8 @@ using LinkCode = std::function<Result<Linked>(uint64_t base, std::span<uint8_t> 
 // CodeIslands: the islands of a session with the code linked into each.
 class CodeIslands {
  public:
-  static Result<CodeIslands> link_all(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
+  static Result<CodeIslands> link_all(SessionMemory& memory, uint64_t code_bytes,
+                                      const LinkCode& link);
   // Builds the detour of `site`; one that cannot be built becomes Skipped with the reason.
   void build(PatchSite& site, const std::vector<HandlerAbi>& abis);
   // Address of an agent entry in some island; 0: there is none of this name.
@@ -25,7 +26,8 @@ class CodeIslands {
 
  private:
   explicit CodeIslands(SessionMemory& memory) : memory_(&memory) {}
-  Status build_in(Island& island, const Linked& code, PatchSite& site, const std::vector<HandlerAbi>& abis);
+  Status build_in(Island& island, const Linked& code, PatchSite& site,
+                  const std::vector<HandlerAbi>& abis);
   SessionMemory* memory_;
   std::vector<Linked> linked_;  // by island
 };

@@ -34,17 +34,20 @@ constexpr uint64_t kMaxTableBytes = 256 << 20;  // a symbol table larger than th
 
 Result<ElfFile> read_headers(const File& file, const std::string& path) {
   ElfFile elf;
-  if (!file.read(&elf.header, sizeof elf.header, 0) || memcmp(elf.header.e_ident, ELFMAG, SELFMAG) != 0) {
+  if (!file.read(&elf.header, sizeof elf.header, 0) ||
+      memcmp(elf.header.e_ident, ELFMAG, SELFMAG) != 0) {
     return Error{path + " is not an ELF file", Fail::Unsupported};
   }
   if (elf.header.e_ident[EI_CLASS] != ELFCLASS64 || elf.header.e_machine != EM_X86_64) {
-    return Error{path + " is not made for x86-64; 32-bit programs are not supported", Fail::Unsupported};
+    return Error{path + " is not made for x86-64; 32-bit programs are not supported",
+                 Fail::Unsupported};
   }
   if (elf.header.e_phentsize != sizeof(Elf64_Phdr)) {
     return Error{path + ": damaged ELF header", Fail::Unsupported};
   }
   elf.segments.resize(elf.header.e_phnum);
-  if (!file.read(elf.segments.data(), elf.segments.size() * sizeof(Elf64_Phdr), elf.header.e_phoff)) {
+  if (!file.read(elf.segments.data(), elf.segments.size() * sizeof(Elf64_Phdr),
+                 elf.header.e_phoff)) {
     return Error{path + ": truncated program headers", Fail::Unsupported};
   }
   return elf;
@@ -105,7 +108,8 @@ Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name) 
     return Error{path + " has no section headers", Fail::NotFound};
   }
   for (const Elf64_Shdr& section : sections) {
-    if ((section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB) && section.sh_link < sections.size()) {
+    if ((section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB) &&
+        section.sh_link < sections.size()) {
       ElfSymbol symbol = search_table(file, section, sections[section.sh_link], name);
       if (symbol.address != 0) {
         return symbol;

@@ -1,4 +1,5 @@
-// ElfFile: the few facts of an ELF file that placing and launching need: headers, segments, exported symbols.
+// ElfFile: the few facts of an ELF file that placing and launching need: headers, segments,
+// exported symbols.
 #pragma once
 #include <elf.h>
 
@@ -18,11 +19,14 @@ struct ElfFile {
   bool has_tls = false;     // PT_TLS
 };
 
-// Fails with Fail::Unsupported for what is no x86-64 ELF file, with NotFound or Permission if it cannot be read.
+// Fails with Fail::Unsupported for what is no x86-64 ELF file, with NotFound or Permission if it
+// cannot be read.
 Result<ElfFile> read_elf(const std::string& path);
 
 // Value (ELF address) and size of a symbol in .dynsym or .symtab; fails with NotFound.
-struct ElfSymbol { uint64_t address = 0, size = 0; };
+struct ElfSymbol {
+  uint64_t address = 0, size = 0;
+};
 Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name);
 
 }  // namespace dj

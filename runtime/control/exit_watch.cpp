@@ -24,7 +24,10 @@ Result<ExitWatch> ExitWatch::create(pid_t pid, bool is_child) {
 }
 
 ExitWatch::ExitWatch(ExitWatch&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), pid_(other.pid_), is_child_(other.is_child_), status_(other.status_) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      pid_(other.pid_),
+      is_child_(other.is_child_),
+      status_(other.status_) {}
 
 ExitWatch::~ExitWatch() {
   if (fd_ >= 0) {

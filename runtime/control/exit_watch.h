@@ -16,7 +16,8 @@ class ExitWatch {
   ~ExitWatch();
   int fd() const { return fd_; }  // readable (poll) when the process has ended
   bool ended() const;
-  // The wait status of an ended child; empty: still running, or not our child. Waits up to timeout_ms (-1: for ever).
+  // The wait status of an ended child; empty: still running, or not our child. Waits up to
+  // timeout_ms (-1: for ever).
   std::optional<int> wait_status(int timeout_ms);
 
  private:

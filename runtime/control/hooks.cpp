@@ -13,9 +13,9 @@ namespace {
 
 const std::vector<int64_t>& numbers(HookSet set) {
   static const std::vector<int64_t> kRseq = {SYS_clone, SYS_clone3, SYS_vfork};
-  static const std::vector<int64_t> kTrap = {SYS_clone,        SYS_clone3,        SYS_vfork,    SYS_rt_sigaction,
-                                             SYS_rt_sigprocmask, SYS_rt_sigsuspend, SYS_ppoll,    SYS_pselect6,
-                                             SYS_epoll_pwait,  SYS_epoll_pwait2};
+  static const std::vector<int64_t> kTrap = {
+      SYS_clone,         SYS_clone3, SYS_vfork,    SYS_rt_sigaction, SYS_rt_sigprocmask,
+      SYS_rt_sigsuspend, SYS_ppoll,  SYS_pselect6, SYS_epoll_pwait,  SYS_epoll_pwait2};
   return set == HookSet::Rseq ? kRseq : kTrap;
 }
 
@@ -24,15 +24,17 @@ bool wanted(HookSet set, int64_t number) {
   return std::find(all.begin(), all.end(), number) != all.end();
 }
 
-// Is there a `syscall` with `mov $number,%eax` (b8 imm32) of a wanted number shortly before it? A module
-// without one need not be analysed.
+// Is there a `syscall` with `mov $number,%eax` (b8 imm32) of a wanted number shortly before it? A
+// module without one need not be analysed.
 bool may_call(HookSet set, const std::vector<RawText>& text) {
   constexpr uint8_t kSyscall[] = {0x0f, 0x05};
   constexpr size_t kBefore = 64;
   for (const RawText& range : text) {
     const uint8_t *begin = range.bytes.data(), *end = begin + range.bytes.size(), *at = begin;
-    while ((at = static_cast<const uint8_t*>(memmem(at, static_cast<size_t>(end - at), kSyscall, 2))) != nullptr) {
-      for (const uint8_t* mov = at - begin > static_cast<long>(kBefore) ? at - kBefore : begin; mov + 5 <= at; mov++) {
+    while ((at = static_cast<const uint8_t*>(
+                memmem(at, static_cast<size_t>(end - at), kSyscall, 2))) != nullptr) {
+      for (const uint8_t* mov = at - begin > static_cast<long>(kBefore) ? at - kBefore : begin;
+           mov + 5 <= at; mov++) {
         uint32_t value;
         memcpy(&value, mov + 1, sizeof value);
         if (mov[0] == 0xb8 && wanted(set, value)) {
@@ -68,8 +70,10 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
     }
     AddressRange generic = generic_syscall(modules[i]);
     for (const arch::Checker::Syscall& call : code.value()->syscalls()) {
-      // A number that is not known may be any; for threads only the C library's syscall() is worth it.
-      bool unknown = call.number == -1 && (set == HookSet::Trap || generic.contains(call.syscall_address));
+      // A number that is not known may be any; for threads only the C library's syscall() is worth
+      // it.
+      bool unknown =
+          call.number == -1 && (set == HookSet::Trap || generic.contains(call.syscall_address));
       if (wanted(set, call.number) || unknown) {
         found.regions.emplace_back(i, call);
       }
@@ -84,7 +88,8 @@ bool is_essential(HookSet set, int64_t number) {
   return set == HookSet::Rseq ? threads : signals;
 }
 
-bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, ModuleCodes& codes, std::string* why) {
+bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                    std::string* why) {
   if (!registered) {
     *why = "the target has registered no rseq area";
     return false;

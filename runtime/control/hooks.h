@@ -1,4 +1,5 @@
-// Which system call instructions of the target must go through the agent, and whether all of them can.
+// Which system call instructions of the target must go through the agent, and whether all of them
+// can.
 #pragma once
 #include <functional>
 #include <string>
@@ -13,7 +14,8 @@ namespace dj {
 
 enum class HookSet : uint8_t {
   Rseq,  // vfork, clone, clone3: a thread that is not registered with rseq must be seen as such
-  Trap,  // also rt_sigaction, rt_sigprocmask and all that set masks while they wait: SIGTRAP must stay deliverable
+  Trap,  // also rt_sigaction, rt_sigprocmask and all that set masks while they wait: SIGTRAP must
+         // stay deliverable
 };
 
 // Regions of system call instructions, by module. Their verdicts are not yet checked.
@@ -24,8 +26,9 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
 // Must this one be hooked, or the set is useless? (Others only narrow a gap.)
 bool is_essential(HookSet set, int64_t number);
 
-// Asked before lowering: may handlers of this target rely on rseq? `registered`: the kernel knows an area of the
-// main thread. *why: why not.
-bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, ModuleCodes& codes, std::string* why);
+// Asked before lowering: may handlers of this target rely on rseq? `registered`: the kernel knows
+// an area of the main thread. *why: why not.
+bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                    std::string* why);
 
 }  // namespace dj

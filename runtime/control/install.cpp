@@ -1,6 +1,7 @@
-// Arming and disarming. All threads are stopped while text changes, and the order is such that djtap may be killed
-// between any two steps: detours are complete before threads are moved into them, threads are moved before bytes
-// change, hooks stand before the SIGTRAP action, and that before the first int3. Removal is the same way back.
+// Arming and disarming. All threads are stopped while text changes, and the order is such that
+// djtap may be killed between any two steps: detours are complete before threads are moved into
+// them, threads are moved before bytes change, hooks stand before the SIGTRAP action, and that
+// before the first int3. Removal is the same way back.
 #include "runtime/control/install.h"
 
 #include <fmt/format.h>
@@ -19,13 +20,14 @@ std::string to_string(const InstalledSite& site) {
   if (!site.reason.empty()) {
     state += ": " + site.reason;
   }
-  return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, site.symbol, site.module, state);
+  return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, site.symbol, site.module,
+                     state);
 }
 
 Result<Installation> Installation::prepare(const Plan& plan, const Layout& layout,
                                            const std::vector<HandlerAbi>& abis,
-                                           const std::vector<MappedModule>& modules, ModuleCodes& codes,
-                                           const InstallOptions& options) {
+                                           const std::vector<MappedModule>& modules,
+                                           ModuleCodes& codes, const InstallOptions& options) {
   uint64_t begin = now_ns();
   Installation made;
   made.modules_ = modules;
@@ -81,7 +83,8 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   for (PatchSite& hook : patches_.hooks) {
     islands.build(hook, abis_);
     if (hook.state == SiteState::Skipped) {
-      return Error{"cannot hook a system call of " + modules_[hook.module].path + ": " + hook.reason};
+      return Error{"cannot hook a system call of " + modules_[hook.module].path + ": " +
+                   hook.reason};
     }
   }
   for (PatchSite& site : patches_.sites) {
@@ -100,7 +103,8 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   return ok_status();
 }
 
-// A file that is mapped twice has two biases and one SiteInfo: static variables are then those of the first.
+// A file that is mapped twice has two biases and one SiteInfo: static variables are then those of
+// the first.
 void Installation::write_biases(const abi::Header& header) const {
   if (header.sites == 0) {
     return;
@@ -119,7 +123,8 @@ void Installation::check_text(const Stopped& stopped) {
   for (std::vector<PatchSite>* sites : {&patches_.hooks, &patches_.sites}) {
     for (PatchSite& site : *sites) {
       bool readable = true;
-      if (site.state == SiteState::Planned && !text.equals(site.address, site.original, &readable)) {
+      if (site.state == SiteState::Planned &&
+          !text.equals(site.address, site.original, &readable)) {
         if (readable) {
           site.skip("text differs from the file");
         } else {
@@ -154,7 +159,8 @@ Status Installation::arm(Stopped& stopped) {
   for (const PatchSite& hook : patches_.hooks) {
     if (hook.state != SiteState::Planned) {
       return Error{"process " + std::to_string(stopped.pid()) + " has been patched already (" +
-                   modules_[hook.module].path + " differs from its file): by another tool, or by a djtap that runs or "
+                   modules_[hook.module].path +
+                   " differs from its file): by another tool, or by a djtap that runs or "
                    "was killed"};
     }
     detouring.add(hook);
@@ -187,7 +193,8 @@ Status Installation::arm(Stopped& stopped) {
   return ok_status();
 }
 
-Status Installation::restore(const Stopped& stopped, std::vector<PatchSite>& sites, std::string& damage) {
+Status Installation::restore(const Stopped& stopped, std::vector<PatchSite>& sites,
+                             std::string& damage) {
   TextReader text(stopped);
   std::vector<TextPatch> patches;
   for (PatchSite& site : sites) {
@@ -197,14 +204,16 @@ Status Installation::restore(const Stopped& stopped, std::vector<PatchSite>& sit
     site.written = false;
     bool readable = true;
     std::vector<uint8_t> ours = site.patched();
-    std::vector<uint8_t> original(site.original.begin(), site.original.begin() + static_cast<long>(ours.size()));
+    std::vector<uint8_t> original(site.original.begin(),
+                                  site.original.begin() + static_cast<long>(ours.size()));
     if (text.equals(site.address, ours, &readable)) {
       site.state = SiteState::Disabled;
       patches.push_back({site.address, std::move(original)});
     } else {
       site.state = SiteState::Gone;
       if (readable && !text.equals(site.address, original, &readable)) {
-        damage = fmt::format("the text at {:#x} was changed by somebody else and is left as it is", site.address);
+        damage = fmt::format("the text at {:#x} was changed by somebody else and is left as it is",
+                             site.address);
       }
     }
   }
@@ -265,8 +274,8 @@ std::vector<InstalledSite> Installation::sites() const {
 }
 
 size_t Installation::armed_count() const {
-  return static_cast<size_t>(
-      std::count_if(patches_.sites.begin(), patches_.sites.end(), [](auto& site) { return site.written; }));
+  return static_cast<size_t>(std::count_if(patches_.sites.begin(), patches_.sites.end(),
+                                           [](auto& site) { return site.written; }));
 }
 
 }  // namespace dj

@@ -1,5 +1,6 @@
-// Installation: all probe sites of one session in one process. Three steps, so that the target is stopped only
-// where it must be: prepare() looks at files, place() writes islands, arm() and disarm() patch text.
+// Installation: all probe sites of one session in one process. Three steps, so that the target is
+// stopped only where it must be: prepare() looks at files, place() writes islands, arm() and
+// disarm() patch text.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,12 +26,12 @@ using InstallOptions = PatchOptions;
 // InstalledSite: one patched (or refused) place, as --probes prints it.
 struct InstalledSite {
   SiteId site = 0;
-  uint64_t address = 0;    // runtime address of the instruction that the handlers precede
-  char letter = 'e';       // site_letter()
-  std::string symbol;      // "symbol+0x12"
-  std::string module;      // path
+  uint64_t address = 0;  // runtime address of the instruction that the handlers precede
+  char letter = 'e';     // site_letter()
+  std::string symbol;    // "symbol+0x12"
+  std::string module;    // path
   SiteState state = SiteState::Skipped;
-  std::string reason;      // of Int3 and Skipped
+  std::string reason;  // of Int3 and Skipped
 };
 // "00007f12 e symbol+0x0 /lib/libc.so.6 [OPTIMIZED]"
 std::string to_string(const InstalledSite& site);
@@ -41,18 +42,22 @@ struct InstallTimes {
 
 class Installation {
  public:
-  // Which bytes would be patched where. Reads files only. `layout` gives the room of the trap table.
-  static Result<Installation> prepare(const Plan& plan, const Layout& layout, const std::vector<HandlerAbi>& abis,
+  // Which bytes would be patched where. Reads files only. `layout` gives the room of the trap
+  // table.
+  static Result<Installation> prepare(const Plan& plan, const Layout& layout,
+                                      const std::vector<HandlerAbi>& abis,
                                       const std::vector<MappedModule>& modules, ModuleCodes& codes,
                                       const InstallOptions& options);
   Installation(Installation&&) noexcept = default;
 
-  // Image ranges of the modules that need an island, and bytes of detours that each island must take at most.
+  // Image ranges of the modules that need an island, and bytes of detours that each island must
+  // take at most.
   std::vector<AddressRange> island_modules() const;
   uint64_t detour_bytes() const;
 
-  // Links the code (code_bytes: link_bytes(image)) and writes all detours and the trap table. The arena must
-  // be formatted. Sites that cannot be reached become Skipped. The target may run meanwhile.
+  // Links the code (code_bytes: link_bytes(image)) and writes all detours and the trap table. The
+  // arena must be formatted. Sites that cannot be reached become Skipped. The target may run
+  // meanwhile.
   Status place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
   // Patches the text. Afterwards handlers run as soon as `stopped` is released.
   Status arm(Stopped& stopped);

@@ -39,8 +39,9 @@ std::optional<uint64_t> Island::reserve(uint64_t bytes) {
   return std::nullopt;
 }
 
-// The legal displacements are value + any subset of the free bits: from a lower bound the next legal one is
-// found by raising the lowest free bits, so a search costs a few steps a free range, not one an address.
+// The legal displacements are value + any subset of the free bits: from a lower bound the next
+// legal one is found by raising the lowest free bits, so a search costs a few steps a free range,
+// not one an address.
 std::optional<uint64_t> Island::reserve(uint64_t bytes, const DisplacementPattern& pattern) {
   const uint64_t next = pattern.jump + 5;
   const uint32_t value = pattern.value & pattern.mask;
@@ -55,7 +56,8 @@ std::optional<uint64_t> Island::reserve(uint64_t bytes, const DisplacementPatter
       if (wrong == 0) {
         return take(address, bytes);
       }
-      // Everything below the highest wrong bit becomes minimal; if that bit must fall, a free bit above carries.
+      // Everything below the highest wrong bit becomes minimal; if that bit must fall, a free bit
+      // above carries.
       int top = 31 - std::countl_zero(wrong);
       uint64_t low_bits = (uint64_t{2} << top) - 1;
       uint64_t fixed = (uint64_t{bits} & ~low_bits) | (value & low_bits);

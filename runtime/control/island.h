@@ -1,5 +1,5 @@
-// Island: a piece of the session's memfd that is code in the target (r-x) and data in djtap (rw-): agent, handlers
-// and detours for the modules around it. And the allocator of addresses in it.
+// Island: a piece of the session's memfd that is code in the target (r-x) and data in djtap (rw-):
+// agent, handlers and detours for the modules around it. And the allocator of addresses in it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace dj {
 
-// DisplacementPattern: what the four bytes of a jump's rel32 must be: (rel32 & mask) == value. A guarded jump fixes the
-// bytes that start an original instruction to 0xCC.
+// DisplacementPattern: what the four bytes of a jump's rel32 must be: (rel32 & mask) == value. A
+// guarded jump fixes the bytes that start an original instruction to 0xCC.
 struct DisplacementPattern {
   uint64_t jump = 0;  // address of the e9
   uint32_t value = 0, mask = 0;

@@ -41,7 +41,8 @@ TEST(Island, FindsTheFirstFittingDisplacement) {
       std::optional<uint64_t> expected;
       for (uint64_t at = base; at + 32 <= base + working.size() && !expected; at++) {
         int64_t distance = static_cast<int64_t>(at - jump - 5);
-        if (distance == static_cast<int32_t>(distance) && (static_cast<uint32_t>(distance) & mask) == pattern.value) {
+        if (distance == static_cast<int32_t>(distance) &&
+            (static_cast<uint32_t>(distance) & mask) == pattern.value) {
           expected = at;
         }
       }
@@ -51,20 +52,25 @@ TEST(Island, FindsTheFirstFittingDisplacement) {
 }
 
 TEST(AddressSpace, ArenaIsHighAndClearOfTheHeap) {
-  std::vector<Mapping> target = {map(0x400000, 0x800000, "/bin/x"), map(0x900000, 0xa00000, "[heap]")};
-  Result<uint64_t> base = choose_arena_base(target, {map(0x7ff00000, 0x80000000)}, 0x900000, 64 << 20);
+  std::vector<Mapping> target = {map(0x400000, 0x800000, "/bin/x"),
+                                 map(0x900000, 0xa00000, "[heap]")};
+  Result<uint64_t> base =
+      choose_arena_base(target, {map(0x7ff00000, 0x80000000)}, 0x900000, 64 << 20);
   ASSERT_TRUE(base.ok());
   EXPECT_EQ(base.value(), 0x7ff00000u - (64 << 20));
   // A full lower 2 GB is an error, not a collision.
   EXPECT_FALSE(choose_arena_base({map(0x10000, 0x80000000)}, {}, 0, 4096).ok());
   // Not enough room above the heap for its growth: still found.
-  EXPECT_TRUE(choose_arena_base({map(0x60000000, 0x70000000, "[heap]")}, {}, 0x60000000, 64 << 20).ok());
+  EXPECT_TRUE(
+      choose_arena_base({map(0x60000000, 0x70000000, "[heap]")}, {}, 0x60000000, 64 << 20).ok());
 }
 
 TEST(AddressSpace, ClustersAndIslandsAreInReach) {
   const uint64_t bytes = 16 << 20;
-  std::vector<AddressRange> modules = {{0x7f0000000000, 0x7f0000200000}, {0x400000, 0x900000},
-                                       {0x7f0010000000, 0x7f0010100000}, {0x7f00f0000000, 0x7f00f0100000}};
+  std::vector<AddressRange> modules = {{0x7f0000000000, 0x7f0000200000},
+                                       {0x400000, 0x900000},
+                                       {0x7f0010000000, 0x7f0010100000},
+                                       {0x7f00f0000000, 0x7f00f0100000}};
   std::vector<Cluster> clusters = make_clusters(modules, bytes);
   ASSERT_EQ(clusters.size(), 3u);
   std::vector<Mapping> maps;
@@ -83,7 +89,8 @@ TEST(AddressSpace, ClustersAndIslandsAreInReach) {
       EXPECT_TRUE(island.end <= m.begin || m.end <= island.begin);
     }
     for (size_t i : cluster.members) {
-      EXPECT_LT(std::max(island.end, modules[i].end) - std::min(island.begin, modules[i].begin), uint64_t{1} << 31);
+      EXPECT_LT(std::max(island.end, modules[i].end) - std::min(island.begin, modules[i].begin),
+                uint64_t{1} << 31);
     }
     taken.push_back(island);
   }

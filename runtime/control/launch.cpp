@@ -1,8 +1,8 @@
 // Starts a program under ptrace and runs it to where probes can be armed.
 //
-// Nothing on the way may kill the program when djtap dies. So ld.so's _dl_debug_state, an empty function that it
-// calls when its list of objects is complete, gets for a while a body that makes a harmless system call, and the program
-// runs from system call to system call until it is that one.
+// Nothing on the way may kill the program when djtap dies. So ld.so's _dl_debug_state, an empty
+// function that it calls when its list of objects is complete, gets for a while a body that makes a
+// harmless system call, and the program runs from system call to system call until it is that one.
 #include "runtime/control/launch.h"
 
 #include <fcntl.h>
@@ -51,7 +51,8 @@ struct Stop {
   bool at_trap = false;
 };
 
-// Lets the child go on with `request` until something else than a signal happens; signals are delivered.
+// Lets the child go on with `request` until something else than a signal happens; signals are
+// delivered.
 Result<Stop> run(Child& child, __ptrace_request request) {
   for (int signal = 0;;) {
     if (ptrace(request, child.pid(), 0, static_cast<uint64_t>(signal)) != 0) {
@@ -84,7 +85,9 @@ Result<Stop> run(Child& child, __ptrace_request request) {
 Status write_code(pid_t pid, uint64_t address, const std::vector<uint8_t>& bytes) {
   int mem = open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDWR | O_CLOEXEC);
   ssize_t put = mem < 0 ? -1 : pwrite(mem, bytes.data(), bytes.size(), static_cast<off_t>(address));
-  Status result = put == static_cast<ssize_t>(bytes.size()) ? ok_status() : Status(os_error("cannot write to the program"));
+  Status result = put == static_cast<ssize_t>(bytes.size())
+                      ? ok_status()
+                      : Status(os_error("cannot write to the program"));
   if (mem >= 0) {
     close(mem);
   }
@@ -93,7 +96,8 @@ Status write_code(pid_t pid, uint64_t address, const std::vector<uint8_t>& bytes
 
 bool read_memory(pid_t pid, uint64_t address, void* to, size_t bytes) {
   int mem = open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC);
-  bool ok = mem >= 0 && pread(mem, to, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
+  bool ok =
+      mem >= 0 && pread(mem, to, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
   if (mem >= 0) {
     close(mem);
   }
@@ -111,7 +115,8 @@ uint64_t auxiliary(pid_t pid, uint64_t key) {
   return 0;
 }
 
-[[noreturn]] void exec_child(const std::vector<std::string>& argv, const LaunchOptions& options, int go, int report) {
+[[noreturn]] void exec_child(const std::vector<std::string>& argv, const LaunchOptions& options,
+                             int go, int report) {
   std::vector<char*> words;
   for (const std::string& word : argv) {
     words.push_back(const_cast<char*>(word.c_str()));
@@ -149,12 +154,13 @@ Result<Child> start(const std::vector<std::string>& argv, const LaunchOptions& o
   }
   Child child(pid);
   uint64_t flags = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC;
-  bool seized = ptrace(PTRACE_SEIZE, pid, 0, flags) == 0 && ptrace(PTRACE_INTERRUPT, pid, 0, 0) == 0 &&
-                waitpid(pid, nullptr, __WALL) == pid;
+  bool seized = ptrace(PTRACE_SEIZE, pid, 0, flags) == 0 &&
+                ptrace(PTRACE_INTERRUPT, pid, 0, 0) == 0 && waitpid(pid, nullptr, __WALL) == pid;
   int seize_errno = errno;
   static_cast<void>(!write(go[1], "g", 1));
   close(go[1]);
-  Result<Stop> stop = seized ? run(child, PTRACE_CONT) : Result<Stop>(os_error("cannot trace the program", seize_errno));
+  Result<Stop> stop = seized ? run(child, PTRACE_CONT)
+                             : Result<Stop>(os_error("cannot trace the program", seize_errno));
   int number = 0;
   bool exec_failed = read(report[0], &number, sizeof number) == sizeof number;
   close(report[0]);
@@ -183,8 +189,10 @@ Result<LoaderStop> find_loader_stop(pid_t pid, const std::string& interpreter) {
   uint64_t base = auxiliary(pid, AT_BASE);
   Result<ElfSymbol> function = find_symbol(path, "_dl_debug_state");
   if (!function.ok() || base == 0) {
-    return Error{"the program loader " + interpreter + " has no _dl_debug_state; start the program first and "
-                 "attach to it with -p", Fail::Unsupported};
+    return Error{"the program loader " + interpreter +
+                     " has no _dl_debug_state; start the program first and "
+                     "attach to it with -p",
+                 Fail::Unsupported};
   }
   LoaderStop stop;
   stop.address = base + function.value().address;
@@ -199,8 +207,9 @@ Result<LoaderStop> find_loader_stop(pid_t pid, const std::string& interpreter) {
   if (!read_memory(pid, stop.address, now.data(), now.size())) {
     return os_error("cannot read the program loader");
   }
-  // An aligned function owns the bytes up to the next multiple of 16. If it is not aligned its `ret`
-  // becomes an int3: then, for some microseconds, the program would not survive the death of djtap.
+  // An aligned function owns the bytes up to the next multiple of 16. If it is not aligned its
+  // `ret` becomes an int3: then, for some microseconds, the program would not survive the death of
+  // djtap.
   stop.patched = stop.address % 16 == 0 ? call : std::vector<uint8_t>{0xcc};
   stop.original.assign(now.begin(), now.begin() + static_cast<long>(stop.patched.size()));
   return stop;
@@ -218,7 +227,8 @@ Status run_loader(Child& child, const std::string& interpreter) {
       continue;
     }
     int state = r_debug::RT_CONSISTENT;
-    if (loader.state_address != 0 && !read_memory(child.pid(), loader.state_address, &state, sizeof state)) {
+    if (loader.state_address != 0 &&
+        !read_memory(child.pid(), loader.state_address, &state, sizeof state)) {
       return os_error("cannot read the loader's state");
     }
     if (stop.at_syscall) {
@@ -251,7 +261,8 @@ Status run_to_tls(Child& child) {
     user_regs_struct regs;
     ptrace(PTRACE_GETREGS, child.pid(), 0, &regs);
     uint64_t number = regs.orig_rax;
-    bool thread_setup = number == SYS_set_tid_address || number == SYS_set_robust_list || number == SYS_rseq;
+    bool thread_setup =
+        number == SYS_set_tid_address || number == SYS_set_robust_list || number == SYS_rseq;
     bool too_far = fs_set && !thread_setup;
     if (too_far) {  // skip the call now and make it again later
       regs.orig_rax = ~uint64_t{0};

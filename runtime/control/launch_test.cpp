@@ -51,12 +51,14 @@ TEST(Launch, StaticPie) { expect_before_constructor("-O1 -static-pie"); }
 
 TEST(Launch, StaticWithoutTlsStandsAtItsEntry) {
   std::string program = compile_victim(R"(
-void _start(void) { __asm__ volatile("mov $60,%eax; mov $9,%edi; syscall"); })", "-O1 -static -nostdlib -no-pie");
+void _start(void) { __asm__ volatile("mov $60,%eax; mov $9,%edi; syscall"); })",
+                                       "-O1 -static -nostdlib -no-pie");
   Result<Launched> launched = launch({program});
   ASSERT_TRUE(launched.ok()) << launched.error().message;
   EXPECT_FALSE(launched.value().stopped.rseq(launched.value().pid).value().has_value());
   launched.value().stopped.release();
-  EXPECT_EQ(WEXITSTATUS(*ExitWatch::create(launched.value().pid, true).value().wait_status(5000)), 9);
+  EXPECT_EQ(WEXITSTATUS(*ExitWatch::create(launched.value().pid, true).value().wait_status(5000)),
+            9);
 }
 
 TEST(Launch, NamesTheFailure) {

@@ -82,9 +82,10 @@ Result<ModuleCode*> ModuleCodes::get(const MappedModule& module) {
   if (broken != failed_.end()) {
     return broken->second;
   }
-  Result<arch::ModuleText> text = module.stale || module.is_vdso
-                                      ? Result<arch::ModuleText>(Error{module.path + ": its file has been replaced"})
-                                      : read_text_(module.open_path);
+  Result<arch::ModuleText> text =
+      module.stale || module.is_vdso
+          ? Result<arch::ModuleText>(Error{module.path + ": its file has been replaced"})
+          : read_text_(module.open_path);
   if (!text.ok()) {
     failed_.emplace(module.open_path, text.error());
     return text.error();

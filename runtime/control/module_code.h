@@ -1,4 +1,5 @@
-// ModuleCodes: the machine code of mapped modules and its safety checker, read and analysed once per file.
+// ModuleCodes: the machine code of mapped modules and its safety checker, read and analysed once
+// per file.
 #pragma once
 #include <cstdint>
 #include <functional>

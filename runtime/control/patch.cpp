@@ -5,12 +5,18 @@ namespace dj {
 
 const char* site_state_name(SiteState state) {
   switch (state) {
-    case SiteState::Planned: return "PLANNED";
-    case SiteState::Optimized: return "OPTIMIZED";
-    case SiteState::Int3: return "INT3";
-    case SiteState::Skipped: return "SKIPPED";
-    case SiteState::Disabled: return "DISABLED";
-    case SiteState::Gone: return "GONE";
+    case SiteState::Planned:
+      return "PLANNED";
+    case SiteState::Optimized:
+      return "OPTIMIZED";
+    case SiteState::Int3:
+      return "INT3";
+    case SiteState::Skipped:
+      return "SKIPPED";
+    case SiteState::Disabled:
+      return "DISABLED";
+    case SiteState::Gone:
+      return "GONE";
   }
   return "?";
 }

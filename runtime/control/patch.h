@@ -1,5 +1,6 @@
-// PatchSite: one place in the text of the target that djtap changes, with all that is needed to change it and to
-// put it back. Data only: patch_plan.cpp makes them, detours.cpp and install.cpp use them.
+// PatchSite: one place in the text of the target that djtap changes, with all that is needed to
+// change it and to put it back. Data only: patch_plan.cpp makes them, detours.cpp and install.cpp
+// use them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,21 +23,23 @@ struct PatchCall {
 };
 
 struct PatchSite {
-  uint64_t address = 0;           // runtime address of the first patched byte (IA)
-  size_t module = 0;              // index into the session's modules
-  std::vector<uint8_t> original;  // bytes of the region in the file: whole DCR, or the one instruction
-  uint32_t handlers_at = 0;       // see arch::DetourRequest
-  bool jump = false;              // 5-byte jump, else int3
-  bool hook = false;              // system call hook: calls the agent, no handlers
-  std::vector<PatchCall> calls;   // in registration order
-  std::vector<SiteId> owners;     // Plan sites that this place belongs to
+  uint64_t address = 0;  // runtime address of the first patched byte (IA)
+  size_t module = 0;     // index into the session's modules
+  std::vector<uint8_t>
+      original;              // bytes of the region in the file: whole DCR, or the one instruction
+  uint32_t handlers_at = 0;  // see arch::DetourRequest
+  bool jump = false;         // 5-byte jump, else int3
+  bool hook = false;         // system call hook: calls the agent, no handlers
+  std::vector<PatchCall> calls;  // in registration order
+  std::vector<SiteId> owners;    // Plan sites that this place belongs to
   SiteState state = SiteState::Planned;
-  std::string reason;             // of Int3 and Skipped
-  bool written = false;           // the target's text has patched() now
+  std::string reason;    // of Int3 and Skipped
+  bool written = false;  // the target's text has patched() now
 
   // Filled by build_detours():
-  uint64_t detour = 0;            // where jump or trap go
-  std::vector<std::pair<uint32_t, uint64_t>> copies;  // (offset in region, address of that instruction's copy)
+  uint64_t detour = 0;  // where jump or trap go
+  std::vector<std::pair<uint32_t, uint64_t>>
+      copies;  // (offset in region, address of that instruction's copy)
 
   uint64_t pivot() const { return address + handlers_at; }
   void skip(std::string why);

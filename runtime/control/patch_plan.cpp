@@ -1,8 +1,8 @@
 // Planning of all patches of a session, module by module.
 //
-// All regions of a module are checked in one call, hooks first: so the checker sees every collision, and it is a
-// probe that gives way to a hook. If a probe turns out to need an int3 the second, larger set of hooks is needed,
-// and everything is checked again with it.
+// All regions of a module are checked in one call, hooks first: so the checker sees every
+// collision, and it is a probe that gives way to a hook. If a probe turns out to need an int3 the
+// second, larger set of hooks is needed, and everything is checked again with it.
 #include "runtime/control/patch_plan.h"
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace {
 
 // One region to check, and what it is for.
 struct Candidate {
-  arch::Region region;        // ELF addresses
+  arch::Region region;  // ELF addresses
   SiteId site = 0;
   bool hook = false;
-  bool essential = false;     // hook: without it the set is useless
+  bool essential = false;  // hook: without it the set is useless
 };
 
 // Does the handler want the function's result? Then it must not run before a tail call.
@@ -46,8 +46,8 @@ bool wants_result(const Handler& handler) {
 // Planner: the patches of one module. Empty `trap_reason`: int3 sites are allowed.
 class Planner {
  public:
-  Planner(const Plan& plan, const std::vector<MappedModule>& modules, size_t module, const PatchOptions& options,
-          PatchPlan& out)
+  Planner(const Plan& plan, const std::vector<MappedModule>& modules, size_t module,
+          const PatchOptions& options, PatchPlan& out)
       : plan_(plan), module_(modules[module]), index_(module), options_(options), out_(out) {}
 
   void add_hook(const arch::Checker::Syscall& call, HookSet set) {
@@ -94,7 +94,8 @@ void Planner::add_exits(SiteId id) {
   arch::Exits exits = code_->checker->exits(site.function_begin, site.function_end);
   bool result_wanted = std::any_of(site.handlers.begin(), site.handlers.end(),
                                    [&](HandlerId h) { return wants_result(plan_.handlers[h]); });
-  bool has_tail = std::any_of(exits.exits.begin(), exits.exits.end(), [](auto& e) { return e.tail_jump; });
+  bool has_tail =
+      std::any_of(exits.exits.begin(), exits.exits.end(), [](auto& e) { return e.tail_jump; });
   if (!exits.complete) {
     return skip_site(id, "exits unknown (" + exits.reason + ")");
   }
@@ -150,7 +151,8 @@ bool Planner::check() {
   bool int3 = false;
   for (size_t i = 0; i < regions.size(); i++) {
     candidates_[i].region = regions[i];
-    int3 = int3 || (!candidates_[i].hook && !is_jump(candidates_[i]) && !arch::refused(regions[i].verdict));
+    int3 = int3 ||
+           (!candidates_[i].hook && !is_jump(candidates_[i]) && !arch::refused(regions[i].verdict));
   }
   // A probe inside a hook's bytes would turn the hook into an int3: the probe goes.
   size_t before = candidates_.size();
@@ -172,7 +174,8 @@ bool Planner::check() {
 std::string Planner::missing_hook() const {
   for (const Candidate& c : candidates_) {
     if (c.hook && c.essential && c.region.verdict != arch::Verdict::Ok) {
-      return "a system call in " + module_.path + " cannot be hooked: " + arch::verdict_name(c.region.verdict);
+      return "a system call in " + module_.path +
+             " cannot be hooked: " + arch::verdict_name(c.region.verdict);
     }
   }
   return "";
@@ -299,8 +302,8 @@ bool PatchPlan::needs_trap() const {
                      [](const PatchSite& s) { return s.state == SiteState::Planned && !s.jump; });
 }
 
-PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
-                       const PatchOptions& options) {
+PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,
+                       ModuleCodes& codes, const PatchOptions& options) {
   PatchPlan out;
   if (plan_modules(plan, modules, codes, options, false, out)) {
     out = {};

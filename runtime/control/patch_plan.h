@@ -1,5 +1,5 @@
-// PatchPlan: from Plan sites to physical places: exits found, regions checked, handlers at one address joined. Looks at
-// files only.
+// PatchPlan: from Plan sites to physical places: exits found, regions checked, handlers at one
+// address joined. Looks at files only.
 #pragma once
 #include <vector>
 
@@ -18,11 +18,12 @@ struct PatchOptions {
 
 struct PatchPlan {
   std::vector<PatchSite> sites;  // places of probes, skipped ones too
-  std::vector<PatchSite> hooks;  // system call hooks: jumps that must stand before any site is armed
-  bool needs_trap() const;       // an int3 is among the sites
+  std::vector<PatchSite>
+      hooks;                // system call hooks: jumps that must stand before any site is armed
+  bool needs_trap() const;  // an int3 is among the sites
 };
 
-PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
-                       const PatchOptions& options);
+PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,
+                       ModuleCodes& codes, const PatchOptions& options);
 
 }  // namespace dj

@@ -41,11 +41,12 @@ bool parse_mapping(const std::string& line, Mapping& m) {
   unsigned major = 0, minor = 0;
   int at = 0;
   unsigned long begin, end, offset, inode;
-  if (sscanf(line.c_str(), "%lx-%lx %c%c%c%c %lx %x:%x %lu %n", &begin, &end, &r, &w, &x, &p, &offset, &major,
-             &minor, &inode, &at) < 10) {
+  if (sscanf(line.c_str(), "%lx-%lx %c%c%c%c %lx %x:%x %lu %n", &begin, &end, &r, &w, &x, &p,
+             &offset, &major, &minor, &inode, &at) < 10) {
     return false;
   }
-  m = {begin, end, r == 'r', w == 'w', x == 'x', p == 's', offset, makedev(major, minor), inode, "", false};
+  m = {begin, end, r == 'r', w == 'w', x == 'x', p == 's', offset, makedev(major, minor),
+       inode, "",  false};
   m.path = line.substr(static_cast<size_t>(at));
   constexpr std::string_view kDeleted = " (deleted)";
   if (inode != 0 && m.path.ends_with(kDeleted)) {
@@ -55,7 +56,8 @@ bool parse_mapping(const std::string& line, Mapping& m) {
   return true;
 }
 
-// Load bias of a file whose mapping `m` is executable: its address there minus the ELF address of the same bytes.
+// Load bias of a file whose mapping `m` is executable: its address there minus the ELF address of
+// the same bytes.
 bool bias_of(const ElfFile& elf, const Mapping& m, uint64_t& bias) {
   for (const Elf64_Phdr& s : elf.segments) {
     if (s.p_type == PT_LOAD && (s.p_flags & PF_X) != 0) {
@@ -75,7 +77,8 @@ void find_file(pid_t pid, const Mapping& m, MappedModule& module) {
   module.open_path = proc_path(pid, "/root") + m.path;
   struct stat own = {}, theirs = {};
   bool reachable = stat(module.open_path.c_str(), &theirs) == 0;
-  if (stat(m.path.c_str(), &own) == 0 && own.st_ino == m.inode && (!reachable || own.st_dev == theirs.st_dev)) {
+  if (stat(m.path.c_str(), &own) == 0 && own.st_ino == m.inode &&
+      (!reachable || own.st_dev == theirs.st_dev)) {
     module.open_path = m.path;  // the plain name, where it means the same
     return;
   }
@@ -109,8 +112,9 @@ Result<std::vector<Mapping>> read_maps(pid_t pid) {
   DJ_TRY(std::string text, read_proc(pid, "/maps"));
   std::vector<Mapping> maps = parse_maps(text);
   if (maps.empty()) {
-    return Error{"process " + std::to_string(pid) + " has no memory (it has ended, or is a kernel thread)",
-                 Fail::TargetGone};
+    return Error{
+        "process " + std::to_string(pid) + " has no memory (it has ended, or is a kernel thread)",
+        Fail::TargetGone};
   }
   return maps;
 }
@@ -119,10 +123,12 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
   DJ_TRY(std::vector<Mapping> maps, read_maps(pid));
   struct stat exe = {};
   bool has_exe = stat(proc_path(pid, "/exe").c_str(), &exe) == 0;
-  std::map<std::tuple<uint64_t, std::string, uint64_t>, MappedModule> found;  // by inode, path, bias
+  std::map<std::tuple<uint64_t, std::string, uint64_t>, MappedModule>
+      found;  // by inode, path, bias
   for (const Mapping& m : maps) {
     if (m.path == "[vdso]") {
-      found[{0, m.path, m.begin}] = {m.path, "", m.begin, m.begin, m.end, {{m.begin, m.end}}, false, true, false};
+      found[{0, m.path, m.begin}] = {m.path, "",   m.begin, m.begin, m.end, {{m.begin, m.end}},
+                                     false,  true, false};
     }
     if (!m.exec || m.inode == 0 || m.path.empty() || m.path[0] != '/') {
       continue;
@@ -139,7 +145,8 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
       for (const Elf64_Phdr& s : elf.value().segments) {
         if (s.p_type == PT_LOAD) {
           module.begin = std::min(module.begin, module.bias + (s.p_vaddr & ~uint64_t{4095}));
-          module.end = std::max(module.end, module.bias + ((s.p_vaddr + s.p_memsz + 4095) & ~uint64_t{4095}));
+          module.end = std::max(module.end,
+                                module.bias + ((s.p_vaddr + s.p_memsz + 4095) & ~uint64_t{4095}));
         }
       }
       module.is_executable_file = has_exe && exe.st_ino == m.inode;
@@ -153,7 +160,8 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
   for (auto& [key, module] : found) {
     modules.push_back(std::move(module));
   }
-  std::sort(modules.begin(), modules.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::sort(modules.begin(), modules.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
   return modules;
 }
 
@@ -211,12 +219,14 @@ Status check_traceable(pid_t pid) {
                  Fail::Permission};
   }
   if (status.seccomp == 1) {
-    return Error{who + " runs in seccomp strict mode, in which no memory can be mapped", Fail::Permission};
+    return Error{who + " runs in seccomp strict mode, in which no memory can be mapped",
+                 Fail::Permission};
   }
   Result<std::string> maps = read_proc(pid, "/maps");
   if (!maps.ok() && maps.error().kind == Fail::Permission) {
-    return Error{who + " may not be traced: it is setuid, or has made itself not dumpable (PR_SET_DUMPABLE)",
-                 Fail::Permission};
+    return Error{
+        who + " may not be traced: it is setuid, or has made itself not dumpable (PR_SET_DUMPABLE)",
+        Fail::Permission};
   }
   DJ_TRY_DO(read_maps(pid));
   return ok_status();
@@ -233,7 +243,8 @@ std::vector<pid_t> live_threads(pid_t pid) {
     if (tid <= 0) {
       continue;
     }
-    Result<std::string> stat_text = read_proc(pid, ("/task/" + std::to_string(tid) + "/stat").c_str());
+    Result<std::string> stat_text =
+        read_proc(pid, ("/task/" + std::to_string(tid) + "/stat").c_str());
     if (!stat_text.ok()) {
       continue;
     }

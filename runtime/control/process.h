@@ -1,5 +1,5 @@
-// What the kernel tells about a process without touching it: its mappings, the modules in them, and whether djtap
-// may trace it.
+// What the kernel tells about a process without touching it: its mappings, the modules in them, and
+// whether djtap may trace it.
 #pragma once
 #include <sys/types.h>
 
@@ -15,9 +15,10 @@ namespace dj {
 struct Mapping {
   uint64_t begin = 0, end = 0;  // [begin, end)
   bool read = false, write = false, exec = false, shared = false;
-  uint64_t offset = 0;  // in the file
+  uint64_t offset = 0;             // in the file
   uint64_t device = 0, inode = 0;  // 0: no file
-  std::string path;  // as the target sees it, without " (deleted)"; "[heap]", "[vdso]"; may be empty
+  std::string
+      path;  // as the target sees it, without " (deleted)"; "[heap]", "[vdso]"; may be empty
   bool deleted = false;
 };
 
@@ -28,12 +29,12 @@ struct AddressRange {
 
 // MappedModule: one ELF file mapped into the process. The same file mapped twice makes two modules.
 struct MappedModule {
-  std::string path;       // as the target sees it; PlanModule::path
-  std::string open_path;  // how djtap opens the same file (another root or mount namespace)
-  uint64_t bias = 0;      // runtime address = ELF address + bias
-  uint64_t begin = 0, end = 0;       // whole image
-  std::vector<AddressRange> text;    // executable private file mappings, runtime addresses
-  bool is_executable_file = false;   // the program itself (/proc/PID/exe)
+  std::string path;             // as the target sees it; PlanModule::path
+  std::string open_path;        // how djtap opens the same file (another root or mount namespace)
+  uint64_t bias = 0;            // runtime address = ELF address + bias
+  uint64_t begin = 0, end = 0;  // whole image
+  std::vector<AddressRange> text;   // executable private file mappings, runtime addresses
+  bool is_executable_file = false;  // the program itself (/proc/PID/exe)
   bool is_vdso = false;
   bool stale = false;  // the file at `path` is not the one that is mapped (deleted or replaced)
 };
@@ -55,8 +56,8 @@ struct ProcessStatus {
 };
 Result<ProcessStatus> read_status(pid_t pid);
 
-// Can djtap trace this process now? Fails with a message that says why not: no such process, a zombie, somebody
-// else's tracer (its pid), another user's process, not dumpable, strict seccomp.
+// Can djtap trace this process now? Fails with a message that says why not: no such process, a
+// zombie, somebody else's tracer (its pid), another user's process, not dumpable, strict seccomp.
 Status check_traceable(pid_t pid);
 
 // Threads of a process that still run (no zombies), ascending.

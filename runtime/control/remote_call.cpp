@@ -1,6 +1,7 @@
-// System calls in a borrowed thread. The thread runs a `syscall` instruction of the target between a
-// PTRACE_SYSCALL entry stop and its exit stop: no breakpoint, no single step, so no SIGTRAP is ever made (a forced SIGTRAP
-// would reset the program's own action if it is blocked or ignored). Meanwhile all signals are blocked.
+// System calls in a borrowed thread. The thread runs a `syscall` instruction of the target between
+// a PTRACE_SYSCALL entry stop and its exit stop: no breakpoint, no single step, so no SIGTRAP is
+// ever made (a forced SIGTRAP would reset the program's own action if it is blocked or ignored).
+// Meanwhile all signals are blocked.
 #include "runtime/control/remote_call.h"
 
 #include <signal.h>
@@ -50,7 +51,8 @@ Result<uint64_t> find_gadget(const Stopped& stopped) {
       }
     }
   }
-  return Error{"no system call instruction found in process " + std::to_string(stopped.pid()), Fail::Unsupported};
+  return Error{"no system call instruction found in process " + std::to_string(stopped.pid()),
+               Fail::Unsupported};
 }
 
 // A seccomp filter could kill the program for our calls; the kernel lets only root suspend it.
@@ -58,9 +60,11 @@ Status suspend_seccomp(pid_t pid, pid_t tid) {
   DJ_TRY(ProcessStatus status, read_status(pid));
   uint64_t options = PTRACE_O_TRACESYSGOOD | kSuspendSeccomp;
   if (status.seccomp != 0 && ptrace(PTRACE_SETOPTIONS, tid, 0, options) != 0) {
-    return Error{"process " + std::to_string(pid) + " runs under a seccomp filter, which might kill it for the " +
-                     "system calls that djtap needs in it; as root djtap can suspend the filter meanwhile",
-                 Fail::Permission};
+    return Error{
+        "process " + std::to_string(pid) +
+            " runs under a seccomp filter, which might kill it for the " +
+            "system calls that djtap needs in it; as root djtap can suspend the filter meanwhile",
+        Fail::Permission};
   }
   return ok_status();
 }
@@ -91,8 +95,12 @@ Result<RemoteCall> RemoteCall::borrow(Stopped& stopped) {
 }
 
 RemoteCall::RemoteCall(RemoteCall&& other) noexcept
-    : stopped_(std::exchange(other.stopped_, nullptr)), tid_(other.tid_), saved_(other.saved_),
-      saved_mask_(other.saved_mask_), gadget_(other.gadget_), scratch_(other.scratch_) {}
+    : stopped_(std::exchange(other.stopped_, nullptr)),
+      tid_(other.tid_),
+      saved_(other.saved_),
+      saved_mask_(other.saved_mask_),
+      gadget_(other.gadget_),
+      scratch_(other.scratch_) {}
 
 RemoteCall::~RemoteCall() { static_cast<void>(give_back().ok()); }
 
@@ -118,7 +126,8 @@ Result<int64_t> RemoteCall::syscall(long number, std::initializer_list<uint64_t>
   regs.orig_rax = ~uint64_t{0};  // not in a system call: nothing to restart
   regs.rip = gadget_;
   regs.rax = static_cast<uint64_t>(number);
-  regs.rdi = a[0], regs.rsi = a[1], regs.rdx = a[2], regs.r10 = a[3], regs.r8 = a[4], regs.r9 = a[5];
+  regs.rdi = a[0], regs.rsi = a[1], regs.rdx = a[2], regs.r10 = a[3], regs.r8 = a[4],
+  regs.r9 = a[5];
   DJ_TRY_DO(stopped_->set_registers(tid_, regs));
   DJ_TRY_DO(run_to_syscall_stop());  // entry
   DJ_TRY_DO(run_to_syscall_stop());  // exit
@@ -126,7 +135,8 @@ Result<int64_t> RemoteCall::syscall(long number, std::initializer_list<uint64_t>
   return static_cast<int64_t>(after.rax);
 }
 
-Result<uint64_t> RemoteCall::checked(const char* what, long number, std::initializer_list<uint64_t> arguments) {
+Result<uint64_t> RemoteCall::checked(const char* what, long number,
+                                     std::initializer_list<uint64_t> arguments) {
   DJ_TRY(int64_t result, syscall(number, arguments));
   if (result < 0 && result > -4096) {
     return os_error(std::string(what) + " in process " + std::to_string(stopped_->pid()),
@@ -138,7 +148,8 @@ Result<uint64_t> RemoteCall::checked(const char* what, long number, std::initial
 Result<uint64_t> RemoteCall::scratch() {
   if (scratch_ == 0) {
     DJ_TRY(scratch_, checked("mmap", SYS_mmap,
-                             {0, kScratchBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~uint64_t{0}, 0}));
+                             {0, kScratchBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                              ~uint64_t{0}, 0}));
   }
   return scratch_;
 }
@@ -156,8 +167,8 @@ Status RemoteCall::give_back() {
       return unmapped.error();
     }
   }
-  // Restored in the exit stop, then once round to an event stop: only behind that one does the kernel look
-  // whether the interrupted call has to restart.
+  // Restored in the exit stop, then once round to an event stop: only behind that one does the
+  // kernel look whether the interrupted call has to restart.
   DJ_TRY_DO(stopped->set_registers(tid_, saved_));
   DJ_TRY_DO(stopped->to_event_stop(tid_));
   return stopped->set_signal_mask(tid_, saved_mask_);

@@ -1,5 +1,6 @@
-// RemoteCall: scope that borrows one stopped thread to make system calls in the target. All registers and the
-// signal mask are as before when it ends; an interrupted system call of the thread still restarts.
+// RemoteCall: scope that borrows one stopped thread to make system calls in the target. All
+// registers and the signal mask are as before when it ends; an interrupted system call of the
+// thread still restarts.
 #pragma once
 #include <sys/user.h>
 
@@ -20,10 +21,12 @@ class RemoteCall {
   ~RemoteCall();  // give_back()
 
   Stopped& stopped() { return *stopped_; }
-  // Result as the kernel returned it: -errno on failure; the Error is for a broken ptrace connection.
+  // Result as the kernel returned it: -errno on failure; the Error is for a broken ptrace
+  // connection.
   Result<int64_t> syscall(long number, std::initializer_list<uint64_t> arguments);
   // As syscall(), but -errno becomes an Error "`what`: ...".
-  Result<uint64_t> checked(const char* what, long number, std::initializer_list<uint64_t> arguments);
+  Result<uint64_t> checked(const char* what, long number,
+                           std::initializer_list<uint64_t> arguments);
   // A private page of the target for arguments in memory, until the scope ends.
   Result<uint64_t> scratch();
 

@@ -20,8 +20,10 @@ uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
 
 }  // namespace
 
-Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_base, uint64_t arena_bytes,
-                                            const std::vector<AddressRange>& modules, uint64_t island_bytes) {
+Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_base,
+                                            uint64_t arena_bytes,
+                                            const std::vector<AddressRange>& modules,
+                                            uint64_t island_bytes) {
   SessionMemory memory;
   memory.arena_base_ = arena_base;
   memory.arena_bytes_ = page_up(arena_bytes);
@@ -31,7 +33,8 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
   std::vector<AddressRange> taken = {{arena_base, arena_base + memory.arena_bytes_}};
   std::vector<uint64_t> bases;
   for (const Cluster& cluster : make_clusters(modules, memory.island_bytes_)) {
-    uint64_t base = choose_island_base(maps, taken, status.heap_begin, cluster, memory.island_bytes_);
+    uint64_t base =
+        choose_island_base(maps, taken, status.heap_begin, cluster, memory.island_bytes_);
     if (base != 0) {  // else its sites are skipped: out of reach
       taken.push_back({base, base + memory.island_bytes_});
       bases.push_back(base);
@@ -40,7 +43,8 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
   }
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   uint64_t remote_fd = 0;
-  DJ_TRY_DO(memory.create_file(call, memory.arena_bytes_ + bases.size() * memory.island_bytes_, remote_fd));
+  DJ_TRY_DO(memory.create_file(call, memory.arena_bytes_ + bases.size() * memory.island_bytes_,
+                               remote_fd));
   Status mapped = memory.map_all(call, remote_fd, bases);
   DJ_TRY(int64_t closed, call.syscall(SYS_close, {remote_fd}));
   static_cast<void>(closed);
@@ -54,20 +58,23 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
 Status SessionMemory::create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd) {
   DJ_TRY(uint64_t name, call.scratch());
   constexpr char kName[] = "djtap";
-  DJ_TRY_DO(call.stopped().write(
-      name, std::span(reinterpret_cast<const uint8_t*>(kName), sizeof kName)));
+  DJ_TRY_DO(
+      call.stopped().write(name, std::span(reinterpret_cast<const uint8_t*>(kName), sizeof kName)));
   DJ_TRY(remote_fd, call.checked("memfd_create", SYS_memfd_create, {name, MFD_CLOEXEC}));
-  std::string path = "/proc/" + std::to_string(call.stopped().pid()) + "/fd/" + std::to_string(remote_fd);
+  std::string path =
+      "/proc/" + std::to_string(call.stopped().pid()) + "/fd/" + std::to_string(remote_fd);
   fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
-    Error error = os_error("cannot share memory with process " + std::to_string(call.stopped().pid()));
+    Error error =
+        os_error("cannot share memory with process " + std::to_string(call.stopped().pid()));
     DJ_TRY_DO(call.syscall(SYS_close, {remote_fd}));
     return error;
   }
   return ok_status();
 }
 
-Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd, const std::vector<uint64_t>& island_bases) {
+Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
+                              const std::vector<uint64_t>& island_bases) {
   const uint64_t shared = MAP_SHARED | MAP_FIXED_NOREPLACE;
   void* arena = mmap(reinterpret_cast<void*>(arena_base_), arena_bytes_, PROT_READ | PROT_WRITE,
                      static_cast<int>(shared), fd_, 0);
@@ -75,15 +82,18 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd, const std::v
     return os_error("cannot map the data arena");
   }
   arena_mapped_ = true;
-  DJ_TRY(uint64_t at, call.checked("mmap of the data arena", SYS_mmap,
-                                   {arena_base_, arena_bytes_, PROT_READ | PROT_WRITE, shared, remote_fd, 0}));
+  DJ_TRY(uint64_t at,
+         call.checked("mmap of the data arena", SYS_mmap,
+                      {arena_base_, arena_bytes_, PROT_READ | PROT_WRITE, shared, remote_fd, 0}));
   CHECK(at == arena_base_);
   uint64_t offset = arena_bytes_;
   for (uint64_t base : island_bases) {
-    DJ_TRY(at, call.checked("mmap of a code island", SYS_mmap,
-                            {base, island_bytes_, PROT_READ | PROT_EXEC, shared, remote_fd, offset}));
+    DJ_TRY(at,
+           call.checked("mmap of a code island", SYS_mmap,
+                        {base, island_bytes_, PROT_READ | PROT_EXEC, shared, remote_fd, offset}));
     CHECK(at == base);
-    void* view = mmap(nullptr, island_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(offset));
+    void* view = mmap(nullptr, island_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
+                      static_cast<off_t>(offset));
     if (view == MAP_FAILED) {
       return os_error("cannot map a code island");
     }
@@ -94,9 +104,13 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd, const std::v
 }
 
 SessionMemory::SessionMemory(SessionMemory&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), arena_base_(other.arena_base_), arena_bytes_(other.arena_bytes_),
-      island_bytes_(other.island_bytes_), arena_mapped_(std::exchange(other.arena_mapped_, false)),
-      islands_(std::exchange(other.islands_, {})), served_(std::move(other.served_)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      arena_base_(other.arena_base_),
+      arena_bytes_(other.arena_bytes_),
+      island_bytes_(other.island_bytes_),
+      arena_mapped_(std::exchange(other.arena_mapped_, false)),
+      islands_(std::exchange(other.islands_, {})),
+      served_(std::move(other.served_)) {}
 
 SessionMemory::~SessionMemory() {
   for (Island& island : islands_) {

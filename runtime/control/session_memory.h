@@ -1,5 +1,6 @@
-// SessionMemory: the memfd that djtap and the target share: the data arena at one address in both, and the code
-// islands. djtap's mappings end with this object; the target's stay (a thread may still be inside).
+// SessionMemory: the memfd that djtap and the target share: the data arena at one address in both,
+// and the code islands. djtap's mappings end with this object; the target's stay (a thread may
+// still be inside).
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -16,10 +17,11 @@ namespace dj {
 
 class SessionMemory {
  public:
-  // Creates the memfd in the target, maps `arena_bytes` at `arena_base` (rw-) in both, and one island of
-  // `island_bytes` for every cluster of `modules`. All of it is zero.
+  // Creates the memfd in the target, maps `arena_bytes` at `arena_base` (rw-) in both, and one
+  // island of `island_bytes` for every cluster of `modules`. All of it is zero.
   static Result<SessionMemory> create(Stopped& stopped, uint64_t arena_base, uint64_t arena_bytes,
-                                      const std::vector<AddressRange>& modules, uint64_t island_bytes);
+                                      const std::vector<AddressRange>& modules,
+                                      uint64_t island_bytes);
   SessionMemory(SessionMemory&& other) noexcept;
   SessionMemory& operator=(SessionMemory&&) = delete;
   ~SessionMemory();

@@ -1,8 +1,9 @@
 // ptrace: stopping all threads of a process and letting them go unharmed.
 //
-// PTRACE_INTERRUPT wakes a sleeping thread up as a signal would. Calls that return -ERESTART* restart by
-// themselves when the thread goes on; those few that say EINTR even when no handler runs (epoll_wait and others,
-// signal(7)) are turned into restarting ones, so that the program never sees an error it would not have seen.
+// PTRACE_INTERRUPT wakes a sleeping thread up as a signal would. Calls that return -ERESTART*
+// restart by themselves when the thread goes on; those few that say EINTR even when no handler runs
+// (epoll_wait and others, signal(7)) are turned into restarting ones, so that the program never
+// sees an error it would not have seen.
 #include "runtime/control/stopped.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ namespace {
 
 constexpr uint64_t kStopTimeoutNs = 2'000'000'000;
 constexpr int kEventStop = 128;  // PTRACE_EVENT_STOP
-constexpr int64_t kRestartNoHandler = -514;  // kernel's -ERESTARTNOHAND: restart unless a handler runs
+constexpr int64_t kRestartNoHandler =
+    -514;  // kernel's -ERESTARTNOHAND: restart unless a handler runs
 
 long trace(int request, pid_t tid, uint64_t address, const void* data) {
   return ptrace(static_cast<__ptrace_request>(request), tid, address, data);
@@ -90,8 +92,11 @@ Result<Stopped> Stopped::adopt(pid_t pid) {
 }
 
 Stopped::Stopped(Stopped&& other) noexcept
-    : pid_(other.pid_), mem_(std::exchange(other.mem_, -1)), threads_(std::exchange(other.threads_, {})),
-      begin_ns_(other.begin_ns_), end_ns_(other.end_ns_) {}
+    : pid_(other.pid_),
+      mem_(std::exchange(other.mem_, -1)),
+      threads_(std::exchange(other.threads_, {})),
+      begin_ns_(other.begin_ns_),
+      end_ns_(other.end_ns_) {}
 
 Stopped::~Stopped() { release(); }
 
@@ -128,9 +133,10 @@ Status Stopped::seize(pid_t tid, bool* gone) {
     if (*gone) {
       return ok_status();
     }
-    return os_error("cannot trace thread " + std::to_string(tid) + " of process " + std::to_string(pid_) +
-                        " (see ptrace(2): another user's process, capabilities, or kernel.yama.ptrace_scope)",
-                    number);
+    return os_error(
+        "cannot trace thread " + std::to_string(tid) + " of process " + std::to_string(pid_) +
+            " (see ptrace(2): another user's process, capabilities, or kernel.yama.ptrace_scope)",
+        number);
   }
   threads_[tid] = {};
   trace(PTRACE_INTERRUPT, tid, 0, nullptr);
@@ -138,7 +144,8 @@ Status Stopped::seize(pid_t tid, bool* gone) {
 }
 
 Status Stopped::open_memory() {
-  mem_ = open(("/proc/" + std::to_string(threads_.begin()->first) + "/mem").c_str(), O_RDWR | O_CLOEXEC);
+  mem_ = open(("/proc/" + std::to_string(threads_.begin()->first) + "/mem").c_str(),
+              O_RDWR | O_CLOEXEC);
   if (mem_ < 0) {
     return os_error("cannot open the memory of process " + std::to_string(pid_));
   }
@@ -214,7 +221,8 @@ std::vector<pid_t> Stopped::threads() const {
 Status Stopped::read(uint64_t address, std::span<uint8_t> bytes) const {
   ssize_t got = pread(mem_, bytes.data(), bytes.size(), static_cast<off_t>(address));
   if (got != static_cast<ssize_t>(bytes.size())) {
-    return os_error("cannot read memory of process " + std::to_string(pid_), got < 0 ? errno : EFAULT);
+    return os_error("cannot read memory of process " + std::to_string(pid_),
+                    got < 0 ? errno : EFAULT);
   }
   return ok_status();
 }
@@ -222,7 +230,8 @@ Status Stopped::read(uint64_t address, std::span<uint8_t> bytes) const {
 Status Stopped::write(uint64_t address, std::span<const uint8_t> bytes) const {
   ssize_t put = pwrite(mem_, bytes.data(), bytes.size(), static_cast<off_t>(address));
   if (put != static_cast<ssize_t>(bytes.size())) {
-    return os_error("cannot write memory of process " + std::to_string(pid_), put < 0 ? errno : EFAULT);
+    return os_error("cannot write memory of process " + std::to_string(pid_),
+                    put < 0 ? errno : EFAULT);
   }
   return ok_status();
 }
@@ -295,8 +304,9 @@ Status Stopped::take_back_trap(pid_t tid, uint64_t new_rip) {
   return set_registers(tid, regs);
 }
 
-// A held signal is delivered by detaching from its delivery stop. If the thread has left that stop, the
-// signal is sent once more, to get back into one; what arrives there is given the siginfo of the first.
+// A held signal is delivered by detaching from its delivery stop. If the thread has left that stop,
+// the signal is sent once more, to get back into one; what arrives there is given the siginfo of
+// the first.
 void Stopped::detach(pid_t tid, Thread& thread) {
   if (!thread.held.empty() && !thread.at_signal_stop) {
     int signal = thread.held.front().si_signo;

@@ -1,5 +1,5 @@
-// Stopped: scope in which all threads of a process are ptrace-stopped. When it ends they go on as if nothing had
-// happened: held signals are delivered, interrupted system calls restart.
+// Stopped: scope in which all threads of a process are ptrace-stopped. When it ends they go on as
+// if nothing had happened: held signals are delivered, interrupted system calls restart.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>
@@ -23,10 +23,12 @@ struct RseqArea {
 
 class Stopped {
  public:
-  // Seizes and stops every thread of `pid`; loops until no new one appears. Fails with Permission, TargetGone,
-  // or Other when a thread does not stop within two seconds (a vfork that waits for its child).
+  // Seizes and stops every thread of `pid`; loops until no new one appears. Fails with Permission,
+  // TargetGone, or Other when a thread does not stop within two seconds (a vfork that waits for its
+  // child).
   static Result<Stopped> stop(pid_t pid);
-  // Takes over the only thread of a process that this thread has seized and that is in a ptrace-stop; launch.cpp.
+  // Takes over the only thread of a process that this thread has seized and that is in a
+  // ptrace-stop; launch.cpp.
   static Result<Stopped> adopt(pid_t pid);
   Stopped(Stopped&& other) noexcept;
   Stopped& operator=(Stopped&&) = delete;
@@ -59,16 +61,19 @@ class Stopped {
  private:
   friend class RemoteCall;
   struct Thread {
-    std::vector<siginfo_t> held;   // signals that we saw and the program has not; delivered at release
-    bool at_signal_stop = false;   // stopped in the delivery of held.front() (or of one taken back)
+    std::vector<siginfo_t>
+        held;  // signals that we saw and the program has not; delivered at release
+    bool at_signal_stop = false;  // stopped in the delivery of held.front() (or of one taken back)
   };
   Stopped() = default;
   Status seize_new_threads();
   Status seize(pid_t tid, bool* gone);
   Status open_memory();
-  // Waits for the thread's next stop; *status is its wait status. Forgets a thread that ended (TargetGone).
+  // Waits for the thread's next stop; *status is its wait status. Forgets a thread that ended
+  // (TargetGone).
   Status wait_stop(pid_t tid, int* status);
-  Status to_event_stop(pid_t tid);  // from any stop to one behind which an interrupted call restarts
+  Status to_event_stop(
+      pid_t tid);  // from any stop to one behind which an interrupted call restarts
   Status take_back_trap(pid_t tid, uint64_t new_rip);
   void repair_interrupted(pid_t tid);
   void detach(pid_t tid, Thread& thread);

@@ -1,4 +1,5 @@
-// Stopping and letting go of real programs: threads, sleeping calls, signals, and system calls made in them.
+// Stopping and letting go of real programs: threads, sleeping calls, signals, and system calls made
+// in them.
 #include "runtime/control/stopped.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +55,8 @@ TEST(Stopped, SaysWhoTracesAlready) {
   Result<Stopped> second = Stopped::stop(victim.pid());
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().kind, Fail::Permission);
-  EXPECT_NE(second.error().message.find("traced by process " + std::to_string(getpid())), std::string::npos)
+  EXPECT_NE(second.error().message.find("traced by process " + std::to_string(getpid())),
+            std::string::npos)
       << second.error().message;
 }
 

@@ -17,7 +17,8 @@ Status write_page(const Stopped& stopped, std::span<const TextPatch> patches) {
   std::vector<uint8_t> bytes(end - begin);
   DJ_TRY_DO(stopped.read(begin, bytes));
   for (const TextPatch& patch : patches) {
-    std::copy(patch.bytes.begin(), patch.bytes.end(), bytes.begin() + static_cast<long>(patch.address - begin));
+    std::copy(patch.bytes.begin(), patch.bytes.end(),
+              bytes.begin() + static_cast<long>(patch.address - begin));
   }
   return stopped.write(begin, bytes);
 }
@@ -48,7 +49,9 @@ bool TextReader::equals(uint64_t address, std::span<const uint8_t> bytes, bool* 
 
 Status write_patches(const Stopped& stopped, std::vector<TextPatch> patches) {
   std::sort(patches.begin(), patches.end(), [](auto& a, auto& b) { return a.address < b.address; });
-  auto crosses = [](const TextPatch& p) { return page_of(p.address) != page_of(p.address + p.bytes.size() - 1); };
+  auto crosses = [](const TextPatch& p) {
+    return page_of(p.address) != page_of(p.address + p.bytes.size() - 1);
+  };
   for (size_t first = 0; first < patches.size();) {
     size_t last = first + 1;
     while (!crosses(patches[first]) && last < patches.size() && !crosses(patches[last]) &&

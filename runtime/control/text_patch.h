@@ -28,9 +28,10 @@ struct TextPatch {
   std::vector<uint8_t> bytes;
 };
 
-// Writes all patches. Whenever djtap is killed, each patch is written as a whole or not at all: a page is
-// written by one call, and the kernel copies a page without looking at signals. (A patch across two pages is one call
-// too, but two copies: SIGKILL exactly between them, some nanoseconds, would tear it.)
+// Writes all patches. Whenever djtap is killed, each patch is written as a whole or not at all: a
+// page is written by one call, and the kernel copies a page without looking at signals. (A patch
+// across two pages is one call too, but two copies: SIGKILL exactly between them, some nanoseconds,
+// would tear it.)
 Status write_patches(const Stopped& stopped, std::vector<TextPatch> patches);
 
 }  // namespace dj

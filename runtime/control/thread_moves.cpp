@@ -1,8 +1,9 @@
-// Program counters of stopped threads and of the contexts that signal handlers of theirs interrupted.
+// Program counters of stopped threads and of the contexts that signal handlers of theirs
+// interrupted.
 //
-// A signal frame (struct rt_sigframe) begins with the restorer's address, behind it a ucontext. A thread may be in several
-// handlers, each on its own stack: every frame found names the stack pointer of the code it interrupted, so the
-// search goes on there if that is another mapping.
+// A signal frame (struct rt_sigframe) begins with the restorer's address, behind it a ucontext. A
+// thread may be in several handlers, each on its own stack: every frame found names the stack
+// pointer of the code it interrupted, so the search goes on there if that is another mapping.
 #include "runtime/control/thread_moves.h"
 
 #include <signal.h>
@@ -37,7 +38,8 @@ bool restarts(const user_regs_struct& regs) {
 // FrameSearch: the signal frames of one thread.
 class FrameSearch {
  public:
-  FrameSearch(const Stopped& stopped, const std::vector<Mapping>& maps, const std::vector<uint64_t>& restorers)
+  FrameSearch(const Stopped& stopped, const std::vector<Mapping>& maps,
+              const std::vector<uint64_t>& restorers)
       : stopped_(stopped), maps_(maps), restorers_(restorers) {}
 
   // Calls action(frame address) for all frames above `stack_pointer`.
@@ -54,7 +56,8 @@ class FrameSearch {
       }
       for (uint64_t frame : frames_in(from, std::min(map->end, from + kStackLimit))) {
         uint64_t rsp = 0;
-        DJ_TRY_DO(stopped_.read(frame + kSavedRsp, std::span(reinterpret_cast<uint8_t*>(&rsp), sizeof rsp)));
+        DJ_TRY_DO(stopped_.read(frame + kSavedRsp,
+                                std::span(reinterpret_cast<uint8_t*>(&rsp), sizeof rsp)));
         todo.push_back(rsp);
         DJ_TRY_DO(action(frame));
       }
@@ -81,7 +84,8 @@ class FrameSearch {
       }
       for (uint64_t i = 0; i < bytes / 8; i++) {
         uint64_t address = at + i * 8;
-        if (address + kFrameBytes <= end && std::binary_search(restorers_.begin(), restorers_.end(), words[i])) {
+        if (address + kFrameBytes <= end &&
+            std::binary_search(restorers_.begin(), restorers_.end(), words[i])) {
           frames.push_back(address);
         }
       }
@@ -161,16 +165,20 @@ Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouri
 }
 
 std::vector<uint64_t> find_restorers(const std::vector<MappedModule>& modules, ModuleCodes& codes) {
-  static constexpr uint8_t kLong[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};  // mov $15,%rax; syscall
-  static constexpr uint8_t kShort[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};             // mov $15,%eax; syscall
+  static constexpr uint8_t kLong[] = {0x48, 0xc7, 0xc0, 0x0f, 0,
+                                      0,    0,    0x0f, 0x05};            // mov $15,%rax; syscall
+  static constexpr uint8_t kShort[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};  // mov $15,%eax; syscall
   std::vector<uint64_t> found;
   for (const MappedModule& module : modules) {
     for (const RawText& range : codes.raw(module)) {
-      for (std::span<const uint8_t> pattern : {std::span<const uint8_t>(kLong), std::span<const uint8_t>(kShort)}) {
+      for (std::span<const uint8_t> pattern :
+           {std::span<const uint8_t>(kLong), std::span<const uint8_t>(kShort)}) {
         const uint8_t *at = range.bytes.data(), *end = at + range.bytes.size();
         while ((at = static_cast<const uint8_t*>(
-                    memmem(at, static_cast<size_t>(end - at), pattern.data(), pattern.size()))) != nullptr) {
-          found.push_back(range.address + static_cast<uint64_t>(at - range.bytes.data()) + module.bias);
+                    memmem(at, static_cast<size_t>(end - at), pattern.data(), pattern.size()))) !=
+               nullptr) {
+          found.push_back(range.address + static_cast<uint64_t>(at - range.bytes.data()) +
+                          module.bias);
           at++;
         }
       }

@@ -1,5 +1,5 @@
-// Moving threads out of bytes that are about to become a jump: their program counters, those that wait in signal
-// frames on their stacks, and signal masks saved there.
+// Moving threads out of bytes that are about to become a jump: their program counters, those that
+// wait in signal frames on their stacks, and signal masks saved there.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,9 +17,11 @@ class Detouring {
   // Only jumps: an int3 leaves nobody in the middle of it.
   void add(const PatchSite& site);
   bool empty() const { return moves_.empty(); }
-  // 0: may stay. Instruction starts within the jump's bytes, but not the first one, move to their copies.
+  // 0: may stay. Instruction starts within the jump's bytes, but not the first one, move to their
+  // copies.
   uint64_t moved(uint64_t pc) const;
-  // As moved(), for a thread whose interrupted system call will restart (rip goes back to the `syscall`).
+  // As moved(), for a thread whose interrupted system call will restart (rip goes back to the
+  // `syscall`).
   uint64_t moved_restarting(uint64_t pc) const;
 
  private:
@@ -30,8 +32,8 @@ struct MoveCounts {
   size_t threads = 0, frames = 0, masks = 0;
 };
 
-// `restorers`: addresses of the rt_sigreturn code that signal frames return to (find_restorers). clear_trap:
-// also take SIGTRAP out of the masks that these frames restore.
+// `restorers`: addresses of the rt_sigreturn code that signal frames return to (find_restorers).
+// clear_trap: also take SIGTRAP out of the masks that these frames restore.
 Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouring,
                                 const std::vector<uint64_t>& restorers, bool clear_trap);
 

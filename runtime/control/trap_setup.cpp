@@ -24,29 +24,36 @@ Result<abi::AppAction> get_action(RemoteCall& call, int signal) {
   DJ_TRY_DO(call.checked("rt_sigaction", SYS_rt_sigaction,
                          {static_cast<uint64_t>(signal), 0, page + kOldAt, kMaskBytes}));
   abi::AppAction action;
-  DJ_TRY_DO(call.stopped().read(page + kOldAt, std::span(reinterpret_cast<uint8_t*>(&action), sizeof action)));
+  DJ_TRY_DO(call.stopped().read(page + kOldAt,
+                                std::span(reinterpret_cast<uint8_t*>(&action), sizeof action)));
   return action;
 }
 
 Status set_action(RemoteCall& call, int signal, const abi::AppAction& action) {
   DJ_TRY(uint64_t page, call.scratch());
-  DJ_TRY_DO(call.stopped().write(page, std::span(reinterpret_cast<const uint8_t*>(&action), sizeof action)));
-  DJ_TRY_DO(call.checked("rt_sigaction", SYS_rt_sigaction, {static_cast<uint64_t>(signal), page, 0, kMaskBytes}));
+  DJ_TRY_DO(call.stopped().write(
+      page, std::span(reinterpret_cast<const uint8_t*>(&action), sizeof action)));
+  DJ_TRY_DO(call.checked("rt_sigaction", SYS_rt_sigaction,
+                         {static_cast<uint64_t>(signal), page, 0, kMaskBytes}));
   return ok_status();
 }
 
 bool has_handler(const abi::AppAction& action) {
-  return action.handler != reinterpret_cast<uint64_t>(SIG_DFL) && action.handler != reinterpret_cast<uint64_t>(SIG_IGN);
+  return action.handler != reinterpret_cast<uint64_t>(SIG_DFL) &&
+         action.handler != reinterpret_cast<uint64_t>(SIG_IGN);
 }
 
 }  // namespace
 
-Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus, const std::vector<PatchSite>& sites) {
-  uint64_t count = static_cast<uint64_t>(std::count_if(sites.begin(), sites.end(), [](const PatchSite& s) {
-    return s.state == SiteState::Planned && !s.jump;
-  }));
+Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
+                       const std::vector<PatchSite>& sites) {
+  uint64_t count =
+      static_cast<uint64_t>(std::count_if(sites.begin(), sites.end(), [](const PatchSite& s) {
+        return s.state == SiteState::Planned && !s.jump;
+      }));
   if (table == 0 || abi::trap_table_bytes(count, cpus) > bytes) {
-    return Error{"too many int3 sites (" + std::to_string(count) + ") for this session's look-up table"};
+    return Error{"too many int3 sites (" + std::to_string(count) +
+                 ") for this session's look-up table"};
   }
   abi::trap_table_init(&table_at(table), count, cpus);
   for (const PatchSite& site : sites) {

@@ -1,5 +1,6 @@
-// TrapSetup: makes int3 sites possible: the agent's SIGTRAP action, and SIGTRAP out of all masks. Needed only when
-// some site is an int3, and only after the system call hooks stand (hooks.h), which keep it that way.
+// TrapSetup: makes int3 sites possible: the agent's SIGTRAP action, and SIGTRAP out of all masks.
+// Needed only when some site is an int3, and only after the system call hooks stand (hooks.h),
+// which keep it that way.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -15,8 +16,8 @@ namespace dj {
 class TrapSetup {
  public:
   TrapSetup() = default;
-  // `trap_table`: the formatted TrapTable in the arena, which also takes the application's own action;
-  // handler, restorer: the agent's entries.
+  // `trap_table`: the formatted TrapTable in the arena, which also takes the application's own
+  // action; handler, restorer: the agent's entries.
   TrapSetup(uint64_t trap_table, uint64_t handler, uint64_t restorer)
       : table_(trap_table), handler_(handler), restorer_(restorer) {}
   // Sets the action and clears the masks of all threads. Before the first int3 is written.
@@ -34,6 +35,7 @@ class TrapSetup {
 };
 
 // Enters every int3 site into the table at `table` (arena address, `bytes` of room).
-Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus, const std::vector<PatchSite>& sites);
+Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
+                       const std::vector<PatchSite>& sites);
 
 }  // namespace dj

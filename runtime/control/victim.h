@@ -13,8 +13,10 @@
 
 namespace dj {
 
-// Compiles `source` and returns the path of the program; the same source is compiled once per test run.
-inline std::string compile_victim(const std::string& source, const std::string& flags = "-O1 -pthread") {
+// Compiles `source` and returns the path of the program; the same source is compiled once per test
+// run.
+inline std::string compile_victim(const std::string& source,
+                                  const std::string& flags = "-O1 -pthread") {
   static const std::string folder = [] {
     char name[] = "/tmp/djtap-victim-XXXXXX";
     std::string made = mkdtemp(name);
@@ -75,7 +77,9 @@ class Victim {
     }
     return text;
   }
-  void say(const std::string& text) const { static_cast<void>(!write(in_, text.data(), text.size())); }
+  void say(const std::string& text) const {
+    static_cast<void>(!write(in_, text.data(), text.size()));
+  }
   void close_input() {
     close(in_);
     in_ = -1;
