@@ -23,6 +23,7 @@ enum Syscall : int64_t {
   kSysEpollPwait = 281,
   kSysGetcpu = 309,
   kSysProcessVmReadv = 310,
+  kSysProcessVmWritev = 311,
   kSysClone3 = 435,
   kSysEpollPwait2 = 441,
 };

@@ -1,4 +1,4 @@
-// Reading memory of the program that may not be there: the kernel copies, and says how much it could.
+// Memory of the program that may not be there: the kernel copies, and says how much it could.
 #pragma once
 #include "runtime/agent/syscall.h"
 
@@ -13,6 +13,12 @@ inline int64_t read_user(void* to, uint64_t from, uint64_t bytes) {
     uint64_t base, length;
   } local = {word(to), bytes}, remote = {from, bytes};
   return raw_syscall(kSysProcessVmReadv, process_id(), word(&local), 1, word(&remote), 1, 0);
+}
+inline int64_t write_user(uint64_t to, const void* from, uint64_t bytes) {
+  struct Piece {
+    uint64_t base, length;
+  } local = {word(from), bytes}, remote = {to, bytes};
+  return raw_syscall(kSysProcessVmWritev, process_id(), word(&local), 1, word(&remote), 1, 0);
 }
 inline bool can_read(void* to, uint64_t from, uint64_t bytes) {
   return read_user(to, from, bytes) == static_cast<int64_t>(bytes);

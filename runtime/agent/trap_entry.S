@@ -1,0 +1,39 @@
+// Entries that C++ cannot be: the return from the SIGTRAP action, and the hook of `syscall` instructions.
+        .text
+        .globl  dj_restorer, dj_syscall_hook
+        .hidden dj_restorer, dj_syscall_hook, dj_syscall_filter
+
+// The signal frame lies at the stack pointer.
+dj_restorer:
+        movl    $15, %eax               // rt_sigreturn
+        syscall
+
+// The registers of the system call as a CallFrame (syscall_filter.cpp). Nothing stays on the stack: a vfork child
+// comes back on the same one. rcx, r11 and flags are the system call's to change.
+dj_syscall_hook:
+        pushq   %r9
+        pushq   %r8
+        pushq   %r10
+        pushq   %rdx
+        pushq   %rsi
+        pushq   %rdi
+        pushq   %rax
+        movq    %rsp, %rdi
+        pushq   %rbx
+        movq    %rsp, %rbx
+        andq    $-16, %rsp
+        call    dj_syscall_filter
+        movq    %rbx, %rsp
+        popq    %rbx
+        movl    %eax, %r11d
+        popq    %rax
+        popq    %rdi
+        popq    %rsi
+        popq    %rdx
+        popq    %r10
+        popq    %r8
+        popq    %r9
+        btl     $0, %r11d               // CF: the filter made the call, rax is its result
+        ret
+
+        .section .note.GNU-stack,"",@progbits

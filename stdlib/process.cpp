@@ -1,0 +1,32 @@
+// Built-ins about the running thread, and about the session.
+#include "runtime/agent/scratch.h"
+#include "runtime/agent/syscall.h"
+#include "stdlib/entries.h"
+
+using namespace dj;
+using agent::arena;
+
+int64_t dj_pid() { return agent::process_id(); }
+int64_t dj_tid() { return agent::thread_id(); }
+int64_t dj_uid() { return agent::raw_syscall(agent::kSysGetuid); }
+
+const abi::Str* dj_execname(abi::Context* ctx) {
+  constexpr uint64_t kGetName = 15;  // PR_GET_NAME
+  char name[16] = {};
+  agent::raw_syscall(agent::kSysPrctl, kGetName, agent::word(name));
+  uint32_t length = 0;
+  while (length < sizeof name && name[length] != '\0') ++length;
+  return agent::make_string(ctx, name, length);
+}
+
+int64_t dj_target() { return static_cast<int64_t>(arena()->target_pid); }
+
+int64_t dj_cpu_number() {
+  uint32_t row = agent::current_row();
+  if (row < arena()->cpus) return row;
+  uint32_t cpu = 0;
+  agent::raw_syscall(agent::kSysGetcpu, agent::word(&cpu));
+  return cpu;
+}
+
+void dj_exit() { __atomic_store_n(&arena()->exit_requested, 1, __ATOMIC_RELEASE); }

@@ -1,0 +1,63 @@
+// Built-ins on strings.
+#include "runtime/agent/scratch.h"
+#include "stdlib/entries.h"
+
+using namespace dj;
+
+namespace {
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Value of a digit in bases up to 36; 99: none.
+uint32_t digit_of(char c) {
+  if (c >= '0' && c <= '9') return static_cast<uint32_t>(c - '0');
+  if (c >= 'a' && c <= 'z') return static_cast<uint32_t>(c - 'a') + 10;
+  if (c >= 'A' && c <= 'Z') return static_cast<uint32_t>(c - 'A') + 10;
+  return 99;
+}
+
+bool has_hex_prefix(const abi::Str* s, uint32_t at) {
+  return at + 2 < s->len && s->data[at] == '0' && (s->data[at + 1] | 0x20) == 'x' && digit_of(s->data[at + 2]) < 16;
+}
+
+}  // namespace
+
+int64_t dj_strlen(const abi::Str* s) { return s->len; }
+
+// From `start`, at most `length` bytes; what lies outside of the string is left out.
+const abi::Str* dj_substr(abi::Context* ctx, const abi::Str* s, int64_t start, int64_t length) {
+  if (start < 0 || length <= 0 || start >= s->len) return agent::empty_string();
+  int64_t rest = s->len - start;
+  return agent::make_string(ctx, s->data + start, static_cast<uint64_t>(length < rest ? length : rest));
+}
+
+int64_t dj_isinstr(const abi::Str* text, const abi::Str* part) {
+  for (uint32_t at = 0; at + part->len <= text->len; ++at) {
+    if (abi::same_bytes(part, text->data + at, part->len)) return 1;
+  }
+  return 0;
+}
+
+// As C's strtol: blanks, sign, 0x and 0 prefixes with base 0 (0x with 16 too), stops at what is no digit, saturates.
+int64_t dj_strtol(const abi::Str* s, int64_t base) {
+  uint32_t at = 0;
+  while (at < s->len && is_space(s->data[at])) ++at;
+  bool negative = at < s->len && s->data[at] == '-';
+  if (at < s->len && (s->data[at] == '-' || s->data[at] == '+')) ++at;
+  if ((base == 0 || base == 16) && has_hex_prefix(s, at)) {
+    at += 2;
+    base = 16;
+  }
+  if (base == 0) base = at < s->len && s->data[at] == '0' ? 8 : 10;
+  if (base < 2 || base > 36) return 0;
+  uint64_t limit = static_cast<uint64_t>(INT64_MAX) + negative, value = 0;
+  for (; at < s->len && digit_of(s->data[at]) < base; ++at) {
+    uint64_t digit = digit_of(s->data[at]);
+    if (value > (limit - digit) / static_cast<uint64_t>(base)) {
+      value = limit;
+      break;
+    }
+    value = value * static_cast<uint64_t>(base) + digit;
+  }
+  return static_cast<int64_t>(negative ? 0 - value : value);
+}

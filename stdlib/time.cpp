@@ -1,0 +1,28 @@
+// Built-ins about time: the cycle counter, scaled to CLOCK_REALTIME by factors of the controller.
+#include "runtime/agent/event_record.h"
+#include "runtime/agent/syscall.h"
+#include "stdlib/entries.h"
+
+using namespace dj;
+
+namespace {
+int64_t kernel_time_ns() {
+  struct {
+    int64_t s, ns;
+  } now = {};
+  agent::raw_syscall(agent::kSysClockGettime, 0, agent::word(&now));
+  return now.s * 1'000'000'000 + now.ns;
+}
+}  // namespace
+
+int64_t dj_time_ns() {
+  const abi::Header* header = agent::arena();
+  if (header->tsc_mult == 0) return kernel_time_ns();
+  auto passed = static_cast<int64_t>(agent::cycles() - header->tsc_base);
+  __int128 scaled = static_cast<__int128>(passed) * static_cast<int64_t>(header->tsc_mult);
+  return static_cast<int64_t>(header->time_base_ns) + static_cast<int64_t>(scaled >> (header->tsc_shift & 63));
+}
+int64_t dj_time_us() { return dj_time_ns() / 1'000; }
+int64_t dj_time_ms() { return dj_time_ns() / 1'000'000; }
+int64_t dj_time_s() { return dj_time_ns() / 1'000'000'000; }
+int64_t dj_cycles() { return static_cast<int64_t>(agent::cycles()); }
