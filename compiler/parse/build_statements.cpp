@@ -1,4 +1,4 @@
-// Statements.
+// Statements: one visit per rule, and the misspelled keywords among them.
 #include <algorithm>
 
 #include "compiler/parse/build.h"
