@@ -216,10 +216,13 @@ Status define_function(Unit& unit, FunctionId id) {
   b.SetInsertPoint(too_deep);
   b.CreateRet(nothing);
   b.SetInsertPoint(run);
+  llvm::Value* iterators = body.context_field(offsetof(abi::Context, iterators));
+  llvm::Value* iterators_before = b.CreateLoad(unit.half, iterators);
   if (source.body) body.statement(*source.body);
   b.CreateBr(body.exit());
   body.exit()->insertInto(function);
   b.SetInsertPoint(body.exit());
+  b.CreateStore(iterators_before, iterators);  // a return may leave loops over arrays
   b.CreateCall(unit.entry("dj_unnest"), {context});
   b.CreateRet(b.CreateLoad(unit.word, result));
   if (!body.failure().empty()) return Error{body.failure(), Fail::Unsupported};

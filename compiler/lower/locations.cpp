@@ -1,6 +1,5 @@
 // Locations: LocExpr, a postfix program, to straight code. The stack exists only here, at compile
 // time.
-#include <llvm/IR/Intrinsics.h>
 
 #include <algorithm>
 

@@ -189,6 +189,16 @@ TEST(Lower, ForeachDoesNotEatScratchMemory) {
   EXPECT_EQ(session.header().error_count, 0u);
 }
 
+TEST(Lower, LeavingForeachEarlyGivesItsMemoryBack) {
+  TestSession session(
+      "global a, n\nfunction first() { foreach (k in a) return k }\n"
+      "probe func(\"f\") { a[5] = 1; a[6] = 1; for (i = 0; i < 200; i++) { foreach (k in a) break; "
+      "if (first()) n++ } }\nprobe end { print(n, a[1]) }");
+  session.hit(0);
+  EXPECT_EQ(session.number("n"), 200);
+  EXPECT_EQ(session.header().error_count, 0u);
+}
+
 TEST(Lower, FunctionsAndRecursion) {
   TestSession session(
       "global r, s\nfunction fact(n) { if (n < 2) return 1; return n * fact(n - 1) }\n"

@@ -73,15 +73,18 @@ void Body::visit(const Stmt&, const Foreach& node) {
   uint32_t argument = node.sort == Foreach::Sort::Key    ? node.sort_key
                       : node.sort == Foreach::Sort::Stat ? static_cast<uint32_t>(node.sort_stat)
                                                          : 0;
+  const Global& sorted = unit_.program.globals[node.array];
+  bool by_text = (node.sort == Foreach::Sort::Key && sorted.keys[node.sort_key] == Type::Str) ||
+                 (node.sort == Foreach::Sort::Value && sorted.value == Type::Str);
+  uint32_t sort = static_cast<uint32_t>(node.sort) | (by_text ? uint32_t{abi::kSortText} : 0);
   llvm::Value* limit = node.limit ? number(*node.limit) : unit_.number(-1);
-  llvm::Value* scratch = context_field(offsetof(abi::Context, scratch_used));
-  llvm::Value* scratch_before = b_.CreateLoad(unit_.half, scratch);
+  llvm::Value* iterators = context_field(offsetof(abi::Context, iterators));
+  llvm::Value* iterators_before = b_.CreateLoad(unit_.half, iterators);
   llvm::Value* iterator =
       b_.CreateCall(unit_.entry("dj_foreach_begin"),
-                    {context_, map(node.array), unit_.number32(static_cast<uint32_t>(node.sort)),
-                     unit_.number32(argument), unit_.number32(node.descending), limit});
+                    {context_, map(node.array), unit_.number32(sort), unit_.number32(argument),
+                     unit_.number32(node.descending), limit});
   leave_if(b_.CreateIsNull(iterator));
-  llvm::Value* scratch_inside = b_.CreateLoad(unit_.half, scratch);
   size_t key_count = unit_.program.globals[node.array].keys.size();
   llvm::AllocaInst* keys = slot(unit_.word, "keys", static_cast<uint32_t>(key_count));
   llvm::AllocaInst* value = slot(unit_.word, "value");
@@ -100,10 +103,7 @@ void Body::visit(const Stmt&, const Foreach& node) {
   b_.SetInsertPoint(next);
   back_edge(head);
   b_.SetInsertPoint(done);
-  // The snapshot's memory is free again, unless strings were made on top of it.
-  llvm::Value* top = b_.CreateLoad(unit_.half, scratch);
-  llvm::Value* untouched = b_.CreateICmpEQ(top, scratch_inside);
-  b_.CreateStore(b_.CreateSelect(untouched, scratch_before, top), scratch);
+  b_.CreateStore(iterators_before, iterators);  // also after a break
 }
 
 void Body::foreach_bind(const Foreach& node, llvm::Value* keys, llvm::Value* value) {
