@@ -41,7 +41,8 @@ const abi::Str* read_string(abi::Context* ctx, uint64_t address, uint32_t limit,
     return agent::empty_string();
   }
   if (!copy_string(ctx, made, address, limit)) return agent::empty_string();
-  if (whole && made->len == limit && goes_on(address, limit)) agent::count_skip(abi::kSkipStringCut);
+  if (whole && made->len == limit && goes_on(address, limit))
+    agent::count_skip(abi::kSkipStringCut);
   return made->len == 0 ? agent::empty_string() : agent::keep_string(ctx, made);
 }
 

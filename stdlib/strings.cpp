@@ -17,7 +17,8 @@ uint32_t digit_of(char c) {
 }
 
 bool has_hex_prefix(const abi::Str* s, uint32_t at) {
-  return at + 2 < s->len && s->data[at] == '0' && (s->data[at + 1] | 0x20) == 'x' && digit_of(s->data[at + 2]) < 16;
+  return at + 2 < s->len && s->data[at] == '0' && (s->data[at + 1] | 0x20) == 'x' &&
+         digit_of(s->data[at + 2]) < 16;
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ int64_t dj_strlen(const abi::Str* s) { return s->len; }
 const abi::Str* dj_substr(abi::Context* ctx, const abi::Str* s, int64_t start, int64_t length) {
   if (start < 0 || length <= 0 || start >= s->len) return agent::empty_string();
   int64_t rest = s->len - start;
-  return agent::make_string(ctx, s->data + start, static_cast<uint64_t>(length < rest ? length : rest));
+  return agent::make_string(ctx, s->data + start,
+                            static_cast<uint64_t>(length < rest ? length : rest));
 }
 
 int64_t dj_isinstr(const abi::Str* text, const abi::Str* part) {
@@ -38,7 +40,8 @@ int64_t dj_isinstr(const abi::Str* text, const abi::Str* part) {
   return 0;
 }
 
-// As C's strtol: blanks, sign, 0x and 0 prefixes with base 0 (0x with 16 too), stops at what is no digit, saturates.
+// As C's strtol: blanks, sign, 0x and 0 prefixes with base 0 (0x with 16 too), stops at what is no
+// digit, saturates.
 int64_t dj_strtol(const abi::Str* s, int64_t base) {
   uint32_t at = 0;
   while (at < s->len && is_space(s->data[at])) ++at;

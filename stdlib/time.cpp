@@ -20,7 +20,8 @@ int64_t dj_time_ns() {
   if (header->tsc_mult == 0) return kernel_time_ns();
   auto passed = static_cast<int64_t>(agent::cycles() - header->tsc_base);
   __int128 scaled = static_cast<__int128>(passed) * static_cast<int64_t>(header->tsc_mult);
-  return static_cast<int64_t>(header->time_base_ns) + static_cast<int64_t>(scaled >> (header->tsc_shift & 63));
+  return static_cast<int64_t>(header->time_base_ns) +
+         static_cast<int64_t>(scaled >> (header->tsc_shift & 63));
 }
 int64_t dj_time_us() { return dj_time_ns() / 1'000; }
 int64_t dj_time_ms() { return dj_time_ns() / 1'000'000; }

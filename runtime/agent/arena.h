@@ -1,4 +1,5 @@
-// Arena: the one way from agent code to its data, and which row of a per-CPU table this thread takes.
+// Arena: the one way from agent code to its data, and which row of a per-CPU table this thread
+// takes.
 #pragma once
 #include "runtime/agent/rseq.h"
 #include "runtime/shared/abi.h"
@@ -11,8 +12,8 @@ inline abi::Header* arena() { return reinterpret_cast<abi::Header*>(dj_arena_bas
 
 inline void count_skip(abi::Skip reason) { abi::add(&arena()->skipped[reason], 1); }
 
-// Row of the CPU this thread ran on a moment ago, or the last row when it has no registered rseq area. Only a
-// hint: what is done to the row must be atomic.
+// Row of the CPU this thread ran on a moment ago, or the last row when it has no registered rseq
+// area. Only a hint: what is done to the row must be atomic.
 inline uint32_t current_row() {
   uint32_t last = arena()->cpus;
   if (!dj_has_rseq) return last;

@@ -1,4 +1,5 @@
-// The four functions that compilers call on their own. -fno-builtin keeps them from being compiled into calls of themselves.
+// The four functions that compilers call on their own. -fno-builtin keeps them from being compiled
+// into calls of themselves.
 #if !__STDC_HOSTED__
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,8 @@ void* memset(void* to, int byte, size_t n) {
   return result;
 }
 
-// The direction flag is a register too: a signal handler may not find it set, so the copy goes down by hand.
+// The direction flag is a register too: a signal handler may not find it set, so the copy goes down
+// by hand.
 void* memmove(void* to, const void* from, size_t n) {
   auto* out = static_cast<unsigned char*>(to);
   const auto* in = static_cast<const unsigned char*>(from);

@@ -1,4 +1,5 @@
-// Entry values of return probes: stored at a function's entry, taken at its exit by the same thread.
+// Entry values of return probes: stored at a function's entry, taken at its exit by the same
+// thread.
 #include "runtime/shared/capture.h"
 
 #include "runtime/agent/arena.h"
@@ -22,7 +23,8 @@ Bucket* bucket_of(uint64_t owner, uint64_t slot) {
 
 uint64_t owner_word(uint32_t tid, uint32_t probe) { return uint64_t{tid} << 32 | (probe + 1); }
 
-// An entry of `bucket` for this thread, or null. Slot 0 keeps it from being found before its values stand in it.
+// An entry of `bucket` for this thread, or null. Slot 0 keeps it from being found before its values
+// stand in it.
 abi::Capture* claim(Bucket* bucket, uint64_t owner, uint32_t tid) {
   for (abi::Capture& entry : bucket->ways) {
     if (abi::load(&entry.owner) == 0 && abi::cas(&entry.owner, 0, owner)) return &entry;
@@ -31,7 +33,8 @@ abi::Capture* claim(Bucket* bucket, uint64_t owner, uint32_t tid) {
   for (abi::Capture& entry : bucket->ways) {
     uint64_t seen = abi::load(&entry.owner);
     auto other = static_cast<uint32_t>(seen >> 32);
-    bool stale = other == tid ? agent::frame_is_gone(abi::load(&entry.slot), stack) : agent::thread_is_gone(other);
+    bool stale = other == tid ? agent::frame_is_gone(abi::load(&entry.slot), stack)
+                              : agent::thread_is_gone(other);
     if (stale && abi::cas(&entry.owner, seen, owner)) {
       abi::store(&entry.slot, uint64_t{0});
       return &entry;

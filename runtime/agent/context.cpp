@@ -11,7 +11,8 @@ extern "C" abi::Context* dj_reclaim_context(uint32_t tid, uint64_t stack);
 namespace {
 
 inline abi::Context* context_at(uint32_t index) {
-  return reinterpret_cast<abi::Context*>(arena()->contexts + uint64_t{index} * arena()->context_bytes);
+  return reinterpret_cast<abi::Context*>(arena()->contexts +
+                                         uint64_t{index} * arena()->context_bytes);
 }
 
 }  // namespace
@@ -36,7 +37,8 @@ abi::Context* dj_enter(uint32_t site) {
   ctx->actions_left = static_cast<int32_t>(header->max_action);
   ctx->nesting_left = static_cast<int32_t>(header->max_nesting);
   ctx->scratch_used = 0;
-  ctx->scratch_bytes = header->context_bytes - static_cast<uint32_t>(offsetof(abi::Context, scratch));
+  ctx->scratch_bytes =
+      header->context_bytes - static_cast<uint32_t>(offsetof(abi::Context, scratch));
   ctx->iterators = ctx->scratch_bytes;
   return ctx;
 }

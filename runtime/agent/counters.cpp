@@ -7,13 +7,15 @@ using agent::arena;
 namespace {
 int64_t* counter_word(uint32_t counter, uint32_t row) {
   const abi::Header* header = arena();
-  return reinterpret_cast<int64_t*>(header->counters + (uint64_t{row} << header->counter_shift) + 8ull * counter);
+  return reinterpret_cast<int64_t*>(header->counters + (uint64_t{row} << header->counter_shift) +
+                                    8ull * counter);
 }
 }  // namespace
 
 void dj_count_add(uint32_t counter, int64_t n) {
   const abi::Header* header = arena();
-  if (dj_has_rseq && agent::rseq_add(header->counters + 8ull * counter, header->counter_shift, n)) return;
+  if (dj_has_rseq && agent::rseq_add(header->counters + 8ull * counter, header->counter_shift, n))
+    return;
   __atomic_fetch_add(counter_word(counter, header->cpus), n, __ATOMIC_RELAXED);
 }
 
@@ -25,7 +27,8 @@ int64_t dj_count_read(uint32_t counter) {
   return static_cast<int64_t>(sum);
 }
 
-// Rows of CPUs change by unlocked adds, so nobody else may store to them: what they sum to is taken off the last row.
+// Rows of CPUs change by unlocked adds, so nobody else may store to them: what they sum to is taken
+// off the last row.
 void dj_count_clear(uint32_t counter) {
   int64_t* last = counter_word(counter, arena()->cpus);
   __atomic_fetch_sub(last, dj_count_read(counter), __ATOMIC_RELAXED);

@@ -16,10 +16,14 @@ class Record {
   // Room for `bytes` of payload. False: dropped.
   bool open(uint64_t bytes, abi::EventKind kind, uint32_t site) {
     const abi::Header* header = arena();
-    auto* ring = reinterpret_cast<abi::Ring*>(header->rings + uint64_t{current_row()} * header->ring_stride);
-    uint64_t size = (sizeof(abi::EventHeader) + bytes + abi::kEventAlign - 1) / abi::kEventAlign * abi::kEventAlign;
+    auto* ring =
+        reinterpret_cast<abi::Ring*>(header->rings + uint64_t{current_row()} * header->ring_stride);
+    uint64_t size = (sizeof(abi::EventHeader) + bytes + abi::kEventAlign - 1) / abi::kEventAlign *
+                    abi::kEventAlign;
     uint64_t tsc = cycles();
-    head_ = size > ring->bytes / 2 ? nullptr : abi::ring_reserve(ring, static_cast<uint32_t>(size), &position_);
+    head_ = size > ring->bytes / 2
+                ? nullptr
+                : abi::ring_reserve(ring, static_cast<uint32_t>(size), &position_);
     if (head_ == nullptr) {
       count_skip(abi::kSkipRingFull);
       return false;

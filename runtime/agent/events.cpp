@@ -4,7 +4,8 @@
 
 using namespace dj;
 
-void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32_t count, uint32_t string_mask) {
+void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32_t count,
+                    uint32_t string_mask) {
   uint64_t bytes = 8ull * count;
   for (uint32_t i = 0; i < count; ++i) {
     if (string_mask >> i & 1) bytes += reinterpret_cast<const abi::Str*>(args[i])->len;
@@ -29,8 +30,8 @@ void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32
   record.commit();
 }
 
-void dj_event_hist(uint32_t site, const abi::Stat* rows, uint32_t stride, const abi::StatShape* shape,
-                   uint32_t linear) {
+void dj_event_hist(uint32_t site, const abi::Stat* rows, uint32_t stride,
+                   const abi::StatShape* shape, uint32_t linear) {
   uint32_t words = linear ? shape->linear_count : shape->has_log ? abi::kLogBuckets : 0;
   agent::Record record;
   if (!record.open(sizeof(abi::HistPayload) + 8ull * words, abi::kEventHist, site)) return;
@@ -44,7 +45,8 @@ void dj_event_hist(uint32_t site, const abi::Stat* rows, uint32_t stride, const 
     uint64_t sum = 0;
     for (uint32_t row = 0; row < count; ++row) {
       const abi::Stat* stat = abi::stat_row(rows, stride, row);
-      sum += static_cast<uint64_t>((linear ? abi::stat_linear(stat, *shape) : abi::stat_log(stat))[i]);
+      sum +=
+          static_cast<uint64_t>((linear ? abi::stat_linear(stat, *shape) : abi::stat_log(stat))[i]);
     }
     out[i] = sum;
   }

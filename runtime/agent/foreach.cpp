@@ -1,4 +1,5 @@
-// foreach: a snapshot of an array's elements in scratch memory, sorted; what is gone when its turn comes is passed over.
+// foreach: a snapshot of an array's elements in scratch memory, sorted; what is gone when its turn
+// comes is passed over.
 #include "runtime/agent/map_find.h"
 #include "runtime/agent/scratch.h"
 #include "runtime/shared/stat.h"
@@ -14,8 +15,8 @@ struct Element {
 };
 static_assert(sizeof(Element) == 24);
 
-// Iterators lie at the end of the scratch memory, the innermost lowest. Handlers put Context::iterators back when
-// they leave a loop.
+// Iterators lie at the end of the scratch memory, the innermost lowest. Handlers put
+// Context::iterators back when they leave a loop.
 struct Iterator {
   abi::Context* ctx;
   abi::Map* map;
@@ -27,7 +28,8 @@ struct Iterator {
 bool comes_before(const Element& a, const Element& b, bool descending) {
   int64_t order;
   if (a.text) {
-    order = dj_str_compare(reinterpret_cast<const abi::Str*>(a.sort), reinterpret_cast<const abi::Str*>(b.sort));
+    order = dj_str_compare(reinterpret_cast<const abi::Str*>(a.sort),
+                           reinterpret_cast<const abi::Str*>(b.sort));
   } else {
     order = a.sort < b.sort ? -1 : a.sort > b.sort;
   }
@@ -36,7 +38,8 @@ bool comes_before(const Element& a, const Element& b, bool descending) {
 
 void sift_down(Element* elements, uint32_t root, uint32_t count, bool descending) {
   for (uint32_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
-    if (child + 1 < count && comes_before(elements[child], elements[child + 1], descending)) ++child;
+    if (child + 1 < count && comes_before(elements[child], elements[child + 1], descending))
+      ++child;
     if (!comes_before(elements[root], elements[child], descending)) return;
     Element moved = elements[root];
     elements[root] = elements[child];
@@ -83,7 +86,8 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
     } else if (sort == abi::kSortValue) {
       element.sort = static_cast<int64_t>(abi::load(&abi::map_node(map, i)->pair.first));
     } else if (sort == abi::kSortStat && map->shape.bytes != 0) {
-      element.sort = abi::stat_total(abi::map_node_stat(map, abi::map_node(map, i)), 0, 1).get(sort_arg);
+      element.sort =
+          abi::stat_total(abi::map_node_stat(map, abi::map_node(map, i)), 0, 1).get(sort_arg);
     }
     if (text && element.sort == 0) element.sort = empty;
     element.text = text;
@@ -93,11 +97,12 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
 
 }  // namespace
 
-void* dj_foreach_begin(abi::Context* ctx, abi::Map* map, uint32_t sort, uint32_t sort_arg, uint32_t descending,
-                       int64_t limit) {
+void* dj_foreach_begin(abi::Context* ctx, abi::Map* map, uint32_t sort, uint32_t sort_arg,
+                       uint32_t descending, int64_t limit) {
   uint32_t room = abi::map_used(map);
   uint64_t bytes = sizeof(Iterator) + uint64_t{room} * sizeof(Element);
-  uint64_t strings = ctx->scratch_used + agent::round_word(sizeof(uint32_t) + agent::arena()->max_string);
+  uint64_t strings =
+      ctx->scratch_used + agent::round_word(sizeof(uint32_t) + agent::arena()->max_string);
   if (strings + bytes > ctx->iterators) {
     dj_raise(ctx, ctx->site, abi::kNoSpan, abi::kErrScratch, static_cast<int64_t>(bytes));
     return nullptr;

@@ -1,5 +1,5 @@
-// The printf of the language: one formatter for sprintf in the agent and for events in djtap. Bounded work: widths and
-// precisions end at kMaxWidth.
+// The printf of the language: one formatter for sprintf in the agent and for events in djtap.
+// Bounded work: widths and precisions end at kMaxWidth.
 #include "runtime/shared/format.h"
 
 namespace dj::abi {
@@ -51,12 +51,23 @@ struct Parser {
   }
   bool flag(Conversion& c) {
     switch (peek()) {
-      case '-': c.left = true; break;
-      case '0': c.zero = true; break;
-      case '+': c.plus = true; break;
-      case ' ': c.space = true; break;
-      case '#': c.alternate = true; break;
-      default: return false;
+      case '-':
+        c.left = true;
+        break;
+      case '0':
+        c.zero = true;
+        break;
+      case '+':
+        c.plus = true;
+        break;
+      case ' ':
+        c.space = true;
+        break;
+      case '#':
+        c.alternate = true;
+        break;
+      default:
+        return false;
     }
     ++at;
     return true;
@@ -90,9 +101,12 @@ uint32_t base_of(char letter) {
   switch (letter) {
     case 'x':
     case 'X':
-    case 'p': return 16;
-    case 'o': return 8;
-    default: return 10;
+    case 'p':
+      return 16;
+    case 'o':
+      return 8;
+    default:
+      return 10;
   }
 }
 
@@ -104,11 +118,13 @@ void put_number(Out& out, const Conversion& c, uint64_t value) {
   uint32_t count = 0;
   for (uint64_t rest = negative ? 0 - value : value; rest != 0; rest /= base) {
     uint32_t digit = static_cast<uint32_t>(rest % base);
-    digits[count++] = static_cast<char>(digit < 10 ? '0' + digit : (c.letter == 'X' ? 'A' : 'a') + digit - 10);
+    digits[count++] =
+        static_cast<char>(digit < 10 ? '0' + digit : (c.letter == 'X' ? 'A' : 'a') + digit - 10);
   }
   char prefix[2];
   uint32_t prefix_length = 0;
-  if (negative || (is_signed && (c.plus || c.space))) prefix[prefix_length++] = negative ? '-' : c.plus ? '+' : ' ';
+  if (negative || (is_signed && (c.plus || c.space)))
+    prefix[prefix_length++] = negative ? '-' : c.plus ? '+' : ' ';
   if (c.letter == 'p' || (c.alternate && base == 16 && value != 0)) {
     prefix[prefix_length++] = '0';
     prefix[prefix_length++] = c.letter == 'X' ? 'X' : 'x';
@@ -188,8 +204,10 @@ uint64_t format_text(char* at, uint64_t room, const char* format, uint32_t forma
     if (conversion.letter == '%' || conversion.letter == '\0') continue;
     uint32_t wanted = 1u + conversion.width_star + conversion.precision_star;
     if (next + wanted > count) break;
-    if (conversion.width_star) take_star(conversion, false, static_cast<int64_t>(args[next++].number));
-    if (conversion.precision_star) take_star(conversion, true, static_cast<int64_t>(args[next++].number));
+    if (conversion.width_star)
+      take_star(conversion, false, static_cast<int64_t>(args[next++].number));
+    if (conversion.precision_star)
+      take_star(conversion, true, static_cast<int64_t>(args[next++].number));
     put_argument(out, conversion, args[next++]);
   }
   return out.length;

@@ -10,11 +10,11 @@ inline uint64_t stack_pointer() {
   return sp;
 }
 
-// Whether the frame at `frame` of this thread, which runs at `stack` now, is gone (longjmp, exception): below the stack
-// pointer. A signal handler on its own stack may find frames of the interrupted one there, which live.
-// 0: whoever owns the record has not written it yet.
+// Whether the frame at `frame` of this thread, which runs at `stack` now, is gone (longjmp,
+// exception): below the stack pointer. A signal handler on its own stack may find frames of the
+// interrupted one there, which live. 0: whoever owns the record has not written it yet.
 inline bool frame_is_gone(uint64_t frame, uint64_t stack) {
-  if (frame == 0 || frame >= stack) return false;
+  if (frame == 0 || frame > stack) return false;
   struct {
     uint64_t base;
     int32_t flags, pad;

@@ -21,7 +21,8 @@ uint32_t dj_str_equal(const abi::Str* a, const abi::Str* b) {
 int64_t dj_str_compare(const abi::Str* a, const abi::Str* b) {
   uint32_t common = a->len < b->len ? a->len : b->len;
   for (uint32_t i = 0; i < common; ++i) {
-    int difference = static_cast<unsigned char>(a->data[i]) - static_cast<unsigned char>(b->data[i]);
+    int difference =
+        static_cast<unsigned char>(a->data[i]) - static_cast<unsigned char>(b->data[i]);
     if (difference != 0) return difference;
   }
   return static_cast<int64_t>(a->len) - static_cast<int64_t>(b->len);
@@ -43,7 +44,8 @@ const abi::Str* dj_str_concat(abi::Context* ctx, const abi::Str* a, const abi::S
   return agent::keep_string(ctx, made);
 }
 
-const abi::Str* dj_sprintf(abi::Context* ctx, const abi::Str* format, const uint64_t* args, uint32_t count) {
+const abi::Str* dj_sprintf(abi::Context* ctx, const abi::Str* format, const uint64_t* args,
+                           uint32_t count) {
   abi::Str* made = agent::string_room(ctx);
   if (made == nullptr) {
     agent::count_skip(abi::kSkipStringBudget);

@@ -13,24 +13,37 @@ enum Op : uint32_t { kAdd, kSub, kMul, kDiv, kMod, kShl, kShr, kUShr, kAnd, kOr,
 inline uint64_t apply(uint32_t op, uint64_t a, uint64_t b) {
   auto x = static_cast<int64_t>(a), y = static_cast<int64_t>(b);
   switch (op) {
-    case kAdd: return a + b;
-    case kSub: return a - b;
-    case kMul: return a * b;
-    case kDiv: return y == -1 || y == 0 ? 0 - a : static_cast<uint64_t>(x / y);
-    case kMod: return y == -1 || y == 0 ? 0 : static_cast<uint64_t>(x % y);
-    case kShl: return a << (b & 63);
-    case kShr: return static_cast<uint64_t>(x >> (b & 63));
-    case kUShr: return a >> (b & 63);
-    case kAnd: return a & b;
-    case kOr: return a | b;
-    case kXor: return a ^ b;
-    default: return b;  // assignment
+    case kAdd:
+      return a + b;
+    case kSub:
+      return a - b;
+    case kMul:
+      return a * b;
+    case kDiv:
+      return y == -1 || y == 0 ? 0 - a : static_cast<uint64_t>(x / y);
+    case kMod:
+      return y == -1 || y == 0 ? 0 : static_cast<uint64_t>(x % y);
+    case kShl:
+      return a << (b & 63);
+    case kShr:
+      return static_cast<uint64_t>(x >> (b & 63));
+    case kUShr:
+      return a >> (b & 63);
+    case kAnd:
+      return a & b;
+    case kOr:
+      return a | b;
+    case kXor:
+      return a ^ b;
+    default:
+      return b;  // assignment
   }
 }
 constexpr uint32_t kAssign = ~0u;
 
 // element = element op operand, from 0 when absent. Returns the new value.
-inline uint64_t change(abi::Map* map, const uint64_t* keys, uint32_t op, uint64_t operand, uint64_t* old) {
+inline uint64_t change(abi::Map* map, const uint64_t* keys, uint32_t op, uint64_t operand,
+                       uint64_t* old) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
@@ -74,7 +87,8 @@ void dj_map_set(abi::Map* map, const uint64_t* keys, int64_t value) {
   change(map, keys, kAssign, static_cast<uint64_t>(value), &old);
 }
 
-int64_t dj_map_update(abi::Map* map, const uint64_t* keys, uint32_t op, int64_t operand, int64_t* old) {
+int64_t dj_map_update(abi::Map* map, const uint64_t* keys, uint32_t op, int64_t operand,
+                      int64_t* old) {
   uint64_t before;
   uint64_t after = change(map, keys, op, static_cast<uint64_t>(operand), &before);
   *old = static_cast<int64_t>(before);

@@ -25,7 +25,8 @@ uint32_t take_node(abi::Map* map) {
 }
 
 // The walk to come fails until the node's link says where its chain goes on.
-void fill_node(abi::Map* map, abi::MapNode* node, const uint64_t* keys, uint32_t hash, uint64_t value) {
+void fill_node(abi::Map* map, abi::MapNode* node, const uint64_t* keys, uint32_t hash,
+               uint64_t value) {
   abi::store(&node->hash, hash);
   for (uint32_t i = 0; i < map->key_count; ++i) node->keys[i] = keys[i];
   if (map->shape.bytes != 0) {
@@ -35,7 +36,8 @@ void fill_node(abi::Map* map, abi::MapNode* node, const uint64_t* keys, uint32_t
     agent::stat_add(stat, map->shape, static_cast<int64_t>(value));
   }
   abi::store(&node->pair.first, value);
-  uint64_t incarnation = (abi::load(&node->pair.second) & ~(abi::kNodeIncarnation - 1)) + abi::kNodeIncarnation;
+  uint64_t incarnation =
+      (abi::load(&node->pair.second) & ~(abi::kNodeIncarnation - 1)) + abi::kNodeIncarnation;
   abi::store(&node->pair.second, incarnation | abi::kNodeAlive);
 }
 
@@ -65,7 +67,8 @@ uint64_t dj_map_unlink(abi::Map* map, uint64_t* prev, uint64_t link, abi::MapNod
   uint64_t next = abi::load(&node->link);
   if ((next & abi::kLinkMark) == 0) {
     uint64_t marked = agent::next_link(next, agent::link_index(next)) | abi::kLinkMark;
-    // The caller saw the node dead; that it is still the one `link` led to is what the swing of *prev proves.
+    // The caller saw the node dead; that it is still the one `link` led to is what the swing of
+    // *prev proves.
     if (abi::load(prev) != link || agent::is_alive(abi::load(&node->pair.second))) return 0;
     if (!abi::cas(&node->link, next, marked)) return 0;
     next = marked;
@@ -85,7 +88,7 @@ bool dj_map_insert(abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t 
   }
   abi::MapNode* node = abi::map_node(map, index - 1);
   fill_node(map, node, keys, hash, value);
-  uint64_t* head = agent::map_head(map, hash);
+  uint64_t* head = abi::map_head(map, hash);
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
     if (found.node != nullptr || found.given_up) {
@@ -93,7 +96,8 @@ bool dj_map_insert(abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t 
       dj_map_release(map, node);
       return found.given_up;
     }
-    abi::store(&node->link, agent::next_link(abi::load(&node->link), agent::link_index(found.first)));
+    abi::store(&node->link,
+               agent::next_link(abi::load(&node->link), agent::link_index(found.first)));
     if (abi::cas(head, found.first, agent::next_link(found.first, index))) return true;
   }
   agent::count_skip(abi::kSkipMapBusy);

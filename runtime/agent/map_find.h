@@ -1,14 +1,19 @@
 // Finding an element of an array, and why arrays stay exact without locks.
 //
-// * A chain only grows at its head, and every change of a link changes its tag. So whoever walked a chain to its
-//   end without its key and then swings the head from the value he began with, knows that nobody inserted the
-//   key meanwhile: no key ever stands in it twice.
-// * A node's state names its incarnation. What is read of a node counts only if the link that led to it has not changed
+// * A chain only grows at its head, and every change of a link changes its tag. So whoever walked a
+// chain to its
+//   end without its key and then swings the head from the value he began with, knows that nobody
+//   inserted the key meanwhile: no key ever stands in it twice.
+// * A node's state names its incarnation. What is read of a node counts only if the link that led
+// to it has not changed
 //   since: then it was in the chain all the time, and state, hash and keys belong together.
-// * An element ends when its state loses kNodeAlive. A word is changed together with the state (16 bytes), so a change
-//   never lands in a later element that got the same node. Adding to a Stat is more than one store: the adder
-//   registers as a user in the state, and the node is used again only when the last user left.
-// * A dead node is marked (its link is final) and unlinked by whoever meets it first: a thread killed after any
+// * An element ends when its state loses kNodeAlive. A word is changed together with the state (16
+// bytes), so a change
+//   never lands in a later element that got the same node. Adding to a Stat is more than one store:
+//   the adder registers as a user in the state, and the node is used again only when the last user
+//   left.
+// * A dead node is marked (its link is final) and unlinked by whoever meets it first: a thread
+// killed after any
 //   of these steps leaves at most one node that is never used again.
 #pragma once
 #include "runtime/agent/arena.h"
@@ -16,8 +21,8 @@
 
 #pragma GCC visibility push(hidden)
 extern "C" {
-// map_cold.cpp. Takes the dead `node`, to which *prev led as `link`, out of its chain. Returns *prev's new
-// value, or 0: something changed, walk again.
+// map_cold.cpp. Takes the dead `node`, to which *prev led as `link`, out of its chain. Returns
+// *prev's new value, or 0: something changed, walk again.
 uint64_t dj_map_unlink(dj::abi::Map* map, uint64_t* prev, uint64_t link, dj::abi::MapNode* node);
 // Inserts an element; `value`: the word, or the first sample. False: there is one already.
 bool dj_map_insert(dj::abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value);
@@ -53,23 +58,22 @@ inline bool same_keys(const uint64_t* a, const uint64_t* b, uint32_t count) {
   return true;
 }
 
-inline uint64_t* map_head(const abi::Map* map, uint32_t hash) {
-  auto* heads = reinterpret_cast<uint64_t*>(reinterpret_cast<uint64_t>(map) + map->heads);
-  return &heads[hash & map->bucket_mask];
+inline uint32_t link_index(uint64_t link) {
+  return static_cast<uint32_t>(link & abi::kLinkIndexMask);
 }
-
-inline uint32_t link_index(uint64_t link) { return static_cast<uint32_t>(link & abi::kLinkIndexMask); }
 // A word that names node `index` (plus 1; 0: none) after `old` stood in it, without mark.
 inline uint64_t next_link(uint64_t old, uint32_t index) {
   return ((old & ~(abi::kLinkTagOne - 1)) + abi::kLinkTagOne) | index;
 }
 
 inline bool is_alive(uint64_t state) { return (state & abi::kNodeAlive) != 0; }
-inline bool same_element(uint64_t state, uint64_t other) { return ((state ^ other) & ~abi::kNodeUsers) == 0; }
+inline bool same_element(uint64_t state, uint64_t other) {
+  return ((state ^ other) & ~abi::kNodeUsers) == 0;
+}
 
 // One walk along the chain. False: it changed under the walk.
 inline bool map_walk(abi::Map* map, const uint64_t* keys, uint32_t hash, Found* found) {
-  uint64_t* head = map_head(map, hash);
+  uint64_t* head = abi::map_head(map, hash);
   uint64_t* prev = head;
   uint64_t link = abi::load(prev);
   found->first = link;

@@ -1,4 +1,5 @@
-// Contexts and errors, what is rarely called: taking a context from a run that will never give it back, and raising.
+// Contexts and errors, what is rarely called: taking a context from a run that will never give it
+// back, and raising.
 #include "runtime/agent/event_record.h"
 #include "runtime/agent/frame.h"
 
@@ -8,7 +9,8 @@ using agent::arena;
 // All contexts are taken: one whose thread is gone, or whose frame in this thread is.
 extern "C" abi::Context* dj_reclaim_context(uint32_t tid, uint64_t stack) {
   for (uint32_t i = 0; i < arena()->context_count; ++i) {
-    auto* ctx = reinterpret_cast<abi::Context*>(arena()->contexts + uint64_t{i} * arena()->context_bytes);
+    auto* ctx =
+        reinterpret_cast<abi::Context*>(arena()->contexts + uint64_t{i} * arena()->context_bytes);
     uint64_t owner = abi::load(&ctx->owner);
     if (owner == 0 && abi::cas(&ctx->owner, 0, tid)) return ctx;
     bool stale = owner == tid ? agent::frame_is_gone(abi::load(&ctx->stack), stack)
@@ -32,7 +34,8 @@ void send_error(uint32_t site, uint32_t span, uint32_t kind, int64_t a, const ab
   error->tid = static_cast<int32_t>(agent::thread_id());
   constexpr uint32_t kTextAt = sizeof(abi::EventHeader) + sizeof(abi::ErrorPayload);
   error->text = abi::pack_string(kTextAt, text_bytes);
-  for (uint32_t i = 0; i < text_bytes; ++i) record.payload()[sizeof(abi::ErrorPayload) + i] = text->data[i];
+  for (uint32_t i = 0; i < text_bytes; ++i)
+    record.payload()[sizeof(abi::ErrorPayload) + i] = text->data[i];
   record.commit();
 }
 

@@ -1,6 +1,6 @@
-// Restartable sequences: reading this thread's CPU, and adding to a word of this CPU's row with no locked instruction.
-// In the agent struct rseq lies at the link-time constant dj_rseq from the fs base; in djtap's own copy of
-// these sources glibc says where.
+// Restartable sequences: reading this thread's CPU, and adding to a word of this CPU's row with no
+// locked instruction. In the agent struct rseq lies at the link-time constant dj_rseq from the fs
+// base; in djtap's own copy of these sources glibc says where.
 #pragma once
 #include <stdint.h>
 #if __STDC_HOSTED__
@@ -40,9 +40,10 @@ inline uint32_t rseq_cpu() {
 #define DJ_RSEQ_SECTION ".pushsection .dj_rseq_cs, \"a\"\n"
 #endif
 
-// The sequence, from its start (1) to behind its one store (2). The kernel sends a thread that was preempted, moved or
-// interrupted by a signal in between to the landing (4), which the signature precedes; it starts again. The shift
-// sets the sign flag for the ids of unregistered threads. `commit` is the one instruction that stores.
+// The sequence, from its start (1) to behind its one store (2). The kernel sends a thread that was
+// preempted, moved or interrupted by a signal in between to the landing (4), which the signature
+// precedes; it starts again. The shift sets the sign flag for the ids of unregistered threads.
+// `commit` is the one instruction that stores.
 #define DJ_RSEQ_ADD(shift, commit)                                          \
   DJ_RSEQ_SECTION                                                           \
   ".balign 32\n"                                                            \
@@ -55,12 +56,16 @@ inline uint32_t rseq_cpu() {
   "4: jmp 5f\n"                                                             \
   ".popsection\n"                                                           \
   "5: leaq 3b(%%rip), %%r11\n"                                              \
-  "   movq %%r11, " DJ_RSEQ_CS "\n"                                         \
-  "1: movl " DJ_RSEQ_CPU ", %%r11d\n"                                       \
-  "   shll " shift ", %%r11d\n"                                             \
+  "   movq %%r11, " DJ_RSEQ_CS                                              \
+  "\n"                                                                      \
+  "1: movl " DJ_RSEQ_CPU                                                    \
+  ", %%r11d\n"                                                              \
+  "   shll " shift                                                          \
+  ", %%r11d\n"                                                              \
   "   js %l[unregistered]\n" commit "2:\n"
 
-// Adds n to the word at `slot` + (this CPU << shift). False: this thread is not registered, nothing was done.
+// Adds n to the word at `slot` + (this CPU << shift). False: this thread is not registered, nothing
+// was done.
 inline __attribute__((always_inline)) bool rseq_add(uint64_t slot, uint32_t shift, int64_t n) {
 #if !__STDC_HOSTED__
   // What the compiler of the handlers knows to be constants become operands of the instructions.

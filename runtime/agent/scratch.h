@@ -1,5 +1,6 @@
-// Scratch memory of a handler run: strings grow from its start, iterators from its end. The last bytes of the
-// string side are a place to build one more string when the rest is used up; such a string is interned.
+// Scratch memory of a handler run: strings grow from its start, iterators from its end. The last
+// bytes of the string side are a place to build one more string when the rest is used up; such a
+// string is interned.
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/shared/strings.h"
@@ -14,7 +15,8 @@ inline const abi::Str* empty_string() {
       reinterpret_cast<const abi::Strings*>(arena()->strings)->empty);
 }
 
-// Where the next string may be written, max_string bytes of it. Nothing is taken yet. null: no scratch memory.
+// Where the next string may be written, max_string bytes of it. Nothing is taken yet. null: no
+// scratch memory.
 inline abi::Str* string_room(abi::Context* ctx) {
   uint32_t bytes = round_word(sizeof(uint32_t) + arena()->max_string);
   if (ctx->iterators < bytes || ctx->scratch_used > ctx->iterators - bytes) return nullptr;

@@ -9,13 +9,15 @@ namespace dj::agent {
 inline void lower_word(int64_t* word, int64_t code, int64_t flip) {
   int64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
   while ((code ^ flip) < (seen ^ flip)) {
-    if (__atomic_compare_exchange_n(word, &seen, code, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+    if (__atomic_compare_exchange_n(word, &seen, code, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return;
   }
 }
 inline void raise_word(int64_t* word, int64_t code, int64_t flip) {
   int64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
   while ((code ^ flip) > (seen ^ flip)) {
-    if (__atomic_compare_exchange_n(word, &seen, code, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+    if (__atomic_compare_exchange_n(word, &seen, code, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return;
   }
 }
 

@@ -29,8 +29,8 @@ enum Syscall : int64_t {
 };
 constexpr int64_t kEsrch = 3, kEfault = 14, kEinval = 22;
 
-inline int64_t raw_syscall(int64_t number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0,
-                           uint64_t e = 0, uint64_t f = 0) {
+inline int64_t raw_syscall(int64_t number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0,
+                           uint64_t d = 0, uint64_t e = 0, uint64_t f = 0) {
   int64_t result;
   register uint64_t r10 asm("r10") = d;
   register uint64_t r8 asm("r8") = e;

@@ -1,7 +1,8 @@
-// What happens before a hooked system call. SIGTRAP must stay deliverable while int3 sites stand, so it is taken out of
-// every mask, and the application's action for it is kept by us. A thread that is not registered with rseq
-// must look so: vfork children share the parent's area, new threads may have a used one.
-// A changed call is made here, with copies of its arguments: the program's registers and memory stay as they are.
+// What happens before a hooked system call. SIGTRAP must stay deliverable while int3 sites stand,
+// so it is taken out of every mask, and the application's action for it is kept by us. A thread
+// that is not registered with rseq must look so: vfork children share the parent's area, new
+// threads may have a used one. A changed call is made here, with copies of its arguments: the
+// program's registers and memory stay as they are.
 #include "runtime/agent/arena.h"
 #include "runtime/agent/user_memory.h"
 #include "runtime/shared/trap.h"
@@ -21,32 +22,38 @@ constexpr uint64_t kMaskBytes = 8;
 constexpr uint64_t kSigUnblock = 1;
 constexpr uint64_t kCloneVm = 0x100, kCloneSetTls = 0x80000;
 
-// Where the kernel may not copy for us (seccomp), the program's pointer is believed as the program believes it.
+// Where the kernel may not copy for us (seccomp), the program's pointer is believed as the program
+// believes it.
 bool copy_in(void* to, uint64_t from, uint64_t bytes) {
   int64_t read = agent::read_user(to, from, bytes);
   if (read == static_cast<int64_t>(bytes)) return true;
   if (read >= 0 || read == -agent::kEfault) return false;
-  for (uint64_t i = 0; i < bytes; ++i) static_cast<char*>(to)[i] = reinterpret_cast<const char*>(from)[i];
+  for (uint64_t i = 0; i < bytes; ++i)
+    static_cast<char*>(to)[i] = reinterpret_cast<const char*>(from)[i];
   return true;
 }
 bool copy_out(uint64_t to, const void* from, uint64_t bytes) {
   int64_t written = agent::write_user(to, from, bytes);
   if (written == static_cast<int64_t>(bytes)) return true;
   if (written >= 0 || written == -agent::kEfault) return false;
-  for (uint64_t i = 0; i < bytes; ++i) reinterpret_cast<char*>(to)[i] = static_cast<const char*>(from)[i];
+  for (uint64_t i = 0; i < bytes; ++i)
+    reinterpret_cast<char*>(to)[i] = static_cast<const char*>(from)[i];
   return true;
 }
 
-// Makes the call with `*argument` pointing to a copy of the mask without SIGTRAP. False: the mask has none.
+// Makes the call with `*argument` pointing to a copy of the mask without SIGTRAP. False: the mask
+// has none.
 bool call_with_mask(CallFrame* frame, uint64_t CallFrame::*argument, uint64_t size) {
   uint64_t mask;
-  if (frame->*argument == 0 || size != kMaskBytes || !copy_in(&mask, frame->*argument, kMaskBytes)) return false;
+  if (frame->*argument == 0 || size != kMaskBytes || !copy_in(&mask, frame->*argument, kMaskBytes))
+    return false;
   if ((mask & kTrapBit) == 0) return false;
   mask &= ~kTrapBit;
   CallFrame changed = *frame;
   changed.*argument = agent::word(&mask);
-  frame->rax = static_cast<uint64_t>(agent::raw_syscall(static_cast<int64_t>(frame->rax), changed.rdi, changed.rsi,
-                                                        changed.rdx, changed.r10, changed.r8, changed.r9));
+  frame->rax = static_cast<uint64_t>(agent::raw_syscall(static_cast<int64_t>(frame->rax),
+                                                        changed.rdi, changed.rsi, changed.rdx,
+                                                        changed.r10, changed.r8, changed.r9));
   return true;
 }
 
@@ -57,16 +64,19 @@ bool call_with_mask_pair(CallFrame* frame) {
   } pair;
   if (frame->r9 == 0 || !copy_in(&pair, frame->r9, sizeof pair)) return false;
   uint64_t mask;
-  if (pair.mask == 0 || pair.size != kMaskBytes || !copy_in(&mask, pair.mask, kMaskBytes)) return false;
+  if (pair.mask == 0 || pair.size != kMaskBytes || !copy_in(&mask, pair.mask, kMaskBytes))
+    return false;
   if ((mask & kTrapBit) == 0) return false;
   mask &= ~kTrapBit;
   pair.mask = agent::word(&mask);
-  frame->rax = static_cast<uint64_t>(agent::raw_syscall(agent::kSysPselect6, frame->rdi, frame->rsi, frame->rdx,
-                                                        frame->r10, frame->r8, agent::word(&pair)));
+  frame->rax = static_cast<uint64_t>(agent::raw_syscall(agent::kSysPselect6, frame->rdi, frame->rsi,
+                                                        frame->rdx, frame->r10, frame->r8,
+                                                        agent::word(&pair)));
   return true;
 }
 
-// The application's own action for SIGTRAP is a record of ours, which a child (it shares the arena) only reads.
+// The application's own action for SIGTRAP is a record of ours, which a child (it shares the arena)
+// only reads.
 int64_t change_trap_action(const CallFrame* frame) {
   if (frame->r10 != kMaskBytes) return -agent::kEinval;
   abi::AppAction* app = &reinterpret_cast<abi::TrapTable*>(arena()->trap_table)->app;
@@ -88,26 +98,34 @@ bool filter_sigaction(CallFrame* frame) {
   if (frame->rsi == 0 || !copy_in(&wanted, frame->rsi, sizeof wanted)) return false;
   if ((wanted.mask & kTrapBit) == 0) return false;
   wanted.mask &= ~kTrapBit;
-  frame->rax = static_cast<uint64_t>(
-      agent::raw_syscall(agent::kSysRtSigaction, frame->rdi, agent::word(&wanted), frame->rdx, frame->r10));
+  frame->rax = static_cast<uint64_t>(agent::raw_syscall(
+      agent::kSysRtSigaction, frame->rdi, agent::word(&wanted), frame->rdx, frame->r10));
   return true;
 }
 
 bool filter_masks(CallFrame* frame) {
   switch (static_cast<uint32_t>(frame->rax)) {
     case agent::kSysRtSigprocmask:
-      return static_cast<uint32_t>(frame->rdi) != kSigUnblock && call_with_mask(frame, &CallFrame::rsi, frame->r10);
-    case agent::kSysRtSigaction: return filter_sigaction(frame);
-    case agent::kSysRtSigsuspend: return call_with_mask(frame, &CallFrame::rdi, frame->rsi);
-    case agent::kSysPpoll: return call_with_mask(frame, &CallFrame::r10, frame->r8);
-    case agent::kSysPselect6: return call_with_mask_pair(frame);
+      return static_cast<uint32_t>(frame->rdi) != kSigUnblock &&
+             call_with_mask(frame, &CallFrame::rsi, frame->r10);
+    case agent::kSysRtSigaction:
+      return filter_sigaction(frame);
+    case agent::kSysRtSigsuspend:
+      return call_with_mask(frame, &CallFrame::rdi, frame->rsi);
+    case agent::kSysPpoll:
+      return call_with_mask(frame, &CallFrame::r10, frame->r8);
+    case agent::kSysPselect6:
+      return call_with_mask_pair(frame);
     case agent::kSysEpollPwait:
-    case agent::kSysEpollPwait2: return call_with_mask(frame, &CallFrame::r8, frame->r9);
-    default: return false;
+    case agent::kSysEpollPwait2:
+      return call_with_mask(frame, &CallFrame::r8, frame->r9);
+    default:
+      return false;
   }
 }
 
-// The rseq area of the thread whose fs base is `fs`: its cpu_id says "not registered" until the kernel or glibc writes it.
+// The rseq area of the thread whose fs base is `fs`: its cpu_id says "not registered" until the
+// kernel or glibc writes it.
 void unregister_area(uint64_t fs) {
   uint64_t at = fs + static_cast<uint64_t>(agent::rseq_offset()) + agent::kRseqCpu;
   uint32_t cpu, unregistered = ~0u;
@@ -117,7 +135,8 @@ void unregister_area(uint64_t fs) {
 
 void unregister_self() {
   uint64_t fs;
-  asm volatile("movq %%fs:0, %0" : "=r"(fs));  // the thread control block starts with its own address
+  asm volatile("movq %%fs:0, %0"
+               : "=r"(fs));  // the thread control block starts with its own address
   unregister_area(fs);
 }
 
@@ -132,12 +151,16 @@ void prepare_new_thread(const CallFrame* frame) {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
   } args;
   switch (static_cast<uint32_t>(frame->rax)) {
-    case agent::kSysVfork: return unregister_self();
-    case agent::kSysClone: return prepare_clone(frame->rdi, frame->r8);
+    case agent::kSysVfork:
+      return unregister_self();
+    case agent::kSysClone:
+      return prepare_clone(frame->rdi, frame->r8);
     case agent::kSysClone3:
-      if (frame->rsi >= sizeof args && copy_in(&args, frame->rdi, sizeof args)) prepare_clone(args.flags, args.tls);
+      if (frame->rsi >= sizeof args && copy_in(&args, frame->rdi, sizeof args))
+        prepare_clone(args.flags, args.tls);
       return;
-    default: return;
+    default:
+      return;
   }
 }
 

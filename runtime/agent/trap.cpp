@@ -33,8 +33,8 @@ uint64_t* cache_set(const abi::TrapTable* table, uint64_t address, abi::TrapCach
   return (*cache)->words[abi::trap_hash(address) >> 40 & (abi::kTrapSets - 1)];
 }
 
-// A word of the cache: low half of the address and the entry's index plus 1. The entry itself has the last word, so a
-// torn or stale one can only miss.
+// A word of the cache: low half of the address and the entry's index plus 1. The entry itself has
+// the last word, so a torn or stale one can only miss.
 abi::TrapEntry* find_cached(const abi::TrapTable* table, const uint64_t* set, uint64_t address) {
   for (uint32_t way = 0; way < abi::kTrapWays; ++way) {
     uint64_t word = abi::load(&set[way]), index = (word & 0xffffffff) - 1;
@@ -62,8 +62,8 @@ abi::TrapEntry* find_entry(const abi::TrapTable* table, uint64_t address) {
   return entry;
 }
 
-// What the kernel would do without us. The default action happens when this handler has returned: SIGTRAP is
-// blocked until then.
+// What the kernel would do without us. The default action happens when this handler has returned:
+// SIGTRAP is blocked until then.
 void die_of_trap() {
   abi::AppAction standard = {};
   agent::raw_syscall(agent::kSysRtSigaction, kSigtrap, agent::word(&standard), 0, kMaskBytes);

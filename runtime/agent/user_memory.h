@@ -6,8 +6,8 @@ namespace dj::agent {
 
 constexpr uint64_t kPageBytes = 4096;
 
-// Bytes read of `bytes` at `from`, or -errno. A range across pages must be asked for page by page: of one piece
-// the kernel gives all or nothing.
+// Bytes read of `bytes` at `from`, or -errno. A range across pages must be asked for page by page:
+// of one piece the kernel gives all or nothing.
 inline int64_t read_user(void* to, uint64_t from, uint64_t bytes) {
   struct Piece {
     uint64_t base, length;

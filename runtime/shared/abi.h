@@ -13,10 +13,10 @@ namespace dj::abi {
 constexpr uint64_t kMagic = 0x31504154'4a44ull;  // "DJTAP1"
 constexpr uint32_t kVersion = 1;
 constexpr uint32_t kMaxCpus = 512;
-constexpr uint32_t kMaxKeys = 8;          // keys of one array
-constexpr uint32_t kMaxEventArgs = 32;    // arguments of one printf
-constexpr uint32_t kMaxCaptures = 16;     // entry values of one return probe
-constexpr uint32_t kNoSpan = ~0u;           // ErrorEvent::span of an error that a built-in raised
+constexpr uint32_t kMaxKeys = 8;        // keys of one array
+constexpr uint32_t kMaxEventArgs = 32;  // arguments of one printf
+constexpr uint32_t kMaxCaptures = 16;   // entry values of one return probe
+constexpr uint32_t kNoSpan = ~0u;       // ErrorEvent::span of an error that a built-in raised
 
 // Why a hit did not do all it should have. Indexes Header::skipped; names in kSkipNames order.
 enum Skip : uint32_t {
@@ -36,31 +36,33 @@ enum Skip : uint32_t {
 
 // Script errors that a handler can raise. Carried in an ErrorEvent.
 enum ErrorKind : uint32_t {
-  kErrBadAddress,    // a: address
+  kErrBadAddress,  // a: address
   kErrDivideByZero,
-  kErrMaxAction,     // a: the limit
-  kErrNesting,       // a: the limit
-  kErrEmptyStat,     // @min, @max, @avg of an aggregate without a value
-  kErrUser,          // error("text"): text follows
-  kErrScratch,       // a: bytes of scratch memory that a foreach would have needed
+  kErrMaxAction,  // a: the limit
+  kErrNesting,    // a: the limit
+  kErrEmptyStat,  // @min, @max, @avg of an aggregate without a value
+  kErrUser,       // error("text"): text follows
+  kErrScratch,    // a: bytes of scratch memory that a foreach would have needed
 };
 
 // Str: a script string. `len` bytes of data, never a terminating NUL; immutable once its address is
-// known to anyone else. An interned Str (Strings below) is equal to another one iff the addresses are equal.
+// known to anyone else. An interned Str (Strings below) is equal to another one iff the addresses
+// are equal.
 struct Str {
   uint32_t len;
   char data[4];  // really len bytes
 };
 
-// Stat: one aggregate. Each word is updated by a locked instruction of its own. Followed by the histogram words that
-// StatShape asks for. All zero = empty: min and max are stored so that 0 stands for their neutral
-// elements; read them by stat_min() and stat_max() of stat.h.
+// Stat: one aggregate. Each word is updated by a locked instruction of its own. Followed by the
+// histogram words that StatShape asks for. All zero = empty: min and max are stored so that 0
+// stands for their neutral elements; read them by stat_min() and stat_max() of stat.h.
 struct Stat {
   int64_t count, sum;
   int64_t min_word;  // min ^ INT64_MAX
   int64_t max_word;  // max ^ INT64_MIN
 };
-// Histogram words behind a Stat: first 130 if log (bucket of 0 is number 65, see stat.h), then linear.
+// Histogram words behind a Stat: first 130 if log (bucket of 0 is number 65, see stat.h), then
+// linear.
 struct StatShape {
   uint32_t bytes;         // sizeof(Stat) + histograms, multiple of 8
   uint32_t has_log;       // 0 or 1
@@ -80,23 +82,24 @@ struct Header {
   uint64_t magic;
   uint32_t version, cpus;
   uint64_t arena_base, arena_bytes;
-  uint64_t counters;                     // address of row 0
+  uint64_t counters;  // address of row 0
   uint32_t counter_shift, counter_count;
-  uint64_t rings;                        // address of Ring 0; Ring i at rings + i * ring_stride
-  uint64_t ring_stride;                  // ring `cpus` serves threads without rseq
-  uint64_t contexts;                     // address of Context 0
+  uint64_t rings;        // address of Ring 0; Ring i at rings + i * ring_stride
+  uint64_t ring_stride;  // ring `cpus` serves threads without rseq
+  uint64_t contexts;     // address of Context 0
   uint32_t context_bytes, context_count;
-  uint64_t strings;                      // address of Strings
-  uint64_t captures;                     // address of Captures, 0: no return probe needs it
-  uint64_t sites;                        // address of SiteInfo 0
-  uint32_t site_count, max_string;       // MAXSTRINGLEN
+  uint64_t strings;                 // address of Strings
+  uint64_t captures;                // address of Captures, 0: no return probe needs it
+  uint64_t sites;                   // address of SiteInfo 0
+  uint32_t site_count, max_string;  // MAXSTRINGLEN
   uint32_t max_action, max_nesting;
-  uint64_t trap_table;                   // address of TrapTable (trap.h); 0: no int3 site
-  uint64_t target_pid;                   // for target()
-  uint64_t threads;                      // address of the ThreadTable in the target's private page; 0: none
-  uint64_t ticket;                       // random, tells sessions apart
+  uint64_t trap_table;  // address of TrapTable (trap.h); 0: no int3 site
+  uint64_t target_pid;  // for target()
+  uint64_t threads;     // address of the ThreadTable in the target's private page; 0: none
+  uint64_t ticket;      // random, tells sessions apart
   uint64_t session_start_tsc;
-  // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> tsc_shift). tsc_mult 0: ask the kernel
+  // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> tsc_shift). tsc_mult 0: ask the
+  // kernel
   uint64_t tsc_base, time_base_ns, tsc_mult;
   uint64_t tsc_shift;
   // written by handlers
@@ -107,8 +110,9 @@ struct Header {
   uint64_t trap_hits, trap_cache_hits, trap_strays;
 };
 
-// SiteInfo: what probefunc() and pp() say (interned strings, 0 = ""), and the load bias of the site's module
-// (static variables). Written by the controller. First Plan::sites, then Plan::host_probes.
+// SiteInfo: what probefunc() and pp() say (interned strings, 0 = ""), and the load bias of the
+// site's module (static variables). Written by the controller. First Plan::sites, then
+// Plan::host_probes.
 struct SiteInfo {
   uint64_t probefunc, ppfunc, pp, module;
   uint64_t bias;

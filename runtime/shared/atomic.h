@@ -1,4 +1,5 @@
-// Atomic operations on plain words in memory that several processes share. std::atomic needs a hosted library.
+// Atomic operations on plain words in memory that several processes share. std::atomic needs a
+// hosted library.
 #pragma once
 #include <stdint.h>
 
@@ -15,7 +16,8 @@ inline void store(T* p, T value) {
 // The former value.
 inline uint64_t add(uint64_t* p, uint64_t n) { return __atomic_fetch_add(p, n, __ATOMIC_SEQ_CST); }
 inline bool cas(uint64_t* p, uint64_t expected, uint64_t desired) {
-  return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
 }
 
 // Two words, 16-byte aligned, changed together.

@@ -1,6 +1,7 @@
-// Captures: entry values of return probes, on their way from a function's entry to its exit. Keyed by thread, return
-// address slot and probe. An entry is written only by the thread it belongs to; what exceptions and longjmp leave behind
-// is found by its slot, which then lies below the stack pointer.
+// Captures: entry values of return probes, on their way from a function's entry to its exit. Keyed
+// by thread, return address slot and probe. An entry is written only by the thread it belongs to;
+// what exceptions and longjmp leave behind is found by its slot, which then lies below the stack
+// pointer.
 #pragma once
 #include "runtime/shared/abi.h"
 
@@ -19,7 +20,9 @@ struct Captures {
   uint64_t pad[7];
   // Capture[kCaptureWays] per bucket follow
 };
-constexpr uint64_t captures_bytes() { return sizeof(Captures) + sizeof(Capture) * kCaptureWays * kCaptureBuckets; }
+constexpr uint64_t captures_bytes() {
+  return sizeof(Captures) + sizeof(Capture) * kCaptureWays * kCaptureBuckets;
+}
 inline void captures_init(Captures* captures) { captures->bucket_mask = kCaptureBuckets - 1; }
 
 }  // namespace dj::abi

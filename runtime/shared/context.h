@@ -1,23 +1,24 @@
 // Context: scratch memory and limits of one handler run that needs more than registers. Lies in the
-// arena, never on the program's stack. Taken by dj_enter, given back by dj_leave; one that a thread left behind
-// (killed, longjmp out of a signal handler) is found by its owner and stack pointer and reused.
+// arena, never on the program's stack. Taken by dj_enter, given back by dj_leave; one that a thread
+// left behind (killed, longjmp out of a signal handler) is found by its owner and stack pointer and
+// reused.
 #pragma once
 #include "runtime/shared/abi.h"
 
 namespace dj::abi {
 
 struct Context {
-  uint64_t owner;       // 0: free; else the thread's id. Taken by CAS
-  uint64_t stack;       // stack pointer of the run
-  uint32_t raised;      // a script error happened: the handler must leave. Read by generated code
+  uint64_t owner;   // 0: free; else the thread's id. Taken by CAS
+  uint64_t stack;   // stack pointer of the run
+  uint32_t raised;  // a script error happened: the handler must leave. Read by generated code
   uint32_t site;
   int32_t actions_left;
   int32_t nesting_left;
   uint32_t scratch_used;
   uint32_t scratch_bytes;
-  uint32_t iterators;   // offset in scratch of the innermost live foreach; scratch_bytes: none
+  uint32_t iterators;  // offset in scratch of the innermost live foreach; scratch_bytes: none
   uint32_t pad;
-  char scratch[8];      // really scratch_bytes
+  char scratch[8];  // really scratch_bytes
 };
 static_assert(offsetof(Context, raised) == 16);
 

@@ -1,6 +1,6 @@
 // Entries: every agent function that generated handlers call besides the script built-ins
-// (stdlib/builtins.def). extern "C", general registers only, never block, never fault: what goes wrong
-// is counted in Header::skipped or raised as a script error.
+// (stdlib/builtins.def). extern "C", general registers only, never block, never fault: what goes
+// wrong is counted in Header::skipped or raised as a script error.
 //
 // Handlers see these as LLVM bitcode (hot ones are inlined) or as symbols of the agent object
 // (cold ones). Code finds the arena by the constant `dj_arena_base`, which the lowerer defines in
@@ -23,8 +23,10 @@ void dj_count_add(uint32_t counter, int64_t n);
 int64_t dj_count_read(uint32_t counter);
 // Resets counter to 0 (delete). Additions that race with it are kept or lost as a whole.
 void dj_count_clear(uint32_t counter);
-// `rows`: address of row 0 of a scalar aggregate, `stride` bytes a row (one row per CPU and one more).
-void dj_stat_add(dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape* shape, int64_t sample);
+// `rows`: address of row 0 of a scalar aggregate, `stride` bytes a row (one row per CPU and one
+// more).
+void dj_stat_add(dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape* shape,
+                 int64_t sample);
 // op: 0 count, 1 sum, 2 min, 3 max, 4 avg. Sets *empty to 1 when there is no sample (result 0).
 int64_t dj_stat_read(const dj::abi::Stat* rows, uint32_t stride, uint32_t op, uint32_t* empty);
 void dj_stat_clear(dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape* shape);
@@ -34,20 +36,21 @@ void dj_stat_clear(dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShap
 int64_t dj_map_get(dj::abi::Map* map, const uint64_t* keys);
 int64_t dj_map_has(dj::abi::Map* map, const uint64_t* keys);  // 1 or 0
 void dj_map_set(dj::abi::Map* map, const uint64_t* keys, int64_t value);
-// element = element OP operand, created from 0 when absent. Returns the new value; *old gets the former.
-// op: index of ast::BinOp (Add, Sub, Mul, Div, Mod, Shl, Shr, UShr, And, Or, Xor). Div and Mod by 0 are
-// excluded by the caller.
-int64_t dj_map_update(dj::abi::Map* map, const uint64_t* keys, uint32_t op, int64_t operand, int64_t* old);
+// element = element OP operand, created from 0 when absent. Returns the new value; *old gets the
+// former. op: index of ast::BinOp (Add, Sub, Mul, Div, Mod, Shl, Shr, UShr, And, Or, Xor). Div and
+// Mod by 0 are excluded by the caller.
+int64_t dj_map_update(dj::abi::Map* map, const uint64_t* keys, uint32_t op, int64_t operand,
+                      int64_t* old);
 void dj_map_stat_add(dj::abi::Map* map, const uint64_t* keys, int64_t sample);
 int64_t dj_map_stat_read(dj::abi::Map* map, const uint64_t* keys, uint32_t op, uint32_t* empty);
 void dj_map_delete(dj::abi::Map* map, const uint64_t* keys);
 void dj_map_clear(dj::abi::Map* map);
 
 // --- iteration over arrays (cold) ---
-// sort: abi::Sort, with kSortText where the key or value is a string; `sort_arg`: the key's number, or the
-// statistic as dj_stat_read's op.
-// limit < 0: none. Returns an iterator in the context's scratch, or null (raised: no scratch left).
-// The set of elements is fixed here; an element deleted later is passed over.
+// sort: abi::Sort, with kSortText where the key or value is a string; `sort_arg`: the key's number,
+// or the statistic as dj_stat_read's op. limit < 0: none. Returns an iterator in the context's
+// scratch, or null (raised: no scratch left). The set of elements is fixed here; an element deleted
+// later is passed over.
 void* dj_foreach_begin(dj::abi::Context* ctx, dj::abi::Map* map, uint32_t sort, uint32_t sort_arg,
                        uint32_t descending, int64_t limit);
 // Next element: its keys to `keys`, its value (Int, Str) to *value; 0 at the end.
@@ -62,12 +65,13 @@ uint32_t dj_action(dj::abi::Context* ctx);
 // Entering and leaving a script function: 0 when MAXNESTING is exceeded (raised).
 uint32_t dj_nest(dj::abi::Context* ctx);
 void dj_unnest(dj::abi::Context* ctx);
-// Raises a script error from a handler (ctx may be null): sends an ErrorEvent, counts, sets ctx->raised.
-// `span` is the lowerer's index of the script place.
+// Raises a script error from a handler (ctx may be null): sends an ErrorEvent, counts, sets
+// ctx->raised. `span` is the lowerer's index of the script place.
 void dj_raise(dj::abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, int64_t a);
 
 // --- target memory (cold) ---
-// Checked read of size 1, 2, 4 or 8 bytes, zero-extended; *bad set to 1 (result 0) if it cannot be read.
+// Checked read of size 1, 2, 4 or 8 bytes, zero-extended; *bad set to 1 (result 0) if it cannot be
+// read.
 uint64_t dj_read(uint64_t address, uint32_t size, uint32_t* bad);
 
 // --- strings ---
@@ -75,18 +79,20 @@ uint64_t dj_read(uint64_t address, uint32_t size, uint32_t* bad);
 const dj::abi::Str* dj_intern(const dj::abi::Str* s);
 uint32_t dj_str_equal(const dj::abi::Str* a, const dj::abi::Str* b);
 int64_t dj_str_compare(const dj::abi::Str* a, const dj::abi::Str* b);  // <0, 0, >0, bytewise
-const dj::abi::Str* dj_str_concat(dj::abi::Context* ctx, const dj::abi::Str* a, const dj::abi::Str* b);
+const dj::abi::Str* dj_str_concat(dj::abi::Context* ctx, const dj::abi::Str* a,
+                                  const dj::abi::Str* b);
 // format: Str of the script's format text; args as in Format::arguments. In the context's scratch.
-const dj::abi::Str* dj_sprintf(dj::abi::Context* ctx, const dj::abi::Str* format, const uint64_t* args,
-                               uint32_t count);
+const dj::abi::Str* dj_sprintf(dj::abi::Context* ctx, const dj::abi::Str* format,
+                               const uint64_t* args, uint32_t count);
 
 // --- events (hot) ---
 // One printf: bit i of string_mask: args[i] is a Str address, copied into the record.
-void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32_t count, uint32_t string_mask);
+void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32_t count,
+                    uint32_t string_mask);
 // One histogram: the words of the aggregate are copied. For a scalar: rows and stride; for an array
 // element: rows = its Stat, stride = 0. linear: which histogram.
-void dj_event_hist(uint32_t site, const dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape* shape,
-                   uint32_t linear);
+void dj_event_hist(uint32_t site, const dj::abi::Stat* rows, uint32_t stride,
+                   const dj::abi::StatShape* shape, uint32_t linear);
 const dj::abi::Stat* dj_map_stat_at(dj::abi::Map* map, const uint64_t* keys);  // null: absent
 
 // --- return probes (cold) ---
@@ -98,8 +104,9 @@ uint32_t dj_capture_take(uint32_t probe, uint64_t slot, uint64_t* values, uint32
 // --- not called by handlers: the agent's own entry points, resolved by the controller by name ---
 void dj_trap_handler(int signal, void* siginfo, void* ucontext);  // the SIGTRAP action
 void dj_restorer();                                               // its SA_RESTORER
-// Called by the detour of a `syscall` instruction, all registers as the program left them but rcx, r11 and
-// flags. Returns with CF=0: execute the system call with the (perhaps changed) registers; CF=1: skip it, rax is the result.
+// Called by the detour of a `syscall` instruction, all registers as the program left them but rcx,
+// r11 and flags. Returns with CF=0: execute the system call with the (perhaps changed) registers;
+// CF=1: skip it, rax is the result.
 void dj_syscall_hook();
 }
 #pragma GCC visibility pop

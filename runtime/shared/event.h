@@ -1,4 +1,5 @@
-// Records in the rings: what handlers tell the controller. Never reorder: generated code, agent and reader share it.
+// Records in the rings: what handlers tell the controller. Never reorder: generated code, agent and
+// reader share it.
 #pragma once
 #include "runtime/shared/abi.h"
 
@@ -6,9 +7,11 @@ namespace dj::abi {
 
 enum EventKind : uint16_t { kEventPad, kEventPrint, kEventError, kEventHist };
 
-// EventHeader: first bytes of each record. Records are multiples of kEventAlign bytes and never wrap around the ring's end.
+// EventHeader: first bytes of each record. Records are multiples of kEventAlign bytes and never
+// wrap around the ring's end.
 struct EventHeader {
-  uint64_t stamp;   // written last: position of the record in the ring + 1. Anything else: not finished
+  uint64_t
+      stamp;  // written last: position of the record in the ring + 1. Anything else: not finished
   uint64_t tsc;
   uint32_t size;    // whole record, multiple of kEventAlign
   uint16_t kind;    // EventKind
@@ -19,17 +22,19 @@ struct EventHeader {
 constexpr uint32_t kEventAlign = 32;
 static_assert(sizeof(EventHeader) == kEventAlign && offsetof(EventHeader, size) == 16);
 
-// Print: header, count words, string bytes. A string argument's word is packed: offset of its bytes from the
-// record's start in the low half, length in the high half.
-constexpr uint64_t pack_string(uint32_t offset, uint32_t length) { return static_cast<uint64_t>(length) << 32 | offset; }
+// Print: header, count words, string bytes. A string argument's word is packed: offset of its bytes
+// from the record's start in the low half, length in the high half.
+constexpr uint64_t pack_string(uint32_t offset, uint32_t length) {
+  return static_cast<uint64_t>(length) << 32 | offset;
+}
 
 // Error: follows the header.
 struct ErrorPayload {
-  uint32_t error;   // ErrorKind
-  uint32_t span;    // Image::spans
+  uint32_t error;  // ErrorKind
+  uint32_t span;   // Image::spans
   int64_t a;
   int32_t pid, tid;
-  uint64_t text;    // kErrUser: packed string, offset from the record's start
+  uint64_t text;  // kErrUser: packed string, offset from the record's start
 };
 
 // Hist: follows the header; then `words` bucket words.

@@ -1,5 +1,6 @@
-// The one formatter for printf, println and sprintf: the agent's sprintf and the controller's printing of events
-// share it. %d %i %u %x %X %o %p %c %s %%, flags "-+ #0", width, precision, '*'; h, l, ll, j, z, t are passed over.
+// The one formatter for printf, println and sprintf: the agent's sprintf and the controller's
+// printing of events share it. %d %i %u %x %X %o %p %c %s %%, flags "-+ #0", width, precision, '*';
+// h, l, ll, j, z, t are passed over.
 #pragma once
 #include <stdint.h>
 
@@ -15,8 +16,8 @@ struct FormatArg {
 // Which arguments of a format are strings: bit i for argument i.
 uint32_t format_strings(const char* format, uint32_t format_length);
 
-// Writes at most `room` bytes (no NUL) and returns how many the whole text has. A conversion without an
-// argument prints nothing.
+// Writes at most `room` bytes (no NUL) and returns how many the whole text has. A conversion
+// without an argument prints nothing.
 uint64_t format_text(char* out, uint64_t room, const char* format, uint32_t format_length,
                      const FormatArg* args, uint32_t count);
 

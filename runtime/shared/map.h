@@ -1,21 +1,24 @@
-// Map: one array of the script in the arena: a hash table of chains with a fixed number of nodes. Lock-free; how it
-// stays exact is told in agent/map_find.h. Memory: Map, bucket heads, nodes. No address in it: a copy of a fresh
-// Map says the same.
+// Map: one array of the script in the arena: a hash table of chains with a fixed number of nodes.
+// Lock-free; how it stays exact is told in agent/map_find.h. Memory: Map, bucket heads, nodes. No
+// address in it: a copy of a fresh Map says the same.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"
 
 namespace dj::abi {
 
-// A link names a node and carries a tag that changes with every write of the word, so a compare-and-swap with
-// an old link fails even where the same node came back.
+// A link names a node and carries a tag that changes with every write of the word, so a
+// compare-and-swap with an old link fails even where the same node came back.
 constexpr uint32_t kLinkIndexBits = 24;
-constexpr uint64_t kLinkIndexMask = (uint64_t{1} << kLinkIndexBits) - 1;  // index + 1; 0: end of chain
-constexpr uint64_t kLinkMark = uint64_t{1} << kLinkIndexBits;             // the node that holds this link is leaving
+constexpr uint64_t kLinkIndexMask =
+    (uint64_t{1} << kLinkIndexBits) - 1;  // index + 1; 0: end of chain
+constexpr uint64_t kLinkMark = uint64_t{1}
+                               << kLinkIndexBits;  // the node that holds this link is leaving
 constexpr uint64_t kLinkTagOne = kLinkMark << 1;
 constexpr uint32_t kMaxMapEntries = (1u << kLinkIndexBits) - 2;
 
-// MapNode::state: incarnation in the upper half; below it how many are adding to the node's Stat right now.
+// MapNode::state: incarnation in the upper half; below it how many are adding to the node's Stat
+// right now.
 constexpr uint64_t kNodeAlive = 1;     // holds an element of the array
 constexpr uint64_t kNodeUnlinked = 2;  // out of its chain, free as soon as nobody uses its Stat
 constexpr uint64_t kNodeUser = 4;      // one user
@@ -23,8 +26,8 @@ constexpr uint64_t kNodeIncarnation = uint64_t{1} << 32;
 constexpr uint64_t kNodeUsers = kNodeIncarnation - kNodeUser;
 
 struct MapNode {
-  Pair pair;           // first: value (Int, Str); second: state
-  uint64_t link;       // next node of the chain
+  Pair pair;      // first: value (Int, Str); second: state
+  uint64_t link;  // next node of the chain
   uint32_t hash;
   uint32_t next_free;  // index + 1 on the list of free nodes
   uint64_t keys[1];    // really key_count, behind them the Stat of an array of statistics
@@ -55,10 +58,12 @@ constexpr uint32_t map_node_bytes(uint32_t key_count, uint32_t value_bytes) {
   return (static_cast<uint32_t>(offsetof(MapNode, keys)) + 8 * key_count + stat + 15) / 16 * 16;
 }
 constexpr uint64_t map_bytes(uint32_t capacity, uint32_t key_count, uint32_t value_bytes) {
-  return sizeof(Map) + 8ull * map_buckets(capacity) + uint64_t{capacity} * map_node_bytes(key_count, value_bytes);
+  return sizeof(Map) + 8ull * map_buckets(capacity) +
+         uint64_t{capacity} * map_node_bytes(key_count, value_bytes);
 }
 
-// Prepares zero memory of map_bytes(), 64-byte aligned. shape: of an array of statistics, else null.
+// Prepares zero memory of map_bytes(), 64-byte aligned. shape: of an array of statistics, else
+// null.
 inline void map_init(Map* map, uint32_t capacity, uint32_t key_count, const StatShape* shape) {
   map->capacity = capacity;
   map->key_count = key_count;
@@ -82,14 +87,32 @@ inline uint32_t map_used(const Map* map) {
   return fresh < map->capacity ? static_cast<uint32_t>(fresh) : map->capacity;
 }
 
-// Calls visit(const MapNode&, const Stat*) for every element; the Stat is null where elements are words. For the
-// controller: elements that come and go meanwhile may or may not be seen.
+inline uint64_t* map_head(const Map* map, uint32_t hash) {
+  auto* heads = reinterpret_cast<uint64_t*>(reinterpret_cast<uint64_t>(map) + map->heads);
+  return &heads[hash & map->bucket_mask];
+}
+// Whether node `index` is in its chain. One that a killed process was about to insert is not,
+// though filled.
+inline bool map_is_linked(const Map* map, uint32_t index) {
+  uint64_t link = load(map_head(map, load(&map_node(map, index)->hash)));
+  for (uint32_t steps = 0; steps < map->capacity; ++steps) {
+    uint64_t next = link & kLinkIndexMask;
+    if (next == 0 || next > map->capacity) return false;
+    if (next == index + 1) return true;
+    link = load(&map_node(map, static_cast<uint32_t>(next) - 1)->link);
+  }
+  return false;
+}
+
+// Calls visit(const MapNode&, const Stat*) for every element; the Stat is null where elements are
+// words. For the controller: elements that come and go meanwhile may or may not be seen.
 template <typename Visit>
 void map_each(const Map* map, Visit visit) {
   for (uint32_t i = 0; i < map_used(map); ++i) {
     MapNode* node = map_node(map, i);
-    if ((load(&node->pair.second) & kNodeAlive) == 0) continue;
-    visit(*node, map->shape.bytes != 0 ? map_node_stat(map, node) : static_cast<const Stat*>(nullptr));
+    if ((load(&node->pair.second) & kNodeAlive) == 0 || !map_is_linked(map, i)) continue;
+    visit(*node,
+          map->shape.bytes != 0 ? map_node_stat(map, node) : static_cast<const Stat*>(nullptr));
   }
 }
 

@@ -1,7 +1,8 @@
-// Ring: events of one CPU on their way to the controller. Any thread (also of a forked child, also in a signal handler)
-// reserves by CAS on `head`, fills, and commits by the stamp. Only the controller moves `tail`. Full: the event is dropped
-// and counted. A record that nobody finishes (its thread was killed or unwound) is passed by the reader, which finds the
-// next finished one by its stamp.
+// Ring: events of one CPU on their way to the controller. Any thread (also of a forked child, also
+// in a signal handler) reserves by CAS on `head`, fills, and commits by the stamp. Only the
+// controller moves `tail`. Full: the event is dropped and counted. A record that nobody finishes
+// (its thread was killed or unwound) is passed by the reader, which finds the next finished one by
+// its stamp.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"
@@ -12,7 +13,7 @@ namespace dj::abi {
 struct Ring {
   uint64_t head;  // position behind the last reserved byte; positions only grow
   uint64_t pad1[15];
-  uint64_t tail;  // position of the first unread byte; written by the controller
+  uint64_t tail;   // position of the first unread byte; written by the controller
   uint64_t bytes;  // of data, a power of two; written by the controller
   uint64_t pad2[14];
   // data follows
@@ -22,10 +23,12 @@ static_assert(sizeof(Ring) == 256);
 constexpr uint64_t ring_bytes(uint64_t data_bytes) { return sizeof(Ring) + data_bytes; }
 inline void ring_init(Ring* ring, uint64_t data_bytes) { ring->bytes = data_bytes; }
 inline EventHeader* ring_at(Ring* ring, uint64_t position) {
-  return reinterpret_cast<EventHeader*>(reinterpret_cast<char*>(ring + 1) + (position & (ring->bytes - 1)));
+  return reinterpret_cast<EventHeader*>(reinterpret_cast<char*>(ring + 1) +
+                                        (position & (ring->bytes - 1)));
 }
 
-// Room for one record of `size` bytes (multiple of kEventAlign); null: the ring is full. *position is what ring_commit wants.
+// Room for one record of `size` bytes (multiple of kEventAlign); null: the ring is full. *position
+// is what ring_commit wants.
 inline EventHeader* ring_reserve(Ring* ring, uint32_t size, uint64_t* position) {
   for (;;) {
     uint64_t head = load(&ring->head);
@@ -43,7 +46,9 @@ inline EventHeader* ring_reserve(Ring* ring, uint32_t size, uint64_t* position) 
     return ring_at(ring, *position);
   }
 }
-inline void ring_commit(EventHeader* record, uint64_t position) { store(&record->stamp, position + 1); }
+inline void ring_commit(EventHeader* record, uint64_t position) {
+  store(&record->stamp, position + 1);
+}
 
 // --- reader, controller only. Trusts nothing that the target can write ---
 struct RingReader {
@@ -51,8 +56,9 @@ struct RingReader {
   uint64_t abandoned = 0;  // unfinished records passed
   uint32_t size = 0;       // of the record that ring_peek returned, checked
 };
-// The finished record at `reader->position`, or null (none, or not finished yet). give_up: pass unfinished ones. The
-// target may write into it at any time: copy reader->size bytes first, and check what they say.
+// The finished record at `reader->position`, or null (none, or not finished yet). give_up: pass
+// unfinished ones. The target may write into it at any time: copy reader->size bytes first, and
+// check what they say.
 inline const EventHeader* ring_peek(Ring* ring, RingReader* reader, bool give_up) {
   uint64_t head = load(&ring->head);
   if (head - ring->tail > ring->bytes) head = ring->tail;  // scribbled on

@@ -24,11 +24,16 @@ struct StatTotal {
   int64_t get(uint32_t op) const {
     if (count == 0) return 0;
     switch (op) {
-      case kStatCount: return count;
-      case kStatSum: return sum;
-      case kStatMin: return min;
-      case kStatMax: return max;
-      default: return count == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(sum)) : sum / count;
+      case kStatCount:
+        return count;
+      case kStatSum:
+        return sum;
+      case kStatMin:
+        return min;
+      case kStatMax:
+        return max;
+      default:
+        return count == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(sum)) : sum / count;
     }
   }
 };
@@ -70,7 +75,8 @@ inline uint32_t log_bucket(int64_t sample) {
 inline uint32_t linear_bucket(const StatShape& shape, int64_t sample) {
   if (sample < shape.linear_start) return 0;
   uint64_t step = shape.linear_step > 0 ? static_cast<uint64_t>(shape.linear_step) : 1;
-  uint64_t bucket = (static_cast<uint64_t>(sample) - static_cast<uint64_t>(shape.linear_start)) / step;
+  uint64_t bucket =
+      (static_cast<uint64_t>(sample) - static_cast<uint64_t>(shape.linear_start)) / step;
   uint64_t last = shape.linear_count - 1;
   return static_cast<uint32_t>(bucket + 1 < last ? bucket + 1 : last);
 }

@@ -1,5 +1,6 @@
-// Strings: the session's interned strings. Insert-only, lock-free: a text gets one address for the whole session, so
-// equality is equality of addresses and a string in a global or key is one word. Bounded by a budget.
+// Strings: the session's interned strings. Insert-only, lock-free: a text gets one address for the
+// whole session, so equality is equality of addresses and a string in a global or key is one word.
+// Bounded by a budget.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"
@@ -7,13 +8,13 @@
 namespace dj::abi {
 
 struct Strings {
-  uint64_t slot_mask;   // slots - 1
+  uint64_t slot_mask;  // slots - 1
   uint64_t pool_bytes;
-  uint64_t used;        // bytes taken from the pool; may run past pool_bytes when it is full
-  uint64_t dropped;     // strings that found no room
-  uint64_t slots;       // address of slot_mask + 1 words: addresses of Str, 0 empty
+  uint64_t used;     // bytes taken from the pool; may run past pool_bytes when it is full
+  uint64_t dropped;  // strings that found no room
+  uint64_t slots;    // address of slot_mask + 1 words: addresses of Str, 0 empty
   uint64_t pool;
-  uint64_t empty;       // address of the interned ""
+  uint64_t empty;  // address of the interned ""
   uint64_t pad;
 };
 
@@ -37,7 +38,8 @@ inline void strings_init(Strings* strings, uint64_t pool_bytes) {
 
 inline uint64_t hash_bytes(const char* data, uint32_t len) {
   uint64_t h = 0xcbf29ce484222325ull ^ len;
-  for (uint32_t i = 0; i < len; ++i) h = (h ^ static_cast<unsigned char>(data[i])) * 0x100000001b3ull;
+  for (uint32_t i = 0; i < len; ++i)
+    h = (h ^ static_cast<unsigned char>(data[i])) * 0x100000001b3ull;
   return h ^ h >> 29;
 }
 inline bool same_bytes(const Str* s, const char* data, uint32_t len) {
@@ -53,16 +55,19 @@ inline const Str* strings_intern(Strings* strings, const char* data, uint32_t le
   uint64_t* slots = reinterpret_cast<uint64_t*>(strings->slots);
   Str* fresh = nullptr;
   uint64_t at = hash_bytes(data, len) & strings->slot_mask;
-  for (uint64_t probe = 0; probe <= strings->slot_mask; ++probe, at = (at + 1) & strings->slot_mask) {
+  for (uint64_t probe = 0; probe <= strings->slot_mask;
+       ++probe, at = (at + 1) & strings->slot_mask) {
     for (;;) {
       uint64_t word = load(&slots[at]);
       if (word != 0) {
-        if (same_bytes(reinterpret_cast<const Str*>(word), data, len)) return reinterpret_cast<const Str*>(word);
+        if (same_bytes(reinterpret_cast<const Str*>(word), data, len))
+          return reinterpret_cast<const Str*>(word);
         break;  // another text: next slot
       }
       if (fresh == nullptr) {
         uint64_t bytes = (sizeof(uint32_t) + len + 7) / 8 * 8;
-        uint64_t offset = load(&strings->used) >= strings->pool_bytes ? strings->pool_bytes : add(&strings->used, bytes);
+        uint64_t offset = load(&strings->used) >= strings->pool_bytes ? strings->pool_bytes
+                                                                      : add(&strings->used, bytes);
         if (offset + bytes > strings->pool_bytes) {
           add(&strings->dropped, 1);
           return nullptr;

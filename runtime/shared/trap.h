@@ -1,7 +1,8 @@
-// TrapTable: from the address of an int3 to where its thread goes on. Written by the controller while all threads are
-// stopped, read by the SIGTRAP handler without locks; with a per-CPU 4-way set-associative cache in front (Hiramatsu,
-// "Scalability Efforts for Kprobes", LinuxCon Japan 2014). A cache word packs the low half of an address and the index of
-// its entry, so a torn or stale word can only miss.
+// TrapTable: from the address of an int3 to where its thread goes on. Written by the controller
+// while all threads are stopped, read by the SIGTRAP handler without locks; with a per-CPU 4-way
+// set-associative cache in front (Hiramatsu, "Scalability Efforts for Kprobes", LinuxCon Japan
+// 2014). A cache word packs the low half of an address and the index of its entry, so a torn or
+// stale word can only miss.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"
@@ -21,18 +22,19 @@ struct TrapCache {
   uint64_t pad[7];
 };
 
-// What the application wants done with SIGTRAP (it believes it installed this); the kernel's struct sigaction.
+// What the application wants done with SIGTRAP (it believes it installed this); the kernel's struct
+// sigaction.
 struct AppAction {
   uint64_t handler, flags, restorer, mask;
 };
 
 struct TrapTable {
-  uint64_t mask;        // entries - 1
+  uint64_t mask;  // entries - 1
   uint64_t count;
-  uint64_t entries;     // address
-  uint64_t caches;      // address of TrapCache 0; one per CPU and one more
-  uint64_t cache_on;    // 0: the table alone (benchmarks)
-  AppAction app;        // written by the agent's system call hook, first by the controller
+  uint64_t entries;   // address
+  uint64_t caches;    // address of TrapCache 0; one per CPU and one more
+  uint64_t cache_on;  // 0: the table alone (benchmarks)
+  AppAction app;      // written by the agent's system call hook, first by the controller
 };
 
 // Entries for `sites` addresses at a load of at most 1/2.
@@ -42,7 +44,8 @@ constexpr uint64_t trap_entries(uint64_t sites) {
   return n;
 }
 constexpr uint64_t trap_table_bytes(uint64_t sites, uint32_t cpus) {
-  return (sizeof(TrapTable) + 63) / 64 * 64 + trap_entries(sites) * sizeof(TrapEntry) + sizeof(TrapCache) * (cpus + 1);
+  return (sizeof(TrapTable) + 63) / 64 * 64 + trap_entries(sites) * sizeof(TrapEntry) +
+         sizeof(TrapCache) * (cpus + 1);
 }
 // Of zero memory of trap_table_bytes(sites, cpus), 64-byte aligned.
 inline void trap_table_init(TrapTable* table, uint64_t sites, uint32_t cpus) {
@@ -56,12 +59,15 @@ inline uint64_t trap_hash(uint64_t address) {
   uint64_t h = address * 0x9e3779b97f4a7c15ull;
   return h ^ h >> 32;
 }
-inline TrapEntry* trap_entry(const TrapTable* table, uint64_t index) { return reinterpret_cast<TrapEntry*>(table->entries) + index; }
+inline TrapEntry* trap_entry(const TrapTable* table, uint64_t index) {
+  return reinterpret_cast<TrapEntry*>(table->entries) + index;
+}
 // False: the table is full (more than `sites` of init).
 inline bool trap_table_insert(TrapTable* table, uint64_t address, uint64_t detour) {
   if (2 * table->count > table->mask) return false;
   uint64_t at = trap_hash(address) & table->mask;
-  while (trap_entry(table, at)->address != 0 && trap_entry(table, at)->address != address) at = (at + 1) & table->mask;
+  while (trap_entry(table, at)->address != 0 && trap_entry(table, at)->address != address)
+    at = (at + 1) & table->mask;
   if (trap_entry(table, at)->address == 0) table->count++;
   trap_entry(table, at)->detour = detour;
   store(&trap_entry(table, at)->address, address);

@@ -1,0 +1,82 @@
+// TestArena: a formatted data arena for the agent's unit tests, shared with forked children as with
+// a target.
+#pragma once
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/shared/capture.h"
+#include "runtime/shared/entries.h"
+#include "runtime/shared/ring.h"
+#include "runtime/shared/strings.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+
+constexpr uint64_t kTestRingBytes = 1 << 16;
+
+class TestArena : public testing::Test {
+ protected:
+  void SetUp() override {
+    void* at = reinterpret_cast<void*>(dj_arena_base);
+    ASSERT_EQ(at, mmap(at, kBytes, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+    next_ = dj_arena_base + 4096;
+    abi::Header& header = this->header();
+    header.cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
+    header.counter_shift = 7;
+    header.counter_count = 8;
+    header.counters = take((header.cpus + 1) << header.counter_shift);
+    header.ring_stride = abi::ring_bytes(kTestRingBytes);
+    header.rings = take(header.ring_stride * (header.cpus + 1));
+    for (uint32_t i = 0; i <= header.cpus; ++i) abi::ring_init(ring(i), kTestRingBytes);
+    header.context_bytes = 16384;
+    header.context_count = 4;
+    header.contexts = take(uint64_t{header.context_bytes} * header.context_count);
+    header.strings = take(abi::strings_bytes(kStringBytes));
+    abi::strings_init(reinterpret_cast<abi::Strings*>(header.strings), kStringBytes);
+    header.captures = take(abi::captures_bytes());
+    abi::captures_init(reinterpret_cast<abi::Captures*>(header.captures));
+    header.max_string = 64;
+    header.max_action = 1000;
+    header.max_nesting = 10;
+    header.target_pid = static_cast<uint64_t>(getpid());
+  }
+  void TearDown() override { munmap(reinterpret_cast<void*>(dj_arena_base), kBytes); }
+
+  abi::Header& header() { return *reinterpret_cast<abi::Header*>(dj_arena_base); }
+  uint64_t take(uint64_t bytes) {
+    uint64_t at = next_;
+    next_ = (next_ + bytes + 127) / 128 * 128;
+    EXPECT_LE(next_, dj_arena_base + kBytes);
+    return at;
+  }
+  abi::Ring* ring(uint32_t i) {
+    return reinterpret_cast<abi::Ring*>(header().rings + i * header().ring_stride);
+  }
+  abi::Map* make_map(uint32_t capacity, uint32_t keys, const abi::StatShape* shape = nullptr) {
+    auto* map =
+        reinterpret_cast<abi::Map*>(take(abi::map_bytes(capacity, keys, shape ? shape->bytes : 8)));
+    abi::map_init(map, capacity, keys, shape);
+    return map;
+  }
+  // A Str that is not interned; lives as long as the fixture.
+  const abi::Str* str(std::string_view text) {
+    auto* made = reinterpret_cast<abi::Str*>(take(sizeof(abi::Str) + text.size()));
+    made->len = static_cast<uint32_t>(text.size());
+    std::memcpy(made->data, text.data(), text.size());
+    return made;
+  }
+  static std::string text(const abi::Str* s) { return {s->data, s->len}; }
+
+  static constexpr uint64_t kBytes = 64 << 20, kStringBytes = 1 << 20;
+  uint64_t next_ = 0;
+};
+
+}  // namespace dj
