@@ -5,6 +5,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 
@@ -66,6 +67,33 @@ TEST_F(Counters, ExactWithThreadsThatPreemptEachOtherAndMove) {
   EXPECT_EQ(dj_count_read(0), int64_t{kThreads} * kAdds);
   EXPECT_EQ(dj_count_read(1), static_cast<int64_t>(signals));
   EXPECT_GT(signals, 100u);
+}
+
+// Moves the thread to the other CPU wherever it stands: also between reading its CPU and adding.
+void move_in_signal(int) {
+  static int turn;
+  pin(__atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % 2);
+}
+
+TEST_F(Counters, ExactWithThreadsMovedInsideTheSequence) {
+  if (header().cpus < 2) GTEST_SKIP() << "one CPU: nobody to collide with";
+  constexpr int kThreads = 2, kAdds = 100'000'000;
+  signal(SIGUSR1, move_in_signal);
+  std::atomic<int> running = kThreads;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kAdds; ++i) dj_count_add(4, 1);
+      --running;
+    });
+  }
+  while (running > 0) {
+    for (std::thread& thread : threads) pthread_kill(thread.native_handle(), SIGUSR1);
+    usleep(20);
+  }
+  for (std::thread& thread : threads) thread.join();
+  signal(SIGUSR1, SIG_DFL);
+  EXPECT_EQ(dj_count_read(4), int64_t{kThreads} * kAdds);
 }
 
 TEST_F(Counters, ExactWithForkedChildren) {
