@@ -5,7 +5,7 @@ import pytest
 
 from support.paths import victim
 
-PLACE = re.compile(r"^ *--> ([^\n:]+):(\d+):(\d+)\n *\|\n *(\d+) \| ([^\n]*)\n *\| ( *)(\^+)", re.M)
+PLACE = re.compile(r"^ *--> ([^\n:]+):(\d+):(\d+)\n *\|\n *(\d+) \| ([^\n]*)\n *\| ([ -]*)(\^+)", re.M)
 
 
 class Shown:
@@ -51,7 +51,7 @@ CASES = {
     "no such function": ('probe func("wrok") { n++ }', COUNT, "DJ3", '"wrok"', ["wrok"], ["work", "searched"]),
     "no such function in a process": ('probe process.function("wrok") { n++ }', COUNT, "DJ3", '"wrok"', ["wrok"], ["work"]),
     "no such variable": ('probe func("text") { n += $strng }', ARGS, "DJ3", "$strng", ["strng"], ["$string"]),
-    "no such member": ('probe func("list") { n += $head->vlaue }', ARGS, "DJ3", "vlaue", ["vlaue"], ["value"]),
+    "no such member": ('probe func("list") { n += $head->vlaue }', ARGS, "DJ3", "->vlaue", ["vlaue"], ["value"]),
     "no such script function": ("probe begin { print(user_strng(1)) }", [], "DJ2", "user_strng", ["user_strng"], ["user_string"]),
     "misspelled print": ('probe begin { prnt("x") }', [], "DJ2", "prnt", ["prnt"], ["print", "printf"]),
     "misspelled begin": ("probe beginn { exit() }", [], "DJ3", "beginn", ["beginn"], ["begin"]),
@@ -63,7 +63,7 @@ CASES = {
     "types in conflict": ('global g probe begin { g = 1; g = "x" }', [], "DJ2", '"x"', ["g"], []),
     "too few arguments": ("function f(a, b) { return a + b } probe begin { print(f(1)) }", [], "DJ2", "f(1)", ["f"], []),
     "unclosed string": ('probe begin { print("abc) }', [], "DJ1", '"abc) }', ["string"], []),
-    "unclosed brace": ("probe begin { print(1)\n", [], "DJ1", None, [], ["opened here"]),
+    "unclosed brace": ("probe begin { print(1)\n", [], "DJ1", "{", ["never closed"], []),
     "unclosed angle body": ("probe begin < n++\n", [], "DJ1", None, [], ["(a > b)"]),
     "keyword": ("porbe begin { exit() }", [], "DJ1", "porbe", [], ["probe"]),
     "printf without an argument": ('probe begin { printf("%d %s\\n", 1) }', [], "DJ2", "%s", [], []),
@@ -142,6 +142,6 @@ def test_script_file_is_missing(djtap_once):
 
 
 def test_run_time_error_shows_script_place(djtap_once):
-    result = djtap_once("-e", "global n\nprobe begin { n = 3 / nothing; exit() }")
+    result = djtap_once("-e", "global n\nprobe begin { n = 3 / nothing } probe begin { exit() }")
     assert re.search(r"^ERROR: division by 0.* near .*2:", result.stderr, re.M), result
     assert result.returncode == 5, result

@@ -123,9 +123,9 @@ def test_source_lines(djtap, form):
     result = djtap("-e", script, "-c", victim(form))
     numbers = result.globals
     assert numbers["body"] == result.facts["loop passes"], result
-    assert numbers["second"] == 10 and numbers["out"] == 10, result
-    if form == "lines_O0":
-        assert numbers["odd"] == result.facts["odd branches"], result
+    assert numbers["second"] == 10 and numbers["odd"] == result.facts["odd branches"], result
+    if form == "lines_O0":  # the optimizer makes several places of that line
+        assert numbers["out"] == 10, result
 
 
 def test_begin_end_order(djtap_once):
@@ -163,7 +163,7 @@ def test_timer_seconds(djtap_once):
 
 
 def test_probe_names(djtap):
-    script = 'probe func("work") { if (n++ == 0) printf("%s|%s|%s\\n", ppfunc(), probefunc(), pp()) }'
+    script = 'global n probe func("work") { if (n++ == 0) printf("%s|%s|%s\\n", ppfunc(), probefunc(), pp()) }'
     line = djtap("-e", script, "-c", victim("count")).stdout
     match = re.search(r"^work\|work\|(.*)$", line, re.M)
     assert match and "work" in match.group(1), line

@@ -10,7 +10,7 @@ FORMS = ["args", "args_O0"]
 
 def printed(djtap, point, body, program="args"):
     """What the body prints at its first hit, as one line."""
-    result = djtap("-e", f'probe {point} {{ if (hits++ == 0) {{ {body} }} }}', "-c", victim(program))
+    result = djtap("-e", f'global hits probe {point} {{ if (hits++ == 0) {{ {body} }} }}', "-c", victim(program))
     assert result.returncode == 0 and "ERROR" not in result.stderr, result
     return result
 
@@ -104,7 +104,7 @@ def test_defined(djtap):
 def test_every_call_with_four_threads(djtap):
     script = 'probe func("work") { sum += $n; per_id[$id] += $n; if ($id < 0 || $id > 3) wrong++ }'
     result = djtap("-e", script, "-c", f"{victim('count')} 20000")
-    assert result.globals == {"sum": result.facts["sum"]}, result
+    assert result.globals == {"sum": result.facts["sum"], "wrong": 0}, result
     assert dict(result.array("per_id")) == {str(i): str(20000 * 19999 // 2) for i in range(4)}, result
 
 
@@ -118,13 +118,13 @@ def test_printf_of_every_call_is_complete_and_in_order(djtap):
 
 
 def test_identity_of_the_process(djtap):
-    script = """probe func("work") { if (n++ == 0) printf("%s %d %d %d\\n", execname(), pid() == target(), uid(), cpu() >= 0) }"""
+    script = """global n probe func("work") { if (n++ == 0) printf("%s %d %d %d\\n", execname(), pid() == target(), uid(), cpu() >= 0) }"""
     result = djtap("-e", script, "-c", victim("count"))
     assert re.search(r"^count 1 \d+ 1$", result.stdout, re.M), result
 
 
 def test_time_passes(djtap):
-    script = """global entered probe func("main") { entered = gettimeofday_ns() }
+    script = """global entered, n probe func("main") { entered = gettimeofday_ns() }
         probe func("work") { if (n++ == 0) printf("after %d ns at %d s\\n", gettimeofday_ns() - entered, gettimeofday_s()) }"""
     result = djtap("-e", script, "-c", victim("count"))
     elapsed, now = map(int, re.search(r"^after (\d+) ns at (\d+) s$", result.stdout, re.M).groups())

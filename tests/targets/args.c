@@ -32,7 +32,7 @@ struct flags {
 };
 
 struct node* global_list;
-static int static_number = 4711;
+static volatile int static_number = 4711;
 volatile long sink;
 
 NOINLINE void narrow(int8_t i8, uint8_t u8, int16_t i16, uint16_t u16, bool yes, char letter) {
