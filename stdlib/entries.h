@@ -21,7 +21,8 @@ const dj::abi::Str* dj_pp(uint32_t site);
 void dj_exit();
 void dj_user_error(dj::abi::Context* ctx, const dj::abi::Str* text);
 int64_t dj_strlen(const dj::abi::Str* s);
-const dj::abi::Str* dj_substr(dj::abi::Context* ctx, const dj::abi::Str* s, int64_t start, int64_t length);
+const dj::abi::Str* dj_substr(dj::abi::Context* ctx, const dj::abi::Str* s, int64_t start,
+                              int64_t length);
 int64_t dj_isinstr(const dj::abi::Str* text, const dj::abi::Str* part);
 int64_t dj_strtol(const dj::abi::Str* s, int64_t base);
 const dj::abi::Str* dj_user_string(dj::abi::Context* ctx, int64_t address);

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "runtime/agent/test_arena.h"
+#include "runtime/agent/arena_support.h"
 #include "runtime/shared/stat.h"
 
 // The test's stand-ins for what the lowerer defines.

@@ -8,7 +8,7 @@
 #include <map>
 #include <thread>
 
-#include "runtime/agent/test_arena.h"
+#include "runtime/agent/arena_support.h"
 #include "runtime/shared/stat.h"
 
 namespace dj {

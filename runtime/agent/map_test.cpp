@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "runtime/agent/test_arena.h"
+#include "runtime/agent/arena_support.h"
 #include "runtime/shared/stat.h"
 
 namespace dj {

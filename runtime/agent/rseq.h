@@ -4,7 +4,7 @@
 #pragma once
 #include <stdint.h>
 #if __STDC_HOSTED__
-#include <sys/rseq.h>
+extern "C" const int64_t __rseq_offset;  // glibc's
 #endif
 
 namespace dj::agent {

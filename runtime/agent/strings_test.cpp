@@ -4,7 +4,7 @@
 #include <set>
 #include <thread>
 
-#include "runtime/agent/test_arena.h"
+#include "runtime/agent/arena_support.h"
 #include "runtime/shared/format.h"
 #include "stdlib/entries.h"
 

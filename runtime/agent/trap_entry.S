@@ -1,4 +1,4 @@
-// Entries that C++ cannot be: the return from the SIGTRAP action, and the hook of `syscall` instructions.
+// Entries that C++ cannot be: the return from the SIGTRAP action, the hook of system calls.
         .text
         .globl  dj_restorer, dj_syscall_hook
         .hidden dj_restorer, dj_syscall_hook, dj_syscall_filter
@@ -8,8 +8,8 @@ dj_restorer:
         movl    $15, %eax               // rt_sigreturn
         syscall
 
-// The registers of the system call as a CallFrame (syscall_filter.cpp). Nothing stays on the stack: a vfork child
-// comes back on the same one. rcx, r11 and flags are the system call's to change.
+// The registers of the system call as a CallFrame (syscall_filter.cpp). Nothing stays on the stack:
+// a vfork child comes back on the same one. rcx, r11 and flags are the system call's to change.
 dj_syscall_hook:
         pushq   %r9
         pushq   %r8

@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-#include "runtime/agent/test_arena.h"
+#include "runtime/agent/arena_support.h"
 
 extern "C" {
 void dj_test_int3();
