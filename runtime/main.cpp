@@ -58,9 +58,9 @@ void dump(const Options& options, const char* stage, const std::string& text) {
 }
 
 // The target as the command line names it; null when there is none.
-Result<std::optional<TracedProcess>> find_target(const Options& options) {
+Result<std::optional<TracedProcess>> find_target(const Options& options, const sigset_t& child_mask) {
   if (!options.command.empty()) {
-    DJ_TRY(TracedProcess process, TracedProcess::launch(options.command));
+    DJ_TRY(TracedProcess process, TracedProcess::launch(options.command, child_mask));
     return std::optional<TracedProcess>(std::move(process));
   }
   if (options.pid) {
@@ -95,7 +95,7 @@ int list_points(const Options& options) {
   uint32_t file = sources.add("<command line>", "probe " + *options.list + " {}");
   Diags diags;
   ast::Script script = parse(sources, file, {}, diags);
-  Result<std::optional<TracedProcess>> process = find_target(options);
+  Result<std::optional<TracedProcess>> process = find_target(options, HeldSignals().before());
   if (!process.ok()) return target_failure(options, process.error());
   std::string text;
   if (diags.ok()) text = list(script.probes.front().points, target_files(process.value()), options.list_variables, diags);
@@ -180,7 +180,7 @@ void print_sites(const Options& options, const Session& session, StageClock& clo
 
 // From compiled code to the end of the session. Returns the exit code.
 int run_session(const Options& options, const Sources& sources, Compiled& compiled, std::optional<TracedProcess>& process,
-                ModuleCodes& codes, StageClock& clock) {
+                ModuleCodes& codes, StageClock& clock, std::optional<HeldSignals>& held) {
   Result<Output> opened = Output::open(options.output_path);
   if (!opened.ok()) return fail(options, kExitUsage, opened.error().message);
   Output output = opened.take();
@@ -223,6 +223,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   report_skips(session.header());
   if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
   if (process && process->is_child) {
+    held.reset();  // Ctrl-C may end the wait
     std::optional<int> status = watch->wait_status(-1);
     return status ? child_exit_code(*status) : kExitOwnFailure;
   }
@@ -231,6 +232,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
 
 int run(const Options& options) {
   if (options.list) return list_points(options);
+  std::optional<HeldSignals> held(std::in_place);
   StageClock clock(options.verbose > 0);
   Result<std::string> text = read_script(options);
   if (!text.ok()) return fail(options, kExitUsage, text.error().message);
@@ -254,7 +256,7 @@ int run(const Options& options) {
   if (options.stop_after == Stage::Check) return print_diags(diags, sources, options), kExitOk;
   // From here on, every name is an id and every expression has a type.
 
-  Result<std::optional<TracedProcess>> found = find_target(options);
+  Result<std::optional<TracedProcess>> found = find_target(options, held->before());
   if (!found.ok()) return target_failure(options, found.error());
   std::optional<TracedProcess> process = found.take();
   clock.done("target", process ? fmt::format("pid {}, {} modules", process->pid, process->modules.size()) : "none");
@@ -273,7 +275,7 @@ int run(const Options& options) {
   Status compiled_ok = compile_for(options, process, codes, compiled, clock);
   if (!compiled_ok.ok()) return fail(options, kExitScript, compiled_ok.error().message);
   if (options.stop_after == Stage::Lower) return kExitOk;
-  return run_session(options, sources, compiled, process, codes, clock);
+  return run_session(options, sources, compiled, process, codes, clock, held);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ int64_t dj_tid() { return agent::thread_id(); }
 int64_t dj_uid() { return agent::raw_syscall(agent::kSysGetuid); }
 
 const abi::Str* dj_execname(abi::Context* ctx) {
-  constexpr uint64_t kGetName = 15;  // PR_GET_NAME
+  constexpr uint64_t kGetName = 16;  // PR_GET_NAME
   char name[16] = {};
   agent::raw_syscall(agent::kSysPrctl, kGetName, agent::word(name));
   uint32_t length = 0;

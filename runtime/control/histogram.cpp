@@ -69,7 +69,9 @@ std::string log_label(size_t i) {
 
 std::string draw_log_histogram(std::span<const int64_t> counts) {
   std::vector<Bucket> buckets;
-  for (size_t i = 0; i < counts.size(); ++i) buckets.push_back({log_label(i), counts[i]});
+  // Negative buckets only where there are negative values.
+  bool negative = std::any_of(counts.begin(), counts.begin() + kLogZero, [](int64_t count) { return count > 0; });
+  for (size_t i = negative ? 0 : kLogZero; i < counts.size(); ++i) buckets.push_back({log_label(i), counts[i]});
   return draw(buckets);
 }
 

@@ -44,6 +44,14 @@ Result<int> make_timer(uint64_t interval_ns) {
   return fd;
 }
 
+sigset_t ending_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
 // Who an epoll event is about: the pidfd, the signalfd, or timer number n.
 enum : uint64_t { kPid = ~0ull, kSignal = ~1ull };
 
@@ -57,17 +65,15 @@ Status watch(int epoll, int fd, uint64_t who) {
 
 }  // namespace
 
-Result<Ended> run_loop(LoopActions& actions) {
-  sigset_t signals, before;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  sigprocmask(SIG_BLOCK, &signals, &before);
-  struct Restore {
-    sigset_t& mask;
-    ~Restore() { sigprocmask(SIG_SETMASK, &mask, nullptr); }
-  } restore{before};
+HeldSignals::HeldSignals() {
+  sigset_t signals = ending_signals();
+  sigprocmask(SIG_BLOCK, &signals, &before_);
+}
 
+HeldSignals::~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+Result<Ended> run_loop(LoopActions& actions) {
+  sigset_t signals = ending_signals();
   Fd epoll(epoll_create1(EPOLL_CLOEXEC));
   Fd signal_fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (epoll.get() < 0 || signal_fd.get() < 0) return system_error("epoll");

@@ -1,6 +1,8 @@
 // The loop: what djtap does while the target runs. Waits for the target's end, a signal, timers and
 // exit(), and empties the rings in between. Holds no ptrace.
 #pragma once
+#include <signal.h>
+
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -31,8 +33,21 @@ struct LoopActions {
   std::function<bool()> output_closed;
 };
 
-// Runs until one of Ended. Blocks SIGINT and SIGTERM for the calling thread meanwhile (a signalfd takes
-// them); call after the child was started, so that it does not inherit the mask.
+// HeldSignals: scope in which SIGINT and SIGTERM wait for the loop instead of ending djtap, so that they never fall
+// between arming and the loop, or into disarming.
+class HeldSignals {
+ public:
+  HeldSignals();
+  ~HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;
+  // The mask from before, for the child.
+  const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t before_;
+};
+
+// Runs until one of Ended. The caller holds HeldSignals; a signalfd takes the signals out.
 Result<Ended> run_loop(LoopActions& actions);
 
 }  // namespace dj

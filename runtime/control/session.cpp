@@ -29,8 +29,8 @@ UnstartedChild::~UnstartedChild() {
   if (pid_ > 0) kill(pid_, SIGKILL);
 }
 
-Result<TracedProcess> TracedProcess::launch(const std::vector<std::string>& command) {
-  DJ_TRY(Launched launched, dj::launch(command));
+Result<TracedProcess> TracedProcess::launch(const std::vector<std::string>& command, const sigset_t& signal_mask) {
+  DJ_TRY(Launched launched, dj::launch(command, {signal_mask}));
   TracedProcess process;
   process.pid = launched.pid;
   process.is_child = true;

@@ -47,7 +47,8 @@ struct TracedProcess {
   bool rseq_registered = false;
   int64_t rseq_offset = 0;
 
-  static Result<TracedProcess> launch(const std::vector<std::string>& command);
+  // signal_mask: what the program starts with.
+  static Result<TracedProcess> launch(const std::vector<std::string>& command, const sigset_t& signal_mask);
   static Result<TracedProcess> open(pid_t pid);
   // Paths of its modules for resolve(): the executable first, no vdso.
   std::vector<std::string> module_paths() const;
