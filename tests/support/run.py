@@ -80,9 +80,13 @@ def session_members(session):
     return members
 
 
-def reap_session(session):
-    """Kills what is left of a session; returns what there was."""
+def reap_session(session, patience=0.0):
+    """Kills what is left of a session after some seconds; returns what there was."""
+    deadline = time.monotonic() + patience
     left = session_members(session)
+    while left and time.monotonic() < deadline:
+        time.sleep(0.01)
+        left = session_members(session)
     for pid in left:
         try:
             os.kill(pid, signal.SIGKILL)
@@ -107,7 +111,7 @@ def run(args, *, prefix=(), binary=None, timeout=60, stdin=None, cwd=None, env=N
         out, err = process.communicate()
         raise AssertionError(f"longer than {timeout} s: " + str(Result(words, decode(out), decode(err), -1))) from None
     result = Result(words, decode(out), decode(err), process.returncode)
-    left = reap_session(process.pid)
+    left = reap_session(process.pid, patience=1.0)  # a killed child takes a moment to be gone
     assert may_leave or not left, f"left processes {left} behind: {result}"
     return result
 
