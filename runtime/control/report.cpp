@@ -115,12 +115,13 @@ void report_sites(const std::vector<InstalledSite>& sites) {
 void warn_skipped_sites(const std::vector<InstalledSite>& sites) {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const InstalledSite& site : sites) {
-    if (site.state == SiteState::Skipped) by_reason[site.reason].push_back(site.symbol);
+    // The detail in parentheses is for --probes; here sites of one kind are one line.
+    if (site.state == SiteState::Skipped) by_reason[site.reason.substr(0, site.reason.find(" ("))].push_back(site.symbol);
   }
   for (const auto& [reason, symbols] : by_reason) {
     std::string names = fmt::format("{}", fmt::join(symbols.begin(), symbols.begin() + std::min<size_t>(3, symbols.size()), ", "));
     fmt::print(stderr, "WARNING: {} not probed [SKIPPED: {}]: {}{}\n", symbols.size() == 1 ? "1 site" : fmt::format("{} sites", symbols.size()),
-               reason, names, symbols.size() > 3 ? " ..." : "");
+               reason, names, symbols.size() > 3 ? " ... (all by --probes)" : "");
   }
 }
 
