@@ -1,11 +1,12 @@
 """Nothing a script does harms the program it traces, and nothing is lost without being told."""
+import random
 import re
 import signal
 import time
 
 import pytest
 
-from support import process
+from support import process, run
 from support.paths import victim
 
 COUNT = 'probe func("work") { calls++ }'
@@ -120,6 +121,23 @@ def test_killed_tracer_leaves_the_target_running(background, program, delay):
     target.tell("quit")
     end = target.finish()
     assert end.returncode == 0 and end.facts["work calls"] == 100000, end
+
+
+def test_killed_tracer_at_random_moments(mode_options, program):
+    """Most of all while it borrows a thread and patches."""
+    seed = random.randrange(10**6)
+    moments = random.Random(seed)
+    script = COUNT + ' probe func("work").return { r++ } probe func("libc.so.6!*printf*") { p++ }'
+    for round_number in range(40):
+        target = program(victim("commander"))
+        target.wait_for("pid: ")
+        with run.Background(run.command([*mode_options, "-e", script, "-p", target.pid])) as tracer:
+            time.sleep(moments.uniform(0.02, 0.15))
+            tracer.signal(signal.SIGKILL)
+        target.tell("call 1000")
+        target.tell("quit")
+        end = target.finish()
+        assert end.returncode == 0 and end.facts["work calls"] == 1000, f"seed {seed}, round {round_number}: {end}"
 
 
 def test_killed_tracer_leaves_a_launched_target_running(background):

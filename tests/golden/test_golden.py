@@ -4,7 +4,8 @@ script/ program/ plan/ ir/   the stage's dump on stdout
 ko/                          the diagnostics on stderr of a script that is meant to fail
 
 Below the line `// expect:` stands the expectation as comments. A line `// args: ...` on top gives djtap more
-arguments; {targets} and {examples} in it are the build's folders. In dumps, addresses are shown as 0x… .
+arguments; {targets} and {examples} in it are the build's folders. Paths, build-ids, numbers of functions of a C library and,
+in dumps, addresses are left out.
 """
 import pathlib
 import re
@@ -37,7 +38,9 @@ def join(script, expectation):
 
 def normal(text, keep_addresses):
     """Without what differs from build to build."""
-    text = text.replace(str(paths.BUILD), "BUILD")
+    text = re.sub(r"/\S*/(targets|examples)/(?=\w)", r"\1/", text.replace(f"{paths.ROOT}/", ""))
+    text = re.sub(r"(?<=build-id )[0-9a-f]+", "…", text)
+    text = re.sub(r"^ *= searched: .*", lambda note: re.sub(r"\(\d{3,}", "(N", note.group(0)), text, flags=re.M)
     if not keep_addresses:
         text = re.sub(r"\b0x[0-9a-f]{4,}\b", "0x…", text)
     return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n")) + "\n"
