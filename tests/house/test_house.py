@@ -90,7 +90,7 @@ def may_include(room, target):
 
 
 def is_test(name):
-    return name.endswith("_test.cpp") or "_test_" in name or "_support." in name
+    return name.endswith(("_test.cpp", "/trial.h", "/trial.cpp")) or "_test" in name or "_support." in name
 
 
 def test_includes_go_downwards():
