@@ -1,4 +1,5 @@
-// djtap, the map: what happens, in order. Each step is one call; between them stands what is true from there on.
+// djtap, the map: what happens, in order. Each step is one call; between them stands what is true
+// from there on.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -28,8 +29,9 @@
 namespace dj {
 namespace {
 
-
-int exit_code_for(const Options& options, int own) { return options.command.empty() ? own : kExitOwnFailure; }
+int exit_code_for(const Options& options, int own) {
+  return options.command.empty() ? own : kExitOwnFailure;
+}
 
 int fail(const Options& options, int own, const std::string& message) {
   fmt::print(stderr, "djtap: {}\n", message);
@@ -39,7 +41,8 @@ int fail(const Options& options, int own, const std::string& message) {
 void print_diags(const Diags& diags, const Sources& sources, const Options& options) {
   bool colour = isatty(STDERR_FILENO);
   for (const Diag& diag : diags.all()) {
-    std::string text = options.json_diagnostics ? render_json(diag, sources) : render(diag, sources, colour);
+    std::string text =
+        options.json_diagnostics ? render_json(diag, sources) : render(diag, sources, colour);
     fmt::print(stderr, "{}", text);
   }
 }
@@ -47,7 +50,9 @@ void print_diags(const Diags& diags, const Sources& sources, const Options& opti
 Result<std::string> read_script(const Options& options) {
   if (options.script_text) return *options.script_text;
   std::ifstream file(options.script_path, std::ios::binary);
-  if (!file) return Error{fmt::format("cannot read script {}: {}", options.script_path, std::strerror(errno))};
+  if (!file)
+    return Error{
+        fmt::format("cannot read script {}: {}", options.script_path, std::strerror(errno))};
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -58,7 +63,8 @@ void dump(const Options& options, const char* stage, const std::string& text) {
 }
 
 // The target as the command line names it; null when there is none.
-Result<std::optional<TracedProcess>> find_target(const Options& options, const sigset_t& child_mask) {
+Result<std::optional<TracedProcess>> find_target(const Options& options,
+                                                 const sigset_t& child_mask) {
   if (!options.command.empty()) {
     DJ_TRY(TracedProcess process, TracedProcess::launch(options.command, child_mask));
     return std::optional<TracedProcess>(std::move(process));
@@ -75,7 +81,8 @@ int target_failure(const Options& options, const Error& error) {
     fmt::print(stderr, "djtap: {}\n", error.message);
     return kExitNotFound;
   }
-  if (!options.command.empty() && (error.kind == Fail::Permission || error.kind == Fail::Unsupported)) {
+  if (!options.command.empty() &&
+      (error.kind == Fail::Permission || error.kind == Fail::Unsupported)) {
     fmt::print(stderr, "djtap: {}\n", error.message);
     return kExitNotExecutable;
   }
@@ -98,7 +105,9 @@ int list_points(const Options& options) {
   Result<std::optional<TracedProcess>> process = find_target(options, HeldSignals().before());
   if (!process.ok()) return target_failure(options, process.error());
   std::string text;
-  if (diags.ok()) text = list(script.probes.front().points, target_files(process.value()), options.list_variables, diags);
+  if (diags.ok())
+    text = list(script.probes.front().points, target_files(process.value()), options.list_variables,
+                diags);
   fmt::print("{}", text);
   print_diags(diags, sources, options);
   return diags.ok() ? kExitOk : exit_code_for(options, kExitScript);
@@ -115,8 +124,8 @@ struct Compiled {
 };
 
 // Plan to code, for this target.
-Status compile_for(const Options& options, std::optional<TracedProcess>& process, ModuleCodes& codes,
-                         Compiled& compiled, StageClock& clock) {
+Status compile_for(const Options& options, std::optional<TracedProcess>& process,
+                   ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
   if (process) {
     std::string why;
     compiled.use_rseq = can_trust_rseq(process->rseq_registered, process->modules, codes, &why);
@@ -132,7 +141,8 @@ Status compile_for(const Options& options, std::optional<TracedProcess>& process
   emit.abi.has_rseq = compiled.use_rseq;
   emit.want_ir = options.dump.count("ir") > 0;
   emit.want_assembly = options.dump.count("asm") > 0;
-  DJ_TRY(compiled.image, lower(compiled.program, compiled.plan, compiled.layout, emit, compiled.abis));
+  DJ_TRY(compiled.image,
+         lower(compiled.program, compiled.plan, compiled.layout, emit, compiled.abis));
   dump(options, "ir", compiled.image.ir);
   dump(options, "asm", compiled.image.assembly);
   clock.done("lower", fmt::format("{} handlers", compiled.plan.handlers.size()));
@@ -146,45 +156,55 @@ void run_host_probes(Session& session, const Plan& plan, HostProbe::When when) {
 }
 
 // The session's middle: the target runs, events become text.
-Result<Ended> trace(const Options& options, const Compiled& compiled, Session& session, Drain& drain, Output& output,
-                    const std::optional<TracedProcess>& process, int pidfd) {
+Result<Ended> trace(const Options& options, const Compiled& compiled, Session& session,
+                    Drain& drain, Output& output, const std::optional<TracedProcess>& process,
+                    int pidfd) {
   LoopActions actions;
   actions.pidfd = pidfd;
   ExecWatch exec(process ? process->pid : getpid());
   for (const HostProbe& probe : compiled.plan.host_probes) {
     if (probe.when != HostProbe::When::Timer) continue;
-    actions.timers.push_back({probe.interval_ns, [&session, &probe] { session.run_host(probe.handler); }});
+    actions.timers.push_back(
+        {probe.interval_ns, [&session, &probe] { session.run_host(probe.handler); }});
   }
   actions.drain = [&] {
     std::string program = exec.poll();
-    if (!program.empty()) fmt::print(stderr, "WARNING: the target executed {}: probes do not follow\n", program);
+    if (!program.empty())
+      fmt::print(stderr, "WARNING: the target executed {}: probes do not follow\n", program);
     return drain.run(false);
   };
   actions.exit_requested = [&] { return session.header().exit_requested != 0; };
   uint64_t max_errors = static_cast<uint64_t>(options.limits.max_errors);
-  actions.too_many_errors = [&drain, max_errors] { return max_errors > 0 && drain.errors() > max_errors; };
+  actions.too_many_errors = [&drain, max_errors] {
+    return max_errors > 0 && drain.errors() > max_errors;
+  };
   actions.output_closed = [&output] { return output.closed(); };
   return run_loop(actions);
 }
 
-int child_exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+int child_exit_code(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 void print_sites(const Options& options, const Session& session, StageClock& clock) {
   if (session.installation() == nullptr) return;
   std::vector<InstalledSite> sites = session.installation()->sites();
-  clock.done("arm", fmt::format("{} of {} sites; target stopped {:.1f} ms", session.installation()->armed_count(), sites.size(),
+  clock.done("arm", fmt::format("{} of {} sites; target stopped {:.1f} ms",
+                                session.installation()->armed_count(), sites.size(),
                                 static_cast<double>(session.arm_pause_ns()) / 1e6));
   if (options.probes || options.dump.count("probes")) report_sites(sites);
   warn_skipped_sites(sites);
 }
 
 // From compiled code to the end of the session. Returns the exit code.
-int run_session(const Options& options, const Sources& sources, Compiled& compiled, std::optional<TracedProcess>& process,
-                ModuleCodes& codes, StageClock& clock, std::optional<HeldSignals>& held) {
+int run_session(const Options& options, const Sources& sources, Compiled& compiled,
+                std::optional<TracedProcess>& process, ModuleCodes& codes, StageClock& clock,
+                std::optional<HeldSignals>& held) {
   Result<Output> opened = Output::open(options.output_path);
   if (!opened.ok()) return fail(options, kExitUsage, opened.error().message);
   Output output = opened.take();
-  SessionInput input{compiled.program, compiled.plan, compiled.image, compiled.abis, compiled.layout, options.optimize, compiled.use_rseq};
+  SessionInput input{compiled.program, compiled.plan,    compiled.image,   compiled.abis,
+                     compiled.layout,  options.optimize, compiled.use_rseq};
   Result<Session> created = Session::create(process ? &*process : nullptr, codes, input);
   if (!created.ok()) return fail(options, kExitAttach, created.error().message);
   Session session = created.take();
@@ -206,12 +226,14 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   print_sites(options, session, clock);
   // From here on, the target runs, probed and untraced.
 
-  Result<Ended> ended = trace(options, compiled, session, drain, output, process, watch ? watch->fd() : -1);
+  Result<Ended> ended =
+      trace(options, compiled, session, drain, output, process, watch ? watch->fd() : -1);
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
   bool gone = watch && watch->ended();
   if (watch && !gone) {
     Status disarmed = session.disarm();
-    if (!disarmed.ok() && !watch->ended()) fmt::print(stderr, "djtap: probes not removed: {}\n", disarmed.error().message);
+    if (!disarmed.ok() && !watch->ended())
+      fmt::print(stderr, "djtap: probes not removed: {}\n", disarmed.error().message);
   }
   // From here on, no handler runs in the target any more.
 
@@ -238,8 +260,10 @@ int run(const Options& options) {
   if (!text.ok()) return fail(options, kExitUsage, text.error().message);
   Sources sources;
   Diags diags;
-  uint32_t file = sources.add(options.script_text ? "<command line>" : options.script_path, text.take());
-  if (options.dump.count("tokens")) dump(options, "tokens", dump_tokens(sources, file, {options.script_args}));
+  uint32_t file =
+      sources.add(options.script_text ? "<command line>" : options.script_path, text.take());
+  if (options.dump.count("tokens"))
+    dump(options, "tokens", dump_tokens(sources, file, {options.script_args}));
 
   ast::Script script = parse(sources, file, {options.script_args}, diags);
   clock.done("parse");
@@ -259,7 +283,9 @@ int run(const Options& options) {
   Result<std::optional<TracedProcess>> found = find_target(options, held->before());
   if (!found.ok()) return target_failure(options, found.error());
   std::optional<TracedProcess> process = found.take();
-  clock.done("target", process ? fmt::format("pid {}, {} modules", process->pid, process->modules.size()) : "none");
+  clock.done(
+      "target",
+      process ? fmt::format("pid {}, {} modules", process->pid, process->modules.size()) : "none");
   compiled.plan = resolve(compiled.program, target_files(process), diags);
   clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
   print_diags(diags, sources, options);
@@ -269,7 +295,8 @@ int run(const Options& options) {
   // From here on, debug info is closed: the plan holds all that was needed.
 
   if (!process && !compiled.plan.sites.empty()) {
-    return fail(options, kExitScript, "the script probes a program, but there is none: give -c 'command' or -p PID");
+    return fail(options, kExitScript,
+                "the script probes a program, but there is none: give -c 'command' or -p PID");
   }
   ModuleCodes codes(read_text);
   Status compiled_ok = compile_for(options, process, codes, compiled, clock);

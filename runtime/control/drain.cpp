@@ -1,5 +1,5 @@
-// Rings -> events -> text. An event is held back until the round after it was seen, so that an earlier one of another
-// CPU, committed a little later, still comes before it.
+// Rings -> events -> text. An event is held back until the round after it was seen, so that an
+// earlier one of another CPU, committed a little later, still comes before it.
 #include "runtime/control/drain.h"
 
 #include <fmt/format.h>
@@ -60,12 +60,15 @@ std::string print_text(const Record& record, const abi::EventHeader& header, con
     args[i].text = text.data();
     args[i].length = static_cast<uint32_t>(text.size());
   }
-  uint32_t length = static_cast<uint32_t>(format.text.size()), count = static_cast<uint32_t>(args.size());
+  uint32_t length = static_cast<uint32_t>(format.text.size()),
+           count = static_cast<uint32_t>(args.size());
   std::string text(format.text.size() + 64 + record.bytes.size(), '\0');
-  uint64_t whole = abi::format_text(text.data(), text.size(), format.text.data(), length, args.data(), count);
+  uint64_t whole =
+      abi::format_text(text.data(), text.size(), format.text.data(), length, args.data(), count);
   if (whole > text.size()) {  // wide fields
     text.resize(whole);
-    whole = abi::format_text(text.data(), text.size(), format.text.data(), length, args.data(), count);
+    whole =
+        abi::format_text(text.data(), text.size(), format.text.data(), length, args.data(), count);
   }
   text.resize(std::min<uint64_t>(whole, text.size()));
   return text;
@@ -97,7 +100,8 @@ struct Drain::State {
 };
 
 Drain::Drain(const DrainInput& input, Output& output)
-    : state_(new State{input, output, ScriptErrors({input.image.spans, input.plan, input.sources}), {}, {}, 0}) {
+    : state_(new State{
+          input, output, ScriptErrors({input.image.spans, input.plan, input.sources}), {}, {}, 0}) {
   const abi::Header& header = input.layout.header;
   for (uint32_t i = 0; i <= input.layout.cpus; ++i) {
     RingSource source;
@@ -134,9 +138,12 @@ void Drain::State::write(const Record& record) {
   if (!read_at(record, 0, header)) return;
   switch (header.kind) {
     case abi::kEventPrint:
-      if (header.format < input.program.formats.size()) output.write(print_text(record, header, input.program.formats[header.format]));
+      if (header.format < input.program.formats.size())
+        output.write(print_text(record, header, input.program.formats[header.format]));
       break;
-    case abi::kEventHist: output.write(hist_text(record, header.format == 1)); break;
+    case abi::kEventHist:
+      output.write(hist_text(record, header.format == 1));
+      break;
     case abi::kEventError: {
       abi::ErrorPayload payload;
       if (!read_at(record, sizeof header, payload)) return;
@@ -144,7 +151,8 @@ void Drain::State::write(const Record& record) {
       script_errors.report(payload, header.site, string_in(record, payload.text));
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -152,9 +160,11 @@ size_t Drain::run(bool last) {
   State& state = *state_;
   uint64_t round = __rdtsc();
   size_t count = state.collect(last);
-  std::stable_sort(state.held.begin(), state.held.end(), [](const Record& a, const Record& b) { return a.tsc < b.tsc; });
+  std::stable_sort(state.held.begin(), state.held.end(),
+                   [](const Record& a, const Record& b) { return a.tsc < b.tsc; });
   size_t ready = 0;
-  while (ready < state.held.size() && (last || state.held[ready].tsc <= state.horizon)) state.write(state.held[ready++]);
+  while (ready < state.held.size() && (last || state.held[ready].tsc <= state.horizon))
+    state.write(state.held[ready++]);
   state.held.erase(state.held.begin(), state.held.begin() + static_cast<ptrdiff_t>(ready));
   state.horizon = round;
   state.output.flush();

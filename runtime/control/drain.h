@@ -1,4 +1,5 @@
-// Drain: takes events out of the rings, puts them in time order across CPUs, and writes them as text.
+// Drain: takes events out of the rings, puts them in time order across CPUs, and writes them as
+// text.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -24,8 +25,8 @@ class Drain {
   ~Drain();
   Drain(Drain&&) noexcept;
 
-  // Writes what is there. last: the target is gone or quiet, so unfinished records are given up and everything is
-  // written. Returns the number of events.
+  // Writes what is there. last: the target is gone or quiet, so unfinished records are given up and
+  // everything is written. Returns the number of events.
   size_t run(bool last);
   // Script errors reported so far.
   uint64_t errors() const;

@@ -1,4 +1,5 @@
-// ExecWatch: notices that the traced process has executed another program: the probes are gone with its old image.
+// ExecWatch: notices that the traced process has executed another program: the probes are gone with
+// its old image.
 #pragma once
 #include <sys/types.h>
 

@@ -41,7 +41,8 @@ std::string draw(const std::vector<Bucket>& buckets) {
   if (most == 0) return "";
   int64_t scale = (most + kBarWidth - 1) / kBarWidth;
   size_t count_width = std::max<size_t>(5, std::to_string(most).size());  // "count"
-  std::string text = fmt::format("{:>{}} |{:-<{}} {:>{}}\n", "value", label_width, "", kBarWidth, "count", count_width);
+  std::string text = fmt::format("{:>{}} |{:-<{}} {:>{}}\n", "value", label_width, "", kBarWidth,
+                                 "count", count_width);
   bool gap = false;
   for (size_t i = first; i <= last; ++i) {
     if (!shown(buckets, i)) {
@@ -50,8 +51,9 @@ std::string draw(const std::vector<Bucket>& buckets) {
       continue;
     }
     gap = false;
-    text += fmt::format("{:>{}} |{:@<{}}{:>{}} {:>{}}\n", buckets[i].label, label_width, "", buckets[i].count / scale, "",
-                        kBarWidth - buckets[i].count / scale, buckets[i].count, count_width);
+    text += fmt::format("{:>{}} |{:@<{}}{:>{}} {:>{}}\n", buckets[i].label, label_width, "",
+                        buckets[i].count / scale, "", kBarWidth - buckets[i].count / scale,
+                        buckets[i].count, count_width);
   }
   return text;
 }
@@ -70,8 +72,10 @@ std::string log_label(size_t i) {
 std::string draw_log_histogram(std::span<const int64_t> counts) {
   std::vector<Bucket> buckets;
   // Negative buckets only where there are negative values.
-  bool negative = std::any_of(counts.begin(), counts.begin() + kLogZero, [](int64_t count) { return count > 0; });
-  for (size_t i = negative ? 0 : kLogZero; i < counts.size(); ++i) buckets.push_back({log_label(i), counts[i]});
+  bool negative = std::any_of(counts.begin(), counts.begin() + kLogZero,
+                              [](int64_t count) { return count > 0; });
+  for (size_t i = negative ? 0 : kLogZero; i < counts.size(); ++i)
+    buckets.push_back({log_label(i), counts[i]});
   return draw(buckets);
 }
 

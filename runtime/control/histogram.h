@@ -1,5 +1,5 @@
-// Draws the histogram of an aggregate as SystemTap draws it: one line a bucket, '@' bars of at most 50
-// columns, two empty buckets kept at either end, long empty stretches shown as '~'.
+// Draws the histogram of an aggregate as SystemTap draws it: one line a bucket, '@' bars of at most
+// 50 columns, two empty buckets kept at either end, long empty stretches shown as '~'.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -33,12 +33,15 @@ class Fd {
   int fd_;
 };
 
-Error system_error(const char* what) { return Error{fmt::format("{}: {}", what, std::strerror(errno))}; }
+Error system_error(const char* what) {
+  return Error{fmt::format("{}: {}", what, std::strerror(errno))};
+}
 
 Result<int> make_timer(uint64_t interval_ns) {
   int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   if (fd < 0) return system_error("timerfd_create");
-  timespec period{static_cast<time_t>(interval_ns / 1000000000), static_cast<long>(interval_ns % 1000000000)};
+  timespec period{static_cast<time_t>(interval_ns / 1000000000),
+                  static_cast<long>(interval_ns % 1000000000)};
   itimerspec spec{period, period};
   timerfd_settime(fd, 0, &spec, nullptr);
   return fd;
@@ -101,7 +104,8 @@ Result<Ended> run_loop(LoopActions& actions) {
         interrupted = read(signal_fd.get(), &info, sizeof info) > 0;
       } else {
         uint64_t expirations = 0;
-        if (read(timers[who].get(), &expirations, sizeof expirations) > 0) actions.timers[who].fire();
+        if (read(timers[who].get(), &expirations, sizeof expirations) > 0)
+          actions.timers[who].fire();
       }
     }
     wait_ms = actions.drain() > 0 ? kDrainMsBusy : std::min(wait_ms * 2, kDrainMsIdle);

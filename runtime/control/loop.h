@@ -12,11 +12,11 @@
 namespace dj {
 
 enum class Ended : uint8_t {
-  TargetExited,  // also killed, crashed
-  Interrupted,   // SIGINT or SIGTERM to djtap
-  ExitCalled,    // a handler called exit()
-  TooManyErrors, // -D MAXERRORS
-  OutputClosed,  // nobody reads the script's output any more
+  TargetExited,   // also killed, crashed
+  Interrupted,    // SIGINT or SIGTERM to djtap
+  ExitCalled,     // a handler called exit()
+  TooManyErrors,  // -D MAXERRORS
+  OutputClosed,   // nobody reads the script's output any more
 };
 
 struct LoopTimer {
@@ -25,16 +25,16 @@ struct LoopTimer {
 };
 
 struct LoopActions {
-  int pidfd = -1;                          // the target; -1: none, only timers and signals end the session
+  int pidfd = -1;  // the target; -1: none, only timers and signals end the session
   std::vector<LoopTimer> timers;
-  std::function<size_t()> drain;           // empties the rings; returns the number of events
+  std::function<size_t()> drain;  // empties the rings; returns the number of events
   std::function<bool()> exit_requested;
   std::function<bool()> too_many_errors;
   std::function<bool()> output_closed;
 };
 
-// HeldSignals: scope in which SIGINT and SIGTERM wait for the loop instead of ending djtap, so that they never fall
-// between arming and the loop, or into disarming.
+// HeldSignals: scope in which SIGINT and SIGTERM wait for the loop instead of ending djtap, so that
+// they never fall between arming and the loop, or into disarming.
 class HeldSignals {
  public:
   HeldSignals();

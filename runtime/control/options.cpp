@@ -13,7 +13,10 @@ namespace {
 
 constexpr const char* kVersion = "djtap 0.1";
 const std::set<std::string> kDumps = {"tokens", "ast", "program", "plan", "ir", "asm", "probes"};
-const std::map<std::string, Stage> kStages = {{"parse", Stage::Parse}, {"check", Stage::Check}, {"resolve", Stage::Resolve}, {"lower", Stage::Lower}};
+const std::map<std::string, Stage> kStages = {{"parse", Stage::Parse},
+                                              {"check", Stage::Check},
+                                              {"resolve", Stage::Resolve},
+                                              {"lower", Stage::Lower}};
 
 // -D rows: SystemTap's names for limits.
 struct LimitRow {
@@ -40,8 +43,10 @@ std::vector<std::string> split_command(const std::string& text) {
   if (failed == WRDE_BADCHAR || failed == WRDE_CMDSUB) {
     throw CLI::ValidationError("-c", "the command needs a shell; say so: -- sh -c '...'");
   }
-  if (failed == WRDE_BADVAL) throw CLI::ValidationError("-c", "an undefined variable stands in the command");
-  if (failed != 0) throw CLI::ValidationError("-c", "the command cannot be split into words (unbalanced quotes?)");
+  if (failed == WRDE_BADVAL)
+    throw CLI::ValidationError("-c", "an undefined variable stands in the command");
+  if (failed != 0)
+    throw CLI::ValidationError("-c", "the command cannot be split into words (unbalanced quotes?)");
   std::vector<std::string> result(words.we_wordv, words.we_wordv + words.we_wordc);
   wordfree(&words);
   if (result.empty()) throw CLI::ValidationError("-c", "the command is empty");
@@ -54,9 +59,11 @@ void set_limit(Limits& limits, const std::string& setting) {
   for (const LimitRow& row : kLimitRows) {
     if (name != row.name) continue;
     char* end = nullptr;
-    int64_t value = equals == std::string::npos ? 0 : std::strtoll(setting.c_str() + equals + 1, &end, 0);
+    int64_t value =
+        equals == std::string::npos ? 0 : std::strtoll(setting.c_str() + equals + 1, &end, 0);
     if (end == nullptr || *end != 0 || value < row.low || value > row.high) {
-      throw CLI::ValidationError("-D", fmt::format("{} takes a number from {} to {}", name, row.low, row.high));
+      throw CLI::ValidationError(
+          "-D", fmt::format("{} takes a number from {} to {}", name, row.low, row.high));
     }
     limits.*row.field = value;
     return;
@@ -68,7 +75,9 @@ void set_limit(Limits& limits, const std::string& setting) {
 
 void set_dumps(Options& options, const std::string& list) {
   for (const std::string& name : CLI::detail::split(list, ',')) {
-    if (!kDumps.count(name)) throw CLI::ValidationError("--dump", "takes tokens, ast, program, plan, ir, asm, probes; not " + name);
+    if (!kDumps.count(name))
+      throw CLI::ValidationError("--dump",
+                                 "takes tokens, ast, program, plan, ir, asm, probes; not " + name);
     options.dump.insert(name);
   }
 }
@@ -76,12 +85,14 @@ void set_dumps(Options& options, const std::string& list) {
 // Everything that no single option can know.
 void check_together(Options& options, std::vector<std::string> words) {
   if (!options.script_text && !options.list) {
-    if (words.empty()) throw CLI::ValidationError("script", "a script is needed: a file, or -e 'probe ...'");
+    if (words.empty())
+      throw CLI::ValidationError("script", "a script is needed: a file, or -e 'probe ...'");
     options.script_path = words.front();
     words.erase(words.begin());
   }
   options.script_args = std::move(words);
-  if (options.pid && !options.command.empty()) throw CLI::ValidationError("-p", "goes with neither -c nor --: one target a session");
+  if (options.pid && !options.command.empty())
+    throw CLI::ValidationError("-p", "goes with neither -c nor --: one target a session");
 }
 
 }  // namespace
@@ -99,35 +110,58 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
 
   CLI::App app{
       "Traces running programs: probes in a SystemTap-like language, no root, no restart.\n"
-      "djtap [options] script.djt [args] | -e 'script' [args]   [-c 'command' | -p PID | -- command args]",
+      "djtap [options] script.djt [args] | -e 'script' [args]   [-c 'command' | -p PID | -- "
+      "command args]",
       "djtap"};
   app.footer(
-      "Exit codes: the command's own with -c or --, djtap's failures then 125 (126 not executable,\n"
-      "127 not found); else 0 done, 1 usage, 2 syntax, 3 wrong script or nothing to probe,\n4 cannot attach, 5 script errors at run time.");
+      "Exit codes: the command's own with -c or --, djtap's failures then 125 (126 not "
+      "executable,\n"
+      "127 not found); else 0 done, 1 usage, 2 syntax, 3 wrong script or nothing to probe,\n4 "
+      "cannot attach, 5 script errors at run time.");
   std::vector<std::string> words;
   bool no_optimize = false;
   app.add_option("-e", options.script_text, "the script itself");
-  app.add_option_function<std::string>("-c", [&](const std::string& text) { options.command = split_command(text); }, "run this command and trace it");
+  app.add_option_function<std::string>(
+      "-c", [&](const std::string& text) { options.command = split_command(text); },
+      "run this command and trace it");
   app.add_option("-p,-x", options.pid, "trace this running process")->check(CLI::PositiveNumber);
   app.add_option("-o", options.output_path, "write the script's output to this file");
   app.add_option("-l", options.list, "list the probe points that match, one a line");
-  app.add_option_function<std::string>("-L", [&](const std::string& text) { options.list = text; options.list_variables = true; }, "the same with parameters, locals and their types");
+  app.add_option_function<std::string>(
+      "-L",
+      [&](const std::string& text) {
+        options.list = text;
+        options.list_variables = true;
+      },
+      "the same with parameters, locals and their types");
   app.add_flag("--probes", options.probes, "list every site with its state when armed");
   app.add_flag("--no-optimize", no_optimize, "int3 at every site, no jumps");
   app.add_flag("--strict", options.strict, "undeclared names are local, as in SystemTap");
   app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
-  app.add_option_function<std::string>("--dump", [&](const std::string& list) { set_dumps(options, list); }, "print a stage's data: tokens,ast,program,plan,ir,asm,probes");
-  app.add_option("--stop-after", options.stop_after, "parse, check, resolve or lower")->transform(CLI::CheckedTransformer(kStages));
-  app.add_option_function<std::vector<std::string>>("-D", [&](const std::vector<std::string>& settings) { for (const std::string& s : settings) set_limit(options.limits, s); }, "a limit, NAME=VALUE: MAXACTION, MAXMAPENTRIES ...")->allow_extra_args(false);
+  app.add_option_function<std::string>(
+      "--dump", [&](const std::string& list) { set_dumps(options, list); },
+      "print a stage's data: tokens,ast,program,plan,ir,asm,probes");
+  app.add_option("--stop-after", options.stop_after, "parse, check, resolve or lower")
+      ->transform(CLI::CheckedTransformer(kStages));
+  app.add_option_function<std::vector<std::string>>(
+         "-D",
+         [&](const std::vector<std::string>& settings) {
+           for (const std::string& s : settings) set_limit(options.limits, s);
+         },
+         "a limit, NAME=VALUE: MAXACTION, MAXMAPENTRIES ...")
+      ->allow_extra_args(false);
   std::string diagnostics = "text";
-  app.add_option("--diagnostics", diagnostics, "form of diagnostics: text, or json (one object a line)")->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--diagnostics", diagnostics,
+                 "form of diagnostics: text, or json (one object a line)")
+      ->check(CLI::IsMember({"text", "json"}));
   app.add_option("script", words, "script file (unless -e or -l), then its arguments $1 ..");
   app.set_version_flag("--version", kVersion);
   try {
     app.parse(own, argv);
     check_together(options, std::move(words));
   } catch (const CLI::ParseError& error) {
-    bool asked = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);  // --help, --version
+    bool asked =
+        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);  // --help, --version
     if (asked) {
       app.exit(error);
       exit_code = kExitOk;

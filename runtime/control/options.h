@@ -10,14 +10,15 @@
 
 namespace dj {
 
-// Exit codes without a child command; with one, the child's status, and these become kExitOwnFailure.
+// Exit codes without a child command; with one, the child's status, and these become
+// kExitOwnFailure.
 enum ExitCode : int {
   kExitOk = 0,
   kExitUsage = 1,
   kExitSyntax = 2,
-  kExitScript = 3,   // wrong script, or nothing to probe
-  kExitAttach = 4,   // no such process, no permission, target gone while attaching
-  kExitRun = 5,      // script errors at run time
+  kExitScript = 3,  // wrong script, or nothing to probe
+  kExitAttach = 4,  // no such process, no permission, target gone while attaching
+  kExitRun = 5,     // script errors at run time
   kExitOwnFailure = 125,
   kExitNotExecutable = 126,
   kExitNotFound = 127,
@@ -44,8 +45,8 @@ struct Options {
   Limits limits;
 };
 
-// Parses argv. On a usage error or --help/--version prints it and returns the exit code in `exit_code` instead
-// of options.
+// Parses argv. On a usage error or --help/--version prints it and returns the exit code in
+// `exit_code` instead of options.
 std::optional<Options> parse_options(int argc, char** argv, int& exit_code);
 
 }  // namespace dj

@@ -18,7 +18,10 @@ Result<Output> Output::open(const std::string& path) {
 }
 
 Output::Output(Output&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), owned_(other.owned_), buffer_(std::move(other.buffer_)), error_(std::move(other.error_)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      owned_(other.owned_),
+      buffer_(std::move(other.buffer_)),
+      error_(std::move(other.error_)) {}
 
 Output::~Output() {
   if (fd_ < 0) return;

@@ -36,14 +36,15 @@ std::string text_of(uint64_t word, Type type) {
 
 std::string text_of(const abi::StatTotal& total) {
   if (total.count == 0) return "@count=0";
-  return fmt::format("@count={} @min={} @max={} @sum={} @avg={}", total.count, total.min, total.max, total.sum,
-                     total.get(abi::kStatAvg));
+  return fmt::format("@count={} @min={} @max={} @sum={} @avg={}", total.count, total.min, total.max,
+                     total.sum, total.get(abi::kStatAvg));
 }
 
 int64_t counter_sum(const Layout& layout, uint32_t counter) {
   int64_t sum = 0;
   for (uint32_t row = 0; row <= layout.cpus; ++row) {
-    uint64_t address = layout.header.counters + (uint64_t{row} << layout.header.counter_shift) + 8 * counter;
+    uint64_t address =
+        layout.header.counters + (uint64_t{row} << layout.header.counter_shift) + 8 * counter;
     sum += *reinterpret_cast<const int64_t*>(address);
   }
   return sum;
@@ -57,7 +58,8 @@ struct Element {
 
 void report_array(const Global& global, const GlobalSlot& slot, Output& output) {
   std::vector<Element> elements;
-  abi::map_each(reinterpret_cast<const abi::Map*>(slot.address), [&](const abi::MapNode& node, const abi::Stat* stat) {
+  abi::map_each(reinterpret_cast<const abi::Map*>(slot.address), [&](const abi::MapNode& node,
+                                                                     const abi::Stat* stat) {
     Element element;
     for (size_t i = 0; i < global.keys.size(); ++i) {
       element.keys += (i > 0 ? "," : "") + text_of(node.keys[i], global.keys[i]);
@@ -75,21 +77,30 @@ void report_array(const Global& global, const GlobalSlot& slot, Output& output) 
   std::sort(elements.begin(), elements.end(), [](const Element& a, const Element& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.keys < b.keys;
   });
-  for (const Element& element : elements) output.write(fmt::format("{}[{}]{}\n", global.name, element.keys, element.value));
+  for (const Element& element : elements)
+    output.write(fmt::format("{}[{}]{}\n", global.name, element.keys, element.value));
 }
 
-void report_global(const Global& global, const GlobalSlot& slot, const Layout& layout, Output& output) {
+void report_global(const Global& global, const GlobalSlot& slot, const Layout& layout,
+                   Output& output) {
   switch (global.storage) {
-    case Storage::Counter: output.write(fmt::format("{}={}\n", global.name, counter_sum(layout, slot.counter))); break;
+    case Storage::Counter:
+      output.write(fmt::format("{}={}\n", global.name, counter_sum(layout, slot.counter)));
+      break;
     case Storage::Scalar:
-      output.write(fmt::format("{}={}\n", global.name, text_of(*reinterpret_cast<const uint64_t*>(slot.address), global.value)));
+      output.write(
+          fmt::format("{}={}\n", global.name,
+                      text_of(*reinterpret_cast<const uint64_t*>(slot.address), global.value)));
       break;
     case Storage::Stats: {
       const abi::Stat* rows = reinterpret_cast<const abi::Stat*>(slot.address);
-      output.write(fmt::format("{} {}\n", global.name, text_of(abi::stat_total(rows, slot.stride, layout.cpus + 1))));
+      output.write(fmt::format("{} {}\n", global.name,
+                               text_of(abi::stat_total(rows, slot.stride, layout.cpus + 1))));
       break;
     }
-    case Storage::Array: report_array(global, slot, output); break;
+    case Storage::Array:
+      report_array(global, slot, output);
+      break;
   }
 }
 
@@ -98,13 +109,15 @@ void report_global(const Global& global, const GlobalSlot& slot, const Layout& l
 void report_globals(const Program& program, const Layout& layout, Output& output) {
   for (size_t i = 0; i < program.globals.size(); ++i) {
     const Global& global = program.globals[i];
-    if (global.ever_written && !global.ever_read) report_global(global, layout.globals[i], layout, output);
+    if (global.ever_written && !global.ever_read)
+      report_global(global, layout.globals[i], layout, output);
   }
 }
 
 void report_skips(const abi::Header& header) {
   for (uint32_t i = 0; i < abi::kSkipCount; ++i) {
-    if (header.skipped[i] != 0) fmt::print(stderr, "WARNING: {} {}\n", header.skipped[i], kSkipTexts[i]);
+    if (header.skipped[i] != 0)
+      fmt::print(stderr, "WARNING: {} {}\n", header.skipped[i], kSkipTexts[i]);
   }
 }
 
@@ -116,12 +129,16 @@ void warn_skipped_sites(const std::vector<InstalledSite>& sites) {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const InstalledSite& site : sites) {
     // The detail in parentheses is for --probes; here sites of one kind are one line.
-    if (site.state == SiteState::Skipped) by_reason[site.reason.substr(0, site.reason.find(" ("))].push_back(site.symbol);
+    if (site.state == SiteState::Skipped)
+      by_reason[site.reason.substr(0, site.reason.find(" ("))].push_back(site.symbol);
   }
   for (const auto& [reason, symbols] : by_reason) {
-    std::string names = fmt::format("{}", fmt::join(symbols.begin(), symbols.begin() + std::min<size_t>(3, symbols.size()), ", "));
-    fmt::print(stderr, "WARNING: {} not probed [SKIPPED: {}]: {}{}\n", symbols.size() == 1 ? "1 site" : fmt::format("{} sites", symbols.size()),
-               reason, names, symbols.size() > 3 ? " ... (all by --probes)" : "");
+    std::string names = fmt::format(
+        "{}",
+        fmt::join(symbols.begin(), symbols.begin() + std::min<size_t>(3, symbols.size()), ", "));
+    fmt::print(stderr, "WARNING: {} not probed [SKIPPED: {}]: {}{}\n",
+               symbols.size() == 1 ? "1 site" : fmt::format("{} sites", symbols.size()), reason,
+               names, symbols.size() > 3 ? " ... (all by --probes)" : "");
   }
 }
 

@@ -11,14 +11,24 @@ constexpr uint64_t kShownEach = 5;
 std::string what(const abi::ErrorPayload& payload, std::string_view text) {
   uint64_t a = static_cast<uint64_t>(payload.a);
   switch (payload.error) {
-    case abi::kErrBadAddress: return fmt::format("read fault at address 0x{:016x}", a);
-    case abi::kErrDivideByZero: return "division by 0";
-    case abi::kErrMaxAction: return fmt::format("MAXACTION exceeded: more than {} statements in one hit (raise it by -D MAXACTION=N)", a);
-    case abi::kErrNesting: return fmt::format("MAXNESTING exceeded: more than {} calls deep (raise it by -D MAXNESTING=N)", a);
-    case abi::kErrEmptyStat: return "the aggregate is empty";
-    case abi::kErrUser: return std::string(text);
-    case abi::kErrScratch: return fmt::format("foreach needs {} bytes of scratch memory; give it a limit", a);
-    default: return fmt::format("script error {}", payload.error);
+    case abi::kErrBadAddress:
+      return fmt::format("read fault at address 0x{:016x}", a);
+    case abi::kErrDivideByZero:
+      return "division by 0";
+    case abi::kErrMaxAction:
+      return fmt::format(
+          "MAXACTION exceeded: more than {} statements in one hit (raise it by -D MAXACTION=N)", a);
+    case abi::kErrNesting:
+      return fmt::format(
+          "MAXNESTING exceeded: more than {} calls deep (raise it by -D MAXNESTING=N)", a);
+    case abi::kErrEmptyStat:
+      return "the aggregate is empty";
+    case abi::kErrUser:
+      return std::string(text);
+    case abi::kErrScratch:
+      return fmt::format("foreach needs {} bytes of scratch memory; give it a limit", a);
+    default:
+      return fmt::format("script error {}", payload.error);
   }
 }
 
@@ -29,7 +39,8 @@ std::string near(const ScriptErrorInput& input, uint32_t span_index) {
   if (span.file >= input.sources.files.size()) return "";
   const Source& source = input.sources.files[span.file];
   LineCol at = source.line_col(span.begin);
-  return fmt::format(" near \"{}\" at {}:{}:{}", input.sources.text(span), source.name, at.line, at.column);
+  return fmt::format(" near \"{}\" at {}:{}:{}", input.sources.text(span), source.name, at.line,
+                     at.column);
 }
 
 std::string probe(const Plan& plan, uint32_t site) {
@@ -43,14 +54,15 @@ std::string probe(const Plan& plan, uint32_t site) {
 void ScriptErrors::report(const abi::ErrorPayload& payload, uint32_t site, std::string_view text) {
   ++count_;
   if (++seen_[{payload.error, payload.span}] > kShownEach) return;
-  fmt::print(stderr, "ERROR: {}{}, in probe {}, pid {}, tid {}\n", what(payload, text), near(input_, payload.span),
-             probe(input_.plan, site), payload.pid, payload.tid);
+  fmt::print(stderr, "ERROR: {}{}, in probe {}, pid {}, tid {}\n", what(payload, text),
+             near(input_, payload.span), probe(input_.plan, site), payload.pid, payload.tid);
 }
 
 void ScriptErrors::summarize() {
   for (auto& [key, times] : seen_) {
     if (times <= kShownEach) continue;
-    fmt::print(stderr, "ERROR: {} more of this kind{}\n", times - kShownEach, near(input_, key.second));
+    fmt::print(stderr, "ERROR: {} more of this kind{}\n", times - kShownEach,
+               near(input_, key.second));
     times = kShownEach;
   }
 }

@@ -1,5 +1,6 @@
-// ScriptErrors: run-time errors of handlers as text on stderr: what happened, at which address, near which words of the
-// script, in which probe and thread. The same error again and again is counted, not repeated.
+// ScriptErrors: run-time errors of handlers as text on stderr: what happened, at which address,
+// near which words of the script, in which probe and thread. The same error again and again is
+// counted, not repeated.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/wait.h>
 
 #include <cerrno>
 #include <cstring>
@@ -26,10 +27,13 @@ Status read_rseq(TracedProcess& process, const Stopped& stopped) {
 }  // namespace
 
 UnstartedChild::~UnstartedChild() {
-  if (pid_ > 0) kill(pid_, SIGKILL);
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
 }
 
-Result<TracedProcess> TracedProcess::launch(const std::vector<std::string>& command, const sigset_t& signal_mask) {
+Result<TracedProcess> TracedProcess::launch(const std::vector<std::string>& command,
+                                            const sigset_t& signal_mask) {
   DJ_TRY(Launched launched, dj::launch(command, {signal_mask}));
   TracedProcess process;
   process.pid = launched.pid;
@@ -70,14 +74,16 @@ Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes) {
   return choose_arena_base(target, self, status.heap_begin, bytes);
 }
 
-Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes, const SessionInput& input) {
+Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
+                                const SessionInput& input) {
   Session session;
   session.arena_base_ = input.layout.base;
   if (process != nullptr) session.pid_ = process->pid;
   DJ_TRY_DO(session.map_arena(process, codes, input));
   SessionFacts facts;
   facts.target_pid = session.pid_;
-  if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0) facts.ticket = static_cast<uint64_t>(session.pid_);
+  if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0)
+    facts.ticket = static_cast<uint64_t>(session.pid_);
   std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
   DJ_TRY_DO(format_arena(arena, input.layout, input.program, input.plan, facts));
   DJ_TRY(session.host_, link_host(input.image));
@@ -95,14 +101,15 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     void* wanted = reinterpret_cast<void*>(input.layout.base);
     void* got = mmap(wanted, input.layout.bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
-    if (got != wanted) return Error{fmt::format("cannot map the data arena: {}", std::strerror(errno))};
+    if (got != wanted)
+      return Error{fmt::format("cannot map the data arena: {}", std::strerror(errno))};
     uint64_t bytes = input.layout.bytes;
     host_arena_ = std::shared_ptr<void>(got, [bytes](void* p) { munmap(p, bytes); });
     return ok_status();
   }
   InstallOptions options{input.optimize, input.use_rseq};
-  DJ_TRY(Installation installation,
-         Installation::prepare(input.plan, input.layout, input.abis, process->modules, codes, options));
+  DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
+                                                          process->modules, codes, options));
   if (process->stopped) {
     stopped_.emplace(std::move(*process->stopped));
     unstarted_ = std::move(process->unstarted);
@@ -112,8 +119,9 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     stopped_.emplace(std::move(stopped));
   }
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
-  DJ_TRY(SessionMemory memory, SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,
-                                                     installation.island_modules(), island_bytes));
+  DJ_TRY(SessionMemory memory,
+         SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,
+                               installation.island_modules(), island_bytes));
   memory_.emplace(std::move(memory));
   installation_.emplace(std::move(installation));
   return ok_status();

@@ -1,5 +1,5 @@
-// Session: one traced process (or none), from the first look at it to the last byte put back. Owns the shared memory,
-// the installed probes and the handlers that run in djtap itself.
+// Session: one traced process (or none), from the first look at it to the last byte put back. Owns
+// the shared memory, the installed probes and the handlers that run in djtap itself.
 #pragma once
 #include <memory>
 #include <optional>
@@ -18,8 +18,8 @@
 
 namespace dj {
 
-// UnstartedChild: a launched program that nobody has let run yet; killed when this dies. As far as its user can see it was
-// never started.
+// UnstartedChild: a launched program that nobody has let run yet; killed when this dies. As far as
+// its user can see it was never started.
 class UnstartedChild {
  public:
   UnstartedChild() = default;
@@ -36,8 +36,8 @@ class UnstartedChild {
   pid_t pid_ = 0;
 };
 
-// TracedProcess: the target as it is before anything is done to it. A launched one stands before its first
-// constructor until the session lets it go (or this object dies); a running one runs on.
+// TracedProcess: the target as it is before anything is done to it. A launched one stands before
+// its first constructor until the session lets it go (or this object dies); a running one runs on.
 struct TracedProcess {
   pid_t pid = 0;
   bool is_child = false;
@@ -48,7 +48,8 @@ struct TracedProcess {
   int64_t rseq_offset = 0;
 
   // signal_mask: what the program starts with.
-  static Result<TracedProcess> launch(const std::vector<std::string>& command, const sigset_t& signal_mask);
+  static Result<TracedProcess> launch(const std::vector<std::string>& command,
+                                      const sigset_t& signal_mask);
   static Result<TracedProcess> open(pid_t pid);
   // Paths of its modules for resolve(): the executable first, no vdso.
   std::vector<std::string> module_paths() const;
@@ -65,9 +66,10 @@ struct SessionInput {
 
 class Session {
  public:
-  // Maps the arena (in djtap alone when `process` is null), formats it, links handlers. `process` is stopped from here
-  // until arm().
-  static Result<Session> create(TracedProcess* process, ModuleCodes& codes, const SessionInput& input);
+  // Maps the arena (in djtap alone when `process` is null), formats it, links handlers. `process`
+  // is stopped from here until arm().
+  static Result<Session> create(TracedProcess* process, ModuleCodes& codes,
+                                const SessionInput& input);
   Session(Session&&) noexcept = default;
 
   // Runs one handler of Form::Host in djtap.

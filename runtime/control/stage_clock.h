@@ -20,7 +20,9 @@ class StageClock {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static double ms(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
+  static double ms(Clock::duration d) {
+    return std::chrono::duration<double, std::milli>(d).count();
+  }
   bool shown_;
   Clock::time_point start_, last_;
 };
