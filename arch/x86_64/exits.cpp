@@ -29,6 +29,7 @@ class ExitFinder {
     parts_.push_back({own_, impl_.decode(*around)});
     for (size_t i = 0; i < parts_.size(); i++) walk(i);  // parts are added on the way
     for (const auto& [part, index] : pointer_jumps_) pointer_jump(part, index);
+    for (const Part& part : parts_) refuse_shared(part.range);
     if (!reason_.empty()) return incomplete(reason_);
     std::sort(exits_.begin(), exits_.end(),
               [](const Exit& a, const Exit& b) { return a.exit_address < b.exit_address; });
@@ -125,6 +126,19 @@ class ExitFinder {
     add_exit(parts_[part].code, i, true);
   }
 
+  // Others must not come in behind the entry: they would leave by our exits.
+  void refuse_shared(const FunctionRange& range) {
+    for (const InwardJump& jump : module_.arrivals().into(range.begin + 1, range.end)) {
+      if (!own(jump.at) && impl_.confirmed({Reference::Branch, jump.at, jump.target}))
+        return give_up(fmt::format("shared with the jump at {:#x}", jump.at));
+    }
+    uint64_t inner = range.begin;
+    while ((inner = Module::first_between(module_.function_begins(), inner, range.end)) != 0) {
+      if (module_.arrivals().entered.has(inner))
+        return give_up(fmt::format("also entered at {:#x}", inner));
+    }
+  }
+
   // Where a jump out of the known parts leads; a .cold part becomes one of them.
   Target classify(uint64_t target, bool conditional) {
     if (own(target)) return Target::Own;
@@ -132,7 +146,7 @@ class ExitFinder {
     if (other == nullptr) return is_plt_stub(target) ? Target::Tail : Target::Foreign;
     const bool starts = module_.begins_function(target);
     const auto& taken = module_.text().address_taken;
-    if (module_.called(other->begin) ||
+    if (module_.arrivals().entered.has(other->begin) ||
         std::binary_search(taken.begin(), taken.end(), other->begin))
       return starts ? Target::Tail : Target::Foreign;
     Function code = impl_.decode(*other);

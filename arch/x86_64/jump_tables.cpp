@@ -173,7 +173,8 @@ class Resolver {
     const Function& function = flow_.function();
     if (function.inside(target)) return function.find(target) != Function::kNone;
     const FunctionRange* other = module_.function_at(target);
-    return other != nullptr && !module_.called(other->begin);  // a .cold part is never called
+    // A .cold part is never called.
+    return other != nullptr && !module_.arrivals().entered.has(other->begin);
   }
 
   // The largest index that the code before `load` lets through.

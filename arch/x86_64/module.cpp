@@ -90,22 +90,9 @@ uint32_t Module::padding(const Function& function, uint64_t address, uint32_t wa
   return std::min(found, wanted);
 }
 
-bool Module::called(uint64_t address) const {
-  if (called_.empty()) find_calls();
-  return called_[0].has(address);
-}
-
-void Module::find_calls() const {
-  called_.emplace_back(low_, high_);
-  for (const TextRange& range : text_.text) {
-    const uint8_t* bytes = range.bytes.data();
-    for (size_t i = 0; i + 5 <= range.bytes.size(); i++) {
-      if (bytes[i] != 0xe8) continue;
-      int32_t rel;
-      std::memcpy(&rel, bytes + i + 1, 4);
-      called_[0].add(range.address + i + 5 + uint64_t(int64_t(rel)));
-    }
-  }
+const Arrivals& Module::arrivals() const {
+  if (!arrivals_) arrivals_ = find_arrivals(text_, outermost_);
+  return *arrivals_;
 }
 
 void Module::find_trampolines() {

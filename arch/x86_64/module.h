@@ -3,32 +3,16 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "arch/x86_64/arrivals.h"
+#include "arch/x86_64/byte_set.h"
 #include "arch/x86_64/decode.h"
 #include "arch/x86_64/text.h"
 
 namespace dj::arch {
-
-// One bit per byte of a module's address range.
-class ByteSet {
- public:
-  ByteSet(uint64_t low, uint64_t high)
-      : low_(low), size_(high - low), words_((high - low) / 64 + 1) {}
-  void add(uint64_t address) {
-    const uint64_t at = address - low_;
-    if (at < size_) words_[at / 64] |= uint64_t(1) << (at % 64);
-  }
-  bool has(uint64_t address) const {
-    const uint64_t at = address - low_;
-    return at < size_ && (words_[at / 64] >> (at % 64) & 1);
-  }
-
- private:
-  uint64_t low_, size_;
-  std::vector<uint64_t> words_;
-};
 
 // A function's instructions, decoded linearly from its first byte: never from the middle.
 struct Function {
@@ -60,8 +44,8 @@ class Module {
   // Padding that directly follows `address`, in bytes, no more than `wanted`: nops and int3 up to
   // the next instruction of `function` or, behind its end, also zeros up to the next function.
   uint32_t padding(const Function& function, uint64_t address, uint32_t wanted) const;
-  // A relative call somewhere seems to lead here (found by bytes, so it may be imagined).
-  bool called(uint64_t address) const;
+  // How functions are entered; found when first asked for.
+  const Arrivals& arrivals() const;
   // A 32-bit entry of read-only data; false: no such data.
   bool read_entry(uint64_t address, int32_t& value) const;
   // First element of the sorted list in (after, before); 0: none.
@@ -73,14 +57,13 @@ class Module {
 
  private:
   void find_trampolines();
-  void find_calls() const;
 
   ModuleText text_;
   std::vector<FunctionRange> outermost_;
   std::vector<uint64_t> begins_;
   std::vector<FunctionRange> trampolines_;
   uint64_t low_ = 0, high_ = 0;
-  mutable std::vector<ByteSet> called_;  // empty until asked for
+  mutable std::optional<Arrivals> arrivals_;
 };
 
 }  // namespace dj::arch

@@ -289,6 +289,28 @@ TEST(Exits, TailJumpsDirectAndImported) {
   EXPECT_TRUE(exits.exits[1].tail_jump);
 }
 
+// f's returns are also those of whoever jumps into f's middle, is called there, or ...
+TEST(Exits, SharedWithOthersAreUnknown) {
+  const char* f = "func f; test %edi,%edi; je 1f; nop; 1: mov $1,%eax; ret; done f;";
+  const test::Victim alone = victim(f);
+  EXPECT_TRUE(exits_of(alone, "f").complete);
+  const test::Victim jumped =
+      victim(std::string(f) + "func g; mov $2,%ecx; jmp 1b; done g; func h; call g; ret; done h");
+  EXPECT_EQ(exits_of(jumped, "f").reason.substr(0, 20), "shared with the jump");
+  const test::Victim nested = victim(
+      "func f; mov $1,%eax; func inner; mov $2,%ecx; ret; done inner; done f;"
+      "func h; call inner; ret; done h");
+  EXPECT_EQ(exits_of(nested, "f").reason.substr(0, 15), "also entered at");
+}
+
+// ... g is an implementation that a resolver picks by its address: no .cold part of f.
+TEST(Exits, FunctionWhoseAddressIsLoadedIsNoColdPart) {
+  const test::Victim v = victim(
+      "func f; test %edi,%edi; js 1f; mov $1,%eax; ret; done f;"
+      "func g; mov $2,%eax; 1: ret; done g; func h; lea g(%rip),%rax; ret; done h");
+  EXPECT_FALSE(exits_of(v, "f").complete);
+}
+
 TEST(Exits, ColdPartIsFollowed) {
   const test::Victim v = victim(
       "func f; test %edi,%edi; js cold; 1: mov $1,%eax; ret; done f; .balign 16,0xcc;"

@@ -26,7 +26,8 @@ struct ModuleText {
   std::vector<TextRange> text;
   std::vector<FunctionRange> functions;  // sorted by begin
   std::vector<uint64_t> landing_pads;    // from .gcc_except_table, sorted
-  std::vector<uint64_t> address_taken;   // code addresses in relocations and data words, sorted
+  std::vector<uint64_t> address_taken;   // code addresses in relocations, data words and
+                                         // global symbols, sorted
   std::vector<FunctionRange>
       rseq_sections;              // critical sections from __rseq_cs / __rseq_cs_ptr_array
   std::vector<TextRange> rodata;  // for jump tables

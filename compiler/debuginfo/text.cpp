@@ -86,6 +86,9 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
   }
   std::vector<uint64_t> unsized;
   for (const Symbol& s : read_symbols(elf).functions) {
+    if (s.binding != STB_LOCAL) {
+      text.address_taken.push_back(s.address);  // known to others by its name
+    }
     if (s.size > 0) {
       ranges.push_back({s.address, s.address + s.size});
     } else {

@@ -1,0 +1,27 @@
+// ByteSet: one bit per byte of an address range.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dj::arch {
+
+class ByteSet {
+ public:
+  ByteSet(uint64_t low, uint64_t high)
+      : low_(low), size_(high - low), words_((high - low) / 64 + 1) {}
+  void add(uint64_t address) {
+    const uint64_t at = address - low_;
+    if (at < size_) words_[at / 64] |= uint64_t(1) << (at % 64);
+  }
+  bool has(uint64_t address) const {
+    const uint64_t at = address - low_;
+    return at < size_ && (words_[at / 64] >> (at % 64) & 1);
+  }
+
+ private:
+  uint64_t low_, size_;
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace dj::arch
