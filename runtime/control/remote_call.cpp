@@ -1,7 +1,8 @@
 // System calls in a borrowed thread. The thread runs a `syscall` instruction of the target between
 // a PTRACE_SYSCALL entry stop and its exit stop: no breakpoint, no single step, so no SIGTRAP is
 // ever made (a forced SIGTRAP would reset the program's own action if it is blocked or ignored).
-// Meanwhile all signals are blocked.
+// Meanwhile all signals are blocked. Should djtap be killed, the thread goes home by itself
+// (way_home.h).
 #include "runtime/control/remote_call.h"
 
 #include <signal.h>
@@ -30,29 +31,6 @@ int disturbance(const user_regs_struct& regs) {
   }
   int64_t result = static_cast<int64_t>(regs.rax);
   return result <= -512 && result >= -516 ? 1 : 2;  // -ERESTART*, or a call that has ended
-}
-
-// Address of a `syscall` instruction (0f 05): the vdso always has one, else any text.
-Result<uint64_t> find_gadget(const Stopped& stopped) {
-  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
-  for (bool vdso : {true, false}) {
-    for (const Mapping& m : maps) {
-      if (!m.exec || (m.path == "[vdso]") != vdso || m.path == "[vsyscall]") {
-        continue;
-      }
-      std::vector<uint8_t> bytes(m.end - m.begin);
-      if (!stopped.read(m.begin, bytes).ok()) {
-        continue;
-      }
-      for (size_t i = 0; i + 1 < bytes.size(); i++) {
-        if (bytes[i] == 0x0f && bytes[i + 1] == 0x05) {
-          return m.begin + i;
-        }
-      }
-    }
-  }
-  return Error{"no system call instruction found in process " + std::to_string(stopped.pid()),
-               Fail::Unsupported};
 }
 
 // A seccomp filter could kill the program for our calls; the kernel lets only root suspend it.
@@ -87,11 +65,33 @@ Result<RemoteCall> RemoteCall::borrow(Stopped& stopped) {
     return Error{"process " + std::to_string(stopped.pid()) + " has ended", Fail::TargetGone};
   }
   DJ_TRY_DO(suspend_seccomp(stopped.pid(), call.tid_));
-  DJ_TRY(call.gadget_, find_gadget(stopped));
   DJ_TRY(call.saved_mask_, stopped.signal_mask(call.tid_));
+  DJ_TRY_DO(call.prepare(stopped));
   DJ_TRY_DO(stopped.set_signal_mask(call.tid_, ~uint64_t{0}));
   call.stopped_ = &stopped;
   return call;
+}
+
+// From here on the thread must not run anything but system calls for us, or go home.
+Status RemoteCall::prepare(Stopped& stopped) {
+  Gadgets gadgets = find_gadgets(stopped);
+  if (gadgets.syscall == 0) {
+    return Error{"no system call instruction found in process " + std::to_string(stopped.pid()),
+                 Fail::Unsupported};
+  }
+  borrowed_ = saved_;
+  borrowed_.orig_rax = ~uint64_t{0};  // not in a system call: nothing to restart
+  borrowed_.rip = gadgets.syscall;
+  home_ = WayHome::make(stopped, tid_, gadgets, saved_, saved_mask_);
+  if (!home_.has_value()) {
+    return ok_status();  // then only our death in the middle of a call would harm
+  }
+  borrowed_.rip = gadgets.syscall_ret;
+  borrowed_.rsp = home_->frame();
+  user_regs_struct leaving = borrowed_;
+  leaving.rip = gadgets.sigreturn;
+  leaving.rsp += 8;  // as if returned to
+  return stopped.set_registers(tid_, leaving);
 }
 
 RemoteCall::RemoteCall(RemoteCall&& other) noexcept
@@ -99,7 +99,8 @@ RemoteCall::RemoteCall(RemoteCall&& other) noexcept
       tid_(other.tid_),
       saved_(other.saved_),
       saved_mask_(other.saved_mask_),
-      gadget_(other.gadget_),
+      borrowed_(other.borrowed_),
+      home_(std::move(other.home_)),
       scratch_(other.scratch_) {}
 
 RemoteCall::~RemoteCall() { static_cast<void>(give_back().ok()); }
@@ -122,9 +123,7 @@ Result<int64_t> RemoteCall::syscall(long number, std::initializer_list<uint64_t>
   CHECK(arguments.size() <= 6 && stopped_ != nullptr);
   std::array<uint64_t, 6> a = {};
   std::copy(arguments.begin(), arguments.end(), a.begin());
-  user_regs_struct regs = saved_;
-  regs.orig_rax = ~uint64_t{0};  // not in a system call: nothing to restart
-  regs.rip = gadget_;
+  user_regs_struct regs = borrowed_;
   regs.rax = static_cast<uint64_t>(number);
   regs.rdi = a[0], regs.rsi = a[1], regs.rdx = a[2], regs.r10 = a[3], regs.r8 = a[4],
   regs.r9 = a[5];
@@ -168,10 +167,13 @@ Status RemoteCall::give_back() {
     }
   }
   // Restored in the exit stop, then once round to an event stop: only behind that one does the
-  // kernel look whether the interrupted call has to restart.
+  // kernel look whether the interrupted call has to restart. That stop is asked for first, so that
+  // it looks even if djtap dies in between; signals come after it.
+  DJ_TRY_DO(stopped->set_signal_mask(tid_, saved_mask_));
+  ptrace(PTRACE_INTERRUPT, tid_, 0, 0);
   DJ_TRY_DO(stopped->set_registers(tid_, saved_));
   DJ_TRY_DO(stopped->to_event_stop(tid_));
-  return stopped->set_signal_mask(tid_, saved_mask_);
+  return home_.has_value() ? home_->clear(*stopped) : ok_status();
 }
 
 }  // namespace dj

@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 #include "compiler/result.h"
 #include "runtime/control/stopped.h"
+#include "runtime/control/way_home.h"
 
 namespace dj {
 
@@ -34,12 +36,14 @@ class RemoteCall {
 
  private:
   RemoteCall() = default;
+  Status prepare(Stopped& stopped);
   Status run_to_syscall_stop();
   Stopped* stopped_ = nullptr;
   pid_t tid_ = 0;
   user_regs_struct saved_ = {};
   uint64_t saved_mask_ = 0;
-  uint64_t gadget_ = 0;   // a `syscall` instruction
+  user_regs_struct borrowed_ = {};  // at a `syscall` instruction
+  std::optional<WayHome> home_;
   uint64_t scratch_ = 0;  // 0: none yet
 };
 

@@ -140,6 +140,73 @@ TEST(RemoteCall, InterruptedCallsGoOn) {
   EXPECT_EQ(victim.wait(), 0);
 }
 
+// Threads that would notice a changed register, mask, vector or result.
+constexpr char kWitness[] = R"(
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static volatile int over; static long wrong, alarms;
+static void on(int s) { (void)s; alarms++; }
+static double work(double x) { double s = 0; for (int i = 1; i < 2000; i++) s += sqrt(x + i) / i; return s; }
+static void* compute(void* p) {
+  double want = work(3);
+  while (!over) if (work(3) != want) __atomic_add_fetch(&wrong, 1, __ATOMIC_SEQ_CST);
+  return p;
+}
+int main(void) {
+  char c; pthread_t t; struct itimerval tick = {{0, 2000}, {0, 2000}};
+  struct sigaction a; memset(&a, 0, sizeof a);
+  a.sa_handler = on; a.sa_flags = SA_RESTART;
+  sigset_t set; sigemptyset(&set); sigaddset(&set, SIGALRM);
+  sigaction(SIGALRM, &a, 0); setitimer(ITIMER_REAL, &tick, 0);
+  pthread_sigmask(SIG_BLOCK, &set, 0);
+  pthread_create(&t, 0, compute, 0);
+  pthread_sigmask(SIG_UNBLOCK, &set, 0);
+  puts("ready"); fflush(stdout);
+  if (read(0, &c, 1) != 1) wrong += 1000;
+  over = 1; pthread_join(t, 0);
+  sigset_t now; pthread_sigmask(SIG_BLOCK, 0, &now);
+  printf("%ld %d %d\n", wrong, sigismember(&now, SIGALRM), alarms > 20);
+  return 0;
+})";
+
+TEST(RemoteCall, ProgramSurvivesTheDeathOfDjtapInACall) {
+  Victim victim({compile_victim(kWitness, "-O2 -pthread -fno-math-errno")});
+  EXPECT_EQ(victim.line(), "ready");
+  for (int round = 0; round < 40; round++) {
+    int begun[2];
+    ASSERT_EQ(pipe(begun), 0);
+    pid_t tracer = fork();
+    if (tracer == 0) {
+      for (;;) {
+        Result<Stopped> stopped = Stopped::stop(victim.pid());
+        Result<RemoteCall> call = RemoteCall::borrow(stopped.value());
+        static_cast<void>(!write(begun[1], "b", 1));
+        for (int i = 0; i < 20 + round; i++) {
+          static_cast<void>(call.value().syscall(SYS_getpid, {}));
+        }
+      }
+    }
+    char byte;
+    EXPECT_EQ(read(begun[0], &byte, 1), 1);
+    usleep(static_cast<useconds_t>(round * 37));
+    kill(tracer, SIGKILL);
+    waitpid(tracer, nullptr, 0);
+    close(begun[0]);
+    close(begun[1]);
+  }
+  usleep(100000);
+  victim.say("x");
+  EXPECT_EQ(victim.line(), "0 0 1");
+  EXPECT_EQ(victim.wait(), 0);
+}
+
 constexpr char kSignals[] = R"(
 #include <signal.h>
 #include <stdio.h>
