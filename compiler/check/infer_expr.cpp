@@ -138,7 +138,12 @@ void Infer::keys(GlobalId array, std::vector<ExprPtr>& given) {
 
 void Infer::binary(Binary& b) {
   if (b.op == ast::BinOp::Concat) {
-    want_both(b, Type::Str, "`.`", "sprint(x) makes a string of a number");
+    // $p.member, as C has it for a structure.
+    const bool member = std::holds_alternative<TargetRef>(b.left->node) &&
+                        std::holds_alternative<LocalRef>(b.right->node);
+    want_both(b, Type::Str, "`.`",
+              member ? "members are reached by `->`: $variable->member"
+                     : "sprint(x) makes a string of a number");
   } else if (compares(b.op)) {
     TypeVar left = value(*b.left);
     TypeVar right = value(*b.right);

@@ -23,6 +23,16 @@ bool is_builtin(const std::string& name) {
                      [&](const Builtin& row) { return row.name == name; });
 }
 
+// Words that mean something in other languages, written where a statement begins.
+std::string foreign_help(std::string_view name) {
+  constexpr std::string_view kDeclaring[] = {"int",  "long", "char", "unsigned", "bool", "string",
+                                             "auto", "var",  "let",  "local",    "my",   "const"};
+  if (std::find(std::begin(kDeclaring), std::end(kDeclaring), name) != std::end(kDeclaring))
+    return "variables are not declared: write the name and its value alone";
+  if (name == "do") return "there is no do loop: use while (condition) { ... }";
+  return "";
+}
+
 std::string never_set_help(const std::string& name, uint32_t unit, const Uses& uses,
                            const Program& program) {
   const std::vector<NameUse>& list = uses.names.at(name);
@@ -32,6 +42,7 @@ std::string never_set_help(const std::string& name, uint32_t unit, const Uses& u
                        name);
   }
   if (is_builtin(name)) return fmt::format("call the function: {}()", name);
+  if (std::string help = foreign_help(name); !help.empty()) return help;
   std::vector<std::string> known;
   for (const Global& global : program.globals) known.push_back(global.name);
   for (const auto& [other, others] : uses.names) {
