@@ -226,6 +226,8 @@ class Translator {
       case DW_OP_implicit_pointer:
       case DW_OP_GNU_implicit_pointer:
         return Error{"what it points to was optimized out"};
+      case DW_OP_GNU_parameter_ref:
+        return Error{"the compiler removed this parameter from its copy of the function"};
       default:
         return Error{"its DWARF expression uses operation " + std::to_string(op.atom) +
                          ", which is not built yet",

@@ -252,6 +252,14 @@ TEST(Resolve, EachMistakeHasItsCode) {
   }
 }
 
+TEST(Resolve, AMissingNameIsSaidOncePerProbe) {
+  Program p = program({func("work")}, {"fdd", "fdd", "nope"});
+  p.probes[0].targets[1].path.push_back({});  // $fdd and $fdd->x are one mistake, $nope another
+  Outcome o = run(p);
+  EXPECT_EQ(o.code(), "DJ3011");
+  EXPECT_EQ(o.diags.error_count(), 2u);
+}
+
 TEST(Resolve, WithoutTargetFuncMeansTheKernel) {
   Outcome o = run(program({func("vfs_read")}), {});
   ASSERT_EQ(o.code(), "DJ3006");
