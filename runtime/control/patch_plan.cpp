@@ -232,6 +232,10 @@ void Planner::join(PatchSite& place, SiteId id) const {
         plan_.handlers[h].form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
     place.calls.push_back({id, h, form});
   }
+  // A function of one instruction is entered before it returns: its entry values are needed then.
+  std::stable_partition(place.calls.begin(), place.calls.end(), [&](const PatchCall& call) {
+    return plan_.sites[call.site].kind != SiteKind::Return;
+  });
 }
 
 void Planner::finish(const std::string& int3_refused) {
