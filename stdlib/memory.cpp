@@ -16,7 +16,7 @@ bool copy_string(abi::Context* ctx, abi::Str* made, uint64_t address, uint32_t l
     uint32_t rest = limit - length;
     uint32_t bytes = rest < to_page_end ? rest : static_cast<uint32_t>(to_page_end);
     if (!agent::can_read(made->data + length, from, bytes)) {
-      dj_raise(ctx, ctx->site, abi::kNoSpan, abi::kErrBadAddress, static_cast<int64_t>(from));
+      dj_raise(ctx, ctx->site, ctx->span, abi::kErrBadAddress, static_cast<int64_t>(from));
       return false;
     }
     for (uint32_t i = 0; i < bytes && !ended; ++i) {

@@ -14,7 +14,7 @@ Value Body::visit(const Expr&, const CallFunction& node) {
 }
 
 // signature: "str(int,int?)": result, then parameters; an absent optional int is 0.
-Value Body::visit(const Expr&, const CallBuiltin& node) {
+Value Body::visit(const Expr& expr, const CallBuiltin& node) {
   const Builtin& row = builtins()[node.builtin];
   std::string_view signature = row.signature;
   size_t open = signature.find('(');
@@ -38,6 +38,10 @@ Value Body::visit(const Expr&, const CallBuiltin& node) {
     kinds += is_string ? 'p' : 'l';
     llvm::Value* word = i < node.args.size() ? number(*node.args[i]) : unit_.number(0);
     args.push_back(is_string ? as_pointer(word) : word);
+  }
+  if (row.flags & kRaises) {
+    b_.CreateStore(unit_.number32(unit_.span_index(expr.span)),
+                   context_field(offsetof(abi::Context, span)));
   }
   bool returns_string = result == "str", returns_void = result == "void";
   llvm::Value* value = b_.CreateCall(unit_.builtin(row, kinds, returns_string, returns_void), args);

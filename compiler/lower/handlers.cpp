@@ -139,8 +139,9 @@ llvm::Value* enter(Unit& unit, Body& body, bool host) {
   body.set_context(context);
   if (host) {  // the target's small budget does not bind the controller's handlers
     int64_t limit = std::min<int64_t>(unit.layout.limits.max_action_host, INT32_MAX);
-    b.CreateStore(unit.number32(static_cast<uint32_t>(limit)),
-                  body.context_field(offsetof(abi::Context, actions_left)));
+    for (size_t field :
+         {offsetof(abi::Context, actions_left), offsetof(abi::Context, action_limit)})
+      b.CreateStore(unit.number32(static_cast<uint32_t>(limit)), body.context_field(field));
   }
   return context;
 }

@@ -34,7 +34,7 @@ abi::Context* dj_enter(uint32_t site) {
   ctx->stack = stack;
   ctx->raised = 0;
   ctx->site = site;
-  ctx->actions_left = static_cast<int32_t>(header->max_action);
+  ctx->actions_left = ctx->action_limit = static_cast<int32_t>(header->max_action);
   ctx->nesting_left = static_cast<int32_t>(header->max_nesting);
   ctx->scratch_used = 0;
   ctx->scratch_bytes =
@@ -52,7 +52,7 @@ uint32_t dj_action(abi::Context* ctx) {
   if (__builtin_expect(--ctx->actions_left >= 0, 1)) return 1;
   if (ctx->raised == 0) {
     agent::count_skip(abi::kSkipMaxAction);
-    dj_raise(ctx, ctx->site, abi::kNoSpan, abi::kErrMaxAction, arena()->max_action);
+    dj_raise(ctx, ctx->site, abi::kNoSpan, abi::kErrMaxAction, ctx->action_limit);
   }
   return 0;
 }

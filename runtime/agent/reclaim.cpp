@@ -51,5 +51,5 @@ void dj_raise(abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, in
 void dj_user_error(abi::Context* ctx, const abi::Str* text) {
   ctx->raised = 1;
   abi::add(&arena()->error_count, 1);
-  send_error(ctx->site, abi::kNoSpan, abi::kErrUser, 0, text);
+  send_error(ctx->site, ctx->span, abi::kErrUser, 0, text);
 }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kShownEach = 5;
 
-std::string what(const abi::ErrorPayload& payload, std::string_view text) {
+std::string what(const abi::ErrorPayload& payload, std::string_view text, bool host) {
   uint64_t a = static_cast<uint64_t>(payload.a);
   switch (payload.error) {
     case abi::kErrBadAddress:
@@ -17,7 +17,8 @@ std::string what(const abi::ErrorPayload& payload, std::string_view text) {
       return "division by 0";
     case abi::kErrMaxAction:
       return fmt::format(
-          "MAXACTION exceeded: more than {} statements in one hit (raise it by -D MAXACTION=N)", a);
+          "{0} exceeded: more than {1} loop rounds and calls in one hit (raise it by -D {0}=N)",
+          host ? "MAXACTION_HOST" : "MAXACTION", a);
     case abi::kErrNesting:
       return fmt::format(
           "MAXNESTING exceeded: more than {} calls deep (raise it by -D MAXNESTING=N)", a);
@@ -54,8 +55,9 @@ std::string probe(const Plan& plan, uint32_t site) {
 void ScriptErrors::report(const abi::ErrorPayload& payload, uint32_t site, std::string_view text) {
   ++count_;
   if (++seen_[{payload.error, payload.span}] > kShownEach) return;
-  fmt::print(stderr, "ERROR: {}{}, in probe {}, pid {}, tid {}\n", what(payload, text),
-             near(input_, payload.span), probe(input_.plan, site), payload.pid, payload.tid);
+  fmt::print(stderr, "ERROR: {}{}, in probe {}, pid {}, tid {}\n",
+             what(payload, text, site >= input_.plan.sites.size()), near(input_, payload.span),
+             probe(input_.plan, site), payload.pid, payload.tid);
 }
 
 void ScriptErrors::summarize() {

@@ -16,7 +16,9 @@ struct Context {
   int32_t nesting_left;
   uint32_t scratch_used;
   uint32_t scratch_bytes;
-  uint32_t iterators;  // offset in scratch of the innermost live foreach; scratch_bytes: none
+  uint32_t iterators;    // offset in scratch of the innermost live foreach; scratch_bytes: none
+  uint32_t span;         // of the built-in call that runs; set before those that can raise
+  int32_t action_limit;  // what actions_left began with
   uint32_t pad;
   char scratch[8];  // really scratch_bytes
 };

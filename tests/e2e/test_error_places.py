@@ -1,0 +1,31 @@
+"""Script errors of built-ins and limits say where in the script they happened and which limit it was."""
+import re
+
+from support.paths import victim
+
+
+def test_a_failing_built_in_says_its_place(djtap):
+    script = 'probe func("work") {\n  user_string(16) }'
+    result = djtap("-e", script, "-c", f"{victim('count')} 1")
+    assert re.search(r'^ERROR: read fault at address 0x0+10 near "user_string\(16\)" at .*:2:3, in probe work,',
+                     result.stderr, re.M), result
+
+
+def test_error_says_its_place(djtap_once):
+    result = djtap_once("-e", 'probe begin { exit(); user_string_n(8, 4) } probe end {\n error("odd") }')
+    assert re.search(r'address 0x0+8 near "user_string_n\(8, 4\)" at .*:1:23', result.stderr), result
+    assert re.search(r'^ERROR: odd near "error\("odd"\)" at .*:2:2, in probe end', result.stderr, re.M), result
+
+
+def test_the_limit_named_is_the_one_that_ended_the_handler(djtap, djtap_once):
+    host = djtap_once("-D", "MAXACTION=77", "-D", "MAXACTION_HOST=500", "-e", "probe begin { exit(); while (1) n++ }")
+    assert "MAXACTION_HOST exceeded: more than 500 loop rounds" in host.stderr, host
+    assert host.globals["n"] == 501, host
+    script = 'probe func("work") { while (1) n++ }'
+    target = djtap("-D", "MAXACTION=77", "-D", "MAXACTION_HOST=500", "-e", script, "-c", f"{victim('count')} 1")
+    assert "MAXACTION exceeded: more than 77 loop rounds" in target.stderr, target
+
+
+def test_a_variable_that_is_not_there_is_one_error(djtap):
+    result = djtap("-e", 'probe func("work") { println($nope, $nope->x, $nope[3]) }', "-c", victim("count"))
+    assert result.stderr.count("error[DJ") == 1, result
