@@ -1,6 +1,6 @@
 // Built-ins about the running thread, and about the session.
 #include "runtime/agent/scratch.h"
-#include "runtime/agent/syscall.h"
+#include "runtime/agent/thread.h"
 #include "stdlib/entries.h"
 
 using namespace dj;

@@ -184,10 +184,26 @@ void Checker::Impl::measure(Region& region, const Function& function) const {
   no(function.whole ? Verdict::FunctionEnd : Verdict::Undecodable, function.decoded_end());
 }
 
+namespace {
+
+// Procedure linkage tables are code of nobody, full of `jmp *displacement(%rip)`: is `at` a byte of
+// such a displacement?
+bool in_linkage_stub(const Module& module, uint64_t at) {
+  constexpr uint8_t kJumpIndirect[] = {0xff, 0x25};
+  for (uint64_t back = 2; back < 6; back++) {
+    std::span<const uint8_t> bytes = module.bytes(at - back);
+    if (bytes.size() > back && bytes[0] == kJumpIndirect[0] && bytes[1] == kJumpIndirect[1])
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 // Is the byte pattern at reference.at really an instruction (or operand) of the program?
 bool Checker::Impl::confirmed(const Reference& reference) {
   const FunctionRange* range = module.function_at(reference.at);
-  if (range == nullptr) return true;  // code of nobody: believe it
+  if (range == nullptr) return !in_linkage_stub(module, reference.at);  // else believe it
   auto known = decoded.find(range->begin);
   if (known == decoded.end()) {
     decode(*range);

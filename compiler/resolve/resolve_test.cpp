@@ -269,7 +269,7 @@ TEST(Resolve, WithoutTargetFuncMeansTheKernel) {
 }
 
 TEST(Resolve, NoDebugInfoIsSaidOnce) {
-  const std::string bare = folder().build("gcc -O1", folder().path + "/t.c", "bare");
+  const std::string bare = folder().build("gcc -O1", folder().file("bare.c", kSource), "bare");
   Outcome o = run(program({func("work")}, {"fd", "p"}), {{bare}, true});
   EXPECT_EQ(o.code(), "DJ3010");
   EXPECT_EQ(o.diags.error_count(), 1u);

@@ -4,6 +4,7 @@
 
 #include "runtime/agent/arena.h"
 #include "runtime/agent/frame.h"
+#include "runtime/agent/thread.h"
 
 using namespace dj;
 using agent::arena;

@@ -1,7 +1,7 @@
 // hot: Contexts: a handler run takes one that is free, first where its thread's number points.
 #include "runtime/agent/frame.h"
 #include "runtime/agent/scratch.h"
-#include "runtime/agent/syscall.h"
+#include "runtime/agent/thread.h"
 
 using namespace dj;
 using agent::arena;

@@ -2,6 +2,7 @@
 // back, and raising.
 #include "runtime/agent/event_record.h"
 #include "runtime/agent/frame.h"
+#include "runtime/agent/thread.h"
 #include "stdlib/entries.h"
 
 using namespace dj;

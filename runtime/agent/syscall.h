@@ -47,8 +47,8 @@ inline uint64_t word(T* pointer) {
   return reinterpret_cast<uint64_t>(pointer);
 }
 
-inline uint32_t thread_id() { return static_cast<uint32_t>(raw_syscall(kSysGettid)); }
-inline uint32_t process_id() { return static_cast<uint32_t>(raw_syscall(kSysGetpid)); }
+inline uint32_t kernel_thread_id() { return static_cast<uint32_t>(raw_syscall(kSysGettid)); }
+inline uint32_t kernel_process_id() { return static_cast<uint32_t>(raw_syscall(kSysGetpid)); }
 // Signal 0 says whether there is such a thread; a foreign one (EPERM) lives.
 inline bool thread_is_gone(uint32_t tid) { return raw_syscall(kSysTkill, tid, 0) == -kEsrch; }
 

@@ -3,7 +3,7 @@
 // that is not registered with rseq must look so: vfork children share the parent's area, new
 // threads may have a used one. A changed call is made here, with copies of its arguments: the
 // program's registers and memory stay as they are.
-#include "runtime/agent/arena.h"
+#include "runtime/agent/thread.h"
 #include "runtime/agent/user_memory.h"
 #include "runtime/shared/trap.h"
 
@@ -83,7 +83,7 @@ int64_t change_trap_action(const CallFrame* frame) {
   abi::AppAction old = *app, wanted;
   if (frame->rsi != 0) {
     if (!copy_in(&wanted, frame->rsi, sizeof wanted)) return -agent::kEfault;
-    if (agent::process_id() == arena()->target_pid) *app = wanted;
+    if (agent::kernel_process_id() == arena()->target_pid) *app = wanted;
   }
   if (frame->rdx != 0 && !copy_out(frame->rdx, &old, sizeof old)) return -agent::kEfault;
   return 0;
@@ -133,17 +133,13 @@ void unregister_area(uint64_t fs) {
   copy_out(at, &unregistered, sizeof unregistered);
 }
 
-void unregister_self() {
-  uint64_t fs;
-  asm volatile("movq %%fs:0, %0"
-               : "=r"(fs));  // the thread control block starts with its own address
-  unregister_area(fs);
-}
+void unregister_self() { unregister_area(agent::fs_base()); }
 
 void prepare_clone(uint64_t flags, uint64_t tls) {
   if ((flags & kCloneVm) == 0) return;
-  if ((flags & kCloneSetTls) != 0) return unregister_area(tls);
-  unregister_self();
+  if ((flags & kCloneSetTls) == 0) return unregister_self();
+  unregister_area(tls);
+  agent::forget_thread(tls);
 }
 
 void prepare_new_thread(const CallFrame* frame) {

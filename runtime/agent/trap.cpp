@@ -67,7 +67,8 @@ abi::TrapEntry* find_entry(const abi::TrapTable* table, uint64_t address) {
 void die_of_trap() {
   abi::AppAction standard = {};
   agent::raw_syscall(agent::kSysRtSigaction, kSigtrap, agent::word(&standard), 0, kMaskBytes);
-  agent::raw_syscall(agent::kSysTgkill, agent::process_id(), agent::thread_id(), kSigtrap);
+  agent::raw_syscall(agent::kSysTgkill, agent::kernel_process_id(), agent::kernel_thread_id(),
+                     kSigtrap);
 }
 
 void run_application_action(int signal, void* info, UserContext* context) {

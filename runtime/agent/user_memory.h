@@ -1,6 +1,6 @@
 // Memory of the program that may not be there: the kernel copies, and says how much it could.
 #pragma once
-#include "runtime/agent/syscall.h"
+#include "runtime/agent/thread.h"
 
 namespace dj::agent {
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/shared/abi.h"
+
 namespace dj {
 namespace {
 
@@ -84,7 +86,8 @@ Result<uint64_t> choose_arena_base(const std::vector<Mapping>& target,
       busy.push_back({m.begin, m.end + (m.path == "[heap]" ? heap_room : 0)});
     }
     std::sort(busy.begin(), busy.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
-    uint64_t base = highest_free(busy, kLowest, kArenaEnd - kPage, page_up(bytes));
+    uint64_t base =
+        highest_free(busy, kLowest, kArenaEnd - kPage, page_up(bytes) + sizeof(abi::ThreadTable));
     if (base != 0) {
       return base;
     }

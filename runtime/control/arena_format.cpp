@@ -164,6 +164,7 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   header.version = abi::kVersion;
   header.target_pid = static_cast<uint64_t>(facts.target_pid);
   header.ticket = facts.ticket;
+  header.threads = facts.threads;
   header.trap_table = 0;
   for (uint32_t i = 0; i <= header.cpus; i++) {
     abi::ring_init(at<abi::Ring>(header.rings + i * header.ring_stride),

@@ -16,6 +16,7 @@ namespace dj {
 struct SessionFacts {
   pid_t target_pid = 0;
   uint64_t ticket = 0;
+  uint64_t threads = 0;  // address of the ThreadTable; 0: none
 };
 
 // `arena`: zero memory, mapped at layout.base in this process. Installation::place() adds what only

@@ -5,6 +5,7 @@
 #include <wordexp.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -95,84 +96,98 @@ void check_together(Options& options, std::vector<std::string> words) {
     throw CLI::ValidationError("-p", "goes with neither -c nor --: one target a session");
 }
 
-}  // namespace
-
-std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
-  Options options;
-  int own = argc;  // arguments before "--"
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--") == 0) {
-      own = i;
-      break;
-    }
-  }
-  for (int i = own + 1; i < argc; ++i) options.command.push_back(argv[i]);
-
-  CLI::App app{
-      "Traces running programs: probes in a SystemTap-like language, no root, no restart.\n"
-      "djtap [options] script.djt [args] | -e 'script' [args]   [-c 'command' | -p PID | -- "
-      "command args]",
-      "djtap"};
-  app.footer(
-      "Exit codes: the command's own with -c or --, djtap's failures then 125 (126 not "
-      "executable,\n"
-      "127 not found); else 0 done, 1 usage, 2 syntax, 3 wrong script or nothing to probe,\n4 "
-      "cannot attach, 5 script errors at run time.");
-  std::vector<std::string> words;
+// What CLI11 fills besides Options.
+struct Words {
+  std::vector<std::string> positional;  // script file and its arguments
   bool no_optimize = false;
+  std::string diagnostics = "text";
+};
+
+void add_script_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-e", options.script_text, "the script itself");
-  app.add_option_function<std::string>(
-      "-c", [&](const std::string& text) { options.command = split_command(text); },
-      "run this command and trace it");
-  app.add_option("-p,-x", options.pid, "trace this running process")->check(CLI::PositiveNumber);
-  app.add_option("-o", options.output_path, "write the script's output to this file");
-  app.add_option("-l", options.list, "list the probe points that match, one a line");
-  app.add_option_function<std::string>(
-      "-L",
-      [&](const std::string& text) {
-        options.list = text;
-        options.list_variables = true;
-      },
-      "the same with parameters, locals and their types");
-  app.add_flag("--probes", options.probes, "list every site with its state when armed");
-  app.add_flag("--no-optimize", no_optimize, "int3 at every site, no jumps");
+  app.add_option("script", words.positional,
+                 "script file (unless -e or -l), then its arguments $1 ..");
   app.add_flag("--strict", options.strict, "undeclared names are local, as in SystemTap");
-  app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
-  app.add_option_function<std::string>(
-      "--dump", [&](const std::string& list) { set_dumps(options, list); },
-      "print a stage's data: tokens,ast,program,plan,ir,asm,probes");
-  app.add_option("--stop-after", options.stop_after, "parse, check, resolve or lower")
-      ->transform(CLI::CheckedTransformer(kStages));
   app.add_option_function<std::vector<std::string>>(
          "-D",
-         [&](const std::vector<std::string>& settings) {
+         [&options](const std::vector<std::string>& settings) {
            for (const std::string& s : settings) set_limit(options.limits, s);
          },
          "a limit, NAME=VALUE: MAXACTION, MAXMAPENTRIES ...")
       ->allow_extra_args(false);
-  std::string diagnostics = "text";
-  app.add_option("--diagnostics", diagnostics,
+}
+
+void add_target_options(CLI::App& app, Options& options, Words& words) {
+  app.add_option_function<std::string>(
+      "-c", [&options](const std::string& text) { options.command = split_command(text); },
+      "run this command and trace it");
+  app.add_option("-p,-x", options.pid, "trace this running process")->check(CLI::PositiveNumber);
+  app.add_option("-l", options.list, "list the probe points that match, one a line");
+  app.add_option_function<std::string>(
+      "-L",
+      [&options](const std::string& text) {
+        options.list = text;
+        options.list_variables = true;
+      },
+      "the same with parameters, locals and their types");
+  app.add_flag("--no-optimize", words.no_optimize, "int3 at every site, no jumps");
+}
+
+void add_output_options(CLI::App& app, Options& options, Words& words) {
+  app.add_option("-o", options.output_path, "write the script's output to this file");
+  app.add_flag("--probes", options.probes, "list every site with its state when armed");
+  app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
+  app.add_option_function<std::string>(
+      "--dump", [&options](const std::string& list) { set_dumps(options, list); },
+      "print a stage's data: tokens,ast,program,plan,ir,asm,probes");
+  app.add_option("--stop-after", options.stop_after, "parse, check, resolve or lower")
+      ->transform(CLI::CheckedTransformer(kStages));
+  app.add_option("--diagnostics", words.diagnostics,
                  "form of diagnostics: text, or json (one object a line)")
       ->check(CLI::IsMember({"text", "json"}));
-  app.add_option("script", words, "script file (unless -e or -l), then its arguments $1 ..");
   app.set_version_flag("--version", kVersion);
+}
+
+// --help and --version are printed, a mistake goes to stderr. Returns the exit code.
+int end_parse(const CLI::App& app, const CLI::ParseError& error, const Options& options) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    app.exit(error);
+    return kExitOk;
+  }
+  fmt::print(stderr, "djtap: {}\ndjtap: see djtap --help\n", error.what());
+  return options.command.empty() ? kExitUsage : kExitOwnFailure;
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
+  Options options;
+  Words words;
+  char** dashes = std::find_if(argv + 1, argv + argc,
+                               [](const char* word) { return std::strcmp(word, "--") == 0; });
+  if (dashes != argv + argc) options.command.assign(dashes + 1, argv + argc);
+
+  CLI::App app{
+      "Traces running programs: probes in a SystemTap-like language, no root, no restart.\n"
+      "djtap [options] script.djt [args] | -e 'script' [args]   "
+      "[-c 'command' | -p PID | -- command args]",
+      "djtap"};
+  app.footer(
+      "Exit codes: the command's own with -c or --, djtap's failures then 125 (126 not "
+      "executable,\n127 not found); else 0 done, 1 usage, 2 syntax, 3 wrong script or nothing to "
+      "probe,\n4 cannot attach, 5 script errors at run time.");
+  add_script_options(app, options, words);
+  add_target_options(app, options, words);
+  add_output_options(app, options, words);
   try {
-    app.parse(own, argv);
-    check_together(options, std::move(words));
+    app.parse(static_cast<int>(dashes - argv), argv);
+    check_together(options, std::move(words.positional));
   } catch (const CLI::ParseError& error) {
-    bool asked =
-        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);  // --help, --version
-    if (asked) {
-      app.exit(error);
-      exit_code = kExitOk;
-    } else {
-      fmt::print(stderr, "djtap: {}\ndjtap: see djtap --help\n", error.what());
-      exit_code = options.command.empty() ? kExitUsage : kExitOwnFailure;
-    }
+    exit_code = end_parse(app, error, options);
     return std::nullopt;
   }
-  options.optimize = !no_optimize;
-  options.json_diagnostics = diagnostics == "json";
+  options.optimize = !words.no_optimize;
+  options.json_diagnostics = words.diagnostics == "json";
   return options;
 }
 

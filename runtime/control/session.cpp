@@ -82,6 +82,7 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   DJ_TRY_DO(session.map_arena(process, codes, input));
   SessionFacts facts;
   facts.target_pid = session.pid_;
+  facts.threads = input.layout.base + input.layout.bytes;  // map_arena() put it there
   if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0)
     facts.ticket = static_cast<uint64_t>(session.pid_);
   std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
@@ -101,10 +102,11 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     void* wanted = reinterpret_cast<void*>(input.layout.base);
     void* got = mmap(wanted, input.layout.bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
-    if (got != wanted)
+    if (got != wanted || !map_thread_table(input.layout.base + input.layout.bytes))
       return Error{fmt::format("cannot map the data arena: {}", std::strerror(errno))};
     uint64_t bytes = input.layout.bytes;
-    host_arena_ = std::shared_ptr<void>(got, [bytes](void* p) { munmap(p, bytes); });
+    host_arena_ = std::shared_ptr<void>(
+        got, [bytes](void* p) { munmap(p, bytes + sizeof(abi::ThreadTable)); });
     return ok_status();
   }
   InstallOptions options{input.optimize, input.use_rseq};

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/control/os_error.h"
+#include "runtime/shared/abi.h"
 
 namespace dj {
 namespace {
@@ -30,7 +31,7 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
   memory.island_bytes_ = page_up(island_bytes);
   DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
   DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
-  std::vector<AddressRange> taken = {{arena_base, arena_base + memory.arena_bytes_}};
+  std::vector<AddressRange> taken = {{arena_base, memory.threads() + sizeof(abi::ThreadTable)}};
   std::vector<uint64_t> bases;
   for (const Cluster& cluster : make_clusters(modules, memory.island_bytes_)) {
     uint64_t base =
@@ -86,6 +87,7 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
          call.checked("mmap of the data arena", SYS_mmap,
                       {arena_base_, arena_bytes_, PROT_READ | PROT_WRITE, shared, remote_fd, 0}));
   CHECK(at == arena_base_);
+  DJ_TRY_DO(map_threads(call));
   uint64_t offset = arena_bytes_;
   for (uint64_t base : island_bases) {
     DJ_TRY(at,
@@ -103,12 +105,35 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
   return ok_status();
 }
 
+Status SessionMemory::map_threads(RemoteCall& call) {
+  const uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+  constexpr uint64_t kNoFile = ~0ull;
+  if (!map_thread_table(threads())) {
+    return os_error("cannot map the thread table");
+  }
+  threads_mapped_ = true;
+  DJ_TRY(uint64_t at, call.checked("mmap of the thread table", SYS_mmap,
+                                   {threads(), sizeof(abi::ThreadTable), PROT_READ | PROT_WRITE,
+                                    flags, kNoFile, 0}));
+  CHECK(at == threads());
+  DJ_TRY(at, call.checked("madvise of the thread table", SYS_madvise,
+                          {threads(), sizeof(abi::ThreadTable), MADV_WIPEONFORK}));
+  return ok_status();
+}
+
+bool map_thread_table(uint64_t address) {
+  void* wanted = reinterpret_cast<void*>(address);
+  return mmap(wanted, sizeof(abi::ThreadTable), PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == wanted;
+}
+
 SessionMemory::SessionMemory(SessionMemory&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       arena_base_(other.arena_base_),
       arena_bytes_(other.arena_bytes_),
       island_bytes_(other.island_bytes_),
       arena_mapped_(std::exchange(other.arena_mapped_, false)),
+      threads_mapped_(std::exchange(other.threads_mapped_, false)),
       islands_(std::exchange(other.islands_, {})),
       served_(std::move(other.served_)) {}
 
@@ -118,6 +143,9 @@ SessionMemory::~SessionMemory() {
   }
   if (arena_mapped_) {
     munmap(reinterpret_cast<void*>(arena_base_), arena_bytes_);
+  }
+  if (threads_mapped_) {
+    munmap(reinterpret_cast<void*>(threads()), sizeof(abi::ThreadTable));
   }
   if (fd_ >= 0) {
     close(fd_);

@@ -27,6 +27,8 @@ class SessionMemory {
   ~SessionMemory();
 
   std::span<uint8_t> arena() const;
+  // Of the ThreadTable, the same in both.
+  uint64_t threads() const { return arena_base_ + arena_bytes_; }
   std::deque<Island>& islands() { return islands_; }
   // The island that serves code at `address`; null: none is near.
   Island* island_near(uint64_t address);
@@ -36,12 +38,16 @@ class SessionMemory {
  private:
   SessionMemory() = default;
   Status create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd);
+  Status map_threads(RemoteCall& call);
   Status map_all(RemoteCall& call, uint64_t remote_fd, const std::vector<uint64_t>& island_bases);
   int fd_ = -1;
   uint64_t arena_base_ = 0, arena_bytes_ = 0, island_bytes_ = 0;
-  bool arena_mapped_ = false;
+  bool arena_mapped_ = false, threads_mapped_ = false;
   std::deque<Island> islands_;
   std::vector<AddressRange> served_;  // by island: span of its modules
 };
+
+// Maps djtap's own ThreadTable, for a session without a target too. False: the place is taken.
+bool map_thread_table(uint64_t address);
 
 }  // namespace dj

@@ -2,6 +2,7 @@
 #pragma once
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ class Victim {
     }
     pid_ = fork();
     if (pid_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that dies leaves nothing behind
       dup2(ends[1], 1);
       dup2(input[0], 0);
       close(ends[0]);

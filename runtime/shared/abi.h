@@ -95,7 +95,7 @@ struct Header {
   uint32_t max_action, max_nesting;
   uint64_t trap_table;  // address of TrapTable (trap.h); 0: no int3 site
   uint64_t target_pid;  // for target()
-  uint64_t threads;     // address of the ThreadTable in the target's private page; 0: none
+  uint64_t threads;     // address of the ThreadTable; 0: none, ask the kernel
   uint64_t ticket;      // random, tells sessions apart
   uint64_t session_start_tsc;
   // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> tsc_shift). tsc_mult 0: ask the
@@ -109,6 +109,17 @@ struct Header {
   // trap side, written by the agent
   uint64_t trap_hits, trap_cache_hits, trap_strays;
 };
+
+// ThreadTable: what the kernel says of a process and its threads, so that it need not be asked at every hit. Private to
+// each process (not in the memfd) and wiped in a forked child. Lies right behind the arena, in djtap too. Written by
+// handlers, one word at a time.
+constexpr uint32_t kThreadSlots = 2046;
+struct ThreadTable {
+  uint64_t pid;  // 0: not asked yet
+  uint64_t pad;
+  uint64_t slots[kThreadSlots];  // (fs base >> 6) << 22 | tid; 0: empty
+};
+static_assert(sizeof(ThreadTable) % 4096 == 0);
 
 // SiteInfo: what probefunc() and pp() say (interned strings, 0 = ""), and the load bias of the
 // site's module (static variables). Written by the controller. First Plan::sites, then

@@ -44,3 +44,11 @@ def test_exec_in_children_is_harmless(djtap):
 def test_probed_from_the_first_instruction_of_main(djtap):
     result = djtap("-e", 'probe func("main") { n++ } probe func("_start") { s++ }', "-c", victim("count_nopie"))
     assert result.globals["n"] == 1, result
+
+
+def test_every_thread_and_child_has_its_own_numbers(djtap):
+    """tid() and pid() are remembered; control blocks that are used again and children must not be taken for others."""
+    script = 'probe func("here") { n++; if ($pid != pid()) wrong_pid++; if ($tid != tid()) wrong_tid++; s[execname()]++ }'
+    result = djtap("-e", script, "-c", victim("tids"))
+    assert result.globals == {"n": result.facts["here calls"], "wrong_pid": 0, "wrong_tid": 0}, result
+    assert result.array("s") == [('"tids"', str(result.facts["here calls"]))], result
