@@ -209,7 +209,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   if (!created.ok()) return fail(options, kExitAttach, created.error().message);
   Session session = created.take();
   clock.done("place");
-  // From here on, handlers exist and the target stands still.
+  // From here on, handlers exist; a launched target still stands.
 
   signal(SIGPIPE, SIG_IGN);
   Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout}, output);

@@ -126,7 +126,14 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
                                installation.island_modules(), island_bytes));
   memory_.emplace(std::move(memory));
   installation_.emplace(std::move(installation));
+  if (!process->is_child) let_go();  // a running target need not wait while code is linked
   return ok_status();
+}
+
+void Session::let_go() {
+  stopped_->release();
+  arm_pause_ns_ += stopped_->pause_ns();
+  stopped_.reset();
 }
 
 void Session::run_host(HandlerId handler) {
@@ -137,11 +144,13 @@ void Session::run_host(HandlerId handler) {
 
 Status Session::arm() {
   if (!installation_) return ok_status();
+  if (!stopped_) {
+    DJ_TRY(Stopped stopped, Stopped::stop(pid_));
+    stopped_.emplace(std::move(stopped));
+  }
   DJ_TRY_DO(installation_->arm(*stopped_));
   unstarted_.let_run();
-  stopped_->release();
-  arm_pause_ns_ = stopped_->pause_ns();
-  stopped_.reset();
+  let_go();
   return ok_status();
 }
 

@@ -66,8 +66,8 @@ struct SessionInput {
 
 class Session {
  public:
-  // Maps the arena (in djtap alone when `process` is null), formats it, links handlers. `process`
-  // is stopped from here until arm().
+  // Maps the arena (in djtap alone when `process` is null), formats it, links handlers. A
+  // launched process stands still until arm(), a running one only while memory is mapped into it.
   static Result<Session> create(TracedProcess* process, ModuleCodes& codes,
                                 const SessionInput& input);
   Session(Session&&) noexcept = default;
@@ -81,12 +81,13 @@ class Session {
 
   abi::Header& header() { return *reinterpret_cast<abi::Header*>(arena_base_); }
   const Installation* installation() const { return installation_ ? &*installation_ : nullptr; }
-  // How long the target stood still for arming, creation of the shared memory included.
+  // How long the target stood still: all stops up to arm() together.
   uint64_t arm_pause_ns() const { return arm_pause_ns_; }
   uint64_t disarm_pause_ns() const { return disarm_pause_ns_; }
 
  private:
   Session() = default;
+  void let_go();
   Status map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input);
   std::optional<SessionMemory> memory_;
   std::shared_ptr<void> host_arena_;  // without a target
