@@ -54,18 +54,20 @@ std::string probe(const Plan& plan, uint32_t site) {
 
 void ScriptErrors::report(const abi::ErrorPayload& payload, uint32_t site, std::string_view text) {
   ++count_;
-  if (++seen_[{payload.error, payload.span}] > kShownEach) return;
-  fmt::print(stderr, "ERROR: {}{}, in probe {}, pid {}, tid {}\n",
-             what(payload, text, site >= input_.plan.sites.size()), near(input_, payload.span),
-             probe(input_.plan, site), payload.pid, payload.tid);
+  Seen& seen = seen_[{payload.error, payload.span}];
+  std::string error =
+      what(payload, text, site >= input_.plan.sites.size()) + near(input_, payload.span);
+  if (seen.times++ == 0) seen.text = error;
+  if (seen.times > kShownEach) return;
+  fmt::print(stderr, "ERROR: {}, in probe {}, pid {}, tid {}\n", error, probe(input_.plan, site),
+             payload.pid, payload.tid);
 }
 
 void ScriptErrors::summarize() {
-  for (auto& [key, times] : seen_) {
-    if (times <= kShownEach) continue;
-    fmt::print(stderr, "ERROR: {} more of this kind{}\n", times - kShownEach,
-               near(input_, key.second));
-    times = kShownEach;
+  for (auto& [key, seen] : seen_) {
+    if (seen.times <= kShownEach) continue;
+    fmt::print(stderr, "ERROR: {} more of this kind: {}\n", seen.times - kShownEach, seen.text);
+    seen.times = kShownEach;
   }
 }
 

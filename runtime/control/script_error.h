@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -32,7 +33,11 @@ class ScriptErrors {
  private:
   ScriptErrorInput input_;
   uint64_t count_ = 0;
-  std::map<std::pair<uint32_t, uint32_t>, uint64_t> seen_;  // (kind, span) -> times
+  struct Seen {
+    uint64_t times = 0;
+    std::string text;  // as it was shown the first time
+  };
+  std::map<std::pair<uint32_t, uint32_t>, Seen> seen_;  // by (kind, span)
 };
 
 }  // namespace dj
