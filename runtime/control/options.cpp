@@ -85,7 +85,7 @@ void set_dumps(Options& options, const std::string& list) {
 
 // Everything that no single option can know.
 void check_together(Options& options, std::vector<std::string> words) {
-  if (!options.script_text && !options.list) {
+  if (!options.script_text && !options.list && !options.explain) {
     if (words.empty())
       throw CLI::ValidationError("script", "a script is needed: a file, or -e 'probe ...'");
     options.script_path = words.front();
@@ -145,6 +145,8 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("--diagnostics", words.diagnostics,
                  "form of diagnostics: text, or json (one object a line)")
       ->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--explain", options.explain,
+                 "say what a diagnostic's code means, with an example");
   app.set_version_flag("--version", kVersion);
 }
 

@@ -35,6 +35,7 @@ struct Options {
   std::string output_path;                 // -o; empty: stdout
   std::optional<std::string> list;         // -l PATTERN
   bool list_variables = false;             // -L
+  std::optional<std::string> explain;      // --explain CODE
   bool probes = false;                     // --probes
   bool optimize = true;                    // --no-optimize clears it
   bool strict = false;                     // --strict: no auto-globals
