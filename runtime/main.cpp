@@ -18,6 +18,7 @@
 #include "compiler/print_ast.h"
 #include "compiler/resolve/listing.h"
 #include "compiler/resolve/resolve.h"
+#include "runtime/control/coverage.h"
 #include "runtime/control/drain.h"
 #include "runtime/control/exec_watch.h"
 #include "runtime/control/hooks.h"
@@ -26,6 +27,7 @@
 #include "runtime/control/report.h"
 #include "runtime/control/session.h"
 #include "runtime/control/stage_clock.h"
+#include "runtime/control/stress.h"
 
 namespace dj {
 namespace {
@@ -128,6 +130,7 @@ struct Compiled {
 Status compile_for(const Options& options, std::optional<TracedProcess>& process,
                    ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
   if (process) {
+    DJ_TRY_DO(process->find_rseq());
     std::string why;
     compiled.use_rseq = can_trust_rseq(process->rseq_registered, process->modules, codes, &why);
     clock.done("rseq", compiled.use_rseq ? "" : why);
@@ -194,7 +197,7 @@ void print_sites(const Options& options, const Session& session, StageClock& clo
                                 session.installation()->armed_count(), sites.size(),
                                 static_cast<double>(session.arm_pause_ns()) / 1e6));
   if (options.probes || options.dump.count("probes")) report_sites(sites);
-  warn_skipped_sites(sites);
+  if (!options.stress) warn_skipped_sites(sites);  // else the table has them
 }
 
 // From compiled code to the end of the session. Returns the exit code.
@@ -225,11 +228,13 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   Status armed = session.arm();
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
   print_sites(options, session, clock);
+  StressFacts facts = options.stress ? stress_facts(session) : StressFacts();
   // From here on, the target runs, probed and untraced.
 
   Result<Ended> ended =
       trace(options, compiled, session, drain, output, process, watch ? watch->fd() : -1);
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
+  clock.done("run");
   bool gone = watch && watch->ended();
   if (watch && !gone) {
     Status disarmed = session.disarm();
@@ -241,9 +246,10 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   if (gone) run_host_probes(session, compiled.plan, HostProbe::When::ProcessEnd);
   run_host_probes(session, compiled.plan, HostProbe::When::End);
   drain.run(true);
-  report_globals(compiled.program, compiled.layout, output);
+  if (!options.stress) report_globals(compiled.program, compiled.layout, output);
   output.flush();
   report_skips(session.header());
+  if (options.stress) report_stress(facts, clock, compiled.layout);
   if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
   if (process && process->is_child) {
     held.reset();  // Ctrl-C may end the wait
@@ -260,7 +266,16 @@ int explain_code(const Options& options) {
   return kExitOk;
 }
 
+// --stress --coverage: a file is looked at, nothing runs.
+int print_coverage(const Options& options) {
+  Result<std::string> table = coverage_table(options.coverage, read_text);
+  if (!table.ok()) return fail(options, kExitScript, table.error().message);
+  fmt::print("{}", table.value());
+  return kExitOk;
+}
+
 int run(const Options& options) {
+  if (!options.coverage.empty()) return print_coverage(options);
   if (options.explain) return explain_code(options);
   if (options.list) return list_points(options);
   std::optional<HeldSignals> held(std::in_place);

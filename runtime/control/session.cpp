@@ -14,17 +14,6 @@
 #include "runtime/control/arena_format.h"
 
 namespace dj {
-namespace {
-
-// Reads the kernel's record of the main thread's rseq area.
-Status read_rseq(TracedProcess& process, const Stopped& stopped) {
-  DJ_TRY(std::optional<RseqArea> area, stopped.rseq(stopped.threads().front()));
-  process.rseq_registered = area.has_value();
-  if (area) process.rseq_offset = area->offset;
-  return ok_status();
-}
-
-}  // namespace
 
 UnstartedChild::~UnstartedChild() {
   if (pid_ <= 0) return;
@@ -39,7 +28,6 @@ Result<TracedProcess> TracedProcess::launch(const std::vector<std::string>& comm
   process.pid = launched.pid;
   process.is_child = true;
   process.unstarted = UnstartedChild(launched.pid);
-  DJ_TRY_DO(read_rseq(process, launched.stopped));
   process.stopped.emplace(std::move(launched.stopped));
   DJ_TRY(process.modules, mapped_modules(process.pid));
   return process;
@@ -49,12 +37,21 @@ Result<TracedProcess> TracedProcess::open(pid_t pid) {
   DJ_TRY_DO(check_traceable(pid));
   TracedProcess process;
   process.pid = pid;
-  {
-    DJ_TRY(Stopped stopped, Stopped::stop(pid));
-    DJ_TRY_DO(read_rseq(process, stopped));
-  }
   DJ_TRY(process.modules, mapped_modules(pid));
   return process;
+}
+
+Status TracedProcess::find_rseq() {
+  std::optional<Stopped> here;  // a running process stands for this moment
+  if (!stopped) {
+    DJ_TRY(Stopped running, Stopped::stop(pid));
+    here.emplace(std::move(running));
+  }
+  const Stopped& threads = stopped ? *stopped : *here;
+  DJ_TRY(std::optional<RseqArea> area, threads.rseq(threads.threads().front()));
+  rseq_registered = area.has_value();
+  if (area) rseq_offset = area->offset;
+  return ok_status();
 }
 
 std::vector<std::string> TracedProcess::module_paths() const {

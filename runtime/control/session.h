@@ -44,13 +44,16 @@ struct TracedProcess {
   std::optional<Stopped> stopped;  // of a launched one
   UnstartedChild unstarted;        // of a launched one; dies before `stopped` lets go
   std::vector<MappedModule> modules;
-  bool rseq_registered = false;
+  bool rseq_registered = false;  // both by find_rseq()
   int64_t rseq_offset = 0;
 
   // signal_mask: what the program starts with.
   static Result<TracedProcess> launch(const std::vector<std::string>& command,
                                       const sigset_t& signal_mask);
+  // Only looks; nothing of the process is stopped.
   static Result<TracedProcess> open(pid_t pid);
+  // Asks the kernel for the main thread's rseq area; a running process is stopped for it.
+  Status find_rseq();
   // Paths of its modules for resolve(): the executable first, no vdso.
   std::vector<std::string> module_paths() const;
 };
