@@ -9,6 +9,8 @@
 #include <cstring>
 #include <map>
 
+#include "runtime/control/stress.h"
+
 namespace dj {
 namespace {
 
@@ -83,8 +85,28 @@ void set_dumps(Options& options, const std::string& list) {
   }
 }
 
+// --stress writes the script itself; with --coverage there is neither script nor process.
+void check_stress(Options& options, const std::vector<std::string>& words) {
+  if (!options.stress) {
+    if (!options.coverage.empty()) throw CLI::ValidationError("--coverage", "goes with --stress");
+    return;
+  }
+  if (options.script_text || options.list || !words.empty())
+    throw CLI::ValidationError("--stress", "goes with neither a script nor -l");
+  bool has_target = options.pid || !options.command.empty();
+  if (has_target != options.coverage.empty()) {
+    throw CLI::ValidationError(
+        "--stress", "needs a process (-c, -p or --), or --coverage FILE without a process");
+  }
+  if (options.stress->find_first_of("\"\\\n") != std::string::npos)
+    throw CLI::ValidationError("--stress", "takes a pattern of functions: \"libc.so.6!*\"");
+  options.script_text = stress_script(options.stress->empty() ? "*" : *options.stress);
+  widen_for_stress(options.limits);
+}
+
 // Everything that no single option can know.
 void check_together(Options& options, std::vector<std::string> words) {
+  check_stress(options, words);
   if (!options.script_text && !options.list && !options.explain) {
     if (words.empty())
       throw CLI::ValidationError("script", "a script is needed: a file, or -e 'probe ...'");
@@ -130,6 +152,11 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
         options.list_variables = true;
       },
       "the same with parameters, locals and their types");
+  app.add_option("--stress", options.stress,
+                 "count every function (that matches, as in func(\"...\")) and report the engine")
+      ->expected(0, 1);
+  app.add_option("--coverage", options.coverage,
+                 "with --stress: how this file's functions could be probed; no process");
   app.add_flag("--no-optimize", words.no_optimize, "int3 at every site, no jumps");
 }
 

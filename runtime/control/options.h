@@ -36,6 +36,8 @@ struct Options {
   std::optional<std::string> list;         // -l PATTERN
   bool list_variables = false;             // -L
   std::optional<std::string> explain;      // --explain CODE
+  std::optional<std::string> stress;       // --stress PATTERN: makes script_text
+  std::string coverage;                    // --coverage FILE, with --stress
   bool probes = false;                     // --probes
   bool optimize = true;                    // --no-optimize clears it
   bool strict = false;                     // --strict: no auto-globals

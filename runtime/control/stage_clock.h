@@ -1,9 +1,12 @@
-// StageClock: milliseconds per stage on stderr, for -v.
+// StageClock: milliseconds per stage, on stderr with -v, and kept.
 #pragma once
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace dj {
 
@@ -14,8 +17,11 @@ class StageClock {
   void done(const char* stage, const std::string& detail = "") {
     Clock::time_point now = Clock::now();
     if (shown_) fmt::print(stderr, "djtap: {:<8} {:8.1f} ms  {}\n", stage, ms(now - last_), detail);
+    stages_.emplace_back(stage, ms(now - last_));
     last_ = now;
   }
+  // Ended stages with their milliseconds.
+  const std::vector<std::pair<std::string, double>>& stages() const { return stages_; }
   double total_ms() const { return ms(Clock::now() - start_); }
 
  private:
@@ -25,6 +31,7 @@ class StageClock {
   }
   bool shown_;
   Clock::time_point start_, last_;
+  std::vector<std::pair<std::string, double>> stages_;
 };
 
 }  // namespace dj

@@ -1,0 +1,31 @@
+// Stress: a counting probe on every function (--stress), and what it says about the engine.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/layout.h"
+#include "compiler/program.h"
+#include "runtime/control/install.h"
+#include "runtime/control/session.h"
+#include "runtime/control/stage_clock.h"
+
+namespace dj {
+
+// The script that --stress PATTERN stands for: an array, counted up by place.
+std::string stress_script(const std::string& pattern);
+// Limits under which no place is dropped, where the user has not set them.
+void widen_for_stress(Limits& limits);
+
+// What the table tells of an armed session; taken before the probes are removed.
+struct StressFacts {
+  std::vector<InstalledSite> sites;
+  InstallTimes times;
+  double pause_ms = 0;
+};
+StressFacts stress_facts(const Session& session);
+
+// Sites by kind, state and reason; milliseconds; hits; busiest functions, on stderr. `clock` ends
+// with the stage "run".
+void report_stress(const StressFacts& facts, const StageClock& clock, const Layout& layout);
+
+}  // namespace dj

@@ -1,0 +1,125 @@
+"""--stress: every function counted, the program unharmed, a table that adds up; and --coverage of a file."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from support import paths
+
+ROW = re.compile(r"^  ([ers]) (OPTIMIZED|INT3|SKIPPED|GONE|PLANNED)\s+(\d+)(?:  (.*))?$", re.M)
+BUSY = re.compile(r'^ +(\d+) process\("([^"]*)"\)\.function\("([^"]*)"\)$', re.M)
+VERDICT = re.compile(r"^  (\S+) +(\d+) +([\d.]+) %$", re.M)
+
+
+def busiest(result):
+    return {name: int(count) for count, _, name in BUSY.findall(result.stderr)}
+
+
+def number(pattern, text):
+    found = re.search(pattern, text, re.M)
+    assert found, text
+    return int(found.group(1))
+
+
+def plain(words):
+    return subprocess.run(words, capture_output=True, text=True, timeout=100, check=False,
+                          env={**os.environ, "PYTHONHASHSEED": "0"})
+
+
+def test_hits_of_a_known_function(djtap, mode):
+    result = djtap("--stress", "count!*", "--", paths.victim("count"), 5000)
+    assert result.returncode == 0 and result.facts["work calls"] == 20000, result
+    assert busiest(result)["work"] == 20000, result
+    states = {state for _, state, _, _ in ROW.findall(result.stderr)}
+    assert (("OPTIMIZED" in states) == (mode == "jump")) and ("INT3" in states or mode == "jump"), result
+    assert number(r"^stress: (\d+) hits", result.stderr) >= 20000, result
+
+
+def test_hits_of_one_function_alone(djtap):
+    result = djtap("--stress", "work", "--", paths.victim("count"), 3000)
+    assert number(r"^stress: (\d+) hits", result.stderr) == result.facts["work calls"] == 12000, result
+    assert number(r"^stress: (\d+) sites", result.stderr) == 1, result
+
+
+def test_the_table_counts_every_site(djtap):
+    result = djtap("--stress", "--probes", "--", "/bin/true")
+    rows = ROW.findall(result.stderr)
+    sites = number(r"^stress: (\d+) sites", result.stderr)
+    assert sites == sum(int(row[2]) for row in rows) == len(result.sites) > 1000, result
+    for state in ("OPTIMIZED", "INT3", "SKIPPED"):
+        assert sum(int(row[2]) for row in rows if row[1] == state) == \
+            sum(site.state == state for site in result.sites), result
+
+
+@pytest.mark.parametrize("words", [
+    [paths.PYTHON, "-c", "import json, re; print(json.dumps(sorted(map(str, range(300)))), re.findall('a+', 'aabaa'))"],
+    ["/usr/bin/sqlite3", ":memory:", "with recursive n(i) as (select 1 union all select i+1 from n where i<300) select sum(i), max(i) from n"],
+    ["/bin/bash", "-c", "for i in 1 2 3; do (exit $i); echo $?; done; echo a b | tr a-z A-Z; exit 5"],
+], ids=["python3", "sqlite3", "bash"])
+def test_output_is_that_of_an_unprobed_run(djtap, words):
+    before = plain(words)
+    result = djtap("--stress", "--", *words, timeout=110, env={**os.environ, "PYTHONHASHSEED": "0"})
+    assert before.stdout and (result.stdout, result.returncode) == (before.stdout, before.returncode), result
+    assert number(r"^stress: (\d+) hits", result.stderr) > 1000, result
+
+
+def functions_of(path):
+    """Oracle: distinct addresses of defined functions with a size, by nm."""
+    found = set()
+    for option in ("-S", "-SD"):
+        for line in plain(["nm", option, "--defined-only", path]).stdout.splitlines():
+            words = line.split()
+            if len(words) == 4 and words[2] in "tTwWi":
+                found.add(int(words[0], 16))
+    return found
+
+
+def tables(text):
+    """{title: ({verdict: count}, total)} of a coverage table."""
+    found = {}
+    for title in ("entries", "exits"):
+        part = re.search(rf"^function {title}\n((?:  .*\n)+?)  total +(\d+)$", text, re.M)
+        assert part, text
+        found[title] = ({name: int(count) for name, count, _ in VERDICT.findall(part.group(1))}, int(part.group(2)))
+    return found
+
+
+def test_coverage_of_a_victim(djtap_once):
+    path = paths.victim("count")
+    result = djtap_once("--stress", "--coverage", path)
+    assert result.returncode == 0, result
+    for rows, total in tables(result.stdout).values():
+        assert sum(rows.values()) == total > 0, result
+    known = len(functions_of(path))
+    total = tables(result.stdout)["entries"][1]
+    assert known <= total <= known + 10, f"nm: {known}, {result}"  # a few have no size, or only .eh_frame knows them
+
+
+def test_coverage_of_libc(djtap_once):
+    path = os.path.realpath("/lib/x86_64-linux-gnu/libc.so.6")
+    result = djtap_once("--stress", "--coverage", path)
+    rows, total = tables(result.stdout)["entries"]
+    assert sum(rows.values()) == total >= 0.95 * len(functions_of(path)), result
+    assert rows["jump"] >= 0.98 * total, result
+    unknown = re.findall(r"^  exits not all known: (\d+) functions: (.+)$", result.stdout, re.M)
+    assert 0 < sum(int(count) for count, _ in unknown) < 0.05 * total and "0x" not in str(unknown), result
+    assert sum(float(percent) for _, _, percent in VERDICT.findall(result.stdout)) == pytest.approx(200, abs=0.1)
+
+
+def test_coverage_of_no_program(djtap_once, tmp_path):
+    (tmp_path / "text").write_text("no program")
+    result = djtap_once("--stress", "--coverage", tmp_path / "text")
+    assert result.returncode == 3 and str(tmp_path / "text") in result.stderr and not result.stdout, result
+
+
+@pytest.mark.parametrize("args, message", [
+    (["--stress"], "needs a process"),
+    (["--coverage", "/bin/true"], "goes with --stress"),
+    (["--stress", "--coverage", "/bin/true", "-p", "1"], "without a process"),
+    (["--stress", "*", "-e", "probe begin {}"], "goes with neither a script"),
+    (["--stress", 'a"b', "-p", "1"], "takes a pattern"),
+])
+def test_wrong_use(djtap_once, args, message):
+    result = djtap_once(*args)
+    assert result.returncode == 1 and message in result.stderr, result
