@@ -7,6 +7,12 @@ extern "C" {
 int64_t dj_pid();
 int64_t dj_tid();
 int64_t dj_uid();
+int64_t dj_euid();
+int64_t dj_gid();
+int64_t dj_egid();
+int64_t dj_ppid();
+int64_t dj_pgrp();
+int64_t dj_sid();
 const dj::abi::Str* dj_execname(dj::abi::Context* ctx);
 int64_t dj_target();
 int64_t dj_cpu_number();
@@ -14,10 +20,16 @@ int64_t dj_time_ns();
 int64_t dj_time_us();
 int64_t dj_time_ms();
 int64_t dj_time_s();
+int64_t dj_local_clock_ns();
+int64_t dj_local_clock_us();
+int64_t dj_local_clock_ms();
+int64_t dj_local_clock_s();
+const dj::abi::Str* dj_ctime(dj::abi::Context* ctx, int64_t seconds);
 int64_t dj_cycles();
 const dj::abi::Str* dj_probefunc(uint32_t site);
 const dj::abi::Str* dj_ppfunc(uint32_t site);
 const dj::abi::Str* dj_pp(uint32_t site);
+const dj::abi::Str* dj_probemod(uint32_t site);
 void dj_exit();
 void dj_user_error(dj::abi::Context* ctx, const dj::abi::Str* text);
 int64_t dj_strlen(const dj::abi::Str* s);
@@ -25,7 +37,31 @@ const dj::abi::Str* dj_substr(dj::abi::Context* ctx, const dj::abi::Str* s, int6
                               int64_t length);
 int64_t dj_isinstr(const dj::abi::Str* text, const dj::abi::Str* part);
 int64_t dj_strtol(const dj::abi::Str* s, int64_t base);
+int64_t dj_isdigit(const dj::abi::Str* s);
+int64_t dj_stringat(const dj::abi::Str* s, int64_t at);
+const dj::abi::Str* dj_str_replace(dj::abi::Context* ctx, const dj::abi::Str* text,
+                                   const dj::abi::Str* search, const dj::abi::Str* replacement);
+const dj::abi::Str* dj_text_str(dj::abi::Context* ctx, const dj::abi::Str* s);
+const dj::abi::Str* dj_text_strn(dj::abi::Context* ctx, const dj::abi::Str* s, int64_t length,
+                                 int64_t quoted);
+int64_t dj_swap16(int64_t value);
+int64_t dj_swap32(int64_t value);
+int64_t dj_swap64(int64_t value);
+int64_t dj_randint(int64_t limit);
 const dj::abi::Str* dj_user_string(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_user_string_n(dj::abi::Context* ctx, int64_t address, int64_t length);
+const dj::abi::Str* dj_user_string2(dj::abi::Context* ctx, int64_t address,
+                                    const dj::abi::Str* otherwise);
+const dj::abi::Str* dj_user_string_n2(dj::abi::Context* ctx, int64_t address, int64_t length,
+                                      const dj::abi::Str* otherwise);
+const dj::abi::Str* dj_user_string_quoted(dj::abi::Context* ctx, int64_t address);
+const dj::abi::Str* dj_user_string_n_quoted(dj::abi::Context* ctx, int64_t address, int64_t length);
+int64_t dj_user_int8(dj::abi::Context* ctx, int64_t address);
+int64_t dj_user_int16(dj::abi::Context* ctx, int64_t address);
+int64_t dj_user_int32(dj::abi::Context* ctx, int64_t address);
+int64_t dj_user_int64(dj::abi::Context* ctx, int64_t address);
+int64_t dj_user_uint8(dj::abi::Context* ctx, int64_t address);
+int64_t dj_user_uint16(dj::abi::Context* ctx, int64_t address);
+int64_t dj_user_uint32(dj::abi::Context* ctx, int64_t address);
 }
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-// Built-ins that read strings of the program's memory.
+// Built-ins that read strings and numbers of the program's memory.
 #include "runtime/agent/scratch.h"
 #include "runtime/agent/user_memory.h"
 #include "stdlib/entries.h"
@@ -7,8 +7,9 @@ using namespace dj;
 
 namespace {
 
-// Copies from `address` to `made` up to a NUL or `limit` bytes, page by page. False: raised.
-bool copy_string(abi::Context* ctx, abi::Str* made, uint64_t address, uint32_t limit) {
+// Copies from `address` to `made` up to a NUL or `limit` bytes, page by page. Where it cannot be
+// read: false, and *bad says from where on.
+bool copy_string(abi::Str* made, uint64_t address, uint32_t limit, uint64_t* bad) {
   uint32_t length = 0;
   bool ended = false;
   while (length < limit && !ended) {
@@ -16,7 +17,7 @@ bool copy_string(abi::Context* ctx, abi::Str* made, uint64_t address, uint32_t l
     uint32_t rest = limit - length;
     uint32_t bytes = rest < to_page_end ? rest : static_cast<uint32_t>(to_page_end);
     if (!agent::can_read(made->data + length, from, bytes)) {
-      dj_raise(ctx, ctx->site, ctx->span, abi::kErrBadAddress, static_cast<int64_t>(from));
+      *bad = from;
       return false;
     }
     for (uint32_t i = 0; i < bytes && !ended; ++i) {
@@ -34,27 +35,64 @@ bool goes_on(uint64_t address, uint32_t kept) {
   return agent::can_read(&next, address + kept, 1) && next != '\0';
 }
 
-const abi::Str* read_string(abi::Context* ctx, uint64_t address, uint32_t limit, bool whole) {
+// `otherwise`: what stands for a text that cannot be read; null: that is an error of the script.
+const abi::Str* read_string(abi::Context* ctx, uint64_t address, uint32_t limit, bool whole,
+                            const abi::Str* otherwise) {
   abi::Str* made = agent::string_room(ctx);
   if (made == nullptr) {
     agent::count_skip(abi::kSkipStringBudget);
     return agent::empty_string();
   }
-  if (!copy_string(ctx, made, address, limit)) return agent::empty_string();
+  uint64_t bad = 0;
+  if (!copy_string(made, address, limit, &bad)) {
+    if (otherwise != nullptr) return otherwise;
+    dj_raise(ctx, ctx->site, ctx->span, abi::kErrBadAddress, static_cast<int64_t>(bad));
+    return agent::empty_string();
+  }
   if (whole && made->len == limit && goes_on(address, limit))
     agent::count_skip(abi::kSkipStringCut);
   return made->len == 0 ? agent::empty_string() : agent::keep_string(ctx, made);
 }
 
+const abi::Str* read_string_n(abi::Context* ctx, int64_t address, int64_t length,
+                              const abi::Str* otherwise) {
+  uint32_t max = agent::arena()->max_string;
+  if (length <= 0) return agent::empty_string();
+  bool whole = length > max;
+  return read_string(ctx, static_cast<uint64_t>(address),
+                     whole ? max : static_cast<uint32_t>(length), whole, otherwise);
+}
+
+template <typename Number>
+int64_t read_number(abi::Context* ctx, int64_t address) {
+  Number value = 0;
+  if (agent::can_read(&value, static_cast<uint64_t>(address), sizeof value))
+    return static_cast<int64_t>(value);
+  dj_raise(ctx, ctx->site, ctx->span, abi::kErrBadAddress, address);
+  return 0;
+}
+
 }  // namespace
 
 const abi::Str* dj_user_string(abi::Context* ctx, int64_t address) {
-  return read_string(ctx, static_cast<uint64_t>(address), agent::arena()->max_string, true);
+  return dj_user_string2(ctx, address, nullptr);
+}
+const abi::Str* dj_user_string2(abi::Context* ctx, int64_t address, const abi::Str* otherwise) {
+  return read_string(ctx, static_cast<uint64_t>(address), agent::arena()->max_string, true,
+                     otherwise);
+}
+const abi::Str* dj_user_string_n(abi::Context* ctx, int64_t address, int64_t length) {
+  return read_string_n(ctx, address, length, nullptr);
+}
+const abi::Str* dj_user_string_n2(abi::Context* ctx, int64_t address, int64_t length,
+                                  const abi::Str* otherwise) {
+  return read_string_n(ctx, address, length, otherwise);
 }
 
-const abi::Str* dj_user_string_n(abi::Context* ctx, int64_t address, int64_t length) {
-  uint32_t max = agent::arena()->max_string;
-  if (length <= 0) return agent::empty_string();
-  if (length > max) return read_string(ctx, static_cast<uint64_t>(address), max, true);
-  return read_string(ctx, static_cast<uint64_t>(address), static_cast<uint32_t>(length), false);
-}
+int64_t dj_user_int8(abi::Context* ctx, int64_t at) { return read_number<int8_t>(ctx, at); }
+int64_t dj_user_int16(abi::Context* ctx, int64_t at) { return read_number<int16_t>(ctx, at); }
+int64_t dj_user_int32(abi::Context* ctx, int64_t at) { return read_number<int32_t>(ctx, at); }
+int64_t dj_user_int64(abi::Context* ctx, int64_t at) { return read_number<int64_t>(ctx, at); }
+int64_t dj_user_uint8(abi::Context* ctx, int64_t at) { return read_number<uint8_t>(ctx, at); }
+int64_t dj_user_uint16(abi::Context* ctx, int64_t at) { return read_number<uint16_t>(ctx, at); }
+int64_t dj_user_uint32(abi::Context* ctx, int64_t at) { return read_number<uint32_t>(ctx, at); }

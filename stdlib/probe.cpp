@@ -16,3 +16,4 @@ const abi::Str* site_text(uint32_t site, uint64_t abi::SiteInfo::*field) {
 const abi::Str* dj_probefunc(uint32_t site) { return site_text(site, &abi::SiteInfo::probefunc); }
 const abi::Str* dj_ppfunc(uint32_t site) { return site_text(site, &abi::SiteInfo::ppfunc); }
 const abi::Str* dj_pp(uint32_t site) { return site_text(site, &abi::SiteInfo::pp); }
+const abi::Str* dj_probemod(uint32_t site) { return site_text(site, &abi::SiteInfo::module); }

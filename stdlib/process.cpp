@@ -9,6 +9,12 @@ using agent::arena;
 int64_t dj_pid() { return agent::process_id(); }
 int64_t dj_tid() { return agent::thread_id(); }
 int64_t dj_uid() { return agent::raw_syscall(agent::kSysGetuid); }
+int64_t dj_euid() { return agent::raw_syscall(agent::kSysGeteuid); }
+int64_t dj_gid() { return agent::raw_syscall(agent::kSysGetgid); }
+int64_t dj_egid() { return agent::raw_syscall(agent::kSysGetegid); }
+int64_t dj_ppid() { return agent::raw_syscall(agent::kSysGetppid); }
+int64_t dj_pgrp() { return agent::raw_syscall(agent::kSysGetpgid, 0); }
+int64_t dj_sid() { return agent::raw_syscall(agent::kSysGetsid, 0); }
 
 const abi::Str* dj_execname(abi::Context* ctx) {
   constexpr uint64_t kGetName = 16;  // PR_GET_NAME

@@ -64,3 +64,35 @@ int64_t dj_strtol(const abi::Str* s, int64_t base) {
   }
   return static_cast<int64_t>(negative ? 0 - value : value);
 }
+
+int64_t dj_isdigit(const abi::Str* s) { return s->len > 0 && digit_of(s->data[0]) < 10; }
+
+// The byte there, 0 to 255; 0 outside of the string.
+int64_t dj_stringat(const abi::Str* s, int64_t at) {
+  return at < 0 || at >= s->len ? 0 : static_cast<uint8_t>(s->data[at]);
+}
+
+// Every occurrence from the left, none of them overlapping.
+const abi::Str* dj_str_replace(abi::Context* ctx, const abi::Str* text, const abi::Str* search,
+                               const abi::Str* replacement) {
+  abi::Str* made = agent::string_room(ctx);
+  if (made == nullptr) {
+    agent::count_skip(abi::kSkipStringBudget);
+    return agent::empty_string();
+  }
+  uint32_t used = 0, max = agent::arena()->max_string;
+  bool cut = false;
+  for (uint32_t at = 0; at < text->len && !cut;) {
+    bool found = search->len > 0 && search->len <= text->len - at &&
+                 abi::same_bytes(search, text->data + at, search->len);
+    const char* from = found ? replacement->data : text->data + at;
+    uint32_t bytes = found ? replacement->len : 1;
+    cut = bytes > max - used;
+    if (cut) bytes = max - used;
+    for (uint32_t i = 0; i < bytes; ++i) made->data[used++] = from[i];
+    at += found ? search->len : 1;
+  }
+  if (cut) agent::count_skip(abi::kSkipStringCut);
+  made->len = used;
+  return used == 0 ? agent::empty_string() : agent::keep_string(ctx, made);
+}

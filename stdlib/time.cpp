@@ -6,18 +6,20 @@
 using namespace dj;
 
 namespace {
-int64_t kernel_time_ns() {
+constexpr uint64_t kRealtime = 0, kMonotonic = 1;
+
+int64_t kernel_time_ns(uint64_t clock) {
   struct {
     int64_t s, ns;
   } now = {};
-  agent::raw_syscall(agent::kSysClockGettime, 0, agent::word(&now));
+  agent::raw_syscall(agent::kSysClockGettime, clock, agent::word(&now));
   return now.s * 1'000'000'000 + now.ns;
 }
 }  // namespace
 
 int64_t dj_time_ns() {
   const abi::Header* header = agent::arena();
-  if (header->tsc_mult == 0) return kernel_time_ns();
+  if (header->tsc_mult == 0) return kernel_time_ns(kRealtime);
   auto passed = static_cast<int64_t>(agent::cycles() - header->tsc_base);
   __int128 scaled = static_cast<__int128>(passed) * static_cast<int64_t>(header->tsc_mult);
   return static_cast<int64_t>(header->time_base_ns) +
@@ -27,3 +29,14 @@ int64_t dj_time_us() { return dj_time_ns() / 1'000; }
 int64_t dj_time_ms() { return dj_time_ns() / 1'000'000; }
 int64_t dj_time_s() { return dj_time_ns() / 1'000'000'000; }
 int64_t dj_cycles() { return static_cast<int64_t>(agent::cycles()); }
+
+// Of this CPU, from some moment before the session on: differences count, and nobody sets it.
+int64_t dj_local_clock_ns() {
+  const abi::Header* header = agent::arena();
+  if (header->tsc_mult == 0) return kernel_time_ns(kMonotonic);
+  auto scaled = static_cast<unsigned __int128>(agent::cycles()) * header->tsc_mult;
+  return static_cast<int64_t>(scaled >> (header->tsc_shift & 63));
+}
+int64_t dj_local_clock_us() { return dj_local_clock_ns() / 1'000; }
+int64_t dj_local_clock_ms() { return dj_local_clock_ns() / 1'000'000; }
+int64_t dj_local_clock_s() { return dj_local_clock_ns() / 1'000'000'000; }
