@@ -25,6 +25,7 @@
 #include "runtime/control/loop.h"
 #include "runtime/control/options.h"
 #include "runtime/control/report.h"
+#include "runtime/control/report_globals.h"
 #include "runtime/control/session.h"
 #include "runtime/control/stage_clock.h"
 #include "runtime/control/stress.h"
@@ -246,7 +247,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   if (gone) run_host_probes(session, compiled.plan, HostProbe::When::ProcessEnd);
   run_host_probes(session, compiled.plan, HostProbe::When::End);
   drain.run(true);
-  if (!options.stress) report_globals(compiled.program, compiled.layout, output);
+  if (!options.stress) report_globals(compiled.program, compiled.layout, options.format, output);
   output.flush();
   report_skips(session.header());
   if (options.stress) report_stress(facts, clock, compiled.layout);

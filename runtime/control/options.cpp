@@ -20,6 +20,8 @@ const std::map<std::string, Stage> kStages = {{"parse", Stage::Parse},
                                               {"check", Stage::Check},
                                               {"resolve", Stage::Resolve},
                                               {"lower", Stage::Lower}};
+const std::map<std::string, ReportFormat> kFormats = {
+    {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
 
 // -D rows: SystemTap's names for limits.
 struct LimitRow {
@@ -162,6 +164,10 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
 
 void add_output_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-o", options.output_path, "write the script's output to this file");
+  app.add_option("-f,--format", options.format,
+                 "form of the globals shown at the end: text, json or csv")
+      ->transform(CLI::CheckedTransformer(kFormats))
+      ->type_name("FORM");
   app.add_flag("--probes", options.probes, "list every site with its state when armed");
   app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
   app.add_option_function<std::string>(

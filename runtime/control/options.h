@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/layout.h"
+#include "runtime/control/report_globals.h"
 
 namespace dj {
 
@@ -46,6 +47,7 @@ struct Options {
   std::set<std::string> dump;              // --dump=tokens,ast,...
   Stage stop_after = Stage::All;
   Limits limits;
+  ReportFormat format = ReportFormat::Text;  // -f
 };
 
 // Parses argv. On a usage error or --help/--version prints it and returns the exit code in

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "runtime/shared/map.h"
-#include "runtime/shared/stat.h"
-
 namespace dj {
 namespace {
 
@@ -27,92 +24,7 @@ constexpr const char* kSkipTexts[abi::kSkipCount] = {
     "array operations given up: too much contention",
 };
 
-std::string text_of(uint64_t word, Type type) {
-  if (type != Type::Str) return std::to_string(static_cast<int64_t>(word));
-  if (word == 0) return "\"\"";
-  const abi::Str* s = reinterpret_cast<const abi::Str*>(word);
-  return fmt::format("\"{}\"", std::string_view(s->data, s->len));
-}
-
-std::string text_of(const abi::StatTotal& total) {
-  if (total.count == 0) return "@count=0";
-  return fmt::format("@count={} @min={} @max={} @sum={} @avg={}", total.count, total.min, total.max,
-                     total.sum, total.get(abi::kStatAvg));
-}
-
-int64_t counter_sum(const Layout& layout, uint32_t counter) {
-  int64_t sum = 0;
-  for (uint32_t row = 0; row <= layout.cpus; ++row) {
-    uint64_t address =
-        layout.header.counters + (uint64_t{row} << layout.header.counter_shift) + 8 * counter;
-    sum += *reinterpret_cast<const int64_t*>(address);
-  }
-  return sum;
-}
-
-// One element of an array as text, and what it is sorted by.
-struct Element {
-  std::string keys, value;
-  int64_t weight = 0;
-};
-
-void report_array(const Global& global, const GlobalSlot& slot, Output& output) {
-  std::vector<Element> elements;
-  abi::map_each(reinterpret_cast<const abi::Map*>(slot.address), [&](const abi::MapNode& node,
-                                                                     const abi::Stat* stat) {
-    Element element;
-    for (size_t i = 0; i < global.keys.size(); ++i) {
-      element.keys += (i > 0 ? "," : "") + text_of(node.keys[i], global.keys[i]);
-    }
-    if (stat != nullptr) {
-      abi::StatTotal total = abi::stat_total(stat, 0, 1);
-      element.value = " " + text_of(total);
-      element.weight = total.count;
-    } else {
-      element.value = "=" + text_of(node.pair.first, global.value);
-      element.weight = global.value == Type::Int ? static_cast<int64_t>(node.pair.first) : 0;
-    }
-    elements.push_back(std::move(element));
-  });
-  std::sort(elements.begin(), elements.end(), [](const Element& a, const Element& b) {
-    return a.weight != b.weight ? a.weight > b.weight : a.keys < b.keys;
-  });
-  for (const Element& element : elements)
-    output.write(fmt::format("{}[{}]{}\n", global.name, element.keys, element.value));
-}
-
-void report_global(const Global& global, const GlobalSlot& slot, const Layout& layout,
-                   Output& output) {
-  switch (global.storage) {
-    case Storage::Counter:
-      output.write(fmt::format("{}={}\n", global.name, counter_sum(layout, slot.counter)));
-      break;
-    case Storage::Scalar:
-      output.write(
-          fmt::format("{}={}\n", global.name,
-                      text_of(*reinterpret_cast<const uint64_t*>(slot.address), global.value)));
-      break;
-    case Storage::Stats: {
-      const abi::Stat* rows = reinterpret_cast<const abi::Stat*>(slot.address);
-      output.write(fmt::format("{} {}\n", global.name,
-                               text_of(abi::stat_total(rows, slot.stride, layout.cpus + 1))));
-      break;
-    }
-    case Storage::Array:
-      report_array(global, slot, output);
-      break;
-  }
-}
-
 }  // namespace
-
-void report_globals(const Program& program, const Layout& layout, Output& output) {
-  for (size_t i = 0; i < program.globals.size(); ++i) {
-    const Global& global = program.globals[i];
-    if (global.ever_written && !global.ever_read)
-      report_global(global, layout.globals[i], layout, output);
-  }
-}
 
 void report_skips(const abi::Header& header) {
   for (uint32_t i = 0; i < abi::kSkipCount; ++i) {

@@ -1,4 +1,6 @@
 """What djtap prints for people: explanations of codes, results as text, JSON and CSV, dry runs, manual, completion."""
+import csv
+import json
 import re
 import subprocess
 
@@ -47,3 +49,49 @@ def test_an_unknown_code_names_the_near_ones():
     assert result.stderr == "djtap: there is no code DJ2010; near it are DJ2008, DJ2009, DJ2011\n"
     result = explanation("segfault")
     assert result.returncode == 1 and f"codes go from {CODES[0]} to {CODES[-1]}" in result.stderr
+
+
+# --- -f
+
+GLOBALS = """global n, last, who, by, s, sizes, none
+probe func("vfs_read") { n++; last = 7; who = execname(); by[execname(), "a,\\"b"]++; s <<< $count; sizes[1] <<< $count }
+probe end { if (0) none <<< 1; printf("printed\\n") }"""
+
+
+def shown(djtap, form):
+    """What follows the victim's and the script's own output; and the victim's number of calls."""
+    result = djtap("-f", form, "-e", GLOBALS, "-c", str(paths.TINYFS))
+    assert result.returncode == 0, result
+    return result.stdout.split("printed\n")[1], result.facts
+
+
+def test_globals_as_json(djtap_once):
+    text, facts = shown(djtap_once, "json")
+    calls, total = facts["vfs_read calls"], json.loads(text)
+    assert text.count("\n") == 1 and list(total) == ["n", "last", "who", "by", "s", "sizes", "none"]
+    assert (total["n"], total["last"], total["who"], total["none"]) == (calls, 7, "tinyfs", {"count": 0})
+    assert total["by"] == [{"key": ["tinyfs", 'a,"b'], "value": calls}]
+    assert list(total["s"]) == ["count", "min", "max", "sum", "avg"] and total["s"]["count"] == calls
+    assert total["s"]["avg"] == total["s"]["sum"] // calls
+    assert total["sizes"] == [{"key": [1], "value": total["s"]}]
+
+
+def test_globals_as_csv(djtap_once):
+    text, facts = shown(djtap_once, "csv")
+    rows = list(csv.reader(text.splitlines()))
+    calls = str(facts["vfs_read calls"])
+    assert rows[:4] == [["n", calls], ["last", "7"], ["who", "tinyfs"], ["by", "tinyfs", 'a,"b', calls]]
+    assert [row[0] for row in rows[4:]] == [f"{name}@{part}" for name in ("s", "sizes")
+                                            for part in ("count", "min", "max", "sum", "avg")] + ["none@count"]
+    assert [row[-1] for row in rows[4:9]] == [row[-1] for row in rows[9:14]] and rows[9][:2] == ["sizes@count", "1"]
+
+
+def test_globals_as_text(djtap_once):
+    text, facts = shown(djtap_once, "text")
+    assert text.startswith(f'n={facts["vfs_read calls"]}\nlast=7\nwho="tinyfs"\nby["tinyfs","a,"b"]=')
+    assert text.endswith("none @count=0\n")
+
+
+def test_an_unknown_form_is_a_mistake(djtap_once):
+    result = djtap_once("-f", "xml", "-e", "probe begin { exit() }")
+    assert result.returncode == 1 and "xml" in result.stderr, result
