@@ -1,6 +1,7 @@
 """--stress: every function counted, the program unharmed, a table that adds up; and --coverage of a file."""
 import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -62,6 +63,25 @@ def test_output_is_that_of_an_unprobed_run(djtap, words):
     result = djtap("--stress", "--", *words, timeout=110, env={**os.environ, "PYTHONHASHSEED": "0"})
     assert before.stdout and (result.stdout, result.returncode) == (before.stdout, before.returncode), result
     assert number(r"^stress: (\d+) hits", result.stderr) > 1000, result
+
+
+def test_a_running_process_goes_on_afterwards(background, program, mode):
+    target = program(paths.victim("commander"))
+    target.tell("call 10")
+    target.wait_for("called: 10")
+    tracer = background("--stress", "--probes", "-p", str(target.pid))
+    tracer.wait_for(r"\[(OPTIMIZED|INT3)")
+    target.tell("call 3000")
+    target.wait_for("called: 3000")
+    tracer.signal(signal.SIGINT)
+    traced = tracer.finish()
+    assert busiest(traced)["work"] == 3000 and traced.returncode == 0, traced
+    states = {state for _, state, _, _ in ROW.findall(traced.stderr)}
+    assert ("OPTIMIZED" if mode == "jump" else "INT3") in states, traced  # as armed, not as removed
+    target.tell("call 5")
+    target.wait_for("called: 5")
+    target.tell("quit")
+    assert target.finish().returncode == 0
 
 
 def functions_of(path):
