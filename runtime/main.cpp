@@ -20,6 +20,7 @@
 #include "compiler/resolve/resolve.h"
 #include "runtime/control/coverage.h"
 #include "runtime/control/drain.h"
+#include "runtime/control/dry_run.h"
 #include "runtime/control/exec_watch.h"
 #include "runtime/control/hooks.h"
 #include "runtime/control/loop.h"
@@ -127,6 +128,11 @@ struct Compiled {
   bool use_rseq = true;
 };
 
+SessionInput session_input(const Options& options, const Compiled& compiled) {
+  return {compiled.program, compiled.plan,    compiled.image,   compiled.abis,
+          compiled.layout,  options.optimize, compiled.use_rseq};
+}
+
 // Plan to code, for this target.
 Status compile_for(const Options& options, std::optional<TracedProcess>& process,
                    ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
@@ -208,8 +214,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   Result<Output> opened = Output::open(options.output_path);
   if (!opened.ok()) return fail(options, kExitUsage, opened.error().message);
   Output output = opened.take();
-  SessionInput input{compiled.program, compiled.plan,    compiled.image,   compiled.abis,
-                     compiled.layout,  options.optimize, compiled.use_rseq};
+  SessionInput input = session_input(options, compiled);
   Result<Session> created = Session::create(process ? &*process : nullptr, codes, input);
   if (!created.ok()) return fail(options, kExitAttach, created.error().message);
   Session session = created.take();
@@ -258,6 +263,15 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
     return status ? child_exit_code(*status) : kExitOwnFailure;
   }
   return drain.errors() > 0 ? kExitRun : kExitOk;
+}
+
+int print_dry_run(const Options& options, const Compiled& compiled,
+                  std::optional<TracedProcess>& process, ModuleCodes& codes) {
+  SessionInput input = session_input(options, compiled);
+  Result<std::string> text = dry_run(process ? &*process : nullptr, codes, input);
+  if (!text.ok()) return fail(options, kExitAttach, text.error().message);
+  fmt::print("{}", text.value());
+  return kExitOk;
 }
 
 int explain_code(const Options& options) {
@@ -327,6 +341,7 @@ int run(const Options& options) {
   Status compiled_ok = compile_for(options, process, codes, compiled, clock);
   if (!compiled_ok.ok()) return fail(options, kExitScript, compiled_ok.error().message);
   if (options.stop_after == Stage::Lower) return kExitOk;
+  if (options.dry_run) return print_dry_run(options, compiled, process, codes);
   return run_session(options, sources, compiled, process, codes, clock, held);
 }
 

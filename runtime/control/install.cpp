@@ -264,6 +264,7 @@ std::vector<InstalledSite> Installation::sites() const {
       site.module = modules_[place.module].path;
       site.state = place.state;
       site.reason = place.reason;
+      site.jump = place.jump;
       out.push_back(std::move(site));
     }
   }

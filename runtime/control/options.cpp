@@ -164,17 +164,20 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
 
 void add_output_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-o", options.output_path, "write the script's output to this file");
+  app.add_flag("-n,--dry-run", options.dry_run,
+               "say which sites would be armed and how; -c's command is killed before it runs");
   app.add_option("-f,--format", options.format,
                  "form of the globals shown at the end: text, json or csv")
       ->transform(CLI::CheckedTransformer(kFormats))
-      ->type_name("FORM");
+      ->option_text("FORM");
   app.add_flag("--probes", options.probes, "list every site with its state when armed");
   app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
   app.add_option_function<std::string>(
       "--dump", [&options](const std::string& list) { set_dumps(options, list); },
       "print a stage's data: tokens,ast,program,plan,ir,asm,probes");
   app.add_option("--stop-after", options.stop_after, "parse, check, resolve or lower")
-      ->transform(CLI::CheckedTransformer(kStages));
+      ->transform(CLI::CheckedTransformer(kStages))
+      ->option_text("STAGE");
   app.add_option("--diagnostics", words.diagnostics,
                  "form of diagnostics: text, or json (one object a line)")
       ->check(CLI::IsMember({"text", "json"}));

@@ -48,6 +48,7 @@ struct Options {
   Stage stop_after = Stage::All;
   Limits limits;
   ReportFormat format = ReportFormat::Text;  // -f
+  bool dry_run = false;                      // -n
 };
 
 // Parses argv. On a usage error or --help/--version prints it and returns the exit code in

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from support import paths
+from support import paths, process, run
 
 CODES = re.findall(r"DJ_CODE\((DJ\d{4})", (paths.ROOT / "compiler" / "codes.def").read_text())
 EXAMPLES = re.findall(r"DJ_EXAMPLE\((DJ\d{4})", (paths.ROOT / "compiler" / "examples.def").read_text())
@@ -95,3 +95,38 @@ def test_globals_as_text(djtap_once):
 def test_an_unknown_form_is_a_mistake(djtap_once):
     result = djtap_once("-f", "xml", "-e", "probe begin { exit() }")
     assert result.returncode == 1 and "xml" in result.stderr, result
+
+
+# --- -n
+
+DRY = re.compile(r"^dry run: (\d+) of (\d+) sites would be armed, (\d+) by jump, (\d+) by int3; (\d+) probes run in djtap itself; (.*)$",
+                 re.M)
+
+
+def test_a_dry_run_says_what_a_run_does(djtap, mode):
+    words = ["-e", 'probe func("vfs_*"), func("vfs_*").return { n++ } probe end { println(n) }', "-c", str(paths.TINYFS)]
+    dry, real = djtap("-n", *words), djtap("--probes", *words)
+    assert dry.returncode == 0 and "vfs_read calls" not in dry.stdout, "the command must not run"
+    armed, sites, jumps, traps, host, done = DRY.search(dry.stdout).groups()
+    assert done == "the command was loaded, stopped and killed before it ran" and host == "1"
+    where = [(site.symbol, site.kind, site.state) for site in run.sites_of(dry.stdout)]
+    assert where == [(site.symbol, site.kind, site.state) for site in real.sites] and where
+    assert (int(armed), int(sites)) == (len(where), len(where)) and int(jumps) + int(traps) == int(armed)
+    assert (mode == "int3") == (int(jumps) == 0)
+
+
+def test_a_dry_run_changes_no_process(djtap):
+    waiter = [paths.PYTHON, "-c", "print('ready', flush=True); input()"]
+    with subprocess.Popen(waiter, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as waiting:
+        assert waiting.stdout.readline() == b"ready\n"
+        before = (process.text_of(waiting.pid), process.mappings(waiting.pid))
+        result = djtap("-n", "-e", 'probe func("libc.so.6!malloc") { n++ }', "-p", str(waiting.pid))
+        assert DRY.search(result.stdout).group(1, 6) == ("1", "the process was not changed"), result
+        assert (process.text_of(waiting.pid), process.mappings(waiting.pid)) == before
+        assert process.status_field(waiting.pid, "TracerPid") == "0"
+        waiting.communicate(b"\n")
+
+
+def test_a_dry_run_rejects_what_a_run_rejects(djtap_once):
+    result = djtap_once("-n", "-e", 'probe func("vfs_raed") { n++ }', "-c", str(paths.TINYFS))
+    assert result.returncode == 125 and "[DJ3004]" in result.stderr and result.stdout == "", result

@@ -1,0 +1,40 @@
+// The plan of patches as text. A launched command dies unstarted with its TracedProcess.
+#include "runtime/control/dry_run.h"
+
+#include <fmt/format.h>
+
+namespace dj {
+namespace {
+
+const char* what_was_done(const TracedProcess* process) {
+  if (process == nullptr) return "there is no target";
+  return process->is_child ? "the command was loaded, stopped and killed before it ran"
+                           : "the process was not changed";
+}
+
+}  // namespace
+
+Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const SessionInput& input) {
+  std::string text;
+  size_t jumps = 0, traps = 0, sites = 0;
+  if (process != nullptr) {
+    DJ_TRY(Installation installation,
+           Installation::prepare(input.plan, input.layout, input.abis, process->modules, codes,
+                                 {input.optimize, input.use_rseq}));
+    for (InstalledSite& site : installation.sites()) {
+      if (site.state == SiteState::Planned)
+        site.state = site.jump ? SiteState::Optimized : SiteState::Int3;
+      jumps += site.state == SiteState::Optimized;
+      traps += site.state == SiteState::Int3;
+      ++sites;
+      text += to_string(site) + "\n";
+    }
+  }
+  return text + fmt::format(
+                    "dry run: {} of {} sites would be armed, {} by jump, {} by int3; {} "
+                    "probes run in djtap itself; {}\n",
+                    jumps + traps, sites, jumps, traps, input.plan.host_probes.size(),
+                    what_was_done(process));
+}
+
+}  // namespace dj
