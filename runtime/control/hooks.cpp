@@ -84,7 +84,8 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
 
 bool is_essential(HookSet set, int64_t number) {
   bool threads = number == SYS_clone || number == SYS_clone3 || number == SYS_vfork;
-  bool signals = number == SYS_rt_sigaction || number == SYS_rt_sigprocmask;
+  // A number that is not known may be theirs.
+  bool signals = number == SYS_rt_sigaction || number == SYS_rt_sigprocmask || number == -1;
   return set == HookSet::Rseq ? threads : signals;
 }
 

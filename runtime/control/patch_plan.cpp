@@ -51,7 +51,9 @@ class Planner {
       : plan_(plan), module_(modules[module]), index_(module), options_(options), out_(out) {}
 
   void add_hook(const arch::Checker::Syscall& call, HookSet set) {
-    candidates_.push_back({call.region, 0, true, is_essential(set, call.number)});
+    // The bytes of a `syscall` in code of nobody, with a number nobody sets, are data.
+    bool data = call.number == -1 && call.region.verdict == arch::Verdict::NotInFunction;
+    candidates_.push_back({call.region, 0, true, !data && is_essential(set, call.number)});
   }
   void add_sites(ModuleCodes& codes);
   // Checks all; true if an int3 is among the probes.

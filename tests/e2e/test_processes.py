@@ -52,3 +52,14 @@ def test_every_thread_and_child_has_its_own_numbers(djtap):
     result = djtap("-e", script, "-c", victim("tids"))
     assert result.globals == {"n": result.facts["here calls"], "wrong_pid": 0, "wrong_tid": 0}, result
     assert result.array("s") == [('"tids"', str(result.facts["here calls"]))], result
+
+
+def test_int3_is_refused_where_sigtrap_may_be_blocked(djtap, mode):
+    """The program blocks all signals by a system call that cannot be hooked: an int3 would kill it."""
+    result = djtap("--probes", "-e", 'probe func("work") { n++ }', "-c", victim("rawmask"))
+    assert result.returncode == 0 and result.facts["work calls"] == 100, result
+    [site] = result.sites
+    if mode != "jump":
+        assert site.state == "SKIPPED" and site.reason.startswith("SIGTRAP"), result
+    else:
+        assert site.state == "OPTIMIZED" and result.globals == {"n": 100}, result
