@@ -22,7 +22,7 @@ Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const Se
            Installation::prepare(input.plan, input.layout, input.abis, process->modules, codes,
                                  {input.optimize, input.use_rseq}));
     for (InstalledSite& site : installation.sites()) {
-      if (site.state == SiteState::Planned)
+      if (site.state == SiteState::Registered)
         site.state = site.jump ? SiteState::Optimized : SiteState::Int3;
       jumps += site.state == SiteState::Optimized;
       traps += site.state == SiteState::Int3;

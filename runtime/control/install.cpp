@@ -50,7 +50,7 @@ std::vector<AddressRange> Installation::island_modules() const {
   std::vector<bool> used(modules_.size());
   for (const std::vector<PatchSite>* sites : {&patches_.sites, &patches_.hooks}) {
     for (const PatchSite& site : *sites) {
-      if (site.state == SiteState::Planned) {
+      if (site.state == SiteState::Registered) {
         used[site.module] = true;
       }
     }
@@ -70,7 +70,7 @@ uint64_t Installation::detour_bytes() const {
     bytes += detour_room(site, abis_);
   }
   for (const PatchSite& site : patches_.sites) {
-    bytes += site.state == SiteState::Planned ? detour_room(site, abis_) : 0;
+    bytes += site.state == SiteState::Registered ? detour_room(site, abis_) : 0;
   }
   return bytes;
 }
@@ -123,12 +123,12 @@ void Installation::check_text(const Stopped& stopped) {
   for (std::vector<PatchSite>* sites : {&patches_.hooks, &patches_.sites}) {
     for (PatchSite& site : *sites) {
       bool readable = true;
-      if (site.state == SiteState::Planned &&
+      if (site.state == SiteState::Registered &&
           !text.equals(site.address, site.original, &readable)) {
         if (readable) {
           site.skip("text differs from the file");
         } else {
-          site.state = SiteState::Gone;
+          set_state(site, SiteState::Gone, "its module is not mapped");
         }
       }
     }
@@ -137,16 +137,16 @@ void Installation::check_text(const Stopped& stopped) {
 
 Status Installation::write(const Stopped& stopped, std::vector<PatchSite>& sites, bool jumps) {
   std::vector<TextPatch> patches;
-  for (const PatchSite& site : sites) {
-    if (site.state == SiteState::Planned && site.jump == jumps) {
+  for (PatchSite& site : sites) {
+    if (site.state == SiteState::Registered && site.jump == jumps) {
       patches.push_back({site.address, site.patched()});
+      set_state(site, jumps ? SiteState::Optimizing : SiteState::Int3, site.reason);
     }
   }
   Status written = write_patches(stopped, std::move(patches));
   for (PatchSite& site : sites) {
-    if (site.state == SiteState::Planned && site.jump == jumps) {
-      site.written = true;
-      site.state = site.jump ? SiteState::Optimized : SiteState::Int3;
+    if (site.state == SiteState::Optimizing) {
+      set_state(site, SiteState::Optimized, "all threads stand outside");
     }
   }
   return written;
@@ -157,7 +157,7 @@ Status Installation::arm(Stopped& stopped) {
   check_text(stopped);
   Detouring detouring;
   for (const PatchSite& hook : patches_.hooks) {
-    if (hook.state != SiteState::Planned) {
+    if (hook.state != SiteState::Registered) {
       return Error{"process " + std::to_string(stopped.pid()) + " has been patched already (" +
                    modules_[hook.module].path +
                    " differs from its file): by another tool, or by a djtap that runs or "
@@ -166,7 +166,7 @@ Status Installation::arm(Stopped& stopped) {
     detouring.add(hook);
   }
   for (const PatchSite& site : patches_.sites) {
-    if (site.state == SiteState::Planned) {
+    if (site.state == SiteState::Registered) {
       detouring.add(site);
     }
   }
@@ -198,23 +198,24 @@ Status Installation::restore(const Stopped& stopped, std::vector<PatchSite>& sit
   TextReader text(stopped);
   std::vector<TextPatch> patches;
   for (PatchSite& site : sites) {
-    if (!site.written) {
+    if (!site.armed()) {
       continue;
     }
-    site.written = false;
     bool readable = true;
     std::vector<uint8_t> ours = site.patched();
     std::vector<uint8_t> original(site.original.begin(),
                                   site.original.begin() + static_cast<long>(ours.size()));
     if (text.equals(site.address, ours, &readable)) {
-      site.state = SiteState::Disabled;
+      set_state(site, SiteState::Disarmed);
       patches.push_back({site.address, std::move(original)});
+    } else if (!readable) {
+      set_state(site, SiteState::Gone, "its module is not mapped");
+    } else if (text.equals(site.address, original, &readable)) {
+      set_state(site, SiteState::Disarmed, "the text is the original already");
     } else {
-      site.state = SiteState::Gone;
-      if (readable && !text.equals(site.address, original, &readable)) {
-        damage = fmt::format("the text at {:#x} was changed by somebody else and is left as it is",
-                             site.address);
-      }
+      set_state(site, SiteState::Gone, "other bytes stand there");
+      damage = fmt::format("the text at {:#x} was changed by somebody else and is left as it is",
+                           site.address);
     }
   }
   DJ_TRY_DO(write_patches(stopped, patches));
@@ -232,7 +233,7 @@ Status Installation::disarm(Stopped& stopped) {
   // Who has hit an int3 but not yet got its SIGTRAP goes on in the detour, as if it had.
   std::map<uint64_t, uint64_t> int3;
   for (const PatchSite& site : patches_.sites) {
-    if (site.written && !site.jump) {
+    if (site.armed() && !site.jump) {
       int3[site.address] = site.detour;
     }
   }
@@ -276,7 +277,7 @@ std::vector<InstalledSite> Installation::sites() const {
 
 size_t Installation::armed_count() const {
   return static_cast<size_t>(std::count_if(patches_.sites.begin(), patches_.sites.end(),
-                                           [](auto& site) { return site.written; }));
+                                           [](auto& site) { return site.armed(); }));
 }
 
 }  // namespace dj

@@ -32,7 +32,7 @@ struct InstalledSite {
   std::string module;    // path
   SiteState state = SiteState::Skipped;
   std::string reason;  // of Int3 and Skipped
-  bool jump = false;   // of Planned: not int3
+  bool jump = false;   // of Registered: not int3
 };
 // "00007f12 e symbol+0x0 /lib/libc.so.6 [OPTIMIZED]"
 std::string to_string(const InstalledSite& site);

@@ -1,28 +1,10 @@
-// Names and bytes of a patched place.
+// Refusal and bytes of a patched place.
 #include "runtime/control/patch.h"
 
 namespace dj {
 
-const char* site_state_name(SiteState state) {
-  switch (state) {
-    case SiteState::Planned:
-      return "PLANNED";
-    case SiteState::Optimized:
-      return "OPTIMIZED";
-    case SiteState::Int3:
-      return "INT3";
-    case SiteState::Skipped:
-      return "SKIPPED";
-    case SiteState::Disabled:
-      return "DISABLED";
-    case SiteState::Gone:
-      return "GONE";
-  }
-  return "?";
-}
-
 void PatchSite::skip(std::string why) {
-  state = SiteState::Skipped;
+  set_state(*this, SiteState::Skipped, why);
   reason = std::move(why);
 }
 

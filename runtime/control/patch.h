@@ -9,11 +9,9 @@
 
 #include "arch/x86_64/detour.h"
 #include "compiler/plan.h"
+#include "runtime/control/site_state.h"
 
 namespace dj {
-
-enum class SiteState : uint8_t { Planned, Optimized, Int3, Skipped, Disabled, Gone };
-const char* site_state_name(SiteState state);  // "OPTIMIZED" ...
 
 // A handler that runs at a site on behalf of one Plan site.
 struct PatchCall {
@@ -30,11 +28,11 @@ struct PatchSite {
   uint32_t handlers_at = 0;  // see arch::DetourRequest
   bool jump = false;         // 5-byte jump, else int3
   bool hook = false;         // system call hook: calls the agent, no handlers
-  std::vector<PatchCall> calls;  // in registration order
-  std::vector<SiteId> owners;    // Plan sites that this place belongs to
-  SiteState state = SiteState::Planned;
-  std::string reason;    // of Int3 and Skipped
-  bool written = false;  // the target's text has patched() now
+  std::vector<PatchCall> calls;             // in registration order
+  std::vector<SiteId> owners;               // Plan sites that this place belongs to
+  std::string name;                         // of the function or system call, for the log
+  SiteState state = SiteState::Registered;  // changed by set_state() alone
+  std::string reason;                       // of Int3 and Skipped
 
   // Filled by build_detours():
   uint64_t detour = 0;  // where jump or trap go
@@ -42,6 +40,8 @@ struct PatchSite {
       copies;  // (offset in region, address of that instruction's copy)
 
   uint64_t pivot() const { return address + handlers_at; }
+  // The target's text has patched() now.
+  bool armed() const { return state == SiteState::Int3 || state == SiteState::Optimized; }
   void skip(std::string why);
   // The bytes that go over the first ones of `original`.
   std::vector<uint8_t> patched() const;

@@ -43,6 +43,10 @@ bool wants_result(const Handler& handler) {
   return false;
 }
 
+const std::string& site_name(const Site& site) {
+  return site.symbol.empty() ? site.function : site.symbol;
+}
+
 // Planner: the patches of one module. Empty `trap_reason`: int3 sites are allowed.
 class Planner {
  public:
@@ -87,6 +91,7 @@ void Planner::skip_site(SiteId id, std::string reason) {
   place.address = plan_.sites[id].address + module_.bias;
   place.module = index_;
   place.owners = {id};
+  place.name = site_name(plan_.sites[id]);
   place.skip(std::move(reason));
   out_.sites.push_back(std::move(place));
 }
@@ -196,6 +201,7 @@ Result<PatchSite> Planner::make(const Candidate& c) const {
   place.module = index_;
   place.jump = is_jump(c);
   place.hook = c.hook;
+  place.name = c.hook ? "system-call-hook" : site_name(plan_.sites[c.site]);
   uint64_t address = c.region.address, length = c.region.length;
   bool has_pivot = c.region.pivot > c.region.address;
   if (place.jump) {
@@ -304,8 +310,9 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
 }  // namespace
 
 bool PatchPlan::needs_trap() const {
-  return std::any_of(sites.begin(), sites.end(),
-                     [](const PatchSite& s) { return s.state == SiteState::Planned && !s.jump; });
+  return std::any_of(sites.begin(), sites.end(), [](const PatchSite& s) {
+    return s.state == SiteState::Registered && !s.jump;
+  });
 }
 
 PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,

@@ -49,7 +49,7 @@ Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
                        const std::vector<PatchSite>& sites) {
   uint64_t count =
       static_cast<uint64_t>(std::count_if(sites.begin(), sites.end(), [](const PatchSite& s) {
-        return s.state == SiteState::Planned && !s.jump;
+        return s.state == SiteState::Registered && !s.jump;
       }));
   if (table == 0 || abi::trap_table_bytes(count, cpus) > bytes) {
     return Error{"too many int3 sites (" + std::to_string(count) +
@@ -57,7 +57,7 @@ Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
   }
   abi::trap_table_init(&table_at(table), count, cpus);
   for (const PatchSite& site : sites) {
-    if (site.state == SiteState::Planned && !site.jump) {
+    if (site.state == SiteState::Registered && !site.jump) {
       CHECK(abi::trap_table_insert(&table_at(table), site.address, site.detour));
     }
   }

@@ -90,3 +90,13 @@ def test_diagnostics_as_json(djtap_once):
     result = djtap_once("--diagnostics=json", "-e", 'probe func("wrok") { n++ }', "-c", victim("count"))
     found = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
     assert len(found) == 1 and found[0]["severity"] == "error" and found[0]["code"].startswith("DJ3"), result
+
+
+def test_the_engines_log_tells_each_step(djtap_once, monkeypatch):
+    """One line a step: a jump, and an int3 with its reason."""
+    monkeypatch.setenv("DJTAP_LOG", "engine")
+    result = djtap_once("-e", 'probe func("work") { n++ }', "-c", victim("count"))
+    steps = re.findall(r"^engine +[\d.]+ ms 0x[0-9a-f]+ work (.*)$", result.stderr, re.M)
+    assert [step.partition(":")[0] for step in steps] == ["registered -> optimizing", "optimizing -> optimized"], result
+    result = djtap_once("--no-optimize", "-e", 'probe func("work") { n++ }', "-c", victim("count"))
+    assert re.search(r"^engine .* work registered -> int3: --no-optimize$", result.stderr, re.M), result

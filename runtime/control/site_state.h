@@ -1,0 +1,32 @@
+// The life of a site, as one state machine: which states there are and which steps between them are
+// possible. DJTAP_LOG=engine writes one line on stderr for every step.
+//
+//   registered --> int3 <--> optimizing --> optimized        gone: the module was unmapped
+//        |          |                           |            skipped: refused before anything
+//        |          +--------> disarmed <-------+                     was written
+//        +------------------> optimizing
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace dj {
+
+enum class SiteState : uint8_t {
+  Registered,  // known, nothing written yet
+  Int3,        // the text has a breakpoint
+  Optimizing,  // the bytes of a jump are being written
+  Optimized,   // the text has the jump
+  Disarmed,    // the text is the original again
+  Skipped,     // refused; the reason says why
+  Gone,        // its module is not mapped any more: nothing is written there
+};
+const char* site_state_name(SiteState state);  // "OPTIMIZED" ... as --probes prints it
+
+// Is `from` -> `to` a step of the life cycle?
+bool is_legal_step(SiteState from, SiteState to);
+
+struct PatchSite;
+// The only place where a site's state changes. The step must be legal. `reason`: why, for the log.
+void set_state(PatchSite& site, SiteState to, const std::string& reason = "");
+
+}  // namespace dj
