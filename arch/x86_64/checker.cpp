@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "arch/x86_64/jump_tables.h"
+#include "arch/x86_64/parallel.h"
 #include "arch/x86_64/relocate.h"
 
 namespace dj::arch {
@@ -122,11 +124,14 @@ class Collisions {
 
 }  // namespace
 
+void Checker::Impl::note(const Function& function) {
+  if (!decoded.emplace(function.range.begin, function.decoded_end()).second) return;
+  for (const Insn& insn : function.insns) starts.add(insn.address);
+}
+
 Function Checker::Impl::decode(const FunctionRange& range) {
   Function function = module.decode(range);
-  if (decoded.emplace(range.begin, function.decoded_end()).second) {
-    for (const Insn& insn : function.insns) starts.add(insn.address);
-  }
+  note(function);
   return function;
 }
 
@@ -230,9 +235,14 @@ bool Checker::Impl::confirmed(const Reference& reference) {
 
 namespace {
 
-// Checks 1, 5, 6, 8 and the function's part of 3; returns all jump table targets seen.
-std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& regions) {
-  std::map<uint64_t, std::pair<const FunctionRange*, std::vector<Region*>>> by_function;
+// The regions of one function.
+struct Group {
+  const FunctionRange* range;
+  std::vector<Region*> regions;
+};
+
+std::vector<Group> by_function(const Checker::Impl& impl, std::vector<Region>& regions) {
+  std::vector<std::pair<const FunctionRange*, Region*>> places;
   for (Region& region : regions) {
     region.verdict = Verdict::Ok;
     region.culprit = 0;
@@ -240,22 +250,48 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
     if (range == nullptr) {
       impl.forbid(region, Verdict::NotInFunction, 0);
     } else {
-      auto& group = by_function[range->begin];
-      group.first = range;
-      group.second.push_back(&region);
+      places.emplace_back(range, &region);
     }
   }
+  std::stable_sort(places.begin(), places.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Group> groups;
+  for (const auto& [range, region] : places) {
+    if (groups.empty() || groups.back().range != range) groups.push_back({range, {}});
+    groups.back().regions.push_back(region);
+  }
+  return groups;
+}
+
+// Up to where measure() may look.
+uint64_t last_byte(const Group& group) {
+  constexpr uint64_t kWindow = 64;  // more than a jump's window with its last instruction
+  uint64_t last = 0;
+  for (const Region* region : group.regions)
+    last = std::max({last, region->address, region->pivot});
+  return last + kWindow;
+}
+
+// Checks 1, 5, 6, 8 and the function's part of 3; returns all jump table targets seen.
+std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& regions) {
+  std::vector<Group> groups = by_function(impl, regions);
   std::vector<uint64_t> targets;
-  for (const auto& [begin, group] : by_function) {
-    const Function function = impl.decode(*group.first);
+  std::mutex noting;  // guards impl's notes and targets; all else is read only
+  parallel(groups.size(), [&](size_t i) {
+    const bool all = impl.module.may_jump_by_register(*groups[i].range);
+    const Function function =
+        impl.module.decode(*groups[i].range, all ? ~uint64_t(0) : last_byte(groups[i]));
     const Checker::Impl::Facts facts = impl.facts(function);
-    targets.insert(targets.end(), facts.table_targets.begin(), facts.table_targets.end());
-    for (Region* region : group.second) {
+    for (Region* region : groups[i].regions) {
       impl.measure(*region, function);
       if (region->verdict == Verdict::Ok && facts.unknown_jump != 0)
         impl.forbid(*region, Verdict::IndirectJump, facts.unknown_jump);
     }
-  }
+    if (!all) return;
+    std::lock_guard lock(noting);
+    impl.note(function);
+    targets.insert(targets.end(), facts.table_targets.begin(), facts.table_targets.end());
+  });
   return targets;
 }
 
@@ -309,12 +345,26 @@ void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
   }
 }
 
+// All checks but 7, for regions that nobody asked about before.
+void judge(Checker::Impl& impl, std::vector<Region> regions) {
+  const std::vector<Region> asked = regions;
+  const std::vector<uint64_t> table_targets = check_functions(impl, regions);
+  check_refused(impl, regions);
+  check_arrivals(impl, regions, table_targets);
+  std::vector<Judged::Answer> answers;
+  for (size_t i = 0; i < regions.size(); i++) answers.push_back({asked[i], regions[i]});
+  impl.judged.add(std::move(answers));
+}
+
 }  // namespace
 
 void Checker::check(std::vector<Region>& regions) {
-  const std::vector<uint64_t> table_targets = check_functions(*impl_, regions);
-  check_refused(*impl_, regions);
-  check_arrivals(*impl_, regions, table_targets);
+  std::vector<Region> unknown;
+  for (const Region& region : regions) {
+    if (impl_->judged.find(region) == nullptr) unknown.push_back(region);
+  }
+  if (!unknown.empty()) judge(*impl_, std::move(unknown));
+  for (Region& region : regions) region = *impl_->judged.find(region);
   Collisions collisions(*impl_);
   for (Region& region : regions) collisions.add(region);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "arch/x86_64/branch_scan.h"
+#include "arch/x86_64/judged.h"
 #include "arch/x86_64/module.h"
 #include "arch/x86_64/safety.h"
 
@@ -20,6 +21,7 @@ struct Checker::Impl {
   };
 
   Function decode(const FunctionRange& range);  // and notes its instruction starts
+  void note(const Function& function);
   Facts facts(const Function& function) const;
   // Checks 1, 5, 6 and 8: fills length and verdict from the instructions alone.
   void measure(Region& region, const Function& function) const;
@@ -27,6 +29,7 @@ struct Checker::Impl {
   bool confirmed(const Reference& reference);
 
   Module module;
+  Judged judged;
   ByteSet starts;  // instruction starts of the functions decoded so far
   std::unordered_map<uint64_t, uint64_t> decoded;  // function begin -> end of what decoded
 };

@@ -51,19 +51,29 @@ bool Module::begins_function(uint64_t address) const {
   return std::binary_search(begins_.begin(), begins_.end(), address);
 }
 
-Function Module::decode(const FunctionRange& range) const {
+Function Module::decode(const FunctionRange& range, uint64_t until) const {
   Function function{range, {}, false};
   const auto text = bytes(range.begin);
   const size_t size = std::min<size_t>(text.size(), range.end - range.begin);
-  function.insns.reserve(size / 4 + 1);
+  const size_t wanted = std::min<size_t>(size, until - range.begin);
+  function.insns.reserve(wanted / 4 + 1);
   size_t at = 0;
   Insn insn;
-  while (at < size && arch::decode(text.subspan(at, size - at), range.begin + at, insn)) {
+  while (at < wanted && arch::decode(text.subspan(at, size - at), range.begin + at, insn)) {
     function.insns.push_back(insn);
     at += insn.length;
   }
   function.whole = at == range.end - range.begin;
   return function;
+}
+
+bool Module::may_jump_by_register(const FunctionRange& range) const {
+  const auto text = bytes(range.begin);
+  const size_t size = std::min<size_t>(text.size(), range.end - range.begin);
+  for (size_t i = 0; i + 1 < size; i++) {
+    if (text[i] == 0xff && (text[i + 1] & 0xf8) == 0xe0) return true;  // jmp *%reg
+  }
+  return false;
 }
 
 uint32_t Module::padding(const Function& function, uint64_t address, uint32_t wanted) const {
@@ -91,7 +101,7 @@ uint32_t Module::padding(const Function& function, uint64_t address, uint32_t wa
 }
 
 const Arrivals& Module::arrivals() const {
-  if (!arrivals_) arrivals_ = find_arrivals(text_, outermost_);
+  std::call_once(*arrivals_asked_, [this] { arrivals_ = find_arrivals(text_, outermost_); });
   return *arrivals_;
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,12 +41,16 @@ class Module {
   // The outermost function around address; nullptr: none.
   const FunctionRange* function_at(uint64_t address) const;
   bool begins_function(uint64_t address) const;
-  Function decode(const FunctionRange& range) const;
+  // Decodes from range.begin to its end, or to the first instruction that begins at `until` or
+  // behind it.
+  Function decode(const FunctionRange& range, uint64_t until = ~uint64_t(0)) const;
+  // False: no instruction in the range jumps to an address in a register. Looks at bytes only.
+  bool may_jump_by_register(const FunctionRange& range) const;
 
   // Padding that directly follows `address`, in bytes, no more than `wanted`: nops and int3 up to
   // the next instruction of `function` or, behind its end, also zeros up to the next function.
   uint32_t padding(const Function& function, uint64_t address, uint32_t wanted) const;
-  // How functions are entered; found when first asked for.
+  // How functions are entered; found when first asked for, by any thread.
   const Arrivals& arrivals() const;
   // A 32-bit entry of read-only data; false: no such data.
   bool read_entry(uint64_t address, int32_t& value) const;
@@ -64,6 +70,7 @@ class Module {
   std::vector<FunctionRange> trampolines_;
   uint64_t low_ = 0, high_ = 0;
   mutable std::optional<Arrivals> arrivals_;
+  std::unique_ptr<std::once_flag> arrivals_asked_ = std::make_unique<std::once_flag>();
 };
 
 }  // namespace dj::arch

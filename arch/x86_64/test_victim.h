@@ -74,7 +74,9 @@ inline Victim read_elf(const std::string& path) {
       data += bytes;
     } else {
       auto& ranges = s.sh_flags & SHF_EXECINSTR ? victim.text.text : victim.text.rodata;
-      ranges.push_back({s.sh_addr, {bytes.begin(), bytes.end()}});
+      auto kept = std::make_shared<std::vector<uint8_t>>(bytes.begin(), bytes.end());
+      ranges.push_back({s.sh_addr, *kept});
+      victim.text.kept.push_back(std::move(kept));
     }
   }
   for (const Elf64_Shdr& s : sections) {

@@ -3,15 +3,17 @@
 // addresses.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace dj::arch {
 
-// Executable bytes [address, address + bytes.size()).
+// Bytes [address, address + bytes.size()) where they lie: ModuleText::kept owns them.
 struct TextRange {
   uint64_t address = 0;
-  std::vector<uint8_t> bytes;
+  std::span<const uint8_t> bytes;
 };
 
 // A function's instructions, [begin, end), from a symbol or from .eh_frame. Sorted, may be nested
@@ -31,6 +33,7 @@ struct ModuleText {
   std::vector<FunctionRange>
       rseq_sections;              // critical sections from __rseq_cs / __rseq_cs_ptr_array
   std::vector<TextRange> rodata;  // for jump tables
+  std::vector<std::shared_ptr<const void>> kept;  // the mapped file, as long as anyone looks at it
 };
 
 }  // namespace dj::arch

@@ -46,6 +46,8 @@ class ObjectFile {
   // File name and checksum in .gnu_debuglink; name empty: none.
   std::pair<std::string, uint32_t> debug_link() const;
   Bytes all() const { return all_; }
+  // Keeps every Bytes of this file valid.
+  std::shared_ptr<const void> mapping() const { return mapping_; }
 
  private:
   ObjectFile() = default;

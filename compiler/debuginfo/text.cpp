@@ -39,13 +39,13 @@ void add_bytes(const ObjectFile& elf, ModuleText& text) {
   for (const Elf64_Phdr& p : elf.segments()) {
     if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && p.p_filesz > 0) {
       const Bytes bytes = elf.at(p.p_vaddr);
-      text.text.push_back({p.p_vaddr, {bytes.begin(), bytes.end()}});
+      text.text.push_back({p.p_vaddr, bytes});
     }
   }
   for (const Section& s : elf.sections()) {
     const bool constant = (s.header.sh_flags & SHF_ALLOC) && !(s.header.sh_flags & SHF_WRITE);
     if (constant && !s.executable() && s.name.starts_with(".rodata") && !s.bytes.empty()) {
-      text.rodata.push_back({s.header.sh_addr, {s.bytes.begin(), s.bytes.end()}});
+      text.rodata.push_back({s.header.sh_addr, s.bytes});
     }
   }
 }
@@ -225,6 +225,7 @@ Result<arch::ModuleText> read_text(const std::string& path) {
   DJ_TRY(const ObjectFile elf, ObjectFile::open(path));
   ModuleText text;
   text.path = path;
+  text.kept.push_back(elf.mapping());
   text.position_independent = elf.position_independent();
   add_bytes(elf, text);
   const std::vector<FrameEntry> frames = read_frames(elf);
