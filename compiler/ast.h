@@ -20,7 +20,7 @@ using StmtPtr = std::unique_ptr<Stmt>;
 struct Number { int64_t value; };
 struct String { std::string value; };  // escapes already decoded
 struct Name { std::string name; };     // local or global, decided by check
-// a[k1, k2]; `base` is a name.
+// a[k1, k2]; a null key is a '*': the slice of all elements whose other keys agree.
 struct Index { std::string name; Span name_span; std::vector<ExprPtr> keys; };
 struct Call { std::string name; Span name_span; std::vector<ExprPtr> args; };
 
@@ -31,9 +31,17 @@ struct Access {
   ExprPtr index;
   Span span;
 };
-// $name->a[i], &$name, @var(..) later. name without the '$'. "$return" has name "return";
+// $name->a[i], &$name. name without the '$'. "$return" has name "return";
 // $$vars, $$parms, $$locals, $$return have name "$vars" and so on.
-struct Target { std::string name; bool address_of = false; std::vector<Access> path; };
+// pretty: the number of '$' that end the whole: $x$ prints a struct, $x$$ what it holds, too.
+struct Target {
+  std::string name;
+  bool address_of = false;
+  std::vector<Access> path;
+  int pretty = 0;
+};
+// The same steps behind a value that is no target variable: @cast(p, "t")->x, @hist_log(a)[2].
+struct Member { ExprPtr base; bool address_of = false; std::vector<Access> path; int pretty = 0; };
 // @defined($x): arguments are kept unevaluated. @count(e) ... are At too: op without the '@'.
 struct At { std::string op; Span op_span; std::vector<ExprPtr> args; };
 
@@ -48,11 +56,15 @@ struct Ternary { ExprPtr condition, then, otherwise; };
 // left = right (op empty), left op= right, left <<< right (stat_add).
 struct Assign { std::optional<BinOp> op; bool stat_add = false; Span op_span; ExprPtr left, right; };
 struct Crement { bool prefix; int delta; ExprPtr operand; };  // delta is +1 or -1
-struct In { std::vector<ExprPtr> keys; std::string array; Span array_span; };
+// [k1, *] in a. histogram: an At instead of a name; else null.
+struct In { std::vector<ExprPtr> keys; std::string array; Span array_span; ExprPtr histogram; };
+// text =~ "pattern", text !~ "pattern"
+struct Match { bool negated; ExprPtr text; std::string pattern; Span pattern_span; };
 
 struct Expr {
   Span span;
-  std::variant<Number, String, Name, Index, Call, Target, At, Unary, Binary, Ternary, Assign, Crement, In> node;
+  std::variant<Number, String, Name, Index, Call, Target, At, Unary, Binary, Ternary, Assign, Crement, In,
+               Member, Match> node;
 };
 
 struct Block { std::vector<StmtPtr> body; };
@@ -68,6 +80,8 @@ struct Foreach {
   std::vector<LoopKey> keys;
   std::string array;
   Span array_span;
+  ExprPtr histogram;           // foreach (bucket in @hist_log(x)): an At, and no array; else null
+  std::vector<ExprPtr> slice;  // in a[*, 3]: as Index::keys; empty: the whole array
   std::string array_op;  // "count", "sum" ... of a@count-; empty: none
   int array_sort = 0;
   ExprPtr limit;  // may be null
@@ -78,10 +92,13 @@ struct Continue {};
 struct Next {};
 struct Return { ExprPtr value; };  // may be null
 struct Delete { ExprPtr what; };   // Name or Index
+// try { } catch (error) { }; error may be empty.
+struct Try { StmtPtr body; std::string error; Span error_span; StmtPtr handler; };
 
 struct Stmt {
   Span span;
-  std::variant<Block, Empty, ExprStmt, If, While, For, Foreach, Break, Continue, Next, Return, Delete> node;
+  std::variant<Block, Empty, ExprStmt, If, While, For, Foreach, Break, Continue, Next, Return, Delete,
+               Try> node;
 };
 
 // One component of a probe point: func("x"), timer, ms(10), begin.
@@ -96,11 +113,20 @@ struct ProbePoint {
   std::vector<Component> components;
   bool optional = false;    // '?'
   bool sufficient = false;  // '!'
+  std::shared_ptr<const Expr> condition;  // if (condition): armed while it holds; may be null
 };
 struct Probe {
   Span span;
   std::vector<ProbePoint> points;
   StmtPtr body;  // a Block
+};
+
+// probe name = points { prologue } and probe name += points { epilogue }, or both bodies.
+struct Alias {
+  Span span;
+  std::vector<ProbePoint> names;
+  std::vector<ProbePoint> points;
+  StmtPtr prologue, epilogue;  // Blocks; one of them may be null
 };
 
 struct GlobalDecl {
@@ -117,6 +143,7 @@ struct FunctionDecl {
   bool is_private = false;
   std::string type;  // "", "long" or "string"
   std::vector<Param> params;
+  std::optional<int64_t> priority;  // function f():N, among functions of one name
   StmtPtr body;
 };
 
@@ -124,6 +151,7 @@ struct Script {
   std::vector<GlobalDecl> globals;
   std::vector<FunctionDecl> functions;
   std::vector<Probe> probes;
+  std::vector<Alias> aliases;
 };
 
 }  // namespace dj::ast

@@ -27,6 +27,11 @@ struct StmtPrinter {
   }
   std::string node(const Delete& n) const { return "delete " + print(*n.what); }
 
+  std::string node(const Try& n) const {
+    return "try" + under(*n.body) + " catch" + (n.error.empty() ? "" : " (" + n.error + ")") +
+           under(*n.handler);
+  }
+
   std::string node(const If& n) const {
     std::string text = "if (" + print(*n.condition) + ")" + under(*n.then);
     if (n.otherwise) {
@@ -55,7 +60,9 @@ struct StmtPrinter {
     }
     std::string text = "foreach (" + (n.value ? key(*n.value) + " = " : "");
     text += n.keys.size() == 1 ? keys : "[" + keys + "]";
-    text += " in " + n.array + (n.array_op.empty() ? "" : "@" + n.array_op) + sign(n.array_sort);
+    text += " in " + (n.histogram ? print(*n.histogram) : n.array);
+    text += n.slice.empty() ? "" : "[" + print_keys(n.slice) + "]";
+    text += (n.array_op.empty() ? "" : "@" + n.array_op) + std::string(sign(n.array_sort));
     text += n.limit ? " limit " + print(*n.limit) : "";
     return text + ")" + under(*n.body);
   }
@@ -117,17 +124,32 @@ std::string print_function(const FunctionDecl& function) {
   for (const Param& param : function.params) {
     params += (params.empty() ? "" : ", ") + typed(param.name, param.type);
   }
-  return fmt::format("{}function {}({}) {}\n", function.is_private ? "private " : "",
-                     typed(function.name, function.type), params,
+  std::string priority = function.priority ? fmt::format(":{}", *function.priority) : "";
+  return fmt::format("{}function {}({}){} {}\n", function.is_private ? "private " : "",
+                     typed(function.name, function.type), params, priority,
                      StmtPrinter{}.here(*function.body));
 }
 
-std::string print_probe(const Probe& probe) {
-  std::string points;
-  for (const ProbePoint& point : probe.points) {
-    points += (points.empty() ? "" : ", ") + print(point);
+std::string print_points(const std::vector<ProbePoint>& list) {
+  std::string text;
+  for (const ProbePoint& point : list) {
+    text += (text.empty() ? "" : ", ") + print(point);
   }
-  return fmt::format("probe {} {}\n", points, StmtPrinter{}.here(*probe.body));
+  return text;
+}
+
+std::string print_probe(const Probe& probe) {
+  return fmt::format("probe {} {}\n", print_points(probe.points), StmtPrinter{}.here(*probe.body));
+}
+
+std::string print_alias(const Alias& alias) {
+  std::string text = "probe " + print_points(alias.names) + (alias.prologue ? " = " : " += ") +
+                     print_points(alias.points) + " ";
+  text += StmtPrinter{}.here(alias.prologue ? *alias.prologue : *alias.epilogue);
+  if (alias.prologue && alias.epilogue) {
+    text += ", " + StmtPrinter{}.here(*alias.epilogue);
+  }
+  return text + "\n";
 }
 
 }  // namespace
@@ -142,7 +164,8 @@ std::string print(const ProbePoint& point) {
       text += "(" + quote(*string) + ")";
     }
   }
-  return text + (point.optional ? "?" : "") + (point.sufficient ? "!" : "");
+  text += std::string(point.optional ? "?" : "") + (point.sufficient ? "!" : "");
+  return text + (point.condition ? " if (" + print(*point.condition) + ")" : "");
 }
 
 std::string print(const Script& script) {
@@ -152,6 +175,9 @@ std::string print(const Script& script) {
   }
   for (const FunctionDecl& function : script.functions) {
     text += (text.empty() ? "" : "\n") + print_function(function);
+  }
+  for (const Alias& alias : script.aliases) {
+    text += (text.empty() ? "" : "\n") + print_alias(alias);
   }
   for (const Probe& probe : script.probes) {
     text += (text.empty() ? "" : "\n") + print_probe(probe);

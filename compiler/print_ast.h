@@ -10,6 +10,8 @@ namespace dj {
 std::string print(const ast::Script& script);
 std::string print(const ast::Expr& expr);
 std::string print(const ast::ProbePoint& point);
+// Keys of an element or a slice, "1, *".
+std::string print_keys(const std::vector<ast::ExprPtr>& keys);
 // A string literal that means exactly `text`, quotes included.
 std::string quote(std::string_view text);
 // "==", "." and so on.

@@ -11,7 +11,7 @@ using namespace ast;
 
 // How tightly an expression binds; grammar/Djt.g4 has the same order.
 enum Level {
-  kAssign, kTernary, kLogOr, kLogAnd, kOr, kXor, kAnd, kIn, kCompare, kShift, kConcat, kAdd, kMul,
+  kAssign, kTernary, kLogOr, kLogAnd, kOr, kXor, kAnd, kIn, kMatch, kCompare, kShift, kConcat, kAdd, kMul,
   kUnary, kOperand,
 };
 
@@ -59,12 +59,24 @@ struct ExprPrinter {
   static Text node(const At& n) { return {"@" + n.op + "(" + list(n.args) + ")"}; }
 
   static Text node(const Target& n) {
-    std::string text = (n.address_of ? "&$" : "$") + n.name;
-    for (const Access& access : n.path) {
+    return {(n.address_of ? "&$" : "$") + n.name + steps(n.path, n.pretty)};
+  }
+
+  static Text node(const Member& n) {
+    return {(n.address_of ? "&" : "") + at(*n.base, kOperand) + steps(n.path, n.pretty)};
+  }
+
+  static Text node(const Match& n) {
+    return {at(*n.text, kMatch) + (n.negated ? " !~ " : " =~ ") + quote(n.pattern), kMatch};
+  }
+
+  static std::string steps(const std::vector<Access>& path, int pretty) {
+    std::string text;
+    for (const Access& access : path) {
       text += access.kind == Access::Field ? "->" + access.field
                                            : "[" + at(*access.index, kAssign) + "]";
     }
-    return {text};
+    return text + std::string(static_cast<size_t>(pretty), '$');
   }
 
   static Text node(const Unary& n) {
@@ -98,8 +110,9 @@ struct ExprPrinter {
   }
 
   static Text node(const In& n) {
-    std::string keys = n.keys.size() == 1 ? at(*n.keys[0], kIn) : "[" + list(n.keys) + "]";
-    return {keys + " in " + n.array, kIn};
+    bool bare = n.keys.size() == 1 && n.keys[0];
+    std::string keys = bare ? at(*n.keys[0], kIn) : "[" + list(n.keys) + "]";
+    return {keys + " in " + (n.histogram ? print(*n.histogram) : n.array), kIn};
   }
 
   static Level above(Level level) { return static_cast<Level>(level + 1); }
@@ -113,7 +126,7 @@ struct ExprPrinter {
   static std::string list(const std::vector<ExprPtr>& exprs) {
     std::string text;
     for (const ExprPtr& expr : exprs) {
-      text += (text.empty() ? "" : ", ") + at(*expr, kAssign);
+      text += (text.empty() ? "" : ", ") + (expr ? at(*expr, kAssign) : "*");
     }
     return text;
   }
@@ -165,6 +178,8 @@ std::string quote(std::string_view text) {
   }
   return out + "\"";
 }
+
+std::string print_keys(const std::vector<ExprPtr>& keys) { return ExprPrinter::list(keys); }
 
 std::string print(const Expr& expr) { return ExprPrinter::at(expr, kAssign); }
 

@@ -7,8 +7,7 @@
 // one token of lookahead decides every rule here, and an error is found at the very token that is
 // wrong.
 //
-// What the AST cannot express yet (try/catch, aliases, slices ...) is in the grammar all the same:
-// the builder refuses it by name. Macros, conditionals and embedded C are refused before the parser.
+// Macros and conditionals are gone before the parser; embedded C is refused there.
 grammar Djt;
 
 tokens {
@@ -47,6 +46,7 @@ priority : COLON SIGN_MINUS? NUMBER ;
 
 // probe begin, func("main") { ... }
 probeDef : PROBE probePoints (op=(ASSIGN | ADD_ASSIGN) probePoints body (COMMA body)? | body) ;
+// probe name = func("f") { prologue }, { epilogue }
 // { count++ }        < count++ >
 body : block | ANGLE_OPEN stmt* ANGLE_CLOSE ;
 probePoints : probePoint (COMMA probePoint)* ;

@@ -37,6 +37,8 @@ ExprPtr Binder::expr(const ast::Expr& e) {
           [&](const ast::Assign& a) { return assign(a, e.span); },
           [&](const ast::Crement& c) { return crement(c, e.span); },
           [&](const ast::In& i) { return in_array(i, e.span); },
+          [&](const ast::Member&) { return poison(e.span); },  // refused
+          [&](const ast::Match&) { return poison(e.span); },   // refused
       },
       e.node);
 }

@@ -41,6 +41,7 @@ StmtPtr Binder::stmt(const ast::Stmt& s) {
           },
           [&](const ast::Return& r) { return return_stmt(r, s.span); },
           [&](const ast::Delete& d) { return delete_stmt(d, s.span); },
+          [&](const ast::Try&) { return make_stmt(Block{}, s.span); },  // refused
       },
       s.node);
 }

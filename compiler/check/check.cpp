@@ -6,6 +6,7 @@
 #include "compiler/check/infer.h"
 #include "compiler/check/lint.h"
 #include "compiler/check/storage.h"
+#include "compiler/check/unbuilt.h"
 #include "compiler/check/uses.h"
 
 namespace dj {
@@ -13,6 +14,10 @@ namespace dj {
 Program check(const ast::Script& script, const CheckOptions& options, Diags& diags) {
   Program program;
   Notes notes;
+
+  refuse_unbuilt(script, diags);
+  if (!diags.ok()) return program;
+  // From here on, every form is one that the passes know.
 
   Uses uses = find_uses(script);
   // From here on, it is known how each name is used over the whole script.

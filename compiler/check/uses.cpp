@@ -95,6 +95,8 @@ struct Scanner {
                      exprs(i.keys);
                      note(i.array, i.array_span, Use::Read, i.keys.size());
                    },
+                   [](const ast::Member&) {},
+                   [](const ast::Match&) {},
                },
                e.node);
   }
@@ -137,6 +139,7 @@ struct Scanner {
                      if (r.value) expr(*r.value);
                    },
                    [&](const ast::Delete& d) { place(*d.what, Use::Delete); },
+                   [](const ast::Try&) {},
                },
                s.node);
   }

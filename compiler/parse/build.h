@@ -29,8 +29,11 @@ class Builder : private DjtBaseVisitor {
 
   // --- build_probes.cpp
   void add_probe(DjtParser::ProbeDefContext* ctx);
-  bool add_point(DjtParser::ProbePointContext* ctx, ast::Probe& probe);
-  bool component(DjtParser::ComponentContext* ctx, ast::Component& out);
+  void add_alias(DjtParser::ProbeDefContext* ctx);
+  ast::StmtPtr body(DjtParser::BodyContext* ctx);
+  std::vector<ast::ProbePoint> points(DjtParser::ProbePointsContext* ctx);
+  std::vector<ast::ProbePoint> point(DjtParser::ProbePointContext* ctx);
+  ast::Component component(DjtParser::ComponentContext* ctx);
 
   // --- build_statements.cpp
   ast::StmtPtr stmt(DjtParser::StmtContext* ctx);
@@ -75,12 +78,17 @@ class Builder : private DjtBaseVisitor {
 
   // --- build_operands.cpp
   ast::ExprPtr postfix(DjtParser::PostfixContext* ctx);
-  bool index_keys(const std::vector<DjtParser::IndexKeyContext*>& keys,
+  void index_keys(const std::vector<DjtParser::IndexKeyContext*>& keys,
                   std::vector<ast::ExprPtr>& out);
+  static int trailing_dollars(std::string& name);
+  ast::ExprPtr member(ast::ExprPtr base, DjtParser::PostfixContext* ctx);
+  void accesses(DjtParser::PostfixContext* ctx, std::vector<ast::Access>& path, int& pretty);
+  ast::ExprPtr histogram(DjtParser::ArrayNameContext* ctx);
   ast::ExprPtr target_path(ast::ExprPtr base, DjtParser::PostfixContext* ctx);
   ast::ExprPtr array_element(ast::ExprPtr base, DjtParser::PostfixContext* ctx);
-  bool add_access(DjtParser::DerefContext* ctx, ast::Target& target);
-  bool array_name(DjtParser::ArrayNameContext* ctx, std::string& name, Span& span);
+  bool add_access(DjtParser::DerefContext* ctx, std::vector<ast::Access>& path, int& pretty);
+  template <typename Node>
+  void array_name(DjtParser::ArrayNameContext* ctx, Node& out);
   Any visitParens(DjtParser::ParensContext* ctx) override;
   Any visitAtCall(DjtParser::AtCallContext* ctx) override;
   Any visitAtBare(DjtParser::AtBareContext* ctx) override;
@@ -102,6 +110,8 @@ class Builder : private DjtBaseVisitor {
   int64_t number(antlr4::tree::TerminalNode* node, bool negative = false);
   ast::ExprPtr literal(DjtParser::LiteralContext* ctx);
   Diag& not_built(Span span, const std::string& what);
+
+  static constexpr size_t kMaxPoints = 10000;  // that one point with {...} may stand for
 
   // A possible typing mistake that only the whole script can confirm.
   struct Suspect {

@@ -118,14 +118,14 @@ Builder::Any Builder::visitOperand(DjtParser::OperandContext* ctx) {
 Builder::Any Builder::visitTupleIn(DjtParser::TupleInContext* ctx) {
   In made;
   index_keys(ctx->indexKey(), made.keys);
-  array_name(ctx->arrayName(), made.array, made.array_span);
+  array_name(ctx->arrayName(), made);
   return expression(ctx, std::move(made));
 }
 
 Builder::Any Builder::visitSingleIn(DjtParser::SingleInContext* ctx) {
   In made;
   made.keys.push_back(expr(ctx->expr()));
-  array_name(ctx->arrayName(), made.array, made.array_span);
+  array_name(ctx->arrayName(), made);
   return expression(ctx, std::move(made));
 }
 
@@ -151,9 +151,12 @@ Builder::Any Builder::visitBinary(DjtParser::BinaryContext* ctx) {
 }
 
 Builder::Any Builder::visitRegex(DjtParser::RegexContext* ctx) {
-  not_built(span(ctx->op), "regular expressions (=~ and !~) are").help =
-      "isinstr(text, part) tells whether a string contains another";
-  return expression(ctx, Number{0});
+  Match made;
+  made.negated = ctx->op->getType() == DjtParser::NO_MATCH;
+  made.text = expr(ctx->expr());
+  made.pattern = string_value(ctx->string());
+  made.pattern_span = span(ctx->string());
+  return expression(ctx, std::move(made));
 }
 
 Builder::Any Builder::visitTernary(DjtParser::TernaryContext* ctx) {

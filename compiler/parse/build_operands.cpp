@@ -8,54 +8,84 @@ using namespace ast;
 ExprPtr Builder::postfix(DjtParser::PostfixContext* ctx) {
   ctx->primary()->accept(this);
   ExprPtr base = std::move(expr_);
+  const Name* name = std::get_if<Name>(&base->node);
+  bool element = !ctx->deref().empty() &&
+                 dynamic_cast<DjtParser::ElementContext*>(ctx->deref(0)) != nullptr;
   if (std::holds_alternative<Target>(base->node)) {
     return target_path(std::move(base), ctx);
   }
-  if (ctx->ADDRESS_OF() != nullptr && std::holds_alternative<At>(base->node)) {
-    not_built(span(ctx), "addresses of @...() expressions are");
-    return base;
-  }
-  if (ctx->ADDRESS_OF() != nullptr) {
+  if (ctx->ADDRESS_OF() != nullptr &&
+      (ctx->deref().empty() ? !std::holds_alternative<At>(base->node) : name != nullptr)) {
     diags_.error("DJ1020", span(ctx), "only the address of a target variable can be taken").help =
         "target variables are written with a dollar: &$variable";
     return base;
   }
-  return ctx->deref().empty() ? std::move(base) : array_element(std::move(base), ctx);
+  if (name != nullptr && element) {
+    return array_element(std::move(base), ctx);
+  }
+  bool plain = ctx->deref().empty() && ctx->ADDRESS_OF() == nullptr;
+  return plain ? std::move(base) : member(std::move(base), ctx);
 }
 
 ExprPtr Builder::target_path(ExprPtr base, DjtParser::PostfixContext* ctx) {
   Target& target = std::get<Target>(base->node);
   target.address_of = ctx->ADDRESS_OF() != nullptr;
   base->span = span(ctx);
-  if (target.name.size() > 1 && target.name.back() == '$') {
-    not_built(base->span, "pretty printing with a trailing $ is").help =
-        "print the members one by one: $pointer->member";
-    return base;
-  }
-  for (DjtParser::DerefContext* deref : ctx->deref()) {
-    if (!add_access(deref, target)) {
-      break;
-    }
-  }
+  target.pretty = trailing_dollars(target.name);
+  accesses(ctx, target.path, target.pretty);
   return base;
 }
 
-bool Builder::add_access(DjtParser::DerefContext* ctx, Target& target) {
+// Takes the '$' that end a name away; how many they were.
+int Builder::trailing_dollars(std::string& name) {
+  int count = 0;
+  for (; count < 2 && name.size() > 1 && name.back() == '$'; ++count) {
+    name.pop_back();
+  }
+  return count;
+}
+
+// @cast(p, "t")->x, name->x, @hist_log(a)[2]: steps behind a value that is no target variable.
+ExprPtr Builder::member(ExprPtr base, DjtParser::PostfixContext* ctx) {
+  bool indexable = std::holds_alternative<At>(base->node) ||
+                   std::holds_alternative<Call>(base->node) ||
+                   std::holds_alternative<Name>(base->node);
+  if (!indexable && base->span.end - base->span.begin > 0 &&
+      sources_.text(base->span).front() != '(') {
+    diags_.error("DJ1013", span(ctx->deref(0)), "only an array can be indexed");
+    return base;
+  }
+  Member made;
+  made.address_of = ctx->ADDRESS_OF() != nullptr;
+  accesses(ctx, made.path, made.pretty);
+  made.base = std::move(base);
+  return std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
+}
+
+void Builder::accesses(DjtParser::PostfixContext* ctx, std::vector<Access>& path, int& pretty) {
+  for (DjtParser::DerefContext* deref : ctx->deref()) {
+    if (pretty > 0) {
+      diags_.error("DJ1013", span(deref), "nothing can follow a '$' that asks for the whole value")
+          .help = "the '$' stands at the very end: $pointer->member$";
+      return;
+    }
+    if (!add_access(deref, path, pretty)) {
+      return;
+    }
+  }
+}
+
+bool Builder::add_access(DjtParser::DerefContext* ctx, std::vector<Access>& path, int& pretty) {
   Access access;
   access.span = span(ctx);
   if (auto* member = dynamic_cast<DjtParser::MemberContext*>(ctx)) {
     access.kind = Access::Field;
     access.field = lexeme(member->stop).text;
-    if (access.field.back() == '$') {
-      not_built(access.span, "pretty printing with a trailing $ is");
-      return false;
-    }
+    pretty = trailing_dollars(access.field);
   } else if (auto* element = dynamic_cast<DjtParser::ElementContext*>(ctx)) {
     std::vector<ExprPtr> keys;
-    if (!index_keys(element->index()->indexKey(), keys)) {
-      return false;
-    }
-    if (keys.size() != 1) {
+    index_keys(element->index()->indexKey(), keys);
+    if (keys.size() != 1 || keys[0] == nullptr) {
       diags_.error("DJ1013", access.span, "an array of the target is indexed by one number").help =
           "write $matrix[1][2]";
       return false;
@@ -63,70 +93,50 @@ bool Builder::add_access(DjtParser::DerefContext* ctx, Target& target) {
     access.kind = Access::Element;
     access.index = std::move(keys[0]);
   } else {
-    not_built(access.span, "pretty printing with a trailing $ is");
-    return false;
+    pretty = static_cast<int>(access.span.end - access.span.begin);
+    return true;
   }
-  target.path.push_back(std::move(access));
+  path.push_back(std::move(access));
   return true;
 }
 
-// name[keys]; everything else that can stand before '[' or '->' is refused.
+// name[keys], and what may follow it: name[keys]->member.
 ExprPtr Builder::array_element(ExprPtr base, DjtParser::PostfixContext* ctx) {
-  DjtParser::DerefContext* first = ctx->deref(0);
-  auto* element = dynamic_cast<DjtParser::ElementContext*>(first);
-  const Name* name = std::get_if<Name>(&base->node);
-  if (const At* at = std::get_if<At>(&base->node)) {
-    bool cast = at->op == "cast" || at->op == "var" || at->op == "entry" || at->op == "exit";
-    not_built(span(ctx), cast ? "members of @" + at->op + "(...) are"
-                              : "taking one part of @" + at->op + "(...) is");
-    return base;
-  }
-  if (element == nullptr && name != nullptr) {
-    Diag& diag = diags_.error("DJ1013", span(first), "'->' needs a target variable before it");
-    diag.help = "target variables are written with a dollar: $" + name->name + "->...";
-    return base;
-  }
-  if (element == nullptr) {
-    not_built(span(first), "members of a computed value are");
-    return base;
-  }
-  if (name == nullptr) {
-    diags_.error("DJ1013", span(first), "only an array can be indexed");
-    return base;
-  }
+  const Name& name = std::get<Name>(base->node);
+  auto* element = dynamic_cast<DjtParser::ElementContext*>(ctx->deref(0));
   if (ctx->deref().size() > 1) {
     Diag& diag = diags_.error("DJ1013", span(ctx->deref(1)), "an array element has no parts");
-    diag.help = "several keys stand in one pair of brackets: " + name->name + "[1, 2]";
+    diag.help = "several keys stand in one pair of brackets: " + name.name + "[1, 2]";
   }
-  Index made{name->name, base->span, {}};
+  Index made{name.name, base->span, {}};
   index_keys(element->index()->indexKey(), made.keys);
-  auto result = std::make_unique<Expr>();
-  result->span = span(ctx);
-  result->node = std::move(made);
-  return result;
+  return std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
 }
 
-bool Builder::index_keys(const std::vector<DjtParser::IndexKeyContext*>& keys,
+void Builder::index_keys(const std::vector<DjtParser::IndexKeyContext*>& keys,
                          std::vector<ExprPtr>& out) {
   for (DjtParser::IndexKeyContext* key : keys) {
-    if (key->STAR() != nullptr) {
-      not_built(span(key->STAR()), "slices of an array ([*, k]) are");
-      return false;
-    }
-    out.push_back(expr(key->expr()));
+    out.push_back(key->STAR() != nullptr ? nullptr : expr(key->expr()));
   }
-  return true;
 }
 
-bool Builder::array_name(DjtParser::ArrayNameContext* ctx, std::string& name, Span& place) {
-  place = span(ctx);
-  if (ctx->ID() == nullptr) {
-    not_built(place, "using the buckets of a histogram as an array is");
-    return false;
-  }
-  name = text(ctx->ID());
-  return true;
+ExprPtr Builder::histogram(DjtParser::ArrayNameContext* ctx) {
+  At made{text(ctx->ATWORD()).substr(1), span(ctx->ATWORD()), exprs(ctx->exprs())};
+  return std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
 }
+
+// The array of a foreach or an "in": its name, or the histogram whose buckets it goes over.
+template <typename Node>
+void Builder::array_name(DjtParser::ArrayNameContext* ctx, Node& out) {
+  out.array_span = span(ctx);
+  if (ctx->ID() != nullptr) {
+    out.array = text(ctx->ID());
+  } else {
+    out.histogram = histogram(ctx);
+  }
+}
+template void Builder::array_name(DjtParser::ArrayNameContext*, In&);
+template void Builder::array_name(DjtParser::ArrayNameContext*, Foreach&);
 
 Builder::Any Builder::visitParens(DjtParser::ParensContext* ctx) {
   expr_ = expr(ctx->expr());
@@ -143,7 +153,7 @@ Builder::Any Builder::visitAtCall(DjtParser::AtCallContext* ctx) {
 Builder::Any Builder::visitAtBare(DjtParser::AtBareContext* ctx) {
   std::string word = text(ctx->ATWORD());
   diags_.error("DJ1013", span(ctx), word + " needs an argument in parentheses").help =
-      "write " + word + "(variable); macros are not built yet";
+      "write " + word + "(variable); macros are defined by @define before their use";
   expr_ = std::make_unique<Expr>(Expr{span(ctx), Number{0}});
   return {};
 }

@@ -1,69 +1,121 @@
-// Probes and their points.
+// Probes, aliases and their points; {a,b} in a point stands for several points.
 #include "compiler/parse/build.h"
 
 namespace dj {
 
+using namespace ast;
+
 void Builder::add_probe(DjtParser::ProbeDefContext* ctx) {
   if (ctx->op != nullptr) {
-    Span alias = span(ctx->probePoints(0));
-    not_built({alias.file, alias.begin, span(ctx->op).end}, "probe aliases are").help =
-        "write the probe points themselves where the alias would be used";
+    add_alias(ctx);
     return;
   }
-  ast::Probe probe;
+  Probe probe;
   probe.span = span(ctx);
-  bool ok = true;
-  for (DjtParser::ProbePointContext* point : ctx->probePoints(0)->probePoint()) {
-    ok &= add_point(point, probe);
-  }
-  DjtParser::BodyContext* body = ctx->body(0);
-  probe.body = body->block() != nullptr ? block(body->block()) : block(body->stmt(), span(body));
-  if (ok) {
-    script_.probes.push_back(std::move(probe));
-  }
+  probe.points = points(ctx->probePoints(0));
+  probe.body = body(ctx->body(0));
+  script_.probes.push_back(std::move(probe));
 }
 
-bool Builder::add_point(DjtParser::ProbePointContext* ctx, ast::Probe& probe) {
-  ast::ProbePoint point;
-  point.span = span(ctx);
-  point.optional = ctx->QUESTION() != nullptr;
-  point.sufficient = ctx->NOT() != nullptr;
-  for (DjtParser::ComponentContext* part : ctx->component()) {
-    if (!component(part, point.components.emplace_back())) {
-      return false;
+StmtPtr Builder::body(DjtParser::BodyContext* ctx) {
+  return ctx->block() != nullptr ? block(ctx->block()) : block(ctx->stmt(), span(ctx));
+}
+
+void Builder::add_alias(DjtParser::ProbeDefContext* ctx) {
+  Alias alias;
+  alias.span = span(ctx);
+  alias.names = points(ctx->probePoints(0));
+  for (const ProbePoint& name : alias.names) {
+    if (name.optional || name.sufficient || name.condition) {
+      diags_.error("DJ1025", name.span, "the name of an alias is plain: no '?', '!' or \"if\"")
+          .help = "they may stand behind the points of the alias, and where it is used";
+    }
+    for (const Component& part : name.components) {
+      if (part.name.find('*') != std::string::npos) {
+        diags_.error("DJ1025", part.name_span, "the name of an alias has no '*'");
+      }
     }
   }
-  if (ctx->IF() != nullptr) {
-    Span condition = {point.span.file, span(ctx->IF()).begin, point.span.end};
-    not_built(condition, "conditions on probe points are").help =
-        "test inside the body: if (!(condition)) next";
-    return false;
+  alias.points = points(ctx->probePoints(1));
+  bool prologue = ctx->op->getType() == DjtParser::ASSIGN;
+  (prologue ? alias.prologue : alias.epilogue) = body(ctx->body(0));
+  if (ctx->body().size() > 1) {
+    if (!prologue) {
+      diags_.error("DJ1025", span(ctx->body(1)), "an alias with += has one body, the epilogue")
+          .help = "probe name = point { prologue }, { epilogue }";
+    }
+    alias.epilogue = body(ctx->body(1));
   }
-  probe.points.push_back(std::move(point));
-  return true;
+  script_.aliases.push_back(std::move(alias));
 }
 
-bool Builder::component(DjtParser::ComponentContext* ctx, ast::Component& out) {
-  if (ctx->wildName() == nullptr) {
-    not_built(span(ctx), "lists { ... } in probe points are").help =
-        "write the probe points one by one, with commas between them";
-    return false;
+std::vector<ProbePoint> Builder::points(DjtParser::ProbePointsContext* ctx) {
+  std::vector<ProbePoint> all;
+  for (DjtParser::ProbePointContext* each : ctx->probePoint()) {
+    for (ProbePoint& made : point(each)) {
+      all.push_back(std::move(made));
+    }
   }
+  return all;
+}
+
+// One point as written; each {...} in it multiplies what stands before it.
+std::vector<ProbePoint> Builder::point(DjtParser::ProbePointContext* ctx) {
+  std::vector<ProbePoint> made(1);
+  for (DjtParser::ComponentContext* part : ctx->component()) {
+    std::vector<ProbePoint> choices(1);
+    if (part->probePoints() != nullptr) {
+      choices = points(part->probePoints());
+    } else {
+      choices[0].components.push_back(component(part));
+    }
+    std::vector<ProbePoint> longer;
+    for (const ProbePoint& head : made) {
+      for (const ProbePoint& choice : choices) {
+        ProbePoint next = head;
+        next.components.insert(next.components.end(), choice.components.begin(),
+                               choice.components.end());
+        next.optional |= choice.optional;
+        next.sufficient |= choice.sufficient;
+        next.condition = choice.condition ? choice.condition : head.condition;
+        longer.push_back(std::move(next));
+      }
+    }
+    made = std::move(longer);
+    if (made.size() > kMaxPoints) {
+      diags_.error("DJ1022", span(ctx), "this probe point stands for too many points");
+      return {};
+    }
+  }
+  std::shared_ptr<const Expr> condition = ctx->IF() != nullptr ? expr(ctx->expr()) : nullptr;
+  for (ProbePoint& each : made) {
+    each.span = span(ctx);
+    each.optional |= ctx->QUESTION() != nullptr;
+    each.sufficient |= ctx->NOT() != nullptr;
+    if (condition) {
+      each.condition = condition;
+    }
+  }
+  return made;
+}
+
+Component Builder::component(DjtParser::ComponentContext* ctx) {
+  Component made;
   for (size_t i = ctx->wildName()->start->getTokenIndex();
        i <= ctx->wildName()->stop->getTokenIndex(); ++i) {
-    out.name += lexemes_.at(i).text;
+    made.name += lexemes_.at(i).text;
   }
-  out.name_span = span(ctx->wildName());
+  made.name_span = span(ctx->wildName());
   if (ctx->literal() != nullptr) {
-    ast::ExprPtr value = literal(ctx->literal());
-    out.argument_span = value->span;
-    if (const auto* number = std::get_if<ast::Number>(&value->node)) {
-      out.argument = number->value;
+    ExprPtr value = literal(ctx->literal());
+    made.argument_span = value->span;
+    if (const auto* number = std::get_if<Number>(&value->node)) {
+      made.argument = number->value;
     } else {
-      out.argument = std::get<ast::String>(value->node).value;
+      made.argument = std::get<String>(value->node).value;
     }
   }
-  return true;
+  return made;
 }
 
 }  // namespace dj

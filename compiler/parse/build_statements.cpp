@@ -99,10 +99,9 @@ bool Builder::loop_keys(DjtParser::LoopKeysContext* ctx, std::vector<LoopKey>& o
 }
 
 void Builder::loop_array(DjtParser::LoopArrayContext* ctx, Foreach& out) {
-  array_name(ctx->arrayName(), out.array, out.array_span);
+  array_name(ctx->arrayName(), out);
   if (ctx->index() != nullptr) {
-    not_built(span(ctx->index()), "loops over a slice of an array are").help =
-        "loop over the whole array and test the keys: if (k != wanted) continue";
+    index_keys(ctx->index()->indexKey(), out.slice);
   }
   if (ctx->sort() != nullptr) {
     out.array_sort = ctx->sort()->PLUS() != nullptr ? 1 : -1;
@@ -118,8 +117,14 @@ void Builder::loop_array(DjtParser::LoopArrayContext* ctx, Foreach& out) {
 }
 
 Builder::Any Builder::visitTryStmt(DjtParser::TryStmtContext* ctx) {
-  not_built(span(ctx->TRY()), "try/catch is");
-  return statement(ctx, Empty{});
+  Try made;
+  made.body = block(ctx->block(0));
+  if (ctx->ID() != nullptr) {
+    made.error = text(ctx->ID());
+    made.error_span = span(ctx->ID());
+  }
+  made.handler = block(ctx->block(1));
+  return statement(ctx, std::move(made));
 }
 
 Builder::Any Builder::visitSimpleStmt(DjtParser::SimpleStmtContext* ctx) {
