@@ -7,18 +7,15 @@
 
 #include "arch/x86_64/jump_tables.h"
 #include "arch/x86_64/parallel.h"
-#include "arch/x86_64/relocate.h"
+#include "arch/x86_64/placement.h"
 
 namespace dj::arch {
 namespace {
 
-uint64_t handler_address(const Region& region) {
-  return region.pivot != 0 ? region.pivot : region.address;
-}
-
-// Bytes behind the first one where nobody may arrive: the jump's own, and with a pivot the whole
-// way to it, or someone would pass by the handlers.
-uint32_t prohibited_bytes(const Region& region) {
+// Bytes behind the first one where nobody may arrive unseen: the jump's own, and with a pivot the
+// whole way to it, or someone would pass by the handlers.
+uint32_t prohibited_bytes(const Region& region, Guards guards) {
+  if (guards != Guards::None) return region.stretch;
   return region.pivot != 0 ? region.length : std::min<uint32_t>(region.length, kJumpBytes);
 }
 
@@ -30,10 +27,10 @@ bool overlaps(const std::vector<FunctionRange>& ranges, uint64_t begin, uint64_t
 // The regions still allowed, by address, to ask which one an arrival at `target` would hit.
 class Standing {
  public:
-  explicit Standing(std::vector<Region>& regions) {
+  Standing(std::vector<Region>& regions, Guards guards) {
     for (Region& region : regions) {
       if (region.verdict == Verdict::Ok)
-        sites_.push_back({region.address, prohibited_bytes(region), &region});
+        sites_.push_back({region.address, prohibited_bytes(region, guards), &region});
     }
     std::sort(sites_.begin(), sites_.end(),
               [](const Site& a, const Site& b) { return a.address < b.address; });
@@ -69,57 +66,6 @@ class Standing {
     Region* region;
   };
   std::vector<Site> sites_;
-};
-
-// Check 7. In order: who overlaps an earlier jump becomes int3; and no int3 may stand inside a
-// jump, so that jump gives way too.
-class Collisions {
- public:
-  explicit Collisions(const Checker::Impl& impl) : impl_(impl) {}
-
-  void add(Region& region) {
-    if (refused(region.verdict) || region.length == 0) return;
-    const uint64_t end = region.address + region.length;
-    if (region.verdict == Verdict::Ok) {
-      const Region* other = overlapping(region.address, end, region);
-      const uint64_t inner = breakpoint_inside(region);
-      if (other == nullptr && inner == 0) {
-        jumps_[region.address] = &region;
-        return;
-      }
-      impl_.forbid(region, Verdict::InsideOtherSite, other != nullptr ? other->address : inner);
-    }
-    breakpoints_[region.address] = &region;
-    while (Region* covering = overlapping(region.address, region.address + 1, region)) {
-      jumps_.erase(covering->address);
-      impl_.forbid(*covering, Verdict::InsideOtherSite, region.address);
-      breakpoints_[covering->address] = covering;
-    }
-  }
-
- private:
-  // A jump with a byte in [begin, end) that is another site than `self`.
-  Region* overlapping(uint64_t begin, uint64_t end, const Region& self) const {
-    auto it = jumps_.lower_bound(end);
-    if (it == jumps_.begin()) return nullptr;
-    Region* other = std::prev(it)->second;
-    if (other->address + other->length <= begin) return nullptr;
-    return same_site(*other, self) ? nullptr : other;
-  }
-  uint64_t breakpoint_inside(const Region& region) const {
-    for (auto it = breakpoints_.lower_bound(region.address);
-         it != breakpoints_.end() && it->first < region.address + region.length; ++it) {
-      if (!same_site(*it->second, region)) return it->first;
-    }
-    return 0;
-  }
-  static bool same_site(const Region& a, const Region& b) {
-    return a.address == b.address && handler_address(a) == handler_address(b) &&
-           a.length == b.length;
-  }
-
-  const Checker::Impl& impl_;
-  std::map<uint64_t, Region*> jumps_, breakpoints_;
 };
 
 }  // namespace
@@ -161,32 +107,6 @@ void Checker::Impl::forbid(Region& region, Verdict verdict, uint64_t culprit) co
   Insn insn;
   region.length =
       arch::decode(module.bytes(region.address), region.address, insn) ? insn.length : 0;
-}
-
-void Checker::Impl::measure(Region& region, const Function& function) const {
-  const auto no = [&](Verdict verdict, uint64_t culprit = 0) { forbid(region, verdict, culprit); };
-  const size_t first = function.find(region.address);
-  if (first == Function::kNone ||
-      (region.pivot != 0 && function.find(region.pivot) == Function::kNone))
-    return no(Verdict::NotBoundary);
-  for (size_t i = first; i < function.insns.size(); i++) {
-    const Insn& insn = function.insns[i];
-    const uint64_t length = insn.end() - region.address;
-    if (unrelocatable(insn) != nullptr) return no(Verdict::NotRelocatable, insn.address);
-    if (length > 255) return no(Verdict::FunctionEnd, insn.address);
-    region.length = uint8_t(length);
-    if (length >= kJumpBytes && insn.address >= handler_address(region)) return;
-    if (insn.leaves()) {
-      region.length = kJumpBytes;
-      const uint32_t missing = kJumpBytes - uint32_t(std::min<uint64_t>(length, kJumpBytes));
-      if (insn.address < handler_address(region) ||
-          module.padding(function, insn.end(), missing) < missing)
-        no(Verdict::FunctionEnd, insn.address);
-      return;
-    }
-    if (insn.calls()) return no(Verdict::CallNotLast, insn.address);
-  }
-  no(function.whole ? Verdict::FunctionEnd : Verdict::Undecodable, function.decoded_end());
 }
 
 namespace {
@@ -273,7 +193,8 @@ uint64_t last_byte(const Group& group) {
 }
 
 // Checks 1, 5, 6, 8 and the function's part of 3; returns all jump table targets seen.
-std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& regions) {
+std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& regions,
+                                      Guards guards) {
   std::vector<Group> groups = by_function(impl, regions);
   std::vector<uint64_t> targets;
   std::mutex noting;  // guards impl's notes and targets; all else is read only
@@ -283,9 +204,9 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
         impl.module.decode(*groups[i].range, all ? ~uint64_t(0) : last_byte(groups[i]));
     const Checker::Impl::Facts facts = impl.facts(function);
     for (Region* region : groups[i].regions) {
-      impl.measure(*region, function);
+      impl.measure(*region, function, guards);
       if (region->verdict == Verdict::Ok && facts.unknown_jump != 0)
-        impl.forbid(*region, Verdict::IndirectJump, facts.unknown_jump);
+        impl.arrive_anywhere(*region, facts.unknown_jump, guards);
     }
     if (!all) return;
     std::lock_guard lock(noting);
@@ -295,78 +216,151 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
   return targets;
 }
 
-void check_refused(const Checker::Impl& impl, std::vector<Region>& regions) {
-  for (Region& region : regions) {
-    const uint64_t end = region.address + std::max<uint8_t>(region.length, 1);
-    if (overlaps(impl.module.text().rseq_sections, region.address, end)) {
-      impl.forbid(region, Verdict::RseqSection, 0);
-    } else if (overlaps(impl.module.trampolines(), region.address, end)) {
-      impl.forbid(region, Verdict::Blacklisted, 0);
+// Check 8: code that nobody may change.
+void check_refused(const Checker::Impl& impl, std::vector<Region>& regions, Guards guards) {
+  const auto keep_off = [&](Region& region, const std::vector<FunctionRange>& ranges,
+                            Verdict verdict) {
+    const uint32_t own = guards == Guards::None ? region.length : region.first;
+    if (overlaps(ranges, region.address, region.address + std::max<uint32_t>(own, 1)))
+      return impl.forbid(region, verdict, 0);
+    for (uint32_t i = own; i < region.stretch; i++) {
+      if (overlaps(ranges, region.address + i, region.address + i + 1))
+        return impl.arrive(region, region.address + i, verdict, region.address + i, guards);
     }
+  };
+  for (Region& region : regions) {
+    keep_off(region, impl.module.text().rseq_sections, Verdict::RseqSection);
+    if (!refused(region.verdict)) keep_off(region, impl.module.trampolines(), Verdict::Blacklisted);
   }
 }
 
 // Checks 3 and 4 for what is known by address.
-void check_known_arrivals(const Checker::Impl& impl, Region& region) {
+void check_known_arrivals(const Checker::Impl& impl, Region& region, Guards guards) {
   const ModuleText& text = impl.module.text();
-  const uint64_t after = region.address, before = after + prohibited_bytes(region);
-  if (const uint64_t pad = Module::first_between(text.landing_pads, after, before)) {
-    impl.forbid(region, Verdict::LandingPad, pad);
-  } else if (const uint64_t taken = Module::first_between(text.address_taken, after, before)) {
-    impl.forbid(region, Verdict::AddressTaken, taken);
-  } else if (const uint64_t symbol =
-                 Module::first_between(impl.module.function_begins(), after, before)) {
-    impl.forbid(region, Verdict::AddressTaken, symbol);
-  }
+  const uint64_t before = region.address + prohibited_bytes(region, guards);
+  const auto look = [&](const std::vector<uint64_t>& sorted, Verdict verdict) {
+    uint64_t at = region.address;
+    while (region.verdict == Verdict::Ok && (at = Module::first_between(sorted, at, before)) != 0)
+      impl.arrive(region, at, verdict, at, guards);
+  };
+  look(text.landing_pads, Verdict::LandingPad);
+  look(text.address_taken, Verdict::AddressTaken);
+  look(impl.module.function_begins(), Verdict::AddressTaken);
 }
 
-// Checks 2, 3 and 4: nobody arrives inside a region.
+// Checks 2, 3 and 4: nobody arrives inside a region, or only at a guard.
 void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
-                    const std::vector<uint64_t>& table_targets) {
-  const Standing standing(regions);
+                    const std::vector<uint64_t>& table_targets, Guards guards) {
+  const Standing standing(regions, guards);
   if (standing.empty()) return;
   ByteSet marked(standing.low(),
                  standing.high());  // tight, so that few regions are scanned for faster
   standing.each([&](Region& region) {
-    for (uint32_t i = 1; i < prohibited_bytes(region); i++) marked.add(region.address + i);
-    check_known_arrivals(impl, region);
+    for (uint32_t i = 1; i < prohibited_bytes(region, guards); i++) marked.add(region.address + i);
+    check_known_arrivals(impl, region, guards);
   });
-  for (const uint64_t target : table_targets)
-    standing.hit_by(target,
-                    [&](Region& region) { impl.forbid(region, Verdict::JumpTable, target); });
+  for (const uint64_t target : table_targets) {
+    standing.hit_by(target, [&](Region& region) {
+      impl.arrive(region, target, Verdict::JumpTable, target, guards);
+    });
+  }
   for (const Reference& reference : scan_references(impl.module.text(), marked)) {
     std::vector<Region*> hit;
     standing.hit_by(reference.target, [&](Region& region) { hit.push_back(&region); });
     if (hit.empty() || !impl.confirmed(reference)) continue;
     const bool branch = reference.kind == Reference::Branch;
     for (Region* region : hit)
-      impl.forbid(*region, branch ? Verdict::BranchIntoRegion : Verdict::AddressTaken,
-                  reference.at);
+      impl.arrive(*region, reference.target,
+                  branch ? Verdict::BranchIntoRegion : Verdict::AddressTaken, reference.at, guards);
   }
 }
 
-// All checks but 7, for regions that nobody asked about before.
-void judge(Checker::Impl& impl, std::vector<Region> regions) {
+void check_rules(Checker::Impl& impl, std::vector<Region>& regions, Guards guards) {
+  const std::vector<uint64_t> table_targets = check_functions(impl, regions, guards);
+  check_refused(impl, regions, guards);
+  check_arrivals(impl, regions, table_targets, guards);
+  if (guards == Guards::None) return;
+  for (Region& region : regions) impl.check_reach(region);
+}
+
+// All checks but 7.
+void check_each(Checker::Impl& impl, std::vector<Region>& regions, Guards guards) {
+  check_rules(impl, regions, guards);
+  if (guards == Guards::None) return;
+  // Where the way back to a region's start is blocked the jump may begin at the pivot, where
+  // forbid() has moved the region.
+  std::vector<Region> moved;
+  std::vector<size_t> whose;
+  for (size_t i = 0; i < regions.size(); i++) {
+    if (regions[i].pivot == 0 || regions[i].verdict == Verdict::Ok || refused(regions[i].verdict))
+      continue;
+    moved.push_back(regions[i]);
+    whose.push_back(i);
+  }
+  if (moved.empty()) return;
+  check_rules(impl, moved, guards);
+  for (size_t i = 0; i < moved.size(); i++) regions[whose[i]] = moved[i];
+}
+
+// The same for regions that nobody asked about before.
+void judge(Checker::Impl& impl, Judged& judged, std::vector<Region> regions, Guards guards) {
   const std::vector<Region> asked = regions;
-  const std::vector<uint64_t> table_targets = check_functions(impl, regions);
-  check_refused(impl, regions);
-  check_arrivals(impl, regions, table_targets);
+  check_each(impl, regions, guards);
   std::vector<Judged::Answer> answers;
   for (size_t i = 0; i < regions.size(); i++) answers.push_back({asked[i], regions[i]});
-  impl.judged.add(std::move(answers));
+  judged.add(std::move(answers));
 }
 
 }  // namespace
 
-void Checker::check(std::vector<Region>& regions) {
+void Checker::Impl::arrive(Region& region, uint64_t target, Verdict verdict, uint64_t culprit,
+                           Guards guards) const {
+  const uint64_t offset = target - region.address;
+  if (guards == Guards::None || offset < region.first) return forbid(region, verdict, culprit);
+  if (offset >= region.stretch) return;  // cut before
+  const bool off_limits = verdict == Verdict::RseqSection || verdict == Verdict::Blacklisted;
+  if (offset < kJumpBytes && region.obstacle == Verdict::Ok) {
+    region.obstacle = verdict;
+    region.culprit = culprit;
+  }
+  if (offset < 32 && (region.boundaries >> offset & 1) && !off_limits) {
+    region.guards |= 1u << offset;
+  } else {
+    cut(region, offset);
+    if (region.pivot >= region.address + region.stretch) forbid(region, verdict, culprit);
+  }
+}
+
+void Checker::Impl::arrive_anywhere(Region& region, uint64_t jump, Guards guards) const {
+  if (guards == Guards::None) return forbid(region, Verdict::IndirectJump, jump);
+  region.guards = region.boundaries;
+  if (region.boundaries == 0 || region.obstacle != Verdict::Ok) return;
+  region.obstacle = Verdict::IndirectJump;
+  region.culprit = jump;
+}
+
+void Checker::Impl::check_reach(Region& region) const {
+  if (region.verdict != Verdict::Ok) return;
+  for (const Placement& placement : placements(region)) {
+    if (reachable(placement, space)) return;
+  }
+  const bool whole = region.length >= kJumpBytes || region.obstacle == Verdict::Ok;
+  forbid(region, whole ? Verdict::OutOfReach : region.obstacle, region.culprit);
+}
+
+void Checker::check_alone(std::vector<Region>& regions, Guards guards) {
+  check_each(*impl_, regions, guards);
+}
+
+void Checker::check(std::vector<Region>& regions, Guards guards) {
+  Judged& judged = impl_->judged[size_t(guards)];
   std::vector<Region> unknown;
   for (const Region& region : regions) {
-    if (impl_->judged.find(region) == nullptr) unknown.push_back(region);
+    if (judged.find(region) == nullptr) unknown.push_back(region);
   }
-  if (!unknown.empty()) judge(*impl_, std::move(unknown));
-  for (Region& region : regions) region = *impl_->judged.find(region);
-  Collisions collisions(*impl_);
-  for (Region& region : regions) collisions.add(region);
+  if (!unknown.empty()) judge(*impl_, judged, std::move(unknown), guards);
+  for (Region& region : regions) region = *judged.find(region);
+  impl_->separate(regions);
 }
 
 Checker::Checker(ModuleText text) : impl_(std::make_unique<Impl>(std::move(text))) {}
@@ -387,7 +381,8 @@ const char* verdict_name(Verdict v) {
                                     "not-relocatable",
                                     "call-not-last",
                                     "inside-other-site",
-                                    "rseq-section"};
+                                    "rseq-section",
+                                    "out-of-reach"};
   return kNames[size_t(v)];
 }
 

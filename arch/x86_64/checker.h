@@ -7,12 +7,16 @@
 #include "arch/x86_64/branch_scan.h"
 #include "arch/x86_64/judged.h"
 #include "arch/x86_64/module.h"
+#include "arch/x86_64/placement.h"
 #include "arch/x86_64/safety.h"
 
 namespace dj::arch {
 
 struct Checker::Impl {
-  explicit Impl(ModuleText text) : module(std::move(text)), starts(module.low(), module.high()) {}
+  explicit Impl(ModuleText text)
+      : module(std::move(text)),
+        space(space_of(module.text())),
+        starts(module.low(), module.high()) {}
 
   // Function-wide facts that a decoded function tells.
   struct Facts {
@@ -23,14 +27,26 @@ struct Checker::Impl {
   Function decode(const FunctionRange& range);  // and notes its instruction starts
   void note(const Function& function);
   Facts facts(const Function& function) const;
-  // Checks 1, 5, 6 and 8: fills length and verdict from the instructions alone.
-  void measure(Region& region, const Function& function) const;
+  // Checks 1, 5, 6 and 8: fills everything from the instructions alone.
+  void measure(Region& region, const Function& function, Guards guards) const;
+  // No DCR may reach beyond the instruction before address + offset (which is >= first).
+  void cut(Region& region, uint64_t offset) const;
+  // Somebody may arrive at `target`, inside the region.
+  void arrive(Region& region, uint64_t target, Verdict verdict, uint64_t culprit,
+              Guards guards) const;
+  // Somebody may arrive at any instruction.
+  void arrive_anywhere(Region& region, uint64_t jump, Guards guards) const;
+  // No form of the jump has a target address: an int3 then.
+  void check_reach(Region& region) const;
+  // Check 7: the later of two colliding ones gives way.
+  void separate(std::vector<Region>& regions) const;
   void forbid(Region& region, Verdict verdict, uint64_t culprit) const;
   bool confirmed(const Reference& reference);
 
   Module module;
-  Judged judged;
-  ByteSet starts;  // instruction starts of the functions decoded so far
+  Judged judged[3];  // by Guards
+  Space space;       // where detours may lie
+  ByteSet starts;    // instruction starts of the functions decoded so far
   std::unordered_map<uint64_t, uint64_t> decoded;  // function begin -> end of what decoded
 };
 
@@ -40,5 +56,8 @@ struct Checker::Impl {
 uint64_t region_start(const Module& module, const Function& function, size_t pivot);
 
 constexpr uint32_t kJumpBytes = 5;
+inline uint64_t handler_address(const Region& region) {
+  return region.pivot != 0 ? region.pivot : region.address;
+}
 
 }  // namespace dj::arch

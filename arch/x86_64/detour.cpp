@@ -101,13 +101,22 @@ uint32_t detour_bytes_max(const DetourRequest& request) {
   return total + kRelocatedMax * uint32_t(request.region.size());
 }
 
+namespace {
+
+// The first guard behind offset; the region's end if there is none.
+uint32_t next_guard(const DetourRequest& request, uint32_t offset) {
+  while (offset < request.region.size() && !(offset < 32 && request.guards >> offset & 1)) offset++;
+  return offset;
+}
+
+}  // namespace
+
 Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
   Detour detour;
   Code code(to);
-  bool leaves = false, handled = false;
+  bool goes_on = true, handled = false;
   uint32_t offset = 0;
-  // Bytes behind a jump or return are padding that the jump overwrites: they never run.
-  while (offset < request.region.size() && !leaves) {
+  while (offset < request.region.size()) {
     const auto bytes = request.region.subspan(offset);
     Insn insn;
     if (!decode(bytes, request.original + offset, insn))
@@ -127,15 +136,18 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
     detour.copies.emplace_back(offset, copy_at);
     offset += insn.length;
     // A relocated call returns to the original code by itself; a debugger may go on after an int3.
-    leaves = (insn.leaves() && insn.kind != Kind::Trap) || insn.calls();
-    if (insn.calls() && offset < request.region.size())
+    goes_on = !((insn.leaves() && insn.kind != Kind::Trap) || insn.calls());
+    // Bytes behind a jump or return are padding that the jump overwrites, unless they are guarded.
+    const uint32_t next = goes_on ? offset : next_guard(request, offset);
+    if (insn.calls() && next != offset)
       return Error{
-          fmt::format("the call at {:#x} is not the region's last instruction", insn.address)};
+          fmt::format("the call at {:#x} returns to an unguarded instruction", insn.address)};
+    offset = next;
   }
   if (!handled)
     return Error{fmt::format("no instruction starts {} bytes behind {:#x}", request.handlers_at,
                              request.original)};
-  if (!leaves) DJ_TRY_DO(code.jump(request.original + offset));
+  if (goes_on) DJ_TRY_DO(code.jump(request.original + offset));
   detour.bytes = code.take();
   CHECK(detour.bytes.size() <= detour_bytes_max(request));
   return detour;

@@ -40,6 +40,9 @@ struct DetourRequest {
   // Return probes: bytes of region before this offset run first, then the handlers, then the rest
   // (the exit instruction). 0: handlers first.
   uint32_t handlers_at = 0;
+  // Bit i: control may arrive at the instruction at offset i (Placement::guards), so it has a copy
+  // even behind a jump or return.
+  uint32_t guards = 0;
   // System call hook instead of handlers: call `hook` right before the instruction at handlers_at
   // and skip that instruction when the hook returns with CF set. 0: none.
   uint64_t syscall_hook = 0;

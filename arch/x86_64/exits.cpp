@@ -184,7 +184,7 @@ class ExitFinder {
     exit.exit_address = exit.region.pivot = code.insns[i].address;
     exit.region.address = region_start(module_, code, i);
     exit.tail_jump = tail;
-    impl_.measure(exit.region, code);
+    impl_.measure(exit.region, code, Guards::None);
     exits_.push_back(exit);
   }
 

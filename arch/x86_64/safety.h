@@ -1,6 +1,7 @@
 // The eight static checks: may these bytes become a jump? (engine.md section 3; djprobe paper
 // section 3.) Pure: bytes and addresses in, verdicts out.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,16 +28,27 @@ enum class Verdict : uint8_t {
   CallNotLast,       // 6: a call that is not the DCR's last instruction
   InsideOtherSite,   // 7: collides with another probe
   RseqSection,       // 8: inside an rseq critical section (refused as int3 too)
+  OutOfReach,        // no address that a guarded jump could lead to (position-dependent programs)
 };
 const char* verdict_name(Verdict v);  // "branch-into-region" ...
 // True if not even an int3 may be put there.
 bool refused(Verdict v);
 
-// One place to check. Fills everything but `address`.
+// What a jump may rely on.
+enum class Guards : uint8_t {
+  None,         // plain jumps only: nobody arrives inside the window, and it ends in its function
+  WhereNeeded,  // an instruction where somebody may arrive is kept as an int3 inside the jump
+  Everywhere,   // so is every instruction inside the window: no need to know who arrives
+};
+
+// One place to check. Fills everything but `address` and `pivot`. Ask placements() (placement.h)
+// for the bytes to write: with guards several forms may do.
 struct Region {
   uint64_t address = 0;  // IA
-  uint8_t length =
-      0;  // DCR bytes (>= 5) if Ok; else the length of the first instruction (0: undecodable)
+  // DCR bytes if Ok: >= 5, or fewer when only placements() that leave the following instructions
+  // alone are possible (never with Guards::None). Else the length of the first instruction
+  // (0: undecodable).
+  uint8_t length = 0;
   Verdict verdict = Verdict::Ok;
   uint64_t culprit = 0;  // address of the branch, pad ... that said no; 0: none
   // Set by exits() and syscalls(): the instruction right before which the handlers run, when that
@@ -44,6 +56,16 @@ struct Region {
   // instruction's end, and moves `address` onto it when the answer is int3. 0: handlers run at
   // `address`.
   uint64_t pivot = 0;
+
+  // The facts that placements() works from, valid if the verdict is Ok.
+  uint8_t first = 0;               // length of the first instruction
+  uint8_t stretch = 0;             // bytes, as far as a DCR could go
+  uint8_t room = 0;                // bytes, as far as no other site is touched
+  Verdict obstacle = Verdict::Ok;  // what a plain jump failed at; culprit is its reason
+  // Bit i: an original instruction starts at address + i, 0 < i < stretch; and: control may arrive
+  // there, so that a DCR that covers it must have an int3 in its place.
+  uint32_t boundaries = 0, guards = 0;
+  std::array<uint8_t, 16> original = {};  // from address on, as far as there is text
 };
 
 // Exits of one function: where a return probe goes. Each is a probe region of its own whose detour
@@ -69,7 +91,11 @@ class Checker {
   // Checks 1-6 and 8 for every region, and 7 among them (the first of two colliding ones wins;
   // the later stays int3, and a jump in which that int3 would stand becomes int3 too). So pass all
   // regions of a module in one call, entries and exits alike.
-  void check(std::vector<Region>& regions);
+  // Guards::None keeps today's plain jumps; the others allow what placements() offers, and Ok means
+  // that at least one of its forms has a target address in principle.
+  void check(std::vector<Region>& regions, Guards guards = Guards::None);
+  // The same without check 7: as if each region were the only one.
+  void check_alone(std::vector<Region>& regions, Guards guards);
   // Exits of the function [begin, end). Their verdicts are provisional: what this function's own
   // code allows. check() must see the regions before anything is written.
   Exits exits(uint64_t begin, uint64_t end);

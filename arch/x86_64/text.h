@@ -25,6 +25,7 @@ struct FunctionRange {
 struct ModuleText {
   std::string path;
   bool position_independent = true;
+  uint64_t image_begin = 0, image_end = 0;  // all that the file maps; no detour can lie there
   std::vector<TextRange> text;
   std::vector<FunctionRange> functions;  // sorted by begin
   std::vector<uint64_t> landing_pads;    // from .gcc_except_table, sorted

@@ -36,7 +36,12 @@ std::vector<FunctionRange> plt_ranges(const ObjectFile& elf) {
 }
 
 void add_bytes(const ObjectFile& elf, ModuleText& text) {
+  text.image_begin = ~uint64_t{0};
   for (const Elf64_Phdr& p : elf.segments()) {
+    if (p.p_type == PT_LOAD) {
+      text.image_begin = std::min<uint64_t>(text.image_begin, p.p_vaddr);
+      text.image_end = std::max<uint64_t>(text.image_end, p.p_vaddr + p.p_memsz);
+    }
     if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && p.p_filesz > 0) {
       const Bytes bytes = elf.at(p.p_vaddr);
       text.text.push_back({p.p_vaddr, bytes});

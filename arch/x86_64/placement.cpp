@@ -1,0 +1,124 @@
+// Enumerating the forms of a jump, and the bytes of each.
+#include "arch/x86_64/placement.h"
+
+#include <bit>
+#include <cstring>
+
+#include "compiler/result.h"
+
+namespace dj::arch {
+namespace {
+
+constexpr uint32_t kJumpBytes = 5;
+constexpr uint32_t kPrefixesMax = 3;  // more gain nothing: three move a guard past rel32's top byte
+constexpr uint8_t kPrefix = 0x2e;     // a cs override: ignored before a direct jump
+constexpr uint64_t kDetourRoom = 4096;  // left free on both sides of a module
+constexpr uint64_t kReach = uint64_t(1) << 31;
+
+uint32_t bits_below(uint32_t n) { return n >= 32 ? ~0u : (1u << n) - 1; }
+
+// The DCR of `length` bytes with `prefix` prefixes: guards as int3, and what lies behind it as is.
+Placement form(const Region& region, uint32_t prefix, uint32_t length) {
+  const uint32_t window = kJumpBytes + prefix;
+  // With a pivot nobody may pass by the handlers, so the whole DCR is guarded, not only the jump.
+  const uint32_t guarded = region.pivot != 0 ? length : std::min(length, window);
+  Placement p;
+  p.length = uint8_t(length);
+  p.prefix = uint8_t(prefix);
+  p.guards = region.guards & bits_below(guarded);
+  p.jump = region.address + prefix;
+  for (uint32_t i = 0; i < 4; i++) {
+    const uint32_t at = prefix + 1 + i;
+    const bool guard = p.guards >> at & 1, behind = at >= length;
+    if (!guard && !behind) continue;
+    p.mask |= 0xffu << 8 * i;
+    p.value |= uint32_t(guard ? 0xcc : region.original[at]) << 8 * i;
+  }
+  p.tactic = length < window ? Tactic::Punned : p.guards != 0 ? Tactic::Guarded : Tactic::Plain;
+  return p;
+}
+
+// The end of the shortest DCR of whole instructions with at least `bytes`; 0: there is none.
+uint32_t whole(const Region& region, uint32_t bytes) {
+  for (uint32_t i = bytes; i < region.stretch; i++) {
+    if (i < 32 && region.boundaries >> i & 1) return i;
+  }
+  return region.stretch >= bytes ? region.stretch : 0;
+}
+
+// Prefixes and opcode must lie inside the first instruction, and the jump in the free room.
+bool fits(const Region& region, uint32_t prefix) {
+  return prefix <= kPrefixesMax && prefix < region.first && kJumpBytes + prefix <= region.room;
+}
+
+}  // namespace
+
+const char* tactic_name(Tactic tactic) {
+  constexpr const char* kNames[] = {"plain", "guarded", "punned", "hopping"};
+  return kNames[size_t(tactic)];
+}
+
+std::vector<Placement> placements(const Region& region) {
+  std::vector<Placement> forms;
+  if (region.verdict != Verdict::Ok) return forms;
+  if (region.length >= kJumpBytes) forms.push_back(form(region, 0, region.length));
+  if (!forms.empty() && forms[0].mask == 0) return forms;
+  const bool pivot = region.pivot > region.address;
+  for (uint32_t prefix = 1; fits(region, prefix); prefix++) {
+    const uint32_t length = whole(region, kJumpBytes + prefix);
+    if (length != 0 && length <= region.room && !pivot)
+      forms.push_back(form(region, prefix, length));
+  }
+  if (pivot) return forms;
+  for (uint32_t prefix = 0; fits(region, prefix); prefix++) {
+    for (uint32_t end = region.first; end < kJumpBytes + prefix && end <= region.stretch; end++) {
+      if (end == region.stretch || (region.boundaries >> end & 1))
+        forms.push_back(form(region, prefix, end));
+    }
+  }
+  return forms;
+}
+
+std::vector<Write> writes(const Region& region, const Placement& placement, uint64_t detour) {
+  const int64_t distance = int64_t(detour - (placement.jump + kJumpBytes));
+  CHECK(distance == int32_t(distance));
+  const uint32_t rel32 = uint32_t(distance);
+  CHECK((rel32 & placement.mask) == placement.value);
+  std::vector<uint8_t> bytes(placement.prefix, kPrefix);
+  bytes.push_back(0xe9);
+  for (int i = 0; i < 4; i++) bytes.push_back(uint8_t(rel32 >> 8 * i));
+  for (uint32_t at = uint32_t(bytes.size()); placement.guards >> at != 0; at++)
+    bytes.push_back(placement.guards >> at & 1 ? 0xcc : region.original[at]);
+  return {{region.address, std::move(bytes)}};
+}
+
+Space space_of(const ModuleText& text) {
+  if (!text.position_independent)
+    return {uint64_t(1) << 16, text.image_begin, text.image_end, uint64_t(1) << 47};
+  return {text.image_begin - 2 * kReach, text.image_begin, text.image_end,
+          text.image_end + 2 * kReach};
+}
+
+std::optional<uint64_t> reachable(const Placement& placement, const Space& space) {
+  // Displacements as unsigned numbers from -2 GB on; `next` is what the lowest one leads to.
+  const uint64_t next = placement.jump + kJumpBytes;
+  const auto search = [&](uint64_t begin, uint64_t end) -> std::optional<uint64_t> {
+    int64_t from = std::max(int64_t(begin - next), -int64_t(kReach));
+    const int64_t to = std::min(int64_t(end - next), int64_t(kReach));
+    while (from < to) {
+      const uint32_t bits = uint32_t(from);
+      const uint32_t wrong = (bits & placement.mask) ^ placement.value;
+      if (wrong == 0) return next + uint64_t(from);
+      const int top = 31 - std::countl_zero(wrong);
+      const uint64_t low = (uint64_t(2) << top) - 1;
+      uint64_t fixed = (uint64_t(bits) & ~low) | (placement.value & low);
+      if ((placement.value >> top & 1) == 0) fixed += low + 1;
+      from += int64_t(fixed - bits);
+    }
+    return std::nullopt;
+  };
+  if (const auto above = search(space.image_end + kDetourRoom, space.high)) return above;
+  return search(space.low, space.image_begin - kDetourRoom);
+}
+
+}  // namespace dj::arch

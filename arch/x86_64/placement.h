@@ -1,0 +1,53 @@
+// The forms that a checked region's jump can take, best first: which bytes are written, which
+// instructions go into the detour, and which addresses the detour may have (engine.md section 4).
+//
+//   plain      e9 d0 d1 d2 d3                 any address within 2 GB
+//   guarded    e9 d0 cc d2 d3                 instructions inside the window are int3
+//   prefixed   2e e9 d0 d1 cc d3              a padding prefix moves the int3 to a cheaper byte
+//   punned     e9 d0 | 48 89 e5               the bytes behind the DCR stay, read as displacement
+//   hopping    eb h ... e9 d0 d1 d2 d3        two bytes here, the jump in padding nearby
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "arch/x86_64/safety.h"
+
+namespace dj::arch {
+
+enum class Tactic : uint8_t { Plain, Guarded, Punned, Hopping };
+const char* tactic_name(Tactic tactic);  // "plain", "guarded" ...
+
+struct Placement {
+  Tactic tactic = Tactic::Plain;
+  uint8_t length = 0;  // DCR: this many original bytes at region.address go into the detour
+  uint8_t prefix = 0;  // padding prefixes in front of the e9
+  // Bit i: region.address + i is written 0xCC; a trap there goes on at Detour::copies of offset i.
+  uint32_t guards = 0;
+  uint64_t jump = 0;             // address of the e9
+  uint32_t mask = 0, value = 0;  // (rel32 & mask) == value
+
+  uint64_t target(int32_t rel32) const { return jump + 5 + uint64_t(int64_t(rel32)); }
+};
+
+// Of a region whose verdict is Ok.
+std::vector<Placement> placements(const Region& region);
+
+// Bytes to write for a detour at `detour` (which must fit the pattern). What stands away from the
+// region comes first: nobody is there before the last write, the region's own.
+struct Write {
+  uint64_t address = 0;
+  std::vector<uint8_t> bytes;
+};
+std::vector<Write> writes(const Region& region, const Placement& placement, uint64_t detour);
+
+// Addresses where no detour can lie: below `low`, inside the module, above `high`.
+struct Space {
+  uint64_t low = 0, image_begin = 0, image_end = 0, high = 0;
+};
+// The space around a module at its ELF addresses; position-independent ones may be loaded anywhere.
+Space space_of(const ModuleText& text);
+// Some address that fits the pattern, the nearest below or above the module; empty: none.
+std::optional<uint64_t> reachable(const Placement& placement, const Space& space);
+
+}  // namespace dj::arch
