@@ -18,6 +18,8 @@
 #include "compiler/print_ast.h"
 #include "compiler/resolve/listing.h"
 #include "compiler/resolve/resolve.h"
+#include "runtime/control/control_commands.h"
+#include "runtime/control/control_socket.h"
 #include "runtime/control/coverage.h"
 #include "runtime/control/drain.h"
 #include "runtime/control/dry_run.h"
@@ -169,9 +171,15 @@ void run_host_probes(Session& session, const Plan& plan, HostProbe::When when) {
 // The session's middle: the target runs, events become text.
 Result<Ended> trace(const Options& options, const Compiled& compiled, Session& session,
                     Drain& drain, Output& output, const std::optional<TracedProcess>& process,
-                    int pidfd) {
+                    int pidfd, std::optional<ControlSocket>& control) {
   LoopActions actions;
   actions.pidfd = pidfd;
+  if (control) {
+    actions.control_fd = control->fd();
+    actions.control = [&] {
+      control->serve([&](const std::string& line) { return run_control_command(session, line); });
+    };
+  }
   ExecWatch exec(process ? process->pid : getpid());
   for (const HostProbe& probe : compiled.plan.host_probes) {
     if (probe.when != HostProbe::When::Timer) continue;
@@ -214,6 +222,12 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   Result<Output> opened = Output::open(options.output_path);
   if (!opened.ok()) return fail(options, kExitUsage, opened.error().message);
   Output output = opened.take();
+  std::optional<ControlSocket> control;
+  if (!options.control_path.empty()) {
+    Result<ControlSocket> made = ControlSocket::listen(options.control_path);
+    if (!made.ok()) return fail(options, kExitUsage, made.error().message);
+    control.emplace(made.take());
+  }
   SessionInput input = session_input(options, compiled);
   Result<Session> created = Session::create(process ? &*process : nullptr, codes, input);
   if (!created.ok()) return fail(options, kExitAttach, created.error().message);
@@ -238,7 +252,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   // From here on, the target runs, probed and untraced.
 
   Result<Ended> ended =
-      trace(options, compiled, session, drain, output, process, watch ? watch->fd() : -1);
+      trace(options, compiled, session, drain, output, process, watch ? watch->fd() : -1, control);
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
   clock.done("run");
   bool gone = watch && watch->ended();

@@ -36,7 +36,7 @@ arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
   request.handlers_at = site.handlers_at;
   request.form = form;
   for (const PatchCall& call : site.calls) {
-    if (call.form == form) {
+    if (call.enabled && call.form == form) {
       request.calls.push_back(handler_call(call, abis, code));
     }
   }
@@ -45,7 +45,7 @@ arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
 
 bool has_form(const PatchSite& site, arch::Form form) {
   return std::any_of(site.calls.begin(), site.calls.end(),
-                     [&](const PatchCall& c) { return c.form == form; });
+                     [&](const PatchCall& c) { return c.enabled && c.form == form; });
 }
 
 Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& request,
@@ -84,7 +84,7 @@ uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis)
 
 Result<CodeIslands> CodeIslands::link_all(SessionMemory& memory, uint64_t code_bytes,
                                           const LinkCode& link) {
-  CodeIslands islands(memory);
+  CodeIslands islands;
   for (Island& island : memory.islands()) {
     std::optional<uint64_t> base = island.reserve(code_bytes);
     CHECK(base.has_value() && *base == island.base());  // it was made large enough, and is empty
@@ -94,26 +94,22 @@ Result<CodeIslands> CodeIslands::link_all(SessionMemory& memory, uint64_t code_b
   return islands;
 }
 
-void CodeIslands::build(PatchSite& site, const std::vector<HandlerAbi>& abis) {
-  if (site.state == SiteState::Skipped) {
-    return;
-  }
-  Island* island = memory_->island_near(site.address);
+Status CodeIslands::build(SessionMemory& memory, PatchSite& site,
+                          const std::vector<HandlerAbi>& abis) const {
+  Island* island = memory.island_near(site.address);
   if (island == nullptr) {
-    return site.skip("no free addresses for code near the module");
+    return Error{"no free addresses for code near the module"};
   }
   size_t index = 0;
-  while (&memory_->islands()[index] != island) {
+  while (&memory.islands()[index] != island) {
     index++;
   }
-  Status built = build_in(*island, linked_[index], site, abis);
-  if (!built.ok()) {
-    site.skip(built.error().message);
-  }
+  return build_in(*island, linked_[index], site, abis);
 }
 
 Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site,
-                             const std::vector<HandlerAbi>& abis) {
+                             const std::vector<HandlerAbi>& abis) const {
+  site.copies.clear();
   bool middle = has_form(site, arch::Form::Middle);
   arch::DetourRequest main =
       request_for(site, middle ? arch::Form::Middle : arch::Form::Boundary, abis, &code);

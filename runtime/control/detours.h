@@ -19,20 +19,20 @@ class CodeIslands {
  public:
   static Result<CodeIslands> link_all(SessionMemory& memory, uint64_t code_bytes,
                                       const LinkCode& link);
-  // Builds the detour of `site`; one that cannot be built becomes Skipped with the reason.
-  void build(PatchSite& site, const std::vector<HandlerAbi>& abis);
+  // Builds a detour of `site` for its enabled calls. Fails when there is no room, or the bytes
+  // cannot be moved there.
+  Status build(SessionMemory& memory, PatchSite& site, const std::vector<HandlerAbi>& abis) const;
   // Address of an agent entry in some island; 0: there is none of this name.
   uint64_t symbol(const std::string& name) const;
 
  private:
-  explicit CodeIslands(SessionMemory& memory) : memory_(&memory) {}
+  CodeIslands() = default;
   Status build_in(Island& island, const Linked& code, PatchSite& site,
-                  const std::vector<HandlerAbi>& abis);
-  SessionMemory* memory_;
+                  const std::vector<HandlerAbi>& abis) const;
   std::vector<Linked> linked_;  // by island
 };
 
-// An upper bound of what build() takes from an island.
+// An upper bound of what one build() takes from an island.
 uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis);
 
 }  // namespace dj

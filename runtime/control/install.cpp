@@ -9,11 +9,15 @@
 #include <algorithm>
 
 #include "runtime/control/os_error.h"
-#include "runtime/control/text_patch.h"
 #include "runtime/control/thread_moves.h"
-#include "runtime/shared/abi.h"
+#include "runtime/shared/trap.h"
 
 namespace dj {
+namespace {
+
+constexpr uint64_t kDetoursOfAggregated = 4;
+
+}  // namespace
 
 std::string to_string(const InstalledSite& site) {
   std::string state = site_state_name(site.state);
@@ -70,7 +74,9 @@ uint64_t Installation::detour_bytes() const {
     bytes += detour_room(site, abis_);
   }
   for (const PatchSite& site : patches_.sites) {
-    bytes += site.state == SiteState::Registered ? detour_room(site, abis_) : 0;
+    // An aggregated site gets another detour for every set of handlers that is switched on.
+    uint64_t detours = site.calls.size() > 1 ? kDetoursOfAggregated : 1;
+    bytes += site.state == SiteState::Registered ? detours * detour_room(site, abis_) : 0;
   }
   return bytes;
 }
@@ -78,22 +84,31 @@ uint64_t Installation::detour_bytes() const {
 Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link) {
   uint64_t begin = now_ns();
   DJ_TRY(CodeIslands islands, CodeIslands::link_all(memory, code_bytes, link));
+  code_.emplace(std::move(islands));
   times_.link_ns = now_ns() - begin;
   begin = now_ns();
   for (PatchSite& hook : patches_.hooks) {
-    islands.build(hook, abis_);
-    if (hook.state == SiteState::Skipped) {
+    Status built = code_->build(memory, hook, abis_);
+    if (!built.ok()) {
       return Error{"cannot hook a system call of " + modules_[hook.module].path + ": " +
-                   hook.reason};
+                   built.error().message};
     }
   }
   for (PatchSite& site : patches_.sites) {
-    islands.build(site, abis_);
+    Status built =
+        site.state == SiteState::Registered ? code_->build(memory, site, abis_) : ok_status();
+    if (!built.ok()) {
+      site.skip(built.error().message);
+    }
+    if (site.calls.size() > 1) {
+      variants_[{site.address, std::vector<bool>(site.calls.size(), true)}] = {site.detour,
+                                                                               site.copies};
+    }
   }
   abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());
   write_biases(header);
   if (patches_.needs_trap()) {
-    uint64_t handler = islands.symbol("dj_trap_handler"), restorer = islands.symbol("dj_restorer");
+    uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
     CHECK(handler != 0 && restorer != 0);
     DJ_TRY_DO(fill_trap_table(trap_table_, trap_bytes_, cpus_, patches_.sites));
     header.trap_table = trap_table_;
@@ -117,57 +132,40 @@ void Installation::write_biases(const abi::Header& header) const {
   }
 }
 
-// Only what stands in memory as in the file may be replaced by code made from the file.
-void Installation::check_text(const Stopped& stopped) {
-  TextReader text(stopped);
-  for (std::vector<PatchSite>* sites : {&patches_.hooks, &patches_.sites}) {
-    for (PatchSite& site : *sites) {
-      bool readable = true;
-      if (site.state == SiteState::Registered &&
-          !text.equals(site.address, site.original, &readable)) {
-        if (readable) {
-          site.skip("text differs from the file");
-        } else {
-          set_state(site, SiteState::Gone, "its module is not mapped");
-        }
-      }
-    }
+SiteList Installation::all_sites() {
+  SiteList list;
+  for (PatchSite& site : patches_.sites) {
+    list.push_back(&site);
   }
+  return list;
 }
 
-Status Installation::write(const Stopped& stopped, std::vector<PatchSite>& sites, bool jumps) {
-  std::vector<TextPatch> patches;
-  for (PatchSite& site : sites) {
-    if (site.state == SiteState::Registered && site.jump == jumps) {
-      patches.push_back({site.address, site.patched()});
-      set_state(site, jumps ? SiteState::Optimizing : SiteState::Int3, site.reason);
-    }
+SiteList Installation::all_hooks() {
+  SiteList list;
+  for (PatchSite& hook : patches_.hooks) {
+    list.push_back(&hook);
   }
-  Status written = write_patches(stopped, std::move(patches));
-  for (PatchSite& site : sites) {
-    if (site.state == SiteState::Optimizing) {
-      set_state(site, SiteState::Optimized, "all threads stand outside");
-    }
-  }
-  return written;
+  return list;
 }
 
 Status Installation::arm(Stopped& stopped) {
   uint64_t begin = now_ns();
-  check_text(stopped);
+  const SiteList sites = all_sites(), hooks = all_hooks();
+  check_text(stopped, hooks);
+  check_text(stopped, sites);
   Detouring detouring;
-  for (const PatchSite& hook : patches_.hooks) {
-    if (hook.state != SiteState::Registered) {
+  for (const PatchSite* hook : hooks) {
+    if (hook->state != SiteState::Registered) {
       return Error{"process " + std::to_string(stopped.pid()) + " has been patched already (" +
-                   modules_[hook.module].path +
+                   modules_[hook->module].path +
                    " differs from its file): by another tool, or by a djtap that runs or "
                    "was killed"};
     }
-    detouring.add(hook);
+    detouring.add(*hook);
   }
-  for (const PatchSite& site : patches_.sites) {
-    if (site.state == SiteState::Registered) {
-      detouring.add(site);
+  for (const PatchSite* site : sites) {
+    if (site->state == SiteState::Registered) {
+      detouring.add(*site);
     }
   }
   bool trap = patches_.needs_trap();
@@ -175,15 +173,12 @@ Status Installation::arm(Stopped& stopped) {
   static_cast<void>(moved);
   times_.move_ns = now_ns() - begin;
   begin = now_ns();
-  Status written = write(stopped, patches_.hooks, true);
+  Status written = write_sites(stopped, hooks);
   if (written.ok() && trap) {
     written = trap_.install(stopped);
   }
   if (written.ok()) {
-    written = write(stopped, patches_.sites, true);
-  }
-  if (written.ok() && trap) {
-    written = write(stopped, patches_.sites, false);
+    written = write_sites(stopped, sites);
   }
   times_.patch_ns = now_ns() - begin;
   if (!written.ok()) {
@@ -193,62 +188,25 @@ Status Installation::arm(Stopped& stopped) {
   return ok_status();
 }
 
-Status Installation::restore(const Stopped& stopped, std::vector<PatchSite>& sites,
-                             std::string& damage) {
-  TextReader text(stopped);
-  std::vector<TextPatch> patches;
-  for (PatchSite& site : sites) {
-    if (!site.armed()) {
-      continue;
-    }
-    bool readable = true;
-    std::vector<uint8_t> ours = site.patched();
-    std::vector<uint8_t> original(site.original.begin(),
-                                  site.original.begin() + static_cast<long>(ours.size()));
-    if (text.equals(site.address, ours, &readable)) {
-      set_state(site, SiteState::Disarmed);
-      patches.push_back({site.address, std::move(original)});
-    } else if (!readable) {
-      set_state(site, SiteState::Gone, "its module is not mapped");
-    } else if (text.equals(site.address, original, &readable)) {
-      set_state(site, SiteState::Disarmed, "the text is the original already");
-    } else {
-      set_state(site, SiteState::Gone, "other bytes stand there");
-      damage = fmt::format("the text at {:#x} was changed by somebody else and is left as it is",
-                           site.address);
-    }
-  }
-  DJ_TRY_DO(write_patches(stopped, patches));
-  TextReader after(stopped);
-  for (const TextPatch& patch : patches) {
-    bool readable = true;
-    if (!after.equals(patch.address, patch.bytes, &readable)) {
-      return Error{fmt::format("the original text at {:#x} could not be put back", patch.address)};
-    }
-  }
-  return ok_status();
-}
-
 Status Installation::disarm(Stopped& stopped) {
-  // Who has hit an int3 but not yet got its SIGTRAP goes on in the detour, as if it had.
-  std::map<uint64_t, uint64_t> int3;
-  for (const PatchSite& site : patches_.sites) {
-    if (site.armed() && !site.jump) {
-      int3[site.address] = site.detour;
-    }
-  }
-  if (!int3.empty()) {
+  // Who has hit an int3 but not yet got its SIGTRAP goes on in the detour, as if it had; also one
+  // that was switched off since.
+  if (trap_.installed()) {
+    const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
     DJ_TRY_DO(stopped.take_back_traps([&](uint64_t address) {
-      auto found = int3.find(address);
-      return found == int3.end() ? 0 : found->second;
+      const abi::TrapEntry* entry = abi::trap_table_find(table, address);
+      return entry == nullptr ? 0 : entry->detour;
     }));
   }
   std::string damage;
-  DJ_TRY_DO(restore(stopped, patches_.sites, damage));
+  const SiteList sites = all_sites(), hooks = all_hooks();
+  DJ_TRY_DO(find_gone(stopped, sites, modules_));
+  DJ_TRY_DO(find_gone(stopped, hooks, modules_));
+  DJ_TRY_DO(restore_sites(stopped, sites, damage));
   if (trap_.installed()) {
     DJ_TRY_DO(trap_.remove(stopped));
   }
-  DJ_TRY_DO(restore(stopped, patches_.hooks, damage));
+  DJ_TRY_DO(restore_sites(stopped, hooks, damage));
   return damage.empty() ? ok_status() : Status(Error{damage});
 }
 
@@ -266,6 +224,11 @@ std::vector<InstalledSite> Installation::sites() const {
       site.state = place.state;
       site.reason = place.reason;
       site.jump = place.jump;
+      for (const PatchCall& call : place.calls) {
+        if (call.site == id) {
+          site.handlers.emplace_back(call.handler, call.enabled);
+        }
+      }
       out.push_back(std::move(site));
     }
   }

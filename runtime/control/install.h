@@ -3,6 +3,9 @@
 // disarm() patch text.
 #pragma once
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,7 @@
 #include "runtime/control/patch_plan.h"
 #include "runtime/control/process.h"
 #include "runtime/control/session_memory.h"
+#include "runtime/control/site_text.h"
 #include "runtime/control/stopped.h"
 #include "runtime/control/trap_setup.h"
 
@@ -33,7 +37,12 @@ struct InstalledSite {
   SiteState state = SiteState::Skipped;
   std::string reason;  // of Int3 and Skipped
   bool jump = false;   // of Registered: not int3
+  // Its handlers, in registration order, and whether each is switched on.
+  std::vector<std::pair<HandlerId, bool>> handlers;
 };
+
+// HandlerAt: one handler at one Plan site, as it is switched on and off.
+using HandlerAt = std::pair<SiteId, HandlerId>;
 // "00007f12 e symbol+0x0 /lib/libc.so.6 [OPTIMIZED]"
 std::string to_string(const InstalledSite& site);
 
@@ -65,6 +74,12 @@ class Installation {
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);
 
+  // Switches these handlers on or off, while armed. A place whose handlers are all off has its
+  // original text; an aggregated one gets a detour for those that are on. `memory`: of place().
+  // Sites that are Skipped or Gone stay so.
+  Status switch_handlers(Stopped& stopped, SessionMemory& memory,
+                         const std::set<HandlerAt>& handlers, bool on);
+
   // One entry per place and Plan site, by SiteId, then address. After arm() the states are final.
   std::vector<InstalledSite> sites() const;
   const InstallTimes& times() const { return times_; }
@@ -73,9 +88,15 @@ class Installation {
  private:
   Installation() = default;
   void write_biases(const abi::Header& header) const;
-  void check_text(const Stopped& stopped);
-  Status write(const Stopped& stopped, std::vector<PatchSite>& sites, bool jumps);
-  Status restore(const Stopped& stopped, std::vector<PatchSite>& sites, std::string& damage);
+  SiteList all_sites();
+  SiteList all_hooks();
+  Status choose_detour(SessionMemory& memory, PatchSite& site);
+
+  // The detour of an aggregated site for one set of enabled calls.
+  struct Variant {
+    uint64_t detour = 0;
+    std::vector<std::pair<uint32_t, uint64_t>> copies;
+  };
 
   PatchPlan patches_;
   std::vector<MappedModule> modules_;
@@ -87,6 +108,8 @@ class Installation {
   uint64_t trap_table_ = 0, trap_bytes_ = 0;
   uint32_t cpus_ = 1;
   TrapSetup trap_;
+  std::optional<CodeIslands> code_;                                     // from place() on
+  std::map<std::pair<uint64_t, std::vector<bool>>, Variant> variants_;  // by address and enabled
   InstallTimes times_;
 };
 

@@ -55,8 +55,8 @@ sigset_t ending_signals() {
   return signals;
 }
 
-// Who an epoll event is about: the pidfd, the signalfd, or timer number n.
-enum : uint64_t { kPid = ~0ull, kSignal = ~1ull };
+// Who an epoll event is about: the pidfd, the signalfd, the control socket, or timer number n.
+enum : uint64_t { kPid = ~0ull, kSignal = ~1ull, kControl = ~2ull };
 
 Status watch(int epoll, int fd, uint64_t who) {
   epoll_event event{};
@@ -82,6 +82,7 @@ Result<Ended> run_loop(LoopActions& actions) {
   if (epoll.get() < 0 || signal_fd.get() < 0) return system_error("epoll");
   DJ_TRY_DO(watch(epoll.get(), signal_fd.get(), kSignal));
   if (actions.pidfd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.pidfd, kPid));
+  if (actions.control_fd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.control_fd, kControl));
   std::vector<Fd> timers;
   for (size_t i = 0; i < actions.timers.size(); ++i) {
     DJ_TRY(int fd, make_timer(actions.timers[i].interval_ns));
@@ -102,6 +103,8 @@ Result<Ended> run_loop(LoopActions& actions) {
       } else if (who == kSignal) {
         signalfd_siginfo info;
         interrupted = read(signal_fd.get(), &info, sizeof info) > 0;
+      } else if (who == kControl) {
+        actions.control();
       } else {
         uint64_t expirations = 0;
         if (read(timers[who].get(), &expirations, sizeof expirations) > 0)

@@ -27,6 +27,8 @@ struct LoopTimer {
 struct LoopActions {
   int pidfd = -1;  // the target; -1: none, only timers and signals end the session
   std::vector<LoopTimer> timers;
+  int control_fd = -1;  // -1: none; readable: `control` has something to do
+  std::function<void()> control;
   std::function<size_t()> drain;  // empties the rings; returns the number of events
   std::function<bool()> exit_requested;
   std::function<bool()> too_many_errors;

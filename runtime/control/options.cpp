@@ -159,6 +159,10 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
       ->expected(0, 1);
   app.add_option("--coverage", options.coverage,
                  "with --stress: how this file's functions could be probed; no process");
+  app.add_option("--control", options.control_path,
+                 "a UNIX stream socket at this path takes commands while the session runs, one a "
+                 "line: list, enable N|GLOB, disable N|GLOB")
+      ->option_text("PATH");
   app.add_flag("--no-optimize", words.no_optimize, "int3 at every site, no jumps");
 }
 

@@ -39,6 +39,7 @@ struct Options {
   std::optional<std::string> explain;      // --explain CODE
   std::optional<std::string> stress;       // --stress PATTERN: makes script_text
   std::string coverage;                    // --coverage FILE, with --stress
+  std::string control_path;                // --control PATH; empty: none
   bool probes = false;                     // --probes
   bool optimize = true;                    // --no-optimize clears it
   bool strict = false;                     // --strict: no auto-globals

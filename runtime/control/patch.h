@@ -18,6 +18,7 @@ struct PatchCall {
   SiteId site = 0;
   HandlerId handler = 0;
   arch::Form form = arch::Form::Boundary;
+  bool enabled = true;  // else the detour leaves it out
 };
 
 struct PatchSite {

@@ -151,6 +151,12 @@ Status Session::arm() {
   return ok_status();
 }
 
+Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on) {
+  if (!installation_) return ok_status();
+  DJ_TRY(Stopped stopped, Stopped::stop(pid_));
+  return installation_->switch_handlers(stopped, *memory_, handlers, on);
+}
+
 Status Session::disarm() {
   if (!installation_) return ok_status();
   DJ_TRY(Stopped stopped, Stopped::stop(pid_));

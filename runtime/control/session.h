@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,8 @@ class Session {
   void run_host(HandlerId handler);
   // Patches the text and lets the target run, untraced.
   Status arm();
+  // Switches handlers on or off; the target stands still meanwhile.
+  Status switch_handlers(const std::set<HandlerAt>& handlers, bool on);
   // Takes the probes out of a running target. Not needed when it is gone.
   Status disarm();
 

@@ -1,0 +1,42 @@
+// ControlSocket: --control PATH: a UNIX stream socket on which others send djtap one command a
+// line. Every answer ends with a line "ok" or "error: ...".
+#pragma once
+#include <functional>
+#include <list>
+#include <string>
+
+#include "compiler/result.h"
+
+namespace dj {
+
+class ControlSocket {
+ public:
+  // A fresh socket at `path` that only this user may connect to. Fails if something is there.
+  static Result<ControlSocket> listen(const std::string& path);
+  ControlSocket(ControlSocket&& other) noexcept;
+  ControlSocket& operator=(ControlSocket&&) = delete;
+  ~ControlSocket();  // removes the path
+
+  // Readable whenever serve() has something to do.
+  int fd() const { return epoll_; }
+  // `run`: from a line without its end to the answer's text (several lines or none, each with its
+  // end), or an error.
+  using Run = std::function<Result<std::string>(const std::string& line)>;
+  void serve(const Run& run);
+
+ private:
+  struct Client {
+    int fd = -1;
+    std::string in, out;
+  };
+  ControlSocket() = default;
+  void accept_clients();
+  bool receive(Client& client, const Run& run);  // false: it has gone
+  bool send(Client& client);                     // false: it has gone
+
+  std::string path_;
+  int epoll_ = -1, listener_ = -1;
+  std::list<Client> clients_;
+};
+
+}  // namespace dj

@@ -1,0 +1,111 @@
+// Batches of sites, each page written once (text_patch.h).
+#include "runtime/control/site_text.h"
+
+#include <fmt/format.h>
+
+#include "runtime/control/text_patch.h"
+
+namespace dj {
+namespace {
+
+bool is_waiting(const PatchSite& site) {
+  return site.state == SiteState::Registered || site.state == SiteState::Disarmed;
+}
+
+// Is a module with this file and bias still among `now`?
+bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now) {
+  for (const MappedModule& m : now) {
+    if (m.begin == module.begin && m.path == module.path) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Status find_gone(const Stopped& stopped, const SiteList& sites,
+                 const std::vector<MappedModule>& modules) {
+  DJ_TRY(std::vector<MappedModule> now, mapped_modules(stopped.pid()));
+  std::vector<bool> mapped(modules.size());
+  for (size_t i = 0; i < modules.size(); i++) {
+    mapped[i] = is_mapped(modules[i], now);
+  }
+  for (PatchSite* site : sites) {
+    if (!mapped[site->module] && is_legal_step(site->state, SiteState::Gone)) {
+      set_state(*site, SiteState::Gone, "its module was unmapped");
+    }
+  }
+  return ok_status();
+}
+
+void check_text(const Stopped& stopped, const SiteList& sites) {
+  TextReader text(stopped);
+  for (PatchSite* site : sites) {
+    bool readable = true;
+    if (!is_waiting(*site) || text.equals(site->address, site->original, &readable)) {
+      continue;
+    }
+    if (!readable) {
+      set_state(*site, SiteState::Gone, "its module was unmapped");
+    } else if (site->state == SiteState::Registered) {
+      site->skip("text differs from the file");
+    } else {
+      set_state(*site, SiteState::Gone, "other bytes stand there");
+    }
+  }
+}
+
+Status write_sites(const Stopped& stopped, const SiteList& sites) {
+  std::vector<TextPatch> patches;
+  for (PatchSite* site : sites) {
+    if (is_waiting(*site)) {
+      patches.push_back({site->address, site->patched()});
+      set_state(*site, site->jump ? SiteState::Optimizing : SiteState::Int3, site->reason);
+    }
+  }
+  Status written = write_patches(stopped, std::move(patches));
+  for (PatchSite* site : sites) {
+    if (site->state == SiteState::Optimizing) {
+      set_state(*site, SiteState::Optimized, "all threads stand outside");
+    }
+  }
+  return written;
+}
+
+Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string& damage) {
+  TextReader text(stopped);
+  std::vector<TextPatch> patches;
+  for (PatchSite* site : sites) {
+    if (!site->armed()) {
+      continue;
+    }
+    bool readable = true;
+    std::vector<uint8_t> ours = site->patched();
+    std::vector<uint8_t> original(site->original.begin(),
+                                  site->original.begin() + static_cast<long>(ours.size()));
+    if (text.equals(site->address, ours, &readable)) {
+      set_state(*site, SiteState::Disarmed);
+      patches.push_back({site->address, std::move(original)});
+    } else if (!readable) {
+      set_state(*site, SiteState::Gone, "its module was unmapped");
+    } else if (text.equals(site->address, original, &readable)) {
+      set_state(*site, SiteState::Gone, "its module was mapped anew");
+    } else {
+      set_state(*site, SiteState::Gone, "other bytes stand there");
+      damage = fmt::format("the text at {:#x} was changed by somebody else and is left as it is",
+                           site->address);
+    }
+  }
+  DJ_TRY_DO(write_patches(stopped, patches));
+  TextReader after(stopped);
+  for (const TextPatch& patch : patches) {
+    bool readable = true;
+    if (!after.equals(patch.address, patch.bytes, &readable)) {
+      return Error{fmt::format("the original text at {:#x} could not be put back", patch.address)};
+    }
+  }
+  return ok_status();
+}
+
+}  // namespace dj

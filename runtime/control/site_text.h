@@ -1,0 +1,33 @@
+// Putting sites into the text of the target and taking them out again, a batch at a time. The bytes
+// that stand there are looked at first, always: nothing is written over bytes that are not the
+// file's, and nothing is put back over bytes that are not ours. All threads are stopped.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/control/patch.h"
+#include "runtime/control/process.h"
+#include "runtime/control/stopped.h"
+
+namespace dj {
+
+using SiteList = std::vector<PatchSite*>;  // none of them null
+
+// Those of `sites` whose module is no longer mapped where it was become Gone. `modules`: as they
+// were when the sites were planned; PatchSite::module is an index into them.
+Status find_gone(const Stopped& stopped, const SiteList& sites,
+                 const std::vector<MappedModule>& modules);
+
+// Sites without a patch in the text whose bytes there are not the file's: Registered ones become
+// Skipped, others Gone.
+void check_text(const Stopped& stopped, const SiteList& sites);
+
+// Writes the jump or int3 of each Registered or Disarmed site. The threads have been moved out.
+Status write_sites(const Stopped& stopped, const SiteList& sites);
+
+// Puts the original bytes of each armed site back and verifies them. `damage` is set, and nothing
+// written there, where somebody else has changed our bytes.
+Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string& damage);
+
+}  // namespace dj

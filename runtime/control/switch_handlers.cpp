@@ -1,0 +1,88 @@
+// Switching probes on and off while the target runs: the bytes of a changed place go back to the
+// original, then the jump or int3 for the handlers that are on is written, all within one stop.
+#include <algorithm>
+
+#include "runtime/control/install.h"
+#include "runtime/control/thread_moves.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+namespace {
+
+bool any_enabled(const PatchSite& site) {
+  return std::any_of(site.calls.begin(), site.calls.end(), [](auto& c) { return c.enabled; });
+}
+
+// True if that changes which handlers run here.
+bool switch_calls(PatchSite& site, const std::set<HandlerAt>& handlers, bool on) {
+  bool changed = false;
+  for (PatchCall& call : site.calls) {
+    if (call.enabled != on && handlers.count({call.site, call.handler}) != 0) {
+      call.enabled = on;
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+// The detour for the enabled calls: built once for each set of them, and kept, since threads may be
+// inside any of them.
+Status Installation::choose_detour(SessionMemory& memory, PatchSite& site) {
+  if (site.calls.size() > 1) {
+    std::vector<bool> enabled;
+    for (const PatchCall& call : site.calls) {
+      enabled.push_back(call.enabled);
+    }
+    auto [variant, fresh] = variants_.try_emplace({site.address, enabled});
+    if (fresh) {
+      Status built = code_->build(memory, site, abis_);
+      if (!built.ok()) {
+        variants_.erase(variant);
+        return built;
+      }
+      variant->second = {site.detour, site.copies};
+    }
+    site.detour = variant->second.detour;
+    site.copies = variant->second.copies;
+  }
+  if (!site.jump) {
+    auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
+    CHECK(abi::trap_table_insert(table, site.address, site.detour));
+  }
+  return ok_status();
+}
+
+Status Installation::switch_handlers(Stopped& stopped, SessionMemory& memory,
+                                     const std::set<HandlerAt>& handlers, bool on) {
+  SiteList changed;
+  for (PatchSite& site : patches_.sites) {
+    if (switch_calls(site, handlers, on) && (site.armed() || site.state == SiteState::Disarmed)) {
+      changed.push_back(&site);
+    }
+  }
+  DJ_TRY_DO(find_gone(stopped, changed, modules_));
+  std::string damage;
+  DJ_TRY_DO(restore_sites(stopped, changed, damage));
+  SiteList wanted;
+  for (PatchSite* site : changed) {
+    if (site->state == SiteState::Disarmed && any_enabled(*site)) {
+      DJ_TRY_DO(choose_detour(memory, *site));
+      wanted.push_back(site);
+    }
+  }
+  check_text(stopped, wanted);
+  Detouring detouring;
+  for (const PatchSite* site : wanted) {
+    if (site->state == SiteState::Disarmed) {
+      detouring.add(*site);
+    }
+  }
+  DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
+  static_cast<void>(moved);
+  DJ_TRY_DO(write_sites(stopped, wanted));
+  return damage.empty() ? ok_status() : Status(Error{damage});
+}
+
+}  // namespace dj

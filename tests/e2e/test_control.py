@@ -1,0 +1,119 @@
+"""--control: probes switched on and off while the program runs, exactly and harmlessly."""
+import os
+import signal
+
+import pytest
+
+from support import process
+from support.control import Control
+from support.paths import victim
+
+# n of each thread goes up by one a call: a step back is an extra hit, a gap is a time without the probe.
+FOLLOW = """global last, hits, extra, gaps
+probe func("work") {
+  if ([$id] in last) {
+    if ($n <= last[$id]) extra++
+    if ($n > last[$id] + 1) gaps++
+  }
+  last[$id] = $n
+  hits++
+}"""
+
+
+def own_text(target):
+    """The program's own text, without the C library's, where system calls stay hooked."""
+    return {key: text for key, text in process.text_of(target.pid).items() if key[1] == target.words[0]}
+
+
+@pytest.fixture
+def controlled(attach, tmp_path):
+    """controlled(pid, script) -> (the tracer, its Control)."""
+    def start(pid, script):
+        path = tmp_path / "control"
+        tracer = attach(pid, script, "--control", str(path))
+        return tracer, Control(path)
+
+    return start
+
+
+def test_disabled_sites_count_nothing(controlled, program):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    before, own = process.text_of(target.pid), own_text(target)
+    tracer, control = controlled(target.pid, 'probe func("work") { calls++ } probe func("work").return { back++ }')
+    with control:
+        for round_number in range(1, 4):
+            target.tell("call 1000")
+            target.wait_for("called: 1000(.|\n)*" * round_number)
+            control.do("disable work")
+            assert all("[DISABLED" in line for line in control.do("list"))
+            assert own and process.differences(own, own_text(target)) == []
+            target.tell("call 777")
+            target.wait_for("called: 777(.|\n)*" * round_number)
+            control.do("enable wor?")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals == {"calls": 3000, "back": 3000}, result
+    assert process.differences(before, process.text_of(target.pid)) == []
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+def test_one_of_two_probes_at_a_place(controlled, program):
+    """An aggregated site runs the handlers that are on; the place stays patched for the other."""
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer, control = controlled(target.pid, 'probe func("work") { a++ } probe process.function("work") { b++ }')
+    with control:
+        assert [line.split()[0] for line in control.do("list")] == ["0.0", "0.1"]
+        for at, command in enumerate(("list", "disable 0.0", "disable work", "enable 0.1", "enable 0")):
+            control.do(command)
+            target.tell(f"call {10 ** at}")
+            target.wait_for(f"called: {10 ** at}$")
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().globals == {"a": 10001, "b": 11011}
+
+
+def test_toggled_under_load(controlled, program):
+    """Thousands of times under four threads: no hit twice, none missing while on, the text as it was."""
+    rounds = 400
+    target = program(victim("hammer"), "60")
+    target.wait_for("pid: ")
+    before, own = process.text_of(target.pid), own_text(target)
+    tracer, control = controlled(target.pid, FOLLOW)
+    with control:
+        for _ in range(rounds):
+            control.do("disable work")
+            control.do("enable work")
+        control.do("disable work")
+        assert own and process.differences(own, own_text(target)) == []
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals.get("extra", 0) == 0 and result.globals["hits"] > rounds, result
+    assert result.globals.get("gaps", 0) <= rounds * 4, result
+    assert process.differences(before, process.text_of(target.pid)) == []
+    target.signal(signal.SIGTERM)
+    end = target.finish()
+    assert end.returncode == 0 and end.facts["wrong"] == 0, end
+
+
+def test_wrong_commands(controlled, program, tmp_path):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer, control = controlled(target.pid, 'probe func("work") { n++ }')
+    assert os.stat(tmp_path / "control").st_mode & 0o777 == 0o600
+    with control:
+        for command in ("", "enable", "destroy work", "disable work main"):
+            assert control.ask(command) == ([], "error: the commands are: list, enable N|GLOB, disable N|GLOB")
+        assert control.ask("disable nothing")[1] == "error: no site is meant by nothing; list shows all"
+        assert "[DISABLED" not in "".join(control.do("list"))
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().returncode == 0
+    assert not (tmp_path / "control").exists()
+
+
+def test_a_path_that_is_taken(djtap_once, tmp_path):
+    path = tmp_path / "control"
+    path.write_text("precious")
+    result = djtap_once("--control", str(path), "-e", "probe begin { exit() }")
+    assert result.returncode == 1 and str(path) in result.stderr and path.read_text() == "precious", result
