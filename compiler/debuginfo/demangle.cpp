@@ -17,7 +17,8 @@ bool is_identifier(char c) {
 
 // The length of an operator's name at `at` ("operator<<"), or 0 when no operator begins there.
 size_t operator_length(std::string_view text, size_t at) {
-  if (text.substr(at, kOperator.size()) != kOperator || (at > 0 && is_identifier(text[at - 1]))) {
+  if (text[at] != 'o' || text.substr(at, kOperator.size()) != kOperator ||
+      (at > 0 && is_identifier(text[at - 1]))) {
     return 0;
   }
   size_t end = at + kOperator.size();
@@ -80,8 +81,8 @@ DemangledName split_demangled(std::string_view demangled) {
   // The parameters open at the last '(' of depth 0; "(anonymous namespace)" is followed by "::".
   size_t open = std::string_view::npos;
   scan(text, [&](size_t i, int depth) {
-    const bool anonymous = text.substr(i, 21) == "(anonymous namespace)";
-    if (depth == 0 && text[i] == '(' && !anonymous && open == std::string_view::npos) {
+    if (depth == 0 && text[i] == '(' && open == std::string_view::npos &&
+        text.substr(i, 21) != "(anonymous namespace)") {
       open = i;
     }
     // A local entity: "f(int)::{lambda()#1}::operator()() const" goes on behind its function.

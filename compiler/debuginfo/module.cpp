@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "arch/x86_64/parallel.h"
+
 namespace dj {
 
 namespace {
@@ -83,10 +85,12 @@ Module::Found Module::find(const NameMatcher& matcher) {
   });
   for (const Symbol* s : matching) {
     if (found.functions.empty() || found.functions.back().begin != s->address) {
-      found.functions.push_back(
-          {s->address, end_of(*s), without_version(s->name), person_name(s->name)});
+      found.functions.push_back({s->address, end_of(*s), without_version(s->name), {}});
     }
   }
+  arch::parallel(found.functions.size(), [&](size_t i) {
+    found.functions[i].name = person_name(found.functions[i].symbol);
+  });
   std::sort(found.ifuncs.begin(), found.ifuncs.end());
   found.ifuncs.erase(std::unique(found.ifuncs.begin(), found.ifuncs.end()), found.ifuncs.end());
   return found;

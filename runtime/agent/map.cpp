@@ -1,5 +1,6 @@
 // hot: Arrays, what is inlined into handlers: reading, and changing elements that exist.
 #include "runtime/agent/map_find.h"
+#include "runtime/agent/map_op.h"
 #include "runtime/agent/stat_add.h"
 
 using namespace dj;
@@ -7,62 +8,33 @@ using agent::Found;
 
 namespace {
 
-// Numbers of ast::BinOp.
-enum Op : uint32_t { kAdd, kSub, kMul, kDiv, kMod, kShl, kShr, kUShr, kAnd, kOr, kXor };
-
-inline uint64_t apply(uint32_t op, uint64_t a, uint64_t b) {
-  auto x = static_cast<int64_t>(a), y = static_cast<int64_t>(b);
-  switch (op) {
-    case kAdd:
-      return a + b;
-    case kSub:
-      return a - b;
-    case kMul:
-      return a * b;
-    case kDiv:
-      return y == -1 || y == 0 ? 0 - a : static_cast<uint64_t>(x / y);
-    case kMod:
-      return y == -1 || y == 0 ? 0 : static_cast<uint64_t>(x % y);
-    case kShl:
-      return a << (b & 63);
-    case kShr:
-      return static_cast<uint64_t>(x >> (b & 63));
-    case kUShr:
-      return a >> (b & 63);
-    case kAnd:
-      return a & b;
-    case kOr:
-      return a | b;
-    case kXor:
-      return a ^ b;
-    default:
-      return b;  // assignment
-  }
+// The common case: the element is the first of its chain, and nobody changes anything meanwhile.
+// False: nothing was done.
+inline bool change_first(abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,
+                         uint64_t operand, uint64_t* old) {
+  uint64_t* head = abi::map_head(map, hash);
+  uint64_t link = abi::load(head);
+  uint32_t index = agent::link_index(link);
+  if (__builtin_expect(index - 1 >= map->capacity, 0)) return false;
+  abi::MapNode* node = abi::map_node(map, index - 1);
+  abi::Pair seen = {abi::load(&node->pair.first), abi::load(&node->pair.second)};
+  bool same = agent::same_keys(node->keys, keys, map->key_count) && agent::is_alive(seen.second) &&
+              abi::load(head) == link;
+  if (__builtin_expect(!same, 0)) return false;
+  *old = seen.first;
+  abi::Pair changed = {agent::apply(op, seen.first, operand), seen.second};
+  return abi::cas_pair(&node->pair, &seen, changed);
 }
-constexpr uint32_t kAssign = ~0u;
 
-// element = element op operand, from 0 when absent. Returns the new value.
 inline uint64_t change(abi::Map* map, const uint64_t* keys, uint32_t op, uint64_t operand,
                        uint64_t* old) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
-  for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
-    Found found = agent::map_find(map, keys, hash);
-    if (found.given_up) break;
-    if (found.node == nullptr) {
-      *old = 0;
-      uint64_t value = apply(op, 0, operand);
-      if (dj_map_insert(map, keys, hash, value)) return value;
-      continue;
-    }
-    abi::Pair seen = {abi::load(&found.node->pair.first), found.state};
-    while (seen.second == found.state) {  // each turn: somebody else changed the value
-      abi::Pair changed = {apply(op, seen.first, operand), found.state};
-      *old = seen.first;
-      if (abi::cas_pair(&found.node->pair, &seen, changed)) return changed.first;
-    }
-  }
-  *old = 0;
-  return apply(op, 0, operand);
+  if (__builtin_expect(change_first(map, keys, hash, op, operand, old), 1))
+    return agent::apply(op, *old, operand);
+  uint64_t before;
+  uint64_t after = dj_map_change(map, keys, hash, op, operand, &before);
+  *old = before;
+  return after;
 }
 
 }  // namespace
@@ -84,7 +56,7 @@ int64_t dj_map_has(abi::Map* map, const uint64_t* keys) {
 
 void dj_map_set(abi::Map* map, const uint64_t* keys, int64_t value) {
   uint64_t old;
-  change(map, keys, kAssign, static_cast<uint64_t>(value), &old);
+  change(map, keys, agent::kAssign, static_cast<uint64_t>(value), &old);
 }
 
 int64_t dj_map_update(abi::Map* map, const uint64_t* keys, uint32_t op, int64_t operand,

@@ -1,5 +1,6 @@
 // Arrays, what handlers call: inserting, deleting, and the nodes' way between chain and free list.
 #include "runtime/agent/map_find.h"
+#include "runtime/agent/map_op.h"
 #include "runtime/agent/stat_add.h"
 
 using namespace dj;
@@ -53,7 +54,7 @@ bool end_element(abi::MapNode* node, uint64_t state) {
 
 }  // namespace
 
-void dj_map_release(abi::Map* map, abi::MapNode* node) {
+DJ_RARE void dj_map_release(abi::Map* map, abi::MapNode* node) {
   uint64_t offset = reinterpret_cast<uint64_t>(node) - reinterpret_cast<uint64_t>(map) - map->nodes;
   uint32_t index = static_cast<uint32_t>(offset / map->node_bytes) + 1;
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
@@ -63,7 +64,7 @@ void dj_map_release(abi::Map* map, abi::MapNode* node) {
   }
 }
 
-uint64_t dj_map_unlink(abi::Map* map, uint64_t* prev, uint64_t link, abi::MapNode* node) {
+DJ_RARE uint64_t dj_map_unlink(abi::Map* map, uint64_t* prev, uint64_t link, abi::MapNode* node) {
   uint64_t next = abi::load(&node->link);
   if ((next & abi::kLinkMark) == 0) {
     uint64_t marked = agent::next_link(next, agent::link_index(next)) | abi::kLinkMark;
@@ -80,7 +81,7 @@ uint64_t dj_map_unlink(abi::Map* map, uint64_t* prev, uint64_t link, abi::MapNod
   return past;
 }
 
-bool dj_map_insert(abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value) {
+DJ_RARE bool dj_map_insert(abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value) {
   uint32_t index = take_node(map);
   if (index == 0) {
     agent::count_skip(abi::kSkipMapFull);
@@ -102,6 +103,28 @@ bool dj_map_insert(abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t 
   }
   agent::count_skip(abi::kSkipMapBusy);
   return true;
+}
+
+DJ_RARE uint64_t dj_map_change(abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,
+                               uint64_t operand, uint64_t* old) {
+  for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
+    Found found = agent::map_find(map, keys, hash);
+    if (found.given_up) break;
+    if (found.node == nullptr) {
+      *old = 0;
+      uint64_t value = agent::apply(op, 0, operand);
+      if (dj_map_insert(map, keys, hash, value)) return value;
+      continue;
+    }
+    abi::Pair seen = {abi::load(&found.node->pair.first), found.state};
+    while (seen.second == found.state) {  // each turn: somebody else changed the value
+      abi::Pair changed = {agent::apply(op, seen.first, operand), found.state};
+      *old = seen.first;
+      if (abi::cas_pair(&found.node->pair, &seen, changed)) return changed.first;
+    }
+  }
+  *old = 0;
+  return agent::apply(op, 0, operand);
 }
 
 void dj_map_delete(abi::Map* map, const uint64_t* keys) {

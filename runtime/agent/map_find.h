@@ -19,15 +19,28 @@
 #include "runtime/agent/arena.h"
 #include "runtime/shared/map.h"
 
+// What a handler calls rarely keeps all registers but r11 itself, so that the handler need not save
+// them on its way past the call.
+#if defined(__clang__)
+#define DJ_RARE __attribute__((preserve_most))
+#else
+#define DJ_RARE
+#endif
+
 #pragma GCC visibility push(hidden)
 extern "C" {
 // map_cold.cpp. Takes the dead `node`, to which *prev led as `link`, out of its chain. Returns
 // *prev's new value, or 0: something changed, walk again.
-uint64_t dj_map_unlink(dj::abi::Map* map, uint64_t* prev, uint64_t link, dj::abi::MapNode* node);
+DJ_RARE uint64_t dj_map_unlink(dj::abi::Map* map, uint64_t* prev, uint64_t link,
+                               dj::abi::MapNode* node);
 // Inserts an element; `value`: the word, or the first sample. False: there is one already.
-bool dj_map_insert(dj::abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value);
+DJ_RARE bool dj_map_insert(dj::abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value);
 // The last user of an unlinked node left.
-void dj_map_release(dj::abi::Map* map, dj::abi::MapNode* node);
+DJ_RARE void dj_map_release(dj::abi::Map* map, dj::abi::MapNode* node);
+// element = element op operand, from 0 when absent, whatever stands in the way. Returns the new
+// value; *old: the one before.
+DJ_RARE uint64_t dj_map_change(dj::abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,
+                               uint64_t operand, uint64_t* old);
 }
 #pragma GCC visibility pop
 
