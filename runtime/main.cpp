@@ -249,6 +249,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
   print_sites(options, session, clock);
   StressFacts facts = options.stress ? stress_facts(session) : StressFacts();
+  codes.remember();
   // From here on, the target runs, probed and untraced.
 
   Result<Ended> ended =
@@ -351,7 +352,7 @@ int run(const Options& options) {
     return fail(options, kExitScript,
                 "the script probes a program, but there is none: give -c 'command' or -p PID");
   }
-  ModuleCodes codes(read_text);
+  ModuleCodes codes(read_text, options.cache ? PlanCache::of_user() : PlanCache::none());
   Status compiled_ok = compile_for(options, process, codes, compiled, clock);
   if (!compiled_ok.ok()) return fail(options, kExitScript, compiled_ok.error().message);
   if (options.stop_after == Stage::Lower) return kExitOk;

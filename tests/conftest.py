@@ -14,6 +14,9 @@ from support import paths, run  # noqa: E402 (the path comes first)
 
 NOBODY = 65534
 
+# Analyses that the tests keep go beside the build, not into the user's cache.
+os.environ["XDG_CACHE_HOME"] = str(paths.BUILD / "cache")
+
 
 def pytest_addoption(parser):
     parser.addoption("--update", action="store_true", help="rewrite the expectations of the golden tests")

@@ -5,9 +5,10 @@
 #include <map>
 #include <mutex>
 
+#include "arch/x86_64/judged.h"
 #include "arch/x86_64/jump_tables.h"
-#include "arch/x86_64/parallel.h"
 #include "arch/x86_64/placement.h"
+#include "compiler/parallel.h"
 
 namespace dj::arch {
 namespace {
@@ -98,15 +99,17 @@ Checker::Impl::Facts Checker::Impl::facts(const Function& function) const {
   return facts;
 }
 
-// What is left when a jump is not allowed: a breakpoint on the instruction that the handlers
-// precede.
-void Checker::Impl::forbid(Region& region, Verdict verdict, uint64_t culprit) const {
+void leave_breakpoint(Region& region, Verdict verdict, uint64_t culprit,
+                      std::span<const uint8_t> bytes) {
   region.verdict = verdict;
   region.culprit = culprit;
   region.address = handler_address(region);
   Insn insn;
-  region.length =
-      arch::decode(module.bytes(region.address), region.address, insn) ? insn.length : 0;
+  region.length = arch::decode(bytes, region.address, insn) ? insn.length : 0;
+}
+
+void Checker::Impl::forbid(Region& region, Verdict verdict, uint64_t culprit) const {
+  leave_breakpoint(region, verdict, culprit, module.bytes(handler_address(region)));
 }
 
 namespace {
@@ -307,7 +310,8 @@ void judge(Checker::Impl& impl, Judged& judged, std::vector<Region> regions, Gua
   const std::vector<Region> asked = regions;
   check_each(impl, regions, guards);
   std::vector<Judged::Answer> answers;
-  for (size_t i = 0; i < regions.size(); i++) answers.push_back({asked[i], regions[i]});
+  for (size_t i = 0; i < regions.size(); i++)
+    answers.push_back({asked[i].address, asked[i].pivot, regions[i]});
   judged.add(std::move(answers));
 }
 
@@ -349,22 +353,34 @@ void Checker::Impl::check_reach(Region& region) const {
 }
 
 void Checker::check_alone(std::vector<Region>& regions, Guards guards) {
-  check_each(*impl_, regions, guards);
+  check_each(impl(), regions, guards);
 }
 
 void Checker::check(std::vector<Region>& regions, Guards guards) {
-  Judged& judged = impl_->judged[size_t(guards)];
+  Judged& judged = known_->judged[size_t(guards)];
   std::vector<Region> unknown;
   for (const Region& region : regions) {
     if (judged.find(region) == nullptr) unknown.push_back(region);
   }
-  if (!unknown.empty()) judge(*impl_, judged, std::move(unknown), guards);
+  if (!unknown.empty()) judge(impl(), judged, std::move(unknown), guards);
   for (Region& region : regions) region = *judged.find(region);
-  impl_->separate(regions);
+  separate(regions, text_);
 }
 
-Checker::Checker(ModuleText text) : impl_(std::make_unique<Impl>(std::move(text))) {}
+Checker::Checker(ModuleText text)
+    : text_(text.text),
+      known_(std::make_unique<Known>()),
+      impl_(std::make_unique<Impl>(std::move(text))) {}
+Checker::Checker(std::vector<TextRange> text, Known known, std::function<ModuleText()> whole)
+    : text_(std::move(text)),
+      known_(std::make_unique<Known>(std::move(known))),
+      whole_(std::move(whole)) {}
 Checker::~Checker() = default;
+
+Checker::Impl& Checker::impl() {
+  if (!impl_) impl_ = std::make_unique<Impl>(whole_());
+  return *impl_;
+}
 
 const char* verdict_name(Verdict v) {
   constexpr const char* kNames[] = {"ok",

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "arch/x86_64/branch_scan.h"
-#include "arch/x86_64/judged.h"
 #include "arch/x86_64/module.h"
 #include "arch/x86_64/placement.h"
 #include "arch/x86_64/safety.h"
@@ -38,15 +37,12 @@ struct Checker::Impl {
   void arrive_anywhere(Region& region, uint64_t jump, Guards guards) const;
   // No form of the jump has a target address: an int3 then.
   void check_reach(Region& region) const;
-  // Check 7: the later of two colliding ones gives way.
-  void separate(std::vector<Region>& regions) const;
   void forbid(Region& region, Verdict verdict, uint64_t culprit) const;
   bool confirmed(const Reference& reference);
 
   Module module;
-  Judged judged[3];  // by Guards
-  Space space;       // where detours may lie
-  ByteSet starts;    // instruction starts of the functions decoded so far
+  Space space;     // where detours may lie
+  ByteSet starts;  // instruction starts of the functions decoded so far
   std::unordered_map<uint64_t, uint64_t> decoded;  // function begin -> end of what decoded
 };
 
@@ -54,6 +50,14 @@ struct Checker::Impl {
 // bytes together with the padding behind a leaving pivot. Stops at what cannot be passed; then the
 // region is too short.
 uint64_t region_start(const Module& module, const Function& function, size_t pivot);
+
+// Check 7: the later of two colliding ones gives way.
+void separate(std::vector<Region>& regions, const std::vector<TextRange>& text);
+
+// What is left when a jump is not allowed: a breakpoint on the instruction that the handlers
+// precede, and which is the first one of `bytes`.
+void leave_breakpoint(Region& region, Verdict verdict, uint64_t culprit,
+                      std::span<const uint8_t> bytes);
 
 constexpr uint32_t kJumpBytes = 5;
 inline uint64_t handler_address(const Region& region) {

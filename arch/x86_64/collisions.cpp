@@ -11,7 +11,7 @@ namespace {
 // jump, so that jump gives way too.
 class Collisions {
  public:
-  explicit Collisions(const Checker::Impl& impl) : impl_(impl) {}
+  explicit Collisions(const std::vector<TextRange>& text) : text_(text) {}
 
   void add(Region& region) {
     if (refused(region.verdict) || region.length == 0) return;
@@ -23,12 +23,12 @@ class Collisions {
         jumps_[region.address] = &region;
         return;
       }
-      impl_.forbid(region, Verdict::InsideOtherSite, other != nullptr ? other->address : inner);
+      give_way(region, other != nullptr ? other->address : inner);
     }
     breakpoints_[region.address] = &region;
     while (Region* covering = overlapping(region.address, region.address + 1, region)) {
       jumps_.erase(covering->address);
-      impl_.forbid(*covering, Verdict::InsideOtherSite, region.address);
+      give_way(*covering, region.address);
       breakpoints_[covering->address] = covering;
     }
   }
@@ -74,14 +74,19 @@ class Collisions {
            a.length == b.length;
   }
 
-  const Checker::Impl& impl_;
+  void give_way(Region& region, uint64_t culprit) const {
+    leave_breakpoint(region, Verdict::InsideOtherSite, culprit,
+                     bytes_at(text_, handler_address(region)));
+  }
+
+  const std::vector<TextRange>& text_;
   std::map<uint64_t, Region*> jumps_, breakpoints_;
 };
 
 }  // namespace
 
-void Checker::Impl::separate(std::vector<Region>& regions) const {
-  Collisions collisions(*this);
+void separate(std::vector<Region>& regions, const std::vector<TextRange>& text) {
+  Collisions collisions(text);
   for (Region& region : regions) collisions.add(region);
   collisions.share_room(regions);
 }

@@ -225,7 +225,7 @@ uint64_t region_start(const Module& module, const Function& function, size_t piv
 }
 
 Exits Checker::exits(uint64_t begin, uint64_t end) {
-  return ExitFinder(*impl_, {begin, end}).find();
+  return ExitFinder(impl(), {begin, end}).find();
 }
 
 }  // namespace dj::arch

@@ -7,19 +7,20 @@
 namespace dj::arch {
 namespace {
 
-auto question(const Region& region) { return std::tie(region.address, region.pivot); }
-
 bool before(const Judged::Answer& a, const Judged::Answer& b) {
-  return question(a.asked) < question(b.asked);
+  return std::tie(a.address, a.pivot) < std::tie(b.address, b.pivot);
+}
+
+bool same(const Judged::Answer& a, const Judged::Answer& b) {
+  return a.address == b.address && a.pivot == b.pivot;
 }
 
 }  // namespace
 
 const Region* Judged::find(const Region& asked) const {
-  const auto it = std::lower_bound(
-      answers_.begin(), answers_.end(), asked,
-      [](const Answer& a, const Region& region) { return question(a.asked) < question(region); });
-  return it != answers_.end() && question(it->asked) == question(asked) ? &it->answer : nullptr;
+  const Answer question{asked.address, asked.pivot, {}};
+  const auto it = std::lower_bound(answers_.begin(), answers_.end(), question, before);
+  return it != answers_.end() && same(*it, question) ? &it->region : nullptr;
 }
 
 void Judged::add(std::vector<Answer> answers) {
@@ -27,10 +28,19 @@ void Judged::add(std::vector<Answer> answers) {
   const auto middle = std::ptrdiff_t(answers_.size());
   answers_.insert(answers_.end(), answers.begin(), answers.end());
   std::inplace_merge(answers_.begin(), answers_.begin() + middle, answers_.end(), before);
-  const auto same = [](const Answer& a, const Answer& b) {
-    return question(a.asked) == question(b.asked);
-  };
   answers_.erase(std::unique(answers_.begin(), answers_.end(), same), answers_.end());
+}
+
+bool Judged::restore(std::vector<Answer> answers) {
+  if (!std::is_sorted(answers.begin(), answers.end(), before)) return false;
+  answers_ = std::move(answers);
+  return true;
+}
+
+size_t Known::size() const {
+  size_t size = syscalls ? syscalls->size() + 1 : 0;
+  for (const Judged& each : judged) size += each.all().size();
+  return size;
 }
 
 }  // namespace dj::arch

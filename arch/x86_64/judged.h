@@ -1,6 +1,7 @@
-// Judged: what the checks of one module have said so far. All but check 7 depends on the module
-// alone, so an answer holds for as long as the file does.
+// Known: what the checks of one module have said so far. All but check 7 depends on the module
+// alone, so an answer holds for as long as the file does. Plain data, fit to be kept on disk.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,8 +14,8 @@ namespace dj::arch {
 class Judged {
  public:
   struct Answer {
-    Region asked;   // as check() got it
-    Region answer;  // before check 7
+    uint64_t address = 0, pivot = 0;  // the question: a region as check() got it
+    Region region;                    // before check 7
   };
 
   // The answer for a region asked with this address and pivot; null: not asked yet.
@@ -22,9 +23,18 @@ class Judged {
   // Adds answers, in any order; of two for the same question the older one stays.
   void add(std::vector<Answer> answers);
   std::span<const Answer> all() const { return answers_; }
+  // Takes what all() once gave; false: these are not sorted by question, nothing is taken.
+  bool restore(std::vector<Answer> answers);
 
  private:
   std::vector<Answer> answers_;  // sorted by question
+};
+
+struct Known {
+  std::array<Judged, 3> judged;  // by Guards
+  std::optional<std::vector<Checker::Syscall>> syscalls;
+  // Grows with every answer.
+  size_t size() const;
 };
 
 }  // namespace dj::arch

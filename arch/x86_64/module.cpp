@@ -31,14 +31,6 @@ Module::Module(ModuleText text) : text_(std::move(text)) {
   find_trampolines();
 }
 
-std::span<const uint8_t> Module::bytes(uint64_t address) const {
-  for (const TextRange& range : text_.text) {
-    const uint64_t offset = address - range.address;
-    if (offset < range.bytes.size()) return std::span(range.bytes).subspan(offset);
-  }
-  return {};
-}
-
 const FunctionRange* Module::function_at(uint64_t address) const {
   auto it = std::upper_bound(outermost_.begin(), outermost_.end(), address,
                              [](uint64_t a, const FunctionRange& f) { return a < f.begin; });

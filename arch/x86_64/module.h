@@ -36,7 +36,7 @@ class Module {
   uint64_t high() const { return high_; }
 
   // From address to the end of its text range; empty where there is no text.
-  std::span<const uint8_t> bytes(uint64_t address) const;
+  std::span<const uint8_t> bytes(uint64_t address) const { return bytes_at(text_.text, address); }
   bool is_text(uint64_t address) const { return !bytes(address).empty(); }
   // The outermost function around address; nullptr: none.
   const FunctionRange* function_at(uint64_t address) const;

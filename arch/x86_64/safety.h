@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -83,11 +84,18 @@ struct Exits {
   std::string reason;
 };
 
+struct Known;  // judged.h
+
 // Checker: analysis of one module, made once, asked many times. Not thread-safe.
 class Checker {
  public:
   explicit Checker(ModuleText text);
+  // For a module of which something is known: `text` must stay where it is, and `whole` is called
+  // when the first question comes that `known` does not answer.
+  Checker(std::vector<TextRange> text, Known known, std::function<ModuleText()> whole);
   ~Checker();
+  // All answers so far.
+  const Known& known() const { return *known_; }
   // Checks 1-6 and 8 for every region, and 7 among them (the first of two colliding ones wins;
   // the later stays int3, and a jump in which that int3 would stand becomes int3 too). So pass all
   // regions of a module in one call, entries and exits alike.
@@ -101,17 +109,21 @@ class Checker {
   Exits exits(uint64_t begin, uint64_t end);
   // All `syscall` instructions, with the number in eax if it is a constant (-1: not known). Each
   // region is [mov $nr,%eax .. syscall] when those can be moved into one detour; verdict says
-  // whether.
+  // whether. Asked for once, then known.
   struct Syscall {
     Region region;
     uint64_t syscall_address = 0;
     int64_t number = -1;
   };
-  std::vector<Syscall> syscalls();
+  const std::vector<Syscall>& syscalls();
   struct Impl;  // checker.h
 
  private:
-  std::unique_ptr<Impl> impl_;
+  Impl& impl();
+  std::vector<TextRange> text_;
+  std::unique_ptr<Known> known_;
+  std::function<ModuleText()> whole_;
+  std::unique_ptr<Impl> impl_;  // made when first needed
 };
 
 }  // namespace dj::arch

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "arch/x86_64/checker.h"
+#include "arch/x86_64/judged.h"
 
 namespace dj::arch {
 namespace {
@@ -74,16 +75,17 @@ FunctionRange gap_around(const Module& module, uint64_t address) {
 
 }  // namespace
 
-std::vector<Checker::Syscall> Checker::syscalls() {
+const std::vector<Checker::Syscall>& Checker::syscalls() {
+  if (known_->syscalls) return *known_->syscalls;
   std::vector<Syscall> found;
   std::vector<Region> regions;
-  const Module& module = impl_->module;
+  const Module& module = impl().module;
   Function function;
   std::vector<uint64_t> targets;
   for (const uint64_t at : candidates(module.text())) {
     if (!function.inside(at)) {
       const FunctionRange* range = module.function_at(at);
-      function = range != nullptr ? impl_->decode(*range) : module.decode(gap_around(module, at));
+      function = range != nullptr ? impl().decode(*range) : module.decode(gap_around(module, at));
       targets = branch_targets(function);
     }
     const size_t index = function.find(at);
@@ -109,7 +111,8 @@ std::vector<Checker::Syscall> Checker::syscalls() {
                   [](const Region& r) { return r.verdict != Verdict::Ok; }))
     check(regions);
   for (size_t i = 0; i < found.size(); i++) found[i].region = regions[i];
-  return found;
+  known_->syscalls = std::move(found);
+  return *known_->syscalls;
 }
 
 }  // namespace dj::arch

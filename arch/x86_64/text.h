@@ -16,6 +16,15 @@ struct TextRange {
   std::span<const uint8_t> bytes;
 };
 
+// From address to the end of its range; empty where there is none.
+inline std::span<const uint8_t> bytes_at(const std::vector<TextRange>& ranges, uint64_t address) {
+  for (const TextRange& range : ranges) {
+    const uint64_t offset = address - range.address;
+    if (offset < range.bytes.size()) return range.bytes.subspan(offset);
+  }
+  return {};
+}
+
 // A function's instructions, [begin, end), from a symbol or from .eh_frame. Sorted, may be nested
 // by aliases, never partly overlapping.
 struct FunctionRange {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "arch/x86_64/parallel.h"
+#include "compiler/parallel.h"
 
 namespace dj {
 
@@ -88,9 +88,8 @@ Module::Found Module::find(const NameMatcher& matcher) {
       found.functions.push_back({s->address, end_of(*s), without_version(s->name), {}});
     }
   }
-  arch::parallel(found.functions.size(), [&](size_t i) {
-    found.functions[i].name = person_name(found.functions[i].symbol);
-  });
+  parallel(found.functions.size(),
+           [&](size_t i) { found.functions[i].name = person_name(found.functions[i].symbol); });
   std::sort(found.ifuncs.begin(), found.ifuncs.end());
   found.ifuncs.erase(std::unique(found.ifuncs.begin(), found.ifuncs.end()), found.ifuncs.end());
   return found;

@@ -69,7 +69,7 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
       continue;
     }
     AddressRange generic = generic_syscall(modules[i]);
-    for (const arch::Checker::Syscall& call : code.value()->syscalls()) {
+    for (const arch::Checker::Syscall& call : code.value()->checker->syscalls()) {
       // A number that is not known may be any; for threads only the C library's syscall() is worth
       // it.
       bool unknown =

@@ -66,11 +66,39 @@ std::span<const uint8_t> ModuleCode::at(uint64_t address, uint64_t bytes) const 
   return {};
 }
 
-const std::vector<arch::Checker::Syscall>& ModuleCode::syscalls() {
-  if (!syscalls_.has_value()) {
-    syscalls_ = checker->syscalls();
+// With answers of an earlier session the file's tables are read only when a new question comes.
+Result<std::unique_ptr<ModuleCode>> ModuleCodes::read(const MappedModule& module) {
+  if (module.stale || module.is_vdso) {
+    return Error{module.path + ": its file has been replaced"};
   }
-  return *syscalls_;
+  auto code = std::make_unique<ModuleCode>();
+  const std::vector<RawText>& bytes = raw(module);
+  std::optional<arch::Known> known;
+  if (!bytes.empty()) {
+    known = cache_.load(module.open_path);
+  }
+  if (known.has_value()) {
+    code->text = bytes;
+    code->remembered = known->size();
+    auto whole = [read_text = read_text_, path = module.open_path] {
+      Result<arch::ModuleText> text = read_text(path);
+      return text.ok() ? text.take() : arch::ModuleText();  // gone meanwhile: no function is known
+    };
+    code->checker = std::make_unique<arch::Checker>(bytes, std::move(*known), std::move(whole));
+    return code;
+  }
+  DJ_TRY(arch::ModuleText text, read_text_(module.open_path));
+  code->text = text.text;
+  code->checker = std::make_unique<arch::Checker>(std::move(text));
+  return code;
+}
+
+void ModuleCodes::remember() const {
+  for (const auto& [path, code] : codes_) {
+    if (code->checker->known().size() > code->remembered) {
+      cache_.save(path, code->checker->known());
+    }
+  }
 }
 
 Result<ModuleCode*> ModuleCodes::get(const MappedModule& module) {
@@ -82,18 +110,12 @@ Result<ModuleCode*> ModuleCodes::get(const MappedModule& module) {
   if (broken != failed_.end()) {
     return broken->second;
   }
-  Result<arch::ModuleText> text =
-      module.stale || module.is_vdso
-          ? Result<arch::ModuleText>(Error{module.path + ": its file has been replaced"})
-          : read_text_(module.open_path);
-  if (!text.ok()) {
-    failed_.emplace(module.open_path, text.error());
-    return text.error();
+  Result<std::unique_ptr<ModuleCode>> code = read(module);
+  if (!code.ok()) {
+    failed_.emplace(module.open_path, code.error());
+    return code.error();
   }
-  auto code = std::make_unique<ModuleCode>();
-  code->text = text.value().text;
-  code->checker = std::make_unique<arch::Checker>(text.take());
-  return (codes_[module.open_path] = std::move(code)).get();
+  return (codes_[module.open_path] = code.take()).get();
 }
 
 }  // namespace dj

@@ -13,6 +13,7 @@
 #include "arch/x86_64/safety.h"
 #include "arch/x86_64/text.h"
 #include "compiler/result.h"
+#include "runtime/control/plan_cache.h"
 #include "runtime/control/process.h"
 
 namespace dj {
@@ -25,31 +26,31 @@ struct ModuleCode {
   std::unique_ptr<arch::Checker> checker;
   // `bytes` at ELF address `address`; empty if they are not all there.
   std::span<const uint8_t> at(uint64_t address, uint64_t bytes) const;
-  // The checker's answer, asked for once.
-  const std::vector<arch::Checker::Syscall>& syscalls();
-
- private:
-  std::optional<std::vector<arch::Checker::Syscall>> syscalls_;
+  size_t remembered = 0;  // Known::size() when an earlier session's answers were read
 };
 
-// An executable segment as it stands in the file.
-struct RawText {
-  uint64_t address = 0;  // ELF address
-  std::span<const uint8_t> bytes;
-};
+// An executable segment as it stands in the file, ELF address.
+using RawText = arch::TextRange;
 
 class ModuleCodes {
  public:
-  explicit ModuleCodes(ReadText read_text) : read_text_(std::move(read_text)) {}
+  // `cache`: where answers of earlier sessions are looked for.
+  explicit ModuleCodes(ReadText read_text, PlanCache cache = PlanCache::none())
+      : read_text_(std::move(read_text)), cache_(std::move(cache)) {}
   ModuleCodes(ModuleCodes&&) = default;
   ~ModuleCodes();
   // Text with its checker. Costs an analysis the first time.
   Result<ModuleCode*> get(const MappedModule& module);
+  // Leaves new answers in the cache for later sessions. Never fails: it is only a cache.
+  void remember() const;
   // The bytes alone, cheap; empty if the file cannot be read.
   const std::vector<RawText>& raw(const MappedModule& module);
 
  private:
+  Result<std::unique_ptr<ModuleCode>> read(const MappedModule& module);
+
   ReadText read_text_;
+  PlanCache cache_;
   std::map<std::string, std::unique_ptr<ModuleCode>> codes_;  // by open_path
   std::map<std::string, Error> failed_;
   std::map<std::string, std::vector<RawText>> raw_;

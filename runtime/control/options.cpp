@@ -164,6 +164,8 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
                  "line: list, enable N|GLOB, disable N|GLOB")
       ->option_text("PATH");
   app.add_flag("--no-optimize", words.no_optimize, "int3 at every site, no jumps");
+  app.add_flag("!--no-cache", options.cache,
+               "neither use nor keep analyses of modules in ~/.cache/djtap");
 }
 
 void add_output_options(CLI::App& app, Options& options, Words& words) {

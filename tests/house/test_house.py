@@ -40,7 +40,7 @@ ROOMS = {
     "runtime/shared": [],
     "stdlib": ["runtime/shared", "runtime/agent"],
     "runtime/agent": ["runtime/shared", "stdlib"],
-    "arch/x86_64": ["compiler/result.h", "runtime/shared"],
+    "arch/x86_64": ["compiler/result.h", "compiler/parallel.h", "runtime/shared"],
     "compiler": ["runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def", "arch/x86_64/registers.h"],
     "compiler/parse": ["compiler/*"],
     "compiler/check": ["compiler/*", "runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def"],

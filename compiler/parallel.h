@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace dj::arch {
+namespace dj {
 
 // Calls body(i) for every i < count, in no order, on several threads when there is enough to do.
 // body must not throw.
@@ -28,4 +28,4 @@ void parallel(size_t count, const Body& body) {
   work();
 }
 
-}  // namespace dj::arch
+}  // namespace dj

@@ -1,0 +1,109 @@
+// What is kept comes back; what is not whole, not ours or of another file does not.
+#include "runtime/control/plan_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace dj {
+namespace {
+
+namespace fs = std::filesystem;
+
+arch::Known some_answers() {
+  arch::Known known;
+  std::vector<arch::Judged::Answer> answers(3);
+  for (uint64_t i = 0; i < answers.size(); i++) {
+    answers[i].address = 0x1000 + 16 * i;
+    answers[i].region.address = answers[i].address;
+    answers[i].region.length = static_cast<uint8_t>(5 + i);
+  }
+  known.judged[1].add(answers);
+  known.syscalls.emplace(2);
+  known.syscalls->back().number = 39;
+  return known;
+}
+
+class PlanCacheTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/djtap-plan-cache-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder = name;
+    module = folder / "module";
+    fs::copy_file("/proc/self/exe", module);
+    cache.save(module, some_answers());
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  fs::path file() const { return fs::directory_iterator(folder / "cache")->path(); }
+  void overwrite(std::streamoff at, char byte) const {
+    std::fstream stream(file(), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(at, at < 0 ? std::ios::end : std::ios::beg);
+    stream.put(byte);
+  }
+
+  fs::path folder, module;
+  PlanCache cache = PlanCache::none();
+};
+
+class PlanCacheFile : public PlanCacheTest {
+ protected:
+  void SetUp() override {
+    PlanCacheTest::SetUp();
+    cache = PlanCache(folder / "cache", "this build");
+    cache.save(module, some_answers());
+  }
+};
+
+TEST_F(PlanCacheTest, WithoutAFolderNothingIsKept) {
+  EXPECT_FALSE(cache.load(module).has_value());
+  EXPECT_FALSE(fs::exists(folder / "cache"));
+}
+
+TEST_F(PlanCacheFile, GivesBackWhatItGot) {
+  std::optional<arch::Known> known = cache.load(module);
+  ASSERT_TRUE(known.has_value());
+  EXPECT_EQ(known->size(), some_answers().size());
+  arch::Region asked;
+  asked.address = 0x1010;
+  const arch::Region* region = known->judged[1].find(asked);
+  ASSERT_NE(region, nullptr);
+  EXPECT_EQ(region->length, 6);
+  EXPECT_EQ(known->judged[0].find(asked), nullptr);
+  EXPECT_EQ(known->syscalls->back().number, 39);
+}
+
+TEST_F(PlanCacheFile, IgnoresWhatIsNotWhole) {
+  overwrite(-1, 'x');
+  EXPECT_FALSE(cache.load(module).has_value());
+  cache.save(module, some_answers());
+  ASSERT_TRUE(cache.load(module).has_value());
+  overwrite(0, 'x');
+  EXPECT_FALSE(cache.load(module).has_value());
+  cache.save(module, some_answers());
+  fs::resize_file(file(), fs::file_size(file()) - 8);
+  EXPECT_FALSE(cache.load(module).has_value());
+  fs::resize_file(file(), 3);
+  EXPECT_FALSE(cache.load(module).has_value());
+}
+
+TEST_F(PlanCacheFile, IgnoresWhatIsOfAnotherBuildOrFile) {
+  EXPECT_FALSE(PlanCache(folder / "cache", "another build").load(module).has_value());
+  ASSERT_TRUE(cache.load(module).has_value());
+  fs::last_write_time(module, fs::last_write_time(module) + std::chrono::seconds(1));
+  EXPECT_FALSE(cache.load(module).has_value());
+}
+
+TEST_F(PlanCacheFile, IgnoresWhatOthersMayWrite) {
+  ASSERT_EQ(chmod(file().c_str(), 0666), 0);
+  EXPECT_FALSE(cache.load(module).has_value());
+  ASSERT_EQ(chmod(file().c_str(), 0600), 0);
+  EXPECT_TRUE(cache.load(module).has_value());
+}
+
+}  // namespace
+}  // namespace dj
