@@ -168,7 +168,7 @@ void fill_limits(const Limits& limits, abi::Header& header) {
 }  // namespace
 
 Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus,
-               uint64_t base) {
+               uint64_t base, uint64_t stack_bytes) {
   Layout layout;
   layout.base = base;
   layout.cpus = cpus;
@@ -197,6 +197,7 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   header.strings =
       cursor.take(abi::strings_bytes(static_cast<uint64_t>(limits.string_bytes)), kPage);
   if (has_captures(plan)) header.captures = cursor.take(abi::captures_bytes(), kPage);
+  if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
   layout.trap_bytes = abi::trap_table_bytes(plan.sites.size() * kRegionsPerSite, cpus);
   layout.trap_table = cursor.take(layout.trap_bytes, kPage);
 

@@ -18,6 +18,7 @@ struct Limits {
   int64_t max_action = 1000;         // MAXACTION in a probe in the target (MAXACTION_HOST elsewhere)
   int64_t max_action_host = 1000000; // for begin, end and timer handlers
   int64_t max_nesting = 10;          // MAXNESTING
+  int64_t max_backtrace = 20;        // MAXBACKTRACE: frames of ubacktrace() and its kin
   int64_t max_errors = 0;            // MAXERRORS: end the session after more script errors; 0: never
   int64_t ring_bytes = 1 << 20;      // a CPU's event ring (power of two)
   int64_t string_bytes = 16 << 20;   // interned strings of a session
@@ -48,6 +49,8 @@ struct Layout {
 // base: a page-aligned address below 2 GB where `Layout::bytes` are free in both processes; kNominalBase
 // where no target exists (--stop-after, tests). Pure.
 constexpr uint64_t kNominalBase = 0x40000000;
-Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus, uint64_t base);
+// stack_bytes: of the StackTables (runtime/shared/unwind.h); 0: none.
+Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus, uint64_t base,
+               uint64_t stack_bytes = 0);
 
 }  // namespace dj

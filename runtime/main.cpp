@@ -11,6 +11,7 @@
 
 #include "compiler/check/check.h"
 #include "compiler/check/dump_program.h"
+#include "compiler/debuginfo/call_frames.h"
 #include "compiler/debuginfo/text.h"
 #include "compiler/explain.h"
 #include "compiler/image.h"
@@ -18,6 +19,7 @@
 #include "compiler/print_ast.h"
 #include "compiler/resolve/listing.h"
 #include "compiler/resolve/resolve.h"
+#include "compiler/stack_info.h"
 #include "runtime/control/control_commands.h"
 #include "runtime/control/control_socket.h"
 #include "runtime/control/coverage.h"
@@ -30,6 +32,7 @@
 #include "runtime/control/report.h"
 #include "runtime/control/report_globals.h"
 #include "runtime/control/session.h"
+#include "runtime/control/stack_tables.h"
 #include "runtime/control/stage_clock.h"
 #include "runtime/control/stress.h"
 
@@ -128,11 +131,12 @@ struct Compiled {
   Image image;
   std::vector<HandlerAbi> abis;
   bool use_rseq = true;
+  std::vector<uint8_t> stack_tables;  // empty: no handler walks stacks
 };
 
 SessionInput session_input(const Options& options, const Compiled& compiled) {
   return {compiled.program, compiled.plan,    compiled.image,   compiled.abis,
-          compiled.layout,  options.optimize, compiled.use_rseq};
+          compiled.layout,  options.optimize, compiled.use_rseq, compiled.stack_tables};
 }
 
 // Plan to code, for this target.
@@ -145,9 +149,18 @@ Status compile_for(const Options& options, std::optional<TracedProcess>& process
     clock.done("rseq", compiled.use_rseq ? "" : why);
   }
   uint32_t cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
-  Layout nominal = lay_out(compiled.program, compiled.plan, options.limits, cpus, kNominalBase);
-  DJ_TRY(uint64_t base, find_arena_base(process ? &*process : nullptr, nominal.bytes));
-  compiled.layout = lay_out(compiled.program, compiled.plan, options.limits, cpus, base);
+  if (process && walks_stack(compiled.program)) {
+    auto frames = static_cast<uint32_t>(options.limits.max_backtrace);
+    compiled.stack_tables = make_stack_tables(process->modules, read_stack_info, frames);
+    clock.done("stacks", fmt::format("{} kB of tables", compiled.stack_tables.size() >> 10));
+  }
+  auto lay = [&](uint64_t base) {
+    return lay_out(compiled.program, compiled.plan, options.limits, cpus, base,
+                   compiled.stack_tables.size());
+  };
+  DJ_TRY(uint64_t base,
+         find_arena_base(process ? &*process : nullptr, lay(kNominalBase).bytes));
+  compiled.layout = lay(base);
   // From here on, every global has its address.
 
   EmitOptions emit;

@@ -71,6 +71,7 @@ class Binder {
 
   // bind_print.cpp
   ExprPtr print_call(const ast::Call& c, Span span);
+  ExprPtr print_values(bool printed, PrintNote note, std::vector<ExprPtr> args, Span span);
   ExprPtr formatted(const ast::Call& c, bool printed, Span span);
   ExprPtr histogram(const ast::At& a, Span at_span, Span span);
   bool histogram_bounds(const ast::At& a, Global& global);
@@ -108,6 +109,8 @@ class Binder {
 };
 
 // printf, print, println ...: callable without being functions.
+// The row of stdlib/builtins.def; nullopt: no built-in has this name.
+std::optional<BuiltinId> find_builtin(std::string_view name);
 bool is_print_name(std::string_view name);
 std::vector<std::string> print_names();
 

@@ -11,14 +11,6 @@
 namespace dj {
 namespace {
 
-std::optional<BuiltinId> find_builtin(std::string_view name) {
-  const std::vector<Builtin>& rows = builtins();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].name == name) return static_cast<BuiltinId>(i);
-  }
-  return std::nullopt;
-}
-
 // "takes no arguments", "takes 1 argument", "takes 1 to 2 arguments"; ", got N".
 std::string arity_message(std::string_view name, size_t least, size_t most, size_t got) {
   std::string wanted = most == 0       ? "no"
@@ -28,6 +20,14 @@ std::string arity_message(std::string_view name, size_t least, size_t most, size
 }
 
 }  // namespace
+
+std::optional<BuiltinId> find_builtin(std::string_view name) {
+  const std::vector<Builtin>& rows = builtins();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].name == name) return static_cast<BuiltinId>(i);
+  }
+  return std::nullopt;
+}
 
 ExprPtr Binder::call(const ast::Call& c, Span span) {
   auto script = notes_.functions.find(c.name);

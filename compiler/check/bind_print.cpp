@@ -13,12 +13,14 @@ namespace dj {
 namespace {
 
 // printed: to the output, else a string is made. format: the first argument is a format.
-// delimited: the first argument stands between the others. newline: at the end.
+// delimited: the first argument stands between the others. newline: at the end. built_in: what it
+// returns for the arguments is printed.
 struct PrintKind {
   std::string_view name;
   bool printed, format, delimited, newline;
+  std::string_view built_in = {};
 };
-constexpr std::array<PrintKind, 10> kPrints = {{
+constexpr std::array<PrintKind, 14> kPrints = {{
     {"print", true, false, false, false},
     {"printf", true, true, false, false},
     {"println", true, false, false, true},
@@ -29,6 +31,10 @@ constexpr std::array<PrintKind, 10> kPrints = {{
     {"sprintln", false, false, false, true},
     {"sprintd", false, false, true, false},
     {"sprintdln", false, false, true, true},
+    {"print_ubacktrace", true, false, false, false, "sprint_ubacktrace"},
+    {"print_ubacktrace_brief", true, false, false, false, "sprint_ubacktrace_brief"},
+    {"print_usyms", true, false, false, false, "sprint_usyms"},
+    {"print_ustack", true, false, false, false, "sprint_ustack"},
 }};
 
 constexpr int64_t kMaxLinearBuckets = 1000;
@@ -166,6 +172,11 @@ ExprPtr Binder::histogram(const ast::At& a, Span at_span, Span span) {
 ExprPtr Binder::print_call(const ast::Call& c, Span span) {
   const PrintKind& kind = *find_print(c.name);
   if (kind.format) return formatted(c, kind.printed, span);
+  if (!kind.built_in.empty()) {
+    std::vector<ExprPtr> text;
+    text.push_back(call_builtin(*find_builtin(kind.built_in), c, span));
+    return print_values(kind.printed, {}, std::move(text), span);
+  }
   if (c.args.size() < (kind.delimited ? 3u : 1u) && c.name != "println" && c.name != "sprintln") {
     diags_.error(kind.delimited ? "DJ2204" : "DJ2007", span,
                  kind.delimited
@@ -193,10 +204,14 @@ ExprPtr Binder::print_call(const ast::Call& c, Span span) {
   std::vector<ExprPtr> args;
   for (size_t i = first; i < c.args.size(); ++i) args.push_back(expr(*c.args[i]));
   if (too_many_values(args)) return poison(span);
+  return print_values(kind.printed, std::move(note), std::move(args), span);
+}
+
+// The format waits for the types of the values.
+ExprPtr Binder::print_values(bool printed, PrintNote note, std::vector<ExprPtr> args, Span span) {
   FormatId id = static_cast<FormatId>(program_.formats.size());
   program_.formats.push_back({});
-  ExprPtr e =
-      make(Print{kind.printed, id, std::move(args)}, span, kind.printed ? Type::Void : Type::Str);
+  ExprPtr e = make(Print{printed, id, std::move(args)}, span, printed ? Type::Void : Type::Str);
   notes_.prints.push_back(std::move(note));
   return e;
 }

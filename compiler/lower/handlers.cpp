@@ -16,6 +16,10 @@ namespace {
 
 constexpr uint32_t kRegisterArguments = 6;
 
+// In abi::SavedRegister's order.
+constexpr uint8_t kSavedRegisters[] = {arch::kRbx, arch::kRbp, arch::kR12,
+                                       arch::kR13, arch::kR14, arch::kR15};
+
 bool passed_in_place(int64_t reg) {
   for (arch::Reg argument : arch::kArgumentRegs) {
     if (reg == argument) return true;
@@ -31,8 +35,9 @@ void add_registers(const LocExpr& location, std::set<uint8_t>& regs) {
 }
 
 // General registers that the handler's locations read beyond the six argument registers and rsp.
-std::vector<uint8_t> stack_registers(const Handler& handler) {
+std::vector<uint8_t> stack_registers(const Handler& handler, bool walks_stack) {
   std::set<uint8_t> regs;
+  if (walks_stack) regs.insert(std::begin(kSavedRegisters), std::end(kSavedRegisters));
   if (handler.role == Handler::Role::Capture) {
     for (const LocExpr& value : handler.capture.values) add_registers(value, regs);
   } else {
@@ -146,6 +151,17 @@ llvm::Value* enter(Unit& unit, Body& body, bool host) {
   return context;
 }
 
+// For built-ins that walk the stack. Handlers of djtap itself have no site: stack pointer 0.
+void keep_registers(Unit& unit, Body& body, const Machine& machine) {
+  auto& b = body.builder();
+  b.CreateStore(machine.rsp ? machine.rsp : unit.number(0),
+                body.context_field(offsetof(abi::Context, stack_pointer)));
+  for (size_t i = 0; machine.rsp && i < std::size(kSavedRegisters); ++i) {
+    b.CreateStore(machine.regs[kSavedRegisters[i]],
+                  body.context_field(offsetof(abi::Context, saved) + 8 * i));
+  }
+}
+
 }  // namespace
 
 Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
@@ -153,7 +169,7 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   bool host = handler.role == Handler::Role::Host;
   Needs needs = needs_of(unit.program, handler);
   HandlerAbi abi;
-  if (!host) abi = HandlerAbi{stack_registers(handler), needs.site};
+  if (!host) abi = HandlerAbi{stack_registers(handler, needs.stack), needs.site};
   llvm::Function* function = make_handler(unit, id, abi, host);
 
   llvm::Value* site = unit.number32(host ? host_site(unit.plan, id) : 0);
@@ -171,6 +187,7 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   body.set_machine(&handler, machine);
   llvm::Value* context = nullptr;
   if (needs.context) context = enter(unit, body, host);
+  if (needs.stack && context) keep_registers(unit, body, machine);
   if (capture) {
     capture_body(unit, body, handler, machine);
   } else if (probe.body) {

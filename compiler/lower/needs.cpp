@@ -1,6 +1,7 @@
 // Needs: one walk over a probe's body that collects what its handler must be given.
 #include "compiler/lower/needs.h"
 
+#include "compiler/stack_info.h"
 #include "compiler/walk.h"
 #include "stdlib/builtins.h"
 
@@ -28,6 +29,7 @@ void add_target(const TargetPlan& target, Needs& needs) {
 }
 
 struct Collector {
+  const Program& program;
   const Handler& handler;
   Needs needs;
 
@@ -53,11 +55,15 @@ struct Collector {
     if (*node.op == ast::BinOp::Div || *node.op == ast::BinOp::Mod) needs.site = true;
     if (*node.op == ast::BinOp::Concat) needs.context = true;
   }
-  void add(const CallFunction&) { needs.context = true; }
+  void add(const CallFunction&) {
+    needs.context = true;
+    needs.stack = needs.stack || functions_walk_stack(program);
+  }
   void add(const CallBuiltin& node) {
     uint32_t flags = builtins()[node.builtin].flags;
     if (flags & (kCtx | kRaises)) needs.context = true;
     if (flags & kSite) needs.site = true;
+    if (flags & kStack) needs.stack = true;
   }
   void add(const StatRead& node) {
     if (node.op != StatOp::Count && node.op != StatOp::Sum) needs.site = true;
@@ -70,7 +76,7 @@ struct Collector {
 }  // namespace
 
 Needs needs_of(const Program& program, const Handler& handler) {
-  Collector collector{handler, {}};
+  Collector collector{program, handler, {}};
   if (handler.role == Handler::Role::Capture) {
     for (const LocExpr& value : handler.capture.values) add_location(value, collector.needs);
   } else {

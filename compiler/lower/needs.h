@@ -9,7 +9,9 @@ namespace dj::ir {
 struct Needs {
   bool context = false;  // scratch memory, loops or calls: dj_enter and dj_leave around the body
   bool site = false;     // events, errors, probefunc()
+  bool stack = false;    // walks the program's stack: registers go into the context
 };
+
 
 // Of the body of a Body or Host handler, or of the captures of a Capture handler.
 Needs needs_of(const Program& program, const Handler& handler);

@@ -23,6 +23,15 @@ inline abi::Str* string_room(abi::Context* ctx) {
   return reinterpret_cast<abi::Str*>(ctx->scratch + ctx->scratch_used);
 }
 
+// As string_room(), for a text that may be longer than MAXSTRINGLEN; *room: bytes of it. What later
+// strings need is left free.
+inline abi::Str* long_string_room(abi::Context* ctx, uint32_t* room) {
+  uint32_t taken = ctx->scratch_used + 2 * round_word(sizeof(uint32_t) + arena()->max_string);
+  if (taken >= ctx->iterators) return nullptr;
+  *room = arena()->max_string + (ctx->iterators - taken) / 2;
+  return reinterpret_cast<abi::Str*>(ctx->scratch + ctx->scratch_used);
+}
+
 // Makes what was written to string_room() a string of the script.
 inline const abi::Str* keep_string(abi::Context* ctx, abi::Str* made) {
   uint32_t bytes = round_word(sizeof(uint32_t) + made->len);

@@ -117,10 +117,12 @@ void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
   abi::SiteInfo* info = at<abi::SiteInfo>(header.sites);
   for (const Site& site : plan.sites) {
     *info++ = {texts(site.function), texts(site.function), texts(probe_point(plan, site)),
-               texts(plan.modules[site.module].path), 0};
+               texts(plan.modules[site.module].path), 0,
+               site.kind == SiteKind::Return ? site.function_begin : site.address,
+               site.kind != SiteKind::Statement};
   }
   for (const HostProbe& probe : plan.host_probes) {
-    *info++ = {texts(""), texts(""), texts(probe.text), texts(""), 0};
+    *info++ = {texts(""), texts(""), texts(probe.text), texts(""), 0, 0, 0};
   }
 }
 
@@ -179,6 +181,10 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
                     static_cast<uint64_t>(layout.limits.string_bytes));
   if (header.captures != 0) {
     abi::captures_init(at<abi::Captures>(header.captures));
+  }
+  if (header.stack_tables != 0) {
+    std::copy(facts.stack_tables.begin(), facts.stack_tables.end(),
+              at<uint8_t>(header.stack_tables));
   }
   Texts texts(header.strings);
   for (size_t i = 0; i < layout.constant_texts.size(); i++) {

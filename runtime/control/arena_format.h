@@ -17,6 +17,7 @@ struct SessionFacts {
   pid_t target_pid = 0;
   uint64_t ticket = 0;
   uint64_t threads = 0;  // address of the ThreadTable; 0: none
+  std::span<const uint8_t> stack_tables;  // bytes for header.stack_tables
 };
 
 // `arena`: zero memory, mapped at layout.base in this process. Installation::place() adds what only

@@ -35,6 +35,7 @@ constexpr LimitRow kLimitRows[] = {
     {"MAXACTION", &Limits::max_action, 1, 1 << 30},
     {"MAXACTION_HOST", &Limits::max_action_host, 1, 1 << 30},
     {"MAXNESTING", &Limits::max_nesting, 1, 1000},
+    {"MAXBACKTRACE", &Limits::max_backtrace, 1, 1000},
     {"MAXERRORS", &Limits::max_errors, 0, 1 << 30},
     {"RINGBYTES", &Limits::ring_bytes, 4096, 64 << 20},
     {"STRINGBYTES", &Limits::string_bytes, 4096, 256 << 20},

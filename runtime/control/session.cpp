@@ -79,6 +79,7 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   DJ_TRY_DO(session.map_arena(process, codes, input));
   SessionFacts facts;
   facts.target_pid = session.pid_;
+  facts.stack_tables = input.stack_tables;
   facts.threads = input.layout.base + input.layout.bytes;  // map_arena() put it there
   if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0)
     facts.ticket = static_cast<uint64_t>(session.pid_);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,7 @@ struct SessionInput {
   const std::vector<HandlerAbi>& abis;
   const Layout& layout;
   bool optimize = true, use_rseq = true;
+  std::span<const uint8_t> stack_tables;  // of make_stack_tables(); may be empty
 };
 
 class Session {

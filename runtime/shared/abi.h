@@ -96,6 +96,7 @@ struct Header {
   uint64_t trap_table;  // address of TrapTable (trap.h); 0: no int3 site
   uint64_t target_pid;  // for target()
   uint64_t threads;     // address of the ThreadTable; 0: none, ask the kernel
+  uint64_t stack_tables;  // address of StackTables (unwind.h); 0: no handler walks stacks
   uint64_t ticket;      // random, tells sessions apart
   uint64_t session_start_tsc;
   // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> tsc_shift). tsc_mult 0: ask the
@@ -127,6 +128,9 @@ static_assert(sizeof(ThreadTable) % 4096 == 0);
 struct SiteInfo {
   uint64_t probefunc, ppfunc, pp, module;
   uint64_t bias;
+  uint64_t pc;  // ELF address that stack listings begin with; 0: none
+  // 1: nothing of the function is on the stack but its return address (entries and exits).
+  uint64_t boundary;
 };
 
 }  // namespace dj::abi

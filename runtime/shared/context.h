@@ -20,6 +20,10 @@ struct Context {
   uint32_t span;         // of the built-in call that runs; set before those that can raise
   int32_t action_limit;  // what actions_left began with
   uint32_t pad;
+  // The program's stack pointer and saved registers at the site, when the handler walks the stack;
+  // stack_pointer 0: not known (handlers of djtap itself). Order of SavedRegister (unwind.h).
+  uint64_t stack_pointer;
+  uint64_t saved[6];
   char scratch[8];  // really scratch_bytes
 };
 static_assert(offsetof(Context, raised) == 16);

@@ -1,0 +1,155 @@
+// Walking the program's stack.
+#include "runtime/agent/stack_walk.h"
+
+#include "runtime/agent/arena.h"
+#include "runtime/agent/user_memory.h"
+
+namespace dj::agent {
+namespace {
+
+constexpr uint64_t kWord = 8;
+// The kernel's signal frame as it lies at the stack pointer of the restorer: struct ucontext's
+// general registers, in bytes (arch/x86/include/uapi/asm/sigcontext.h).
+constexpr uint64_t kContextSaved[abi::kSavedRegisters] = {128, 120, 72, 80, 88, 96};
+constexpr uint64_t kContextSp = 160, kContextPc = 168;
+constexpr uint64_t kLinkageEntry = 16;
+
+const abi::UnwindRule kBoundary = {abi::UnwindRule::FromStack,
+                                   0,
+                                   kWord,
+                                   {abi::kNotSaved, abi::kNotSaved, abi::kNotSaved, abi::kNotSaved,
+                                    abi::kNotSaved, abi::kNotSaved}};
+
+}  // namespace
+
+const abi::StackTables* stack_tables() {
+  return reinterpret_cast<const abi::StackTables*>(arena()->stack_tables);
+}
+
+StackWalk::StackWalk(const abi::Context* ctx, uint32_t site) : tables_(stack_tables()) {
+  const abi::Header* header = arena();
+  if (tables_ == nullptr || ctx->stack_pointer == 0 || site >= header->site_count) return;
+  const auto& info = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site];
+  pc_ = info.pc + info.bias;
+  boundary_ = info.boundary != 0;
+  sp_ = ctx->stack_pointer;
+  for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) saved_[i] = ctx->saved[i];
+  left_ = tables_->max_frames;
+}
+
+bool StackWalk::next() {
+  if (left_ == 0) return false;
+  --left_;
+  bool found = started_ ? step() : true;
+  started_ = true;
+  if (!found) left_ = 0;
+  return found;
+}
+
+bool StackWalk::step() {
+  bool boundary = boundary_;
+  boundary_ = false;
+  const abi::UnwindRule* rule = boundary ? &kBoundary : rule_here();
+  bool moved = rule != nullptr ? step_by(*rule) : step_by_frame_pointer();
+  return moved && pc_ != 0;
+}
+
+const abi::UnwindRule* StackWalk::rule_here() const {
+  const abi::StackModule* module = abi::find_stack_module(tables_, place());
+  if (module == nullptr) return nullptr;  // code that a program made: it keeps frame pointers
+  const auto* rules = abi::in_tables<abi::UnwindRule>(tables_, module->rules);
+  const auto* rows = abi::in_tables<abi::UnwindRow>(tables_, module->rows);
+  const abi::UnwindRow* row = abi::last_row(rows, module->row_count, place() - module->begin);
+  return row == nullptr ? &rules[0] : &rules[row->rule];
+}
+
+bool StackWalk::step_by(const abi::UnwindRule& rule) {
+  uint64_t offset = static_cast<uint64_t>(static_cast<int64_t>(rule.offset)), frame = 0;
+  switch (rule.kind) {
+    case abi::UnwindRule::FromStack:
+      return go_to_caller(sp_ + offset, rule);
+    case abi::UnwindRule::FromSaved:
+      return go_to_caller(saved_[rule.base] + offset, rule);
+    case abi::UnwindRule::StoredAt:
+      return read(saved_[rule.base] + offset, &frame) && go_to_caller(frame, rule);
+    case abi::UnwindRule::Linkage:
+      return go_to_caller(sp_ + kWord + (pc_ % kLinkageEntry >= rule.base ? kWord : 0), rule);
+    case abi::UnwindRule::SignalFrame:
+      return leave_signal_frame();
+    case abi::UnwindRule::End:
+      break;
+  }
+  return false;
+}
+
+bool StackWalk::go_to_caller(uint64_t frame_address, const abi::UnwindRule& rule) {
+  uint64_t pc = 0;
+  if (frame_address <= sp_ || frame_address % kWord != 0) return false;
+  if (!read(frame_address - kWord, &pc)) return false;
+  for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) {
+    if (rule.saved[i] == abi::kNotSaved) continue;
+    uint64_t at = frame_address + static_cast<uint64_t>(static_cast<int64_t>(rule.saved[i]));
+    if (!read(at, &saved_[i])) return false;
+  }
+  pc_ = pc;
+  sp_ = frame_address;
+  exact_ = false;
+  return true;
+}
+
+bool StackWalk::step_by_frame_pointer() {
+  uint64_t frame = saved_[abi::kRbp], caller = 0, pc = 0;
+  if (frame < sp_ || frame % kWord != 0) return false;
+  if (!read(frame, &caller) || !read(frame + kWord, &pc)) return false;
+  saved_[abi::kRbp] = caller;
+  sp_ = frame + 2 * kWord;
+  pc_ = pc;
+  exact_ = false;
+  return true;
+}
+
+// Back to the code that a signal interrupted; its stack may be another one.
+bool StackWalk::leave_signal_frame() {
+  uint64_t pc = 0, sp = 0;
+  if (!read(sp_ + kContextPc, &pc) || !read(sp_ + kContextSp, &sp)) return false;
+  for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) {
+    if (!read(sp_ + kContextSaved[i], &saved_[i])) return false;
+  }
+  pc_ = pc;
+  sp_ = sp;
+  exact_ = true;
+  return true;
+}
+
+bool StackWalk::read(uint64_t address, uint64_t* word) {
+  if (address < window_at_ || address + kWord > window_at_ + window_words_ * kWord ||
+      (address - window_at_) % kWord != 0) {
+    uint64_t to_page_end = (kPageBytes - address % kPageBytes) / kWord;
+    uint64_t words = to_page_end < 1 ? 1 : to_page_end < kWindowWords ? to_page_end : kWindowWords;
+    window_words_ = 0;
+    if (!can_read(window_, address, words * kWord)) return false;
+    window_at_ = address;
+    window_words_ = words;
+  }
+  *word = window_[(address - window_at_) / kWord];
+  return true;
+}
+
+StackSymbolAt symbol_at(uint64_t address) {
+  StackSymbolAt found;
+  const abi::StackTables* tables = stack_tables();
+  const abi::StackModule* module =
+      tables == nullptr ? nullptr : abi::find_stack_module(tables, address);
+  if (module == nullptr) return found;
+  found.module = abi::in_tables<abi::Str>(tables, module->path);
+  const auto* rows = abi::in_tables<abi::SymbolRow>(tables, module->symbols);
+  uint64_t offset = address - module->begin;
+  const abi::SymbolRow* row = abi::last_row(rows, module->symbol_count, offset);
+  if (row == nullptr || (row->size != 0 && offset - row->at >= row->size)) return found;
+  found.name = abi::in_tables<abi::Str>(tables, row->name);
+  found.offset = offset - row->at;
+  found.size = row->size;
+  return found;
+}
+
+}  // namespace dj::agent

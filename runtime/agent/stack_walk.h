@@ -1,0 +1,50 @@
+// StackWalk: the program's stack at a site, frame by frame, by the session's StackTables. Reads of
+// the stack are checked; whatever cannot be explained ends the walk.
+#pragma once
+#include "runtime/shared/context.h"
+#include "runtime/shared/unwind.h"
+
+namespace dj::agent {
+
+// Null: this session has none.
+const abi::StackTables* stack_tables();
+
+class StackWalk {
+ public:
+  // Stands before the site's own frame.
+  StackWalk(const abi::Context* ctx, uint32_t site);
+  // To the next frame, towards the caller. False: there is none, or MAXBACKTRACE are done.
+  bool next();
+  // Where that frame runs: the site's address, then return addresses.
+  uint64_t address() const { return pc_; }
+  // A return address belongs to the call before it.
+  uint64_t place() const { return exact_ ? pc_ : pc_ - 1; }
+
+ private:
+  bool step();
+  bool step_by(const abi::UnwindRule& rule);
+  bool step_by_frame_pointer();
+  bool leave_signal_frame();
+  bool go_to_caller(uint64_t frame_address, const abi::UnwindRule& rule);
+  const abi::UnwindRule* rule_here() const;
+  bool read(uint64_t address, uint64_t* word);
+
+  const abi::StackTables* tables_;
+  uint64_t pc_ = 0, sp_ = 0, saved_[abi::kSavedRegisters];
+  bool exact_ = true;      // pc_ is the next instruction, not a return address
+  bool boundary_ = false;  // only the return address stands on the stack
+  uint32_t left_ = 0;      // frames that may still come
+  bool started_ = false;
+  static constexpr uint32_t kWindowWords = 64;
+  uint64_t window_at_ = 0, window_words_ = 0, window_[kWindowWords];  // stack read ahead
+};
+
+// "name+0x12/0x34 [module]", "name", "module" of an address.
+struct StackSymbolAt {
+  const abi::Str* name = nullptr;  // null: unknown
+  uint64_t offset = 0, size = 0;
+  const abi::Str* module = nullptr;  // null: in none
+};
+StackSymbolAt symbol_at(uint64_t address);
+
+}  // namespace dj::agent

@@ -1,0 +1,94 @@
+// StackTables: what a handler needs to walk the program's stack without frame pointers and to name
+// its functions: call frame information (DWARF 5, section 6.4) and symbols of all mapped modules,
+// precompiled into sorted tables. Written once by the controller before arming, never changed;
+// read by handlers without locks.
+#pragma once
+#include "runtime/shared/abi.h"
+
+namespace dj::abi {
+
+// Registers that a function gives back as it got them (System V ABI) and that frames may lie at.
+enum SavedRegister : uint8_t { kRbx, kRbp, kR12, kR13, kR14, kR15, kSavedRegisters };
+constexpr int32_t kNotSaved = INT32_MIN;  // the caller's value is still in the register
+
+// UnwindRule: where the caller's frame is, seen from one place in the code. CFA: the caller's stack
+// pointer behind its call; the return address lies right below it.
+struct UnwindRule {
+  enum Kind : uint8_t {
+    End,         // the outermost frame, or a rule of a form that is not understood
+    FromStack,   // CFA = stack pointer + offset
+    FromSaved,   // CFA = saved register `base` + offset
+    StoredAt,    // CFA = word at (saved register `base` + offset): functions that realign the stack
+    Linkage,     // PLT entry: CFA = stack pointer + 8, and 8 more from byte `base` of each 16 on
+    SignalFrame  // the kernel's frame: everything is in the ucontext at the stack pointer
+  } kind = End;
+  uint8_t base = 0;
+  int32_t offset = 0;
+  int32_t saved[kSavedRegisters] = {kNotSaved, kNotSaved, kNotSaved, kNotSaved,
+                                    kNotSaved, kNotSaved};  // offset of the copy from CFA
+};
+
+// From this place on, up to the next row, `rule` holds. Places are offsets from the module's first
+// byte.
+struct UnwindRow {
+  uint32_t at = 0, rule = 0;
+};
+
+// One function: where it is and its name as print says it. name: offset of a Str in the tables.
+struct SymbolRow {
+  uint32_t at = 0, size = 0, name = 0;
+};
+
+// One mapped module. Offsets count from the StackTables.
+struct StackModule {
+  uint64_t begin = 0, end = 0;  // runtime addresses
+  uint32_t rows = 0, row_count = 0;
+  uint32_t rules = 0;
+  uint32_t symbols = 0, symbol_count = 0;
+  uint32_t path = 0;  // Str
+};
+
+struct StackTables {
+  uint32_t module_count;
+  uint32_t max_frames;     // MAXBACKTRACE
+  StackModule modules[1];  // really module_count, ascending
+};
+
+template <typename T>
+inline const T* in_tables(const StackTables* tables, uint32_t offset) {
+  return reinterpret_cast<const T*>(reinterpret_cast<uint64_t>(tables) + offset);
+}
+
+// Null: no module lies there.
+inline const StackModule* find_stack_module(const StackTables* tables, uint64_t address) {
+  uint32_t low = 0, high = tables->module_count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    const StackModule& module = tables->modules[middle];
+    if (address < module.begin) {
+      high = middle;
+    } else if (address >= module.end) {
+      low = middle + 1;
+    } else {
+      return &module;
+    }
+  }
+  return nullptr;
+}
+
+// The last row with at <= offset in an ascending table; null: none.
+template <typename Row>
+inline const Row* last_row(const Row* rows, uint32_t count, uint64_t offset) {
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (rows[middle].at <= offset) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low == 0 ? nullptr : &rows[low - 1];
+}
+
+}  // namespace dj::abi

@@ -1,0 +1,95 @@
+"""User backtraces: against the C library's backtrace() in the program itself, and gdb's on real programs."""
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from support.paths import PYTHON, line_of, victim
+
+LIMITS = ["-D", "MAXBACKTRACE=100", "-D", "MAXSTRINGLEN=4096"]
+
+
+def stacks(text):
+    """Lines of addresses, as numbers."""
+    return [[int(word, 16) for word in line.split()] for line in text.splitlines() if line.startswith("0x")]
+
+
+def both(djtap, point):
+    """What leaf() printed of its callers, and what djtap printed with a mark in front."""
+    result = djtap(*LIMITS, "-e", f'probe {point} {{ printf("at %s\\n", ubacktrace()) }}', "-c", victim("stack"))
+    assert result.returncode == 0 and "WARNING" not in result.stderr, result
+    ours = [[int(w, 16) for w in line[3:].split()] for line in result.stdout.splitlines() if line.startswith("at ")]
+    return stacks(result.stdout), ours
+
+
+@pytest.mark.parametrize("point", ["entry", "middle", "return"])
+def test_callers_are_those_that_backtrace_finds(djtap, point):
+    points = {"entry": 'func("leaf")', "middle": f'func("leaf@stack.c:{line_of("stack.c", "middle")}")',
+              "return": 'func("leaf").return'}
+    truth, ours = both(djtap, points[point])
+    assert len(truth) == 6 and any(len(frames) > 20 for frames in truth)
+    assert [frames[1:] for frames in ours] == truth
+
+
+@pytest.mark.parametrize("mode", [[], ["--no-optimize"]])
+def test_lines_name_function_offset_and_module(djtap, mode):
+    result = djtap(*mode, "-e", 'probe func("leaf") { print_ubacktrace() exit() }', "-c", victim("stack"))
+    lines = [line for line in result.stdout.splitlines() if line.startswith(" 0x")]
+    names = [re.fullmatch(r" 0x[0-9a-f]+ : (\w+)\+0x[0-9a-f]+/0x[0-9a-f]+ \[(.+)\]", line).groups() for line in lines]
+    assert [name for name, _ in names[:3]] == ["leaf", "plain", "main"], result
+    assert names[0][1] == victim("stack") and names[-1][0] == "_start"
+
+
+def test_stacks_are_keys_and_are_named_when_the_target_is_gone(djtap):
+    script = ('probe func("leaf") { calls[ubacktrace()]++ } '
+              'probe end { foreach (stack in calls-) { println(calls[stack]) print_usyms(stack) } }')
+    result = djtap(*LIMITS, "-e", script, "-c", victim("stack"))
+    counts = [int(line) for line in result.stdout.splitlines() if line.isdigit()]
+    assert sum(counts) == len(stacks(result.stdout)), result
+    assert result.stdout.count(": qsort") >= 1 and "recurse+" in result.stdout
+
+
+def test_parts_of_a_stack(djtap):
+    script = ('probe func("leaf") { printf("%s|%x|%s|%s|%d\\n", ucallers(2), ustack(1), usymname(ustack(1)), umodname(ustack(1)), '
+              'uaddr() == ustack(0)) println(usymdata(uaddr())) print_ubacktrace_brief() exit() }')
+    result = djtap("-e", script, "-c", victim("stack"))
+    callers, second, name, module, same = re.search(r"^(.*)\|(.*)\|(.*)\|(.*)\|(.*)$", result.stdout, re.M).groups()
+    assert callers.split()[1] == "0x" + second and (name, module, same) == ("plain", "stack", "1"), result
+    assert re.search(r"^leaf\+0x0/0x[0-9a-f]+ \[.*/stack\]\nleaf\nplain\nmain\n", result.stdout, re.M), result
+
+
+def test_a_walk_ends_where_maxbacktrace_says(djtap):
+    result = djtap("-D", "MAXBACKTRACE=3", "-e", 'probe func("leaf") { println(ubacktrace()) exit() }', "-c", victim("stack"))
+    ours = [line for line in result.stdout.splitlines() if line.startswith("0x")]
+    assert 3 in [len(line.split()) for line in ours], result
+
+
+def test_functions_walk_stacks_and_djtap_has_none(djtap):
+    script = 'function who() { return usymname(ustack(1)) } probe func("leaf") { by[who()]++ } probe begin { println("[", ubacktrace(), "]") }'
+    result = djtap("-e", script, "-c", victim("stack"))
+    assert "[]" in result.stdout, result
+    assert dict(result.array("by")) == {'"plain"': str(len([s for s in stacks(result.stdout)]))}, result
+
+
+GDB = "import gdb; f = gdb.newest_frame(); out = []\nwhile f is not None and f.is_valid():\n  if f.type() != gdb.INLINE_FRAME: out.append('%x' % (f.pc() & 0xfff))\n  f = f.older()\nprint('FRAMES', *out)"
+
+
+@pytest.mark.parametrize("function, command", [
+    ("PyImport_ImportModuleLevelObject", [PYTHON, "-S", "-E", "-c", "import json"]),
+    ("sqlite3_step", ["sqlite3", ":memory:", "select 1"]),
+    ("opendir", ["/usr/bin/ls", "/usr"]),
+])
+def test_real_programs_have_the_frames_that_gdb_shows(djtap, tmp_path, function, command):
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    (tmp_path / "frames.py").write_text(GDB)
+    gdb = subprocess.run(["gdb", "-nx", "-batch", "-ex", "set breakpoint pending on", "-ex", f"break *{function}", "-ex", "run", "-ex",
+                          f"source {tmp_path}/frames.py", "--args", *command], capture_output=True, text=True, timeout=60, check=False)
+    found = re.search(r"^FRAMES (.*)$", gdb.stdout, re.M)
+    assert found, gdb
+    truth = [int(word, 16) for word in found.group(1).split()]
+    result = djtap(*LIMITS, "-e", f'global n probe func("{function}") {{ if (n++ == 0) println(ubacktrace()) }}', "--", *command)
+    ours = [int(word, 16) & 0xfff for word in re.search(r"^0x.*$", result.stdout, re.M).group(0).split()]
+    # The entry probe stands behind endbr64; main is where gdb stops.
+    assert len(truth) >= 2 and ours[1:len(truth)] == truth[1:], (gdb.stdout, result)
