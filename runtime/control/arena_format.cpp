@@ -116,8 +116,11 @@ void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
   }
   abi::SiteInfo* info = at<abi::SiteInfo>(header.sites);
   for (const Site& site : plan.sites) {
-    *info++ = {texts(site.function), texts(site.function), texts(probe_point(plan, site)),
-               texts(plan.modules[site.module].path), 0,
+    *info++ = {texts(site.function),
+               texts(site.function),
+               texts(probe_point(plan, site)),
+               texts(plan.modules[site.module].path),
+               0,
                site.kind == SiteKind::Return ? site.function_begin : site.address,
                site.kind != SiteKind::Statement};
   }
