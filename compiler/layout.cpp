@@ -22,8 +22,8 @@ constexpr uint64_t kPage = 4096, kLine = 64;
 constexpr uint64_t kSnapshotBytes = 24, kStringScratchBytes = 64 << 10;
 // All contexts together; above it there are fewer of them, but not fewer than kContextsMin.
 constexpr uint64_t kContextsBytesMax = 256 << 20, kContextsMin = 4;
-// Patched regions of one site: a return probe has one for each exit.
-constexpr uint64_t kRegionsPerSite = 8;
+// int3 bytes of one site: a return probe has a region for each exit, and a jump several guards.
+constexpr uint64_t kTrapsPerSite = 16;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -198,7 +198,7 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
       cursor.take(abi::strings_bytes(static_cast<uint64_t>(limits.string_bytes)), kPage);
   if (has_captures(plan)) header.captures = cursor.take(abi::captures_bytes(), kPage);
   if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
-  layout.trap_bytes = abi::trap_table_bytes(plan.sites.size() * kRegionsPerSite, cpus);
+  layout.trap_bytes = abi::trap_table_bytes(plan.sites.size() * kTrapsPerSite, cpus);
   layout.trap_table = cursor.take(layout.trap_bytes, kPage);
 
   layout.bytes = round_up(cursor.next - base, kPage);

@@ -283,6 +283,8 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   if (!options.stress) report_globals(compiled.program, compiled.layout, options.format, output);
   output.flush();
   report_skips(session.header());
+  if (options.verbose > 0 && session.installation() != nullptr)
+    report_sites(session.installation()->sites());
   if (options.stress) report_stress(facts, clock, compiled.layout);
   if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
   if (process && process->is_child) {

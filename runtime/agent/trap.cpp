@@ -93,6 +93,7 @@ void dj_trap_handler(int signal, void* siginfo, void* ucontext) {
       from_kernel && table != nullptr ? find_entry(table, context->registers[kRip] - 1) : nullptr;
   if (entry != nullptr) {
     abi::add(&arena()->trap_hits, 1);
+    abi::add(&entry->hits, 1);
     context->registers[kRip] = abi::load(&entry->detour);
     return;
   }

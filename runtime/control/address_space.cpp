@@ -145,4 +145,20 @@ uint64_t choose_island_base(const std::vector<Mapping>& target,
   return 0;
 }
 
+std::vector<AddressRange> free_ranges(const std::vector<Mapping>& target,
+                                      const std::vector<AddressRange>& taken, uint64_t heap_begin) {
+  std::vector<AddressRange> free;
+  uint64_t begin = kLowest;
+  for (const AddressRange& busy : occupied(target, taken, heap_begin, uint64_t{64} << 20)) {
+    if (busy.begin > begin) {
+      free.push_back({begin, page_down(busy.begin)});
+    }
+    begin = std::max(begin, page_up(busy.end));
+  }
+  if (begin < kUserEnd) {
+    free.push_back({begin, kUserEnd});
+  }
+  return free;
+}
+
 }  // namespace dj

@@ -8,8 +8,9 @@
 
 namespace dj {
 
-// A page-aligned address below 2 GB where `bytes` and a ThreadTable behind them are free in both processes: as high as possible,
-// so that a brk heap below keeps its room. heap_begin: of the target (the heap may not exist yet).
+// A page-aligned address below 2 GB where `bytes` and a ThreadTable behind them are free in both
+// processes: as high as possible, so that a brk heap below keeps its room. heap_begin: of the
+// target (the heap may not exist yet).
 Result<uint64_t> choose_arena_base(const std::vector<Mapping>& target,
                                    const std::vector<Mapping>& self, uint64_t heap_begin,
                                    uint64_t bytes);
@@ -27,5 +28,10 @@ std::vector<Cluster> make_clusters(const std::vector<AddressRange>& modules, uin
 uint64_t choose_island_base(const std::vector<Mapping>& target,
                             const std::vector<AddressRange>& taken, uint64_t heap_begin,
                             const Cluster& cluster, uint64_t bytes);
+
+// What is free of the user address space, ascending, page-aligned: room for stacks and a heap is
+// not.
+std::vector<AddressRange> free_ranges(const std::vector<Mapping>& target,
+                                      const std::vector<AddressRange>& taken, uint64_t heap_begin);
 
 }  // namespace dj

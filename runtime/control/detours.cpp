@@ -31,7 +31,8 @@ arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerA
 arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
                                 const std::vector<HandlerAbi>& abis, const Linked* code) {
   arch::DetourRequest request;
-  request.region = site.original;
+  request.region = std::span(site.original).first(site.displaced);
+  request.guards = site.guards();
   request.original = site.address;
   request.handlers_at = site.handlers_at;
   request.form = form;
@@ -82,6 +83,14 @@ uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis)
   return bytes;
 }
 
+// e9 rel32 at the address that the site's jump leads to.
+Status CodeIslands::write_stub(SessionMemory& memory, const PatchSite& site) {
+  DJ_TRY(std::vector<uint8_t> jump, arch::encode_jump(site.form->stub, site.detour));
+  std::span<uint8_t> view = memory.stub_view(site.form->stub, jump.size());
+  std::copy(jump.begin(), jump.end(), view.begin());
+  return ok_status();
+}
+
 Result<CodeIslands> CodeIslands::link_all(SessionMemory& memory, uint64_t code_bytes,
                                           const LinkCode& link) {
   CodeIslands islands;
@@ -104,7 +113,8 @@ Status CodeIslands::build(SessionMemory& memory, PatchSite& site,
   while (&memory.islands()[index] != island) {
     index++;
   }
-  return build_in(*island, linked_[index], site, abis);
+  DJ_TRY_DO(build_in(*island, linked_[index], site, abis));
+  return site.jump && site.form ? write_stub(memory, site) : ok_status();
 }
 
 Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site,

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "runtime/control/os_error.h"
+#include "runtime/control/stubs.h"
 #include "runtime/control/thread_moves.h"
 #include "runtime/shared/trap.h"
 
@@ -23,6 +25,9 @@ std::string to_string(const InstalledSite& site) {
   std::string state = site_state_name(site.state);
   if (!site.reason.empty()) {
     state += ": " + site.reason;
+  }
+  if (site.guards != 0) {
+    state += fmt::format(", {} guard traps", site.guard_traps);
   }
   return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, site.symbol, site.module,
                      state);
@@ -79,6 +84,14 @@ uint64_t Installation::detour_bytes() const {
     bytes += site.state == SiteState::Registered ? detours * detour_room(site, abis_) : 0;
   }
   return bytes;
+}
+
+ChooseStubs Installation::stub_chooser() {
+  return [this](std::vector<AddressRange> free, const auto& islands) {
+    StubSpace space(std::move(free));
+    choose_stubs(all_sites(), space, islands);
+    return space.pages();
+  };
 }
 
 Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link) {
@@ -210,6 +223,18 @@ Status Installation::disarm(Stopped& stopped) {
   return damage.empty() ? ok_status() : Status(Error{damage});
 }
 
+uint64_t Installation::guard_traps(const PatchSite& site) const {
+  uint64_t sum = 0;
+  if (site.guards() != 0 && trap_.installed()) {
+    const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
+    for (auto [address, detour] : trap_entries_of(site)) {
+      const abi::TrapEntry* entry = abi::trap_table_find(table, address);
+      sum += entry != nullptr ? abi::load(&entry->hits) : 0;
+    }
+  }
+  return sum;
+}
+
 std::vector<InstalledSite> Installation::sites() const {
   std::vector<InstalledSite> out;
   for (const PatchSite& place : patches_.sites) {
@@ -224,6 +249,8 @@ std::vector<InstalledSite> Installation::sites() const {
       site.state = place.state;
       site.reason = place.reason;
       site.jump = place.jump;
+      site.guards = static_cast<unsigned>(std::popcount(place.guards()));
+      site.guard_traps = guard_traps(place);
       for (const PatchCall& call : place.calls) {
         if (call.site == id) {
           site.handlers.emplace_back(call.handler, call.enabled);

@@ -35,8 +35,10 @@ struct InstalledSite {
   std::string symbol;    // "symbol+0x12"
   std::string module;    // path
   SiteState state = SiteState::Skipped;
-  std::string reason;  // of Int3 and Skipped
-  bool jump = false;   // of Registered: not int3
+  std::string reason;        // of Int3 and Skipped
+  bool jump = false;         // of Registered: not int3
+  unsigned guards = 0;       // int3 bytes that the jump keeps
+  uint64_t guard_traps = 0;  // how often somebody arrived at one of them
   // Its handlers, in registration order, and whether each is switched on.
   std::vector<std::pair<HandlerId, bool>> handlers;
 };
@@ -65,6 +67,9 @@ class Installation {
   std::vector<AddressRange> island_modules() const;
   uint64_t detour_bytes() const;
 
+  // For SessionMemory::create(): gives every guarded or punned jump an address to lead to.
+  ChooseStubs stub_chooser();
+
   // Links the code (code_bytes: link_bytes(image)) and writes all detours and the trap table. The
   // arena must be formatted. Sites that cannot be reached become Skipped. The target may run
   // meanwhile.
@@ -90,6 +95,7 @@ class Installation {
   void write_biases(const abi::Header& header) const;
   SiteList all_sites();
   SiteList all_hooks();
+  uint64_t guard_traps(const PatchSite& site) const;
   Status choose_detour(SessionMemory& memory, PatchSite& site);
 
   // The detour of an aggregated site for one set of enabled calls.

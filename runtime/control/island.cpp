@@ -40,31 +40,34 @@ std::optional<uint64_t> Island::reserve(uint64_t bytes) {
 }
 
 // The legal displacements are value + any subset of the free bits: from a lower bound the next
-// legal one is found by raising the lowest free bits, so a search costs a few steps a free range,
-// not one an address.
-std::optional<uint64_t> Island::reserve(uint64_t bytes, const DisplacementPattern& pattern) {
+// legal one is found by raising the lowest free bits, in a few steps.
+uint64_t next_fitting(const DisplacementPattern& pattern, uint64_t from) {
   const uint64_t next = pattern.jump + 5;
   const uint32_t value = pattern.value & pattern.mask;
+  for (;;) {
+    uint32_t bits = static_cast<uint32_t>(from - next);
+    uint32_t wrong = (bits & pattern.mask) ^ value;
+    if (wrong == 0) {
+      return from;
+    }
+    // Everything below the highest wrong bit becomes minimal; if that bit must fall, a free bit
+    // above carries.
+    int top = 31 - std::countl_zero(wrong);
+    uint64_t low_bits = (uint64_t{2} << top) - 1;
+    uint64_t fixed = (uint64_t{bits} & ~low_bits) | (value & low_bits);
+    if ((value >> top & 1) == 0) {
+      fixed += low_bits + 1;  // the bits above may now be wrong: the next round repairs them
+    }
+    from += fixed - bits;
+  }
+}
+
+std::optional<uint64_t> Island::reserve(uint64_t bytes, const DisplacementPattern& pattern) {
   for (const auto& [begin, end] : free_) {
-    for (uint64_t address = begin; address + bytes <= end;) {
-      int64_t distance = static_cast<int64_t>(address - next);
-      if (distance != static_cast<int32_t>(distance)) {
-        break;
-      }
-      uint32_t bits = static_cast<uint32_t>(distance);
-      uint32_t wrong = (bits & pattern.mask) ^ value;
-      if (wrong == 0) {
-        return take(address, bytes);
-      }
-      // Everything below the highest wrong bit becomes minimal; if that bit must fall, a free bit
-      // above carries.
-      int top = 31 - std::countl_zero(wrong);
-      uint64_t low_bits = (uint64_t{2} << top) - 1;
-      uint64_t fixed = (uint64_t{bits} & ~low_bits) | (value & low_bits);
-      if ((value >> top & 1) == 0) {
-        fixed += low_bits + 1;  // the bits above may now be wrong: the next round repairs them
-      }
-      address += fixed - bits;
+    uint64_t address = next_fitting(pattern, begin);
+    int64_t distance = static_cast<int64_t>(address - (pattern.jump + 5));
+    if (address + bytes <= end && distance == static_cast<int32_t>(distance)) {
+      return take(address, bytes);
     }
   }
   return std::nullopt;

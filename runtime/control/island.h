@@ -17,6 +17,10 @@ struct DisplacementPattern {
   uint32_t value = 0, mask = 0;
 };
 
+// The lowest address >= from to which a jump with this pattern may lead. Distances are taken modulo
+// 4 GB: the caller looks whether the address is in reach.
+uint64_t next_fitting(const DisplacementPattern& pattern, uint64_t from);
+
 class Island {
  public:
   // `working`: djtap's view of the same pages. Does not own it (SessionMemory does).

@@ -8,9 +8,24 @@ void PatchSite::skip(std::string why) {
   reason = std::move(why);
 }
 
+void PatchSite::fall_back_to_int3(std::string why) {
+  CHECK(form && state == SiteState::Registered);
+  const long at = form->int3_at, length = form->int3_length;
+  original = std::vector<uint8_t>(original.begin() + at, original.begin() + at + length);
+  displaced = static_cast<uint32_t>(length);
+  address += form->int3_at;
+  handlers_at = 0;
+  jump = false;
+  form.reset();
+  reason = std::move(why);
+}
+
 std::vector<uint8_t> PatchSite::patched() const {
   if (!jump) {
     return {arch::kInt3};
+  }
+  if (form) {
+    return arch::writes(form->region, form->placement, form->stub).front().bytes;
   }
   Result<std::vector<uint8_t>> bytes = arch::encode_jump(address, detour);
   CHECK(bytes.ok());  // the detour could be built there, so it is in reach

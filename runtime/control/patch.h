@@ -3,11 +3,13 @@
 // use them.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "arch/x86_64/detour.h"
+#include "arch/x86_64/placement.h"
 #include "compiler/plan.h"
 #include "runtime/control/site_state.h"
 
@@ -21,14 +23,28 @@ struct PatchCall {
   bool enabled = true;  // else the detour leaves it out
 };
 
+// JumpForm: how the jump of a site is written when it is not simply e9 rel32 to its detour. Its
+// displacement must fit a pattern (arch/x86_64/placement.h), so it leads to a stub that has an
+// address of that pattern, and the stub jumps to the detour. Runtime addresses.
+struct JumpForm {
+  arch::Region region;
+  std::vector<arch::Placement> placements;  // what is possible, best first
+  arch::Placement placement;                // the one of them that was chosen
+  uint64_t stub = 0;                        // 0: none chosen yet
+  // The instruction that an int3 goes over if none can be: offset in the region, and length.
+  uint8_t int3_at = 0, int3_length = 0;
+};
+
 struct PatchSite {
   uint64_t address = 0;  // runtime address of the first patched byte (IA)
   size_t module = 0;     // index into the session's modules
-  std::vector<uint8_t>
-      original;              // bytes of the region in the file: whole DCR, or the one instruction
-  uint32_t handlers_at = 0;  // see arch::DetourRequest
-  bool jump = false;         // 5-byte jump, else int3
-  bool hook = false;         // system call hook: calls the agent, no handlers
+  // Bytes in the file: the whole DCR or the one instruction, and what else patched() covers.
+  std::vector<uint8_t> original;
+  uint32_t displaced = 0;                   // bytes of `original` that go into the detour
+  uint32_t handlers_at = 0;                 // see arch::DetourRequest
+  bool jump = false;                        // 5-byte jump, else int3
+  std::shared_ptr<JumpForm> form;           // of a jump that is not plain
+  bool hook = false;                        // system call hook: calls the agent, no handlers
   std::vector<PatchCall> calls;             // in registration order
   std::vector<SiteId> owners;               // Plan sites that this place belongs to
   std::string name;                         // of the function or system call, for the log
@@ -40,6 +56,11 @@ struct PatchSite {
   std::vector<std::pair<uint32_t, uint64_t>>
       copies;  // (offset in region, address of that instruction's copy)
 
+  // Bit i: the jump keeps an int3 at address + i, whose traps go on in the detour.
+  uint32_t guards() const { return jump && form ? form->placement.guards : 0; }
+  bool traps() const { return !jump || guards() != 0; }
+  // No jump can be: one int3 instead.
+  void fall_back_to_int3(std::string why);
   uint64_t pivot() const { return address + handlers_at; }
   // The target's text has patched() now.
   bool armed() const { return state == SiteState::Int3 || state == SiteState::Optimized; }

@@ -47,6 +47,12 @@ const std::string& site_name(const Site& site) {
   return site.symbol.empty() ? site.function : site.symbol;
 }
 
+// A jump of five free bytes. Hooks must be that: they stand before any int3 may.
+bool is_plain(const Candidate& c) {
+  return c.region.verdict == arch::Verdict::Ok &&
+         arch::placements(c.region).front().tactic == arch::Tactic::Plain;
+}
+
 // Planner: the patches of one module. Empty `trap_reason`: int3 sites are allowed.
 class Planner {
  public:
@@ -61,7 +67,7 @@ class Planner {
   }
   void add_sites(ModuleCodes& codes);
   // Checks all; true if an int3 is among the probes.
-  bool check();
+  bool check(arch::Guards guards);
   // An essential hook that cannot be: its reason; else empty.
   std::string missing_hook() const;
   // Appends to the plan. int3_refused: why no int3 may be installed; empty: it may.
@@ -71,9 +77,11 @@ class Planner {
   void add_exits(SiteId id);
   void skip_site(SiteId id, std::string reason);
   bool is_jump(const Candidate& c) const {
-    return c.region.verdict == arch::Verdict::Ok && (options_.optimize || c.hook);
+    return c.region.verdict == arch::Verdict::Ok && (c.hook ? is_plain(c) : options_.optimize);
   }
   std::string problem(const Candidate& c, const std::string& int3_refused) const;
+  uint64_t insn_length(uint64_t address) const;
+  Result<std::shared_ptr<JumpForm>> make_form(const Candidate& c) const;
   Result<PatchSite> make(const Candidate& c) const;
   void join(PatchSite& place, SiteId id) const;
 
@@ -146,7 +154,7 @@ void Planner::add_sites(ModuleCodes& codes) {
   }
 }
 
-bool Planner::check() {
+bool Planner::check(arch::Guards guards) {
   if (code_ == nullptr || candidates_.empty()) {
     return false;
   }
@@ -154,7 +162,7 @@ bool Planner::check() {
   for (const Candidate& c : candidates_) {
     regions.push_back(c.region);
   }
-  code_->checker->check(regions);
+  code_->checker->check(regions, guards);
   bool int3 = false;
   for (size_t i = 0; i < regions.size(); i++) {
     candidates_[i].region = regions[i];
@@ -175,14 +183,15 @@ bool Planner::check() {
       return culprit;
     });
   }
-  return candidates_.size() < before ? check() : int3;
+  return candidates_.size() < before ? check(guards) : int3;
 }
 
 std::string Planner::missing_hook() const {
   for (const Candidate& c : candidates_) {
-    if (c.hook && c.essential && c.region.verdict != arch::Verdict::Ok) {
-      return "a system call in " + module_.path +
-             " cannot be hooked: " + arch::verdict_name(c.region.verdict);
+    if (c.hook && c.essential && !is_plain(c)) {
+      arch::Verdict why =
+          c.region.verdict == arch::Verdict::Ok ? c.region.obstacle : c.region.verdict;
+      return "a system call in " + module_.path + " cannot be hooked: " + arch::verdict_name(why);
     }
   }
   return "";
@@ -194,6 +203,32 @@ std::string Planner::problem(const Candidate& c, const std::string& int3_refused
     return arch::verdict_name(c.region.verdict);
   }
   return is_jump(c) ? "" : int3_refused;
+}
+
+// 0: undecodable.
+uint64_t Planner::insn_length(uint64_t address) const {
+  arch::Insn insn;
+  std::span<const uint8_t> bytes;
+  for (uint64_t room = 15; room > 0 && bytes.empty(); room--) {
+    bytes = code_->at(address, room);
+  }
+  return arch::decode(bytes, address, insn) ? insn.length : 0;
+}
+
+Result<std::shared_ptr<JumpForm>> Planner::make_form(const Candidate& c) const {
+  auto form = std::make_shared<JumpForm>();
+  form->region = c.region;
+  form->placements = arch::placements(c.region);
+  form->region.address += module_.bias;
+  form->region.pivot += c.region.pivot != 0 ? module_.bias : 0;
+  for (arch::Placement& placement : form->placements) {
+    placement.jump += module_.bias;
+  }
+  bool has_pivot = c.region.pivot > c.region.address;
+  uint64_t at = has_pivot ? c.region.pivot : c.region.address;
+  form->int3_at = static_cast<uint8_t>(at - c.region.address);
+  form->int3_length = static_cast<uint8_t>(insn_length(at));
+  return form->int3_length == 0 ? Result<std::shared_ptr<JumpForm>>(Error{"undecodable"}) : form;
 }
 
 Result<PatchSite> Planner::make(const Candidate& c) const {
@@ -209,19 +244,24 @@ Result<PatchSite> Planner::make(const Candidate& c) const {
   } else {
     // One instruction: the one that the handlers precede.
     address = has_pivot ? c.region.pivot : address;
-    arch::Insn insn;
-    std::span<const uint8_t> bytes;
-    for (uint64_t room = 15; room > 0 && bytes.empty(); room--) {
-      bytes = code_->at(address, room);
-    }
-    if (!arch::decode(bytes, address, insn)) {
+    length = insn_length(address);
+    if (length == 0) {
       return Error{"undecodable"};
     }
-    length = insn.length;
     if (c.region.verdict == arch::Verdict::Ok) {
       place.reason = "--no-optimize";
     } else {
       place.reason = arch::verdict_name(c.region.verdict);
+    }
+  }
+  place.displaced = static_cast<uint32_t>(length);
+  if (place.jump && !is_plain(c)) {
+    DJ_TRY(place.form, make_form(c));
+    // The longest form's bytes: what is displaced is known when the form is chosen.
+    for (const arch::Placement& form : place.form->placements) {
+      uint64_t window = form.prefix + 5;
+      length = std::max<uint64_t>({length, form.length, window});
+      place.displaced = std::max<uint32_t>(place.displaced, form.length);
     }
   }
   std::span<const uint8_t> bytes = code_->at(address, length);
@@ -260,7 +300,7 @@ void Planner::finish(const std::string& int3_refused) {
   }
   std::map<uint64_t, PatchSite> places;
   for (const Candidate& c : candidates_) {
-    if (c.hook ? c.region.verdict != arch::Verdict::Ok : refused.count(c.site) != 0) {
+    if (c.hook ? !is_plain(c) : refused.count(c.site) != 0) {
       continue;
     }
     Result<PatchSite> place = make(c);
@@ -278,7 +318,8 @@ void Planner::finish(const std::string& int3_refused) {
 }
 
 bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
-                  const PatchOptions& options, bool with_trap, PatchPlan& out) {
+                  const PatchOptions& options, bool with_trap, PatchPlan& out,
+                  arch::Guards guards = arch::Guards::None) {
   std::vector<Planner> planners;
   for (size_t i = 0; i < modules.size(); i++) {
     planners.emplace_back(plan, modules, i, options, out);
@@ -295,10 +336,10 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   std::string missing;
   for (Planner& planner : planners) {
     planner.add_sites(codes);
-    int3 = planner.check() || int3;
+    int3 = planner.check(guards) || int3;
     missing = missing.empty() ? planner.missing_hook() : missing;
   }
-  if (int3 && !with_trap) {
+  if ((int3 && !with_trap) || (!missing.empty() && guards != arch::Guards::None)) {
     return true;
   }
   for (Planner& planner : planners) {
@@ -311,7 +352,7 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
 
 bool PatchPlan::needs_trap() const {
   return std::any_of(sites.begin(), sites.end(), [](const PatchSite& s) {
-    return s.state == SiteState::Registered && !s.jump;
+    return s.state == SiteState::Registered && s.traps();
   });
 }
 
@@ -319,8 +360,14 @@ PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& module
                        ModuleCodes& codes, const PatchOptions& options) {
   PatchPlan out;
   if (plan_modules(plan, modules, codes, options, false, out)) {
+    // Guards need SIGTRAP as int3 sites do; where it cannot be had, plain jumps remain.
     out = {};
-    plan_modules(plan, modules, codes, options, true, out);
+    arch::Guards guards =
+        options.optimize && options.guards ? arch::Guards::WhereNeeded : arch::Guards::None;
+    if (plan_modules(plan, modules, codes, options, true, out, guards)) {
+      out = {};
+      plan_modules(plan, modules, codes, options, true, out);
+    }
   }
   return out;
 }

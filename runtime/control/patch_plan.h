@@ -13,6 +13,7 @@ namespace dj {
 
 struct PatchOptions {
   bool optimize = true;  // false: every site stays an int3
+  bool guards = true;    // false: plain jumps only
   bool use_rseq = true;  // handlers trust the rseq area: hook vfork and clone
 };
 

@@ -107,7 +107,7 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
         got, [bytes](void* p) { munmap(p, bytes + sizeof(abi::ThreadTable)); });
     return ok_status();
   }
-  InstallOptions options{input.optimize, input.use_rseq};
+  InstallOptions options{.optimize = input.optimize, .use_rseq = input.use_rseq};
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
                                                           process->modules, codes, options));
   if (process->stopped) {
@@ -121,7 +121,8 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
          SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,
-                               installation.island_modules(), island_bytes));
+                               installation.island_modules(), island_bytes,
+                               installation.stub_chooser()));
   memory_.emplace(std::move(memory));
   installation_.emplace(std::move(installation));
   if (!process->is_child) let_go();  // a running target need not wait while code is linked

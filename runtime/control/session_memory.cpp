@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -24,7 +25,8 @@ uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
 Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_base,
                                             uint64_t arena_bytes,
                                             const std::vector<AddressRange>& modules,
-                                            uint64_t island_bytes) {
+                                            uint64_t island_bytes,
+                                            const ChooseStubs& choose_stubs) {
   SessionMemory memory;
   memory.arena_base_ = arena_base;
   memory.arena_bytes_ = page_up(arena_bytes);
@@ -42,10 +44,20 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
       memory.served_.push_back(cluster.span);
     }
   }
+  std::vector<std::pair<AddressRange, AddressRange>> islands;
+  for (size_t i = 0; i < bases.size(); i++) {
+    islands.push_back({memory.served_[i], {bases[i], bases[i] + memory.island_bytes_}});
+  }
+  if (choose_stubs) {
+    memory.stubs_ = choose_stubs(free_ranges(maps, taken, status.heap_begin), islands);
+  }
+  uint64_t file_bytes = memory.arena_bytes_ + bases.size() * memory.island_bytes_;
+  for (const AddressRange& range : memory.stubs_) {
+    file_bytes += range.end - range.begin;
+  }
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   uint64_t remote_fd = 0;
-  DJ_TRY_DO(memory.create_file(call, memory.arena_bytes_ + bases.size() * memory.island_bytes_,
-                               remote_fd));
+  DJ_TRY_DO(memory.create_file(call, file_bytes, remote_fd));
   Status mapped = memory.map_all(call, remote_fd, bases);
   DJ_TRY(int64_t closed, call.syscall(SYS_close, {remote_fd}));
   static_cast<void>(closed);
@@ -90,18 +102,31 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
   DJ_TRY_DO(map_threads(call));
   uint64_t offset = arena_bytes_;
   for (uint64_t base : island_bases) {
-    DJ_TRY(at,
-           call.checked("mmap of a code island", SYS_mmap,
-                        {base, island_bytes_, PROT_READ | PROT_EXEC, shared, remote_fd, offset}));
-    CHECK(at == base);
-    void* view = mmap(nullptr, island_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
-                      static_cast<off_t>(offset));
-    if (view == MAP_FAILED) {
-      return os_error("cannot map a code island");
-    }
-    islands_.emplace_back(base, std::span(static_cast<uint8_t*>(view), island_bytes_));
+    std::span<uint8_t> view;
+    DJ_TRY_DO(map_code(call, remote_fd, {base, base + island_bytes_}, offset, &view));
+    islands_.emplace_back(base, view);
     offset += island_bytes_;
   }
+  for (const AddressRange& range : stubs_) {
+    DJ_TRY_DO(map_code(call, remote_fd, range, offset, &stub_views_.emplace_back()));
+    offset += range.end - range.begin;
+  }
+  return ok_status();
+}
+
+Status SessionMemory::map_code(RemoteCall& call, uint64_t remote_fd, const AddressRange& range,
+                               uint64_t offset, std::span<uint8_t>* view) {
+  const uint64_t bytes = range.end - range.begin;
+  DJ_TRY(uint64_t at, call.checked("mmap of a code island", SYS_mmap,
+                                   {range.begin, bytes, PROT_READ | PROT_EXEC,
+                                    MAP_SHARED | MAP_FIXED_NOREPLACE, remote_fd, offset}));
+  CHECK(at == range.begin);
+  void* mine =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(offset));
+  if (mine == MAP_FAILED) {
+    return os_error("cannot map a code island");
+  }
+  *view = std::span(static_cast<uint8_t*>(mine), bytes);
   return ok_status();
 }
 
@@ -135,11 +160,16 @@ SessionMemory::SessionMemory(SessionMemory&& other) noexcept
       arena_mapped_(std::exchange(other.arena_mapped_, false)),
       threads_mapped_(std::exchange(other.threads_mapped_, false)),
       islands_(std::exchange(other.islands_, {})),
-      served_(std::move(other.served_)) {}
+      served_(std::move(other.served_)),
+      stubs_(std::move(other.stubs_)),
+      stub_views_(std::exchange(other.stub_views_, {})) {}
 
 SessionMemory::~SessionMemory() {
   for (Island& island : islands_) {
     munmap(island.view(island.base(), island_bytes_).data(), island_bytes_);
+  }
+  for (std::span<uint8_t> view : stub_views_) {
+    if (!view.empty()) munmap(view.data(), view.size());
   }
   if (arena_mapped_) {
     munmap(reinterpret_cast<void*>(arena_base_), arena_bytes_);
@@ -163,6 +193,14 @@ Island* SessionMemory::island_near(uint64_t address) {
     }
   }
   return nullptr;
+}
+
+std::span<uint8_t> SessionMemory::stub_view(uint64_t address, uint64_t bytes) {
+  auto range = std::upper_bound(stubs_.begin(), stubs_.end(), address,
+                                [](uint64_t at, const AddressRange& r) { return at < r.end; });
+  CHECK(range != stubs_.end() && range->contains(address) && address + bytes <= range->end);
+  return stub_views_[static_cast<size_t>(range - stubs_.begin())].subspan(address - range->begin,
+                                                                          bytes);
 }
 
 uint64_t SessionMemory::inode() const {

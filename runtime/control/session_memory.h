@@ -4,7 +4,9 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "compiler/result.h"
@@ -15,13 +17,20 @@
 
 namespace dj {
 
+// Chooses where stubs will lie, when the islands have their places: free ranges, and for each
+// island what it serves and where it is; returns the pages to map.
+using ChooseStubs = std::function<std::vector<AddressRange>(
+    std::vector<AddressRange> free,
+    const std::vector<std::pair<AddressRange, AddressRange>>& islands)>;
+
 class SessionMemory {
  public:
   // Creates the memfd in the target, maps `arena_bytes` at `arena_base` (rw-) in both, and one
   // island of `island_bytes` for every cluster of `modules`. All of it is zero.
   static Result<SessionMemory> create(Stopped& stopped, uint64_t arena_base, uint64_t arena_bytes,
                                       const std::vector<AddressRange>& modules,
-                                      uint64_t island_bytes);
+                                      uint64_t island_bytes,
+                                      const ChooseStubs& choose_stubs = nullptr);
   SessionMemory(SessionMemory&& other) noexcept;
   SessionMemory& operator=(SessionMemory&&) = delete;
   ~SessionMemory();
@@ -32,6 +41,8 @@ class SessionMemory {
   std::deque<Island>& islands() { return islands_; }
   // The island that serves code at `address`; null: none is near.
   Island* island_near(uint64_t address);
+  // djtap's view of [address, address + bytes) of the stubs' pages.
+  std::span<uint8_t> stub_view(uint64_t address, uint64_t bytes);
   int fd() const { return fd_; }
   uint64_t inode() const;  // finds the memory in /proc/*/maps
 
@@ -40,11 +51,15 @@ class SessionMemory {
   Status create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd);
   Status map_threads(RemoteCall& call);
   Status map_all(RemoteCall& call, uint64_t remote_fd, const std::vector<uint64_t>& island_bases);
+  Status map_code(RemoteCall& call, uint64_t remote_fd, const AddressRange& range, uint64_t offset,
+                  std::span<uint8_t>* view);
   int fd_ = -1;
   uint64_t arena_base_ = 0, arena_bytes_ = 0, island_bytes_ = 0;
   bool arena_mapped_ = false, threads_mapped_ = false;
   std::deque<Island> islands_;
-  std::vector<AddressRange> served_;  // by island: span of its modules
+  std::vector<AddressRange> served_;            // by island: span of its modules
+  std::vector<AddressRange> stubs_;             // ascending
+  std::vector<std::span<uint8_t>> stub_views_;  // of each
 };
 
 // Maps djtap's own ThreadTable, for a session without a target too. False: the place is taken.

@@ -44,12 +44,16 @@ Status Installation::choose_detour(SessionMemory& memory, PatchSite& site) {
       }
       variant->second = {site.detour, site.copies};
     }
+    if (!fresh && site.jump && site.form) {
+      site.detour = variant->second.detour;
+      DJ_TRY_DO(code_->write_stub(memory, site));
+    }
     site.detour = variant->second.detour;
     site.copies = variant->second.copies;
   }
-  if (!site.jump) {
-    auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
-    CHECK(abi::trap_table_insert(table, site.address, site.detour));
+  auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
+  for (auto [address, detour] : trap_entries_of(site)) {
+    CHECK(abi::trap_table_insert(table, address, detour));
   }
   return ok_status();
 }

@@ -114,9 +114,10 @@ void Detouring::add(const PatchSite& site) {
   if (!site.jump) {
     return;
   }
+  const size_t written = site.patched().size();
   for (auto [offset, copy] : site.copies) {
     // With handlers inside the region whoever is before them goes through them too.
-    if (offset > 0 && (offset < 5 || offset <= site.handlers_at)) {
+    if (offset > 0 && (offset < written || offset <= site.handlers_at)) {
       moves_[site.address + offset] = copy;
     }
   }

@@ -45,21 +45,35 @@ bool has_handler(const abi::AppAction& action) {
 
 }  // namespace
 
+std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site) {
+  std::vector<std::pair<uint64_t, uint64_t>> entries;
+  if (!site.jump) {
+    entries.emplace_back(site.address, site.detour);
+  }
+  for (auto [offset, copy] : site.copies) {
+    if (offset > 0 && offset < 32 && (site.guards() >> offset & 1) != 0) {
+      entries.emplace_back(site.address + offset, copy);
+    }
+  }
+  return entries;
+}
+
 Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
                        const std::vector<PatchSite>& sites) {
-  uint64_t count =
-      static_cast<uint64_t>(std::count_if(sites.begin(), sites.end(), [](const PatchSite& s) {
-        return s.state == SiteState::Registered && !s.jump;
-      }));
-  if (table == 0 || abi::trap_table_bytes(count, cpus) > bytes) {
-    return Error{"too many int3 sites (" + std::to_string(count) +
+  std::vector<std::pair<uint64_t, uint64_t>> entries;
+  for (const PatchSite& site : sites) {
+    if (site.state == SiteState::Registered) {
+      auto more = trap_entries_of(site);
+      entries.insert(entries.end(), more.begin(), more.end());
+    }
+  }
+  if (table == 0 || abi::trap_table_bytes(entries.size(), cpus) > bytes) {
+    return Error{"too many int3 and guard bytes (" + std::to_string(entries.size()) +
                  ") for this session's look-up table"};
   }
-  abi::trap_table_init(&table_at(table), count, cpus);
-  for (const PatchSite& site : sites) {
-    if (site.state == SiteState::Registered && !site.jump) {
-      CHECK(abi::trap_table_insert(&table_at(table), site.address, site.detour));
-    }
+  abi::trap_table_init(&table_at(table), entries.size(), cpus);
+  for (auto [address, detour] : entries) {
+    CHECK(abi::trap_table_insert(&table_at(table), address, detour));
   }
   return ok_status();
 }

@@ -34,7 +34,10 @@ class TrapSetup {
   std::vector<pid_t> blocked_;                   // threads that had SIGTRAP blocked
 };
 
-// Enters every int3 site into the table at `table` (arena address, `bytes` of room).
+// The addresses of this site where a SIGTRAP may come from, and where each goes on.
+std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site);
+// Enters every int3 and guard byte of Registered sites into the table at `table` (arena address,
+// `bytes` of room).
 Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
                        const std::vector<PatchSite>& sites);
 

@@ -110,6 +110,7 @@ struct Trial {
   }
   void install(Stopped& stopped, PatchOptions options = {}) {
     std::string why;
+    options.guards = false;  // the SIGTRAP action written by hand knows one int3 only
     options.use_rseq = can_trust_rseq(true, modules, codes, &why);
     Result<uint64_t> base =
         choose_arena_base(read_maps(stopped.pid()).value(), read_maps(0).value(),
@@ -124,7 +125,8 @@ struct Trial {
     installation.emplace(made.take());
     Result<SessionMemory> created =
         SessionMemory::create(stopped, layout.base, layout.bytes, installation->island_modules(),
-                              kCodeBytes + installation->detour_bytes());
+                              kCodeBytes + installation->detour_bytes(),
+                              installation->stub_chooser());
     ASSERT_TRUE(created.ok()) << created.error().message;
     memory.emplace(created.take());
     Status placed =

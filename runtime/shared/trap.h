@@ -12,6 +12,7 @@ namespace dj::abi {
 struct TrapEntry {
   uint64_t address;  // of the int3; 0: empty
   uint64_t detour;   // where to go on
+  uint64_t hits;     // how often it was reached
 };
 
 constexpr uint32_t kTrapWays = 4;

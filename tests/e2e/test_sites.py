@@ -39,7 +39,7 @@ def test_short_functions_name_their_reason(djtap_once):
     result = djtap_once("--probes", "-e", 'probe func("short_*") { n++ }', "-c", victim("short"))
     states = {site.symbol.split("+")[0]: site for site in result.sites}
     assert states["short_padded"].state == "OPTIMIZED", result
-    assert states["short_loop"].state != "OPTIMIZED" and states["short_loop"].reason, result
+    assert states["short_loop"].state == "OPTIMIZED" and states["short_loop"].reason.startswith("guarded, "), result
     assert states["short_ret"].state != "OPTIMIZED" and states["short_ret"].reason, result
 
 
@@ -47,6 +47,14 @@ def test_int3_everywhere_where_jumps_would_do(djtap_once):
     script = 'probe func("work"), func("main") { n++ } probe func("work").return { r++ }'
     result = djtap_once("--no-optimize", "--probes", "-e", script, "-c", victim("count"))
     assert result.sites and {site.state for site in result.sites} == {"INT3"}, result
+
+
+def test_a_guard_byte_counts_who_arrives(djtap_once):
+    """The loop's head lies inside the jump: whoever comes back there traps and goes on in the detour."""
+    result = djtap_once("-v", "-e", 'probe func("short_loop") { n++ }', "-c", victim("short"))
+    assert result.returncode == 0 and result.globals == {"n": 200} and result.facts["short_loop"] == 200, result
+    traps = [int(count) for count in re.findall(r"\[OPTIMIZED: guarded, (\d+) guard traps\]", result.stderr)]
+    assert traps and traps[-1] == sum(5 * k - 1 for k in range(1, 201)), result
 
 
 DUMPS = {"tokens": "parse", "ast": "parse", "program": "check", "plan": "resolve", "ir": "lower", "asm": "lower"}
