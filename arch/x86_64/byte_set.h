@@ -14,6 +14,9 @@ class ByteSet {
     const uint64_t at = address - low_;
     if (at < size_) words_[at / 64] |= uint64_t(1) << (at % 64);
   }
+  void fill() {
+    for (uint64_t& word : words_) word = ~uint64_t(0);
+  }
   bool has(uint64_t address) const {
     const uint64_t at = address - low_;
     return at < size_ && (words_[at / 64] >> (at % 64) & 1);

@@ -112,10 +112,6 @@ void Checker::Impl::forbid(Region& region, Verdict verdict, uint64_t culprit) co
   leave_breakpoint(region, verdict, culprit, module.bytes(handler_address(region)));
 }
 
-namespace {
-
-// Procedure linkage tables are code of nobody, full of `jmp *displacement(%rip)`: is `at` a byte of
-// such a displacement?
 bool in_linkage_stub(const Module& module, uint64_t at) {
   constexpr uint8_t kJumpIndirect[] = {0xff, 0x25};
   for (uint64_t back = 2; back < 6; back++) {
@@ -125,8 +121,6 @@ bool in_linkage_stub(const Module& module, uint64_t at) {
   }
   return false;
 }
-
-}  // namespace
 
 // Is the byte pattern at reference.at really an instruction (or operand) of the program?
 bool Checker::Impl::confirmed(const Reference& reference) {
@@ -219,24 +213,6 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
   return targets;
 }
 
-// Check 8: code that nobody may change.
-void check_refused(const Checker::Impl& impl, std::vector<Region>& regions, Guards guards) {
-  const auto keep_off = [&](Region& region, const std::vector<FunctionRange>& ranges,
-                            Verdict verdict) {
-    const uint32_t own = guards == Guards::None ? region.length : region.first;
-    if (overlaps(ranges, region.address, region.address + std::max<uint32_t>(own, 1)))
-      return impl.forbid(region, verdict, 0);
-    for (uint32_t i = own; i < region.stretch; i++) {
-      if (overlaps(ranges, region.address + i, region.address + i + 1))
-        return impl.arrive(region, region.address + i, verdict, region.address + i, guards);
-    }
-  };
-  for (Region& region : regions) {
-    keep_off(region, impl.module.text().rseq_sections, Verdict::RseqSection);
-    if (!refused(region.verdict)) keep_off(region, impl.module.trampolines(), Verdict::Blacklisted);
-  }
-}
-
 // Checks 3 and 4 for what is known by address.
 void check_known_arrivals(const Checker::Impl& impl, Region& region, Guards guards) {
   const ModuleText& text = impl.module.text();
@@ -280,7 +256,7 @@ void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
 
 void check_rules(Checker::Impl& impl, std::vector<Region>& regions, Guards guards) {
   const std::vector<uint64_t> table_targets = check_functions(impl, regions, guards);
-  check_refused(impl, regions, guards);
+  for (Region& region : regions) impl.check_refused(region, guards);
   check_arrivals(impl, regions, table_targets, guards);
   if (guards == Guards::None) return;
   for (Region& region : regions) impl.check_reach(region);
@@ -317,18 +293,41 @@ void judge(Checker::Impl& impl, Judged& judged, std::vector<Region> regions, Gua
 
 }  // namespace
 
+// Check 8: code that nobody may change.
+void Checker::Impl::check_refused(Region& region, Guards guards) const {
+  const auto keep_off = [&](const std::vector<FunctionRange>& ranges, Verdict verdict) {
+    if (ranges.empty()) return;
+    const uint32_t own = guards == Guards::None ? region.length : region.first;
+    if (overlaps(ranges, region.address, region.address + std::max<uint32_t>(own, 1)))
+      return forbid(region, verdict, 0);
+    for (uint32_t i = own; i < region.stretch; i++) {
+      if (overlaps(ranges, region.address + i, region.address + i + 1))
+        return arrive(region, region.address + i, verdict, region.address + i, guards);
+    }
+  };
+  keep_off(module.text().rseq_sections, Verdict::RseqSection);
+  if (!refused(region.verdict)) keep_off(module.trampolines(), Verdict::Blacklisted);
+}
+
 void Checker::Impl::arrive(Region& region, uint64_t target, Verdict verdict, uint64_t culprit,
                            Guards guards) const {
   const uint64_t offset = target - region.address;
-  if (guards == Guards::None || offset < region.first) return forbid(region, verdict, culprit);
+  if (guards == Guards::None) return forbid(region, verdict, culprit);
   if (offset >= region.stretch) return;  // cut before
+  // Addresses in data and operands are sometimes imagined: none leads into an instruction's middle.
+  const bool inside = offset < uint64_t(region.stretch - region.padding) &&
+                      (offset >= 32 || !(region.boundaries >> offset & 1));
+  if (verdict == Verdict::AddressTaken && inside) return;
   const bool off_limits = verdict == Verdict::RseqSection || verdict == Verdict::Blacklisted;
+  if (offset < region.first) return forbid(region, verdict, culprit);
   if (offset < kJumpBytes && region.obstacle == Verdict::Ok) {
     region.obstacle = verdict;
     region.culprit = culprit;
   }
   if (offset < 32 && (region.boundaries >> offset & 1) && !off_limits) {
     region.guards |= 1u << offset;
+  } else if (offset >= kJumpBytes && region.pivot <= region.address && !off_limits) {
+    region.room = uint8_t(std::min<uint64_t>(region.room, offset));  // copied, but not written
   } else {
     cut(region, offset);
     if (region.pivot >= region.address + region.stretch) forbid(region, verdict, culprit);
@@ -344,10 +343,7 @@ void Checker::Impl::arrive_anywhere(Region& region, uint64_t jump, Guards guards
 }
 
 void Checker::Impl::check_reach(Region& region) const {
-  if (region.verdict != Verdict::Ok) return;
-  for (const Placement& placement : placements(region)) {
-    if (reachable(placement, space)) return;
-  }
+  if (region.verdict != Verdict::Ok || best(region, space)) return;
   const bool whole = region.length >= kJumpBytes || region.obstacle == Verdict::Ok;
   forbid(region, whole ? Verdict::OutOfReach : region.obstacle, region.culprit);
 }

@@ -30,6 +30,8 @@ struct Checker::Impl {
   void measure(Region& region, const Function& function, Guards guards) const;
   // No DCR may reach beyond the instruction before address + offset (which is >= first).
   void cut(Region& region, uint64_t offset) const;
+  // Check 8.
+  void check_refused(Region& region, Guards guards) const;
   // Somebody may arrive at `target`, inside the region.
   void arrive(Region& region, uint64_t target, Verdict verdict, uint64_t culprit,
               Guards guards) const;
@@ -38,6 +40,7 @@ struct Checker::Impl {
   // No form of the jump has a target address: an int3 then.
   void check_reach(Region& region) const;
   void forbid(Region& region, Verdict verdict, uint64_t culprit) const;
+  Outcome outcome(Region& region) const;  // and check_reach()
   bool confirmed(const Reference& reference);
 
   Module module;
@@ -58,6 +61,10 @@ void separate(std::vector<Region>& regions, const std::vector<TextRange>& text);
 // precede, and which is the first one of `bytes`.
 void leave_breakpoint(Region& region, Verdict verdict, uint64_t culprit,
                       std::span<const uint8_t> bytes);
+
+// Procedure linkage tables are code of nobody, full of `jmp *displacement(%rip)`: is `at` a byte of
+// such a displacement?
+bool in_linkage_stub(const Module& module, uint64_t at);
 
 constexpr uint32_t kJumpBytes = 5;
 inline uint64_t handler_address(const Region& region) {

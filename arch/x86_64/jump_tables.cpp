@@ -164,17 +164,28 @@ class Resolver {
       }
       const uint64_t target = base + uint64_t(int64_t(entry));
       if (!plausible(target) && (!bounded || i == 0)) return;  // a table's end, or no table at all
-      targets_.insert(target);
+      if (starts_instruction(target)) targets_.insert(target);
     }
     if (!bounded) unknown_ = true;  // longer than we are willing to believe
   }
 
   bool plausible(uint64_t target) const {
-    const Function& function = flow_.function();
-    if (function.inside(target)) return function.find(target) != Function::kNone;
+    if (flow_.function().inside(target)) return starts_instruction(target);
     const FunctionRange* other = module_.function_at(target);
     // A .cold part is never called.
-    return other != nullptr && !module_.arrivals().entered.has(other->begin);
+    return other != nullptr && !module_.arrivals().entered.has(other->begin) &&
+           starts_instruction(target);
+  }
+
+  // False only for what is known to be the middle of an instruction.
+  bool starts_instruction(uint64_t target) const {
+    const Function& function = flow_.function();
+    if (function.inside(target))
+      return target >= function.decoded_end() || function.find(target) != Function::kNone;
+    const FunctionRange* other = module_.function_at(target);
+    if (other == nullptr) return true;
+    const Function part = module_.decode(*other, target + 1);
+    return target >= part.decoded_end() || part.find(target) != Function::kNone;
   }
 
   // The largest index that the code before `load` lets through.

@@ -56,15 +56,19 @@ class Growth {
       if (guards_ != Guards::None && starts_with_endbr(insn.address))
         return no(Verdict::AddressTaken, insn.address);
       region_.boundaries |= 1u << offset;
-      if (arrived_ || guards_ == Guards::Everywhere) region_.guards |= 1u << offset;
-      if (arrived_ && region_.stretch < kJumpBytes) note(insn.address);
+      // Alignment behind a jump or return is dead unless somebody is seen to go there.
+      const bool dead = arrived_ && !called_ && insn.kind == Kind::Nop;
+      if ((arrived_ && !dead) || guards_ == Guards::Everywhere) region_.guards |= 1u << offset;
+      if (arrived_ && !dead && region_.stretch < kJumpBytes) note(insn.address);
     }
     if (region_.stretch == 0) region_.first = insn.length;
     region_.stretch = uint8_t(insn.end() - region_.address);
     if (enough() && region_.length < kJumpBytes) region_.length = region_.stretch;
     if (enough() && (guards_ == Guards::None || region_.stretch >= kStretch)) done_ = true;
     if (done_) return Verdict::Ok;
-    arrived_ = called_ = insn.calls();
+    const bool still_dead = arrived_ && !called_ && insn.kind == Kind::Nop;
+    called_ = insn.calls();
+    arrived_ = called_ || still_dead;
     if (insn.leaves()) return behind_leave(insn);
     if (insn.calls() && guards_ == Guards::None) return no(Verdict::CallNotLast, insn.address);
     return Verdict::Ok;
@@ -75,7 +79,7 @@ class Growth {
     arrived_ = true;
     const bool last = insn.end() >= function_.decoded_end();
     if (insn.address < pivot()) return no(Verdict::FunctionEnd, insn.address);
-    if (guards_ == Guards::Everywhere && !last) return Verdict::Ok;
+    if (guards_ != Guards::None && !last) return Verdict::Ok;
     if (take_padding(insn.end())) return Verdict::Ok;
     return guards_ == Guards::None ? no(Verdict::FunctionEnd, insn.address) : Verdict::Ok;
   }
@@ -85,6 +89,7 @@ class Growth {
     const uint32_t missing = kJumpBytes - region_.stretch;
     if (module_.padding(function_, from, missing) < missing) return false;
     region_.length = region_.stretch = kJumpBytes;
+    region_.padding = uint8_t(missing);
     return done_ = true;
   }
 
@@ -131,13 +136,14 @@ void Checker::Impl::cut(Region& region, uint64_t offset) const {
   }
   if (end >= region.stretch) return;
   region.stretch = uint8_t(end);
+  region.padding = 0;
   region.boundaries &= (1u << end) - 1;
   region.guards &= (1u << end) - 1;
   if (end < kJumpBytes) region.length = region.first;
 }
 
 void Checker::Impl::measure(Region& region, const Function& function, Guards guards) const {
-  region.first = region.stretch = region.length = 0;
+  region.first = region.stretch = region.padding = region.length = 0;
   region.room = 64;
   region.boundaries = region.guards = 0;
   region.obstacle = Verdict::Ok;

@@ -40,6 +40,8 @@ class Module {
   bool is_text(uint64_t address) const { return !bytes(address).empty(); }
   // The outermost function around address; nullptr: none.
   const FunctionRange* function_at(uint64_t address) const;
+  // All of them, sorted, none inside another.
+  const std::vector<FunctionRange>& outermost() const { return outermost_; }
   bool begins_function(uint64_t address) const;
   // Decodes from range.begin to its end, or to the first instruction that begins at `until` or
   // behind it.

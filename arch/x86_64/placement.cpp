@@ -54,7 +54,7 @@ bool fits(const Region& region, uint32_t prefix) {
 }  // namespace
 
 const char* tactic_name(Tactic tactic) {
-  constexpr const char* kNames[] = {"plain", "guarded", "punned", "hopping"};
+  constexpr const char* kNames[] = {"plain", "guarded", "punned"};
   return kNames[size_t(tactic)];
 }
 
@@ -119,6 +119,13 @@ std::optional<uint64_t> reachable(const Placement& placement, const Space& space
   };
   if (const auto above = search(space.image_end + kDetourRoom, space.high)) return above;
   return search(space.low, space.image_begin - kDetourRoom);
+}
+
+std::optional<Placement> best(const Region& region, const Space& space) {
+  for (const Placement& placement : placements(region)) {
+    if (reachable(placement, space)) return placement;
+  }
+  return std::nullopt;
 }
 
 }  // namespace dj::arch

@@ -5,7 +5,6 @@
 //   guarded    e9 d0 cc d2 d3                 instructions inside the window are int3
 //   prefixed   2e e9 d0 d1 cc d3              a padding prefix moves the int3 to a cheaper byte
 //   punned     e9 d0 | 48 89 e5               the bytes behind the DCR stay, read as displacement
-//   hopping    eb h ... e9 d0 d1 d2 d3        two bytes here, the jump in padding nearby
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,7 +14,7 @@
 
 namespace dj::arch {
 
-enum class Tactic : uint8_t { Plain, Guarded, Punned, Hopping };
+enum class Tactic : uint8_t { Plain, Guarded, Punned };
 const char* tactic_name(Tactic tactic);  // "plain", "guarded" ...
 
 struct Placement {
@@ -33,8 +32,7 @@ struct Placement {
 // Of a region whose verdict is Ok.
 std::vector<Placement> placements(const Region& region);
 
-// Bytes to write for a detour at `detour` (which must fit the pattern). What stands away from the
-// region comes first: nobody is there before the last write, the region's own.
+// Bytes to write for a detour at `detour` (which must fit the pattern).
 struct Write {
   uint64_t address = 0;
   std::vector<uint8_t> bytes;
@@ -49,5 +47,7 @@ struct Space {
 Space space_of(const ModuleText& text);
 // Some address that fits the pattern, the nearest below or above the module; empty: none.
 std::optional<uint64_t> reachable(const Placement& placement, const Space& space);
+// The first form that is reachable.
+std::optional<Placement> best(const Region& region, const Space& space);
 
 }  // namespace dj::arch

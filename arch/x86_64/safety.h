@@ -61,6 +61,7 @@ struct Region {
   // The facts that placements() works from, valid if the verdict is Ok.
   uint8_t first = 0;               // length of the first instruction
   uint8_t stretch = 0;             // bytes, as far as a DCR could go
+  uint8_t padding = 0;             // that many of them, at the end, are padding behind the function
   uint8_t room = 0;                // bytes, as far as no other site is touched
   Verdict obstacle = Verdict::Ok;  // what a plain jump failed at; culprit is its reason
   // Bit i: an original instruction starts at address + i, 0 < i < stretch; and: control may arrive
@@ -116,6 +117,21 @@ class Checker {
     int64_t number = -1;
   };
   const std::vector<Syscall>& syscalls();
+  // What a region came to: the form of its jump, or int3, and the reason why it is no plain jump.
+  struct Outcome {
+    const char* form = "";  // "plain", "guarded", "prefixed", "punned", "int3", "refused"
+    Verdict reason = Verdict::Ok;
+  };
+  Outcome outcome(const Region& region);
+  // Every instruction of every function probed alone, with guards where needed. Takes seconds for
+  // millions of them.
+  struct Census {
+    std::vector<std::pair<Outcome, size_t>> instructions;
+    // Functions that are called, jumped to as a whole, or whose address is known to others: not the
+    // cold parts that compilers split off.
+    std::vector<uint64_t> entries;
+  };
+  Census census();
   struct Impl;  // checker.h
 
  private:

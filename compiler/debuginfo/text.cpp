@@ -210,6 +210,7 @@ void add_taken_addresses(const ObjectFile& elf, ModuleText& text) {
     }
   };
   each_relocated_word(elf, [&](uint64_t, uint64_t value) { add(value); });
+  add(elf.header().e_entry);
   if (elf.position_independent()) {
     return;
   }

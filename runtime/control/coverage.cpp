@@ -29,58 +29,98 @@ std::string without_addresses(const std::string& reason) {
   return std::regex_replace(reason, kAddress, "");
 }
 
-// One row a verdict, the most frequent first; then the sum.
-std::string table(const char* title, const std::vector<arch::Region>& regions) {
-  std::map<std::string, size_t> counts;
+using Outcome = arch::Checker::Outcome;
+
+// Rows of one table: form and reason, with their number.
+class Table {
+ public:
+  void add(const Outcome& outcome, size_t count = 1) {
+    std::string reason = outcome.reason == arch::Verdict::Ok ? "" : verdict_name(outcome.reason);
+    counts_[{outcome.form, std::move(reason)}] += count;
+    total_ += count;
+    if (outcome.form != std::string_view("int3") && outcome.form != std::string_view("refused")) {
+      jumps_ += count;
+    }
+  }
+
+  // The most frequent row first; then the sums.
+  std::string print(const char* title) const {
+    std::vector<std::pair<std::pair<std::string, std::string>, size_t>> rows(counts_.begin(),
+                                                                             counts_.end());
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string out = fmt::format("{}\n", title);
+    for (const auto& [name, count] : rows) {
+      out += row(name.first, name.second, count);
+    }
+    return out + row("by jump", "", jumps_) + row("total", "", total_);
+  }
+
+ private:
+  std::string row(const std::string& form, const std::string& reason, size_t count) const {
+    double percent =
+        100.0 * static_cast<double>(count) / static_cast<double>(std::max(total_, 1ul));
+    return fmt::format("  {:<9} {:<20} {:>9} {:>8.3f} %\n", form, reason, count, percent);
+  }
+
+  std::map<std::pair<std::string, std::string>, size_t> counts_;
+  size_t total_ = 0, jumps_ = 0;
+};
+
+Table table_of(arch::Checker& checker, std::vector<arch::Region> regions) {
+  checker.check(regions, arch::Guards::WhereNeeded);
+  Table table;
   for (const arch::Region& region : regions) {
-    bool jump = region.verdict == arch::Verdict::Ok;
-    counts[jump ? "jump" : arch::verdict_name(region.verdict)]++;
+    table.add(checker.outcome(region));
   }
-  std::vector<std::pair<std::string, size_t>> rows(counts.begin(), counts.end());
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string out = fmt::format("{}\n", title);
-  for (const auto& [name, count] : rows) {
-    double percent = 100.0 * static_cast<double>(count) / static_cast<double>(regions.size());
-    out += fmt::format("  {:<24} {:>9} {:>8.3f} %\n", name, count, percent);
-  }
-  return out + fmt::format("  {:<24} {:>9}\n", "total", regions.size());
+  return table;
 }
+
+constexpr const char* kNote =
+    "Jumps assume room for a detour at any address within 2 GB, above 64 KB and outside the file's "
+    "own image.\n";
 
 }  // namespace
 
 Result<std::string> coverage_table(const std::string& path, const ReadText& read_text) {
   DJ_TRY(arch::ModuleText text, read_text(path));
-  std::vector<arch::FunctionRange> functions;
-  std::set<uint64_t> begins;
+  std::map<uint64_t, uint64_t> ends_of;  // by function begin
   for (const arch::FunctionRange& f : text.functions) {
-    if (begins.insert(f.begin).second) functions.push_back(f);
+    ends_of.emplace(f.begin, f.end);
   }
-  if (functions.empty()) {
+  if (ends_of.empty()) {
     return Error{path + " names no functions, neither by symbols nor by .eh_frame"};
   }
+  arch::Checker checker(text);
+  const arch::Checker::Census census = checker.census();
   std::set<uint64_t> places;  // a symbol may stand behind another one's endbr64
-  for (uint64_t begin : begins) places.insert(entry_of(text, begin));
+  for (uint64_t begin : census.entries) {
+    places.insert(entry_of(text, begin));
+  }
   std::vector<arch::Region> entries, ends;
   for (uint64_t place : places) {
     entries.emplace_back();
     entries.back().address = place;
   }
-  arch::Checker checker(std::move(text));
   std::set<uint64_t> exit_places;
   std::map<std::string, size_t> incomplete;
-  for (const arch::FunctionRange& f : functions) {
-    arch::Exits exits = checker.exits(f.begin, f.end);
+  for (uint64_t begin : census.entries) {
+    arch::Exits exits = checker.exits(begin, ends_of.at(begin));
     if (!exits.complete) incomplete[without_addresses(exits.reason)]++;
     for (const arch::Exit& exit : exits.exits) {
       bool is_new = exits.complete && exit_places.insert(exit.exit_address).second;
       if (is_new) ends.push_back(exit.region);
     }
   }
-  checker.check(entries);
-  checker.check(ends);
-  std::string out = fmt::format("{}: {} functions\n", path, functions.size());
-  out += table("function entries", entries) + table("function exits", ends);
+  Table all;
+  for (const auto& [outcome, count] : census.instructions) {
+    all.add(outcome, count);
+  }
+  std::string out = fmt::format("{}: {} functions, {} of them entered\n{}", path, ends_of.size(),
+                                census.entries.size(), kNote);
+  out += table_of(checker, std::move(entries)).print("function entries");
+  out += all.print("all instructions, each probed alone");
+  out += table_of(checker, std::move(ends)).print("function exits");
   for (const auto& [reason, count] : incomplete)
     out += fmt::format("  exits not all known: {} functions: {}\n", count, reason);
   return out;
