@@ -1,0 +1,172 @@
+// Every form of a jump is executed: victims run bare and patched, with traps at guards sent to the
+// copies as the agent does, and must end in the same state.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#include <bit>
+#include <map>
+#include <random>
+
+#include "arch/x86_64/detour.h"
+#include "arch/x86_64/placement.h"
+#include "arch/x86_64/test_machine.h"
+#include "arch/x86_64/test_victim.h"
+
+namespace dj::arch {
+namespace {
+
+using test::State;
+
+// High enough that rel32's top byte may be 0xcc.
+constexpr uint64_t kVictim = uint64_t(7) << 32, kData = kVictim + 0x1000;
+constexpr uint64_t kHelper = kVictim + 0x2000, kBack = kVictim + 0x3000, kStack = kVictim + 0x7000;
+constexpr size_t kBytes = 0x8000;
+
+std::map<uint64_t, uint64_t> copies;  // address of a guard -> its copy
+int traps = 0;
+
+void on_trap(int, siginfo_t*, void* context) {
+  greg_t& rip = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
+  const auto copy = copies.find(uint64_t(rip) - 1);
+  if (copy == copies.end()) abort();
+  rip = greg_t(copy->second);
+  traps++;
+}
+
+struct Case {
+  const char* name;
+  const char* body;  // of the function at kVictim; data is 0x1000 behind, a callee 0x2000
+  int size;          // of the probed function; 0: all
+  int enter;         // where the run begins
+};
+
+const Case kCases[] = {
+    {"plain", "mov $1,%eax; add %rcx,%rbx; ret", 0, 0},
+    {"loop_head", "push %rax; 1: add $3,%ebx; dec %ecx; jg 1b; pop %rax; ret", 0, 0},
+    {"returns_into_window", "push %rdi; call *%rdx; mov %rax,%rbx; pop %rdi; ret", 0, 0},
+    {"call_first", "call *%rdx; mov %rax,%rbx; ret; nop; nop; nop; nop", 0, 0},
+    {"short_function", "xor %eax,%eax; ret; push %rbx; mov $7,%ecx; pop %rbx; ret", 3, 0},
+    {"its_neighbour", "xor %eax,%eax; ret; push %rbx; mov $7,%ecx; pop %rbx; ret", 3, 3},
+    {"loop", "mov $3,%cl; 1: add $2,%rbx; movzbl %cl,%ecx; loop 1b; ret", 0, 0},
+    {"loop_first", "1: loope 1f; inc %rbx; 1: dec %rdi; nop; ret", 0, 0},
+    {"jrcxz", "jrcxz 1f; inc %rbx; 1: dec %rdi; nop; ret", 0, 0},
+    {"jecxz", "jecxz 1f; inc %rbx; 1: dec %rdi; nop; ret", 0, 0},
+    {"jcc", "jc 1f; inc %rbx; inc %rdi; 1: dec %rdi; ret", 0, 0},
+    {"push_rip", "push .+0x1000(%rip); pop %rbx; ret", 0, 0},
+    {"load_rip", "mov .+0x1000(%rip),%eax; adc .+0x1000(%rip),%bl; ret", 0, 0},
+    {"imm_rip", "cmpl $0x12345678,.+0x1000(%rip); seta %al; ret", 0, 0},
+    {"vex_rip", "movdqu .+0x1000(%rip),%xmm1; movq %xmm1,%rbx; ret", 0, 0},
+    {"avx_rip", "vmovdqu .+0x1000(%rip),%xmm1; vmovq %xmm1,%rbx; ret", 0, 0},
+    {"call_rip", "call *.+0x1008(%rip); mov %rax,%rbx; ret", 0, 0},
+    {"call_stack", "push %rdx; call *(%rsp); mov %rax,%rbx; pop %rdx; ret", 0, 0},
+    {"call_direct", "call .+0x2000; mov %rax,%rbx; ret", 0, 0},
+    {"prefixes", "lock xadd %rbx,-8(%rsp); rep stosb; ret", 0, 0},
+    {"syscall", "mov $39,%eax; syscall; xor %ecx,%ecx; ret", 0, 0},
+};
+
+class Run : public testing::TestWithParam<Case> {
+ protected:
+  Run() : memory_(kBytes, kVictim), trap_stack_(SIGSTKSZ * 4) {
+    stack_t alternate = {trap_stack_.data(), 0, trap_stack_.size()};
+    sigaltstack(&alternate, nullptr);
+    struct sigaction action = {};
+    action.sa_sigaction = on_trap;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGTRAP, &action, &before_);
+    memory_.put(kHelper, test::assemble("mov (%rsp),%rax; ret"));
+    memory_.put_exit(kBack);
+    code_ = test::assemble(GetParam().body);
+  }
+  ~Run() override {
+    sigaction(SIGTRAP, &before_, nullptr);
+    stack_t none = {nullptr, SS_DISABLE, 0};
+    sigaltstack(&none, nullptr);
+  }
+
+  // A victim as a module: what is probed, then the neighbour.
+  ModuleText module() const {
+    ModuleText text;
+    text.image_begin = kVictim;
+    text.image_end = kVictim + kBytes;
+    text.text.push_back({kVictim, code_});
+    const uint64_t end = kVictim + code_.size();
+    const uint64_t own = GetParam().size != 0 ? kVictim + uint64_t(GetParam().size) : end;
+    text.functions.push_back({kVictim, own});
+    if (own != end) text.functions.push_back({own, end});
+    return text;
+  }
+
+  State run(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    State in;
+    for (uint64_t& reg : in.regs) reg = random();
+    in.regs[1] = seed % 4;      // rcx
+    in.regs[2] = kHelper;       // rdx
+    in.regs[4] = kStack;        // rsp
+    in.regs[7] = kData + 0x40;  // rdi
+    in.flags = 0x202 | (random() & 0x8d5);
+    for (uint64_t i = 0; i < 0x400; i++) *memory_.at(kData + i) = uint8_t(random());
+    memcpy(memory_.at(kData + 8), &kHelper, 8);
+    memset(memory_.at(kStack - 0x200), 0x5a, 0x400);
+    memcpy(memory_.at(kStack), &kBack, 8);
+    return test::run(kVictim + uint64_t(GetParam().enter), in);
+  }
+
+  // The outcomes with `form` in place; its detour in fresh memory.
+  void compare(const Region& region, const Placement& form, uint64_t target,
+               const std::vector<State>& bare) {
+    SCOPED_TRACE(std::string(tactic_name(form.tactic)) + " prefix " + std::to_string(form.prefix) +
+                 " length " + std::to_string(form.length));
+    DetourRequest request;
+    request.region = std::span(code_).first(form.length);
+    request.original = region.address;
+    request.guards = form.guards;
+    const auto detour = build_detour(request, target);
+    ASSERT_TRUE(detour.ok()) << detour.error().message;
+    const test::Memory island(0x3000, (target & ~uint64_t(0xfff)) - 0x1000);
+    memcpy(reinterpret_cast<void*>(target), detour.value().bytes.data(),
+           detour.value().bytes.size());
+    copies.clear();
+    for (const auto& [offset, copy] : detour.value().copies) {
+      if (form.guards >> offset & 1) copies[region.address + offset] = target + copy;
+    }
+    EXPECT_EQ(copies.size(), size_t(std::popcount(form.guards)));
+    for (const Write& write : writes(region, form, target)) memory_.put(write.address, write.bytes);
+    for (size_t seed = 0; seed < bare.size(); seed++) EXPECT_EQ(run(seed), bare[seed]) << seed;
+    memory_.put(kVictim, code_);
+  }
+
+  test::Memory memory_;
+  std::vector<uint8_t> code_, trap_stack_;
+  struct sigaction before_ = {};
+};
+
+TEST_P(Run, EndsInTheSameState) {
+  if (GetParam().name == std::string_view("avx_rip") && !__builtin_cpu_supports("avx"))
+    GTEST_SKIP() << "no AVX here";
+  memory_.put(kVictim, code_);
+  std::vector<State> bare;
+  for (uint64_t seed = 0; seed < 20; seed++) bare.push_back(run(seed));
+  for (const Guards guards : {Guards::WhereNeeded, Guards::Everywhere}) {
+    std::vector<Region> regions(1);
+    regions[0].address = kVictim;
+    const ModuleText text = module();
+    Checker(text).check(regions, guards);
+    ASSERT_EQ(regions[0].verdict, Verdict::Ok) << verdict_name(regions[0].verdict);
+    int forms = 0;
+    for (const Placement& form : placements(regions[0])) {
+      const auto target = reachable(form, space_of(text));
+      if (!target) continue;
+      compare(regions[0], form, *target, bare);
+      forms++;
+    }
+    EXPECT_GT(forms, 0);
+  }
+  if (GetParam().name == std::string_view("loop_head")) EXPECT_GT(traps, 0);
+}
+INSTANTIATE_TEST_SUITE_P(Table, Run, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace dj::arch
