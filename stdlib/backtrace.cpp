@@ -59,7 +59,7 @@ void put_last_component(const abi::Str* path, Listing& to) {
   for (uint32_t i = from; i < path->len; ++i) to.put(path->data[i]);
 }
 
-// "name+0x12/0x34 [module]"; an address without a name is itself. place: the byte to look up.
+// "name+0x12/0x34 [module]"; without a name "0x55d0 [module+0x5d0]". place: the byte to look up.
 void put_symbol(Listing& to, uint64_t address, uint64_t place) {
   agent::StackSymbolAt at = agent::symbol_at(place);
   if (at.name == nullptr) {
@@ -76,6 +76,10 @@ void put_symbol(Listing& to, uint64_t address, uint64_t place) {
   if (at.module == nullptr) return;
   to.put(" [");
   to.put(at.module);
+  if (at.name == nullptr) {
+    to.put('+');
+    to.put_hex(at.offset + (address - place));
+  }
   to.put(']');
 }
 

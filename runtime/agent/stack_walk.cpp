@@ -144,6 +144,7 @@ StackSymbolAt symbol_at(uint64_t address) {
   found.module = abi::in_tables<abi::Str>(tables, module->path);
   const auto* rows = abi::in_tables<abi::SymbolRow>(tables, module->symbols);
   uint64_t offset = address - module->begin;
+  found.offset = offset;
   const abi::SymbolRow* row = abi::last_row(rows, module->symbol_count, offset);
   if (row == nullptr || (row->size != 0 && offset - row->at >= row->size)) return found;
   found.name = abi::in_tables<abi::Str>(tables, row->name);
