@@ -28,37 +28,12 @@ struct SignalInfo {
   int32_t signal, error, code;
 };
 
-uint64_t* cache_set(const abi::TrapTable* table, uint64_t address, abi::TrapCache** cache) {
-  *cache = reinterpret_cast<abi::TrapCache*>(table->caches) + agent::current_row();
-  return (*cache)->words[abi::trap_hash(address) >> 40 & (abi::kTrapSets - 1)];
-}
-
-// A word of the cache: low half of the address and the entry's index plus 1. The entry itself has
-// the last word, so a torn or stale one can only miss.
-abi::TrapEntry* find_cached(const abi::TrapTable* table, const uint64_t* set, uint64_t address) {
-  for (uint32_t way = 0; way < abi::kTrapWays; ++way) {
-    uint64_t word = abi::load(&set[way]), index = (word & 0xffffffff) - 1;
-    if (word >> 32 != (address & 0xffffffff) || index > table->mask) continue;
-    abi::TrapEntry* entry = abi::trap_entry(table, index);
-    if (abi::load(&entry->address) == address) return entry;
-  }
-  return nullptr;
-}
-
 abi::TrapEntry* find_entry(const abi::TrapTable* table, uint64_t address) {
   if (!table->cache_on) return abi::trap_table_find(table, address);
-  abi::TrapCache* cache;
-  uint64_t* set = cache_set(table, address, &cache);
-  abi::TrapEntry* entry = find_cached(table, set, address);
-  if (entry != nullptr) {
-    abi::add(&arena()->trap_cache_hits, 1);
-    return entry;
-  }
-  entry = abi::trap_table_find(table, address);
-  if (entry == nullptr) return nullptr;
-  uint64_t index = static_cast<uint64_t>(entry - abi::trap_entry(table, 0));
-  uint64_t way = abi::add(&cache->next_way, 1) % abi::kTrapWays;
-  abi::store(&set[way], address << 32 | (index + 1));
+  auto* cache = reinterpret_cast<abi::TrapCache*>(table->caches) + agent::current_row();
+  bool hit = false;
+  abi::TrapEntry* entry = abi::trap_cached_find(table, cache, address, &hit);
+  if (hit) abi::add(&arena()->trap_cache_hits, 1);
   return entry;
 }
 

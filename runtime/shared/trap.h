@@ -85,4 +85,24 @@ inline TrapEntry* trap_table_find(const TrapTable* table, uint64_t address) {
   return nullptr;
 }
 
+// The same through a cache, which learns what it did not know. A word of it: low half of the
+// address and the entry's index plus 1. The entry itself has the last word.
+inline TrapEntry* trap_cached_find(const TrapTable* table, TrapCache* cache, uint64_t address,
+                                   bool* hit) {
+  uint64_t* set = cache->words[trap_hash(address) >> 40 & (kTrapSets - 1)];
+  for (uint32_t way = 0; way < kTrapWays; ++way) {
+    uint64_t word = load(&set[way]), index = (word & 0xffffffff) - 1;
+    if (word >> 32 != (address & 0xffffffff) || index > table->mask) continue;
+    TrapEntry* entry = trap_entry(table, index);
+    *hit = load(&entry->address) == address;
+    if (*hit) return entry;
+  }
+  TrapEntry* entry = trap_table_find(table, address);
+  if (entry == nullptr) return nullptr;
+  uint64_t index = static_cast<uint64_t>(entry - trap_entry(table, 0));
+  uint64_t way = add(&cache->next_way, 1) % kTrapWays;
+  store(&set[way], address << 32 | (index + 1));
+  return entry;
+}
+
 }  // namespace dj::abi

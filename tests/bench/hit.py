@@ -36,15 +36,15 @@ class Target:
     def measure(self, calls, what="bare"):
         self.program.tell(f"{what} {calls}")
         self.answers += 1
-        self.program.wait_for(rf"(?s)(ns: .*){{{self.answers}}}\n", 120)
-        return float(self.program.stdout.split("ns: ")[self.answers].split()[0])
+        self.program.wait_for(rf"\A(.*\n){{{self.answers + 1}}}", 120)
+        return float(self.program.stdout.splitlines()[self.answers].split()[1])
 
 
-def probed(target, words, armed, calls):
+def probed(target, words, armed, calls, what="bare"):
     """ns per call while a tracer is attached."""
     with run.Background(words) as tracer:
         tracer.wait_for(armed, 30)
-        nanoseconds = target.measure(calls)
+        nanoseconds = target.measure(calls, what)
         tracer.signal(signal.SIGINT)
         tracer.finish(60)
     return nanoseconds
