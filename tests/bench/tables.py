@@ -162,7 +162,8 @@ def real_programs():
 
 def main():
     print(f"# What djtap costs\n\nWritten by `tests/bench/tables.py` on Linux {platform.release()} ("
-          f"{subprocess.run(['nproc'], capture_output=True, text=True).stdout.strip()} processors). Best of several runs; compare within a table, not between machines.")
+          f"{subprocess.run(['nproc'], capture_output=True, text=True).stdout.strip()} processors). Best of several "
+          "runs; compare within a table, not between machines.")
     target = hit.Target()
     tables = {"hits": lambda: hit_costs(target), "threads": lambda: threads(target), "lookups": lookups,
               "enabling": enabling, "programs": real_programs}
