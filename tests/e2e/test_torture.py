@@ -1,0 +1,90 @@
+"""Programs that stand, sleep or vanish where their text is being changed."""
+import re
+import signal
+
+from support import process
+from support.control import Control
+from support.paths import victim
+
+LIBRARY = victim("libctor.so")
+COUNT = 'probe func("libctor.so!lib_work") { n++ }'
+
+
+def order(target, line, answer):
+    target.text[target.process.stdout.fileno()] = b""
+    target.tell(line)
+    target.wait_for(answer)
+
+
+def plugin(program):
+    target = program(victim("plugin"), LIBRARY)
+    target.wait_for("pid: ")
+    order(target, "open", "opened: 1")
+    return target
+
+
+def test_a_library_closed_while_it_is_probed(attach, program):
+    """Its own destructor is counted; what is mapped there later is left alone."""
+    target = plugin(program)
+    tracer = attach(target.pid, COUNT, "-v")
+    order(target, "call 1000", "called: 1000$")
+    order(target, "close", "closed: 0$")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals == {"n": 1007}, result
+    assert re.search(r"lib_work\+0x0 \S+ \[GONE", result.stderr) and "not removed" not in result.stderr, result
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+def test_a_library_closed_and_opened_again(attach, program):
+    target = plugin(program)
+    tracer = attach(target.pid, COUNT, "-v")
+    order(target, "call 10", "called: 10$")
+    order(target, "close", "closed: 0$")
+    order(target, "open", "opened: 1$")
+    before = process.text_of(target.pid)
+    order(target, "call 100", "called: 100$")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals == {"n": 17}, result
+    after = process.text_of(target.pid)
+    library = {key: text for key, text in before.items() if key[1] == LIBRARY}
+    assert library and process.differences(library, after) == []
+    order(target, "call 5", "called: 5$")
+    target.tell("quit")
+    assert target.finish().facts["total"] == 115
+
+
+def test_a_gone_site_stays_off(attach, program, tmp_path):
+    target = plugin(program)
+    tracer = attach(target.pid, COUNT, "--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control:
+        order(target, "close", "closed: 0$")
+        control.do("disable lib_work")
+        control.do("enable lib_work")
+        assert all("[GONE" in line for line in control.do("list"))
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().globals == {"n": 7}
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+def test_asleep_in_a_callee_that_returns_into_the_jump(attach, program, tmp_path):
+    """Armed, disarmed and armed again while the return address lies in the middle of the patched bytes."""
+    target = program(victim("asleep"))
+    target.wait_for("pid: ")
+    process_text = process.text_of(target.pid)
+    tracer = attach(target.pid, 'probe func("through") { n++ }', "--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control:
+        order(target, "", "woken: 1$")
+        control.do("disable through")
+        order(target, "", "woken: 2$")
+        control.do("enable through")
+        for woken in range(3, 9):
+            order(target, "", f"woken: {woken}$")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert 5 <= result.globals["n"] <= 8, result
+    assert process.differences(process_text, process.text_of(target.pid)) == []
+    order(target, "", "woken: 9$")
