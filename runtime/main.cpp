@@ -135,7 +135,7 @@ struct Compiled {
 };
 
 SessionInput session_input(const Options& options, const Compiled& compiled) {
-  return {compiled.program, compiled.plan,    compiled.image,   compiled.abis,
+  return {compiled.program, compiled.plan,    compiled.image,    compiled.abis,
           compiled.layout,  options.optimize, compiled.use_rseq, compiled.stack_tables};
 }
 
@@ -158,8 +158,7 @@ Status compile_for(const Options& options, std::optional<TracedProcess>& process
     return lay_out(compiled.program, compiled.plan, options.limits, cpus, base,
                    compiled.stack_tables.size());
   };
-  DJ_TRY(uint64_t base,
-         find_arena_base(process ? &*process : nullptr, lay(kNominalBase).bytes));
+  DJ_TRY(uint64_t base, find_arena_base(process ? &*process : nullptr, lay(kNominalBase).bytes));
   compiled.layout = lay(base);
   // From here on, every global has its address.
 
@@ -203,6 +202,7 @@ Result<Ended> trace(const Options& options, const Compiled& compiled, Session& s
     std::string program = exec.poll();
     if (!program.empty())
       fmt::print(stderr, "WARNING: the target executed {}: probes do not follow\n", program);
+    session.watch_guards();
     return drain.run(false);
   };
   actions.exit_requested = [&] { return session.header().exit_requested != 0; };

@@ -81,6 +81,7 @@ uint64_t Installation::detour_bytes() const {
   for (const PatchSite& site : patches_.sites) {
     // An aggregated site gets another detour for every set of handlers that is switched on.
     uint64_t detours = site.calls.size() > 1 ? kDetoursOfAggregated : 1;
+    detours += site.form ? 1 : 0;  // for the int3 that a hot guard makes of it
     bytes += site.state == SiteState::Registered ? detours * detour_room(site, abis_) : 0;
   }
   return bytes;
@@ -194,6 +195,11 @@ Status Installation::arm(Stopped& stopped) {
     written = write_sites(stopped, sites);
   }
   times_.patch_ns = now_ns() - begin;
+  for (size_t i = 0; i < patches_.sites.size(); i++) {
+    if (patches_.sites[i].guards() != 0) {
+      seen_traps_[i] = 0;
+    }
+  }
   if (!written.ok()) {
     Status undone = disarm(stopped);
     return undone.ok() ? written : undone;

@@ -85,6 +85,12 @@ class Installation {
   Status switch_handlers(Stopped& stopped, SessionMemory& memory,
                          const std::set<HandlerAt>& handlers, bool on);
 
+  // Guarded jumps at whose guards more than `limit` threads have arrived since this was asked last:
+  // as int3 they trap once a hit, not once a round of a loop.
+  std::vector<size_t> hot_guards(uint64_t limit);
+  // Makes these an int3 each, while armed.
+  Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
+
   // One entry per place and Plan site, by SiteId, then address. After arm() the states are final.
   std::vector<InstalledSite> sites() const;
   const InstallTimes& times() const { return times_; }
@@ -114,7 +120,8 @@ class Installation {
   uint64_t trap_table_ = 0, trap_bytes_ = 0;
   uint32_t cpus_ = 1;
   TrapSetup trap_;
-  std::optional<CodeIslands> code_;                                     // from place() on
+  std::optional<CodeIslands> code_;        // from place() on
+  std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
   std::map<std::pair<uint64_t, std::vector<bool>>, Variant> variants_;  // by address and enabled
   InstallTimes times_;
 };

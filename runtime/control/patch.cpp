@@ -9,7 +9,7 @@ void PatchSite::skip(std::string why) {
 }
 
 void PatchSite::fall_back_to_int3(std::string why) {
-  CHECK(form && state == SiteState::Registered);
+  CHECK(form && !armed());
   const long at = form->int3_at, length = form->int3_length;
   original = std::vector<uint8_t>(original.begin() + at, original.begin() + at + length);
   displaced = static_cast<uint32_t>(length);

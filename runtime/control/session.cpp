@@ -12,6 +12,7 @@
 
 #include "runtime/control/address_space.h"
 #include "runtime/control/arena_format.h"
+#include "runtime/control/os_error.h"
 
 namespace dj {
 
@@ -157,6 +158,18 @@ Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on) {
   if (!installation_) return ok_status();
   DJ_TRY(Stopped stopped, Stopped::stop(pid_));
   return installation_->switch_handlers(stopped, *memory_, handlers, on);
+}
+
+void Session::watch_guards() {
+  constexpr uint64_t kIntervalNs = 50'000'000, kHotTraps = 1000;  // a trap takes about a microsecond
+  if (!installation_ || now_ns() - guards_seen_ns_ < kIntervalNs) return;
+  guards_seen_ns_ = now_ns();
+  std::vector<size_t> hot = installation_->hot_guards(kHotTraps);
+  if (hot.empty()) return;
+  Result<Stopped> stopped = Stopped::stop(pid_);  // a target that has just ended is no error here
+  if (!stopped.ok()) return;
+  Status cooled = installation_->cool_guards(stopped.value(), *memory_, hot);
+  if (!cooled.ok()) fmt::print(stderr, "djtap: {}\n", cooled.error().message);
 }
 
 Status Session::disarm() {

@@ -84,6 +84,8 @@ class Session {
   Status arm();
   // Switches handlers on or off; the target stands still meanwhile.
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on);
+  // Called while the target runs, again and again: makes hot guards an int3 (install.h).
+  void watch_guards();
   // Takes the probes out of a running target. Not needed when it is gone.
   Status disarm();
 
@@ -105,6 +107,7 @@ class Session {
   Linked host_;
   uint64_t arena_base_ = 0;
   pid_t pid_ = 0;
+  uint64_t guards_seen_ns_ = 0;
   uint64_t arm_pause_ns_ = 0, disarm_pause_ns_ = 0;
 };
 

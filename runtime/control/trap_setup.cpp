@@ -61,17 +61,19 @@ std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site
 Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
                        const std::vector<PatchSite>& sites) {
   std::vector<std::pair<uint64_t, uint64_t>> entries;
+  uint64_t spare = 0;
   for (const PatchSite& site : sites) {
     if (site.state == SiteState::Registered) {
       auto more = trap_entries_of(site);
       entries.insert(entries.end(), more.begin(), more.end());
+      spare += site.guards() != 0 ? 1 : 0;  // for the int3 that a hot guard makes of it
     }
   }
-  if (table == 0 || abi::trap_table_bytes(entries.size(), cpus) > bytes) {
+  if (table == 0 || abi::trap_table_bytes(entries.size() + spare, cpus) > bytes) {
     return Error{"too many int3 and guard bytes (" + std::to_string(entries.size()) +
                  ") for this session's look-up table"};
   }
-  abi::trap_table_init(&table_at(table), entries.size(), cpus);
+  abi::trap_table_init(&table_at(table), entries.size() + spare, cpus);
   for (auto [address, detour] : entries) {
     CHECK(abi::trap_table_insert(&table_at(table), address, detour));
   }

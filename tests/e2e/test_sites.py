@@ -50,11 +50,18 @@ def test_int3_everywhere_where_jumps_would_do(djtap_once):
 
 
 def test_a_guard_byte_counts_who_arrives(djtap_once):
-    """The loop's head lies inside the jump: whoever comes back there traps and goes on in the detour."""
+    """Two functions begin inside the jump over the one-byte function before them: their callers trap and go on."""
+    result = djtap_once("-v", "-e", 'probe func("short_ret") { n++ }', "-c", victim("short"))
+    assert result.returncode == 0 and result.globals == {"n": 1000}, result
+    traps = re.findall(r"\[OPTIMIZED: guarded, (\d+) guard traps\]", result.stderr)
+    assert int(traps[-1]) == result.facts["short_zero"] + result.facts["short_same"], result
+
+
+def test_a_hot_guard_becomes_an_int3(djtap_once):
+    """A loop's head inside the jump: 100,300 arrivals are too many, 200 calls are not."""
     result = djtap_once("-v", "-e", 'probe func("short_loop") { n++ }', "-c", victim("short"))
     assert result.returncode == 0 and result.globals == {"n": 200} and result.facts["short_loop"] == 200, result
-    traps = [int(count) for count in re.findall(r"\[OPTIMIZED: guarded, (\d+) guard traps\]", result.stderr)]
-    assert traps and traps[-1] == sum(5 * k - 1 for k in range(1, 201)), result
+    assert "[INT3: hot-guard]" in result.stderr, result
 
 
 DUMPS = {"tokens": "parse", "ast": "parse", "program": "check", "plan": "resolve", "ir": "lower", "asm": "lower"}
