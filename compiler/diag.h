@@ -34,6 +34,7 @@ class Diags {
  public:
   Diag& error(std::string code, Span span, std::string message);
   Diag& warning(std::string code, Span span, std::string message);
+  Diag& last() { return all_.back(); }  // the one reported last
   bool ok() const { return errors_ == 0; }
   size_t error_count() const { return errors_; }
   const std::vector<Diag>& all() const { return all_; }

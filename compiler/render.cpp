@@ -127,7 +127,8 @@ std::string render_file(const std::vector<Place>& places, const Source& source, 
 
 const char* word(Severity severity) { return severity == Severity::Error ? "error" : "warning"; }
 
-std::vector<Place> places_of(const Diag& diag) {
+// The mistake, its labels, and the uses of macros that the mistake came through.
+std::vector<Place> places_of(const Diag& diag, const Sources& sources) {
   std::vector<Place> places = {{diag.span, true, ""}};
   for (const Label& label : diag.labels) {
     bool same = label.span.file == diag.span.file && label.span.begin == diag.span.begin &&
@@ -137,6 +138,11 @@ std::vector<Place> places_of(const Diag& diag) {
     } else {
       places.push_back({label.span, false, label.text});
     }
+  }
+  for (uint32_t via = diag.span.via; via != 0 && via <= sources.expansions.size();) {
+    const Expansion& expansion = sources.expansions[via - 1];
+    places.push_back({expansion.use, false, "expanded from this @" + expansion.macro});
+    via = expansion.use.via;
   }
   return places;
 }
@@ -152,7 +158,7 @@ std::string render(const Diag& diag, const Sources& sources, bool colour) {
   std::string out = paint.severity(diag.severity, head) + paint("1", ": " + diag.message) + "\n";
   size_t gutter = 0;
   if (!diag.no_span) {
-    std::vector<Place> places = places_of(diag);
+    std::vector<Place> places = places_of(diag, sources);
     uint32_t widest = 1;
     for (const Place& place : places) {
       widest = std::max(widest, sources.files.at(place.span.file).line_col(place.span.begin).line);
@@ -188,7 +194,7 @@ std::string render_json(const Diag& diag, const Sources& sources) {
   out["severity"] = word(diag.severity);
   out["message"] = diag.message;
   out["spans"] = nlohmann::ordered_json::array();
-  for (const Place& place : diag.no_span ? std::vector<Place>{} : places_of(diag)) {
+  for (const Place& place : diag.no_span ? std::vector<Place>{} : places_of(diag, sources)) {
     const Source& source = sources.files.at(place.span.file);
     LineCol from = source.line_col(place.span.begin), to = source.line_col(place.span.end);
     out["spans"].push_back({{"file", source.name},

@@ -35,8 +35,20 @@ uint32_t Sources::add(std::string name, std::string text) {
   return static_cast<uint32_t>(files.size() - 1);
 }
 
+Span Sources::join(Span first, Span last) const {
+  // The later expansion lies inside of the earlier one, if they have to do with each other.
+  while (first.via != last.via) {
+    Span& inner = first.via > last.via ? first : last;
+    inner = expansions.at(inner.via - 1).use;
+  }
+  bool one_text = first.file == last.file && first.begin <= last.end;
+  return one_text ? Span{first.file, first.begin, last.end, first.via} : first;
+}
+
 std::string_view Sources::text(Span span) const {
-  return std::string_view(files.at(span.file).text).substr(span.begin, span.end - span.begin);
+  std::string_view all = files.at(span.file).text;
+  size_t begin = std::min<size_t>(span.begin, all.size());
+  return all.substr(begin, span.end < begin ? 0 : span.end - begin);
 }
 
 }  // namespace dj

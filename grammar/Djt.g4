@@ -233,12 +233,13 @@ NUMBER : [0-9] [A-Za-z0-9_]* ;
 STRING : '"' ('\\' . | ~["\\\n])* '"' ;
 UNCLOSED_STRING : '"' ('\\' ~[\n] | ~["\\\n])* ;
 
-EMBEDDED : '%{' ;
+EMBEDDED : '%{' .*? '%}' ;
+UNCLOSED_EMBEDDED : '%{' ;
 CONDITIONAL : '%(' | '%?' | '%:' | '%)' ;
 
 WS : [ \t\r\n\f]+ -> skip ;
-SHELL_COMMENT : '#' ~[\n]* -> skip ;
-LINE_COMMENT : '//' ~[\n]* -> skip ;
-COMMENT : '/*' .*? '*/' -> skip ;
+SHELL_COMMENT : '#' ~[\n]* -> channel(HIDDEN) ;
+LINE_COMMENT : '//' ~[\n]* -> channel(HIDDEN) ;
+COMMENT : '/*' .*? '*/' -> channel(HIDDEN) ;
 UNCLOSED_COMMENT : '/*' ;
 JUNK : . ;

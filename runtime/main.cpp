@@ -16,10 +16,13 @@
 #include "compiler/explain.h"
 #include "compiler/image.h"
 #include "compiler/parse/parse.h"
+#include "compiler/parse/tidy.h"
 #include "compiler/print_ast.h"
 #include "compiler/resolve/listing.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stack_info.h"
+#include "compiler/tapset/aliases.h"
+#include "compiler/tapset/library.h"
 #include "runtime/control/control_commands.h"
 #include "runtime/control/control_socket.h"
 #include "runtime/control/coverage.h"
@@ -319,6 +322,14 @@ int print_coverage(const Options& options) {
   return kExitOk;
 }
 
+// --fmt
+int print_tidy(const Options& options, const Sources& sources, uint32_t file, Diags& diags) {
+  std::string text = tidy(sources, file, diags);
+  if (diags.ok()) fmt::print("{}", text);
+  print_diags(diags, sources, options);
+  return diags.ok() ? kExitOk : kExitSyntax;
+}
+
 int run(const Options& options) {
   if (!options.coverage.empty()) return print_coverage(options);
   if (options.explain) return explain_code(options);
@@ -334,12 +345,22 @@ int run(const Options& options) {
   if (options.dump.count("tokens"))
     dump(options, "tokens", dump_tokens(sources, file, {options.script_args}));
 
-  ast::Script script = parse(sources, file, {options.script_args}, diags);
+  if (options.tidy) return print_tidy(options, sources, file, diags);
+  TapsetLibrary library(sources, tapset_folders(options.include));
+  ParseOptions parsing{options.script_args,
+                       [&](const std::string& macro) { return library.macro_file(macro); }};
+  ast::Script script = parse(sources, file, parsing, diags);
   clock.done("parse");
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitSyntax);
   if (options.dump.count("ast")) dump(options, "ast", print(script));
   if (options.stop_after == Stage::Parse) return print_diags(diags, sources, options), kExitOk;
   // From here on, the script is a tree; no ANTLR type is in sight.
+
+  library.complete(script, diags);
+  clock.done("tapsets", fmt::format("{} files", library.files_read()));
+  if (diags.ok()) expand_aliases(script, diags);
+  if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
+  // From here on, no probe point is an alias.
 
   Compiled compiled;
   compiled.program = check(script, {options.strict}, diags);

@@ -33,7 +33,7 @@ Program check(const ast::Script& script, const CheckOptions& options, Diags& dia
 
   if (!diags.ok()) return program;
   choose_storage(script, uses, program);
-  lint(uses, program, diags);
+  lint(script, uses, program, diags);
   return program;
 }
 

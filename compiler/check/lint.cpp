@@ -56,14 +56,23 @@ std::string never_set_help(const std::string& name, uint32_t unit, const Uses& u
   return did_you_mean(near_names(name, known));
 }
 
-void lint_local(const std::string& name, uint32_t unit, const LocalUses& local, const Uses& uses,
+bool is_offered(Span span, const ast::Script& script) {
+  return span.file != 0 ||
+         std::any_of(script.aliases.begin(), script.aliases.end(), [&](const ast::Alias& alias) {
+           return alias.span.begin <= span.begin && span.end <= alias.span.end;
+         });
+}
+
+void lint_local(const ast::Script& script, const std::string& name, uint32_t unit, const LocalUses& local, const Uses& uses,
                 const Program& program, Diags& diags) {
   if (local.first_read != nullptr && local.first_write == nullptr) {
     Diag& diag =
         diags.warning("DJ2902", local.first_read->span, fmt::format("`{}` is never set", name));
     diag.help = never_set_help(name, unit, uses, program);
   }
-  if (local.first_write != nullptr && local.first_read == nullptr && !local.bound) {
+  // What an alias offers need not be used; a tapset (a file behind the script) offers much.
+  bool offered = local.first_write != nullptr && is_offered(local.first_write->span, script);
+  if (local.first_write != nullptr && local.first_read == nullptr && !local.bound && !offered) {
     Diag& diag = diags.warning("DJ2903", local.first_write->span,
                                fmt::format("`{}` is set but never read", name));
     diag.help = fmt::format("to see it at the end declare: global {}", name);
@@ -72,7 +81,7 @@ void lint_local(const std::string& name, uint32_t unit, const LocalUses& local, 
 
 }  // namespace
 
-void lint(const Uses& uses, const Program& program, Diags& diags) {
+void lint(const ast::Script& script, const Uses& uses, const Program& program, Diags& diags) {
   std::set<std::string> globals;
   for (const Global& global : program.globals) globals.insert(global.name);
   for (const auto& [name, list] : uses.names) {
@@ -85,7 +94,7 @@ void lint(const Uses& uses, const Program& program, Diags& diags) {
       local.bound |= use.use == Use::Bind;
     }
     for (uint32_t u = 0; u < by_unit.size(); ++u) {
-      lint_local(name, u, by_unit[u], uses, program, diags);
+      lint_local(script, name, u, by_unit[u], uses, program, diags);
     }
   }
   for (const Probe& probe : program.probes) {

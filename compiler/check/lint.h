@@ -7,6 +7,6 @@
 namespace dj {
 
 // Locals that are read but never set or set but never read, and probes that do nothing.
-void lint(const Uses& uses, const Program& program, Diags& diags);
+void lint(const ast::Script& script, const Uses& uses, const Program& program, Diags& diags);
 
 }  // namespace dj

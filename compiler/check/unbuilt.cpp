@@ -33,10 +33,9 @@ struct Finder {
     } else if (const auto* member = std::get_if<ast::Member>(&expr.node)) {
       const auto* at = std::get_if<ast::At>(&member->base->node);
       bool cast = at != nullptr && (at->op == "cast" || at->op == "var");
-      Diag& diag =
-          refuse(expr.span, at == nullptr ? "members of a computed value are"
-                            : cast        ? "members of @" + at->op + "(...) are"
-                                          : "taking one part of @" + at->op + "(...) is");
+      Diag& diag = refuse(expr.span, at == nullptr ? "members of a computed value are"
+                                     : cast        ? "members of @" + at->op + "(...) are"
+                                                   : "taking one part of @" + at->op + "(...) is");
       if (const auto* name = std::get_if<ast::Name>(&member->base->node)) {
         diag.help = "target variables are written with a dollar: $" + name->name + "->...";
       }
@@ -82,7 +81,6 @@ void refuse_unbuilt(const ast::Script& script, Diags& diags) {
     }
     find(*probe.body);
   }
-  for (const ast::Alias& alias : script.aliases) find.refuse(alias.span, "probe aliases are");
 }
 
 }  // namespace dj

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "compiler/parse/lexeme.h"
+#include "compiler/parse/macros.h"
 #include "compiler/print_ast.h"
 
 namespace dj {
@@ -20,9 +20,9 @@ size_t argument_number(const std::string& text) {
 void report_missing(const Lexeme& lexeme, size_t given, Diags& diags) {
   const char* plural = given == 1 ? "argument was" : "arguments were";
   std::string count = given == 0 ? "no" : fmt::format("only {}", given);
-  Diag& diag = diags.error("DJ1006", lexeme.span,
-                           fmt::format("the script uses {}, but {} {} given", lexeme.text, count,
-                                       plural));
+  Diag& diag =
+      diags.error("DJ1006", lexeme.span,
+                  fmt::format("the script uses {}, but {} {} given", lexeme.text, count, plural));
   diag.help = argument_number(lexeme.text) == 0 ? "the first argument is $1"
                                                 : "give it behind the script: djtap script.djt ARG";
 }
@@ -39,37 +39,27 @@ void paste(const Lexeme& place, const std::string& text, Lexemes& out) {
 
 }  // namespace
 
-bool paste_arguments(Lexemes& lexemes, const std::vector<std::string>& args, Diags& diags) {
-  Lexemes out;
-  out.reserve(lexemes.size());
-  bool ok = true;
-  for (Lexeme& lexeme : lexemes) {
-    switch (lexeme.type) {
-      case DjtParser::ARGUMENT:
-      case DjtParser::ARGUMENT_STRING: {
-        size_t number = argument_number(lexeme.text);
-        if (number == 0 || number > args.size()) {
-          report_missing(lexeme, args.size(), diags);
-          ok = false;
-        } else if (lexeme.type == DjtParser::ARGUMENT) {
-          paste(lexeme, args[number - 1], out);
-        } else {
-          out.push_back({DjtParser::STRING, lexeme.span, quote(args[number - 1]), true});
-        }
-        break;
-      }
-      case DjtParser::ARGUMENT_COUNT:
-        out.push_back({DjtParser::NUMBER, lexeme.span, std::to_string(args.size()), true});
-        break;
-      case DjtParser::ARGUMENT_COUNT_STRING:
-        out.push_back({DjtParser::STRING, lexeme.span, quote(std::to_string(args.size())), true});
-        break;
-      default:
-        out.push_back(std::move(lexeme));
-    }
+bool paste_argument(const Lexeme& lexeme, const std::vector<std::string>& args, Lexemes& out,
+                    Diags& diags) {
+  if (lexeme.type == DjtParser::ARGUMENT_COUNT) {
+    out.push_back({DjtParser::NUMBER, lexeme.span, std::to_string(args.size()), true});
+    return true;
   }
-  lexemes = std::move(out);
-  return ok;
+  if (lexeme.type == DjtParser::ARGUMENT_COUNT_STRING) {
+    out.push_back({DjtParser::STRING, lexeme.span, quote(std::to_string(args.size())), true});
+    return true;
+  }
+  size_t number = argument_number(lexeme.text);
+  if (number == 0 || number > args.size()) {
+    report_missing(lexeme, args.size(), diags);
+    return false;
+  }
+  if (lexeme.type == DjtParser::ARGUMENT) {
+    paste(lexeme, args[number - 1], out);
+  } else {
+    out.push_back({DjtParser::STRING, lexeme.span, quote(args[number - 1]), true});
+  }
+  return true;
 }
 
 }  // namespace dj

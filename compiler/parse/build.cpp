@@ -22,7 +22,7 @@ Span Builder::span(const antlr4::ParserRuleContext* ctx) const {
   // A rule that matched nothing stops before it starts.
   const antlr4::Token* stop = ctx->stop;
   Span last = stop != nullptr ? span(stop) : first;
-  return {first.file, first.begin, std::max(first.begin, last.end)};
+  return sources_.join(first, {last.file, last.begin, std::max(last.begin, last.end), last.via});
 }
 
 std::string Builder::string_value(DjtParser::StringContext* ctx) const {

@@ -9,8 +9,8 @@ ExprPtr Builder::postfix(DjtParser::PostfixContext* ctx) {
   ctx->primary()->accept(this);
   ExprPtr base = std::move(expr_);
   const Name* name = std::get_if<Name>(&base->node);
-  bool element = !ctx->deref().empty() &&
-                 dynamic_cast<DjtParser::ElementContext*>(ctx->deref(0)) != nullptr;
+  bool element =
+      !ctx->deref().empty() && dynamic_cast<DjtParser::ElementContext*>(ctx->deref(0)) != nullptr;
   if (std::holds_alternative<Target>(base->node)) {
     return target_path(std::move(base), ctx);
   }

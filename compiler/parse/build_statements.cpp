@@ -178,7 +178,8 @@ void Builder::suspect_misspelling(const Expr& value, DjtParser::ExprContext* ctx
   const Lexeme& after = lexemes_.at(ctx->stop->getTokenIndex() + 1);
   bool separated = after.type == DjtParser::SEMICOLON || after.type == DjtParser::RBRACE ||
                    after.type == DjtParser::ANGLE_CLOSE || after.span.begin < value.span.end;
-  if (separated || (call != nullptr && after.type != DjtParser::LBRACE)) {
+  bool one_text = after.span.file == value.span.file && after.span.via == value.span.via;
+  if (separated || !one_text || (call != nullptr && after.type != DjtParser::LBRACE)) {
     return;
   }
   std::string_view between = sources_.text({value.span.file, value.span.end, after.span.begin});

@@ -52,11 +52,7 @@ void report_stray(const Lexeme& lexeme, Diags& diags) {
   }
 }
 
-void not_built(const Lexeme& lexeme, const char* what, const char* help, Diags& diags) {
-  diags.error("DJ1016", lexeme.span, std::string(what)).help = help;
-}
-
-bool check_lexeme(const Lexeme& lexeme, const Source& source, Diags& diags) {
+bool check_lexeme(const Lexeme& lexeme, Diags& diags) {
   switch (lexeme.type) {
     case DjtParser::JUNK:
       report_stray(lexeme, diags);
@@ -69,23 +65,10 @@ bool check_lexeme(const Lexeme& lexeme, const Source& source, Diags& diags) {
       diags.error("DJ1003", lexeme.span, "this comment is never closed").help =
           "close it with */";
       return false;
-    case DjtParser::EMBEDDED:
-      not_built(lexeme, "embedded C is not part of djtap",
-                "what it would read, a $variable or a built-in function can read", diags);
+    case DjtParser::UNCLOSED_EMBEDDED:
+      diags.error("DJ1024", lexeme.span, "this embedded C is never closed").help =
+          "djtap has no embedded C; for a remainder, write a blank between % and {";
       return false;
-    case DjtParser::CONDITIONAL: {
-      bool modulo = lexeme.text == "%(" && lexeme.span.begin > 0 &&
-                    std::isalnum(static_cast<unsigned char>(source.text[lexeme.span.begin - 1]));
-      not_built(lexeme, "conditionals %( ... %) are not built yet",
-                modulo ? "for a remainder, write a blank between % and (" : "", diags);
-      return false;
-    }
-    case DjtParser::ATWORD:
-      if (lexeme.text == "@define") {
-        not_built(lexeme, "macros (@define) are not built yet", "write a function", diags);
-        return false;
-      }
-      return true;
     default:
       return true;
   }
@@ -93,7 +76,7 @@ bool check_lexeme(const Lexeme& lexeme, const Source& source, Diags& diags) {
 
 }  // namespace
 
-Lexemes lex(std::string_view text, uint32_t file) {
+Lexemes lex(std::string_view text, uint32_t file, Comments comments) {
   ByteStream stream(text);
   DjtLexer lexer(&stream);
   lexer.removeErrorListeners();  // every byte is a token: there is nothing it could say
@@ -103,6 +86,9 @@ Lexemes lex(std::string_view text, uint32_t file) {
     std::unique_ptr<antlr4::Token> token = lexer.nextToken();
     if (token->getType() == antlr4::Token::EOF) {
       break;
+    }
+    if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL && comments == Comments::Drop) {
+      continue;
     }
     uint32_t begin = static_cast<uint32_t>(token->getStartIndex());
     end = static_cast<uint32_t>(token->getStopIndex()) + 1;
@@ -114,10 +100,21 @@ Lexemes lex(std::string_view text, uint32_t file) {
   return lexemes;
 }
 
-bool check_lexemes(const Lexemes& lexemes, const Sources& sources, Diags& diags) {
+bool check_lexemes(const Lexemes& lexemes, Diags& diags) {
   for (const Lexeme& lexeme : lexemes) {
     // The first one is enough: behind a lost quote, strings and code have changed places.
-    if (!check_lexeme(lexeme, sources.files.at(lexeme.span.file), diags)) {
+    if (!check_lexeme(lexeme, diags)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool check_embedded(const Lexemes& lexemes, Diags& diags) {
+  for (const Lexeme& lexeme : lexemes) {
+    if (lexeme.type == DjtParser::EMBEDDED) {
+      diags.error("DJ1024", lexeme.span, "embedded C is not part of djtap").help =
+          "what it would read, a $variable or a built-in function can read";
       return false;
     }
   }

@@ -20,13 +20,13 @@ struct Lexeme {
 };
 using Lexemes = std::vector<Lexeme>;
 
-// Text to tokens, comments and blanks left out.
-Lexemes lex(std::string_view text, uint32_t file);
-// Reports characters, strings and comments that are no tokens, and forms that end here: embedded C,
-// conditionals, macros.
-bool check_lexemes(const Lexemes& lexemes, const Sources& sources, Diags& diags);
-// Replaces $1, @1, $# and @# by the script's arguments.
-bool paste_arguments(Lexemes& lexemes, const std::vector<std::string>& args, Diags& diags);
+// Text to tokens, blanks left out.
+enum class Comments : uint8_t { Drop, Keep };
+Lexemes lex(std::string_view text, uint32_t file, Comments comments = Comments::Drop);
+// Reports characters, strings and comments that are no tokens.
+bool check_lexemes(const Lexemes& lexemes, Diags& diags);
+// Reports embedded C, which may stand where a conditional leaves it out.
+bool check_embedded(const Lexemes& lexemes, Diags& diags);
 // Gives the '<' and '>' around a probe's body tokens of their own.
 bool mark_angle_bodies(Lexemes& lexemes, Diags& diags);
 // Every bracket has its partner, and nesting is bounded.

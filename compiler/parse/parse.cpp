@@ -6,6 +6,7 @@
 
 #include "compiler/parse/build.h"
 #include "compiler/parse/lexeme.h"
+#include "compiler/parse/macros.h"
 #include "compiler/parse/syntax_error.h"
 
 namespace dj {
@@ -99,12 +100,11 @@ class ItemParser {
 };
 
 // Text to the tokens that the grammar reads. Stops at the first filter that reports something.
-bool tokenize(const Sources& sources, uint32_t file, const ParseOptions& options, Lexemes& lexemes,
+bool tokenize(Sources& sources, uint32_t file, const ParseOptions& options, Lexemes& lexemes,
               Diags& diags) {
   lexemes = lex(sources.files.at(file).text, file);
-  if (!check_lexemes(lexemes, sources, diags) ||
-      !paste_arguments(lexemes, options.args, diags) ||
-      !check_lexemes(lexemes, sources, diags) || !mark_angle_bodies(lexemes, diags) ||
+  if (!check_lexemes(lexemes, diags) || !Preprocessor(sources, options, diags).run(lexemes) ||
+      !check_embedded(lexemes, diags) || !check_lexemes(lexemes, diags) || !mark_angle_bodies(lexemes, diags) ||
       !check_brackets(lexemes, diags)) {
     return false;
   }
@@ -114,7 +114,7 @@ bool tokenize(const Sources& sources, uint32_t file, const ParseOptions& options
 
 }  // namespace
 
-ast::Script parse(const Sources& sources, uint32_t file, const ParseOptions& options,
+ast::Script parse(Sources& sources, uint32_t file, const ParseOptions& options,
                   Diags& diags) {
   Lexemes lexemes;
   if (!tokenize(sources, file, options, lexemes, diags)) {
@@ -140,7 +140,7 @@ ast::Script parse(const Sources& sources, uint32_t file, const ParseOptions& opt
   return builder.take();
 }
 
-std::string dump_tokens(const Sources& sources, uint32_t file, const ParseOptions& options) {
+std::string dump_tokens(Sources& sources, uint32_t file, const ParseOptions& options) {
   Lexemes lexemes;
   Diags diags;  // dumps show what is there; parse() reports
   tokenize(sources, file, options, lexemes, diags);

@@ -1,5 +1,7 @@
 // parse(): script text to ast::Script. Nothing outside this room sees ANTLR.
 #pragma once
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,13 +13,15 @@ namespace dj {
 
 struct ParseOptions {
   std::vector<std::string> args;  // $1 and @1 are args[0]
+  // The file of `sources` that defines a macro which the script does not; nullopt: none does.
+  std::function<std::optional<uint32_t>(const std::string& macro)> macro_file;
 };
 
-// Reads file number `file`. Mistakes go to `diags`, at most one per probe, function or global; the
+// Reads file number `file`; the uses of its macros are added to `sources`. Mistakes go to `diags`, at most one per probe, function or global; the
 // result is complete only when diags.ok().
-ast::Script parse(const Sources& sources, uint32_t file, const ParseOptions& options, Diags& diags);
+ast::Script parse(Sources& sources, uint32_t file, const ParseOptions& options, Diags& diags);
 
 // The tokens as the parser sees them, one per line: "line:column KIND text".
-std::string dump_tokens(const Sources& sources, uint32_t file, const ParseOptions& options);
+std::string dump_tokens(Sources& sources, uint32_t file, const ParseOptions& options);
 
 }  // namespace dj

@@ -137,6 +137,38 @@ TEST(Parse, ScriptArguments) {
             "probe begin {\n  x = \"\\\"\\\\\\n\"\n}\n");
 }
 
+TEST(Parse, MacrosAndConditionals) {
+  EXPECT_EQ(canonical("@define two %( 2 %) @define add(a, b) %( (@a + @b * @two) %)\n"
+                      "probe begin { x = @add(y, f(1, 2)) }"),
+            "probe begin {\n  x = y + f(1, 2) * 2\n}\n");
+  EXPECT_EQ(canonical("%( $# > 1 %? global a = $2 %: global b = $1 %)", {"7"}), "global b = 7\n");
+  EXPECT_EQ(canonical("%( arch == \"x86_*\" && kernel_v >= \"2.6.10\" %? global a %)\n"
+                      "%( \"b\" < \"a\" || 1 != 1 %? global c %: %( 1 == 1 %? global d %) %)\n"
+                      "%( CONFIG_UTRACE == \"y\" %? %{ C code %} %)"),
+            "global a\nglobal d\n");
+  EXPECT_EQ(canonical("probe begin { x = \"a\" @1 %( systemtap_v < \"4.10\" %? \"b\" %) }", {"z"}),
+            "probe begin {\n  x = \"azb\"\n}\n");
+}
+
+TEST(Parse, AMistakeInAMacroShowsItsUses) {
+  Sources sources;
+  sources.add("test", "@define in %( x = %)\n@define out %( @in %)\nprobe begin { @out }");
+  Diags diags;
+  parse(sources, 0, {}, diags);
+  ASSERT_EQ(diags.all().size(), 1u);
+  diags.last().span = {0, 14, 17, 2};
+  EXPECT_EQ(render(diags.last(), sources, false),
+            "error[DJ1013]: expected an expression, found '}'\n"
+            " --> test:1:15\n"
+            "  |\n"
+            "1 | @define in %( x = %)\n"
+            "  |               ^^^\n"
+            "2 | @define out %( @in %)\n"
+            "  |                --- expanded from this @in\n"
+            "3 | probe begin { @out }\n"
+            "  |               ---- expanded from this @out\n");
+}
+
 TEST(Parse, SpansPointAtTheText) {
   Sources sources;
   sources.add("test", "probe func(\"f\").return { count[pid()] += $x->y }");

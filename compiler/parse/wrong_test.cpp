@@ -27,6 +27,11 @@ const char kStringHelp[] =
 const char kBodyHelp[] = "write the statements in braces: { count++ }";
 const char kAngleHelp[] = "inside a < ... > body, write (a > b) to compare";
 
+const char kConditionHelp[] = "write %( condition %? text %: other text %)";
+const char kCompareHelp[] =
+    "compare kernel_v, kernel_vr, arch, systemtap_v, a number or a string with a literal";
+const char kDefineHelp[] = "write @define name(parameter, ...) %( text %)";
+
 const Wrong kWrong[] = {
     // bytes to tokens
     {"probe a { x = «`»b }", "DJ1001", "no part of a script begins with the character '`'",
@@ -146,9 +151,26 @@ const Wrong kWrong[] = {
     {"probe a { x = «@count» }", "DJ1013", "@count needs an argument in parentheses",
      "write @count(variable); macros are defined by @define before their use"},
     // known, not built
-    {"«%(» kernel_v > \"2\" %? global x %)", "DJ1016", "conditionals %( ... %) are not built yet"},
-    {"«@define» f %( 1 %)", "DJ1016", "macros (@define) are not built yet", "write a function"},
-    {"function f() «%{» %}", "DJ1016", "embedded C is not part of djtap",
+    // macros and conditionals
+    {"«%(» kernel_v > \"2\" %? global x", "DJ1028", "this '%(' is never closed", kConditionHelp},
+    {"probe a { x = b«%(»c) }", "DJ1028", "this '%(' has no '%?' behind it",
+     "for a remainder, write a blank between % and ("},
+    {"probe a { } «%)»", "DJ1028", "'%)' without a '%(' before it"},
+    {"%( «foo» > 2 %? global x %)", "DJ1028", "cannot compare this in the condition of %( ... %?",
+     kCompareHelp},
+    {"%( 1 == «\"1\"» %? global x %)", "DJ1028",
+     "a number and a string cannot be compared in the condition of %( ... %?", kCompareHelp},
+    {"@define «f» probe a { }", "DJ1027", "the text of the macro @f is missing or not closed",
+     kDefineHelp},
+    {"«@define» 1 %( %)", "DJ1027", "expected the name of a macro behind @define", kDefineHelp},
+    {"@define f(«1») %( %)", "DJ1027", "expected the name of a macro's parameter", kDefineHelp},
+    {"@define f %( 1 %) @define «f» %( 2 %)", "DJ1027", "the macro @f is defined twice"},
+    {"@define f(x) %( @x %) probe a { x = «@f» }", "DJ1026",
+     "the macro @f needs arguments in parentheses"},
+    {"@define f(x) %( @x %) probe a { x = «@f(1, 2)» }", "DJ1026",
+     "the macro @f takes 1 argument, got 2"},
+    {"@define f %( 1 + «@f» %) probe a { x = @f }", "DJ1026", "the macro @f uses itself"},
+    {"function f() «%{ if ('a') %}»", "DJ1024", "embedded C is not part of djtap",
      "what it would read, a $variable or a built-in function can read"},
     {"probe a { x = «1.5» }", "DJ1016", "numbers with a fraction are not built yet",
      "count in a smaller unit: 1500 ms instead of 1.5 s"},

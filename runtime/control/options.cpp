@@ -132,6 +132,9 @@ void add_script_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-e", options.script_text, "the script itself");
   app.add_option("script", words.positional,
                  "script file (unless -e or -l), then its arguments $1 ..");
+  app.add_option("-I", options.include, "look for tapsets (*.djt, *.djtm) in this folder, too")
+      ->allow_extra_args(false);
+  app.add_flag("--fmt", options.tidy, "print the script in tidy form, comments kept; run nothing");
   app.add_flag("--strict", options.strict, "undeclared names are local, as in SystemTap");
   app.add_option_function<std::vector<std::string>>(
          "-D",

@@ -31,6 +31,8 @@ struct Options {
   std::optional<std::string> script_text;  // -e
   std::string script_path;                 // else this file
   std::vector<std::string> script_args;    // $1 .. and @1 ..
+  std::vector<std::string> include;        // -I: tapset folders
+  bool tidy = false;                       // --fmt
   std::vector<std::string> command;        // -c or behind --; empty: none
   std::optional<int> pid;                  // -p, -x
   std::string output_path;                 // -o; empty: stdout

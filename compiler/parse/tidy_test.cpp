@@ -1,0 +1,50 @@
+// The formatter: what it changes, what it keeps, and that it is stable.
+#include "compiler/parse/tidy.h"
+
+#include <gtest/gtest.h>
+
+namespace dj {
+
+namespace {
+
+std::string tidied(const std::string& text) {
+  Sources sources;
+  uint32_t file = sources.add("test", text);
+  Diags diags;
+  std::string once = tidy(sources, file, diags);
+  EXPECT_TRUE(diags.ok());
+  EXPECT_EQ(tidy(sources, sources.add("again", once), diags), once);
+  return once;
+}
+
+}  // namespace
+
+TEST(Tidy, AngleBodiesBecomeBraces) {
+  EXPECT_EQ(tidied("probe func(\"f\")<n++>\n"), "probe func(\"f\") { n++ }\n");
+  EXPECT_EQ(tidied("probe a < if ((b>c)) d = 1 >"), "probe a { if ((b > c)) d = 1 }\n");
+}
+
+TEST(Tidy, IndentsByBracketsAndKeepsLinesAndComments) {
+  EXPECT_EQ(
+      tidied("#! x  \n\n\n\nglobal a,b // two   \nprobe begin{\nif(a){\nb=a+\n1\n/* why */ c++\n}\n"
+             "\n}\n\n"),
+      "#! x\n\nglobal a, b // two\nprobe begin {\n  if (a) {\n    b = a+\n        1\n"
+      "    /* why */ c++\n  }\n}\n");
+}
+
+TEST(Tidy, BlanksAroundOperatorsAndNotInBrackets) {
+  EXPECT_EQ(tidied("probe a { x=f( 1,-2 )[ 3 ] ; y+=$p -> q; z = !w&&~ v; foreach([k+]in a){} }"),
+            "probe a { x = f(1, -2)[3]; y += $p->q; z = !w && ~v; foreach ([k+] in a) {} }\n");
+}
+
+TEST(Tidy, ProbePointsKeepWhatGluesThem) {
+  EXPECT_EQ(tidied("probe process(\"x\").{function(\"a\"),mark(\"*\")}?,sys*open=b{ }"),
+            "probe process(\"x\").{function(\"a\"),mark(\"*\")}?, sys*open = b { }\n");
+}
+
+TEST(Tidy, MacrosAndConditionalsStay) {
+  EXPECT_EQ(tidied("@define f(x) %( @x %)\n%( 1==1 %?\nprobe a { b = @f(1) }\n%)\n"),
+            "@define f(x) %( @x %)\n%( 1 == 1 %?\n  probe a { b = @f(1) }\n%)\n");
+}
+
+}  // namespace dj

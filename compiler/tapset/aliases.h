@@ -1,0 +1,17 @@
+// Aliases: probe name = points { prologue }, { epilogue }. Where a probe uses the name, the points
+// stand for it and the bodies are put around the probe's own.
+#pragma once
+#include "compiler/ast.h"
+#include "compiler/diag.h"
+
+namespace dj {
+
+// Rewrites every probe that uses an alias of the script; what an alias is made of may be aliases
+// again. A point that carries more than the alias's name (name.return) hands the rest on.
+void expand_aliases(ast::Script& script, Diags& diags);
+
+// Whether `point` begins with the alias's name; '*' in the point matches within one component,
+// "**" across them. `used`: how many components of the point the name takes.
+bool uses_alias(const ast::ProbePoint& point, const ast::ProbePoint& name, size_t& used);
+
+}  // namespace dj

@@ -1,0 +1,142 @@
+// Aliases and tapset files: what a script becomes. Scripts are text, results are printed.
+#include "compiler/tapset/aliases.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/parse/parse.h"
+#include "compiler/print_ast.h"
+#include "compiler/tapset/library.h"
+
+namespace dj {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Expanded {
+  Sources sources;
+  Diags diags;
+  std::string probes;  // printed, blanks and newlines folded into one blank
+};
+
+std::string folded(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    char put = c == '\n' ? ' ' : c;
+    if (put != ' ' || (!out.empty() && out.back() != ' ')) out += put;
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+Expanded expand(const std::string& text, const std::vector<std::string>& folders = {}) {
+  Expanded made;
+  uint32_t file = made.sources.add("test", text);
+  TapsetLibrary library(made.sources, folders);
+  ParseOptions options;
+  options.macro_file = [&](const std::string& macro) { return library.macro_file(macro); };
+  ast::Script script = parse(made.sources, file, options, made.diags);
+  if (made.diags.ok()) library.complete(script, made.diags);
+  if (made.diags.ok()) expand_aliases(script, made.diags);
+  script.aliases.clear();
+  made.probes = folded(print(script));
+  return made;
+}
+
+std::string probes(const std::string& text) {
+  Expanded made = expand(text);
+  for (const Diag& diag : made.diags.all()) ADD_FAILURE() << render(diag, made.sources, false);
+  return made.probes;
+}
+
+// A folder of tapset files that goes away with it.
+class Folder {
+ public:
+  Folder() {
+    std::string name = fs::temp_directory_path() / "djtap-tapset-XXXXXX";
+    path_ = mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  void add(const std::string& name, const std::string& text) {
+    std::ofstream(fs::path(path_) / name) << text;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+TEST(Aliases, BodiesStandAroundTheProbes) {
+  EXPECT_EQ(probes("probe a = begin { x = 1 } probe a { y = x }"),
+            "probe begin { { x = 1 } { y = x } }");
+  EXPECT_EQ(probes("probe a += begin { x = 1 } probe a { y = 2 }"),
+            "probe begin { { y = 2 } { x = 1 } }");
+  EXPECT_EQ(probes("probe a = begin { p = 1 }, { e = 1 } probe b = a { p = 2 }, { e = 2 }"
+                   "probe b { y = 2 }"),
+            "probe begin { { p = 1 } { p = 2 } { y = 2 } { e = 2 } { e = 1 } }");
+}
+
+TEST(Aliases, TheLongestNameCountsAndTheRestIsHandedOn) {
+  EXPECT_EQ(probes("probe a = func(\"x\"), func(\"y\")? { v = 1 } probe a.return! { }"),
+            "probe func(\"x\").return!, func(\"y\").return?! { { v = 1 } { } }");
+  EXPECT_EQ(probes("probe a = func(\"x\") { v = 1 } probe a.return = func(\"z\").return { v = 2 }"
+                   "probe a.return { }"),
+            "probe func(\"z\").return { { v = 2 } { } }");
+}
+
+TEST(Aliases, PointsWithoutAliasesStayTogether) {
+  EXPECT_EQ(probes("probe a.b = func(\"x\") { v = 1 } probe begin, end, a.b, timer.s(1) { w = 1 }"),
+            "probe begin, end { w = 1 } probe func(\"x\") { { v = 1 } { w = 1 } } "
+            "probe timer.s(1) { w = 1 }");
+}
+
+TEST(Aliases, WildcardsAndConditions) {
+  const std::string family =
+      "probe f.open = func(\"o\") { n = \"open\" } probe f.close = func(\"c\") if (a) { n = "
+      "\"close\" }"
+      "probe f.sub.x = func(\"s\") { n = \"x\" }";
+  EXPECT_EQ(probes(family + "probe f.* { }"),
+            "probe func(\"o\") { { n = \"open\" } { } } "
+            "probe func(\"c\") if (a) { { n = \"close\" } { } }");
+  EXPECT_EQ(probes(family + "probe f.** if (b) { }"),
+            "probe func(\"o\") if (b) { { n = \"open\" } { } } "
+            "probe func(\"c\") if (b && a) { { n = \"close\" } { } } "
+            "probe func(\"s\") if (b) { { n = \"x\" } { } }");
+}
+
+TEST(Aliases, ALoopIsReported) {
+  Expanded made = expand("probe a = b { } probe b = a { } probe a { }");
+  ASSERT_EQ(made.diags.all().size(), 1u);
+  EXPECT_EQ(made.diags.all()[0].code, "DJ1029");
+  EXPECT_EQ(made.diags.all()[0].message, "the alias a stands for itself");
+}
+
+TEST(Tapsets, OnlyFilesThatAreNeededAreRead) {
+  Folder folder;
+  folder.add("one.djt", "probe one.two = func(\"x\") { v = helper() }\n");
+  folder.add("two.djt", "global seen\nfunction helper() { return ++seen }\n");
+  folder.add("broken.djt", "probe never.used = }\n");
+  folder.add("words.djtm", "@define twice(x) %( (2 * @x) %)\n");
+  Expanded made = expand("probe one.two { w = @twice(v) }", {folder.path()});
+  for (const Diag& diag : made.diags.all()) ADD_FAILURE() << render(diag, made.sources, false);
+  EXPECT_EQ(made.probes,
+            "global seen function helper() { return ++seen } "
+            "probe func(\"x\") { { v = helper() } { w = 2 * v } }");
+  EXPECT_EQ(made.sources.files.size(), 4u);
+  EXPECT_EQ(expand("probe begin { println(pid()) }", {folder.path()}).sources.files.size(), 1u);
+}
+
+TEST(Tapsets, AMistakeInATapsetIsShownThere) {
+  Folder folder;
+  folder.add("broken.djt", "probe family.member = }\n");
+  Expanded made = expand("probe family.member { }", {folder.path()});
+  ASSERT_EQ(made.diags.all().size(), 1u);
+  EXPECT_EQ(made.diags.all()[0].span.file, 1u);
+}
+
+}  // namespace dj

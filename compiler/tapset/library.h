@@ -1,0 +1,55 @@
+// Tapsets: folders of files with aliases, functions and macros. A folder is scanned for the names
+// that its files define; only files that a script needs are read.
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/ast.h"
+#include "compiler/diag.h"
+#include "compiler/source.h"
+
+namespace dj {
+
+class TapsetLibrary {
+ public:
+  // `folders` in order of preference; those that do not exist are passed over.
+  TapsetLibrary(Sources& sources, std::vector<std::string> folders);
+
+  // The file of `sources` that defines this macro (in a *.djtm or *.stpm file), read now if it was
+  // not; nullopt: no file does. For ParseOptions::macro_file.
+  std::optional<uint32_t> macro_file(const std::string& macro);
+
+  // Adds to the script what it uses and does not define, and what that uses, and so on.
+  void complete(ast::Script& script, Diags& diags);
+
+  // How many tapset files were read so far; for -v.
+  size_t files_read() const { return read_.size(); }
+
+ private:
+  struct File {
+    std::string path;
+    std::vector<ast::ProbePoint> aliases;  // names only, without spans
+  };
+  void scan();
+  void scan_file(const std::string& path);
+  void wanted_files(const ast::Script& script, std::vector<size_t>& out) const;
+  void merge(size_t file, ast::Script& script, Diags& diags);
+  uint32_t read(const std::string& path);
+
+  Sources& sources_;
+  std::vector<std::string> folders_;
+  bool scanned_ = false;
+  std::vector<File> files_;
+  std::unordered_map<std::string, size_t> functions_;    // to the index in files_
+  std::unordered_map<std::string, std::string> macros_;  // to the path
+  std::unordered_map<std::string, uint32_t> read_;       // path to its number in sources_
+  std::unordered_set<size_t> merged_;
+};
+
+// The folders to search: `given` (-I), then the ones beside the program.
+std::vector<std::string> tapset_folders(const std::vector<std::string>& given);
+
+}  // namespace dj

@@ -1,0 +1,18 @@
+// What a script uses that it does not define: functions, and points that may be aliases.
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/ast.h"
+
+namespace dj {
+
+struct NamesUsed {
+  std::set<std::string> functions;  // neither built in nor defined in the script
+  std::vector<const ast::ProbePoint*> points;
+};
+
+NamesUsed names_used(const ast::Script& script);
+
+}  // namespace dj
