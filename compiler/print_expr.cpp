@@ -63,7 +63,10 @@ struct ExprPrinter {
   }
 
   static Text node(const Member& n) {
-    return {(n.address_of ? "&" : "") + at(*n.base, kOperand) + steps(n.path, n.pretty)};
+    bool element = !n.path.empty() && n.path.front().kind == Access::Element;
+    bool plain = std::holds_alternative<Name>(n.base->node) && element;
+    std::string base = plain ? "(" + print(*n.base) + ")" : at(*n.base, kOperand);
+    return {(n.address_of ? "&" : "") + base + steps(n.path, n.pretty)};
   }
 
   static Text node(const Match& n) {

@@ -15,12 +15,14 @@ ExprPtr Builder::postfix(DjtParser::PostfixContext* ctx) {
     return target_path(std::move(base), ctx);
   }
   if (ctx->ADDRESS_OF() != nullptr &&
-      (ctx->deref().empty() ? !std::holds_alternative<At>(base->node) : name != nullptr)) {
+      (ctx->deref().empty() ? !std::holds_alternative<At>(base->node)
+                            : name != nullptr && sources_.text(base->span).front() != '(')) {
     diags_.error("DJ1020", span(ctx), "only the address of a target variable can be taken").help =
         "target variables are written with a dollar: &$variable";
     return base;
   }
-  if (name != nullptr && element) {
+  // (name)[i] is a step from what a pointer points to, name[i] an array's element.
+  if (name != nullptr && element && sources_.text(base->span).front() != '(') {
     return array_element(std::move(base), ctx);
   }
   bool plain = ctx->deref().empty() && ctx->ADDRESS_OF() == nullptr;
