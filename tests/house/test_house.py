@@ -43,7 +43,7 @@ ROOMS = {
     "arch/x86_64": ["compiler/result.h", "compiler/parallel.h", "runtime/shared"],
     "compiler": ["runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def", "arch/x86_64/registers.h"],
     "compiler/parse": ["compiler/*"],
-    "compiler/check": ["compiler/*", "runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def"],
+    "compiler/check": ["compiler/*", "arch/x86_64/registers.h", "runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def"],
     "compiler/debuginfo": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/text.h"],
     "compiler/resolve": ["compiler/*", "compiler/debuginfo", "arch/x86_64/registers.h", "arch/x86_64/text.h", "runtime/shared",
                          "stdlib/builtins.h"],

@@ -61,7 +61,7 @@ NOINLINE int show(Shape* p, Shape& r, Colour colour, double d, float f, Mixed mi
   asm volatile("" ::: "memory");
   counter++;
   of_thread++;
-  return p->id + r.id + colour + mixed.b + int(d) + text[0] + int(f) + int(view.size()) + inner.value;
+  return (p ? p->id : 0) + r.id + colour + mixed.b + int(d) + text[0] + int(f) + int(view.size()) + inner.value;
 }
 
 NOINLINE int registers(Whole whole, Reals reals, Mixed mixed, Point point) {
