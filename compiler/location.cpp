@@ -70,6 +70,9 @@ std::string step_text(const LocStep& s) {
   const std::string a = std::to_string(s.a);
   switch (s.op) {
     case LocStep::PushReg:
+      if (arch::is_vector(s.a)) {
+        return "xmm" + std::to_string(s.a - arch::kXmm0);
+      }
       return s.a >= 0 && s.a < arch::kRegCount ? arch::kRegNames[s.a] : "reg" + a;
     case LocStep::PushConst:
       return a;

@@ -11,7 +11,7 @@ namespace dj {
 struct LocStep {
   enum Op : uint8_t {
     PushReg,    // a: DWARF register number at the site (x86-64: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi
-                //    6 rbp 7 rsp 8..15 r8..r15)
+                //    6 rbp 7 rsp 8..15 r8..r15; 17..32 the low 8 bytes of xmm0..xmm15)
     PushConst,  // a: the word
     PushArg,    // a: index into TargetRef::args
     PushBias,   // load bias of the site's module (static addresses are ELF vaddrs plus this)

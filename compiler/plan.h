@@ -41,15 +41,25 @@ struct Site {
   std::vector<HandlerId> handlers;  // in registration order
 };
 
-// One text form of several variables: $$parms, $$vars, $$locals, $$return: "a=1 b=0x2".
+// A text made of values: $$parms, $$vars, $$locals, $$return ("a=1 b=0x2"), $x$ ("{.x=1, .y=2}").
+// A value that cannot be read when the probe is hit prints ? and is no error.
 struct TargetText {
   struct Item {
-    std::string name;
-    bool defined = false;   // false prints name=?
-    enum class As : uint8_t { Signed, Unsigned, Hex, Char } as = As::Signed;
+    std::string before;     // the text in front of the value
+    bool defined = false;   // false: no value is known, prints ?
+    enum class As : uint8_t {
+      Signed, Unsigned, Hex,
+      Char,           // 'c'
+      Text,           // "abc": value is the address; `length` or `limit` bytes, or up to its NUL
+      Float, Double,  // value is the bits
+    } as = As::Signed;
     LocExpr value;
+    LocExpr length;      // Text: how many bytes; no steps: see limit
+    uint32_t limit = 0;  // Text: at most so many bytes, up to a NUL; 0: up to its NUL
+    std::vector<std::pair<int64_t, std::string>> names;  // values that print as a word: enums
   };
   std::vector<Item> items;
+  std::string after;  // behind the last value
 };
 
 // What a target expression is at the sites of one handler.
@@ -58,7 +68,13 @@ using TargetPlan = std::variant<Undefined, LocExpr, TargetText>;
 
 // Values that a .return handler needs from the function's entry; taken by an entry site of their own
 // and found again by stack address.
-struct ReturnCapture { std::vector<LocExpr> values; };
+struct ReturnCapture {
+  std::vector<LocExpr> values;
+  // Bit i: values[i] stands in a text and may be unreadable. Behind the values then comes a word that
+  // has the bits of those that were.
+  uint32_t lenient = 0;
+  size_t words() const { return values.size() + (lenient != 0); }
+};
 
 // One machine-code handler: a probe's body with one set of locations. Shared by all sites where these are equal.
 struct Handler {

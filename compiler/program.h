@@ -135,7 +135,7 @@ struct Function {
 };
 
 // One distinct target expression of a probe: $name with its access path. Elements with a constant
-// index carry it; the others take the next of TargetRef::args.
+// index carry it; the others take the next of TargetRef::args. The pointer of a cast is the first.
 struct TargetStep {
   enum Kind : uint8_t { Field, ConstElement, ArgElement } kind;
   std::string field;
@@ -145,9 +145,21 @@ struct TargetStep {
 struct TargetExpr {
   Span span;         // of its first use
   Span name_span;    // the $name alone
-  std::string name;  // as ast::Target::name
+  enum Base : uint8_t {
+    Variable,
+    Var,       // @var
+    Cast,      // @cast; name is the type
+    Register,  // register("rax"): name is the register
+    Argument,  // int_arg(n): index is n
+  } base = Variable;
+  std::string name;    // as ast::Target::name
+  std::string module;  // of @var and @cast, as written; empty: that of the probed place
   bool address_of = false;
+  uint8_t pretty = 0;  // as ast::Target::pretty; the value is then a string
   std::vector<TargetStep> path;
+  int64_t index = 0;       // Argument: 1 is the first
+  uint8_t bytes = 8;       // Register, Argument: how many of them count
+  bool is_signed = false;  // and how they are extended
 };
 
 struct Probe {

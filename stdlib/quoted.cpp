@@ -1,6 +1,6 @@
 // Built-ins that make text readable: escapes for what cannot be printed, quotes around it.
+#include "runtime/agent/quote.h"
 #include "runtime/agent/scratch.h"
-#include "runtime/agent/user_memory.h"
 #include "stdlib/entries.h"
 
 using namespace dj;
@@ -8,24 +8,6 @@ using namespace dj;
 namespace {
 
 constexpr uint32_t kCutBytes = 4;  // `"...` stands behind a quoted text that goes on
-
-// Writes `c`, or the way C spells it; how many bytes.
-uint32_t escape(char* to, char c) {
-  constexpr char kControls[] = "abtnvfr";  // from 7 on
-  auto byte = static_cast<uint8_t>(c);
-  bool is_control = byte >= 7 && byte <= 13;
-  if (byte >= ' ' && byte < 127 && c != '"' && c != '\\') {
-    to[0] = c;
-    return 1;
-  }
-  to[0] = '\\';
-  if (is_control || byte == '"' || byte == '\\') {
-    to[1] = is_control ? kControls[byte - 7] : c;
-    return 2;
-  }
-  for (uint32_t i = 0; i < 3; ++i) to[3 - i] = static_cast<char>('0' + (byte >> 3 * i & 7));
-  return 4;
-}
 
 // A text of at most `limit` bytes in a string_room(), quotes and dots included.
 class Quoter {
@@ -38,7 +20,7 @@ class Quoter {
   // False: no room, the text ends before this byte.
   bool put(char c) {
     char text[4];
-    uint32_t bytes = escape(text, c);
+    uint32_t bytes = agent::escape(text, c);
     full_ = used_ + bytes + quoted_ > limit_;
     if (full_) return false;
     for (uint32_t i = 0; i < bytes; ++i) made_->data[used_++] = text[i];
@@ -65,27 +47,6 @@ class Quoter {
   bool quoted_, full_ = false;
 };
 
-// Bytes of the program one after the other; asks the kernel once for many.
-class UserBytes {
- public:
-  explicit UserBytes(uint64_t at) : at_(at) {}
-  bool next(char* c) {
-    uint64_t offset = at_ % sizeof chunk_;
-    if (!filled_ || offset == 0) {
-      filled_ = agent::can_read(chunk_ + offset, at_, sizeof chunk_ - offset);
-      if (!filled_) return false;
-    }
-    *c = chunk_[offset];
-    ++at_;
-    return true;
-  }
-
- private:
-  uint64_t at_;
-  bool filled_ = false;
-  char chunk_[128];
-};
-
 // What stands for a text that cannot be read.
 const abi::Str* address_text(abi::Context* ctx, uint64_t address) {
   char text[18] = {'0', 'x'};
@@ -105,7 +66,7 @@ const abi::Str* quote_user(abi::Context* ctx, uint64_t address, uint64_t limit) 
   uint32_t max = agent::arena()->max_string;
   if (made == nullptr || max < kCutBytes + 1) return no_room();
   Quoter quoter(made, max, true);
-  UserBytes bytes(address);
+  agent::UserBytes bytes(address);
   for (uint64_t i = 0;; ++i) {
     char c = '\0';
     bool readable = bytes.next(&c);

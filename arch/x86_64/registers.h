@@ -26,6 +26,9 @@ enum Reg : uint8_t {
 constexpr const char* kRegNames[kRegCount] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
                                               "rbp", "rsp", "r8",  "r9",  "r10", "r11",
                                               "r12", "r13", "r14", "r15"};
+// Vector registers follow behind the return address column.
+constexpr int64_t kXmm0 = 17, kXmmCount = 16;
+constexpr bool is_vector(int64_t reg) { return reg >= kXmm0 && reg < kXmm0 + kXmmCount; }
 // Integer argument registers in order (System V ABI 3.2.3).
 constexpr Reg kArgumentRegs[6] = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};
 // The number that stands for reg in instruction encodings (ModRM, REX).

@@ -1,6 +1,8 @@
 // Bind: the first pass over the bodies. AST in, Program tree out: every name an id, every form
 // checked, types still open. One Binder per function or probe body.
 #pragma once
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,6 +16,19 @@ namespace dj {
 
 // Declares all functions (so that calls may come before), then binds every body.
 void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diags);
+
+// A target expression in any of its spellings: $x->a, @var("x@f.c")->a, @cast(p, "t")->a.
+struct TargetView {
+  TargetExpr::Base base = TargetExpr::Variable;
+  std::string name, module;  // as in TargetExpr
+  bool address_of = false;
+  int pretty = 0;
+  std::span<const ast::Access> path;
+  const ast::Expr* pointer = nullptr;  // of a cast
+  bool well_formed = true;             // the arguments of @var and @cast are what they take
+};
+// None: `e` is no target expression.
+std::optional<TargetView> target_view(const ast::Expr& e);
 
 class Binder {
  public:
@@ -68,6 +83,7 @@ class Binder {
   // The aggregate an @op or a histogram is asked of; null when it is none (reported).
   ExprPtr aggregate(const ast::At& a, const ast::Expr& e);
   ExprPtr defined(const ast::At& a, Span span);
+  ExprPtr is_defined(const TargetView& wanted, Span wanted_span, Span span);
 
   // bind_print.cpp
   ExprPtr print_call(const ast::Call& c, Span span);
@@ -78,11 +94,18 @@ class Binder {
   bool too_many_values(const std::vector<ExprPtr>& args);
 
   // bind_target.cpp
-  ExprPtr target(const ast::Target& t, Span span);
-  bool target_allowed(const ast::Target& t, Span span);
+  ExprPtr target(const TargetView& t, Span span);
+  bool target_allowed(const TargetView& t, Span span);
+  ExprPtr choose_defined(const ast::At& a, Span span);
+  // The probe's target that equals `wanted`, made on its first use.
+  TargetId intern(TargetExpr wanted);
   // nullopt: reported. args may be null: element indexes are then not evaluated (@defined).
-  std::optional<TargetId> intern_target(const ast::Target& t, Span span,
-                                        std::vector<ExprPtr>* args);
+  std::optional<TargetId> intern_target(const TargetView& t, Span span, std::vector<ExprPtr>* args);
+
+  // bind_register.cpp
+  ExprPtr register_call(const ast::Call& c, Span span);
+  void register_row(const ast::Call& c, TargetExpr& wanted);
+  void argument_row(const ast::Call& c, TargetExpr& wanted);
 
   template <typename Node>
   ExprPtr make(Node node, Span span, Type type = Type::Unknown) {
@@ -107,6 +130,10 @@ class Binder {
   std::unordered_set<std::string> defined_;  // $names that this probe asks @defined of
   int loops_ = 0;
 };
+
+// register, uint_arg, pointer_arg ...: raw values of the probed place, without debug info.
+bool is_register_name(std::string_view name);
+std::vector<std::string> register_names();
 
 // printf, print, println ...: callable without being functions.
 // The row of stdlib/builtins.def; nullopt: no built-in has this name.

@@ -33,6 +33,7 @@ ExprPtr Binder::call(const ast::Call& c, Span span) {
   auto script = notes_.functions.find(c.name);
   if (script != notes_.functions.end()) return call_function(script->second, c, span);
   if (is_print_name(c.name)) return print_call(c, span);
+  if (is_register_name(c.name)) return register_call(c, span);
   if (std::optional<BuiltinId> builtin = find_builtin(c.name)) {
     return call_builtin(*builtin, c, span);
   }
@@ -69,6 +70,7 @@ ExprPtr Binder::call_builtin(BuiltinId id, const ast::Call& c, Span span) {
 ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
   exprs(c.args);  // mistakes in the arguments are mistakes of their own
   std::vector<std::string> known = print_names();
+  for (std::string& name : register_names()) known.push_back(std::move(name));
   for (const Builtin& row : builtins()) known.emplace_back(row.name);
   for (const Function& function : program_.functions) known.push_back(function.name);
   Diag& diag =
@@ -79,6 +81,7 @@ ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
 
 ExprPtr Binder::at(const ast::At& a, Span span) {
   if (a.op == "defined") return defined(a, span);
+  if (a.op == "choose_defined") return choose_defined(a, span);
   if (std::optional<StatOp> op = stat_op(a.op)) return stat_read(*op, a, span);
   if (is_histogram(a.op)) {
     Diag& diag = diags_.error("DJ2105", span, fmt::format("`@{}` can only be printed", a.op));
@@ -142,17 +145,21 @@ ExprPtr Binder::stat_read(StatOp op, const ast::At& a, Span span) {
 }
 
 ExprPtr Binder::defined(const ast::At& a, Span span) {
-  const ast::Target* wanted =
-      a.args.size() == 1 ? std::get_if<ast::Target>(&a.args[0]->node) : nullptr;
-  if (wanted == nullptr) {
+  std::optional<TargetView> wanted;
+  if (a.args.size() == 1) wanted = target_view(*a.args[0]);
+  if (!wanted) {
     Diag& diag = diags_.error("DJ2009", span,
                               "`@defined` of anything but one target variable is not built yet");
     diag.help = "write @defined($name)";
     return poison(span);
   }
+  return is_defined(*wanted, a.args[0]->span, span);
+}
+
+ExprPtr Binder::is_defined(const TargetView& wanted, Span wanted_span, Span span) {
   if (source_ != nullptr && is_host(*source_)) return make(IntLit{0}, span, Type::Int);
-  defined_.insert(wanted->name);
-  std::optional<TargetId> id = intern_target(*wanted, a.args[0]->span, nullptr);
+  defined_.insert(wanted.name);
+  std::optional<TargetId> id = intern_target(wanted, wanted_span, nullptr);
   return id ? make(Defined{*id}, span, Type::Int) : poison(span);
 }
 

@@ -23,8 +23,11 @@ ExprPtr Binder::expr(const ast::Expr& e) {
           [&](const ast::Name& n) { return name(n, e.span); },
           [&](const ast::Index& i) { return element(i, e.span); },
           [&](const ast::Call& c) { return call(c, e.span); },
-          [&](const ast::Target& t) { return target(t, e.span); },
-          [&](const ast::At& a) { return at(a, e.span); },
+          [&](const ast::Target&) { return target(*target_view(e), e.span); },
+          [&](const ast::At& a) {
+            std::optional<TargetView> view = target_view(e);
+            return view ? target(*view, e.span) : at(a, e.span);
+          },
           [&](const ast::Unary& u) {
             return make(Unary{u.op, expr(*u.operand)}, e.span, Type::Int);
           },
@@ -37,8 +40,11 @@ ExprPtr Binder::expr(const ast::Expr& e) {
           [&](const ast::Assign& a) { return assign(a, e.span); },
           [&](const ast::Crement& c) { return crement(c, e.span); },
           [&](const ast::In& i) { return in_array(i, e.span); },
-          [&](const ast::Member&) { return poison(e.span); },  // refused
-          [&](const ast::Match&) { return poison(e.span); },   // refused
+          [&](const ast::Member&) {
+            std::optional<TargetView> view = target_view(e);
+            return view ? target(*view, e.span) : poison(e.span);  // others are refused
+          },
+          [&](const ast::Match&) { return poison(e.span); },  // refused
       },
       e.node);
 }
@@ -154,7 +160,6 @@ ExprPtr Binder::place(const ast::Expr& e) {
     ExprPtr bound = element(*index, e.span);
     return is_poisoned(*bound) ? nullptr : std::move(bound);
   }
-  CHECK(std::holds_alternative<ast::Target>(e.node));  // the parser lets nothing else through
   Diag& diag = diags_.error("DJ2011", e.span, "djtap does not write target variables");
   diag.notes.push_back("a probe only looks at the program it traces");
   return nullptr;

@@ -34,7 +34,9 @@ bool same_step(const TargetStep& a, const TargetStep& b) {
 }
 
 bool same_target(const TargetExpr& a, const TargetExpr& b) {
-  return a.name == b.name && a.address_of == b.address_of &&
+  return a.base == b.base && a.name == b.name && a.module == b.module && a.index == b.index &&
+         a.bytes == b.bytes && a.is_signed == b.is_signed && a.address_of == b.address_of &&
+         a.pretty == b.pretty &&
          std::equal(a.path.begin(), a.path.end(), b.path.begin(), b.path.end(), same_step);
 }
 
@@ -47,10 +49,61 @@ std::string point_words(const ast::ProbePoint& point) {
   return words;
 }
 
+// Reads the arguments of @var (from 0 on) or @cast (from 1 on).
+void view_words(const ast::At& a, size_t first, TargetView& view) {
+  view.well_formed = a.args.size() == first + 1 || a.args.size() == first + 2;
+  for (size_t i = first; view.well_formed && i < a.args.size(); ++i) {
+    const ast::String* word = std::get_if<ast::String>(&a.args[i]->node);
+    view.well_formed = word != nullptr && !word->value.empty();
+    if (view.well_formed) (i == first ? view.name : view.module) = word->value;
+  }
+}
+
 }  // namespace
 
+std::optional<TargetView> target_view(const ast::Expr& e) {
+  TargetView view;
+  if (const auto* t = std::get_if<ast::Target>(&e.node)) {
+    view.name = t->name;
+    view.address_of = t->address_of;
+    view.pretty = t->pretty;
+    view.path = t->path;
+    return view;
+  }
+  if (const auto* m = std::get_if<ast::Member>(&e.node)) {
+    std::optional<TargetView> base = target_view(*m->base);
+    if (!base || base->base == TargetExpr::Variable || !base->path.empty()) return std::nullopt;
+    base->address_of = m->address_of;
+    base->pretty = m->pretty;
+    base->path = m->path;
+    return base;
+  }
+  const auto* a = std::get_if<ast::At>(&e.node);
+  if (a == nullptr || (a->op != "var" && a->op != "cast")) return std::nullopt;
+  bool cast = a->op == "cast";
+  view.base = cast ? TargetExpr::Cast : TargetExpr::Var;
+  view_words(*a, cast ? 1 : 0, view);
+  if (cast && !a->args.empty()) view.pointer = a->args[0].get();
+  return view;
+}
+
+// @choose_defined(a, b): a where it exists, else b.
+ExprPtr Binder::choose_defined(const ast::At& a, Span span) {
+  std::optional<TargetView> wanted;
+  if (a.args.size() == 2) wanted = target_view(*a.args[0]);
+  if (!wanted) {
+    diags_.error("DJ2009", span, "`@choose_defined` takes a target variable and another value")
+        .help = "write @choose_defined($name, $other)";
+    return poison(span);
+  }
+  ExprPtr condition = is_defined(*wanted, a.args[0]->span, span);
+  ExprPtr chosen = expr(*a.args[0]);
+  ExprPtr otherwise = expr(*a.args[1]);
+  return make(Ternary{std::move(condition), std::move(chosen), std::move(otherwise)}, span);
+}
+
 // Where no target variable can exist at all; what a name means at a place is resolve's question.
-bool Binder::target_allowed(const ast::Target& t, Span span) {
+bool Binder::target_allowed(const TargetView& t, Span span) {
   if (probe_ == nullptr) {
     Diag& diag = diags_.error("DJ2012", span, "a function has no target variables");
     diag.help = "read it in the probe and pass it as an argument";
@@ -78,7 +131,15 @@ bool Binder::target_allowed(const ast::Target& t, Span span) {
   return true;
 }
 
-std::optional<TargetId> Binder::intern_target(const ast::Target& t, Span span,
+TargetId Binder::intern(TargetExpr wanted) {
+  for (size_t i = 0; i < probe_->targets.size(); ++i) {
+    if (same_target(probe_->targets[i], wanted)) return static_cast<TargetId>(i);
+  }
+  probe_->targets.push_back(std::move(wanted));
+  return static_cast<TargetId>(probe_->targets.size() - 1);
+}
+
+std::optional<TargetId> Binder::intern_target(const TargetView& t, Span span,
                                               std::vector<ExprPtr>* args) {
   if (probe_ == nullptr) {
     target_allowed(t, span);
@@ -87,11 +148,17 @@ std::optional<TargetId> Binder::intern_target(const ast::Target& t, Span span,
   uint32_t name_begin = span.begin + (t.address_of ? 1 : 0);
   // The path starts behind the name; without one, the name ends the expression.
   uint32_t name_end = t.path.empty() ? span.end : std::min(span.end, t.path.front().span.begin);
-  uint32_t spelled_end = name_begin + static_cast<uint32_t>(t.name.size()) + 1;
+  uint32_t spelled_end = t.base == TargetExpr::Variable
+                             ? name_begin + static_cast<uint32_t>(t.name.size()) + 1
+                             : name_end;
   TargetExpr wanted{.span = span,
                     .name_span = {span.file, name_begin, std::min(name_end, spelled_end)}};
+  wanted.base = t.base;
   wanted.name = t.name;
+  wanted.module = t.module;
   wanted.address_of = t.address_of;
+  wanted.pretty = static_cast<uint8_t>(t.pretty);
+  if (t.pointer != nullptr && args != nullptr) args->push_back(expr(*t.pointer));
   for (const ast::Access& access : t.path) {
     if (access.kind == ast::Access::Field) {
       wanted.path.push_back({TargetStep::Field, access.field, 0, access.span});
@@ -102,14 +169,24 @@ std::optional<TargetId> Binder::intern_target(const ast::Target& t, Span span,
       if (args != nullptr) args->push_back(expr(*access.index));
     }
   }
-  for (size_t i = 0; i < probe_->targets.size(); ++i) {
-    if (same_target(probe_->targets[i], wanted)) return static_cast<TargetId>(i);
-  }
-  probe_->targets.push_back(std::move(wanted));
-  return static_cast<TargetId>(probe_->targets.size() - 1);
+  return intern(std::move(wanted));
 }
 
-ExprPtr Binder::target(const ast::Target& t, Span span) {
+ExprPtr Binder::target(const TargetView& t, Span span) {
+  if (!t.well_formed) {
+    bool cast = t.base == TargetExpr::Cast;
+    diags_
+        .error("DJ2028", span,
+               cast ? "@cast takes a pointer and a type's name" : "@var takes a variable's name")
+        .help =
+        cast ? "write @cast(pointer, \"type\")" : "write @var(\"name\") or @var(\"name@file\")";
+    return poison(span);
+  }
+  if (t.address_of && t.pretty > 0) {
+    diags_.error("DJ2014", span, "an address has no text form").help =
+        "leave out the '&' or the '$' at the end";
+    return poison(span);
+  }
   if (is_text_form(t.name)) {
     if (std::find(kTextForms.begin(), kTextForms.end(), t.name) == kTextForms.end()) {
       Diag& diag = diags_.error("DJ2014", span, fmt::format("there is no `${}`", t.name));
@@ -129,7 +206,8 @@ ExprPtr Binder::target(const ast::Target& t, Span span) {
   std::vector<ExprPtr> args;
   std::optional<TargetId> id = intern_target(t, span, &args);
   CHECK(id);
-  return make(TargetRef{*id, std::move(args)}, span, is_text_form(t.name) ? Type::Str : Type::Int);
+  bool text = is_text_form(t.name) || t.pretty > 0;
+  return make(TargetRef{*id, std::move(args)}, span, text ? Type::Str : Type::Int);
 }
 
 }  // namespace dj

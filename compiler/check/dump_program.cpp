@@ -40,8 +40,26 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+std::string base_text(const TargetExpr& target) {
+  const std::string module = target.module.empty() ? "" : ", " + quoted(target.module);
+  const char* sign = target.is_signed ? "s" : "u";
+  switch (target.base) {
+    case TargetExpr::Variable:
+      break;
+    case TargetExpr::Var:
+      return fmt::format("@var({}{})", quoted(target.name), module);
+    case TargetExpr::Cast:
+      return fmt::format("@cast(?, {}{})", quoted(target.name), module);
+    case TargetExpr::Register:
+      return fmt::format("register({}, {}{})", target.name, sign, target.bytes * 8);
+    case TargetExpr::Argument:
+      return fmt::format("argument({}, {}{})", target.index, sign, target.bytes * 8);
+  }
+  return "$" + target.name;
+}
+
 std::string target_text(const TargetExpr& target) {
-  std::string out = (target.address_of ? "&$" : "$") + target.name;
+  std::string out = (target.address_of ? "&" : "") + base_text(target);
   for (const TargetStep& step : target.path) {
     switch (step.kind) {
       case TargetStep::Field:
@@ -55,7 +73,7 @@ std::string target_text(const TargetExpr& target) {
         break;
     }
   }
-  return out;
+  return out + std::string(target.pretty, '$');
 }
 
 // Writes the expressions and statements of one body.

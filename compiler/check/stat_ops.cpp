@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kStatOps = {"count", "sum", "min", "max", "avg"};
 constexpr std::array<std::string_view, 2> kHistograms = {"hist_log", "hist_linear"};
-constexpr std::array<std::string_view, 14> kUnbuilt = {
-    "entry",  "exit",   "var",       "cast",      "choose_defined", "perf", "const",
-    "kderef", "uderef", "kregister", "uregister", "variance",       "task", "module"};
+constexpr std::array<std::string_view, 11> kUnbuilt = {
+    "entry",     "exit",      "perf",     "const", "kderef", "uderef",
+    "kregister", "uregister", "variance", "task",  "module"};
 
 }  // namespace
 
@@ -34,7 +34,7 @@ bool is_unbuilt_at(std::string_view name) {
 std::vector<std::string> known_at_names() {
   std::vector<std::string> names(kStatOps.begin(), kStatOps.end());
   names.insert(names.end(), kHistograms.begin(), kHistograms.end());
-  names.push_back("defined");
+  names.insert(names.end(), {"defined", "choose_defined", "var", "cast"});
   return names;
 }
 

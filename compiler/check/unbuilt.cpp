@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/check/bind.h"
 #include "compiler/walk_ast.h"
 
 namespace dj {
@@ -25,16 +26,10 @@ struct Finder {
     } else if (const auto* in = std::get_if<ast::In>(&expr.node)) {
       if (in->histogram) refuse(in->array_span, "using the buckets of a histogram as an array is");
       if (has_star(in->keys)) refuse(expr.span, "slices of an array ([*, k]) are");
-    } else if (const auto* target = std::get_if<ast::Target>(&expr.node)) {
-      if (target->pretty > 0) {
-        refuse(expr.span, "pretty printing with a trailing $ is").help =
-            "print the members one by one: $pointer->member";
-      }
-    } else if (const auto* member = std::get_if<ast::Member>(&expr.node)) {
+    } else if (const auto* member = std::get_if<ast::Member>(&expr.node);
+               member != nullptr && !target_view(expr)) {
       const auto* at = std::get_if<ast::At>(&member->base->node);
-      bool cast = at != nullptr && (at->op == "cast" || at->op == "var");
       Diag& diag = refuse(expr.span, at == nullptr ? "members of a computed value are"
-                                     : cast        ? "members of @" + at->op + "(...) are"
                                                    : "taking one part of @" + at->op + "(...) is");
       if (const auto* name = std::get_if<ast::Name>(&member->base->node)) {
         diag.help = "target variables are written with a dollar: $" + name->name + "->...";

@@ -95,7 +95,12 @@ struct Scanner {
                      exprs(i.keys);
                      note(i.array, i.array_span, Use::Read, i.keys.size());
                    },
-                   [](const ast::Member&) {},
+                   [&](const ast::Member& m) {
+                     expr(*m.base);
+                     for (const ast::Access& access : m.path) {
+                       if (access.index) expr(*access.index);
+                     }
+                   },
                    [](const ast::Match&) {},
                },
                e.node);

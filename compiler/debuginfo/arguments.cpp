@@ -16,7 +16,8 @@ struct Passing {
   int integer = 0, vector = 0;
   bool memory = false;
   bool aggregate = false;
-  bool by_reference = false;  // the register holds the object's address
+  bool by_reference = false;           // the register holds the object's address
+  bool in_vector[2] = {false, false};  // per 8 bytes of an object: from a vector register
   uint64_t stack_bytes = 8;
   uint64_t stack_align = 8;
 };
@@ -138,6 +139,7 @@ Passing passing_of(TypeDie type, DwarfIndex& index) {
     result.memory = size > kMaxRegisterBytes || !mark_integers(type, 0, integer, index);
     for (uint64_t at = 0; !result.memory && at < size; at += 8) {
       ++(integer[at / 8] ? result.integer : result.vector);
+      result.in_vector[at / 8] = !integer[at / 8];
     }
     return result;
   }
@@ -165,25 +167,31 @@ Spot stack_spot(uint64_t offset) {
   return spot;
 }
 
-Result<Spot> register_spot(const Passing& p, int integers) {
-  if (p.by_reference) {
-    Spot spot;
-    spot.expr.steps.push_back({LocStep::PushReg, arch::kArgumentRegs[integers]});
-    return spot;
-  }
-  if (p.vector > 0 && !p.aggregate) {
-    return Error{"it is passed in a vector register, and reading those is not built yet",
-                 Fail::Unsupported};
-  }
-  if (p.aggregate || p.integer > 1) {
-    return Error{"it is passed by value in registers, and taking it apart is not built yet",
-                 Fail::Unsupported};
-  }
+Spot register_word(int64_t reg) {
   Spot spot;
   spot.kind = Spot::Value;
-  spot.reg = arch::kArgumentRegs[integers];
-  spot.expr.steps.push_back({LocStep::PushReg, spot.reg});
+  spot.reg = int(reg);
+  spot.expr.steps.push_back({LocStep::PushReg, reg});
   return spot;
+}
+
+// The value whose parts stand in these registers, integer and vector ones in their own order.
+Spot register_spot(const Passing& p, const arch::Reg* integers, int64_t vectors) {
+  if (p.by_reference) {
+    Spot spot;
+    spot.expr.steps.push_back({LocStep::PushReg, *integers});
+    return spot;
+  }
+  if (p.integer + p.vector == 1) {
+    return register_word(p.vector > 0 ? vectors : int64_t{*integers});
+  }
+  Spot whole;
+  whole.kind = Spot::Pieces;
+  for (int i = 0; i < p.integer + p.vector; i++) {
+    const int64_t reg = p.in_vector[i] ? vectors++ : int64_t{*integers++};
+    whole.pieces.push_back({uint64_t(i) * 8, 8, true, register_word(reg)});
+  }
+  return whole;
 }
 
 }  // namespace
@@ -195,6 +203,21 @@ bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
   }
   const Passing p = passing_of(type, index);
   return p.aggregate && (p.memory || p.by_reference);
+}
+
+Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
+  const Passing p = passing_of(type_of(function), index);
+  if (p.aggregate && (p.memory || p.by_reference)) {
+    Spot spot;  // rax holds the address that the caller gave
+    spot.expr.steps.push_back({LocStep::PushReg, arch::kRax});
+    return spot;
+  }
+  if (p.memory || p.integer + p.vector == 0) {
+    return Error{"it is returned in a floating-point register that cannot be read",
+                 Fail::Unsupported};
+  }
+  static constexpr arch::Reg kResults[2] = {arch::kRax, arch::kRdx};
+  return register_spot(p, kResults, arch::kXmm0);
 }
 
 Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
@@ -211,7 +234,7 @@ Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfI
         !p.memory && integers + p.integer <= 6 && vectors + p.vector <= kVectorArguments;
     if (in_registers) {
       if (wanted) {
-        return register_spot(p, integers);
+        return register_spot(p, arch::kArgumentRegs + integers, arch::kXmm0 + vectors);
       }
       integers += p.integer;
       vectors += p.vector;

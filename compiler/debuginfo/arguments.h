@@ -10,6 +10,9 @@ namespace dj {
 // `parameter`: one of the function's DW_TAG_formal_parameter children.
 Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index);
 
+// Where the function's result is behind its last instruction. Its type must not be void.
+Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index);
+
 // Whether a value of this type is returned in memory that the caller provides.
 bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index);
 

@@ -150,20 +150,30 @@ std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, uint32_t
   return search.hits();
 }
 
-TargetAnswer DebugInfo::target(const ProbePlace& place, const TargetExpr& expr) {
-  std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
-  if (!function) {
-    return no_debug_info();
-  }
-  return resolve_target(&*function, place, expr, *impl_->index);
+namespace {
+
+bool needs_function(const TargetExpr& expr) {
+  return expr.base != TargetExpr::Cast && expr.base != TargetExpr::Var;
 }
 
-TextAnswer DebugInfo::text(const ProbePlace& place, const std::string& name) {
+}  // namespace
+
+TargetAnswer DebugInfo::target(const ProbePlace& place, const TargetExpr& expr) {
   std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
-  if (!function) {
+  if (!function && needs_function(expr)) {
     return no_debug_info();
   }
-  return resolve_text(&*function, place, name, *impl_->index);
+  return resolve_target(function ? &*function : nullptr, place, expr, *impl_->index);
+}
+
+TextAnswer DebugInfo::text(const ProbePlace& place, const TargetExpr& expr) {
+  std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
+  if (!function && needs_function(expr)) {
+    return no_debug_info();
+  }
+  Dwarf_Die* die = function ? &*function : nullptr;
+  return expr.name.starts_with('$') ? resolve_text(die, place, expr, *impl_->index)
+                                    : resolve_pretty(die, place, expr, *impl_->index);
 }
 
 std::vector<Variable> DebugInfo::variables(const ProbePlace& place) {

@@ -80,8 +80,9 @@ class DebugInfo {
                                       std::vector<uint32_t>& nearest);
 
   TargetAnswer target(const ProbePlace& place, const TargetExpr& expr);
-  // $$parms, $$vars, $$locals, $$return ("$parms" ...).
-  TextAnswer text(const ProbePlace& place, const std::string& name);
+  // $$parms, $$vars, $$locals, $$return (name "$parms" ...), each also with '$' behind it; $x$,
+  // $x$$.
+  TextAnswer text(const ProbePlace& place, const TargetExpr& expr);
   // Parameters first, then locals, in declaration order; empty when nothing is known.
   std::vector<Variable> variables(const ProbePlace& place);
   // Its return type: "int"; "" for void or when nothing is known.

@@ -5,23 +5,20 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "arch/x86_64/registers.h"
+
 namespace dj {
 
 namespace {
 
 using Op = LocStep::Op;
 
-constexpr int kRbp = 6, kRsp = 7, kFirstVectorReg = 17, kLastVectorReg = 32;
+constexpr int kRbp = 6, kRsp = 7;
 constexpr int kMaxDepth = 4;
 
 void push(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0) { expr.steps.push_back({op, a, b}); }
 
 Error no_register(int reg) {
-  if (reg >= kFirstVectorReg && reg <= kLastVectorReg) {
-    return Error{"it is in vector register xmm" + std::to_string(reg - kFirstVectorReg) +
-                     ", and reading those is not built yet",
-                 Fail::Unsupported};
-  }
   return Error{"it is in register number " + std::to_string(reg) + ", which cannot be read",
                Fail::Unsupported};
 }
@@ -122,17 +119,49 @@ class Translator {
     if (context_.depth > kMaxDepth) {
       return Error{"its DWARF expression nests too deeply"};
     }
+    Spot whole;
     for (const Dwarf_Op& op : ops) {
-      DJ_TRY_DO(step(op));
+      if (op.atom == DW_OP_piece || op.atom == DW_OP_bit_piece) {
+        DJ_TRY_DO(end_piece(op, whole));
+      } else {
+        DJ_TRY_DO(step(op));
+      }
     }
-    if (spot_.expr.steps.empty()) {
+    if (!whole.pieces.empty()) {
+      whole.kind = Spot::Pieces;
+      return whole;
+    }
+    end_spot();
+    if (spot_.expr.steps.empty() && spot_.kind != Spot::Pointer && spot_.kind != Spot::Pieces) {
       return Error{"it was optimized out"};
     }
-    spot_.in_frame = spot_.kind == Spot::Memory && frame_parts_ == 1 && !computed_;
     return spot_;
   }
 
  private:
+  void end_spot() {
+    spot_.in_frame = spot_.kind == Spot::Memory && frame_parts_ == 1 && !computed_;
+  }
+
+  // What was computed so far is the next part of the whole; nothing computed: that part is gone.
+  Status end_piece(const Dwarf_Op& op, Spot& whole) {
+    uint64_t bytes = op.number;
+    if (op.atom == DW_OP_bit_piece) {
+      if (op.number % 8 != 0 || op.number2 != 0) {
+        return Error{"it is split within bytes", Fail::Unsupported};
+      }
+      bytes /= 8;
+    }
+    end_spot();
+    const uint64_t offset = whole.pieces.empty() ? 0 : whole.pieces.back().end();
+    const bool known = !spot_.expr.steps.empty() || !spot_.pieces.empty();
+    whole.pieces.push_back({offset, bytes, known, std::move(spot_)});
+    spot_ = {};
+    frame_parts_ = 0;
+    computed_ = false;
+    return ok_status();
+  }
+
   Status step(const Dwarf_Op& op) {
     LocExpr& expr = spot_.expr;
     const uint8_t atom = op.atom;
@@ -220,12 +249,9 @@ class Translator {
       case DW_OP_entry_value:
       case DW_OP_GNU_entry_value:
         return entry_value(op);
-      case DW_OP_piece:
-      case DW_OP_bit_piece:
-        return Error{"it is split over several places", Fail::Unsupported};
       case DW_OP_implicit_pointer:
       case DW_OP_GNU_implicit_pointer:
-        return Error{"what it points to was optimized out"};
+        return implicit_pointer(op);
       case DW_OP_GNU_parameter_ref:
         return Error{"the compiler removed this parameter from its copy of the function"};
       default:
@@ -236,7 +262,7 @@ class Translator {
   }
 
   Status whole_register(int reg) {
-    if (reg > 15) {
+    if (reg > 15 && !arch::is_vector(reg)) {
       return no_register(reg);
     }
     push(spot_.expr, Op::PushReg, reg);
@@ -288,13 +314,22 @@ class Translator {
 
   Status implicit_value(const Dwarf_Op& op) {
     Dwarf_Block block;
-    if (dwarf_getlocation_implicit_value(context_.attr, &op, &block) != 0 || block.length > 8) {
-      return Error{"it is a constant of more than 8 bytes"};
+    if (dwarf_getlocation_implicit_value(context_.attr, &op, &block) != 0) {
+      return Error{"its DWARF expression cannot be read"};
     }
-    int64_t value = 0;
-    std::memcpy(&value, block.data, block.length);
-    push(spot_.expr, Op::PushConst, value);
-    spot_.kind = Spot::Value;
+    spot_ = constant_spot(block.data, block.length);
+    return ok_status();
+  }
+
+  // The pointer itself does not exist; what it would point to may be known.
+  Status implicit_pointer(const Dwarf_Op& op) {
+    Dwarf_Die die;
+    if (dwarf_getlocation_die(context_.attr, &op, &die) != 0) {
+      return Error{"what it points to was optimized out"};
+    }
+    spot_.kind = Spot::Pointer;
+    spot_.pointee = die;
+    spot_.pointee_offset = int64_t(op.number2);
     return ok_status();
   }
 
@@ -314,6 +349,9 @@ class Translator {
     inner.attr = &attr;
     inner.depth++;
     DJ_TRY(Spot spot, translate({ops, count}, inner));
+    if (spot.kind != Spot::Memory && spot.kind != Spot::Value) {
+      return Error{"its DWARF expression cannot be read"};
+    }
     const LocExpr value = load(spot, 8, false);
     spot_.expr.steps.insert(spot_.expr.steps.end(), value.steps.begin(), value.steps.end());
     return ok_status();
@@ -353,34 +391,6 @@ Result<Spot> frame_address(const OpContext& context) {
   cfa.in_frame = cfa.in_frame || ops.size() == 1;
   cfa.kind = Spot::Memory;
   return cfa;
-}
-
-void add_constant(LocExpr& expr, int64_t n) {
-  std::vector<LocStep>& steps = expr.steps;
-  if (n == 0) {
-    return;
-  }
-  if (steps.size() >= 2 && steps.back().op == Op::Add &&
-      steps[steps.size() - 2].op == Op::PushConst) {
-    int64_t& constant = steps[steps.size() - 2].a;
-    constant += n;
-    if (constant == 0) {
-      steps.resize(steps.size() - 2);
-    }
-    return;
-  }
-  push(expr, Op::PushConst, n);
-  push(expr, Op::Add);
-}
-
-LocExpr load(const Spot& spot, uint8_t size, bool is_signed) {
-  LocExpr expr = spot.expr;
-  if (spot.kind == Spot::Memory) {
-    push(expr, spot.in_frame ? Op::StackDeref : Op::Deref, size, is_signed);
-  } else if (size < 8) {
-    push(expr, Op::Extend, size, is_signed);
-  }
-  return expr;
 }
 
 }  // namespace dj

@@ -6,18 +6,10 @@
 #include <span>
 
 #include "compiler/debuginfo/dwarf_index.h"
-#include "compiler/location.h"
+#include "compiler/debuginfo/spot.h"
 #include "compiler/result.h"
 
 namespace dj {
-
-// Spot: where a value is. Memory: `expr` yields its address. Value: `expr` yields the value itself.
-struct Spot {
-  LocExpr expr;
-  enum Kind : uint8_t { Memory, Value } kind = Memory;
-  bool in_frame = false;  // Memory: provably in the current stack frame, so a read cannot fault
-  int reg = -1;           // Value: the whole of this register
-};
 
 // What the translation of one expression may ask about its surroundings.
 struct OpContext {
@@ -34,10 +26,5 @@ Result<Spot> translate(std::span<const Dwarf_Op> ops, const OpContext& context);
 
 // The canonical frame address at the context's pc.
 Result<Spot> frame_address(const OpContext& context);
-
-// Appends "+ n" to an expression that ends with a word on its stack.
-void add_constant(LocExpr& expr, int64_t n);
-// Loads the value of `size` bytes that lies at a Memory spot, or cuts a Value spot to that size.
-LocExpr load(const Spot& spot, uint8_t size, bool is_signed);
 
 }  // namespace dj

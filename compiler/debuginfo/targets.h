@@ -8,7 +8,12 @@ namespace dj {
 
 TargetAnswer resolve_target(Dwarf_Die* function, const ProbePlace& place, const TargetExpr& expr,
                             DwarfIndex& index);
-TextAnswer resolve_text(Dwarf_Die* function, const ProbePlace& place, const std::string& name,
+// $x$ and $x$$. function may be null where the expression does not need one (@cast, @var), also
+// for resolve_target().
+TextAnswer resolve_pretty(Dwarf_Die* function, const ProbePlace& place, const TargetExpr& expr,
+                          DwarfIndex& index);
+// $$parms and its like.
+TextAnswer resolve_text(Dwarf_Die* function, const ProbePlace& place, const TargetExpr& expr,
                         DwarfIndex& index);
 
 }  // namespace dj

@@ -215,16 +215,17 @@ TEST(Targets, MistakesSayWhatThereIs) {
 
 TEST(Targets, TextFormsListParametersInOrder) {
   Built built("gcc -O0");
-  TextAnswer answer = built.module->debug_info()->text(built.entry("work"), "$parms");
+  TextAnswer answer = built.module->debug_info()->text(built.entry("work"), target("$parms"));
   const TargetText text = std::get<TargetText>(answer);
   ASSERT_EQ(text.items.size(), 7u);
-  EXPECT_EQ(text.items[0].name, "fd");
+  EXPECT_EQ(text.items[0].before, "fd=");
   EXPECT_EQ(text.items[0].as, TargetText::Item::As::Signed);
   EXPECT_EQ(text.items[1].as, TargetText::Item::As::Hex);
   EXPECT_EQ(text.items[3].as, TargetText::Item::As::Unsigned);
-  const TargetText scale =
-      std::get<TargetText>(built.module->debug_info()->text(built.entry("scale"), "$parms"));
-  EXPECT_FALSE(scale.items.at(0).defined);
+  const TargetText scale = std::get<TargetText>(
+      built.module->debug_info()->text(built.entry("scale"), target("$parms")));
+  EXPECT_TRUE(scale.items.at(0).defined);
+  EXPECT_EQ(scale.items.at(0).as, TargetText::Item::As::Double);
   EXPECT_TRUE(scale.items.at(1).defined);
 }
 

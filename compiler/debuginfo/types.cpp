@@ -217,6 +217,36 @@ Subscript subscript(Dwarf_Die* array, unsigned dimension, DwarfIndex& index) {
   return result;
 }
 
+uint64_t element_count(Dwarf_Die* array, unsigned dimension) {
+  const std::vector<uint64_t> counts = dimensions(array);
+  return dimension < counts.size() ? counts[dimension] : 0;
+}
+
+std::vector<Member> all_members(Dwarf_Die* structure, DwarfIndex& index) {
+  std::vector<Member> result;
+  for (Dwarf_Die& child : children(structure)) {
+    const int tag = dwarf_tag(&child);
+    if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || flag(&child, DW_AT_external) ||
+        flag(&child, DW_AT_declaration)) {
+      continue;
+    }
+    Member member{child, number(&child, DW_AT_data_member_location).value_or(0)};
+    TypeDie inner = strip_type(type_of(&child), index);
+    const bool nameless = tag == DW_TAG_inheritance || die_name(&child).empty();
+    if (!nameless) {
+      place_bits(member);
+      result.push_back(member);
+    } else if (inner && is_struct(&*inner)) {
+      for (Member part : all_members(&*inner, index)) {
+        part.offset += member.offset;
+        part.bit_offset += member.offset * 8;
+        result.push_back(part);
+      }
+    }
+  }
+  return result;
+}
+
 std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name,
                                   DwarfIndex& index) {
   for (Dwarf_Die& child : children(structure)) {

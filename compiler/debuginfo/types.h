@@ -28,6 +28,10 @@ bool is_reference(Dwarf_Die* stripped);  // C++ references
 bool is_struct(Dwarf_Die* stripped);     // struct, class, union
 bool is_array(Dwarf_Die* stripped);
 
+// The type that a person writes as "struct point", "size_t" or "char*": that of the unit at pc,
+// else of any. C++ names may have their namespaces. None: unknown.
+TypeDie find_type(const std::string& name, DwarfIndex& index, uint64_t pc);
+
 // How a value of a scalar type is read and shown.
 struct Scalar {
   uint8_t size = 8;
@@ -44,6 +48,8 @@ struct Subscript {
   unsigned dimension = 0;  // of the array DIE, that the next subscript means
   bool more = false;       // the element is an array too (of the same DIE)
 };
+// How many elements one subscript chooses among; 0: the type does not say.
+uint64_t element_count(Dwarf_Die* array, unsigned dimension);
 Subscript subscript(Dwarf_Die* array, unsigned dimension, DwarfIndex& index);
 
 // A member found by name, through anonymous and base parts.
@@ -55,6 +61,8 @@ struct Member {
 };
 std::optional<Member> find_member(Dwarf_Die* stripped_struct, const std::string& name,
                                   DwarfIndex& index);
+// All parts with a name, those of bases and of anonymous structs too, in declaration order.
+std::vector<Member> all_members(Dwarf_Die* stripped_struct, DwarfIndex& index);
 // "int x", in declaration order; names alone in `names`.
 std::vector<std::string> list_members(Dwarf_Die* stripped_struct, std::vector<std::string>& names);
 

@@ -8,6 +8,7 @@
 
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/arguments.h"
+#include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/symbols.h"
 #include "compiler/debuginfo/types.h"
 
@@ -79,19 +80,19 @@ bool is_list(Dwarf_Attribute* location) {
   }
 }
 
-Result<Spot> constant_spot(Dwarf_Attribute* attr) {
-  Spot spot;
-  spot.kind = Spot::Value;
+Result<Spot> constant_value(Dwarf_Attribute* attr) {
   Dwarf_Sword value = 0;
   Dwarf_Block block;
-  if (dwarf_formsdata(attr, &value) != 0) {
-    if (dwarf_formblock(attr, &block) != 0 || block.length > 8) {
-      return Error{"it is a constant of more than 8 bytes"};
-    }
-    std::memcpy(&value, block.data, block.length);
+  if (dwarf_formsdata(attr, &value) == 0) {
+    return constant_spot(reinterpret_cast<const unsigned char*>(&value), sizeof value);
   }
-  spot.expr.steps.push_back({LocStep::PushConst, value});
-  return spot;
+  if (dwarf_formblock(attr, &block) == 0 && block.length > 0) {
+    return constant_spot(block.data, block.length);
+  }
+  if (const char* text = dwarf_formstring(attr)) {
+    return constant_spot(reinterpret_cast<const unsigned char*>(text), std::strlen(text) + 1);
+  }
+  return Error{"its constant cannot be read"};
 }
 
 // Whether a plain expression of a parameter already holds before the first instruction: it does
@@ -155,6 +156,27 @@ std::optional<ScopedVariable> find_variable(const std::string& name, Dwarf_Die* 
   return found;
 }
 
+std::optional<ScopedVariable> find_unit_variable(const std::string& name, const std::string& file,
+                                                 DwarfIndex& index) {
+  std::optional<ScopedVariable> found;
+  for (Dwarf_Die unit : index.units()) {
+    if (!file.empty() && !path_matches(file, die_name(&unit))) {
+      continue;
+    }
+    const bool defined = each_unit_variable(&unit, [&](Dwarf_Die& die) {
+      if (die_name(&die) == name) {
+        found = ScopedVariable{die, name, false};
+        return has_place(&die);
+      }
+      return false;
+    });
+    if (defined) {
+      break;
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> unit_variables(Dwarf_Die* function) {
   std::vector<std::string> names;
   Dwarf_Die unit;
@@ -170,7 +192,7 @@ std::vector<std::string> unit_variables(Dwarf_Die* function) {
 Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePlace& place,
                     DwarfIndex& index) {
   if (std::optional<Dwarf_Attribute> constant = attribute(&variable.die, DW_AT_const_value)) {
-    return constant_spot(&*constant);
+    return constant_value(&*constant);
   }
   std::optional<Dwarf_Attribute> location = attribute(&variable.die, DW_AT_location);
   if (!location) {

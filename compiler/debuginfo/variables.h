@@ -22,6 +22,9 @@ std::vector<ScopedVariable> variables_in_scope(Dwarf_Die* function, const ProbeP
 // The innermost variable of that name, else a global or static one of the function's unit.
 std::optional<ScopedVariable> find_variable(const std::string& name, Dwarf_Die* function,
                                             const ProbePlace& place, DwarfIndex& index);
+// A variable of the units whose source file is `file` ("" any): a definition, else a declaration.
+std::optional<ScopedVariable> find_unit_variable(const std::string& name, const std::string& file,
+                                                 DwarfIndex& index);
 // Names of the unit's own global variables, to suggest from.
 std::vector<std::string> unit_variables(Dwarf_Die* function);
 

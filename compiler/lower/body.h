@@ -41,6 +41,9 @@ class Body {
 
   void statement(const Stmt& stmt);
   llvm::Value* location(const LocExpr& location, const std::vector<llvm::Value*>& args, Span span);
+  // As location(), but where a read fails *bad (32 bits) becomes 1 instead of an error.
+  llvm::Value* lenient(const LocExpr& where, const std::vector<llvm::Value*>& args,
+                       llvm::Value* bad, Span span);
   // Leaves the body when condition (i1) is true, raising a script error.
   void fail_if(llvm::Value* condition, Span span, uint32_t kind, llvm::Value* a);
   // Leaves the body when condition (i1) is true.
@@ -122,7 +125,9 @@ class Body {
   // print.cpp
   llvm::Value* argument_array(const std::vector<llvm::Value*>& words);
   Value format_string(const std::string& format, const std::vector<llvm::Value*>& words);
-  Value target_text(const TargetText& text, Span span);
+
+  // target_text.cpp
+  Value target_text(const TargetText& text, const std::vector<llvm::Value*>& args, Span span);
 
   // calls.cpp
   Value call_builtin(const Builtin& row, const CallBuiltin& node);
@@ -133,6 +138,8 @@ class Body {
   llvm::Value* location_push(const LocStep& step, const std::vector<llvm::Value*>& args);
   llvm::Value* stack_read(llvm::Value* address, const LocStep& step);
   llvm::Value* register_value(int64_t reg);
+  llvm::Value* vector_value(int64_t number);
+  void note_unread_entry(int64_t slot);
   llvm::Value* checked_read(llvm::Value* address, const LocStep& step, Span span);
   llvm::Value* extend(llvm::Value* word, int64_t bits, bool is_signed);
   llvm::Value* site_bias();
@@ -152,6 +159,7 @@ class Body {
   llvm::AllocaInst* result_ = nullptr;  // of a script function
   const Handler* handler_ = nullptr;    // null in script functions
   Machine machine_;
+  llvm::Value* lenient_ = nullptr;  // where failed reads are noted instead of raised; null: raise
   std::vector<llvm::AllocaInst*> locals_;
   struct LoopBlocks {
     llvm::BasicBlock *next, *done;

@@ -122,7 +122,9 @@ Value Body::visit(const Expr& expr, const TargetRef& node) {
   for (const ExprPtr& arg : node.args) args.push_back(number(*arg));
   const TargetPlan& target = handler_->targets[node.target];
   if (const auto* where = std::get_if<LocExpr>(&target)) return {location(*where, args, expr.span)};
-  if (const auto* text = std::get_if<TargetText>(&target)) return target_text(*text, expr.span);
+  if (const auto* text = std::get_if<TargetText>(&target)) {
+    return target_text(*text, args, expr.span);
+  }
   // Behind a false @defined: never executed.
   return expr.type == Type::Str ? literal("") : Value{unit_.number(0)};
 }

@@ -44,7 +44,10 @@ std::vector<uint8_t> stack_registers(const Handler& handler, bool walks_stack) {
     for (const TargetPlan& target : handler.targets) {
       if (const auto* location = std::get_if<LocExpr>(&target)) add_registers(*location, regs);
       if (const auto* text = std::get_if<TargetText>(&target)) {
-        for (const TargetText::Item& item : text->items) add_registers(item.value, regs);
+        for (const TargetText::Item& item : text->items) {
+          add_registers(item.value, regs);
+          add_registers(item.length, regs);
+        }
       }
     }
   }
@@ -100,22 +103,36 @@ uint32_t host_site(const Plan& plan, HandlerId id) {
 
 void capture_body(Unit& unit, Body& body, const Handler& handler, const Machine& machine) {
   auto& b = body.builder();
-  auto count = static_cast<uint32_t>(handler.capture.values.size());
-  llvm::AllocaInst* values = body.slot(unit.word, "values", std::max(count, 1u));
-  Span span = unit.program.probes[handler.probe].span;
-  for (uint32_t i = 0; i < count; ++i) {
-    llvm::Value* value = body.location(handler.capture.values[i], {}, span);
+  const ReturnCapture& capture = handler.capture;
+  auto count = static_cast<uint32_t>(capture.values.size());
+  auto words = static_cast<uint32_t>(capture.words());
+  llvm::AllocaInst* values = body.slot(unit.word, "values", std::max(words, 1u));
+  auto store = [&](llvm::Value* value, uint32_t i) {
     b.CreateStore(value, b.CreateConstInBoundsGEP1_64(unit.word, values, i));
+  };
+  Span span = unit.program.probes[handler.probe].span;
+  llvm::Value* unread = unit.number(0);
+  llvm::AllocaInst* bad = body.slot(unit.half, "unread");
+  for (uint32_t i = 0; i < count; ++i) {
+    if ((capture.lenient >> i & 1) == 0) {
+      store(body.location(capture.values[i], {}, span), i);
+      continue;
+    }
+    b.CreateStore(unit.number32(0), bad);
+    store(body.lenient(capture.values[i], {}, bad, span), i);
+    llvm::Value* bit = b.CreateZExt(b.CreateLoad(unit.half, bad), unit.word);
+    unread = b.CreateOr(unread, b.CreateShl(bit, unit.number(i)));
   }
+  if (capture.lenient != 0) store(unread, count);
   b.CreateCall(unit.entry("dj_capture_store"),
-               {unit.number32(handler.capture_for), machine.rsp, values, unit.number32(count)});
+               {unit.number32(handler.capture_for), machine.rsp, values, unit.number32(words)});
 }
 
 // Takes the values that the capture handler of the same frame stored; without them the hit is left
 // out.
 llvm::Value* take_captures(Unit& unit, Body& body, HandlerId id, const Machine& machine) {
   auto& b = body.builder();
-  auto count = static_cast<uint32_t>(unit.plan.handlers[id].capture.values.size());
+  auto count = static_cast<uint32_t>(unit.plan.handlers[id].capture.words());
   llvm::AllocaInst* values = body.slot(unit.word, "entry_values", count);
   llvm::Value* found = b.CreateCall(unit.entry("dj_capture_take"),
                                     {unit.number32(id), machine.rsp, values, unit.number32(count)});

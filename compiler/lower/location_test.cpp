@@ -119,12 +119,24 @@ TEST(Location, ThreadPointer) {
 TEST(Location, ParametersAsText) {
   SessionOptions options;
   TargetText text;
-  text.items.push_back({"n",
-                        true,
-                        TargetText::Item::As::Signed,
-                        {{{LocStep::PushReg, 5}, {LocStep::Extend, 4, 1}}}});
-  text.items.push_back({"p", true, TargetText::Item::As::Hex, {{{LocStep::PushReg, 4}}}});
-  text.items.push_back({"gone", false, TargetText::Item::As::Signed, {}});
+  using As = TargetText::Item::As;
+  auto add = [&](const char* before, As as, LocExpr value) {
+    TargetText::Item item;
+    item.before = before;
+    item.defined = !value.steps.empty();
+    item.as = as;
+    item.value = std::move(value);
+    text.items.push_back(std::move(item));
+  };
+  add("n=", As::Signed, {{{LocStep::PushReg, 5}, {LocStep::Extend, 4, 1}}});
+  add(" p=", As::Hex, {{{LocStep::PushReg, 4}}});
+  add(" gone=", As::Signed, {});
+  add(" c=", As::Char, {{{LocStep::PushConst, '\n'}}});
+  add(" d=", As::Double, {{{LocStep::PushConst, 0x3ff8000000000000}}});
+  add(" bad=", As::Signed, {{{LocStep::PushConst, 8}, {LocStep::Deref, 8}}});
+  add(" colour=", As::Signed, {{{LocStep::PushConst, -7}}});
+  text.items.back().names = {{5, "GREEN"}, {-7, "BLUE"}};
+  text.after = " %";
   options.targets["$parms"] = text;
   TestSession session("global s\nprobe func(\"f\") { s = $$parms }\nprobe end { print(s) }",
                       options);
@@ -132,7 +144,7 @@ TEST(Location, ParametersAsText) {
   registers.r[5] = 0xfffffffe;
   registers.r[4] = 0xabc;
   session.hit(0, registers);
-  EXPECT_EQ(session.text("s"), "n=-2 p=0xabc gone=?");
+  EXPECT_EQ(session.text("s"), "n=-2 p=0xabc gone=? c='\\n' d=1.5 bad=? colour=BLUE %");
 }
 
 TEST(Location, DefinedIsAConstant) {

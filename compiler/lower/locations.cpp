@@ -1,6 +1,8 @@
 // Locations: LocExpr, a postfix program, to straight code. The stack exists only here, at compile
 // time.
 
+#include <llvm/IR/InlineAsm.h>
+
 #include <algorithm>
 
 #include "arch/x86_64/registers.h"
@@ -11,7 +13,18 @@ namespace dj::ir {
 // Address space 257 is %fs: on x86.
 constexpr unsigned kFsSpace = 257;
 
+// movq %xmmN,%rax as bytes: handlers are compiled for a machine without vector registers, which is
+// why the program's values still stand in them.
+llvm::Value* Body::vector_value(int64_t number) {
+  const char* high = number >= 8 ? "0x4c" : "0x48";
+  std::string code =
+      ".byte 0x66," + std::string(high) + ",0x0f,0x7e," + std::to_string(0xc0 + (number & 7) * 8);
+  auto* type = llvm::FunctionType::get(unit_.word, false);
+  return b_.CreateCall(type, llvm::InlineAsm::get(type, code, "={ax}", true));
+}
+
 llvm::Value* Body::register_value(int64_t reg) {
+  if (arch::is_vector(reg)) return vector_value(reg - arch::kXmm0);
   if (reg == arch::kRsp) {
     CHECK(machine_.rsp);
     return machine_.rsp;
@@ -35,8 +48,12 @@ llvm::Value* Body::checked_read(llvm::Value* address, const LocStep& step, Span 
   b_.CreateStore(unit_.number32(0), bad);
   llvm::Value* word = b_.CreateCall(unit_.entry("dj_read"),
                                     {address, unit_.number32(static_cast<uint32_t>(step.a)), bad});
-  llvm::Value* failed = b_.CreateICmpNE(b_.CreateLoad(unit_.half, bad), unit_.number32(0));
-  fail_if(failed, span, abi::kErrBadAddress, address);
+  llvm::Value* state = b_.CreateLoad(unit_.half, bad);
+  if (lenient_) {
+    b_.CreateStore(b_.CreateOr(b_.CreateLoad(unit_.half, lenient_), state), lenient_);
+  } else {
+    fail_if(b_.CreateICmpNE(state, unit_.number32(0)), span, abi::kErrBadAddress, address);
+  }
   return step.b ? extend(word, step.a * 8, true) : word;
 }
 
@@ -146,6 +163,17 @@ llvm::Value* Body::stack_read(llvm::Value* address, const LocStep& step) {
   return step.b ? b_.CreateSExt(narrow, unit_.word) : b_.CreateZExt(narrow, unit_.word);
 }
 
+// An entry value that could not be read then cannot be read now.
+void Body::note_unread_entry(int64_t slot) {
+  const ReturnCapture& capture = handler_->capture;
+  if ((capture.lenient >> slot & 1) == 0) return;
+  llvm::Value* at =
+      b_.CreateConstInBoundsGEP1_64(unit_.word, machine_.entry, capture.values.size());
+  llvm::Value* bits = b_.CreateLShr(b_.CreateLoad(unit_.word, at), unit_.number(slot));
+  llvm::Value* bad = b_.CreateAnd(b_.CreateTrunc(bits, unit_.half), unit_.number32(1));
+  b_.CreateStore(b_.CreateOr(b_.CreateLoad(unit_.half, lenient_), bad), lenient_);
+}
+
 llvm::Value* Body::location_push(const LocStep& step, const std::vector<llvm::Value*>& args) {
   switch (step.op) {
     case LocStep::PushReg:
@@ -163,6 +191,7 @@ llvm::Value* Body::location_push(const LocStep& step, const std::vector<llvm::Va
     }
     case LocStep::PushEntry:
       CHECK(machine_.entry);
+      if (lenient_) note_unread_entry(step.a);
       return b_.CreateLoad(unit_.word,
                            b_.CreateConstInBoundsGEP1_64(unit_.word, machine_.entry, step.a));
     default:

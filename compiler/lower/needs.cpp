@@ -25,7 +25,13 @@ void add_location(const LocExpr& location, Needs& needs) {
 
 void add_target(const TargetPlan& target, Needs& needs) {
   if (const auto* location = std::get_if<LocExpr>(&target)) add_location(*location, needs);
-  if (std::holds_alternative<TargetText>(target)) needs.context = true;
+  if (const auto* text = std::get_if<TargetText>(&target)) {
+    needs.context = true;
+    for (const TargetText::Item& item : text->items) {
+      add_location(item.value, needs);
+      add_location(item.length, needs);
+    }
+  }
 }
 
 struct Collector {

@@ -1,4 +1,4 @@
-// Output: printf as one event, histograms, sprintf and the text forms of targets ($$parms).
+// Output: printf as one event, histograms, sprintf.
 #include "compiler/lower/body.h"
 
 namespace dj::ir {
@@ -56,36 +56,6 @@ Value Body::visit(const Expr&, const PrintHist& node) {
                 {site_, unit_.address(slot.address), unit_.number32(slot.stride),
                  unit_.address(slot.shape_address), linear});
   return {unit_.number(0)};
-}
-
-// "a=1 b=0x2": the format is put together here, the values are read by the handler.
-Value Body::target_text(const TargetText& text, Span span) {
-  std::string format;
-  std::vector<llvm::Value*> words;
-  for (const TargetText::Item& item : text.items) {
-    if (!format.empty()) format += ' ';
-    for (char c : item.name) format.append(c == '%' ? "%%" : std::string(1, c));
-    if (!item.defined || words.size() == abi::kMaxEventArgs) {
-      format += "=?";
-      continue;
-    }
-    words.push_back(location(item.value, {}, span));
-    switch (item.as) {
-      case TargetText::Item::As::Signed:
-        format += "=%d";
-        break;
-      case TargetText::Item::As::Unsigned:
-        format += "=%u";
-        break;
-      case TargetText::Item::As::Hex:
-        format += "=0x%x";
-        break;
-      case TargetText::Item::As::Char:
-        format += "='%c'";
-        break;
-    }
-  }
-  return format_string(format, words);
 }
 
 }  // namespace dj::ir

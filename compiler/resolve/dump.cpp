@@ -52,14 +52,14 @@ std::string text_of(const TargetPlan& plan) {
   if (const auto* e = std::get_if<LocExpr>(&plan)) {
     return to_string(*e);
   }
-  static const char* const kAs[] = {"signed", "unsigned", "hex", "char"};
-  std::string text = "text";
+  static const char* const kAs[] = {"signed", "unsigned", "hex", "char", "text", "float", "double"};
+  std::string text = "text ";
   for (const TargetText::Item& item : std::get<TargetText>(plan).items) {
     text += fmt::format(
-        " {}=[{}]", item.name,
+        "{}[{}]", item.before,
         item.defined ? std::string(kAs[int(item.as)]) + ": " + to_string(item.value) : "?");
   }
-  return text;
+  return text + std::get<TargetText>(plan).after;
 }
 
 }  // namespace

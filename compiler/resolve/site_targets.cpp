@@ -7,13 +7,20 @@
 #include <algorithm>
 
 #include "compiler/resolve/liveness.h"
+#include "compiler/resolve/raw_value.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {
 
 namespace {
 
-bool is_text(const TargetExpr& expr) { return expr.name.starts_with('$'); }
+bool is_list(const TargetExpr& expr) {
+  return expr.base == TargetExpr::Variable && expr.name.starts_with('$');
+}
+bool is_text(const TargetExpr& expr) { return is_list(expr) || expr.pretty > 0; }
+bool is_raw(const TargetExpr& expr) {
+  return expr.base == TargetExpr::Register || expr.base == TargetExpr::Argument;
+}
 
 TargetFailure failure(TargetFailure::Kind kind, std::string message) {
   TargetFailure f;
@@ -23,20 +30,25 @@ TargetFailure failure(TargetFailure::Kind kind, std::string message) {
 }
 
 // The capture's slot for this value; none: all are taken.
-std::optional<LocExpr> capture_value(const LocExpr& value, ReturnCapture& capture) {
-  auto same = std::find(capture.values.begin(), capture.values.end(), value);
-  const size_t slot = size_t(same - capture.values.begin());
-  if (same == capture.values.end()) {
-    if (slot >= abi::kMaxCaptures) {
+std::optional<LocExpr> capture_value(const LocExpr& value, bool lenient, ReturnCapture& capture) {
+  size_t slot = 0;
+  for (; slot < capture.values.size(); slot++) {
+    if (capture.values[slot] == value && (capture.lenient >> slot & 1) == lenient) {
+      break;
+    }
+  }
+  if (slot == capture.values.size()) {
+    if (slot + 1 >= abi::kMaxCaptures) {  // one word is for those that were unreadable
       return std::nullopt;
     }
     capture.values.push_back(value);
+    capture.lenient |= uint32_t(lenient) << slot;
   }
   return LocExpr{{{LocStep::PushEntry, int64_t(slot)}}};
 }
 
 // Turns an entry value into a read of the capture, in place.
-std::optional<TargetFailure> capture_word(LocExpr& value, ReturnCapture& capture) {
+std::optional<TargetFailure> capture_word(LocExpr& value, bool lenient, ReturnCapture& capture) {
   for (const LocStep& step : value.steps) {
     if (step.op == LocStep::PushArg) {
       return failure(TargetFailure::NotBuilt,
@@ -44,53 +56,75 @@ std::optional<TargetFailure> capture_word(LocExpr& value, ReturnCapture& capture
                      "constant indexes can");
     }
   }
-  std::optional<LocExpr> stored = capture_value(value, capture);
+  std::optional<LocExpr> stored = capture_value(value, lenient, capture);
   if (!stored) {
     return failure(
         TargetFailure::NotBuilt,
-        fmt::format("a .return probe can use at most {} entry values", abi::kMaxCaptures));
+        fmt::format("a .return probe can use at most {} entry values", abi::kMaxCaptures - 1));
   }
   value = *stored;
   return std::nullopt;
 }
 
+// In .return probes the items become reads of the capture; those without room become unknown.
+void capture_items(TargetText& text, ReturnCapture& capture) {
+  for (TargetText::Item& item : text.items) {
+    const bool kept = item.defined && !capture_word(item.value, true, capture) &&
+                      (item.length.steps.empty() || !capture_word(item.length, true, capture));
+    if (!kept) {
+      item.defined = false;
+      item.value = item.length = {};
+    }
+  }
+}
+
+std::optional<TargetFailure> plan_text(const TargetExpr& expr, const ProbePlace& place,
+                                       bool captured, DebugInfo* info, SiteTargets& out,
+                                       TargetPlan& plan) {
+  TextAnswer answer = info ? info->text(place, expr) : TextAnswer(TargetText{});
+  auto* f = std::get_if<TargetFailure>(&answer);
+  if (f && f->kind == TargetFailure::NoDebugInfo && is_list(expr)) {
+    plan = TargetText{};  // an assembler function among others: it has no variables to show
+    return std::nullopt;
+  }
+  if (f) {
+    return *f;
+  }
+  TargetText text = std::get<TargetText>(std::move(answer));
+  if (captured) {
+    capture_items(text, out.capture);
+  }
+  plan = std::move(text);
+  return std::nullopt;
+}
+
 // Looks one target up. The variant's failure is kept apart: it matters only if the target is live.
-std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, DebugInfo& info,
+std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, DebugInfo* info,
                                       SiteTargets& out, TargetPlan& plan) {
   ProbePlace place = place_of(site);
   const bool at_exit = site.kind == SiteKind::Return;
-  const bool result = expr.name == "return" || expr.name == "$return";
-  if (at_exit && !result) {
+  // What is asked of the exit itself; everything else means the function's entry.
+  const bool current =
+      expr.base == TargetExpr::Register || expr.base == TargetExpr::Cast ||
+      (expr.base == TargetExpr::Variable && (expr.name == "return" || expr.name == "$return"));
+  const bool captured = at_exit && !current;
+  if (captured) {
     place.at_return = false;
     place.at_entry = true;
   }
-  if (is_text(expr)) {
-    TextAnswer answer = info.text(place, expr.name);
-    auto* no_info = std::get_if<TargetFailure>(&answer);
-    if (no_info && no_info->kind == TargetFailure::NoDebugInfo) {
-      plan = TargetText{};  // an assembler function among others: it has no variables to show
-      return std::nullopt;
-    }
-    if (auto* f = std::get_if<TargetFailure>(&answer)) {
-      return *f;
-    }
-    TargetText text = std::get<TargetText>(std::move(answer));
-    for (TargetText::Item& item : text.items) {
-      if (at_exit && !result && item.defined && capture_word(item.value, out.capture)) {
-        item.defined = false;  // more variables than the capture has room for
-        item.value = {};
-      }
-    }
-    plan = std::move(text);
-    return std::nullopt;
+  if (!info && !is_raw(expr)) {
+    return failure(TargetFailure::NoDebugInfo, "no debug info");
   }
-  TargetAnswer answer = info.target(place, expr);
+  if (is_text(expr)) {
+    return plan_text(expr, place, captured, info, out, plan);
+  }
+  TargetAnswer answer = is_raw(expr) ? raw_value(expr, place) : info->target(place, expr);
   if (auto* f = std::get_if<TargetFailure>(&answer)) {
     return *f;
   }
   LocExpr value = std::get<LocExpr>(std::move(answer));
-  if (at_exit && !result) {
-    if (std::optional<TargetFailure> f = capture_word(value, out.capture)) {
+  if (captured) {
+    if (std::optional<TargetFailure> f = capture_word(value, false, out.capture)) {
       return f;
     }
   }
@@ -100,6 +134,11 @@ std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, 
 
 void append(std::string& key, int64_t n) {
   key.append(reinterpret_cast<const char*>(&n), sizeof(n));
+}
+
+void append(std::string& key, const std::string& text) {
+  append(key, int64_t(text.size()));
+  key += text;
 }
 
 void append(std::string& key, const LocExpr& expr) {
@@ -150,8 +189,7 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
   std::vector<bool> defined(count);
   DebugInfo* info = count > 0 ? file.debug_info() : nullptr;
   for (size_t t = 0; t < count; t++) {
-    failures[t] = info ? plan_one(probe.targets[t], site, *info, out, out.targets[t])
-                       : failure(TargetFailure::NoDebugInfo, "no debug info");
+    failures[t] = plan_one(probe.targets[t], site, info, out, out.targets[t]);
     defined[t] = !failures[t];
     if (failures[t]) {
       out.targets[t] = Undefined{failures[t]->message};
@@ -185,7 +223,8 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
   const Span span = f.step >= 0 ? expr.path[size_t(f.step)].span : expr.name_span;
   std::string message = f.message;
   if (f.kind == TargetFailure::NoDebugInfo) {
-    message = fmt::format("${} is not known: {} has no debug info for {}()", expr.name,
+    const char* sign = expr.base == TargetExpr::Variable ? "$" : "";
+    message = fmt::format("{}{} is not known: {} has no debug info for {}()", sign, expr.name,
                           file.base_name(), site.function);
   }
   Diag& d = diags.error(code_of(f.kind), span, message);
@@ -202,7 +241,7 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
     std::vector<std::string> near =
         near_names(name ? expr.name : expr.path[size_t(f.step)].field, f.known);
     for (std::string& n : near) {
-      n = (name ? "$" : "") + n;
+      n = (name && expr.base == TargetExpr::Variable ? "$" : "") + n;
     }
     d.help = did_you_mean(near);
   } else if (site_count > 1 && d.help.empty()) {
@@ -219,16 +258,23 @@ std::string key_of(const SiteTargets& targets) {
     } else if (const auto* text = std::get_if<TargetText>(&plan)) {
       append(key, int64_t(text->items.size()));
       for (const TargetText::Item& item : text->items) {
-        append(key, int64_t(item.name.size()));
-        key += item.name;
+        append(key, item.before);
         append(key, int64_t(item.defined) * 8 + int64_t(item.as));
+        append(key, item.limit);
         append(key, item.value);
+        append(key, item.length);
+        for (const auto& [number, word] : item.names) {
+          append(key, number);
+          append(key, word);
+        }
       }
+      append(key, text->after);
     }
   }
   for (const LocExpr& value : targets.capture.values) {
     append(key, value);
   }
+  append(key, int64_t(targets.capture.lenient));
   return key;
 }
 

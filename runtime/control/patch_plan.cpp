@@ -9,6 +9,7 @@
 #include <map>
 
 #include "arch/x86_64/decode.h"
+#include "arch/x86_64/registers.h"
 #include "runtime/control/hooks.h"
 
 namespace dj {
@@ -25,8 +26,10 @@ struct Candidate {
 // Does the handler want the function's result? Then it must not run before a tail call.
 bool wants_result(const Handler& handler) {
   auto reads_rax = [](const LocExpr& expr) {
-    return std::any_of(expr.steps.begin(), expr.steps.end(),
-                       [](const LocStep& s) { return s.op == LocStep::PushReg && s.a == 0; });
+    return std::any_of(expr.steps.begin(), expr.steps.end(), [](const LocStep& s) {
+      // rax, rdx, xmm0, xmm1
+      return s.op == LocStep::PushReg && (s.a <= 1 || s.a == arch::kXmm0 || s.a == arch::kXmm0 + 1);
+    });
   };
   for (const TargetPlan& target : handler.targets) {
     if (const LocExpr* expr = std::get_if<LocExpr>(&target); expr != nullptr && reads_rax(*expr)) {

@@ -84,6 +84,10 @@ const dj::abi::Str* dj_str_concat(dj::abi::Context* ctx, const dj::abi::Str* a,
 // format: Str of the script's format text; args as in Format::arguments. In the context's scratch.
 const dj::abi::Str* dj_sprintf(dj::abi::Context* ctx, const dj::abi::Str* format,
                                const uint64_t* args, uint32_t count);
+// The text of target values, see runtime/shared/target_text.h. bad[i] not 0: words[i] was not
+// readable.
+const dj::abi::Str* dj_target_text(dj::abi::Context* ctx, const dj::abi::Str* format,
+                                   const uint64_t* words, const uint32_t* bad);
 
 // --- events (hot) ---
 // One printf: bit i of string_mask: args[i] is a Str address, copied into the record.

@@ -44,7 +44,7 @@ ROOMS = {
     "compiler": ["runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def", "arch/x86_64/registers.h"],
     "compiler/parse": ["compiler/*"],
     "compiler/tapset": ["compiler/*", "compiler/parse", "stdlib/builtins.h"],
-    "compiler/check": ["compiler/*", "runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def"],
+    "compiler/check": ["compiler/*", "arch/x86_64/registers.h", "runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def"],
     "compiler/debuginfo": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/text.h"],
     "compiler/resolve": ["compiler/*", "compiler/debuginfo", "arch/x86_64/registers.h", "arch/x86_64/text.h", "runtime/shared",
                          "stdlib/builtins.h"],

@@ -1,0 +1,119 @@
+// Binds register("rax"), uint_arg(1) and their kin: values of the probed place that need no debug
+// info. They become targets: resolve knows where they lie.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "arch/x86_64/registers.h"
+#include "compiler/check/bind.h"
+
+namespace dj {
+namespace {
+
+struct ArgumentRow {
+  std::string_view name;
+  uint8_t bytes;
+  bool is_signed;
+};
+constexpr std::array<ArgumentRow, 11> kArguments = {{
+    {"int_arg", 4, true},
+    {"uint_arg", 4, false},
+    {"long_arg", 8, true},
+    {"ulong_arg", 8, false},
+    {"longlong_arg", 8, true},
+    {"ulonglong_arg", 8, false},
+    {"pointer_arg", 8, false},
+    {"s32_arg", 4, true},
+    {"u32_arg", 4, false},
+    {"s64_arg", 8, true},
+    {"u64_arg", 8, false},
+}};
+constexpr std::array<std::string_view, 2> kRegisters = {"register", "u_register"};
+constexpr int64_t kMaxArgument = 64;
+
+const ArgumentRow* find_argument(std::string_view name) {
+  const ArgumentRow* found = std::find_if(kArguments.begin(), kArguments.end(),
+                                          [&](const ArgumentRow& row) { return row.name == name; });
+  return found == kArguments.end() ? nullptr : found;
+}
+
+// "eax" is the low half of "rax", "al" its low byte: how many bytes `name` is of `whole`; 0: none.
+uint8_t bytes_of(const std::string& name, const std::string& whole) {
+  if (name == whole) return 8;
+  if (whole[1] >= '0' && whole[1] <= '9') {  // r8 .. r15
+    if (name.size() != whole.size() + 1 || !name.starts_with(whole)) return 0;
+    return name.back() == 'd' ? 4 : name.back() == 'w' ? 2 : name.back() == 'b' ? 1 : 0;
+  }
+  const std::string half = whole.substr(1);  // ax, si
+  if (name == "e" + half) return 4;
+  if (name == half) return 2;
+  const bool letter = half.back() == 'x';  // ax has al; si has sil
+  return name == (letter ? half.substr(0, 1) : half) + "l" ? 1 : 0;
+}
+
+}  // namespace
+
+bool is_register_name(std::string_view name) {
+  return std::find(kRegisters.begin(), kRegisters.end(), name) != kRegisters.end() ||
+         find_argument(name) != nullptr;
+}
+
+std::vector<std::string> register_names() {
+  std::vector<std::string> names(kRegisters.begin(), kRegisters.end());
+  for (const ArgumentRow& row : kArguments) names.emplace_back(row.name);
+  return names;
+}
+
+void Binder::register_row(const ast::Call& c, TargetExpr& wanted) {
+  wanted.base = TargetExpr::Register;
+  wanted.is_signed = c.name == "register";
+  const ast::String* name =
+      c.args.size() == 1 ? std::get_if<ast::String>(&c.args[0]->node) : nullptr;
+  std::vector<std::string> known(std::begin(arch::kRegNames), std::end(arch::kRegNames));
+  known.push_back("rip");
+  for (const std::string& whole : known) {
+    const uint8_t bytes = name == nullptr ? 0 : bytes_of(name->value, whole);
+    if (bytes == 0) continue;
+    wanted.name = whole;
+    wanted.bytes = bytes;
+    return;
+  }
+  Diag& diag = diags_.error("DJ2027", name == nullptr ? c.name_span : c.args[0]->span,
+                            name == nullptr
+                                ? fmt::format("`{}` takes the name of a register", c.name)
+                                : fmt::format("there is no general register \"{}\"", name->value));
+  diag.notes.push_back(
+      "registers: rax rbx rcx rdx rsi rdi rbp rsp r8 to r15 rip; eax, ax, al ... their parts");
+  if (name != nullptr) diag.help = did_you_mean(near_names(name->value, known));
+}
+
+void Binder::argument_row(const ast::Call& c, TargetExpr& wanted) {
+  const ArgumentRow& row = *find_argument(c.name);
+  const ast::Number* n = c.args.size() == 1 ? std::get_if<ast::Number>(&c.args[0]->node) : nullptr;
+  wanted.base = TargetExpr::Argument;
+  wanted.name = c.name;
+  wanted.bytes = row.bytes;
+  wanted.is_signed = row.is_signed;
+  wanted.index = n == nullptr ? 0 : n->value;
+  if (wanted.index >= 1 && wanted.index <= kMaxArgument) return;
+  diags_
+      .error("DJ2027", c.args.empty() ? c.name_span : c.args[0]->span,
+             fmt::format("`{}` takes the number of an argument, 1 to {}", c.name, kMaxArgument))
+      .help = fmt::format("write {}(1) for the first", c.name);
+}
+
+ExprPtr Binder::register_call(const ast::Call& c, Span span) {
+  TargetView like;
+  like.name = c.name;
+  if (!target_allowed(like, span)) return poison(span);
+  TargetExpr wanted{.span = span, .name_span = span};
+  if (find_argument(c.name) != nullptr) {
+    argument_row(c, wanted);
+  } else {
+    register_row(c, wanted);
+  }
+  return make(TargetRef{intern(std::move(wanted)), {}}, span, Type::Int);
+}
+
+}  // namespace dj

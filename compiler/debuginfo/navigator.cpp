@@ -1,0 +1,300 @@
+// Steps through C and C++ types: members, elements, pointers and references.
+#include "compiler/debuginfo/navigator.h"
+
+#include <fmt/format.h>
+
+#include "compiler/debuginfo/variables.h"
+
+namespace dj {
+
+using Kind = TargetFailure::Kind;
+using Failed = Navigator::Failed;
+
+TargetFailure target_failure(Kind kind, int step, std::string message) {
+  TargetFailure f;
+  f.kind = kind;
+  f.step = step;
+  f.message = std::move(message);
+  return f;
+}
+
+namespace {
+
+TargetFailure nowhere(const std::string& text, const Error& error) {
+  const Kind kind = error.kind == Fail::Unsupported ? Kind::NotBuilt : Kind::NotHere;
+  return target_failure(kind, -1, fmt::format("{} cannot be read here: {}", text, error.message));
+}
+
+}  // namespace
+
+Failed Navigator::settle() {
+  type_ = strip_type(type_, index());
+  while (type_ && is_reference(&*type_)) {
+    if (Failed failed = follow()) {
+      return failed;
+    }
+    type_ = strip_type(type_, index());
+  }
+  return std::nullopt;
+}
+
+Failed Navigator::follow() {
+  TypeDie target = type_of(&*type_);
+  if (spot_.kind == Spot::Pointer) {
+    ScopedVariable pointee{*spot_.pointee, die_name(&*spot_.pointee), false};
+    Result<Spot> there = locate(pointee, scene_->function, scene_->place, index());
+    Result<Spot> part = there.ok() && spot_.pointee_offset != 0
+                            ? slice(there.value(), uint64_t(spot_.pointee_offset), 8)
+                            : std::move(there);
+    if (!part.ok()) {
+      return nowhere("what " + text_ + " points to", part.error());
+    }
+    spot_ = part.take();
+  } else {
+    Result<Spot> pointer = slice(spot_, 0, 8);
+    if (!pointer.ok()) {
+      return nowhere(text_, pointer.error());
+    }
+    Spot there;
+    there.expr = load(pointer.value(), 8, false);
+    spot_ = std::move(there);
+  }
+  bits_.reset();
+  dimension_ = 0;
+  type_ = target;
+  return std::nullopt;
+}
+
+Failed Navigator::enter(const Member& member) {
+  bits_ = member.bit_size;
+  bit_offset_ = member.bit_offset;
+  Dwarf_Die die = member.die;
+  type_ = type_of(&die);
+  dimension_ = 0;
+  if (bits_) {
+    return std::nullopt;
+  }
+  TypeDie bare = strip_type(type_, index());
+  const uint64_t size = !bare                  ? 1
+                        : is_reference(&*bare) ? 8
+                                               : std::max<uint64_t>(1, type_size(&*bare));
+  Result<Spot> part = slice(spot_, member.offset, size);
+  if (!part.ok()) {
+    return nowhere(text_, part.error());
+  }
+  spot_ = part.take();
+  return std::nullopt;
+}
+
+Failed Navigator::field(const TargetStep& step, int number) {
+  Failed failed = settle();
+  while (!failed && type_ && is_pointer(&*type_)) {
+    failed = follow();
+    if (!failed) {
+      failed = settle();
+    }
+  }
+  if (failed) {
+    return failed;
+  }
+  given_ = false;
+  if (!type_ || !is_struct(&*type_)) {
+    return target_failure(Kind::BadUse, number,
+                          fmt::format("{} is {}, which has no members", text_, type_name(type_)));
+  }
+  std::optional<Member> member = find_member(&*type_, step.field, index());
+  if (!member) {
+    return unknown_member(step, number);
+  }
+  text_ += "->" + step.field;
+  return enter(*member);
+}
+
+// From an array or pointer to its first element; stride: bytes from one to the next.
+Failed Navigator::step_over(int64_t& stride) {
+  if (type_ && is_array(&*type_) && !given_) {
+    const Subscript s = subscript(&*type_, dimension_, index());
+    stride = int64_t(s.stride);
+    dimension_ = s.dimension;
+    if (!s.more) {
+      type_ = type_of(&*type_);
+      dimension_ = 0;
+    }
+    spot_.in_frame = false;  // nobody checks the subscript
+    return std::nullopt;
+  }
+  if (!given_) {
+    if (Failed failed = follow()) {
+      return failed;
+    }
+  }
+  given_ = false;
+  TypeDie target = strip_type(type_, index());
+  stride = target ? int64_t(type_size(&*target)) : 1;
+  return std::nullopt;
+}
+
+Failed Navigator::at(int64_t index) {
+  int64_t stride = 1;
+  if (Failed failed = step_over(stride)) {
+    return failed;
+  }
+  Result<Spot> part = slice(spot_, uint64_t(index * stride), uint64_t(stride));
+  if (!part.ok()) {
+    return nowhere(text_, part.error());
+  }
+  spot_ = part.take();
+  return std::nullopt;
+}
+
+Failed Navigator::element(const TargetStep& step, int number, int argument) {
+  if (Failed failed = settle()) {
+    return failed;
+  }
+  if (!given_ && (!type_ || (!is_array(&*type_) && !is_pointer(&*type_)))) {
+    return target_failure(Kind::BadUse, number,
+                          fmt::format("{} is {}, which has no elements", text_, type_name(type_)));
+  }
+  if (step.kind == TargetStep::ConstElement) {
+    Failed failed = at(step.index);
+    text_ += fmt::format("[{}]", step.index);
+    return failed;
+  }
+  int64_t stride = 1;
+  if (Failed failed = step_over(stride)) {
+    return failed;
+  }
+  if (spot_.kind != Spot::Memory) {
+    return target_failure(Kind::NotBuilt, number,
+                          text_ + " is not in memory: only a constant index chooses an element");
+  }
+  spot_.expr.steps.push_back({LocStep::PushArg, argument});
+  spot_.expr.steps.push_back({LocStep::PushConst, stride});
+  spot_.expr.steps.push_back({LocStep::Mul});
+  spot_.expr.steps.push_back({LocStep::Add});
+  text_ += "[...]";
+  return std::nullopt;
+}
+
+TargetAnswer Navigator::address() {
+  if (Failed failed = settle()) {
+    return *failed;
+  }
+  if (bits_) {
+    return target_failure(Kind::BadUse, -1, text_ + " is a bit-field, which has no address");
+  }
+  if (spot_.kind != Spot::Memory) {
+    return target_failure(Kind::BadUse, -1, text_ + " is not in memory here, so it has no address");
+  }
+  return spot_.expr;
+}
+
+TargetAnswer Navigator::word(Scalar& scalar) {
+  std::optional<Scalar> found = scalar_of(&*type_);
+  if (!found) {
+    return target_failure(Kind::BadUse, -1,
+                          fmt::format("{} is {}, which is not a number", text_, type_name(type_)));
+  }
+  scalar = *found;
+  if (scalar.size > 8) {
+    return target_failure(
+        Kind::NotBuilt, -1,
+        fmt::format("{} is {}, and reading those is not built yet", text_, type_name(type_)));
+  }
+  if (bits_) {
+    return bit_field(scalar.is_signed);
+  }
+  Result<Spot> there = slice(spot_, 0, scalar.size);
+  if (!there.ok()) {
+    return nowhere(text_, there.error());
+  }
+  if (there.value().kind == Spot::Pointer) {
+    TargetFailure f = target_failure(Kind::NotHere, -1,
+                                     text_ + " cannot be read here: the pointer was optimized out");
+    f.help = "what it points to may be known: " + text_ + "[0] or its members";
+    return f;
+  }
+  return load(there.value(), scalar.size, scalar.is_signed && !scalar.floating);
+}
+
+TargetAnswer Navigator::value() {
+  if (Failed failed = settle()) {
+    return *failed;
+  }
+  if (given_) {
+    return spot_.expr;  // a cast without a step is the pointer itself
+  }
+  if (!type_) {
+    return target_failure(Kind::BadUse, -1, text_ + " is void");
+  }
+  if (is_array(&*type_) && spot_.kind == Spot::Memory) {
+    return spot_.expr;
+  }
+  if (is_struct(&*type_)) {
+    return whole_struct();
+  }
+  Scalar scalar;
+  TargetAnswer answer = word(scalar);
+  if (scalar.floating && std::holds_alternative<LocExpr>(answer)) {
+    TargetFailure f =
+        target_failure(Kind::NotBuilt, -1,
+                       fmt::format("{} is {}, and numbers with a fraction are not built yet", text_,
+                                   type_name(type_)));
+    f.help = fmt::format("its text form is: {}$", text_);
+    return f;
+  }
+  return answer;
+}
+
+TargetFailure Navigator::unknown_member(const TargetStep& step, int number) {
+  TargetFailure f =
+      target_failure(Kind::UnknownField, number,
+                     fmt::format("{} has no member \"{}\"", type_name(type_), step.field));
+  std::vector<std::string> lines = list_members(&*type_, f.known);
+  const std::string where = declared_at(&*type_);
+  if (lines.empty()) {
+    f.notes.push_back(type_name(type_) + " is only declared here, its members are not known");
+  } else {
+    std::string text = type_name(type_) + " { ";
+    for (size_t i = 0; i < lines.size(); i++) {
+      text += i < 24 ? lines[i] + "; " : i == 24 ? "... " : "";
+    }
+    f.notes.push_back(text + "}" + (where.empty() ? "" : ", declared at " + where));
+  }
+  return f;
+}
+
+TargetFailure Navigator::whole_struct() {
+  TargetFailure f = target_failure(
+      Kind::BadUse, -1, fmt::format("{} is a whole {}, not a number", text_, type_name(type_)));
+  std::vector<std::string> names;
+  for (const std::string& line : list_members(&*type_, names)) {
+    f.notes.push_back("member " + line);
+  }
+  const std::string first = names.empty() ? "member" : names[0];
+  f.help = fmt::format(
+      "choose a member ({0}->{1}), take its address (&{0}) or its text form ({0}$)", text_, first);
+  return f;
+}
+
+// Reads the smallest aligned word that holds all bits, then cuts them out.
+TargetAnswer Navigator::bit_field(bool is_signed) {
+  for (uint64_t bytes : {1, 2, 4, 8}) {
+    const uint64_t unit = bit_offset_ / 8 / bytes * bytes;
+    if (bit_offset_ + *bits_ > (unit + bytes) * 8) {
+      continue;
+    }
+    Result<Spot> there = slice(spot_, unit, bytes);
+    if (!there.ok()) {
+      return nowhere(text_, there.error());
+    }
+    LocExpr expr = load(there.value(), uint8_t(bytes), false);
+    expr.steps.push_back(
+        {LocStep::Extract, int64_t(bit_offset_ - unit * 8), int64_t(*bits_), is_signed});
+    return expr;
+  }
+  return target_failure(Kind::NotBuilt, -1,
+                        text_ + " crosses 8 bytes, and reading that is not built yet");
+}
+
+}  // namespace dj

@@ -1,0 +1,71 @@
+// Navigator: the place that a target expression has reached, and the type of what lies there. Only
+// for this room.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "compiler/debuginfo/debug_info.h"
+#include "compiler/debuginfo/spot.h"
+#include "compiler/debuginfo/types.h"
+
+namespace dj {
+
+TargetFailure target_failure(TargetFailure::Kind kind, int step, std::string message);
+
+// Where expressions are evaluated; a variable's own description is read in it.
+struct Scene {
+  Dwarf_Die* function;  // null: a place without one
+  const ProbePlace& place;
+  DwarfIndex& index;
+};
+
+class Navigator {
+ public:
+  using Failed = std::optional<TargetFailure>;
+
+  // `text`: what was written so far, for messages.
+  Navigator(Spot spot, TypeDie type, std::string text, const Scene& scene)
+      : scene_(&scene), spot_(std::move(spot)), type_(type), text_(std::move(text)) {}
+
+  // One step of the script; number: its index in the path. argument: the one of TargetRef::args
+  // that an element's index is.
+  Failed field(const TargetStep& step, int number);
+  Failed element(const TargetStep& step, int number, int argument);
+  // The place was given by address: [n] steps over things of its type.
+  void set_given() { given_ = true; }
+
+  TargetAnswer address();
+  // The word a script sees.
+  TargetAnswer value();
+
+  // For texts. After settle() the type is bare: no qualifier, no reference.
+  Failed settle();
+  Failed follow();  // to what the pointer points to
+  Failed enter(const Member& member);
+  Failed at(int64_t index);  // of an array
+  // The scalar's word as it lies there, extended to 64 bits (float: its bits); how to show it.
+  TargetAnswer word(Scalar& scalar);
+  // void, if none.
+  TypeDie& type() { return type_; }
+  const Spot& spot() const { return spot_; }
+  DwarfIndex& index() const { return scene_->index; }
+  unsigned dimension() const { return dimension_; }
+  bool is_bits() const { return bits_.has_value(); }
+
+ private:
+  Failed step_over(int64_t& stride);
+  TargetFailure unknown_member(const TargetStep& step, int number);
+  TargetFailure whole_struct();
+  TargetAnswer bit_field(bool is_signed);
+
+  const Scene* scene_;
+  Spot spot_;
+  TypeDie type_;
+  std::string text_;
+  bool given_ = false;
+  unsigned dimension_ = 0;  // of the array type, that the next subscript means
+  std::optional<uint64_t> bits_;
+  uint64_t bit_offset_ = 0;
+};
+
+}  // namespace dj

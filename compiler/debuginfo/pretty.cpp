@@ -1,0 +1,230 @@
+// Writes structs, arrays and strings the way SystemTap's $x$ does: {.x=1, .name="abc", .in={...}}.
+#include "compiler/debuginfo/pretty.h"
+
+namespace dj {
+
+namespace {
+
+using Item = TargetText::Item;
+using As = Item::As;
+
+constexpr size_t kMaxItems = 64;     // values of one text; each costs a read in the program
+constexpr int64_t kMaxElements = 8;  // of an array
+
+bool is_character(TypeDie type, DwarfIndex& index) {
+  type = strip_type(type, index);
+  if (!type || dwarf_tag(&*type) != DW_TAG_base_type || type_size(&*type) != 1) {
+    return false;
+  }
+  const uint64_t encoding = number(&*type, DW_AT_encoding).value_or(0);
+  return encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char ||
+         encoding == DW_ATE_UTF;
+}
+
+std::vector<std::pair<int64_t, std::string>> names_of(Dwarf_Die* enumeration) {
+  std::vector<std::pair<int64_t, std::string>> names;
+  for (Dwarf_Die& child : children(enumeration)) {
+    std::optional<Dwarf_Attribute> attr = attribute(&child, DW_AT_const_value);
+    Dwarf_Sword value = 0;
+    if (dwarf_tag(&child) == DW_TAG_enumerator && attr && dwarf_formsdata(&*attr, &value) == 0) {
+      names.push_back({value, die_name(&child)});
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+bool TextWriter::full() const { return text_.items.size() >= kMaxItems; }
+
+void TextWriter::add(Item item) {
+  item.before = std::move(before_);
+  before_.clear();
+  text_.items.push_back(std::move(item));
+}
+
+void TextWriter::unknown() { add({}); }
+
+TargetText TextWriter::finish() {
+  text_.after = std::move(before_);
+  return std::move(text_);
+}
+
+void TextWriter::plain(Navigator at) {
+  if (at.settle()) {
+    unknown();
+  } else if (at.type() && (is_struct(&*at.type()) || is_array(&*at.type())) &&
+             at.spot().kind == Spot::Memory) {
+    Item item;
+    item.defined = true;
+    item.as = As::Hex;
+    item.value = at.spot().expr;
+    add(std::move(item));
+  } else {
+    scalar(at, false);
+  }
+}
+
+void TextWriter::value(Navigator at, int depth, bool outermost) {
+  if (full()) {
+    literal("...");
+    return;
+  }
+  if (at.settle() || !at.type()) {
+    unknown();
+  } else if (is_struct(&*at.type())) {
+    if (cpp_text(at)) {
+      return;
+    }
+    if (depth > 0) {
+      structure(at, depth - 1);
+    } else {
+      literal("{...}");
+    }
+  } else if (is_array(&*at.type())) {
+    if (outermost || depth > 0) {
+      array(at, depth);
+    } else if (!characters(at)) {
+      literal("[...]");
+    }
+  } else if (is_pointer(&*at.type())) {
+    pointer(std::move(at), depth, outermost);
+  } else {
+    scalar(at, true);
+  }
+}
+
+void TextWriter::structure(const Navigator& at, int depth) {
+  Navigator here = at;
+  literal("{");
+  bool first = true;
+  for (const Member& member : all_members(&*here.type(), at.index())) {
+    Dwarf_Die die = member.die;
+    const std::string name = die_name(&die);
+    if (name.starts_with("_vptr")) {
+      continue;
+    }
+    literal((first ? "." : ", .") + name + "=");
+    first = false;
+    if (full()) {
+      literal("...");
+      break;
+    }
+    Navigator inner = at;
+    if (inner.enter(member)) {
+      unknown();
+    } else {
+      value(std::move(inner), depth, false);
+    }
+  }
+  literal("}");
+}
+
+void TextWriter::array(const Navigator& at, int depth) {
+  if (characters(at)) {
+    return;
+  }
+  Navigator here = at;
+  const int64_t count = int64_t(element_count(&*here.type(), at.dimension()));
+  literal("[");
+  for (int64_t i = 0; i < count && i < kMaxElements && !full(); i++) {
+    literal(i > 0 ? ", " : "");
+    Navigator inner = at;
+    if (inner.at(i)) {
+      unknown();
+    } else {
+      value(std::move(inner), depth > 0 ? depth - 1 : 0, false);
+    }
+  }
+  literal(count > kMaxElements || full() ? ", ...]" : "]");
+}
+
+// An array of characters is a string that ends with it at the latest.
+bool TextWriter::characters(const Navigator& at) {
+  Navigator here = at;
+  if (!is_character(type_of(&*here.type()), at.index()) || at.spot().kind != Spot::Memory) {
+    return false;
+  }
+  Item item;
+  item.defined = true;
+  item.as = As::Text;
+  item.value = at.spot().expr;
+  item.limit = uint32_t(element_count(&*here.type(), at.dimension()));
+  add(std::move(item));
+  return true;
+}
+
+// libstdc++'s std::string and std::string_view: a pointer and a length under known names.
+bool TextWriter::cpp_text(const Navigator& at) {
+  Navigator here = at;
+  const std::string name = die_name(&*here.type());
+  const bool view = name.starts_with("basic_string_view<char,");
+  if (!view && !name.starts_with("basic_string<char,")) {
+    return false;
+  }
+  Navigator data = at, length = at;
+  auto step = [](Navigator& n, const char* member) {
+    return !n.field({TargetStep::Field, member, 0, {}}, 0).has_value();
+  };
+  const bool known =
+      view ? step(data, "_M_str") && step(length, "_M_len")
+           : step(data, "_M_dataplus") && step(data, "_M_p") && step(length, "_M_string_length");
+  if (!known) {
+    return false;
+  }
+  TargetAnswer address = data.value(), bytes = length.value();
+  if (!std::holds_alternative<LocExpr>(address) || !std::holds_alternative<LocExpr>(bytes)) {
+    return false;
+  }
+  Item item;
+  item.defined = true;
+  item.as = As::Text;
+  item.value = std::get<LocExpr>(address);
+  item.length = std::get<LocExpr>(bytes);
+  add(std::move(item));
+  return true;
+}
+
+void TextWriter::pointer(Navigator at, int depth, bool outermost) {
+  Navigator target = at;
+  const bool there = !target.follow() && !target.settle() && target.type();
+  if (there && is_character(target.type(), at.index())) {
+    Scalar ignored;
+    TargetAnswer address = at.word(ignored);
+    if (auto* expr = std::get_if<LocExpr>(&address)) {
+      Item item;
+      item.defined = true;
+      item.as = As::Text;
+      item.value = *expr;
+      add(std::move(item));
+      return;
+    }
+  }
+  if (there && outermost && (is_struct(&*target.type()) || is_array(&*target.type()))) {
+    value(std::move(target), depth, true);
+    return;
+  }
+  scalar(at, true);
+}
+
+void TextWriter::scalar(Navigator& at, bool with_names) {
+  Item item;
+  Scalar scalar;
+  if (at.type()) {
+    TargetAnswer answer = at.word(scalar);
+    if (auto* expr = std::get_if<LocExpr>(&answer)) {
+      item.defined = true;
+      item.value = *expr;
+    }
+    item.as = scalar.floating ? (scalar.size == 4 ? As::Float : As::Double) : scalar.as;
+    if (with_names && dwarf_tag(&*at.type()) == DW_TAG_enumeration_type) {
+      item.names = names_of(&*at.type());
+    }
+    if (with_names && is_character(at.type(), at.index())) {
+      item.as = As::Char;
+    }
+  }
+  add(std::move(item));
+}
+
+}  // namespace dj

@@ -1,0 +1,153 @@
+// Parts of values: in memory an offset, in registers a shift, in pieces whichever holds them.
+#include "compiler/debuginfo/spot.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dj {
+
+namespace {
+
+using Op = LocStep::Op;
+
+constexpr uint64_t kWord = 8;
+
+void push(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0) { expr.steps.push_back({op, a, b}); }
+
+// Several pieces as one word, the lowest byte first.
+Result<Spot> join(const Spot& spot, uint64_t offset, uint64_t size) {
+  Spot word;
+  word.kind = Spot::Value;
+  for (const SpotPiece& piece : spot.pieces) {
+    const uint64_t begin = std::max(piece.offset, offset);
+    const uint64_t end = std::min(piece.end(), offset + size);
+    for (uint64_t at = begin; at < end;) {
+      uint64_t bytes = kWord;  // what one read can take
+      while (bytes > end - at) {
+        bytes /= 2;
+      }
+      DJ_TRY(Spot part, slice(spot, at, bytes));
+      const LocExpr value = load(part, uint8_t(bytes), false);
+      const bool first = word.expr.steps.empty();
+      word.expr.steps.insert(word.expr.steps.end(), value.steps.begin(), value.steps.end());
+      push(word.expr, LocStep::PushConst, int64_t(at - offset) * 8);
+      push(word.expr, LocStep::Shl);
+      if (!first) {
+        push(word.expr, LocStep::Or);
+      }
+      at += bytes;
+    }
+  }
+  if (word.expr.steps.empty()) {
+    return Error{"it was optimized out"};
+  }
+  return word;
+}
+
+Result<Spot> slice_pieces(const Spot& spot, uint64_t offset, uint64_t size) {
+  for (const SpotPiece& piece : spot.pieces) {
+    if (piece.offset <= offset && offset + size <= piece.end()) {
+      if (!piece.known) {
+        return Error{"this part of it was optimized out"};
+      }
+      return slice(piece.spot, offset - piece.offset, size);
+    }
+  }
+  if (size <= kWord) {
+    return join(spot, offset, size);
+  }
+  Spot part;
+  part.kind = Spot::Pieces;
+  for (const SpotPiece& piece : spot.pieces) {
+    const uint64_t begin = std::max(piece.offset, offset);
+    const uint64_t end = std::min(piece.end(), offset + size);
+    if (begin >= end) {
+      continue;
+    }
+    Spot inner;
+    if (piece.known) {
+      DJ_TRY(inner, slice(piece.spot, begin - piece.offset, end - begin));
+    }
+    part.pieces.push_back({begin - offset, end - begin, piece.known, std::move(inner)});
+  }
+  return part;
+}
+
+}  // namespace
+
+Spot constant_spot(const unsigned char* bytes, uint64_t count) {
+  Spot spot;
+  for (uint64_t at = 0; at < count; at += kWord) {
+    int64_t word = 0;
+    std::memcpy(&word, bytes + at, std::min(kWord, count - at));
+    Spot value;
+    value.kind = Spot::Value;
+    push(value.expr, LocStep::PushConst, word);
+    if (count <= kWord) {
+      return value;
+    }
+    spot.pieces.push_back({at, std::min(kWord, count - at), true, std::move(value)});
+  }
+  spot.kind = Spot::Pieces;
+  return spot;
+}
+
+Result<Spot> slice(const Spot& spot, uint64_t offset, uint64_t size) {
+  switch (spot.kind) {
+    case Spot::Memory: {
+      Spot part = spot;
+      add_constant(part.expr, int64_t(offset));
+      return part;
+    }
+    case Spot::Value: {
+      if (offset + size > kWord) {
+        return Error{"its upper part is not known"};
+      }
+      Spot part = spot;
+      if (offset > 0) {
+        part.reg = -1;
+        push(part.expr, LocStep::PushConst, int64_t(offset) * 8);
+        push(part.expr, LocStep::Shr);
+      }
+      return part;
+    }
+    case Spot::Pieces:
+      return slice_pieces(spot, offset, size);
+    case Spot::Pointer:
+      if (offset == 0) {
+        return spot;
+      }
+      return Error{"the pointer was optimized out"};
+  }
+  return spot;
+}
+
+void add_constant(LocExpr& expr, int64_t n) {
+  std::vector<LocStep>& steps = expr.steps;
+  if (n == 0) {
+    return;
+  }
+  if (steps.size() >= 2 && steps.back().op == Op::Add &&
+      steps[steps.size() - 2].op == Op::PushConst) {
+    int64_t& constant = steps[steps.size() - 2].a;
+    constant += n;
+    if (constant == 0) {
+      steps.resize(steps.size() - 2);
+    }
+    return;
+  }
+  push(expr, Op::PushConst, n);
+  push(expr, Op::Add);
+}
+
+LocExpr load(const Spot& spot, uint8_t size, bool is_signed) {
+  LocExpr expr = spot.expr;
+  if (spot.kind == Spot::Memory) {
+    push(expr, spot.in_frame ? Op::StackDeref : Op::Deref, size, is_signed);
+  } else if (size < 8) {
+    push(expr, Op::Extend, size, is_signed);
+  }
+  return expr;
+}
+
+}  // namespace dj

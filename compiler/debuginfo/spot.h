@@ -1,0 +1,48 @@
+// Spot: where a value is, and how to take a part of it or read it. Only for this room.
+#pragma once
+#include <elfutils/libdw.h>
+
+#include <optional>
+#include <vector>
+
+#include "compiler/location.h"
+#include "compiler/result.h"
+
+namespace dj {
+
+struct SpotPiece;
+
+struct Spot {
+  LocExpr expr;
+  enum Kind : uint8_t {
+    Memory,   // expr yields its address
+    Value,    // expr yields the value itself, at most 8 bytes
+    Pieces,   // in parts
+    Pointer,  // a pointer that does not exist; `pointee` is the variable it would point to
+  } kind = Memory;
+  bool in_frame = false;  // Memory: provably in the current stack frame, so a read cannot fault
+  int reg = -1;           // Value: the whole of this register
+  std::vector<SpotPiece> pieces;  // ascending, without gaps
+  std::optional<Dwarf_Die> pointee;
+  int64_t pointee_offset = 0;
+};
+
+struct SpotPiece {
+  uint64_t offset, size;  // bytes
+  bool known;             // false: this part was optimized out
+  Spot spot;
+  uint64_t end() const { return offset + size; }
+};
+
+// A constant of any size.
+Spot constant_spot(const unsigned char* bytes, uint64_t count);
+// Bytes [offset, offset + size) of what lies at the spot; the error says why they are nowhere.
+Result<Spot> slice(const Spot& spot, uint64_t offset, uint64_t size);
+
+// Appends "+ n" to an expression that ends with a word on its stack.
+void add_constant(LocExpr& expr, int64_t n);
+// Loads the value of `size` bytes (1, 2, 4, 8) that lies at a Memory spot, or cuts a Value spot to
+// that size.
+LocExpr load(const Spot& spot, uint8_t size, bool is_signed);
+
+}  // namespace dj

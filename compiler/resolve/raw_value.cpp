@@ -1,0 +1,52 @@
+// Registers by name and arguments by number, as the System V ABI passes integers.
+#include "compiler/resolve/raw_value.h"
+
+#include <algorithm>
+
+#include "arch/x86_64/registers.h"
+
+namespace dj {
+
+namespace {
+
+constexpr int64_t kRegisterArguments = 6;
+
+TargetFailure bad_use(const std::string& message) {
+  TargetFailure f;
+  f.kind = TargetFailure::BadUse;
+  f.message = message;
+  return f;
+}
+
+}  // namespace
+
+TargetAnswer raw_value(const TargetExpr& expr, const ProbePlace& place) {
+  LocExpr value;
+  if (expr.base == TargetExpr::Register && expr.name == "rip") {
+    if (place.at_return) {
+      return bad_use("rip is not one address at the exits of a function");
+    }
+    value.steps = {{LocStep::PushConst, int64_t(place.pc)}, {LocStep::PushBias}, {LocStep::Add}};
+  } else if (expr.base == TargetExpr::Register) {
+    const auto* begin = std::begin(arch::kRegNames);
+    const auto* found = std::find(begin, std::end(arch::kRegNames), expr.name);
+    value.steps.push_back({LocStep::PushReg, found - begin});
+  } else if (!place.at_entry) {
+    return bad_use(expr.name +
+                   "() means an argument at a function's entry; here its register may "
+                   "hold something else");
+  } else if (expr.index <= kRegisterArguments) {
+    value.steps.push_back({LocStep::PushReg, arch::kArgumentRegs[expr.index - 1]});
+  } else {
+    value.steps = {{LocStep::PushReg, arch::kRsp},
+                   {LocStep::PushConst, (expr.index - kRegisterArguments) * 8},
+                   {LocStep::Add},
+                   {LocStep::StackDeref, 8}};
+  }
+  if (expr.bytes < 8) {
+    value.steps.push_back({LocStep::Extend, expr.bytes, expr.is_signed});
+  }
+  return value;
+}
+
+}  // namespace dj

@@ -1,0 +1,16 @@
+// The format of dj_target_text(): bytes as they are, "%%", and '%' with one of these letters for
+// the next word. A word that was not readable prints "?".
+#pragma once
+
+namespace dj::abi {
+
+constexpr char kTextSigned = 'd', kTextUnsigned = 'u', kTextHex = 'x';
+constexpr char kTextChar = 'c';    // 'c'
+constexpr char kTextString = 's';  // "abc": address of a text that ends with a NUL
+// address and, as a second word, bytes. Followed by 'n': exactly so many; 'z': up to a NUL.
+constexpr char kTextBytes = 'b';
+constexpr char kTextFloat = 'f', kTextDouble = 'g';  // bits
+// Followed by "number=word;" pairs and "%;": the word of this number, else the number.
+constexpr char kTextWord = 'w';
+
+}  // namespace dj::abi

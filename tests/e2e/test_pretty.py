@@ -1,0 +1,99 @@
+"""Text forms ($x$, $$parms$), casts, @var, registers and objects in registers, against what values.cpp holds."""
+import re
+
+import pytest
+
+from support.paths import victim
+
+FORMS = ["values", "values_O0"]
+SHAPE = ('{{.id=9, .name="circle\\n", .at={at}, .colour=BLUE, .tag="tag", .grid={grid}, .low=5, .negative=-3, .whole=66, '
+         ".half=66, .next=0x8, .yes=1, .letter='Q', .real=2.5, .single=1.25, .text=\"hello\"}}")
+SHORT = SHAPE.format(at="{...}", grid="[...]")
+FULL = SHAPE.format(at="{.x=1, .y=-2}", grid="[7, 8, 9]")
+
+
+def says(djtap, form, point, expressions):
+    """What the expressions print at the first hit of the point."""
+    body = " ".join(f"println({each})" for each in expressions)
+    script = f'global hits probe {point} {{ if (hits++ == 0) {{ println("<<") {body} println(">>") }} }}'
+    result = djtap("-e", script, "-c", victim(form))
+    match = re.search(r"^<<\n(.*)^>>$", result.stdout, re.M | re.S)
+    assert result.returncode == 0 and "ERROR" not in result.stderr and match, result
+    return match.group(1).split("\n")[:-1]
+
+
+SHOWN = [
+    ("$p$", SHORT), ("$p$$", FULL), ("$r$", SHORT), ("$p->at$", "{.x=1, .y=-2}"), ("$p->grid$", "[7, 8, 9]"),
+    ("$colour$", "GREEN"), ("$p->colour$", "BLUE"), ("$d$", "1.5"), ("$f$", "0.75"), ("$p->real$", "2.5"),
+    ("$mixed$", "{.a=3.25, .b=6}"), ("$mixed->b", "6"), ("$text$", '"text"'), ("$view$", '"viewed"'),
+    ("$p->text$", '"hello"'), ("$p->next$", None), ("$p->id", "9"), ("$p->negative$", "-3"), ("$p->letter$", "'Q'"),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_values_as_text(djtap, form):
+    rows = says(djtap, form, 'func("show")', [expression for expression, _ in SHOWN])
+    wrong = {e: (got, want) for (e, want), got in zip(SHOWN, rows) if want is not None and got != want}
+    assert not wrong
+    unread = rows[[e for e, _ in SHOWN].index("$p->next$")]
+    assert unread.startswith("{.id=?, .name=?, .at={...}, ") and "0x" not in unread, unread
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_parameters_pretty(djtap, form):
+    (row,) = says(djtap, form, 'func("show")', ["$$parms$"])
+    assert row == (f'p={SHORT} r={SHORT} colour=GREEN d=1.5 f=0.75 mixed={{.a=3.25, .b=6}} text="text" view="viewed"')
+
+
+def test_objects_passed_in_registers(djtap):
+    (row,) = says(djtap, "values_O0", 'func("registers")', ["$$parms$"])
+    assert row == "whole={.a=1, .b=-2} reals={.a=0.5, .b=-0.25} mixed={.a=8.5, .b=-9} point={.x=3, .y=4}"
+
+
+def test_unreadable_parameters_raise_nothing(djtap):
+    script = 'probe func("show") { if ($p == 0) println($$parms$) } probe func("show").return { println($colour$, $p$) }'
+    result = djtap("-e", script, "-c", victim("values"))
+    assert "ERROR" not in result.stderr and "p={.id=?, .name=?, " in result.stdout, result
+    assert re.search(r"^RED\{\.id=\?, ", result.stdout, re.M), result
+
+
+RESULTS = [("make_mixed", ["$return$", "$return->b", "$$return$", "$d$"], ["{.a=13.5, .b=4}", "4", "return={.a=13.5, .b=4}", "4.5"]),
+           ("make_whole", ["$return$", "$return->a", "$return->b"], ["{.a=5, .b=-5}", "5", "-5"]),
+           ("halve", ["$return$", "$d$"], ["-2.5", "-5"]), ("third", ["$return$"], ["0.333333"])]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("function, expressions, truth", RESULTS, ids=[row[0] for row in RESULTS])
+def test_results_in_registers(djtap, form, function, expressions, truth):
+    assert says(djtap, form, f'func("{function}").return', expressions) == truth
+
+
+OTHERS = [
+    ('@cast($p, "Shape")->name$', '"circle\\n"'), ('@cast($p, "struct Shape")->at->y', "-2"),
+    ('@cast(&$p->grid, "int")[2]', "9"), ('@cast(&$p->at, "Point")$', "{.x=1, .y=-2}"),
+    ('&@cast($p, "Shape")->at - $p', "16"), ('@cast(&@var("inner"), "outer::Inner")->value', "-3"),
+    ('@var("counter")', "42"), ('@var("counter@values.cpp")', "42"), ('@var("of_thread")', "77"), ("$of_thread", "77"),
+    ('@var("inner")->value', "-3"), ('@choose_defined($none, 5)', "5"), ('@choose_defined($colour, 7)', "5"),
+    ('@defined(@cast($p, "NoSuchType")->x)', "0"), ('@defined(@var("nothing"))', "0"), ("@defined($p->name$)", "1"),
+    ("pointer_arg(1) == $p", "1"), ("int_arg(3)", "5"), ("uint_arg(3)", "5"), ("long_arg(1) == $p", "1"),
+    ('register("rdi") == $p', "1"), ('u_register("edx")', "5"), ('register("dl")', "5"), ("ulong_arg(2) == &$r", "1"),
+    ("s32_arg(3)", "5"), ("u32_arg(3)", "5"), ("s64_arg(1) == $p", "1"), ("u64_arg(1) == $p", "1"),
+    ("longlong_arg(1) == $p", "1"), ("ulonglong_arg(1) == $p", "1"),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_casts_variables_and_registers(djtap, form):
+    rows = says(djtap, form, 'func("show")', [expression for expression, _ in OTHERS])
+    assert dict(zip([e for e, _ in OTHERS], rows)) == dict(OTHERS)
+
+
+def test_arguments_on_the_stack(djtap):
+    rows = says(djtap, "args", 'func("nine")', ["int_arg(7)", "long_arg(8)", "int_arg(9)"])
+    assert rows == ["7", "-8000000000", "-9"]
+
+
+def test_register_mistakes(djtap_once):
+    for call, words in [('register("rxa")', 'there is no general register "rxa"'), ("uint_arg(0)", "takes the number of an argument")]:
+        result = djtap_once("-e", f'probe func("main") {{ println({call}) }}', "-c", "/bin/true")
+        assert "DJ2027" in result.stderr and words in result.stderr, result
