@@ -29,6 +29,12 @@ enum class SiteKind : uint8_t {
 };
 char site_letter(SiteKind kind);  // 'e', 'r', 's' as --probes prints
 
+// The site is a call: target values are the callee's, as its first instruction will see them.
+struct CallOf {
+  uint64_t callee = 0;  // its entry; 0: it lies in another object
+  bool tail = false;    // a jump: the return address is on the stack already
+};
+
 // One place to probe. All addresses are ELF virtual addresses of the module's file.
 struct Site {
   ModuleId module = 0;
@@ -38,6 +44,9 @@ struct Site {
   std::string function;         // as a person writes it (demangled)
   std::string symbol;           // as the linker wrote it
   std::string file; uint32_t line = 0;  // declaration or statement; may be empty
+  uint64_t scope = 0;  // debug info's mark of the inlined copy whose variables are meant; 0: none
+  std::optional<CallOf> call;
+  std::string listed;  // as -l writes it behind process(..), when kind and name do not say it all
   std::vector<HandlerId> handlers;  // in registration order
 };
 

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -102,7 +103,14 @@ int target_failure(const Options& options, const Error& error) {
 TargetFiles target_files(const std::optional<TracedProcess>& process) {
   TargetFiles files;
   files.has_target = process.has_value();
-  if (process) files.modules = process->module_paths();
+  if (!process) return files;
+  files.modules = process->module_paths();
+  for (const MappedModule& module : process->modules) {
+    auto found = std::find(files.modules.begin(), files.modules.end(), module.path);
+    if (module.is_vdso || found == files.modules.end()) continue;
+    size_t index = static_cast<size_t>(found - files.modules.begin());
+    files.mapped.push_back({index, module.begin, module.end, module.bias});
+  }
   return files;
 }
 
