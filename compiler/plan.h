@@ -35,6 +35,13 @@ struct CallOf {
   bool tail = false;    // a jump: the return address is on the stack already
 };
 
+// The site is an SDT mark: a place that the program's author named.
+struct MarkOf {
+  std::string provider, name;
+  std::vector<std::string> operands;  // as the assembler writes them
+  uint64_t semaphore = 0;  // ELF address of the 16-bit count of its users; 0: none
+};
+
 // One place to probe. All addresses are ELF virtual addresses of the module's file.
 struct Site {
   ModuleId module = 0;
@@ -46,6 +53,7 @@ struct Site {
   std::string file; uint32_t line = 0;  // declaration or statement; may be empty
   uint64_t scope = 0;  // debug info's mark of the inlined copy whose variables are meant; 0: none
   std::optional<CallOf> call;
+  std::optional<MarkOf> mark;
   std::string listed;  // as -l writes it behind process(..), when kind and name do not say it all
   std::vector<HandlerId> handlers;  // in registration order
 };
@@ -59,6 +67,7 @@ struct TargetText {
     LocExpr value;
   };
   std::vector<Item> items;
+  std::string literal;  // a text known now: $$name of a mark
 };
 
 // What a target expression is at the sites of one handler.

@@ -61,6 +61,7 @@ Value Body::visit(const Expr&, const PrintHist& node) {
 // "a=1 b=0x2": the format is put together here, the values are read by the handler.
 Value Body::target_text(const TargetText& text, Span span) {
   std::string format;
+  for (char c : text.literal) format.append(c == '%' ? "%%" : std::string(1, c));
   std::vector<llvm::Value*> words;
   for (const TargetText::Item& item : text.items) {
     if (!format.empty()) format += ' ';

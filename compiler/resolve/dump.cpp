@@ -53,7 +53,7 @@ std::string text_of(const TargetPlan& plan) {
     return to_string(*e);
   }
   static const char* const kAs[] = {"signed", "unsigned", "hex", "char"};
-  std::string text = "text";
+  std::string text = "text" + std::get<TargetText>(plan).literal;
   for (const TargetText::Item& item : std::get<TargetText>(plan).items) {
     text += fmt::format(
         " {}=[{}]", item.name,

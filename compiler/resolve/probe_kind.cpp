@@ -21,9 +21,6 @@ constexpr ProbeKind kUnbuilt[] = {
     {"<process>.thread.end", nullptr},
     {"<process>.syscall", nullptr},
     {"<process>.syscall.return", nullptr},
-    {"<process>.mark(s)", nullptr},
-    {"<process>.plt", nullptr},
-    {"<process>.plt(s)", nullptr},
     {"timer.profile", nullptr},
     {"timer.jiffies(n)", nullptr},
     {"error", nullptr},
@@ -83,8 +80,8 @@ struct Candidate {
 std::vector<Candidate> all_forms() {
   std::vector<Candidate> forms;
   for (std::span<const ProbeKind> kinds :
-       {function_kinds(), inside_kinds(), address_kinds(), statement_kinds(), lifecycle_kinds(),
-        timer_kinds(), unbuilt_kinds()}) {
+       {function_kinds(), inside_kinds(), address_kinds(), mark_kinds(), plt_kinds(),
+        statement_kinds(), lifecycle_kinds(), timer_kinds(), unbuilt_kinds()}) {
     for (const ProbeKind& kind : kinds) {
       for (const std::string& form : spelled_out(kind.form)) {
         forms.push_back({&kind, parts_of(form)});

@@ -46,6 +46,8 @@ struct ProbeKind {
 std::span<const ProbeKind> function_kinds();   // probe_function.cpp
 std::span<const ProbeKind> inside_kinds();     // probe_inside.cpp
 std::span<const ProbeKind> address_kinds();    // probe_address.cpp
+std::span<const ProbeKind> mark_kinds();       // probe_mark.cpp
+std::span<const ProbeKind> plt_kinds();        // probe_plt.cpp
 std::span<const ProbeKind> statement_kinds();  // probe_statement.cpp
 std::span<const ProbeKind> lifecycle_kinds();  // probe_lifecycle.cpp
 std::span<const ProbeKind> timer_kinds();      // probe_timer.cpp

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/resolve/liveness.h"
+#include "compiler/resolve/mark_targets.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {
@@ -182,6 +183,13 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
   const bool elsewhere = site.call && site.call->callee == 0;
   DebugInfo* info = count > 0 && !elsewhere ? file.debug_info() : nullptr;
   for (size_t t = 0; t < count; t++) {
+    if (plan_mark_target(probe.targets[t], site, out.targets[t], failures[t])) {
+      defined[t] = !failures[t];
+      if (failures[t]) {
+        out.targets[t] = Undefined{failures[t]->message};
+      }
+      continue;
+    }
     failures[t] = info ? plan_one(probe.targets[t], site, *info, out, out.targets[t])
                        : failure(TargetFailure::NoDebugInfo, "no debug info");
     if (site.call && !site.call->tail) {
@@ -252,6 +260,7 @@ std::string key_of(const SiteTargets& targets) {
     if (const auto* expr = std::get_if<LocExpr>(&plan)) {
       append(key, *expr);
     } else if (const auto* text = std::get_if<TargetText>(&plan)) {
+      key += text->literal;
       append(key, int64_t(text->items.size()));
       for (const TargetText::Item& item : text->items) {
         append(key, int64_t(item.name.size()));

@@ -124,6 +124,7 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
                                installation.island_modules(), island_bytes));
   memory_.emplace(std::move(memory));
   installation_.emplace(std::move(installation));
+  semaphores_ = Semaphores(input.plan, process->modules);
   if (!process->is_child) let_go();  // a running target need not wait while code is linked
   return ok_status();
 }
@@ -147,6 +148,7 @@ Status Session::arm() {
     stopped_.emplace(std::move(stopped));
   }
   DJ_TRY_DO(installation_->arm(*stopped_));
+  DJ_TRY_DO(semaphores_.raise(*stopped_));
   unstarted_.let_run();
   let_go();
   return ok_status();
@@ -161,6 +163,7 @@ Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on) {
 Status Session::disarm() {
   if (!installation_) return ok_status();
   DJ_TRY(Stopped stopped, Stopped::stop(pid_));
+  DJ_TRY_DO(semaphores_.lower(stopped));
   DJ_TRY_DO(installation_->disarm(stopped));
   stopped.release();
   disarm_pause_ns_ = stopped.pause_ns();
