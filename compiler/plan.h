@@ -98,10 +98,20 @@ struct Handler {
   bool wants_site = false;          // the body uses probefunc(), pp() ... : pass the site's index
 };
 
-// begin, end, process.end, timers: what the controller runs and when.
+// begin, end, error, process.begin, process.end, timers: what the controller runs and when.
 struct HostProbe {
-  enum class When : uint8_t { Begin, End, ProcessEnd, Timer } when = When::Begin;
+  enum class When : uint8_t {
+    Begin,
+    Oneshot,  // as Begin, behind all of those; then the session ends
+    End,
+    Error,  // instead of End, when errors ended the session
+    Never,
+    ProcessBegin,
+    ProcessEnd,
+    Timer
+  } when = When::Begin;
   uint64_t interval_ns = 0;  // Timer
+  uint64_t random_ns = 0;    // Timer: each interval is longer or shorter by up to this
   HandlerId handler = 0;
   std::string text;          // "timer.s(1)"
 };

@@ -35,6 +35,19 @@ std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address)
   return calls;
 }
 
+std::vector<uint64_t> loads_of_eax(std::span<const uint8_t> bytes, uint64_t address,
+                                   uint32_t value) {
+  std::vector<uint64_t> loads;
+  each_instruction(bytes, address, [&](const Insn& insn) {
+    constexpr uint8_t kMovEax = 0xb8;
+    if (insn.is(kMovEax) && insn.length == 5 && uint32_t(insn.imm) == value) {
+      loads.push_back(insn.address);
+    }
+    return true;
+  });
+  return loads;
+}
+
 bool is_boundary(std::span<const uint8_t> bytes, uint64_t address, uint64_t place) {
   bool found = false;
   each_instruction(bytes, address, [&](const Insn& insn) {

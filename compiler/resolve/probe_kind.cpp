@@ -10,21 +10,10 @@ namespace dj {
 namespace {
 
 constexpr ProbeKind kUnbuilt[] = {
-    {"kernel.function(s)", nullptr},
-    {"kernel.function(s).call", nullptr},
-    {"kernel.function(s).return", nullptr},
-    {"kernel.statement(s)", nullptr},
-    {"module(s).function(s)", nullptr},
-    {"kernel.trace(s)", nullptr},
-    {"<process>.begin", nullptr},
-    {"<process>.thread.begin", nullptr},
-    {"<process>.thread.end", nullptr},
-    {"<process>.syscall", nullptr},
-    {"<process>.syscall.return", nullptr},
-    {"timer.profile", nullptr},
-    {"timer.jiffies(n)", nullptr},
-    {"error", nullptr},
-    {"never", nullptr},
+    {"kernel.function(s)", nullptr},        {"kernel.function(s).call", nullptr},
+    {"kernel.function(s).return", nullptr}, {"kernel.statement(s)", nullptr},
+    {"module(s).function(s)", nullptr},     {"kernel.trace(s)", nullptr},
+    {"<process>.syscall", nullptr},         {"<process>.syscall.return", nullptr},
 };
 
 // What "<function>" and "<process>" at the front of a form stand for.
@@ -81,7 +70,7 @@ std::vector<Candidate> all_forms() {
   std::vector<Candidate> forms;
   for (std::span<const ProbeKind> kinds :
        {function_kinds(), inside_kinds(), address_kinds(), mark_kinds(), plt_kinds(),
-        statement_kinds(), lifecycle_kinds(), timer_kinds(), unbuilt_kinds()}) {
+        statement_kinds(), thread_kinds(), lifecycle_kinds(), timer_kinds(), unbuilt_kinds()}) {
     for (const ProbeKind& kind : kinds) {
       for (const std::string& form : spelled_out(kind.form)) {
         forms.push_back({&kind, parts_of(form)});

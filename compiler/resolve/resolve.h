@@ -21,8 +21,8 @@ struct MappedFile {
 struct TargetFiles {
   std::vector<std::string>
       modules;  // [0]: executable; then mapped objects; absolute paths, without the vdso
-  std::vector<MappedFile> mapped;
   bool has_target = false;  // false: neither -c nor -p was given
+  std::vector<MappedFile> mapped;
 };
 
 // Mistakes go to `diags`; the plan is usable only when there were none. Plan::modules are those
