@@ -35,12 +35,13 @@ std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address)
   return calls;
 }
 
-std::vector<uint64_t> loads_of_eax(std::span<const uint8_t> bytes, uint64_t address,
-                                   uint32_t value) {
+std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t address,
+                                     uint32_t value) {
   std::vector<uint64_t> loads;
   each_instruction(bytes, address, [&](const Insn& insn) {
-    constexpr uint8_t kMovEax = 0xb8;
-    if (insn.is(kMovEax) && insn.length == 5 && uint32_t(insn.imm) == value) {
+    constexpr uint8_t kMovImm = 0xb8;  // the register is in the low three bits
+    if (insn.is(insn.opcode) && (insn.opcode & 0xf8) == kMovImm && insn.length == 5 &&
+        uint32_t(insn.imm) == value) {
       loads.push_back(insn.address);
     }
     return true;

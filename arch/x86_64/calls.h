@@ -17,9 +17,9 @@ struct CallSite {
 // Of the code `bytes` at `address`, in order. Decodes from the first byte to the last, or to the
 // first that is no instruction. Calls through registers are not among them.
 std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address);
-// Where an instruction loads the constant into eax: a system call of that number follows.
-std::vector<uint64_t> loads_of_eax(std::span<const uint8_t> bytes, uint64_t address,
-                                   uint32_t value);
+// Where an instruction loads the constant into a register (mov $value,%reg).
+std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t address,
+                                     uint32_t value);
 // `place` is the first byte of one of its instructions.
 bool is_boundary(std::span<const uint8_t> bytes, uint64_t address, uint64_t place);
 

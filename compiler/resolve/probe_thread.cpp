@@ -1,5 +1,5 @@
 // Probe kinds process.thread.begin and process.thread.end: where the C library's start_thread()
-// begins, and where it leaves by the exit system call.
+// begins, and where it takes the number of the exit system call to leave.
 #include <fmt/format.h>
 
 #include "arch/x86_64/calls.h"
@@ -49,7 +49,7 @@ void find_end(PointQuery& query, PointMeaning& meaning) {
   find_threads(query, meaning, [&](size_t module, Module& file, const CodeFunction& function) {
     const Bytes code = file.elf().at(function.begin);
     const size_t size = std::min<size_t>(code.size(), function.end - function.begin);
-    for (uint64_t address : arch::loads_of_eax(code.first(size), function.begin, kExitSyscall)) {
+    for (uint64_t address : arch::constant_loads(code.first(size), function.begin, kExitSyscall)) {
       Site site = function_site(module, file, function, SiteKind::Statement);
       site.address = address;
       site.listed = "thread.end";
