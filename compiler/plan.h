@@ -29,6 +29,19 @@ enum class SiteKind : uint8_t {
 };
 char site_letter(SiteKind kind);  // 'e', 'r', 's' as --probes prints
 
+// The site is a call: target values are the callee's, as its first instruction will see them.
+struct CallOf {
+  uint64_t callee = 0;  // its entry; 0: it lies in another object
+  bool tail = false;    // a jump: the return address is on the stack already
+};
+
+// The site is an SDT mark: a place that the program's author named.
+struct MarkOf {
+  std::string provider, name;
+  std::vector<std::string> operands;  // as the assembler writes them
+  uint64_t semaphore = 0;  // ELF address of the 16-bit count of its users; 0: none
+};
+
 // One place to probe. All addresses are ELF virtual addresses of the module's file.
 struct Site {
   ModuleId module = 0;
@@ -38,6 +51,10 @@ struct Site {
   std::string function;         // as a person writes it (demangled)
   std::string symbol;           // as the linker wrote it
   std::string file; uint32_t line = 0;  // declaration or statement; may be empty
+  uint64_t scope = 0;  // debug info's mark of the inlined copy whose variables are meant; 0: none
+  std::optional<CallOf> call;
+  std::optional<MarkOf> mark;
+  std::string listed;  // as -l writes it behind process(..), when kind and name do not say it all
   std::vector<HandlerId> handlers;  // in registration order
 };
 
@@ -96,10 +113,20 @@ struct Handler {
   bool wants_site = false;          // the body uses probefunc(), pp() ... : pass the site's index
 };
 
-// begin, end, process.end, timers: what the controller runs and when.
+// begin, end, error, process.begin, process.end, timers: what the controller runs and when.
 struct HostProbe {
-  enum class When : uint8_t { Begin, End, ProcessEnd, Timer } when = When::Begin;
+  enum class When : uint8_t {
+    Begin,
+    Oneshot,  // as Begin, behind all of those; then the session ends
+    End,
+    Error,  // instead of End, when errors ended the session
+    Never,
+    ProcessBegin,
+    ProcessEnd,
+    Timer
+  } when = When::Begin;
   uint64_t interval_ns = 0;  // Timer
+  uint64_t random_ns = 0;    // Timer: each interval is longer or shorter by up to this
   HandlerId handler = 0;
   std::string text;          // "timer.s(1)"
 };

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -105,7 +106,14 @@ int target_failure(const Options& options, const Error& error) {
 TargetFiles target_files(const std::optional<TracedProcess>& process) {
   TargetFiles files;
   files.has_target = process.has_value();
-  if (process) files.modules = process->module_paths();
+  if (!process) return files;
+  files.modules = process->module_paths();
+  for (const MappedModule& module : process->modules) {
+    auto found = std::find(files.modules.begin(), files.modules.end(), module.path);
+    if (module.is_vdso || found == files.modules.end()) continue;
+    size_t index = static_cast<size_t>(found - files.modules.begin());
+    files.mapped.push_back({index, module.begin, module.end, module.bias});
+  }
   return files;
 }
 
@@ -183,6 +191,23 @@ void run_host_probes(Session& session, const Plan& plan, HostProbe::When when) {
   }
 }
 
+// Before the target runs on.
+void run_first_probes(Session& session, const Plan& plan, bool has_target) {
+  run_host_probes(session, plan, HostProbe::When::Begin);
+  if (has_target) run_host_probes(session, plan, HostProbe::When::ProcessBegin);
+  for (const HostProbe& probe : plan.host_probes) {
+    if (probe.when != HostProbe::When::Oneshot) continue;
+    session.run_host(probe.handler);
+    session.header().exit_requested = 1;
+  }
+}
+
+// When no handler runs in the target any more.
+void run_last_probes(Session& session, const Plan& plan, bool target_gone, bool by_errors) {
+  if (target_gone) run_host_probes(session, plan, HostProbe::When::ProcessEnd);
+  run_host_probes(session, plan, by_errors ? HostProbe::When::Error : HostProbe::When::End);
+}
+
 // The session's middle: the target runs, events become text.
 Result<Ended> trace(const Options& options, const Compiled& compiled, Session& session,
                     Drain& drain, Output& output, const std::optional<TracedProcess>& process,
@@ -198,8 +223,8 @@ Result<Ended> trace(const Options& options, const Compiled& compiled, Session& s
   ExecWatch exec(process ? process->pid : getpid());
   for (const HostProbe& probe : compiled.plan.host_probes) {
     if (probe.when != HostProbe::When::Timer) continue;
-    actions.timers.push_back(
-        {probe.interval_ns, [&session, &probe] { session.run_host(probe.handler); }});
+    actions.timers.push_back({probe.interval_ns, probe.random_ns,
+                              [&session, &probe] { session.run_host(probe.handler); }});
   }
   actions.drain = [&] {
     std::string program = exec.poll();
@@ -253,7 +278,7 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
 
   signal(SIGPIPE, SIG_IGN);
   Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout}, output);
-  run_host_probes(session, compiled.plan, HostProbe::When::Begin);
+  run_first_probes(session, compiled.plan, process.has_value());
   drain.run(false);
   std::optional<ExitWatch> watch;
   if (process) {
@@ -280,8 +305,8 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   }
   // From here on, no handler runs in the target any more.
 
-  if (gone) run_host_probes(session, compiled.plan, HostProbe::When::ProcessEnd);
-  run_host_probes(session, compiled.plan, HostProbe::When::End);
+  bool by_errors = ended.ok() && ended.value() == Ended::TooManyErrors;
+  run_last_probes(session, compiled.plan, gone, by_errors);
   drain.run(true);
   if (!options.stress) report_globals(compiled.program, compiled.layout, options.format, output);
   output.flush();

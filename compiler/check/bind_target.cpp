@@ -10,7 +10,8 @@
 namespace dj {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTextForms = {"$vars", "$parms", "$locals", "$return"};
+constexpr std::array<std::string_view, 6> kTextForms = {"$vars",   "$parms", "$locals",
+                                                        "$return", "$name",  "$provider"};
 
 bool is_text_form(const std::string& name) { return !name.empty() && name.front() == '$'; }
 

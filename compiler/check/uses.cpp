@@ -154,8 +154,11 @@ struct Scanner {
 
 bool is_host(const ast::ProbePoint& point) {
   const std::string& first = point.components.front().name;
-  if (first == "begin" || first == "end" || first == "timer") return true;
-  return first == "process" && point.components.size() == 2 && point.components[1].name == "end";
+  for (const char* host : {"begin", "end", "error", "never", "oneshot", "timer"}) {
+    if (first == host) return true;
+  }
+  if (first != "process" || point.components.size() != 2) return false;
+  return point.components[1].name == "begin" || point.components[1].name == "end";
 }
 
 bool is_host(const ast::Probe& probe) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "compiler/debuginfo/dwarf_index.h"
+#include "compiler/debuginfo/inlines.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/targets.h"
 #include "compiler/debuginfo/types.h"
@@ -26,11 +27,11 @@ TargetFailure no_debug_info() {
   return f;
 }
 
-// LineSearch: finds the rows of one file and line in units' line tables.
+// LineSearch: finds the rows of one file and its lines in units' line tables.
 class LineSearch {
  public:
-  LineSearch(const std::string& file, uint32_t line, uint64_t begin, uint64_t end, uint64_t bias)
-      : file_(file), line_(line), begin_(begin), end_(end), bias_(bias) {}
+  LineSearch(const std::string& file, LineRange lines, uint64_t begin, uint64_t end, uint64_t bias)
+      : file_(file), lines_(lines), begin_(begin), end_(end), bias_(bias) {}
 
   void add(Dwarf_Die unit) {
     Dwarf_Lines* lines = nullptr;
@@ -52,7 +53,7 @@ class LineSearch {
   // The closest lines with code below and above.
   std::vector<uint32_t> nearest() const {
     std::vector<uint32_t> result;
-    auto above = other_lines_.upper_bound(line_);
+    auto above = other_lines_.upper_bound(lines_.first);
     if (above != other_lines_.begin()) {
       result.push_back(*std::prev(above));
     }
@@ -84,15 +85,15 @@ class LineSearch {
     if (!known->second) {
       return;
     }
-    if (uint32_t(line) == line_) {
-      hits_.push_back({address, source, line_});
+    if (lines_.has(uint32_t(line))) {
+      hits_.push_back({address, source, uint32_t(line)});
     } else {
       other_lines_.insert(uint32_t(line));
     }
   }
 
   const std::string& file_;
-  const uint32_t line_;
+  const LineRange lines_;
   const uint64_t begin_, end_, bias_;
   std::vector<LineHit> hits_;
   std::set<uint32_t> other_lines_;
@@ -120,10 +121,10 @@ std::optional<SourcePlace> DebugInfo::declaration(uint64_t pc) {
   return place ? std::optional(SourcePlace{place->first, place->second}) : std::nullopt;
 }
 
-std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, uint32_t line,
+std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRange lines,
                                                uint64_t begin, uint64_t end,
                                                std::vector<uint32_t>& nearest) {
-  LineSearch search(file, line, begin, end, impl_->index->bias());
+  LineSearch search(file, lines, begin, end, impl_->index->bias());
   if (std::optional<Dwarf_Die> unit = impl_->index->unit_at(begin)) {
     search.add(*unit);
   }
@@ -131,10 +132,10 @@ std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, uint32_t
   return search.hits();
 }
 
-std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, uint32_t line,
+std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRange lines,
                                                std::vector<uint32_t>& nearest) {
   // A source file is usually a unit of its own; a header's code lies in any of them.
-  LineSearch search(file, line, 0, UINT64_MAX, impl_->index->bias());
+  LineSearch search(file, lines, 0, UINT64_MAX, impl_->index->bias());
   bool found = false;
   for (const Dwarf_Die& unit : impl_->index->units()) {
     Dwarf_Die die = unit;
@@ -148,6 +149,30 @@ std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, uint32_t
   }
   nearest = search.nearest();
   return search.hits();
+}
+
+std::vector<InlineHit> DebugInfo::inlined(const NameMatcher& matcher) {
+  InlineSearch search(*impl_->index, matcher);
+  for (Dwarf_Die unit : impl_->index->units()) {
+    search.add(&unit);
+  }
+  return search.hits();
+}
+
+std::vector<InlineHit> DebugInfo::inlined(const NameMatcher& matcher, uint64_t pc) {
+  InlineSearch search(*impl_->index, matcher);
+  if (std::optional<Dwarf_Die> function = impl_->index->function_at(pc)) {
+    search.add(&*function);
+  }
+  return search.hits();
+}
+
+std::vector<LabelHit> DebugInfo::labels(uint64_t pc) {
+  std::vector<LabelHit> found;
+  if (std::optional<Dwarf_Die> function = impl_->index->function_at(pc)) {
+    find_labels(&*function, *impl_->index, found);
+  }
+  return found;
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/debuginfo/object_file.h"
+#include "compiler/debuginfo/pattern.h"
 #include "compiler/location.h"
 #include "compiler/plan.h"
 #include "compiler/program.h"
@@ -27,6 +28,7 @@ struct ProbePlace {
   bool at_entry =
       false;  // nothing of the function has run: arguments are where the caller put them
   bool at_return = false;  // $return may be used
+  uint64_t scope = 0;      // InlineHit::scope: variables are those of this inlined copy; 0: all
   bool is_clone = false;   // a compiler-made copy: its parameters may not be the source's
 };
 
@@ -63,6 +65,20 @@ struct LineHit {
   uint32_t line = 0;
 };
 
+// One copy of a function that the compiler put into a caller's code.
+struct InlineHit {
+  uint64_t address = 0;  // where the copy is entered
+  uint64_t scope = 0;    // for ProbePlace
+  std::string name;      // as a person writes it
+  SourcePlace declared;
+};
+
+struct LabelHit {
+  uint64_t address = 0;
+  std::string name;
+  uint32_t line = 0;
+};
+
 class DebugInfo {
  public:
   // Null when neither the file nor a separate debug file has DWARF. `elf` must outlive the result.
@@ -71,13 +87,19 @@ class DebugInfo {
 
   // Declaration of the function that holds `pc`.
   std::optional<SourcePlace> declaration(uint64_t pc);
-  // All instructions (is_stmt) of file:line with begin <= address < end, ascending. `nearest`: when
-  // there are none, lines of that file with code there, below and above.
-  std::vector<LineHit> line_addresses(const std::string& file, uint32_t line, uint64_t begin,
+  // All instructions (is_stmt) of file:lines with begin <= address < end, ascending. `nearest`:
+  // when there are none, lines of that file with code there, below and above.
+  std::vector<LineHit> line_addresses(const std::string& file, LineRange lines, uint64_t begin,
                                       uint64_t end, std::vector<uint32_t>& nearest);
   // The same in all of the module.
-  std::vector<LineHit> line_addresses(const std::string& file, uint32_t line,
+  std::vector<LineHit> line_addresses(const std::string& file, LineRange lines,
                                       std::vector<uint32_t>& nearest);
+  // Inlined copies of the functions that match, by address; in all of the module: walks all of its
+  // debug info. The second: only those in the function that holds `pc`.
+  std::vector<InlineHit> inlined(const NameMatcher& matcher);
+  std::vector<InlineHit> inlined(const NameMatcher& matcher, uint64_t pc);
+  // Labels (as for goto) of the function that holds `pc`, those of inlined copies too.
+  std::vector<LabelHit> labels(uint64_t pc);
 
   TargetAnswer target(const ProbePlace& place, const TargetExpr& expr);
   // $$parms, $$vars, $$locals, $$return (name "$parms" ...), each also with '$' behind it; $x$,

@@ -176,6 +176,11 @@ std::optional<Dwarf_Die> DwarfIndex::function_at(uint64_t pc) {
   return std::nullopt;
 }
 
+std::optional<Dwarf_Die> DwarfIndex::die_at(uint64_t offset) const {
+  Dwarf_Die die;
+  return dwarf_offdie(dwarf_, offset, &die) ? std::optional(die) : std::nullopt;
+}
+
 bool DwarfIndex::covers(Dwarf_Die* die, uint64_t pc) const {
   return dwarf_haspc(die, pc - bias_) > 0;
 }

@@ -36,6 +36,7 @@ class DwarfIndex {
   // Everything below takes and gives addresses of the module's file.
   std::optional<Dwarf_Die> unit_at(uint64_t pc);
   std::optional<Dwarf_Die> function_at(uint64_t pc);
+  std::optional<Dwarf_Die> die_at(uint64_t offset) const;
   bool covers(Dwarf_Die* die, uint64_t pc) const;
   const std::vector<Dwarf_Die>& units() const { return units_; }
   // The complete type for a declaration ("struct foo;") of this tag and name.

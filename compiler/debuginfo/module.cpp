@@ -50,6 +50,41 @@ const std::vector<uint64_t>& Module::starts() {
   return starts_;
 }
 
+std::optional<CodeFunction> Module::function_at(uint64_t address) {
+  if (by_address_.empty()) {
+    for (const Symbol& s : symbols().functions) {
+      by_address_.push_back(&s);
+    }
+    std::sort(by_address_.begin(), by_address_.end(), [](const Symbol* a, const Symbol* b) {
+      return a->address != b->address ? a->address < b->address : better_name(*a, *b);
+    });
+  }
+  auto next = std::upper_bound(starts().begin(), starts().end(), address);
+  if (next == starts().begin()) {
+    return std::nullopt;
+  }
+  const uint64_t begin = *std::prev(next);
+  const Symbol& s = **std::lower_bound(by_address_.begin(), by_address_.end(), begin,
+                                       [](const Symbol* a, uint64_t b) { return a->address < b; });
+  CodeFunction function{begin, end_of(s), without_version(s.name), person_name(s.name)};
+  return address < function.end ? std::optional(std::move(function)) : std::nullopt;
+}
+
+bool Module::exports(uint64_t begin) {
+  if (!exported_read_) {
+    exported_read_ = true;
+    exported_ = exported_functions(elf_);
+  }
+  return std::binary_search(exported_.begin(), exported_.end(), begin);
+}
+
+const Plt& Module::plt() {
+  if (!plt_) {
+    plt_ = std::make_unique<Plt>(read_plt(elf_));
+  }
+  return *plt_;
+}
+
 size_t Module::function_count() { return starts().size(); }
 
 uint64_t Module::end_of(const Symbol& symbol) {

@@ -9,6 +9,7 @@
 #include "compiler/debuginfo/debug_info.h"
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/plt.h"
 #include "compiler/debuginfo/symbols.h"
 #include "compiler/result.h"
 
@@ -36,6 +37,11 @@ class Module {
     std::vector<std::string> ifuncs;
   };
   Found find(const NameMatcher& matcher);
+  // The function whose code `address` is in; none: in no function that symbols tell of.
+  std::optional<CodeFunction> function_at(uint64_t address);
+  // The file exports a function that begins there (.dynsym).
+  bool exports(uint64_t begin);
+  const Plt& plt();
   size_t function_count();  // distinct addresses
   // Its first instruction behind endbr64: where an entry probe goes.
   uint64_t entry_of(uint64_t begin) const;
@@ -49,6 +55,10 @@ class Module {
 
   ObjectFile elf_;
   std::unique_ptr<SymbolTable> symbols_;
+  std::vector<const Symbol*> by_address_;  // best name first; filled when first needed
+  std::unique_ptr<Plt> plt_;
+  std::vector<uint64_t> exported_;  // sorted
+  bool exported_read_ = false;
   std::vector<uint64_t> starts_;  // of all functions, sorted; filled when first needed
   std::unique_ptr<DebugInfo> debug_info_;
   bool debug_info_tried_ = false;

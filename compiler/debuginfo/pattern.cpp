@@ -51,6 +51,42 @@ std::string literal_part(std::string_view name) {
   return best;
 }
 
+// The whole text as a number.
+std::optional<uint32_t> number_of(std::string_view text) {
+  uint32_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return status == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                   : std::nullopt;
+}
+
+// Where the lines begin in "file:lines" or "file+line"; a file's own name may hold '+'.
+size_t line_mark(std::string_view place) {
+  const size_t colon = place.rfind(':');
+  const size_t plus = place.rfind('+');
+  const bool relative = colon == std::string_view::npos && plus != std::string_view::npos &&
+                        number_of(place.substr(plus + 1));
+  return relative ? plus : colon;
+}
+
+std::optional<LineRange> relative_line(std::string_view text) {
+  const std::optional<uint32_t> line = number_of(text);
+  return line ? std::optional(LineRange{*line, *line, true}) : std::nullopt;
+}
+
+std::optional<LineRange> absolute_lines(std::string_view text) {
+  if (text == "*") {
+    return LineRange{};
+  }
+  const size_t dash = text.find('-');
+  const std::optional<uint32_t> first = number_of(text.substr(0, dash));
+  const std::optional<uint32_t> last =
+      dash == std::string_view::npos ? first : number_of(text.substr(dash + 1));
+  if (!first || !last || *first == 0 || *last < *first) {
+    return std::nullopt;
+  }
+  return LineRange{*first, *last};
+}
+
 }  // namespace
 
 Result<FunctionPattern> parse_function_pattern(std::string_view text) {
@@ -72,20 +108,17 @@ Result<FunctionPattern> parse_function_pattern(std::string_view text) {
     return pattern;
   }
   std::string_view place = text.substr(at + 1);
-  const size_t colon = place.rfind(':');
-  pattern.file = place.substr(0, colon);
+  const size_t mark = line_mark(place);
+  pattern.file = place.substr(0, mark);
   if (pattern.file.empty()) {
     return Error{"a source file is expected behind '@'"};
   }
-  if (colon != std::string_view::npos) {
-    std::string_view digits = place.substr(colon + 1);
-    uint32_t line = 0;
-    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), line);
-    if (status != std::errc() || end != digits.data() + digits.size() || line == 0) {
-      return Error{"a line number is expected behind ':' (line ranges and '*' are not built yet)",
-                   Fail::Unsupported};
+  if (mark != std::string_view::npos) {
+    pattern.line = place[mark] == '+' ? relative_line(place.substr(mark + 1))
+                                      : absolute_lines(place.substr(mark + 1));
+    if (!pattern.line) {
+      return Error{"a line is expected behind ':': a number, a range like 10-20, or *"};
     }
-    pattern.line = line;
   }
   return pattern;
 }

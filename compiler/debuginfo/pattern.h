@@ -10,13 +10,22 @@
 
 namespace dj {
 
-// [object!]name[@file[:line]]. `object` and `file` may be empty; wildcards * and ? in all three
-// names.
+// Source lines first..last; `relative`: counted from the line that declares the function.
+struct LineRange {
+  uint32_t first = 1, last = UINT32_MAX;
+  bool relative = false;
+  bool has(uint32_t line) const { return line >= first && line <= last; }
+  bool operator==(const LineRange&) const = default;
+};
+
+// [object!]name[@file[:line|:line-line|:*|+line]]. `object` and `file` may be empty; wildcards *
+// and ? in all three names.
 struct FunctionPattern {
   std::string object;
   std::string name;
   std::string file;
-  std::optional<uint32_t> line;
+  std::optional<LineRange> line;
+  bool nearest = false;  // .nearest: a line without code means the nearest that has some
 };
 Result<FunctionPattern> parse_function_pattern(std::string_view text);
 

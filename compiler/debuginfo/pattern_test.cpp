@@ -13,7 +13,7 @@ TEST(Pattern, TakesAllPartsApart) {
   EXPECT_EQ(p.object, "libc.so.6");
   EXPECT_EQ(p.name, "mal*");
   EXPECT_EQ(p.file, "malloc/malloc.c");
-  EXPECT_EQ(p.line, 12u);
+  EXPECT_EQ(p.line, (LineRange{12, 12}));
   EXPECT_EQ(parse_function_pattern("operator!=").value().name, "operator!=");
   EXPECT_EQ(parse_function_pattern("f@t.c").value().line, std::nullopt);
 }

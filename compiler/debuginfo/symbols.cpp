@@ -4,6 +4,8 @@
 
 #include <elfutils/libdwfl.h>
 
+#include <algorithm>
+
 #include "compiler/debuginfo/dwfl_file.h"
 
 namespace dj {
@@ -103,6 +105,19 @@ std::vector<Symbol> own_symbols(const ObjectFile& elf) {
     add_functions(elf, SHT_DYNSYM, elf, functions);
   }
   return functions;
+}
+
+std::vector<uint64_t> exported_functions(const ObjectFile& elf) {
+  std::vector<Symbol> functions;
+  add_functions(elf, SHT_DYNSYM, elf, functions);
+  std::vector<uint64_t> addresses;
+  for (const Symbol& s : functions) {
+    if (s.binding != STB_LOCAL) {
+      addresses.push_back(s.address);
+    }
+  }
+  std::sort(addresses.begin(), addresses.end());
+  return addresses;
 }
 
 uint64_t find_data_symbol(const ObjectFile& elf, std::string_view wanted) {

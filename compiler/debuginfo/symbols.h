@@ -33,6 +33,8 @@ struct SymbolTable {
 SymbolTable read_symbols(const ObjectFile& elf);
 // The function symbols of the file's own tables only; enough to know where code begins.
 std::vector<Symbol> own_symbols(const ObjectFile& elf);
+// Addresses of the functions that other objects can bind to, sorted.
+std::vector<uint64_t> exported_functions(const ObjectFile& elf);
 // The data symbol `name` of the file's own tables; 0: none.
 uint64_t find_data_symbol(const ObjectFile& elf, std::string_view name);
 

@@ -132,7 +132,7 @@ TEST(Targets, LocalsInsideAFunctionAreWhatGdbSays) {
     const CodeFunction f = built.module->find(NameMatcher("work")).functions.at(0);
     std::vector<uint32_t> nearest;
     const std::vector<LineHit> hits =
-        built.module->debug_info()->line_addresses("t.c", 11, f.begin, f.end, nearest);
+        built.module->debug_info()->line_addresses("t.c", {11, 11}, f.begin, f.end, nearest);
     ASSERT_FALSE(hits.empty());
     ProbePlace place{hits[0].address, f.begin, false, false, false};
     const std::vector<std::string> names = {"fd", "local", "i", "deep", "seventh", "c"};
@@ -158,7 +158,7 @@ TEST(Targets, OptimizedLocalsAreWhatGdbSaysOrAreRefused) {
     for (uint32_t line : {13u, 14u, 15u}) {
       std::vector<uint32_t> nearest;
       const std::vector<LineHit> hits =
-          built.module->debug_info()->line_addresses("t.c", line, f.begin, f.end, nearest);
+          built.module->debug_info()->line_addresses("t.c", {line, line}, f.begin, f.end, nearest);
       if (hits.empty()) {
         continue;
       }

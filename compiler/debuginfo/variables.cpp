@@ -32,7 +32,7 @@ void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, Dw
       }
       case DW_TAG_inlined_subroutine:
         // At its entry nothing of the function has run, not even what was inlined first.
-        if (!place.at_entry && index.covers(&child, place.pc)) {
+        if (!place.at_entry && place.scope == 0 && index.covers(&child, place.pc)) {
           inner.push_back(child);
         }
         break;
@@ -130,6 +130,11 @@ Result<Spot> unlocated(ScopedVariable& variable, DwarfIndex& index) {
 std::vector<ScopedVariable> variables_in_scope(Dwarf_Die* function, const ProbePlace& place,
                                                DwarfIndex& index) {
   std::vector<ScopedVariable> result;
+  std::optional<Dwarf_Die> copy;
+  if (place.scope != 0) {
+    copy = index.die_at(place.scope);
+    function = copy ? &*copy : function;
+  }
   collect_scope(function, true, place, index, result);
   return result;
 }

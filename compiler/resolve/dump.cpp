@@ -37,6 +37,14 @@ const char* when_name(HostProbe::When when) {
       return "begin";
     case HostProbe::When::End:
       return "end";
+    case HostProbe::When::Oneshot:
+      return "oneshot";
+    case HostProbe::When::Error:
+      return "error";
+    case HostProbe::When::Never:
+      return "never";
+    case HostProbe::When::ProcessBegin:
+      return "process-begin";
     case HostProbe::When::ProcessEnd:
       return "process-end";
     case HostProbe::When::Timer:
@@ -94,7 +102,8 @@ std::string dump(const Plan& plan) {
   }
   for (const HostProbe& h : plan.host_probes) {
     out += fmt::format("host {} {} handler {}", when_name(h.when), h.text, h.handler);
-    out += h.when == HostProbe::When::Timer ? fmt::format(" every {} ns\n", h.interval_ns) : "\n";
+    out += h.when == HostProbe::When::Timer ? fmt::format(" every {} ns", h.interval_ns) : "";
+    out += h.random_ns ? fmt::format(" give or take {}\n", h.random_ns) : "\n";
   }
   return out;
 }

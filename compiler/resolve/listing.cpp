@@ -38,7 +38,10 @@ std::string line_of(const Site& site, Module& file, bool with_source, bool with_
   }
   const char* kind = site.kind == SiteKind::Statement ? "statement" : "function";
   const char* suffix = site.kind == SiteKind::Return ? ".return" : "";
-  std::string line = fmt::format("process(\"{}\").{}(\"{}\"){}", file.path(), kind, name, suffix);
+  std::string line =
+      site.listed.empty()
+          ? fmt::format("process(\"{}\").{}(\"{}\"){}", file.path(), kind, name, suffix)
+          : fmt::format("process(\"{}\").{}", file.path(), site.listed);
   if (with_variables && info) {
     line += variables_text(*info, site);
   }

@@ -40,6 +40,7 @@ ModuleSet::ModuleSet(const TargetFiles& files)
     : paths_(files.modules),
       modules_(files.modules.size()),
       tried_(files.modules.size()),
+      mapped_(files.mapped),
       has_target_(files.has_target) {}
 
 std::string ModuleSet::base_name(size_t i) const { return base_of(paths_[i]); }

@@ -17,6 +17,7 @@ class ModuleSet {
 
   size_t size() const { return paths_.size(); }
   bool has_target() const { return has_target_; }
+  const std::vector<MappedFile>& mapped() const { return mapped_; }
   const std::string& path(size_t i) const { return paths_[i]; }
   std::string base_name(size_t i) const;
   // Null: not an object file that can be read (fonts, locale archives ...).
@@ -32,6 +33,7 @@ class ModuleSet {
   std::vector<std::string> paths_;
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<bool> tried_;
+  std::vector<MappedFile> mapped_;
   bool has_target_;
 };
 

@@ -101,14 +101,44 @@ void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objec
 
 namespace {
 
+std::string text_of(const LineRange& lines) {
+  if (lines.relative) {
+    return fmt::format("+{}", lines.first);
+  }
+  if (lines.last == UINT32_MAX) {
+    return ":*";
+  }
+  return lines.first == lines.last ? fmt::format(":{}", lines.first)
+                                   : fmt::format(":{}-{}", lines.first, lines.last);
+}
+
+// The function is there, its label, copy or callee is not.
+void report_missing(PointQuery& query, Span span, const SearchTally& tally) {
+  const ast::Component& last = query.point.components.back();
+  const bool named = std::holds_alternative<std::string>(last.argument);
+  Diag& d = query.diags.error("DJ3018", named ? last.argument_span : span, tally.missing);
+  std::vector<std::string> known = tally.known;
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  if (named) {
+    d.help = did_you_mean(near_names(query.text(last), known));
+  }
+  if (known.empty()) {
+    return;
+  }
+  known.resize(std::min<size_t>(known.size(), 12));
+  d.notes.push_back("there is: " + join(known));
+}
+
 void report_line(PointQuery& query, const FunctionPattern& pattern, Span span,
                  const SearchTally& tally) {
-  Diag& d = query.diags.error("DJ3007", span,
-                              fmt::format("no code for {}:{}{}", pattern.file, *pattern.line,
-                                          pattern.name == "*" ? "" : " in " + pattern.name + "()"));
+  Diag& d =
+      query.diags.error("DJ3007", span,
+                        fmt::format("no code for {}{}{}", pattern.file, text_of(*pattern.line),
+                                    pattern.name == "*" ? "" : " in " + pattern.name + "()"));
   std::vector<uint32_t> lines = tally.nearest_lines;
   std::sort(lines.begin(), lines.end(), [&](uint32_t a, uint32_t b) {
-    return std::abs(int64_t{a} - *pattern.line) < std::abs(int64_t{b} - *pattern.line);
+    return std::abs(int64_t{a} - pattern.line->first) < std::abs(int64_t{b} - pattern.line->first);
   });
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   std::vector<std::string> shown;
@@ -132,6 +162,10 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
   }
   if (!tally.ifuncs.empty()) {
     report_ifunc(query, span, objects, tally, Severity::Error);
+    return;
+  }
+  if (!tally.missing.empty()) {
+    report_missing(query, span, tally);
     return;
   }
   if (!tally.without_debug_info.empty()) {

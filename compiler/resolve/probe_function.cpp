@@ -7,11 +7,6 @@ namespace dj {
 
 namespace {
 
-const ast::Component& name_component(PointQuery& query) {
-  const ast::Component* c = query.component("func");
-  return c ? *c : *query.component("function");
-}
-
 void find_entry(PointQuery& query, PointMeaning& meaning) {
   find_sites(query, name_component(query), SiteKind::Entry, meaning);
 }
@@ -20,30 +15,52 @@ void find_return(PointQuery& query, PointMeaning& meaning) {
   find_sites(query, name_component(query), SiteKind::Return, meaning);
 }
 
-// Without a line these are entries; with one, the line's first instruction.
+// Without a line these are entries, and inlined copies where there are no entries; with one, the
+// line's first instruction.
 void find_place(PointQuery& query, PointMeaning& meaning) {
-  find_sites(query, name_component(query), SiteKind::Statement, meaning);
+  const ast::Component& name = name_component(query);
+  PointQuery first{query.point, query.modules, query.diags, true};
+  const size_t errors = query.diags.error_count();
+  find_sites(first, name, SiteKind::Statement, meaning);
+  if (!meaning.sites.empty() || query.optional || query.diags.error_count() != errors) {
+    return;
+  }
+  // Nothing of that name is called, but it may have been inlined everywhere.
+  if (query.text(name).find_first_of("*?@") == std::string::npos) {
+    find_inlined_copies(first, meaning);
+  }
+  if (meaning.sites.empty()) {
+    find_sites(query, name, SiteKind::Statement, meaning);
+  }
+}
+
+void find_exported(PointQuery& query, PointMeaning& meaning) {
+  auto search = [](size_t index, Module& file, const FunctionPattern& pattern,
+                   std::vector<Site>& sites, SearchTally& tally) {
+    const size_t before = sites.size();
+    search_functions(index, file, pattern, SiteKind::Entry, sites, tally);
+    if (sites.size() > before) {
+      tally.missing = fmt::format("{} is not exported (not in .dynsym)", sites.back().function);
+    }
+    std::erase_if(sites, [&](const Site& site) {
+      return site.module == index && !file.exports(site.function_begin);
+    });
+  };
+  find_in_objects(query, name_component(query), search, meaning);
 }
 
 constexpr ProbeKind kKinds[] = {
-    {"func(s)", find_place},
-    {"func(s).call", find_entry},
-    {"func(s).return", find_return},
-    {"process.function(s)", find_place},
-    {"process.function(s).call", find_entry},
-    {"process.function(s).return", find_return},
-    {"process(s).function(s)", find_place},
-    {"process(s).function(s).call", find_entry},
-    {"process(s).function(s).return", find_return},
-    {"process.library(s).function(s)", find_place},
-    {"process.library(s).function(s).call", find_entry},
-    {"process.library(s).function(s).return", find_return},
-    {"process(s).library(s).function(s)", find_place},
-    {"process(s).library(s).function(s).call", find_entry},
-    {"process(s).library(s).function(s).return", find_return},
+    {"<function>", find_place},         {"<function>.call", find_entry},
+    {"<function>.return", find_return}, {"<function>.exported", find_exported},
+    {"<function>.nearest", find_place},
 };
 
 }  // namespace
+
+const ast::Component& name_component(PointQuery& query) {
+  const ast::Component* c = query.component("func");
+  return c ? *c : *query.component("function");
+}
 
 std::span<const ProbeKind> function_kinds() { return kKinds; }
 

@@ -10,47 +10,35 @@ namespace dj {
 namespace {
 
 constexpr ProbeKind kUnbuilt[] = {
-    {"kernel.function(s)", nullptr},
-    {"kernel.function(s).call", nullptr},
-    {"kernel.function(s).return", nullptr},
-    {"kernel.statement(s)", nullptr},
-    {"module(s).function(s)", nullptr},
-    {"kernel.trace(s)", nullptr},
-    {"process.begin", nullptr},
-    {"process(s).begin", nullptr},
-    {"process.thread.begin", nullptr},
-    {"process(s).thread.begin", nullptr},
-    {"process.thread.end", nullptr},
-    {"process(s).thread.end", nullptr},
-    {"process.syscall", nullptr},
-    {"process(s).syscall", nullptr},
-    {"process.mark(s)", nullptr},
-    {"process(s).mark(s)", nullptr},
-    {"process.plt", nullptr},
-    {"process(s).plt", nullptr},
-    {"process.plt(s)", nullptr},
-    {"process(s).plt(s)", nullptr},
-    {"timer.profile", nullptr},
-    {"timer.jiffies(n)", nullptr},
-    {"error", nullptr},
-    {"never", nullptr},
-    {"func(s).inline", nullptr},
-    {"process.function(s).inline", nullptr},
-    {"process(s).function(s).inline", nullptr},
-    {"process(s).function(s).label(s)", nullptr},
-    {"process(s).function(s).callee(s)", nullptr},
-    {"process(s).function(s).callees", nullptr},
-    {"process(s).function(s).exported", nullptr},
-    {"process(s).statement(n)", nullptr},
-    {"process.statement(n)", nullptr},
-    {"process(s).function(n)", nullptr},
-    {"process.function(n)", nullptr},
-    {"func(n)", nullptr},
+    {"kernel.function(s)", nullptr},        {"kernel.function(s).call", nullptr},
+    {"kernel.function(s).return", nullptr}, {"kernel.statement(s)", nullptr},
+    {"module(s).function(s)", nullptr},     {"kernel.trace(s)", nullptr},
+    {"<process>.syscall", nullptr},         {"<process>.syscall.return", nullptr},
 };
+
+// What "<function>" and "<process>" at the front of a form stand for.
+constexpr const char* kProcesses[] = {"process", "process(s)", "process.library(s)",
+                                      "process(s).library(s)"};
+
+std::vector<std::string> spelled_out(std::string_view form) {
+  if (!form.starts_with('<')) {
+    return {std::string(form)};
+  }
+  const bool functions = form.starts_with("<function>");
+  const std::string rest(form.substr(form.find('>') + 1));
+  std::vector<std::string> forms;
+  for (const char* process : kProcesses) {
+    forms.push_back(process + std::string(functions ? ".function(s)" : "") + rest);
+  }
+  if (functions) {
+    forms.push_back("func(s)" + rest);
+  }
+  return forms;
+}
 
 // One component of a form: "function", 's'. argument 0: none.
 struct FormPart {
-  std::string_view name;
+  std::string name;
   char argument = 0;
 };
 
@@ -60,7 +48,8 @@ std::vector<FormPart> parts_of(std::string_view form) {
     const size_t dot = form.find('.');
     std::string_view part = form.substr(0, dot);
     const size_t open = part.find('(');
-    parts.push_back({part.substr(0, open), open == std::string_view::npos ? '\0' : part[open + 1]});
+    parts.push_back({std::string(part.substr(0, open)),
+                     open == std::string_view::npos ? '\0' : part[open + 1]});
     form = dot == std::string_view::npos ? "" : form.substr(dot + 1);
   }
   return parts;
@@ -80,9 +69,12 @@ struct Candidate {
 std::vector<Candidate> all_forms() {
   std::vector<Candidate> forms;
   for (std::span<const ProbeKind> kinds :
-       {function_kinds(), statement_kinds(), lifecycle_kinds(), timer_kinds(), unbuilt_kinds()}) {
+       {function_kinds(), inside_kinds(), address_kinds(), mark_kinds(), plt_kinds(),
+        statement_kinds(), thread_kinds(), lifecycle_kinds(), timer_kinds(), unbuilt_kinds()}) {
     for (const ProbeKind& kind : kinds) {
-      forms.push_back({&kind, parts_of(kind.form)});
+      for (const std::string& form : spelled_out(kind.form)) {
+        forms.push_back({&kind, parts_of(form)});
+      }
     }
   }
   return forms;
@@ -93,7 +85,7 @@ std::vector<std::string> names_at(const std::vector<Candidate>& forms, size_t de
   std::vector<std::string> names;
   for (const Candidate& c : forms) {
     if (c.kind->find && depth < c.parts.size()) {
-      std::string name(c.parts[depth].name);
+      std::string name = c.parts[depth].name;
       if (std::find(names.begin(), names.end(), name) == names.end()) {
         names.push_back(std::move(name));
       }

@@ -37,14 +37,20 @@ struct PointQuery {
 
 struct ProbeKind {
   // "process(s).function(s).return": s a string, n a number. Matched component by component.
+  // "<function>" and "<process>" in front stand for every way to name functions or objects.
   const char* form;
-  // Null: known, but not built yet.
+  // Null: known, but not built.
   void (*find)(PointQuery& query, PointMeaning& meaning);
 };
 
 std::span<const ProbeKind> function_kinds();   // probe_function.cpp
+std::span<const ProbeKind> inside_kinds();     // probe_inside.cpp
+std::span<const ProbeKind> address_kinds();    // probe_address.cpp
+std::span<const ProbeKind> mark_kinds();       // probe_mark.cpp
+std::span<const ProbeKind> plt_kinds();        // probe_plt.cpp
 std::span<const ProbeKind> statement_kinds();  // probe_statement.cpp
 std::span<const ProbeKind> lifecycle_kinds();  // probe_lifecycle.cpp
+std::span<const ProbeKind> thread_kinds();     // probe_thread.cpp
 std::span<const ProbeKind> timer_kinds();      // probe_timer.cpp
 std::span<const ProbeKind> unbuilt_kinds();    // probe_kind.cpp
 

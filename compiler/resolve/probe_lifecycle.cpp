@@ -1,15 +1,29 @@
-// Probe kinds begin, end and process.end: run by the controller when the session or the target
-// changes.
+// Probe kinds begin, end, error, never, oneshot, process.begin and process.end: run by the
+// controller when the session or the target changes.
 #include "compiler/resolve/probe_kind.h"
 
 namespace dj {
 
 namespace {
 
+using When = HostProbe::When;
+
+constexpr struct {
+  std::string_view name;
+  When when;
+} kSession[] = {
+    {"begin", When::Begin}, {"end", When::End},         {"error", When::Error},
+    {"never", When::Never}, {"oneshot", When::Oneshot},
+};
+
 void find_session(PointQuery& query, PointMeaning& meaning) {
   const ast::Component& c = query.point.components[0];
   HostProbe host;
-  host.when = c.name == "begin" ? HostProbe::When::Begin : HostProbe::When::End;
+  for (const auto& kind : kSession) {
+    if (kind.name == c.name) {
+      host.when = kind.when;
+    }
+  }
   host.text = to_string(query.point);
   if (const auto* order = std::get_if<int64_t>(&c.argument)) {
     meaning.order = *order;
@@ -17,7 +31,7 @@ void find_session(PointQuery& query, PointMeaning& meaning) {
   meaning.host = host;
 }
 
-void find_process_end(PointQuery& query, PointMeaning& meaning) {
+void find_process_change(PointQuery& query, PointMeaning& meaning) {
   const ast::Component& process = query.point.components[0];
   if (std::holds_alternative<std::string>(process.argument)) {
     const size_t before = query.diags.error_count();
@@ -27,7 +41,7 @@ void find_process_end(PointQuery& query, PointMeaning& meaning) {
     }
   }
   HostProbe host;
-  host.when = HostProbe::When::ProcessEnd;
+  host.when = query.component("begin") ? When::ProcessBegin : When::ProcessEnd;
   host.text = to_string(query.point);
   meaning.host = host;
 }
@@ -37,8 +51,14 @@ constexpr ProbeKind kKinds[] = {
     {"begin(n)", find_session},
     {"end", find_session},
     {"end(n)", find_session},
-    {"process.end", find_process_end},
-    {"process(s).end", find_process_end},
+    {"error", find_session},
+    {"error(n)", find_session},
+    {"never", find_session},
+    {"oneshot", find_session},
+    {"process.begin", find_process_change},
+    {"process(s).begin", find_process_change},
+    {"process.end", find_process_change},
+    {"process(s).end", find_process_change},
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <set>
 
 #include "compiler/resolve/site_search.h"
 
@@ -15,10 +17,8 @@ void find_statement(PointQuery& query, PointMeaning& meaning) {
 }
 
 constexpr ProbeKind kKinds[] = {
-    {"process.statement(s)", find_statement},
-    {"process(s).statement(s)", find_statement},
-    {"process.library(s).statement(s)", find_statement},
-    {"process(s).library(s).statement(s)", find_statement},
+    {"<process>.statement(s)", find_statement},
+    {"<process>.statement(s).nearest", find_statement},
 };
 
 // The function of a sorted list that holds the address; null: none.
@@ -29,6 +29,51 @@ const CodeFunction* holder(const std::vector<CodeFunction>& functions, uint64_t 
     return nullptr;
   }
   return &*std::prev(next);
+}
+
+// The lines meant in the function, counted from its declaration when they are relative. None: its
+// declaration is not known, or in another file.
+std::optional<LineRange> lines_in(const CodeFunction& function, const FunctionPattern& pattern,
+                                  DebugInfo& info) {
+  LineRange lines = *pattern.line;
+  if (lines.relative) {
+    const std::optional<SourcePlace> declared = info.declaration(function.begin);
+    if (!declared || !path_matches(pattern.file, declared->file)) {
+      return std::nullopt;
+    }
+    lines = {lines.first + declared->line, lines.last + declared->line};
+  }
+  return lines;
+}
+
+// The one of `nearest` that is closest to the first of the lines.
+LineRange closest(const LineRange& lines, const std::vector<uint32_t>& nearest) {
+  uint32_t best = nearest.front();
+  for (uint32_t line : nearest) {
+    if (std::abs(int64_t{line} - lines.first) <= std::abs(int64_t{best} - lines.first)) {
+      best = line;  // the later of two equally near ones: code follows its line
+    }
+  }
+  return {best, best};
+}
+
+std::vector<LineHit> hits_in(const std::vector<CodeFunction>& functions, DebugInfo& info,
+                             const FunctionPattern& pattern, std::vector<uint32_t>& nearest) {
+  std::vector<LineHit> hits;
+  for (const CodeFunction& f : functions) {
+    const std::optional<LineRange> lines = lines_in(f, pattern, info);
+    if (!lines) {
+      continue;
+    }
+    std::vector<uint32_t> near;
+    auto more = info.line_addresses(pattern.file, *lines, f.begin, f.end, near);
+    if (more.empty() && pattern.nearest && !near.empty()) {
+      more = info.line_addresses(pattern.file, closest(*lines, near), f.begin, f.end, near);
+    }
+    hits.insert(hits.end(), more.begin(), more.end());
+    nearest.insert(nearest.end(), near.begin(), near.end());
+  }
+  return hits;
 }
 
 }  // namespace
@@ -46,25 +91,23 @@ void search_lines(size_t module, Module& file, const FunctionPattern& pattern, S
     tally.without_debug_info.push_back(file.base_name());
     return;
   }
+  DebugInfo& info = *file.debug_info();
   std::vector<LineHit> hits;
-  std::vector<uint32_t> nearest;
-  if (matcher.is_wild()) {
-    hits = file.debug_info()->line_addresses(pattern.file, *pattern.line, nearest);
-  } else {
-    for (const CodeFunction& f : found.functions) {
-      const std::vector<LineHit> more =
-          file.debug_info()->line_addresses(pattern.file, *pattern.line, f.begin, f.end, nearest);
-      hits.insert(hits.end(), more.begin(), more.end());
+  if (matcher.is_wild() && !pattern.line->relative) {
+    hits = info.line_addresses(pattern.file, *pattern.line, tally.nearest_lines);
+    if (hits.empty() && pattern.nearest && !tally.nearest_lines.empty()) {
+      const LineRange line = closest(*pattern.line, tally.nearest_lines);
+      hits = info.line_addresses(pattern.file, line, tally.nearest_lines);
     }
+  } else {
+    hits = hits_in(found.functions, info, pattern, tally.nearest_lines);
   }
-  tally.nearest_lines.insert(tally.nearest_lines.end(), nearest.begin(), nearest.end());
-  uint64_t last = 0;  // the function whose first address is taken already
+  std::set<std::pair<uint64_t, uint32_t>> taken;  // function and line whose first address is known
   for (const LineHit& hit : hits) {
     const CodeFunction* function = holder(found.functions, hit.address);
-    if (!function || function->begin == last) {
+    if (!function || !taken.emplace(function->begin, hit.line).second) {
       continue;
     }
-    last = function->begin;
     if (const char* reason = refusal(file.elf(), function->symbol, function->begin)) {
       tally.refused.push_back(fmt::format("{}: {}", function->name, reason));
       continue;

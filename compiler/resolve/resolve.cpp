@@ -155,7 +155,8 @@ class Resolver {
 
   // Sites at one place are one site; a handler stands there once.
   void attach(const Site& site, HandlerId handler) {
-    const uint64_t place = site.address * 4 + uint64_t(site.kind);
+    // What was inlined at one address are several functions, each with its name.
+    const uint64_t place = (site.address * 4 + uint64_t(site.kind)) ^ (site.scope << 40);
     auto [known, fresh] = sites_[site.module].try_emplace(place, SiteId(plan_.sites.size()));
     if (fresh) {
       plan_.sites.push_back(site);

@@ -10,11 +10,19 @@
 
 namespace dj {
 
+// Where an object of the target stands in memory.
+struct MappedFile {
+  size_t module = 0;  // index in TargetFiles::modules
+  uint64_t begin = 0, end = 0;
+  uint64_t bias = 0;  // run-time address minus the file's
+};
+
 // What the target consists of.
 struct TargetFiles {
   std::vector<std::string>
       modules;  // [0]: executable; then mapped objects; absolute paths, without the vdso
   bool has_target = false;  // false: neither -c nor -p was given
+  std::vector<MappedFile> mapped;
 };
 
 // Mistakes go to `diags`; the plan is usable only when there were none. Plan::modules are those

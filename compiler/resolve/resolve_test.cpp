@@ -234,7 +234,7 @@ TEST(Resolve, EachMistakeHasItsCode) {
       {program({point({{"timer", {}}, {"s", std::string("x")}})}), "DJ3002"},
       {program({point({{"timer", {}}, {"s", int64_t{0}}})}), "DJ3002"},
       {program({point({{"kernel", {}}, {"function", std::string("f")}})}), "DJ3003"},
-      {program({func("work", "inline")}), "DJ3003"},
+      {program({func("work", "inline")}), "DJ3018"},
       {program({point({{"process", std::string("./nosuch")}, {"function", std::string("f")}})}),
        "DJ3005"},
       {program({func("libx.so!f")}), "DJ3005"},

@@ -128,14 +128,15 @@ Site function_site(size_t module, const Module& file, const CodeFunction& functi
   return site;
 }
 
-void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind,
-                PointMeaning& meaning) {
+void find_in_objects(PointQuery& query, const ast::Component& argument, const SearchObject& search,
+                     PointMeaning& meaning) {
   Result<FunctionPattern> parsed = parse_function_pattern(query.text(argument));
   if (!parsed.ok()) {
     query.diags.error("DJ3008", argument.argument_span, parsed.error().message);
     return;
   }
-  const FunctionPattern pattern = parsed.take();
+  FunctionPattern pattern = parsed.take();
+  pattern.nearest = query.component("nearest") != nullptr;
   const size_t errors = query.diags.error_count();
   const std::vector<size_t> objects = searched_objects(query, pattern, argument.argument_span);
   if (query.diags.error_count() != errors || objects.empty()) {
@@ -143,12 +144,8 @@ void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind
   }
   SearchTally tally;
   for (size_t i : objects) {
-    Module* file = query.modules.open(i);
-    if (file && pattern.line) {
-      search_lines(i, *file, pattern, kind, meaning.sites, tally);
-    } else if (file) {
-      const SiteKind whole = kind == SiteKind::Statement ? SiteKind::Entry : kind;
-      search_functions(i, *file, pattern, whole, meaning.sites, tally);
+    if (Module* file = query.modules.open(i)) {
+      search(i, *file, pattern, meaning.sites, tally);
     }
   }
   if (meaning.sites.empty() && !query.optional) {
@@ -156,6 +153,20 @@ void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind
   } else if (!meaning.sites.empty() && !tally.ifuncs.empty() && !has_wildcard(pattern.name)) {
     report_ifunc(query, argument.argument_span, objects, tally, Severity::Warning);
   }
+}
+
+void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind,
+                PointMeaning& meaning) {
+  auto search = [kind](size_t index, Module& file, const FunctionPattern& pattern,
+                       std::vector<Site>& sites, SearchTally& tally) {
+    if (pattern.line) {
+      search_lines(index, file, pattern, kind, sites, tally);
+    } else {
+      const SiteKind whole = kind == SiteKind::Statement ? SiteKind::Entry : kind;
+      search_functions(index, file, pattern, whole, sites, tally);
+    }
+  };
+  find_in_objects(query, argument, search, meaning);
 }
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // Shared by the kinds whose places are functions or lines of the target's code.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,15 +25,31 @@ struct SearchTally {
   std::vector<std::string> refused;  // "name: reason"
   std::vector<uint32_t> nearest_lines;
   std::vector<std::string> without_debug_info;  // objects in which lines or files cannot be known
+  // Functions were found, but not what was asked of them: says what; and what there is instead.
+  std::string missing;
+  std::vector<std::string> known;
 };
 void search_functions(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                       std::vector<Site>& sites, SearchTally& tally);
 void search_lines(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                   std::vector<Site>& sites, SearchTally& tally);
 
+// The component that holds the function's name.
+const ast::Component& name_component(PointQuery& query);
+
+// Parses the argument as a function pattern, calls `search` for each object that is meant, and
+// reports when nothing is found.
+using SearchObject = std::function<void(size_t index, Module& file, const FunctionPattern& pattern,
+                                        std::vector<Site>& sites, SearchTally& tally)>;
+void find_in_objects(PointQuery& query, const ast::Component& argument, const SearchObject& search,
+                     PointMeaning& meaning);
+
 // The whole of it: parses the argument of `name`, searches, reports when nothing is found.
 void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind,
                 PointMeaning& meaning);
+
+// The inlined copies of the functions that the point names.
+void find_inlined_copies(PointQuery& query, PointMeaning& meaning);
 
 // An IFUNC of that exact name exists: nothing (Error) or only functions of other objects (Warning)
 // were found.

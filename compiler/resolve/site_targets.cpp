@@ -7,12 +7,15 @@
 #include <algorithm>
 
 #include "compiler/resolve/liveness.h"
+#include "compiler/resolve/mark_targets.h"
 #include "compiler/resolve/raw_value.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {
 
 namespace {
+
+constexpr int kStackPointer = 7;  // DWARF number
 
 bool is_list(const TargetExpr& expr) {
   return expr.base == TargetExpr::Variable && expr.name.starts_with('$');
@@ -132,6 +135,29 @@ std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, 
   return std::nullopt;
 }
 
+// Before a call the return address is not on the stack yet: the callee will see rsp 8 lower.
+void see_as_callee(LocExpr& value) {
+  std::vector<LocStep> steps;
+  for (const LocStep& step : value.steps) {
+    steps.push_back(step);
+    if (step.op == LocStep::PushReg && step.a == kStackPointer) {
+      steps.push_back({LocStep::PushConst, -8});
+      steps.push_back({LocStep::Add});
+    }
+  }
+  value.steps = std::move(steps);
+}
+
+void see_as_callee(TargetPlan& plan) {
+  if (auto* value = std::get_if<LocExpr>(&plan)) {
+    see_as_callee(*value);
+  } else if (auto* text = std::get_if<TargetText>(&plan)) {
+    for (TargetText::Item& item : text->items) {
+      see_as_callee(item.value);
+    }
+  }
+}
+
 void append(std::string& key, int64_t n) {
   key.append(reinterpret_cast<const char*>(&n), sizeof(n));
 }
@@ -173,10 +199,16 @@ const char* code_of(TargetFailure::Kind kind) {
 
 ProbePlace place_of(const Site& site) {
   ProbePlace place;
+  if (site.call) {
+    place.pc = place.function_begin = site.call->callee;
+    place.at_entry = true;
+    return place;
+  }
   place.pc = site.kind == SiteKind::Statement ? site.address : site.function_begin;
   place.function_begin = site.function_begin;
   place.at_entry = site.kind == SiteKind::Entry;
   place.at_return = site.kind == SiteKind::Return;
+  place.scope = site.scope;
   place.is_clone = is_clone(site.symbol);
   return place;
 }
@@ -187,9 +219,20 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
   out.targets.assign(count, Undefined{"not used"});
   std::vector<std::optional<TargetFailure>> failures(count);
   std::vector<bool> defined(count);
-  DebugInfo* info = count > 0 ? file.debug_info() : nullptr;
+  const bool elsewhere = site.call && site.call->callee == 0;
+  DebugInfo* info = count > 0 && !elsewhere ? file.debug_info() : nullptr;
   for (size_t t = 0; t < count; t++) {
+    if (plan_mark_target(probe.targets[t], site, out.targets[t], failures[t])) {
+      defined[t] = !failures[t];
+      if (failures[t]) {
+        out.targets[t] = Undefined{failures[t]->message};
+      }
+      continue;
+    }
     failures[t] = plan_one(probe.targets[t], site, info, out, out.targets[t]);
+    if (site.call && !site.call->tail) {
+      see_as_callee(out.targets[t]);
+    }
     defined[t] = !failures[t];
     if (failures[t]) {
       out.targets[t] = Undefined{failures[t]->message};

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <random>
 #include <utility>
 
 namespace dj {
@@ -37,13 +38,23 @@ Error system_error(const char* what) {
   return Error{fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
-Result<int> make_timer(uint64_t interval_ns) {
+// Sets the timer going; a randomized one for its next interval only.
+void start_timer(int fd, const LoopTimer& timer) {
+  static std::minstd_rand random(std::random_device{}());
+  uint64_t ns = timer.interval_ns;
+  if (timer.random_ns > 0) {
+    std::uniform_int_distribution<uint64_t> spread(0, 2 * timer.random_ns);
+    ns = std::max<uint64_t>(ns - timer.random_ns + spread(random), 1);
+  }
+  timespec period{static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
+  itimerspec spec{timer.random_ns > 0 ? timespec{} : period, period};
+  timerfd_settime(fd, 0, &spec, nullptr);
+}
+
+Result<int> make_timer(const LoopTimer& timer) {
   int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   if (fd < 0) return system_error("timerfd_create");
-  timespec period{static_cast<time_t>(interval_ns / 1000000000),
-                  static_cast<long>(interval_ns % 1000000000)};
-  itimerspec spec{period, period};
-  timerfd_settime(fd, 0, &spec, nullptr);
+  start_timer(fd, timer);
   return fd;
 }
 
@@ -85,7 +96,7 @@ Result<Ended> run_loop(LoopActions& actions) {
   if (actions.control_fd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.control_fd, kControl));
   std::vector<Fd> timers;
   for (size_t i = 0; i < actions.timers.size(); ++i) {
-    DJ_TRY(int fd, make_timer(actions.timers[i].interval_ns));
+    DJ_TRY(int fd, make_timer(actions.timers[i]));
     timers.emplace_back(fd);
     DJ_TRY_DO(watch(epoll.get(), fd, i));
   }
@@ -107,8 +118,11 @@ Result<Ended> run_loop(LoopActions& actions) {
         actions.control();
       } else {
         uint64_t expirations = 0;
-        if (read(timers[who].get(), &expirations, sizeof expirations) > 0)
+        if (read(timers[who].get(), &expirations, sizeof expirations) > 0) {
           actions.timers[who].fire();
+          if (actions.timers[who].random_ns > 0)
+            start_timer(timers[who].get(), actions.timers[who]);
+        }
       }
     }
     wait_ms = actions.drain() > 0 ? kDrainMsBusy : std::min(wait_ms * 2, kDrainMsIdle);

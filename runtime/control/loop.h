@@ -21,6 +21,7 @@ enum class Ended : uint8_t {
 
 struct LoopTimer {
   uint64_t interval_ns = 0;
+  uint64_t random_ns = 0;  // each interval is longer or shorter by up to this
   std::function<void()> fire;
 };
 

@@ -126,6 +126,7 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
                                installation.stub_chooser()));
   memory_.emplace(std::move(memory));
   installation_.emplace(std::move(installation));
+  semaphores_ = Semaphores(input.plan, process->modules);
   if (!process->is_child) let_go();  // a running target need not wait while code is linked
   return ok_status();
 }
@@ -149,6 +150,7 @@ Status Session::arm() {
     stopped_.emplace(std::move(stopped));
   }
   DJ_TRY_DO(installation_->arm(*stopped_));
+  DJ_TRY_DO(semaphores_.raise(*stopped_));
   unstarted_.let_run();
   let_go();
   return ok_status();
@@ -175,6 +177,7 @@ void Session::watch_guards() {
 Status Session::disarm() {
   if (!installation_) return ok_status();
   DJ_TRY(Stopped stopped, Stopped::stop(pid_));
+  DJ_TRY_DO(semaphores_.lower(stopped));
   DJ_TRY_DO(installation_->disarm(stopped));
   stopped.release();
   disarm_pause_ns_ = stopped.pause_ns();

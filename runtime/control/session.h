@@ -17,6 +17,7 @@
 #include "runtime/control/install.h"
 #include "runtime/control/launch.h"
 #include "runtime/control/process.h"
+#include "runtime/control/semaphores.h"
 
 namespace dj {
 
@@ -102,6 +103,7 @@ class Session {
   std::optional<SessionMemory> memory_;
   std::shared_ptr<void> host_arena_;  // without a target
   std::optional<Installation> installation_;
+  Semaphores semaphores_;
   std::optional<Stopped> stopped_;
   UnstartedChild unstarted_;  // dies before stopped_
   Linked host_;

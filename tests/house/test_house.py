@@ -46,7 +46,7 @@ ROOMS = {
     "compiler/tapset": ["compiler/*", "compiler/parse", "stdlib/builtins.h"],
     "compiler/check": ["compiler/*", "arch/x86_64/registers.h", "runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def"],
     "compiler/debuginfo": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/text.h"],
-    "compiler/resolve": ["compiler/*", "compiler/debuginfo", "arch/x86_64/registers.h", "arch/x86_64/text.h", "runtime/shared",
+    "compiler/resolve": ["compiler/*", "compiler/debuginfo", "arch/x86_64/registers.h", "arch/x86_64/calls.h", "arch/x86_64/text.h", "runtime/shared",
                          "stdlib/builtins.h"],
     "compiler/lower": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/detour.h", "runtime/shared", "stdlib/builtins.h",
                        "stdlib/builtins.def"],

@@ -1,0 +1,61 @@
+// Decodes a function from end to end.
+#include "arch/x86_64/calls.h"
+
+#include "arch/x86_64/decode.h"
+
+namespace dj::arch {
+
+namespace {
+
+// Calls visit(insn) for each instruction, until it says false.
+template <typename Visit>
+void each_instruction(std::span<const uint8_t> bytes, uint64_t address, Visit visit) {
+  Insn insn;
+  while (!bytes.empty() && decode(bytes, address, insn) && visit(insn)) {
+    bytes = bytes.subspan(insn.length);
+    address += insn.length;
+  }
+}
+
+}  // namespace
+
+std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address) {
+  std::vector<CallSite> calls;
+  const uint64_t end = address + bytes.size();
+  each_instruction(bytes, address, [&](const Insn& insn) {
+    const bool inside = insn.target >= address && insn.target < end;
+    const bool indirect = insn.kind == Kind::CallIndirect || insn.kind == Kind::JumpIndirect;
+    if (insn.kind == Kind::Call || (insn.kind == Kind::Jump && !inside)) {
+      calls.push_back({insn.address, insn.target, 0, insn.kind == Kind::Jump});
+    } else if (indirect && insn.rip_relative) {
+      calls.push_back({insn.address, 0, insn.target, insn.kind == Kind::JumpIndirect});
+    }
+    return true;
+  });
+  return calls;
+}
+
+std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t address,
+                                     uint32_t value) {
+  std::vector<uint64_t> loads;
+  each_instruction(bytes, address, [&](const Insn& insn) {
+    constexpr uint8_t kMovImm = 0xb8;  // the register is in the low three bits
+    if (insn.is(insn.opcode) && (insn.opcode & 0xf8) == kMovImm && insn.length == 5 &&
+        uint32_t(insn.imm) == value) {
+      loads.push_back(insn.address);
+    }
+    return true;
+  });
+  return loads;
+}
+
+bool is_boundary(std::span<const uint8_t> bytes, uint64_t address, uint64_t place) {
+  bool found = false;
+  each_instruction(bytes, address, [&](const Insn& insn) {
+    found = insn.address == place;
+    return insn.address < place;
+  });
+  return found;
+}
+
+}  // namespace dj::arch

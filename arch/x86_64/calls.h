@@ -1,0 +1,26 @@
+// The calls that a function's code makes, and whom: direct ones, tail jumps, and those through a
+// word of the module (call *foo@GOTPCREL(%rip)).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace dj::arch {
+
+struct CallSite {
+  uint64_t address = 0;  // of the call or jump
+  uint64_t target = 0;   // where to; 0: what `slot` holds
+  uint64_t slot = 0;     // address of the word that holds the target; 0: none
+  bool tail = false;     // a jump: the return address is on the stack already
+};
+
+// Of the code `bytes` at `address`, in order. Decodes from the first byte to the last, or to the
+// first that is no instruction. Calls through registers are not among them.
+std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address);
+// Where an instruction loads the constant into a register (mov $value,%reg).
+std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t address,
+                                     uint32_t value);
+// `place` is the first byte of one of its instructions.
+bool is_boundary(std::span<const uint8_t> bytes, uint64_t address, uint64_t place);
+
+}  // namespace dj::arch

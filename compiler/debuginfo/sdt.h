@@ -1,0 +1,25 @@
+// SDT marks: probe points that a program's author put into it (sys/sdt.h, DTRACE_PROBE), as the
+// notes in .note.stapsdt tell of them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/debuginfo/object_file.h"
+#include "compiler/location.h"
+#include "compiler/result.h"
+
+namespace dj {
+
+struct SdtMark {
+  uint64_t address = 0;    // of its nop
+  uint64_t semaphore = 0;  // 16-bit count of its users; 0: none
+  std::string provider, name;
+  std::vector<std::string> operands;  // "-4@%eax", as the compiler wrote them
+};
+
+std::vector<SdtMark> read_marks(const ObjectFile& elf);  // by address
+
+// The value of an operand: "8@%rdi", "-4@$5", "1@-3(%rbp,%rax,2)", "8@8(%rip)".
+Result<LocExpr> operand_value(const std::string& operand, bool* is_signed);
+
+}  // namespace dj

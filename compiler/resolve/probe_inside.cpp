@@ -1,0 +1,201 @@
+// Probe kinds .inline, .label, .callee and .callees: places inside of functions that debug info or
+// the code itself names.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "arch/x86_64/calls.h"
+#include "compiler/resolve/site_search.h"
+
+namespace dj {
+
+namespace {
+
+// A site in the middle of `holder`; empty: refused.
+std::optional<Site> inner_site(size_t module, Module& file, uint64_t address, SearchTally& tally) {
+  const std::optional<CodeFunction> holder = file.function_at(address);
+  if (!holder) {
+    return std::nullopt;
+  }
+  if (const char* reason = refusal(file.elf(), holder->symbol, holder->begin)) {
+    tally.refused.push_back(fmt::format("{}: {}", holder->name, reason));
+    return std::nullopt;
+  }
+  Site site = function_site(module, file, *holder, SiteKind::Statement);
+  site.address = std::max(address, site.address);  // not before the endbr64
+  return site;
+}
+
+void add_inlined(size_t module, Module& file, const InlineHit& hit, const std::string& suffix,
+                 std::vector<Site>& sites, SearchTally& tally) {
+  if (std::optional<Site> site = inner_site(module, file, hit.address, tally)) {
+    site->function = hit.name;
+    site->file = hit.declared.file;
+    site->line = hit.declared.line;
+    site->scope = hit.scope;
+    site->listed =
+        fmt::format("function(\"{}@{}:{}\"){}", hit.name, site->file, site->line, suffix);
+    sites.push_back(std::move(*site));
+  }
+}
+
+void search_inlined(size_t module, Module& file, const FunctionPattern& pattern,
+                    std::vector<Site>& sites, SearchTally& tally) {
+  const NameMatcher matcher(pattern.name);
+  if (!file.debug_info()) {
+    if (!file.find(matcher).functions.empty()) {
+      tally.without_debug_info.push_back(file.base_name());
+    }
+    return;
+  }
+  const std::vector<InlineHit> hits = file.debug_info()->inlined(matcher);
+  for (const InlineHit& hit : hits) {
+    if (pattern.file.empty() || path_matches(pattern.file, hit.declared.file)) {
+      add_inlined(module, file, hit, ".inline", sites, tally);
+    }
+  }
+  if (hits.empty() && !file.find(matcher).functions.empty()) {
+    tally.missing = fmt::format("{} is not inlined anywhere in {}", pattern.name, file.base_name());
+  }
+}
+
+void find_inline(PointQuery& query, PointMeaning& meaning) {
+  find_in_objects(query, name_component(query), search_inlined, meaning);
+}
+
+void find_label(PointQuery& query, PointMeaning& meaning) {
+  const std::string wanted = query.text(*query.component("label"));
+  auto search = [&](size_t module, Module& file, const FunctionPattern& pattern,
+                    std::vector<Site>& sites, SearchTally& tally) {
+    const Module::Found found = file.find(NameMatcher(pattern.name));
+    if (!found.functions.empty() && !file.debug_info()) {
+      tally.without_debug_info.push_back(file.base_name());
+      return;
+    }
+    for (const CodeFunction& function : found.functions) {
+      tally.missing = fmt::format("{} has no label \"{}\"", function.name, wanted);
+      for (const LabelHit& label : file.debug_info()->labels(function.begin)) {
+        tally.known.push_back(label.name);
+        if (!glob_match(wanted, label.name)) {
+          continue;
+        }
+        if (std::optional<Site> site = inner_site(module, file, label.address, tally)) {
+          site->line = label.line;
+          site->listed = fmt::format("function(\"{}\").label(\"{}\")", function.name, label.name);
+          sites.push_back(std::move(*site));
+        }
+      }
+    }
+  };
+  find_in_objects(query, name_component(query), search, meaning);
+}
+
+// CalleeSearch: what functions of one module call. Calls are found in the code, inlined copies in
+// debug info.
+class CalleeSearch {
+ public:
+  CalleeSearch(size_t module, Module& file, std::string name, std::vector<Site>& sites,
+               SearchTally& tally)
+      : module_(module),
+        file_(file),
+        matcher_(name),
+        name_(std::move(name)),
+        sites_(sites),
+        tally_(tally) {}
+
+  void add(const CodeFunction& caller, int64_t depth) {
+    if (depth <= 0 || !visited_.insert(caller.begin).second) {
+      return;
+    }
+    if (DebugInfo* info = file_.debug_info()) {
+      const std::string suffix = fmt::format(".callee(\"{}\")", name_);
+      for (const InlineHit& hit : info->inlined(matcher_, caller.begin)) {
+        tally_.known.push_back(hit.name);
+        add_inlined(module_, file_, hit, suffix, sites_, tally_);
+      }
+    }
+    const Bytes code = file_.elf().at(caller.begin);
+    const size_t size = std::min<size_t>(code.size(), caller.end - caller.begin);
+    for (const arch::CallSite& call : arch::calls_in(code.first(size), caller.begin)) {
+      add_call(caller, call, depth);
+    }
+  }
+
+ private:
+  void add_call(const CodeFunction& caller, const arch::CallSite& call, int64_t depth) {
+    std::optional<CodeFunction> callee;
+    std::string name;
+    const Plt& plt = file_.plt();
+    auto slot = plt.slots.find(call.slot);
+    if (const PltEntry* stub = call.target ? plt.at(call.target) : nullptr) {
+      name = person_name(stub->name);
+    } else if (call.slot && slot != plt.slots.end()) {
+      name = person_name(slot->second);
+    } else if (call.target) {
+      callee = file_.function_at(call.target);
+      if (!callee || callee->begin != call.target) {
+        return;
+      }
+      name = callee->name;
+    }
+    if (name.empty()) {
+      return;
+    }
+    tally_.known.push_back(name);
+    if (glob_match(name_, name)) {
+      if (std::optional<Site> site = inner_site(module_, file_, call.address, tally_)) {
+        site->function = name;
+        site->call = CallOf{callee ? callee->begin : 0, call.tail};
+        site->listed = fmt::format("function(\"{}\").callee(\"{}\")", caller.name, name);
+        sites_.push_back(std::move(*site));
+      }
+    }
+    if (callee) {
+      add(*callee, depth - 1);
+    }
+  }
+
+  const size_t module_;
+  Module& file_;
+  const NameMatcher matcher_;
+  const std::string name_;
+  std::vector<Site>& sites_;
+  SearchTally& tally_;
+  std::set<uint64_t> visited_;
+};
+
+void find_callee(PointQuery& query, PointMeaning& meaning) {
+  const ast::Component* one = query.component("callee");
+  const ast::Component* all = query.component("callees");
+  const auto* given = all ? std::get_if<int64_t>(&all->argument) : nullptr;
+  const int64_t depth = given ? *given : 1;
+  if (depth < 1) {
+    query.diags.error("DJ3002", all->argument_span, "callees takes a depth of 1 or more");
+    return;
+  }
+  const std::string wanted = one ? query.text(*one) : "*";
+  auto search = [&](size_t module, Module& file, const FunctionPattern& pattern,
+                    std::vector<Site>& sites, SearchTally& tally) {
+    CalleeSearch callees(module, file, wanted, sites, tally);
+    for (const CodeFunction& function : file.find(NameMatcher(pattern.name)).functions) {
+      tally.missing = fmt::format("{} does not call {}", function.name,
+                                  one ? "\"" + wanted + "\"" : "any function by name");
+      callees.add(function, depth);
+    }
+  };
+  find_in_objects(query, name_component(query), search, meaning);
+}
+
+constexpr ProbeKind kKinds[] = {
+    {"<function>.inline", find_inline},     {"<function>.label(s)", find_label},
+    {"<function>.callee(s)", find_callee},  {"<function>.callees", find_callee},
+    {"<function>.callees(n)", find_callee},
+};
+
+}  // namespace
+
+std::span<const ProbeKind> inside_kinds() { return kKinds; }
+
+void find_inlined_copies(PointQuery& query, PointMeaning& meaning) { find_inline(query, meaning); }
+
+}  // namespace dj

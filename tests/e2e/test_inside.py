@@ -1,0 +1,115 @@
+"""Places inside of functions: inlined copies, labels, calls, ranges of lines, addresses; and exports."""
+import re
+import subprocess
+
+import pytest
+
+from support.paths import line_of, victim
+
+
+def traced(djtap, script):
+    result = djtap("-e", script, "-c", victim("inside"))
+    assert result.returncode == 0 and not result.stderr, result
+    return result
+
+
+def counts(result, name):
+    return {key.strip('"'): int(value) for key, value in result.array(name)}
+
+
+def test_inlined_copies_have_their_own_parameters(djtap):
+    result = traced(djtap, 'probe func("triple").inline { n++; sum += $value; by[$bias, $$parms != ""]++ }')
+    assert result.globals["n"] == result.facts["triple calls"]
+    assert result.globals["sum"] == result.facts["triple sum"]
+
+
+def test_a_function_without_entries_means_its_copies(djtap):
+    result = traced(djtap, 'probe process.function("triple") { n++; name[probefunc()]++ }')
+    assert result.globals["n"] == result.facts["triple calls"]
+    assert counts(result, "name") == {"triple": result.globals["n"]}
+
+
+def test_label(djtap):
+    result = traced(djtap, 'probe func("by_hand").label("ag*") { n++ }')
+    assert result.globals == {"n": result.facts["retries"]}
+
+
+def test_callee_counts_one_caller_and_sees_its_arguments(djtap):
+    result = traced(djtap, """probe func("uses").callee("helper") { n++; first += $a; on_stack += $g }
+                              probe func("helper") { all++ }""")
+    calls = result.facts["helper calls"] - result.facts["other calls"]
+    assert result.globals == {"n": calls, "first": sum(range(50)), "on_stack": 7 * calls, "all": result.facts["helper calls"]}
+
+
+def test_callees_are_called_by_name_through_the_plt_or_inlined(djtap):
+    result = traced(djtap, 'probe func("other").callees { c[probefunc()]++ }')
+    assert counts(result, "c") == dict.fromkeys(["malloc", "free", "helper", "triple"], result.facts["other calls"])
+    deeper = traced(djtap, 'probe func("main").callees(2) { c[probefunc()]++ }')
+    found = counts(deeper, "c")
+    assert found["helper"] == deeper.facts["helper calls"] and found["triple"] == deeper.facts["triple calls"], found
+
+
+def test_line_ranges(djtap):
+    line = line_of("inside.c", "tries")
+    every = traced(djtap, 'probe func("by_hand@inside.c:*") { n[pp()]++ }')
+    found = {int(re.search(r":(\d+)", key).group(1)): n for key, n in counts(every, "n").items()}
+    assert found[line] == every.facts["retries"] and found[line - 5] == 50, found
+    some = traced(djtap, f'probe func("by_hand@inside.c:{line}-{line + 9}") {{ n++ }}')
+    assert some.globals["n"] >= every.facts["retries"]
+    relative = traced(djtap, 'probe func("by_hand@inside.c+5") { n++ }')
+    assert relative.globals == {"n": every.facts["retries"]}
+
+
+def test_nearest(djtap):
+    line = line_of("inside.c", "tries") + 2
+    result = djtap("-e", f'probe process.statement("by_hand@inside.c:{line}") {{ n++ }}', "-c", victim("inside"))
+    assert "DJ3007" in result.stderr, result
+    result = traced(djtap, f'probe process.statement("by_hand@inside.c:{line}").nearest {{ n++ }}')
+    assert result.globals["n"] > 0
+
+
+def symbol_address(program, name):
+    table = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    return int(re.search(rf"^([0-9a-f]+) \w {name}$", table, re.M).group(1), 16)
+
+
+def test_addresses_of_the_file(djtap):
+    address = symbol_address(victim("inside"), "helper")
+    result = traced(djtap, f"probe process.function({address + 1}) {{ f++ }} probe process.statement({address}) {{ s++ }}")
+    assert result.globals == {"f": result.facts["helper calls"], "s": result.facts["helper calls"]}
+    result = djtap("-e", f"probe process.statement({address + 1}) {{ s++ }}", "-c", victim("inside"))
+    assert "DJ3019" in result.stderr or result.globals == {"s": 60}, result
+
+
+def test_addresses_of_the_process(djtap):
+    address = symbol_address(victim("count_nopie"), "work")
+    result = djtap("-e", f"probe process.statement({address}).absolute {{ n++ }}", "-c", victim("count_nopie"))
+    assert result.globals == {"n": 4000}, result
+
+
+def test_exported(djtap):
+    result = traced(djtap, 'probe process("libc.so.6").function("mall*").exported { n[probefunc()]++ }')
+    assert "malloc" in counts(result, "n")
+    result = djtap("-e", 'probe func("helper").exported { n++ }', "-c", victim("inside"))
+    assert "DJ3018" in result.stderr and "not exported" in result.stderr, result
+
+
+@pytest.mark.parametrize("script, words", [
+    ('probe func("by_hand").label("agin") { n++ }', 'did you mean "again"?'),
+    ('probe func("helper").inline { n++ }', "helper is not inlined anywhere in inside"),
+    ('probe func("uses").callee("helpr") { n++ }', 'did you mean "helper"?'),
+    ('probe func("uses").callees(0) { n++ }', "a depth of 1 or more"),
+    ("probe process.function(1) { n++ }", "no code at 0x1"),
+    ("probe process.statement(1).absolute { n++ }", "no object at 0x1"),
+    ('probe func("by_hand@inside.c:9-3") { n++ }', "a range like 10-20"),
+])
+def test_what_is_not_there(djtap, script, words):
+    result = djtap("-e", script, "-c", victim("inside"))
+    assert result.returncode != 0 and words in result.stderr, result
+
+
+def test_listing(djtap):
+    lines = djtap("-l", 'func("triple").inline', "-c", victim("inside")).stdout.splitlines()
+    assert len(lines) == 3 and all(".inline" in line and "triple@" in line for line in lines), lines
+    shown = djtap("-L", 'func("uses").callee("helper")', "-c", victim("inside")).stdout
+    assert '.function("uses").callee("helper") $a:long int $b:long int' in shown

@@ -1,0 +1,46 @@
+"""Probes of the session and the target itself: begin, end, error, never, oneshot, process.*, threads, timers."""
+import pytest
+
+from support.paths import victim
+
+
+def test_order_of_a_session(djtap):
+    script = """probe begin { println("begin") } probe begin(-1) { println("first") } probe process.begin { println("process") }
+                probe never { println("never") } probe error { println("error") }
+                probe process.end { println("gone") } probe end(2) { println("last") } probe end { println("end") }"""
+    result = djtap("-e", script, "-c", "/bin/true")
+    assert result.stdout.split() == ["first", "begin", "process", "gone", "end", "last"], result
+
+
+def test_oneshot_ends_the_session(djtap):
+    result = djtap("-e", 'probe begin { println("begin") } probe oneshot { println("once") } probe end { println("end") }')
+    assert result.returncode == 0 and result.stdout.split() == ["begin", "once", "end"], result
+
+
+def test_process_begin_needs_a_process(djtap):
+    result = djtap("-e", 'probe process.begin { println("never") } probe oneshot { println("once") }')
+    assert result.stdout.split() == ["once"], result
+
+
+def test_threads(djtap):
+    result = djtap("-e", "probe process.thread.begin { b++; tids[tid()]++ } probe process.thread.end { e++ }",
+                   "-c", victim("tids"))
+    assert result.globals["b"] == len(result.array("tids")) > 0 and result.globals["e"] == result.globals["b"], result
+
+
+@pytest.mark.parametrize("point", ["timer.ms(20)", "timer.ns(20000000)", "timer.jiffies(2)", "timer.hz(50)",
+                                   "timer.ms(20).randomize(10)", "timer.us(20000).randomize(20000)"])
+def test_timers(djtap, point):
+    result = djtap("-e", f'probe {point} {{ if (++n == 5) exit() }} probe end {{ println("n is ", n) }}')
+    assert result.returncode == 0 and "n is 5" in result.stdout, result
+
+
+@pytest.mark.parametrize("script, words", [
+    ("probe timer.ms(5).randomize(6) { n++ }", "not larger than the interval"),
+    ("probe timer.profile { n++ }", "timer.hz(n) runs as often"),
+    ("probe error { println($x) }", "error has no target variables"),
+    ("probe timer.ns(50) { n++ }", "100 us or more"),
+])
+def test_wrong_use(djtap, script, words):
+    result = djtap("-e", script, "-c", "/bin/true")
+    assert result.returncode != 0 and words in result.stderr, result

@@ -1,0 +1,88 @@
+"""SDT marks with their arguments and semaphores, and PLT entries."""
+import shutil
+import subprocess
+
+import pytest
+
+from support.paths import victim
+
+
+def traced(djtap, script, program="marks"):
+    result = djtap("-e", script, "-c", victim(program))
+    assert result.returncode == 0 and not result.stderr, result
+    return result
+
+
+def test_arguments(djtap):
+    result = traced(djtap, """probe process.mark("plain") {
+        n++; sum += $arg1; text[user_string($arg2)]++; seven += $arg3; who[$$provider . ":" . $$name]++ }""")
+    assert result.globals["n"] == result.facts["plain"] and result.globals["sum"] == sum(range(100))
+    assert result.globals["seven"] == 700
+    assert result.array("text") == [('"hello"', "100")] and result.array("who") == [('"victim:plain"', "100")]
+
+
+def test_operands_of_every_shape(djtap):
+    result = traced(djtap, """probe process.provider("vic*").mark("two-words") {
+        negative += $arg1; byte += $arg2; element += $arg3; again += $arg4 }""")
+    bytes_seen = sum((n + 200) % 256 for n in range(100))
+    elements = sum([20, 30, 40][n % 3] for n in range(100))
+    assert result.globals == {"negative": -sum(range(100)), "byte": bytes_seen, "element": elements, "again": -sum(range(100))}
+
+
+def test_all_arguments_as_text(djtap):
+    result = traced(djtap, 'probe process.mark("two__words") { if ($arg1 == -3) println($$parms) }')
+    assert "arg1=-3 arg2=0xcb arg3=0x14 arg4=-3" in result.stdout, result
+
+
+def test_a_semaphore_is_up_while_its_mark_is_probed(djtap):
+    result = traced(djtap, 'probe process.mark("costly") { n++; sum += $arg1 }')
+    assert result.facts["prepared"] == 100 and result.facts["semaphore"] == 1, result
+    assert result.globals == {"n": 100, "sum": sum(n * n for n in range(100))}
+    result = traced(djtap, 'probe process.mark("plain") { n++ }')
+    assert result.facts["prepared"] == 0 and result.facts["semaphore"] == 0, "nobody asked for it"
+
+
+def test_marks_of_a_real_library(djtap):
+    """libstdc++ has marks where exceptions are thrown and caught."""
+    result = djtap("-e", 'probe process.library("libstdc++*").mark("throw") { t++ } probe process("libstdc++.so.6").mark("catch") { c++ }',
+                   "-c", victim("exceptions"))
+    assert result.globals["t"] > 0 and result.globals["c"] > 0, result
+
+
+@pytest.mark.parametrize("script, words", [
+    ('probe process.mark("plian") { n++ }', 'did you mean "plain"?'),
+    ('probe process.mark("plain") { n += $arg4 }', "the mark plain has 3 arguments"),
+    ('probe process.mark("plain") { n += $arg1->x }', "$arg1 is a number"),
+    ('probe process.function("plain") { println($$name) }', "only marks have"),
+    ('probe process.plt("put") { n++ }', "no PLT entry"),
+    ('probe process.plt("puts").return { n++ }', "a PLT entry has no return"),
+])
+def test_what_is_not_there(djtap, script, words):
+    result = djtap("-e", script, "-c", victim("marks"))
+    assert result.returncode != 0 and words in result.stderr, result
+
+
+def test_listing(djtap):
+    shown = djtap("-l", 'process.mark("*")', "-c", victim("marks")).stdout.splitlines()
+    assert [line.split(").", 1)[1] for line in shown] == [f'provider("victim").mark("{name}")'
+                                                         for name in ("plain", "two__words", "costly")]
+
+
+def test_plt(djtap):
+    result = traced(djtap, 'probe process.plt("*al*oc"), process.plt("free") { n[probefunc()]++ }', "inside")
+    assert dict(result.array("n")) == {'"malloc"': "10", '"free"': "10"}
+
+
+def test_every_plt_entry_of_a_real_program(djtap):
+    result = djtap("-e", 'probe process.plt { n++; by[probefunc()]++ }', "-c", f"{shutil.which('bash')} -c 'echo a; echo b; :'")
+    assert result.stdout.startswith("a\nb\n") and result.globals["n"] > 100, result
+
+
+def test_without_a_plt(djtap, tmp_path):
+    source, program = tmp_path / "t.c", tmp_path / "t"
+    source.write_text('#include <stdlib.h>\nint main(void) { for (int i = 0; i < 9; i++) free(malloc(5)); return 0; }\n')
+    subprocess.run(["gcc", "-O1", "-fno-plt", "-fno-builtin", "-o", program, source], check=True)
+    result = djtap("-e", 'probe process.plt("malloc") { n++ }', "-c", str(program))
+    assert "built with -fno-plt" in result.stderr and '.callee("malloc")' in result.stderr, result
+    result = djtap("-e", 'probe func("main").callee("malloc") { n++ }', "-c", str(program))
+    assert result.globals == {"n": 9}, result
