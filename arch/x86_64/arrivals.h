@@ -5,24 +5,24 @@
 #include <vector>
 
 #include "arch/x86_64/byte_set.h"
+#include "arch/x86_64/reference.h"
 #include "arch/x86_64/text.h"
 
 namespace dj::arch {
 
-// A direct jump out of the function around `at` to `target`, not at the start of another one.
-struct InwardJump {
-  uint64_t target = 0, at = 0;  // of the opcode byte, prefixes may precede
-};
-
 struct Arrivals {
-  ByteSet entered;                // called, or somebody loads the address
-  std::vector<InwardJump> jumps;  // sorted by target
+  ByteSet entered;  // called, or somebody loads the address
+  // Sorted by target: who enters a known function's first byte so; and direct jumps from one
+  // function into another.
+  std::vector<Reference> entries, jumps;
 
-  // Those with a target in [begin, end).
-  std::span<const InwardJump> into(uint64_t begin, uint64_t end) const;
+  // Those of a list with a target in [begin, end).
+  static std::span<const Reference> into(const std::vector<Reference>& list, uint64_t begin,
+                                         uint64_t end);
 };
 
-// `functions`: sorted, not overlapping.
-Arrivals find_arrivals(const ModuleText& text, std::span<const FunctionRange> functions);
+// `functions`: sorted, not overlapping; `begins`: of all functions, also inside others.
+Arrivals find_arrivals(const ModuleText& text, std::span<const FunctionRange> functions,
+                       const std::vector<uint64_t>& begins);
 
 }  // namespace dj::arch

@@ -125,11 +125,12 @@ bool in_linkage_stub(const Module& module, uint64_t at) {
 // Is the byte pattern at reference.at really an instruction (or operand) of the program?
 bool Checker::Impl::confirmed(const Reference& reference) {
   const FunctionRange* range = module.function_at(reference.at);
-  if (range == nullptr) return !in_linkage_stub(module, reference.at);  // else believe it
-  auto known = decoded.find(range->begin);
+  if (range == nullptr && in_linkage_stub(module, reference.at)) return false;
+  const FunctionRange around = range != nullptr ? *range : module.gap_at(reference.at);
+  auto known = decoded.find(around.begin);
   if (known == decoded.end()) {
-    decode(*range);
-    known = decoded.find(range->begin);
+    decode(around);
+    known = decoded.find(around.begin);
   }
   if (reference.at >= known->second) return true;  // behind what we could decode
   uint64_t start = reference.at;

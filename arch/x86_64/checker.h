@@ -47,6 +47,7 @@ struct Checker::Impl {
   Space space;     // where detours may lie
   ByteSet starts;  // instruction starts of the functions decoded so far
   std::unordered_map<uint64_t, uint64_t> decoded;  // function begin -> end of what decoded
+  std::unordered_map<uint64_t, bool> fragments;    // is_fragment()'s answers, by begin
 };
 
 // Where a region that must contain `pivot` begins: the shortest way back that gives the jump five

@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "arch/x86_64/detour_frame.h"
 #include "arch/x86_64/relocate.h"
 
 namespace dj::arch {
 namespace {
-
-constexpr int32_t kRedZone = 128;
 
 // Where a register's value of the site lies once the frame stands, in bytes above the frame's end;
 // kInPlace: still in the register.
@@ -18,32 +17,6 @@ uint32_t saved_slot(Form form, Reg reg) {
   if (form == Form::Boundary) return reg == kR11 ? 0 : kInPlace;
   if (reg == kR11) return 16;
   return reg == kRax ? 8 : kInPlace;  // 0 is the flags
-}
-
-void open_frame(Code& code, Form form) {
-  if (form == Form::Boundary) {
-    code.push(kR11);
-    return;
-  }
-  code.move_sp(-kRedZone);
-  code.push(kR11);
-  code.push(kRax);
-  code.put({0x9f});              // lahf: SF ZF AF PF CF
-  code.put({0x0f, 0x90, 0xc0});  // seto %al
-  code.push(kRax);
-}
-
-void close_frame(Code& code, Form form) {
-  if (form == Form::Boundary) {
-    code.pop(kR11);
-    return;
-  }
-  code.pop(kRax);
-  code.put({0x04, 0x7f});  // add $127,%al: overflows exactly when it was 1
-  code.put({0x9e});        // sahf
-  code.pop(kRax);
-  code.pop(kR11);
-  code.move_sp(kRedZone);
 }
 
 // Registers that an earlier handler or the flags' saving changed come from their saved copies.
@@ -69,13 +42,25 @@ Status put_handler_call(Code& code, Form form, const HandlerCall& call) {
   return ok_status();
 }
 
-Status put_handlers(Code& code, const DetourRequest& request) {
-  if (request.calls.empty()) return ok_status();
-  open_frame(code, request.form);
-  for (const HandlerCall& call : request.calls)
-    DJ_TRY_DO(put_handler_call(code, request.form, call));
-  close_frame(code, request.form);
+Status put_handlers(Code& code, Form form, const std::vector<HandlerCall>& calls) {
+  if (calls.empty()) return ok_status();
+  open_frame(code, form);
+  for (const HandlerCall& call : calls) DJ_TRY_DO(put_handler_call(code, form, call));
+  close_frame(code, form);
   return ok_status();
+}
+
+// An exit instruction that need not leave. `branch`: where its way out goes, to be bound at the
+// end.
+Status put_exit(Code& code, const DetourRequest& request, std::span<const uint8_t> bytes,
+                const Insn& insn, uint32_t& branch) {
+  if (request.leaving.how == Leaving::IfTaken) {
+    branch = put_branch_to_exit(code, bytes, insn);
+    return ok_status();
+  }
+  DJ_TRY_DO(put_inside_jump(code, bytes, insn, request.leaving.inside));
+  DJ_TRY_DO(put_handlers(code, Form::Boundary, request.exit_calls));
+  return relocate_to(code, bytes, insn);
 }
 
 // The hook answers in CF, which lea leaves alone: set means that it did the system call itself.
@@ -98,6 +83,9 @@ uint32_t detour_bytes_max(const DetourRequest& request) {
   uint32_t total = kFrame + kHook + kJumpBack;
   for (const HandlerCall& call : request.calls)
     total += 24 + kPush * uint32_t(call.stack_regs.size());
+  for (const HandlerCall& call : request.exit_calls)
+    total += 24 + kPush * uint32_t(call.stack_regs.size());
+  if (request.leaving.how != Leaving::Always) total += kLeavingBytesMax;
   return total + kRelocatedMax * uint32_t(request.region.size());
 }
 
@@ -115,6 +103,8 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
   Detour detour;
   Code code(to);
   bool goes_on = true, handled = false;
+  uint32_t branch = 0;  // of an IfTaken exit
+  uint64_t branch_goal = 0;
   uint32_t offset = 0;
   while (offset < request.region.size()) {
     const auto bytes = request.region.subspan(offset);
@@ -128,10 +118,15 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
     } else {
       if (offset == request.handlers_at) {
         handled = true;
-        DJ_TRY_DO(put_handlers(code, request));
+        DJ_TRY_DO(put_handlers(code, request.form, request.calls));
       }
       copy_at = code.size();
-      DJ_TRY_DO(relocate_to(code, bytes, insn));
+      if (offset == request.handlers_at && request.leaving.how != Leaving::Always) {
+        branch_goal = insn.target;
+        DJ_TRY_DO(put_exit(code, request, bytes, insn, branch));
+      } else {
+        DJ_TRY_DO(relocate_to(code, bytes, insn));
+      }
     }
     detour.copies.emplace_back(offset, copy_at);
     offset += insn.length;
@@ -148,6 +143,11 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
     return Error{fmt::format("no instruction starts {} bytes behind {:#x}", request.handlers_at,
                              request.original)};
   if (goes_on) DJ_TRY_DO(code.jump(request.original + offset));
+  if (branch != 0) {
+    code.bind_long(branch);
+    DJ_TRY_DO(put_handlers(code, Form::Boundary, request.exit_calls));
+    DJ_TRY_DO(code.jump(branch_goal));
+  }
   detour.bytes = code.take();
   CHECK(detour.bytes.size() <= detour_bytes_max(request));
   return detour;

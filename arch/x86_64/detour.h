@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "arch/x86_64/leaving.h"
 #include "arch/x86_64/registers.h"
 #include "compiler/result.h"
 
@@ -43,6 +44,11 @@ struct DetourRequest {
   // Bit i: control may arrive at the instruction at offset i (Placement::guards), so it has a copy
   // even behind a jump or return.
   uint32_t guards = 0;
+  // Return probes at an instruction that leaves the function only sometimes (leaving.h): they run,
+  // with the Boundary form, when it does; `calls` before, in any case. None if it always leaves:
+  // then all are in `calls`.
+  std::vector<HandlerCall> exit_calls;
+  Leaving leaving;
   // System call hook instead of handlers: call `hook` right before the instruction at handlers_at
   // and skip that instruction when the hook returns with CF set. 0: none.
   uint64_t syscall_hook = 0;

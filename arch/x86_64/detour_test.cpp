@@ -226,6 +226,70 @@ TEST_F(DetourRun, ExitHandlersRunBetweenTheInstructionsAndTheReturn) {
   EXPECT_EQ(out.regs[4], kStack + 8);
 }
 
+// The exit handlers run exactly when the instruction leaves the function; registers, flags and red
+// zone are those of the bare code on the way that stays, and all but flags and red zone on the
+// other.
+TEST_F(DetourRun, ExitHandlersRunOnlyOnTheWayOut) {
+  const struct {
+    const char* source;  // ends with its exit; rdx holds kHelper, where the way out leads
+    Leaving::How how;
+    bool leaves;
+  } cases[] = {
+      {"s: mov $5,%esi; xor %ecx,%ecx; je s+0x50000", Leaving::IfTaken, true},
+      {"s: mov $5,%esi; xor %ecx,%ecx; jne s+0x50000", Leaving::IfTaken, false},
+      {"xor %ecx,%ecx; jrcxz 1f; nop; 1: nop", Leaving::IfTaken, true},
+      {"mov $1,%ecx; jrcxz 1f; nop; 1: nop", Leaving::IfTaken, false},
+      {"mov %rdx,-8(%rsp); stc; jmp *%rdx", Leaving::IfOutside, true},
+      {"mov %rdx,8(%rsp); stc; jmp *8(%rsp)", Leaving::IfOutside, true},
+      {"lea 24(%rsp),%rax; mov %rdx,(%rax); xor %r9d,%r9d; jmp *(%rax,%r9,4)", Leaving::IfOutside,
+       true},
+      {"mov %rdx,%r11; jmp *%r11", Leaving::IfOutside, true},
+      {"lea 2f(%rip),%rax; mov $7,%ecx; add $1,%cl; jmp *%rax; 2: nop", Leaving::IfOutside, false},
+      {"lea 2f(%rip),%r11; mov %r11,8(%rsp); cmp %esp,%edi; jmp *8(%rsp); 2: nop",
+       Leaving::IfOutside, false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.source);
+    const auto code = test::assemble(c.source);
+    const size_t tail = std::string(c.source).ends_with("nop") ? 1 : 0;
+    Insn insn;
+    uint32_t at = 0, exit = 0;
+    while (at < code.size() - tail && decode(std::span(code).subspan(at), kVictim + at, insn)) {
+      exit = at;
+      at += insn.length;
+      if (insn.kind == Kind::Loop) break;
+    }
+    memory_.put(kVictim, code);
+    memory_.put_exit(kVictim + code.size());
+    memory_.put_exit(kHelper);
+    std::mt19937_64 random(11);
+    const State in = random_state(random);
+    fill_stack();
+    const State bare = test::run(kVictim, in);
+    const auto bare_stack = stack(-128, 512);
+    DetourRequest request;
+    request.region = std::span(code).first(at);
+    request.original = kVictim;
+    request.handlers_at = exit;
+    request.exit_calls = {plain_call(), plain_call()};
+    request.leaving.how = c.how;
+    if (c.how == Leaving::IfOutside)
+      request.leaving.inside = {{kHandler, kHandler + 64}, {kVictim, kVictim + code.size()}};
+    auto detour = build_detour(request, kDetour);
+    ASSERT_TRUE(detour.ok()) << detour.error().message;
+    EXPECT_LE(detour.value().bytes.size(), detour_bytes_max(request));
+    memory_.put(kDetour, detour.value().bytes);
+    memset(memory_.at(kRecord), 0, 64);
+    fill_stack();
+    const State probed = test::run(kDetour, in);
+    EXPECT_EQ(record(0), c.leaves ? 2u : 0u);
+    for (int i = 0; i < 16; i++) EXPECT_EQ(probed.regs[i], bare.regs[i]) << "register number " << i;
+    if (c.leaves) continue;
+    EXPECT_EQ(probed.flags, bare.flags);
+    EXPECT_EQ(stack(-128, 512), bare_stack);
+  }
+}
+
 TEST_F(DetourRun, SyscallHookSkipsTheCallWhenItSaysSo) {
   // getpid (39); the hook answers 4321 itself with CF set, or lets the call happen.
   for (const bool skip : {false, true}) {

@@ -75,4 +75,21 @@ void Code::bind(uint32_t label) {
   bytes_[label - 1] = uint8_t(distance);
 }
 
+uint32_t Code::long_jump_if(uint8_t condition) {
+  put({0x0f, uint8_t(0x80 | condition)});
+  put_u32(0);
+  return size();
+}
+
+uint32_t Code::long_jump() {
+  put({0xe9});
+  put_u32(0);
+  return size();
+}
+
+void Code::bind_long(uint32_t label) {
+  const uint32_t distance = size() - label;
+  std::memcpy(&bytes_[label - 4], &distance, 4);
+}
+
 }  // namespace dj::arch

@@ -38,6 +38,10 @@ class Code {
   // A short forward jump, its displacement set when the label is bound.
   uint32_t short_jump(uint8_t opcode);
   void bind(uint32_t label);
+  // The same with 32 bits; condition: a jcc's low four bits.
+  uint32_t long_jump_if(uint8_t condition);
+  uint32_t long_jump();
+  void bind_long(uint32_t label);
 
  private:
   uint64_t address_;

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "arch/x86_64/checker.h"
+#include "arch/x86_64/fragments.h"
 #include "arch/x86_64/jump_tables.h"
 
 namespace dj::arch {
@@ -14,6 +15,12 @@ namespace {
 struct Part {
   FunctionRange range;
   Function code;
+};
+
+// An indirect jump that may leave the function.
+struct Unsure {
+  size_t part, insn;
+  Way way;
 };
 
 enum class Target : uint8_t { Own, Tail, Foreign };
@@ -26,10 +33,14 @@ class ExitFinder {
   Exits find() {
     const FunctionRange* around = module_.function_at(own_.begin);
     if (around == nullptr) return incomplete("it is in no known function");
+    if (around->begin == own_.begin && is_fragment(impl_, *around))
+      return incomplete("a piece of another function");
     parts_.push_back({own_, impl_.decode(*around)});
-    for (size_t i = 0; i < parts_.size(); i++) walk(i);  // parts are added on the way
-    for (const auto& [part, index] : pointer_jumps_) pointer_jump(part, index);
-    for (const Part& part : parts_) refuse_shared(part.range);
+    for (size_t i = 0; i < parts_.size() && reason_.empty(); i++) {  // parts are added on the way
+      walk(i);
+      look_for_sharers(i);
+    }
+    for (const Unsure& jump : unsure_) leaves_if_outside(jump);
     if (!reason_.empty()) return incomplete(reason_);
     std::sort(exits_.begin(), exits_.end(),
               [](const Exit& a, const Exit& b) { return a.exit_address < b.exit_address; });
@@ -54,40 +65,43 @@ class ExitFinder {
     const Function& code = parts_[part_index].code;
     if (code.decoded_end() < range.end)
       give_up(fmt::format("undecodable at {:#x}", code.decoded_end()));
-    Flow* flow = nullptr;
-    std::unique_ptr<Flow> made;
+    std::unique_ptr<Flow> flow;
     size_t last = Function::kNone;
     for (size_t i = 0; i < code.insns.size() && reason_.empty(); i++) {
       const Insn& insn = code.insns[i];
       if (insn.address < range.begin || insn.address >= range.end) continue;
       if (insn.kind != Kind::Nop) last = i;
-      if (insn.branches() && insn.kind != Kind::Call) targets_.push_back(insn.target);
+      if (insn.branches() && insn.kind != Kind::Call) branch(code, i);
       if (insn.kind == Kind::Return) add_exit(code, i, false);
-      if (insn.kind == Kind::Jump) jump(code, i);
-      if ((insn.kind == Kind::CondJump || insn.kind == Kind::Loop) &&
-          classify(insn.target, true) != Target::Own)
-        give_up(fmt::format("conditional tail jump at {:#x}", insn.address));
-      if (insn.kind == Kind::Odd) give_up(fmt::format("far transfer at {:#x}", insn.address));
+      if (insn.kind == Kind::Odd && !in_transaction(insn))
+        give_up(fmt::format("far transfer at {:#x}", insn.address));
       if (insn.kind == Kind::JumpIndirect) {
-        if (flow == nullptr) {
-          made = std::make_unique<Flow>(module_, code);
-          flow = made.get();
-        }
+        if (flow == nullptr) flow = std::make_unique<Flow>(module_, code);
         indirect(*flow, part_index, i);
       }
     }
     if (last == Function::kNone || (!code.insns[last].leaves() && !code.insns[last].calls()))
       give_up(fmt::format("it runs on behind {:#x}", range.end));
+    adopt_landing_pads(range);
   }
 
-  void jump(const Function& code, size_t i) {
-    switch (classify(code.insns[i].target, false)) {
+  // xbegin goes to its target in this function, xabort to an xbegin's.
+  bool in_transaction(const Insn& insn) const {
+    return insn.is(0xc6) || (insn.is(0xc7) && own(insn.target));
+  }
+
+  void branch(const Function& code, size_t i) {
+    const Insn& insn = code.insns[i];
+    targets_.push_back(insn.target);
+    switch (classify(insn.target)) {
       case Target::Own:
         return;
       case Target::Tail:
-        return add_exit(code, i, true);
+        add_exit(code, i, true);
+        if (insn.kind != Kind::Jump) exits_.back().leaving.how = Leaving::IfTaken;
+        return;
       case Target::Foreign:
-        return give_up(fmt::format("jump at {:#x} into shared code", code.insns[i].address));
+        return give_up(fmt::format("jump at {:#x} into shared code", insn.address));
     }
   }
 
@@ -95,22 +109,35 @@ class ExitFinder {
     const Insn& insn = flow.function().insns[i];
     if (insn.rip_relative) return add_exit(flow.function(), i, true);  // an imported function
     const IndirectTargets to = indirect_targets(flow, module_, uint32_t(i));
-    if (to.way == Way::Unknown) give_up(fmt::format("indirect jump at {:#x}", insn.address));
-    if (to.way == Way::Pointer) pointer_jumps_.emplace_back(part, i);
+    bool stays = to.way == Way::Table;
     for (const uint64_t target : to.targets) {
       targets_.push_back(target);
-      if (classify(target, true) != Target::Own)
-        give_up(fmt::format("jump table of {:#x} leads out of the function", insn.address));
+      // A table without visible bounds is read too far: what is no part of ours is not meant, or
+      // the detour will see it.
+      stays = classify(target) == Target::Own && stays;
     }
+    if (!stays) unsure_.push_back({part, i, to.way});
   }
 
-  // A jump to an address from memory is a tail call unless such an address may lie in this function
-  // (computed goto).
-  void pointer_jump(size_t part, size_t i) {
-    const uint64_t at = parts_[part].code.insns[i].address;
-    for (const Part& p : parts_) {
-      const uint64_t after = p.range.begin, end = p.range.end;
-      bool inside = Module::first_between(module_.text().address_taken, after, end) != 0;
+  // A jump to an address from memory is a tail call, unless such an address may lie in this
+  // function (computed goto): then, and where nothing is known, the detour looks.
+  void leaves_if_outside(const Unsure& jump) {
+    const Function& code = parts_[jump.part].code;
+    const Insn& insn = code.insns[jump.insn];
+    add_exit(code, jump.insn, true);
+    if (jump.way == Way::Pointer && !address_kept()) return;
+    Leaving& leaving = exits_.back().leaving;
+    leaving.how = Leaving::IfOutside;
+    for (const Part& part : parts_) leaving.inside.push_back(part.range);
+    if (parts_.size() > kMaxInside || !can_read_target(module_.bytes(insn.address), insn))
+      give_up(fmt::format("indirect jump at {:#x}", insn.address));
+  }
+
+  // Does somebody keep an address inside this function?
+  bool address_kept() const {
+    for (const Part& part : parts_) {
+      const uint64_t after = part.range.begin, end = part.range.end;
+      if (Module::first_between(module_.text().address_taken, after, end) != 0) return true;
       for (const Part& holder : parts_) {
         for (const Insn& insn : holder.code.insns) {
           const bool lea =
@@ -118,19 +145,24 @@ class ExitFinder {
           const bool imm = !module_.text().position_independent && insn.imm_bytes == 4 &&
                            !insn.branches() && uint32_t(insn.imm) > after &&
                            uint32_t(insn.imm) < end;
-          inside = inside || lea || imm;
+          if (lea || imm) return true;
         }
       }
-      if (inside) return give_up(fmt::format("computed goto at {:#x}", at));
     }
-    add_exit(parts_[part].code, i, true);
+    return false;
   }
 
-  // Others must not come in behind the entry: they would leave by our exits.
-  void refuse_shared(const FunctionRange& range) {
-    for (const InwardJump& jump : module_.arrivals().into(range.begin + 1, range.end)) {
-      if (!own(jump.at) && impl_.confirmed({Reference::Branch, jump.at, jump.target}))
+  // Others must not come in behind the entry: they would leave by our exits. A fragment that does
+  // is ours.
+  void look_for_sharers(size_t part) {
+    const FunctionRange range = parts_[part].range;
+    const uint64_t from = part == 0 ? range.begin + 1 : range.begin;
+    for (const Reference& jump : Arrivals::into(module_.arrivals().jumps, from, range.end)) {
+      if (own(jump.at) || !impl_.confirmed(jump)) continue;
+      const FunctionRange* other = module_.function_at(jump.at);
+      if (other == nullptr || !is_fragment(impl_, *other))
         return give_up(fmt::format("shared with the jump at {:#x}", jump.at));
+      adopt(*other);
     }
     uint64_t inner = range.begin;
     while ((inner = Module::first_between(module_.function_begins(), inner, range.end)) != 0) {
@@ -139,32 +171,30 @@ class ExitFinder {
     }
   }
 
-  // Where a jump out of the known parts leads; a .cold part becomes one of them.
-  Target classify(uint64_t target, bool conditional) {
+  // Code that catches what calls of this part throw.
+  void adopt_landing_pads(const FunctionRange& range) {
+    const auto& pads = module_.text().far_pads;
+    for (auto it = std::lower_bound(pads.begin(), pads.end(), std::pair{range.begin, uint64_t(0)});
+         it != pads.end() && it->first == range.begin; ++it) {
+      if (classify(it->second) != Target::Own)
+        give_up(fmt::format("exceptions lead to {:#x}", it->second));
+    }
+  }
+
+  void adopt(const FunctionRange& fragment) {
+    parts_.push_back({fragment, impl_.decode(fragment)});
+  }
+
+  // Where a jump out of the known parts leads; a fragment becomes one of them.
+  Target classify(uint64_t target) {
     if (own(target)) return Target::Own;
     const FunctionRange* other = module_.function_at(target);
     if (other == nullptr) return is_plt_stub(target) ? Target::Tail : Target::Foreign;
-    const bool starts = module_.begins_function(target);
-    const auto& taken = module_.text().address_taken;
-    if (module_.arrivals().entered.has(other->begin) ||
-        std::binary_search(taken.begin(), taken.end(), other->begin))
-      return starts ? Target::Tail : Target::Foreign;
-    Function code = impl_.decode(*other);
-    if (starts && !conditional && !belongs(code)) return Target::Tail;
-    parts_.push_back({*other, std::move(code)});
-    return Target::Own;
-  }
-
-  // A part that is never called belongs to us when it jumps back here, or when nothing leaves it.
-  bool belongs(const Function& code) const {
-    bool leaves = !code.whole;
-    for (const Insn& insn : code.insns) {
-      const bool jumps = insn.branches() && insn.kind != Kind::Call;
-      if (jumps && insn.target > own_.begin && insn.target < own_.end) return true;
-      if (insn.kind == Kind::Return || insn.kind == Kind::JumpIndirect) leaves = true;
-      if (jumps && !code.inside(insn.target)) leaves = true;
+    if (is_fragment(impl_, *other)) {
+      adopt(*other);
+      return Target::Own;
     }
-    return !leaves;
+    return module_.begins_function(target) ? Target::Tail : Target::Foreign;
   }
 
   // [endbr64;] [bnd] jmp *slot(%rip)
@@ -203,8 +233,8 @@ class ExitFinder {
   FunctionRange own_;
   std::deque<Part> parts_;  // references stay valid while it grows
   std::vector<Exit> exits_;
-  std::vector<std::pair<size_t, size_t>> pointer_jumps_;  // (part, instruction)
-  std::vector<uint64_t> targets_;                         // of all jumps seen
+  std::vector<Unsure> unsure_;
+  std::vector<uint64_t> targets_;  // of all jumps seen
   bool sorted_ = false;
   std::string reason_;
 };

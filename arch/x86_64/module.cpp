@@ -43,6 +43,20 @@ bool Module::begins_function(uint64_t address) const {
   return std::binary_search(begins_.begin(), begins_.end(), address);
 }
 
+FunctionRange Module::gap_at(uint64_t address) const {
+  FunctionRange gap{address, address};
+  for (const TextRange& range : text_.text) {
+    const uint64_t end = range.address + range.bytes.size();
+    if (address >= range.address && address < end) gap = {range.address, end};
+  }
+  const auto next =
+      std::upper_bound(outermost_.begin(), outermost_.end(), address,
+                       [](uint64_t a, const FunctionRange& f) { return a < f.begin; });
+  if (next != outermost_.end()) gap.end = std::min(gap.end, next->begin);
+  if (next != outermost_.begin()) gap.begin = std::max(gap.begin, std::prev(next)->end);
+  return gap;
+}
+
 Function Module::decode(const FunctionRange& range, uint64_t until) const {
   Function function{range, {}, false};
   const auto text = bytes(range.begin);
@@ -93,7 +107,8 @@ uint32_t Module::padding(const Function& function, uint64_t address, uint32_t wa
 }
 
 const Arrivals& Module::arrivals() const {
-  std::call_once(*arrivals_asked_, [this] { arrivals_ = find_arrivals(text_, outermost_); });
+  std::call_once(*arrivals_asked_,
+                 [this] { arrivals_ = find_arrivals(text_, outermost_, begins_); });
   return *arrivals_;
 }
 

@@ -43,6 +43,8 @@ class Module {
   // All of them, sorted, none inside another.
   const std::vector<FunctionRange>& outermost() const { return outermost_; }
   bool begins_function(uint64_t address) const;
+  // The code of nobody around address: from the end of the function before to the next one's begin.
+  FunctionRange gap_at(uint64_t address) const;
   // Decodes from range.begin to its end, or to the first instruction that begins at `until` or
   // behind it.
   Function decode(const FunctionRange& range, uint64_t until = ~uint64_t(0)) const;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/x86_64/leaving.h"
 #include "arch/x86_64/text.h"
 
 namespace dj::arch {
@@ -77,6 +78,7 @@ struct Exit {
   Region region;              // begins at or before the exit instruction, in the same basic block
   uint64_t exit_address = 0;  // the ret or tail jump itself
   bool tail_jump = false;     // jmp out of the function: the callee will return for it
+  Leaving leaving;            // when it does
 };
 struct Exits {
   std::vector<Exit> exits;
@@ -105,6 +107,9 @@ class Checker {
   void check(std::vector<Region>& regions, Guards guards = Guards::None);
   // The same without check 7: as if each region were the only one.
   void check_alone(std::vector<Region>& regions, Guards guards);
+  // Whether the function at `begin` is none of its own but a piece of another one: a .cold part,
+  // never called. It has no exits.
+  bool is_fragment(uint64_t begin);
   // Exits of the function [begin, end). Their verdicts are provisional: what this function's own
   // code allows. check() must see the regions before anything is written.
   Exits exits(uint64_t begin, uint64_t end);

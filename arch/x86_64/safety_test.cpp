@@ -325,21 +325,74 @@ TEST(Exits, UnknownWaysOutAreSaid) {
     const char* source;
     const char* reason;
   } cases[] = {
-      {"func f; test %edi,%edi; je g; ret; done f; func g; ret; done g; func h; call g; ret; done "
-       "h",
-       "conditional"},
-      {"func f; imul $8,%rdi,%rcx; add %rsi,%rcx; jmp *%rcx; done f", "indirect jump"},
-      {"func f; jmp *table(,%rdi,8); 1: mov $1,%eax; ret; done f; .data; table: .quad 1b; .text",
-       "computed goto"},
       {"func f; nop; done f; func g; ret; done g", "runs on"},
       {"func f; jmp 1f; done f; func g; nop; 1: ret; done g; func h; call g; ret; done h",
        "shared"},
+      {"func f; lea 1f(%rip),%rax; jmp *%fs:(%rcx); 1: ret; done f", "indirect jump"},
+      {"func f; jmp 1f; done f; func cold; nop; 1: pop %rbx; ret; done cold; func h; call f; ret; "
+       "done h; func g; js 1b; ret; done g",
+       "shared with the jump"},
   };
   for (const auto& c : cases) {
     const test::Victim v = victim(c.source);
     const Exits exits = exits_of(v, "f");
     EXPECT_FALSE(exits.complete) << c.source;
     EXPECT_NE(exits.reason.find(c.reason), std::string::npos) << c.source << ": " << exits.reason;
+  }
+}
+
+// Exits that only the running program knows: the detour finds out.
+TEST(Exits, SomeLeaveOnlySometimes) {
+  const struct {
+    const char* source;
+    Leaving::How how;
+  } cases[] = {
+      {"func f; test %edi,%edi; je g; ret; done f; func g; ret; done g; func h; call g; ret; done "
+       "h",
+       Leaving::IfTaken},
+      {"func f; jrcxz g; ret; done f; func g; ret; done g; func h; call g; ret; done h",
+       Leaving::IfTaken},
+      {"func f; imul $8,%rdi,%rcx; add %rsi,%rcx; jmp *%rcx; done f", Leaving::IfOutside},
+      {"func f; jmp *table(,%rdi,8); 1: mov $1,%eax; ret; done f; .data; table: .quad 1b; .text",
+       Leaving::IfOutside},
+  };
+  for (const auto& c : cases) {
+    const test::Victim v = victim(c.source);
+    const Exits exits = exits_of(v, "f");
+    ASSERT_TRUE(exits.complete) << c.source << ": " << exits.reason;
+    const Exit& exit = exits.exits[0];
+    EXPECT_TRUE(exit.tail_jump) << c.source;
+    EXPECT_EQ(exit.leaving.how, c.how) << c.source;
+    if (c.how == Leaving::IfOutside) {
+      ASSERT_EQ(exit.leaving.inside.size(), 1u);
+      EXPECT_EQ(exit.leaving.inside[0].begin, v.symbols.at("f"));
+    }
+  }
+}
+
+// Fragments are told from functions that are only tail-called.
+TEST(Exits, FragmentsAreNoFunctions) {
+  const char* f =
+      "func f; test %edi,%edi; js other; 1: mov $1,%eax; ret; done f;"
+      "func h; call f; ret; done h; .balign 16,0xcc;";
+  const struct {
+    const char* other;
+    bool fragment;
+  } cases[] = {
+      {"func other; mov $2,%eax; jmp 1b; done other", true},         // back into the middle
+      {"func other; pop %rbx; mov $2,%eax; ret; done other", true},  // not its own stack
+      {"func other; push %rbx; pop %rbx; leave; ret; done other", true},
+      {"func other; ud2; done other", true},
+      {"func other; push %rbx; pop %rbx; ret; done other", false},
+      {"func other; push %rbp; mov %rsp,%rbp; leave; ret; done other", false},
+      {"func other; ud2; done other; func k; call other; ret; done k", false},
+  };
+  for (const auto& c : cases) {
+    const test::Victim v = victim(std::string(f) + c.other);
+    EXPECT_EQ(Checker(v.text).is_fragment(v.symbols.at("other")), c.fragment) << c.other;
+    EXPECT_FALSE(Checker(v.text).is_fragment(v.symbols.at("f"))) << c.other;
+    const Exits exits = exits_of(v, "f");
+    EXPECT_TRUE(exits.complete) << c.other << ": " << exits.reason;
   }
 }
 

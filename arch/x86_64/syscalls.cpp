@@ -59,20 +59,6 @@ std::vector<uint64_t> candidates(const ModuleText& text) {
   return found;
 }
 
-// The unnamed bytes around address, so that they can be decoded from somewhere.
-FunctionRange gap_around(const Module& module, uint64_t address) {
-  FunctionRange gap{module.low(), module.high()};
-  for (const TextRange& range : module.text().text) {
-    if (address - range.address < range.bytes.size())
-      gap = {range.address, range.address + range.bytes.size()};
-  }
-  for (const FunctionRange& f : module.text().functions) {
-    if (f.end <= address) gap.begin = std::max(gap.begin, f.end);
-    if (f.begin > address) gap.end = std::min(gap.end, f.begin);
-  }
-  return gap;
-}
-
 }  // namespace
 
 const std::vector<Checker::Syscall>& Checker::syscalls() {
@@ -85,7 +71,7 @@ const std::vector<Checker::Syscall>& Checker::syscalls() {
   for (const uint64_t at : candidates(module.text())) {
     if (!function.inside(at)) {
       const FunctionRange* range = module.function_at(at);
-      function = range != nullptr ? impl().decode(*range) : module.decode(gap_around(module, at));
+      function = range != nullptr ? impl().decode(*range) : module.decode(module.gap_at(at));
       targets = branch_targets(function);
     }
     const size_t index = function.find(at);

@@ -52,7 +52,7 @@ struct Victim {
   std::map<std::string, uint64_t> sizes;
 };
 
-// Functions are the STT_FUNC symbols. Names beginning pad_ are landing pads, rseq_X (a function
+// Functions are the STT_FUNC symbols; "cold" and "other" count as found without a name. Names beginning pad_ are landing pads, rseq_X (a function
 // symbol) is a critical section; every aligned word of .data that leads into text is an address
 // taken.
 inline Victim read_elf(const std::string& path) {
@@ -97,6 +97,8 @@ inline Victim read_elf(const std::string& path) {
         victim.text.landing_pads.push_back(symbol.st_value);
       } else if (function) {
         victim.text.functions.push_back(range);
+        const bool nameless = name == "cold" || name == "other";
+        if (!nameless) victim.text.named.push_back(symbol.st_value);
       }
     }
   }
@@ -109,6 +111,7 @@ inline Victim read_elf(const std::string& path) {
       if (word - range.address < range.bytes.size()) victim.text.address_taken.push_back(word);
     }
   }
+  std::sort(victim.text.named.begin(), victim.text.named.end());
   std::sort(victim.text.landing_pads.begin(), victim.text.landing_pads.end());
   std::sort(victim.text.address_taken.begin(), victim.text.address_taken.end());
   return victim;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dj::arch {
@@ -37,7 +38,10 @@ struct ModuleText {
   uint64_t image_begin = 0, image_end = 0;  // all that the file maps; no detour can lie there
   std::vector<TextRange> text;
   std::vector<FunctionRange> functions;  // sorted by begin
+  std::vector<uint64_t> named;           // functions that a symbol names, .cold parts apart; sorted
   std::vector<uint64_t> landing_pads;    // from .gcc_except_table, sorted
+  // (begin of a function, landing pad of its calls outside of it), sorted
+  std::vector<std::pair<uint64_t, uint64_t>> far_pads;
   std::vector<uint64_t> address_taken;   // code addresses in relocations, data words and
                                          // global symbols, sorted
   std::vector<FunctionRange>

@@ -94,6 +94,9 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
     if (s.binding != STB_LOCAL) {
       text.address_taken.push_back(s.address);  // known to others by its name
     }
+    if (s.name.find(".cold") == std::string::npos) {
+      text.named.push_back(s.address);
+    }
     if (s.size > 0) {
       ranges.push_back({s.address, s.address + s.size});
     } else {
@@ -237,10 +240,19 @@ Result<arch::ModuleText> read_text(const std::string& path) {
   const std::vector<FrameEntry> frames = read_frames(elf);
   add_functions(elf, frames, text);
   for (const FrameEntry& frame : frames) {
+    const size_t before = text.landing_pads.size();
     add_landing_pads(elf, frame, text.landing_pads);
+    for (size_t i = before; i < text.landing_pads.size(); i++) {
+      const uint64_t pad = text.landing_pads[i];
+      if (pad < frame.begin || pad >= frame.end) {
+        text.far_pads.emplace_back(frame.begin, pad);
+      }
+    }
   }
+  std::sort(text.far_pads.begin(), text.far_pads.end());
   add_rseq(elf, text);
   add_taken_addresses(elf, text);
+  sort_unique(text.named);
   sort_unique(text.landing_pads);
   sort_unique(text.address_taken);
   return text;

@@ -105,6 +105,9 @@ Result<std::string> coverage_table(const std::string& path, const ReadText& read
   std::set<uint64_t> exit_places;
   std::map<std::string, size_t> incomplete;
   for (uint64_t begin : census.entries) {
+    if (checker.is_fragment(begin)) {
+      continue;  // a .cold part, with a name or taken for a function
+    }
     arch::Exits exits = checker.exits(begin, ends_of.at(begin));
     if (!exits.complete) incomplete[without_addresses(exits.reason)]++;
     for (const arch::Exit& exit : exits.exits) {

@@ -27,7 +27,24 @@ arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerA
   return out;
 }
 
-// The site's request with the handlers of one form only.
+// Does this handler run only if the exit instruction leaves the function?
+bool sometimes(const PatchSite& site, const PatchCall& call) {
+  return call.at_exit && site.leaving.how != arch::Leaving::Always;
+}
+
+// The exit handlers that must wait for the exit instruction's decision go with the site's own
+// bytes.
+void add_exit_calls(const PatchSite& site, const std::vector<HandlerAbi>& abis, const Linked* code,
+                    arch::DetourRequest& request) {
+  request.leaving = site.leaving;
+  for (const PatchCall& call : site.calls) {
+    if (call.enabled && sometimes(site, call)) {
+      request.exit_calls.push_back(handler_call(call, abis, code));
+    }
+  }
+}
+
+// The site's request with the handlers of one form only, that run in any case.
 arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
                                 const std::vector<HandlerAbi>& abis, const Linked* code) {
   arch::DetourRequest request;
@@ -37,7 +54,7 @@ arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
   request.handlers_at = site.handlers_at;
   request.form = form;
   for (const PatchCall& call : site.calls) {
-    if (call.enabled && call.form == form) {
+    if (call.enabled && call.form == form && !sometimes(site, call)) {
       request.calls.push_back(handler_call(call, abis, code));
     }
   }
@@ -46,7 +63,9 @@ arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
 
 bool has_form(const PatchSite& site, arch::Form form) {
   return std::any_of(site.calls.begin(), site.calls.end(),
-                     [&](const PatchCall& c) { return c.enabled && c.form == form; });
+                     [&](const PatchCall& c) {
+                       return c.enabled && c.form == form && !sometimes(site, c);
+                     });
 }
 
 Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& request,
@@ -76,8 +95,11 @@ Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& req
 uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis) {
   uint64_t bytes = 0;
   for (arch::Form form : {arch::Form::Boundary, arch::Form::Middle}) {
-    if (site.hook ? form == arch::Form::Boundary : has_form(site, form)) {
-      bytes += arch::detour_bytes_max(request_for(site, form, abis, nullptr)) + kAlignSlack;
+    bool main = form == arch::Form::Boundary;
+    if (main || has_form(site, form)) {
+      arch::DetourRequest request = request_for(site, form, abis, nullptr);
+      add_exit_calls(site, abis, nullptr, request);
+      bytes += arch::detour_bytes_max(request) + kAlignSlack;
     }
   }
   return bytes;
@@ -123,6 +145,7 @@ Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site
   bool middle = has_form(site, arch::Form::Middle);
   arch::DetourRequest main =
       request_for(site, middle ? arch::Form::Middle : arch::Form::Boundary, abis, &code);
+  add_exit_calls(site, abis, &code, main);
   if (site.hook) {
     main.syscall_hook = code.symbols.at("dj_syscall_hook");
   }

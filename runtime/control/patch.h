@@ -21,6 +21,7 @@ struct PatchCall {
   HandlerId handler = 0;
   arch::Form form = arch::Form::Boundary;
   bool enabled = true;  // else the detour leaves it out
+  bool at_exit = false;  // runs when the function is left here
 };
 
 // JumpForm: how the jump of a site is written when it is not simply e9 rel32 to its detour. Its
@@ -42,6 +43,7 @@ struct PatchSite {
   std::vector<uint8_t> original;
   uint32_t displaced = 0;                   // bytes of `original` that go into the detour
   uint32_t handlers_at = 0;                 // see arch::DetourRequest
+  arch::Leaving leaving;                    // of its at_exit calls; runtime addresses
   bool jump = false;                        // 5-byte jump, else int3
   std::shared_ptr<JumpForm> form;           // of a jump that is not plain
   bool hook = false;                        // system call hook: calls the agent, no handlers

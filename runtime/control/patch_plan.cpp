@@ -21,6 +21,7 @@ struct Candidate {
   SiteId site = 0;
   bool hook = false;
   bool essential = false;  // hook: without it the set is useless
+  arch::Leaving leaving;   // of an exit, ELF addresses
 };
 
 // Does the handler want the function's result? Then it must not run before a tail call.
@@ -66,7 +67,7 @@ class Planner {
   void add_hook(const arch::Checker::Syscall& call, HookSet set) {
     // The bytes of a `syscall` in code of nobody, with a number nobody sets, are data.
     bool data = call.number == -1 && call.region.verdict == arch::Verdict::NotInFunction;
-    candidates_.push_back({call.region, 0, true, !data && is_essential(set, call.number)});
+    candidates_.push_back({call.region, 0, true, !data && is_essential(set, call.number), {}});
   }
   void add_sites(ModuleCodes& codes);
   // Checks all; true if an int3 is among the probes.
@@ -124,7 +125,7 @@ void Planner::add_exits(SiteId id) {
     return skip_site(id, "tail call: the result is not known where the function ends");
   }
   for (const arch::Exit& exit : exits.exits) {
-    candidates_.push_back({exit.region, id, false, false});
+    candidates_.push_back({exit.region, id, false, false, exit.leaving});
   }
 }
 
@@ -152,7 +153,7 @@ void Planner::add_sites(ModuleCodes& codes) {
     } else if (site.kind == SiteKind::Return) {
       add_exits(id);
     } else {
-      candidates_.push_back({arch::Region{.address = site.address}, id, false, false});
+      candidates_.push_back({arch::Region{.address = site.address}, id, false, false, {}});
     }
   }
 }
@@ -273,6 +274,10 @@ Result<PatchSite> Planner::make(const Candidate& c) const {
   }
   place.original.assign(bytes.begin(), bytes.end());
   place.address = address + module_.bias;
+  place.leaving = c.leaving;
+  for (arch::FunctionRange& range : place.leaving.inside) {
+    range = {range.begin + module_.bias, range.end + module_.bias};
+  }
   return place;
 }
 
@@ -281,12 +286,11 @@ void Planner::join(PatchSite& place, SiteId id) const {
   for (HandlerId h : plan_.sites[id].handlers) {
     arch::Form form =
         plan_.handlers[h].form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
-    place.calls.push_back({id, h, form});
+    place.calls.push_back({id, h, form, true, plan_.sites[id].kind == SiteKind::Return});
   }
   // A function of one instruction is entered before it returns: its entry values are needed then.
-  std::stable_partition(place.calls.begin(), place.calls.end(), [&](const PatchCall& call) {
-    return plan_.sites[call.site].kind != SiteKind::Return;
-  });
+  std::stable_partition(place.calls.begin(), place.calls.end(),
+                        [&](const PatchCall& call) { return !call.at_exit; });
 }
 
 void Planner::finish(const std::string& int3_refused) {
@@ -312,7 +316,11 @@ void Planner::finish(const std::string& int3_refused) {
     } else if (c.hook) {
       out_.hooks.push_back(place.take());
     } else {
-      join(places.try_emplace(place.value().address, place.value()).first->second, c.site);
+      PatchSite& known = places.try_emplace(place.value().address, place.value()).first->second;
+      if (known.leaving.how == arch::Leaving::Always) {
+        known.leaving = place.value().leaving;
+      }
+      join(known, c.site);
     }
   }
   for (auto& [address, place] : places) {

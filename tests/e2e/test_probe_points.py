@@ -104,7 +104,19 @@ def test_tail_calls(djtap):
     """A tail-called function returns for its caller too."""
     result = djtap("-e", 'probe func("front") { a++ } probe func("back") { b++ } probe func("back").return { c++ } '
                          'probe func("exits").return { d++ }', "-c", victim("tail"))
-    assert result.globals == {"a": 100, "b": 100, "c": 100, "d": 100}, result
+    backs = result.facts["back calls"]
+    assert result.globals == {"a": 100, "b": backs, "c": backs, "d": result.facts["exits calls"]}, result
+
+
+@pytest.mark.parametrize("mode", [[], ["--no-optimize"]], ids=["jump", "int3"])
+def test_exits_that_leave_only_sometimes(djtap, mode):
+    """A conditional tail call; and an indirect jump that is a computed goto or a tail call, as the program goes."""
+    bare = subprocess.run([victim("tail")], capture_output=True, text=True, check=True).stdout
+    result = djtap(*mode, "-e", 'probe func("maybe") { a++ } probe func("maybe").return { b++ } probe func("program") { c++ } '
+                   'probe func("program").return { d++ }', "-c", victim("tail"))
+    maybe, program = result.facts["maybe calls"], result.facts["program calls"]
+    assert result.globals == {"a": maybe, "b": maybe, "c": program, "d": program}, result
+    assert result.stdout.startswith(bare), result
 
 
 def test_return_of_a_tail_caller(djtap):

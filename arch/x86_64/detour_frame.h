@@ -1,0 +1,36 @@
+// The frame that a detour lays around its handlers (detour.h shows it), for the files that write
+// detours.
+#pragma once
+#include "arch/x86_64/detour.h"
+#include "arch/x86_64/encode.h"
+
+namespace dj::arch {
+
+constexpr int32_t kRedZone = 128;
+
+// Flags onto the stack, through rax: lahf gives SF ZF AF PF CF, seto OF.
+inline void save_flags(Code& code) {
+  code.push(kRax);
+  code.put({0x9f});              // lahf
+  code.put({0x0f, 0x90, 0xc0});  // seto %al
+  code.push(kRax);
+}
+
+inline void open_frame(Code& code, Form form) {
+  if (form == Form::Middle) code.move_sp(-kRedZone);
+  code.push(kR11);
+  if (form == Form::Middle) save_flags(code);
+}
+
+inline void close_frame(Code& code, Form form) {
+  if (form == Form::Middle) {
+    code.pop(kRax);
+    code.put({0x04, 0x7f});  // add $127,%al: overflows exactly when it was 1
+    code.put({0x9e});        // sahf
+    code.pop(kRax);
+  }
+  code.pop(kR11);
+  if (form == Form::Middle) code.move_sp(kRedZone);
+}
+
+}  // namespace dj::arch

@@ -1,0 +1,16 @@
+// Which known functions are none: compilers split a function's unlikely code off (.cold), and where
+// there are no symbols such a fragment looks like a function of its own.
+#pragma once
+#include <cstdint>
+
+#include "arch/x86_64/checker.h"
+
+namespace dj::arch {
+
+// Without a name, never called, and code that only makes sense with somebody else's: it jumps into
+// the middle of a function or is jumped to there by one, gives back stack that it did not take,
+// only catches exceptions or never returns. What is only jumped to, at its begin, and keeps the
+// stack balanced is a function: the goal of tail calls.
+bool is_fragment(Checker::Impl& impl, const FunctionRange& range);
+
+}  // namespace dj::arch
