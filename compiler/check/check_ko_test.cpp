@@ -51,7 +51,7 @@ const Wrong kNames[] = {
     {"DJ2030", "probe func(\"f\") if («$x») { n++ }", "cannot look at the program"},
     {"DJ2030", "global a probe func(\"f\") if («a++» > 1) { n++ }", "cannot change anything"},
     {"DJ2030", "global a probe func(\"f\") if (a && «pid()») { n++ }", "cannot call functions"},
-    {"DJ2301", "probe begin { x = \"b\" =~ \"a«*»*\" }", "nothing to repeat"},
+    {"DJ2301", "probe begin { x = \"b\" =~ \"a*«*»\" }", "nothing to repeat"},
     {"DJ2027", "probe func(\"f\") { a[1, 2]++; println(«a[*, 1]») }", "it has no value"},
     {"DJ2027", "probe func(\"f\") { «a[*, 2]»++ }", "it has no value"},
     {"DJ2009", "probe func(\"f\") { println(«$y$») }", "pretty printing", "->member"},
