@@ -11,6 +11,7 @@
 #include "runtime/shared/context.h"
 #include "runtime/shared/map.h"
 #include "runtime/shared/ring.h"
+#include "runtime/shared/stat.h"
 #include "runtime/shared/strings.h"
 #include "runtime/shared/trap.h"
 
@@ -69,7 +70,9 @@ abi::StatShape stat_shape(const Global& global) {
     shape.linear_start = linear.start;
     shape.linear_step = linear.step;
   }
-  uint64_t words = (shape.has_log ? abi::kLogBuckets : 0) + shape.linear_count;
+  shape.extras = (global.variance ? abi::kStatSquares : 0) | (global.percentiles ? abi::kStatFine : 0);
+  uint64_t words = (shape.has_log ? abi::kLogBuckets : 0) + shape.linear_count +
+                   (global.variance ? 2 : 0) + (global.percentiles ? abi::kFineBuckets : 0);
   shape.bytes = static_cast<uint32_t>(sizeof(abi::Stat) + 8 * words);
   return shape;
 }

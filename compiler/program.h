@@ -46,8 +46,10 @@ struct Global {
   bool ever_read = false;     // false: printed at exit
   bool ever_written = false;
   int64_t capacity = 0;       // 0: the default (MAXMAPENTRIES)
+  bool wrap = false;          // a full array gives up its oldest element for a new one
   std::variant<std::monostate, int64_t, std::string> init;
   bool hist_log = false;            // @hist_log is asked of it somewhere
+  bool variance = false, percentiles = false;  // the same of @variance and @p50 ...
   std::optional<Linear> hist_linear;  // @hist_linear is asked of it, with these bounds
 };
 
@@ -60,8 +62,15 @@ struct IntLit { int64_t value; };
 struct StrLit { std::string value; };
 struct LocalRef { LocalId local; };
 struct GlobalRef { GlobalId global; };
-struct ElementRef { GlobalId array; std::vector<ExprPtr> keys; };  // a[k..]
-struct Unary { ast::UnOp op; ExprPtr operand; };                   // Int
+// a[k..]. A null key is a '*': all elements whose other keys agree (in delete and StatRead only).
+struct ElementRef { GlobalId array; std::vector<ExprPtr> keys; };
+inline bool is_slice(const std::vector<ExprPtr>& keys) {
+  for (const ExprPtr& key : keys) {
+    if (!key) return true;
+  }
+  return false;
+}
+struct Unary { ast::UnOp op; ExprPtr operand; };  // Int
 struct Binary { ast::BinOp op; ExprPtr left, right; };  // Int x Int; Concat and comparisons also Str x Str
 struct Ternary { ExprPtr condition, then, otherwise; };
 // place = value, place op= value. place is LocalRef, GlobalRef or ElementRef. Concat for ".=".
@@ -69,9 +78,9 @@ struct Assign { std::optional<ast::BinOp> op; ExprPtr place, value; };
 struct Crement { bool prefix; int delta; ExprPtr place; };
 struct CallFunction { FunctionId function; std::vector<ExprPtr> args; };
 struct CallBuiltin { BuiltinId builtin; std::vector<ExprPtr> args; };
-struct InArray { GlobalId array; std::vector<ExprPtr> keys; };
+struct InArray { GlobalId array; std::vector<ExprPtr> keys; };  // keys as ElementRef's
 // @count(place) and friends; place is GlobalRef or ElementRef of a Stat.
-enum class StatOp : uint8_t { Count, Sum, Min, Max, Avg };
+enum class StatOp : uint8_t { Count, Sum, Min, Max, Avg, Variance, P50, P90, P95, P99, P999 };
 struct StatRead { StatOp op; ExprPtr place; };
 // $x->y[i]: args are the script expressions inside [..] that are not constants, in order.
 struct TargetRef { TargetId target; std::vector<ExprPtr> args; };
@@ -79,14 +88,18 @@ struct Defined { TargetId target; };  // @defined($x): a constant once sites are
 
 // printf, print, println (printed = true) and sprintf (printed = false, type Str).
 struct Print { bool printed; FormatId format; std::vector<ExprPtr> args; };
+// text =~ pattern; program: compiled by compiler/regex, as runtime/shared/regex.h describes it.
+struct Match { bool negated; ExprPtr text; std::string program; };
+struct Caught {};  // the text of the error that the innermost catch handles
 // print(@hist_log(s)) and println(...): kind of histogram of place.
 struct PrintHist { bool linear; ExprPtr place; };
+struct HistBucket { bool linear; ExprPtr place, index; };  // @hist_log(s)[i]: its count
 
 struct Expr {
   Type type = Type::Unknown;
   Span span;
   std::variant<IntLit, StrLit, LocalRef, GlobalRef, ElementRef, Unary, Binary, Ternary, Assign, Crement,
-               CallFunction, CallBuiltin, InArray, StatRead, TargetRef, Defined, Print, PrintHist>
+               CallFunction, CallBuiltin, InArray, StatRead, TargetRef, Defined, Print, PrintHist, HistBucket, Match, Caught>
       node;
 };
 
@@ -99,6 +112,7 @@ struct Loop { ExprPtr condition, step; StmtPtr body; };
 // Sort by: nothing, key number `sort_key`, the value (Int/Str arrays), or a StatOp of the value.
 struct Foreach {
   GlobalId array;
+  std::vector<ExprPtr> slice;  // as ElementRef's keys; empty: the whole array
   std::vector<LocalId> keys;
   std::optional<LocalId> value;
   enum class Sort : uint8_t { None, Key, Value, Stat } sort = Sort::None;
@@ -115,10 +129,13 @@ struct Return { ExprPtr value; };
 struct DeleteElement { ExprPtr element; };  // ElementRef
 struct DeleteGlobal { GlobalId global; };   // whole array, or a scalar back to 0, "" or empty
 
+// A script error in the body goes on in the handler, which begins with `message = Caught`.
+struct Try { StmtPtr body, handler; };
+
 struct Stmt {
   Span span;
   std::variant<Block, ExprStmt, StatAdd, If, Loop, Foreach, Break, Continue, Next, Return, DeleteElement,
-               DeleteGlobal>
+               DeleteGlobal, Try>
       node;
 };
 
@@ -168,6 +185,9 @@ struct Probe {
   std::vector<TargetExpr> targets;
   Frame frame;
   StmtPtr body;
+  // probe POINT if (condition): globals, literals and operators only; null: always armed. The body
+  // tests it too, so sites may stay armed while it is false.
+  ExprPtr condition;
   bool empty = false;  // the body does nothing
 };
 

@@ -43,6 +43,11 @@ void for_each_child(const Expr& expr, F& f) {
         } else if constexpr (std::is_same_v<Node, Crement> || std::is_same_v<Node, StatRead> ||
                              std::is_same_v<Node, PrintHist>) {
           visit_children(n.place, f);
+        } else if constexpr (std::is_same_v<Node, Match>) {
+          visit_children(n.text, f);
+        } else if constexpr (std::is_same_v<Node, HistBucket>) {
+          visit_children(n.place, f);
+          visit_children(n.index, f);
         } else if constexpr (std::is_same_v<Node, CallFunction> ||
                              std::is_same_v<Node, CallBuiltin> || std::is_same_v<Node, TargetRef> ||
                              std::is_same_v<Node, Print>) {
@@ -50,7 +55,7 @@ void for_each_child(const Expr& expr, F& f) {
         } else {
           static_assert(std::is_same_v<Node, IntLit> || std::is_same_v<Node, StrLit> ||
                         std::is_same_v<Node, LocalRef> || std::is_same_v<Node, GlobalRef> ||
-                        std::is_same_v<Node, Defined>);
+                        std::is_same_v<Node, Defined> || std::is_same_v<Node, Caught>);
         }
       },
       expr.node);
@@ -77,12 +82,16 @@ void for_each_child(const Stmt& stmt, F& f) {
           visit_children(n.step, f);
           visit_children(n.body, f);
         } else if constexpr (std::is_same_v<Node, Foreach>) {
+          visit_children(n.slice, f);
           visit_children(n.limit, f);
           visit_children(n.body, f);
         } else if constexpr (std::is_same_v<Node, Return>) {
           visit_children(n.value, f);
         } else if constexpr (std::is_same_v<Node, DeleteElement>) {
           visit_children(n.element, f);
+        } else if constexpr (std::is_same_v<Node, Try>) {
+          visit_children(n.body, f);
+          visit_children(n.handler, f);
         } else {
           static_assert(std::is_same_v<Node, Break> || std::is_same_v<Node, Continue> ||
                         std::is_same_v<Node, Next> || std::is_same_v<Node, DeleteGlobal>);

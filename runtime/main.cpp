@@ -280,6 +280,11 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout}, output);
   run_first_probes(session, compiled.plan, process.has_value());
   drain.run(false);
+  if (session.header().error_count > 0) {  // what begin was to prepare is not there: nothing is armed
+    drain.run(true);
+    output.flush();
+    return kExitRun;
+  }
   std::optional<ExitWatch> watch;
   if (process) {
     Result<ExitWatch> made = ExitWatch::create(process->pid, process->is_child);

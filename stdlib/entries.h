@@ -54,6 +54,9 @@ const dj::abi::Str* dj_str_replace(dj::abi::Context* ctx, const dj::abi::Str* te
 const dj::abi::Str* dj_text_str(dj::abi::Context* ctx, const dj::abi::Str* s);
 const dj::abi::Str* dj_text_strn(dj::abi::Context* ctx, const dj::abi::Str* s, int64_t length,
                                  int64_t quoted);
+const dj::abi::Str* dj_matched(dj::abi::Context* ctx, int64_t group);
+const dj::abi::Str* dj_matched_str(dj::abi::Context* ctx);
+int64_t dj_ngroups(dj::abi::Context* ctx);
 int64_t dj_swap16(int64_t value);
 int64_t dj_swap32(int64_t value);
 int64_t dj_swap64(int64_t value);

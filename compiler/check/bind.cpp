@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/check/overload.h"
+#include "compiler/walk_ast.h"
 
 namespace dj {
 namespace {
@@ -30,6 +33,10 @@ std::optional<Span> find_return(const ast::Stmt& s) {
                         [](const ast::While& w) { return find_return(*w.body); },
                         [](const ast::For& f) { return find_return(*f.body); },
                         [](const ast::Foreach& f) { return find_return(*f.body); },
+                        [](const ast::Try& t) {
+                          std::optional<Span> found = find_return(*t.body);
+                          return found ? found : find_return(*t.handler);
+                        },
                         [](const ast::Return& r) {
                           return r.value ? std::optional<Span>(r.value->span) : std::nullopt;
                         },
@@ -38,25 +45,35 @@ std::optional<Span> find_return(const ast::Stmt& s) {
                     s.node);
 }
 
-// Declares one function; false: not to be bound (a second one of its name).
-bool declare(const ast::FunctionDecl& decl, Program& program, Notes& notes, Diags& diags) {
+struct NextFinder {
+  bool found = false;
+  void operator()(const ast::Expr&) {}
+  void operator()(const ast::Stmt& s) {
+    found |= std::holds_alternative<ast::Next>(s.node);
+    ast::for_each_child(s, *this);
+  }
+};
+
+bool has_next(const ast::Stmt& body) {
+  NextFinder finder;
+  finder(body);
+  return finder.found;
+}
+
+void declare(const ast::FunctionDecl& decl, Program& program, Notes& notes, Diags& diags) {
   if (is_print_name(decl.name)) {
     Diag& diag =
         diags.error("DJ2003", decl.name_span,
                     fmt::format("`{}` is part of the language and cannot be redefined", decl.name));
     diag.help = "choose another name";
   }
-  auto known = notes.functions.find(decl.name);
-  if (known != notes.functions.end()) {
-    Diag& diag = diags.error("DJ2002", decl.name_span,
-                             fmt::format("the function `{}` is defined twice", decl.name));
-    diag.labels.push_back({program.functions[known->second].span, "first defined here"});
-    return false;
-  }
   Function function{.name = decl.name, .span = decl.name_span};
   function.param_count = static_cast<uint32_t>(decl.params.size());
   FunctionFacts facts;
   facts.value_returned = find_return(*decl.body);
+  facts.priority = decl.priority.value_or(0);
+  facts.is_private = decl.is_private;
+  facts.has_next = has_next(*decl.body);
   function.result = facts.value_returned ? Type::Unknown : Type::Void;
   if (!decl.type.empty()) {
     facts.result_declared = decl.name_span;
@@ -66,14 +83,46 @@ bool declare(const ast::FunctionDecl& decl, Program& program, Notes& notes, Diag
     facts.param_spans.push_back(param.span);
     facts.param_types.push_back(declared_type(param.type));
   }
-  notes.functions.emplace(decl.name, static_cast<FunctionId>(program.functions.size()));
+  notes.functions[decl.name].push_back(static_cast<FunctionId>(program.functions.size()));
   program.functions.push_back(std::move(function));
   notes.function_facts.push_back(std::move(facts));
-  return true;
 }
 
-void bind_function(const ast::FunctionDecl& decl, Function& function, Program& program,
-                   Notes& notes, Diags& diags) {
+// Functions of one name and one number of parameters are one function with several bodies: `next`
+// hands the call from each to the following one.
+void chain_overloads(Program& program, Notes& notes, Diags& diags) {
+  for (auto& [name, ids] : notes.functions) {
+    std::stable_sort(ids.begin(), ids.end(), [&](FunctionId a, FunctionId b) {
+      return notes.function_facts[a].priority < notes.function_facts[b].priority;
+    });
+    for (size_t i = 0; i < ids.size(); ++i) {
+      Function& first = program.functions[ids[i]];
+      auto later = std::find_if(ids.begin() + static_cast<ptrdiff_t>(i) + 1, ids.end(), [&](auto id) {
+        return program.functions[id].param_count == first.param_count;
+      });
+      if (later == ids.end()) continue;
+      FunctionFacts& facts = notes.function_facts[ids[i]];
+      facts.next = *later;
+      if (facts.has_next) continue;
+      Diag& diag = diags.warning(
+          "DJ2905", program.functions[*later].span,
+          fmt::format("this `{}` is never called: one of its name goes before it", name));
+      diag.labels.push_back({first.span, "this one has no `next`"});
+    }
+    // From the last to the first: one that passes the call on has the value of those behind it.
+    for (size_t i = ids.size(); i-- > 0;) {
+      const FunctionFacts& facts = notes.function_facts[ids[i]];
+      Function& function = program.functions[ids[i]];
+      if (function.result != Type::Void || !facts.next || !facts.has_next) continue;
+      function.result = program.functions[*facts.next].result == Type::Void ? Type::Void
+                                                                            : Type::Unknown;
+    }
+  }
+}
+
+void bind_function(const ast::FunctionDecl& decl, FunctionId id, Program& program, Notes& notes,
+                   Diags& diags) {
+  Function& function = program.functions[id];
   Binder binder(program, notes, diags, function.frame, nullptr, nullptr);
   for (size_t i = 0; i < decl.params.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -85,7 +134,7 @@ void bind_function(const ast::FunctionDecl& decl, Function& function, Program& p
     }
     binder.add_local(decl.params[i].name);
   }
-  function.body = binder.body(*decl.body);
+  function.body = binder.function_body(*decl.body, id);
 }
 
 bool does_nothing(const Stmt& s) {
@@ -95,6 +144,40 @@ bool does_nothing(const Stmt& s) {
     if (!does_nothing(*each)) return false;
   }
   return true;
+}
+
+// Points with one arming condition have one handler.
+std::vector<std::vector<ast::ProbePoint>> points_by_condition(const ast::Probe& source) {
+  std::vector<std::vector<ast::ProbePoint>> groups;
+  for (const ast::ProbePoint& point : source.points) {
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+      return group.front().condition == point.condition;
+    });
+    if (same == groups.end()) same = groups.emplace(groups.end());
+    same->push_back(point);
+  }
+  return groups;
+}
+
+void bind_probe(const ast::Probe& source, std::vector<ast::ProbePoint> points, Program& program,
+                Notes& notes, Diags& diags) {
+  std::shared_ptr<const ast::Expr> condition =
+      points.empty() ? nullptr : points.front().condition;
+  Probe probe{.span = source.span, .points = std::move(points)};
+  Binder binder(program, notes, diags, probe.frame, &probe, &source);
+  ExprPtr guard;
+  if (condition) {
+    probe.condition = binder.arming_condition(*condition);
+    if (!is_poisoned(*probe.condition)) guard = binder.arming_condition(*condition);
+  }
+  probe.body = binder.body(*source.body);
+  probe.empty = does_nothing(*probe.body);
+  if (guard) {  // what is armed too long does nothing all the same
+    Span span = probe.body->span;
+    If armed{std::move(guard), std::move(probe.body), nullptr};
+    probe.body = std::make_unique<Stmt>(Stmt{span, std::move(armed)});
+  }
+  program.probes.push_back(std::move(probe));
 }
 
 }  // namespace
@@ -123,19 +206,17 @@ LocalId Binder::local(const std::string& name) {
 ExprPtr Binder::poison(Span span) { return make(IntLit{0}, span); }
 
 void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diags) {
-  std::vector<const ast::FunctionDecl*> declared;
-  for (const ast::FunctionDecl& decl : script.functions) {
-    if (declare(decl, program, notes, diags)) declared.push_back(&decl);
-  }
-  for (size_t i = 0; i < declared.size(); ++i) {
-    bind_function(*declared[i], program.functions[i], program, notes, diags);
+  for (const ast::FunctionDecl& decl : script.functions) declare(decl, program, notes, diags);
+  chain_overloads(program, notes, diags);
+  for (FunctionId id = 0; id < script.functions.size(); ++id) {
+    bind_function(script.functions[id], id, program, notes, diags);
   }
   for (const ast::Probe& source : script.probes) {
-    Probe probe{.span = source.span, .points = source.points};
-    Binder binder(program, notes, diags, probe.frame, &probe, &source);
-    probe.body = binder.body(*source.body);
-    probe.empty = does_nothing(*probe.body);
-    program.probes.push_back(std::move(probe));
+    size_t errors = diags.error_count();
+    for (std::vector<ast::ProbePoint>& points : points_by_condition(source)) {
+      if (diags.error_count() != errors) break;  // each body's mistakes once
+      bind_probe(source, std::move(points), program, notes, diags);
+    }
   }
 }
 

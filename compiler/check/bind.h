@@ -38,6 +38,10 @@ class Binder {
 
   LocalId add_local(const std::string& name);
   StmtPtr body(const ast::Stmt& s) { return stmt(s); }
+  // After add_local() of its parameters.
+  StmtPtr function_body(const ast::Stmt& s, FunctionId id);
+  // probe POINT if (e): null when it is not one (reported).
+  ExprPtr arming_condition(const ast::Expr& e);
 
  private:
   // bind_stmt.cpp
@@ -47,19 +51,22 @@ class Binder {
   StmtPtr for_loop(const ast::For& f, Span span);
   StmtPtr foreach_loop(const ast::Foreach& f, Span span);
   LocalId loop_variable(const ast::LoopKey& key, std::vector<StmtPtr>& prologue);
+  std::vector<ExprPtr> loop_slice(const ast::Foreach& f);
   void foreach_sort(const ast::Foreach& f, Foreach& out);
   StmtPtr delete_stmt(const ast::Delete& d, Span span);
   StmtPtr jump(const ast::Stmt& s, std::string_view word);
   StmtPtr loop_body(const ast::Stmt& s);
+  StmtPtr try_stmt(const ast::Try& t, Span span);
+  StmtPtr next_stmt(Span span);
   StmtPtr return_stmt(const ast::Return& r, Span span);
   // A condition: warns when it is a plain assignment.
   ExprPtr condition(const ast::Expr& e);
 
   // bind_expr.cpp
   ExprPtr expr(const ast::Expr& e);
-  std::vector<ExprPtr> exprs(const std::vector<ast::ExprPtr>& list);
+  std::vector<ExprPtr> exprs(const std::vector<ast::ExprPtr>& list);  // a null one stays null
   ExprPtr name(const ast::Name& n, Span span);
-  ExprPtr element(const ast::Index& i, Span span);
+  ExprPtr element(const ast::Index& i, Span span, bool may_slice = false);
   ExprPtr binary(const ast::Binary& b, Span span);
   ExprPtr assign(const ast::Assign& a, Span span);
   ExprPtr crement(const ast::Crement& c, Span span);
@@ -75,15 +82,20 @@ class Binder {
 
   // bind_call.cpp
   ExprPtr call(const ast::Call& c, Span span);
-  ExprPtr call_function(FunctionId id, const ast::Call& c, Span span);
+  ExprPtr call_script(const std::vector<FunctionId>& overloads, const ast::Call& c, Span span);
   ExprPtr call_builtin(BuiltinId id, const ast::Call& c, Span span);
   ExprPtr undefined_function(const ast::Call& c, Span span);
   ExprPtr at(const ast::At& a, Span span);
-  ExprPtr stat_read(StatOp op, const ast::At& a, Span span);
   // The aggregate an @op or a histogram is asked of; null when it is none (reported).
   ExprPtr aggregate(const ast::At& a, const ast::Expr& e);
   ExprPtr defined(const ast::At& a, Span span);
   ExprPtr is_defined(const TargetView& wanted, Span wanted_span, Span span);
+  ExprPtr match(const ast::Match& m, Span span);
+
+  // bind_stat.cpp
+  ExprPtr stat_read(StatOp op, const ast::At& a, Span span);
+  ExprPtr hist_bucket(const ast::Member& m, Span span);
+  StmtPtr bucket_loop(const ast::Foreach& f, Span span);
 
   // bind_print.cpp
   ExprPtr print_call(const ast::Call& c, Span span);
@@ -129,6 +141,9 @@ class Binder {
   std::unordered_map<std::string, LocalId> locals_;
   std::unordered_set<std::string> defined_;  // $names that this probe asks @defined of
   int loops_ = 0;
+  // In a function: its `next`, and its arguments as they came.
+  std::optional<FunctionId> next_;
+  std::vector<LocalId> arguments_;
 };
 
 // register, uint_arg, pointer_arg ...: raw values of the probed place, without debug info.

@@ -31,7 +31,7 @@ std::optional<BuiltinId> find_builtin(std::string_view name) {
 
 ExprPtr Binder::call(const ast::Call& c, Span span) {
   auto script = notes_.functions.find(c.name);
-  if (script != notes_.functions.end()) return call_function(script->second, c, span);
+  if (script != notes_.functions.end()) return call_script(script->second, c, span);
   if (is_print_name(c.name)) return print_call(c, span);
   if (is_register_name(c.name)) return register_call(c, span);
   if (std::optional<BuiltinId> builtin = find_builtin(c.name)) {
@@ -40,17 +40,32 @@ ExprPtr Binder::call(const ast::Call& c, Span span) {
   return undefined_function(c, span);
 }
 
-ExprPtr Binder::call_function(FunctionId id, const ast::Call& c, Span span) {
-  const Function& function = program_.functions[id];
-  std::vector<ExprPtr> args = exprs(c.args);
-  if (args.size() != function.param_count) {
-    Diag& diag = diags_.error(
-        "DJ2007", span,
-        arity_message(c.name, function.param_count, function.param_count, args.size()));
-    diag.labels.push_back({function.span, "defined here"});
-    return poison(span);
+// The first of the overloads that takes so many arguments; `next` in it leads to the others.
+ExprPtr Binder::call_script(const std::vector<FunctionId>& overloads, const ast::Call& c,
+                            Span span) {
+  auto visible = [&](FunctionId id) {
+    return !notes_.function_facts[id].is_private ||
+           program_.functions[id].span.file == c.name_span.file;
+  };
+  auto fits = [&](FunctionId id) {
+    return visible(id) && program_.functions[id].param_count == c.args.size();
+  };
+  auto found = std::find_if(overloads.begin(), overloads.end(), fits);
+  if (found != overloads.end()) {
+    return make(CallFunction{*found, exprs(c.args)}, span, program_.functions[*found].result);
   }
-  return make(CallFunction{id, std::move(args)}, span, function.result);
+  if (std::none_of(overloads.begin(), overloads.end(), visible)) return undefined_function(c, span);
+  exprs(c.args);
+  size_t least = SIZE_MAX, most = 0;
+  for (FunctionId id : overloads) {
+    least = std::min<size_t>(least, program_.functions[id].param_count);
+    most = std::max<size_t>(most, program_.functions[id].param_count);
+  }
+  Diag& diag = diags_.error("DJ2007", span, arity_message(c.name, least, most, c.args.size()));
+  for (FunctionId id : overloads) {
+    diag.labels.push_back({program_.functions[id].span, "defined here"});
+  }
+  return poison(span);
 }
 
 ExprPtr Binder::call_builtin(BuiltinId id, const ast::Call& c, Span span) {
@@ -84,7 +99,8 @@ ExprPtr Binder::at(const ast::At& a, Span span) {
   if (a.op == "choose_defined") return choose_defined(a, span);
   if (std::optional<StatOp> op = stat_op(a.op)) return stat_read(*op, a, span);
   if (is_histogram(a.op)) {
-    Diag& diag = diags_.error("DJ2105", span, fmt::format("`@{}` can only be printed", a.op));
+    Diag& diag =
+        diags_.error("DJ2105", span, fmt::format("`@{}` can only be printed, or indexed", a.op));
     diag.help = fmt::format("write print(@{}(...)) as a statement of its own", a.op);
     return poison(span);
   }
@@ -108,8 +124,8 @@ ExprPtr Binder::aggregate(const ast::At& a, const ast::Expr& e) {
     return nullptr;
   }
   const std::string& spelled = plain != nullptr ? plain->name : index->name;
-  ExprPtr bound = place(e);
-  if (!bound) return nullptr;
+  ExprPtr bound = index != nullptr ? element(*index, e.span, stat_op(a.op).has_value()) : place(e);
+  if (!bound || is_poisoned(*bound)) return nullptr;
   if (std::holds_alternative<LocalRef>(bound->node)) {
     Diag& diag = diags_.error("DJ2104", e.span, fmt::format("`{}` is not an aggregate", spelled));
     std::vector<std::string> known;
@@ -132,16 +148,6 @@ ExprPtr Binder::aggregate(const ast::At& a, const ast::Expr& e) {
     return nullptr;
   }
   return bound;
-}
-
-ExprPtr Binder::stat_read(StatOp op, const ast::At& a, Span span) {
-  if (a.args.size() != 1) {
-    diags_.error("DJ2007", span, arity_message("@" + a.op, 1, 1, a.args.size()));
-    return poison(span);
-  }
-  ExprPtr where = aggregate(a, *a.args[0]);
-  if (!where) return poison(span);
-  return make(StatRead{op, std::move(where)}, span, Type::Int);
 }
 
 ExprPtr Binder::defined(const ast::At& a, Span span) {

@@ -40,18 +40,18 @@ ExprPtr Binder::expr(const ast::Expr& e) {
           [&](const ast::Assign& a) { return assign(a, e.span); },
           [&](const ast::Crement& c) { return crement(c, e.span); },
           [&](const ast::In& i) { return in_array(i, e.span); },
-          [&](const ast::Member&) {
+          [&](const ast::Member& m) {
             std::optional<TargetView> view = target_view(e);
-            return view ? target(*view, e.span) : poison(e.span);  // others are refused
+            return view ? target(*view, e.span) : hist_bucket(m, e.span);  // others are refused
           },
-          [&](const ast::Match&) { return poison(e.span); },  // refused
+          [&](const ast::Match& m) { return match(m, e.span); },
       },
       e.node);
 }
 
 std::vector<ExprPtr> Binder::exprs(const std::vector<ast::ExprPtr>& list) {
   std::vector<ExprPtr> bound;
-  for (const ast::ExprPtr& each : list) bound.push_back(expr(*each));
+  for (const ast::ExprPtr& each : list) bound.push_back(each ? expr(*each) : nullptr);
   return bound;
 }
 
@@ -121,14 +121,28 @@ std::optional<GlobalId> Binder::array(const std::string& name, Span span, size_t
   return std::nullopt;
 }
 
-ExprPtr Binder::element(const ast::Index& i, Span span) {
+ExprPtr Binder::element(const ast::Index& i, Span span, bool may_slice) {
   std::vector<ExprPtr> keys = exprs(i.keys);
   std::optional<GlobalId> found = array(i.name, i.name_span, keys.size());
   if (!found) return poison(span);
+  if (is_slice(keys) && !may_slice) {
+    Diag& diag = diags_.error("DJ2029", span, "a slice is several elements: it has no value");
+    diag.help = fmt::format(
+        "slices stand in foreach, behind `in`, in delete and in @count and its kin; "
+        "{} takes one key for each place",
+        i.name);
+    return poison(span);
+  }
   return make(ElementRef{*found, std::move(keys)}, span);
 }
 
 ExprPtr Binder::in_array(const ast::In& i, Span span) {
+  if (i.histogram) {
+    exprs(i.keys);
+    diags_.error("DJ2009", i.array_span, "`in` a histogram is not built yet").help =
+        "compare the bucket's count: @hist_log(x)[bucket] > 0";
+    return poison(span);
+  }
   std::vector<ExprPtr> keys = exprs(i.keys);
   std::optional<GlobalId> found = array(i.array, i.array_span, keys.size());
   if (!found) return poison(span);

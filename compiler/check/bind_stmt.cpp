@@ -31,17 +31,10 @@ StmtPtr Binder::stmt(const ast::Stmt& s) {
           [&](const ast::Foreach& f) { return foreach_loop(f, s.span); },
           [&](const ast::Break&) { return jump(s, "break"); },
           [&](const ast::Continue&) { return jump(s, "continue"); },
-          [&](const ast::Next&) {
-            if (probe_ == nullptr) {
-              Diag& diag =
-                  diags_.error("DJ2006", s.span, "`next` leaves a probe, but this is a function");
-              diag.help = "use `return`";
-            }
-            return make_stmt(Next{}, s.span);
-          },
+          [&](const ast::Next&) { return next_stmt(s.span); },
           [&](const ast::Return& r) { return return_stmt(r, s.span); },
           [&](const ast::Delete& d) { return delete_stmt(d, s.span); },
-          [&](const ast::Try&) { return make_stmt(Block{}, s.span); },  // refused
+          [&](const ast::Try& t) { return try_stmt(t, s.span); },
       },
       s.node);
 }
@@ -104,6 +97,22 @@ StmtPtr Binder::return_stmt(const ast::Return& r, Span span) {
   return make_stmt(Return{std::move(value)}, span);
 }
 
+StmtPtr Binder::try_stmt(const ast::Try& t, Span span) {
+  StmtPtr body = stmt(*t.body);
+  Block handler;
+  if (!t.error.empty()) {
+    Span place = t.error_span;
+    auto known = notes_.globals.find(t.error);
+    bool global = known != notes_.globals.end() && !locals_.contains(t.error);
+    ExprPtr variable = global ? make(GlobalRef{known->second}, place)
+                              : make(LocalRef{local(t.error)}, place);
+    ExprPtr set = make(Assign{std::nullopt, std::move(variable), make(Caught{}, place)}, place);
+    handler.body.push_back(make_stmt(ExprStmt{std::move(set)}, place));
+  }
+  handler.body.push_back(stmt(*t.handler));
+  return make_stmt(Try{std::move(body), make_stmt(std::move(handler), t.handler->span)}, span);
+}
+
 StmtPtr Binder::for_loop(const ast::For& f, Span span) {
   Block block;
   if (f.init) block.body.push_back(make_stmt(ExprStmt{expr(*f.init)}, f.init->span));
@@ -164,7 +173,7 @@ void Binder::foreach_sort(const ast::Foreach& f, Foreach& out) {
   if (aggregate && out.sort == Foreach::Sort::Value) out.sort = Foreach::Sort::Stat;
   if (f.array_op.empty()) return;
   std::optional<StatOp> op = stat_op(f.array_op);
-  if (!op) {
+  if (!op || *op > StatOp::Avg) {
     Diag& diag =
         diags_.error("DJ2008", f.array_span, fmt::format("cannot sort by `@{}`", f.array_op));
     diag.help = "an array of aggregates is sorted by @count, @sum, @min, @max or @avg";
@@ -186,7 +195,13 @@ void Binder::foreach_sort(const ast::Foreach& f, Foreach& out) {
   out.sort_stat = *op;
 }
 
+std::vector<ExprPtr> Binder::loop_slice(const ast::Foreach& f) {
+  std::vector<ExprPtr> slice = exprs(f.slice);
+  return array(f.array, f.array_span, slice.size()) ? std::move(slice) : std::vector<ExprPtr>();
+}
+
 StmtPtr Binder::foreach_loop(const ast::Foreach& f, Span span) {
+  if (f.histogram) return bucket_loop(f, span);
   std::optional<GlobalId> found = array(f.array, f.array_span, f.keys.size());
   std::vector<StmtPtr> prologue;
   Foreach loop;
@@ -202,6 +217,7 @@ StmtPtr Binder::foreach_loop(const ast::Foreach& f, Span span) {
       found = std::nullopt;
     }
   }
+  if (found && !f.slice.empty()) loop.slice = loop_slice(f);
   if (f.limit) loop.limit = expr(*f.limit);
   loop.body = loop_body(*f.body);
   if (!found) return std::move(loop.body);
@@ -224,7 +240,7 @@ StmtPtr Binder::delete_stmt(const ast::Delete& d, Span span) {
       return make_stmt(DeleteGlobal{known->second}, span);
     }
   } else if (const ast::Index* index = std::get_if<ast::Index>(&d.what->node)) {
-    ExprPtr found = element(*index, d.what->span);
+    ExprPtr found = element(*index, d.what->span, true);
     if (!std::holds_alternative<ElementRef>(found->node)) {
       return make_stmt(ExprStmt{std::move(found)}, span);
     }

@@ -86,7 +86,7 @@ struct BodyPrinter {
 
   std::string list(const std::vector<ExprPtr>& exprs) const {
     std::string text;
-    for (const ExprPtr& each : exprs) text += (text.empty() ? "" : ", ") + expr(*each);
+    for (const ExprPtr& each : exprs) text += (text.empty() ? "" : ", ") + (each ? expr(*each) : "*");
     return text;
   }
   std::string global(GlobalId id) const { return "@" + program.globals[id].name; }
@@ -150,6 +150,15 @@ struct BodyPrinter {
             [&](const PrintHist& h) {
               return fmt::format("{}({})", h.linear ? "hist_linear" : "hist_log", expr(*h.place));
             },
+            [&](const HistBucket& h) {
+              return fmt::format("{}({})[{}]", h.linear ? "hist_linear" : "hist_log",
+                                 expr(*h.place), expr(*h.index));
+            },
+            [&](const Match& m) {
+              return fmt::format("({} {} regex of {} bytes)", expr(*m.text), m.negated ? "!~" : "=~",
+                                 m.program.size());
+            },
+            [](const Caught&) { return std::string("caught"); },
         },
         e.node);
   }
@@ -170,6 +179,7 @@ struct BodyPrinter {
     text += "[";
     for (size_t i = 0; i < f.keys.size(); ++i) text += (i == 0 ? "" : ", ") + local(f.keys[i]);
     text += "] in " + global(f.array);
+    if (!f.slice.empty()) text += "[" + list(f.slice) + "]";
     switch (f.sort) {
       case Foreach::Sort::None:
         break;
@@ -217,6 +227,12 @@ struct BodyPrinter {
                    [&](const Return& r) { line(r.value ? "return " + expr(*r.value) : "return"); },
                    [&](const DeleteElement& d) { line("delete " + expr(*d.element)); },
                    [&](const DeleteGlobal& d) { line("delete " + global(d.global)); },
+                   [&](const Try& t) {
+                     line("try");
+                     nested(*t.body);
+                     line("catch");
+                     nested(*t.handler);
+                   },
                },
                s.node);
   }
@@ -240,6 +256,9 @@ std::string dump_global(const Global& global) {
     out += " = " + quoted(*text);
   }
   if (global.capacity != 0) out += fmt::format(" capacity {}", global.capacity);
+  if (global.wrap) out += " wrap";
+  if (global.variance) out += " variance";
+  if (global.percentiles) out += " percentiles";
   if (global.hist_log) out += " hist_log";
   if (global.hist_linear) {
     const Linear& l = *global.hist_linear;

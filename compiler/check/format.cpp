@@ -29,10 +29,7 @@ struct Splitter {
 
   // Where bytes [begin, end) of the value stand in the literal.
   Span span_of(size_t begin, size_t end) const {
-    if (spelled_bytes(format) + 2 != literal.end - literal.begin) return literal;
-    size_t base = literal.begin + 1;
-    return {literal.file, static_cast<uint32_t>(base + spelled_bytes(format.substr(0, begin))),
-            static_cast<uint32_t>(base + spelled_bytes(format.substr(0, end)))};
+    return inside_literal(format, literal, begin, end);
   }
 
   char peek() const { return at < format.size() ? format[at] : '\0'; }
@@ -116,6 +113,13 @@ struct Splitter {
 };
 
 }  // namespace
+
+Span inside_literal(std::string_view text, Span literal, size_t begin, size_t end) {
+  if (spelled_bytes(text) + 2 != literal.end - literal.begin) return literal;
+  size_t base = literal.begin + 1;
+  return {literal.file, static_cast<uint32_t>(base + spelled_bytes(text.substr(0, begin))),
+          static_cast<uint32_t>(base + spelled_bytes(text.substr(0, end)))};
+}
 
 SplitFormat split_format(std::string_view format, Span literal, Diags& diags) {
   Splitter splitter{format, literal, diags};

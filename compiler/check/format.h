@@ -24,6 +24,10 @@ struct SplitFormat {
   bool ok = true;                       // false: reported
 };
 
+// Where bytes [begin, end) of a string stand in its literal; the whole literal where that cannot be
+// known (see split_format).
+Span inside_literal(std::string_view text, Span literal, size_t begin, size_t end);
+
 // `literal`: where the string stands, quotes included. One with numeric escapes or glued from
 // several tokens is pointed at as a whole.
 SplitFormat split_format(std::string_view format, Span literal, Diags& diags);

@@ -58,9 +58,11 @@ void read_init(const ast::GlobalDecl& decl, Global& global) {
 
 void check_declaration(const ast::GlobalDecl& decl, Global& global, GlobalFacts& facts,
                        Diags& diags) {
-  if (decl.wrap) {
-    diags.error("DJ2009", decl.span,
-                fmt::format("wrapping arrays (`{}%`) are not built yet", decl.name));
+  global.wrap = decl.wrap;
+  if (decl.wrap && !facts.indexed) {
+    diags.error("DJ2024", decl.span, fmt::format("`{}%` wraps but is not used as an array", decl.name));
+    facts.reported = true;
+    return;
   }
   if (decl.init && (facts.indexed || facts.aggregate)) {
     bool array = facts.indexed.has_value();

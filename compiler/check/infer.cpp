@@ -50,6 +50,8 @@ void Infer::run() {
   }
   for (ProbeId p = 0; p < program_.probes.size(); ++p) {
     frame_ = &probe_frames_[p];
+    if (ExprPtr& condition = program_.probes[p].condition)
+      want(*condition, Type::Int, "an arming condition");
     stmt(*program_.probes[p].body);
   }
   finish();

@@ -86,6 +86,16 @@ TypeVar Infer::visit(Expr& e) {
                                print(p);
                                return table_.known(e.type, e.span);
                              },
+                             [&](HistBucket& h) {
+                               aggregate_place(*h.place);
+                               want(*h.index, Type::Int, "a bucket's number");
+                               return number(e);
+                             },
+                             [&](Match& m) {
+                               want(*m.text, Type::Str, m.negated ? "`!~`" : "`=~`");
+                               return number(e);
+                             },
+                             [&](Caught&) { return string(e); },
                              [&](PrintHist& h) {
                                aggregate_place(*h.place);
                                return table_.open();
@@ -131,6 +141,7 @@ TypeVar Infer::aggregate_misuse(GlobalId global, Span span) {
 
 void Infer::keys(GlobalId array, std::vector<ExprPtr>& given) {
   for (size_t i = 0; i < given.size(); ++i) {
+    if (!given[i]) continue;  // '*'
     TypeVar v = value(*given[i]);
     flow({global_keys_[array][i], key_words(array, i)}, *given[i], v);
   }

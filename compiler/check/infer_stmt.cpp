@@ -42,6 +42,10 @@ void Infer::stmt(Stmt& s) {
                    remember(*d.element, global_values_[element.array]);
                  },
                  [](DeleteGlobal&) {},
+                 [&](Try& t) {
+                   stmt(*t.body);
+                   stmt(*t.handler);
+                 },
              },
              s.node);
 }
@@ -59,6 +63,7 @@ void Infer::foreach_loop(Foreach& loop) {
         {frame_->locals[*loop.value], fmt::format("`{}`", frame_->frame->locals[*loop.value].name)},
         {global_values_[loop.array], fmt::format("an element of `{}`", array.name)}, spans.back());
   }
+  keys(loop.array, loop.slice);
   if (loop.limit) want(*loop.limit, Type::Int, "a limit");
   stmt(*loop.body);
 }

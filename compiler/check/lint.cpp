@@ -16,6 +16,9 @@ struct LocalUses {
   const NameUse* first_read = nullptr;
   const NameUse* first_write = nullptr;
   bool bound = false;  // a foreach variable: nobody has to read it
+  // `if (n++ == 0)`: changed and looked at in one breath, never set, not in a loop.
+  const NameUse* restarts = nullptr;
+  bool set = false;
 };
 
 bool is_builtin(const std::string& name) {
@@ -70,6 +73,12 @@ void lint_local(const ast::Script& script, const std::string& name, uint32_t uni
         diags.warning("DJ2902", local.first_read->span, fmt::format("`{}` is never set", name));
     diag.help = never_set_help(name, unit, uses, program);
   }
+  if (local.restarts != nullptr && !local.set) {
+    Diag& diag = diags.warning(
+        "DJ2906", local.restarts->span,
+        fmt::format("`{}` is a local variable: it starts at 0 in every hit", name));
+    diag.help = fmt::format("to go on from hit to hit declare: global {}", name);
+  }
   // What an alias offers need not be used; a tapset (a file behind the script) offers much.
   bool offered = local.first_write != nullptr && is_offered(local.first_write->span, script);
   if (local.first_write != nullptr && local.first_read == nullptr && !local.bound && !offered) {
@@ -92,6 +101,9 @@ void lint(const ast::Script& script, const Uses& uses, const Program& program, D
       if (is_read(use.use) && local.first_read == nullptr) local.first_read = &use;
       if (is_write(use.use) && local.first_write == nullptr) local.first_write = &use;
       local.bound |= use.use == Use::Bind;
+      local.set |= use.use != Use::UpdateRead && is_write(use.use);
+      if (use.use == Use::UpdateRead && !uses.units[use.unit].is_function) local.restarts = &use;
+      local.set |= use.looped;
     }
     for (uint32_t u = 0; u < by_unit.size(); ++u) {
       lint_local(script, name, u, by_unit[u], uses, program, diags);

@@ -22,6 +22,10 @@ struct FunctionFacts {
   std::optional<Span> result_declared, value_returned;
   std::vector<Span> param_spans;
   std::vector<Type> param_types;  // declared; Unknown: not
+  int64_t priority = 0;
+  bool is_private = false;           // callable in its own file only
+  bool has_next = false;             // it may pass the call on
+  std::optional<FunctionId> next;    // the overload that `next` calls
 };
 
 // One Print: its format text waits for the types of its arguments, or (printf) the other way round.
@@ -40,7 +44,7 @@ inline bool is_poisoned(const Expr& e) {
 
 struct Notes {
   std::unordered_map<std::string, GlobalId> globals;
-  std::unordered_map<std::string, FunctionId> functions;
+  std::unordered_map<std::string, std::vector<FunctionId>> functions;  // by name, in order of priority
   std::vector<GlobalFacts> global_facts;                             // by GlobalId
   std::vector<FunctionFacts> function_facts;                         // by FunctionId
   std::vector<PrintNote> prints;                                     // by FormatId

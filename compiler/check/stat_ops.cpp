@@ -7,11 +7,11 @@
 namespace dj {
 namespace {
 
-constexpr std::array<std::string_view, 5> kStatOps = {"count", "sum", "min", "max", "avg"};
+constexpr std::array<std::string_view, 11> kStatOps = {
+    "count", "sum", "min", "max", "avg", "variance", "p50", "p90", "p95", "p99", "p999"};
 constexpr std::array<std::string_view, 2> kHistograms = {"hist_log", "hist_linear"};
-constexpr std::array<std::string_view, 11> kUnbuilt = {
-    "entry",     "exit",      "perf",     "const", "kderef", "uderef",
-    "kregister", "uregister", "variance", "task",  "module"};
+constexpr std::array<std::string_view, 10> kUnbuilt = {
+    "entry", "exit", "perf", "const", "kderef", "uderef", "kregister", "uregister", "task", "module"};
 
 }  // namespace
 

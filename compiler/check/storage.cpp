@@ -11,7 +11,7 @@ namespace {
 
 // By unit: whether its code can run in the traced program.
 std::vector<bool> runs_in_target(const ast::Script& script, const Uses& uses) {
-  std::unordered_map<std::string, uint32_t> functions;
+  std::unordered_multimap<std::string, uint32_t> functions;  // overloads have one name
   for (uint32_t f = 0; f < script.functions.size(); ++f) {
     functions.emplace(script.functions[f].name, f);
   }
@@ -26,8 +26,8 @@ std::vector<bool> runs_in_target(const ast::Script& script, const Uses& uses) {
     if (reached[unit]) continue;
     reached[unit] = true;
     for (const std::string& name : uses.units[unit].calls) {
-      auto callee = functions.find(name);
-      if (callee != functions.end()) waiting.push_back(callee->second);
+      auto [first, last] = functions.equal_range(name);
+      for (auto callee = first; callee != last; ++callee) waiting.push_back(callee->second);
     }
   }
   return reached;

@@ -15,15 +15,19 @@ struct Scanner {
   Uses& uses;
   uint32_t unit = 0;
   std::set<std::string> params;
+  uint32_t loops = 0;  // around the current place
 
   void note(const std::string& name, Span span, Use use, size_t keys, bool additive = false) {
     if (!params.contains(name)) {
-      uses.names[name].push_back({unit, use, static_cast<uint32_t>(keys), additive, span});
+      uses.names[name].push_back({unit, use, static_cast<uint32_t>(keys), additive,
+                                  loops > 0, span});
     }
   }
 
   void exprs(const std::vector<ast::ExprPtr>& list) {
-    for (const ast::ExprPtr& each : list) expr(*each);
+    for (const ast::ExprPtr& each : list) {
+      if (each) expr(*each);
+    }
   }
 
   // A name or an element that is written; anything else is read (and refused when it is bound).
@@ -101,17 +105,24 @@ struct Scanner {
                        if (access.index) expr(*access.index);
                      }
                    },
-                   [](const ast::Match&) {},
+                   [&](const ast::Match& m) { expr(*m.text); },
                },
                e.node);
   }
 
   void foreach_loop(const ast::Foreach& f) {
-    note(f.array, f.array_span, Use::Read, f.keys.size());
+    if (f.histogram) {
+      expr(*f.histogram);
+    } else {
+      note(f.array, f.array_span, Use::Read, f.keys.size());
+    }
     for (const ast::LoopKey& key : f.keys) note(key.name, key.span, Use::Bind, 0);
     if (f.value) note(f.value->name, f.value->span, Use::Bind, 0);
+    exprs(f.slice);
     if (f.limit) expr(*f.limit);
+    ++loops;
     stmt(*f.body);
+    --loops;
   }
 
   void stmt(const ast::Stmt& s) {
@@ -127,14 +138,18 @@ struct Scanner {
                      if (i.otherwise) stmt(*i.otherwise);
                    },
                    [&](const ast::While& w) {
+                     ++loops;
                      expr(*w.condition);
                      stmt(*w.body);
+                     --loops;
                    },
                    [&](const ast::For& f) {
                      if (f.init) expr(*f.init, true);
+                     ++loops;
                      if (f.condition) expr(*f.condition);
                      if (f.step) expr(*f.step, true);
                      stmt(*f.body);
+                     --loops;
                    },
                    [&](const ast::Foreach& f) { foreach_loop(f); },
                    [](const ast::Break&) {},
@@ -144,7 +159,11 @@ struct Scanner {
                      if (r.value) expr(*r.value);
                    },
                    [&](const ast::Delete& d) { place(*d.what, Use::Delete); },
-                   [](const ast::Try&) {},
+                   [&](const ast::Try& t) {
+                     stmt(*t.body);
+                     if (!t.error.empty()) note(t.error, t.error_span, Use::Bind, 0);
+                     stmt(*t.handler);
+                   },
                },
                s.node);
   }
@@ -180,6 +199,9 @@ Uses find_uses(const ast::Script& script) {
   for (const ast::Probe& probe : script.probes) {
     scanner.unit = static_cast<uint32_t>(uses.units.size());
     uses.units.push_back({false, is_host(probe), {}});
+    for (const ast::ProbePoint& point : probe.points) {
+      if (point.condition) scanner.expr(*point.condition);
+    }
     scanner.stmt(*probe.body);
   }
   for (auto& [name, list] : uses.names) {

@@ -27,6 +27,7 @@ struct NameUse {
   Use use = Use::Read;
   uint32_t keys = 0;      // 0: without an index
   bool additive = false;  // Update by ++ -- += -=
+  bool looped = false;    // inside of a loop
   Span span;
 };
 

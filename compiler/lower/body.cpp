@@ -39,7 +39,7 @@ void Body::jump(llvm::BasicBlock* to) {
 
 void Body::leave_if(llvm::Value* condition) {
   llvm::BasicBlock* stay = block("go");
-  b_.CreateCondBr(condition, exit_, stay,
+  b_.CreateCondBr(condition, error_exit(), stay,
                   llvm::MDBuilder(unit_.context).createUnlikelyBranchWeights());
   b_.SetInsertPoint(stay);
 }
@@ -65,7 +65,7 @@ void Body::fail_if(llvm::Value* condition, Span span, uint32_t kind, llvm::Value
   llvm::Value* context = context_ ? context_ : llvm::ConstantPointerNull::get(b_.getPtrTy());
   b_.CreateCall(unit_.entry("dj_raise"),
                 {context, site_, unit_.number32(unit_.span_index(span)), unit_.number32(kind), a});
-  b_.CreateBr(exit_);
+  b_.CreateBr(error_exit());
   b_.SetInsertPoint(good);
 }
 

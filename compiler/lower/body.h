@@ -44,12 +44,14 @@ class Body {
   // As location(), but where a read fails *bad (32 bits) becomes 1 instead of an error.
   llvm::Value* lenient(const LocExpr& where, const std::vector<llvm::Value*>& args,
                        llvm::Value* bad, Span span);
-  // Leaves the body when condition (i1) is true, raising a script error.
+  // Raises a script error when condition (i1) is true: the body goes on in the catch, or ends.
   void fail_if(llvm::Value* condition, Span span, uint32_t kind, llvm::Value* a);
-  // Leaves the body when condition (i1) is true.
+  // The same where the error was raised already.
   void leave_if(llvm::Value* condition);
   void leave_if_raised();
   llvm::Value* context_field(size_t offset);  // address of a field of abi::Context
+  // Where a script error goes on.
+  llvm::BasicBlock* error_exit() { return catches_.empty() ? exit_ : catches_.back(); }
   // Ends the current block with a jump to the exit; what follows is unreachable.
   void jump(llvm::BasicBlock* to);
   // First error met (a form that is not built yet); the rest of the code is then worthless.
@@ -80,6 +82,9 @@ class Body {
   Value visit(const Expr& expr, const Defined& node);
   Value visit(const Expr& expr, const Print& node);
   Value visit(const Expr& expr, const PrintHist& node);
+  Value visit(const Expr& expr, const HistBucket& node);
+  Value visit(const Expr& expr, const Match& node);
+  Value visit(const Expr& expr, const Caught& node);
 
   // operators.cpp
   llvm::Value* arithmetic(ast::BinOp op, llvm::Value* left, llvm::Value* right, Span span);
@@ -103,7 +108,9 @@ class Body {
   Value crement_local(const Crement& node, LocalId local);
   llvm::Value* load_scalar(const GlobalSlot& slot);
   void store_scalar(const GlobalSlot& slot, llvm::Value* word);
-  llvm::Value* keys(const std::vector<ExprPtr>& keys);
+  llvm::Value* keys(const std::vector<ExprPtr>& keys);  // the word of a '*' is 0
+  // Bit i: key i is given. Of a slice some are not.
+  llvm::Value* given_keys(const std::vector<ExprPtr>& keys);
   llvm::Constant* map(GlobalId array) { return unit_.address(unit_.layout.globals[array].address); }
 
   // statements.cpp
@@ -119,6 +126,9 @@ class Body {
   void visit(const Stmt& stmt, const Return& node);
   void visit(const Stmt& stmt, const DeleteElement& node);
   void visit(const Stmt& stmt, const DeleteGlobal& node);
+  void visit(const Stmt& stmt, const Try& node);
+  // Before a jump out of all but the outer `kept` try blocks of this body.
+  void leave_tries(size_t kept);
   void back_edge(llvm::BasicBlock* to);
   void foreach_bind(const Foreach& node, llvm::Value* keys, llvm::Value* value);
 
@@ -128,6 +138,13 @@ class Body {
 
   // target_text.cpp
   Value target_text(const TargetText& text, const std::vector<llvm::Value*>& args, Span span);
+
+  // stats.cpp
+  struct StatRows {
+    llvm::Value *rows, *stride, *shape;
+  };
+  StatRows stat_rows(const Expr& place);  // rows is null where an element is absent
+  llvm::Value* stat_value(const StatRead& node, llvm::Value* empty);
 
   // calls.cpp
   Value call_builtin(const Builtin& row, const CallBuiltin& node);
@@ -163,8 +180,10 @@ class Body {
   std::vector<llvm::AllocaInst*> locals_;
   struct LoopBlocks {
     llvm::BasicBlock *next, *done;
+    size_t tries;  // open where the loop begins
   };
   std::vector<LoopBlocks> loops_;
+  std::vector<llvm::BasicBlock*> catches_;  // of the try blocks that are open, innermost last
   std::string failure_;
 };
 

@@ -13,6 +13,17 @@ Value Body::visit(const Expr&, const CallFunction& node) {
   return {result};
 }
 
+Value Body::visit(const Expr& expr, const Match& node) {
+  CHECK(context_);
+  llvm::Value* text = as_pointer(number(*node.text));
+  b_.CreateStore(unit_.number32(unit_.span_index(expr.span)),
+                 context_field(offsetof(abi::Context, span)));
+  llvm::Value* found =
+      b_.CreateCall(unit_.entry("dj_match"), {context_, text, unit_.text(node.program)});
+  leave_if_raised();
+  return {node.negated ? b_.CreateXor(found, unit_.number(1)) : found};
+}
+
 // signature: "str(int,int?)": result, then parameters; an absent optional int is 0.
 Value Body::visit(const Expr& expr, const CallBuiltin& node) {
   const Builtin& row = builtins()[node.builtin];

@@ -94,26 +94,11 @@ Value Body::logical(const Binary& node) {
 
 Value Body::visit(const Expr&, const InArray& node) {
   llvm::Value* where = keys(node.keys);
-  return {b_.CreateCall(unit_.entry("dj_map_has"), {map(node.array), where})};
-}
-
-Value Body::visit(const Expr& expr, const StatRead& node) {
-  llvm::AllocaInst* empty = slot(unit_.half, "empty");
-  b_.CreateStore(unit_.number32(0), empty);
-  llvm::Value* op = unit_.number32(static_cast<uint32_t>(node.op));
-  llvm::Value* value = nullptr;
-  if (const auto* element = std::get_if<ElementRef>(&node.place->node)) {
-    llvm::Value* where = keys(element->keys);
-    value = b_.CreateCall(unit_.entry("dj_map_stat_read"), {map(element->array), where, op, empty});
-  } else {
-    const GlobalSlot& slot = unit_.layout.globals[std::get<GlobalRef>(node.place->node).global];
-    value = b_.CreateCall(unit_.entry("dj_stat_read"),
-                          {unit_.address(slot.address), unit_.number32(slot.stride), op, empty});
+  if (is_slice(node.keys)) {
+    return {b_.CreateCall(unit_.entry("dj_slice_has"),
+                          {map(node.array), where, given_keys(node.keys)})};
   }
-  if (node.op == StatOp::Count || node.op == StatOp::Sum) return {value};  // 0 when empty
-  llvm::Value* is_empty = b_.CreateICmpNE(b_.CreateLoad(unit_.half, empty), unit_.number32(0));
-  fail_if(is_empty, expr.span, abi::kErrEmptyStat, unit_.number(0));
-  return {value};
+  return {b_.CreateCall(unit_.entry("dj_map_has"), {map(node.array), where})};
 }
 
 Value Body::visit(const Expr& expr, const TargetRef& node) {

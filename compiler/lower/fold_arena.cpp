@@ -28,7 +28,7 @@ FixedBytes fixed_bytes(const Program& program, const Layout& layout) {
     abi::Map map = {};
     int64_t capacity = global.capacity > 0 ? global.capacity : layout.limits.max_map_entries;
     abi::map_init(&map, static_cast<uint32_t>(capacity), static_cast<uint32_t>(global.keys.size()),
-                  global.value == Type::Stat ? &slot.shape : nullptr);
+                  global.value == Type::Stat ? &slot.shape : nullptr, global.wrap);
     fixed[slot.address].assign(reinterpret_cast<const char*>(&map), offsetof(abi::Map, free_nodes));
   }
   return fixed;

@@ -44,7 +44,8 @@ struct Collector {
     for_each_child(expr, *this);
   }
   void operator()(const Stmt& stmt) {
-    if (std::holds_alternative<Loop>(stmt.node) || std::holds_alternative<Foreach>(stmt.node)) {
+    if (std::holds_alternative<Loop>(stmt.node) || std::holds_alternative<Foreach>(stmt.node) ||
+        std::holds_alternative<Try>(stmt.node)) {
       needs.context = true;
     }
     for_each_child(stmt, *this);
@@ -76,6 +77,8 @@ struct Collector {
   }
   void add(const Print& node) { (node.printed ? needs.site : needs.context) = true; }
   void add(const PrintHist&) { needs.site = true; }
+  void add(const Match&) { needs.context = true; }
+  void add(const HistBucket&) { needs.site = true; }
   void add(const TargetRef& node) { add_target(handler.targets[node.target], needs); }
 };
 

@@ -31,10 +31,20 @@ llvm::AtomicRMWInst::BinOp locked_form(BinOp op) {
 llvm::Value* Body::keys(const std::vector<ExprPtr>& keys) {
   std::vector<llvm::Value*> words;
   for (const ExprPtr& key : keys) {
+    if (!key) {
+      words.push_back(unit_.number(0));
+      continue;
+    }
     Value value = expression(*key);
     words.push_back(key->type == Type::Str ? intern(value).word : value.word);
   }
   return argument_array(words);
+}
+
+llvm::Value* Body::given_keys(const std::vector<ExprPtr>& keys) {
+  uint32_t given = 0;
+  for (size_t i = 0; i < keys.size(); ++i) given |= (keys[i] ? 1u : 0u) << i;
+  return unit_.number32(given);
 }
 
 // Acquire and release cost nothing on x86 and keep a handler's stores in the script's order.

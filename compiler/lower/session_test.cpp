@@ -125,7 +125,7 @@ void TestSession::format_arena() {
     if (global.storage == Storage::Array) {
       int64_t capacity = global.capacity > 0 ? global.capacity : layout.limits.max_map_entries;
       abi::map_init(reinterpret_cast<abi::Map*>(place.address), static_cast<uint32_t>(capacity),
-                    static_cast<uint32_t>(global.keys.size()), shape);
+                    static_cast<uint32_t>(global.keys.size()), shape, global.wrap);
     }
   }
   format_tables();

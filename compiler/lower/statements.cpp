@@ -58,7 +58,7 @@ void Body::visit(const Stmt&, const Loop& node) {
     b_.CreateBr(body);
   }
   b_.SetInsertPoint(body);
-  loops_.push_back({next, done});
+  loops_.push_back({next, done, catches_.size()});
   if (node.body) statement(*node.body);
   loops_.pop_back();
   b_.CreateBr(next);
@@ -77,13 +77,18 @@ void Body::visit(const Stmt&, const Foreach& node) {
   bool by_text = (node.sort == Foreach::Sort::Key && sorted.keys[node.sort_key] == Type::Str) ||
                  (node.sort == Foreach::Sort::Value && sorted.value == Type::Str);
   uint32_t sort = static_cast<uint32_t>(node.sort) | (by_text ? uint32_t{abi::kSortText} : 0);
-  llvm::Value* limit = node.limit ? number(*node.limit) : unit_.number(-1);
+  llvm::Value* slice = keys(node.slice);
+  llvm::Value* limit = unit_.number(-1);
+  if (node.limit) {  // none at all when it is negative
+    llvm::Value* asked = number(*node.limit);
+    limit = b_.CreateSelect(b_.CreateICmpSLT(asked, unit_.number(0)), unit_.number(0), asked);
+  }
   llvm::Value* iterators = context_field(offsetof(abi::Context, iterators));
   llvm::Value* iterators_before = b_.CreateLoad(unit_.half, iterators);
   llvm::Value* iterator =
       b_.CreateCall(unit_.entry("dj_foreach_begin"),
                     {context_, map(node.array), unit_.number32(sort), unit_.number32(argument),
-                     unit_.number32(node.descending), limit});
+                     unit_.number32(node.descending), limit, slice, given_keys(node.slice)});
   leave_if(b_.CreateIsNull(iterator));
   size_t key_count = unit_.program.globals[node.array].keys.size();
   llvm::AllocaInst* keys = slot(unit_.word, "keys", static_cast<uint32_t>(key_count));
@@ -96,7 +101,7 @@ void Body::visit(const Stmt&, const Foreach& node) {
   b_.CreateCondBr(b_.CreateICmpNE(more, unit_.number32(0)), body, done);
   b_.SetInsertPoint(body);
   foreach_bind(node, keys, value);
-  loops_.push_back({next, done});
+  loops_.push_back({next, done, catches_.size()});
   if (node.body) statement(*node.body);
   loops_.pop_back();
   b_.CreateBr(next);
@@ -117,22 +122,38 @@ void Body::foreach_bind(const Foreach& node, llvm::Value* keys, llvm::Value* val
   b_.CreateStore(array.value == Type::Str ? or_empty(word).word : word, locals_[*node.value]);
 }
 
-void Body::visit(const Stmt&, const Break&) { jump(loops_.back().done); }
+void Body::visit(const Stmt&, const Break&) {
+  leave_tries(loops_.back().tries);
+  jump(loops_.back().done);
+}
 
-void Body::visit(const Stmt&, const Continue&) { jump(loops_.back().next); }
+void Body::visit(const Stmt&, const Continue&) {
+  leave_tries(loops_.back().tries);
+  jump(loops_.back().next);
+}
 
-void Body::visit(const Stmt&, const Next&) { jump(exit_); }
+void Body::visit(const Stmt&, const Next&) {
+  leave_tries(0);
+  jump(exit_);
+}
 
 void Body::visit(const Stmt&, const Return& node) {
   if (node.value) {
     llvm::Value* word = number(*node.value);
     if (result_) b_.CreateStore(word, result_);
   }
+  leave_tries(0);
   jump(exit_);
 }
 
 void Body::visit(const Stmt&, const DeleteElement& node) {
   const auto& element = std::get<ElementRef>(node.element->node);
+  if (is_slice(element.keys)) {
+    llvm::Value* where = keys(element.keys);
+    b_.CreateCall(unit_.entry("dj_slice_delete"),
+                  {map(element.array), where, given_keys(element.keys)});
+    return;
+  }
   b_.CreateCall(unit_.entry("dj_map_delete"), {map(element.array), keys(element.keys)});
 }
 

@@ -54,11 +54,16 @@ class Walker {
                      walk(s.body);
                    },
                    [&](const Foreach& s) {
+                     walk(s.slice);
                      walk(s.limit);
                      walk(s.body);
                    },
                    [&](const Return& s) { walk(s.value); },
                    [&](const DeleteElement& s) { walk(s.element); },
+                   [&](const Try& s) {
+                     walk(s.body);
+                     walk(s.handler);
+                   },
                    [](const auto&) {},  // Break, Continue, Next, DeleteGlobal hold no expressions
                },
                stmt->node);
@@ -106,6 +111,11 @@ class Walker {
               mark(e.target);
             },
             [&](const Print& e) { walk(e.args); }, [&](const PrintHist& e) { walk(e.place); },
+            [&](const Match& e) { walk(e.text); },
+            [&](const HistBucket& e) {
+              walk(e.place);
+              walk(e.index);
+            },
             [](const auto&) {},  // literals, names and @defined read no target
         },
         expr->node);

@@ -37,6 +37,8 @@ abi::Context* dj_enter(uint32_t site) {
   ctx->actions_left = ctx->action_limit = static_cast<int32_t>(header->max_action);
   ctx->nesting_left = static_cast<int32_t>(header->max_nesting);
   ctx->scratch_used = 0;
+  ctx->tries = 0;
+  ctx->match_groups = 0;
   ctx->scratch_bytes =
       header->context_bytes - static_cast<uint32_t>(offsetof(abi::Context, scratch));
   ctx->iterators = ctx->scratch_bytes;
@@ -58,7 +60,9 @@ uint32_t dj_action(abi::Context* ctx) {
 }
 
 uint32_t dj_nest(abi::Context* ctx) {
+  if (!dj_action(ctx)) return 0;
   if (__builtin_expect(--ctx->nesting_left >= 0, 1)) return 1;
+  ++ctx->nesting_left;  // the call that does not happen
   if (ctx->raised == 0) {
     agent::count_skip(abi::kSkipNestedCalls);
     dj_raise(ctx, ctx->site, abi::kNoSpan, abi::kErrNesting, arena()->max_nesting);

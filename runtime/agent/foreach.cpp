@@ -1,6 +1,6 @@
 // foreach: a snapshot of an array's elements in scratch memory, sorted; what is gone when its turn
 // comes is passed over.
-#include "runtime/agent/map_find.h"
+#include "runtime/agent/map_walk.h"
 #include "runtime/agent/scratch.h"
 #include "runtime/shared/stat.h"
 
@@ -59,19 +59,8 @@ void sort_elements(Element* elements, uint32_t count, bool descending) {
   }
 }
 
-// Whether node `index` is an element now; fills keys, state.
-bool read_node(abi::Map* map, uint32_t index, uint64_t* keys, uint64_t* state) {
-  abi::MapNode* node = abi::map_node(map, index);
-  if (!agent::is_alive(abi::load(&node->pair.second))) return false;
-  for (uint32_t i = 0; i < map->key_count; ++i) keys[i] = node->keys[i];
-  // A node that is being filled is alive before it is part of the array.
-  agent::Found found = agent::map_find(map, keys, agent::hash_keys(keys, map->key_count));
-  if (found.node != node) return false;
-  *state = found.state;
-  return true;
-}
-
-void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint32_t room) {
+void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint32_t room,
+                   agent::Slice slice) {
   uint32_t sort = sort_flags & ~abi::kSortText, text = (sort_flags & abi::kSortText) != 0;
   auto empty = reinterpret_cast<int64_t>(agent::empty_string());
   abi::Map* map = made->map;
@@ -79,7 +68,7 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
   uint64_t keys[abi::kMaxKeys];
   for (uint32_t i = 0; i < used && made->count < room; ++i) {
     Element element = {};
-    if (!read_node(map, i, keys, &element.state)) continue;
+    if (!agent::read_node(map, i, keys, &element.state) || !slice.holds(keys)) continue;
     element.node = i;
     if (sort == abi::kSortKey && sort_arg < map->key_count) {
       element.sort = static_cast<int64_t>(keys[sort_arg]);
@@ -98,7 +87,7 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
 }  // namespace
 
 void* dj_foreach_begin(abi::Context* ctx, abi::Map* map, uint32_t sort, uint32_t sort_arg,
-                       uint32_t descending, int64_t limit) {
+                       uint32_t descending, int64_t limit, const uint64_t* keys, uint32_t given) {
   uint32_t room = abi::map_used(map);
   uint64_t bytes = sizeof(Iterator) + uint64_t{room} * sizeof(Element);
   uint64_t strings =
@@ -111,7 +100,7 @@ void* dj_foreach_begin(abi::Context* ctx, abi::Map* map, uint32_t sort, uint32_t
   ctx->iterators = (outer - static_cast<uint32_t>(bytes)) & ~7u;
   auto* made = reinterpret_cast<Iterator*>(ctx->scratch + ctx->iterators);
   *made = {ctx, map, outer, 0, 0, 0, {}};
-  take_snapshot(made, sort, sort_arg, room);
+  take_snapshot(made, sort, sort_arg, room, {keys, given});
   if (sort != abi::kSortNone) sort_elements(made->elements, made->count, descending != 0);
   if (limit >= 0 && limit < made->count) made->count = static_cast<uint32_t>(limit);
   return made;

@@ -1,6 +1,6 @@
 // Arrays, what handlers call: inserting, deleting, and the nodes' way between chain and free list.
-#include "runtime/agent/map_find.h"
 #include "runtime/agent/map_op.h"
+#include "runtime/agent/map_walk.h"
 #include "runtime/agent/stat_add.h"
 
 using namespace dj;
@@ -52,6 +52,16 @@ bool end_element(abi::MapNode* node, uint64_t state) {
   return false;
 }
 
+// A wrapping array is full. Nodes are taken in their order, so the one after the last that was given
+// up holds the oldest element; one that took a deleted element's node goes when that would have.
+void give_up_oldest(abi::Map* map) {
+  auto index = static_cast<uint32_t>(abi::add(&map->oldest, 1) % map->capacity);
+  uint64_t keys[abi::kMaxKeys], state;
+  if (!agent::read_node(map, index, keys, &state)) return;
+  if (!end_element(abi::map_node(map, index), state)) return;
+  agent::map_find(map, keys, agent::hash_keys(keys, map->key_count));  // unlinks it
+}
+
 }  // namespace
 
 DJ_RARE void dj_map_release(abi::Map* map, abi::MapNode* node) {
@@ -83,6 +93,10 @@ DJ_RARE uint64_t dj_map_unlink(abi::Map* map, uint64_t* prev, uint64_t link, abi
 
 DJ_RARE bool dj_map_insert(abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value) {
   uint32_t index = take_node(map);
+  for (uint32_t tries = 0; index == 0 && map->wrap && tries < map->capacity; ++tries) {
+    give_up_oldest(map);
+    index = take_node(map);
+  }
   if (index == 0) {
     agent::count_skip(abi::kSkipMapFull);
     return true;

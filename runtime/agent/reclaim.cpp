@@ -2,7 +2,10 @@
 // back, and raising.
 #include "runtime/agent/event_record.h"
 #include "runtime/agent/frame.h"
+#include "runtime/agent/scratch.h"
 #include "runtime/agent/thread.h"
+#include "runtime/shared/error_text.h"
+#include "runtime/shared/format.h"
 #include "stdlib/entries.h"
 
 using namespace dj;
@@ -41,16 +44,40 @@ void send_error(uint32_t site, uint32_t span, uint32_t kind, int64_t a, const ab
   record.commit();
 }
 
+// Whether a try block is open, which then finds the error in the context.
+bool keep_error(abi::Context* ctx, uint32_t kind, int64_t a, const abi::Str* text) {
+  if (ctx->tries == 0) return false;
+  ctx->error = kind;
+  ctx->error_value = a;
+  ctx->error_text = reinterpret_cast<uint64_t>(text);
+  return true;
+}
+
 }  // namespace
 
 void dj_raise(abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, int64_t a) {
-  if (ctx != nullptr) ctx->raised = 1;
+  if (ctx != nullptr) {
+    ctx->raised = 1;
+    if (keep_error(ctx, kind, a, nullptr)) return;
+  }
   abi::add(&arena()->error_count, 1);
   send_error(site, span, kind, a, nullptr);
 }
 
 void dj_user_error(abi::Context* ctx, const abi::Str* text) {
   ctx->raised = 1;
+  if (keep_error(ctx, abi::kErrUser, 0, text)) return;
   abi::add(&arena()->error_count, 1);
   send_error(ctx->site, ctx->span, abi::kErrUser, 0, text);
+}
+
+const abi::Str* dj_caught(abi::Context* ctx) {
+  if (ctx->error == abi::kErrUser) return reinterpret_cast<const abi::Str*>(ctx->error_text);
+  const char* format = abi::error_format(ctx->error);
+  abi::FormatArg value = {static_cast<uint64_t>(ctx->error_value)};
+  char text[abi::kMaxErrorText];
+  uint32_t length = 0;
+  while (format[length] != 0) ++length;
+  uint64_t bytes = abi::format_text(text, sizeof text, format, length, &value, 1);
+  return agent::make_string(ctx, text, bytes < sizeof text ? bytes : sizeof text);
 }

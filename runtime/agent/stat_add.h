@@ -33,6 +33,18 @@ inline void stat_add(abi::Stat* stat, const abi::StatShape& shape, int64_t sampl
     int64_t* words = abi::stat_linear(stat, shape);
     __atomic_fetch_add(words + abi::linear_bucket(shape, sample), 1, __ATOMIC_RELAXED);
   }
+  if (shape.extras & abi::kStatSquares) {
+    uint64_t size = sample < 0 ? 0 - static_cast<uint64_t>(sample) : static_cast<uint64_t>(sample);
+    unsigned __int128 square = static_cast<unsigned __int128>(size) * size;
+    uint64_t* words = abi::stat_squares(stat, shape);
+    auto low = static_cast<uint64_t>(square);
+    uint64_t before = __atomic_fetch_add(&words[0], low, __ATOMIC_RELAXED);
+    uint64_t high = static_cast<uint64_t>(square >> 64) + (before + low < low);
+    if (high != 0) __atomic_fetch_add(&words[1], high, __ATOMIC_RELAXED);
+  }
+  if (shape.extras & abi::kStatFine) {
+    __atomic_fetch_add(abi::stat_fine(stat, shape) + abi::fine_bucket(sample), 1, __ATOMIC_RELAXED);
+  }
 }
 
 }  // namespace dj::agent

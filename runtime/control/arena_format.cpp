@@ -140,7 +140,8 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
     int64_t capacity = global.capacity != 0 ? global.capacity : layout.limits.max_map_entries;
     abi::map_init(at<abi::Map>(slot.address), static_cast<uint32_t>(capacity),
                   static_cast<uint32_t>(global.keys.size()),
-                  global.value == Type::Stat ? at<abi::StatShape>(slot.shape_address) : nullptr);
+                  global.value == Type::Stat ? at<abi::StatShape>(slot.shape_address) : nullptr,
+                  global.wrap);
   } else if (global.storage == Storage::Scalar) {
     uint64_t& word = *at<uint64_t>(slot.address);
     word = global.value == Type::Str ? texts("") : 0;

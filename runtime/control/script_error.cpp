@@ -3,34 +3,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "runtime/shared/error_text.h"
+#include "runtime/shared/format.h"
+
 namespace dj {
 namespace {
 
 constexpr uint64_t kShownEach = 5;
 
+// How to raise the limit that was exceeded.
+std::string remedy(uint32_t error, bool host) {
+  if (error == abi::kErrMaxAction)
+    return fmt::format(" (raise it by -D {}=N)", host ? "MAXACTION_HOST" : "MAXACTION");
+  return error == abi::kErrNesting ? " (raise it by -D MAXNESTING=N)" : "";
+}
+
 std::string what(const abi::ErrorPayload& payload, std::string_view text, bool host) {
-  uint64_t a = static_cast<uint64_t>(payload.a);
-  switch (payload.error) {
-    case abi::kErrBadAddress:
-      return fmt::format("read fault at address 0x{:016x}", a);
-    case abi::kErrDivideByZero:
-      return "division by 0";
-    case abi::kErrMaxAction:
-      return fmt::format(
-          "{0} exceeded: more than {1} loop rounds and calls in one hit (raise it by -D {0}=N)",
-          host ? "MAXACTION_HOST" : "MAXACTION", a);
-    case abi::kErrNesting:
-      return fmt::format(
-          "MAXNESTING exceeded: more than {} calls deep (raise it by -D MAXNESTING=N)", a);
-    case abi::kErrEmptyStat:
-      return "the aggregate is empty";
-    case abi::kErrUser:
-      return std::string(text);
-    case abi::kErrScratch:
-      return fmt::format("foreach needs {} bytes of scratch memory; give it a limit", a);
-    default:
-      return fmt::format("script error {}", payload.error);
-  }
+  if (payload.error == abi::kErrUser) return std::string(text);
+  std::string_view format = abi::error_format(payload.error);
+  abi::FormatArg value{static_cast<uint64_t>(payload.a)};
+  char words[abi::kMaxErrorText];
+  uint64_t length = abi::format_text(words, sizeof words, format.data(),
+                                     static_cast<uint32_t>(format.size()), &value, 1);
+  std::string said(words, std::min<uint64_t>(length, sizeof words));
+  constexpr std::string_view kLimit = "MAXACTION";  // its name is another one in djtap itself
+  if (host && said.starts_with(kLimit)) said.insert(kLimit.size(), "_HOST");
+  return said + remedy(payload.error, host);
 }
 
 // ' near "$p->next" at trace.djt:3:12'

@@ -43,6 +43,9 @@ enum ErrorKind : uint32_t {
   kErrEmptyStat,  // @min, @max, @avg of an aggregate without a value
   kErrUser,       // error("text"): text follows
   kErrScratch,    // a: bytes of scratch memory that a foreach would have needed
+  kErrNoMatch,    // matched() behind an =~ that failed
+  kErrNoGroup,    // a: number of a group that the pattern does not have
+  kErrBucket,     // a: index of a histogram's bucket that does not exist
 };
 
 // Str: a script string. `len` bytes of data, never a terminating NUL; immutable once its address is
@@ -61,16 +64,17 @@ struct Stat {
   int64_t min_word;  // min ^ INT64_MAX
   int64_t max_word;  // max ^ INT64_MIN
 };
-// Histogram words behind a Stat: first 130 if log (bucket of 0 is number 65, see stat.h), then
-// linear.
+// Words behind a Stat, in this order: 130 if log (bucket of 0 is number 65, see stat.h), linear, the
+// sum of the squares in two words, the fine buckets of percentiles.
 struct StatShape {
   uint32_t bytes;         // sizeof(Stat) + histograms, multiple of 8
   uint32_t has_log;       // 0 or 1
   uint32_t linear_count;  // 0: none; includes one bucket below and one above
-  uint32_t pad;
+  uint32_t extras;        // kStatSquares, kStatFine
   int64_t linear_start, linear_step;
 };
 constexpr uint32_t kLogBuckets = 130;
+constexpr uint32_t kStatSquares = 1, kStatFine = 2;
 
 // Counters: row cpu (0 .. cpus-1) for threads with a registered rseq area, row `cpus` for the
 // others, each 1 << counter_shift bytes apart; word i of every row belongs to counter i.

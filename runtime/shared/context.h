@@ -4,6 +4,7 @@
 // reused.
 #pragma once
 #include "runtime/shared/abi.h"
+#include "runtime/shared/regex.h"
 
 namespace dj::abi {
 
@@ -19,11 +20,19 @@ struct Context {
   uint32_t iterators;    // offset in scratch of the innermost live foreach; scratch_bytes: none
   uint32_t span;         // of the built-in call that runs; set before those that can raise
   int32_t action_limit;  // what actions_left began with
+  uint32_t tries;        // open try blocks: errors are kept here instead of being reported
+  uint32_t error;        // ErrorKind that was kept
   uint32_t pad;
   // The program's stack pointer and saved registers at the site, when the handler walks the stack;
   // stack_pointer 0: not known (handlers of djtap itself). Order of SavedRegister (unwind.h).
   uint64_t stack_pointer;
   uint64_t saved[6];
+  int64_t error_value;   // its ErrorPayload::a
+  uint64_t error_text;   // kErrUser: address of its Str
+  uint64_t match_text;   // the last =~: address of the Str that it looked at
+  uint32_t match_groups; // groups of its pattern, the whole match included; 0: it failed
+  uint32_t pad2;
+  uint32_t match_at[2 * kMaxRegexGroups];  // begin and end of each group; kNoMatch: took no part
   char scratch[8];  // really scratch_bytes
 };
 static_assert(offsetof(Context, raised) == 16);

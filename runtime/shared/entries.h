@@ -29,6 +29,13 @@ void dj_stat_add(dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape*
                  int64_t sample);
 // op: 0 count, 1 sum, 2 min, 3 max, 4 avg. Sets *empty to 1 when there is no sample (result 0).
 int64_t dj_stat_read(const dj::abi::Stat* rows, uint32_t stride, uint32_t op, uint32_t* empty);
+// Variance and percentiles (kStatVariance ...), cold. Of an array's element: rows = its Stat or null,
+// stride = 0.
+int64_t dj_stat_derived(const dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape* shape,
+                        uint32_t op, uint32_t* empty);
+// Count of one bucket of a histogram; *bad set to 1 when there is no such bucket.
+int64_t dj_stat_bucket(const dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape* shape,
+                       uint32_t linear, int64_t index, uint32_t* bad);
 void dj_stat_clear(dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape* shape);
 
 // --- arrays (hot). keys: `Map::key_count` words, strings as interned Str addresses ---
@@ -50,11 +57,18 @@ void dj_map_clear(dj::abi::Map* map);
 // sort: abi::Sort, with kSortText where the key or value is a string; `sort_arg`: the key's number,
 // or the statistic as dj_stat_read's op. limit < 0: none. Returns an iterator in the context's
 // scratch, or null (raised: no scratch left). The set of elements is fixed here; an element deleted
-// later is passed over.
+// later is passed over. Only elements whose key i is keys[i] for each bit i of `given`.
 void* dj_foreach_begin(dj::abi::Context* ctx, dj::abi::Map* map, uint32_t sort, uint32_t sort_arg,
-                       uint32_t descending, int64_t limit);
+                       uint32_t descending, int64_t limit, const uint64_t* keys, uint32_t given);
 // Next element: its keys to `keys`, its value (Int, Str) to *value; 0 at the end.
 uint32_t dj_foreach_next(void* iterator, uint64_t* keys, int64_t* value);
+
+// --- slices (cold): the elements whose key i is keys[i] for each bit i of `given` ---
+int64_t dj_slice_has(dj::abi::Map* map, const uint64_t* keys, uint32_t given);  // 1 or 0
+void dj_slice_delete(dj::abi::Map* map, const uint64_t* keys, uint32_t given);
+// As dj_map_stat_read, of all their samples together.
+int64_t dj_slice_stat_read(dj::abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t op,
+                           uint32_t* empty);
 
 // --- contexts (hot): scratch memory and limits of one handler run ---
 // Null: skip this hit (already counted). `site` is what errors are reported with.
@@ -65,9 +79,11 @@ uint32_t dj_action(dj::abi::Context* ctx);
 // Entering and leaving a script function: 0 when MAXNESTING is exceeded (raised).
 uint32_t dj_nest(dj::abi::Context* ctx);
 void dj_unnest(dj::abi::Context* ctx);
-// Raises a script error from a handler (ctx may be null): sends an ErrorEvent, counts, sets
-// ctx->raised. `span` is the lowerer's index of the script place.
+// Raises a script error from a handler (ctx may be null): sets ctx->raised; sends an ErrorEvent and
+// counts, or keeps it for dj_caught where a try block is open. `span` is the lowerer's index of the script place.
 void dj_raise(dj::abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, int64_t a);
+// The text of the error that was raised last while Context::tries was not 0.
+const dj::abi::Str* dj_caught(dj::abi::Context* ctx);
 
 // --- target memory (cold) ---
 // Checked read of size 1, 2, 4 or 8 bytes, zero-extended; *bad set to 1 (result 0) if it cannot be
@@ -81,6 +97,8 @@ uint32_t dj_str_equal(const dj::abi::Str* a, const dj::abi::Str* b);
 int64_t dj_str_compare(const dj::abi::Str* a, const dj::abi::Str* b);  // <0, 0, >0, bytewise
 const dj::abi::Str* dj_str_concat(dj::abi::Context* ctx, const dj::abi::Str* a,
                                   const dj::abi::Str* b);
+// text =~ pattern: 1 or 0. program: of compiler/regex. What matched stays in the context.
+int64_t dj_match(dj::abi::Context* ctx, const dj::abi::Str* text, const dj::abi::Str* program);
 // format: Str of the script's format text; args as in Format::arguments. In the context's scratch.
 const dj::abi::Str* dj_sprintf(dj::abi::Context* ctx, const dj::abi::Str* format,
                                const uint64_t* args, uint32_t count);

@@ -39,11 +39,13 @@ struct Map {
   uint32_t node_bytes, bucket_mask;
   uint64_t nodes, heads;  // offsets from this Map
   StatShape shape;        // shape.bytes 0: elements are words
-  uint64_t pad[8];
+  uint64_t wrap;          // 1: a full array gives up an element for a new one
+  uint64_t pad[7];
   // written by handlers
   uint64_t free_nodes;  // tag in the upper half, index + 1 in the lower
   uint64_t fresh;       // nodes ever used: the first `fresh` ones
-  uint64_t pad2[6];
+  uint64_t oldest;      // wrapping: the node to give up next, modulo capacity
+  uint64_t pad2[5];
 };
 static_assert(sizeof(Map) % 64 == 0 && offsetof(Map, free_nodes) % 64 == 0);
 
@@ -64,11 +66,13 @@ constexpr uint64_t map_bytes(uint32_t capacity, uint32_t key_count, uint32_t val
 
 // Prepares zero memory of map_bytes(), 64-byte aligned. shape: of an array of statistics, else
 // null.
-inline void map_init(Map* map, uint32_t capacity, uint32_t key_count, const StatShape* shape) {
+inline void map_init(Map* map, uint32_t capacity, uint32_t key_count, const StatShape* shape,
+                     bool wrap = false) {
   map->capacity = capacity;
   map->key_count = key_count;
   map->node_bytes = map_node_bytes(key_count, shape ? shape->bytes : 8);
   map->bucket_mask = map_buckets(capacity) - 1;
+  map->wrap = wrap;
   map->heads = sizeof(Map);
   map->nodes = sizeof(Map) + 8ull * map_buckets(capacity);
   if (shape) map->shape = *shape;

@@ -9,7 +9,10 @@ inline int64_t stat_min(const Stat& stat) { return stat.min_word ^ INT64_MAX; }
 inline int64_t stat_max(const Stat& stat) { return stat.max_word ^ INT64_MIN; }
 
 // Numbers of StatOp (program.h).
-enum StatOpNumber : uint32_t { kStatCount, kStatSum, kStatMin, kStatMax, kStatAvg };
+enum StatOpNumber : uint32_t {
+  kStatCount, kStatSum, kStatMin, kStatMax, kStatAvg,  // StatTotal::get
+  kStatVariance, kStatP50, kStatP90, kStatP95, kStatP99, kStatP999,  // dj_stat_derived
+};
 
 // Several Stats as one: rows of a scalar aggregate, or a single element.
 struct StatTotal {
@@ -61,6 +64,44 @@ inline const int64_t* stat_linear(const Stat* stat, const StatShape& shape) {
   return stat_linear(const_cast<Stat*>(stat), shape);
 }
 
+// Sum of the squares: low word, high word.
+inline uint64_t* stat_squares(Stat* stat, const StatShape& shape) {
+  return reinterpret_cast<uint64_t*>(stat_linear(stat, shape) + shape.linear_count);
+}
+inline int64_t* stat_fine(Stat* stat, const StatShape& shape) {
+  uint64_t* squares = stat_squares(stat, shape);
+  return reinterpret_cast<int64_t*>(squares + (shape.extras & kStatSquares ? 2 : 0));
+}
+
+// Fine buckets: 16 of equal width for each power of two, so that the middle of a bucket is at most
+// 1/32 away from every value in it; values below 32 are exact. Negative ones are mirrored.
+constexpr uint32_t kFineSteps = 16, kFineStepBits = 4;
+constexpr uint32_t kFineZero = kFineSteps * (64 - kFineStepBits + 1);
+constexpr uint32_t kFineBuckets = 2 * kFineZero;
+
+inline uint32_t fine_bucket(int64_t sample) {
+  uint64_t size = sample < 0 ? 0 - static_cast<uint64_t>(sample) : static_cast<uint64_t>(sample);
+  uint32_t step = static_cast<uint32_t>(size);
+  if (size >= kFineSteps) {
+    uint32_t bit = 63 - static_cast<uint32_t>(__builtin_clzll(size));
+    step = (bit - kFineStepBits + 1) * kFineSteps +
+           (static_cast<uint32_t>(size >> (bit - kFineStepBits)) & (kFineSteps - 1));
+  }
+  return sample < 0 ? kFineZero - step : kFineZero + step;
+}
+// The middle of a bucket.
+inline int64_t fine_value(uint32_t bucket) {
+  bool negative = bucket < kFineZero;
+  uint64_t step = negative ? kFineZero - bucket : bucket - kFineZero, size = step;
+  if (step >= kFineSteps) {
+    uint64_t shift = step / kFineSteps - 1;
+    uint64_t low = (kFineSteps + step % kFineSteps) << shift;
+    size = low + ((uint64_t{1} << shift) - 1) / 2;
+  }
+  return static_cast<int64_t>(negative ? 0 - size : size);
+}
+
+constexpr int64_t kLogShown = 128;  // buckets that a script can name: number i is word i + 1
 constexpr uint32_t kLogZero = 65;  // bucket of the value 0
 
 // Bucket of a sample: kLogZero + 1 + n for 2^n <= sample < 2^(n+1), mirrored for negative ones.

@@ -1,0 +1,109 @@
+// Binds what is asked of aggregates: the extractors, and the buckets of histograms one by one.
+#include <fmt/format.h>
+
+#include "compiler/check/bind.h"
+#include "compiler/check/stat_ops.h"
+#include "runtime/shared/stat.h"
+
+namespace dj {
+namespace {
+
+constexpr int64_t kMaxShift = 62;
+
+GlobalId global_of(const Expr& place) {
+  const ElementRef* element = std::get_if<ElementRef>(&place.node);
+  return element != nullptr ? element->array : std::get<GlobalRef>(place.node).global;
+}
+
+}  // namespace
+
+ExprPtr Binder::stat_read(StatOp op, const ast::At& a, Span span) {
+  size_t most = op == StatOp::Variance ? 2 : 1;
+  if (a.args.empty() || a.args.size() > most) {
+    diags_.error("DJ2007", span,
+                 fmt::format("`@{}` takes {} argument{}, got {}", a.op, most == 1 ? "1" : "1 to 2",
+                             most == 1 ? "" : "s", a.args.size()));
+    return poison(span);
+  }
+  if (a.args.size() == 2) {
+    // Squares are summed in 128 bits: the shift, which SystemTap needs for its precision, is not.
+    const ast::Number* shift = std::get_if<ast::Number>(&a.args[1]->node);
+    if (shift == nullptr || shift->value < 0 || shift->value > kMaxShift) {
+      diags_.error("DJ2106", a.args[1]->span,
+                   fmt::format("the bit shift is a literal number from 0 to {}", kMaxShift));
+      return poison(span);
+    }
+  }
+  ExprPtr where = aggregate(a, *a.args[0]);
+  if (!where) return poison(span);
+  if (op > StatOp::Avg) {
+    const ElementRef* element = std::get_if<ElementRef>(&where->node);
+    if (element != nullptr && is_slice(element->keys)) {
+      diags_.error("DJ2009", span, fmt::format("`@{}` of a slice is not built yet", a.op)).help =
+          "@count, @sum, @min, @max and @avg take slices";
+      return poison(span);
+    }
+    Global& global = program_.globals[global_of(*where)];
+    (op == StatOp::Variance ? global.variance : global.percentiles) = true;
+  }
+  return make(StatRead{op, std::move(where)}, span, Type::Int);
+}
+
+ExprPtr Binder::hist_bucket(const ast::Member& m, Span span) {
+  const ast::At& a = std::get<ast::At>(m.base->node);
+  if (m.path.size() != 1 || m.address_of || m.pretty != 0) {
+    diags_.error("DJ2105", span, "a bucket of a histogram is a number and has no parts");
+    return poison(span);
+  }
+  ExprPtr shown = histogram(a, m.base->span, m.base->span);
+  ExprPtr index = expr(*m.path[0].index);
+  PrintHist* hist = std::get_if<PrintHist>(&shown->node);
+  if (hist == nullptr) return poison(span);
+  return make(HistBucket{hist->linear, std::move(hist->place), std::move(index)}, span, Type::Int);
+}
+
+// foreach (bucket in @hist_...): counts a hidden variable from 0 up, as for (...) would.
+StmtPtr Binder::bucket_loop(const ast::Foreach& f, Span span) {
+  const ast::At& a = std::get<ast::At>(f.histogram->node);
+  ExprPtr shown = is_histogram(a.op) ? histogram(a, f.array_span, f.array_span) : at(a, f.array_span);
+  const PrintHist* hist = std::get_if<PrintHist>(&shown->node);
+  bool sorted = f.array_sort != 0 || f.keys[0].sort != 0;
+  if (f.keys.size() != 1 || f.value || sorted || !f.slice.empty()) {
+    diags_.error("DJ2025", f.array_span, "the buckets of a histogram come one by one, in their order")
+        .help = "foreach (bucket in @hist_log(x))";
+  }
+  auto hidden = [&](const char* name) {
+    frame_.locals.push_back({name, Type::Unknown});
+    return static_cast<LocalId>(frame_.locals.size() - 1);
+  };
+  auto read = [&](LocalId local) { return make(LocalRef{local}, span); };
+  auto set = [&](LocalId local, ExprPtr value) {
+    return make_stmt(ExprStmt{make(Assign{std::nullopt, read(local), std::move(value)}, span)}, span);
+  };
+  int64_t count = abi::kLogShown;
+  if (hist != nullptr && hist->linear) {
+    const Linear& linear = *program_.globals[global_of(*hist->place)].hist_linear;
+    count = (linear.stop - linear.start) / linear.step + 3;  // one below, one above
+  }
+  LocalId next = hidden("bucket");
+  Block block;
+  block.body.push_back(set(next, make(IntLit{0}, span, Type::Int)));
+  ExprPtr more = make(Binary{ast::BinOp::Lt, read(next), make(IntLit{count}, span, Type::Int)}, span);
+  if (f.limit) {
+    LocalId limit = hidden("limit");
+    block.body.push_back(set(limit, expr(*f.limit)));
+    ExprPtr within = make(Binary{ast::BinOp::Lt, read(next), read(limit)}, span);
+    more = make(Binary{ast::BinOp::LogAnd, std::move(more), std::move(within)}, span);
+  }
+  std::vector<StmtPtr> body;
+  std::vector<StmtPtr> copies;
+  body.push_back(set(loop_variable(f.keys[0], copies), read(next)));
+  for (StmtPtr& copy : copies) body.push_back(std::move(copy));
+  body.push_back(loop_body(*f.body));
+  ExprPtr step = make(Crement{true, 1, read(next)}, span);
+  block.body.push_back(make_stmt(
+      Loop{std::move(more), std::move(step), make_stmt(Block{std::move(body)}, span)}, span));
+  return make_stmt(std::move(block), span);
+}
+
+}  // namespace dj
