@@ -37,6 +37,7 @@ abi::Context* dj_enter(uint32_t site) {
   ctx->actions_left = ctx->action_limit = static_cast<int32_t>(header->max_action);
   ctx->nesting_left = static_cast<int32_t>(header->max_nesting);
   ctx->scratch_used = 0;
+  ctx->token_text = 0;
   ctx->scratch_bytes =
       header->context_bytes - static_cast<uint32_t>(offsetof(abi::Context, scratch));
   ctx->iterators = ctx->scratch_bytes;

@@ -19,7 +19,8 @@ struct Context {
   uint32_t iterators;    // offset in scratch of the innermost live foreach; scratch_bytes: none
   uint32_t span;         // of the built-in call that runs; set before those that can raise
   int32_t action_limit;  // what actions_left began with
-  uint32_t pad;
+  uint32_t token_at;     // tokenize(): how far the text is taken apart
+  uint64_t token_text;   // tokenize(): the Str; 0: none in this run
   // The program's stack pointer and saved registers at the site, when the handler walks the stack;
   // stack_pointer 0: not known (handlers of djtap itself). Order of SavedRegister (unwind.h).
   uint64_t stack_pointer;
