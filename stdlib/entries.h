@@ -41,6 +41,17 @@ const dj::abi::Str* dj_ppfunc(uint32_t site);
 const dj::abi::Str* dj_pp(uint32_t site);
 const dj::abi::Str* dj_probemod(uint32_t site);
 void dj_exit();
+void dj_warn(uint32_t site, const dj::abi::Str* text);
+void dj_system(uint32_t site, const dj::abi::Str* command);
+const dj::abi::Str* dj_tokenize(dj::abi::Context* ctx, const dj::abi::Str* input,
+                                const dj::abi::Str* delimiters);
+int64_t dj_strpos(const dj::abi::Str* text, const dj::abi::Str* part);
+const dj::abi::Str* dj_cmdline_args(dj::abi::Context* ctx, int64_t first, int64_t last,
+                                    const dj::abi::Str* delimiter);
+const dj::abi::Str* dj_cmdline_arg(dj::abi::Context* ctx, int64_t n);
+const dj::abi::Str* dj_cmdline_str(dj::abi::Context* ctx);
+const dj::abi::Str* dj_env_var(dj::abi::Context* ctx, const dj::abi::Str* name);
+const dj::abi::Str* dj_pexecname(dj::abi::Context* ctx);
 void dj_user_error(dj::abi::Context* ctx, const dj::abi::Str* text);
 int64_t dj_strlen(const dj::abi::Str* s);
 const dj::abi::Str* dj_substr(dj::abi::Context* ctx, const dj::abi::Str* s, int64_t start,

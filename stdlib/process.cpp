@@ -34,5 +34,3 @@ int64_t dj_cpu_number() {
   agent::raw_syscall(agent::kSysGetcpu, agent::word(&cpu));
   return cpu;
 }
-
-void dj_exit() { __atomic_store_n(&arena()->exit_requested, 1, __ATOMIC_RELEASE); }

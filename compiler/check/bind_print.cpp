@@ -20,7 +20,7 @@ struct PrintKind {
   bool printed, format, delimited, newline;
   std::string_view built_in = {};
 };
-constexpr std::array<PrintKind, 14> kPrints = {{
+constexpr std::array<PrintKind, 18> kPrints = {{
     {"print", true, false, false, false},
     {"printf", true, true, false, false},
     {"println", true, false, false, true},
@@ -33,6 +33,10 @@ constexpr std::array<PrintKind, 14> kPrints = {{
     {"sprintdln", false, false, true, true},
     {"print_ubacktrace", true, false, false, false, "sprint_ubacktrace"},
     {"print_ubacktrace_brief", true, false, false, false, "sprint_ubacktrace_brief"},
+    {"log", true, false, false, true},
+    {"print_backtrace", true, false, false, false, "sprint_backtrace"},
+    {"print_stack", true, false, false, false, "sprint_stack"},
+    {"print_syms", true, false, false, false, "sprint_syms"},
     {"print_usyms", true, false, false, false, "sprint_usyms"},
     {"print_ustack", true, false, false, false, "sprint_ustack"},
 }};

@@ -39,6 +39,7 @@ abi::Context* dj_enter(uint32_t site) {
   ctx->scratch_used = 0;
   ctx->tries = 0;
   ctx->match_groups = 0;
+  ctx->token_text = 0;
   ctx->scratch_bytes =
       header->context_bytes - static_cast<uint32_t>(offsetof(abi::Context, scratch));
   ctx->iterators = ctx->scratch_bytes;

@@ -5,6 +5,9 @@
 namespace dj::agent {
 
 enum Syscall : int64_t {
+  kSysRead = 0,
+  kSysOpen = 2,
+  kSysClose = 3,
   kSysRtSigaction = 13,
   kSysRtSigprocmask = 14,
   kSysGetpid = 39,

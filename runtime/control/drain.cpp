@@ -12,6 +12,7 @@
 
 #include "runtime/control/histogram.h"
 #include "runtime/control/script_error.h"
+#include "runtime/control/shell_commands.h"
 #include "runtime/shared/event.h"
 #include "runtime/shared/format.h"
 #include "runtime/shared/ring.h"
@@ -74,6 +75,11 @@ std::string print_text(const Record& record, const abi::EventHeader& header, con
   return text;
 }
 
+// The text of a Warn or System record.
+std::string_view text_of(const Record& record, const abi::EventHeader& header) {
+  return string_in(record, abi::pack_string(sizeof header, header.format));
+}
+
 std::string hist_text(const Record& record, bool linear) {
   abi::HistPayload payload;
   size_t at = sizeof(abi::EventHeader);
@@ -91,6 +97,7 @@ struct Drain::State {
   DrainInput input;
   Output& output;
   ScriptErrors script_errors;
+  ShellCommands commands;
   std::vector<RingSource> sources;
   std::vector<Record> held;
   uint64_t horizon = 0;  // tsc at the beginning of the round before
@@ -101,7 +108,7 @@ struct Drain::State {
 
 Drain::Drain(const DrainInput& input, Output& output)
     : state_(new State{
-          input, output, ScriptErrors({input.image.spans, input.plan, input.sources}), {}, {}, 0}) {
+          input, output, ScriptErrors({input.image.spans, input.plan, input.sources}), {}, {}, {}, 0}) {
   const abi::Header& header = input.layout.header;
   for (uint32_t i = 0; i <= input.layout.cpus; ++i) {
     RingSource source;
@@ -151,6 +158,14 @@ void Drain::State::write(const Record& record) {
       script_errors.report(payload, header.site, string_in(record, payload.text));
       break;
     }
+    case abi::kEventWarn:
+      output.flush();
+      fmt::print(stderr, "WARNING: {}\n", text_of(record, header));
+      break;
+    case abi::kEventSystem:
+      output.flush();
+      commands.run(std::string(text_of(record, header)));
+      break;
     default:
       break;
   }
@@ -169,6 +184,7 @@ size_t Drain::run(bool last) {
   state.horizon = round;
   state.output.flush();
   if (last) state.script_errors.summarize();
+  if (last) state.commands.wait();
   return count + state.held.size();
 }
 

@@ -22,7 +22,8 @@ struct Context {
   int32_t action_limit;  // what actions_left began with
   uint32_t tries;        // open try blocks: errors are kept here instead of being reported
   uint32_t error;        // ErrorKind that was kept
-  uint32_t pad;
+  uint32_t token_at;     // tokenize(): how far the text is taken apart
+  uint64_t token_text;   // tokenize(): the Str; 0: none in this run
   // The program's stack pointer and saved registers at the site, when the handler walks the stack;
   // stack_pointer 0: not known (handlers of djtap itself). Order of SavedRegister (unwind.h).
   uint64_t stack_pointer;

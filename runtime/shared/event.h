@@ -5,7 +5,14 @@
 
 namespace dj::abi {
 
-enum EventKind : uint16_t { kEventPad, kEventPrint, kEventError, kEventHist };
+enum EventKind : uint16_t {
+  kEventPad,
+  kEventPrint,
+  kEventError,
+  kEventHist,
+  kEventWarn,   // warn(): a line for the people at djtap's terminal
+  kEventSystem  // system(): a command for djtap's shell
+};
 
 // EventHeader: first bytes of each record. Records are multiples of kEventAlign bytes and never
 // wrap around the ring's end.
@@ -16,7 +23,7 @@ struct EventHeader {
   uint32_t size;    // whole record, multiple of kEventAlign
   uint16_t kind;    // EventKind
   uint16_t count;   // Print: arguments
-  uint32_t format;  // Print: FormatId. Hist: 1 linear, 0 logarithmic
+  uint32_t format;  // Print: FormatId. Hist: 1 linear, 0 logarithmic. Warn, System: bytes of text
   uint32_t site;
 };
 constexpr uint32_t kEventAlign = 32;
@@ -36,6 +43,8 @@ struct ErrorPayload {
   int32_t pid, tid;
   uint64_t text;  // kErrUser: packed string, offset from the record's start
 };
+
+// Warn, System: header, then `format` bytes of text.
 
 // Hist: follows the header; then `words` bucket words.
 struct HistPayload {

@@ -1,0 +1,25 @@
+// Built-ins that tell djtap something: warnings, commands for its shell, the session's end.
+#include "runtime/agent/event_record.h"
+#include "runtime/agent/scratch.h"
+#include "stdlib/entries.h"
+
+using namespace dj;
+
+namespace {
+
+void send_text(uint32_t site, abi::EventKind kind, const abi::Str* text) {
+  agent::Record record;
+  if (!record.open(text->len, kind, site)) return;
+  record.head().format = text->len;
+  for (uint32_t i = 0; i < text->len; ++i) record.payload()[i] = text->data[i];
+  record.commit();
+}
+
+}  // namespace
+
+void dj_warn(uint32_t site, const abi::Str* text) { send_text(site, abi::kEventWarn, text); }
+void dj_system(uint32_t site, const abi::Str* command) {
+  send_text(site, abi::kEventSystem, command);
+}
+
+void dj_exit() { __atomic_store_n(&agent::arena()->exit_requested, 1, __ATOMIC_RELEASE); }

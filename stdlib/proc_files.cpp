@@ -1,0 +1,130 @@
+// Built-ins about the process that the kernel tells in /proc: command line, environment, parent.
+#include "runtime/agent/scratch.h"
+#include "runtime/agent/syscall.h"
+#include "stdlib/entries.h"
+
+using namespace dj;
+
+namespace {
+
+// A file of /proc, byte by byte.
+class ProcFile {
+ public:
+  explicit ProcFile(const char* path)
+      : file_(agent::raw_syscall(agent::kSysOpen, agent::word(path), kReadOnlyCloseOnExec)) {}
+  ~ProcFile() {
+    if (file_ >= 0) agent::raw_syscall(agent::kSysClose, static_cast<uint64_t>(file_));
+  }
+  ProcFile(const ProcFile&) = delete;
+  ProcFile& operator=(const ProcFile&) = delete;
+  // False: the end.
+  bool next(char* c) {
+    if (at_ == filled_) {
+      if (file_ < 0) return false;
+      filled_ = agent::raw_syscall(agent::kSysRead, static_cast<uint64_t>(file_),
+                                   agent::word(bytes_), sizeof bytes_);
+      at_ = 0;
+      if (filled_ <= 0) {
+        filled_ = 0;
+        return false;
+      }
+    }
+    *c = bytes_[at_++];
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kReadOnlyCloseOnExec = 02000000;
+  int64_t file_, filled_ = 0, at_ = 0;
+  char bytes_[256];
+};
+
+// Text that grows up to MAXSTRINGLEN.
+class Text {
+ public:
+  explicit Text(abi::Context* ctx) : ctx_(ctx), made_(agent::string_room(ctx)) {}
+  void put(char c) {
+    if (made_ == nullptr) return;
+    cut_ = cut_ || used_ == agent::arena()->max_string;
+    if (!cut_) made_->data[used_++] = c;
+  }
+  void put(const abi::Str* text) {
+    for (uint32_t i = 0; i < text->len; ++i) put(text->data[i]);
+  }
+  const abi::Str* finish() {
+    if (cut_) agent::count_skip(abi::kSkipStringCut);
+    if (used_ == 0) return agent::empty_string();
+    made_->len = used_;
+    return agent::keep_string(ctx_, made_);
+  }
+
+ private:
+  abi::Context* ctx_;
+  abi::Str* made_;
+  uint32_t used_ = 0;
+  bool cut_ = false;
+};
+
+}  // namespace
+
+// Arguments first to last (last < first: all from first on), with `delimiter` between them.
+const abi::Str* dj_cmdline_args(abi::Context* ctx, int64_t first, int64_t last,
+                                const abi::Str* delimiter) {
+  Text text(ctx);
+  ProcFile file("/proc/self/cmdline");
+  int64_t argument = 0;
+  bool begun = false;
+  for (char c; file.next(&c);) {
+    bool wanted = argument >= first && (last < first || argument <= last);
+    if (wanted && !begun && argument > first) text.put(delimiter);
+    begun = c != '\0';
+    if (begun && wanted) text.put(c);
+    if (!begun) ++argument;
+  }
+  return text.finish();
+}
+
+const abi::Str* dj_cmdline_arg(abi::Context* ctx, int64_t n) {
+  return dj_cmdline_args(ctx, n, n, agent::empty_string());
+}
+
+const abi::Str* dj_cmdline_str(abi::Context* ctx) {
+  static constexpr abi::Str kBlank = {1, {' '}};
+  return dj_cmdline_args(ctx, 0, -1, &kBlank);
+}
+
+// As the program was started with it; "" when it is not set.
+const abi::Str* dj_env_var(abi::Context* ctx, const abi::Str* name) {
+  Text text(ctx);
+  ProcFile file("/proc/self/environ");
+  uint32_t matched = 0;  // bytes of "NAME=" that agree; more: the value
+  bool differs = false;
+  for (char c; file.next(&c);) {
+    if (c == '\0') {
+      if (matched > name->len) break;
+      matched = 0;
+      differs = false;
+    } else if (matched > name->len) {
+      text.put(c);
+    } else if (!differs) {
+      differs = c != (matched == name->len ? '=' : name->data[matched]);
+      matched += !differs;
+    }
+  }
+  return text.finish();
+}
+
+const abi::Str* dj_pexecname(abi::Context* ctx) {
+  char path[32] = "/proc/", digits[12];
+  uint32_t at = 6, count = 0;
+  for (auto pid = static_cast<uint64_t>(agent::raw_syscall(agent::kSysGetppid));
+       count == 0 || pid > 0; pid /= 10)
+    digits[count++] = static_cast<char>('0' + pid % 10);
+  while (count > 0) path[at++] = digits[--count];
+  for (const char* rest = "/comm"; *rest != '\0'; ++rest) path[at++] = *rest;
+  path[at] = '\0';
+  Text text(ctx);
+  ProcFile file(path);
+  for (char c; file.next(&c) && c != '\n';) text.put(c);
+  return text.finish();
+}
