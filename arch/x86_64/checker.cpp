@@ -228,13 +228,31 @@ void check_known_arrivals(const Checker::Impl& impl, Region& region, Guards guar
   look(impl.module.function_begins(), Verdict::AddressTaken);
 }
 
+// Check 3 for what only the jump tables of other functions tell.
+void check_cold_parts(Checker::Impl& impl, const Standing& standing, const ColdParts& cold,
+                      Guards guards) {
+  for (const uint64_t target : impl.tables().targets) {
+    standing.hit_by(target, [&](Region& region) {
+      if (cold.has(region)) impl.arrive(region, target, Verdict::JumpTable, target, guards);
+    });
+  }
+  standing.each([&](Region& region) {
+    if (region.verdict != Verdict::Ok || !cold.has(region)) return;
+    if (const uint64_t jump = cold.unknown_jump(region); jump != 0)
+      impl.arrive_anywhere(region, jump, guards);
+  });
+}
+
 // Checks 2, 3 and 4: nobody arrives inside a region, or only at a guard.
 void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
                     const std::vector<uint64_t>& table_targets, Guards guards) {
   const Standing standing(regions, guards);
   if (standing.empty()) return;
-  ByteSet marked(standing.low(),
-                 standing.high());  // tight, so that few regions are scanned for faster
+  ColdParts cold(impl);
+  standing.each([&](const Region& region) { cold.add(region); });
+  // Tight, so that few regions are scanned for faster.
+  ByteSet marked(std::min(standing.low(), cold.low()), standing.high());
+  cold.mark(marked);
   standing.each([&](Region& region) {
     for (uint32_t i = 1; i < prohibited_bytes(region, guards); i++) marked.add(region.address + i);
     check_known_arrivals(impl, region, guards);
@@ -245,6 +263,7 @@ void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
     });
   }
   for (const Reference& reference : scan_references(impl.module.text(), marked)) {
+    cold.see(reference);
     std::vector<Region*> hit;
     standing.hit_by(reference.target, [&](Region& region) { hit.push_back(&region); });
     if (hit.empty() || !impl.confirmed(reference)) continue;
@@ -253,6 +272,7 @@ void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
       impl.arrive(*region, reference.target,
                   branch ? Verdict::BranchIntoRegion : Verdict::AddressTaken, reference.at, guards);
   }
+  if (!cold.empty()) check_cold_parts(impl, standing, cold, guards);
 }
 
 void check_rules(Checker::Impl& impl, std::vector<Region>& regions, Guards guards) {

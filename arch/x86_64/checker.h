@@ -1,6 +1,9 @@
 // The inside of Checker (safety.h): what the three questions share.
 #pragma once
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -42,12 +45,43 @@ struct Checker::Impl {
   void forbid(Region& region, Verdict verdict, uint64_t culprit) const;
   Outcome outcome(Region& region) const;  // and check_reach()
   bool confirmed(const Reference& reference);
+  // All jump tables of the module; found when first asked for (cold_parts.cpp).
+  struct Tables {
+    std::vector<uint64_t> targets;
+    std::map<uint64_t, uint64_t> unknown;  // function begin -> its jump that could not be resolved
+  };
+  const Tables& tables();
 
   Module module;
   Space space;     // where detours may lie
   ByteSet starts;  // instruction starts of the functions decoded so far
   std::unordered_map<uint64_t, uint64_t> decoded;  // function begin -> end of what decoded
   std::unordered_map<uint64_t, bool> fragments;    // is_fragment()'s answers, by begin
+  std::optional<Tables> all_tables;
+};
+
+// ColdParts: which of the functions that are asked about are parts that a compiler split off:
+// nobody calls them or holds their address. They are entered by the function they were split from:
+// by its direct jumps, and by its jump tables, which it alone knows.
+class ColdParts {
+ public:
+  explicit ColdParts(Checker::Impl& impl) : impl_(impl) {}
+  void add(const Region& region);  // the function around it; before mark()
+  // Marks what scan_references() should look for.
+  uint64_t low() const { return parts_.empty() ? ~uint64_t(0) : parts_.begin()->first; }
+  void mark(ByteSet& marked) const;
+  // One of its finds.
+  void see(const Reference& reference);
+  // Behind all finds: nobody was seen to enter the functions that are left.
+  bool empty() const { return parts_.empty(); }
+  bool has(const Region& region) const;
+  // An unresolved indirect jump that may lead into the part around region; 0: none.
+  uint64_t unknown_jump(const Region& region) const;
+
+ private:
+  using Parents = std::set<uint64_t>;  // begins of functions with direct jumps there or back
+  Checker::Impl& impl_;
+  std::map<uint64_t, Parents> parts_;  // by begin: functions nobody is known to enter
 };
 
 // Where a region that must contain `pivot` begins: the shortest way back that gives the jump five

@@ -50,7 +50,7 @@ const Wrong kNames[] = {
     {"DJ2027", "probe func(\"f\") { println(register(«\"rxa\"»)) }", "no general register \"rxa\""},
     {"DJ2027", "probe func(\"f\") { println(uint_arg(«0»)) }", "the number of an argument, 1 to"},
     {"DJ2028", "probe func(\"f\") { println(«@cast($y)») }", "@cast takes a pointer"},
-    {"DJ2028", "probe func(\"f\") { println(«@var(1)»->z) }", "@var takes a variable's name"},
+    {"DJ2028", "probe func(\"f\") { println(«@var(1)->z») }", "@var takes a variable's name"},
     {"DJ2009", "probe begin { y = 1; x = «y->c» }", "members of a computed value", "$y->..."},
     {"DJ2106", "probe func(\"f\") { s <<< 1; println(@variance(s, «63»)) }", "from 0 to 62"},
     {"DJ2009", "probe func(\"f\") { s[1, 2] <<< 1; println(«@p50(s[*, 2])») }", "of a slice"},
@@ -229,6 +229,10 @@ const Wrong kWarnings[] = {
     {"DJ2903", "probe func(\"f\") { «count»++ }", "`count` is set but never read", "global count",
      true},
     {"DJ2904", "«probe begin { }»", "has no effect"},
+    {"DJ2905", "function f(a) { return 1 } function «f»(a) { return 2 } probe begin { println(f(1)) }",
+     "never called"},
+    {"DJ2906", "probe func(\"f\") { if («n»++ == 0) println(1) }", "starts at 0 in every hit",
+     "global n"},
 };
 
 std::string everything(const Diag& diag) {

@@ -161,7 +161,7 @@ void TestSession::plan_probes(const SessionOptions& options) {
     } else {
       handler.role = Handler::Role::Host;
       handler.form = Handler::Form::Host;
-      plan.host_probes.push_back({HostProbe::When::Begin, 0, id, kind});
+      plan.host_probes.push_back({HostProbe::When::Begin, 0, 0, id, kind});
     }
     plan.handlers.push_back(std::move(handler));
   }

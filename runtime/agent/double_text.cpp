@@ -23,7 +23,7 @@ class Big {
     }
     if (carry != 0 && count_ < kLimbs) limbs_[count_++] = static_cast<uint32_t>(carry);
   }
-  // times base^power; step: base^step is the largest that fits one factor.
+  // times base^power; step: base^step is the largest that is less than a limb.
   void scale(uint32_t base, uint32_t step, uint32_t power) {
     for (; power > 0;) {
       uint32_t factor = 1, taken = 0;
@@ -94,7 +94,7 @@ void fill(Decimal& decimal, uint64_t bits) {
   if (power >= 0) {
     big.scale(2, 29, static_cast<uint32_t>(power));
   } else {  // m / 2^k is m * 5^k / 10^k
-    big.scale(5, 13, static_cast<uint32_t>(-power));
+    big.scale(5, 12, static_cast<uint32_t>(-power));
   }
   decimal.count = big.digits(decimal.digits);
   decimal.point = static_cast<int32_t>(decimal.count) + (power < 0 ? power : 0);

@@ -31,7 +31,7 @@ def test_threads(djtap):
 @pytest.mark.parametrize("point", ["timer.ms(20)", "timer.ns(20000000)", "timer.jiffies(2)", "timer.hz(50)",
                                    "timer.ms(20).randomize(10)", "timer.us(20000).randomize(20000)"])
 def test_timers(djtap, point):
-    result = djtap("-e", f'probe {point} {{ if (++n == 5) exit() }} probe end {{ println("n is ", n) }}')
+    result = djtap("-e", f'global n probe {point} {{ if (++n == 5) exit() }} probe end {{ println("n is ", n) }}')
     assert result.returncode == 0 and "n is 5" in result.stdout, result
 
 

@@ -2,12 +2,13 @@
 import random
 import re
 import signal
+import subprocess
 import time
 
 import pytest
 
 from support import process, run
-from support.paths import victim
+from support.paths import line_of, victim
 
 COUNT = 'probe func("work") { calls++ }'
 ENGINE = r"\[(OPTIMIZED|INT3)"
@@ -169,3 +170,12 @@ def test_memory_of_the_tracer_is_not_writable_and_executable(attach, program):
     target.wait_for("pid: ")
     tracer = attach(target.pid, COUNT)
     assert [row for row in process.mappings(tracer.pid) if "w" in row[2] and "x" in row[2]] == []
+
+
+def test_a_case_in_a_cold_part_is_an_arrival(djtap):
+    """The jump table is in pick, which is not probed; it leads into the bytes of the jump in pick.cold."""
+    path, line = victim("cold"), line_of("cold.c", "before_case")
+    bare = subprocess.run([path], capture_output=True, text=True, check=True).stdout
+    result = djtap("--probes", "-e", f'probe func("pick.cold@cold.c:{line}") {{ n++ }}', "-c", path)
+    assert result.returncode == 0 and bare in result.stdout, result
+    assert result.globals == {"n": result.facts["fourth"]} == {"n": 100}, result
