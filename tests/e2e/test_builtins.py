@@ -115,6 +115,15 @@ NUMBERS = [
 ]
 
 
+NUMBERS += [
+    ("user_long_error($head)", "-10"), ("user_ulong_error($head)", "-10"), ("user_int64_error($head)", "-10"),
+    ("user_uint64_error($head)", "-10"), ("user_int_error($head)", "-10"), ("user_int32_error($head)", "-10"),
+    ("user_uint32_error($head)", str(2**32 - 10)), ("user_short_error($head)", "-10"), ("user_int16_error($head)", "-10"),
+    ("user_ushort_error($head)", "65526"), ("user_uint16_error($head)", "65526"), ("user_char_error($head)", "-10"),
+    ("user_int8_error(&$head->next->small[1])", "-2"), ("user_uint8_error(&$head->next->small[3])", "252"),
+]
+
+
 def test_numbers_of_the_program(djtap):
     assert says(djtap, [call for call, _ in NUMBERS], 'func("list")') == [truth for _, truth in NUMBERS]
 
@@ -123,6 +132,58 @@ def test_numbers_of_the_program(djtap):
 def test_bad_addresses_are_script_errors(djtap_once, name):
     result = djtap_once("-e", f'probe func("list") {{ println({name}(0x10)); reached++ }}', "-c", victim("args"))
     assert "0x10" in result.stderr and "reached=" not in result.stdout.replace("reached=0", ""), result
+
+
+def test_other_names_say_the_same(djtap):
+    """SystemTap has some of its functions under two names."""
+    twins = [("ns_pid()", "pid()"), ("ns_tid()", "tid()"), ("ns_ppid()", "ppid()"), ("ns_pgrp()", "pgrp()"), ("ns_sid()", "sid()"),
+             ("ns_uid()", "uid()"), ("ns_euid()", "euid()"), ("ns_gid()", "gid()"), ("ns_egid()", "egid()"), ("addr()", "uaddr()"),
+             ("backtrace()", "ubacktrace()"), ("sprint_backtrace()", "sprint_ubacktrace()"), ("callers(2)", "ucallers(2)"),
+             ("stack(1)", "ustack(1)"), ("symname(uaddr())", "usymname(uaddr())"), ("symdata(uaddr())", "usymdata(uaddr())"),
+             ("modname(uaddr())", "umodname(uaddr())"), ("sprint_stack(ubacktrace())", "sprint_ustack(ubacktrace())"),
+             ("sprint_syms(ubacktrace())", "sprint_usyms(ubacktrace())"),
+             ("user_string_nofault($head->name)", "user_string($head->name)"),
+             ("user_string_n_nofault($head->name, 2)", "user_string_n($head->name, 2)")]
+    assert says(djtap, [f"{one} == {other}" for one, other in twins], 'func("list")') == ["1"] * len(twins)
+    assert says(djtap, ["ns_pid() == target()", "usymname(addr())"], 'func("list")') == ["1", "list"]
+
+
+def test_clocks_of_the_cpu(djtap_once):
+    clocks = ["cpu_clock_s() - local_clock_s()", "(cpu_clock_ms() - local_clock_ms()) / 1000", "(cpu_clock_us() - local_clock_us()) / 1000000",
+              "(cpu_clock_ns() - local_clock_ns()) / 1000000000", "(ktime_get_ns() - local_clock_ns()) / 1000000000", "cpuid() < 4096"]
+    assert says(djtap_once, clocks, 'func("list")') == ["0"] * 5 + ["1"]
+
+
+def test_command_line_and_environment(djtap_once):
+    script = ('probe func("list") { printf("<%s|%s|%s|%s|%s|%s|%s>\\n", cmdline_str(), cmdline_arg(1), cmdline_args(1, 2, ","), '
+              'cmdline_arg(7), env_var("DJTAP_WORD"), env_var("DJTAP_WOR"), pexecname()) exit() }')
+    result = djtap_once("-e", script, "--", victim("args"), "one", "two words", env={**os.environ, "DJTAP_WORD": "a=b c"})
+    words = re.search(r"^<(.*)>$", result.stdout, re.M).group(1).split("|")
+    assert words == [f"{victim('args')} one two words", "one", "one,two words", "", "a=b c", "", "djtap"], result
+
+
+def test_tokens(djtap_once):
+    script = ('probe begin { for (word = tokenize("one, two,,three", ", "); word != ""; word = tokenize("", ", ")) println("<", word, ">") '
+              'println(strpos("abcabc", "ca"), strpos("abc", "x"), strpos("abc", ""), "[", tokenize("", ","), "]") exit() }')
+    result = djtap_once("-e", script)
+    assert result.stdout.split() == ["<one>", "<two>", "<three>", "2-10[]"], result
+
+
+def test_messages_and_commands(djtap_once):
+    """warn() goes to stderr, log() to the output, and system() runs in djtap's shell, once per call."""
+    script = ('global calls probe func("list") { if (calls++ == 0) { log("logged") warn("careful") system("echo from the shell; exit 3") } } '
+              'probe end { system("echo last") }')
+    result = djtap_once("-e", script, "-c", victim("args"))
+    assert result.returncode == 0 and "WARNING: careful\n" in result.stderr, result
+    lines = result.stdout.splitlines()
+    assert lines.count("logged") == lines.count("from the shell") == lines.count("last") == 1, result
+
+
+def test_printed_stacks_have_two_names(djtap_once):
+    script = 'probe func("list") { print_backtrace() println("--") print_stack(ubacktrace()) println("--") print_syms(ubacktrace()) exit() }'
+    result = djtap_once("-e", script, "-c", victim("args"))
+    lines = [line for line in result.stdout.splitlines() if line.startswith(" 0x")]
+    assert lines and lines[:3] == lines[len(lines) // 3:][:3], result
 
 
 def test_strings_of_the_program(djtap):
