@@ -19,8 +19,14 @@ struct Coverage {
 
 Coverage cover(const std::string& path) {
   test::Victim v = test::read_elf(path);
+  auto& taken = v.text.address_taken;
+  taken.insert(taken.end(), v.exported.begin(), v.exported.end());
+  std::sort(taken.begin(), taken.end());
   std::set<uint64_t> entries;
   for (const FunctionRange& f : v.text.functions) entries.insert(f.begin);
+  for (const auto& [name, address] : v.symbols) {
+    if (name.find(".cold") != std::string::npos) entries.erase(address);  // no entry
+  }
   std::vector<Region> regions;
   for (const uint64_t entry : entries) {
     regions.emplace_back();

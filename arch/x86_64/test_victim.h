@@ -50,11 +50,12 @@ struct Victim {
   ModuleText text;
   std::map<std::string, uint64_t> symbols;
   std::map<std::string, uint64_t> sizes;
+  std::vector<uint64_t> exported;  // functions with global names
 };
 
 // Functions are the STT_FUNC symbols. Names beginning pad_ are landing pads, rseq_X (a function
 // symbol) is a critical section; every aligned word of .data that leads into text is an address
-// taken.
+// taken, in programs linked at a fixed address of read-only data too.
 inline Victim read_elf(const std::string& path) {
   const std::string file = read_file(path);
   Victim victim;
@@ -73,7 +74,9 @@ inline Victim read_elf(const std::string& path) {
     if (s.sh_flags & SHF_WRITE) {
       data += bytes;
     } else {
-      auto& ranges = s.sh_flags & SHF_EXECINSTR ? victim.text.text : victim.text.rodata;
+      const bool code = (s.sh_flags & SHF_EXECINSTR) != 0;
+      if (!code && !victim.text.position_independent) data += bytes.substr(0, bytes.size() & ~7ul);
+      auto& ranges = code ? victim.text.text : victim.text.rodata;
       auto kept = std::make_shared<std::vector<uint8_t>>(bytes.begin(), bytes.end());
       ranges.push_back({s.sh_addr, *kept});
       victim.text.kept.push_back(std::move(kept));
@@ -97,6 +100,7 @@ inline Victim read_elf(const std::string& path) {
         victim.text.landing_pads.push_back(symbol.st_value);
       } else if (function) {
         victim.text.functions.push_back(range);
+        if (ELF64_ST_BIND(symbol.st_info) != STB_LOCAL) victim.exported.push_back(symbol.st_value);
       }
     }
   }
