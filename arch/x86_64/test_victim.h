@@ -50,7 +50,7 @@ struct Victim {
   ModuleText text;
   std::map<std::string, uint64_t> symbols;
   std::map<std::string, uint64_t> sizes;
-  std::vector<uint64_t> exported;  // functions with global names
+  std::vector<uint64_t> exported, cold;  // functions with global names; parts named f.cold
 };
 
 // Functions are the STT_FUNC symbols. Names beginning pad_ are landing pads, rseq_X (a function
@@ -69,13 +69,14 @@ inline Victim read_elf(const std::string& path) {
   const auto contents = [&](const Elf64_Shdr& s) { return file.substr(s.sh_offset, s.sh_size); };
   std::string data;
   for (const Elf64_Shdr& s : sections) {
-    if (s.sh_type != SHT_PROGBITS || !(s.sh_flags & SHF_ALLOC)) continue;
+    if (s.sh_type == SHT_NOBITS || s.sh_type == SHT_RELA || !(s.sh_flags & SHF_ALLOC)) continue;
     const std::string bytes = contents(s);
+    data.resize((data.size() + 7) & ~size_t(7));
     if (s.sh_flags & SHF_WRITE) {
       data += bytes;
     } else {
       const bool code = (s.sh_flags & SHF_EXECINSTR) != 0;
-      if (!code && !victim.text.position_independent) data += bytes.substr(0, bytes.size() & ~7ul);
+      if (!code && !victim.text.position_independent) data += bytes;
       auto& ranges = code ? victim.text.text : victim.text.rodata;
       auto kept = std::make_shared<std::vector<uint8_t>>(bytes.begin(), bytes.end());
       ranges.push_back({s.sh_addr, *kept});
@@ -100,6 +101,7 @@ inline Victim read_elf(const std::string& path) {
         victim.text.landing_pads.push_back(symbol.st_value);
       } else if (function) {
         victim.text.functions.push_back(range);
+        if (name.find(".cold") != std::string::npos) victim.cold.push_back(symbol.st_value);
         if (ELF64_ST_BIND(symbol.st_info) != STB_LOCAL) victim.exported.push_back(symbol.st_value);
       }
     }
