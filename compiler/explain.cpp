@@ -36,6 +36,8 @@ std::string_view stage_of(std::string_view code) {
       return "found while the script is parsed";
     case '2':
       return "found while names and types are checked";
+    case '5':
+      return "found while the session runs";
     default:
       return "found while the script meets the program to trace";
   }

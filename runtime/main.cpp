@@ -39,6 +39,7 @@
 #include "runtime/control/stack_tables.h"
 #include "runtime/control/stage_clock.h"
 #include "runtime/control/stress.h"
+#include "runtime/lua/lua_outputs.h"
 
 namespace dj {
 namespace {
@@ -210,8 +211,9 @@ void run_last_probes(Session& session, const Plan& plan, bool target_gone, bool 
 
 // The session's middle: the target runs, events become text.
 Result<Ended> trace(const Options& options, const Compiled& compiled, Session& session,
-                    Drain& drain, Output& output, const std::optional<TracedProcess>& process,
-                    int pidfd, std::optional<ControlSocket>& control) {
+                    Drain& drain, Output& output, const LuaOutputs& lua,
+                    const std::optional<TracedProcess>& process, int pidfd,
+                    std::optional<ControlSocket>& control) {
   LoopActions actions;
   actions.pidfd = pidfd;
   if (control) {
@@ -235,8 +237,8 @@ Result<Ended> trace(const Options& options, const Compiled& compiled, Session& s
   };
   actions.exit_requested = [&] { return session.header().exit_requested != 0; };
   uint64_t max_errors = static_cast<uint64_t>(options.limits.max_errors);
-  actions.too_many_errors = [&drain, max_errors] {
-    return max_errors > 0 && drain.errors() > max_errors;
+  actions.too_many_errors = [&drain, &lua, max_errors] {
+    return !lua.diags().ok() || (max_errors > 0 && drain.errors() > max_errors);
   };
   actions.output_closed = [&output] { return output.closed(); };
   return run_loop(actions);
@@ -256,8 +258,19 @@ void print_sites(const Options& options, const Session& session, StageClock& clo
   if (!options.stress) warn_skipped_sites(sites);  // else the table has them
 }
 
+// The globals, by whoever shows them.
+void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lua, Output& output) {
+  if (options.stress) return;
+  if (!lua.takes_globals())
+    return report_globals(compiled.program, compiled.layout, options.format, output);
+  std::vector<GlobalValue> globals;
+  for (GlobalId id = 0; id < compiled.program.globals.size(); ++id)
+    globals.push_back(read_global(compiled.program, id, compiled.layout));
+  lua.end(globals, output);
+}
+
 // From compiled code to the end of the session. Returns the exit code.
-int run_session(const Options& options, const Sources& sources, Compiled& compiled,
+int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
                 std::optional<TracedProcess>& process, ModuleCodes& codes, StageClock& clock,
                 std::optional<HeldSignals>& held) {
   Result<Output> opened = Output::open(options.output_path);
@@ -277,7 +290,10 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   // From here on, handlers exist; a launched target still stands.
 
   signal(SIGPIPE, SIG_IGN);
-  Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout}, output);
+  RecordSink sink;
+  if (lua.takes_records()) sink = [&](const PrintRecord& record) { lua.record(record, output); };
+  Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout, sink},
+              output);
   run_first_probes(session, compiled.plan, process.has_value());
   drain.run(false);
   if (session.header().error_count > 0) {  // what begin was to prepare is not there: nothing is armed
@@ -298,8 +314,8 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   codes.remember();
   // From here on, the target runs, probed and untraced.
 
-  Result<Ended> ended =
-      trace(options, compiled, session, drain, output, process, watch ? watch->fd() : -1, control);
+  Result<Ended> ended = trace(options, compiled, session, drain, output, lua, process,
+                              watch ? watch->fd() : -1, control);
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
   clock.done("run");
   bool gone = watch && watch->ended();
@@ -313,19 +329,20 @@ int run_session(const Options& options, const Sources& sources, Compiled& compil
   bool by_errors = ended.ok() && ended.value() == Ended::TooManyErrors;
   run_last_probes(session, compiled.plan, gone, by_errors);
   drain.run(true);
-  if (!options.stress) report_globals(compiled.program, compiled.layout, options.format, output);
+  report_end(options, compiled, lua, output);
   output.flush();
   report_skips(session.header());
   if (options.verbose > 0 && session.installation() != nullptr)
     report_sites(session.installation()->sites());
   if (options.stress) report_stress(facts, clock, compiled.layout);
+  print_diags(lua.diags(), sources, options);
   if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
   if (process && process->is_child) {
     held.reset();  // Ctrl-C may end the wait
     std::optional<int> status = watch->wait_status(-1);
     return status ? child_exit_code(*status) : kExitOwnFailure;
   }
-  return drain.errors() > 0 ? kExitRun : kExitOk;
+  return drain.errors() > 0 || !lua.diags().ok() ? kExitRun : kExitOk;
 }
 
 int print_dry_run(const Options& options, const Compiled& compiled,
@@ -400,6 +417,11 @@ int run(const Options& options) {
   if (options.stop_after == Stage::Check) return print_diags(diags, sources, options), kExitOk;
   // From here on, every name is an id and every expression has a type.
 
+  LuaOutputs lua;
+  Status loaded = lua.load(options.plugin, options.report_path, sources);
+  if (!loaded.ok()) return fail(options, kExitUsage, loaded.error().message);
+  if (!lua.diags().ok())
+    return print_diags(lua.diags(), sources, options), exit_code_for(options, kExitSyntax);
   Result<std::optional<TracedProcess>> found = find_target(options, held->before());
   if (!found.ok()) return target_failure(options, found.error());
   std::optional<TracedProcess> process = found.take();
@@ -423,7 +445,7 @@ int run(const Options& options) {
   if (!compiled_ok.ok()) return fail(options, kExitScript, compiled_ok.error().message);
   if (options.stop_after == Stage::Lower) return kExitOk;
   if (options.dry_run) return print_dry_run(options, compiled, process, codes);
-  return run_session(options, sources, compiled, process, codes, clock, held);
+  return run_session(options, sources, lua, compiled, process, codes, clock, held);
 }
 
 }  // namespace

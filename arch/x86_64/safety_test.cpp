@@ -31,6 +31,9 @@ const char* kHarmless = R"(
     ret
   done harmless
   .balign 64,0xcc
+  .data
+  .quad harmless
+  .text
 )";
 
 test::Victim victim(const std::string& source, bool independent = true) {

@@ -50,11 +50,12 @@ struct Victim {
   ModuleText text;
   std::map<std::string, uint64_t> symbols;
   std::map<std::string, uint64_t> sizes;
+  std::vector<uint64_t> exported, cold;  // functions with global names; parts named f.cold
 };
 
 // Functions are the STT_FUNC symbols; "cold" and "other" count as found without a name. Names beginning pad_ are landing pads, rseq_X (a function
 // symbol) is a critical section; every aligned word of .data that leads into text is an address
-// taken.
+// taken, in programs linked at a fixed address of read-only data too.
 inline Victim read_elf(const std::string& path) {
   const std::string file = read_file(path);
   Victim victim;
@@ -68,12 +69,15 @@ inline Victim read_elf(const std::string& path) {
   const auto contents = [&](const Elf64_Shdr& s) { return file.substr(s.sh_offset, s.sh_size); };
   std::string data;
   for (const Elf64_Shdr& s : sections) {
-    if (s.sh_type != SHT_PROGBITS || !(s.sh_flags & SHF_ALLOC)) continue;
+    if (s.sh_type == SHT_NOBITS || s.sh_type == SHT_RELA || !(s.sh_flags & SHF_ALLOC)) continue;
     const std::string bytes = contents(s);
+    data.resize((data.size() + 7) & ~size_t(7));
     if (s.sh_flags & SHF_WRITE) {
       data += bytes;
     } else {
-      auto& ranges = s.sh_flags & SHF_EXECINSTR ? victim.text.text : victim.text.rodata;
+      const bool code = (s.sh_flags & SHF_EXECINSTR) != 0;
+      if (!code && !victim.text.position_independent) data += bytes;
+      auto& ranges = code ? victim.text.text : victim.text.rodata;
       auto kept = std::make_shared<std::vector<uint8_t>>(bytes.begin(), bytes.end());
       ranges.push_back({s.sh_addr, *kept});
       victim.text.kept.push_back(std::move(kept));
@@ -99,6 +103,8 @@ inline Victim read_elf(const std::string& path) {
         victim.text.functions.push_back(range);
         const bool nameless = name == "cold" || name == "other";
         if (!nameless) victim.text.named.push_back(symbol.st_value);
+        if (name.find(".cold") != std::string::npos) victim.cold.push_back(symbol.st_value);
+        if (ELF64_ST_BIND(symbol.st_info) != STB_LOCAL) victim.exported.push_back(symbol.st_value);
       }
     }
   }

@@ -91,6 +91,44 @@ std::string hist_text(const Record& record, bool linear) {
   return linear ? draw_linear_histogram(words, payload.shape) : draw_log_histogram(words);
 }
 
+std::vector<std::variant<int64_t, std::string_view>> print_args(const Record& record,
+                                                                const abi::EventHeader& header,
+                                                                const Format& format) {
+  std::vector<std::variant<int64_t, std::string_view>> args;
+  for (size_t i = 0; i < std::min<size_t>(header.count, format.arguments.size()); ++i) {
+    int64_t word = 0;
+    read_at(record, sizeof header + 8 * i, word);
+    if (format.arguments[i] == Type::Str)
+      args.emplace_back(string_in(record, static_cast<uint64_t>(word)));
+    else
+      args.emplace_back(word);
+  }
+  return args;
+}
+
+// As gettimeofday_ns() computes it; now where the cycle counter is no clock.
+int64_t time_of(uint64_t tsc, const abi::Header& header) {
+  if (header.tsc_mult == 0) {
+    auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  }
+  __int128 scaled = static_cast<__int128>(static_cast<int64_t>(tsc - header.tsc_base)) *
+                    static_cast<int64_t>(header.tsc_mult);
+  return static_cast<int64_t>(header.time_base_ns) +
+         static_cast<int64_t>(scaled >> header.tsc_shift);
+}
+
+std::string_view kind_name(SiteKind kind) {
+  switch (kind) {
+    case SiteKind::Entry:
+      return "entry";
+    case SiteKind::Return:
+      return "return";
+    default:
+      return "statement";
+  }
+}
+
 }  // namespace
 
 struct Drain::State {
@@ -104,6 +142,7 @@ struct Drain::State {
 
   size_t collect(bool last);
   void write(const Record& record);
+  void put(const Record& record, const abi::EventHeader& header, std::string text);
 };
 
 Drain::Drain(const DrainInput& input, Output& output)
@@ -140,16 +179,37 @@ size_t Drain::State::collect(bool last) {
   return count;
 }
 
+// To the output, or to whoever takes records.
+void Drain::State::put(const Record& record, const abi::EventHeader& header, std::string text) {
+  if (!input.sink) return output.write(text);
+  const abi::Header& session = *reinterpret_cast<const abi::Header*>(input.layout.base);
+  PrintRecord print;
+  print.time_ns = time_of(record.tsc, session);
+  print.pid = session.target_pid;
+  print.text = std::move(text);
+  size_t host = header.site - input.plan.sites.size();
+  if (header.site < input.plan.sites.size()) {
+    print.probe = input.plan.sites[header.site].function;
+    print.kind = kind_name(input.plan.sites[header.site].kind);
+  } else {
+    print.kind = "host";
+    if (host < input.plan.host_probes.size()) print.probe = input.plan.host_probes[host].text;
+  }
+  if (header.kind == abi::kEventPrint)
+    print.args = print_args(record, header, input.program.formats[header.format]);
+  input.sink(print);
+}
+
 void Drain::State::write(const Record& record) {
   abi::EventHeader header;
   if (!read_at(record, 0, header)) return;
   switch (header.kind) {
     case abi::kEventPrint:
       if (header.format < input.program.formats.size())
-        output.write(print_text(record, header, input.program.formats[header.format]));
+        put(record, header, print_text(record, header, input.program.formats[header.format]));
       break;
     case abi::kEventHist:
-      output.write(hist_text(record, header.format == 1));
+      put(record, header, hist_text(record, header.format == 1));
       break;
     case abi::kEventError: {
       abi::ErrorPayload payload;

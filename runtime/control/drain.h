@@ -8,6 +8,7 @@
 #include "compiler/program.h"
 #include "compiler/source.h"
 #include "runtime/control/output.h"
+#include "runtime/control/print_record.h"
 
 namespace dj {
 
@@ -17,6 +18,7 @@ struct DrainInput {
   const Plan& plan;
   const Sources& sources;
   const Layout& layout;
+  RecordSink sink = nullptr;  // takes what handlers print; null: it is written as text
 };
 
 class Drain {

@@ -88,6 +88,18 @@ void set_dumps(Options& options, const std::string& list) {
   }
 }
 
+void set_format(Options& options, const std::string& form) {
+  constexpr std::string_view kPlugin = "plugin:";
+  auto found = kFormats.find(form);
+  if (found != kFormats.end()) {
+    options.format = found->second;
+  } else if (form.starts_with(kPlugin) && form.size() > kPlugin.size()) {
+    options.plugin = form.substr(kPlugin.size());
+  } else {
+    throw CLI::ValidationError("-f", "takes text, json, csv or plugin:NAME; not " + form);
+  }
+}
+
 // --stress writes the script itself; with --coverage there is neither script nor process.
 void check_stress(Options& options, const std::vector<std::string>& words) {
   if (!options.stress) {
@@ -176,10 +188,14 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-o", options.output_path, "write the script's output to this file");
   app.add_flag("-n,--dry-run", options.dry_run,
                "say which sites would be armed and how; -c's command is killed before it runs");
-  app.add_option("-f,--format", options.format,
-                 "form of the globals shown at the end: text, json or csv")
-      ->transform(CLI::CheckedTransformer(kFormats))
+  app.add_option_function<std::string>(
+         "-f,--format", [&options](const std::string& form) { set_format(options, form); },
+         "form of the globals shown at the end: text, json or csv; plugin:NAME: all output by a Lua "
+         "plugin: chrome, csv, flame, json, or a file NAME.lua")
       ->option_text("FORM");
+  app.add_option("--report", options.report_path,
+                 "a Lua file that gets all globals at the end and prints the report")
+      ->option_text("FILE.lua");
   app.add_flag("--probes", options.probes, "list every site with its state when armed");
   app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
   app.add_option_function<std::string>(

@@ -52,6 +52,8 @@ struct Options {
   Stage stop_after = Stage::All;
   Limits limits;
   ReportFormat format = ReportFormat::Text;  // -f
+  std::string plugin;                        // -f plugin:NAME
+  std::string report_path;                   // --report FILE.lua
   bool dry_run = false;                      // -n
 };
 

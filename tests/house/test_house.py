@@ -27,7 +27,7 @@ def project_files(*endings):
 
 CXX_FILES = project_files(".h", ".cpp", ".c", ".S")
 OWN_CXX = [name for name in CXX_FILES if not name.startswith(("tests/", "examples/"))]
-SOURCES = project_files(".h", ".cpp", ".c", ".S", ".py", ".djt", ".g4", ".sh", ".def", "CMakeLists.txt")
+SOURCES = project_files(".h", ".cpp", ".c", ".S", ".py", ".djt", ".g4", ".sh", ".def", ".lua", "CMakeLists.txt")
 
 
 def read(name):
@@ -51,10 +51,11 @@ ROOMS = {
                          "stdlib/builtins.h"],
     "compiler/lower": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/detour.h", "runtime/shared", "stdlib/builtins.h",
                        "stdlib/builtins.def"],
+    "runtime/lua": ["compiler/*", "runtime/control"],
     "runtime/control": ["compiler/*", "arch/x86_64", "runtime/shared", "runtime/agent", "stdlib/builtins.h"],
 }
 TOP = {"runtime/main.cpp"}  # may include everything
-GENERATED = ("DjtLexer.h", "DjtParser.h", "DjtBaseVisitor.h", "DjtVisitor.h")
+GENERATED = ("DjtLexer.h", "DjtParser.h", "DjtBaseVisitor.h", "DjtVisitor.h", "lua_plugins.inc")
 
 # Headers of others, and the only rooms (or files) that may include them.
 THIRD_PARTY = {
@@ -63,11 +64,11 @@ THIRD_PARTY = {
     r"(llvm|llvm-c|clang)/": ["compiler/lower"],
     r"Zydis": ["arch/x86_64"],
     r"CLI/": ["runtime/control/options.cpp"],
-    r"nlohmann/": ["compiler", "runtime/control"],
+    r"nlohmann/": ["compiler", "runtime/control", "runtime/lua"],
     r"fmt/": ["compiler", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo", "compiler/resolve", "compiler/lower",
-              "arch/x86_64", "runtime/control", "runtime/main.cpp"],
+              "arch/x86_64", "runtime/control", "runtime/lua", "runtime/main.cpp"],
     r"sys/ptrace": ["runtime/control"],
-    r"lua": [],
+    r"lua": ["runtime/lua"],
 }
 FREESTANDING = ("runtime/shared", "runtime/agent", "stdlib")
 HOSTED = {"stdlib/builtins.h"}  # the table's compile-time side

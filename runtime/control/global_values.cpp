@@ -1,0 +1,109 @@
+// Reading of counters, scalars, aggregates and maps at the end of a session.
+#include "runtime/control/global_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/shared/map.h"
+
+namespace dj {
+namespace {
+
+Value value_of(uint64_t word, Type type) {
+  if (type != Type::Str) return static_cast<int64_t>(word);
+  if (word == 0) return std::string();
+  const abi::Str* s = reinterpret_cast<const abi::Str*>(word);
+  return std::string(s->data, s->len);
+}
+
+int64_t counter_sum(const Layout& layout, uint32_t counter) {
+  int64_t sum = 0;
+  for (uint32_t row = 0; row <= layout.cpus; ++row) {
+    uint64_t address =
+        layout.header.counters + (uint64_t{row} << layout.header.counter_shift) + 8 * counter;
+    sum += *reinterpret_cast<const int64_t*>(address);
+  }
+  return sum;
+}
+
+// What the elements of an array are sorted by.
+int64_t weight(const Value& value) {
+  if (const abi::StatTotal* total = std::get_if<abi::StatTotal>(&value)) return total->count;
+  const int64_t* number = std::get_if<int64_t>(&value);
+  return number != nullptr ? *number : 0;
+}
+
+std::vector<Element> read_array(const Global& global, const GlobalSlot& slot) {
+  std::vector<Element> elements;
+  abi::map_each(reinterpret_cast<const abi::Map*>(slot.address),
+                [&](const abi::MapNode& node, const abi::Stat* stat) {
+                  Element element;
+                  for (size_t i = 0; i < global.keys.size(); ++i)
+                    element.keys.push_back(value_of(node.keys[i], global.keys[i]));
+                  if (stat != nullptr)
+                    element.value = abi::stat_total(stat, 0, 1);
+                  else
+                    element.value = value_of(node.pair.first, global.value);
+                  elements.push_back(std::move(element));
+                });
+  std::sort(elements.begin(), elements.end(), [](const Element& a, const Element& b) {
+    int64_t x = weight(a.value), y = weight(b.value);
+    return x != y ? x > y : key_text(a) < key_text(b);
+  });
+  return elements;
+}
+
+}  // namespace
+
+GlobalValue read_global(const Program& program, GlobalId id, const Layout& layout) {
+  const Global& global = program.globals[id];
+  const GlobalSlot& slot = layout.globals[id];
+  GlobalValue shown{global.name, global.storage == Storage::Array, {}};
+  switch (global.storage) {
+    case Storage::Counter:
+      shown.elements.push_back({{}, counter_sum(layout, slot.counter)});
+      break;
+    case Storage::Scalar:
+      shown.elements.push_back(
+          {{}, value_of(*reinterpret_cast<const uint64_t*>(slot.address), global.value)});
+      break;
+    case Storage::Stats:
+      shown.elements.push_back({{},
+                                abi::stat_total(reinterpret_cast<const abi::Stat*>(slot.address),
+                                                slot.stride, layout.cpus + 1)});
+      break;
+    case Storage::Array:
+      shown.elements = read_array(global, slot);
+      break;
+  }
+  return shown;
+}
+
+std::vector<std::pair<const char*, int64_t>> stat_parts(const abi::StatTotal& total) {
+  if (total.count == 0) return {{"count", 0}};
+  return {{"count", total.count},
+          {"min", total.min},
+          {"max", total.max},
+          {"sum", total.sum},
+          {"avg", total.get(abi::kStatAvg)}};
+}
+
+std::string quoted(const Value& value) {
+  if (const int64_t* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
+  if (const std::string* text = std::get_if<std::string>(&value))
+    return fmt::format("\"{}\"", *text);
+  const abi::StatTotal& total = std::get<abi::StatTotal>(value);
+  std::string text;
+  for (auto [name, part] : stat_parts(total))
+    text += fmt::format("{}@{}={}", text.empty() ? "" : " ", name, part);
+  return text;
+}
+
+std::string key_text(const Element& element) {
+  std::string text;
+  for (const Value& key : element.keys) text += (text.empty() ? "" : ",") + quoted(key);
+  return text;
+}
+
+}  // namespace dj

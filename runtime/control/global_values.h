@@ -1,0 +1,42 @@
+// GlobalValue: one global of the script as data, read from the arena.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compiler/layout.h"
+#include "compiler/program.h"
+#include "runtime/shared/stat.h"
+
+namespace dj {
+
+using Value = std::variant<int64_t, std::string, abi::StatTotal>;
+
+// One element of an array; a scalar is one without keys.
+struct Element {
+  std::vector<Value> keys;
+  Value value;
+};
+
+struct GlobalValue {
+  std::string name;
+  bool is_array = false;
+  std::vector<Element> elements;  // by descending value (of aggregates: count), then by key
+};
+
+// Reads global number `id` from the arena at layout.base. Elements that handlers add meanwhile may
+// or may not be there.
+GlobalValue read_global(const Program& program, GlobalId id, const Layout& layout);
+
+// The parts of an aggregate that exist, with their names: count alone when there is no sample, else
+// count, min, max, sum, avg.
+std::vector<std::pair<const char*, int64_t>> stat_parts(const abi::StatTotal& total);
+
+// A value as the script would write it: 5, "text", @count=4 @min=1 @max=4 @sum=10 @avg=2.
+std::string quoted(const Value& value);
+// The keys of an element so, with commas between.
+std::string key_text(const Element& element);
+
+}  // namespace dj

@@ -1,0 +1,53 @@
+// LuaFile: one report file or output plugin. Its main chunk registers functions with the table
+// `dj`; djtap calls them: dj.on_record's with each output of a handler, dj.on_end's with all
+// globals. docs/lua.md says what such a file sees.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "compiler/diag.h"
+#include "runtime/control/global_values.h"
+#include "runtime/control/print_record.h"
+#include "runtime/lua/sandbox.h"
+
+namespace dj {
+
+class LuaFile {
+ public:
+  // `file`: of `sources`, which must outlive this object.
+  LuaFile(const Sources& sources, uint32_t file, const LuaLimits& limits = {});
+
+  // Each returns false, and has added the error to `diags`, when the Lua code failed. After that,
+  // nothing may be called any more.
+  bool load(Diags& diags);
+  bool on_record(const PrintRecord& record, Diags& diags);
+  bool on_end(std::span<const GlobalValue> globals, Diags& diags);
+
+  bool takes_records() const { return takes_records_; }
+  bool takes_globals() const { return takes_globals_; }
+  // What the code has printed since the last call.
+  std::string take_text() { return std::exchange(text_, {}); }
+
+ private:
+  static int print(lua_State* state);
+  static int write(lua_State* state);
+  static int names(lua_State* state);
+  static int is_array(lua_State* state);
+  static int rows(lua_State* state);
+  const GlobalValue* global_named(lua_State* state);  // by argument 1; raises a Lua error
+  void add_library(lua_State* state);
+  bool finish(const std::optional<LuaFailure>& failed, Diags& diags);
+  Span span_of(uint32_t line) const;
+
+  const Sources& sources_;
+  uint32_t file_;
+  std::string text_;
+  std::span<const GlobalValue> globals_;  // while on_end runs
+  bool takes_records_ = false, takes_globals_ = false;
+  LuaSandbox sandbox_;
+};
+
+}  // namespace dj

@@ -1,0 +1,94 @@
+// Which Lua files there are, and the calls into them in order: the plugin before the report.
+#include "runtime/lua/lua_outputs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+namespace dj {
+namespace {
+
+struct Plugin {
+  std::string_view name, text;
+};
+constexpr Plugin kPlugins[] = {
+#include "lua_plugins.inc"
+};
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Error{fmt::format("cannot read {}: {}", path, std::strerror(errno))};
+  return text.str();
+}
+
+Result<std::string> plugin_text(const std::string& name) {
+  if (name.ends_with(".lua")) return read_file(name);
+  for (const Plugin& plugin : kPlugins) {
+    if (plugin.name == name) return std::string(plugin.text);
+  }
+  return Error{fmt::format("there is no output plugin {}; there are {}, and any file NAME.lua",
+                           name, fmt::join(plugin_names(), ", "))};
+}
+
+}  // namespace
+
+std::vector<std::string> plugin_names() {
+  std::vector<std::string> names;
+  for (const Plugin& plugin : kPlugins) names.emplace_back(plugin.name);
+  return names;
+}
+
+Status LuaOutputs::add(const std::string& name, std::string text, Sources& sources) {
+  uint32_t file = sources.add(name, std::move(text));
+  running_.push_back({std::make_unique<LuaFile>(sources, file)});
+  running_.back().failed = !running_.back().file->load(diags_);
+  return ok_status();
+}
+
+Status LuaOutputs::load(const std::string& plugin, const std::string& report, Sources& sources) {
+  if (!plugin.empty()) {
+    DJ_TRY(std::string text, plugin_text(plugin));
+    DJ_TRY_DO(add(plugin, std::move(text), sources));
+  }
+  if (!report.empty()) {
+    DJ_TRY(std::string text, read_file(report));
+    DJ_TRY_DO(add(report, std::move(text), sources));
+  }
+  return ok_status();
+}
+
+bool LuaOutputs::takes_records() const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [](const Running& running) { return running.file->takes_records(); });
+}
+
+bool LuaOutputs::takes_globals() const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [](const Running& running) { return running.file->takes_globals(); });
+}
+
+template <typename Call>
+void LuaOutputs::call(Output& output, Call call) {
+  for (Running& running : running_) {
+    if (!running.failed) running.failed = !call(*running.file);
+    output.write(running.file->take_text());
+  }
+}
+
+void LuaOutputs::record(const PrintRecord& record, Output& output) {
+  call(output, [&](LuaFile& file) { return file.on_record(record, diags_); });
+}
+
+void LuaOutputs::end(std::span<const GlobalValue> globals, Output& output) {
+  call(output, [&](LuaFile& file) { return file.on_end(globals, diags_); });
+}
+
+}  // namespace dj

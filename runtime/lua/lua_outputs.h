@@ -1,0 +1,47 @@
+// LuaOutputs: the Lua files of a session: the output plugin of -f plugin:NAME and the file of
+// --report.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/diag.h"
+#include "compiler/result.h"
+#include "runtime/control/output.h"
+#include "runtime/lua/lua_file.h"
+
+namespace dj {
+
+class LuaOutputs {
+ public:
+  // plugin: the name of one that comes with djtap, or a path that ends in .lua; report: a path;
+  // each may be empty. Adds their texts to `sources`, which must outlive this object, and runs
+  // their main chunks; mistakes in them are in diags(). An error: there is no such file or plugin.
+  Status load(const std::string& plugin, const std::string& report, Sources& sources);
+
+  bool takes_records() const;  // else what handlers print is written as text
+  bool takes_globals() const;  // else the globals are reported as ever
+  void record(const PrintRecord& record, Output& output);
+  void end(std::span<const GlobalValue> globals, Output& output);
+
+  // One error at most for each file; a file that failed is not called any more.
+  const Diags& diags() const { return diags_; }
+
+ private:
+  Status add(const std::string& name, std::string text, Sources& sources);
+  template <typename Call>
+  void call(Output& output, Call call);
+
+  struct Running {
+    std::unique_ptr<LuaFile> file;
+    bool failed = false;
+  };
+  std::vector<Running> running_;
+  Diags diags_;
+};
+
+// The names of the plugins that come with djtap.
+std::vector<std::string> plugin_names();
+
+}  // namespace dj

@@ -1,0 +1,30 @@
+-- Output as Chrome's trace events, which chrome://tracing and ui.perfetto.dev show. A print in a
+-- function's entry begins a slice, one in its .return ends it, any other is an instant. The first
+-- number printed is the thread: probe func("f"), func("f").return { println(tid()) }
+local first, events = nil, 0
+local phases = { entry = "B", ["return"] = "E" }
+
+local function put(event)
+  dj.write((events == 0 and "[\n" or ",\n") .. event)
+  events = events + 1
+end
+
+dj.on_record(function(r)
+  first = first or r.time_ns
+  local thread = math.type(r.args[1]) == "integer" and r.args[1] or r.pid
+  local event = string.format('{"name":%s,"ph":"%s","ts":%.3f,"pid":%d,"tid":%d', dj.quote(r.probe),
+    phases[r.kind] or "i", (r.time_ns - first) / 1000, r.pid, thread)
+  if not phases[r.kind] then event = event .. ',"s":"t"' end
+  put(event .. ',"args":{"text":' .. dj.quote((r.text:gsub("\n$", ""))) .. "}}")
+end)
+
+-- Numbers that are left at the end are metadata of the trace.
+dj.on_end(function(g)
+  for _, name in ipairs(dj.names()) do
+    if math.type(g[name]) == "integer" then
+      put(string.format('{"name":%s,"ph":"i","s":"g","ts":0,"pid":0,"tid":0,"args":{"value":%d}}',
+        dj.quote("global " .. name), g[name]))
+    end
+  end
+  dj.write(events == 0 and "[]\n" or "\n]\n")
+end)

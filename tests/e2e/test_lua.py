@@ -1,0 +1,155 @@
+"""Lua in djtap: report files, output plugins, and the limits of both."""
+import csv
+import json
+import re
+
+import pytest
+
+from support import paths
+
+COUNT = 'probe func("vfs_read") { n++ }'
+
+
+@pytest.fixture
+def lua(djtap_once, tmp_path):
+    """lua(text, script) runs a report file on the small file system."""
+    def call(text, script=COUNT, *options):
+        file = tmp_path / "report.lua"
+        file.write_text(text)
+        return djtap_once("--report", str(file), *options, "-e", script, "-c", str(paths.TINYFS))
+    return call
+
+
+# --- report files
+
+def test_a_report_gets_all_globals(lua):
+    result = lua("""
+        dj.on_end(function(g)
+          print(table.concat(dj.names(), " "))
+          print(g.n, g.who, g.by.tinyfs[1], g.s.count, g.s.sum, g.s.avg, g.per[1].count, g.none.count, g.none.min)
+          for _, row in ipairs(dj.rows("by")) do print("row", row[1], row[2], row.value) end
+          print(dj.is_array("by"), dj.is_array("n"))
+        end)""", """global n, who, by, s, per, none
+        probe func("vfs_read") { n++; who = execname(); by[who, 1]++; by["rare", 2] = 1; s <<< $count; per[1] <<< $count }
+        probe end { if (0) none <<< 1; printf("%d %d\\n", n, @sum(s)) }""")
+    calls = result.facts["vfs_read calls"]
+    total = int(re.search(rf"^{calls} (\d+)$", result.stdout, re.M)[1])
+    assert result.stdout.endswith(
+        f"n who by s per none\n{calls}\ttinyfs\t{calls}\t{calls}\t{total}\t{total // calls}\t{calls}\t0\tnil\n"
+        f"row\ttinyfs\t1\t{calls}\nrow\trare\t2\t1\ntrue\tfalse\n"), result
+
+
+def test_a_report_stands_for_the_printed_globals(lua):
+    assert "n=" not in lua('dj.on_end(function(g) dj.write("seen ") dj.write(g.n .. "\\n") end)').stdout
+    assert "n=" in lua("local unused = 1").stdout, "nobody shows them"
+
+
+@pytest.mark.parametrize("text, code, line, words", [
+    ("dj.on_end(function(g)\n  local x = = 1\nend)", "DJ5101", 2, "unexpected symbol near '='"),
+    ("local function inner(g)\n  return g.n.x.y\nend\ndj.on_end(function(g)\n  inner(g)\nend)", "DJ5102", 2, "attempt to index"),
+    ("dj.on_end(function(g)\n  error('no rows')\nend)", "DJ5102", 2, "no rows"),
+    ("dj.on_end(function(g)\n  dj.rows('m')\nend)", "DJ5102", 2, 'no global named "m"'),
+    ("dj.on_end(function(g)\n  dj.rows('n')\nend)", "DJ5102", 2, "n is no array"),
+    ("dj.rows('n')", "DJ5102", 1, "no globals before dj.on_end"),
+    ("\nwhile true do end", "DJ5103", 2, "an endless loop?"),
+    ("\nwhile true do pcall(function() while true do end end) end", "DJ5103", 2, "an endless loop?"),
+    ("local t = {}\nfor i = 1, 1e9 do\n  t[i] = ('x'):rep(1e6) .. i\nend", "DJ5103", 3, "more than 256 MB of memory"),
+    ("local s = ('x'):rep(1e9)", "DJ5103", 1, "more than 256 MB of memory"),
+])
+def test_an_error_names_the_line(lua, text, code, line, words):
+    result = lua(text)
+    assert f"error[{code}]: " in result.stderr and words in result.stderr, result
+    assert re.search(rf"^ *--> .*/report\.lua:{line}:\d+$", result.stderr, re.M), result
+    assert result.returncode == (0 if "on_end" in text and code != "DJ5101" else 125), result
+    assert ("vfs_read calls" in result.stdout) == (result.returncode == 0), "a wrong file is found before the program runs"
+
+
+def test_a_caller_is_shown(lua):
+    result = lua("local function inner(g)\n  return g.n.x.y\nend\ndj.on_end(function(g)\n  inner(g)\nend)")
+    assert "called from here" in result.stderr and "5 |" in result.stderr, result
+
+
+def test_there_is_no_way_out(lua):
+    names = ["io", "os", "debug", "package", "coroutine", "require", "load", "loadfile", "loadstring", "dofile", "collectgarbage",
+             "getmetatable", "setmetatable", "string.dump", "table.move"]
+    checks = "\n".join(f"  assert({name} == nil, '{name}')" for name in names)
+    result = lua(f"dj.on_end(function(g)\n{checks}\n  local all = 0\n  for name in pairs(_G) do all = all + 1 end\n  print('closed', all)\nend)")
+    assert "closed" in result.stdout and result.stderr == "", result
+    result = lua("\x1bLua")  # what bytecode begins with
+    assert "DJ5101" in result.stderr and result.returncode == 125, result
+    assert "closed" in lua('dj.on_end(function() print((("") .. ""):rep(1e15) .. "closed") end)').stdout
+
+
+def test_a_missing_file_is_a_mistake_in_use(djtap_once):
+    result = djtap_once("--report", "/nowhere.lua", "-e", COUNT, "-c", str(paths.TINYFS))
+    assert result.returncode == 125 and "cannot read /nowhere.lua: No such file or directory" in result.stderr, result
+    result = djtap_once("-f", "plugin:flam", "-e", COUNT, "-c", str(paths.TINYFS))
+    assert result.returncode == 125 and "there are chrome, csv, flame, json, and any file NAME.lua" in result.stderr, result
+
+
+# --- output plugins
+
+PRINTS = """probe func("vfs_read") { printf("%d %s\\n", tid(), "a,\\"b"); by[execname()]++; n++; s <<< 5 }
+probe func("vfs_read").return { println(tid()) } probe end { println("over") }"""
+
+
+def plugged(djtap, tmp_path, name, script=PRINTS):
+    """What a plugin writes, and the victim's facts."""
+    output = tmp_path / "out"
+    result = djtap("-f", f"plugin:{name}", "-D", "RINGBYTES=16777216", "-o", str(output), "-e", script, "-c", str(paths.TINYFS))
+    assert result.returncode == 0 and result.stderr == "", result
+    return output.read_text(), result.facts["vfs_read calls"]
+
+
+def test_chrome(djtap_once, tmp_path):
+    text, calls = plugged(djtap_once, tmp_path, "chrome")
+    events = json.loads(text)
+    slices = [event for event in events if event["ph"] in "BE"]
+    threads = {event["tid"] for event in slices}
+    for thread in threads:
+        phases = "".join(event["ph"] for event in slices if event["tid"] == thread)
+        assert phases == "BE" * (len(phases) // 2), thread
+    assert len(threads) > 1 and len(slices) == 2 * calls and {event["name"] for event in slices} == {"vfs_read"}
+    assert [event["ts"] for event in slices] == sorted(event["ts"] for event in slices)
+    assert slices[0]["args"]["text"] == f'{slices[0]["tid"]} a,"b'
+    assert [event["args"] for event in events if event["name"] == "end"] == [{"text": "over"}]
+    assert [event["args"]["value"] for event in events if event["name"] == "global n"] == [calls]
+
+
+def test_json_lines(djtap_once, tmp_path):
+    text, calls = plugged(djtap_once, tmp_path, "json")
+    lines = [json.loads(line) for line in text.splitlines()]
+    prints = [line for line in lines if line.get("kind") == "entry"]
+    assert len(prints) == calls and prints[0]["args"][1] == 'a,"b' and prints[0]["probe"] == "vfs_read"
+    assert [line["time_ns"] for line in lines if "kind" in line] == sorted(line["time_ns"] for line in lines if "kind" in line)
+    values = {line["global"]: line for line in lines if "global" in line}
+    assert values["n"]["value"] == calls and (values["by"]["key"], values["by"]["value"]) == (["tinyfs"], calls)
+    assert values["s"]["value"] == {"count": calls, "min": 5, "max": 5, "sum": 5 * calls, "avg": 5}
+
+
+def test_csv(djtap_once, tmp_path):
+    text, calls = plugged(djtap_once, tmp_path, "csv")
+    rows = list(csv.reader(text.splitlines()))
+    entries = [row for row in rows if row[0] == "print" and row[3] == "entry"]
+    assert len(entries) == calls and entries[0][2] == "vfs_read" and entries[0][5] == 'a,"b'
+    assert ["global", "n", str(calls)] in rows and ["global", "by", "tinyfs", str(calls)] in rows
+    assert ["global", "s@sum", str(5 * calls)] in rows
+
+
+def test_folded_stacks(djtap_once, tmp_path):
+    text, calls = plugged(djtap_once, tmp_path, "flame",
+                          'probe func("vfs_read") { n[sprint_usyms(ubacktrace())]++; println("left out") }')
+    stacks = dict(line.rsplit(" ", 1) for line in text.splitlines())
+    assert sum(map(int, stacks.values())) == calls, text
+    for stack in stacks:
+        names = stack.split(";")
+        assert names[:2] == ["clone3", "start_thread"] and names[-1] == "vfs_read" and "left out" not in names, stack
+
+
+def test_a_failing_plugin_ends_the_session(djtap_once, tmp_path):
+    plugin = tmp_path / "mine.lua"
+    plugin.write_text("local seen = 0\ndj.on_record(function(r)\n  seen = seen + 1\n  if seen == 3 then error('third') end\n"
+                      "  print('record', seen)\nend)\n")
+    result = djtap_once("-f", f"plugin:{plugin}", "-e", "probe timer.ms(1) { println(1) }")
+    assert result.returncode == 5 and "mine.lua:4:" in result.stderr and "third" in result.stderr, result
+    assert result.stdout == "record\t1\nrecord\t2\n", result
