@@ -70,7 +70,8 @@ abi::StatShape stat_shape(const Global& global) {
     shape.linear_start = linear.start;
     shape.linear_step = linear.step;
   }
-  shape.extras = (global.variance ? abi::kStatSquares : 0) | (global.percentiles ? abi::kStatFine : 0);
+  shape.extras =
+      (global.variance ? abi::kStatSquares : 0) | (global.percentiles ? abi::kStatFine : 0);
   uint64_t words = (shape.has_log ? abi::kLogBuckets : 0) + shape.linear_count +
                    (global.variance ? 2 : 0) + (global.percentiles ? abi::kFineBuckets : 0);
   shape.bytes = static_cast<uint32_t>(sizeof(abi::Stat) + 8 * words);

@@ -11,32 +11,56 @@ using namespace ast;
 
 // How tightly an expression binds; grammar/Djt.g4 has the same order.
 enum Level {
-  kAssign, kTernary, kLogOr, kLogAnd, kOr, kXor, kAnd, kIn, kMatch, kCompare, kShift, kConcat, kAdd, kMul,
-  kUnary, kOperand,
+  kAssign,
+  kTernary,
+  kLogOr,
+  kLogAnd,
+  kOr,
+  kXor,
+  kAnd,
+  kIn,
+  kMatch,
+  kCompare,
+  kShift,
+  kConcat,
+  kAdd,
+  kMul,
+  kUnary,
+  kOperand,
 };
 
 Level level(BinOp op) {
   switch (op) {
-    case BinOp::LogOr: return kLogOr;
-    case BinOp::LogAnd: return kLogAnd;
-    case BinOp::Or: return kOr;
-    case BinOp::Xor: return kXor;
-    case BinOp::And: return kAnd;
+    case BinOp::LogOr:
+      return kLogOr;
+    case BinOp::LogAnd:
+      return kLogAnd;
+    case BinOp::Or:
+      return kOr;
+    case BinOp::Xor:
+      return kXor;
+    case BinOp::And:
+      return kAnd;
     case BinOp::Lt:
     case BinOp::Gt:
     case BinOp::Le:
     case BinOp::Ge:
     case BinOp::Eq:
-    case BinOp::Ne: return kCompare;
+    case BinOp::Ne:
+      return kCompare;
     case BinOp::Shl:
     case BinOp::Shr:
-    case BinOp::UShr: return kShift;
-    case BinOp::Concat: return kConcat;
+    case BinOp::UShr:
+      return kShift;
+    case BinOp::Concat:
+      return kConcat;
     case BinOp::Add:
-    case BinOp::Sub: return kAdd;
+    case BinOp::Sub:
+      return kAdd;
     case BinOp::Mul:
     case BinOp::Div:
-    case BinOp::Mod: return kMul;
+    case BinOp::Mod:
+      return kMul;
   }
   return kOperand;
 }
@@ -139,26 +163,46 @@ struct ExprPrinter {
 
 const char* spelling(BinOp op) {
   switch (op) {
-    case BinOp::Add: return "+";
-    case BinOp::Sub: return "-";
-    case BinOp::Mul: return "*";
-    case BinOp::Div: return "/";
-    case BinOp::Mod: return "%";
-    case BinOp::Shl: return "<<";
-    case BinOp::Shr: return ">>";
-    case BinOp::UShr: return ">>>";
-    case BinOp::And: return "&";
-    case BinOp::Or: return "|";
-    case BinOp::Xor: return "^";
-    case BinOp::Concat: return ".";
-    case BinOp::Lt: return "<";
-    case BinOp::Gt: return ">";
-    case BinOp::Le: return "<=";
-    case BinOp::Ge: return ">=";
-    case BinOp::Eq: return "==";
-    case BinOp::Ne: return "!=";
-    case BinOp::LogAnd: return "&&";
-    case BinOp::LogOr: return "||";
+    case BinOp::Add:
+      return "+";
+    case BinOp::Sub:
+      return "-";
+    case BinOp::Mul:
+      return "*";
+    case BinOp::Div:
+      return "/";
+    case BinOp::Mod:
+      return "%";
+    case BinOp::Shl:
+      return "<<";
+    case BinOp::Shr:
+      return ">>";
+    case BinOp::UShr:
+      return ">>>";
+    case BinOp::And:
+      return "&";
+    case BinOp::Or:
+      return "|";
+    case BinOp::Xor:
+      return "^";
+    case BinOp::Concat:
+      return ".";
+    case BinOp::Lt:
+      return "<";
+    case BinOp::Gt:
+      return ">";
+    case BinOp::Le:
+      return "<=";
+    case BinOp::Ge:
+      return ">=";
+    case BinOp::Eq:
+      return "==";
+    case BinOp::Ne:
+      return "!=";
+    case BinOp::LogAnd:
+      return "&&";
+    case BinOp::LogOr:
+      return "||";
   }
   return "?";
 }
@@ -167,11 +211,21 @@ std::string quote(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
       default:
         // Three octal digits always: a digit behind them stays a digit.
         out += static_cast<unsigned char>(c) < 32 || c == 127

@@ -296,7 +296,8 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
               output);
   run_first_probes(session, compiled.plan, process.has_value());
   drain.run(false);
-  if (session.header().error_count > 0) {  // what begin was to prepare is not there: nothing is armed
+  if (session.header().error_count >
+      0) {  // what begin was to prepare is not there: nothing is armed
     drain.run(true);
     output.flush();
     return kExitRun;

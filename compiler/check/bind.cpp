@@ -97,9 +97,9 @@ void chain_overloads(Program& program, Notes& notes, Diags& diags) {
     });
     for (size_t i = 0; i < ids.size(); ++i) {
       Function& first = program.functions[ids[i]];
-      auto later = std::find_if(ids.begin() + static_cast<ptrdiff_t>(i) + 1, ids.end(), [&](auto id) {
-        return program.functions[id].param_count == first.param_count;
-      });
+      auto later = std::find_if(
+          ids.begin() + static_cast<ptrdiff_t>(i) + 1, ids.end(),
+          [&](auto id) { return program.functions[id].param_count == first.param_count; });
       if (later == ids.end()) continue;
       FunctionFacts& facts = notes.function_facts[ids[i]];
       facts.next = *later;
@@ -114,8 +114,8 @@ void chain_overloads(Program& program, Notes& notes, Diags& diags) {
       const FunctionFacts& facts = notes.function_facts[ids[i]];
       Function& function = program.functions[ids[i]];
       if (function.result != Type::Void || !facts.next || !facts.has_next) continue;
-      function.result = program.functions[*facts.next].result == Type::Void ? Type::Void
-                                                                            : Type::Unknown;
+      function.result =
+          program.functions[*facts.next].result == Type::Void ? Type::Void : Type::Unknown;
     }
   }
 }
@@ -161,8 +161,7 @@ std::vector<std::vector<ast::ProbePoint>> points_by_condition(const ast::Probe& 
 
 void bind_probe(const ast::Probe& source, std::vector<ast::ProbePoint> points, Program& program,
                 Notes& notes, Diags& diags) {
-  std::shared_ptr<const ast::Expr> condition =
-      points.empty() ? nullptr : points.front().condition;
+  std::shared_ptr<const ast::Expr> condition = points.empty() ? nullptr : points.front().condition;
   Probe probe{.span = source.span, .points = std::move(points)};
   Binder binder(program, notes, diags, probe.frame, &probe, &source);
   ExprPtr guard;

@@ -15,9 +15,8 @@ StmtPtr Binder::function_body(const ast::Stmt& s, FunctionId id) {
   for (LocalId param = 0; param < program_.functions[id].param_count; ++param) {
     LocalId kept = static_cast<LocalId>(frame_.locals.size());
     frame_.locals.push_back({frame_.locals[param].name, Type::Unknown});
-    ExprPtr copy = make(Assign{std::nullopt, make(LocalRef{kept}, s.span),
-                               make(LocalRef{param}, s.span)},
-                        s.span);
+    ExprPtr copy = make(
+        Assign{std::nullopt, make(LocalRef{kept}, s.span), make(LocalRef{param}, s.span)}, s.span);
     block.body.push_back(make_stmt(ExprStmt{std::move(copy)}, s.span));
     arguments_.push_back(kept);
   }

@@ -65,11 +65,13 @@ ExprPtr Binder::hist_bucket(const ast::Member& m, Span span) {
 // foreach (bucket in @hist_...): counts a hidden variable from 0 up, as for (...) would.
 StmtPtr Binder::bucket_loop(const ast::Foreach& f, Span span) {
   const ast::At& a = std::get<ast::At>(f.histogram->node);
-  ExprPtr shown = is_histogram(a.op) ? histogram(a, f.array_span, f.array_span) : at(a, f.array_span);
+  ExprPtr shown =
+      is_histogram(a.op) ? histogram(a, f.array_span, f.array_span) : at(a, f.array_span);
   const PrintHist* hist = std::get_if<PrintHist>(&shown->node);
   bool sorted = f.array_sort != 0 || f.keys[0].sort != 0;
   if (f.keys.size() != 1 || f.value || sorted || !f.slice.empty()) {
-    diags_.error("DJ2025", f.array_span, "the buckets of a histogram come one by one, in their order")
+    diags_
+        .error("DJ2025", f.array_span, "the buckets of a histogram come one by one, in their order")
         .help = "foreach (bucket in @hist_log(x))";
   }
   auto hidden = [&](const char* name) {
@@ -78,7 +80,8 @@ StmtPtr Binder::bucket_loop(const ast::Foreach& f, Span span) {
   };
   auto read = [&](LocalId local) { return make(LocalRef{local}, span); };
   auto set = [&](LocalId local, ExprPtr value) {
-    return make_stmt(ExprStmt{make(Assign{std::nullopt, read(local), std::move(value)}, span)}, span);
+    return make_stmt(ExprStmt{make(Assign{std::nullopt, read(local), std::move(value)}, span)},
+                     span);
   };
   int64_t count = abi::kLogShown;
   if (hist != nullptr && hist->linear) {
@@ -88,7 +91,8 @@ StmtPtr Binder::bucket_loop(const ast::Foreach& f, Span span) {
   LocalId next = hidden("bucket");
   Block block;
   block.body.push_back(set(next, make(IntLit{0}, span, Type::Int)));
-  ExprPtr more = make(Binary{ast::BinOp::Lt, read(next), make(IntLit{count}, span, Type::Int)}, span);
+  ExprPtr more =
+      make(Binary{ast::BinOp::Lt, read(next), make(IntLit{count}, span, Type::Int)}, span);
   if (f.limit) {
     LocalId limit = hidden("limit");
     block.body.push_back(set(limit, expr(*f.limit)));

@@ -104,8 +104,8 @@ StmtPtr Binder::try_stmt(const ast::Try& t, Span span) {
     Span place = t.error_span;
     auto known = notes_.globals.find(t.error);
     bool global = known != notes_.globals.end() && !locals_.contains(t.error);
-    ExprPtr variable = global ? make(GlobalRef{known->second}, place)
-                              : make(LocalRef{local(t.error)}, place);
+    ExprPtr variable =
+        global ? make(GlobalRef{known->second}, place) : make(LocalRef{local(t.error)}, place);
     ExprPtr set = make(Assign{std::nullopt, std::move(variable), make(Caught{}, place)}, place);
     handler.body.push_back(make_stmt(ExprStmt{std::move(set)}, place));
   }

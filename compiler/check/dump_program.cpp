@@ -86,7 +86,8 @@ struct BodyPrinter {
 
   std::string list(const std::vector<ExprPtr>& exprs) const {
     std::string text;
-    for (const ExprPtr& each : exprs) text += (text.empty() ? "" : ", ") + (each ? expr(*each) : "*");
+    for (const ExprPtr& each : exprs)
+      text += (text.empty() ? "" : ", ") + (each ? expr(*each) : "*");
     return text;
   }
   std::string global(GlobalId id) const { return "@" + program.globals[id].name; }
@@ -155,8 +156,8 @@ struct BodyPrinter {
                                  expr(*h.place), expr(*h.index));
             },
             [&](const Match& m) {
-              return fmt::format("({} {} regex of {} bytes)", expr(*m.text), m.negated ? "!~" : "=~",
-                                 m.program.size());
+              return fmt::format("({} {} regex of {} bytes)", expr(*m.text),
+                                 m.negated ? "!~" : "=~", m.program.size());
             },
             [](const Caught&) { return std::string("caught"); },
         },

@@ -60,7 +60,8 @@ void check_declaration(const ast::GlobalDecl& decl, Global& global, GlobalFacts&
                        Diags& diags) {
   global.wrap = decl.wrap;
   if (decl.wrap && !facts.indexed) {
-    diags.error("DJ2024", decl.span, fmt::format("`{}%` wraps but is not used as an array", decl.name));
+    diags.error("DJ2024", decl.span,
+                fmt::format("`{}%` wraps but is not used as an array", decl.name));
     facts.reported = true;
     return;
   }

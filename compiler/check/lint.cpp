@@ -66,17 +66,17 @@ bool is_offered(Span span, const ast::Script& script) {
          });
 }
 
-void lint_local(const ast::Script& script, const std::string& name, uint32_t unit, const LocalUses& local, const Uses& uses,
-                const Program& program, Diags& diags) {
+void lint_local(const ast::Script& script, const std::string& name, uint32_t unit,
+                const LocalUses& local, const Uses& uses, const Program& program, Diags& diags) {
   if (local.first_read != nullptr && local.first_write == nullptr) {
     Diag& diag =
         diags.warning("DJ2902", local.first_read->span, fmt::format("`{}` is never set", name));
     diag.help = never_set_help(name, unit, uses, program);
   }
   if (local.restarts != nullptr && !local.set) {
-    Diag& diag = diags.warning(
-        "DJ2906", local.restarts->span,
-        fmt::format("`{}` is a local variable: it starts at 0 in every hit", name));
+    Diag& diag =
+        diags.warning("DJ2906", local.restarts->span,
+                      fmt::format("`{}` is a local variable: it starts at 0 in every hit", name));
     diag.help = fmt::format("to go on from hit to hit declare: global {}", name);
   }
   // What an alias offers need not be used; a tapset (a file behind the script) offers much.

@@ -10,8 +10,9 @@ namespace {
 constexpr std::array<std::string_view, 11> kStatOps = {
     "count", "sum", "min", "max", "avg", "variance", "p50", "p90", "p95", "p99", "p999"};
 constexpr std::array<std::string_view, 2> kHistograms = {"hist_log", "hist_linear"};
-constexpr std::array<std::string_view, 10> kUnbuilt = {
-    "entry", "exit", "perf", "const", "kderef", "uderef", "kregister", "uregister", "task", "module"};
+constexpr std::array<std::string_view, 10> kUnbuilt = {"entry",  "exit",   "perf",      "const",
+                                                       "kderef", "uderef", "kregister", "uregister",
+                                                       "task",   "module"};
 
 }  // namespace
 

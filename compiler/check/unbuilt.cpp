@@ -29,9 +29,7 @@ struct Finder {
     ast::for_each_child(expr, *this);
   }
 
-  void operator()(const ast::Stmt& stmt) {
-    ast::for_each_child(stmt, *this);
-  }
+  void operator()(const ast::Stmt& stmt) { ast::for_each_child(stmt, *this); }
 };
 
 }  // namespace

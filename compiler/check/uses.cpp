@@ -19,8 +19,8 @@ struct Scanner {
 
   void note(const std::string& name, Span span, Use use, size_t keys, bool additive = false) {
     if (!params.contains(name)) {
-      uses.names[name].push_back({unit, use, static_cast<uint32_t>(keys), additive,
-                                  loops > 0, span});
+      uses.names[name].push_back(
+          {unit, use, static_cast<uint32_t>(keys), additive, loops > 0, span});
     }
   }
 

@@ -109,8 +109,10 @@ void Builder::loop_array(DjtParser::LoopArrayContext* ctx, Foreach& out) {
   if (ctx->ATWORD() != nullptr) {
     out.array_op = text(ctx->ATWORD()).substr(1);
     if (out.array_sort == 0) {
-      diags_.error("DJ1023", span(ctx->ATWORD()),
-                   "sorting by @" + out.array_op + " needs a direction").help =
+      diags_
+          .error("DJ1023", span(ctx->ATWORD()),
+                 "sorting by @" + out.array_op + " needs a direction")
+          .help =
           "write " + out.array + "@" + out.array_op + "- for the largest first, + for the smallest";
     }
   }

@@ -62,8 +62,7 @@ bool check_lexeme(const Lexeme& lexeme, Diags& diags) {
           "close it with \"; inside a string, \\\" writes a quote and \\n ends a line";
       return false;
     case DjtParser::UNCLOSED_COMMENT:
-      diags.error("DJ1003", lexeme.span, "this comment is never closed").help =
-          "close it with */";
+      diags.error("DJ1003", lexeme.span, "this comment is never closed").help = "close it with */";
       return false;
     case DjtParser::UNCLOSED_EMBEDDED:
       diags.error("DJ1024", lexeme.span, "this embedded C is never closed").help =
@@ -92,8 +91,10 @@ Lexemes lex(std::string_view text, uint32_t file, Comments comments) {
     }
     uint32_t begin = static_cast<uint32_t>(token->getStartIndex());
     end = static_cast<uint32_t>(token->getStopIndex()) + 1;
-    lexemes.push_back({token->getType(), {file, begin, end},
-                       std::string(text.substr(begin, end - begin)), false});
+    lexemes.push_back({token->getType(),
+                       {file, begin, end},
+                       std::string(text.substr(begin, end - begin)),
+                       false});
   }
   join_stray_bytes(lexemes);
   lexemes.push_back({antlr4::Token::EOF, {file, end, end}, "", false});
@@ -142,9 +143,8 @@ std::string literal_name(size_t type) { return name_of(type, true); }
 bool is_keyword(size_t type) { return type >= DjtParser::PROBE && type <= DjtParser::CATCH; }
 
 const std::vector<std::string>& statement_keywords() {
-  static const std::vector<std::string> words = {"if",     "else", "while",    "for",
-                                                 "foreach", "return", "delete", "next",
-                                                 "break",   "continue"};
+  static const std::vector<std::string> words = {"if",     "else",   "while", "for",   "foreach",
+                                                 "return", "delete", "next",  "break", "continue"};
   return words;
 }
 

@@ -104,8 +104,8 @@ bool tokenize(Sources& sources, uint32_t file, const ParseOptions& options, Lexe
               Diags& diags) {
   lexemes = lex(sources.files.at(file).text, file);
   if (!check_lexemes(lexemes, diags) || !Preprocessor(sources, options, diags).run(lexemes) ||
-      !check_embedded(lexemes, diags) || !check_lexemes(lexemes, diags) || !mark_angle_bodies(lexemes, diags) ||
-      !check_brackets(lexemes, diags)) {
+      !check_embedded(lexemes, diags) || !check_lexemes(lexemes, diags) ||
+      !mark_angle_bodies(lexemes, diags) || !check_brackets(lexemes, diags)) {
     return false;
   }
   retag(lexemes);
@@ -114,8 +114,7 @@ bool tokenize(Sources& sources, uint32_t file, const ParseOptions& options, Lexe
 
 }  // namespace
 
-ast::Script parse(Sources& sources, uint32_t file, const ParseOptions& options,
-                  Diags& diags) {
+ast::Script parse(Sources& sources, uint32_t file, const ParseOptions& options, Diags& diags) {
   Lexemes lexemes;
   if (!tokenize(sources, file, options, lexemes, diags)) {
     return {};
@@ -148,8 +147,8 @@ std::string dump_tokens(Sources& sources, uint32_t file, const ParseOptions& opt
   for (const Lexeme& lexeme : lexemes) {
     LineCol at = sources.files.at(file).line_col(lexeme.span.begin);
     std::string kind = symbolic_name(lexeme.type);
-    out += fmt::format("{}:{} {}{}{}\n", at.line, at.column, kind,
-                       lexeme.text.empty() ? "" : " ", lexeme.text);
+    out += fmt::format("{}:{} {}{}{}\n", at.line, at.column, kind, lexeme.text.empty() ? "" : " ",
+                       lexeme.text);
   }
   return out;
 }

@@ -124,8 +124,7 @@ TEST(Parse, CommentsAreOfThreeKinds) {
 }
 
 TEST(Parse, StringsAndNumbers) {
-  EXPECT_EQ(expression(R"(x = "a\x41\102\n\"\\\q\x4" "b")"),
-            "x = \"aAB\\n\\\"\\\\q\\004b\"");
+  EXPECT_EQ(expression(R"(x = "a\x41\102\n\"\\\q\x4" "b")"), "x = \"aAB\\n\\\"\\\\q\\004b\"");
   EXPECT_EQ(expression("x = 0x1F + 017 + 0 + 18446744073709551615"),
             "x = 31 + 15 + 0 + 18446744073709551615");
 }
@@ -199,9 +198,10 @@ TEST(Parse, TokensAreDumpedAsTheParserSeesThem) {
 TEST(Parse, AThousandLinesAreQuick) {
   std::string text;
   for (int i = 0; i < 100; ++i) {
-    text += "probe func(\"f\").return {\n  if (a > 1 && b[pid(), 2] == \"x\") {\n"
-            "    b[tid(), execname()] <<< a * 3 + $x->y[2]\n    printf(\"%d\\n\", a)\n  } else\n"
-            "    a = a ? b : c\n  foreach ([k, v-] in b limit 10)\n    print(k)\n  delete b\n}\n";
+    text +=
+        "probe func(\"f\").return {\n  if (a > 1 && b[pid(), 2] == \"x\") {\n"
+        "    b[tid(), execname()] <<< a * 3 + $x->y[2]\n    printf(\"%d\\n\", a)\n  } else\n"
+        "    a = a ? b : c\n  foreach ([k, v-] in b limit 10)\n    print(k)\n  delete b\n}\n";
   }
   Sources sources;
   sources.add("test", text);

@@ -8,7 +8,7 @@ namespace dj {
 namespace {
 
 struct Wrong {
-  const char* script;   // «» stand around the bytes that the first error underlines
+  const char* script;  // «» stand around the bytes that the first error underlines
   const char* code;
   const char* message;
   const char* help = "";
@@ -174,8 +174,7 @@ const Wrong kWrong[] = {
      "what it would read, a $variable or a built-in function can read"},
     {"probe a { x = «1.5» }", "DJ1016", "numbers with a fraction are not built yet",
      "count in a smaller unit: 1500 ms instead of 1.5 s"},
-    {"probe a { x = $y$«->z» }", "DJ1013",
-     "nothing can follow a '$' that asks for the whole value",
+    {"probe a { x = $y$«->z» }", "DJ1013", "nothing can follow a '$' that asks for the whole value",
      "the '$' stands at the very end: $pointer->member$"},
     {"probe «a?» = b { }", "DJ1025", "the name of an alias is plain: no '?', '!' or \"if\"",
      "they may stand behind the points of the alias, and where it is used"},

@@ -1,4 +1,5 @@
-// Tree to program: every part becomes steps in a row, with splits where the matcher may go two ways.
+// Tree to program: every part becomes steps in a row, with splits where the matcher may go two
+// ways.
 #include <algorithm>
 #include <cstring>
 
@@ -104,9 +105,9 @@ std::variant<std::string, RegexMistake> compile_regex(std::string_view pattern) 
   emitted.emit(abi::kRegexSave, 1);
   emitted.emit(abi::kRegexMatch);
   if (emitted.full()) {
-    return RegexMistake{0, pattern.size(),
-                        "this pattern is too large: more than " +
-                            std::to_string(abi::kMaxRegexSteps) + " steps"};
+    return RegexMistake{
+        0, pattern.size(),
+        "this pattern is too large: more than " + std::to_string(abi::kMaxRegexSteps) + " steps"};
   }
   return pack(emitted, tree.groups);
 }

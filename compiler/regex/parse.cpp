@@ -68,7 +68,8 @@ class Parser {
 
   NodePtr repeated() {
     NodePtr what = atom();
-    bool anchor = std::holds_alternative<Begin>(what->node) || std::holds_alternative<End>(what->node);
+    bool anchor =
+        std::holds_alternative<Begin>(what->node) || std::holds_alternative<End>(what->node);
     bool again = false;
     while (more() && std::string_view("*+?{").find(text_[at_]) != std::string_view::npos) {
       size_t mark = at_;
@@ -95,7 +96,8 @@ class Parser {
       value = value * 10 + static_cast<unsigned>(text_[at_++] - '0');
     }
     if (at_ == first) fail(open, at_, "{ needs numbers behind it: {2}, {2,} or {2,5}");
-    if (value > kMaxRepeat) fail(first, at_, "more than " + std::to_string(kMaxRepeat) + " repetitions");
+    if (value > kMaxRepeat)
+      fail(first, at_, "more than " + std::to_string(kMaxRepeat) + " repetitions");
     return value;
   }
 
@@ -162,7 +164,8 @@ class Parser {
     char c = text_[at_++];
     if (c >= '1' && c <= '9') fail(begin, at_, "back references are not supported");
     if (in_class("alnum", static_cast<unsigned char>(c))) {
-      fail(begin, at_, std::string("there is no \\") + c + ": write a class such as [0-9] or [[:space:]]");
+      fail(begin, at_,
+           std::string("there is no \\") + c + ": write a class such as [0-9] or [[:space:]]");
     }
     return one(c);
   }

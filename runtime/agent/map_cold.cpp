@@ -52,8 +52,9 @@ bool end_element(abi::MapNode* node, uint64_t state) {
   return false;
 }
 
-// A wrapping array is full. Nodes are taken in their order, so the one after the last that was given
-// up holds the oldest element; one that took a deleted element's node goes when that would have.
+// A wrapping array is full. Nodes are taken in their order, so the one after the last that was
+// given up holds the oldest element; one that took a deleted element's node goes when that would
+// have.
 void give_up_oldest(abi::Map* map) {
   auto index = static_cast<uint32_t>(abi::add(&map->oldest, 1) % map->capacity);
   uint64_t keys[abi::kMaxKeys], state;

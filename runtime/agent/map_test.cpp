@@ -249,8 +249,8 @@ TEST_F(Maps, ForeachSortsAndLimits) {
     EXPECT_LT(last, now);
     last = now;
     uint64_t gone[2] = {(keys[0] + 1) % 50, 0};
-    void* inner =
-        dj_foreach_begin(ctx, map, abi::kSortNone, 0, 0, 1, nullptr, 0);  // left without its end, 50 times
+    void* inner = dj_foreach_begin(ctx, map, abi::kSortNone, 0, 0, 1, nullptr,
+                                   0);  // left without its end, 50 times
     EXPECT_EQ(dj_foreach_next(inner, gone, &value), 1u);
   }
   EXPECT_EQ(seen, 50u);

@@ -27,7 +27,8 @@ unsigned __int128 divide(unsigned __int128 wide, uint64_t divisor) {
   return static_cast<unsigned __int128>(high / divisor) << 64 | quotient;
 }
 
-// Of a sample, exact while the sum fits 64 bits and the sum of the squares 128: (Q - S*S/n) / (n-1).
+// Of a sample, exact while the sum fits 64 bits and the sum of the squares 128: (Q - S*S/n) /
+// (n-1).
 int64_t variance(Rows rows, const abi::StatShape& shape, const abi::StatTotal& total) {
   if (total.count < 2) return 0;
   unsigned __int128 squares = 0;
@@ -86,7 +87,8 @@ int64_t dj_stat_derived(const abi::Stat* rows, uint32_t stride, const abi::StatS
                                   : percentile(all, *shape, total, op);
 }
 
-// Logarithmic buckets are numbered as SystemTap's: 64 is the value 0, 65 the value 1, 66 is 2 and 3.
+// Logarithmic buckets are numbered as SystemTap's: 64 is the value 0, 65 the value 1, 66 is 2
+// and 3.
 int64_t dj_stat_bucket(const abi::Stat* rows, uint32_t stride, const abi::StatShape* shape,
                        uint32_t linear, int64_t index, uint32_t* bad) {
   Rows all = {rows, stride};

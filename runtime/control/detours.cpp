@@ -62,10 +62,9 @@ arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
 }
 
 bool has_form(const PatchSite& site, arch::Form form) {
-  return std::any_of(site.calls.begin(), site.calls.end(),
-                     [&](const PatchCall& c) {
-                       return c.enabled && c.form == form && !sometimes(site, c);
-                     });
+  return std::any_of(site.calls.begin(), site.calls.end(), [&](const PatchCall& c) {
+    return c.enabled && c.form == form && !sometimes(site, c);
+  });
 }
 
 Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& request,

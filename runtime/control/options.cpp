@@ -190,7 +190,8 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
                "say which sites would be armed and how; -c's command is killed before it runs");
   app.add_option_function<std::string>(
          "-f,--format", [&options](const std::string& form) { set_format(options, form); },
-         "form of the globals shown at the end: text, json or csv; plugin:NAME: all output by a Lua "
+         "form of the globals shown at the end: text, json or csv; plugin:NAME: all output by a "
+         "Lua "
          "plugin: chrome, csv, flame, json, or a file NAME.lua")
       ->option_text("FORM");
   app.add_option("--report", options.report_path,

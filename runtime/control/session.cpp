@@ -163,7 +163,8 @@ Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on) {
 }
 
 void Session::watch_guards() {
-  constexpr uint64_t kIntervalNs = 50'000'000, kHotTraps = 1000;  // a trap takes about a microsecond
+  constexpr uint64_t kIntervalNs = 50'000'000,
+                     kHotTraps = 1000;  // a trap takes about a microsecond
   if (!installation_ || now_ns() - guards_seen_ns_ < kIntervalNs) return;
   guards_seen_ns_ = now_ns();
   std::vector<size_t> hot = installation_->hot_guards(kHotTraps);

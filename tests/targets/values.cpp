@@ -56,16 +56,18 @@ static int counter = 42;
 thread_local int of_thread = 77;
 outer::Inner inner = {-3};
 
-NOINLINE int show(Shape* p, Shape& r, Colour colour, double d, float f, Mixed mixed, const char* text,
-                  std::string_view view) {
+NOINLINE int show(Shape* p, Shape& r, Colour colour, double d, float f, Mixed mixed,
+                  const char* text, std::string_view view) {
   asm volatile("" ::: "memory");
   counter++;
   of_thread++;
-  return (p ? p->id : 0) + r.id + colour + mixed.b + int(d) + text[0] + int(f) + int(view.size()) + inner.value;
+  return (p ? p->id : 0) + r.id + colour + mixed.b + int(d) + text[0] + int(f) + int(view.size()) +
+         inner.value;
 }
 
 NOINLINE int registers(Whole whole, Reals reals, Mixed mixed, Point point) {
-  return int(whole.a + whole.b) + int(reals.a + reals.b) + int(mixed.a) + mixed.b + point.x + point.y;
+  return int(whole.a + whole.b) + int(reals.a + reals.b) + int(mixed.a) + mixed.b + point.x +
+         point.y;
 }
 
 NOINLINE Mixed make_mixed(double d) { return {d * 3, int(d)}; }
@@ -74,7 +76,8 @@ NOINLINE double halve(double d) { return d / 2; }
 NOINLINE float third(float f) { return f / 3; }
 
 int main() {
-  Shape shape{{9}, "circle\n", {1, -2}, BLUE, "tag", {7, 8, 9}, 5, -3, {66}, nullptr, true, 'Q', 2.5, 1.25f, "hello"};
+  Shape shape{{9},  "circle\n", {1, -2}, BLUE, "tag", {7, 8, 9}, 5,      -3,
+              {66}, nullptr,    true,    'Q',  2.5,   1.25f,     "hello"};
   shape.next = reinterpret_cast<Shape*>(8);
   fact("shape", reinterpret_cast<long>(&shape));
   fact("show", show(&shape, shape, GREEN, 1.5, 0.75f, Mixed{3.25, 6}, "text", "viewed"));
