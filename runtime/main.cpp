@@ -269,6 +269,17 @@ void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lu
   lua.end(globals, output);
 }
 
+// What stderr has to say when all is over.
+void report_run(const Options& options, const Sources& sources, Session& session,
+                const LuaOutputs& lua, Output& output) {
+  output.flush();
+  report_skips(session.header());
+  if (options.verbose > 0 && session.installation() != nullptr)
+    report_sites(session.installation()->sites());
+  print_diags(lua.diags(), sources, options);
+  if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
+}
+
 // From compiled code to the end of the session. Returns the exit code.
 int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
                 std::optional<TracedProcess>& process, ModuleCodes& codes, StageClock& clock,
@@ -296,9 +307,8 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
               output);
   run_first_probes(session, compiled.plan, process.has_value());
   drain.run(false);
-  if (session.header().error_count >
-      0) {  // what begin was to prepare is not there: nothing is armed
-    drain.run(true);
+  if (session.header().error_count > 0) {
+    drain.run(true);  // what begin was to prepare is not there: nothing is armed
     output.flush();
     return kExitRun;
   }
@@ -331,13 +341,8 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   run_last_probes(session, compiled.plan, gone, by_errors);
   drain.run(true);
   report_end(options, compiled, lua, output);
-  output.flush();
-  report_skips(session.header());
-  if (options.verbose > 0 && session.installation() != nullptr)
-    report_sites(session.installation()->sites());
   if (options.stress) report_stress(facts, clock, compiled.layout);
-  print_diags(lua.diags(), sources, options);
-  if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
+  report_run(options, sources, session, lua, output);
   if (process && process->is_child) {
     held.reset();  // Ctrl-C may end the wait
     std::optional<int> status = watch->wait_status(-1);
