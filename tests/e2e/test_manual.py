@@ -1,0 +1,120 @@
+"""The manual pages, and completion in bash: both follow what djtap is."""
+import os
+import pty
+import re
+import select
+import shlex
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from support import paths
+
+COMPLETION = paths.ROOT / "scripts" / "completion.bash"
+TROFF = shutil.which("groff")
+
+
+# --- manual pages
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("man")
+    subprocess.run([paths.ROOT / "scripts" / "man", "--output", folder], check=True, env={**os.environ, "DJTAP": str(paths.DJTAP)})
+    return {page.stem: page for page in folder.iterdir()}
+
+
+def text_of(page):
+    """What a reader sees, on very long lines."""
+    words = [TROFF, "-man", "-Tascii", "-P-c", "-P-b", "-P-u", "-rLL=400n", str(page)]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.skipif(TROFF is None, reason="groff is not here")
+def test_pages_are_well_formed(pages):
+    assert sorted(pages) == ["djtap", "djtap-language", "djtap-probes"]
+    for page in pages.values():
+        result = subprocess.run([TROFF, "-man", "-ww", "-z", "-Tascii", str(page)], capture_output=True, text=True, check=False)
+        assert (result.returncode, result.stderr) == (0, ""), page
+
+
+@pytest.mark.skipif(TROFF is None, reason="groff is not here")
+def test_each_option_is_in_the_manual(pages, djtap_once):
+    manual = text_of(pages["djtap"])
+    listed = re.findall(r"^  (-[^ {:]*)", djtap_once("--help").stdout, re.M)
+    assert len(listed) > 15
+    for names in listed:
+        assert re.search(rf"^ +{re.escape(', '.join(names.split(',')))}\b", manual, re.M), names
+
+
+@pytest.mark.skipif(TROFF is None, reason="groff is not here")
+def test_each_builtin_and_kind_is_in_the_manual(pages):
+    names = re.findall(r"^DJ_BUILTIN\((\w+),", (paths.ROOT / "stdlib" / "builtins.def").read_text(), re.M)
+    manual = text_of(pages["djtap-language"])
+    assert [name for name in names if not re.search(rf"^ +{name}\(.*\): (int|str|void|\w+)$", manual, re.M)] == []
+    points = text_of(pages["djtap-probes"])
+    for form in ("func(s)", "func(s).return", "timer.s(n)", "begin", "process.end"):
+        assert re.search(rf"^ +{re.escape(form)}$", points, re.M), form
+
+
+def test_every_kind_of_the_manual_is_known(pages, djtap_once):
+    """No row of a table of kinds that is not built is in the page."""
+    page = pages["djtap-probes"].read_text()
+    assert "kernel.function" not in page and page.count("\n.br") > 20
+
+
+# --- completion
+
+def complete(*words):
+    """What bash would offer for the last word."""
+    line = " ".join(map(shlex.quote, map(str, words)))
+    script = f'source {COMPLETION}; COMP_WORDS=({line}); _djtap "$1" "$2" "$3"; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    result = subprocess.run(["bash", "-c", script, "bash", str(words[0]), words[-1], words[-2]],
+                            capture_output=True, text=True, check=True, timeout=30)
+    return result.stdout.split("\n")[:-1]
+
+
+def test_options_and_values_are_completed():
+    assert {"--stop-after", "--stress", "--strict"} <= set(complete(paths.DJTAP, "--st"))
+    assert complete(paths.DJTAP, "--no-c") == ["--no-cache"]
+    assert complete(paths.DJTAP, "--stop-after", "re") == ["resolve"]
+    assert complete(paths.DJTAP, "-D", "MAXM") == ["MAXMAPENTRIES="]
+    assert str(os.getpid()) in complete(paths.DJTAP, "-p", str(os.getpid()))
+
+
+def test_functions_are_completed():
+    target = f"'{paths.TINYFS}'"
+    names = ["vfs_open", "vfs_read", "vfs_unlink", "vfs_write"]
+    assert complete(paths.DJTAP, "-c", target, "-l", 'func("vfs_') == [f'func("{name}' for name in names]
+    assert complete(paths.DJTAP, "-c", target, "-e", 'probe func("vfs_open"), func("vfs_r') == ['probe func("vfs_open"), func("vfs_read']
+    assert 'func("libc.so.6!malloc_trim' in complete(paths.DJTAP, "-c", target, "-l", 'func("libc.so.6!malloc_t')
+    assert complete(paths.DJTAP, "-l", 'func("vfs_') == [""], "no program, no names"
+
+
+def read_until(fd, pattern, seconds=20):
+    text, deadline = "", time.monotonic() + seconds
+    while not re.search(pattern, text):
+        assert time.monotonic() < deadline, f"no {pattern!r} in {text!r}"
+        if select.select([fd], [], [], 0.2)[0]:
+            text += os.read(fd, 4096).decode(errors="replace")
+    return text
+
+
+def test_a_tab_in_bash_completes():
+    """The same through a terminal, with bash's own splitting of words."""
+    environment = {**os.environ, "PATH": f"{paths.BUILD}:{os.environ['PATH']}", "PS1": "> ", "TERM": "dumb", "INPUTRC": "/dev/null"}
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execvpe("bash", ["bash", "--norc", "--noprofile"], environment)
+    try:
+        os.write(fd, f"source {COMPLETION}; bind 'set bell-style none'; echo re''ady\n".encode())
+        read_until(fd, r"\nready|\rready")
+        os.write(fd, f"djtap -c {paths.TINYFS} -e 'probe func(\"vfs_r\t".encode())
+        read_until(fd, r'vfs_read')
+        os.write(fd, b"\x15djtap -f plugin:fl\t")
+        read_until(fd, r"plugin:flame")
+    finally:
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
+        os.close(fd)
