@@ -20,6 +20,7 @@
 #include "compiler/resolve/listing.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stack_info.h"
+#include "runtime/control/clean.h"
 #include "runtime/control/control_commands.h"
 #include "runtime/control/control_socket.h"
 #include "runtime/control/coverage.h"
@@ -241,6 +242,23 @@ void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lu
   lua.end(globals, output);
 }
 
+// Forked processes may live on: they lose their probes too.
+void release_forked(const Options& options, Session& session) {
+  std::vector<std::string> failures;
+  size_t cleaned = session.clean_forked(failures);
+  if (options.verbose > 0 && cleaned > 0)
+    fmt::print(stderr, "djtap: probes removed from {} forked processes\n", cleaned);
+  for (const std::string& failure : failures)
+    fmt::print(stderr, "djtap: probes not removed from a forked process: {}\n", failure);
+}
+
+int clean_process(const Options& options) {
+  Result<std::string> done = clean_command(*options.clean);
+  if (!done.ok()) return fail(options, kExitAttach, done.error().message);
+  fmt::print("{}", done.value());
+  return kExitOk;
+}
+
 // From compiled code to the end of the session. Returns the exit code.
 int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
                 std::optional<TracedProcess>& process, ModuleCodes& codes, StageClock& clock,
@@ -289,8 +307,10 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   if (watch && !gone) {
     Status disarmed = session.disarm();
     if (!disarmed.ok() && !watch->ended())
-      fmt::print(stderr, "djtap: probes not removed: {}\n", disarmed.error().message);
+      fmt::print(stderr, "djtap: probes not removed: {}; do it later with: djtap clean {}\n",
+                 disarmed.error().message, process->pid);
   }
+  release_forked(options, session);
   // From here on, no handler runs in the target any more.
 
   if (gone) run_host_probes(session, compiled.plan, HostProbe::When::ProcessEnd);
@@ -339,6 +359,7 @@ int print_coverage(const Options& options) {
 int run(const Options& options) {
   if (!options.coverage.empty()) return print_coverage(options);
   if (options.explain) return explain_code(options);
+  if (options.clean) return clean_process(options);
   if (options.list) return list_points(options);
   std::optional<HeldSignals> held(std::in_place);
   StageClock clock(options.verbose > 0);

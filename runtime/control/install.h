@@ -14,6 +14,7 @@
 #include "compiler/plan.h"
 #include "compiler/result.h"
 #include "runtime/control/detours.h"
+#include "runtime/control/journal.h"
 #include "runtime/control/module_code.h"
 #include "runtime/control/patch.h"
 #include "runtime/control/patch_plan.h"
@@ -66,6 +67,8 @@ class Installation {
   // take at most.
   std::vector<AddressRange> island_modules() const;
   uint64_t detour_bytes() const;
+  // Bytes of the session's journal.
+  uint64_t journal_bytes();
 
   // For SessionMemory::create(): gives every guarded or punned jump an address to lead to.
   ChooseStubs stub_chooser();
@@ -120,6 +123,7 @@ class Installation {
   uint64_t trap_table_ = 0, trap_bytes_ = 0;
   uint32_t cpus_ = 1;
   TrapSetup trap_;
+  std::optional<Journal> journal_;         // from place() on
   std::optional<CodeIslands> code_;        // from place() on
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
   std::map<std::pair<uint64_t, std::vector<bool>>, Variant> variants_;  // by address and enabled

@@ -33,6 +33,7 @@ struct Options {
   std::vector<std::string> script_args;    // $1 .. and @1 ..
   std::vector<std::string> command;        // -c or behind --; empty: none
   std::optional<int> pid;                  // -p, -x
+  std::optional<int> clean;                // clean PID
   std::string output_path;                 // -o; empty: stdout
   std::optional<std::string> list;         // -l PATTERN
   bool list_variables = false;             // -L

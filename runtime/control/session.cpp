@@ -12,6 +12,7 @@
 
 #include "runtime/control/address_space.h"
 #include "runtime/control/arena_format.h"
+#include "runtime/control/clean.h"
 #include "runtime/control/os_error.h"
 
 namespace dj {
@@ -36,6 +37,7 @@ Result<TracedProcess> TracedProcess::launch(const std::vector<std::string>& comm
 
 Result<TracedProcess> TracedProcess::open(pid_t pid) {
   DJ_TRY_DO(check_traceable(pid));
+  DJ_TRY_DO(check_unheld(pid));
   TracedProcess process;
   process.pid = pid;
   DJ_TRY(process.modules, mapped_modules(pid));
@@ -118,12 +120,14 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
   } else {
     DJ_TRY(Stopped stopped, Stopped::stop(process->pid));
     stopped_.emplace(std::move(stopped));
+    DJ_TRY_DO(check_unheld(process->pid));  // somebody may have been faster
+    DJ_TRY_DO(clean_abandoned(*stopped_));
   }
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
          SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,
                                installation.island_modules(), island_bytes,
-                               installation.stub_chooser()));
+                               installation.journal_bytes(), installation.stub_chooser()));
   memory_.emplace(std::move(memory));
   installation_.emplace(std::move(installation));
   if (!process->is_child) let_go();  // a running target need not wait while code is linked
@@ -179,6 +183,10 @@ Status Session::disarm() {
   stopped.release();
   disarm_pause_ns_ = stopped.pause_ns();
   return ok_status();
+}
+
+size_t Session::clean_forked(std::vector<std::string>& failures) {
+  return memory_ ? clean_kin(memory_->inode(), pid_, failures) : 0;
 }
 
 }  // namespace dj

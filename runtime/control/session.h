@@ -88,6 +88,9 @@ class Session {
   void watch_guards();
   // Takes the probes out of a running target. Not needed when it is gone.
   Status disarm();
+  // The same for all processes that the target has forked, which may live longer; after disarm().
+  // Returns how many; clean.h.
+  size_t clean_forked(std::vector<std::string>& failures);
 
   abi::Header& header() { return *reinterpret_cast<abi::Header*>(arena_base_); }
   const Installation* installation() const { return installation_ ? &*installation_ : nullptr; }
