@@ -224,9 +224,13 @@ int child_exit_code(int status) {
 void print_sites(const Options& options, const Session& session, StageClock& clock) {
   if (session.installation() == nullptr) return;
   std::vector<InstalledSite> sites = session.installation()->sites();
-  clock.done("arm", fmt::format("{} of {} sites; target stopped {:.1f} ms",
-                                session.installation()->armed_count(), sites.size(),
-                                static_cast<double>(session.arm_pause_ns()) / 1e6));
+  const PageCopies& copies = session.installation()->times().copies;
+  clock.done("arm",
+             fmt::format("{} of {} sites; {} pages of text copied before, in {:.1f} ms; target "
+                         "stopped {:.1f} ms",
+                         session.installation()->armed_count(), sites.size(), copies.pages,
+                         static_cast<double>(copies.ns) / 1e6,
+                         static_cast<double>(session.arm_pause_ns()) / 1e6));
   if (options.probes || options.dump.count("probes")) report_sites(sites);
   if (!options.stress) warn_skipped_sites(sites);  // else the table has them
 }

@@ -1,15 +1,14 @@
 // One process at a time; all of it is read from the process's own memory.
 #include "runtime/control/clean.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <map>
 #include <optional>
 
 #include "runtime/control/kin.h"
 #include "runtime/control/os_error.h"
+#include "runtime/control/running_memory.h"
 #include "runtime/control/text_patch.h"
 #include "runtime/control/trap_setup.h"
 #include "runtime/shared/trap.h"
@@ -18,24 +17,6 @@ namespace dj {
 namespace {
 
 constexpr uint8_t kInt3 = 0xcc;
-
-// RunningMemory: reads a process that nobody has stopped.
-class RunningMemory {
- public:
-  explicit RunningMemory(pid_t pid)
-      : fd_(open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC)) {}
-  RunningMemory(const RunningMemory&) = delete;
-  ~RunningMemory() {
-    if (fd_ >= 0) close(fd_);
-  }
-  bool is_open() const { return fd_ >= 0; }
-  bool read(uint64_t address, void* to, size_t bytes) const {
-    return pread(fd_, to, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
-  }
-
- private:
-  int fd_;
-};
 
 // Is every byte at this place ours or the original one, and not all the original ones? Then djtap
 // wrote there, even if it was killed in the middle of the place.
@@ -53,6 +34,16 @@ bool is_ours(const JournalRecord& record, const uint8_t* text) {
 
 using TrapMap = std::map<uint64_t, uint64_t>;
 
+Result<std::vector<JournalRecord>> read_records(pid_t pid, const FoundJournal& journal) {
+  RunningMemory memory(pid);
+  std::vector<JournalRecord> records(journal.header.count);
+  if (!memory.read(journal.address + sizeof(JournalHeader), records.data(),
+                   records.size() * sizeof(JournalRecord))) {
+    return os_error(fmt::format("cannot read the journal in process {}", pid));
+  }
+  return records;
+}
+
 // Where threads go on that have hit an int3 or a guard and have not got their SIGTRAP.
 Result<TrapMap> read_traps(const Stopped& stopped, uint64_t address) {
   abi::TrapTable table = {};
@@ -68,10 +59,11 @@ Result<TrapMap> read_traps(const Stopped& stopped, uint64_t address) {
   return traps;
 }
 
-Result<size_t> restore(const Stopped& stopped, const FoundJournal& journal, bool hooks) {
+Result<size_t> restore(const Stopped& stopped, const std::vector<JournalRecord>& records,
+                       bool hooks) {
   TextReader text(stopped);
   std::vector<TextPatch> patches;
-  for (const JournalRecord& record : journal.records) {
+  for (const JournalRecord& record : records) {
     uint8_t now[sizeof record.original];
     if (record.hook != hooks || !text.read(record.address, std::span(now).first(record.bytes)) ||
         !is_ours(record, now)) {
@@ -114,19 +106,15 @@ Result<std::vector<FoundJournal>> find_journals(pid_t pid) {
     FoundJournal journal;
     journal.inode = m.inode;
     JournalHeader& header = journal.header;
-    const uint64_t room = m.end - m.begin - sizeof header;
+    journal.address = m.begin;
     if (m.end - m.begin < sizeof header || !memory.read(m.begin, &header, sizeof header) ||
         header.magic != kJournalMagic) {
       continue;
     }
-    if (header.version != kJournalVersion || header.count > room / sizeof(JournalRecord) ||
+    const uint64_t room = (m.end - m.begin - sizeof header) / sizeof(JournalRecord);
+    if (header.version != kJournalVersion || header.count > room ||
         header.blocked_count > kBlockedThreads) {
       return Error{fmt::format("process {} was probed by another version of djtap", pid)};
-    }
-    journal.records.resize(header.count);
-    if (!memory.read(m.begin + sizeof header, journal.records.data(),
-                     header.count * sizeof(JournalRecord))) {
-      return Error{fmt::format("cannot read memory of process {}", pid), Fail::TargetGone};
     }
     journals.push_back(std::move(journal));
   }
@@ -134,13 +122,23 @@ Result<std::vector<FoundJournal>> find_journals(pid_t pid) {
 }
 
 Result<bool> is_patched(pid_t pid, const FoundJournal& journal) {
+  DJ_TRY(std::vector<JournalRecord> records, read_records(pid, journal));
   RunningMemory memory(pid);
-  if (!memory.is_open()) {
-    return os_error(fmt::format("cannot read memory of process {}", pid));
-  }
-  for (const JournalRecord& record : journal.records) {
+  constexpr uint64_t kPage = 4096;
+  std::vector<uint8_t> page(kPage);
+  uint64_t page_at = 1;
+  bool readable = false;
+  for (const JournalRecord& record : records) {
     uint8_t now[sizeof record.original];
-    if (memory.read(record.address, now, record.bytes) && is_ours(record, now)) {
+    for (size_t i = 0; i < record.bytes; i++) {
+      const uint64_t address = record.address + i;
+      if (address / kPage * kPage != page_at) {
+        page_at = address / kPage * kPage;
+        readable = memory.read(page_at, page.data(), kPage);
+      }
+      now[i] = readable ? page[address - page_at] : record.original[i];
+    }
+    if (is_ours(record, now)) {
       return true;
     }
   }
@@ -148,6 +146,7 @@ Result<bool> is_patched(pid_t pid, const FoundJournal& journal) {
 }
 
 Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
+  DJ_TRY(std::vector<JournalRecord> records, read_records(stopped.pid(), journal));
   const bool trap = journal.header.trap_table != 0;
   if (trap) {
     DJ_TRY(TrapMap traps, read_traps(stopped, journal.header.trap_table));
@@ -156,7 +155,7 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
       return found == traps.end() ? 0 : found->second;
     }));
   }
-  DJ_TRY(size_t places, restore(stopped, journal, false));
+  DJ_TRY(size_t places, restore(stopped, records, false));
   if (trap) {
     abi::TrapTable table = {};
     DJ_TRY_DO(stopped.read(journal.header.trap_table,
@@ -164,7 +163,7 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
     DJ_TRY_DO(
         give_back_trap(stopped, journal.header.trap_handler, trap_before(journal, table.app)));
   }
-  DJ_TRY(size_t hooks, restore(stopped, journal, true));
+  DJ_TRY(size_t hooks, restore(stopped, records, true));
   return places + hooks;
 }
 
@@ -179,6 +178,15 @@ Status check_unheld(pid_t pid) {
     }
   }
   return ok_status();
+}
+
+Result<bool> is_abandoned(pid_t pid) {
+  DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
+  for (const FoundJournal& journal : journals) {
+    DJ_TRY(bool patched, is_patched(pid, journal));
+    if (patched) return true;
+  }
+  return false;
 }
 
 Status clean_abandoned(Stopped& stopped) {

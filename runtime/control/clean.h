@@ -12,9 +12,9 @@ namespace dj {
 
 // FoundJournal: the journal of one session that has this process, or a forebear, as its target.
 struct FoundJournal {
-  uint64_t inode = 0;  // of the session's memory
+  uint64_t inode = 0;    // of the session's memory
+  uint64_t address = 0;  // of the journal in the process
   JournalHeader header = {};
-  std::vector<JournalRecord> records;
 
   // The djtap that wrote it still runs, and is not done.
   bool is_held() const;
@@ -34,7 +34,10 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal);
 // Fails when a djtap that runs has its probes in `pid`, and names it.
 Status check_unheld(pid_t pid);
 
-// Cleans `stopped` of all sessions whose djtap has died, and says so on stderr.
+// Has a djtap that has ended left bytes of its own in the text of `pid`, which may run?
+Result<bool> is_abandoned(pid_t pid);
+
+// Cleans `stopped` of all sessions that left something, and says so on stderr.
 Status clean_abandoned(Stopped& stopped);
 
 // Cleans all processes but `except` that share the session memory `inode`: forked children, and

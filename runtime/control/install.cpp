@@ -167,6 +167,13 @@ SiteList Installation::all_hooks() {
   return list;
 }
 
+void Installation::copy_pages(pid_t pid) {
+  times_.copies = dj::copy_pages(pid, all_hooks());
+  const PageCopies more = dj::copy_pages(pid, all_sites());
+  times_.copies.pages += more.pages;
+  times_.copies.ns += more.ns;
+}
+
 Status Installation::arm(Stopped& stopped) {
   uint64_t begin = now_ns();
   const SiteList sites = all_sites(), hooks = all_hooks();

@@ -16,6 +16,7 @@
 #include "runtime/control/detours.h"
 #include "runtime/control/journal.h"
 #include "runtime/control/module_code.h"
+#include "runtime/control/page_copies.h"
 #include "runtime/control/patch.h"
 #include "runtime/control/patch_plan.h"
 #include "runtime/control/process.h"
@@ -51,6 +52,7 @@ std::string to_string(const InstalledSite& site);
 
 struct InstallTimes {
   uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, move_ns = 0, patch_ns = 0;
+  PageCopies copies;  // before the patch, apart from it
 };
 
 class Installation {
@@ -77,6 +79,9 @@ class Installation {
   // arena must be formatted. Sites that cannot be reached become Skipped. The target may run
   // meanwhile.
   Status place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
+  // Makes the pages that arm() will write the process's own; it may run meanwhile. Not needed, but
+  // arm() is faster then.
+  void copy_pages(pid_t pid);
   // Patches the text. Afterwards handlers run as soon as `stopped` is released.
   Status arm(Stopped& stopped);
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.

@@ -14,6 +14,7 @@
 #include "runtime/control/arena_format.h"
 #include "runtime/control/clean.h"
 #include "runtime/control/os_error.h"
+#include "runtime/control/rseq_query.h"
 
 namespace dj {
 
@@ -45,8 +46,13 @@ Result<TracedProcess> TracedProcess::open(pid_t pid) {
 }
 
 Status TracedProcess::find_rseq() {
-  std::optional<Stopped> here;  // a running process stands for this moment
+  std::optional<Stopped> here;  // a running process stands for this moment, if it must
   if (!stopped) {
+    if (std::optional<int64_t> offset = glibc_rseq_offset(pid, modules)) {
+      rseq_registered = true;
+      rseq_offset = *offset;
+      return ok_status();
+    }
     DJ_TRY(Stopped running, Stopped::stop(pid));
     here.emplace(std::move(running));
   }
@@ -118,10 +124,11 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     unstarted_ = std::move(process->unstarted);
     process->stopped.reset();
   } else {
+    DJ_TRY(bool abandoned, is_abandoned(process->pid));
     DJ_TRY(Stopped stopped, Stopped::stop(process->pid));
     stopped_.emplace(std::move(stopped));
     DJ_TRY_DO(check_unheld(process->pid));  // somebody may have been faster
-    DJ_TRY_DO(clean_abandoned(*stopped_));
+    if (abandoned) DJ_TRY_DO(clean_abandoned(*stopped_));
   }
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
@@ -148,6 +155,7 @@ void Session::run_host(HandlerId handler) {
 
 Status Session::arm() {
   if (!installation_) return ok_status();
+  installation_->copy_pages(pid_);
   if (!stopped_) {
     DJ_TRY(Stopped stopped, Stopped::stop(pid_));
     stopped_.emplace(std::move(stopped));

@@ -54,7 +54,8 @@ struct TracedProcess {
                                       const sigset_t& signal_mask);
   // Only looks; nothing of the process is stopped.
   static Result<TracedProcess> open(pid_t pid);
-  // Asks the kernel for the main thread's rseq area; a running process is stopped for it.
+  // Where the threads' rseq areas are. A running process is stopped for it only if glibc does not
+  // say so.
   Status find_rseq();
   // Paths of its modules for resolve(): the executable first, no vdso.
   std::vector<std::string> module_paths() const;
