@@ -246,14 +246,25 @@ void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lu
   lua.end(globals, output);
 }
 
-// Forked processes may live on: they lose their probes too.
-void release_forked(const Options& options, Session& session) {
+// Out of the target if it still runs, and of what it has forked, which may live on. Returns whether
+// the target is gone.
+bool take_out_probes(const Options& options, Session& session,
+                     const std::optional<TracedProcess>& process,
+                     const std::optional<ExitWatch>& watch) {
+  bool gone = watch && watch->ended();
+  if (watch && !gone) {
+    Status disarmed = session.disarm();
+    if (!disarmed.ok() && !watch->ended())
+      fmt::print(stderr, "djtap: probes not removed: {}; do it later with: djtap clean {}\n",
+                 disarmed.error().message, process->pid);
+  }
   std::vector<std::string> failures;
   size_t cleaned = session.clean_forked(failures);
   if (options.verbose > 0 && cleaned > 0)
     fmt::print(stderr, "djtap: probes removed from {} forked processes\n", cleaned);
   for (const std::string& failure : failures)
     fmt::print(stderr, "djtap: probes not removed from a forked process: {}\n", failure);
+  return gone;
 }
 
 int clean_process(const Options& options) {
@@ -307,14 +318,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
                               watch ? watch->fd() : -1, control);
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
   clock.done("run");
-  bool gone = watch && watch->ended();
-  if (watch && !gone) {
-    Status disarmed = session.disarm();
-    if (!disarmed.ok() && !watch->ended())
-      fmt::print(stderr, "djtap: probes not removed: {}; do it later with: djtap clean {}\n",
-                 disarmed.error().message, process->pid);
-  }
-  release_forked(options, session);
+  bool gone = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.
 
   if (gone) run_host_probes(session, compiled.plan, HostProbe::When::ProcessEnd);
