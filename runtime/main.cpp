@@ -24,6 +24,7 @@
 #include "compiler/stack_info.h"
 #include "compiler/tapset/aliases.h"
 #include "compiler/tapset/library.h"
+#include "runtime/control/clean.h"
 #include "runtime/control/control_commands.h"
 #include "runtime/control/control_socket.h"
 #include "runtime/control/coverage.h"
@@ -251,9 +252,13 @@ int child_exit_code(int status) {
 void print_sites(const Options& options, const Session& session, StageClock& clock) {
   if (session.installation() == nullptr) return;
   std::vector<InstalledSite> sites = session.installation()->sites();
-  clock.done("arm", fmt::format("{} of {} sites; target stopped {:.1f} ms",
-                                session.installation()->armed_count(), sites.size(),
-                                static_cast<double>(session.arm_pause_ns()) / 1e6));
+  const PageCopies& copies = session.installation()->times().copies;
+  clock.done("arm",
+             fmt::format("{} of {} sites; {} pages of text copied before, in {:.1f} ms; target "
+                         "stopped {:.1f} ms",
+                         session.installation()->armed_count(), sites.size(), copies.pages,
+                         static_cast<double>(copies.ns) / 1e6,
+                         static_cast<double>(session.arm_pause_ns()) / 1e6));
   if (options.probes || options.dump.count("probes")) report_sites(sites);
   if (!options.stress) warn_skipped_sites(sites);  // else the table has them
 }
@@ -278,6 +283,34 @@ void report_run(const Options& options, const Sources& sources, Session& session
     report_sites(session.installation()->sites());
   print_diags(lua.diags(), sources, options);
   if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
+}
+
+// Out of the target if it still runs, and of what it has forked, which may live on. Returns whether
+// the target is gone.
+bool take_out_probes(const Options& options, Session& session,
+                     const std::optional<TracedProcess>& process,
+                     const std::optional<ExitWatch>& watch) {
+  bool gone = watch && watch->ended();
+  if (watch && !gone) {
+    Status disarmed = session.disarm();
+    if (!disarmed.ok() && !watch->ended())
+      fmt::print(stderr, "djtap: probes not removed: {}; do it later with: djtap clean {}\n",
+                 disarmed.error().message, process->pid);
+  }
+  std::vector<std::string> failures;
+  size_t cleaned = session.clean_forked(failures);
+  if (options.verbose > 0 && cleaned > 0)
+    fmt::print(stderr, "djtap: probes removed from {} forked processes\n", cleaned);
+  for (const std::string& failure : failures)
+    fmt::print(stderr, "djtap: probes not removed from a forked process: {}\n", failure);
+  return gone;
+}
+
+int clean_process(const Options& options) {
+  Result<std::string> done = clean_command(*options.clean);
+  if (!done.ok()) return fail(options, kExitAttach, done.error().message);
+  fmt::print("{}", done.value());
+  return kExitOk;
 }
 
 // From compiled code to the end of the session. Returns the exit code.
@@ -329,12 +362,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
                               watch ? watch->fd() : -1, control);
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
   clock.done("run");
-  bool gone = watch && watch->ended();
-  if (watch && !gone) {
-    Status disarmed = session.disarm();
-    if (!disarmed.ok() && !watch->ended())
-      fmt::print(stderr, "djtap: probes not removed: {}\n", disarmed.error().message);
-  }
+  bool gone = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.
 
   bool by_errors = ended.ok() && ended.value() == Ended::TooManyErrors;
@@ -386,6 +414,7 @@ int print_tidy(const Options& options, const Sources& sources, uint32_t file, Di
 int run(const Options& options) {
   if (!options.coverage.empty()) return print_coverage(options);
   if (options.explain) return explain_code(options);
+  if (options.clean) return clean_process(options);
   if (options.list) return list_points(options);
   std::optional<HeldSignals> held(std::in_place);
   StageClock clock(options.verbose > 0);

@@ -47,6 +47,7 @@ Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
     }
   }
   check_text(stopped, sites);
+  DJ_TRY_DO(journal_->enter(sites));
   DJ_TRY_DO(write_sites(stopped, sites));
   return damage.empty() ? ok_status() : Status(Error{damage});
 }

@@ -87,6 +87,10 @@ uint64_t Installation::detour_bytes() const {
   return bytes;
 }
 
+uint64_t Installation::journal_bytes() {
+  return Journal::bytes_for(all_sites()) + Journal::bytes_for(all_hooks());
+}
+
 ChooseStubs Installation::stub_chooser() {
   return [this](std::vector<AddressRange> free, const auto& islands) {
     StubSpace space(std::move(free));
@@ -99,6 +103,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   uint64_t begin = now_ns();
   DJ_TRY(CodeIslands islands, CodeIslands::link_all(memory, code_bytes, link));
   code_.emplace(std::move(islands));
+  journal_.emplace(memory.journal());
   times_.link_ns = now_ns() - begin;
   begin = now_ns();
   for (PatchSite& hook : patches_.hooks) {
@@ -162,6 +167,13 @@ SiteList Installation::all_hooks() {
   return list;
 }
 
+void Installation::copy_pages(pid_t pid) {
+  times_.copies = dj::copy_pages(pid, all_hooks());
+  const PageCopies more = dj::copy_pages(pid, all_sites());
+  times_.copies.pages += more.pages;
+  times_.copies.ns += more.ns;
+}
+
 Status Installation::arm(Stopped& stopped) {
   uint64_t begin = now_ns();
   const SiteList sites = all_sites(), hooks = all_hooks();
@@ -187,9 +199,11 @@ Status Installation::arm(Stopped& stopped) {
   static_cast<void>(moved);
   times_.move_ns = now_ns() - begin;
   begin = now_ns();
+  DJ_TRY_DO(journal_->enter(hooks));
+  DJ_TRY_DO(journal_->enter(sites));
   Status written = write_sites(stopped, hooks);
   if (written.ok() && trap) {
-    written = trap_.install(stopped);
+    written = trap_.install(stopped, *journal_);
   }
   if (written.ok()) {
     written = write_sites(stopped, sites);
@@ -226,6 +240,9 @@ Status Installation::disarm(Stopped& stopped) {
     DJ_TRY_DO(trap_.remove(stopped));
   }
   DJ_TRY_DO(restore_sites(stopped, hooks, damage));
+  if (damage.empty()) {
+    journal_->finish();
+  }
   return damage.empty() ? ok_status() : Status(Error{damage});
 }
 

@@ -14,7 +14,9 @@
 #include "compiler/plan.h"
 #include "compiler/result.h"
 #include "runtime/control/detours.h"
+#include "runtime/control/journal.h"
 #include "runtime/control/module_code.h"
+#include "runtime/control/page_copies.h"
 #include "runtime/control/patch.h"
 #include "runtime/control/patch_plan.h"
 #include "runtime/control/process.h"
@@ -50,6 +52,7 @@ std::string to_string(const InstalledSite& site);
 
 struct InstallTimes {
   uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, move_ns = 0, patch_ns = 0;
+  PageCopies copies;  // before the patch, apart from it
 };
 
 class Installation {
@@ -66,6 +69,8 @@ class Installation {
   // take at most.
   std::vector<AddressRange> island_modules() const;
   uint64_t detour_bytes() const;
+  // Bytes of the session's journal.
+  uint64_t journal_bytes();
 
   // For SessionMemory::create(): gives every guarded or punned jump an address to lead to.
   ChooseStubs stub_chooser();
@@ -74,6 +79,9 @@ class Installation {
   // arena must be formatted. Sites that cannot be reached become Skipped. The target may run
   // meanwhile.
   Status place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
+  // Makes the pages that arm() will write the process's own; it may run meanwhile. Not needed, but
+  // arm() is faster then.
+  void copy_pages(pid_t pid);
   // Patches the text. Afterwards handlers run as soon as `stopped` is released.
   Status arm(Stopped& stopped);
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
@@ -120,6 +128,7 @@ class Installation {
   uint64_t trap_table_ = 0, trap_bytes_ = 0;
   uint32_t cpus_ = 1;
   TrapSetup trap_;
+  std::optional<Journal> journal_;         // from place() on
   std::optional<CodeIslands> code_;        // from place() on
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
   std::map<std::pair<uint64_t, std::vector<bool>>, Variant> variants_;  // by address and enabled

@@ -121,6 +121,7 @@ void check_stress(Options& options, const std::vector<std::string>& words) {
 
 // Everything that no single option can know.
 void check_together(Options& options, std::vector<std::string> words) {
+  if (options.clean) return;
   check_stress(options, words);
   if (!options.script_text && !options.list && !options.explain) {
     if (words.empty())
@@ -245,6 +246,10 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   add_script_options(app, options, words);
   add_target_options(app, options, words);
   add_output_options(app, options, words);
+  app.add_subcommand("clean", "take out what a killed djtap left in a process and its children")
+      ->add_option("PID", options.clean, "the process")
+      ->required()
+      ->check(CLI::PositiveNumber);
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
     check_together(options, std::move(words.positional));

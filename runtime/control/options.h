@@ -35,6 +35,7 @@ struct Options {
   bool tidy = false;                       // --fmt
   std::vector<std::string> command;        // -c or behind --; empty: none
   std::optional<int> pid;                  // -p, -x
+  std::optional<int> clean;                // clean PID
   std::string output_path;                 // -o; empty: stdout
   std::optional<std::string> list;         // -l PATTERN
   bool list_variables = false;             // -L

@@ -12,7 +12,9 @@
 
 #include "runtime/control/address_space.h"
 #include "runtime/control/arena_format.h"
+#include "runtime/control/clean.h"
 #include "runtime/control/os_error.h"
+#include "runtime/control/rseq_query.h"
 
 namespace dj {
 
@@ -36,6 +38,7 @@ Result<TracedProcess> TracedProcess::launch(const std::vector<std::string>& comm
 
 Result<TracedProcess> TracedProcess::open(pid_t pid) {
   DJ_TRY_DO(check_traceable(pid));
+  DJ_TRY_DO(check_unheld(pid));
   TracedProcess process;
   process.pid = pid;
   DJ_TRY(process.modules, mapped_modules(pid));
@@ -43,8 +46,13 @@ Result<TracedProcess> TracedProcess::open(pid_t pid) {
 }
 
 Status TracedProcess::find_rseq() {
-  std::optional<Stopped> here;  // a running process stands for this moment
+  std::optional<Stopped> here;  // a running process stands for this moment, if it must
   if (!stopped) {
+    if (std::optional<int64_t> offset = glibc_rseq_offset(pid, modules)) {
+      rseq_registered = true;
+      rseq_offset = *offset;
+      return ok_status();
+    }
     DJ_TRY(Stopped running, Stopped::stop(pid));
     here.emplace(std::move(running));
   }
@@ -116,14 +124,17 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     unstarted_ = std::move(process->unstarted);
     process->stopped.reset();
   } else {
+    DJ_TRY(bool abandoned, is_abandoned(process->pid));
     DJ_TRY(Stopped stopped, Stopped::stop(process->pid));
     stopped_.emplace(std::move(stopped));
+    DJ_TRY_DO(check_unheld(process->pid));  // somebody may have been faster
+    if (abandoned) DJ_TRY_DO(clean_abandoned(*stopped_));
   }
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
          SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,
                                installation.island_modules(), island_bytes,
-                               installation.stub_chooser()));
+                               installation.journal_bytes(), installation.stub_chooser()));
   memory_.emplace(std::move(memory));
   installation_.emplace(std::move(installation));
   semaphores_ = Semaphores(input.plan, process->modules);
@@ -145,6 +156,7 @@ void Session::run_host(HandlerId handler) {
 
 Status Session::arm() {
   if (!installation_) return ok_status();
+  installation_->copy_pages(pid_);
   if (!stopped_) {
     DJ_TRY(Stopped stopped, Stopped::stop(pid_));
     stopped_.emplace(std::move(stopped));
@@ -183,6 +195,10 @@ Status Session::disarm() {
   stopped.release();
   disarm_pause_ns_ = stopped.pause_ns();
   return ok_status();
+}
+
+size_t Session::clean_forked(std::vector<std::string>& failures) {
+  return memory_ ? clean_kin(memory_->inode(), pid_, failures) : 0;
 }
 
 }  // namespace dj

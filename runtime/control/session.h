@@ -55,7 +55,8 @@ struct TracedProcess {
                                       const sigset_t& signal_mask);
   // Only looks; nothing of the process is stopped.
   static Result<TracedProcess> open(pid_t pid);
-  // Asks the kernel for the main thread's rseq area; a running process is stopped for it.
+  // Where the threads' rseq areas are. A running process is stopped for it only if glibc does not
+  // say so.
   Status find_rseq();
   // Paths of its modules for resolve(): the executable first, no vdso.
   std::vector<std::string> module_paths() const;
@@ -89,6 +90,9 @@ class Session {
   void watch_guards();
   // Takes the probes out of a running target. Not needed when it is gone.
   Status disarm();
+  // The same for all processes that the target has forked, which may live longer; after disarm().
+  // Returns how many; clean.h.
+  size_t clean_forked(std::vector<std::string>& failures);
 
   abi::Header& header() { return *reinterpret_cast<abi::Header*>(arena_base_); }
   const Installation* installation() const { return installation_ ? &*installation_ : nullptr; }

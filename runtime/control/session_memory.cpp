@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/control/journal.h"
+#include "runtime/control/kin.h"
 #include "runtime/control/os_error.h"
 #include "runtime/shared/abi.h"
 
@@ -25,12 +27,13 @@ uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
 Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_base,
                                             uint64_t arena_bytes,
                                             const std::vector<AddressRange>& modules,
-                                            uint64_t island_bytes,
+                                            uint64_t island_bytes, uint64_t journal_bytes,
                                             const ChooseStubs& choose_stubs) {
   SessionMemory memory;
   memory.arena_base_ = arena_base;
   memory.arena_bytes_ = page_up(arena_bytes);
   memory.island_bytes_ = page_up(island_bytes);
+  memory.journal_bytes_ = page_up(journal_bytes);
   DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
   DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
   std::vector<AddressRange> taken = {{arena_base, memory.threads() + sizeof(abi::ThreadTable)}};
@@ -51,7 +54,8 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
   if (choose_stubs) {
     memory.stubs_ = choose_stubs(free_ranges(maps, taken, status.heap_begin), islands);
   }
-  uint64_t file_bytes = memory.arena_bytes_ + bases.size() * memory.island_bytes_;
+  uint64_t file_bytes =
+      memory.arena_bytes_ + memory.journal_bytes_ + bases.size() * memory.island_bytes_;
   for (const AddressRange& range : memory.stubs_) {
     file_bytes += range.end - range.begin;
   }
@@ -70,9 +74,8 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
 
 Status SessionMemory::create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd) {
   DJ_TRY(uint64_t name, call.scratch());
-  constexpr char kName[] = "djtap";
-  DJ_TRY_DO(
-      call.stopped().write(name, std::span(reinterpret_cast<const uint8_t*>(kName), sizeof kName)));
+  DJ_TRY_DO(call.stopped().write(
+      name, std::span(reinterpret_cast<const uint8_t*>(kMemoryName), sizeof kMemoryName)));
   DJ_TRY(remote_fd, call.checked("memfd_create", SYS_memfd_create, {name, MFD_CLOEXEC}));
   std::string path =
       "/proc/" + std::to_string(call.stopped().pid()) + "/fd/" + std::to_string(remote_fd);
@@ -100,7 +103,8 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
                       {arena_base_, arena_bytes_, PROT_READ | PROT_WRITE, shared, remote_fd, 0}));
   CHECK(at == arena_base_);
   DJ_TRY_DO(map_threads(call));
-  uint64_t offset = arena_bytes_;
+  DJ_TRY_DO(map_journal(call, remote_fd, arena_bytes_));
+  uint64_t offset = arena_bytes_ + journal_bytes_;
   for (uint64_t base : island_bases) {
     std::span<uint8_t> view;
     DJ_TRY_DO(map_code(call, remote_fd, {base, base + island_bytes_}, offset, &view));
@@ -111,6 +115,19 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
     DJ_TRY_DO(map_code(call, remote_fd, range, offset, &stub_views_.emplace_back()));
     offset += range.end - range.begin;
   }
+  return ok_status();
+}
+
+Status SessionMemory::map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t offset) {
+  DJ_TRY_DO(call.checked("mmap of the journal", SYS_mmap,
+                         {0, journal_bytes_, PROT_READ, MAP_SHARED, remote_fd, offset}));
+  void* mine = mmap(nullptr, journal_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
+                    static_cast<off_t>(offset));
+  if (mine == MAP_FAILED) {
+    return os_error("cannot map the journal");
+  }
+  journal_ = std::span(static_cast<uint8_t*>(mine), journal_bytes_);
+  Journal hold(journal_);  // from here on, no other djtap begins a session here
   return ok_status();
 }
 
@@ -157,6 +174,8 @@ SessionMemory::SessionMemory(SessionMemory&& other) noexcept
       arena_base_(other.arena_base_),
       arena_bytes_(other.arena_bytes_),
       island_bytes_(other.island_bytes_),
+      journal_bytes_(other.journal_bytes_),
+      journal_(std::exchange(other.journal_, {})),
       arena_mapped_(std::exchange(other.arena_mapped_, false)),
       threads_mapped_(std::exchange(other.threads_mapped_, false)),
       islands_(std::exchange(other.islands_, {})),
@@ -171,6 +190,7 @@ SessionMemory::~SessionMemory() {
   for (std::span<uint8_t> view : stub_views_) {
     if (!view.empty()) munmap(view.data(), view.size());
   }
+  if (!journal_.empty()) munmap(journal_.data(), journal_.size());
   if (arena_mapped_) {
     munmap(reinterpret_cast<void*>(arena_base_), arena_bytes_);
   }

@@ -1,5 +1,5 @@
 // SessionMemory: the memfd that djtap and the target share: the data arena at one address in both,
-// and the code islands. djtap's mappings end with this object; the target's stay (a thread may
+// the code islands, and the journal. djtap's mappings end with this object; the target's stay (a thread may
 // still be inside).
 #pragma once
 #include <cstdint>
@@ -26,16 +26,18 @@ using ChooseStubs = std::function<std::vector<AddressRange>(
 class SessionMemory {
  public:
   // Creates the memfd in the target, maps `arena_bytes` at `arena_base` (rw-) in both, and one
-  // island of `island_bytes` for every cluster of `modules`. All of it is zero.
+  // island of `island_bytes` for every cluster of `modules`, and a journal of at least
+  // `journal_bytes` (r-- in the target) somewhere. All of it is zero.
   static Result<SessionMemory> create(Stopped& stopped, uint64_t arena_base, uint64_t arena_bytes,
                                       const std::vector<AddressRange>& modules,
-                                      uint64_t island_bytes,
+                                      uint64_t island_bytes, uint64_t journal_bytes,
                                       const ChooseStubs& choose_stubs = nullptr);
   SessionMemory(SessionMemory&& other) noexcept;
   SessionMemory& operator=(SessionMemory&&) = delete;
   ~SessionMemory();
 
   std::span<uint8_t> arena() const;
+  std::span<uint8_t> journal() const { return journal_; }  // djtap's view
   // Of the ThreadTable, the same in both.
   uint64_t threads() const { return arena_base_ + arena_bytes_; }
   std::deque<Island>& islands() { return islands_; }
@@ -51,10 +53,12 @@ class SessionMemory {
   Status create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd);
   Status map_threads(RemoteCall& call);
   Status map_all(RemoteCall& call, uint64_t remote_fd, const std::vector<uint64_t>& island_bases);
+  Status map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t offset);
   Status map_code(RemoteCall& call, uint64_t remote_fd, const AddressRange& range, uint64_t offset,
                   std::span<uint8_t>* view);
   int fd_ = -1;
-  uint64_t arena_base_ = 0, arena_bytes_ = 0, island_bytes_ = 0;
+  uint64_t arena_base_ = 0, arena_bytes_ = 0, island_bytes_ = 0, journal_bytes_ = 0;
+  std::span<uint8_t> journal_;
   bool arena_mapped_ = false, threads_mapped_ = false;
   std::deque<Island> islands_;
   std::vector<AddressRange> served_;            // by island: span of its modules

@@ -90,6 +90,10 @@ void report_stress(const StressFacts& facts, const StageClock& clock, const Layo
       "patches {:.1f}\n",
       ms(facts.times.prepare_ns), ms(facts.times.link_ns), ms(facts.times.detours_ns),
       ms(facts.times.move_ns), ms(facts.times.patch_ns));
+  fmt::print(stderr, "stress: {} pages of text copied before, in {:.1f} ms ({:.1f} per 1,000)\n",
+             facts.times.copies.pages, ms(facts.times.copies.ns),
+             ms(facts.times.copies.ns) * 1000 /
+                 static_cast<double>(std::max<uint64_t>(facts.times.copies.pages, 1)));
   fmt::print(stderr, "stress: target stopped {:.1f} ms\n", facts.pause_ms);
   Hits hits = read_hits(layout);
   double rate = run_ms > 0 ? static_cast<double>(hits.total) * 1000 / run_ms : 0;

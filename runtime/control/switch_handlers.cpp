@@ -85,6 +85,7 @@ Status Installation::switch_handlers(Stopped& stopped, SessionMemory& memory,
   }
   DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
   static_cast<void>(moved);
+  DJ_TRY_DO(journal_->enter(wanted));
   DJ_TRY_DO(write_sites(stopped, wanted));
   return damage.empty() ? ok_status() : Status(Error{damage});
 }

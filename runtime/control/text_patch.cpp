@@ -26,7 +26,12 @@ Status write_page(const Stopped& stopped, std::span<const TextPatch> patches) {
 }  // namespace
 
 bool TextReader::equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable) {
-  *readable = true;
+  std::vector<uint8_t> now(bytes.size());
+  *readable = read(address, now);
+  return *readable && std::equal(now.begin(), now.end(), bytes.begin());
+}
+
+bool TextReader::read(uint64_t address, std::span<uint8_t> bytes) {
   while (!bytes.empty()) {
     if (page_of(address) != page_) {
       page_ = page_of(address);
@@ -34,13 +39,10 @@ bool TextReader::equals(uint64_t address, std::span<const uint8_t> bytes, bool* 
       readable_ = stopped_.read(page_, bytes_).ok();
     }
     if (!readable_) {
-      *readable = false;
       return false;
     }
     size_t here = std::min<size_t>(bytes.size(), kPage - (address - page_));
-    if (memcmp(&bytes_[address - page_], bytes.data(), here) != 0) {
-      return false;
-    }
+    memcpy(bytes.data(), &bytes_[address - page_], here);
     address += here;
     bytes = bytes.subspan(here);
   }

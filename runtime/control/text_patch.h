@@ -15,6 +15,8 @@ class TextReader {
   explicit TextReader(const Stopped& stopped) : stopped_(stopped) {}
   // Are exactly these bytes at `address`? *readable: false when the page is not there any more.
   bool equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable);
+  // False: the page is not there any more.
+  bool read(uint64_t address, std::span<uint8_t> bytes);
 
  private:
   const Stopped& stopped_;
@@ -31,7 +33,7 @@ struct TextPatch {
 // Writes all patches. Whenever djtap is killed, each patch is written as a whole or not at all: a
 // page is written by one call, and the kernel copies a page without looking at signals. (A patch
 // across two pages is one call too, but two copies: SIGKILL exactly between them, some nanoseconds,
-// would tear it.)
+// tears it; `djtap clean` knows such a place by its journal.)
 Status write_patches(const Stopped& stopped, std::vector<TextPatch> patches);
 
 }  // namespace dj

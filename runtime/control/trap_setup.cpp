@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "runtime/shared/trap.h"
+#include "runtime/control/journal.h"
 
 namespace dj {
 namespace {
@@ -80,18 +80,20 @@ Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
   return ok_status();
 }
 
-Status TrapSetup::install(Stopped& stopped) {
+Status TrapSetup::install(Stopped& stopped, Journal& journal) {
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   DJ_TRY(table_at(table_).app, get_action(call, SIGTRAP));
+  journal.enter_trap(table_, handler_);
   installed_ = true;
   const uint64_t flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | kSaRestorer;
   DJ_TRY_DO(set_action(call, SIGTRAP, {handler_, flags, restorer_, ~uint64_t{0}}));
-  DJ_TRY_DO(clear_action_masks(call));
+  DJ_TRY_DO(clear_action_masks(call, journal));
   DJ_TRY_DO(call.give_back());
   for (pid_t tid : stopped.threads()) {
     DJ_TRY(uint64_t mask, stopped.signal_mask(tid));
     if ((mask & kTrapBit) != 0) {
-      blocked_.push_back(tid);
+      journal.enter_blocked(tid);
+      before_.blocked.push_back(tid);
       DJ_TRY_DO(stopped.set_signal_mask(tid, mask & ~kTrapBit));
     }
   }
@@ -99,14 +101,15 @@ Status TrapSetup::install(Stopped& stopped) {
 }
 
 // A handler of another signal may itself hit an int3, so it must not run with SIGTRAP blocked.
-Status TrapSetup::clear_action_masks(RemoteCall& call) {
+Status TrapSetup::clear_action_masks(RemoteCall& call, Journal& journal) {
   for (int signal = 1; signal <= kSignals; signal++) {
     if (signal == SIGTRAP || signal == SIGKILL || signal == SIGSTOP) {
       continue;
     }
     DJ_TRY(abi::AppAction action, get_action(call, signal));
     if (has_handler(action) && (action.mask & kTrapBit) != 0) {
-      masks_.emplace_back(signal, action.handler);
+      journal.enter_mask(signal, action.handler);
+      before_.masks.emplace_back(signal, action.handler);
       action.mask &= ~kTrapBit;
       DJ_TRY_DO(set_action(call, signal, action));
     }
@@ -115,19 +118,27 @@ Status TrapSetup::clear_action_masks(RemoteCall& call) {
 }
 
 Status TrapSetup::remove(Stopped& stopped) {
-  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
-  DJ_TRY_DO(set_action(call, SIGTRAP, table_at(table_).app));
+  before_.app = table_at(table_).app;
   installed_ = false;
-  for (auto [signal, handler] : masks_) {
+  return give_back_trap(stopped, handler_, before_);
+}
+
+Status give_back_trap(Stopped& stopped, uint64_t handler, const TrapBefore& before) {
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  DJ_TRY(abi::AppAction now, get_action(call, SIGTRAP));
+  if (now.handler == handler) {
+    DJ_TRY_DO(set_action(call, SIGTRAP, before.app));
+  }
+  for (auto [signal, owner] : before.masks) {
     DJ_TRY(abi::AppAction action, get_action(call, signal));
-    if (action.handler == handler) {  // else the program has set another one since
+    if (action.handler == owner) {  // else the program has set another one since
       action.mask |= kTrapBit;
       DJ_TRY_DO(set_action(call, signal, action));
     }
   }
   DJ_TRY_DO(call.give_back());
   for (pid_t tid : stopped.threads()) {
-    if (std::find(blocked_.begin(), blocked_.end(), tid) != blocked_.end()) {
+    if (std::find(before.blocked.begin(), before.blocked.end(), tid) != before.blocked.end()) {
       DJ_TRY(uint64_t mask, stopped.signal_mask(tid));
       DJ_TRY_DO(stopped.set_signal_mask(tid, mask | kTrapBit));
     }

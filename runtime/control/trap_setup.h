@@ -10,8 +10,22 @@
 #include "runtime/control/patch.h"
 #include "runtime/control/remote_call.h"
 #include "runtime/control/stopped.h"
+#include "runtime/shared/trap.h"
 
 namespace dj {
+
+class Journal;
+
+// TrapBefore: what the program had of SIGTRAP before it became ours.
+struct TrapBefore {
+  abi::AppAction app;
+  std::vector<std::pair<int, uint64_t>> masks;  // (signal, handler) whose sa_mask had SIGTRAP
+  std::vector<pid_t> blocked;                   // threads that had SIGTRAP blocked
+};
+
+// Gives SIGTRAP back to the program; `handler`: of our action. What the program has changed since
+// is left alone. After the last int3 is gone.
+Status give_back_trap(Stopped& stopped, uint64_t handler, const TrapBefore& before);
 
 class TrapSetup {
  public:
@@ -21,17 +35,16 @@ class TrapSetup {
   TrapSetup(uint64_t trap_table, uint64_t handler, uint64_t restorer)
       : table_(trap_table), handler_(handler), restorer_(restorer) {}
   // Sets the action and clears the masks of all threads. Before the first int3 is written.
-  Status install(Stopped& stopped);
+  Status install(Stopped& stopped, Journal& journal);
   // Gives SIGTRAP back to the application. After the last int3 is gone.
   Status remove(Stopped& stopped);
   bool installed() const { return installed_; }
 
  private:
-  Status clear_action_masks(RemoteCall& call);
+  Status clear_action_masks(RemoteCall& call, Journal& journal);
   uint64_t table_ = 0, handler_ = 0, restorer_ = 0;
   bool installed_ = false;
-  std::vector<std::pair<int, uint64_t>> masks_;  // (signal, handler) whose sa_mask had SIGTRAP
-  std::vector<pid_t> blocked_;                   // threads that had SIGTRAP blocked
+  TrapBefore before_ = {};  // but the action, which the table has
 };
 
 // The addresses of this site where a SIGTRAP may come from, and where each goes on.

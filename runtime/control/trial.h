@@ -126,7 +126,7 @@ struct Trial {
     Result<SessionMemory> created =
         SessionMemory::create(stopped, layout.base, layout.bytes, installation->island_modules(),
                               kCodeBytes + installation->detour_bytes(),
-                              installation->stub_chooser());
+                              installation->journal_bytes(), installation->stub_chooser());
     ASSERT_TRUE(created.ok()) << created.error().message;
     memory.emplace(created.take());
     Status placed =

@@ -1,0 +1,51 @@
+// Putting back what a session has written into a process, from the session's journal alone: when
+// djtap was killed, and in the processes that the target has forked.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/control/journal.h"
+#include "runtime/control/stopped.h"
+
+namespace dj {
+
+// FoundJournal: the journal of one session that has this process, or a forebear, as its target.
+struct FoundJournal {
+  uint64_t inode = 0;    // of the session's memory
+  uint64_t address = 0;  // of the journal in the process
+  JournalHeader header = {};
+
+  // The djtap that wrote it still runs, and is not done.
+  bool is_held() const;
+};
+
+// Those that are mapped into `pid`, which may run meanwhile; oldest mapping first.
+Result<std::vector<FoundJournal>> find_journals(pid_t pid);
+
+// Does the text hold bytes that this session wrote? The process may run.
+Result<bool> is_patched(pid_t pid, const FoundJournal& journal);
+
+// Takes the session out of this process: sites, SIGTRAP, hooks, in that order. Places where others
+// have written since are left alone. May be killed at any moment and begun again. Returns how many
+// places were restored.
+Result<size_t> clean(Stopped& stopped, const FoundJournal& journal);
+
+// Fails when a djtap that runs has its probes in `pid`, and names it.
+Status check_unheld(pid_t pid);
+
+// Has a djtap that has ended left bytes of its own in the text of `pid`, which may run?
+Result<bool> is_abandoned(pid_t pid);
+
+// Cleans `stopped` of all sessions that left something, and says so on stderr.
+Status clean_abandoned(Stopped& stopped);
+
+// Cleans all processes but `except` that share the session memory `inode`: forked children, and
+// theirs. What cannot be cleaned is in `failures`, one sentence each. Returns how many were
+// cleaned.
+size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures);
+
+// `djtap clean PID`: the process and its kin. Returns what was done, as text.
+Result<std::string> clean_command(pid_t pid);
+
+}  // namespace dj

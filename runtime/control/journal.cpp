@@ -1,0 +1,143 @@
+// Records go in first, their number last: whenever djtap is killed, what counts is whole.
+#include "runtime/control/journal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <fstream>
+#include <sstream>
+
+namespace dj {
+namespace {
+
+constexpr size_t kPiece = sizeof(JournalRecord::original);
+
+bool is_waiting(const PatchSite& site) {
+  return site.state == SiteState::Registered || site.state == SiteState::Disarmed;
+}
+
+// A plain store in memory that outlives us, in program order.
+template <typename T>
+void publish(T& word, T value) {
+  std::atomic_ref<T>(word).store(value, std::memory_order_release);
+}
+
+void copy_padded(uint8_t (&to)[kPiece], std::span<const uint8_t> from) {
+  uint8_t bytes[kPiece] = {};
+  std::copy(from.begin(), from.end(), bytes);
+  publish(reinterpret_cast<uint64_t&>(to), std::bit_cast<uint64_t>(bytes));  // whole or not at all
+}
+
+}  // namespace
+
+uint64_t Journal::bytes_for(const SiteList& sites) {
+  uint64_t records = 0;
+  for (const PatchSite* site : sites) {
+    records += site->original.size() / kPiece + 1 + (site->form ? 2 : 0);
+  }
+  return sizeof(JournalHeader) + records * sizeof(JournalRecord);
+}
+
+Journal::Journal(std::span<uint8_t> view) : view_(view) {
+  CHECK(view_.size() >= sizeof(JournalHeader));
+  header().version = kJournalVersion;
+  header().controller = getpid();
+  header().controller_start = start_time(getpid()).value_or(0);
+  publish(header().magic, kJournalMagic);
+}
+
+std::span<JournalRecord> Journal::records() const {
+  return {reinterpret_cast<JournalRecord*>(view_.data() + sizeof(JournalHeader)),
+          (view_.size() - sizeof(JournalHeader)) / sizeof(JournalRecord)};
+}
+
+void Journal::enter_trap(uint64_t table, uint64_t handler) {
+  header().trap_handler = handler;
+  publish(header().trap_table, table);
+}
+
+void Journal::enter_mask(int signal, uint64_t handler) {
+  publish(header().masked[signal], handler);
+}
+
+void Journal::enter_blocked(pid_t tid) {
+  const uint64_t count = header().blocked_count;
+  if (count < kBlockedThreads) {
+    header().blocked[count] = tid;
+    publish(header().blocked_count, count + 1);
+  }
+}
+
+Status Journal::enter(const SiteList& sites) {
+  for (const PatchSite* site : sites) {
+    if (!is_waiting(*site)) {
+      continue;
+    }
+    // Unchanged bytes of the same instructions go in too, so that they are known again later.
+    std::vector<uint8_t> patched = site->patched();
+    const size_t bytes = std::max(patched.size(), std::min(site->original.size(), kPiece));
+    for (size_t i = patched.size(); i < bytes; i++) {
+      patched.push_back(site->original[i]);
+    }
+    std::span<const uint8_t> original = std::span(site->original).first(bytes);
+    for (size_t at = 0; at < bytes; at += kPiece) {
+      const size_t piece = std::min(kPiece, bytes - at);
+      DJ_TRY_DO(enter(site->address + at, site->hook, original.subspan(at, piece),
+                      std::span(patched).subspan(at, piece)));
+    }
+  }
+  return ok_status();
+}
+
+Status Journal::enter(uint64_t address, bool hook, std::span<const uint8_t> original,
+                      std::span<const uint8_t> patched) {
+  const uint64_t count = header().count;
+  auto [known, fresh] = known_.try_emplace(address, count);
+  JournalRecord& record = records()[known->second];
+  if (!fresh && record.bytes == original.size() &&
+      std::equal(original.begin(), original.end(), record.original)) {
+    copy_padded(record.patched, patched);
+    return ok_status();
+  }
+  if (count == records().size()) {
+    return Error{"the session's journal is full"};
+  }
+  JournalRecord& next = records()[count];
+  next.address = address;
+  next.bytes = original.size();
+  next.hook = hook;
+  copy_padded(next.original, original);
+  copy_padded(next.patched, patched);
+  known->second = count;
+  publish(header().count, count + 1);
+  return ok_status();
+}
+
+void Journal::finish() { publish(header().finished, 1u); }
+
+std::optional<uint64_t> start_time(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) {
+    return std::nullopt;
+  }
+  const std::string line = text.str();
+  if (line.rfind(')') == std::string::npos) {
+    return std::nullopt;  // it ended while we read
+  }
+  std::istringstream fields(line.substr(line.rfind(')') + 1));
+  std::string field;
+  for (int number = 3; fields >> field; number++) {
+    if (number == 3 && (field == "Z" || field == "X")) {
+      return std::nullopt;
+    }
+    if (number == 22) {
+      return std::stoull(field);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace dj

@@ -1,0 +1,74 @@
+// Journal: what a session writes into the target's text, written down before it is written there.
+// It lies in the session's memfd and stays mapped in the target (r--, so that the program cannot
+// spoil it) and in all that the target forks. So whoever finds a patched process, after djtap was
+// killed at any moment, can put everything back (clean.h).
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "compiler/result.h"
+#include "runtime/control/site_text.h"
+
+namespace dj {
+
+constexpr uint64_t kJournalMagic = 0x4c4e524a'4a44ull;  // "DJJRNL"
+constexpr uint32_t kJournalVersion = 1;
+constexpr uint32_t kBlockedThreads = 1024;
+
+// At the journal's begin; records follow. Other processes read it: a change is a new version.
+struct JournalHeader {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t finished;          // 1: all has been put back in the target
+  int64_t controller;         // pid of djtap
+  uint64_t controller_start;  // its start time, as in /proc/PID/stat
+  uint64_t trap_table;        // address of abi::TrapTable; 0: SIGTRAP is not ours
+  uint64_t trap_handler;      // the agent's action of SIGTRAP
+  uint64_t masked[65];        // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
+  int32_t blocked[kBlockedThreads];  // threads that had SIGTRAP blocked
+  uint64_t blocked_count, count;     // entries of blocked, records
+};
+
+// JournalRecord: up to eight bytes of one place. More than eight are several records.
+struct JournalRecord {
+  uint64_t address : 56, bytes : 7, hook : 1;
+  uint8_t original[8], patched[8];  // the same behind the last byte that changes
+};
+static_assert(sizeof(JournalRecord) == 24);
+
+class Journal {
+ public:
+  // Bytes for the records of these sites, also when some of them become an int3 later.
+  static uint64_t bytes_for(const SiteList& sites);
+  // `view`: djtap's view of zero memory of at least bytes_for(all sites). Names djtap as the one
+  // who holds the target.
+  explicit Journal(std::span<uint8_t> view);
+
+  // SIGTRAP will be the agent's; before it is.
+  void enter_trap(uint64_t table, uint64_t handler);
+  void enter_mask(int signal, uint64_t handler);
+  void enter_blocked(pid_t tid);
+  // The bytes of Registered and Disarmed sites, whose text is the original one now; before it
+  // changes.
+  Status enter(const SiteList& sites);
+  // All has been put back.
+  void finish();
+
+ private:
+  Status enter(uint64_t address, bool hook, std::span<const uint8_t> original,
+               std::span<const uint8_t> patched);
+  JournalHeader& header() const { return *reinterpret_cast<JournalHeader*>(view_.data()); }
+  std::span<JournalRecord> records() const;
+  std::span<uint8_t> view_;
+  std::unordered_map<uint64_t, size_t> known_;  // by address: its record; once asked
+};
+
+// When a process started, in clock ticks since boot: tells it from a later one with its pid.
+// Empty: there is no such process.
+std::optional<uint64_t> start_time(pid_t pid);
+
+}  // namespace dj

@@ -1,0 +1,40 @@
+// Two variables of the dynamic linker.
+#include "runtime/control/rseq_query.h"
+
+#include <string_view>
+
+#include "runtime/control/elf_file.h"
+#include "runtime/control/running_memory.h"
+
+namespace dj {
+namespace {
+
+bool may_hold_glibc_start(const MappedModule& module) {
+  std::string_view name = module.path;
+  name.remove_prefix(name.rfind('/') + 1);
+  return !module.stale && (module.is_executable_file || name.starts_with("ld-linux"));
+}
+
+}  // namespace
+
+std::optional<int64_t> glibc_rseq_offset(pid_t pid, const std::vector<MappedModule>& modules) {
+  RunningMemory memory(pid);
+  for (const MappedModule& module : modules) {
+    if (module.is_vdso || !may_hold_glibc_start(module)) {
+      continue;
+    }
+    Result<ElfSymbol> offset = find_symbol(module.open_path, "__rseq_offset");
+    Result<ElfSymbol> size = find_symbol(module.open_path, "__rseq_size");
+    int64_t offset_now = 0;
+    uint32_t size_now = 0;
+    if (offset.ok() && size.ok() && memory.is_open() &&
+        memory.read(offset.value().address + module.bias, &offset_now, sizeof offset_now) &&
+        memory.read(size.value().address + module.bias, &size_now, sizeof size_now) &&
+        size_now != 0) {
+      return offset_now;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace dj

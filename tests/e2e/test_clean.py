@@ -1,0 +1,167 @@
+"""What is left in processes when djtap is killed, and in those that the target forked: put back, byte for byte."""
+import random
+import signal
+import time
+
+import pytest
+
+from support import process, run
+from support.paths import victim
+
+COUNT = 'probe func("work") { calls++ }'
+WIDE = COUNT + ' probe func("work").return { r++ } probe func("libc.so.6!*printf*") { p++ } probe func("libc.so.6!pthread*") { q++ }'
+
+
+def start(program, name):
+    """A victim that waits for orders, and its text."""
+    target = program(victim(name))
+    target.wait_for("pid: ")
+    return target, process.text_of(target.pid)
+
+
+def kill(tracer):
+    tracer.signal(signal.SIGKILL)
+    tracer.process.wait()
+
+
+def call(target, number):
+    target.tell(f"call {number}")
+    target.wait_for(f"called: {number}$", 60)
+
+
+def test_clean_after_a_killed_tracer(attach, djtap_once, program):
+    target, text = start(program, "commander")
+    kill(attach(target.pid, WIDE))
+    assert process.differences(text, process.text_of(target.pid))
+    result = djtap_once("clean", target.pid)
+    assert result.returncode == 0 and "restored" in result.stdout, result
+    assert not process.differences(text, process.text_of(target.pid))
+    assert "0 places" in djtap_once("clean", target.pid).stdout
+    call(target, 4000)
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+def test_attach_after_a_killed_tracer(attach, program):
+    """The next session puts the text back first, and counts as ever."""
+    target, text = start(program, "commander")
+    kill(attach(target.pid, COUNT))
+    tracer = attach(target.pid, COUNT)
+    call(target, 4000)
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals == {"calls": 4000} and "was left probed" in result.stderr, result
+    assert not process.differences(text, process.text_of(target.pid))
+
+
+def test_killed_at_any_moment_all_is_put_back(mode_options, djtap_once, program):
+    """While it attaches, patches, runs, and takes the probes out again."""
+    seed = random.randrange(10**6)
+    moments = random.Random(seed)
+    target, text = start(program, "commander")
+    dirty = 0
+    for round_number in range(30):
+        where = f"seed {seed}, round {round_number}"
+        with run.Background(run.command([*mode_options, "--probes", "-e", WIDE, "-p", target.pid])) as tracer:
+            if round_number % 3 == 0:  # in the middle of detach
+                tracer.wait_for(r"\[(OPTIMIZED|INT3|SKIPPED)")
+                tracer.signal(signal.SIGINT)
+                time.sleep(moments.uniform(0, 0.02))
+            else:
+                time.sleep(moments.uniform(0.02, 0.2))
+            tracer.signal(signal.SIGKILL)
+        call(target, 1000 + round_number)
+        dirty += bool(process.differences(text, process.text_of(target.pid)))
+        cleaned = djtap_once("clean", target.pid)
+        assert cleaned.returncode == 0, f"{where}: {cleaned}"
+        assert not process.differences(text, process.text_of(target.pid)), f"{where}: {cleaned}"
+    assert dirty > 0, f"seed {seed}: no kill fell between arm and disarm"
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+def test_sigtrap_is_given_back_by_clean(djtap_once, program):
+    """An int3 session owns SIGTRAP; after clean the program has its default action again."""
+    target, _ = start(program, "commander")
+    caught = process.status_field(target.pid, "SigCgt")
+    with run.Background(run.command(["--no-optimize", "--probes", "-e", COUNT, "-p", target.pid])) as tracer:
+        tracer.wait_for("INT3")
+        assert process.status_field(target.pid, "SigCgt") != caught
+        kill(tracer)
+    djtap_once("clean", target.pid)
+    assert process.status_field(target.pid, "SigCgt") == caught
+
+
+@pytest.mark.parametrize("order", ["fork", "leave"])
+def test_forked_children_are_restored_at_detach(background, program, order):
+    """They are counted while the session runs, and lose their probes with it; also when the target has ended."""
+    target, text = start(program, "relay")
+    tracer = background("--probes", "-e", COUNT, "-p", str(target.pid))
+    tracer.wait_for(r"\[(OPTIMIZED|INT3)")
+    call(target, 100)
+    target.tell("fork")
+    child = int(target.wait_for(r"^child: (\d+)").group(1))
+    call(target, 1000)
+    assert process.differences(text, process.text_of(child))
+    if order == "leave":  # the session ends with its target
+        target.tell("leave")
+        child = int(target.wait_for(rf"child: {child}\n(?:.*\n)*child: (\d+)").group(1))
+    else:
+        tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals == {"calls": 1100}, result
+    assert not process.differences(text, process.text_of(child)), result
+    call(target, 50)
+    target.tell("quit")
+
+
+def test_clean_reaches_forked_children(attach, djtap_once, program):
+    target, text = start(program, "relay")
+    tracer = attach(target.pid, COUNT)
+    target.tell("fork")
+    child = int(target.wait_for(r"^child: (\d+)").group(1))
+    kill(tracer)
+    assert process.differences(text, process.text_of(child))
+    result = djtap_once("clean", target.pid)
+    assert "1 process" in result.stdout, result
+    assert not process.differences(text, process.text_of(child)), result
+    call(target, 50)
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+def test_a_second_session_is_told_who_holds_the_process(attach, djtap_once, program):
+    target, _ = start(program, "commander")
+    tracer = attach(target.pid, COUNT)
+    for words in (["-e", COUNT, "-p", target.pid], ["clean", target.pid]):
+        result = djtap_once(*words)
+        assert result.returncode == 4 and f"process {tracer.pid}" in result.stderr, result
+    call(target, 400)
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().globals == {"calls": 400}
+    again = attach(target.pid, COUNT)
+    call(target, 40)
+    again.signal(signal.SIGINT)
+    assert again.finish().globals == {"calls": 40}
+
+
+def test_a_debugger_in_the_way_of_detach(attach, djtap_once, program):
+    """djtap ends all the same, says what is to be done, and `clean` does it when the debugger has gone."""
+    target, text = start(program, "commander")
+    tracer = attach(target.pid, COUNT)
+    gdb = program("gdb", "-q", "-nx", "-p", str(target.pid), "-ex", "echo attached\\n")
+    gdb.wait_for("attached", 60)
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert f"already traced by process {gdb.pid}" in result.stderr and f"djtap clean {target.pid}" in result.stderr, result
+    gdb.tell("detach")
+    gdb.tell("quit")
+    gdb.finish()
+    assert djtap_once("clean", target.pid).returncode == 0
+    assert not process.differences(text, process.text_of(target.pid))
+
+
+def test_clean_needs_a_process(djtap_once):
+    assert djtap_once("clean").returncode == 1
+    result = djtap_once("clean", "999999999")
+    assert result.returncode == 4 and "no process 999999999" in result.stderr, result

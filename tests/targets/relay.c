@@ -1,0 +1,46 @@
+// A program whose work goes on in children; does on stdin's orders:
+//   call N      calls work() N times; answers "called N"
+//   fork        from here on its child takes the orders; the parent waits for it
+//   leave       as fork, but the parent ends at once
+//   quit        ends
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "facts.h"
+
+NOINLINE long work(long n) {
+  return n * 2;
+}
+
+static void call(long n) {
+  for (long i = 0; i < n; i++) {
+    if (work(i) != 2 * i) abort();
+  }
+  fact("called", n);
+}
+
+static void hand_over(int stay) {
+  int status = 1;
+  pid_t child = fork();
+  if (child == 0) {
+    fact("child", getpid());
+    return;
+  }
+  if (stay) waitpid(child, &status, 0);
+  _exit(stay ? status != 0 : 0);
+}
+
+int main(void) {
+  char line[64];
+  setvbuf(stdin, NULL, _IONBF, 0);
+  fact("pid", getpid());
+  while (fgets(line, sizeof line, stdin)) {
+    if (strncmp(line, "call ", 5) == 0) call(atol(line + 5));
+    if (strcmp(line, "fork\n") == 0) hand_over(1);
+    if (strcmp(line, "leave\n") == 0) hand_over(0);
+    if (strcmp(line, "quit\n") == 0) break;
+  }
+  return 0;
+}
