@@ -411,11 +411,8 @@ int print_tidy(const Options& options, const Sources& sources, uint32_t file, Di
   return diags.ok() ? kExitOk : kExitSyntax;
 }
 
-int run(const Options& options) {
-  if (!options.coverage.empty()) return print_coverage(options);
-  if (options.explain) return explain_code(options);
-  if (options.clean) return clean_process(options);
-  if (options.list) return list_points(options);
+// A script, from its text to the end of its session.
+int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
   StageClock clock(options.verbose > 0);
   Result<std::string> text = read_script(options);
@@ -481,6 +478,14 @@ int run(const Options& options) {
   if (options.stop_after == Stage::Lower) return kExitOk;
   if (options.dry_run) return print_dry_run(options, compiled, process, codes);
   return run_session(options, sources, lua, compiled, process, codes, clock, held);
+}
+
+int run(const Options& options) {
+  if (!options.coverage.empty()) return print_coverage(options);
+  if (options.explain) return explain_code(options);
+  if (options.clean) return clean_process(options);
+  if (options.list) return list_points(options);
+  return run_script(options);
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ probe func("vfs_read").return { println(tid()) } probe end { println("over") }""
 def plugged(djtap, tmp_path, name, script=PRINTS):
     """What a plugin writes, and the victim's facts."""
     output = tmp_path / "out"
-    result = djtap("-f", f"plugin:{name}", "-D", "RINGBYTES=16777216", "-o", str(output), "-e", script, "-c", str(paths.TINYFS))
+    result = djtap("-f", f"plugin:{name}", "-D", "RINGBYTES=67108864", "-o", str(output), "-e", script, "-c", str(paths.TINYFS))
     assert result.returncode == 0 and result.stderr == "", result
     return output.read_text(), result.facts["vfs_read calls"]
 

@@ -54,7 +54,7 @@ def test_each_builtin_and_kind_is_in_the_manual(pages):
     manual = text_of(pages["djtap-language"])
     assert [name for name in names if not re.search(rf"^ +{name}\(.*\): (int|str|void|\w+)$", manual, re.M)] == []
     points = text_of(pages["djtap-probes"])
-    for form in ("func(s)", "func(s).return", "timer.s(n)", "begin", "process.end"):
+    for form in ("<function>", "<function>.return", "timer.s(n)", "begin", "<process>.mark(s)"):
         assert re.search(rf"^ +{re.escape(form)}$", points, re.M), form
 
 
