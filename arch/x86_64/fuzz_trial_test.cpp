@@ -145,11 +145,14 @@ const Ending& Fuzzer::run_detoured(const Trial& trial) {
   return Sandbox::run(start);
 }
 
-// By chance, an address lies in code; that reads differently when patched. True: with other bytes
-// around the window the bare run ends in other registers.
-bool Fuzzer::reads_code(const Trial& trial, const Ending& bare) {
+// By chance, an address lies in code, or in the dead stack where detours save registers. True: with
+// other bytes there the bare run ends in other registers.
+bool Fuzzer::reads_astray(const Trial& trial, const Ending& bare) {
   constexpr uint8_t kHlt = 0xf4;
   refill(trial);
+  const uint64_t sp = uint64_t(trial.start.general[REG_RSP]);
+  const uint64_t live = trial.form == Form::Middle ? sp - kRedZone : sp;
+  for (uint64_t at = kStack; at < live; at++) *memory(at) ^= 0x55;
   const auto surround = [&](uint8_t byte) {
     std::memset(code_, byte, kPage);
     for (size_t place = 0; place < std::size(kFuzzDetours); place++)
@@ -235,7 +238,7 @@ void Fuzzer::try_window(uint64_t number) {
   progress_.relative += window.relative;
   progress_.through += through;
   progress_.faulted += bare.signal != SIGTRAP;
-  if (wrong.empty() || reads_code(trial, bare)) return;
+  if (wrong.empty() || reads_astray(trial, bare)) return;
   const std::string text = fmt::format(
       "{}: {} (handlers at {}, {}, detour at {:#x})", wrong, window.text, trial.handlers_at,
       trial.form == Form::Middle ? "middle" : "boundary", kFuzzDetours[trial.place]);

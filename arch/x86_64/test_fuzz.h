@@ -71,7 +71,7 @@ class Fuzzer {
   const Ending& run_bare(const Trial& trial);
   const Ending& run_detoured(const Trial& trial);
   void refill(const Trial& trial);
-  bool reads_code(const Trial& trial, const Ending& bare);
+  bool reads_astray(const Trial& trial, const Ending& bare);
   std::string difference(const Trial& trial, const Ending& bare, const Ending& detoured) const;
 
   const std::vector<Source>& sources_;
