@@ -5,13 +5,26 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
+
+#include "runtime/control/journal.h"
 
 namespace dj {
 
 bool is_session_memory(const Mapping& mapping) {
   return mapping.shared && mapping.path == fmt::format("/memfd:{}", kMemoryName);
 }
+
+namespace {
+
+bool shares_memory(const std::vector<Mapping>& maps, uint64_t inode) {
+  return std::any_of(maps.begin(), maps.end(), [inode](const Mapping& m) {
+    return m.inode == inode && is_session_memory(m);
+  });
+}
+
+}  // namespace
 
 std::vector<pid_t> find_kin(uint64_t inode) {
   std::vector<pid_t> kin;
@@ -25,17 +38,33 @@ std::vector<pid_t> find_kin(uint64_t inode) {
       continue;
     }
     Result<std::vector<Mapping>> maps = read_maps(pid);
-    bool shares = false;
-    for (size_t i = 0; maps.ok() && i < maps.value().size() && !shares; i++) {
-      shares = maps.value()[i].inode == inode && is_session_memory(maps.value()[i]);
-    }
-    if (shares) {
+    if (maps.ok() && shares_memory(maps.value(), inode)) {
       kin.push_back(pid);
     }
   }
   closedir(dir);
   return kin;
 }
+
+namespace {
+
+// Has this process ended, or got other memory by an exec? One that is about to is asked again.
+bool has_left(pid_t pid, uint64_t inode) {
+  constexpr int kRounds = 100;
+  for (int round = 0; round < kRounds; round++) {
+    if (!start_time(pid)) {
+      return true;
+    }
+    Result<std::vector<Mapping>> maps = read_maps(pid);
+    if (maps.ok()) {
+      return !shares_memory(maps.value(), inode);
+    }
+    usleep(1000);
+  }
+  return false;
+}
+
+}  // namespace
 
 size_t for_kin(uint64_t inode, pid_t except, const std::function<Result<bool>(pid_t)>& act,
                std::vector<std::string>& failures) {
@@ -49,9 +78,12 @@ size_t for_kin(uint64_t inode, pid_t except, const std::function<Result<bool>(pi
       }
       found = true;
       Result<bool> acted = act(pid);
+      if (!acted.ok() && !has_left(pid, inode)) {
+        acted = act(pid);
+      }
       if (acted.ok()) {
         done += acted.value() ? 1 : 0;
-      } else if (acted.error().kind != Fail::TargetGone && acted.error().kind != Fail::NotFound) {
+      } else if (!has_left(pid, inode)) {
         failures.push_back(acted.error().message);
       }
     }

@@ -34,6 +34,9 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
   memory.arena_bytes_ = page_up(arena_bytes);
   memory.island_bytes_ = page_up(island_bytes);
   memory.journal_bytes_ = page_up(journal_bytes);
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  DJ_TRY_DO(
+      call.scratch());  // lies where the kernel likes: first, so that it is in no chosen place
   DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
   DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
   std::vector<AddressRange> taken = {{arena_base, memory.threads() + sizeof(abi::ThreadTable)}};
@@ -59,7 +62,6 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
   for (const AddressRange& range : memory.stubs_) {
     file_bytes += range.end - range.begin;
   }
-  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   uint64_t remote_fd = 0;
   DJ_TRY_DO(memory.create_file(call, file_bytes, remote_fd));
   Status mapped = memory.map_all(call, remote_fd, bases);
@@ -103,8 +105,7 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
                       {arena_base_, arena_bytes_, PROT_READ | PROT_WRITE, shared, remote_fd, 0}));
   CHECK(at == arena_base_);
   DJ_TRY_DO(map_threads(call));
-  DJ_TRY_DO(map_journal(call, remote_fd, arena_bytes_));
-  uint64_t offset = arena_bytes_ + journal_bytes_;
+  uint64_t offset = arena_bytes_;
   for (uint64_t base : island_bases) {
     std::span<uint8_t> view;
     DJ_TRY_DO(map_code(call, remote_fd, {base, base + island_bytes_}, offset, &view));
@@ -115,7 +116,7 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
     DJ_TRY_DO(map_code(call, remote_fd, range, offset, &stub_views_.emplace_back()));
     offset += range.end - range.begin;
   }
-  return ok_status();
+  return map_journal(call, remote_fd, offset);  // where the kernel likes, so after all others
 }
 
 Status SessionMemory::map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t offset) {

@@ -1,0 +1,46 @@
+"""Attach and detach while the program starts threads, forks, spawns and executes without a pause."""
+import signal
+import time
+
+import pytest
+
+from support import process
+from support.paths import victim
+
+SCRIPT = 'probe func("work") { n++ } probe func("libc.so.6!*") { m++ }'
+
+
+def started(program, what):
+    target = program(victim("restless"), what)
+    target.wait_for("pid: ")
+    return target
+
+
+@pytest.mark.parametrize("what", ["threads", "forks", "spawns"])
+def test_attach_to_a_program_that_never_stays_as_it_is(attach, program, what):
+    target = started(program, what)
+    text = process.text_of(target.pid)
+    for _ in range(3):
+        tracer = attach(target.pid, SCRIPT)
+        time.sleep(0.1)
+        tracer.signal(signal.SIGINT)
+        result = tracer.finish()
+        assert result.returncode == 0 and result.globals["n"] > 0, result
+        assert "not removed" not in result.stderr, result
+        assert not process.differences(text, process.text_of(target.pid))
+    target.signal(signal.SIGTERM)
+    end = target.finish()
+    assert end.returncode == 0 and end.facts["wrong"] == 0, end
+
+
+def test_attach_to_a_program_that_executes_itself(background, program):
+    """Each session ends with a count or with a reason; the program goes on."""
+    target = started(program, "execs")
+    for _ in range(10):
+        tracer = background("-e", SCRIPT, "-p", str(target.pid))
+        time.sleep(0.1)
+        tracer.signal(signal.SIGINT)
+        result = tracer.finish()
+        assert result.returncode in (0, 3, 4), result  # 3: seen before its libraries were mapped
+        assert result.returncode == 0 or "djtap: " in result.stderr, result
+    assert target.process.poll() is None
