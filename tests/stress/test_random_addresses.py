@@ -1,0 +1,65 @@
+"""Probes at random instructions of real programs: thousands at once, results as without djtap.
+
+A round is repeated by its seed:  DJTAP_STRESS_SEED=S pytest tests/stress/test_random_addresses.py
+"""
+import os
+import random
+import re
+import subprocess
+
+import pytest
+
+import workloads
+
+pytestmark = [pytest.mark.stress, pytest.mark.timeout(1800)]
+
+SEED = int(os.environ.get("DJTAP_STRESS_SEED") or random.SystemRandom().randrange(2**32))
+ROUNDS = 20 if workloads.LONG else 1
+POINTS = 4000  # a quarter of them begin an instruction
+# Which files of a program get probes.
+FILES = {"python": ["/usr/bin/python3.11", "libc.so.6"], "sqlite": ["libsqlite3.so.0", "libc.so.6"],
+         "bash": ["/bin/bash", "libc.so.6"], "redis": ["/usr/bin/redis-server", "libc.so.6"],
+         "cc1": ["cc1"], "node": ["/usr/bin/node"]}
+
+
+def path_of(file, words):
+    if file == "cc1":
+        return words[0]
+    return os.path.realpath(file if "/" in file else f"/usr/lib/x86_64-linux-gnu/{file}")
+
+
+def functions_of(path):
+    """(address, size) of a file's functions, by readelf."""
+    table = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r": ([0-9a-f]{16}) +(\d+) (?:FUNC|IFUNC) +\w+ +\w+ +\d+ ", table)
+    return sorted({(int(address, 16), int(size)) for address, size in found if int(size) > 4})
+
+
+def points(path, generator):
+    """Random bytes of functions; where no instruction begins, the question mark drops the point."""
+    functions = functions_of(path)
+    sizes = [size for _, size in functions]
+    for begin, size in generator.choices(functions, sizes, k=POINTS):
+        yield f'process("{path}").statement({begin + generator.randrange(size):#x})?'
+
+
+@pytest.mark.parametrize("round_number", range(ROUNDS))
+@pytest.mark.parametrize("form", ["jump", "int3"])
+@pytest.mark.parametrize("name", FILES)
+def test_results_are_those_of_an_unprobed_run(name, form, round_number, tmp_path):
+    if why := workloads.missing(name):
+        pytest.skip(why)
+    seed = f"{SEED} {name} {round_number}"
+    print(f"DJTAP_STRESS_SEED={SEED}, round {round_number}")
+    workload = workloads.ALL[name](tmp_path, "medium" if form == "jump" else "small")
+    generator = random.Random(seed)
+    chosen = [point for file in FILES[name] for point in points(path_of(file, workload.words), generator)]
+    script = tmp_path / "script.djt"
+    script.write_text("probe " + ",\n  ".join(chosen) + " { n++ }\n")
+    before = workload.plain()
+    output = tmp_path / "numbers"
+    after, stderr = workload.probed("--probes", "-o", output, *(["--no-optimize"] if form == "int3" else []), script)
+    assert after == before, f"{seed}: {stderr}"
+    armed = stderr.count("[OPTIMIZED" if form == "jump" else "[INT3")
+    assert armed > POINTS / 20, f"{seed}: {stderr}"
+    assert re.search(r"^n=\d+$", output.read_text(), re.M), f"{seed}: {stderr}"
