@@ -12,6 +12,7 @@
 
 #include "compiler/check/check.h"
 #include "compiler/check/dump_program.h"
+#include "compiler/check/time_probes.h"
 #include "compiler/debuginfo/call_frames.h"
 #include "compiler/debuginfo/text.h"
 #include "compiler/explain.h"
@@ -36,6 +37,7 @@
 #include "runtime/control/options.h"
 #include "runtime/control/report.h"
 #include "runtime/control/report_globals.h"
+#include "runtime/control/report_times.h"
 #include "runtime/control/session.h"
 #include "runtime/control/stack_tables.h"
 #include "runtime/control/stage_clock.h"
@@ -52,6 +54,13 @@ int exit_code_for(const Options& options, int own) {
 int fail(const Options& options, int own, const std::string& message) {
   fmt::print(stderr, "djtap: {}\n", message);
   return exit_code_for(options, own);
+}
+
+// The end of a command that only has something to show.
+int print_result(const Options& options, int own_code, const Result<std::string>& text) {
+  if (!text.ok()) return fail(options, own_code, text.error().message);
+  fmt::print("{}", text.value());
+  return kExitOk;
 }
 
 void print_diags(const Diags& diags, const Sources& sources, const Options& options) {
@@ -139,6 +148,7 @@ int list_points(const Options& options) {
 // All that is known once the script is compiled, in the order in which it came to be.
 struct Compiled {
   Program program;
+  std::vector<GlobalId> times;  // with -t, by ProbeId
   Plan plan;
   Layout layout;
   Image image;
@@ -236,7 +246,11 @@ Result<Ended> trace(const Options& options, const Compiled& compiled, Session& s
     session.watch_guards();
     return drain.run(false);
   };
-  actions.exit_requested = [&] { return session.header().exit_requested != 0; };
+  bool time_is_up = false;
+  auto end = [&] { time_is_up = true; };
+  if (options.seconds)
+    actions.timers.push_back({static_cast<uint64_t>(*options.seconds * 1e9), 0, end});
+  actions.exit_requested = [&] { return time_is_up || session.header().exit_requested != 0; };
   uint64_t max_errors = static_cast<uint64_t>(options.limits.max_errors);
   actions.too_many_errors = [&drain, &lua, max_errors] {
     return !lua.diags().ok() || (max_errors > 0 && drain.errors() > max_errors);
@@ -268,17 +282,16 @@ void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lu
   if (options.stress) return;
   if (!lua.takes_globals())
     return report_globals(compiled.program, compiled.layout, options.format, output);
-  std::vector<GlobalValue> globals;
-  for (GlobalId id = 0; id < compiled.program.globals.size(); ++id)
-    globals.push_back(read_global(compiled.program, id, compiled.layout));
-  lua.end(globals, output);
+  size_t shown = compiled.program.globals.size() - compiled.times.size();
+  lua.end(read_globals(compiled.program, shown, compiled.layout), output);
 }
 
 // What stderr has to say when all is over.
-void report_run(const Options& options, const Sources& sources, Session& session,
-                const LuaOutputs& lua, Output& output) {
+void report_run(const Options& options, const Sources& sources, const Compiled& compiled,
+                Session& session, const LuaOutputs& lua, Output& output) {
   output.flush();
   report_skips(session.header());
+  if (options.times) report_times(compiled.times, compiled.program, sources, compiled.layout);
   if (options.verbose > 0 && session.installation() != nullptr)
     report_sites(session.installation()->sites());
   print_diags(lua.diags(), sources, options);
@@ -306,18 +319,11 @@ bool take_out_probes(const Options& options, Session& session,
   return gone;
 }
 
-int clean_process(const Options& options) {
-  Result<std::string> done = clean_command(*options.clean);
-  if (!done.ok()) return fail(options, kExitAttach, done.error().message);
-  fmt::print("{}", done.value());
-  return kExitOk;
-}
-
 // From compiled code to the end of the session. Returns the exit code.
 int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
                 std::optional<TracedProcess>& process, ModuleCodes& codes, StageClock& clock,
                 std::optional<HeldSignals>& held) {
-  Result<Output> opened = Output::open(options.output_path);
+  Result<Output> opened = Output::open(options.output_path, options.rotation);
   if (!opened.ok()) return fail(options, kExitUsage, opened.error().message);
   Output output = opened.take();
   std::optional<ControlSocket> control;
@@ -370,7 +376,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   drain.run(true);
   report_end(options, compiled, lua, output);
   if (options.stress) report_stress(facts, clock, compiled.layout);
-  report_run(options, sources, session, lua, output);
+  report_run(options, sources, compiled, session, lua, output);
   if (process && process->is_child) {
     held.reset();  // Ctrl-C may end the wait
     std::optional<int> status = watch->wait_status(-1);
@@ -379,36 +385,18 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   return drain.errors() > 0 || !lua.diags().ok() ? kExitRun : kExitOk;
 }
 
-int print_dry_run(const Options& options, const Compiled& compiled,
-                  std::optional<TracedProcess>& process, ModuleCodes& codes) {
-  SessionInput input = session_input(options, compiled);
-  Result<std::string> text = dry_run(process ? &*process : nullptr, codes, input);
-  if (!text.ok()) return fail(options, kExitAttach, text.error().message);
-  fmt::print("{}", text.value());
-  return kExitOk;
-}
-
-int explain_code(const Options& options) {
-  Result<std::string> text = explain(*options.explain);
-  if (!text.ok()) return fail(options, kExitUsage, text.error().message);
-  fmt::print("{}", text.value());
-  return kExitOk;
-}
-
-// --stress --coverage: a file is looked at, nothing runs.
-int print_coverage(const Options& options) {
-  Result<std::string> table = coverage_table(options.coverage, read_text);
-  if (!table.ok()) return fail(options, kExitScript, table.error().message);
-  fmt::print("{}", table.value());
-  return kExitOk;
-}
-
 // --fmt
 int print_tidy(const Options& options, const Sources& sources, uint32_t file, Diags& diags) {
   std::string text = tidy(sources, file, diags);
   if (diags.ok()) fmt::print("{}", text);
   print_diags(diags, sources, options);
   return diags.ok() ? kExitOk : kExitSyntax;
+}
+
+int print_dry_run(const Options& options, const Compiled& compiled,
+                  std::optional<TracedProcess>& process, ModuleCodes& codes) {
+  SessionInput input = session_input(options, compiled);
+  return print_result(options, kExitAttach, dry_run(process ? &*process : nullptr, codes, input));
 }
 
 // A script, from its text to the end of its session.
@@ -446,6 +434,7 @@ int run_script(const Options& options) {
   clock.done("check");
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
   if (options.dump.count("program")) dump(options, "program", dj::dump(compiled.program));
+  if (options.times) compiled.times = time_probes(compiled.program);
   if (options.stop_after == Stage::Check) return print_diags(diags, sources, options), kExitOk;
   // From here on, every name is an id and every expression has a type.
 
@@ -481,9 +470,10 @@ int run_script(const Options& options) {
 }
 
 int run(const Options& options) {
-  if (!options.coverage.empty()) return print_coverage(options);
-  if (options.explain) return explain_code(options);
-  if (options.clean) return clean_process(options);
+  if (!options.coverage.empty())  // a file is looked at, nothing runs
+    return print_result(options, kExitScript, coverage_table(options.coverage, read_text));
+  if (options.explain) return print_result(options, kExitUsage, explain(*options.explain));
+  if (options.clean) return print_result(options, kExitAttach, clean_command(*options.clean));
   if (options.list) return list_points(options);
   return run_script(options);
 }

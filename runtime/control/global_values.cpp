@@ -80,6 +80,12 @@ GlobalValue read_global(const Program& program, GlobalId id, const Layout& layou
   return shown;
 }
 
+std::vector<GlobalValue> read_globals(const Program& program, size_t count, const Layout& layout) {
+  std::vector<GlobalValue> values;
+  for (GlobalId id = 0; id < count; ++id) values.push_back(read_global(program, id, layout));
+  return values;
+}
+
 std::vector<std::pair<const char*, int64_t>> stat_parts(const abi::StatTotal& total) {
   if (total.count == 0) return {{"count", 0}};
   return {{"count", total.count},

@@ -29,6 +29,8 @@ struct GlobalValue {
 // Reads global number `id` from the arena at layout.base. Elements that handlers add meanwhile may
 // or may not be there.
 GlobalValue read_global(const Program& program, GlobalId id, const Layout& layout);
+// The first `count` of them.
+std::vector<GlobalValue> read_globals(const Program& program, size_t count, const Layout& layout);
 
 // The parts of an aggregate that exist, with their names: count alone when there is no sample, else
 // count, min, max, sum, avg.

@@ -100,6 +100,20 @@ void set_format(Options& options, const std::string& form) {
   }
 }
 
+// -S MB[,FILES]
+void set_rotation(Options& options, const std::string& text) {
+  char* end = nullptr;
+  uint64_t megabytes = std::strtoull(text.c_str(), &end, 10), files = 0;
+  bool wrong = text[0] == '-' || megabytes == 0 || megabytes > 1 << 20;
+  if (*end == ',') {
+    files = std::strtoull(end + 1, &end, 10);
+    wrong = wrong || files == 0 || files > 1 << 20;
+  }
+  if (wrong || *end != 0)
+    throw CLI::ValidationError("-S", "takes MEGABYTES or MEGABYTES,FILES; not " + text);
+  options.rotation = {megabytes << 20, static_cast<uint32_t>(files)};
+}
+
 // --stress writes the script itself; with --coverage there is neither script nor process.
 void check_stress(Options& options, const std::vector<std::string>& words) {
   if (!options.stress) {
@@ -130,6 +144,8 @@ void check_together(Options& options, std::vector<std::string> words) {
     words.erase(words.begin());
   }
   options.script_args = std::move(words);
+  if (options.rotation.bytes > 0 && options.output_path.empty())
+    throw CLI::ValidationError("-S", "goes with -o FILE");
   if (options.pid && !options.command.empty())
     throw CLI::ValidationError("-p", "goes with neither -c nor --: one target a session");
 }
@@ -187,6 +203,18 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
 
 void add_output_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-o", options.output_path, "write the script's output to this file");
+  app.add_option_function<std::string>(
+         "-S", [&options](const std::string& text) { set_rotation(options, text); },
+         "with -o: begin FILE.1, FILE.2 .. when FILE.0 would get larger than so many megabytes; "
+         "keep the "
+         "newest FILES")
+      ->option_text("MB[,FILES]");
+  app.add_option("-T", options.seconds, "end the session after so many seconds")
+      ->check(CLI::PositiveNumber)
+      ->option_text("SECONDS");
+  app.add_flag(
+      "-t,--times", options.times,
+      "at the end: hits of each probe, and the least, average and longest time of its handler");
   app.add_flag("-n,--dry-run", options.dry_run,
                "say which sites would be armed and how; -c's command is killed before it runs");
   app.add_option_function<std::string>(

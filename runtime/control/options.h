@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/layout.h"
+#include "runtime/control/output.h"
 #include "runtime/control/report_globals.h"
 
 namespace dj {
@@ -37,6 +38,9 @@ struct Options {
   std::optional<int> pid;                  // -p, -x
   std::optional<int> clean;                // clean PID
   std::string output_path;                 // -o; empty: stdout
+  Rotation rotation;                       // -S
+  std::optional<double> seconds;           // -T: the session ends then
+  bool times = false;                      // -t
   std::optional<std::string> list;         // -l PATTERN
   bool list_variables = false;             // -L
   std::optional<std::string> explain;      // --explain CODE

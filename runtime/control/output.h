@@ -1,5 +1,6 @@
 // Output: where the script's text goes: stdout, or the file of -o. Owns the descriptor it opened.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -7,10 +8,16 @@
 
 namespace dj {
 
+// -S: FILE.0, FILE.1 .., each of at most `bytes`, a line longer than that alone in one.
+struct Rotation {
+  uint64_t bytes = 0;  // 0: one file that grows
+  uint32_t files = 0;  // the newest so many are kept; 0: all
+};
+
 class Output {
  public:
-  // path empty: stdout. An existing file is truncated.
-  static Result<Output> open(const std::string& path);
+  // path empty: stdout, without rotation. An existing file is truncated.
+  static Result<Output> open(const std::string& path, const Rotation& rotation = {});
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
   ~Output();  // flush()
@@ -23,9 +30,17 @@ class Output {
 
  private:
   Output(int fd, bool owned) : fd_(fd), owned_(owned) {}
+  void put(std::string_view text);
+  size_t fitting(std::string_view text) const;
+  void next_file();
+
   int fd_;
   bool owned_;
   std::string buffer_, error_;
+  std::string path_;  // with rotation
+  Rotation rotation_;
+  uint64_t in_file_ = 0;
+  uint32_t number_ = 0;  // of the file that is written
 };
 
 }  // namespace dj

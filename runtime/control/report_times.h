@@ -1,0 +1,17 @@
+// The table of -t: how often each probe was hit and how long its handler ran.
+#pragma once
+#include <vector>
+
+#include "compiler/layout.h"
+#include "compiler/program.h"
+#include "compiler/source.h"
+
+namespace dj {
+
+// times: by ProbeId, aggregates of cycles in the arena at layout.base. A probe is called as the
+// script writes it. On stderr, the probe that took most time first; nanoseconds, or cycles where
+// the processor's counter is no clock.
+void report_times(const std::vector<GlobalId>& times, const Program& program,
+                  const Sources& sources, const Layout& layout);
+
+}  // namespace dj

@@ -1,0 +1,54 @@
+"""What helps to read a session: -t times of probes, -S files that take turns, -T an end in time."""
+import re
+import time
+
+from support import paths
+
+ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +(\d+) +(\d+)  (.+) at (.+:\d+:\d+)$", re.M)
+
+
+def times(stderr):
+    """{probe: (hits, min, avg, max, total)} of the table of -t."""
+    assert re.search(r"^ *hits +min +avg +max +total  probe \((ns|cycles)\)$", stderr, re.M), stderr
+    return {row[5]: tuple(map(int, row[:5])) for row in ROW.findall(stderr)}
+
+
+def test_times_of_probes(djtap):
+    script = """probe func("vfs_read") { if ($count > 8) next; small++ }
+        probe func("vfs_write").return { writes++; for (i = 0; i < 20; i++) t .= "x" }
+        probe end { printf("") }"""
+    result = djtap("-t", "-e", script, "-c", str(paths.TINYFS))
+    found = times(result.stderr)
+    assert found['func("vfs_read")'][0] == result.facts["vfs_read calls"], result
+    assert found['func("vfs_write").return'][0] == result.globals["writes"] and found["end"][0] == 1, result
+    for hits, least, average, most, total in found.values():
+        assert least <= average <= most <= total and abs(total - hits * average) <= hits + total * 0.01
+    assert found['func("vfs_write").return'][2] > found['func("vfs_read")'][2], "20 rounds take longer"
+    assert "-t" not in result.stdout and result.globals.keys() <= {"small", "writes"}, result
+
+
+def test_output_in_turns(djtap_once, tmp_path):
+    script = 'probe begin { for (i = 0; i < 30000; i++) printf("%099d\\n", i); exit() }'
+    limits = ["-D", "RINGBYTES=8388608", "-D", "MAXACTION_HOST=10000000"]
+    result = djtap_once("-o", str(tmp_path / "all"), "-S", "1", *limits, "-e", script)
+    assert result.returncode == 0 and result.stderr == "", result
+    files = [tmp_path / f"all.{number}" for number in range(3)]
+    assert sorted(tmp_path.iterdir()) == files
+    assert all(file.stat().st_size <= 1 << 20 for file in files) and files[0].stat().st_size > (1 << 20) - 100
+    assert "".join(file.read_text() for file in files) == "".join(f"{i:099}\n" for i in range(30000))
+    djtap_once("-o", str(tmp_path / "last"), "-S", "1,2", *limits, "-e", script)
+    assert sorted(file.name for file in tmp_path.glob("last*")) == ["last.1", "last.2"]
+    assert [(tmp_path / f"last.{i}").read_text() for i in (1, 2)] == [file.read_text() for file in files[1:]]
+
+
+def test_turns_need_a_file_and_a_size(djtap_once):
+    for words, what in ((["-S", "1"], "goes with -o"), (["-o", "x", "-S", "0"], "MEGABYTES"), (["-o", "x", "-S", "1,b"], "MEGABYTES")):
+        result = djtap_once(*words, "-e", "probe begin { exit() }")
+        assert result.returncode == 1 and what in result.stderr, result
+
+
+def test_an_end_in_time(djtap_once):
+    began = time.monotonic()
+    result = djtap_once("-T", "0.5", "-e", 'probe timer.ms(100) { n++ } probe end { println("over") }')
+    assert 0.5 <= time.monotonic() - began < 10 and result.returncode == 0, result
+    assert "over\n" in result.stdout and 1 <= result.globals["n"] <= 5, result
