@@ -162,10 +162,11 @@ void TapsetLibrary::merge(size_t index, ast::Script& script, Diags& diags) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   };
   move_all(library.globals, script.globals);
+  // The script's own functions hide those of the file; the file may overload its own.
+  std::unordered_set<std::string> own;
+  for (const ast::FunctionDecl& function : script.functions) own.insert(function.name);
   for (ast::FunctionDecl& function : library.functions) {
-    bool own = std::any_of(script.functions.begin(), script.functions.end(),
-                           [&](const ast::FunctionDecl& f) { return f.name == function.name; });
-    if (!own) script.functions.push_back(std::move(function));
+    if (!own.contains(function.name)) script.functions.push_back(std::move(function));
   }
   move_all(library.aliases, script.aliases);
   // Probes of a tapset that are no aliases serve its functions: begin { table[1] = "x" }.

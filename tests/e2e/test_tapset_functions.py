@@ -1,0 +1,119 @@
+"""Functions and macros of tapsets/, against Python's tables, the terminal standard and the victim's counts."""
+import errno
+import os
+import re
+import signal
+
+from support import paths, run
+
+TINYFS = ["-c", str(paths.TINYFS)]
+
+
+def said(body, *words):
+    result = run.run(["-e", "probe begin { %s }" % body, *(words or ["-c", "/bin/true"])])
+    assert result.returncode == 0, result
+    return result.stdout
+
+
+def test_error_numbers_have_their_names():
+    numbers = [number for number in errno.errorcode if number not in (11, 35, 95)]  # these have two
+    text = said(" ".join(f"println(errno_str({number}))" for number in numbers))
+    assert text.split() == [errno.errorcode[number] for number in numbers]
+    text = said("println(errno_str(-2)) println(errno_str(41)) println(return_str(1, -13)) println(return_str(2, 255))")
+    assert text.splitlines() == ["ENOENT", "41", "-13 (EACCES)", "0xff"]
+
+
+def test_signals_have_their_names():
+    numbers = [s for s in signal.Signals if s < 32]
+    text = said(" ".join(f"println(signal_name({int(number)}))" for number in numbers) + "println(signal_name(35))")
+    assert text.split() == [s.name for s in numbers] + ["SIGRT3"]
+
+
+def test_what_wait_says_of_a_child():
+    def ended(command):
+        child = os.posix_spawn("/bin/sh", ["sh", "-c", command], {})
+        return os.waitpid(child, 0)[1]
+    left, killed = ended("exit 3"), ended("kill -9 $$")
+    values = said("".join(f'printf("%d %d %d %d %d %d\\n", WIFEXITED({s}), WEXITSTATUS({s}), WIFSIGNALED({s}), WTERMSIG({s}), '
+                          f"WCOREDUMP({s}), WIFSTOPPED({s}))\n" for s in (left, killed)))
+    assert values.splitlines() == ["1 3 0 0 0 0", "0 0 1 9 0 0"]
+    assert said('printf("%d %d %d", WIFSTOPPED(0x137f), WSTOPSIG(0x137f), WIFCONTINUED(0xffff))') == "1 19 1"
+
+
+def test_device_numbers():
+    device = os.makedev(259, 70000)
+    assert said(f'd = usrdev2kerndev({device}) printf("%d %d %d", MAJOR(d), MINOR(d), d == MKDEV(259, 70000))') == "259 70000 1"
+
+
+def test_terminal_sequences():
+    text = said("ansi_clear_screen() ansi_set_color(31) ansi_set_color(31, 42) ansi_set_color(31, 42, 1) ansi_set_color2(32, 43) "
+                "ansi_set_color3(32, 43, 0) ansi_reset_color() ansi_new_line() ansi_cursor_move(3, 5) ansi_cursor_hide() "
+                "ansi_cursor_show() ansi_cursor_save() ansi_cursor_restore()")
+    assert text == ("\033[1;1H\033[J" "\033[31m" "\033[42;31m" "\033[42;31;1m" "\033[43;32m" "\033[43;32m" "\033[0;0m" "\n"
+                    "\033[5;3H" "\033[?25l" "\033[?25h" "\033[s" "\033[u")
+
+
+def test_assertions_can_be_caught():
+    assert said('assert(1) try { assert(0) } catch (e) { println(e) } try { assert(0, "no") } catch (e) { println(e) }') == "Assertion failed\nno\n"
+
+
+def test_reads_that_warn():
+    result = run.run(["-e", 'probe begin { printf("%s %s %d", user_string_warn(0), user_string_n_warn(0, 4), user_int_warn(0) + user_char_warn(0) '
+                      '+ user_short_warn(0) + user_ushort_warn(0) + user_long_warn(0) + user_ulong_warn(0)) '
+                      'println(user_string2_warn(0, "mine")) }', "-c", "/bin/true"])
+    assert result.stdout == "<unknown> <unknown> 0<unknown>\n", result
+    assert "WARNING: read fault" in result.stderr and "WARNING: mine" in result.stderr, result
+
+
+def test_indentation_follows_the_calls():
+    script = """probe func("vfs_*") { println(thread_indent(1), "->", ppfunc()) deepest[ppfunc()] <<< thread_indent_depth(0) }
+                probe func("vfs_*").return { println(thread_indent(-1), "<-", ppfunc()) if (++calls == 20) exit() } global calls"""
+    result = run.run(["-e", script, *TINYFS])
+    open_calls = []
+    lines = [line for line in result.stdout.splitlines() if re.match(r" *\d+ tinyfs\(\d+\):", line)]
+    assert len(lines) >= 20, result
+    for line in lines[:20]:
+        blanks, arrow, name = re.match(r" *\d+ tinyfs\(\d+\):( *)(->|<-)(\w+)", line).groups()
+        if arrow == "->":
+            assert len(blanks) == len(open_calls), line
+            open_calls.append(name)
+        else:
+            assert open_calls.pop() == name and len(blanks) == len(open_calls), line
+    assert said("indent(1) indent(1) printf(\"[%s]%d\", substr(indent(1), 7, 9), indent_depth(-1))") == "[:  ]2"
+
+
+def test_stopwatches_add_up():
+    script = """probe func("work") { start_stopwatch("work") } probe func("work").return { stop_stopwatch("work") calls++ }
+                probe end { all = read_stopwatch_ns("work") printf("%d %d %d\\n", all > 0, read_stopwatch_us("work") == all / 1000,
+                            read_stopwatch_ms("work") + read_stopwatch_s("work") <= all)
+                            delete_stopwatch("work") println(read_stopwatch_ns("work")) }"""
+    result = run.run(["-e", script, "-c", str(paths.BUILD / "targets" / "count_static")])
+    assert result.stdout.splitlines()[-3:-1] == ["1 1 1", "0"] and result.globals["calls"] == result.facts["work calls"], result
+
+
+def test_queues_are_measured():
+    """Three requests: one waits for good, one runs for good, one is done; the clock is the script's own."""
+    script = """global now = 1000
+                function qs_time:long () { return now }
+                probe begin {
+                  qsq_start("q") qs_wait("q") qs_wait("q") qs_wait("q")
+                  now += 100 qs_run("q") qs_run("q")
+                  now += 300 qs_done("q")
+                  now += 600
+                  printf("%d %d %d %d %d %d\\n", qsq_utilization("q", 100), qsq_blocked("q", 100), qsq_wait_queue_length("q", 1000),
+                         qsq_service_time("q", 1), qsq_wait_time("q", 1), qsq_throughput("q", 1000000))
+                  qsq_print("q")
+                }"""
+    text = run.run(["-e", script, "-c", "/bin/true"]).stdout.splitlines()
+    # In 1000 us: served from 100 on; waiting 3 for 100, 1 for 900; running 2 for 300, 1 for 600.
+    assert text[0] == "90 100 1200 1200 2400 1000"
+    assert text[1] == "q: 1000.000 ops/s, 1.200 qlen, 2400 await, 1200 svctm, 100% wait, 90% util"
+
+
+def test_macros_and_the_target_set():
+    script = """global sizes probe func("vfs_read") { @try_assign(n, user_int(0), 7) a = @choose_defined($nothing, n)
+                sizes["x"] <<< a  if (target_set_pid(pid()) && !target_set_pid(1)) mine++ calls++ } probe end { @prints1(sizes) @prints(sizes["x"]) }"""
+    result = run.run(["-e", script, *TINYFS])
+    n = result.facts["vfs_read calls"]
+    line = f"@count={n} @min=7 @max=7 @sum={7 * n} @avg=7"
+    assert f"[x] {line}\n{line}\n" in result.stdout and result.globals["mine"] == result.globals["calls"] == n, result
