@@ -158,8 +158,9 @@ struct Compiled {
 };
 
 SessionInput session_input(const Options& options, const Compiled& compiled) {
-  return {compiled.program, compiled.plan,    compiled.image,    compiled.abis,
-          compiled.layout,  options.optimize, compiled.use_rseq, compiled.stack_tables};
+  return {compiled.program,  compiled.plan,         compiled.image,
+          compiled.abis,     compiled.layout,       options.optimize,
+          compiled.use_rseq, compiled.stack_tables, options.live};
 }
 
 // Plan to code, for this target.
@@ -269,10 +270,11 @@ void print_sites(const Options& options, const Session& session, StageClock& clo
   const PageCopies& copies = session.installation()->times().copies;
   clock.done("arm",
              fmt::format("{} of {} sites; {} pages of text copied before, in {:.1f} ms; target "
-                         "stopped {:.1f} ms",
+                         "stopped {:.1f} ms{}",
                          session.installation()->armed_count(), sites.size(), copies.pages,
                          static_cast<double>(copies.ns) / 1e6,
-                         static_cast<double>(session.arm_pause_ns()) / 1e6));
+                         static_cast<double>(session.arm_pause_ns()) / 1e6,
+                         to_string(session.installation()->times())));
   if (options.probes || options.dump.count("probes")) report_sites(sites);
   if (!options.stress) warn_skipped_sites(sites);  // else the table has them
 }

@@ -74,7 +74,57 @@ ElfSymbol search_table(const File& file, const Elf64_Shdr& table, const Elf64_Sh
   return {};
 }
 
+// Offset in the file of an ELF address; 0: in no segment.
+uint64_t file_offset(const ElfFile& elf, uint64_t address) {
+  for (const Elf64_Phdr& s : elf.segments) {
+    if (s.p_type == PT_LOAD && address >= s.p_vaddr && address - s.p_vaddr < s.p_filesz) {
+      return address - s.p_vaddr + s.p_offset;
+    }
+  }
+  return 0;
+}
+
+std::vector<Elf64_Dyn> dynamic_section(const File& file, const ElfFile& elf) {
+  std::vector<Elf64_Dyn> entries;
+  for (const Elf64_Phdr& s : elf.segments) {
+    if (s.p_type == PT_DYNAMIC && s.p_filesz <= kMaxTableBytes) {
+      entries.resize(s.p_filesz / sizeof(Elf64_Dyn));
+      if (!file.read(entries.data(), entries.size() * sizeof(Elf64_Dyn), s.p_offset)) {
+        entries.clear();
+      }
+    }
+  }
+  return entries;
+}
+
 }  // namespace
+
+std::vector<std::string> needed_libraries(const std::string& path) {
+  File file(path);
+  Result<ElfFile> elf = file.ok() ? read_headers(file, path) : Result<ElfFile>(Error{"none"});
+  if (!elf.ok()) {
+    return {};
+  }
+  const std::vector<Elf64_Dyn> entries = dynamic_section(file, elf.value());
+  uint64_t table = 0, bytes = 0;
+  for (const Elf64_Dyn& entry : entries) {
+    table = entry.d_tag == DT_STRTAB ? file_offset(elf.value(), entry.d_un.d_ptr) : table;
+    bytes = entry.d_tag == DT_STRSZ ? entry.d_un.d_val : bytes;
+  }
+  if (table == 0 || bytes > kMaxTableBytes) {
+    return {};
+  }
+  std::string text(bytes, '\0');
+  std::vector<std::string> names;
+  if (file.read(text.data(), text.size(), table)) {
+    for (const Elf64_Dyn& entry : entries) {
+      if (entry.d_tag == DT_NEEDED && entry.d_un.d_val < bytes) {
+        names.emplace_back(text.c_str() + entry.d_un.d_val);
+      }
+    }
+  }
+  return names;
+}
 
 Result<ElfFile> read_elf(const std::string& path) {
   File file(path);

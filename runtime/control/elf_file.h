@@ -29,4 +29,7 @@ struct ElfSymbol {
 };
 Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name);
 
+// DT_NEEDED names of a file; empty if it has none or cannot be read.
+std::vector<std::string> needed_libraries(const std::string& path);
+
 }  // namespace dj

@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "runtime/control/os_error.h"
+#include "runtime/control/remote_call.h"
 #include "runtime/control/stubs.h"
 #include "runtime/control/thread_moves.h"
 #include "runtime/shared/trap.h"
@@ -126,10 +127,18 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   }
   abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());
   write_biases(header);
+  find_live_sites();
   if (patches_.needs_trap()) {
     uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
     CHECK(handler != 0 && restorer != 0);
-    DJ_TRY_DO(fill_trap_table(trap_table_, trap_bytes_, cpus_, patches_.sites));
+    Status filled = fill_trap_table(trap_table_, trap_bytes_, cpus_, patches_.sites);
+    if (!filled.ok() && patches_.live) {  // fewer traps if all threads stand
+      for (PatchSite& site : patches_.sites) {
+        site.live = false;
+      }
+      filled = fill_trap_table(trap_table_, trap_bytes_, cpus_, patches_.sites);
+    }
+    DJ_TRY_DO(filled);
     header.trap_table = trap_table_;
     trap_ = TrapSetup(trap_table_, handler, restorer);
   }
@@ -189,7 +198,8 @@ Status Installation::arm(Stopped& stopped) {
     }
     detouring.add(*hook);
   }
-  for (const PatchSite* site : sites) {
+  const SiteList still = live_ones(sites, false), live = live_ones(sites, true);
+  for (const PatchSite* site : still) {
     if (site->state == SiteState::Registered) {
       detouring.add(*site);
     }
@@ -206,9 +216,15 @@ Status Installation::arm(Stopped& stopped) {
     written = trap_.install(stopped, *journal_);
   }
   if (written.ok()) {
-    written = write_sites(stopped, sites);
+    written = write_sites(stopped, still);
   }
   times_.patch_ns = now_ns() - begin;
+  if (written.ok() && !live.empty()) {
+    written = write_live(stopped, live);
+    if (!written.ok() && written.error().kind == Fail::Unsupported) {
+      written = write_stopped(stopped, live);
+    }
+  }
   for (size_t i = 0; i < patches_.sites.size(); i++) {
     if (patches_.sites[i].guards() != 0) {
       seen_traps_[i] = 0;
@@ -222,17 +238,17 @@ Status Installation::arm(Stopped& stopped) {
 }
 
 Status Installation::disarm(Stopped& stopped) {
-  // Who has hit an int3 but not yet got its SIGTRAP goes on in the detour, as if it had; also one
-  // that was switched off since.
-  if (trap_.installed()) {
-    const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
-    DJ_TRY_DO(stopped.take_back_traps([&](uint64_t address) {
-      const abi::TrapEntry* entry = abi::trap_table_find(table, address);
-      return entry == nullptr ? 0 : entry->detour;
-    }));
-  }
   std::string damage;
-  const SiteList sites = all_sites(), hooks = all_hooks();
+  const SiteList sites = all_sites(), hooks = all_hooks(), live = live_ones(sites, true);
+  if (std::any_of(live.begin(), live.end(), [](auto* s) { return s->armed(); })) {
+    DJ_TRY(pid_t keep, RemoteCall::best_thread(stopped));
+    stopped.release_others(keep);
+    DJ_TRY_DO(restore_live(stopped, live, damage));
+    DJ_TRY_DO(stopped.stop_others());
+  }
+  if (trap_.installed()) {
+    DJ_TRY_DO(take_back_traps(stopped));
+  }
   DJ_TRY_DO(find_gone(stopped, sites, modules_));
   DJ_TRY_DO(find_gone(stopped, hooks, modules_));
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
@@ -251,7 +267,8 @@ uint64_t Installation::guard_traps(const PatchSite& site) const {
   if (site.guards() != 0 && trap_.installed()) {
     const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
     for (auto [address, detour] : trap_entries_of(site)) {
-      const abi::TrapEntry* entry = abi::trap_table_find(table, address);
+      const bool guard = (site.guards() >> (address - site.address) & 1) != 0;
+      const abi::TrapEntry* entry = guard ? abi::trap_table_find(table, address) : nullptr;
       sum += entry != nullptr ? abi::load(&entry->hits) : 0;
     }
   }

@@ -52,8 +52,12 @@ std::string to_string(const InstalledSite& site);
 
 struct InstallTimes {
   uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, move_ns = 0, patch_ns = 0;
-  PageCopies copies;  // before the patch, apart from it
+  PageCopies copies;     // before the patch, apart from it
+  uint64_t live_ns = 0;  // writing text while the program runs
 };
+
+// What was done while the program ran: "; while it ran ..."; empty: nothing.
+std::string to_string(const InstallTimes& times);
 
 class Installation {
  public:
@@ -82,14 +86,16 @@ class Installation {
   // Makes the pages that arm() will write the process's own; it may run meanwhile. Not needed, but
   // arm() is faster then.
   void copy_pages(pid_t pid);
-  // Patches the text. Afterwards handlers run as soon as `stopped` is released.
+  // Patches the text. Afterwards handlers run as soon as `stopped` is released. With
+  // PatchOptions::live most sites are written while all threads but one run again.
   Status arm(Stopped& stopped);
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);
 
   // Switches these handlers on or off, while armed. A place whose handlers are all off has its
   // original text; an aggregated one gets a detour for those that are on. `memory`: of place().
-  // Sites that are Skipped or Gone stay so.
+  // Sites that are Skipped or Gone stay so. One stopped thread is enough if switches_live().
+  bool switches_live(const std::set<HandlerAt>& handlers) const;
   Status switch_handlers(Stopped& stopped, SessionMemory& memory,
                          const std::set<HandlerAt>& handlers, bool on);
 
@@ -111,6 +117,15 @@ class Installation {
   SiteList all_hooks();
   uint64_t guard_traps(const PatchSite& site) const;
   Status choose_detour(SessionMemory& memory, PatchSite& site);
+  void find_live_sites();
+  static SiteList live_ones(const SiteList& sites, bool live);
+  Status take_back_traps(Stopped& stopped);
+  // All threads of `stopped` but one are let go, then and now stopped for a moment.
+  Status write_live(Stopped& stopped, const SiteList& sites);
+  // Where that is not possible: the same sites while all threads stand.
+  Status write_stopped(Stopped& stopped, const SiteList& sites);
+  Status restore_live(Stopped& stopped, const SiteList& sites, std::string& damage);
+  Status switch_live(Stopped& stopped, SessionMemory& memory, const SiteList& changed);
 
   // The detour of an aggregated site for one set of enabled calls.
   struct Variant {

@@ -197,6 +197,9 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
                  "line: list, enable N|GLOB, disable N|GLOB")
       ->option_text("PATH");
   app.add_flag("--no-optimize", words.no_optimize, "int3 at every site, no jumps");
+  app.add_flag("--live", options.live,
+               "with -p: patch text while the program runs, all its threads standing only to be "
+               "moved out of it; needs a SIGTRAP action in the program");
   app.add_flag("!--no-cache", options.cache,
                "neither use nor keep analyses of modules in ~/.cache/djtap");
 }

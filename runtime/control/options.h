@@ -49,6 +49,7 @@ struct Options {
   std::string control_path;                // --control PATH; empty: none
   bool probes = false;                     // --probes
   bool optimize = true;                    // --no-optimize clears it
+  bool live = false;                       // --live: a running target is patched while it runs
   bool cache = true;                       // --no-cache: analyse all anew, keep nothing
   bool strict = false;                     // --strict: no auto-globals
   bool json_diagnostics = false;           // --diagnostics=json

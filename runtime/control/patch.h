@@ -53,6 +53,8 @@ struct PatchSite {
   SiteState state = SiteState::Registered;  // changed by set_state() alone
   std::string reason;                       // of Int3 and Skipped
 
+  bool live = false;  // its text may be written while threads run (live_text.h)
+
   // Filled by build_detours():
   uint64_t detour = 0;  // where jump or trap go
   std::vector<std::pair<uint32_t, uint64_t>>

@@ -350,7 +350,8 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
     int3 = planner.check(guards) || int3;
     missing = missing.empty() ? planner.missing_hook() : missing;
   }
-  if ((int3 && !with_trap) || (!missing.empty() && guards != arch::Guards::None)) {
+  const bool needs_all = guards != arch::Guards::None || options.live;
+  if ((int3 && !with_trap) || (!missing.empty() && needs_all)) {
     return true;
   }
   for (Planner& planner : planners) {
@@ -362,19 +363,28 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
 }  // namespace
 
 bool PatchPlan::needs_trap() const {
-  return std::any_of(sites.begin(), sites.end(), [](const PatchSite& s) {
-    return s.state == SiteState::Registered && s.traps();
+  return std::any_of(sites.begin(), sites.end(), [&](const PatchSite& s) {
+    return s.state == SiteState::Registered && (live || s.traps());
   });
 }
 
 PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,
-                       ModuleCodes& codes, const PatchOptions& options) {
+                       ModuleCodes& codes, const PatchOptions& wanted) {
+  PatchOptions options = wanted;
   PatchPlan out;
+  const arch::Guards guards =
+      options.optimize && options.guards ? arch::Guards::WhereNeeded : arch::Guards::None;
+  if (options.live) {
+    out.live = !plan_modules(plan, modules, codes, options, true, out, guards);
+    if (out.live) {
+      return out;
+    }
+    out = {};
+    options.live = false;
+  }
   if (plan_modules(plan, modules, codes, options, false, out)) {
     // Guards need SIGTRAP as int3 sites do; where it cannot be had, plain jumps remain.
     out = {};
-    arch::Guards guards =
-        options.optimize && options.guards ? arch::Guards::WhereNeeded : arch::Guards::None;
     if (plan_modules(plan, modules, codes, options, true, out, guards)) {
       out = {};
       plan_modules(plan, modules, codes, options, true, out);

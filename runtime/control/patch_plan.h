@@ -15,13 +15,15 @@ struct PatchOptions {
   bool optimize = true;  // false: every site stays an int3
   bool guards = true;    // false: plain jumps only
   bool use_rseq = true;  // handlers trust the rseq area: hook vfork and clone
+  bool live = false;     // write text while threads run, if SIGTRAP can be had for that
 };
 
 struct PatchPlan {
   std::vector<PatchSite> sites;  // places of probes, skipped ones too
   std::vector<PatchSite>
       hooks;                // system call hooks: jumps that must stand before any site is armed
-  bool needs_trap() const;  // an int3 is among the sites
+  bool live = false;        // SIGTRAP can be had: text may be written while threads run
+  bool needs_trap() const;  // an int3 is among the sites, or may be for a moment
 };
 
 PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,

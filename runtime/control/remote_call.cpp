@@ -49,21 +49,27 @@ Status suspend_seccomp(pid_t pid, pid_t tid) {
 
 }  // namespace
 
-Result<RemoteCall> RemoteCall::borrow(Stopped& stopped) {
-  RemoteCall call;
+Result<pid_t> RemoteCall::best_thread(Stopped& stopped) {
+  pid_t chosen = 0;
   int best = 3;
   for (auto& [tid, thread] : stopped.threads_) {
     DJ_TRY(user_regs_struct regs, stopped.registers(tid));
     int cost = disturbance(regs);
     if (cost < best && (thread.held.empty() || best == 3)) {
       best = thread.held.empty() ? cost : 2;
-      call.tid_ = tid;
-      call.saved_ = regs;
+      chosen = tid;
     }
   }
-  if (call.tid_ == 0) {
+  if (chosen == 0) {
     return Error{"process " + std::to_string(stopped.pid()) + " has ended", Fail::TargetGone};
   }
+  return chosen;
+}
+
+Result<RemoteCall> RemoteCall::borrow(Stopped& stopped) {
+  RemoteCall call;
+  DJ_TRY(call.tid_, best_thread(stopped));
+  DJ_TRY(call.saved_, stopped.registers(call.tid_));
   DJ_TRY_DO(suspend_seccomp(stopped.pid(), call.tid_));
   DJ_TRY(call.saved_mask_, stopped.signal_mask(call.tid_));
   DJ_TRY_DO(call.prepare(stopped));

@@ -18,6 +18,7 @@ class RemoteCall {
  public:
   // Prefers a thread that runs its own code, then one in a restartable call.
   static Result<RemoteCall> borrow(Stopped& stopped);
+  static Result<pid_t> best_thread(Stopped& stopped);  // the one that borrow() would take
   RemoteCall(RemoteCall&& other) noexcept;
   RemoteCall& operator=(RemoteCall&&) = delete;
   ~RemoteCall();  // give_back()

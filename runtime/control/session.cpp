@@ -116,7 +116,9 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
         got, [bytes](void* p) { munmap(p, bytes + sizeof(abi::ThreadTable)); });
     return ok_status();
   }
-  InstallOptions options{.optimize = input.optimize, .use_rseq = input.use_rseq};
+  InstallOptions options{.optimize = input.optimize,
+                         .use_rseq = input.use_rseq,
+                         .live = input.live && !process->is_child};
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
                                                           process->modules, codes, options));
   if (process->stopped) {
@@ -170,7 +172,8 @@ Status Session::arm() {
 
 Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on) {
   if (!installation_) return ok_status();
-  DJ_TRY(Stopped stopped, Stopped::stop(pid_));
+  DJ_TRY(Stopped stopped,
+         installation_->switches_live(handlers) ? Stopped::stop_one(pid_) : Stopped::stop(pid_));
   return installation_->switch_handlers(stopped, *memory_, handlers, on);
 }
 

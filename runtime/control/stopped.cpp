@@ -66,17 +66,40 @@ Result<Stopped> Stopped::stop(pid_t pid) {
   DJ_TRY_DO(check_traceable(pid));
   Stopped stopped;
   stopped.pid_ = pid;
-  stopped.begin_ns_ = now_ns();
-  for (size_t known = 0;;) {
-    DJ_TRY_DO(stopped.seize_new_threads());
-    if (stopped.threads_.size() == known) {
-      break;  // nobody is left who could start a thread
+  DJ_TRY_DO(stopped.stop_others());
+  DJ_TRY_DO(stopped.open_memory());
+  return stopped;
+}
+
+Status Stopped::stop_others() {
+  if (begin_ns_ == 0) {
+    begin_ns_ = now_ns();
+  }
+  for (size_t known = 0; threads_.empty() || threads_.size() != known;) {
+    known = threads_.size();
+    DJ_TRY_DO(seize_new_threads(nullptr));
+    if (threads_.empty()) {
+      return Error{"process " + std::to_string(pid_) + " has ended", Fail::TargetGone};
     }
-    known = stopped.threads_.size();
+  }
+  return ok_status();
+}
+
+Result<Stopped> Stopped::stop_one(pid_t pid) {
+  DJ_TRY_DO(check_traceable(pid));
+  Stopped stopped;
+  stopped.pid_ = pid;
+  uint64_t begin = now_ns();
+  std::vector<pid_t> threads = live_threads(pid);
+  for (pid_t tid : threads) {
+    if (stopped.threads_.empty()) {
+      DJ_TRY_DO(stopped.seize_new_threads(&tid));
+    }
   }
   if (stopped.threads_.empty()) {
     return Error{"process " + std::to_string(pid) + " has ended", Fail::TargetGone};
   }
+  stopped.begin_ns_ = threads.size() == 1 ? begin : 0;
   DJ_TRY_DO(stopped.open_memory());
   return stopped;
 }
@@ -96,14 +119,14 @@ Stopped::Stopped(Stopped&& other) noexcept
       mem_(std::exchange(other.mem_, -1)),
       threads_(std::exchange(other.threads_, {})),
       begin_ns_(other.begin_ns_),
-      end_ns_(other.end_ns_) {}
+      paused_ns_(other.paused_ns_) {}
 
 Stopped::~Stopped() { release(); }
 
-Status Stopped::seize_new_threads() {
+Status Stopped::seize_new_threads(const pid_t* only) {
   std::vector<pid_t> fresh;
   for (pid_t tid : live_threads(pid_)) {
-    if (threads_.count(tid) != 0) {
+    if (threads_.count(tid) != 0 || (only != nullptr && tid != *only)) {
       continue;
     }
     bool gone = false;
@@ -333,16 +356,28 @@ void Stopped::detach(pid_t tid, Thread& thread) {
   }
 }
 
+void Stopped::release_others(pid_t keep) {
+  const bool alone = threads_.size() == 1;
+  for (pid_t tid : threads()) {
+    if (tid != keep && threads_.count(tid) != 0) {
+      detach(tid, threads_[tid]);
+      threads_.erase(tid);
+    }
+  }
+  if (!alone) {
+    end_pause();
+  }
+}
+
+void Stopped::end_pause() {
+  paused_ns_ = pause_ns();
+  begin_ns_ = 0;
+}
+
 void Stopped::release() {
   if (!threads_.empty()) {
-    std::vector<pid_t> tids = threads();
-    for (pid_t tid : tids) {
-      if (threads_.count(tid) != 0) {
-        detach(tid, threads_[tid]);
-      }
-    }
-    threads_.clear();
-    end_ns_ = now_ns();
+    release_others(0);
+    end_pause();
   }
   if (mem_ >= 0) {
     close(mem_);
@@ -350,6 +385,8 @@ void Stopped::release() {
   }
 }
 
-uint64_t Stopped::pause_ns() const { return (end_ns_ != 0 ? end_ns_ : now_ns()) - begin_ns_; }
+uint64_t Stopped::pause_ns() const {
+  return paused_ns_ + (begin_ns_ != 0 ? now_ns() - begin_ns_ : 0);
+}
 
 }  // namespace dj

@@ -27,6 +27,8 @@ class Stopped {
   // TargetGone, or Other when a thread does not stop within two seconds (a vfork that waits for its
   // child).
   static Result<Stopped> stop(pid_t pid);
+  // Stops one thread, which is enough to act in the process; the others run on.
+  static Result<Stopped> stop_one(pid_t pid);
   // Takes over the only thread of a process that this thread has seized and that is in a
   // ptrace-stop; launch.cpp.
   static Result<Stopped> adopt(pid_t pid);
@@ -53,9 +55,13 @@ class Stopped {
   template <typename Ours>
   Status take_back_traps(Ours ours);
 
+  // Lets all threads but `keep` go on, and stops them all again. The time between is no pause,
+  // unless `keep` is the only one.
+  void release_others(pid_t keep);
+  Status stop_others();
   // Lets all threads go on. Called by the destructor; afterwards only pause_ns() may be asked.
   void release();
-  // Nanoseconds from the first thread's stop until now, or until release().
+  // Nanoseconds that all threads stood, until now or until release().
   uint64_t pause_ns() const;
 
  private:
@@ -66,7 +72,9 @@ class Stopped {
     bool at_signal_stop = false;  // stopped in the delivery of held.front() (or of one taken back)
   };
   Stopped() = default;
-  Status seize_new_threads();
+  // Those of all threads that are not seized yet, or this one alone.
+  Status seize_new_threads(const pid_t* only);
+  void end_pause();
   Status seize(pid_t tid, bool* gone);
   Status open_memory();
   // Waits for the thread's next stop; *status is its wait status. Forgets a thread that ended
@@ -81,7 +89,8 @@ class Stopped {
   pid_t pid_ = 0;
   int mem_ = -1;
   std::map<pid_t, Thread> threads_;
-  uint64_t begin_ns_ = 0, end_ns_ = 0;
+  uint64_t begin_ns_ = 0;   // since when all threads stand; 0: they do not
+  uint64_t paused_ns_ = 0;  // earlier times
 };
 
 template <typename Ours>

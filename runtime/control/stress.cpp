@@ -94,7 +94,8 @@ void report_stress(const StressFacts& facts, const StageClock& clock, const Layo
              facts.times.copies.pages, ms(facts.times.copies.ns),
              ms(facts.times.copies.ns) * 1000 /
                  static_cast<double>(std::max<uint64_t>(facts.times.copies.pages, 1)));
-  fmt::print(stderr, "stress: target stopped {:.1f} ms\n", facts.pause_ms);
+  fmt::print(stderr, "stress: target stopped {:.1f} ms{}\n", facts.pause_ms,
+             to_string(facts.times));
   Hits hits = read_hits(layout);
   double rate = run_ms > 0 ? static_cast<double>(hits.total) * 1000 / run_ms : 0;
   fmt::print(stderr, "stress: {} hits, {:.0f} hits per second, {} functions hit\n", hits.total,

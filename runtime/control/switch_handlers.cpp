@@ -58,13 +58,45 @@ Status Installation::choose_detour(SessionMemory& memory, PatchSite& site) {
   return ok_status();
 }
 
+// A stub is written anew only while nobody can be in it.
+bool Installation::switches_live(const std::set<HandlerAt>& handlers) const {
+  return std::all_of(patches_.sites.begin(), patches_.sites.end(), [&](const PatchSite& site) {
+    bool meant = std::any_of(site.calls.begin(), site.calls.end(), [&](const PatchCall& call) {
+      return handlers.count({call.site, call.handler}) != 0;
+    });
+    bool possible = site.live && !(site.form && site.calls.size() > 1);
+    return !meant || possible || site.state == SiteState::Skipped || site.state == SiteState::Gone;
+  });
+}
+
+// One thread stands.
+Status Installation::switch_live(Stopped& stopped, SessionMemory& memory, const SiteList& changed) {
+  std::string damage;
+  DJ_TRY_DO(restore_live(stopped, changed, damage));
+  SiteList wanted;
+  for (PatchSite* site : changed) {
+    if (site->state == SiteState::Disarmed && any_enabled(*site)) {
+      DJ_TRY_DO(choose_detour(memory, *site));
+      wanted.push_back(site);
+    }
+  }
+  check_text(stopped, wanted);
+  DJ_TRY_DO(journal_->enter(wanted));
+  DJ_TRY_DO(write_live(stopped, wanted));
+  return damage.empty() ? ok_status() : Status(Error{damage});
+}
+
 Status Installation::switch_handlers(Stopped& stopped, SessionMemory& memory,
                                      const std::set<HandlerAt>& handlers, bool on) {
+  const bool live = switches_live(handlers);
   SiteList changed;
   for (PatchSite& site : patches_.sites) {
     if (switch_calls(site, handlers, on) && (site.armed() || site.state == SiteState::Disarmed)) {
       changed.push_back(&site);
     }
+  }
+  if (live) {
+    return switch_live(stopped, memory, changed);
   }
   DJ_TRY_DO(find_gone(stopped, changed, modules_));
   std::string damage;

@@ -16,6 +16,7 @@
 
 #include "runtime/control/module_code.h"
 #include "runtime/control/process.h"
+#include "runtime/control/trap_setup.h"
 
 namespace dj {
 namespace {
@@ -25,7 +26,8 @@ constexpr uint64_t kSavedRip = kContext + offsetof(ucontext_t, uc_mcontext.gregs
 constexpr uint64_t kSavedRsp = kContext + offsetof(ucontext_t, uc_mcontext.gregs) + REG_RSP * 8;
 // The kernel's sigset lies where glibc's larger one begins.
 constexpr uint64_t kSavedMask = kContext + offsetof(ucontext_t, uc_sigmask);
-constexpr uint64_t kFrameBytes = kSavedMask + 8;
+constexpr uint64_t kSavedSignal = kSavedMask + 8;  // the siginfo's first word
+constexpr uint64_t kFrameBytes = kSavedSignal + 8;
 constexpr uint64_t kStackLimit = 64 << 20;  // nobody's used stack is deeper; keeps the stop short
 constexpr uint64_t kPiece = 1 << 20;
 constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
@@ -111,6 +113,9 @@ Result<uint64_t> word_at(const Stopped& stopped, uint64_t address) {
 }  // namespace
 
 void Detouring::add(const PatchSite& site) {
+  for (auto [address, detour] : trap_entries_of(site)) {
+    traps_.insert(address);
+  }
   if (!site.jump) {
     return;
   }
@@ -149,7 +154,9 @@ Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouri
     }
     DJ_TRY_DO(search.each(regs.rsp, [&](uint64_t frame) -> Status {
       DJ_TRY(uint64_t rip, word_at(stopped, frame + kSavedRip));
-      uint64_t copy = detouring.moved(rip);
+      DJ_TRY(uint64_t signal, word_at(stopped, frame + kSavedSignal));
+      const bool trap = static_cast<int32_t>(signal) == SIGTRAP && detouring.traps_at(rip - 1);
+      uint64_t copy = trap ? 0 : detouring.moved(rip);
       if (copy != 0) {
         DJ_TRY_DO(fix_word(stopped, frame + kSavedRip, copy));
         counts.frames++;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "compiler/result.h"
@@ -16,6 +17,8 @@ class Detouring {
  public:
   // Only jumps: an int3 leaves nobody in the middle of it.
   void add(const PatchSite& site);
+  // Is an int3 of ours at `address`? A SIGTRAP frame that came from there is the agent's to change.
+  bool traps_at(uint64_t address) const { return traps_.count(address) != 0; }
   bool empty() const { return moves_.empty(); }
   // 0: may stay. Instruction starts within the jump's bytes, but not the first one, move to their
   // copies.
@@ -26,6 +29,7 @@ class Detouring {
 
  private:
   std::map<uint64_t, uint64_t> moves_;
+  std::set<uint64_t> traps_;
 };
 
 struct MoveCounts {

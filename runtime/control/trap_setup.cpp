@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "runtime/control/journal.h"
+#include "runtime/control/live_text.h"
+#include "runtime/shared/trap.h"
 
 namespace dj {
 namespace {
@@ -47,11 +49,12 @@ bool has_handler(const abi::AppAction& action) {
 
 std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site) {
   std::vector<std::pair<uint64_t, uint64_t>> entries;
-  if (!site.jump) {
+  if (!site.jump || site.live) {
     entries.emplace_back(site.address, site.detour);
   }
+  const uint32_t boundaries = site.guards() | (site.live ? live_boundaries(site) : 0);
   for (auto [offset, copy] : site.copies) {
-    if (offset > 0 && offset < 32 && (site.guards() >> offset & 1) != 0) {
+    if (offset > 0 && offset < 32 && (boundaries >> offset & 1) != 0) {
       entries.emplace_back(site.address + offset, copy);
     }
   }

@@ -47,7 +47,8 @@ class TrapSetup {
   TrapBefore before_ = {};  // but the action, which the table has
 };
 
-// The addresses of this site where a SIGTRAP may come from, and where each goes on.
+// The addresses of this site where a SIGTRAP may come from, if only for a moment, and where each
+// goes on.
 std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site);
 // Enters every int3 and guard byte of Registered sites into the table at `table` (arena address,
 // `bytes` of room).

@@ -109,10 +109,13 @@ Frame frame_for(const user_regs_struct& regs, uint64_t mask, uint64_t restorer, 
 
 }  // namespace
 
-Gadgets find_gadgets(const Stopped& stopped) {
-  static constexpr uint8_t kSyscallRet[] = {0x0f, 0x05, 0xc3};
-  static constexpr uint8_t kLong[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-  static constexpr uint8_t kShort[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+namespace {
+
+constexpr uint8_t kSyscallRet[] = {0x0f, 0x05, 0xc3};
+constexpr uint8_t kLong[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+constexpr uint8_t kShort[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
+Gadgets search_gadgets(const Stopped& stopped) {
   Gadgets found;
   Result<std::vector<Mapping>> maps = read_maps(stopped.pid());
   if (!maps.ok()) {
@@ -129,9 +132,9 @@ Gadgets find_gadgets(const Stopped& stopped) {
       continue;
     }
     auto look = [&](uint64_t& gadget, std::span<const uint8_t> pattern) {
-      const void* at = gadget != 0 ? nullptr
-                                   : memmem(bytes.data(), bytes.size(), pattern.data(),
-                                            pattern.size());
+      const void* at = gadget != 0
+                           ? nullptr
+                           : memmem(bytes.data(), bytes.size(), pattern.data(), pattern.size());
       if (at != nullptr) {
         gadget = m.begin + static_cast<uint64_t>(static_cast<const uint8_t*>(at) - bytes.data());
       }
@@ -145,6 +148,29 @@ Gadgets find_gadgets(const Stopped& stopped) {
     }
   }
   return found;
+}
+
+bool stands_at(const Stopped& stopped, uint64_t address, std::span<const uint8_t> pattern) {
+  std::vector<uint8_t> bytes(pattern.size());
+  return address != 0 && stopped.read(address, bytes).ok() &&
+         std::equal(bytes.begin(), bytes.end(), pattern.begin());
+}
+
+}  // namespace
+
+// Text changes between two calls, so what was found before is looked at again.
+Gadgets find_gadgets(const Stopped& stopped) {
+  static pid_t pid = 0;
+  static Gadgets last;
+  bool usable =
+      pid == stopped.pid() && stands_at(stopped, last.syscall_ret, kSyscallRet) &&
+      stands_at(stopped, last.syscall, std::span(kSyscallRet).first(2)) &&
+      (stands_at(stopped, last.sigreturn, kLong) || stands_at(stopped, last.sigreturn, kShort));
+  if (!usable) {
+    last = search_gadgets(stopped);
+    pid = stopped.pid();
+  }
+  return last;
 }
 
 std::optional<WayHome> WayHome::make(const Stopped& stopped, pid_t tid, const Gadgets& gadgets,

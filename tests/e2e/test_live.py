@@ -1,0 +1,145 @@
+"""--live: text is written while the threads that execute it run."""
+import re
+import signal
+import time
+
+import pytest
+
+from support import process
+from support.control import Control
+from support.paths import victim
+
+# n of each thread goes up by one a call: a step back is an extra hit, a gap is a hit that is missing.
+FOLLOW = """global last, hits, extra, gaps
+probe func("work") {
+  if ([$id] in last) {
+    if ($n <= last[$id]) extra++
+    if ($n > last[$id] + 1) gaps++
+  }
+  last[$id] = $n
+  hits++
+}"""
+SIGTRAP_BIT = 1 << (signal.SIGTRAP - 1)
+
+
+def catches_sigtrap(pid):
+    return bool(int(process.status_field(pid, "SigCgt"), 16) & SIGTRAP_BIT)
+
+
+def start(program, name):
+    target = program(victim(name), "60")
+    target.wait_for("pid: ")
+    return target
+
+
+def end(target):
+    target.signal(signal.SIGTERM)
+    result = target.finish()
+    assert result.returncode == 0 and result.facts["wrong"] == 0, result
+
+
+def test_no_hit_is_missed_while_the_jump_is_written(attach, program):
+    """From int3 to jump under four threads, with SIGTRAP caught only meanwhile."""
+    target = start(program, "hammer")
+    before = process.text_of(target.pid)
+    for _ in range(5):
+        tracer = attach(target.pid, FOLLOW, "--live", "-v")
+        assert catches_sigtrap(target.pid)
+        tracer.signal(signal.SIGINT)
+        result = tracer.finish()
+        assert re.search(r"patched while it ran: [\d.]+ ms", result.stderr), result
+        assert result.globals["hits"] > 0, result
+        assert result.globals.get("extra", 0) == 0 and result.globals.get("gaps", 0) == 0, result
+        assert not catches_sigtrap(target.pid)
+        assert process.differences(before, process.text_of(target.pid)) == []
+    end(target)
+
+
+def test_the_steps_of_a_site(background, program, mode):
+    target = start(program, "hammer")
+    tracer = background("--live", "-e", 'probe func("work") { n++ }', "-p", str(target.pid),
+                        env={"DJTAP_LOG": "engine"})
+    tracer.wait_for("work optimizing -> optimized: written while" if mode == "jump" else "work registered -> int3")
+    tracer.signal(signal.SIGINT)
+    steps = re.findall(r"work (\w+ -> \w+)", tracer.finish().stderr)
+    jump = ["int3 -> optimizing", "optimizing -> optimized", "optimized -> int3"] if mode == "jump" else []
+    assert steps == ["registered -> int3", *jump, "int3 -> disabled"]
+    end(target)
+
+
+def test_threads_children_and_signals_meanwhile(attach, program):
+    """Everybody who is born, forked or interrupted between two phases goes on."""
+    target = start(program, "churn")
+    own = {key: text for key, text in process.text_of(target.pid).items() if key[1] == target.words[0]}
+    for _ in range(4):
+        tracer = attach(target.pid, 'probe func("churn!*") { n++ } probe func("work").return { r++ }', "--live")
+        tracer.signal(signal.SIGINT)
+        result = tracer.finish()
+        assert result.returncode == 0 and result.globals["n"] > 0 and result.globals["r"] > 0, result
+        assert own and process.differences(own, process.text_of(target.pid)) == []
+    end(target)
+
+
+@pytest.mark.parametrize("live", [[], ["--live"]])
+def test_a_signal_handler_returns_into_the_jump(attach, program, live):
+    """Armed, disarmed and armed again while a thread stands in a handler that goes back between the bytes."""
+    target = program(victim("faulting"))
+    target.wait_for("standing$")
+    before = process.text_of(target.pid)
+    for reached in (1, 3):
+        tracer = attach(target.pid, 'probe func("reach") { n++ }', *live)
+        target.tell("")
+        target.wait_for(f"reached: {reached}\nstanding$")
+        tracer.signal(signal.SIGINT)
+        assert tracer.finish().globals == {"n": 1}
+        assert process.differences(before, process.text_of(target.pid)) == []
+        target.tell("")
+        target.wait_for(f"reached: {reached + 1}$")
+    assert target.finish().returncode == 0
+
+
+def test_djtap_killed_between_two_phases(background, program):
+    """What stands then in the text still leads into handlers that are mapped."""
+    for milliseconds in range(30, 120, 15):
+        target = start(program, "hammer")
+        tracer = background("--live", "-e", 'probe func("hammer!*") { n++ }', "-p", str(target.pid))
+        time.sleep(milliseconds / 1000)
+        tracer.signal(signal.SIGKILL)
+        tracer.finish()
+        end(target)
+
+
+def test_a_library_that_may_be_closed_is_written_while_all_stand(attach, program):
+    target = program(victim("plugin"), victim("libctor.so"))
+    target.wait_for("pid: ")
+    target.tell("open")
+    target.wait_for("opened: 1")
+    tracer = attach(target.pid, 'probe func("libctor.so!lib_work") { n++ }', "--live", "-v")
+    target.tell("call 1000")
+    target.wait_for("called: 1000$")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals == {"n": 1000} and "while it ran" not in result.stderr, result
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+@pytest.mark.parametrize("name", ["hammer", "churn"])
+def test_toggled_under_load(attach, program, tmp_path, name):
+    rounds = 100
+    target = start(program, name)
+    before = process.text_of(target.pid)
+    tracer = attach(target.pid, FOLLOW if name == "hammer" else 'probe func("work") { hits++ }', "--live",
+                    "--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control:
+        for _ in range(rounds):
+            control.do("disable work")
+            control.do("enable work")
+        control.do("disable work")
+        assert any(text == before[key] for key, text in process.text_of(target.pid).items() if name in key[1])
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals.get("extra", 0) == 0 and result.globals["hits"] > 0, result
+    assert result.globals.get("gaps", 0) <= rounds * 4, result
+    assert process.differences(before, process.text_of(target.pid)) == []
+    end(target)
