@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/tapset/copy_ast.h"
+#include "compiler/tapset/unused.h"
 
 namespace dj {
 
@@ -104,17 +105,20 @@ class Expander {
 };
 
 // { prologues, inner ones first; the probe's body; epilogues, outer ones first }
-StmtPtr around(const std::vector<const Alias*>& through, const Stmt& body) {
+StmtPtr around(const std::vector<const Alias*>& through, const Stmt& body,
+               const UnusedValues& unused) {
   auto made = std::make_unique<Stmt>();
   made->span = body.span;
   Block block;
   for (auto alias = through.rbegin(); alias != through.rend(); ++alias) {
     if ((*alias)->prologue) block.body.push_back(copy(*(*alias)->prologue));
   }
+  size_t own = block.body.size();
   block.body.push_back(copy(body));
   for (const Alias* alias : through) {
     if (alias->epilogue) block.body.push_back(copy(*alias->epilogue));
   }
+  unused.drop(block, own);
   made->node = std::move(block);
   return made;
 }
@@ -143,6 +147,7 @@ bool uses_alias(const ProbePoint& point, const ProbePoint& name, size_t& used) {
 void expand_aliases(Script& script, Diags& diags) {
   if (script.aliases.empty()) return;
   Expander expander(script.aliases, diags);
+  UnusedValues unused(script);
   std::vector<Probe> probes;
   for (Probe& probe : script.probes) {
     std::vector<Expanded> points = expander.run(probe.points);
@@ -152,7 +157,7 @@ void expand_aliases(Script& script, Diags& diags) {
       Probe made;
       made.span = probe.span;
       const std::vector<const Alias*>& through = points[i].through;
-      made.body = through.empty() ? copy(*probe.body) : around(through, *probe.body);
+      made.body = through.empty() ? copy(*probe.body) : around(through, *probe.body, unused);
       size_t first = i;
       for (; i < points.size() && points[i].through == points[first].through; ++i) {
         made.points.push_back(points[i].point);

@@ -75,24 +75,24 @@ TEST(Aliases, BodiesStandAroundTheProbes) {
   EXPECT_EQ(probes("probe a = begin { x = 1 } probe a { y = x }"),
             "probe begin { { x = 1 } { y = x } }");
   EXPECT_EQ(probes("probe a += begin { x = 1 } probe a { y = 2 }"),
-            "probe begin { { y = 2 } { x = 1 } }");
+            "probe begin { { y = 2 } { } }");
   EXPECT_EQ(probes("probe a = begin { p = 1 }, { e = 1 } probe b = a { p = 2 }, { e = 2 }"
-                   "probe b { y = 2 }"),
-            "probe begin { { p = 1 } { p = 2 } { y = 2 } { e = 2 } { e = 1 } }");
+                   "probe b { y = p + e }"),
+            "probe begin { { p = 1 } { p = 2 } { y = p + e } { e = 2 } { e = 1 } }");
 }
 
 TEST(Aliases, TheLongestNameCountsAndTheRestIsHandedOn) {
-  EXPECT_EQ(probes("probe a = func(\"x\"), func(\"y\")? { v = 1 } probe a.return! { }"),
-            "probe func(\"x\").return!, func(\"y\").return?! { { v = 1 } { } }");
+  EXPECT_EQ(probes("probe a = func(\"x\"), func(\"y\")? { v = 1 } probe a.return! { w = v }"),
+            "probe func(\"x\").return!, func(\"y\").return?! { { v = 1 } { w = v } }");
   EXPECT_EQ(probes("probe a = func(\"x\") { v = 1 } probe a.return = func(\"z\").return { v = 2 }"
-                   "probe a.return { }"),
-            "probe func(\"z\").return { { v = 2 } { } }");
+                   "probe a.return { w = v }"),
+            "probe func(\"z\").return { { v = 2 } { w = v } }");
 }
 
 TEST(Aliases, PointsWithoutAliasesStayTogether) {
-  EXPECT_EQ(probes("probe a.b = func(\"x\") { v = 1 } probe begin, end, a.b, timer.s(1) { w = 1 }"),
-            "probe begin, end { w = 1 } probe func(\"x\") { { v = 1 } { w = 1 } } "
-            "probe timer.s(1) { w = 1 }");
+  EXPECT_EQ(probes("probe a.b = func(\"x\") { v = 1 } probe begin, end, a.b, timer.s(1) { w = v }"),
+            "probe begin, end { w = v } probe func(\"x\") { { v = 1 } { w = v } } "
+            "probe timer.s(1) { w = v }");
 }
 
 TEST(Aliases, WildcardsAndConditions) {
@@ -100,13 +100,36 @@ TEST(Aliases, WildcardsAndConditions) {
       "probe f.open = func(\"o\") { n = \"open\" } probe f.close = func(\"c\") if (a) { n = "
       "\"close\" }"
       "probe f.sub.x = func(\"s\") { n = \"x\" }";
-  EXPECT_EQ(probes(family + "probe f.* { }"),
-            "probe func(\"o\") { { n = \"open\" } { } } "
-            "probe func(\"c\") if (a) { { n = \"close\" } { } }");
-  EXPECT_EQ(probes(family + "probe f.** if (b) { }"),
-            "probe func(\"o\") if (b) { { n = \"open\" } { } } "
-            "probe func(\"c\") if (b && a) { { n = \"close\" } { } } "
-            "probe func(\"s\") if (b) { { n = \"x\" } { } }");
+  EXPECT_EQ(probes(family + "probe f.* { w = n }"),
+            "probe func(\"o\") { { n = \"open\" } { w = n } } "
+            "probe func(\"c\") if (a) { { n = \"close\" } { w = n } }");
+  EXPECT_EQ(probes(family + "probe f.** if (b) { w = n }"),
+            "probe func(\"o\") if (b) { { n = \"open\" } { w = n } } "
+            "probe func(\"c\") if (b && a) { { n = \"close\" } { w = n } } "
+            "probe func(\"s\") if (b) { { n = \"x\" } { w = n } }");
+}
+
+TEST(Aliases, WhatAProbeDoesNotUseIsNotComputed) {
+  const std::string alias =
+      "global g function quiet() { x = 1; return x } function busy() { g = 1; return 1 } "
+      "function calls_busy() { return busy() } "
+      "probe a = func(\"x\") { fd = int_arg(1); text = sprintf(\"%d\", fd); q = quiet(); "
+      "b = calls_busy(); g = 2; m = text =~ \"1\"; i = j++ } ";
+  auto body = [&](const std::string& own) {
+    std::string printed = probes(alias + "probe a { " + own + " }");
+    return printed.substr(printed.find("probe"));
+  };
+  EXPECT_EQ(probes("probe a = func(\"x\") { fd = int_arg(1); text = sprintf(\"%d\", fd) } "
+                   "probe a { y = fd }"),
+            "probe func(\"x\") { { fd = int_arg(1) } { y = fd } }");
+  EXPECT_EQ(probes("probe a = func(\"x\") { fd = int_arg(1); text = sprintf(\"%d\", fd) } "
+                   "probe a { n++ }"),
+            "probe func(\"x\") { { } { n++ } }");
+  EXPECT_EQ(body("n++").find("quiet"), std::string::npos);
+  for (const char* kept :
+       {"b = calls_busy()", "g = 2", "m = text =~", "i = j++", "text = sprintf"}) {
+    EXPECT_NE(body("n++").find(kept), std::string::npos) << kept;
+  }
 }
 
 TEST(Aliases, ALoopIsReported) {
