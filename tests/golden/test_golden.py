@@ -1,7 +1,7 @@
 """Golden tests: a script and the dump it is to give in one file; `pytest --update` rewrites the expectations.
 
 script/ program/ plan/ ir/   the stage's dump on stdout
-ko/                          the diagnostics on stderr of a script that is meant to fail
+ko/STAGE/                    the diagnostics on stderr of a script that this stage is to reject; warn: of one that it lets pass
 
 Below the line `// expect:` stands the expectation as comments. A line `// args: ...` on top gives djtap more
 arguments; {targets} and {examples} in it are the build's folders. Paths, build-ids, numbers of functions of a C library and,
@@ -20,6 +20,10 @@ MARK = "// expect:"
 STAGES = {"tokens": ("parse", "tokens"), "script": ("parse", "ast"), "program": ("check", "program"),
           "plan": ("resolve", "plan"), "ir": ("lower", "ir")}
 GOLDENS = sorted(HERE.glob("*/**/*.djt"))
+# Stage that rejects: its codes, the exit codes, what djtap is told.
+CHECK_ONLY = ["--stop-after=check"]
+REJECTS = {"tokens": (r"DJ10(0[1-9]|24)", {2}, CHECK_ONLY), "parse": (r"DJ10[123]\d", {2}, CHECK_ONLY), "check": (r"DJ2[0-8]\d\d", {3}, CHECK_ONLY),
+           "tapset": (r"DJ1029", {2, 3}, CHECK_ONLY), "warn": (r"DJ29\d\d", {0}, CHECK_ONLY), "resolve": (r"DJ3\d{3}", {3, 125}, []), "run": (None, {0, 5}, [])}
 
 
 def split(text):
@@ -48,17 +52,26 @@ def normal(text, keep_addresses):
     return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n")) + "\n"
 
 
+def rejection(path, extra, folder):
+    """The diagnostics of a wrong script, which the stage of its folder gives, with that stage's exit code."""
+    code, status, options = REJECTS[path.relative_to(HERE).parts[1]]
+    result = run.run([*options, path.name, *extra], cwd=folder)
+    assert result.returncode in status, result
+    codes = re.findall(r"^(?:error|warning)\[(DJ\d{4})\]", result.stderr, re.M)
+    assert code is None or codes and all(re.fullmatch(code, each) for each in codes), result
+    return re.sub(r"\b([pt]id) \d+", r"\1 N", normal(result.stderr, True))
+
+
 def produce(path, script, folder):
     """What djtap says to the script now."""
     (folder / path.name).write_text(script)
     found = re.search(r"^// args: (.*)$", script, re.M)
     extra = found.group(1).format(targets=paths.BUILD / "targets", examples=paths.BUILD / "examples") if found else ""
     stage = path.relative_to(HERE).parts[0]
-    options = [] if stage == "ko" else [f"--stop-after={STAGES[stage][0]}", f"--dump={STAGES[stage][1]}"]
-    result = run.run([*options, path.name, *shlex.split(extra)], cwd=folder)
     if stage == "ko":
-        assert result.returncode != 0, f"meant to fail: {result}"
-        return normal(result.stderr, True)
+        return rejection(path, shlex.split(extra), folder)
+    options = [f"--stop-after={STAGES[stage][0]}", f"--dump={STAGES[stage][1]}"]
+    result = run.run([*options, path.name, *shlex.split(extra)], cwd=folder)
     assert result.returncode == 0, result
     return normal(result.stdout, False)
 
@@ -77,3 +90,8 @@ def test_golden(path, tmp_path, request):
 def test_every_stage_has_a_golden():
     stages = {path.relative_to(HERE).parts[0] for path in GOLDENS}
     assert {"script", "program", "plan", "ko"} <= stages
+
+
+def test_there_are_many_wrong_scripts_of_every_stage():
+    stages = [path.relative_to(HERE).parts[1] for path in GOLDENS if path.relative_to(HERE).parts[0] == "ko"]
+    assert set(stages) == set(REJECTS) and len(stages) >= 250
