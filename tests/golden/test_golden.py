@@ -22,8 +22,15 @@ STAGES = {"tokens": ("parse", "tokens"), "script": ("parse", "ast"), "program": 
 GOLDENS = sorted(HERE.glob("*/**/*.djt"))
 # Stage that rejects: its codes, the exit codes, what djtap is told.
 CHECK_ONLY = ["--stop-after=check"]
-REJECTS = {"tokens": (r"DJ10(0[1-9]|24)", {2}, CHECK_ONLY), "parse": (r"DJ10[123]\d", {2}, CHECK_ONLY), "check": (r"DJ2[0-8]\d\d", {3}, CHECK_ONLY),
-           "tapset": (r"DJ1029", {2, 3}, CHECK_ONLY), "warn": (r"DJ29\d\d", {0}, CHECK_ONLY), "resolve": (r"DJ3\d{3}", {3, 125}, []), "run": (None, {0, 5}, [])}
+REJECTS = {
+    "tokens": (r"DJ10(0[1-9]|24)", {2}, CHECK_ONLY),
+    "parse": (r"DJ10[123]\d", {2}, CHECK_ONLY),
+    "tapset": (r"DJ1029", {2, 3}, CHECK_ONLY),
+    "check": (r"DJ2[0-8]\d\d", {3}, CHECK_ONLY),
+    "warn": (r"DJ29\d\d", {0}, CHECK_ONLY),
+    "resolve": (r"DJ3\d{3}", {3, 125}, []),
+    "run": (None, {0, 5}, []),
+}
 
 
 def split(text):
