@@ -34,6 +34,7 @@
 #include "runtime/control/exec_watch.h"
 #include "runtime/control/hooks.h"
 #include "runtime/control/loop.h"
+#include "runtime/control/monitor.h"
 #include "runtime/control/options.h"
 #include "runtime/control/report.h"
 #include "runtime/control/report_globals.h"
@@ -221,9 +222,20 @@ void run_last_probes(Session& session, const Plan& plan, bool target_gone, bool 
   run_host_probes(session, plan, by_errors ? HostProbe::When::Error : HostProbe::When::End);
 }
 
+// Who takes what handlers print; null: it is written as text. `monitor` may become null.
+RecordSink sink_of(const Options& options, LuaOutputs& lua, std::unique_ptr<Monitor>& monitor,
+                   Output& output) {
+  if (lua.takes_records()) return [&](const PrintRecord& record) { lua.record(record, output); };
+  if (!monitor || !options.output_path.empty()) return nullptr;
+  return [&](const PrintRecord& record) {
+    if (monitor) return monitor->add_output(record.text);
+    output.write(record.text);
+  };
+}
+
 // The session's middle: the target runs, events become text.
 Result<Ended> trace(const Options& options, const Compiled& compiled, Session& session,
-                    Drain& drain, Output& output, const LuaOutputs& lua,
+                    Drain& drain, Output& output, const LuaOutputs& lua, Monitor* monitor,
                     const std::optional<TracedProcess>& process, int pidfd,
                     std::optional<ControlSocket>& control) {
   LoopActions actions;
@@ -245,13 +257,17 @@ Result<Ended> trace(const Options& options, const Compiled& compiled, Session& s
     if (!program.empty())
       fmt::print(stderr, "WARNING: the target executed {}: probes do not follow\n", program);
     session.watch_guards();
+    if (monitor != nullptr) monitor->run(session);
     return drain.run(false);
   };
   bool time_is_up = false;
   auto end = [&] { time_is_up = true; };
   if (options.seconds)
     actions.timers.push_back({static_cast<uint64_t>(*options.seconds * 1e9), 0, end});
-  actions.exit_requested = [&] { return time_is_up || session.header().exit_requested != 0; };
+  actions.exit_requested = [&] {
+    return time_is_up || (monitor != nullptr && monitor->quit()) ||
+           session.header().exit_requested != 0;
+  };
   uint64_t max_errors = static_cast<uint64_t>(options.limits.max_errors);
   actions.too_many_errors = [&drain, &lua, max_errors] {
     return !lua.diags().ok() || (max_errors > 0 && drain.errors() > max_errors);
@@ -262,21 +278,6 @@ Result<Ended> trace(const Options& options, const Compiled& compiled, Session& s
 
 int child_exit_code(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-void print_sites(const Options& options, const Session& session, StageClock& clock) {
-  if (session.installation() == nullptr) return;
-  std::vector<InstalledSite> sites = session.installation()->sites();
-  const PageCopies& copies = session.installation()->times().copies;
-  clock.done("arm",
-             fmt::format("{} of {} sites; {} pages of text copied before, in {:.1f} ms; target "
-                         "stopped {:.1f} ms{}",
-                         session.installation()->armed_count(), sites.size(), copies.pages,
-                         static_cast<double>(copies.ns) / 1e6,
-                         static_cast<double>(session.arm_pause_ns()) / 1e6,
-                         to_string(session.installation()->times())));
-  if (options.probes || options.dump.count("probes")) report_sites(sites);
-  if (!options.stress) warn_skipped_sites(sites);  // else the table has them
 }
 
 // The globals, by whoever shows them.
@@ -342,17 +343,20 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   // From here on, handlers exist; a launched target still stands.
 
   signal(SIGPIPE, SIG_IGN);
-  RecordSink sink;
-  if (lua.takes_records()) sink = [&](const PrintRecord& record) { lua.record(record, output); };
+  std::unique_ptr<Monitor> monitor;
+  if (options.monitor) {
+    Result<std::unique_ptr<Monitor>> made =
+        Monitor::open({compiled.program, compiled.plan, sources, compiled.layout, compiled.times});
+    if (!made.ok()) return fail(options, kExitUsage, made.error().message);
+    monitor = made.take();
+  }
+  RecordSink sink = sink_of(options, lua, monitor, output);
   Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout, sink},
               output);
   run_first_probes(session, compiled.plan, process.has_value());
   drain.run(false);
-  if (session.header().error_count > 0) {
-    drain.run(true);  // what begin was to prepare is not there: nothing is armed
-    output.flush();
-    return kExitRun;
-  }
+  if (session.header().error_count > 0)  // what begin was to prepare is not there: nothing is armed
+    return drain.run(true), output.flush(), kExitRun;
   std::optional<ExitWatch> watch;
   if (process) {
     Result<ExitWatch> made = ExitWatch::create(process->pid, process->is_child);
@@ -361,13 +365,15 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   }
   Status armed = session.arm();
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
-  print_sites(options, session, clock);
+  if (session.installation() != nullptr)
+    report_arming(session, clock, options.probes || options.dump.count("probes"), !options.stress);
   StressFacts facts = options.stress ? stress_facts(session) : StressFacts();
   codes.remember();
   // From here on, the target runs, probed and untraced.
 
-  Result<Ended> ended = trace(options, compiled, session, drain, output, lua, process,
-                              watch ? watch->fd() : -1, control);
+  Result<Ended> ended = trace(options, compiled, session, drain, output, lua, monitor.get(),
+                              process, watch ? watch->fd() : -1, control);
+  monitor.reset();
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
   clock.done("run");
   bool gone = take_out_probes(options, session, process, watch);

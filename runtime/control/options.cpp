@@ -144,6 +144,9 @@ void check_together(Options& options, std::vector<std::string> words) {
     words.erase(words.begin());
   }
   options.script_args = std::move(words);
+  if (options.monitor && (!options.plugin.empty() || options.stress))
+    throw CLI::ValidationError("--monitor", "goes with neither -f plugin: nor --stress");
+  options.times = options.times || options.monitor;
   if (options.rotation.bytes > 0 && options.output_path.empty())
     throw CLI::ValidationError("-S", "goes with -o FILE");
   if (options.pid && !options.command.empty())
@@ -218,6 +221,10 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
   app.add_flag(
       "-t,--times", options.times,
       "at the end: hits of each probe, and the least, average and longest time of its handler");
+  app.add_flag(
+      "--monitor", options.monitor,
+      "show probes, globals and output on the terminal while the session runs; keys switch "
+      "probes, sort and quit; with -o the output goes to the file instead");
   app.add_flag("-n,--dry-run", options.dry_run,
                "say which sites would be armed and how; -c's command is killed before it runs");
   app.add_option_function<std::string>(

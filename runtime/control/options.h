@@ -41,6 +41,7 @@ struct Options {
   Rotation rotation;                       // -S
   std::optional<double> seconds;           // -T: the session ends then
   bool times = false;                      // -t
+  bool monitor = false;                    // --monitor; sets times too
   std::optional<std::string> list;         // -l PATTERN
   bool list_variables = false;             // -L
   std::optional<std::string> explain;      // --explain CODE

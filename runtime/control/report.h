@@ -5,6 +5,8 @@
 
 #include "compiler/plan.h"
 #include "runtime/control/install.h"
+#include "runtime/control/session.h"
+#include "runtime/control/stage_clock.h"
 
 namespace dj {
 
@@ -15,5 +17,9 @@ void report_skips(const abi::Header& header);
 void report_sites(const std::vector<InstalledSite>& sites);
 // Warnings about sites that could not be armed at all, one line a reason, on stderr.
 void warn_skipped_sites(const std::vector<InstalledSite>& sites);
+
+// What arm() came to, of a session with a target: the line of -v, all sites if `list`, the warnings
+// if `warn`.
+void report_arming(const Session& session, StageClock& clock, bool list, bool warn);
 
 }  // namespace dj

@@ -11,16 +11,19 @@
 namespace dj {
 namespace {
 
-int64_t to_ns(int64_t cycles, const abi::Header& header) {
-  if (header.tsc_mult == 0) return cycles;
-  __int128 scaled = static_cast<__int128>(cycles) * static_cast<int64_t>(header.tsc_mult);
-  return static_cast<int64_t>(scaled >> (header.tsc_shift & 63));
-}
-
 struct Row {
   abi::StatTotal total;
   std::string label;
 };
+
+}  // namespace
+
+int64_t to_ns(int64_t cycles, const Layout& layout) {
+  const abi::Header& header = *reinterpret_cast<const abi::Header*>(layout.base);
+  if (header.tsc_mult == 0) return cycles;
+  __int128 scaled = static_cast<__int128>(cycles) * static_cast<int64_t>(header.tsc_mult);
+  return static_cast<int64_t>(scaled >> (header.tsc_shift & 63));
+}
 
 std::string label_of(const Probe& probe, const Sources& sources) {
   Span points = probe.points.front().span;
@@ -29,8 +32,6 @@ std::string label_of(const Probe& probe, const Sources& sources) {
   LineCol at = source.line_col(points.begin);
   return fmt::format("{} at {}:{}:{}", sources.text(points), source.name, at.line, at.column);
 }
-
-}  // namespace
 
 void report_times(const std::vector<GlobalId>& times, const Program& program,
                   const Sources& sources, const Layout& layout) {
@@ -48,8 +49,8 @@ void report_times(const std::vector<GlobalId>& times, const Program& program,
     const abi::StatTotal& t = row.total;
     bool none = t.count == 0;
     fmt::print(stderr, "{:>12} {:>10} {:>10} {:>12} {:>14}  {}\n", t.count,
-               none ? 0 : to_ns(t.min, header), to_ns(t.get(abi::kStatAvg), header),
-               none ? 0 : to_ns(t.max, header), to_ns(t.sum, header), row.label);
+               none ? 0 : to_ns(t.min, layout), to_ns(t.get(abi::kStatAvg), layout),
+               none ? 0 : to_ns(t.max, layout), to_ns(t.sum, layout), row.label);
   }
 }
 

@@ -1,0 +1,129 @@
+// The screen's lines, made anew each time from the arena.
+#include "runtime/control/monitor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "runtime/control/global_values.h"
+#include "runtime/control/report_times.h"
+
+namespace dj {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kBetween{500};
+constexpr size_t kElements = 8, kOutputLines = 10;
+
+std::string global_lines(const GlobalValue& global) {
+  std::string text;
+  size_t count = std::min(global.elements.size(), kElements);
+  for (const Element& element : std::span(global.elements).first(count)) {
+    const char* joint = std::holds_alternative<abi::StatTotal>(element.value) ? " " : "=";
+    std::string keys = global.is_array ? fmt::format("[{}]", key_text(element)) : "";
+    text += fmt::format("  {}{}{}{}\n", global.name, keys, joint, quoted(element.value));
+  }
+  if (count < global.elements.size())
+    text += fmt::format("  .. {} more\n", global.elements.size() - count);
+  return text;
+}
+
+}  // namespace
+
+struct Monitor::Row {
+  ProbeId probe = 0;
+  abi::StatTotal total;
+};
+
+Monitor::Monitor(const MonitorInput& input, Terminal terminal)
+    : input_(input),
+      terminal_(std::move(terminal)),
+      off_(input.program.probes.size()),
+      began_(Clock::now()) {}
+
+Result<std::unique_ptr<Monitor>> Monitor::open(const MonitorInput& input) {
+  DJ_TRY(Terminal terminal, Terminal::open());
+  return std::make_unique<Monitor>(input, std::move(terminal));
+}
+
+void Monitor::add_output(std::string_view text) {
+  while (!text.empty()) {
+    if (output_.empty() || output_.back().ends_with('\n')) output_.emplace_back();
+    size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    output_.back() += text.substr(0, end);
+    text.remove_prefix(end);
+    if (output_.size() > kOutputLines) output_.pop_front();
+  }
+}
+
+std::vector<Monitor::Row> Monitor::rows() const {
+  std::vector<Row> rows;
+  for (ProbeId probe = 0; probe < input_.times.size(); ++probe) {
+    Value value =
+        read_global(input_.program, input_.times[probe], input_.layout).elements.front().value;
+    rows.push_back({probe, std::get<abi::StatTotal>(value)});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [this](const Row& a, const Row& b) {
+    return by_cost_ ? a.total.sum > b.total.sum : a.total.count > b.total.count;
+  });
+  return rows;
+}
+
+std::string Monitor::screen(double seconds) const {
+  std::string text =
+      fmt::format("djtap {:.1f} s   keys: q quit, s sort by {}, 1-9 switch a probe   {}\n\n",
+                  seconds, by_cost_ ? "hits" : "time", note_);
+  text +=
+      fmt::format("{:>2} {:>5} {:>12} {:>12} {:>9}  probe\n", "#", "", "hits", "hits/s", "avg ns");
+  for (const Row& row : rows()) {
+    text += fmt::format("{:>2} {:>5} {:>12} {:>12.0f} {:>9}  {}\n", row.probe + 1,
+                        off_[row.probe] ? "off" : "on", row.total.count,
+                        static_cast<double>(row.total.count) / std::max(seconds, 0.001),
+                        to_ns(row.total.get(abi::kStatAvg), input_.layout),
+                        label_of(input_.program.probes[row.probe], input_.sources));
+  }
+  text += "\nglobals\n";
+  size_t shown = input_.program.globals.size() - input_.times.size();
+  for (const GlobalValue& global : read_globals(input_.program, shown, input_.layout))
+    text += global_lines(global);
+  text += "\noutput\n";
+  for (const std::string& line : output_) text += "  " + line;
+  return text;
+}
+
+// All its handlers, wherever they are.
+void Monitor::switch_probe(Session& session, ProbeId probe) {
+  std::set<HandlerAt> meant;
+  if (session.installation() != nullptr) {
+    for (const InstalledSite& site : session.installation()->sites()) {
+      for (const auto& [handler, on] : site.handlers) {
+        if (input_.plan.handlers[handler].probe == probe) meant.insert({site.site, handler});
+      }
+    }
+  }
+  if (meant.empty()) {
+    note_ = fmt::format("probe {} is not in the target", probe + 1);
+    return;
+  }
+  Status done = session.switch_handlers(meant, off_[probe]);
+  note_ = done.ok() ? "" : done.error().message;
+  if (done.ok()) off_[probe] = !off_[probe];
+}
+
+void Monitor::run(Session& session) {
+  std::string keys = terminal_.keys();
+  for (char key : keys) {
+    if (key == 'q') quit_ = true;
+    if (key == 's') by_cost_ = !by_cost_;
+    if (key >= '1' && key <= '9' && static_cast<size_t>(key - '1') < off_.size())
+      switch_probe(session, static_cast<ProbeId>(key - '1'));
+  }
+  Clock::time_point now = Clock::now();
+  if (keys.empty() && now - drawn_ < kBetween) return;
+  drawn_ = now;
+  terminal_.show(screen(std::chrono::duration<double>(now - began_).count()));
+}
+
+}  // namespace dj

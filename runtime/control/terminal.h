@@ -1,0 +1,31 @@
+// Terminal: the screen of --monitor. Takes the terminal from its first use until it dies: a screen
+// of its own, keys without echo; a crash of djtap gives it back too.
+#pragma once
+#include <string>
+#include <utility>
+
+#include "compiler/result.h"
+
+namespace dj {
+
+class Terminal {
+ public:
+  // The controlling terminal of djtap. Only one at a time.
+  static Result<Terminal> open();
+  Terminal(Terminal&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Terminal& operator=(Terminal&&) = delete;
+  ~Terminal();
+
+  // Lines and columns there are now.
+  std::pair<size_t, size_t> size() const;
+  // Shows these lines instead of what was shown; cut to the size. Control characters become spaces.
+  void show(const std::string& lines) const;
+  // Keys pressed since the last call.
+  std::string keys() const;
+
+ private:
+  explicit Terminal(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+}  // namespace dj

@@ -1,0 +1,118 @@
+"""--monitor on a terminal of our own: what it shows, what its keys do, and that the terminal is given back."""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+
+import pytest
+
+from support import paths, run
+
+ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
+
+
+class Screen:
+    """djtap --monitor on a pseudo-terminal of 40 lines."""
+
+    def __init__(self, *words):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execv(paths.DJTAP, [str(paths.DJTAP), *map(str, words)])
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self.before = termios.tcgetattr(self.fd)
+        self.text = ""
+
+    def wait(self, pattern, seconds=20):
+        """Until the last screen drawn matches; returns the match."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = re.search(pattern, self.text.rpartition("\x1b[H")[2] if LEAVE not in self.text else self.text)
+            if found:
+                return found
+            assert time.monotonic() < deadline, f"no {pattern!r} on {self.text[-3000:]!r}"
+            if select.select([self.fd], [], [], 0.2)[0]:
+                try:
+                    self.text += os.read(self.fd, 65536).decode(errors="replace")
+                except OSError:  # the other side is closed
+                    assert re.search(pattern, self.text), f"no {pattern!r} on {self.text[-3000:]!r}"
+
+    def press(self, keys):
+        os.write(self.fd, keys.encode())
+
+    def end(self):
+        if self.pid:
+            pid, self.pid = self.pid, 0
+            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        return None
+
+
+@pytest.fixture
+def screen():
+    made = []
+
+    def start(*words):
+        made.append(Screen(*words))
+        return made[-1]
+
+    yield start
+    for each in made:
+        if each.pid:
+            os.kill(each.pid, signal.SIGKILL)
+            each.end()
+        os.close(each.fd)
+
+
+@pytest.fixture
+def counting():
+    """A process that calls a function again and again."""
+    with run.Background([paths.PYTHON, "-c", "import time\nprint('ready', flush=True)\nwhile True: time.sleep(0.001)"]) as victim:
+        victim.wait_for("ready")
+        yield victim
+
+
+CLOCK = """probe func("libc.so.6!clock_nanosleep") { n++; by["x"]++ } probe timer.ms(50) { println("tick") }"""
+
+
+def test_the_screen_lives(screen, counting):
+    shown = screen("--monitor", "-p", counting.pid, "-e", CLOCK)
+    first = int(shown.wait(r" 1 +on +(\d+) +\d+ +\d+  func\(\"libc\.so\.6!clock_nanosleep\"\) at <command line>:1:7")[1])
+    shown.wait(r'by\["x"\]=\d+\x1b\[K\r+\n')
+    shown.wait(r"output\x1b\[K\r+\n(  tick\x1b\[K\r+\n)+")
+    later = int(shown.wait(rf" 1 +on +(?!{first} )(\d\d+) ")[1])
+    assert later > first and ENTER in shown.text and LEAVE not in shown.text
+    shown.press("q")
+    shown.wait(re.escape(LEAVE) + r"[^\0]*n=\d+\r\n")
+    assert shown.end() == 0
+
+
+def test_a_key_switches_a_probe(screen, counting):
+    shown = screen("--monitor", "-p", counting.pid, "-e", CLOCK)
+    shown.wait(r" 1 +on +[1-9]")
+    shown.press("1")
+    hits = shown.wait(r" 1 +off +(\d+) ")[1]
+    shown.press("s")
+    assert shown.wait(r"sort by hits[^\0]* 1 +off +(\d+) ")[1] == hits, "nothing is counted while it is off"
+    shown.press("1")
+    shown.wait(rf" 1 +on +(?!{hits} )\d+ ")
+    shown.press("2")
+    shown.wait("probe 2 is not in the target")
+
+
+def test_the_terminal_is_given_back(screen, counting):
+    for end in (signal.SIGINT, signal.SIGTERM, signal.SIGSEGV):
+        shown = screen("--monitor", "-p", counting.pid, "-e", CLOCK)
+        shown.wait(r" 1 +on +[1-9]")
+        assert not termios.tcgetattr(shown.fd)[3] & termios.ECHO
+        os.kill(shown.pid, end)
+        shown.wait(re.escape(LEAVE))
+        assert shown.end() == (-end if end == signal.SIGSEGV else 0)
+
+
+def test_without_a_terminal(djtap_once):
+    result = djtap_once("--monitor", "-e", "probe begin { exit() }")
+    assert result.returncode == 1 and "--monitor needs a terminal" in result.stderr, result
