@@ -6,6 +6,7 @@
 #include "compiler/check/bind.h"
 #include "compiler/check/signature.h"
 #include "compiler/check/stat_ops.h"
+#include "compiler/other_words.h"
 #include "stdlib/builtins.h"
 
 namespace dj {
@@ -88,9 +89,11 @@ ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
   for (std::string& name : register_names()) known.push_back(std::move(name));
   for (const Builtin& row : builtins()) known.emplace_back(row.name);
   for (const Function& function : program_.functions) known.push_back(function.name);
+  for (const char* statement : {"foreach", "while", "return", "delete"}) known.push_back(statement);
   Diag& diag =
       diags_.error("DJ2001", c.name_span, fmt::format("there is no function `{}`", c.name));
-  diag.help = did_you_mean(near_names(c.name, known));
+  diag.help = help_for_other_word(c.name);
+  if (diag.help.empty()) diag.help = did_you_mean(near_names(c.name, known));
   return poison(span);
 }
 

@@ -93,7 +93,8 @@ bool check_brackets(const Lexemes& lexemes, Diags& diags) {
       }
     } else if (closes(lexeme.type)) {
       if (open.empty()) {
-        diags.error("DJ1008", lexeme.span, "this '" + lexeme.text + "' closes nothing");
+        diags.error("DJ1008", lexeme.span, "this '" + lexeme.text + "' closes nothing").help =
+            "it is one too many, or the bracket that opens is missing before it";
         return false;
       }
       if (partner(open.back()->type) != lexeme.type) {

@@ -93,7 +93,8 @@ void Builder::check_lvalue(const Expr& target, const char* code, const std::stri
                   diags_.all().back().span.begin >= target.span.begin &&
                   diags_.all().back().span.end <= target.span.end;
   if (!ok && !reported) {
-    diags_.error(code, target.span, message);
+    diags_.error(code, target.span, message).help =
+        "only a variable or an array element can be changed";
   }
 }
 

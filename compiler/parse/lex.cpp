@@ -42,11 +42,16 @@ void join_stray_bytes(Lexemes& lexemes) {
 void report_stray(const Lexeme& lexeme, Diags& diags) {
   const std::string& text = lexeme.text;
   bool control = static_cast<unsigned char>(text[0]) < 32 || text[0] == 127;
-  std::string what = control ? "control character" : "character '" + text + "'";
+  bool no_break_space = text == "\xc2\xa0";
+  std::string what = control          ? "control character"
+                     : no_break_space ? "no-break space U+00A0"
+                                      : "character '" + text + "'";
   Diag& diag = diags.error("DJ1001", lexeme.span, "no part of a script begins with the " + what);
   bool curly_quote = text.starts_with("\xe2\x80") && text.size() == 3;
   if (text == "'" || text == "`" || curly_quote) {
     diag.help = "strings stand in double quotes: \"text\"";
+  } else if (no_break_space) {
+    diag.help = "it came along with pasted text: write a plain blank";
   } else if (text == "\\") {
     diag.help = "a statement may go on in the next line as it is";
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/other_words.h"
 
 namespace dj {
 
@@ -52,10 +53,13 @@ bool unknown_item(const Report& r) {
   if (r.error.at != r.first) {
     return false;
   }
-  Diag& diag = r.diags.error("DJ1011", r.found().span,
-                             "expected \"probe\", \"function\" or \"global\", found " +
-                                 describe_found(r.found()));
-  diag.help = did_you_mean(near_names(r.found().text, item_keywords(), 1));
+  Diag& diag = r.diags.error(
+      "DJ1011", r.found().span,
+      "expected \"probe\", \"function\" or \"global\", found " + describe_found(r.found()));
+  diag.help = help_for_other_word(r.found().text);
+  if (diag.help.empty()) {
+    diag.help = did_you_mean(near_names(r.found().text, item_keywords(), 1));
+  }
   if (diag.help.empty() && r.found().type != DjtParser::ID) {
     diag.help = "statements stand in a probe: probe begin { ... }";
   } else if (diag.help.empty()) {
@@ -85,6 +89,27 @@ bool no_body(const Report& r) {
   return true;
 }
 
+// probe begin, { x++ }: the body was read as a list of points, and then a body is missing.
+bool body_read_as_points(const Report& r) {
+  if (r.in_rule(DjtParser::RuleBody)) {
+    return false;
+  }
+  size_t brace = r.first + 1;
+  while (brace < r.error.at && r.lexemes[brace].type != DjtParser::LBRACE) {
+    ++brace;
+  }
+  size_t before = r.lexemes[brace - 1].type;
+  bool at_end = r.error.at > brace && r.before()->type == DjtParser::RBRACE;
+  if (!at_end || (before != DjtParser::PROBE && before != DjtParser::COMMA)) {
+    return false;
+  }
+  r.diags.error("DJ1013", r.lexemes[brace].span, "expected the name of a probe point, found '{'")
+      .help = before == DjtParser::COMMA
+                  ? "the ',' before it is one too many"
+                  : "say where to probe: probe func(\"name\") { statements }";
+  return true;
+}
+
 // probe { x++ }: the grammar reads "{x" as a list of probe points, a person forgot the point.
 bool no_point(const Report& r) {
   if (!r.in_rule(DjtParser::RuleComponent) || r.in_rule(DjtParser::RuleBody)) {
@@ -108,14 +133,14 @@ bool no_point(const Report& r) {
 }
 
 bool keyword_as_name(const Report& r) {
-  if (!is_keyword(r.found().type) || !r.expects(DjtParser::ID) ||
-      r.expects(DjtParser::FOREACH) || begins_item(r.found().type)) {
+  if (!is_keyword(r.found().type) || !r.expects(DjtParser::ID) || r.expects(DjtParser::FOREACH) ||
+      begins_item(r.found().type)) {
     return false;
   }
   bool value = r.expects(DjtParser::PRE_INC);
-  r.diags.error("DJ1014", r.found().span,
-                "\"" + r.found().text + "\" is a keyword and cannot be " +
-                    (value ? "a value" : "a name"));
+  r.diags.error(
+      "DJ1014", r.found().span,
+      "\"" + r.found().text + "\" is a keyword and cannot be " + (value ? "a value" : "a name"));
   return true;
 }
 
@@ -124,21 +149,47 @@ bool lonely_else(const Report& r) {
     return false;
   }
   bool is_else = r.found().type == DjtParser::ELSE;
-  Diag& diag = r.diags.error("DJ1013", r.found().span,
-                             is_else ? "\"else\" without an \"if\" before it"
-                                     : "\"catch\" without a \"try\" before it");
+  Diag& diag = r.diags.error(
+      "DJ1013", r.found().span,
+      is_else ? "\"else\" without an \"if\" before it" : "\"catch\" without a \"try\" before it");
   if (is_else && r.before() != nullptr && r.before()->type == DjtParser::SEMICOLON) {
     diag.help = "the statement before it has one ';' too many, or needs braces";
   }
   return true;
 }
 
+// What helps against mistakes that the sentence "expected ..., found ..." does not explain.
+std::string usual_help(const Report& r) {
+  const std::string& found = r.found().text;
+  std::string before = r.before() != nullptr ? r.before()->text : "";
+  std::string other = help_for_other_word(found);
+  if (other.empty()) other = help_for_other_word(before);
+  if (!other.empty()) return other;
+  if (begins_item(r.found().type) && r.expects(DjtParser::FOREACH)) {
+    return "it stands outside of probes and functions";
+  }
+  if (found == "=" && before == "==") return "write == to compare";
+  if (found == "." && r.in_rule(DjtParser::RuleComponent)) {
+    return "numbers are whole: timer.ms(500) is half a second";
+  }
+  if (found == "[" && r.expects(DjtParser::STRING)) {
+    return "arrays are filled by statements: probe begin { name[1] = 2 }";
+  }
+  if (before == "=~" || before == "!~") return "a pattern is a literal string";
+  if (found == ")" && r.expects(DjtParser::SEMICOLON) && !r.expects(DjtParser::FOREACH)) {
+    return "for (i = 0; i < n; i++) counts, foreach (key in array) visits elements";
+  }
+  if (r.expects(DjtParser::CATCH)) return "write try { ... } catch (message) { ... }";
+  return "";
+}
+
 void general(const Report& r) {
   std::string expected = describe_expected(r.error.expected);
-  std::string message = expected.empty() ? "unexpected " + describe_found(r.found())
-                                         : "expected " + expected + ", found " +
-                                               describe_found(r.found());
+  std::string message = expected.empty()
+                            ? "unexpected " + describe_found(r.found())
+                            : "expected " + expected + ", found " + describe_found(r.found());
   Diag& diag = r.diags.error("DJ1013", r.place(), message);
+  diag.help = usual_help(r);
   if (r.found().pasted) {
     diag.notes.push_back("this script argument is " + r.found().text);
     if (r.expects(DjtParser::STRING)) {
@@ -150,7 +201,7 @@ void general(const Report& r) {
   }
   bool header = !r.error.rules.empty() && r.error.rules[0] == DjtParser::RuleStmt;
   if (header && r.in_rule(DjtParser::RuleStmt) && r.expects(DjtParser::LPAREN) &&
-      r.before() != nullptr) {
+      r.before() != nullptr && is_keyword(r.before()->type)) {
     diag.help = "write " + r.before()->text + " (...) with parentheses";
   }
   bool misquoted = r.expects(DjtParser::STRING) && r.found().type == DjtParser::ID &&
@@ -165,7 +216,8 @@ void general(const Report& r) {
 void report_syntax(const SyntaxError& error, const Lexemes& lexemes, size_t first, Diags& diags) {
   Report report{error, lexemes, first, diags};
   bool told = angle_closed_early(report) || unknown_item(report) || lonely_else(report) ||
-              no_point(report) || no_body(report) || keyword_as_name(report);
+              no_point(report) || body_read_as_points(report) || no_body(report) ||
+              keyword_as_name(report);
   if (!told) {
     general(report);
   }

@@ -1,0 +1,12 @@
+// Words of other languages and tracers, and how djtap says the same: the help of "there is no ..."
+// mistakes.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace dj {
+
+// "in djtap: ..." for a word such as "elif", "and", "strcmp" or "uprobe"; "" for all others.
+std::string help_for_other_word(std::string_view word);
+
+}  // namespace dj
