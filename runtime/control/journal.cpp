@@ -130,7 +130,7 @@ std::optional<uint64_t> start_time(pid_t pid) {
   std::istringstream fields(line.substr(line.rfind(')') + 1));
   std::string field;
   for (int number = 3; fields >> field; number++) {
-    if (number == 3 && (field == "Z" || field == "X")) {
+    if (number == 3 && (field == "Z" || field == "X") && live_threads(pid).empty()) {
       return std::nullopt;
     }
     if (number == 22) {

@@ -109,7 +109,7 @@ std::vector<Mapping> parse_maps(const std::string& text) {
 }
 
 Result<std::vector<Mapping>> read_maps(pid_t pid) {
-  DJ_TRY(std::string text, read_proc(pid, "/maps"));
+  DJ_TRY(std::string text, read_proc(living_thread(pid), "/maps"));
   std::vector<Mapping> maps = parse_maps(text);
   if (maps.empty()) {
     return Error{
@@ -121,6 +121,7 @@ Result<std::vector<Mapping>> read_maps(pid_t pid) {
 
 Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
   DJ_TRY(std::vector<Mapping> maps, read_maps(pid));
+  pid = living_thread(pid);
   struct stat exe = {};
   bool has_exe = stat(proc_path(pid, "/exe").c_str(), &exe) == 0;
   std::map<std::tuple<uint64_t, std::string, uint64_t>, MappedModule>
@@ -200,7 +201,7 @@ Result<ProcessStatus> read_status(pid_t pid) {
 }
 
 Status check_traceable(pid_t pid) {
-  DJ_TRY(ProcessStatus status, read_status(pid));
+  DJ_TRY(ProcessStatus status, read_status(living_thread(pid)));
   std::string who = "process " + std::to_string(pid) + " (" + status.name + ")";
   if (status.state == 'Z' || status.state == 'X') {
     return Error{who + " has already ended and waits for its parent (zombie)", Fail::TargetGone};
@@ -222,7 +223,7 @@ Status check_traceable(pid_t pid) {
     return Error{who + " runs in seccomp strict mode, in which no memory can be mapped",
                  Fail::Permission};
   }
-  Result<std::string> maps = read_proc(pid, "/maps");
+  Result<std::string> maps = read_proc(living_thread(pid), "/maps");
   if (!maps.ok() && maps.error().kind == Fail::Permission) {
     return Error{
         who + " may not be traced: it is setuid, or has made itself not dumpable (PR_SET_DUMPABLE)",
@@ -257,6 +258,16 @@ std::vector<pid_t> live_threads(pid_t pid) {
   closedir(dir);
   std::sort(threads.begin(), threads.end());
   return threads;
+}
+
+pid_t living_thread(pid_t pid) {
+  Result<std::string> text = read_proc(pid, "/stat");
+  const size_t name_end = text.ok() ? text.value().rfind(')') : std::string::npos;
+  if (name_end == std::string::npos || text.value().compare(name_end, 3, ") Z") != 0) {
+    return pid;
+  }
+  std::vector<pid_t> threads = live_threads(pid);
+  return threads.empty() ? pid : threads.front();
 }
 
 }  // namespace dj

@@ -63,4 +63,8 @@ Status check_traceable(pid_t pid);
 // Threads of a process that still run (no zombies), ascending.
 std::vector<pid_t> live_threads(pid_t pid);
 
+// By what number /proc shows the process's memory: its own, or that of a thread that still runs
+// when the first one has ended (pthread_exit).
+pid_t living_thread(pid_t pid);
+
 }  // namespace dj

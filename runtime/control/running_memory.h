@@ -7,13 +7,16 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/control/process.h"
+
 namespace dj {
 
 class RunningMemory {
  public:
   // flags: O_RDONLY or O_RDWR.
   explicit RunningMemory(pid_t pid, int flags = O_RDONLY)
-      : fd_(open(("/proc/" + std::to_string(pid) + "/mem").c_str(), flags | O_CLOEXEC)) {}
+      : fd_(open(("/proc/" + std::to_string(living_thread(pid)) + "/mem").c_str(),
+                 flags | O_CLOEXEC)) {}
   RunningMemory(const RunningMemory&) = delete;
   ~RunningMemory() {
     if (fd_ >= 0) close(fd_);

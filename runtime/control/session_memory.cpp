@@ -79,8 +79,8 @@ Status SessionMemory::create_file(RemoteCall& call, uint64_t bytes, uint64_t& re
   DJ_TRY_DO(call.stopped().write(
       name, std::span(reinterpret_cast<const uint8_t*>(kMemoryName), sizeof kMemoryName)));
   DJ_TRY(remote_fd, call.checked("memfd_create", SYS_memfd_create, {name, MFD_CLOEXEC}));
-  std::string path =
-      "/proc/" + std::to_string(call.stopped().pid()) + "/fd/" + std::to_string(remote_fd);
+  std::string path = "/proc/" + std::to_string(living_thread(call.stopped().pid())) + "/fd/" +
+                     std::to_string(remote_fd);
   fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
     Error error =

@@ -16,7 +16,7 @@ def started(program, what):
     return target
 
 
-@pytest.mark.parametrize("what", ["threads", "forks", "spawns"])
+@pytest.mark.parametrize("what", ["threads", "forks", "spawns", "headless"])
 def test_attach_to_a_program_that_never_stays_as_it_is(attach, program, what):
     target = started(program, what)
     text = process.text_of(target.pid)

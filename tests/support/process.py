@@ -1,4 +1,5 @@
 """Looks into a running process the way the kernel shows it."""
+import os
 import re
 
 
@@ -8,10 +9,16 @@ def status_field(pid, name):
         return re.search(rf"^{name}:\s*(.*)$", file.read(), re.M).group(1)
 
 
+def living_thread(pid):
+    """The process itself, or a thread of it when the first one has ended."""
+    tasks = sorted(int(name) for name in os.listdir(f"/proc/{pid}/task"))
+    return pid if status_field(pid, "State")[0] != "Z" or len(tasks) == 1 else tasks[-1]
+
+
 def mappings(pid):
     """[(begin, end, permissions, path)] of a process."""
     rows = []
-    with open(f"/proc/{pid}/maps", encoding="utf8") as file:
+    with open(f"/proc/{living_thread(pid)}/maps", encoding="utf8") as file:
         for line in file:
             fields = line.split(maxsplit=5)
             begin, end = (int(part, 16) for part in fields[0].split("-"))
@@ -22,7 +29,7 @@ def mappings(pid):
 def text_of(pid):
     """{(begin, path): bytes} of all executable mappings of files; the vdso, too."""
     result = {}
-    with open(f"/proc/{pid}/mem", "rb") as memory:
+    with open(f"/proc/{living_thread(pid)}/mem", "rb") as memory:
         for begin, end, permissions, path in mappings(pid):
             if "x" in permissions and (path.startswith("/") and "memfd" not in path or path == "[vdso]"):
                 memory.seek(begin)

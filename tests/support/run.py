@@ -73,9 +73,10 @@ def session_members(session):
         try:
             with open(f"/proc/{entry}/stat", encoding="utf8", errors="replace") as stat:
                 fields = stat.read().rpartition(")")[2].split()
+            alive = fields[0] not in "ZX" or len(os.listdir(f"/proc/{entry}/task")) > 1
         except OSError:
             continue
-        if int(fields[3]) == session and fields[0] not in "ZX":
+        if int(fields[3]) == session and alive:
             members.append(int(entry))
     return members
 

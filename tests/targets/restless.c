@@ -2,6 +2,7 @@
 //   restless threads     threads that live some microseconds, up to 50 at once
 //   restless forks       children that call work() and end, some of them with children of their own
 //   restless spawns      vfork, posix_spawn and system
+//   restless headless    one thread calls work(); the first one has ended
 //   restless execs       executes itself again and again, from a thread that is not the first
 #include <pthread.h>
 #include <signal.h>
@@ -78,6 +79,14 @@ static void* again(void* self) {
   return NULL;
 }
 
+static void* all_alone(void* argument) {
+  for (; !stop; rounds++) wrong += work(rounds) != rounds + 1;
+  fact("rounds", rounds);
+  fact("wrong", wrong);
+  exit(wrong != 0);
+  return argument;
+}
+
 static void on_term(int number) {
   (void)number;
   stop = 1;
@@ -91,6 +100,10 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "execs") == 0) {
     signal(SIGTERM, SIG_DFL);
     pthread_create(&thread, NULL, again, argv[0]);
+    pthread_exit(NULL);
+  }
+  if (strcmp(argv[1], "headless") == 0) {
+    pthread_create(&thread, NULL, all_alone, NULL);
     pthread_exit(NULL);
   }
   for (; !stop; rounds++) {
