@@ -20,6 +20,7 @@ struct Limits {
   int64_t max_nesting = 10;          // MAXNESTING
   int64_t max_backtrace = 20;        // MAXBACKTRACE: frames of ubacktrace() and its kin
   int64_t max_errors = 0;            // MAXERRORS: end the session after more script errors; 0: never
+  int64_t trap_cache = 0;            // TRAPCACHE: 1: the per-CPU cache in front of the int3 table
   int64_t ring_bytes = 1 << 20;      // a CPU's event ring (power of two)
   int64_t string_bytes = 16 << 20;   // interned strings of a session
   int64_t contexts = 64;             // handlers at once that need scratch memory

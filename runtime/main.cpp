@@ -296,7 +296,7 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
   report_skips(session.header());
   if (options.times) report_times(compiled.times, compiled.program, sources, compiled.layout);
   if (options.verbose > 0 && session.installation() != nullptr)
-    report_sites(session.installation()->sites());
+    report_unusual_sites(session.installation()->sites());
   print_diags(lua.diags(), sources, options);
   if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
 }

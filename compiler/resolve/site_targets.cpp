@@ -213,6 +213,11 @@ ProbePlace place_of(const Site& site) {
   return place;
 }
 
+// @cast(p, "type", "object") and @var("name", "object") look into the probed object only.
+bool names_other_object(const TargetExpr& expr, const Module& file) {
+  return !expr.module.empty() && expr.module != file.path() && expr.module != file.base_name();
+}
+
 std::vector<TargetMistake> plan_targets(const Program& program, const Probe& probe,
                                         const Site& site, Module& file, SiteTargets& out) {
   const size_t count = probe.targets.size();
@@ -229,7 +234,11 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
       }
       continue;
     }
-    failures[t] = plan_one(probe.targets[t], site, info, out, out.targets[t]);
+    failures[t] =
+        names_other_object(probe.targets[t], file)
+            ? failure(TargetFailure::NotBuilt,
+                      "variables and types of another object than the probed one are not built yet")
+            : plan_one(probe.targets[t], site, info, out, out.targets[t]);
     if (site.call && !site.call->tail) {
       see_as_callee(out.targets[t]);
     }

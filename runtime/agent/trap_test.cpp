@@ -112,6 +112,7 @@ class Traps : public TestArena {
 
 TEST_F(Traps, GoOnAtTheDetour) {
   probe();
+  table().cache_on = 1;
   for (uint64_t i = 0; i < 1000; ++i) {
     ASSERT_TRUE(abi::trap_table_insert(&table(), address(dj_test_int3_at),
                                        reinterpret_cast<uint64_t>(dj_test_landed)));
@@ -126,7 +127,6 @@ TEST_F(Traps, AreFoundWithoutTheCacheToo) {
   probe();
   for (uint64_t i = 1; i < 90; ++i)
     abi::trap_table_insert(&table(), address(dj_test_int3_at) + i, 1);
-  table().cache_on = 0;
   EXPECT_EQ(hit(), 77);
   EXPECT_EQ(header().trap_cache_hits, 0u);
 }

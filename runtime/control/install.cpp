@@ -44,6 +44,7 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.abis_ = abis;
   made.trap_table_ = layout.trap_table;
   made.trap_bytes_ = layout.trap_bytes;
+  made.trap_cache_ = layout.limits.trap_cache != 0;
   made.cpus_ = layout.cpus;
   for (const Site& site : plan.sites) {
     made.symbols_.push_back(site.symbol.empty() ? site.function : site.symbol);
@@ -139,6 +140,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
       filled = fill_trap_table(trap_table_, trap_bytes_, cpus_, patches_.sites);
     }
     DJ_TRY_DO(filled);
+    reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
     header.trap_table = trap_table_;
     trap_ = TrapSetup(trap_table_, handler, restorer);
   }

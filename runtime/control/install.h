@@ -141,6 +141,7 @@ class Installation {
   std::vector<uint64_t> function_begins_;  // by SiteId, ELF address
   std::vector<SiteKind> kinds_;            // by SiteId
   uint64_t trap_table_ = 0, trap_bytes_ = 0;
+  bool trap_cache_ = false;
   uint32_t cpus_ = 1;
   TrapSetup trap_;
   std::optional<Journal> journal_;         // from place() on

@@ -37,6 +37,7 @@ constexpr LimitRow kLimitRows[] = {
     {"MAXNESTING", &Limits::max_nesting, 1, 1000},
     {"MAXBACKTRACE", &Limits::max_backtrace, 1, 1000},
     {"MAXERRORS", &Limits::max_errors, 0, 1 << 30},
+    {"TRAPCACHE", &Limits::trap_cache, 0, 1},
     {"RINGBYTES", &Limits::ring_bytes, 4096, 64 << 20},
     {"STRINGBYTES", &Limits::string_bytes, 4096, 256 << 20},
     {"CONTEXTS", &Limits::contexts, 1, 4096},

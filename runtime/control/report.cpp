@@ -33,6 +33,16 @@ void report_skips(const abi::Header& header) {
   }
 }
 
+void report_unusual_sites(const std::vector<InstalledSite>& sites) {
+  constexpr size_t kMost = 100;
+  size_t count = 0;
+  for (const InstalledSite& site : sites) {
+    if (site.reason.empty() && site.state != SiteState::Gone) continue;
+    if (++count <= kMost) fmt::print(stderr, "{}\n", to_string(site));
+  }
+  if (count > kMost) fmt::print(stderr, "and {} more (--probes shows all)\n", count - kMost);
+}
+
 void report_sites(const std::vector<InstalledSite>& sites) {
   for (const InstalledSite& site : sites) fmt::print(stderr, "{}\n", to_string(site));
 }

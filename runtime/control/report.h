@@ -15,6 +15,8 @@ void report_skips(const abi::Header& header);
 
 // One line a site (--probes), on stderr.
 void report_sites(const std::vector<InstalledSite>& sites);
+// Those that are no plain jump, with the reason and their guard traps; the first hundred.
+void report_unusual_sites(const std::vector<InstalledSite>& sites);
 // Warnings about sites that could not be armed at all, one line a reason, on stderr.
 void warn_skipped_sites(const std::vector<InstalledSite>& sites);
 

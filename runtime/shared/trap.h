@@ -34,7 +34,7 @@ struct TrapTable {
   uint64_t count;
   uint64_t entries;   // address
   uint64_t caches;    // address of TrapCache 0; one per CPU and one more
-  uint64_t cache_on;  // 0: the table alone (benchmarks)
+  uint64_t cache_on;  // 0: the table alone
   AppAction app;      // written by the agent's system call hook, first by the controller
 };
 
@@ -54,7 +54,7 @@ inline void trap_table_init(TrapTable* table, uint64_t sites, uint32_t cpus) {
   table->mask = trap_entries(sites) - 1;
   table->entries = reinterpret_cast<uint64_t>(table) + (sizeof(TrapTable) + 63) / 64 * 64;
   table->caches = table->entries + (table->mask + 1) * sizeof(TrapEntry);
-  table->cache_on = 1;
+  table->cache_on = 0;
 }
 inline uint64_t trap_hash(uint64_t address) {
   uint64_t h = address * 0x9e3779b97f4a7c15ull;
