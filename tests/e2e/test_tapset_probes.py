@@ -1,0 +1,179 @@
+"""Probes of tapsets/ on the real libraries, against what the traced programs did and say themselves."""
+import hashlib
+import os
+import re
+import subprocess
+
+from support import paths, run
+
+PYTHON = ["--", "/usr/bin/python3", "-I", "-S", "-c"]
+SHELL = ["--", "sqlite3", ":memory:"]
+
+
+def traced(script, *words):
+    result = run.run(["-e", script, *[str(word) for word in words]])
+    assert result.returncode == 0, result
+    return result
+
+
+def test_file_calls_are_decoded(tmp_path):
+    path = tmp_path / "file"
+    program = f"""import os
+fd = os.open({str(path)!r}, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o640)
+os.write(fd, b'abc'); os.lseek(fd, 1, 0); print(os.read(fd, 10)); os.pwrite(fd, b'xy', 5); os.fsync(fd); os.close(fd)
+os.rename({str(path)!r}, {str(path)!r} + '2'); os.unlink({str(path)!r} + '2'); os.mkdir({str(path)!r}, 0o700); os.rmdir({str(path)!r})
+try: os.open('/no/where', os.O_RDONLY)
+except OSError: pass"""
+    text = traced('probe syscall.*.return { printf("%s(%s) = %s\\n", name, argstr, retstr) }', *PYTHON, program).stdout
+    text = re.sub("0x[0-9a-f]+", "ADDR", text)
+    name = f'"{path}"'
+    for line in (f"open({name}, O_RDWR|O_CREAT|O_EXCL|O_CLOEXEC, 0640) = 3", "write(3, ADDR, 3) = 3", "lseek(3, 1, SEEK_SET) = 1",
+                 "read(3, ADDR, 10) = 2", "pwrite(3, ADDR, 2, 5) = 2", "fsync(3) = 0", "close(3) = 0", f'rename({name}, "{path}2") = 0',
+                 f'unlink("{path}2") = 0', f"mkdir({name}, 0700) = 0", f"rmdir({name}) = 0", 'open("/no/where", O_RDONLY|O_CLOEXEC) = -1'):
+        assert line in text.splitlines(), (line, text)
+
+
+def test_sockets_are_decoded(tmp_path):
+    program = f"""import socket
+s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(5); port = s.getsockname()[1]
+c = socket.socket(); c.connect(('127.0.0.1', port)); d, _ = s.accept(); c.send(b'hello'); print(d.recv(100)); c.shutdown(1)
+u = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); u.bind({str(tmp_path / 'u')!r})
+print('PORT', port)"""
+    script = 'probe syscall.*.return { printf("%s(%s) = %s\\n", name, argstr, retstr) }'
+    text = re.sub("0x[0-9a-f]{4,}", "ADDR", traced(script, *PYTHON, program).stdout)
+    port = re.search(r"PORT (\d+)", text).group(1)
+    for line in ("socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, 0) = 3", "bind(3, 127.0.0.1:0) = 0", "listen(3, 5) = 0",
+                 f"connect(4, 127.0.0.1:{port}) = 0", "send(4, ADDR, 5, 0) = 5", "recv(5, ADDR, 100, 0) = 5", "shutdown(4, 1) = 0",
+                 "socket(AF_UNIX, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 6", f"bind(6, {tmp_path / 'u'}) = 0"):
+        assert line in text.splitlines(), (line, text)
+
+
+def test_memory_and_processes():
+    program = """import mmap, os, signal
+signal.signal(signal.SIGUSR1, signal.SIG_IGN); os.kill(os.getpid(), signal.SIGUSR1)
+m = mmap.mmap(-1, 8192, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); m.close()
+if os.fork() == 0: os._exit(3)
+os.wait(); print('PID', os.getpid())"""
+    result = traced('probe syscall.kill, syscall.mmap2, syscall.munmap { printf("%s(%s)\\n", name, argstr) } probe syscall.fork { forks++ }',
+                    *PYTHON, program)
+    pid = re.search(r"PID (\d+)", result.stdout).group(1)
+    assert f"kill({pid}, SIGUSR1)" in result.stdout, result
+    assert re.search(r"mmap2\((0x)?0, 8192, PROT_READ\|PROT_WRITE, MAP_PRIVATE\|MAP_ANONYMOUS, -1\)", result.stdout), result
+    assert re.search(r"munmap\(0x[0-9a-f]+, 8192\)", result.stdout) and result.globals["forks"] == 1, result
+
+
+def test_memory_that_is_asked_for(tmp_path):
+    """A block of an odd size, three times, from each function of the family."""
+    program = """import ctypes
+c = ctypes.CDLL(None)
+for f in (c.malloc, c.calloc, c.realloc, c.free): f.restype = ctypes.c_void_p; f.argtypes = None
+for n in range(3):
+    p = c.malloc(ctypes.c_size_t(700001)); p = c.realloc(ctypes.c_void_p(p), ctypes.c_size_t(800001))
+    q = c.calloc(ctypes.c_size_t(3), ctypes.c_size_t(300001)); c.free(ctypes.c_void_p(p)); c.free(ctypes.c_void_p(q))"""
+    script = """probe libc.allocate { if (size == 700001 || size == 800001 || size == 900003) n[name, size]++ }
+                probe libc.malloc.return { if (size == 700001) ours[address] = 1 }
+                probe libc.realloc { if (old in ours) moved++ } global ours probe libc.free { frees++ }"""
+    result = traced(script, *PYTHON, program)
+    counts = {re.sub('"', "", key): value for key, value in result.array("n")}
+    assert counts == {"malloc,700001": "3", "realloc,800001": "3", "calloc,900003": "3"}, result
+    assert result.globals["moved"] == 3 and result.globals["frees"] >= 6, result
+
+
+def test_streams_and_the_environment(tmp_path):
+    (tmp_path / "in").write_text("x" * 5000)
+    program = f"""import ctypes
+c = ctypes.CDLL(None); c.fopen.restype = ctypes.c_void_p; b = ctypes.create_string_buffer(6000)
+f = c.fopen({str(tmp_path / 'in')!r}.encode(), b'r'); c.fread(b, 10, 600, ctypes.c_void_p(f)); c.fclose(ctypes.c_void_p(f))
+c.fopen(b'/no/where', b'w'); c.getenv(b'SOME_NAME')"""
+    script = """probe libc.fopen { println(path, " ", mode) } probe libc.getenv { g[variable]++ }
+                probe libc.fread.return { if (size == 6000) printf("fread %d\\n", done) } probe libc.fclose { closed++ }"""
+    result = traced(script, *PYTHON, program)
+    lines = result.stdout.splitlines()
+    assert f"{tmp_path / 'in'} r" in lines and "/no/where w" in lines and "fread 500" in lines, result
+    assert '"SOME_NAME"' in dict(result.array("g")) and result.globals["closed"] >= 1, result
+
+
+def test_locks_and_threads():
+    program = """import ctypes, threading
+c = ctypes.CDLL(None); m = ctypes.create_string_buffer(64); r = ctypes.create_string_buffer(64); s = ctypes.create_string_buffer(64)
+for n in range(7): c.pthread_mutex_lock(m); print('BUSY', c.pthread_mutex_trylock(m)); c.pthread_mutex_unlock(m)
+for n in range(3): c.pthread_rwlock_rdlock(r); c.pthread_rwlock_unlock(r); c.pthread_rwlock_wrlock(r); c.pthread_rwlock_unlock(r)
+c.sem_init(s, 0, 2); c.sem_wait(s); c.sem_post(s); print('ADDRESSES', ctypes.addressof(m), ctypes.addressof(r), ctypes.addressof(s))
+t = [threading.Thread(target=print) for n in range(4)]; [x.start() for x in t]; [x.join() for x in t]"""
+    script = """probe pthread.mutex.lock.return { locked[mutex]++ } probe pthread.mutex.unlock { unlocked[mutex]++ }
+                probe pthread.mutex.trylock.return { if (error == 16) busy[mutex]++ } probe pthread.create { threads++ }
+                probe pthread.rwlock.read.return, pthread.rwlock.write.return { if (!error) rw[lock]++ } probe pthread.rwlock.unlock { un[lock]++ }
+                probe pthread.sem.wait, pthread.sem.post { sem[semaphore]++ }"""
+    result = traced(script, *PYTHON, program)
+    mutex, rwlock, semaphore = re.search(r"ADDRESSES (\d+) (\d+) (\d+)", result.stdout).groups()
+    assert "BUSY 16" in result.stdout and result.globals["threads"] == 4, result
+    for array, key, count in (("locked", mutex, 7), ("unlocked", mutex, 7), ("busy", mutex, 7), ("rw", rwlock, 6), ("un", rwlock, 6), ("sem", semaphore, 2)):
+        got = {int(key, 0): int(value) for key, value in result.array(array)}
+        assert got.get(int(key)) == count, (array, result)
+
+
+def test_statements_of_sqlite():
+    sql = ["create table t(a)", "insert into t values(1),(2)", "select a from t where a > 1"]
+    script = """probe sqlite.prepare.return { printf("[%s] %d\\n", sql, error) text[statement] = sql } global text
+                probe sqlite.step { steps[text[statement]]++ } probe sqlite.finalize { done++ }"""
+    result = traced(script, *SHELL, *sql)
+    for text in sql:
+        assert f"[{text}] 0" in result.stdout.splitlines(), result
+    # A select gives its row, and then says that there are no more.
+    steps = dict(result.array("steps"))
+    assert steps[f'"{sql[2]}"'] == "2" and steps[f'"{sql[1]}"'] == "1" and result.globals["done"] >= 3, result
+    assert "[selec] 1" in run.run(["-e", script, *SHELL, "selec"]).stdout
+
+
+def test_digests_of_openssl(tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(os.urandom(100_000))
+    result = traced("probe openssl.digest { if (size > 100) bytes += size }", "--", "openssl", "sha256", path)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in result.stdout
+    assert result.globals["bytes"] == 100_000, result
+
+
+def test_exceptions_of_cxx():
+    result = traced("probe cxx.throw { t[type]++ } probe cxx.catch { c++ } probe cxx.new { n++ } probe cxx.delete { d++ }",
+                    "-c", paths.victim("exceptions"))
+    thrown = result.facts["leaf calls"] - result.facts["leaf returns"]
+    assert result.array("t") == [('"St13runtime_error"', str(thrown))], result
+    assert result.globals["c"] >= result.facts["caught"] and result.globals["n"] >= 0, result
+
+
+def test_what_python_does():
+    program = """import gc, sys
+gc.disable(); seen = []; Rare = type("Rare", (Exception,), {})
+sys.addaudithook(lambda name, args: seen.append(name))
+for n in range(5):
+    try: raise Rare(n)
+    except Rare: pass
+class Circle: pass
+for n in range(9): c = Circle(); c.me = c
+del c; print('COLLECTED', gc.collect(1)); sys.audit('mine'); sys.audit('mine')"""
+    script = """probe python.raise { r[exception]++ } probe python.audit { a[event]++ }
+                probe python.gc.start { if (generation == 1) generations++ } probe python.gc.done { if (collected == 18 || collected == 9) found++ }"""
+    result = traced(script, *PYTHON, program)
+    assert dict(result.array("r"))['"Rare"'] == "5" and dict(result.array("a"))['"mine"'] == "2", result
+    assert result.globals["generations"] >= 1 and result.globals["found"] == 1, result
+
+
+def test_encrypted_connections(tmp_path):
+    """Python's ssl module on both ends, in one process and in memory; the library is there from the start."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key", "-out", tmp_path / "cert",
+                    "-subj", "/CN=x", "-days", "2"], check=True, capture_output=True)
+    program = f"""import ssl
+s = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER); s.load_cert_chain({str(tmp_path / 'cert')!r}, {str(tmp_path / 'key')!r})
+c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT); c.check_hostname = False; c.verify_mode = ssl.CERT_NONE
+a, b = ssl.MemoryBIO(), ssl.MemoryBIO(); server = s.wrap_bio(a, b, True); client = c.wrap_bio(b, a)
+for n in range(4):
+    for end in (client, server):
+        try: end.do_handshake()
+        except ssl.SSLWantReadError: pass
+client.write(b'a secret word'); print(server.read(100))"""
+    script = """probe openssl.write { println("sent ", user_string_n(buffer, size)) }
+                probe openssl.handshake { shakes++ } probe openssl.read.return { if (done == 1) got++ }
+                probe openssl.read { asked += size }"""
+    result = run.run(["-e", script, *PYTHON, program], env={**os.environ, "LD_PRELOAD": "libssl.so.3"})
+    assert "sent a secret word" in result.stdout and "b'a secret word'" in result.stdout, result
+    assert result.globals["shakes"] == 8 and result.globals["got"] == 1 and result.globals["asked"] == 100, result
