@@ -39,8 +39,8 @@ def test_examples_are_true(djtap_once, code):
     assert result.returncode == 0 and "[DJ" not in result.stderr, result
 
 
-def test_twenty_codes_have_examples():
-    assert len(set(EXAMPLES)) == len(EXAMPLES) >= 20 and set(EXAMPLES) <= set(CODES)
+def test_most_codes_have_examples():
+    assert len(set(EXAMPLES)) == len(EXAMPLES) > 57 and set(EXAMPLES) <= set(CODES)
 
 
 def test_an_unknown_code_names_the_near_ones():
