@@ -179,7 +179,7 @@ std::string usual_help(const Report& r) {
   if (found == ")" && r.expects(DjtParser::SEMICOLON) && !r.expects(DjtParser::FOREACH)) {
     return "for (i = 0; i < n; i++) counts, foreach (key in array) visits elements";
   }
-  if (r.expects(DjtParser::CATCH)) return "write try { ... } catch (message) { ... }";
+  if (r.expects(DjtParser::CATCH) && !r.expects(DjtParser::ID)) return "write try { ... } catch (message) { ... }";
   return "";
 }
 

@@ -14,6 +14,13 @@
 namespace dj {
 namespace {
 
+// CLI11's own check names the range of a double.
+std::string above_zero(const std::string& text) {
+  bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  bool zero = text.find_first_not_of('0') == std::string::npos;
+  return digits && !zero ? "" : "takes a whole number above 0, not " + text;
+}
+
 constexpr const char* kVersion = "djtap 0.1";
 const std::set<std::string> kDumps = {"tokens", "ast", "program", "plan", "ir", "asm", "probes"};
 const std::map<std::string, Stage> kStages = {{"parse", Stage::Parse},
@@ -182,7 +189,7 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
   app.add_option_function<std::string>(
       "-c", [&options](const std::string& text) { options.command = split_command(text); },
       "run this command and trace it");
-  app.add_option("-p,-x", options.pid, "trace this running process")->check(CLI::PositiveNumber);
+  app.add_option("-p,-x", options.pid, "trace this running process")->check(above_zero);
   app.add_option("-l", options.list, "list the probe points that match, one a line");
   app.add_option_function<std::string>(
       "-L",
@@ -217,7 +224,7 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
          "newest FILES")
       ->option_text("MB[,FILES]");
   app.add_option("-T", options.seconds, "end the session after so many seconds")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero)
       ->option_text("SECONDS");
   app.add_flag(
       "-t,--times", options.times,
@@ -288,7 +295,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   app.add_subcommand("clean", "take out what a killed djtap left in a process and its children")
       ->add_option("PID", options.clean, "the process")
       ->required()
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero);
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
     check_together(options, std::move(words.positional));
