@@ -22,6 +22,13 @@ tokens {
 @parser::members {
   // True when the next token begins where the last one ended: probe names are glued from parts.
   bool glued() { return _input->LT(1)->getStartIndex() == _input->LT(-1)->getStopIndex() + 1; }
+  // True where a probe without a body may end. Behind "{ x }" the points were forgotten instead.
+  bool bare() {
+    size_t next = _input->LA(1);
+    if (_input->LA(-1) == RBRACE) return false;
+    return next == antlr4::Token::EOF || next == SEMICOLON || next == PROBE || next == GLOBAL || next == PRIVATE ||
+           next == FUNCTION;
+  }
 }
 
 script : item* EOF ;
@@ -44,8 +51,8 @@ type : LONG | STRING_TYPE ;
 // function f(x):2 { ... }        overload with a priority
 priority : COLON SIGN_MINUS? NUMBER ;
 
-// probe begin, func("main") { ... }
-probeDef : PROBE probePoints (op=(ASSIGN | ADD_ASSIGN) probePoints body (COMMA body)? | body) ;
+// probe begin, func("main") { ... }        probe func("main")
+probeDef : PROBE probePoints (op=(ASSIGN | ADD_ASSIGN) probePoints body (COMMA body)? | body | {bare()}?) ;
 // probe name = func("f") { prologue }, { epilogue }
 // { count++ }        < count++ >
 body : block | ANGLE_OPEN stmt* ANGLE_CLOSE ;

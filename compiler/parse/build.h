@@ -31,6 +31,7 @@ class Builder : private DjtBaseVisitor {
   void add_probe(DjtParser::ProbeDefContext* ctx);
   void add_alias(DjtParser::ProbeDefContext* ctx);
   ast::StmtPtr body(DjtParser::BodyContext* ctx);
+  ast::StmtPtr bare_body(const ast::Probe& probe);
   std::vector<ast::ProbePoint> points(DjtParser::ProbePointsContext* ctx);
   std::vector<ast::ProbePoint> point(DjtParser::ProbePointContext* ctx);
   ast::Component component(DjtParser::ComponentContext* ctx);

@@ -13,8 +13,48 @@ void Builder::add_probe(DjtParser::ProbeDefContext* ctx) {
   Probe probe;
   probe.span = span(ctx);
   probe.points = points(ctx->probePoints(0));
-  probe.body = body(ctx->body(0));
+  probe.body = ctx->body().empty() ? bare_body(probe) : body(ctx->body(0));
   script_.probes.push_back(std::move(probe));
+}
+
+// A probe without a body tells of every hit: { print_hit(ppfunc(), $$parms, $$return) }, of the
+// texts those that exist. What print_hit() does with them is a tapset's matter.
+StmtPtr Builder::bare_body(const Probe& probe) {
+  const Span span = probe.points.empty() ? probe.span : probe.points.front().span;
+  auto made = [&](auto node) {
+    auto expr = std::make_unique<Expr>();
+    expr->span = span;
+    expr->node = std::move(node);
+    return expr;
+  };
+  auto call = [&](const char* name) { return Call{name, span, {}}; };
+  auto text = [&](const char* name) {
+    At choice{"choose_defined", span, {}};
+    choice.args.push_back(made(Target{name, false, {}, 0}));
+    choice.args.push_back(made(String{""}));
+    return made(std::move(choice));
+  };
+  for (const ProbePoint& point : probe.points) {
+    const std::string& first = point.components.front().name;
+    for (const char* own : {"begin", "end", "error", "never", "oneshot", "timer"}) {
+      if (first != own) continue;
+      diags_.error("DJ1012", point.span, "a probe needs a body").help =
+          "write the statements in braces: { count++ }";
+    }
+  }
+  Call print = call("print_hit");
+  print.args.push_back(made(call("ppfunc")));
+  print.args.push_back(text("$parms"));
+  print.args.push_back(text("$return"));
+  auto stmt = std::make_unique<Stmt>();
+  stmt->span = span;
+  stmt->node = ExprStmt{made(std::move(print))};
+  std::vector<StmtPtr> stmts;
+  stmts.push_back(std::move(stmt));
+  auto body = std::make_unique<Stmt>();
+  body->span = span;
+  body->node = Block{std::move(stmts)};
+  return body;
 }
 
 StmtPtr Builder::body(DjtParser::BodyContext* ctx) {
