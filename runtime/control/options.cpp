@@ -224,7 +224,7 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
          "newest FILES")
       ->option_text("MB[,FILES]");
   app.add_option("-T", options.seconds, "end the session after so many seconds")
-      ->check(above_zero)
+      ->check(CLI::PositiveNumber)
       ->option_text("SECONDS");
   app.add_flag(
       "-t,--times", options.times,
