@@ -13,6 +13,7 @@
 #include "runtime/control/address_space.h"
 #include "runtime/control/arena_format.h"
 #include "runtime/control/clean.h"
+#include "runtime/control/leftovers.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/rseq_query.h"
 
@@ -77,7 +78,8 @@ Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes) {
   if (process == nullptr) return choose_arena_base({}, self, 0, bytes);
   DJ_TRY(std::vector<Mapping> target, read_maps(process->pid));
   DJ_TRY(ProcessStatus status, read_status(process->pid));
-  return choose_arena_base(target, self, status.heap_begin, bytes);
+  DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(process->pid, target));
+  return choose_arena_base(without_leftovers(target, leftovers), self, status.heap_begin, bytes);
 }
 
 Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,

@@ -9,9 +9,7 @@ import workloads
 from support import process
 from support.paths import victim
 
-pytestmark = [pytest.mark.stress, pytest.mark.timeout(1800),
-              pytest.mark.xfail(workloads.LONG, strict=True,
-                                reason="each session leaves its arena in the target: about 70 fill what lies below 2 GB")]
+pytestmark = [pytest.mark.stress, pytest.mark.timeout(1800)]
 
 ROUNDS = 1000 if workloads.LONG else 50
 SEED = int(os.environ.get("DJTAP_STRESS_SEED") or random.SystemRandom().randrange(2**32))
