@@ -167,6 +167,14 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
   return places + hooks;
 }
 
+Result<bool> is_done(pid_t pid, const FoundJournal& journal) {
+  if (journal.header.finished == 0) {
+    return false;
+  }
+  DJ_TRY(bool patched, is_patched(pid, journal));  // a fork of the target may still be
+  return !patched;
+}
+
 Status check_unheld(pid_t pid) {
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
   for (const FoundJournal& journal : journals) {
@@ -230,6 +238,10 @@ Result<std::string> clean_command(pid_t pid) {
   {
     DJ_TRY(Stopped stopped, Stopped::stop(pid));
     for (const FoundJournal& journal : journals) {
+      DJ_TRY(bool done, is_done(pid, journal));
+      if (done) {
+        continue;  // its memory may be gone
+      }
       DJ_TRY(size_t here, clean(stopped, journal));
       places += here;
     }

@@ -26,6 +26,9 @@ Result<std::vector<FoundJournal>> find_journals(pid_t pid);
 // Does the text hold bytes that this session wrote? The process may run.
 Result<bool> is_patched(pid_t pid, const FoundJournal& journal);
 
+// The session has ended, and nothing of it is in the text of `pid`, which may run.
+Result<bool> is_done(pid_t pid, const FoundJournal& journal);
+
 // Takes the session out of this process: sites, SIGTRAP, hooks, in that order. Places where others
 // have written since are left alone. May be killed at any moment and begun again. Returns how many
 // places were restored.

@@ -34,7 +34,8 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
   std::vector<Leftover> found;
   for (const FoundJournal& journal : journals) {
-    if (journal.header.finished == 0) {
+    DJ_TRY(bool done, is_done(pid, journal));
+    if (!done) {
       continue;
     }
     Leftover leftover;

@@ -78,6 +78,9 @@ Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes) {
   if (process == nullptr) return choose_arena_base({}, self, 0, bytes);
   DJ_TRY(std::vector<Mapping> target, read_maps(process->pid));
   DJ_TRY(ProcessStatus status, read_status(process->pid));
+  Result<uint64_t> base = choose_arena_base(target, self, status.heap_begin, bytes);
+  if (base.ok()) return base;
+  // Where an old arena lies, which goes before this one comes, unless a thread is in its code.
   DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(process->pid, target));
   return choose_arena_base(without_leftovers(target, leftovers), self, status.heap_begin, bytes);
 }
