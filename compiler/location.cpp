@@ -2,6 +2,7 @@
 #include "compiler/location.h"
 
 #include "arch/x86_64/registers.h"
+#include "stdlib/builtins.h"
 
 namespace dj {
 
@@ -78,6 +79,8 @@ std::string step_text(const LocStep& s) {
       return a;
     case LocStep::PushArg:
       return "arg" + a;
+    case LocStep::PushCall:
+      return std::string(builtins()[static_cast<size_t>(s.a)].name) + "()";
     case LocStep::PushEntry:
       return "entry" + a;
     case LocStep::Deref:

@@ -16,6 +16,7 @@ struct LocStep {
     PushArg,    // a: index into TargetRef::args
     PushBias,   // load bias of the site's module (static addresses are ELF vaddrs plus this)
     PushFsBase, // thread pointer (variables in static TLS)
+    PushCall,   // a: BuiltinId of a built-in "int()" without flags: what it returns now
     PushEntry,  // a: index into ReturnCapture::values; only in .return handlers
     Deref,      // pop address, push a checked read of `a` bytes (1, 2, 4, 8), sign-extended if b
     StackDeref, // as Deref, but the address is provably in the current frame: read unchecked

@@ -168,6 +168,7 @@ struct TargetExpr {
     Cast,      // @cast; name is the type
     Register,  // register("rax"): name is the register
     Argument,  // int_arg(n): index is n
+    Call,      // @entry(tid()): a built-in without parameters, index is its BuiltinId
   } base = Variable;
   std::string name;    // as ast::Target::name
   std::string module;  // of @var and @cast, as written; empty: that of the probed place

@@ -24,6 +24,7 @@
 #include "compiler/resolve/resolve.h"
 #include "compiler/stack_info.h"
 #include "compiler/tapset/aliases.h"
+#include "compiler/tapset/latency.h"
 #include "compiler/tapset/library.h"
 #include "runtime/control/clean.h"
 #include "runtime/control/control_commands.h"
@@ -434,6 +435,7 @@ int run_script(const Options& options) {
   library.complete(script, diags);
   clock.done("tapsets", fmt::format("{} files", library.files_read()));
   if (diags.ok()) expand_aliases(script, diags);
+  if (diags.ok()) expand_latency(script, sources, diags);
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
   // From here on, no probe point is an alias.
 

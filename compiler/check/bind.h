@@ -114,6 +114,11 @@ class Binder {
   // nullopt: reported. args may be null: element indexes are then not evaluated (@defined).
   std::optional<TargetId> intern_target(const TargetView& t, Span span, std::vector<ExprPtr>* args);
 
+  // bind_entry.cpp
+  ExprPtr entry_value(const ast::At& a, Span span);
+  ExprPtr at_entry(const ast::Expr& e);
+  ExprPtr call_at_entry(const ast::Call& c, Span span);
+
   // bind_register.cpp
   ExprPtr register_call(const ast::Call& c, Span span);
   void register_row(const ast::Call& c, TargetExpr& wanted);
@@ -153,6 +158,8 @@ std::vector<std::string> register_names();
 // printf, print, println ...: callable without being functions.
 // The row of stdlib/builtins.def; nullopt: no built-in has this name.
 std::optional<BuiltinId> find_builtin(std::string_view name);
+// The point is where a function returns: it ends in .return.
+bool is_return_point(const ast::ProbePoint& point);
 bool is_print_name(std::string_view name);
 std::vector<std::string> print_names();
 

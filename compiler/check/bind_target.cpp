@@ -15,11 +15,6 @@ constexpr std::array<std::string_view, 6> kTextForms = {"$vars",   "$parms", "$l
 
 bool is_text_form(const std::string& name) { return !name.empty() && name.front() == '$'; }
 
-bool is_return_point(const ast::ProbePoint& point) {
-  return std::any_of(point.components.begin(), point.components.end(),
-                     [](const ast::Component& component) { return component.name == "return"; });
-}
-
 // A constant index: N or -N.
 std::optional<int64_t> constant(const ast::Expr& e) {
   if (const ast::Number* number = std::get_if<ast::Number>(&e.node)) return number->value;
@@ -61,6 +56,11 @@ void view_words(const ast::At& a, size_t first, TargetView& view) {
 }
 
 }  // namespace
+
+bool is_return_point(const ast::ProbePoint& point) {
+  return std::any_of(point.components.begin(), point.components.end(),
+                     [](const ast::Component& component) { return component.name == "return"; });
+}
 
 std::optional<TargetView> target_view(const ast::Expr& e) {
   TargetView view;

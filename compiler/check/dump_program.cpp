@@ -54,6 +54,8 @@ std::string base_text(const TargetExpr& target) {
       return fmt::format("register({}, {}{})", target.name, sign, target.bytes * 8);
     case TargetExpr::Argument:
       return fmt::format("argument({}, {}{})", target.index, sign, target.bytes * 8);
+    case TargetExpr::Call:
+      return fmt::format("@entry({}())", target.name);
   }
   return "$" + target.name;
 }

@@ -189,6 +189,10 @@ llvm::Value* Body::location_push(const LocStep& step, const std::vector<llvm::Va
       return b_.CreateLoad(unit_.word,
                            self);  // the thread control block begins with its own address
     }
+    case LocStep::PushCall: {
+      const Builtin& row = builtins()[static_cast<size_t>(step.a)];
+      return b_.CreateCall(unit_.builtin(row, "", false, false), {});
+    }
     case LocStep::PushEntry:
       CHECK(machine_.entry);
       if (lenient_) note_unread_entry(step.a);

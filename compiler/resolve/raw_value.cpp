@@ -22,6 +22,10 @@ TargetFailure bad_use(const std::string& message) {
 
 TargetAnswer raw_value(const TargetExpr& expr, const ProbePlace& place) {
   LocExpr value;
+  if (expr.base == TargetExpr::Call) {
+    value.steps = {{LocStep::PushCall, expr.index}};
+    return value;
+  }
   if (expr.base == TargetExpr::Register && expr.name == "rip") {
     if (place.at_return) {
       return bad_use("rip is not one address at the exits of a function");

@@ -22,7 +22,8 @@ bool is_list(const TargetExpr& expr) {
 }
 bool is_text(const TargetExpr& expr) { return is_list(expr) || expr.pretty > 0; }
 bool is_raw(const TargetExpr& expr) {
-  return expr.base == TargetExpr::Register || expr.base == TargetExpr::Argument;
+  return expr.base == TargetExpr::Register || expr.base == TargetExpr::Argument ||
+         expr.base == TargetExpr::Call;
 }
 
 TargetFailure failure(TargetFailure::Kind kind, std::string message) {

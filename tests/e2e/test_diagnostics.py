@@ -74,7 +74,7 @@ CASES = {
     "return outside of a function": ("probe begin { return 1 }", [], "DJ", None, ["return"], []),
     "break outside of a loop": ("probe begin { break }", [], "DJ", "break", ["break"], []),
     "argument that was not given": ("probe begin { print($1) }", [], "DJ1", "$1", ["argument"], []),
-    "not built yet": ("probe begin { print(@entry(1)) }", [], "DJ2", None, ["not built yet"], []),
+    "not built yet": ("probe begin { print(@perf(1)) }", [], "DJ2", None, ["not built yet"], []),
     "malformed number": ("probe begin { print(0xzoo) }", [], "DJ1", "0xzoo", [], []),
     "empty script": ("  \n", [], "DJ1", None, ["empty"], []),
     "without a body": ('probe func("work")', COUNT, "DJ1", None, ["body"], []),

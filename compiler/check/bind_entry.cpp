@@ -1,0 +1,89 @@
+// Binds @entry(e): what e was when the function of a .return probe was entered. Its variables and
+// built-ins become targets that the entry stores; its operators are applied at the return.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/check/bind.h"
+#include "compiler/check/overload.h"
+#include "stdlib/builtins.h"
+
+namespace dj {
+
+ExprPtr Binder::entry_value(const ast::At& a, Span span) {
+  if (a.args.size() != 1) {
+    diags_.error("DJ2031", span, "`@entry` takes one expression").help =
+        "write @entry(gettimeofday_us())";
+    return poison(span);
+  }
+  const ast::ProbePoint* other = nullptr;
+  for (size_t i = 0; source_ != nullptr && i < source_->points.size(); ++i) {
+    if (!is_return_point(source_->points[i])) other = &source_->points[i];
+  }
+  if (source_ == nullptr || other != nullptr) {
+    Diag& diag = diags_.error("DJ2031", span, "`@entry` exists only where a function returns");
+    if (other != nullptr) {
+      diag.labels.push_back({other->span, "this is not a return probe"});
+      diag.help = "add .return to the probe point";
+    }
+    return poison(span);
+  }
+  return at_entry(*a.args[0]);
+}
+
+ExprPtr Binder::at_entry(const ast::Expr& e) {
+  std::optional<TargetView> view = target_view(e);
+  bool variable = view && view->base != TargetExpr::Cast && view->name != "return" &&
+                  view->name != "$return";
+  if (variable) return target(*view, e.span);  // in a .return probe these are entry values anyway
+  return std::visit(
+      Overload{
+          [&](const ast::Number& n) { return make(IntLit{n.value}, e.span, Type::Int); },
+          [&](const ast::String& s) { return make(StrLit{s.value}, e.span, Type::Str); },
+          [&](const ast::Call& c) { return call_at_entry(c, e.span); },
+          [&](const ast::Unary& u) {
+            return make(Unary{u.op, at_entry(*u.operand)}, e.span, Type::Int);
+          },
+          [&](const ast::Binary& b) {
+            check_divisor(b.op, *b.right);
+            ExprPtr left = at_entry(*b.left);
+            return make(Binary{b.op, std::move(left), at_entry(*b.right)}, e.span);
+          },
+          [&](const ast::Ternary& t) {
+            ExprPtr test = at_entry(*t.condition);
+            ExprPtr then = at_entry(*t.then);
+            return make(Ternary{std::move(test), std::move(then), at_entry(*t.otherwise)}, e.span);
+          },
+          [&](const auto&) {
+            Diag& diag = diags_.error("DJ2031", e.span, "this cannot be kept from the entry");
+            diag.notes.push_back(
+                "`@entry` takes $variables, numbers, operators and built-ins without parameters");
+            diag.help = "or keep it yourself: probe the entry, and store it in an array by tid()";
+            return poison(e.span);
+          },
+      },
+      e.node);
+}
+
+ExprPtr Binder::call_at_entry(const ast::Call& c, Span span) {
+  std::optional<BuiltinId> id = find_builtin(c.name);
+  bool script = notes_.functions.contains(c.name);
+  bool argument = !script && is_register_name(c.name) && !c.name.ends_with("register");
+  if (argument) return register_call(c, span);  // int_arg(n) means the entry in any case
+  bool plain = id && !script && c.args.empty() && builtins()[*id].flags == 0 &&
+               builtins()[*id].signature == "int()";
+  if (!plain) {
+    Diag& diag = diags_.error("DJ2031", span,
+                              fmt::format("`{}` cannot be called at the entry", c.name));
+    diag.notes.push_back(
+        "built-ins without parameters that give a number can: tid(), gettimeofday_us() ...");
+    return poison(span);
+  }
+  TargetExpr wanted{.span = span, .name_span = c.name_span};
+  wanted.base = TargetExpr::Call;
+  wanted.name = c.name;
+  wanted.index = *id;
+  return make(TargetRef{intern(std::move(wanted)), {}}, span, Type::Int);
+}
+
+}  // namespace dj

@@ -1,0 +1,40 @@
+"""@entry(...) and .latency: values of a call's entry at its return, for each call of a recursion and each thread its own."""
+import re
+
+import pytest
+
+from support.paths import victim
+
+
+def test_each_call_keeps_its_own(djtap):
+    script = ('global at_entry, kept, wrong, other probe func("fib") { at_entry += $n } '
+              'probe func("fib").return { kept += @entry($n + 0) wrong += @entry($n * 2 + tid()) != 2 * $n + tid() '
+              'other += @entry(cpu() >= 0 ? 1 : 0) } '
+              'probe end { printf("%d %d %d %d\\n", at_entry, kept, wrong, other) }')
+    result = djtap("-e", script, "-c", victim("recursion"))
+    at_entry, kept, wrong, other = map(int, re.search(r"^(\d+) (\d+) (\d+) (\d+)$", result.stdout, re.M).groups())
+    assert at_entry == kept > 0 and wrong == 0 and other == result.facts["fib calls"], result
+
+
+def test_latency_times_each_call(djtap):
+    """Calls inside of calls are shorter; the outermost ones of four threads last about as long as all inside of them."""
+    script = ('global h, begun, own probe func("deep").latency { h[$n] <<< elapsed } '
+              'probe func("deep") { if ($n == 2000) begun[tid()] = local_clock_ns() } '
+              'probe func("deep").return { if ($n == 2000) own[tid()] = local_clock_ns() - begun[tid()] } '
+              'probe end { foreach (t in own) all += own[t] printf("%d %d %d %d %d\\n", @count(h[0]), @count(h[2000]), @sum(h[0]), @sum(h[2000]), all) '
+              'worse = 0 for (i = 1; i < 900; i++) worse += @avg(h[i]) < @avg(h[i - 1]) println("worse=", worse) }')
+    result = djtap("-D", "MAXMAPENTRIES=4096", "-e", script, "-c", victim("recursion"))
+    leaves, roots, inner, outer, own = map(int, re.search(r"^(\d+) (\d+) (\d+) (\d+) (\d+)$", result.stdout, re.M).groups())
+    assert leaves == roots == 4 and 0 < inner < outer and result.returncode == 0, result
+    assert own // 2 < outer < own * 2 and "worse=0" in result.stdout, result
+
+
+@pytest.mark.parametrize("script, words", [
+    ('probe func("fib") { println(@entry($n)) }', "only where a function returns"),
+    ("probe begin { println(@entry(1)) }", "only where a function returns"),
+    ('global g probe func("fib").return { println(@entry(g)) }', "cannot be kept from the entry"),
+    ('probe func("fib").return { println(@entry(execname())) }', "cannot be called at the entry"),
+])
+def test_wrong_use(djtap_once, script, words):
+    result = djtap_once("-e", script, "-c", victim("recursion"))
+    assert result.returncode != 0 and "DJ2031" in result.stderr and words in result.stderr, result
