@@ -77,7 +77,7 @@ CASES = {
     "not built yet": ("probe begin { print(@perf(1)) }", [], "DJ2", None, ["not built yet"], []),
     "malformed number": ("probe begin { print(0xzoo) }", [], "DJ1", "0xzoo", [], []),
     "empty script": ("  \n", [], "DJ1", None, ["empty"], []),
-    "without a body": ('probe func("work")', COUNT, "DJ1", None, ["body"], []),
+    "without a body": ('probe begin', [], "DJ1", None, ["body"], []),
 }
 
 
