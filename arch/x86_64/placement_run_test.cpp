@@ -1,16 +1,10 @@
 // Every form of a jump is executed: victims run bare and patched, with traps at guards sent to the
 // copies as the agent does, and must end in the same state.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <ucontext.h>
 
-#include <bit>
-#include <map>
 #include <random>
 
-#include "arch/x86_64/detour.h"
-#include "arch/x86_64/placement.h"
-#include "arch/x86_64/test_machine.h"
+#include "arch/x86_64/test_patched.h"
 #include "arch/x86_64/test_victim.h"
 
 namespace dj::arch {
@@ -22,17 +16,6 @@ using test::State;
 constexpr uint64_t kVictim = uint64_t(7) << 32, kData = kVictim + 0x1000;
 constexpr uint64_t kHelper = kVictim + 0x2000, kBack = kVictim + 0x3000, kStack = kVictim + 0x7000;
 constexpr size_t kBytes = 0x8000;
-
-std::map<uint64_t, uint64_t> copies;  // address of a guard -> its copy
-int traps = 0;
-
-void on_trap(int, siginfo_t*, void* context) {
-  greg_t& rip = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
-  const auto copy = copies.find(uint64_t(rip) - 1);
-  if (copy == copies.end()) abort();
-  rip = greg_t(copy->second);
-  traps++;
-}
 
 struct Case {
   const char* name;
@@ -58,6 +41,16 @@ const Case kCases[] = {
     {"imm_rip", "cmpl $0x12345678,.+0x1000(%rip); seta %al; ret", 0, 0},
     {"vex_rip", "movdqu .+0x1000(%rip),%xmm1; movq %xmm1,%rbx; ret", 0, 0},
     {"avx_rip", "vmovdqu .+0x1000(%rip),%xmm1; vmovq %xmm1,%rbx; ret", 0, 0},
+    {"avx_imm_rip", "vpalignr $5,.+0x1000(%rip),%xmm0,%xmm1; vmovq %xmm1,%rbx; ret", 0, 0},
+    {"avx2_broadcast_rip", "vpbroadcastd .+0x1000(%rip),%ymm1; vmovq %xmm1,%rbx; ret", 0, 0},
+    {"bmi2_rip", "rorx $3,.+0x1000(%rip),%rbx; ret; nop; nop", 0, 0},
+    {"bmi2_mulx_rip", "mulx .+0x1000(%rip),%rax,%rbx; ret", 0, 0},
+    {"fma_rip", "vfmadd213ss .+0x1000(%rip),%xmm0,%xmm1; vmovq %xmm1,%rbx; ret", 0, 0},
+    {"avx512_rip", "vmovdqu64 .+0x1000(%rip),%zmm1; vmovq %xmm1,%rbx; ret", 0, 0},
+    {"avx512_imm_rip", "vpternlogd $0x1b,.+0x1000(%rip),%xmm0,%xmm1; vmovq %xmm1,%rbx; ret", 0, 0},
+    {"avx512_broadcast_rip", "vpaddd .+0x1000(%rip){1to4},%xmm0,%xmm1; vmovq %xmm1,%rbx; ret", 0,
+     0},
+    {"avx512_high_rip", "vmovdqu64 .+0x1000(%rip),%xmm17; vmovq %xmm17,%rbx; ret", 0, 0},
     {"call_rip", "call *.+0x1008(%rip); mov %rax,%rbx; ret", 0, 0},
     {"call_stack", "push %rdx; call *(%rsp); mov %rax,%rbx; pop %rdx; ret", 0, 0},
     {"call_direct", "call .+0x2000; mov %rax,%rbx; ret", 0, 0},
@@ -65,23 +58,23 @@ const Case kCases[] = {
     {"syscall", "mov $39,%eax; syscall; xor %ecx,%ecx; ret", 0, 0},
 };
 
+// What this processor lacks for the case; null: nothing.
+const char* missing_unit(std::string_view name) {
+  if (name.starts_with("avx512_") && !__builtin_cpu_supports("avx512vl"))
+    return "no AVX-512VL here";
+  if (name.starts_with("avx2_") && !__builtin_cpu_supports("avx2")) return "no AVX2 here";
+  if (name.starts_with("avx_") && !__builtin_cpu_supports("avx")) return "no AVX here";
+  if (name.starts_with("bmi2_") && !__builtin_cpu_supports("bmi2")) return "no BMI2 here";
+  if (name.starts_with("fma_") && !__builtin_cpu_supports("fma")) return "no FMA here";
+  return nullptr;
+}
+
 class Run : public testing::TestWithParam<Case> {
  protected:
-  Run() : memory_(kBytes, kVictim), trap_stack_(SIGSTKSZ * 4) {
-    stack_t alternate = {trap_stack_.data(), 0, trap_stack_.size()};
-    sigaltstack(&alternate, nullptr);
-    struct sigaction action = {};
-    action.sa_sigaction = on_trap;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigaction(SIGTRAP, &action, &before_);
+  Run() : memory_(kBytes, kVictim) {
     memory_.put(kHelper, test::assemble("mov (%rsp),%rax; ret"));
     memory_.put_exit(kBack);
     code_ = test::assemble(GetParam().body);
-  }
-  ~Run() override {
-    sigaction(SIGTRAP, &before_, nullptr);
-    stack_t none = {nullptr, SS_DISABLE, 0};
-    sigaltstack(&none, nullptr);
   }
 
   // A victim as a module: what is probed, then the neighbour.
@@ -118,33 +111,17 @@ class Run : public testing::TestWithParam<Case> {
                const std::vector<State>& bare) {
     SCOPED_TRACE(std::string(tactic_name(form.tactic)) + " prefix " + std::to_string(form.prefix) +
                  " length " + std::to_string(form.length));
-    DetourRequest request;
-    request.region = std::span(code_).first(form.length);
-    request.original = region.address;
-    request.guards = form.guards;
-    const auto detour = build_detour(request, target);
-    ASSERT_TRUE(detour.ok()) << detour.error().message;
-    const test::Memory island(0x3000, (target & ~uint64_t(0xfff)) - 0x1000);
-    memcpy(reinterpret_cast<void*>(target), detour.value().bytes.data(),
-           detour.value().bytes.size());
-    copies.clear();
-    for (const auto& [offset, copy] : detour.value().copies) {
-      if (form.guards >> offset & 1) copies[region.address + offset] = target + copy;
-    }
-    EXPECT_EQ(copies.size(), size_t(std::popcount(form.guards)));
-    for (const Write& write : writes(region, form, target)) memory_.put(write.address, write.bytes);
+    const test::Patched patched(memory_, region, form, target);
     for (size_t seed = 0; seed < bare.size(); seed++) EXPECT_EQ(run(seed), bare[seed]) << seed;
-    memory_.put(kVictim, code_);
   }
 
   test::Memory memory_;
-  std::vector<uint8_t> code_, trap_stack_;
-  struct sigaction before_ = {};
+  test::GuardTraps traps_;
+  std::vector<uint8_t> code_;
 };
 
 TEST_P(Run, EndsInTheSameState) {
-  if (GetParam().name == std::string_view("avx_rip") && !__builtin_cpu_supports("avx"))
-    GTEST_SKIP() << "no AVX here";
+  if (const char* missing = missing_unit(GetParam().name)) GTEST_SKIP() << missing;
   memory_.put(kVictim, code_);
   std::vector<State> bare;
   for (uint64_t seed = 0; seed < 20; seed++) bare.push_back(run(seed));
@@ -163,7 +140,7 @@ TEST_P(Run, EndsInTheSameState) {
     }
     EXPECT_GT(forms, 0);
   }
-  if (GetParam().name == std::string_view("loop_head")) EXPECT_GT(traps, 0);
+  if (GetParam().name == std::string_view("loop_head")) EXPECT_GT(test::GuardTraps::count, 0);
 }
 INSTANTIATE_TEST_SUITE_P(Table, Run, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
