@@ -1,4 +1,5 @@
 """Functions and macros of tapsets/, against Python's tables, the terminal standard and the victim's counts."""
+import collections
 import errno
 import os
 import re
@@ -69,11 +70,12 @@ def test_indentation_follows_the_calls():
     script = """probe func("vfs_*") { println(thread_indent(1), "->", ppfunc()) deepest[ppfunc()] <<< thread_indent_depth(0) }
                 probe func("vfs_*").return { println(thread_indent(-1), "<-", ppfunc()) if (++calls == 20) exit() } global calls"""
     result = run.run(["-e", script, *TINYFS])
-    open_calls = []
+    threads = collections.defaultdict(list)  # the calls that each is in
     lines = [line for line in result.stdout.splitlines() if re.match(r" *\d+ tinyfs\(\d+\):", line)]
     assert len(lines) >= 20, result
     for line in lines[:20]:
-        blanks, arrow, name = re.match(r" *\d+ tinyfs\(\d+\):( *)(->|<-)(\w+)", line).groups()
+        thread, blanks, arrow, name = re.match(r" *\d+ tinyfs\((\d+)\):( *)(->|<-)(\w+)", line).groups()
+        open_calls = threads[thread]
         if arrow == "->":
             assert len(blanks) == len(open_calls), line
             open_calls.append(name)
