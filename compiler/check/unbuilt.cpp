@@ -18,7 +18,7 @@ struct Finder {
     if (const auto* member = std::get_if<ast::Member>(&expr.node);
         member != nullptr && !target_view(expr)) {
       const auto* at = std::get_if<ast::At>(&member->base->node);
-      bool element = member->path[0].kind == ast::Access::Element;
+      bool element = !member->path.empty() && member->path[0].kind == ast::Access::Element;
       if (at != nullptr && at->op.starts_with("hist_") && element) return;
       Diag& diag = refuse(expr.span, at == nullptr ? "members of a computed value are"
                                                    : "taking one part of @" + at->op + "(...) is");
