@@ -125,6 +125,8 @@ class Installation {
   // Where that is not possible: the same sites while all threads stand.
   Status write_stopped(Stopped& stopped, const SiteList& sites);
   Status restore_live(Stopped& stopped, const SiteList& sites, std::string& damage);
+  Result<SiteList> choose_wanted(const Stopped& stopped, SessionMemory& memory,
+                                 const SiteList& changed);
   Status switch_live(Stopped& stopped, SessionMemory& memory, const SiteList& changed);
 
   // The detour of an aggregated site for one set of enabled calls.

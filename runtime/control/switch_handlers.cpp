@@ -69,10 +69,9 @@ bool Installation::switches_live(const std::set<HandlerAt>& handlers) const {
   });
 }
 
-// One thread stands.
-Status Installation::switch_live(Stopped& stopped, SessionMemory& memory, const SiteList& changed) {
-  std::string damage;
-  DJ_TRY_DO(restore_live(stopped, changed, damage));
+// Those of the changed sites that have handlers now, each with its detour; their text is looked at.
+Result<SiteList> Installation::choose_wanted(const Stopped& stopped, SessionMemory& memory,
+                                             const SiteList& changed) {
   SiteList wanted;
   for (PatchSite* site : changed) {
     if (site->state == SiteState::Disarmed && any_enabled(*site)) {
@@ -81,6 +80,14 @@ Status Installation::switch_live(Stopped& stopped, SessionMemory& memory, const 
     }
   }
   check_text(stopped, wanted);
+  return wanted;
+}
+
+// One thread stands.
+Status Installation::switch_live(Stopped& stopped, SessionMemory& memory, const SiteList& changed) {
+  std::string damage;
+  DJ_TRY_DO(restore_live(stopped, changed, damage));
+  DJ_TRY(SiteList wanted, choose_wanted(stopped, memory, changed));
   DJ_TRY_DO(journal_->enter(wanted));
   DJ_TRY_DO(write_live(stopped, wanted));
   return damage.empty() ? ok_status() : Status(Error{damage});
@@ -101,14 +108,7 @@ Status Installation::switch_handlers(Stopped& stopped, SessionMemory& memory,
   DJ_TRY_DO(find_gone(stopped, changed, modules_));
   std::string damage;
   DJ_TRY_DO(restore_sites(stopped, changed, damage));
-  SiteList wanted;
-  for (PatchSite* site : changed) {
-    if (site->state == SiteState::Disarmed && any_enabled(*site)) {
-      DJ_TRY_DO(choose_detour(memory, *site));
-      wanted.push_back(site);
-    }
-  }
-  check_text(stopped, wanted);
+  DJ_TRY(SiteList wanted, choose_wanted(stopped, memory, changed));
   Detouring detouring;
   for (const PatchSite* site : wanted) {
     if (site->state == SiteState::Disarmed) {

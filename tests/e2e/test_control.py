@@ -5,19 +5,8 @@ import signal
 import pytest
 
 from support import process
-from support.control import Control
+from support.control import FOLLOW, Control
 from support.paths import victim
-
-# n of each thread goes up by one a call: a step back is an extra hit, a gap is a time without the probe.
-FOLLOW = """global last, hits, extra, gaps
-probe func("work") {
-  if ([$id] in last) {
-    if ($n <= last[$id]) extra++
-    if ($n > last[$id] + 1) gaps++
-  }
-  last[$id] = $n
-  hits++
-}"""
 
 
 def own_text(target):

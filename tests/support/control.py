@@ -2,6 +2,17 @@
 import socket
 import time
 
+# n of each thread goes up by one a call: a step back is an extra hit, a gap is a hit that is missing or a time without the probe.
+FOLLOW = """global last, hits, extra, gaps
+probe func("work") {
+  if ([$id] in last) {
+    if ($n <= last[$id]) extra++
+    if ($n > last[$id] + 1) gaps++
+  }
+  last[$id] = $n
+  hits++
+}"""
+
 
 class Control:
     """Commands to a running djtap, one after the other."""
