@@ -24,4 +24,31 @@ inline uint64_t double_of_float(uint32_t bits) {
   return sign | widened << 52 | static_cast<uint64_t>(fraction) << 29;
 }
 
+// Exactly what the machine's instructions compute, but that every NaN made is the positive one.
+uint64_t double_add(uint64_t a, uint64_t b);
+uint64_t double_subtract(uint64_t a, uint64_t b);
+uint64_t double_multiply(uint64_t a, uint64_t b);
+uint64_t double_divide(uint64_t a, uint64_t b);
+uint64_t double_square_root(uint64_t a);
+
+inline uint64_t double_negate(uint64_t a) { return a ^ 1ull << 63; }
+
+// Of two numbers: -1, 0 or 1; kUnordered when one is a NaN.
+constexpr int32_t kUnordered = 2;
+int32_t double_compare(uint64_t a, uint64_t b);
+
+uint64_t double_of_int(int64_t value);
+
+enum class Rounding : uint8_t {
+  Down,     // floor()
+  Up,       // ceil()
+  ToZero,   // trunc()
+  Nearest,  // round(): halves away from zero
+};
+// The nearest end of the range where the whole number does not fit; 0 of a NaN.
+int64_t int_of_double(uint64_t value, Rounding rounding);
+
+// The x87's 80 bits, rounded: mantissa with its explicit first bit, sign and exponent.
+uint64_t double_of_extended(uint64_t mantissa, uint16_t sign_exponent);
+
 }  // namespace dj::abi
