@@ -52,6 +52,7 @@ ROOMS = {
     "compiler/lower": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/detour.h", "runtime/shared", "stdlib/builtins.h",
                        "stdlib/builtins.def"],
     "runtime/lua": ["compiler/*", "runtime/control"],
+    "runtime/run": ["compiler/*", "compiler/parse", "compiler/resolve", "runtime/control", "runtime/lua", "runtime/shared"],
     "runtime/control": ["compiler/*", "arch/x86_64", "runtime/shared", "runtime/agent", "stdlib/builtins.h"],
 }
 TOP = {"runtime/main.cpp"}  # may include everything
@@ -66,7 +67,8 @@ THIRD_PARTY = {
     r"CLI/": ["runtime/control/options.cpp"],
     r"nlohmann/": ["compiler", "runtime/control", "runtime/lua"],
     r"fmt/": ["compiler", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo", "compiler/resolve", "compiler/lower",
-              "arch/x86_64", "runtime/control", "runtime/lua", "runtime/main.cpp"],
+              "arch/x86_64", "runtime/control", "runtime/lua", "runtime/run",
+              "runtime/main.cpp"],
     r"sys/ptrace": ["runtime/control"],
     r"lua": ["runtime/lua"],
 }

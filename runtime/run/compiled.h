@@ -1,0 +1,31 @@
+// A script once it is compiled: what the stages leave to the session.
+#pragma once
+#include <vector>
+
+#include "compiler/image.h"
+#include "compiler/layout.h"
+#include "compiler/plan.h"
+#include "compiler/program.h"
+#include "runtime/control/session.h"
+
+namespace dj {
+
+// All that is known once the script is compiled, in the order in which it came to be.
+struct Compiled {
+  Program program;
+  std::vector<GlobalId> times;  // with -t, by ProbeId
+  Plan plan;
+  Layout layout;
+  Image image;
+  std::vector<HandlerAbi> abis;
+  bool use_rseq = true;
+  std::vector<uint8_t> stack_tables;  // empty: no handler walks stacks
+};
+
+inline SessionInput session_input(const Options& options, const Compiled& compiled) {
+  return {compiled.program,  compiled.plan,         compiled.image,
+          compiled.abis,     compiled.layout,       options.optimize,
+          compiled.use_rseq, compiled.stack_tables, options.live};
+}
+
+}  // namespace dj

@@ -1,0 +1,20 @@
+// The session: from compiled code over the running, probed target to the last report.
+#pragma once
+#include <optional>
+
+#include "compiler/source.h"
+#include "runtime/control/hooks.h"
+#include "runtime/control/loop.h"
+#include "runtime/control/options.h"
+#include "runtime/control/stage_clock.h"
+#include "runtime/lua/lua_outputs.h"
+#include "runtime/run/compiled.h"
+
+namespace dj {
+
+// From compiled code to the end of the session. Returns the exit code.
+int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
+                std::optional<TracedProcess>& process, ModuleCodes& codes, StageClock& clock,
+                std::optional<HeldSignals>& held);
+
+}  // namespace dj

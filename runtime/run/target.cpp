@@ -1,0 +1,71 @@
+// Finding the target; listing its probe points.
+#include "runtime/run/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/parse/parse.h"
+#include "compiler/resolve/listing.h"
+#include "runtime/control/loop.h"
+#include "runtime/run/say.h"
+
+namespace dj {
+
+Result<std::optional<TracedProcess>> find_target(const Options& options,
+                                                 const sigset_t& child_mask) {
+  if (!options.command.empty()) {
+    DJ_TRY(TracedProcess process, TracedProcess::launch(options.command, child_mask));
+    return std::optional<TracedProcess>(std::move(process));
+  }
+  if (options.pid) {
+    DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
+    return std::optional<TracedProcess>(std::move(process));
+  }
+  return std::optional<TracedProcess>();
+}
+
+int target_failure(const Options& options, const Error& error) {
+  if (!options.command.empty() && error.kind == Fail::NotFound) {
+    fmt::print(stderr, "djtap: {}\n", error.message);
+    return kExitNotFound;
+  }
+  if (!options.command.empty() &&
+      (error.kind == Fail::Permission || error.kind == Fail::Unsupported)) {
+    fmt::print(stderr, "djtap: {}\n", error.message);
+    return kExitNotExecutable;
+  }
+  return fail(options, kExitAttach, error.message);
+}
+
+TargetFiles target_files(const std::optional<TracedProcess>& process) {
+  TargetFiles files;
+  files.has_target = process.has_value();
+  if (!process) return files;
+  files.modules = process->module_paths();
+  for (const MappedModule& module : process->modules) {
+    auto found = std::find(files.modules.begin(), files.modules.end(), module.path);
+    if (module.is_vdso || found == files.modules.end()) continue;
+    size_t index = static_cast<size_t>(found - files.modules.begin());
+    files.mapped.push_back({index, module.begin, module.end, module.bias});
+  }
+  return files;
+}
+
+int list_points(const Options& options) {
+  Sources sources;
+  uint32_t file = sources.add("<command line>", "probe " + *options.list + " {}");
+  Diags diags;
+  ast::Script script = parse(sources, file, {}, diags);
+  Result<std::optional<TracedProcess>> process = find_target(options, HeldSignals().before());
+  if (!process.ok()) return target_failure(options, process.error());
+  std::string text;
+  if (diags.ok())
+    text = list(script.probes.front().points, target_files(process.value()), options.list_variables,
+                diags);
+  fmt::print("{}", text);
+  print_diags(diags, sources, options);
+  return diags.ok() ? kExitOk : exit_code_for(options, kExitScript);
+}
+
+}  // namespace dj
