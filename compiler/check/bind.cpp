@@ -72,7 +72,6 @@ void declare(const ast::FunctionDecl& decl, Program& program, Notes& notes, Diag
   FunctionFacts facts;
   facts.value_returned = find_return(*decl.body);
   facts.priority = decl.priority.value_or(0);
-  facts.is_private = decl.is_private;
   facts.has_next = has_next(*decl.body);
   function.result = facts.value_returned ? Type::Unknown : Type::Void;
   if (!decl.type.empty()) {

@@ -44,18 +44,11 @@ ExprPtr Binder::call(const ast::Call& c, Span span) {
 // The first of the overloads that takes so many arguments; `next` in it leads to the others.
 ExprPtr Binder::call_script(const std::vector<FunctionId>& overloads, const ast::Call& c,
                             Span span) {
-  auto visible = [&](FunctionId id) {
-    return !notes_.function_facts[id].is_private ||
-           program_.functions[id].span.file == c.name_span.file;
-  };
-  auto fits = [&](FunctionId id) {
-    return visible(id) && program_.functions[id].param_count == c.args.size();
-  };
+  auto fits = [&](FunctionId id) { return program_.functions[id].param_count == c.args.size(); };
   auto found = std::find_if(overloads.begin(), overloads.end(), fits);
   if (found != overloads.end()) {
     return make(CallFunction{*found, exprs(c.args)}, span, program_.functions[*found].result);
   }
-  if (std::none_of(overloads.begin(), overloads.end(), visible)) return undefined_function(c, span);
   exprs(c.args);
   size_t least = SIZE_MAX, most = 0;
   for (FunctionId id : overloads) {
@@ -93,6 +86,10 @@ ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
   Diag& diag =
       diags_.error("DJ2001", c.name_span, fmt::format("there is no function `{}`", c.name));
   diag.help = help_for_other_word(c.name);
+  for (const Function& function : program_.functions) {  // own_names.h spells private ones so
+    if (function.name.starts_with(c.name + "@"))
+      diag.help = "it is private to " + function.name.substr(c.name.size() + 1);
+  }
   if (diag.help.empty()) diag.help = did_you_mean(near_names(c.name, known));
   return poison(span);
 }

@@ -23,7 +23,6 @@ struct FunctionFacts {
   std::vector<Span> param_spans;
   std::vector<Type> param_types;  // declared; Unknown: not
   int64_t priority = 0;
-  bool is_private = false;           // callable in its own file only
   bool has_next = false;             // it may pass the call on
   std::optional<FunctionId> next;    // the overload that `next` calls
 };

@@ -154,6 +154,32 @@ TEST(Tapsets, OnlyFilesThatAreNeededAreRead) {
   EXPECT_EQ(expand("probe begin { println(pid()) }", {folder.path()}).sources.files.size(), 1u);
 }
 
+TEST(Tapsets, PrivateNamesAreOfTheirFile) {
+  Folder folder;
+  folder.add(
+      "one.djt",
+      "private global seen = 2\nprivate function helper(x) { return x + seen }\n"
+      "function known(seen) { return helper(seen) }\nprobe a.b = func(\"x\") { v = seen }\n");
+  Expanded made =
+      expand("global seen probe a.b { w = known(1) + seen + v } function helper() { return 7 }",
+             {folder.path()});
+  for (const Diag& diag : made.diags.all()) ADD_FAILURE() << render(diag, made.sources, false);
+  EXPECT_EQ(made.probes,
+            "global seen private global seen@one.djt = 2 function helper() { return 7 } "
+            "private function helper@one.djt(x) { return x + seen@one.djt } "
+            "function known(seen) { return helper@one.djt(seen) } "
+            "probe func(\"x\") { { v = seen@one.djt } { w = known(1) + seen + v } }");
+}
+
+TEST(Tapsets, LocalsOfFunctionsAreTheirOwn) {
+  Folder folder;
+  folder.add("one.djt", "global total\nfunction step() { n = total; m = n; return m }\n");
+  Expanded made = expand("probe begin { n++; println(step()) }", {folder.path()});
+  EXPECT_EQ(made.probes,
+            "global total function step() { n@tapset = total m = n@tapset return m } "
+            "probe begin { n++ println(step()) }");
+}
+
 TEST(Tapsets, AMistakeInATapsetIsShownThere) {
   Folder folder;
   folder.add("broken.djt", "probe family.member = }\n");

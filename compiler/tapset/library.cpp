@@ -9,6 +9,7 @@
 #include "compiler/parse/parse.h"
 #include "compiler/tapset/aliases.h"
 #include "compiler/tapset/names_used.h"
+#include "compiler/tapset/own_names.h"
 
 namespace dj {
 
@@ -158,6 +159,8 @@ void TapsetLibrary::merge(size_t index, ast::Script& script, Diags& diags) {
   ParseOptions options;
   options.macro_file = [this](const std::string& macro) { return macro_file(macro); };
   ast::Script library = parse(sources_, read(files_[index].path), options, diags);
+  hide_private_names(library, fs::path(files_[index].path).filename());
+  for (const ast::GlobalDecl& global : library.globals) shared_.insert(global.name);
   auto move_all = [](auto& from, auto& to) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   };
@@ -180,6 +183,7 @@ void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
                             [](const ast::ProbePoint* point) { return !is_own_point(*point); });
   if (!needed) return;
   scan();
+  size_t functions = script.functions.size(), probes = script.probes.size();
   for (bool more = true; more && diags.ok();) {
     more = false;
     std::vector<size_t> wanted;
@@ -191,6 +195,7 @@ void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
       }
     }
   }
+  part_locals(script, functions, probes, shared_);
 }
 
 }  // namespace dj

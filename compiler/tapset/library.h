@@ -2,6 +2,7 @@
 // that its files define; only files that a script needs are read.
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -47,6 +48,7 @@ class TapsetLibrary {
   std::unordered_map<std::string, std::string> macros_;  // to the path
   std::unordered_map<std::string, uint32_t> read_;       // path to its number in sources_
   std::unordered_set<size_t> merged_;
+  std::set<std::string> shared_;  // globals of the merged files
 };
 
 // The folders to search: `given` (-I), then the ones beside the program.

@@ -16,6 +16,17 @@ def test_an_alias_of_a_tapset_counts_what_the_victim_counted(tmp_path):
     assert result.globals["m"] == 2 * result.globals["n"], result
 
 
+def test_names_of_a_tapset_do_not_meet_the_scripts(tmp_path):
+    (tmp_path / "helper.djt").write_text(
+        "private global calls\nprivate function add() { return ++calls }\nfunction step() { n = add(); return n }\n")
+    script = 'probe func("work") { n++; calls = step() } probe end { printf("%d %d\\n", n, step()) }'
+    result = run.run(["-I", tmp_path, "-e", script, *COUNT])
+    work = result.facts["work calls"]
+    assert f"{work} {work + 1}" in result.stdout, result
+    result = run.run(["-I", tmp_path, "-e", "probe begin { println(step() + add()) }"])
+    assert "error[DJ2001]" in result.stderr and "it is private to helper.djt" in result.stderr, result
+
+
 def test_a_conditional_chooses_by_the_arguments():
     script = "%( $# == 1 %? probe func(@1) { n++ } %: probe func(\"none\") { n++ } %)"
     result = run.run(["-e", script, "work", *COUNT])

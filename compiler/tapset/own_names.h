@@ -1,0 +1,21 @@
+// Names that a tapset file keeps to itself: its private globals and functions, and the locals of
+// its functions. Whatever a script calls its own variables, it cannot meet them.
+#pragma once
+#include <set>
+#include <string>
+
+#include "compiler/ast.h"
+
+namespace dj {
+
+// Renames the private globals and functions of one tapset file, wherever the file uses them, to
+// spellings that no script can write. `file`: the file's name, for people who meet such a name.
+void hide_private_names(ast::Script& library, const std::string& file);
+
+// Renames the locals of the functions and probes behind the first `functions` and `probes`, which
+// came from tapset files, where the script in front of them uses the same name. Names in `shared`
+// are globals of tapset files and stay.
+void part_locals(ast::Script& script, size_t functions, size_t probes,
+                 const std::set<std::string>& shared);
+
+}  // namespace dj
