@@ -28,7 +28,9 @@
 #include "runtime/control/stack_tables.h"
 #include "runtime/control/stage_clock.h"
 #include "runtime/lua/lua_outputs.h"
+#include "runtime/lua/lua_tapset.h"
 #include "runtime/run/compiled.h"
+#include "runtime/run/lazy_target.h"
 #include "runtime/run/run_session.h"
 #include "runtime/run/say.h"
 #include "runtime/run/target.h"
@@ -49,6 +51,11 @@ Result<std::string> read_script(const Options& options) {
 
 void dump(const Options& options, const char* stage, const std::string& text) {
   if (options.dump.count(stage)) fmt::print("{}", text);
+}
+
+std::string summary_of(const std::optional<TracedProcess>& process) {
+  if (!process) return "none";
+  return fmt::format("pid {}, {} modules", process->pid, process->modules.size());
 }
 
 // Plan to code, for this target.
@@ -114,7 +121,9 @@ int run_script(const Options& options) {
     dump(options, "tokens", dump_tokens(sources, file, {options.script_args}));
 
   if (options.tidy) return print_tidy(options, sources, file, diags);
-  TapsetLibrary library(sources, tapset_folders(options.include));
+  LazyTarget target(options, held->before());
+  TapsetLibrary library(sources, tapset_folders(options.include),
+                        run_lua_tapsets(sources, [&] { return target.index(); }));
   ParseOptions parsing{options.script_args,
                        [&](const std::string& macro) { return library.macro_file(macro); }};
   ast::Script script = parse(sources, file, parsing, diags);
@@ -126,6 +135,7 @@ int run_script(const Options& options) {
 
   library.complete(script, diags);
   clock.done("tapsets", fmt::format("{} files", library.files_read()));
+  if (target.failed()) return target_failure(options, target.find().error());
   if (diags.ok()) expand_aliases(script, diags);
   if (diags.ok()) expand_latency(script, sources, diags);
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
@@ -145,12 +155,9 @@ int run_script(const Options& options) {
   if (!loaded.ok()) return fail(options, kExitUsage, loaded.error().message);
   if (!lua.diags().ok())
     return print_diags(lua.diags(), sources, options), exit_code_for(options, kExitSyntax);
-  Result<std::optional<TracedProcess>> found = find_target(options, held->before());
-  if (!found.ok()) return target_failure(options, found.error());
-  std::optional<TracedProcess> process = found.take();
-  clock.done(
-      "target",
-      process ? fmt::format("pid {}, {} modules", process->pid, process->modules.size()) : "none");
+  if (!target.find().ok()) return target_failure(options, target.find().error());
+  std::optional<TracedProcess> process = target.find().take();
+  clock.done("target", summary_of(process));
   compiled.plan = resolve(compiled.program, target_files(process), diags);
   clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
   print_diags(diags, sources, options);

@@ -64,6 +64,10 @@ bool names_family(const ast::ProbePoint& point) {
   return point.components.front().name.front() != '*';
 }
 
+ast::ProbePoint first_of(const ast::ProbePoint& point) {
+  return dotted(point.components.front().name);
+}
+
 }  // namespace
 
 std::vector<std::string> tapset_folders(const std::vector<std::string>& given) {
@@ -79,8 +83,9 @@ std::vector<std::string> tapset_folders(const std::vector<std::string>& given) {
   return folders;
 }
 
-TapsetLibrary::TapsetLibrary(Sources& sources, std::vector<std::string> folders)
-    : sources_(sources), folders_(std::move(folders)) {}
+TapsetLibrary::TapsetLibrary(Sources& sources, std::vector<std::string> folders,
+                             RunLuaTapset run_lua)
+    : sources_(sources), folders_(std::move(folders)), run_lua_(std::move(run_lua)) {}
 
 void TapsetLibrary::scan() {
   if (scanned_) return;
@@ -89,7 +94,8 @@ void TapsetLibrary::scan() {
     std::error_code error;
     std::vector<std::string> paths;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-      if (is_tapset(entry.path())) paths.push_back(entry.path());
+      if (is_tapset(entry.path()) || (run_lua_ && entry.path().extension() == ".lua"))
+        paths.push_back(entry.path());
     }
     std::sort(paths.begin(), paths.end());
     for (const std::string& path : paths) scan_file(path);
@@ -98,10 +104,15 @@ void TapsetLibrary::scan() {
 
 // Looks at line beginnings only: an alias, function or macro that others may use begins a line.
 void TapsetLibrary::scan_file(const std::string& path) {
+  if (path.ends_with(".lua")) {
+    std::string family = fs::path(path).stem();
+    files_.push_back({path, {dotted(family)}, family});
+    return;
+  }
   std::string text = read_text(path);
   bool macros = path.ends_with("m");
   size_t index = files_.size();
-  files_.push_back({path, {}});
+  files_.push_back({path, {}, {}});
   for (size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
     if (macros && text.compare(at, 7, "@define") == 0) {
       at += 7;
@@ -141,24 +152,38 @@ void TapsetLibrary::wanted_files(const ast::Script& script, std::vector<size_t>&
   NamesUsed used = names_used(script);
   for (const std::string& name : used.functions) {
     auto found = functions_.find(name);
-    if (found != functions_.end()) out.push_back(found->second);
+    if (found != functions_.end()) {
+      out.push_back(found->second);
+      continue;
+    }
+    for (size_t i = 0; i < files_.size(); ++i) {
+      if (!files_[i].family.empty() && name.starts_with(files_[i].family + "_")) out.push_back(i);
+    }
   }
   for (const ast::ProbePoint* point : used.points) {
     if (is_own_point(*point) || !names_family(*point)) continue;
     for (size_t i = 0; i < files_.size(); ++i) {
       size_t parts = 0;
-      bool wanted =
-          std::any_of(files_[i].aliases.begin(), files_[i].aliases.end(),
-                      [&](const ast::ProbePoint& name) { return uses_alias(*point, name, parts); });
+      bool wanted = std::any_of(
+          files_[i].aliases.begin(), files_[i].aliases.end(), [&](const ast::ProbePoint& name) {
+            return uses_alias(files_[i].family.empty() ? *point : first_of(*point), name, parts);
+          });
       if (wanted) out.push_back(i);
     }
   }
 }
 
+std::optional<uint32_t> TapsetLibrary::text_of(const File& file, Diags& diags) {
+  uint32_t own = read(file.path);
+  return file.family.empty() ? own : run_lua_(own, file.family, diags);
+}
+
 void TapsetLibrary::merge(size_t index, ast::Script& script, Diags& diags) {
   ParseOptions options;
   options.macro_file = [this](const std::string& macro) { return macro_file(macro); };
-  ast::Script library = parse(sources_, read(files_[index].path), options, diags);
+std::optional<uint32_t> text = text_of(files_[index], diags);
+  if (!text || sources_.files[*text].text.empty()) return;
+  ast::Script library = parse(sources_, *text, options, diags);
   hide_private_names(library, fs::path(files_[index].path).filename());
   for (const ast::GlobalDecl& global : library.globals) shared_.insert(global.name);
   auto move_all = [](auto& from, auto& to) {

@@ -1,6 +1,7 @@
 // Tapsets: folders of files with aliases, functions and macros. A folder is scanned for the names
 // that its files define; only files that a script needs are read.
 #pragma once
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,10 +15,16 @@
 
 namespace dj {
 
+// Runs a tapset file in Lua; the file of `sources` with the text that it wrote, none when it
+// failed.
+using RunLuaTapset =
+    std::function<std::optional<uint32_t>(uint32_t file, const std::string& family, Diags& diags)>;
+
 class TapsetLibrary {
  public:
-  // `folders` in order of preference; those that do not exist are passed over.
-  TapsetLibrary(Sources& sources, std::vector<std::string> folders);
+  // `folders` in order of preference; those that do not exist are passed over. Without `run_lua`,
+  // files in Lua are too.
+  TapsetLibrary(Sources& sources, std::vector<std::string> folders, RunLuaTapset run_lua = nullptr);
 
   // The file of `sources` that defines this macro (in a *.djtm or *.stpm file), read now if it was
   // not; nullopt: no file does. For ParseOptions::macro_file.
@@ -33,6 +40,8 @@ class TapsetLibrary {
   struct File {
     std::string path;
     std::vector<ast::ProbePoint> aliases;  // names only, without spans
+    // Of a file in Lua, which is named after it: ssl.lua gives probes ssl.* and functions ssl_*.
+    std::string family;
   };
   void scan();
   void scan_file(const std::string& path);
@@ -40,8 +49,11 @@ class TapsetLibrary {
   void merge(size_t file, ast::Script& script, Diags& diags);
   uint32_t read(const std::string& path);
 
+  std::optional<uint32_t> text_of(const File& file, Diags& diags);
+
   Sources& sources_;
   std::vector<std::string> folders_;
+  RunLuaTapset run_lua_;
   bool scanned_ = false;
   std::vector<File> files_;
   std::unordered_map<std::string, size_t> functions_;    // to the index in files_

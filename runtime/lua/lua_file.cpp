@@ -1,11 +1,10 @@
 // The table `dj`, the calls into the file, and Lua's errors as diagnostics.
 #include "runtime/lua/lua_file.h"
 
-#include <fmt/format.h>
-
 #include <lua.hpp>
 
 #include "compiler/result.h"
+#include "runtime/lua/lua_failure.h"
 #include "runtime/lua/lua_values.h"
 
 namespace dj {
@@ -39,17 +38,6 @@ void call_each(lua_State* state, const char* list, Push push) {
     lua_call(state, 1, 0);
   }
   lua_pop(state, 1);
-}
-
-const char* code_of(LuaFailure::Kind kind) {
-  switch (kind) {
-    case LuaFailure::Kind::Syntax:
-      return "DJ5101";
-    case LuaFailure::Kind::Run:
-      return "DJ5102";
-    default:
-      return "DJ5103";
-  }
 }
 
 }  // namespace
@@ -147,33 +135,8 @@ int LuaFile::rows(lua_State* state) {
   return 1;
 }
 
-// The text of a line, without the spaces before it; 0: nothing.
-Span LuaFile::span_of(uint32_t line) const {
-  const std::string& text = sources_.files[file_].text;
-  size_t begin = 0;
-  for (uint32_t i = 1; i < line && begin != std::string::npos; ++i) {
-    begin = text.find('\n', begin);
-    if (begin != std::string::npos) ++begin;
-  }
-  begin = std::min(text.find_first_not_of(" \t", begin), text.size());
-  size_t end = std::min(text.find('\n', begin), text.size());
-  return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
-}
-
 bool LuaFile::finish(const std::optional<LuaFailure>& failed, Diags& diags) {
-  if (!failed) return true;
-  Diag& diag = diags.error(code_of(failed->kind), span_of(failed->line), failed->message);
-  diag.no_span = failed->line == 0;
-  for (uint32_t line : failed->callers) {
-    if (diag.labels.size() < 3 && line != failed->line)
-      diag.labels.push_back({span_of(line), "called from here"});
-  }
-  if (failed->kind == LuaFailure::Kind::Run &&
-      failed->message.find("global '") != std::string::npos)
-    diag.help =
-        "Lua files have string, table, math, utf8 and dj; there are no files, processes or code "
-        "to load";
-  return false;
+  return report_failure(failed, sources_, file_, diags);
 }
 
 bool LuaFile::load(Diags& diags) { return finish(sandbox_.run(sources_.files[file_].text), diags); }

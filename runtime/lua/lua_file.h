@@ -40,7 +40,6 @@ class LuaFile {
   const GlobalValue* global_named(lua_State* state);  // by argument 1; raises a Lua error
   void add_library(lua_State* state);
   bool finish(const std::optional<LuaFailure>& failed, Diags& diags);
-  Span span_of(uint32_t line) const;
 
   const Sources& sources_;
   uint32_t file_;

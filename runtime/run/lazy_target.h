@@ -1,0 +1,31 @@
+// LazyTarget: the target, found when it is first asked for: by a Lua tapset, else behind the
+// checks, so that mistakes in a script launch nothing.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "compiler/target_index.h"
+#include "runtime/run/target.h"
+
+namespace dj {
+
+class LazyTarget {
+ public:
+  // Both must outlive this object. child_mask: as find_target() takes it.
+  LazyTarget(const Options& options, const sigset_t& child_mask)
+      : options_(options), child_mask_(child_mask) {}
+
+  Result<std::optional<TracedProcess>>& find();
+  // What the target's files say. Null: it could not be found, and find() says why.
+  TargetIndex* index();
+  // It was asked for and could not be found.
+  bool failed() const { return found_ && !found_->ok(); }
+
+ private:
+  const Options& options_;
+  const sigset_t& child_mask_;
+  std::optional<Result<std::optional<TracedProcess>>> found_;
+  std::unique_ptr<TargetIndex> index_;
+};
+
+}  // namespace dj
