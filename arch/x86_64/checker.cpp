@@ -373,7 +373,7 @@ void Checker::check_alone(std::vector<Region>& regions, Guards guards) {
   check_each(impl(), regions, guards);
 }
 
-void Checker::check(std::vector<Region>& regions, Guards guards) {
+void Checker::check(std::vector<Region>& regions, Guards guards, Neighbours neighbours) {
   Judged& judged = known_->judged[size_t(guards)];
   std::vector<Region> unknown;
   for (const Region& region : regions) {
@@ -381,7 +381,8 @@ void Checker::check(std::vector<Region>& regions, Guards guards) {
   }
   if (!unknown.empty()) judge(impl(), judged, std::move(unknown), guards);
   for (Region& region : regions) region = *judged.find(region);
-  separate(regions, text_);
+  const bool lean = neighbours == Neighbours::Lean && guards != Guards::None;
+  separate(regions, text_, lean ? std::function([this] { return impl().space; }) : nullptr);
 }
 
 Checker::Checker(ModuleText text)

@@ -1,5 +1,6 @@
 // The inside of Checker (safety.h): what the three questions share.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -89,8 +90,15 @@ class ColdParts {
 // region is too short.
 uint64_t region_start(const Module& module, const Function& function, size_t pivot);
 
-// Check 7: the later of two colliding ones gives way.
-void separate(std::vector<Region>& regions, const std::vector<TextRange>& text);
+// Check 7: the later of two colliding ones gives way, unless it can lean on the other one. `space`
+// is asked when two could; null: none may.
+void separate(std::vector<Region>& regions, const std::vector<TextRange>& text,
+              const std::function<Space()>& space);
+
+// leaning.cpp: makes the jump of `low` end in the bytes of that of `high`, which begins inside it,
+// and pins those. False: no such bytes lead anywhere.
+bool may_lean(const Region& low, const Region& high);
+bool lean(Region& low, Region& high, const Space& space);
 
 // What is left when a jump is not allowed: a breakpoint on the instruction that the handlers
 // precede, and which is the first one of `bytes`.

@@ -7,11 +7,12 @@
 namespace dj::arch {
 namespace {
 
-// Check 7. In order: who overlaps an earlier jump becomes int3; and no int3 may stand inside a
-// jump, so that jump gives way too.
+// Check 7. In order: who overlaps an earlier jump becomes int3, unless they can share its bytes;
+// and no int3 may stand inside a jump, so that jump gives way too.
 class Collisions {
  public:
-  explicit Collisions(const std::vector<TextRange>& text) : text_(text) {}
+  Collisions(const std::vector<TextRange>& text, const std::function<Space()>& space)
+      : text_(text), space_(space) {}
 
   void add(Region& region) {
     if (refused(region.verdict) || region.length == 0) return;
@@ -27,35 +28,51 @@ class Collisions {
     }
     breakpoints_[region.address] = &region;
     while (Region* covering = overlapping(region.address, region.address + 1, region)) {
-      jumps_.erase(covering->address);
-      give_way(*covering, region.address);
-      breakpoints_[covering->address] = covering;
+      to_breakpoint(*covering, region.address);
     }
   }
 
-  // Longer forms of a jump may use what no other site needs.
-  void share_room(std::vector<Region>& regions) {
-    uint64_t next = ~uint64_t(0);
-    for (auto it = jumps_.rbegin(); it != jumps_.rend(); ++it) {
-      Region& region = *it->second;
-      const auto trap = breakpoints_.upper_bound(region.address);
-      const uint64_t limit = std::min(next, trap != breakpoints_.end() ? trap->first : next);
-      region.room = uint8_t(std::min<uint64_t>(region.room, limit - region.address));
-      next = region.address;
+  // From the highest jump down: longer forms may use what no other site needs, and a jump that has
+  // no room of its own leans on the one above it.
+  void share_room() {
+    std::vector<Region*> downwards;
+    for (auto it = jumps_.rbegin(); it != jumps_.rend(); ++it) downwards.push_back(it->second);
+    for (Region* region : downwards) {
+      const auto next = jumps_.upper_bound(region->address);
+      const auto trap = breakpoints_.upper_bound(region->address);
+      const uint64_t end = region->address + touched(*region);
+      const bool traps = trap != breakpoints_.end();
+      const bool leans = next != jumps_.end() && next->first < end;
+      if (traps && trap->first < end) {
+        to_breakpoint(*region, trap->first);
+      } else if (leans && !lean(*region, *next->second, space_())) {
+        to_breakpoint(*region, next->first);
+      } else {
+        uint64_t limit = traps ? trap->first : ~uint64_t(0);
+        if (next != jumps_.end()) limit = std::min(limit, next->first);
+        region->room = uint8_t(std::min<uint64_t>(region->room, limit - region->address));
+      }
     }
-    for (Region& region : regions) {
-      if (region.verdict == Verdict::Ok) region.room = jumps_.at(region.address)->room;
-    }
+  }
+
+  // What has become of a region that was added.
+  const Region& now(const Region& region) const {
+    const auto jump = jumps_.find(region.address);
+    if (jump != jumps_.end()) return *jump->second;
+    return *breakpoints_.at(handler_address(region));
   }
 
  private:
-  // A jump with a byte in [begin, end) that is another site than `self`.
+  // A jump with a byte in [begin, end) that is another site than `self` and cannot share it.
   Region* overlapping(uint64_t begin, uint64_t end, const Region& self) const {
-    auto it = jumps_.lower_bound(end);
-    if (it == jumps_.begin()) return nullptr;
-    Region* other = std::prev(it)->second;
-    if (other->address + touched(*other) <= begin) return nullptr;
-    return same_site(*other, self) ? nullptr : other;
+    for (auto it = jumps_.lower_bound(end); it != jumps_.begin();) {
+      Region* other = std::prev(it--)->second;
+      if (other->address + kLongest <= begin) return nullptr;
+      if (other->address + touched(*other) <= begin || same_site(*other, self)) continue;
+      const bool above = self.address < other->address;
+      if (!space_ || !(above ? may_lean(self, *other) : may_lean(*other, self))) return other;
+    }
+    return nullptr;
   }
   uint64_t breakpoint_inside(const Region& region) const {
     for (auto it = breakpoints_.lower_bound(region.address);
@@ -74,21 +91,33 @@ class Collisions {
            a.length == b.length;
   }
 
+  void to_breakpoint(Region& region, uint64_t culprit) {
+    jumps_.erase(region.address);
+    give_way(region, culprit);
+    breakpoints_[region.address] = &region;
+  }
   void give_way(Region& region, uint64_t culprit) const {
     leave_breakpoint(region, Verdict::InsideOtherSite, culprit,
                      bytes_at(text_, handler_address(region)));
   }
 
+  static constexpr uint64_t kLongest = 256;  // of a region: its length is one byte
+
   const std::vector<TextRange>& text_;
+  const std::function<Space()>& space_;
   std::map<uint64_t, Region*> jumps_, breakpoints_;
 };
 
 }  // namespace
 
-void separate(std::vector<Region>& regions, const std::vector<TextRange>& text) {
-  Collisions collisions(text);
+void separate(std::vector<Region>& regions, const std::vector<TextRange>& text,
+              const std::function<Space()>& space) {
+  Collisions collisions(text, space);
   for (Region& region : regions) collisions.add(region);
-  collisions.share_room(regions);
+  collisions.share_room();
+  for (Region& region : regions) {
+    if (region.verdict == Verdict::Ok) region = collisions.now(region);
+  }
 }
 
 }  // namespace dj::arch

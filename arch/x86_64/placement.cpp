@@ -48,21 +48,29 @@ uint32_t whole(const Region& region, uint32_t bytes) {
 
 // Prefixes and opcode must lie inside the first instruction, and the jump in the free room.
 bool fits(const Region& region, uint32_t prefix) {
-  return prefix <= kPrefixesMax && prefix < region.first && kJumpBytes + prefix <= region.room;
+  if (region.lean != 0) return prefix == 0;
+  const bool inside = prefix < region.first || region.pins.set;  // those forms have no guards
+  return prefix <= kPrefixesMax && inside && kJumpBytes + prefix <= region.room;
 }
 
-}  // namespace
-
-const char* tactic_name(Tactic tactic) {
-  constexpr const char* kNames[] = {"plain", "guarded", "punned"};
-  return kNames[size_t(tactic)];
+// Those forms that have the bytes that another jump relies on, whatever happens to their own
+// guards.
+std::vector<Placement> pinned(const Region::Pins& pins, std::vector<Placement> forms) {
+  std::erase_if(forms, [&](const Placement& p) {
+    return p.prefix != pins.prefix || p.guards != 0 ||
+           ((p.value ^ pins.value) & p.mask & pins.mask) != 0;
+  });
+  for (Placement& p : forms) {
+    p.mask |= pins.mask;
+    p.value |= pins.value;
+  }
+  return forms;
 }
 
-std::vector<Placement> placements(const Region& region) {
+std::vector<Placement> all_forms(const Region& region) {
   std::vector<Placement> forms;
-  if (region.verdict != Verdict::Ok) return forms;
   if (region.length >= kJumpBytes) forms.push_back(form(region, 0, region.length));
-  if (!forms.empty() && forms[0].mask == 0) return forms;
+  if (!forms.empty() && forms[0].mask == 0 && region.pins.prefix == 0) return forms;
   const bool pivot = region.pivot > region.address;
   for (uint32_t prefix = 1; fits(region, prefix); prefix++) {
     const uint32_t length = whole(region, kJumpBytes + prefix);
@@ -79,6 +87,18 @@ std::vector<Placement> placements(const Region& region) {
   return forms;
 }
 
+}  // namespace
+
+const char* tactic_name(Tactic tactic) {
+  constexpr const char* kNames[] = {"plain", "guarded", "punned"};
+  return kNames[size_t(tactic)];
+}
+
+std::vector<Placement> placements(const Region& region) {
+  if (region.verdict != Verdict::Ok) return {};
+  return region.pins.set ? pinned(region.pins, all_forms(region)) : all_forms(region);
+}
+
 std::vector<Write> writes(const Region& region, const Placement& placement, uint64_t detour) {
   const int64_t distance = int64_t(detour - (placement.jump + kJumpBytes));
   CHECK(distance == int32_t(distance));
@@ -89,6 +109,7 @@ std::vector<Write> writes(const Region& region, const Placement& placement, uint
   for (int i = 0; i < 4; i++) bytes.push_back(uint8_t(rel32 >> 8 * i));
   for (uint32_t at = uint32_t(bytes.size()); placement.guards >> at != 0; at++)
     bytes.push_back(placement.guards >> at & 1 ? 0xcc : region.original[at]);
+  if (region.lean != 0) bytes.resize(region.lean);  // the rest is the next site's
   return {{region.address, std::move(bytes)}};
 }
 

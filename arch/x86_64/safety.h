@@ -43,6 +43,13 @@ enum class Guards : uint8_t {
   Everywhere,   // so is every instruction inside the window: no need to know who arrives
 };
 
+// Sites less than five bytes apart.
+enum class Neighbours : uint8_t {
+  Apart,  // the later one stays int3, and the other one too if that stands inside its jump
+  Lean,   // a jump's displacement may end in the bytes of the next site's jump: both are written
+          // and removed together
+};
+
 // One place to check. Fills everything but `address` and `pivot`. Ask placements() (placement.h)
 // for the bytes to write: with guards several forms may do.
 struct Region {
@@ -68,7 +75,17 @@ struct Region {
   // Bit i: an original instruction starts at address + i, 0 < i < stretch; and: control may arrive
   // there, so that a DCR that covers it must have an int3 in its place.
   uint32_t boundaries = 0, guards = 0;
-  std::array<uint8_t, 16> original = {};  // from address on, as far as there is text
+  // From address on, as far as there is text; behind `lean` what the next site's jump will be.
+  std::array<uint8_t, 16> original = {};
+  // Neighbours::Lean: the next site begins here, 1 to 4, in the middle of this jump's displacement.
+  // 0: none does.
+  uint8_t lean = 0;
+  // Some site leans on this one: of its jump's bytes these are as they must be.
+  struct Pins {
+    bool set = false;
+    uint8_t prefix = 0;            // so many prefixes before the e9
+    uint32_t mask = 0, value = 0;  // of rel32
+  } pins;
 };
 
 // Exits of one function: where a return probe goes. Each is a probe region of its own whose detour
@@ -104,7 +121,8 @@ class Checker {
   // regions of a module in one call, entries and exits alike.
   // Guards::None keeps today's plain jumps; the others allow what placements() offers, and Ok means
   // that at least one of its forms has a target address in principle.
-  void check(std::vector<Region>& regions, Guards guards = Guards::None);
+  void check(std::vector<Region>& regions, Guards guards = Guards::None,
+             Neighbours neighbours = Neighbours::Apart);
   // The same without check 7: as if each region were the only one.
   void check_alone(std::vector<Region>& regions, Guards guards);
   // Whether the function at `begin` is none of its own but a piece of another one: a .cold part,

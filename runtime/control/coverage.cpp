@@ -68,7 +68,7 @@ class Table {
 };
 
 Table table_of(arch::Checker& checker, std::vector<arch::Region> regions) {
-  checker.check(regions, arch::Guards::WhereNeeded);
+  checker.check(regions, arch::Guards::WhereNeeded, arch::Neighbours::Lean);
   Table table;
   for (const arch::Region& region : regions) {
     table.add(checker.outcome(region));

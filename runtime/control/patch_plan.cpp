@@ -54,7 +54,7 @@ const std::string& site_name(const Site& site) {
 // A jump of five free bytes. Hooks must be that: they stand before any int3 may.
 bool is_plain(const Candidate& c) {
   return c.region.verdict == arch::Verdict::Ok &&
-         arch::placements(c.region).front().tactic == arch::Tactic::Plain;
+         arch::placements(c.region).front().tactic == arch::Tactic::Plain && !c.region.pins.set;
 }
 
 // Planner: the patches of one module. Empty `trap_reason`: int3 sites are allowed.
@@ -166,7 +166,8 @@ bool Planner::check(arch::Guards guards) {
   for (const Candidate& c : candidates_) {
     regions.push_back(c.region);
   }
-  code_->checker->check(regions, guards);
+  code_->checker->check(
+      regions, guards, options_.lean ? arch::Neighbours::Lean : arch::Neighbours::Apart);
   bool int3 = false;
   for (size_t i = 0; i < regions.size(); i++) {
     candidates_[i].region = regions[i];
@@ -263,7 +264,7 @@ Result<PatchSite> Planner::make(const Candidate& c) const {
     DJ_TRY(place.form, make_form(c));
     // The longest form's bytes: what is displaced is known when the form is chosen.
     for (const arch::Placement& form : place.form->placements) {
-      uint64_t window = form.prefix + 5;
+      uint64_t window = c.region.lean != 0 ? c.region.lean : form.prefix + 5;
       length = std::max<uint64_t>({length, form.length, window});
       place.displaced = std::max<uint32_t>(place.displaced, form.length);
     }
@@ -375,11 +376,13 @@ PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& module
   const arch::Guards guards =
       options.optimize && options.guards ? arch::Guards::WhereNeeded : arch::Guards::None;
   if (options.live) {
+    options.lean = false;  // those sites are written one after the other
     out.live = !plan_modules(plan, modules, codes, options, true, out, guards);
     if (out.live) {
       return out;
     }
     out = {};
+    options = wanted;
     options.live = false;
   }
   if (plan_modules(plan, modules, codes, options, false, out)) {

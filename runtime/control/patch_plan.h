@@ -14,6 +14,7 @@ namespace dj {
 struct PatchOptions {
   bool optimize = true;  // false: every site stays an int3
   bool guards = true;    // false: plain jumps only
+  bool lean = true;      // jumps may share bytes (arch::Neighbours): none is removed alone
   bool use_rseq = true;  // handlers trust the rseq area: hook vfork and clone
   bool live = false;     // write text while threads run, if SIGTRAP can be had for that
 };

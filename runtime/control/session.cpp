@@ -122,6 +122,7 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     return ok_status();
   }
   InstallOptions options{.optimize = input.optimize,
+                         .lean = !input.switched,
                          .use_rseq = input.use_rseq,
                          .live = input.live && !process->is_child};
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,

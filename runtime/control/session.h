@@ -70,7 +70,8 @@ struct SessionInput {
   const Layout& layout;
   bool optimize = true, use_rseq = true;
   std::span<const uint8_t> stack_tables;  // of make_stack_tables(); may be empty
-  bool live = false;                      // PatchOptions::live, in a process that runs already
+  bool live = false;      // PatchOptions::live, in a process that runs already
+  bool switched = false;  // handlers will be switched on and off
 };
 
 class Session {

@@ -23,6 +23,10 @@ Status find_gone(const Stopped& stopped, const SiteList& sites,
 // Skipped, others Gone.
 void check_text(const Stopped& stopped, const SiteList& sites);
 
+// Registered sites whose jump leans on the next site's (arch::Region::lean) where that one will not be
+// written.
+SiteList without_support(const SiteList& sites);
+
 // Writes the jump or int3 of each Registered or Disarmed site. The threads have been moved out.
 Status write_sites(const Stopped& stopped, const SiteList& sites);
 

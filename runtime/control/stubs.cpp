@@ -112,6 +112,9 @@ void choose_stubs(const SiteList& sites, StubSpace& space,
       site->reason = arch::tactic_name(form.placement.tactic);
     }
   }
+  for (PatchSite* site : without_support(sites)) {
+    site->fall_back_to_int3(arch::verdict_name(arch::Verdict::InsideOtherSite));
+  }
 }
 
 }  // namespace dj

@@ -23,9 +23,9 @@ struct Compiled {
 };
 
 inline SessionInput session_input(const Options& options, const Compiled& compiled) {
-  return {compiled.program,  compiled.plan,         compiled.image,
-          compiled.abis,     compiled.layout,       options.optimize,
-          compiled.use_rseq, compiled.stack_tables, options.live};
+  return {compiled.program, compiled.plan,    compiled.image,    compiled.abis,
+          compiled.layout,  options.optimize, compiled.use_rseq, compiled.stack_tables,
+          options.live,     !options.control_path.empty() || options.monitor};
 }
 
 }  // namespace dj

@@ -1,0 +1,75 @@
+// Sites less than five bytes apart, both by jump: the last bytes of the lower jump's displacement
+// are the first ones of the upper jump, with what is pinned of its displacement.
+//
+//   low   e9 d0 d1 | e9 p0              rel32 of low:  p0 e9 d1 d0
+//   high             e9 p0 d1 d2 d3     rel32 of high: d3 d2 d1 p0
+#include "arch/x86_64/checker.h"
+
+namespace dj::arch {
+namespace {
+
+constexpr uint64_t kPage = 4096;  // text is written by pages: both jumps at once
+// Of the upper jump. With one a third jump can lean on both: an e9 as top byte leads 384 MB down,
+// where nothing is below a program at a low address.
+constexpr uint8_t kPrefixes[] = {1, 2, 3, 0};
+constexpr uint32_t kPrefixesMax = 3;
+constexpr uint8_t kPrefix = 0x2e, kJump = 0xe9;
+constexpr uint8_t kAny = 0x40;
+// The top byte of the lower jump's displacement: 256 MB and more away, below first.
+constexpr uint8_t kTops[] = {0xf0, 0xe8, 0xd8, 0xc0, 0xa0, 0x10, 0x18, 0x28, 0x40, 0x60, 0x78};
+
+// Puts what the jump of `high` will have for bytes behind low.lean, pinning what is free.
+void pin(Region& low, Region& high, uint8_t top) {
+  for (uint32_t at = low.lean; at < kJumpBytes; at++) {
+    const uint32_t i = at - low.lean;  // in the upper jump
+    uint8_t& byte = low.original[at];
+    if (high.lean != 0 && i >= high.lean) {
+      byte = high.original[i];
+    } else if (i <= high.pins.prefix) {
+      byte = i < high.pins.prefix ? kPrefix : kJump;
+    } else {
+      const uint32_t shift = 8 * (i - high.pins.prefix - 1);
+      byte = at + 1 == kJumpBytes ? top : kAny;
+      high.pins.mask |= 0xffu << shift;
+      high.pins.value |= uint32_t(byte) << shift;
+    }
+  }
+}
+
+}  // namespace
+
+bool may_lean(const Region& low, const Region& high) {
+  const uint64_t apart = high.address - low.address;
+  if (apart == 0 || apart >= kJumpBytes || low.pivot != 0 || high.pivot != 0) return false;
+  if (low.verdict != Verdict::Ok || high.verdict != Verdict::Ok) return false;
+  if (low.address / kPage != (high.address + kJumpBytes + kPrefixesMax) / kPage) return false;
+  return apart == low.first || (low.boundaries >> apart & 1) != 0;
+}
+
+bool lean(Region& low, Region& high, const Space& space) {
+  Region leaning = low;
+  leaning.lean = leaning.length = leaning.stretch = uint8_t(high.address - low.address);
+  leaning.padding = 0;
+  leaning.boundaries &= (1u << leaning.lean) - 1;
+  leaning.guards &= (1u << leaning.lean) - 1;
+  if (leaning.obstacle == Verdict::Ok) {
+    leaning.obstacle = Verdict::InsideOtherSite;
+    leaning.culprit = high.address;
+  }
+  for (const uint8_t prefix : kPrefixes) {
+    if (high.pins.set ? prefix != high.pins.prefix : high.lean != 0 && prefix != 0) continue;
+    for (const uint8_t top : kTops) {
+      Region below = leaning, above = high;
+      above.pins.set = true;
+      above.pins.prefix = prefix;
+      pin(below, above, top);
+      if (!best(above, space) || !best(below, space)) continue;
+      low = below;
+      high = above;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace dj::arch

@@ -1,0 +1,106 @@
+// Jumps that share bytes: written into one image, each leads where its detour is.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "arch/x86_64/decode.h"
+#include "arch/x86_64/placement.h"
+#include "arch/x86_64/test_victim.h"
+
+namespace dj::arch {
+namespace {
+
+constexpr uint64_t kBase = 0x10001000;
+
+struct Case {
+  const char* name;
+  std::vector<const char*> functions;  // back to back
+  bool independent = true;
+  size_t jumps = 99;  // expected, from the highest function down; 99: all
+};
+
+class Lean : public testing::TestWithParam<Case> {
+ protected:
+  Lean() {
+    for (const char* source : GetParam().functions) {
+      const std::vector<uint8_t> bytes = test::assemble(source);
+      const uint64_t begin = kBase + code_.size();
+      text_.functions.push_back({begin, begin + bytes.size()});
+      code_.insert(code_.end(), bytes.begin(), bytes.end());
+      regions_.emplace_back();
+      regions_.back().address = begin;
+      text_.address_taken.push_back(begin);
+    }
+    text_.position_independent = GetParam().independent;
+    text_.image_begin = kBase;
+    text_.image_end = kBase + 0x1000;
+    text_.text.push_back({kBase, code_});
+  }
+
+  // Puts all jumps into `image`; where each should lead.
+  std::map<uint64_t, uint64_t> write(std::vector<uint8_t>& image) const {
+    std::map<uint64_t, uint64_t> targets;
+    for (const Region& region : regions_) {
+      if (region.verdict != Verdict::Ok) continue;
+      const auto form = best(region, space_of(text_));
+      EXPECT_TRUE(form) << region.address;
+      if (!form) continue;
+      const uint64_t target = *reachable(*form, space_of(text_));
+      targets[region.address] = target;
+      for (const Write& w : writes(region, *form, target)) {
+        std::copy(w.bytes.begin(), w.bytes.end(), image.begin() + long(w.address - kBase));
+      }
+    }
+    return targets;
+  }
+
+  std::vector<uint8_t> code_;
+  ModuleText text_;
+  std::vector<Region> regions_;
+};
+
+TEST_P(Lean, EachJumpLeadsToItsDetour) {
+  const size_t count = regions_.size(), expected = std::min(GetParam().jumps, count);
+  for (const bool backwards : {false, true}) {
+    std::vector<Region> asked = regions_;
+    if (backwards) std::reverse(asked.begin(), asked.end());
+    Checker(text_).check(asked, Guards::WhereNeeded, Neighbours::Lean);
+    regions_ = std::move(asked);
+    std::vector<uint8_t> image = code_;
+    const auto targets = write(image);
+    EXPECT_EQ(targets.size(), expected) << backwards;
+    for (const auto& [address, target] : targets) {
+      Insn insn;
+      const std::span<const uint8_t> bytes = image;
+      ASSERT_TRUE(decode(bytes.subspan(address - kBase), address, insn));
+      EXPECT_EQ(insn.kind, Kind::Jump) << address;
+      EXPECT_EQ(insn.target, target) << address;
+    }
+    for (Region& region : regions_) region = {.address = region.address};
+    if (backwards) std::reverse(regions_.begin(), regions_.end());
+  }
+}
+
+constexpr const char* kLong = "mov $1,%ebx; mov %rdi,%rax; sub $64,%rsp; ret; .skip 8,0xcc";
+
+const Case kCases[] = {
+    {"one", {"ret", kLong}},
+    {"two", {"push %rbx; ret", kLong}},
+    {"three", {"xor %eax,%eax; ret", kLong}},
+    {"four", {"mov %rdi,%rax; ret", kLong}},
+    {"fixed_one", {"ret", kLong}, false},
+    {"fixed_two", {"push %rbx; ret", kLong}, false},
+    {"fixed_three", {"xor %eax,%eax; ret", kLong}, false},
+    {"fixed_four", {"mov %rdi,%rax; ret", kLong}, false},
+    {"push_first", {"mov %rdi,%rax; ret", "push %rbx; mov $7,%eax; nop; pop %rbx; ret"}, false},
+    {"chain", {"ret", "xor %eax,%eax; ret", "mov %edi,%eax; ret", kLong}},
+    {"fixed_chain_three_one", {"xor %eax,%eax; ret", "ret", kLong}, false},
+    // Alone, each below the last one reaches nothing: not asked about then.
+    {"fixed_hopeless", {"push %rbx; ret", "push %rcx; ret", kLong}, false, 2},
+    {"loop_above", {"xor %eax,%eax; ret", "1: nop; nop; dec %ecx; jne 1b+1; ret; .skip 8,0xcc"}},
+};
+INSTANTIATE_TEST_SUITE_P(Table, Lean, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace dj::arch
