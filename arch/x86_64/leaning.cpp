@@ -9,11 +9,14 @@ namespace dj::arch {
 namespace {
 
 constexpr uint64_t kPage = 4096;  // text is written by pages: both jumps at once
-// Of the upper jump. With one a third jump can lean on both: an e9 as top byte leads 384 MB down,
-// where nothing is below a program at a low address.
-constexpr uint8_t kPrefixes[] = {1, 2, 3, 0};
 constexpr uint32_t kPrefixesMax = 3;
-constexpr uint8_t kPrefix = 0x2e, kJump = 0xe9;
+// How the upper jump begins. With one prefix a third jump can lean on both: an e9 as top byte leads
+// 384 MB down, where nothing is below a program at a low address. bnd and a cs override are ignored
+// before a direct jump; as top byte of the lower one they lead 224 MB down and 736 MB up.
+constexpr struct {
+  uint8_t prefixes, byte;
+} kBeginnings[] = {{1, 0xf2}, {1, 0x2e}, {2, 0xf2}, {2, 0x2e}, {3, 0xf2}, {3, 0x2e}, {0, 0x2e}};
+constexpr uint8_t kJump = 0xe9;
 constexpr uint8_t kAny = 0x40;
 // The top byte of the lower jump's displacement: 256 MB and more away, below first.
 constexpr uint8_t kTops[] = {0xf0, 0xe8, 0xd8, 0xc0, 0xa0, 0x10, 0x18, 0x28, 0x40, 0x60, 0x78};
@@ -26,7 +29,7 @@ void pin(Region& low, Region& high, uint8_t top) {
     if (high.lean != 0 && i >= high.lean) {
       byte = high.original[i];
     } else if (i <= high.pins.prefix) {
-      byte = i < high.pins.prefix ? kPrefix : kJump;
+      byte = i < high.pins.prefix ? high.pins.prefix_byte : kJump;
     } else {
       const uint32_t shift = 8 * (i - high.pins.prefix - 1);
       byte = at + 1 == kJumpBytes ? top : kAny;
@@ -56,12 +59,14 @@ bool lean(Region& low, Region& high, const Space& space) {
     leaning.obstacle = Verdict::InsideOtherSite;
     leaning.culprit = high.address;
   }
-  for (const uint8_t prefix : kPrefixes) {
-    if (high.pins.set ? prefix != high.pins.prefix : high.lean != 0 && prefix != 0) continue;
+  for (const auto& [prefixes, byte] : kBeginnings) {
+    const bool same = prefixes == high.pins.prefix && byte == high.pins.prefix_byte;
+    if (high.pins.set ? !same : high.lean != 0 && prefixes != 0) continue;
     for (const uint8_t top : kTops) {
       Region below = leaning, above = high;
       above.pins.set = true;
-      above.pins.prefix = prefix;
+      above.pins.prefix = prefixes;
+      above.pins.prefix_byte = byte;
       pin(below, above, top);
       if (!best(above, space) || !best(below, space)) continue;
       low = below;

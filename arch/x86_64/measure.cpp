@@ -85,11 +85,13 @@ class Growth {
   }
 
   bool take_padding(uint64_t from) {
-    if (region_.stretch >= kJumpBytes) return done_ = true;
-    const uint32_t missing = kJumpBytes - region_.stretch;
-    if (module_.padding(function_, from, missing) < missing) return false;
-    region_.length = region_.stretch = kJumpBytes;
-    region_.padding = uint8_t(missing);
+    const uint32_t wanted = guards_ == Guards::None ? kJumpBytes : kStretch;
+    if (region_.stretch >= wanted) return done_ = true;
+    const uint32_t found = module_.padding(function_, from, wanted - region_.stretch);
+    if (region_.stretch + found < kJumpBytes) return false;
+    region_.stretch = uint8_t(region_.stretch + found);
+    region_.padding = uint8_t(found);
+    if (region_.length < kJumpBytes) region_.length = kJumpBytes;
     return done_ = true;
   }
 

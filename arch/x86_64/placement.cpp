@@ -104,7 +104,7 @@ std::vector<Write> writes(const Region& region, const Placement& placement, uint
   CHECK(distance == int32_t(distance));
   const uint32_t rel32 = uint32_t(distance);
   CHECK((rel32 & placement.mask) == placement.value);
-  std::vector<uint8_t> bytes(placement.prefix, kPrefix);
+  std::vector<uint8_t> bytes(placement.prefix, region.pins.set ? region.pins.prefix_byte : kPrefix);
   bytes.push_back(0xe9);
   for (int i = 0; i < 4; i++) bytes.push_back(uint8_t(rel32 >> 8 * i));
   for (uint32_t at = uint32_t(bytes.size()); placement.guards >> at != 0; at++)

@@ -84,6 +84,7 @@ struct Region {
   struct Pins {
     bool set = false;
     uint8_t prefix = 0;            // so many prefixes before the e9
+    uint8_t prefix_byte = 0;       // each of them
     uint32_t mask = 0, value = 0;  // of rel32
   } pins;
 };

@@ -13,9 +13,6 @@ def symbol_address(path, name):
     return int(re.search(rf"^\s*\d+: ([0-9a-f]+)\s.*FUNC.*\s{name}$", table, re.M).group(1), 16)
 
 
-SHORT = ["short_ret", "short_zero", "short_same"]
-
-
 def test_states(djtap, mode):
     result = djtap("--probes", "-e", 'probe func("work") { n++ }', "-c", victim("count"))
     assert [(site.kind, site.state) for site in result.sites] == [("e", "OPTIMIZED" if mode == "jump" else "INT3")], result
@@ -44,15 +41,6 @@ def test_short_functions_name_their_reason(djtap_once):
     assert states["short_padded"].state == "OPTIMIZED", result
     assert states["short_loop"].state == "OPTIMIZED" and states["short_loop"].reason.startswith("guarded, "), result
     assert states["short_ret"].reason.startswith("punned"), result
-
-
-def test_functions_closer_than_a_jump_share_bytes(djtap_once, tmp_path):
-    """One, three and three bytes long, all probed: all by jump, unless sites are switched one by one."""
-    script = "probe " + ", ".join(f'func("{name}")' for name in SHORT) + " { n[probefunc()]++ }"
-    for options, int3 in [[], 0], [["--control", str(tmp_path / "s")], 2]:
-        result = djtap_once(*options, "--probes", "-e", script, "-c", victim("short"))
-        assert result.returncode == 0 and [site.state for site in result.sites].count("INT3") == int3, result
-        assert dict(result.array("n")) == {f'"{name}"': str(result.facts[name]) for name in SHORT}, result
 
 
 def test_int3_everywhere_where_jumps_would_do(djtap_once):

@@ -1,5 +1,5 @@
 // A program whose work goes on in children; does on stdin's orders:
-//   call N      calls work() N times; answers "called N"
+//   call N      calls work() and the functions of short.S N times; answers "called N"
 //   fork        from here on its child takes the orders; the parent waits for it
 //   leave       as fork, but the parent ends at once
 //   quit        ends
@@ -10,6 +10,10 @@
 
 #include "facts.h"
 
+void short_ret(void);  // short.S: less than five bytes apart
+int short_zero(void);
+int short_same(int n);
+
 NOINLINE long work(long n) {
   return n * 2;
 }
@@ -17,6 +21,8 @@ NOINLINE long work(long n) {
 static void call(long n) {
   for (long i = 0; i < n; i++) {
     if (work(i) != 2 * i) abort();
+    short_ret();
+    if (short_zero() != 0 || short_same((int)i) != i) abort();
   }
   fact("called", n);
 }

@@ -41,4 +41,18 @@
     .size short_padded, .-short_padded
     .p2align 4
 
+// Three bytes that run into the next function, whose loop comes back to the second of them.
+    .p2align 4
+    function short_step
+    nop
+1:  addl %edi, %eax
+    .size short_step, .-short_step
+    function short_rest
+    decl %edi
+    jnz 1b
+    movl $7, %eax
+    ret
+    .size short_rest, .-short_rest
+    .p2align 4
+
     .section .note.GNU-stack,"",@progbits

@@ -8,6 +8,7 @@ int short_zero(void);
 int short_same(int n);
 int short_loop(int n);
 int short_padded(int n);
+void short_step(int n);
 
 int main(void) {
   for (int i = 1; i <= 1000; i++) {
@@ -17,6 +18,9 @@ int main(void) {
     if (i % 5 == 0 && short_loop(i) != i * (i + 1) / 2) abort();
     if (i % 8 == 0 && short_padded(i) != i) abort();
   }
+  for (int i = 1; i <= 200; i++) short_step(500);
+  fact("short_step", 200);
+  fact("short_rest", 200 * 500);
   fact("short_ret", 1000);
   fact("short_zero", 500);
   fact("short_same", 250);

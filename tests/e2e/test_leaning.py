@@ -1,0 +1,98 @@
+"""Functions less than five bytes apart: both are jumps, which share bytes, whatever becomes of either."""
+import re
+import signal
+
+import pytest
+
+from support import process
+from support.paths import victim
+
+NAMES = ["short_ret", "short_zero", "short_same"]
+SCRIPT = "probe " + ", ".join(f'func("{name}")' for name in NAMES) + " { n[probefunc()]++ }"
+
+
+def counted(result):
+    return {name.strip('"'): int(count) for name, count in result.array("n")}
+
+
+def int3(result):
+    return [site.state for site in result.sites].count("INT3")
+
+
+def start(program, *words):
+    target = program(*words)
+    target.wait_for("pid: ")
+    return target, process.text_of(target.pid)
+
+
+def call(target, number):
+    target.tell(f"call {number}")
+    target.wait_for(f"called: {number}$", 60)
+
+
+@pytest.mark.parametrize("switched, expected", [(False, 0), (True, 2)])
+def test_all_by_jump_unless_they_are_switched_one_by_one(djtap_once, tmp_path, switched, expected):
+    options = ["--control", str(tmp_path / "s")] if switched else []
+    result = djtap_once(*options, "--probes", "-e", SCRIPT, "-c", victim("short"))
+    assert result.returncode == 0 and int3(result) == expected, result
+    assert counted(result) == {name: result.facts[name] for name in NAMES}, result
+
+
+@pytest.mark.parametrize("options, expected", [([], 0), (["--live"], 2)])
+def test_in_a_running_program(background, program, options, expected):
+    """Written while it runs they come one after the other: then they are int3."""
+    target, text = start(program, victim("relay"))
+    tracer = background("--probes", *options, "-e", SCRIPT, "-p", str(target.pid))
+    tracer.wait_for(r"\[(OPTIMIZED|INT3)")
+    call(target, 3000)
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert counted(result) == dict.fromkeys(NAMES, 3000), result
+    assert int3(result) == (expected if "--no-optimize" not in tracer.words else 3), result
+    assert process.differences(text, process.text_of(target.pid)) == []
+
+
+def test_put_back_after_a_killed_tracer_also_in_children(attach, djtap_once, program):
+    target, text = start(program, victim("relay"))
+    tracer = attach(target.pid, SCRIPT)
+    target.tell("fork")
+    child = int(target.wait_for(r"^child: (\d+)").group(1))
+    call(target, 100)
+    tracer.signal(signal.SIGKILL)
+    tracer.process.wait()
+    assert process.differences(text, process.text_of(child))
+    call(target, 100)
+    result = djtap_once("clean", target.pid)
+    assert result.returncode == 0, result
+    for pid in (target.pid, child):
+        assert process.differences(text, process.text_of(pid)) == [], result
+    call(target, 1000)
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+def test_in_a_library_that_is_closed(attach, program):
+    library = victim("libctor.so")
+    target, _ = start(program, victim("plugin"), library)
+    target.tell("open")
+    target.wait_for("opened: 1")
+    tracer = attach(target.pid, 'probe func("libctor.so!short_*"), func("libctor.so!lib_work") { n++ }', "-v")
+    target.tell("close")
+    target.wait_for("closed: 0$")
+    target.tell("open")
+    target.wait_for("opened: 1\n(?:.*\n)*opened: 1$")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals == {"n": 7} and "not removed" not in result.stderr, result
+    target.tell("call 5")
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+def test_a_loop_from_the_upper_into_the_lower_jump(djtap_once):
+    """Its bytes there stay what they are: nobody traps."""
+    result = djtap_once("-v", "-e", 'probe func("short_step"), func("short_rest") { n[probefunc()]++ }', "-c", victim("short"))
+    assert result.returncode == 0, result
+    assert counted(result) == {name: result.facts[name] for name in ("short_step", "short_rest")}, result
+    states = dict(re.findall(r"(short_\w+)\+0x0 \S+ \[([^]]+)", result.stderr))
+    assert states == {"short_step": "OPTIMIZED: punned", "short_rest": "OPTIMIZED: plain"}, result
