@@ -49,11 +49,11 @@ std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t ad
   return loads;
 }
 
-bool is_boundary(std::span<const uint8_t> bytes, uint64_t address, uint64_t place) {
-  bool found = false;
+Extent instruction_around(std::span<const uint8_t> bytes, uint64_t address, uint64_t place) {
+  Extent found;
   each_instruction(bytes, address, [&](const Insn& insn) {
-    found = insn.address == place;
-    return insn.address < place;
+    found = {insn.address, insn.address + insn.length};
+    return found.end <= place;
   });
   return found;
 }

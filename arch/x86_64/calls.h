@@ -7,6 +7,11 @@
 
 namespace dj::arch {
 
+// From the first byte up to, not including, `end`.
+struct Extent {
+  uint64_t begin = 0, end = 0;
+};
+
 struct CallSite {
   uint64_t address = 0;  // of the call or jump
   uint64_t target = 0;   // where to; 0: what `slot` holds
@@ -20,7 +25,8 @@ std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address)
 // Where an instruction loads the constant into a register (mov $value,%reg).
 std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t address,
                                      uint32_t value);
-// `place` is the first byte of one of its instructions.
-bool is_boundary(std::span<const uint8_t> bytes, uint64_t address, uint64_t place);
+// The instruction in which `place`, an address of the code, lies; the last one before it where the
+// code cannot be decoded as far. It begins at `place` if and only if a probe may stand there.
+Extent instruction_around(std::span<const uint8_t> bytes, uint64_t address, uint64_t place);
 
 }  // namespace dj::arch

@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -111,6 +112,7 @@ struct CieInfo {
   uint8_t pointer_encoding = DW_EH_PE_absptr;
   uint8_t lsda_encoding = DW_EH_PE_omit;
   bool augmented = false;
+  bool signal_frame = false;
 };
 
 // `c` stands behind the CIE's id.
@@ -141,22 +143,43 @@ std::optional<CieInfo> read_cie(Cursor c) {
     } else if (letter == 'P') {
       const uint8_t encoding = c.word<uint8_t>();
       c.pointer(encoding);
-    } else if (letter != 'S' && letter != 'B') {
+    } else if (letter == 'S') {
+      info.signal_frame = true;
+    } else if (letter != 'B') {
       return std::nullopt;
     }
   }
   return c.failed ? std::nullopt : std::optional(info);
 }
 
-// `c` stands behind the FDE's CIE pointer.
-std::optional<FrameEntry> read_fde(Cursor c, const CieInfo& cie) {
+// No CFA of its own before the first step forward: the rules are still the CIE's.
+bool keeps_cfa(Cursor c, size_t end) {
+  if (c.failed || c.at >= end) {
+    return !c.failed;
+  }
+  switch (c.word<uint8_t>()) {
+    case DW_CFA_def_cfa:
+    case DW_CFA_def_cfa_offset:
+    case DW_CFA_def_cfa_register:
+    case DW_CFA_def_cfa_expression:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// `c` stands behind the FDE's CIE pointer; the FDE ends at offset `end`.
+std::optional<FrameEntry> read_fde(Cursor c, size_t end, const CieInfo& cie) {
   FrameEntry entry;
   entry.begin = c.pointer(cie.pointer_encoding);
   entry.end = entry.begin + c.pointer(cie.pointer_encoding & 0x0f);
   if (cie.augmented) {
-    c.uleb();
+    const uint64_t size = c.uleb();
+    const size_t body = c.at;
     entry.lsda = c.pointer(cie.lsda_encoding);
+    c.at = std::min<uint64_t>(body + size, c.bytes.size());
   }
+  entry.begins_called = !cie.signal_frame && keeps_cfa(c, end);
   const bool good = !c.failed && entry.begin != 0 && entry.end > entry.begin;
   return good ? std::optional(entry) : std::nullopt;
 }
@@ -193,7 +216,7 @@ std::vector<FrameEntry> read_frames(const ObjectFile& elf) {
         found = cies.emplace(cie_at, read_cie(cie)).first;
       }
       if (found != cies.end() && found->second) {
-        if (std::optional<FrameEntry> entry = read_fde(c, *found->second)) {
+        if (std::optional<FrameEntry> entry = read_fde(c, body + length, *found->second)) {
           entries.push_back(*entry);
         }
       }

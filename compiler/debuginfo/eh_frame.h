@@ -12,6 +12,7 @@ namespace dj {
 struct FrameEntry {
   uint64_t begin = 0, end = 0;
   uint64_t lsda = 0;
+  bool begins_called = false;  // at `begin` the CFA is that of the CIE: nothing is pushed yet
 };
 
 // All entries of .eh_frame, in file order. Entries that cannot be read are left out.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/debuginfo/nameless.h"
 #include "compiler/parallel.h"
 
 namespace dj {
@@ -37,6 +38,16 @@ const SymbolTable& Module::symbols() {
     symbols_ = std::make_unique<SymbolTable>(read_symbols(elf_));
   }
   return *symbols_;
+}
+
+void Module::name_the_nameless() {
+  if (nameless_added_ || symbols().complete) {
+    return;
+  }
+  nameless_added_ = true;
+  add_nameless(elf_, *symbols_);
+  starts_.clear();  // they, and the pointers to symbols, are made again
+  by_address_.clear();
 }
 
 const std::vector<uint64_t>& Module::starts() {
@@ -103,6 +114,9 @@ uint64_t Module::end_of(const Symbol& symbol) {
 }
 
 Module::Found Module::find(const NameMatcher& matcher) {
+  if (may_mean_nameless(matcher.pattern())) {
+    name_the_nameless();
+  }
   Found found;
   std::vector<const Symbol*> matching;
   for (const Symbol& s : symbols().functions) {

@@ -30,6 +30,8 @@ class Module {
   std::string base_name() const;
   const ObjectFile& elf() const { return elf_; }
   const SymbolTable& symbols();
+  // From here on its nameless functions are among the symbols (nameless.h).
+  void name_the_nameless();
 
   // What a look-up found, sorted by address. ifuncs: names that matched but are chosen at run time.
   struct Found {
@@ -55,6 +57,7 @@ class Module {
 
   ObjectFile elf_;
   std::unique_ptr<SymbolTable> symbols_;
+  bool nameless_added_ = false;
   std::vector<const Symbol*> by_address_;  // best name first; filled when first needed
   std::unique_ptr<Plt> plt_;
   std::vector<uint64_t> exported_;  // sorted

@@ -56,6 +56,7 @@ class NameMatcher {
   explicit NameMatcher(std::string name);
   bool matches(std::string_view symbol) const;
   bool is_wild() const { return wild_; }
+  const std::string& pattern() const { return name_; }
 
  private:
   bool matches_demangled(std::string_view symbol) const;

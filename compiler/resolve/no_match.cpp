@@ -198,7 +198,7 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
     Module* file = query.modules.open(i);
     if (file && !file->symbols().complete && i == objects[0]) {
       d.notes.push_back(query.modules.base_name(i) +
-                        " is stripped: functions it does not export have no names");
+                        " is stripped: what it does not export is called by its address (\"0x*\")");
     }
   }
   d.help = did_you_mean(near_names(pattern.name, candidates(query, pattern.name, objects)));

@@ -8,9 +8,10 @@ namespace dj {
 
 namespace {
 
-bool checked(PointQuery& query, const ast::Component& c, bool good, const std::string& message) {
+bool checked(PointQuery& query, const ast::Component& c, bool good, const std::string& message,
+             const std::string& help = "") {
   if (!good && !query.optional) {
-    query.diags.error("DJ3019", c.argument_span, message);
+    query.diags.error("DJ3019", c.argument_span, message).help = help;
   }
   return good;
 }
@@ -24,6 +25,7 @@ void add_address(PointQuery& query, const ast::Component& c, size_t module, uint
                fmt::format("{} has no code at {:#x}", name, address))) {
     return;
   }
+  file->name_the_nameless();
   const std::optional<CodeFunction> function = file->function_at(address);
   if (!checked(query, c, function.has_value(),
                fmt::format("{:#x} is in no known function of {}", address, name))) {
@@ -38,8 +40,11 @@ void add_address(PointQuery& query, const ast::Component& c, size_t module, uint
   if (!whole_function && address > site.address) {
     const Bytes code = file->elf().at(function->begin);
     const size_t size = std::min<size_t>(code.size(), function->end - function->begin);
-    if (!checked(query, c, arch::is_boundary(code.first(size), function->begin, address),
-                 fmt::format("no instruction of {}() begins at {:#x}", function->name, address))) {
+    const arch::Extent around =
+        arch::instruction_around(code.first(size), function->begin, address);
+    if (!checked(query, c, around.begin == address,
+                 fmt::format("no instruction of {}() begins at {:#x}", function->name, address),
+                 fmt::format("instructions begin at {:#x} and {:#x}", around.begin, around.end))) {
       return;
     }
     site.kind = SiteKind::Statement;

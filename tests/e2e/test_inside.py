@@ -81,6 +81,16 @@ def test_addresses_of_the_file(djtap):
     assert "DJ3019" in result.stderr or result.globals == {"s": 60}, result
 
 
+def test_address_inside_an_instruction_names_its_borders(djtap):
+    begins = [int(place, 16) for place in re.findall(
+        r"^ +([0-9a-f]+):", subprocess.run(["objdump", "-dw", "--disassemble=main", victim("inside")], capture_output=True, text=True,
+                                           check=True).stdout, re.M)]
+    before, after = next((a, b) for a, b in zip(begins, begins[1:]) if b - a > 1 and a > begins[0])
+    result = djtap("-e", f"probe process.statement({before + 1}) {{ s++ }}", "-c", victim("inside"))
+    assert f"no instruction of main() begins at {before + 1:#x}" in result.stderr, result
+    assert f"instructions begin at {before:#x} and {after:#x}" in result.stderr, result
+
+
 def test_addresses_of_the_process(djtap):
     address = symbol_address(victim("count_nopie"), "work")
     result = djtap("-e", f"probe process.statement({address}).absolute {{ n++ }}", "-c", victim("count_nopie"))
