@@ -10,6 +10,7 @@ enum Syscall : int64_t {
   kSysClose = 3,
   kSysRtSigaction = 13,
   kSysRtSigprocmask = 14,
+  kSysNanosleep = 35,
   kSysGetpid = 39,
   kSysClone = 56,
   kSysVfork = 58,

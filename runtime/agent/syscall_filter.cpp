@@ -20,6 +20,7 @@ constexpr uint64_t kSigtrap = 5;
 constexpr uint64_t kTrapBit = uint64_t{1} << (kSigtrap - 1);
 constexpr uint64_t kMaskBytes = 8;
 constexpr uint64_t kSigUnblock = 1;
+constexpr uint32_t kStackDisabled = 2;  // SS_DISABLE
 constexpr uint64_t kCloneVm = 0x100, kCloneSetTls = 0x80000;
 
 // Where the kernel may not copy for us (seccomp), the program's pointer is believed as the program
@@ -103,6 +104,27 @@ bool filter_sigaction(CallFrame* frame) {
   return true;
 }
 
+// A stack on which no SIGTRAP has room behind another signal: djtap takes the places that trap out
+// of the text first. A forked child cannot wait for that: djtap does not watch it.
+void prepare_stack(uint64_t wanted) {
+  constexpr int kRounds = 1000;
+  struct {
+    uint64_t sp, flags, bytes;
+  } stack;
+  const struct {
+    int64_t seconds, ns;
+  } millisecond = {0, 1'000'000};
+  auto* table = reinterpret_cast<abi::TrapTable*>(arena()->trap_table);
+  if (wanted == 0 || !copy_in(&stack, wanted, sizeof stack)) return;
+  if ((stack.flags & kStackDisabled) != 0 || stack.bytes >= table->stack_least) return;
+  if (agent::kernel_process_id() != arena()->target_pid) return;
+  for (int i = 0; i < kRounds && abi::load(&table->trapless) == 0; ++i) {
+    abi::store(&table->stack_small, stack.bytes);
+    agent::raw_syscall(agent::kSysNanosleep, agent::word(&millisecond), 0, 0, 0);
+  }
+  abi::store(&table->trapless, uint64_t{1});  // also if djtap is dead: nobody waits again
+}
+
 bool filter_masks(CallFrame* frame) {
   switch (static_cast<uint32_t>(frame->rax)) {
     case agent::kSysRtSigprocmask:
@@ -110,6 +132,9 @@ bool filter_masks(CallFrame* frame) {
              call_with_mask(frame, &CallFrame::rsi, frame->r10);
     case agent::kSysRtSigaction:
       return filter_sigaction(frame);
+    case agent::kSysSigaltstack:
+      prepare_stack(frame->rdi);
+      return false;
     case agent::kSysRtSigsuspend:
       return call_with_mask(frame, &CallFrame::rdi, frame->rsi);
     case agent::kSysPpoll:

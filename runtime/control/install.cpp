@@ -142,6 +142,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
     DJ_TRY_DO(filled);
     reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
     header.trap_table = trap_table_;
+    header_trap_table_ = &header.trap_table;
     trap_ = TrapSetup(trap_table_, handler, restorer);
   }
   times_.detours_ns = now_ns() - begin;
@@ -193,6 +194,7 @@ Status Installation::arm(Stopped& stopped) {
   for (PatchSite* site : without_support(sites)) {
     site->skip("the next site's text differs from the file");
   }
+  DJ_TRY_DO(refuse_traps(stopped));
   Detouring detouring;
   for (const PatchSite* hook : hooks) {
     if (hook->state != SiteState::Registered) {
@@ -209,7 +211,7 @@ Status Installation::arm(Stopped& stopped) {
       detouring.add(*site);
     }
   }
-  bool trap = patches_.needs_trap();
+  const bool trap = patches_.needs_trap();
   DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, trap));
   static_cast<void>(moved);
   times_.move_ns = now_ns() - begin;

@@ -105,6 +105,12 @@ class Installation {
   // Makes these an int3 each, while armed.
   Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
 
+  // signal_stacks.cpp. Bytes of the alternate signal stack that the program has just asked for and
+  // on which a trap would kill it: it waits until withdraw_traps() has made all places that trap
+  // Skipped. 0: none.
+  uint64_t small_stack() const;
+  Status withdraw_traps(Stopped& stopped);
+
   // One entry per place and Plan site, by SiteId, then address. After arm() the states are final.
   std::vector<InstalledSite> sites() const;
   const InstallTimes& times() const { return times_; }
@@ -120,6 +126,7 @@ class Installation {
   void find_live_sites();
   static SiteList live_ones(const SiteList& sites, bool live);
   Status take_back_traps(Stopped& stopped);
+  Status refuse_traps(Stopped& stopped);
   // All threads of `stopped` but one are let go, then and now stopped for a moment.
   Status write_live(Stopped& stopped, const SiteList& sites);
   // Where that is not possible: the same sites while all threads stand.
@@ -143,6 +150,7 @@ class Installation {
   std::vector<uint64_t> function_begins_;  // by SiteId, ELF address
   std::vector<SiteKind> kinds_;            // by SiteId
   uint64_t trap_table_ = 0, trap_bytes_ = 0;
+  uint64_t* header_trap_table_ = nullptr;  // Header::trap_table
   bool trap_cache_ = false;
   uint32_t cpus_ = 1;
   TrapSetup trap_;

@@ -67,8 +67,13 @@ Result<pid_t> RemoteCall::best_thread(Stopped& stopped) {
 }
 
 Result<RemoteCall> RemoteCall::borrow(Stopped& stopped) {
+  DJ_TRY(pid_t tid, best_thread(stopped));
+  return borrow(stopped, tid);
+}
+
+Result<RemoteCall> RemoteCall::borrow(Stopped& stopped, pid_t tid) {
   RemoteCall call;
-  DJ_TRY(call.tid_, best_thread(stopped));
+  call.tid_ = tid;
   DJ_TRY(call.saved_, stopped.registers(call.tid_));
   DJ_TRY_DO(suspend_seccomp(stopped.pid(), call.tid_));
   DJ_TRY(call.saved_mask_, stopped.signal_mask(call.tid_));

@@ -18,6 +18,8 @@ class RemoteCall {
  public:
   // Prefers a thread that runs its own code, then one in a restartable call.
   static Result<RemoteCall> borrow(Stopped& stopped);
+  // This thread: for what the kernel keeps of each.
+  static Result<RemoteCall> borrow(Stopped& stopped, pid_t tid);
   static Result<pid_t> best_thread(Stopped& stopped);  // the one that borrow() would take
   RemoteCall(RemoteCall&& other) noexcept;
   RemoteCall& operator=(RemoteCall&&) = delete;

@@ -15,6 +15,7 @@
 #include "runtime/control/clean.h"
 #include "runtime/control/leftovers.h"
 #include "runtime/control/os_error.h"
+#include "runtime/control/report.h"
 #include "runtime/control/rseq_query.h"
 
 namespace dj {
@@ -188,12 +189,22 @@ void Session::watch_guards() {
                      kHotTraps = 1000;  // a trap takes about a microsecond
   if (!installation_ || now_ns() - guards_seen_ns_ < kIntervalNs) return;
   guards_seen_ns_ = now_ns();
+  if (installation_->small_stack() != 0) return withdraw_traps();
   std::vector<size_t> hot = installation_->hot_guards(kHotTraps);
   if (hot.empty()) return;
   Result<Stopped> stopped = Stopped::stop(pid_);  // a target that has just ended is no error here
   if (!stopped.ok()) return;
   Status cooled = installation_->cool_guards(stopped.value(), *memory_, hot);
   if (!cooled.ok()) fmt::print(stderr, "djtap: {}\n", cooled.error().message);
+}
+
+void Session::withdraw_traps() {
+  Result<Stopped> stopped = Stopped::stop(pid_);
+  if (!stopped.ok()) return;
+  Status withdrawn = installation_->withdraw_traps(stopped.value());
+  if (!withdrawn.ok()) fmt::print(stderr, "djtap: {}\n", withdrawn.error().message);
+  stopped.value().release();
+  warn_skipped_sites(installation_->sites());
 }
 
 Status Session::disarm() {

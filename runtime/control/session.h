@@ -88,7 +88,8 @@ class Session {
   Status arm();
   // Switches handlers on or off; the target stands still meanwhile.
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on);
-  // Called while the target runs, again and again: makes hot guards an int3 (install.h).
+  // Called while the target runs, again and again: makes hot guards an int3, and takes out what
+  // may trap when the program asks for a signal stack that is too small for it (install.h).
   void watch_guards();
   // Takes the probes out of a running target. Not needed when it is gone.
   Status disarm();
@@ -105,6 +106,7 @@ class Session {
  private:
   Session() = default;
   void let_go();
+  void withdraw_traps();
   Status map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input);
   std::optional<SessionMemory> memory_;
   std::shared_ptr<void> host_arena_;  // without a target

@@ -28,7 +28,8 @@ constexpr unsigned kNext[] = {
     // Optimized
     bit(SiteState::Int3) | bit(SiteState::Disarmed) | bit(SiteState::Gone),
     // Disarmed
-    bit(SiteState::Int3) | bit(SiteState::Optimizing) | bit(SiteState::Gone),
+    bit(SiteState::Int3) | bit(SiteState::Optimizing) | bit(SiteState::Skipped) |
+        bit(SiteState::Gone),
     // Skipped
     0,
     // Gone

@@ -3,7 +3,7 @@
 //
 //   registered --> int3 <--> optimizing --> optimized        gone: the module was unmapped
 //        |          |                           |            skipped: refused before anything
-//        |          +--------> disarmed <-------+                     was written
+//        |          +--------> disarmed <-------+                     was written, or later
 //        +------------------> optimizing
 #pragma once
 #include <cstdint>

@@ -19,7 +19,7 @@ const std::set<std::pair<SiteState, SiteState>> kLegal = {
     {Int3, Optimizing},      {Int3, Disarmed},         {Int3, Gone},          {Optimizing, Int3},
     {Optimizing, Optimized}, {Optimizing, Disarmed},   {Optimizing, Gone},    {Optimized, Int3},
     {Optimized, Disarmed},   {Optimized, Gone},        {Disarmed, Int3},      {Disarmed, Gone},
-    {Disarmed, Optimizing},
+    {Disarmed, Optimizing}, {Disarmed, Skipped},
 };
 
 TEST(SiteState, EveryStepIsLegalOrNot) {

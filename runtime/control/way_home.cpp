@@ -173,6 +173,12 @@ Gadgets find_gadgets(const Stopped& stopped) {
   return last;
 }
 
+uint64_t signal_frame_bytes(pid_t tid) {
+  constexpr uint64_t kAlignment = 64 + 16;
+  const uint64_t area = vector_state(tid).size();
+  return area == 0 ? 0 : kRedZone + area + kFrameBytes + sizeof(siginfo_t) + kAlignment;
+}
+
 std::optional<WayHome> WayHome::make(const Stopped& stopped, pid_t tid, const Gadgets& gadgets,
                                      const user_regs_struct& regs, uint64_t mask) {
   std::vector<uint8_t> area = vector_state(tid);

@@ -21,6 +21,9 @@ struct Gadgets {
 };
 Gadgets find_gadgets(const Stopped& stopped);
 
+// Bytes that a signal frame of this stopped thread takes of its stack, at most; 0: not known.
+uint64_t signal_frame_bytes(pid_t tid);
+
 class WayHome {
  public:
   // Writes the frame below the thread's stack. Nothing: it cannot be made here.

@@ -36,6 +36,12 @@ struct TrapTable {
   uint64_t caches;    // address of TrapCache 0; one per CPU and one more
   uint64_t cache_on;  // 0: the table alone
   AppAction app;      // written by the agent's system call hook, first by the controller
+  // A signal handler on an alternate stack may trap: a second frame lies on it then.
+  uint64_t stack_least;  // bytes, smaller ones have no room; written by the controller
+  uint64_t stack_small;  // bytes of one that the program asks for; by the agent's hook
+  uint64_t trapless;     // 1: no trap can come any more; by the controller, or the agent's hook
+                         // when that does not answer
+  uint64_t stack[3];     // scratch of the controller: a thread's stack_t
 };
 
 // Entries for `sites` addresses at a load of at most 1/2.

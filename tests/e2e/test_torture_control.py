@@ -48,14 +48,6 @@ def test_cancelled_threads_on_small_stacks(djtap):
     assert truth["calls"] <= result.globals["w"] <= truth["calls"] + 200, result
 
 
-def test_the_smallest_alternate_stack(djtap, mode, request):
-    """A second signal frame, that of an int3, has no room there."""
-    if mode == "int3":
-        request.applymarker(pytest.mark.xfail(reason="int3 sites are not refused to programs with small alternate stacks", strict=True))
-    result = djtap("-e", 'probe func("work") { n++ } probe func("work").return { r++ }', "-c", victim("altstack"))
-    assert result.returncode == 0 and result.globals == {"n": 1000, "r": 1000} and result.facts["calls"] == 1000, result
-
-
 def test_programs_that_use_sigtrap(djtap):
     result = djtap("-e", 'probe func("work") { n++ }', "-c", victim("traps"))
     truth = result.facts
