@@ -160,7 +160,7 @@ class Census {
       impl_.measure(region, function, Guards::WhereNeeded);
       if (unknown_jump != 0 && region.verdict == Verdict::Ok)
         impl_.arrive_anywhere(region, unknown_jump, Guards::WhereNeeded);
-      impl_.check_refused(region, Guards::WhereNeeded);
+      impl_.check_off_limits(region, Guards::WhereNeeded);
       arrivals_.visit(region);
       const Checker::Outcome outcome = impl_.outcome(region);
       counts[{outcome.form, outcome.reason}]++;

@@ -13,61 +13,10 @@
 namespace dj::arch {
 namespace {
 
-// Bytes behind the first one where nobody may arrive unseen: the jump's own, and with a pivot the
-// whole way to it, or someone would pass by the handlers.
-uint32_t prohibited_bytes(const Region& region, Guards guards) {
-  if (guards != Guards::None) return region.stretch;
-  return region.pivot != 0 ? region.length : std::min<uint32_t>(region.length, kJumpBytes);
-}
-
 bool overlaps(const std::vector<FunctionRange>& ranges, uint64_t begin, uint64_t end) {
   return std::any_of(ranges.begin(), ranges.end(),
                      [&](const FunctionRange& r) { return begin < r.end && r.begin < end; });
 }
-
-// The regions still allowed, by address, to ask which one an arrival at `target` would hit.
-class Standing {
- public:
-  Standing(std::vector<Region>& regions, Guards guards) {
-    for (Region& region : regions) {
-      if (region.verdict == Verdict::Ok)
-        sites_.push_back({region.address, prohibited_bytes(region, guards), &region});
-    }
-    std::sort(sites_.begin(), sites_.end(),
-              [](const Site& a, const Site& b) { return a.address < b.address; });
-  }
-
-  bool empty() const { return sites_.empty(); }
-  uint64_t low() const { return sites_.front().address; }
-  uint64_t high() const { return sites_.back().address + kLongest; }
-
-  template <typename Action>
-  void each(Action action) const {
-    for (const Site& site : sites_) action(*site.region);
-  }
-
-  // A forbidden region may move onto its pivot, so the places are those of the beginning.
-  template <typename Action>
-  void hit_by(uint64_t target, Action action) const {
-    auto it = std::lower_bound(sites_.begin(), sites_.end(), target,
-                               [](const Site& site, uint64_t a) { return site.address < a; });
-    while (it != sites_.begin()) {
-      --it;
-      if (target - it->address >= kLongest) return;
-      if (target - it->address < it->bytes && it->region->verdict == Verdict::Ok)
-        action(*it->region);
-    }
-  }
-
- private:
-  static constexpr uint64_t kLongest = 256;  // of a region: its length is one byte
-  struct Site {
-    uint64_t address;
-    uint32_t bytes;
-    Region* region;
-  };
-  std::vector<Site> sites_;
-};
 
 }  // namespace
 
@@ -166,7 +115,7 @@ std::vector<Group> by_function(const Checker::Impl& impl, std::vector<Region>& r
     region.culprit = 0;
     const FunctionRange* range = impl.module.function_at(region.address);
     if (range == nullptr) {
-      impl.forbid(region, Verdict::NotInFunction, 0);
+      impl.forbid(region, Verdict::NotInFunction, 0);  // check 1: decoding has no start
     } else {
       places.emplace_back(range, &region);
     }
@@ -190,7 +139,7 @@ uint64_t last_byte(const Group& group) {
   return last + kWindow;
 }
 
-// Checks 1, 5, 6, 8 and the function's part of 3; returns all jump table targets seen.
+// Checks 1, 5, 6 and the function's part of 3; returns all jump table targets seen.
 std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& regions,
                                       Guards guards) {
   std::vector<Group> groups = by_function(impl, regions);
@@ -214,70 +163,9 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
   return targets;
 }
 
-// Checks 3 and 4 for what is known by address.
-void check_known_arrivals(const Checker::Impl& impl, Region& region, Guards guards) {
-  const ModuleText& text = impl.module.text();
-  const uint64_t before = region.address + prohibited_bytes(region, guards);
-  const auto look = [&](const std::vector<uint64_t>& sorted, Verdict verdict) {
-    uint64_t at = region.address;
-    while (region.verdict == Verdict::Ok && (at = Module::first_between(sorted, at, before)) != 0)
-      impl.arrive(region, at, verdict, at, guards);
-  };
-  look(text.landing_pads, Verdict::LandingPad);
-  look(text.address_taken, Verdict::AddressTaken);
-  look(impl.module.function_begins(), Verdict::AddressTaken);
-}
-
-// Check 3 for what only the jump tables of other functions tell.
-void check_cold_parts(Checker::Impl& impl, const Standing& standing, const ColdParts& cold,
-                      Guards guards) {
-  for (const uint64_t target : impl.tables().targets) {
-    standing.hit_by(target, [&](Region& region) {
-      if (cold.has(region)) impl.arrive(region, target, Verdict::JumpTable, target, guards);
-    });
-  }
-  standing.each([&](Region& region) {
-    if (region.verdict != Verdict::Ok || !cold.has(region)) return;
-    if (const uint64_t jump = cold.unknown_jump(region); jump != 0)
-      impl.arrive_anywhere(region, jump, guards);
-  });
-}
-
-// Checks 2, 3 and 4: nobody arrives inside a region, or only at a guard.
-void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
-                    const std::vector<uint64_t>& table_targets, Guards guards) {
-  const Standing standing(regions, guards);
-  if (standing.empty()) return;
-  ColdParts cold(impl);
-  standing.each([&](const Region& region) { cold.add(region); });
-  // Tight, so that few regions are scanned for faster.
-  ByteSet marked(std::min(standing.low(), cold.low()), standing.high());
-  cold.mark(marked);
-  standing.each([&](Region& region) {
-    for (uint32_t i = 1; i < prohibited_bytes(region, guards); i++) marked.add(region.address + i);
-    check_known_arrivals(impl, region, guards);
-  });
-  for (const uint64_t target : table_targets) {
-    standing.hit_by(target, [&](Region& region) {
-      impl.arrive(region, target, Verdict::JumpTable, target, guards);
-    });
-  }
-  for (const Reference& reference : scan_references(impl.module.text(), marked)) {
-    cold.see(reference);
-    std::vector<Region*> hit;
-    standing.hit_by(reference.target, [&](Region& region) { hit.push_back(&region); });
-    if (hit.empty() || !impl.confirmed(reference)) continue;
-    const bool branch = reference.kind == Reference::Branch;
-    for (Region* region : hit)
-      impl.arrive(*region, reference.target,
-                  branch ? Verdict::BranchIntoRegion : Verdict::AddressTaken, reference.at, guards);
-  }
-  if (!cold.empty()) check_cold_parts(impl, standing, cold, guards);
-}
-
 void check_rules(Checker::Impl& impl, std::vector<Region>& regions, Guards guards) {
   const std::vector<uint64_t> table_targets = check_functions(impl, regions, guards);
-  for (Region& region : regions) impl.check_refused(region, guards);
+  for (Region& region : regions) impl.check_off_limits(region, guards);
   check_arrivals(impl, regions, table_targets, guards);
   if (guards == Guards::None) return;
   for (Region& region : regions) impl.check_reach(region);
@@ -315,7 +203,7 @@ void judge(Checker::Impl& impl, Judged& judged, std::vector<Region> regions, Gua
 }  // namespace
 
 // Check 8: code that nobody may change.
-void Checker::Impl::check_refused(Region& region, Guards guards) const {
+void Checker::Impl::check_off_limits(Region& region, Guards guards) const {
   const auto keep_off = [&](const std::vector<FunctionRange>& ranges, Verdict verdict) {
     if (ranges.empty()) return;
     const uint32_t own = guards == Guards::None ? region.length : region.first;
@@ -382,7 +270,8 @@ void Checker::check(std::vector<Region>& regions, Guards guards, Neighbours neig
   if (!unknown.empty()) judge(impl(), judged, std::move(unknown), guards);
   for (Region& region : regions) region = *judged.find(region);
   const bool lean = neighbours == Neighbours::Lean && guards != Guards::None;
-  separate(regions, text_, lean ? std::function([this] { return impl().space; }) : nullptr);
+  check_other_sites(regions, text_,
+                    lean ? std::function([this] { return impl().space; }) : nullptr);
 }
 
 Checker::Checker(ModuleText text)

@@ -15,6 +15,19 @@
 
 namespace dj::arch {
 
+// The eight checks, in order (engine.md section 3); behind each its victims in safety_test.cpp.
+//
+//   1 check_boundary         measure.cpp          no_function, not_boundary, undecodable
+//   2 check_direct_branches  arriving_checks.cpp  jump_from_elsewhere, call_into, own_loop_into ...
+//   3 check_indirect_jumps   arriving_checks.cpp  indirect_unknown, kSwitch
+//   4 check_taken_addresses  arriving_checks.cpp  landing_pad, lea_taken, imm_taken, data_taken ...
+//   5 check_end              measure.cpp          function_end, runs_on, padding_int3 ...
+//   6 check_relocatable      measure.cpp          not_relocatable, call_not_last
+//   7 check_other_sites      collisions.cpp       Collision
+//   8 check_off_limits       checker.cpp          rseq, trampoline
+//
+// 1, 5 and 6 go along a region's instructions until one says no; 2, 3 and 4 look at all regions of
+// a module that are still standing at once.
 struct Checker::Impl {
   explicit Impl(ModuleText text)
       : module(std::move(text)),
@@ -30,12 +43,12 @@ struct Checker::Impl {
   Function decode(const FunctionRange& range);  // and notes its instruction starts
   void note(const Function& function);
   Facts facts(const Function& function) const;
-  // Checks 1, 5, 6 and 8: fills everything from the instructions alone.
+  // Checks 1, 5 and 6: fills everything from the instructions alone.
   void measure(Region& region, const Function& function, Guards guards) const;
   // No DCR may reach beyond the instruction before address + offset (which is >= first).
   void cut(Region& region, uint64_t offset) const;
   // Check 8.
-  void check_refused(Region& region, Guards guards) const;
+  void check_off_limits(Region& region, Guards guards) const;
   // Somebody may arrive at `target`, inside the region.
   void arrive(Region& region, uint64_t target, Verdict verdict, uint64_t culprit,
               Guards guards) const;
@@ -90,10 +103,14 @@ class ColdParts {
 // region is too short.
 uint64_t region_start(const Module& module, const Function& function, size_t pivot);
 
+// Checks 2, 3 and 4; `table_targets`: of jump tables in the regions' functions.
+void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
+                    const std::vector<uint64_t>& table_targets, Guards guards);
+
 // Check 7: the later of two colliding ones gives way, unless it can lean on the other one. `space`
 // is asked when two could; null: none may.
-void separate(std::vector<Region>& regions, const std::vector<TextRange>& text,
-              const std::function<Space()>& space);
+void check_other_sites(std::vector<Region>& regions, const std::vector<TextRange>& text,
+                       const std::function<Space()>& space);
 
 // leaning.cpp: makes the jump of `low` end in the bytes of that of `high`, which begins inside it,
 // and pins those. False: no such bytes lead anywhere.

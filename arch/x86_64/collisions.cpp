@@ -110,8 +110,8 @@ class Collisions {
 
 }  // namespace
 
-void separate(std::vector<Region>& regions, const std::vector<TextRange>& text,
-              const std::function<Space()>& space) {
+void check_other_sites(std::vector<Region>& regions, const std::vector<TextRange>& text,
+                       const std::function<Space()>& space) {
   Collisions collisions(text, space);
   for (Region& region : regions) collisions.add(region);
   collisions.share_room();

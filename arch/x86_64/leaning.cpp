@@ -13,9 +13,11 @@ constexpr uint32_t kPrefixesMax = 3;
 // How the upper jump begins. With one prefix a third jump can lean on both: an e9 as top byte leads
 // 384 MB down, where nothing is below a program at a low address. bnd and a cs override are ignored
 // before a direct jump; as top byte of the lower one they lead 224 MB down and 736 MB up.
+constexpr uint8_t kBnd = 0xf2;
+constexpr uint64_t kBndReach = 256 << 20;
 constexpr struct {
   uint8_t prefixes, byte;
-} kBeginnings[] = {{1, 0xf2}, {1, 0x2e}, {2, 0xf2}, {2, 0x2e}, {3, 0xf2}, {3, 0x2e}, {0, 0x2e}};
+} kBeginnings[] = {{1, kBnd}, {1, 0x2e}, {2, kBnd}, {2, 0x2e}, {3, kBnd}, {3, 0x2e}, {0, 0x2e}};
 constexpr uint8_t kJump = 0xe9;
 constexpr uint8_t kAny = 0x40;
 // The top byte of the lower jump's displacement: 256 MB and more away, below first.
@@ -60,6 +62,7 @@ bool lean(Region& low, Region& high, const Space& space) {
     leaning.culprit = high.address;
   }
   for (const auto& [prefixes, byte] : kBeginnings) {
+    if (byte == kBnd && space.image_begin - space.low < kBndReach) continue;
     const bool same = prefixes == high.pins.prefix && byte == high.pins.prefix_byte;
     if (high.pins.set ? !same : high.lean != 0 && prefixes != 0) continue;
     for (const uint8_t top : kTops) {

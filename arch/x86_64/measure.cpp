@@ -1,4 +1,4 @@
-// Checks 1, 5, 6 and 8: what a region's own instructions allow.
+// Checks 1, 5 and 6: what a region's own instructions allow.
 #include <algorithm>
 #include <cstring>
 
@@ -51,7 +51,7 @@ class Growth {
   Verdict pass(const Insn& insn) {
     const uint64_t offset = insn.address - region_.address;
     if (insn.end() - region_.address > 255) return no(Verdict::FunctionEnd, insn.address);
-    if (unrelocatable(insn) != nullptr) return no(Verdict::NotRelocatable, insn.address);
+    if (const Verdict verdict = check_relocatable(insn); verdict != Verdict::Ok) return verdict;
     if (offset > 0 && offset < 32) {
       if (guards_ != Guards::None && starts_with_endbr(insn.address))
         return no(Verdict::AddressTaken, insn.address);
@@ -69,13 +69,22 @@ class Growth {
     const bool still_dead = arrived_ && !called_ && insn.kind == Kind::Nop;
     called_ = insn.calls();
     arrived_ = called_ || still_dead;
-    if (insn.leaves()) return behind_leave(insn);
-    if (insn.calls() && guards_ == Guards::None) return no(Verdict::CallNotLast, insn.address);
-    return Verdict::Ok;
+    if (insn.leaves()) return check_end(insn);
+    return check_call_last(insn);
   }
 
-  // Nothing runs on from here: padding is free, and what follows it is entered by others.
-  Verdict behind_leave(const Insn& insn) {
+  // Check 6: the instruction can run elsewhere ...
+  Verdict check_relocatable(const Insn& insn) {
+    return unrelocatable(insn) == nullptr ? Verdict::Ok : no(Verdict::NotRelocatable, insn.address);
+  }
+  // ... and what it calls comes back behind the DCR: asked when more bytes are needed.
+  Verdict check_call_last(const Insn& insn) {
+    const bool passed = insn.calls() && guards_ == Guards::None;
+    return passed ? no(Verdict::CallNotLast, insn.address) : Verdict::Ok;
+  }
+
+  // Check 5: nothing runs on from here; padding is free, what follows it is entered by others.
+  Verdict check_end(const Insn& insn) {
     arrived_ = true;
     const bool last = insn.end() >= function_.decoded_end();
     if (insn.address < pivot()) return no(Verdict::FunctionEnd, insn.address);
@@ -129,6 +138,12 @@ class Growth {
   uint64_t culprit_ = 0;
 };
 
+// Check 1: instructions begin there.
+bool check_boundary(const Region& region, const Function& function) {
+  const bool first = function.find(region.address) != Function::kNone;
+  return first && (region.pivot == 0 || function.find(region.pivot) != Function::kNone);
+}
+
 }  // namespace
 
 void Checker::Impl::cut(Region& region, uint64_t offset) const {
@@ -152,9 +167,7 @@ void Checker::Impl::measure(Region& region, const Function& function, Guards gua
   const auto bytes = module.bytes(region.address);
   std::memcpy(region.original.data(), bytes.data(), std::min(bytes.size(), region.original.size()));
   const size_t first = function.find(region.address);
-  if (first == Function::kNone ||
-      (region.pivot != 0 && function.find(region.pivot) == Function::kNone))
-    return forbid(region, Verdict::NotBoundary, 0);
+  if (!check_boundary(region, function)) return forbid(region, Verdict::NotBoundary, 0);
   Growth growth(module, function, guards, region);
   const Verdict verdict = growth.grow(first);
   if (verdict == Verdict::Ok) return;

@@ -144,6 +144,14 @@ TEST_P(Check, Says) {
 INSTANTIATE_TEST_SUITE_P(Table, Check, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// Each verdict has a victim here, but those of kSwitch (3), Collision (7) and of guarded jumps alone.
+TEST(Checks, EachSaysNoToSomebody) {
+  std::set<Verdict> said = {Verdict::JumpTable, Verdict::InsideOtherSite, Verdict::OutOfReach};
+  for (const Case& c : kCases) said.insert(c.verdict);
+  for (int v = 0; v <= int(Verdict::OutOfReach); v++)
+    EXPECT_EQ(said.count(Verdict(v)), 1u) << verdict_name(Verdict(v));
+}
+
 // gcc's switch: the probed instructions include a case label, so only the table can tell.
 const char* kSwitch = R"(
   func f
