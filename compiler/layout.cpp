@@ -6,6 +6,7 @@
 #include <bit>
 #include <set>
 
+#include "compiler/result_use.h"
 #include "compiler/walk.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/context.h"
@@ -158,11 +159,6 @@ BodyFacts body_facts(const Program& program, const Limits& limits) {
   return all;
 }
 
-bool has_captures(const Plan& plan) {
-  return std::any_of(plan.handlers.begin(), plan.handlers.end(),
-                     [](const Handler& handler) { return !handler.capture.values.empty(); });
-}
-
 void fill_limits(const Limits& limits, abi::Header& header) {
   header.max_string = static_cast<uint32_t>(limits.max_string_len);
   header.max_action = static_cast<uint32_t>(limits.max_action);
@@ -200,7 +196,9 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   header.rings = cursor.take(header.ring_stride * (cpus + 1), kPage);
   header.strings =
       cursor.take(abi::strings_bytes(static_cast<uint64_t>(limits.string_bytes)), kPage);
-  if (has_captures(plan)) header.captures = cursor.take(abi::captures_bytes(), kPage);
+  if (keeps_calls(plan)) {
+    header.captures = cursor.take(abi::captures_bytes(plan.handlers.size()), kPage);
+  }
   if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
   layout.trap_bytes = abi::trap_table_bytes(plan.sites.size() * kTrapsPerSite, cpus);
   layout.trap_table = cursor.take(layout.trap_bytes, kPage);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 
 #include "arch/x86_64/checker.h"
@@ -25,6 +26,8 @@ struct Unsure {
 
 enum class Target : uint8_t { Own, Tail, Foreign };
 
+constexpr std::array<uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
+
 class ExitFinder {
  public:
   ExitFinder(Checker::Impl& impl, const FunctionRange& own)
@@ -45,11 +48,13 @@ class ExitFinder {
     std::sort(exits_.begin(), exits_.end(),
               [](const Exit& a, const Exit& b) { return a.exit_address < b.exit_address; });
     for (Exit& exit : exits_) judge(exit);
-    return {std::move(exits_), true, ""};
+    const bool loops = std::any_of(targets_.begin(), targets_.end(),
+                                   [&](uint64_t target) { return is_entry(target); });
+    return {std::move(exits_), true, "", loops};
   }
 
  private:
-  static Exits incomplete(std::string reason) { return {{}, false, std::move(reason)}; }
+  static Exits incomplete(std::string reason) { return {{}, false, std::move(reason), false}; }
   void give_up(std::string reason) {
     if (reason_.empty()) reason_ = std::move(reason);
   }
@@ -58,6 +63,15 @@ class ExitFinder {
     return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
       return address >= part.range.begin && address < part.range.end;
     });
+  }
+
+  // Its first byte, or the instruction behind endbr64 there.
+  bool is_entry(uint64_t address) const {
+    const uint64_t begin = own_.begin;
+    if (address == begin) return true;
+    const auto bytes = module_.bytes(begin);
+    return address == begin + kEndbr64.size() && bytes.size() >= kEndbr64.size() &&
+           std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin());
   }
 
   void walk(size_t part_index) {
@@ -98,6 +112,8 @@ class ExitFinder {
         return;
       case Target::Tail:
         add_exit(code, i, true);
+        exits_.back().tail_slot = linkage_slot(insn.target);
+        if (exits_.back().tail_slot == 0) exits_.back().tail_target = insn.target;
         if (insn.kind != Kind::Jump) exits_.back().leaving.how = Leaving::IfTaken;
         return;
       case Target::Foreign:
@@ -107,7 +123,11 @@ class ExitFinder {
 
   void indirect(Flow& flow, size_t part, size_t i) {
     const Insn& insn = flow.function().insns[i];
-    if (insn.rip_relative) return add_exit(flow.function(), i, true);  // an imported function
+    if (insn.rip_relative) {  // an imported function
+      add_exit(flow.function(), i, true);
+      exits_.back().tail_slot = insn.target;
+      return;
+    }
     const IndirectTargets to = indirect_targets(flow, module_, uint32_t(i));
     bool stays = to.way == Way::Table;
     for (const uint64_t target : to.targets) {
@@ -189,7 +209,7 @@ class ExitFinder {
   Target classify(uint64_t target) {
     if (own(target)) return Target::Own;
     const FunctionRange* other = module_.function_at(target);
-    if (other == nullptr) return is_plt_stub(target) ? Target::Tail : Target::Foreign;
+    if (other == nullptr) return linkage_slot(target) != 0 ? Target::Tail : Target::Foreign;
     if (is_fragment(impl_, *other)) {
       adopt(*other);
       return Target::Own;
@@ -197,16 +217,16 @@ class ExitFinder {
     return module_.begins_function(target) ? Target::Tail : Target::Foreign;
   }
 
-  // [endbr64;] [bnd] jmp *slot(%rip)
-  bool is_plt_stub(uint64_t address) const {
+  // The slot of a linkage stub: [endbr64;] [bnd] jmp *slot(%rip). 0: it is none.
+  uint64_t linkage_slot(uint64_t address) const {
     Insn insn;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && module_.function_at(address) == nullptr; i++) {
       const auto bytes = module_.bytes(address);
-      if (bytes.empty() || !decode(bytes, address, insn)) return false;
-      if (insn.kind == Kind::JumpIndirect) return insn.rip_relative;
+      if (bytes.empty() || !decode(bytes, address, insn)) return 0;
+      if (insn.kind == Kind::JumpIndirect) return insn.rip_relative ? insn.target : 0;
       address = insn.end();
     }
-    return false;
+    return 0;
   }
 
   void add_exit(const Function& code, size_t i, bool tail) {
@@ -252,6 +272,17 @@ uint64_t region_start(const Module& module, const Function& function, size_t piv
     start--;
   }
   return function.insns[start].address;
+}
+
+FunctionRange Checker::function_from(uint64_t begin) {
+  FunctionRange longest{0, 0};
+  const auto& all = impl().module.text().functions;
+  auto it = std::lower_bound(all.begin(), all.end(), begin,
+                             [](const FunctionRange& f, uint64_t at) { return f.begin < at; });
+  for (; it != all.end() && it->begin == begin; ++it) {
+    if (it->end > longest.end) longest = *it;
+  }
+  return longest;
 }
 
 Exits Checker::exits(uint64_t begin, uint64_t end) {

@@ -96,13 +96,17 @@ struct Exit {
   Region region;              // begins at or before the exit instruction, in the same basic block
   uint64_t exit_address = 0;  // the ret or tail jump itself
   bool tail_jump = false;     // jmp out of the function: the callee will return for it
-  Leaving leaving;            // when it does
+  // Where a tail jump leads: the callee's first byte, or the word of the GOT that holds its
+  // address. Both 0: not known.
+  uint64_t tail_target = 0, tail_slot = 0;
+  Leaving leaving;  // when it does
 };
 struct Exits {
   std::vector<Exit> exits;
   bool complete =
       false;  // false: some way out is unknown (unresolved indirect jump); reason says which
   std::string reason;
+  bool loops_to_entry = false;  // its own jumps lead to its first instruction, too
 };
 
 struct Known;  // judged.h
@@ -132,6 +136,8 @@ class Checker {
   // Exits of the function [begin, end). Their verdicts are provisional: what this function's own
   // code allows. check() must see the regions before anything is written.
   Exits exits(uint64_t begin, uint64_t end);
+  // The longest known function with its first byte at `begin`; {0, 0}: none.
+  FunctionRange function_from(uint64_t begin);
   // All `syscall` instructions, with the number in eax if it is a constant (-1: not known). Each
   // region is [mov $nr,%eax .. syscall] when those can be moved into one detour; verdict says
   // whether. Asked for once, then known.

@@ -3,18 +3,17 @@
 #include "compiler/lower/handlers.h"
 
 #include <fmt/format.h>
-#include <llvm/IR/Intrinsics.h>
 
+#include <optional>
 #include <set>
 
-#include "arch/x86_64/detour.h"
 #include "compiler/lower/body.h"
+#include "compiler/lower/handler_frame.h"
 #include "compiler/lower/needs.h"
+#include "compiler/lower/tail_calls.h"
 
 namespace dj::ir {
 namespace {
-
-constexpr uint32_t kRegisterArguments = 6;
 
 // In abi::SavedRegister's order.
 constexpr uint8_t kSavedRegisters[] = {arch::kRbx, arch::kRbp, arch::kR12,
@@ -54,31 +53,6 @@ std::vector<uint8_t> stack_registers(const Handler& handler, bool walks_stack) {
   return {regs.begin(), regs.end()};
 }
 
-// The function itself with its convention and attributes; parameters: six registers, site?,
-// registers.
-llvm::Function* make_handler(Unit& unit, HandlerId id, const HandlerAbi& abi, bool host) {
-  size_t count = host ? 0 : kRegisterArguments + abi.wants_site + abi.stack_regs.size();
-  std::vector<llvm::Type*> parameters(count, unit.word);
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(unit.context), parameters, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                          fmt::format("dj_handler_{}", id), unit.module);
-  if (!host) function->setCallingConv(llvm::CallingConv::PreserveMost);
-  function->setDSOLocal(true);
-  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
-  return function;
-}
-
-// rsp at the probed instruction: above our return address, the pushed arguments and the detour's
-// frame.
-llvm::Value* stack_pointer(Unit& unit, llvm::IRBuilder<>& b, const Handler& handler,
-                           size_t pushed) {
-  auto form = handler.form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
-  uint64_t above = 8 + 8 * pushed + arch::kFrameBytes[static_cast<size_t>(form)];
-  llvm::Value* slot =
-      b.CreateIntrinsic(llvm::Intrinsic::addressofreturnaddress, {unit.pointer}, {});
-  return b.CreateAdd(b.CreatePtrToInt(slot, unit.word), unit.number(static_cast<int64_t>(above)));
-}
-
 Machine machine_of(Unit& unit, llvm::Function* function, llvm::IRBuilder<>& b,
                    const Handler& handler, const HandlerAbi& abi) {
   Machine machine;
@@ -89,7 +63,8 @@ Machine machine_of(Unit& unit, llvm::Function* function, llvm::IRBuilder<>& b,
     machine.regs[abi.stack_regs[i]] =
         function->getArg(static_cast<unsigned>(kRegisterArguments + abi.wants_site + i));
   }
-  machine.rsp = stack_pointer(unit, b, handler, abi.wants_site + abi.stack_regs.size());
+  auto form = handler.form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
+  machine.rsp = stack_pointer(unit, b, form, abi.wants_site + abi.stack_regs.size());
   return machine;
 }
 
@@ -126,25 +101,6 @@ void capture_body(Unit& unit, Body& body, const Handler& handler, const Machine&
   if (capture.lenient != 0) store(unread, count);
   b.CreateCall(unit.entry("dj_capture_store"),
                {unit.number32(handler.capture_for), machine.rsp, values, unit.number32(words)});
-}
-
-// Takes the values that the capture handler of the same frame stored; without them the hit is left
-// out.
-llvm::Value* take_captures(Unit& unit, Body& body, HandlerId id, const Machine& machine) {
-  auto& b = body.builder();
-  auto count = static_cast<uint32_t>(unit.plan.handlers[id].capture.words());
-  llvm::AllocaInst* values = body.slot(unit.word, "entry_values", count);
-  llvm::Value* found = b.CreateCall(unit.entry("dj_capture_take"),
-                                    {unit.number32(id), machine.rsp, values, unit.number32(count)});
-  llvm::BasicBlock* miss =
-      llvm::BasicBlock::Create(unit.context, "miss", b.GetInsertBlock()->getParent());
-  llvm::BasicBlock* hit =
-      llvm::BasicBlock::Create(unit.context, "hit", b.GetInsertBlock()->getParent());
-  b.CreateCondBr(b.CreateICmpEQ(found, unit.number32(0)), miss, hit);
-  b.SetInsertPoint(miss);
-  b.CreateRetVoid();
-  b.SetInsertPoint(hit);
-  return values;
 }
 
 // dj_enter at the start; without a free context the hit is skipped.
@@ -186,8 +142,10 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   bool host = handler.role == Handler::Role::Host;
   Needs needs = needs_of(unit.program, handler);
   HandlerAbi abi;
-  if (!host) abi = HandlerAbi{stack_registers(handler, needs.stack), needs.site};
-  llvm::Function* function = make_handler(unit, id, abi, host);
+  bool follows = unit.of_results[id];
+  if (!host) abi = HandlerAbi{stack_registers(handler, needs.stack), needs.site || follows};
+  llvm::Function* function = make_handler(unit, fmt::format("dj_handler_{}", id),
+                                          abi.wants_site + abi.stack_regs.size(), host);
 
   llvm::Value* site = unit.number32(host ? host_site(unit.plan, id) : 0);
   static const Frame no_locals;
@@ -199,8 +157,9 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
 
   Machine machine;
   if (!host) machine = machine_of(unit, function, b, handler, abi);
-  bool takes = handler.role == Handler::Role::Body && !handler.capture.values.empty();
-  if (takes) machine.entry = take_captures(unit, body, id, machine);
+  std::optional<CallTaker> taker;
+  if (follows || (handler.role == Handler::Role::Body && !handler.capture.values.empty()))
+    machine.entry = taker.emplace(unit, body, id, machine.rsp).take();
   body.set_machine(&handler, machine);
   llvm::Value* context = nullptr;
   if (needs.context) context = enter(unit, body, host);
@@ -214,8 +173,10 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   body.exit()->insertInto(function);
   b.SetInsertPoint(body.exit());
   if (context) b.CreateCall(unit.entry("dj_leave"), {context});
+  if (taker) taker->take_more();
   b.CreateRetVoid();
   if (!body.failure().empty()) return Error{body.failure(), Fail::Unsupported};
+  if (follows) define_tail_calls(unit, id);
   return abi;
 }
 

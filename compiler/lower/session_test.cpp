@@ -143,7 +143,8 @@ void TestSession::format_tables() {
         static_cast<uint64_t>(layout.limits.ring_bytes));
   }
   if (layout.header.captures)
-    abi::captures_init(reinterpret_cast<abi::Captures*>(layout.header.captures));
+    abi::captures_init(reinterpret_cast<abi::Captures*>(layout.header.captures),
+                       plan.handlers.size());
 }
 
 void TestSession::plan_probes(const SessionOptions& options) {

@@ -53,6 +53,9 @@ constexpr EntryRow kEntries[] = {
     {"dj_map_stat_at", "ppp"},
     {"dj_capture_store", "vilpi"},
     {"dj_capture_take", "iilpi"},
+    {"dj_tail_leave", "viil"},
+    {"dj_tail_land", "vil"},
+    {"dj_tail_take", "iilpi"},
 };
 
 }  // namespace
@@ -61,6 +64,7 @@ Unit::Unit(llvm::Module& module, const Program& program, const Plan& plan, const
     : program(program),
       plan(plan),
       layout(layout),
+      of_results(handlers_of_results(plan)),
       module(module),
       context(module.getContext()),
       word(llvm::Type::getInt64Ty(context)),

@@ -13,6 +13,7 @@
 #include "compiler/layout.h"
 #include "compiler/plan.h"
 #include "compiler/program.h"
+#include "compiler/result_use.h"
 #include "runtime/shared/context.h"
 #include "stdlib/builtins.h"
 
@@ -25,6 +26,7 @@ class Unit {
   const Program& program;
   const Plan& plan;
   const Layout& layout;
+  const std::vector<bool> of_results;  // handlers_of_results()
   llvm::Module& module;
   llvm::LLVMContext& context;
   llvm::Type* const word;  // i64: every script value

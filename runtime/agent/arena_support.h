@@ -19,7 +19,7 @@
 
 namespace dj {
 
-constexpr uint64_t kTestRingBytes = 1 << 16;
+constexpr uint64_t kTestRingBytes = 1 << 16, kTestHandlers = 8;
 
 class TestArena : public testing::Test {
  protected:
@@ -41,8 +41,8 @@ class TestArena : public testing::Test {
     header.contexts = take(uint64_t{header.context_bytes} * header.context_count);
     header.strings = take(abi::strings_bytes(kStringBytes));
     abi::strings_init(reinterpret_cast<abi::Strings*>(header.strings), kStringBytes);
-    header.captures = take(abi::captures_bytes());
-    abi::captures_init(reinterpret_cast<abi::Captures*>(header.captures));
+    header.captures = take(abi::captures_bytes(kTestHandlers));
+    abi::captures_init(reinterpret_cast<abi::Captures*>(header.captures), kTestHandlers);
     header.max_string = 64;
     header.max_action = 1000;
     header.max_nesting = 10;

@@ -1,5 +1,5 @@
-// Entry values of return probes: stored at a function's entry, taken at its exit by the same
-// thread.
+// Calls of return probes: kept at a function's entry or tail jump, taken where the call returns, by
+// the same thread.
 #include "runtime/shared/capture.h"
 
 #include "runtime/agent/arena.h"
@@ -15,28 +15,55 @@ struct Bucket {
   abi::Capture ways[abi::kCaptureWays];
 };
 
-Bucket* bucket_of(uint64_t owner, uint64_t slot) {
-  auto* captures = reinterpret_cast<abi::Captures*>(arena()->captures);
-  if (captures == nullptr) return nullptr;
-  uint64_t hash = (owner ^ slot >> 3) * 0x9e3779b97f4a7c15ull;
-  return reinterpret_cast<Bucket*>(captures + 1) + (hash >> 32 & captures->bucket_mask);
+abi::Captures* captures() { return reinterpret_cast<abi::Captures*>(arena()->captures); }
+abi::CaptureCount& count_of(uint32_t handler) { return *abi::capture_count(captures(), handler); }
+
+// Place: all calls of one handler that have their return address at one slot of one thread.
+struct Place {
+  Place(uint32_t handler, uint64_t slot)
+      : slot(slot),
+        tid(agent::thread_id()),
+        handler(handler),
+        owner(uint64_t{tid} << 32 | (handler + 1)),
+        epoch(static_cast<uint32_t>(abi::load(&count_of(handler).epoch))) {
+    uint64_t hash = (owner ^ slot >> 3) * 0x9e3779b97f4a7c15ull;
+    bucket =
+        reinterpret_cast<Bucket*>(captures()->buckets) + (hash >> 32 & captures()->bucket_mask);
+  }
+  bool has(const abi::Capture& entry) const {
+    return abi::load(&entry.owner) == owner && abi::load(&entry.slot) == slot;
+  }
+  uint64_t slot;
+  uint32_t tid, handler;
+  uint64_t owner;
+  uint32_t epoch;
+  Bucket* bucket;
+};
+
+void free_entry(abi::Capture& entry) {
+  abi::store(&entry.slot, uint64_t{0});
+  abi::store(&entry.owner, uint64_t{0});
 }
 
-uint64_t owner_word(uint32_t tid, uint32_t probe) { return uint64_t{tid} << 32 | (probe + 1); }
+// Nobody will return from its calls any more.
+void abandon(const abi::Capture& entry, uint64_t owner) {
+  abi::add(&count_of(static_cast<uint32_t>(owner) - 1).abandoned, entry.calls);
+}
 
-// An entry of `bucket` for this thread, or null. Slot 0 keeps it from being found before its values
-// stand in it.
-abi::Capture* claim(Bucket* bucket, uint64_t owner, uint32_t tid) {
-  for (abi::Capture& entry : bucket->ways) {
-    if (abi::load(&entry.owner) == 0 && abi::cas(&entry.owner, 0, owner)) return &entry;
+// An entry of the bucket for this thread, or null. Slot 0 keeps it from being found before it is
+// filled.
+abi::Capture* claim(const Place& place) {
+  for (abi::Capture& entry : place.bucket->ways) {
+    if (abi::load(&entry.owner) == 0 && abi::cas(&entry.owner, 0, place.owner)) return &entry;
   }
   uint64_t stack = agent::stack_pointer();
-  for (abi::Capture& entry : bucket->ways) {
+  for (abi::Capture& entry : place.bucket->ways) {
     uint64_t seen = abi::load(&entry.owner);
     auto other = static_cast<uint32_t>(seen >> 32);
-    bool stale = other == tid ? agent::frame_is_gone(abi::load(&entry.slot), stack)
-                              : agent::thread_is_gone(other);
-    if (stale && abi::cas(&entry.owner, seen, owner)) {
+    bool stale = other == place.tid ? agent::frame_is_gone(abi::load(&entry.slot), stack)
+                                    : agent::thread_is_gone(other);
+    if (stale && abi::cas(&entry.owner, seen, place.owner)) {
+      abandon(entry, seen);
       abi::store(&entry.slot, uint64_t{0});
       return &entry;
     }
@@ -44,40 +71,138 @@ abi::Capture* claim(Bucket* bucket, uint64_t owner, uint32_t tid) {
   return nullptr;
 }
 
-abi::Capture* find(Bucket* bucket, uint64_t owner, uint64_t slot) {
-  for (abi::Capture& entry : bucket->ways) {
-    if (abi::load(&entry.owner) == owner && abi::load(&entry.slot) == slot) return &entry;
+// An entry of an earlier epoch is made free: nobody saw what became of its call.
+bool freed_if_old(const Place& place, abi::Capture& entry) {
+  if (entry.epoch == place.epoch) return false;
+  free_entry(entry);
+  return true;
+}
+
+// The call that is in `stage`.
+abi::Capture* find(const Place& place, uint32_t stage) {
+  for (abi::Capture& entry : place.bucket->ways) {
+    if (place.has(entry) && entry.stage == stage && !freed_if_old(place, entry)) return &entry;
   }
   return nullptr;
 }
 
+void fill(const Place& place, abi::Capture& entry, uint32_t stage) {
+  entry.stage = stage;
+  entry.epoch = place.epoch;
+  entry.calls = 1;
+  abi::store(&entry.slot, place.slot);
+}
+
+uint64_t return_address(uint64_t slot) { return *reinterpret_cast<const uint64_t*>(slot); }
+
+void jump(abi::Capture& entry, uint64_t slot) {
+  entry.stage = abi::kJumping;
+  entry.returns = return_address(slot);
+}
+
+void lose(const Place& place, abi::Capture& entry) {
+  abi::add(&count_of(place.handler).lost, entry.calls);
+  free_entry(entry);
+}
+
+void copy_values(uint64_t* to, const uint64_t* from, uint32_t count) {
+  for (uint32_t i = 0; i < count && i < abi::kMaxCaptures; ++i) to[i] = from[i];
+}
+
 }  // namespace
 
-void dj_capture_store(uint32_t probe, uint64_t slot, const uint64_t* values, uint32_t count) {
-  uint32_t tid = agent::thread_id();
-  uint64_t owner = owner_word(tid, probe);
-  Bucket* bucket = bucket_of(owner, slot);
-  // The same frame address again: what stood there was left by a frame that never returned.
-  abi::Capture* entry = bucket == nullptr ? nullptr : find(bucket, owner, slot);
-  if (entry == nullptr && bucket != nullptr) entry = claim(bucket, owner, tid);
+void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, uint32_t count) {
+  Place place(handler, slot);
+  abi::Capture* entry = find(place, abi::kCalled);
+  if (entry != nullptr) {
+    // The same frame address again: what stood there was left by a frame that never returned.
+    abandon(*entry, place.owner);
+  } else {
+    entry = claim(place);
+  }
   if (entry == nullptr) {
     agent::count_skip(abi::kSkipReturnFull);
     return;
   }
-  for (uint32_t i = 0; i < count && i < abi::kMaxCaptures; ++i) entry->values[i] = values[i];
-  abi::store(&entry->slot, slot);
+  copy_values(entry->values, values, count);
+  fill(place, *entry, abi::kCalled);
 }
 
-uint32_t dj_capture_take(uint32_t probe, uint64_t slot, uint64_t* values, uint32_t count) {
-  uint64_t owner = owner_word(agent::thread_id(), probe);
-  Bucket* bucket = bucket_of(owner, slot);
-  abi::Capture* entry = bucket == nullptr ? nullptr : find(bucket, owner, slot);
+uint32_t dj_capture_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t count) {
+  Place place(handler, slot);
+  abi::Capture* entry = find(place, abi::kCalled);
   if (entry == nullptr) {
     agent::count_skip(abi::kSkipReturnMiss);
     return 0;
   }
-  for (uint32_t i = 0; i < count && i < abi::kMaxCaptures; ++i) values[i] = entry->values[i];
-  abi::store(&entry->slot, uint64_t{0});
-  abi::store(&entry->owner, uint64_t{0});
+  copy_values(values, entry->values, count);
+  free_entry(*entry);
   return 1;
+}
+
+void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
+  Place place(handler, slot);
+  bool own = (exit & abi::kExitOwn) != 0, of_callee = (exit & abi::kExitOfCallee) != 0;
+  bool unseen = (exit & abi::kExitUnseen) != 0, known = false;
+  uint32_t site = exit & abi::kExitSite;
+  abi::Capture* together = nullptr;
+  for (abi::Capture& entry : place.bucket->ways) {
+    if (!place.has(entry) || freed_if_old(place, entry)) continue;
+    bool called = entry.stage == abi::kCalled;
+    if (called == own) {
+      known = known || called;
+      if (called) entry.site = site;
+      jump(entry, slot);
+      if (unseen) lose(place, entry);
+    } else if (!called && !of_callee) {  // nobody jumped here: a new call has the slot
+      abandon(entry, place.owner);
+      free_entry(entry);
+    } else if (!called && entry.site == site) {
+      together = &entry;
+    }
+  }
+  if (!own || known) return;
+  if ((exit & abi::kExitKeepsValues) != 0) {
+    agent::count_skip(abi::kSkipReturnMiss);
+  } else if (unseen) {
+    abi::add(&count_of(handler).lost, 1);
+  } else if (together != nullptr) {
+    together->calls++;
+  } else if (abi::Capture* entry = claim(place)) {
+    entry->site = site;
+    jump(*entry, slot);
+    fill(place, *entry, abi::kJumping);
+  } else {
+    agent::count_skip(abi::kSkipReturnFull);
+  }
+}
+
+void dj_tail_land(uint32_t handler, uint64_t slot) {
+  Place place(handler, slot);
+  for (abi::Capture& entry : place.bucket->ways) {
+    if (!place.has(entry) || freed_if_old(place, entry)) continue;
+    if (entry.stage == abi::kJumping) {
+      entry.stage = abi::kInTail;
+    } else {  // a new call has the slot
+      abandon(entry, place.owner);
+      free_entry(entry);
+    }
+  }
+}
+
+uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t count) {
+  Place place(handler, slot);
+  for (abi::Capture& entry : place.bucket->ways) {
+    if (!place.has(entry) || entry.stage == abi::kCalled || freed_if_old(place, entry)) continue;
+    if (entry.returns != return_address(slot)) {
+      abandon(entry, place.owner);
+      free_entry(entry);
+      continue;
+    }
+    uint32_t site = entry.site;
+    copy_values(values, entry.values, count);
+    if (--entry.calls == 0) free_entry(entry);
+    return site + 1;
+  }
+  return 0;
 }

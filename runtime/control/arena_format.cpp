@@ -184,7 +184,7 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   abi::strings_init(at<abi::Strings>(header.strings),
                     static_cast<uint64_t>(layout.limits.string_bytes));
   if (header.captures != 0) {
-    abi::captures_init(at<abi::Captures>(header.captures));
+    abi::captures_init(at<abi::Captures>(header.captures), plan.handlers.size());
   }
   if (header.stack_tables != 0) {
     std::copy(facts.stack_tables.begin(), facts.stack_tables.end(),

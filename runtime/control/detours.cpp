@@ -17,12 +17,16 @@ constexpr uint8_t kJumpToNext[5] = {0xe9, 0, 0, 0, 0};
 
 arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerAbi>& abis,
                                const Linked* code) {
+  constexpr const char* kNames[] = {"dj_handler_", "dj_leave_", "dj_land_"};
   arch::HandlerCall out;
-  out.stack_regs = abis[call.handler].stack_regs;
-  out.wants_site = abis[call.handler].wants_site;
-  out.site = call.site;
+  if (call.kind == PatchCall::Body) {
+    out.stack_regs = abis[call.handler].stack_regs;
+    out.wants_site = abis[call.handler].wants_site;
+  }
+  out.wants_site = out.wants_site || call.kind == PatchCall::Leave;
+  out.site = call.site | call.exit;
   if (code != nullptr) {
-    out.address = code->symbols.at("dj_handler_" + std::to_string(call.handler));
+    out.address = code->symbols.at(kNames[call.kind] + std::to_string(call.handler));
   }
   return out;
 }

@@ -22,6 +22,12 @@ struct PatchCall {
   arch::Form form = arch::Form::Boundary;
   bool enabled = true;  // else the detour leaves it out
   bool at_exit = false;  // runs when the function is left here
+  // What the handler's code does here: its body, or following a call through a tail call
+  // (compiler/lower/tail_calls.h).
+  enum Kind : uint8_t { Body, Leave, Land } kind = Body;
+  uint32_t exit = 0;  // kExit bits (runtime/shared/capture.h) for handlers that follow calls
+  // In a function that may return for probed ones: on while the handler is on at one of those.
+  bool shared = false;
 };
 
 // JumpForm: how the jump of a site is written when it is not simply e9 rel32 to its detour. Its
@@ -47,7 +53,7 @@ struct PatchSite {
   bool jump = false;                        // 5-byte jump, else int3
   std::shared_ptr<JumpForm> form;           // of a jump that is not plain
   bool hook = false;                        // system call hook: calls the agent, no handlers
-  std::vector<PatchCall> calls;             // in registration order
+  std::vector<PatchCall> calls;             // in the order of order_calls()
   std::vector<SiteId> owners;               // Plan sites that this place belongs to
   std::string name;                         // of the function or system call, for the log
   SiteState state = SiteState::Registered;  // changed by set_state() alone

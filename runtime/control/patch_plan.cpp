@@ -9,8 +9,8 @@
 #include <map>
 
 #include "arch/x86_64/decode.h"
-#include "arch/x86_64/registers.h"
 #include "runtime/control/hooks.h"
+#include "runtime/control/tail_calls.h"
 
 namespace dj {
 namespace {
@@ -22,30 +22,9 @@ struct Candidate {
   bool hook = false;
   bool essential = false;  // hook: without it the set is useless
   arch::Leaving leaving;   // of an exit, ELF addresses
+  std::vector<PatchCall> calls;
+  bool of_callee = false;  // not in the probed function: only calls of it lead there
 };
-
-// Does the handler want the function's result? Then it must not run before a tail call.
-bool wants_result(const Handler& handler) {
-  auto reads_rax = [](const LocExpr& expr) {
-    return std::any_of(expr.steps.begin(), expr.steps.end(), [](const LocStep& s) {
-      // rax, rdx, xmm0, xmm1
-      return s.op == LocStep::PushReg && (s.a <= 1 || s.a == arch::kXmm0 || s.a == arch::kXmm0 + 1);
-    });
-  };
-  for (const TargetPlan& target : handler.targets) {
-    if (const LocExpr* expr = std::get_if<LocExpr>(&target); expr != nullptr && reads_rax(*expr)) {
-      return true;
-    }
-    if (const TargetText* text = std::get_if<TargetText>(&target)) {
-      for (const TargetText::Item& item : text->items) {
-        if (item.defined && reads_rax(item.value)) {
-          return true;
-        }
-      }
-    }
-  }
-  return false;
-}
 
 const std::string& site_name(const Site& site) {
   return site.symbol.empty() ? site.function : site.symbol;
@@ -61,21 +40,34 @@ bool is_plain(const Candidate& c) {
 class Planner {
  public:
   Planner(const Plan& plan, const std::vector<MappedModule>& modules, size_t module,
-          const PatchOptions& options, PatchPlan& out)
-      : plan_(plan), module_(modules[module]), index_(module), options_(options), out_(out) {}
+          const PatchOptions& options, PatchPlan& out, ModuleCodes& codes, TailCalls& tails)
+      : plan_(plan),
+        module_(modules[module]),
+        index_(module),
+        options_(options),
+        out_(out),
+        codes_(codes),
+        tails_(tails) {}
 
   void add_hook(const arch::Checker::Syscall& call, HookSet set) {
     // The bytes of a `syscall` in code of nobody, with a number nobody sets, are data.
     bool data = call.number == -1 && call.region.verdict == arch::Verdict::NotInFunction;
-    candidates_.push_back({call.region, 0, true, !data && is_essential(set, call.number), {}});
+    candidates_.push_back(
+        {call.region, 0, true, !data && is_essential(set, call.number), {}, {}, false});
   }
-  void add_sites(ModuleCodes& codes);
+  void add_sites();
+  // Places in a function that may return for a probed one.
+  void add_callee(const TailCalls::Step& step);
   // Checks all; true if an int3 is among the probes.
   bool check(arch::Guards guards);
   // An essential hook that cannot be: its reason; else empty.
   std::string missing_hook() const;
-  // Appends to the plan. int3_refused: why no int3 may be installed; empty: it may.
-  void finish(const std::string& int3_refused);
+  // Sites of which a place cannot be installed, with the reason. int3_refused: why no int3 may be;
+  // empty: it may.
+  using Refused = std::map<SiteId, std::string>;
+  void refuse(const std::string& int3_refused, Refused& refused) const;
+  // Appends all others to the plan.
+  void finish(const Refused& refused);
 
  private:
   void add_exits(SiteId id);
@@ -87,13 +79,15 @@ class Planner {
   uint64_t insn_length(uint64_t address) const;
   Result<std::shared_ptr<JumpForm>> make_form(const Candidate& c) const;
   Result<PatchSite> make(const Candidate& c) const;
-  void join(PatchSite& place, SiteId id) const;
+  Result<ModuleCode*> look();
 
   const Plan& plan_;
   const MappedModule& module_;
   size_t index_;
   PatchOptions options_;
   PatchPlan& out_;
+  ModuleCodes& codes_;
+  TailCalls& tails_;
   ModuleCode* code_ = nullptr;
   std::vector<Candidate> candidates_;
 };
@@ -111,49 +105,62 @@ void Planner::skip_site(SiteId id, std::string reason) {
 void Planner::add_exits(SiteId id) {
   const Site& site = plan_.sites[id];
   arch::Exits exits = code_->checker->exits(site.function_begin, site.function_end);
-  bool result_wanted = std::any_of(site.handlers.begin(), site.handlers.end(),
-                                   [&](HandlerId h) { return wants_result(plan_.handlers[h]); });
-  bool has_tail =
-      std::any_of(exits.exits.begin(), exits.exits.end(), [](auto& e) { return e.tail_jump; });
   if (!exits.complete) {
     return skip_site(id, "exits unknown (" + exits.reason + ")");
   }
   if (exits.exits.empty()) {
     return skip_site(id, "never returns");
   }
-  if (has_tail && result_wanted) {
+  if (!tails_.any_seen(id, index_, exits)) {
     return skip_site(id, "tail call: the result is not known where the function ends");
   }
   for (const arch::Exit& exit : exits.exits) {
-    candidates_.push_back({exit.region, id, false, false, exit.leaving});
+    std::vector<PatchCall> calls = tails_.calls_at(id, index_, exit);
+    candidates_.push_back({exit.region, id, false, false, exit.leaving, std::move(calls), false});
   }
 }
 
-void Planner::add_sites(ModuleCodes& codes) {
-  Result<ModuleCode*> code = Error{"not looked at yet"};
-  bool looked = false;
-  auto look = [&] {
-    if (!looked) {
-      code = codes.get(module_);
-      code_ = code.ok() ? code.value() : nullptr;
-      looked = true;
-    }
-  };
+void Planner::add_callee(const TailCalls::Step& step) {
+  if (!look().ok()) {
+    return;
+  }
+  for (CallsAt& at : tails_.places(step)) {
+    candidates_.push_back(
+        {at.region, step.site, false, false, std::move(at.leaving), std::move(at.calls), true});
+  }
+}
+
+// The module's code, read when first asked for.
+Result<ModuleCode*> Planner::look() {
+  if (code_ == nullptr) {
+    DJ_TRY(code_, codes_.get(module_));
+  }
+  return code_;
+}
+
+void Planner::add_sites() {
   if (!candidates_.empty()) {
-    look();  // for the hooks
+    static_cast<void>(look());  // for the hooks
   }
   for (SiteId id = 0; id < plan_.sites.size(); id++) {
     const Site& site = plan_.sites[id];
     if (plan_.modules[site.module].path != module_.path) {
       continue;
     }
-    look();
+    Result<ModuleCode*> code = look();
     if (!code.ok()) {
       skip_site(id, code.error().message);
     } else if (site.kind == SiteKind::Return) {
       add_exits(id);
     } else {
-      candidates_.push_back({arch::Region{.address = site.address}, id, false, false, {}});
+      std::vector<PatchCall> calls;
+      for (HandlerId h : site.handlers) {
+        const auto form = plan_.handlers[h].form == Handler::Form::Middle ? arch::Form::Middle
+                                                                          : arch::Form::Boundary;
+        calls.push_back({id, h, form, true, false, PatchCall::Body, 0, false});
+      }
+      candidates_.push_back(
+          {arch::Region{.address = site.address}, id, false, false, {}, std::move(calls), false});
     }
   }
 }
@@ -282,29 +289,21 @@ Result<PatchSite> Planner::make(const Candidate& c) const {
   return place;
 }
 
-void Planner::join(PatchSite& place, SiteId id) const {
-  place.owners.push_back(id);
-  for (HandlerId h : plan_.sites[id].handlers) {
-    arch::Form form =
-        plan_.handlers[h].form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
-    place.calls.push_back({id, h, form, true, plan_.sites[id].kind == SiteKind::Return});
-  }
-  // A function of one instruction is entered before it returns: its entry values are needed then.
-  std::stable_partition(place.calls.begin(), place.calls.end(),
-                        [&](const PatchCall& call) { return !call.at_exit; });
-}
-
-void Planner::finish(const std::string& int3_refused) {
-  // A return probe stands at all exits of its function or at none: else it would miss returns.
-  std::map<SiteId, std::string> refused;
+// A return probe stands at all exits of its function or at none: else it would miss returns.
+void Planner::refuse(const std::string& int3_refused, Refused& refused) const {
   for (const Candidate& c : candidates_) {
     std::string why = c.hook ? "" : problem(c, int3_refused);
     if (!why.empty()) {
       refused.emplace(c.site, why);
     }
   }
+}
+
+void Planner::finish(const Refused& refused) {
   for (const auto& [id, why] : refused) {
-    skip_site(id, why);
+    if (plan_.modules[plan_.sites[id].module].path == module_.path) {
+      skip_site(id, why);
+    }
   }
   std::map<uint64_t, PatchSite> places;
   for (const Candidate& c : candidates_) {
@@ -321,10 +320,14 @@ void Planner::finish(const std::string& int3_refused) {
       if (known.leaving.how == arch::Leaving::Always) {
         known.leaving = place.value().leaving;
       }
-      join(known, c.site);
+      known.calls.insert(known.calls.end(), c.calls.begin(), c.calls.end());
+      if (!c.of_callee) {
+        known.owners.push_back(c.site);
+      }
     }
   }
   for (auto& [address, place] : places) {
+    order_calls(place.calls);
     out_.sites.push_back(std::move(place));
   }
 }
@@ -332,9 +335,10 @@ void Planner::finish(const std::string& int3_refused) {
 bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                   const PatchOptions& options, bool with_trap, PatchPlan& out,
                   arch::Guards guards = arch::Guards::None) {
+  TailCalls tails(plan, modules, codes);
   std::vector<Planner> planners;
   for (size_t i = 0; i < modules.size(); i++) {
-    planners.emplace_back(plan, modules, i, options, out);
+    planners.emplace_back(plan, modules, i, options, out, codes, tails);
   }
   HookSet set = with_trap ? HookSet::Trap : HookSet::Rseq;
   if (with_trap || options.use_rseq) {
@@ -347,7 +351,12 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   bool int3 = false;
   std::string missing;
   for (Planner& planner : planners) {
-    planner.add_sites(codes);
+    planner.add_sites();
+  }
+  while (const std::optional<TailCalls::Step> step = tails.next()) {
+    planners[step->function.first].add_callee(*step);
+  }
+  for (Planner& planner : planners) {
     int3 = planner.check(guards) || int3;
     missing = missing.empty() ? planner.missing_hook() : missing;
   }
@@ -355,8 +364,12 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   if ((int3 && !with_trap) || (!missing.empty() && needs_all)) {
     return true;
   }
+  Planner::Refused refused;
+  for (const Planner& planner : planners) {
+    planner.refuse(missing.empty() ? "" : "SIGTRAP (" + missing + ")", refused);
+  }
   for (Planner& planner : planners) {
-    planner.finish(missing.empty() ? "" : "SIGTRAP (" + missing + ")");
+    planner.finish(refused);
   }
   return false;
 }

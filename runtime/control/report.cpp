@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/shared/capture.h"
+
 namespace dj {
 namespace {
 
@@ -24,12 +26,25 @@ constexpr const char* kSkipTexts[abi::kSkipCount] = {
     "array operations given up: too much contention",
 };
 
+uint64_t lost_returns(const abi::Header& header) {
+  if (header.captures == 0) return 0;
+  auto* captures = reinterpret_cast<abi::Captures*>(header.captures);
+  uint64_t lost = 0;
+  for (uint32_t i = 0; i < captures->handlers; ++i) lost += abi::capture_count(captures, i)->lost;
+  return lost;
+}
+
 }  // namespace
 
 void report_skips(const abi::Header& header) {
   for (uint32_t i = 0; i < abi::kSkipCount; ++i) {
     if (header.skipped[i] != 0)
       fmt::print(stderr, "WARNING: {} {}\n", header.skipped[i], kSkipTexts[i]);
+  }
+  if (uint64_t lost = lost_returns(header); lost != 0) {
+    fmt::print(stderr,
+               "WARNING: {} returns not seen: tail calls into code whose exits are not known\n",
+               lost);
   }
 }
 

@@ -17,6 +17,8 @@
 #include "runtime/control/os_error.h"
 #include "runtime/control/report.h"
 #include "runtime/control/rseq_query.h"
+#include "runtime/shared/atomic.h"
+#include "runtime/shared/capture.h"
 
 namespace dj {
 
@@ -177,10 +179,20 @@ Status Session::arm() {
   return ok_status();
 }
 
+// Of calls that were kept before the handlers were switched off nobody knows what became.
+void forget_calls(const abi::Header& header, const std::set<HandlerAt>& handlers) {
+  if (header.captures == 0) return;
+  auto* captures = reinterpret_cast<abi::Captures*>(header.captures);
+  std::set<HandlerId> switched;
+  for (const auto& [site, handler] : handlers) switched.insert(handler);
+  for (HandlerId handler : switched) abi::add(&abi::capture_count(captures, handler)->epoch, 1);
+}
+
 Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on) {
   if (!installation_) return ok_status();
   DJ_TRY(Stopped stopped,
          installation_->switches_live(handlers) ? Stopped::stop_one(pid_) : Stopped::stop(pid_));
+  if (on) forget_calls(header(), handlers);
   return installation_->switch_handlers(stopped, *memory_, handlers, on);
 }
 

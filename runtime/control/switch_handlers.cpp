@@ -13,16 +13,49 @@ bool any_enabled(const PatchSite& site) {
   return std::any_of(site.calls.begin(), site.calls.end(), [](auto& c) { return c.enabled; });
 }
 
-// True if that changes which handlers run here.
-bool switch_calls(PatchSite& site, const std::set<HandlerAt>& handlers, bool on) {
-  bool changed = false;
-  for (PatchCall& call : site.calls) {
-    if (call.enabled != on && handlers.count({call.site, call.handler}) != 0) {
-      call.enabled = on;
-      changed = true;
+// Is one of the handlers at these sites called here?
+bool is_meant(const PatchCall& call, const std::set<HandlerAt>& handlers) {
+  if (!call.shared) return handlers.count({call.site, call.handler}) != 0;
+  return std::any_of(handlers.begin(), handlers.end(),
+                     [&](const HandlerAt& at) { return at.second == call.handler; });
+}
+
+// Switches the calls that `wants` has an answer for. The sites where that changes which handlers
+// run.
+template <typename Wants>
+std::set<PatchSite*> switch_calls(std::vector<PatchSite>& sites, const Wants& wants) {
+  std::set<PatchSite*> changed;
+  for (PatchSite& site : sites) {
+    for (PatchCall& call : site.calls) {
+      const bool wanted = wants(call);
+      if (wanted != call.enabled) changed.insert(&site);
+      call.enabled = wanted;
     }
   }
   return changed;
+}
+
+// First the handlers' own calls, then those that follow calls of all functions where they are on.
+SiteList switch_sites(std::vector<PatchSite>& sites, const std::set<HandlerAt>& handlers, bool on) {
+  std::set<PatchSite*> changed = switch_calls(sites, [&](const PatchCall& call) {
+    return !call.shared && is_meant(call, handlers) ? on : call.enabled;
+  });
+  std::set<HandlerId> used;
+  for (const PatchSite& site : sites) {
+    for (const PatchCall& call : site.calls) {
+      if (call.enabled && !call.shared) used.insert(call.handler);
+    }
+  }
+  changed.merge(switch_calls(sites, [&](const PatchCall& call) {
+    return call.shared ? used.count(call.handler) != 0 : call.enabled;
+  }));
+  SiteList list;
+  for (PatchSite& site : sites) {
+    if (changed.count(&site) != 0 && (site.armed() || site.state == SiteState::Disarmed)) {
+      list.push_back(&site);
+    }
+  }
+  return list;
 }
 
 }  // namespace
@@ -61,9 +94,8 @@ Status Installation::choose_detour(SessionMemory& memory, PatchSite& site) {
 // A stub is written anew only while nobody can be in it.
 bool Installation::switches_live(const std::set<HandlerAt>& handlers) const {
   return std::all_of(patches_.sites.begin(), patches_.sites.end(), [&](const PatchSite& site) {
-    bool meant = std::any_of(site.calls.begin(), site.calls.end(), [&](const PatchCall& call) {
-      return handlers.count({call.site, call.handler}) != 0;
-    });
+    bool meant = std::any_of(site.calls.begin(), site.calls.end(),
+                             [&](const PatchCall& call) { return is_meant(call, handlers); });
     bool possible = site.live && !(site.form && site.calls.size() > 1);
     return !meant || possible || site.state == SiteState::Skipped || site.state == SiteState::Gone;
   });
@@ -96,12 +128,7 @@ Status Installation::switch_live(Stopped& stopped, SessionMemory& memory, const 
 Status Installation::switch_handlers(Stopped& stopped, SessionMemory& memory,
                                      const std::set<HandlerAt>& handlers, bool on) {
   const bool live = switches_live(handlers);
-  SiteList changed;
-  for (PatchSite& site : patches_.sites) {
-    if (switch_calls(site, handlers, on) && (site.armed() || site.state == SiteState::Disarmed)) {
-      changed.push_back(&site);
-    }
-  }
+  const SiteList changed = switch_sites(patches_.sites, handlers, on);
   if (live) {
     return switch_live(stopped, memory, changed);
   }

@@ -1,7 +1,7 @@
-// Captures: entry values of return probes, on their way from a function's entry to its exit. Keyed
-// by thread, return address slot and probe. An entry is written only by the thread it belongs to;
-// what exceptions and longjmp leave behind is found by its slot, which then lies below the stack
-// pointer.
+// Captures: what return probes keep of a call until it returns: entry values, and the calls that
+// another function will return for (tail calls). Keyed by thread, handler and return address slot.
+// An entry is written only by the thread it belongs to; what exceptions and longjmp leave behind is
+// found by its slot, which then lies below the stack pointer or belongs to a later call.
 #pragma once
 #include "runtime/shared/abi.h"
 
@@ -10,19 +10,59 @@ namespace dj::abi {
 constexpr uint32_t kCaptureWays = 8;
 constexpr uint32_t kCaptureBuckets = 4096;
 
+// Where the call of a Capture is.
+enum CaptureStage : uint32_t {
+  kCalled = 1,  // in the function
+  kJumping,     // at its tail jump, not yet at the callee's first instruction
+  kInTail,      // in a callee that returns for it
+};
+
 struct Capture {
-  uint64_t owner;  // 0 free; else tid << 32 | probe + 1
-  uint64_t slot;   // address of the return address
+  uint64_t owner;    // 0 free; else tid << 32 | handler + 1
+  uint64_t slot;     // address of the return address
+  uint64_t returns;  // the return address; of kJumping and kInTail
+  uint32_t stage;    // CaptureStage
+  uint32_t epoch;    // CaptureCount::epoch when it was made: of another one it counts for nothing
+  uint32_t site;     // of kJumping and kInTail
+  uint32_t calls;    // that will return together; more than 1 only where there are no values
   uint64_t values[kMaxCaptures];
+};
+
+// Of one handler.
+struct CaptureCount {
+  uint64_t epoch;      // raised by the controller whenever the handler is switched on
+  uint64_t abandoned;  // calls that were left without a return, as far as somebody noticed
+  uint64_t lost;       // returns that cannot be seen: tail calls into code with unknown exits
 };
 struct Captures {
   uint64_t bucket_mask;
-  uint64_t pad[7];
-  // Capture[kCaptureWays] per bucket follow
+  uint64_t buckets;   // address; Capture[kCaptureWays] each
+  uint64_t handlers;  // CaptureCounts, which follow
+  uint64_t pad[5];
 };
-constexpr uint64_t captures_bytes() {
-  return sizeof(Captures) + sizeof(Capture) * kCaptureWays * kCaptureBuckets;
+
+// What the detour of an exit tells the handler beside the Plan site's number, in one 32-bit word.
+constexpr uint32_t kExitOfCallee = 1u << 31;     // of a function that may return for others
+constexpr uint32_t kExitOwn = 1u << 30;          // the function's own calls leave by a tail jump
+constexpr uint32_t kExitKeepsValues = 1u << 29;  // its calls are captured at their entry
+constexpr uint32_t kExitUnseen = 1u << 28;       // a tail jump whose callee's exits are not known
+constexpr uint32_t kExitSite = kExitUnseen - 1;
+
+constexpr uint64_t capture_counts_bytes(uint64_t handlers) {
+  return (sizeof(CaptureCount) * handlers + 63) / 64 * 64;
 }
-inline void captures_init(Captures* captures) { captures->bucket_mask = kCaptureBuckets - 1; }
+constexpr uint64_t captures_bytes(uint64_t handlers) {
+  return sizeof(Captures) + capture_counts_bytes(handlers) +
+         sizeof(Capture) * kCaptureWays * kCaptureBuckets;
+}
+// Of zero memory of captures_bytes(handlers).
+inline void captures_init(Captures* captures, uint64_t handlers) {
+  captures->bucket_mask = kCaptureBuckets - 1;
+  captures->handlers = handlers;
+  captures->buckets = reinterpret_cast<uint64_t>(captures + 1) + capture_counts_bytes(handlers);
+}
+inline CaptureCount* capture_count(Captures* captures, uint32_t handler) {
+  return reinterpret_cast<CaptureCount*>(captures + 1) + handler;
+}
 
 }  // namespace dj::abi

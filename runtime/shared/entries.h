@@ -117,11 +117,20 @@ void dj_event_hist(uint32_t site, const dj::abi::Stat* rows, uint32_t stride,
                    const dj::abi::StatShape* shape, uint32_t linear);
 const dj::abi::Stat* dj_map_stat_at(dj::abi::Map* map, const uint64_t* keys);  // null: absent
 
-// --- return probes (cold) ---
-// Entry values of the frame whose return address lies at `slot`, for return handler `probe`.
-void dj_capture_store(uint32_t probe, uint64_t slot, const uint64_t* values, uint32_t count);
+// --- return probes (cold); slot: where the return address lies; see capture.h ---
+// Entry values of a call, for return handler `handler`.
+void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, uint32_t count);
 // Takes them out again: 1 and values filled, or 0 (counted as kSkipReturnMiss).
-uint32_t dj_capture_take(uint32_t probe, uint64_t slot, uint64_t* values, uint32_t count);
+uint32_t dj_capture_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t count);
+// A tail jump: the callee will return for the calls that are here. exit: the site that returns
+// later, and kExit bits. With kExitOwn for the calls of this function, else for those that it was
+// going to return for (first for these, where it may be both).
+void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot);
+// The first instruction of a function that may be the callee.
+void dj_tail_land(uint32_t handler, uint64_t slot);
+// The exit of such a function: takes out one call that returns here. Its site + 1 and values
+// filled, or 0: no more.
+uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t count);
 
 // --- not called by handlers: the agent's own entry points, resolved by the controller by name ---
 void dj_trap_handler(int signal, void* siginfo, void* ucontext);  // the SIGTRAP action

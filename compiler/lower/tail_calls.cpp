@@ -1,0 +1,92 @@
+// Calls are taken before a return handler's body; the functions beside it are one call of the agent
+// each.
+#include "compiler/lower/tail_calls.h"
+
+#include <fmt/format.h>
+
+#include "compiler/lower/handler_frame.h"
+#include "runtime/shared/capture.h"
+
+namespace dj::ir {
+
+llvm::Value* CallTaker::call(const char* entry, llvm::Value* values) {
+  auto words = static_cast<uint32_t>(unit_.plan.handlers[id_].capture.words());
+  return body_.builder().CreateCall(unit_.entry(entry),
+                                    {unit_.number32(id_), rsp_, values, unit_.number32(words)});
+}
+
+void CallTaker::leave_without(llvm::Value* taken) {
+  auto& b = body_.builder();
+  llvm::Function* function = begin_->getParent();
+  llvm::BasicBlock* miss = llvm::BasicBlock::Create(unit_.context, "miss", function);
+  llvm::BasicBlock* hit = llvm::BasicBlock::Create(unit_.context, "hit", function);
+  b.CreateCondBr(b.CreateICmpEQ(taken, unit_.number32(0)), miss, hit);
+  b.SetInsertPoint(miss);
+  b.CreateRetVoid();
+  b.SetInsertPoint(hit);
+}
+
+llvm::Value* CallTaker::take() {
+  auto& b = body_.builder();
+  const ReturnCapture& capture = unit_.plan.handlers[id_].capture;
+  auto words = static_cast<uint32_t>(capture.words());
+  llvm::AllocaInst* values = body_.slot(unit_.word, "entry_values", std::max(words, 1u));
+  if (!unit_.of_results[id_]) {
+    leave_without(call("dj_capture_take", values));
+    return values;
+  }
+  llvm::Function* function = begin_->getParent();
+  llvm::Value* exit = b.CreateTrunc(function->getArg(kRegisterArguments), unit_.half);
+  of_callee_ =
+      b.CreateICmpNE(b.CreateAnd(exit, unit_.number32(abi::kExitOfCallee)), unit_.number32(0));
+  llvm::BasicBlock* callee = llvm::BasicBlock::Create(unit_.context, "of_callee", function);
+  llvm::BasicBlock* own = llvm::BasicBlock::Create(unit_.context, "own", function);
+  llvm::BasicBlock* run = llvm::BasicBlock::Create(unit_.context, "taken", function);
+  b.CreateCondBr(of_callee_, callee, own);
+
+  b.SetInsertPoint(callee);
+  llvm::Value* taken = call("dj_tail_take", values);
+  leave_without(taken);
+  llvm::Value* callers_site = b.CreateSub(taken, unit_.number32(1));
+  llvm::BasicBlock* callee_end = b.GetInsertBlock();
+  b.CreateBr(run);
+
+  b.SetInsertPoint(own);
+  if (!capture.values.empty()) leave_without(call("dj_capture_take", values));
+  llvm::BasicBlock* own_end = b.GetInsertBlock();
+  b.CreateBr(run);
+
+  b.SetInsertPoint(run);
+  llvm::PHINode* site = b.CreatePHI(unit_.half, 2, "site");
+  site->addIncoming(callers_site, callee_end);
+  site->addIncoming(exit, own_end);
+  body_.set_site(site);
+  return values;
+}
+
+void CallTaker::take_more() {
+  if (of_callee_ == nullptr) return;
+  auto& b = body_.builder();
+  llvm::BasicBlock* done = llvm::BasicBlock::Create(unit_.context, "done", begin_->getParent());
+  b.CreateCondBr(of_callee_, begin_, done);
+  b.SetInsertPoint(done);
+}
+
+void define_tail_calls(Unit& unit, HandlerId id) {
+  for (const bool leave : {true, false}) {
+    const size_t pushed = leave ? 1 : 0;
+    llvm::Function* function =
+        make_handler(unit, fmt::format("dj_{}_{}", leave ? "leave" : "land", id), pushed, false);
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(unit.context, "entry", function));
+    llvm::Value* slot = stack_pointer(unit, b, arch::Form::Boundary, pushed);
+    if (leave) {
+      llvm::Value* exit = b.CreateTrunc(function->getArg(kRegisterArguments), unit.half);
+      b.CreateCall(unit.entry("dj_tail_leave"), {unit.number32(id), exit, slot});
+    } else {
+      b.CreateCall(unit.entry("dj_tail_land"), {unit.number32(id), slot});
+    }
+    b.CreateRetVoid();
+  }
+}
+
+}  // namespace dj::ir

@@ -1,0 +1,51 @@
+// Looks for the result registers in the locations of target values.
+#include "compiler/result_use.h"
+
+#include <algorithm>
+
+#include "arch/x86_64/registers.h"
+
+namespace dj {
+namespace {
+
+bool reads_result(const LocExpr& expr) {
+  return std::any_of(expr.steps.begin(), expr.steps.end(), [](const LocStep& s) {
+    // rax, rdx, xmm0, xmm1
+    return s.op == LocStep::PushReg && (s.a <= 1 || s.a == arch::kXmm0 || s.a == arch::kXmm0 + 1);
+  });
+}
+
+bool reads_result(const TargetPlan& target) {
+  if (const LocExpr* expr = std::get_if<LocExpr>(&target)) return reads_result(*expr);
+  const TargetText* text = std::get_if<TargetText>(&target);
+  return text != nullptr &&
+         std::any_of(text->items.begin(), text->items.end(), [](const TargetText::Item& item) {
+           return item.defined && reads_result(item.value);
+         });
+}
+
+bool reads_result(const Handler& handler) {
+  return handler.role == Handler::Role::Body &&
+         std::any_of(handler.targets.begin(), handler.targets.end(),
+                     [](const TargetPlan& target) { return reads_result(target); });
+}
+
+}  // namespace
+
+std::vector<bool> handlers_of_results(const Plan& plan) {
+  std::vector<bool> found(plan.handlers.size());
+  for (const Site& site : plan.sites) {
+    if (site.kind != SiteKind::Return) continue;
+    for (HandlerId id : site.handlers) found[id] = reads_result(plan.handlers[id]);
+  }
+  return found;
+}
+
+bool keeps_calls(const Plan& plan) {
+  const std::vector<bool> results = handlers_of_results(plan);
+  return std::find(results.begin(), results.end(), true) != results.end() ||
+         std::any_of(plan.handlers.begin(), plan.handlers.end(),
+                     [](const Handler& handler) { return !handler.capture.values.empty(); });
+}
+
+}  // namespace dj

@@ -1,0 +1,16 @@
+// Which return handlers want the function's result. They must not run before a tail call: only
+// where the callee returns is the result known.
+#pragma once
+#include <vector>
+
+#include "compiler/plan.h"
+
+namespace dj {
+
+// By HandlerId: a Body handler of some Return site that reads a result register.
+std::vector<bool> handlers_of_results(const Plan& plan);
+
+// Whether some handler keeps something of a call until it returns (runtime/shared/capture.h).
+bool keeps_calls(const Plan& plan);
+
+}  // namespace dj

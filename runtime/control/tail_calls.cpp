@@ -1,0 +1,138 @@
+// Following tail calls from function to function, through one module's code.
+#include "runtime/control/tail_calls.h"
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/result_use.h"
+#include "runtime/shared/capture.h"
+
+namespace dj {
+namespace {
+
+constexpr std::array<uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
+
+// Where an entry probe of the function goes: endbr64 stays at its address.
+uint64_t entry_of(const ModuleCode& code, uint64_t begin) {
+  const std::span<const uint8_t> bytes = code.at(begin, kEndbr64.size());
+  return std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin(), bytes.end())
+             ? begin + kEndbr64.size()
+             : begin;
+}
+
+int rank(const PatchCall& call) {
+  if (call.kind == PatchCall::Land) return 0;
+  if (!call.at_exit) return 1;
+  return (call.kind == PatchCall::Leave ? 4 : 2) +
+         (call.kind == PatchCall::Leave ? !call.shared : call.shared);
+}
+
+}  // namespace
+
+TailCalls::TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes)
+    : plan_(plan), modules_(modules), codes_(codes), waiting_(handlers_of_results(plan)) {}
+
+// Null: not all of them are known.
+const arch::Exits* TailCalls::exits_of(FunctionAt function) {
+  auto [known, fresh] = exits_.try_emplace(function);
+  if (fresh) {
+    Result<ModuleCode*> code = codes_.get(modules_[function.first]);
+    if (code.ok()) {
+      arch::Checker& checker = *code.value()->checker;
+      const arch::FunctionRange range = checker.function_from(function.second);
+      if (range.end != 0) known->second = checker.exits(range.begin, range.end);
+    }
+  }
+  return known->second.complete ? &known->second : nullptr;
+}
+
+std::optional<FunctionAt> TailCalls::callee(size_t module, const arch::Exit& exit) {
+  const FunctionAt function{module, exit.tail_target};
+  if (exit.tail_target == 0 || exits_of(function) == nullptr) return {};
+  return function;
+}
+
+PatchCall TailCalls::leave(SiteId site, HandlerId handler, size_t module, const arch::Exit& exit) {
+  PatchCall call{site, handler, arch::Form::Boundary, true, true, PatchCall::Leave, 0, false};
+  const std::optional<FunctionAt> to = callee(module, exit);
+  if (!to) {
+    call.exit |= abi::kExitUnseen;
+  } else if (followed_.insert({*to, handler}).second) {
+    steps_.push_back({*to, handler, site});
+  }
+  return call;
+}
+
+std::vector<PatchCall> TailCalls::calls_at(SiteId site, size_t module, const arch::Exit& exit) {
+  std::vector<PatchCall> calls;
+  for (HandlerId h : plan_.sites[site].handlers) {
+    const Handler& handler = plan_.handlers[h];
+    if (exit.tail_jump && waiting_[h]) {
+      calls.push_back(leave(site, h, module, exit));
+      calls.back().exit |= abi::kExitOwn;
+      if (!handler.capture.values.empty()) calls.back().exit |= abi::kExitKeepsValues;
+    } else {
+      const auto form =
+          handler.form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
+      calls.push_back({site, h, form, true, true, PatchCall::Body, 0, false});
+    }
+  }
+  return calls;
+}
+
+bool TailCalls::any_seen(SiteId site, size_t module, const arch::Exits& exits) {
+  const std::vector<HandlerId>& handlers = plan_.sites[site].handlers;
+  if (std::none_of(handlers.begin(), handlers.end(), [&](HandlerId h) { return waiting_[h]; })) {
+    return true;
+  }
+  return std::any_of(exits.exits.begin(), exits.exits.end(), [&](const arch::Exit& exit) {
+    return !exit.tail_jump || callee(module, exit);
+  });
+}
+
+std::optional<TailCalls::Step> TailCalls::next() {
+  if (steps_.empty()) return {};
+  const Step step = steps_.front();
+  steps_.pop_front();
+  return step;
+}
+
+std::vector<CallsAt> TailCalls::places(const Step& step) {
+  const auto [module, begin] = step.function;
+  const arch::Exits& exits = *exits_of(step.function);
+  std::vector<CallsAt> places;
+  PatchCall call{step.site, step.handler, arch::Form::Boundary, true, false, PatchCall::Land,
+                 0,         true};
+  // A loop would look like calls; without the call at the entry only the return address tells a
+  // call that was left by an exception from a new one.
+  if (!exits.loops_to_entry) {
+    const uint64_t entry = entry_of(*codes_.get(modules_[module]).value(), begin);
+    places.push_back({arch::Region{.address = entry}, {}, {call}});
+  }
+  for (const arch::Exit& exit : exits.exits) {
+    if (exit.tail_jump) {
+      call = leave(step.site, step.handler, module, exit);
+    } else {
+      call.kind = PatchCall::Body;
+      call.exit = 0;
+    }
+    call.at_exit = call.shared = true;
+    call.exit |= abi::kExitOfCallee;
+    places.push_back({exit.region, exit.leaving, {call}});
+  }
+  return places;
+}
+
+void order_calls(std::vector<PatchCall>& calls) {
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const PatchCall& a, const PatchCall& b) { return rank(a) < rank(b); });
+  // The function's own calls leave beside those that it was going to return for.
+  for (PatchCall& own : calls) {
+    const bool both = std::any_of(calls.begin(), calls.end(), [&](const PatchCall& other) {
+      return other.shared && other.kind == PatchCall::Leave && other.handler == own.handler;
+    });
+    if (own.kind == PatchCall::Leave && both) own.exit |= abi::kExitOfCallee;
+  }
+}
+
+}  // namespace dj
