@@ -75,8 +75,8 @@ Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq) 
   }
   llvm::internalizeModule(module, [](const llvm::GlobalValue& value) {
     auto named = [&](const char* prefix) { return value.getName().starts_with(prefix); };
-    return named("dj_handler_") || named("dj_leave_") || named("dj_land_") || value.getName() == "dj_arena_base" ||
-           value.getName() == "dj_has_rseq";
+    return named("dj_handler_") || named("dj_leave_") || named("dj_land_") ||
+           value.getName() == "dj_arena_base" || value.getName() == "dj_has_rseq";
   });
   check_calls(module);
   for (const char* noise : {"llvm.ident", "llvm.linker.options"}) {

@@ -313,8 +313,9 @@ std::vector<InstalledSite> Installation::sites() const {
 }
 
 size_t Installation::armed_count() const {
-  return static_cast<size_t>(std::count_if(patches_.sites.begin(), patches_.sites.end(),
-                                           [](auto& site) { return site.armed(); }));
+  return static_cast<size_t>(
+      std::count_if(patches_.sites.begin(), patches_.sites.end(),
+                    [](auto& site) { return site.armed() && !site.owners.empty(); }));
 }
 
 }  // namespace dj

@@ -114,7 +114,7 @@ class Installation {
   // One entry per place and Plan site, by SiteId, then address. After arm() the states are final.
   std::vector<InstalledSite> sites() const;
   const InstallTimes& times() const { return times_; }
-  size_t armed_count() const;  // places whose text is patched for a probe
+  size_t armed_count() const;  // places of probed functions whose text is patched
 
  private:
   Installation() = default;

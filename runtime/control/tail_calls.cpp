@@ -1,4 +1,4 @@
-// Following tail calls from function to function, through one module's code.
+// Following tail calls from function to function, also of other modules.
 #include "runtime/control/tail_calls.h"
 
 #include <algorithm>
@@ -30,7 +30,11 @@ int rank(const PatchCall& call) {
 }  // namespace
 
 TailCalls::TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes)
-    : plan_(plan), modules_(modules), codes_(codes), waiting_(handlers_of_results(plan)) {}
+    : plan_(plan),
+      modules_(modules),
+      codes_(codes),
+      imports_(modules),
+      waiting_(handlers_of_results(plan)) {}
 
 // Null: not all of them are known.
 const arch::Exits* TailCalls::exits_of(FunctionAt function) {
@@ -47,9 +51,10 @@ const arch::Exits* TailCalls::exits_of(FunctionAt function) {
 }
 
 std::optional<FunctionAt> TailCalls::callee(size_t module, const arch::Exit& exit) {
-  const FunctionAt function{module, exit.tail_target};
-  if (exit.tail_target == 0 || exits_of(function) == nullptr) return {};
-  return function;
+  std::optional<FunctionAt> function;
+  if (exit.tail_target != 0) function = FunctionAt{module, exit.tail_target};
+  if (exit.tail_slot != 0) function = imports_.function(module, exit.tail_slot);
+  return function && exits_of(*function) != nullptr ? function : std::nullopt;
 }
 
 PatchCall TailCalls::leave(SiteId site, HandlerId handler, size_t module, const arch::Exit& exit) {

@@ -11,14 +11,12 @@
 #include <vector>
 
 #include "compiler/plan.h"
+#include "runtime/control/imports.h"
 #include "runtime/control/module_code.h"
 #include "runtime/control/patch.h"
 #include "runtime/control/process.h"
 
 namespace dj {
-
-// A function by its module and its first byte (ELF address).
-using FunctionAt = std::pair<size_t, uint64_t>;
 
 // CallsAt: what a place of a followed function calls.
 struct CallsAt {
@@ -53,6 +51,7 @@ class TailCalls {
   const Plan& plan_;
   const std::vector<MappedModule>& modules_;
   ModuleCodes& codes_;
+  Imports imports_;
   std::vector<bool> waiting_;  // handlers_of_results()
   std::map<FunctionAt, arch::Exits> exits_;
   std::set<std::pair<FunctionAt, HandlerId>> followed_;

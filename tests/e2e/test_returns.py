@@ -6,7 +6,7 @@ import pytest
 
 from support.paths import victim
 
-NAMED = {"direct": "first", "chained": "chain", "thrown": "to_throwing", "jumped": "to_jumping"}
+NAMED = {"direct": "first", "chained": "chain", "in library": "imported", "thrown": "to_throwing", "jumped": "to_jumping"}
 
 
 def bare():
@@ -22,6 +22,7 @@ def test_results_come_from_the_last_callee(djtap, entry):
     assert result.stdout.startswith(bare()) and "WARNING" not in result.stderr, result
     for kind in ("thrown", "jumped"):
         assert 0 < truth[f"{kind} returns"] < truth[f"{kind} calls"]
+    for kind in ("thrown", "jumped", "in library"):
         function = NAMED[kind]
         assert result.globals[f"{function}_n"] == truth[f"{kind} returns"], result
         assert result.globals[f"{function}_sum"] == truth[f"{kind} sum"], result

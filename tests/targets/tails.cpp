@@ -1,6 +1,7 @@
-// Functions that end in tail calls, on the way to every kind of callee: the caller of the first sees
-// the result of the last. Counts calls and returns, and sums results, from outside.
+// Functions that end in tail calls, on the way to every kind of callee: the caller of the first
+// sees the result of the last. Counts calls and returns, and sums results, from outside.
 #include <setjmp.h>
+#include <stdlib.h>
 
 #include <stdexcept>
 
@@ -10,7 +11,7 @@
 struct Truth {
   long calls, returns, sum;
 };
-static Truth direct, chained, mutual, through_pointer, thrown, jumped, scaled;
+static Truth direct, chained, in_library, mutual, through_pointer, thrown, jumped, scaled;
 static jmp_buf back_here;
 static volatile long sink;
 
@@ -24,6 +25,9 @@ FUNCTION long chain(long n) { return n % 3 == 0 ? 7 : second(n * 2); }
 FUNCTION long odd(long n);
 FUNCTION long even(long n) { return n == 0 ? 1 : odd(n - 1); }
 FUNCTION long odd(long n) { return n == 0 ? 0 : even(n - 1); }
+
+static const char* const kNumbers[] = {"17", "-4", "900", "0"};
+FUNCTION long imported(long n) { return n % 5 == 0 ? n : atol(kNumbers[n % 4]); }
 
 static long (*volatile elsewhere)(long) = last;
 FUNCTION long pointer(long n) { return n % 2 == 0 ? n * 5 : elsewhere(n); }
@@ -80,6 +84,7 @@ int main() {
     count(chained, chain, i);
     sink = third(i);
     count(through_pointer, pointer, i);
+    count(in_library, imported, i);
     count(scaled, i % 2 ? chain : first, i);
     callee = to_throwing;
     call_it(i, thrown, true);
@@ -90,6 +95,7 @@ int main() {
   jump_often();
   tell("direct", direct);
   tell("chained", chained);
+  tell("in library", in_library);
   tell("through pointer", through_pointer);
   tell("thrown", thrown);
   tell("mutual", mutual);
