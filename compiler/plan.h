@@ -69,10 +69,12 @@ struct TargetText {
       Char,           // 'c'
       Text,           // "abc": value is the address; `length` or `limit` bytes, or up to its NUL
       Float, Double,  // value is the bits
+      If,             // prints nothing; where value is 0 or unreadable, the next `limit` items do not print
+      Nothing,        // prints nothing; only carries `before`
     } as = As::Signed;
     LocExpr value;
     LocExpr length;      // Text: how many bytes; no steps: see limit
-    uint32_t limit = 0;  // Text: at most so many bytes, up to a NUL; 0: up to its NUL
+    uint32_t limit = 0;  // Text: at most so many bytes, up to a NUL; 0: up to its NUL. If: see there
     std::vector<std::pair<int64_t, std::string>> names;  // values that print as a word: enums
   };
   std::vector<Item> items;

@@ -121,9 +121,10 @@ int run_script(const Options& options) {
     dump(options, "tokens", dump_tokens(sources, file, {options.script_args}));
 
   if (options.tidy) return print_tidy(options, sources, file, diags);
+  TypePrinters printers;
   LazyTarget target(options, held->before());
   TapsetLibrary library(sources, tapset_folders(options.include),
-                        run_lua_tapsets(sources, [&] { return target.index(); }));
+                        run_lua_tapsets(sources, [&] { return target.index(); }, printers));
   ParseOptions parsing{options.script_args,
                        [&](const std::string& macro) { return library.macro_file(macro); }};
   ast::Script script = parse(sources, file, parsing, diags);
@@ -158,7 +159,7 @@ int run_script(const Options& options) {
   if (!target.find().ok()) return target_failure(options, target.find().error());
   std::optional<TracedProcess> process = target.find().take();
   clock.done("target", summary_of(process));
-  compiled.plan = resolve(compiled.program, target_files(process), diags);
+  compiled.plan = resolve(compiled.program, target_files(process, &printers), diags);
   clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
   print_diags(diags, sources, options);
   if (!diags.ok()) return exit_code_for(options, kExitScript);

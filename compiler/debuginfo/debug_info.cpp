@@ -115,6 +115,8 @@ std::unique_ptr<DebugInfo> DebugInfo::open(const ObjectFile& elf) {
   return std::unique_ptr<DebugInfo>(new DebugInfo(std::move(impl)));
 }
 
+void DebugInfo::set_printers(const TypePrinters* printers) { impl_->index->set_printers(printers); }
+
 std::optional<SourcePlace> DebugInfo::declaration(uint64_t pc) {
   std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
   const auto place = function ? declaration_of(&*function) : std::nullopt;

@@ -13,6 +13,7 @@
 #include "compiler/location.h"
 #include "compiler/plan.h"
 #include "compiler/program.h"
+#include "compiler/type_printer.h"
 
 namespace dj {
 
@@ -84,6 +85,9 @@ class DebugInfo {
   // Null when neither the file nor a separate debug file has DWARF. `elf` must outlive the result.
   static std::unique_ptr<DebugInfo> open(const ObjectFile& elf);
   ~DebugInfo();
+
+  // How texts show some types; must outlive this object.
+  void set_printers(const TypePrinters* printers);
 
   // Declaration of the function that holds `pc`.
   std::optional<SourcePlace> declaration(uint64_t pc);

@@ -12,6 +12,7 @@
 
 #include "compiler/debuginfo/dwfl_file.h"
 #include "compiler/debuginfo/object_file.h"
+#include "compiler/type_printer.h"
 
 namespace dj {
 
@@ -48,6 +49,10 @@ class DwarfIndex {
   uint64_t bias() const { return bias_; }
   const ObjectFile& elf() const { return elf_; }
 
+  // How texts show some types; null: each as debug info says.
+  void set_printers(const TypePrinters* printers) { printers_ = printers; }
+  const TypePrinters* printers() const { return printers_; }
+
  private:
   struct Range {
     uint64_t begin, end;
@@ -71,6 +76,7 @@ class DwarfIndex {
   std::unordered_map<size_t, Functions> functions_;  // by unit, filled when first asked
   std::unordered_map<std::string, Dwarf_Die> types_;
   bool types_indexed_ = false;
+  const TypePrinters* printers_ = nullptr;
 };
 
 }  // namespace dj

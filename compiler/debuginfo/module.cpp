@@ -155,6 +155,9 @@ DebugInfo* Module::debug_info() {
   if (!debug_info_tried_) {
     debug_info_tried_ = true;
     debug_info_ = DebugInfo::open(elf_);
+    if (debug_info_) {
+      debug_info_->set_printers(printers_);
+    }
   }
   return debug_info_.get();
 }

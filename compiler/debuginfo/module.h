@@ -48,6 +48,8 @@ class Module {
   // Its first instruction behind endbr64: where an entry probe goes.
   uint64_t entry_of(uint64_t begin) const;
 
+  // How texts show some types; must outlive this object. Before debug_info().
+  void set_printers(const TypePrinters* printers) { printers_ = printers; }
   DebugInfo* debug_info();  // null: the module has none. Opened at the first call
 
  private:
@@ -65,6 +67,7 @@ class Module {
   std::vector<uint64_t> starts_;  // of all functions, sorted; filled when first needed
   std::unique_ptr<DebugInfo> debug_info_;
   bool debug_info_tried_ = false;
+  const TypePrinters* printers_ = nullptr;
 };
 
 }  // namespace dj

@@ -65,6 +65,12 @@ Failed Navigator::follow() {
   return std::nullopt;
 }
 
+void Navigator::become(TypeDie type) {
+  type_ = type;
+  bits_.reset();
+  dimension_ = 0;
+}
+
 Failed Navigator::enter(const Member& member) {
   bits_ = member.bit_size;
   bit_offset_ = member.bit_offset;

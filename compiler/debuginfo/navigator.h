@@ -45,9 +45,12 @@ class Navigator {
   Failed at(int64_t index);  // of an array
   // The scalar's word as it lies there, extended to 64 bits (float: its bits); how to show it.
   TargetAnswer word(Scalar& scalar);
+  // What lies at the place is taken for a value of that type.
+  void become(TypeDie type);
   // void, if none.
   TypeDie& type() { return type_; }
   const Spot& spot() const { return spot_; }
+  const Scene& scene() const { return *scene_; }
   DwarfIndex& index() const { return scene_->index; }
   unsigned dimension() const { return dimension_; }
   bool is_bits() const { return bits_.has_value(); }

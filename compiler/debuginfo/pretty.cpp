@@ -73,7 +73,7 @@ void TextWriter::value(Navigator at, int depth, bool outermost) {
   if (at.settle() || !at.type()) {
     unknown();
   } else if (is_struct(&*at.type())) {
-    if (cpp_text(at)) {
+    if (printed(at, depth) || cpp_text(at)) {
       return;
     }
     if (depth > 0) {
@@ -199,6 +199,9 @@ void TextWriter::pointer(Navigator at, int depth, bool outermost) {
       add(std::move(item));
       return;
     }
+  }
+  if (there && !outermost && is_struct(&*target.type()) && printed(target, depth)) {
+    return;
   }
   if (there && outermost && (is_struct(&*target.type()) || is_array(&*target.type()))) {
     value(std::move(target), depth, true);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "compiler/debuginfo/navigator.h"
+#include "compiler/type_printer.h"
 
 namespace dj {
 
@@ -25,6 +26,15 @@ class TextWriter {
   void array(const Navigator& at, int depth);
   bool characters(const Navigator& at);
   bool cpp_text(const Navigator& at);
+  // By the first printer that fits the type; false, and nothing is written: none does.
+  bool printed(const Navigator& at, int depth);
+  bool pieces(const std::vector<PrintPiece>& list, const Navigator& at, int depth);
+  bool piece(const PrintPiece& piece, const Navigator& at, int depth);
+  bool piece_text(const PrintPiece& piece, const Navigator& at);
+  bool piece_each(const PrintPiece& piece, const Navigator& at, int depth);
+  // What is written by `inside` shows only where the condition is not 0.
+  template <typename Inside>
+  bool when(LocExpr condition, Inside inside);
   void pointer(Navigator at, int depth, bool outermost);
   void scalar(Navigator& at, bool with_names);
   void add(TargetText::Item item);
@@ -32,6 +42,7 @@ class TextWriter {
 
   TargetText text_;
   std::string before_;
+  int printing_ = 0;  // printers within each other
 };
 
 }  // namespace dj

@@ -137,6 +137,7 @@ class Body {
   Value format_string(const std::string& format, const std::vector<llvm::Value*>& words);
 
   // target_text.cpp
+  class TextParts;
   Value target_text(const TargetText& text, const std::vector<llvm::Value*>& args, Span span);
 
   // stats.cpp

@@ -147,6 +147,44 @@ TEST(Location, ParametersAsText) {
   EXPECT_EQ(session.text("s"), "n=-2 p=0xabc gone=? c='\\n' d=1.5 bad=? colour=BLUE %");
 }
 
+TEST(Location, TextsLeaveOutWhatIsNotWanted) {
+  using As = TargetText::Item::As;
+  TargetText text;
+  auto add = [&](const char* before, As as, LocExpr value, uint32_t limit = 0) {
+    TargetText::Item item;
+    item.before = before;
+    item.defined = as != As::Nothing;
+    item.as = as;
+    item.value = std::move(value);
+    item.limit = limit;
+    text.items.push_back(std::move(item));
+  };
+  const LocExpr argument{{{LocStep::PushReg, 5}}};
+  const LocExpr unreadable{{{LocStep::PushConst, 8}, {LocStep::Deref, 8}}};
+  const LocExpr is_two{{{LocStep::PushReg, 5}, {LocStep::PushConst, 2}, {LocStep::Eq}}};
+  add("[", As::If, argument, 4);
+  add("n=", As::Signed, argument);
+  add(" ", As::If, is_two, 1);
+  add("two%", As::Signed, argument);
+  add("]", As::Nothing, {});
+  add("", As::If, unreadable, 1);
+  add("never", As::Signed, unreadable);
+  add(" end=", As::Signed, argument);
+  SessionOptions options;
+  options.targets["$parms"] = text;
+  TestSession session("global s\nprobe func(\"f\") { s = $$parms }\nprobe end { print(s) }",
+                      options);
+  Registers registers;
+  auto hit = [&](uint64_t value) {
+    registers.r[5] = value;
+    session.hit(0, registers);
+    return session.text("s");
+  };
+  EXPECT_EQ(hit(0), "[ end=0");
+  EXPECT_EQ(hit(1), "[n=1 ] end=1");
+  EXPECT_EQ(hit(2), "[n=2 two%2] end=2");
+}
+
 TEST(Location, DefinedIsAConstant) {
   SessionOptions options;
   options.targets["gone"] = Undefined{"optimized out"};

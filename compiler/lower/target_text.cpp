@@ -21,8 +21,6 @@ char letter_of(const Item& item) {
       return abi::kTextSigned;
     case Item::As::Unsigned:
       return abi::kTextUnsigned;
-    case Item::As::Hex:
-      return abi::kTextHex;
     case Item::As::Char:
       return abi::kTextChar;
     case Item::As::Text:
@@ -31,8 +29,9 @@ char letter_of(const Item& item) {
       return abi::kTextFloat;
     case Item::As::Double:
       return abi::kTextDouble;
+    default:
+      return abi::kTextHex;
   }
-  return abi::kTextHex;
 }
 
 // "5=GREEN;-7=BLUE;": what kTextWord takes.
@@ -44,6 +43,97 @@ std::string words_of(const Item& item) {
 
 }  // namespace
 
+// One text being made: its words and its format grow together.
+class Body::TextParts {
+ public:
+  TextParts(Body& body, const TargetText& text, const std::vector<llvm::Value*>& args, Span span)
+      : body_(body), text_(text), args_(args), span_(span) {
+    uint32_t most = 1;
+    for (const Item& item : text.items) most += item.as == Item::As::Text ? 2 : 1;
+    words_ = body.slot(body.unit_.word, "words", most);
+    bad_ = body.slot(body.unit_.half, "unread", most);
+  }
+
+  // The format of items [begin, end); the code that reads their values is emitted.
+  std::string items(size_t begin, size_t end) {
+    std::string format;
+    for (size_t i = begin; i < end; ++i) {
+      const Item& item = text_.items[i];
+      format += verbatim(item.before);
+      if (item.as == Item::As::If) {
+        const size_t last = std::min(end, i + 1 + item.limit);
+        format += item.defined ? condition(item, i + 1, last) : "?";
+        i = last - 1;
+      } else if (!item.defined) {
+        format += item.as == Item::As::Nothing ? "" : "?";
+      } else {
+        format += value(item);
+      }
+    }
+    return format;
+  }
+
+  llvm::Value* words() const { return words_; }
+  llvm::Value* bad() const { return bad_; }
+
+ private:
+  llvm::Value* place(llvm::AllocaInst* array, llvm::Type* type, uint32_t index) {
+    return body_.b_.CreateConstInBoundsGEP1_64(type, array, index);
+  }
+
+  // Returns its number.
+  uint32_t add(const LocExpr* where, int64_t constant) {
+    Unit& unit = body_.unit_;
+    const uint32_t index = count_++;
+    llvm::Value* bad_slot = place(bad_, unit.half, index);
+    body_.b_.CreateStore(unit.number32(0), bad_slot);
+    llvm::Value* word =
+        where ? body_.lenient(*where, args_, bad_slot, span_) : unit.number(constant);
+    body_.b_.CreateStore(word, place(words_, unit.word, index));
+    return index;
+  }
+
+  std::string value(const Item& item) {
+    const char letter = item.names.empty() ? letter_of(item) : abi::kTextWord;
+    std::string format = std::string("%") + letter;
+    if (letter == abi::kTextWord) format += verbatim(words_of(item)) + "%;";
+    add(&item.value, 0);
+    if (letter == abi::kTextBytes) {
+      const bool counted = !item.length.steps.empty();
+      format += counted ? 'n' : 'z';
+      add(counted ? &item.length : nullptr, item.limit);
+    }
+    return format;
+  }
+
+  // What is not wanted is not read either.
+  std::string condition(const Item& item, size_t begin, size_t end) {
+    llvm::IRBuilder<>& b = body_.b_;
+    Unit& unit = body_.unit_;
+    const uint32_t index = add(&item.value, 0);
+    llvm::Value* word = b.CreateLoad(unit.word, place(words_, unit.word, index));
+    llvm::Value* unread = b.CreateLoad(unit.half, place(bad_, unit.half, index));
+    llvm::Value* wanted =
+        b.CreateAnd(b.CreateICmpNE(word, unit.number(0)), b.CreateICmpEQ(unread, unit.number32(0)));
+    llvm::BasicBlock *inside = body_.block("shown"), *behind = body_.block("passed");
+    b.CreateCondBr(wanted, inside, behind);
+    b.SetInsertPoint(inside);
+    const uint32_t before = count_;
+    const std::string format = items(begin, end);
+    b.CreateBr(behind);
+    b.SetInsertPoint(behind);
+    return std::string("%") + abi::kTextIf + std::to_string(count_ - before) + "," +
+           std::to_string(format.size()) + ";" + format;
+  }
+
+  Body& body_;
+  const TargetText& text_;
+  const std::vector<llvm::Value*>& args_;
+  Span span_;
+  llvm::AllocaInst *words_ = nullptr, *bad_ = nullptr;
+  uint32_t count_ = 0;
+};
+
 // Reads the value; *bad is set to 1 where that is not possible.
 llvm::Value* Body::lenient(const LocExpr& where, const std::vector<llvm::Value*>& args,
                            llvm::Value* bad, Span span) {
@@ -54,37 +144,11 @@ llvm::Value* Body::lenient(const LocExpr& where, const std::vector<llvm::Value*>
 }
 
 Value Body::target_text(const TargetText& text, const std::vector<llvm::Value*>& args, Span span) {
-  std::string format;
-  uint32_t count = 0, most = 1;
-  for (const Item& item : text.items) most += item.as == Item::As::Text ? 2 : 1;
-  llvm::AllocaInst* words = slot(unit_.word, "words", most);
-  llvm::AllocaInst* bad = slot(unit_.half, "unread", most);
-  auto add = [&](const LocExpr* where, int64_t constant) {
-    llvm::Value* bad_slot = b_.CreateConstInBoundsGEP1_64(unit_.half, bad, count);
-    b_.CreateStore(unit_.number32(0), bad_slot);
-    llvm::Value* word = where ? lenient(*where, args, bad_slot, span) : unit_.number(constant);
-    b_.CreateStore(word, b_.CreateConstInBoundsGEP1_64(unit_.word, words, count++));
-  };
-  for (const Item& item : text.items) {
-    format += verbatim(item.before);
-    if (!item.defined) {
-      format += '?';
-      continue;
-    }
-    const char letter = item.names.empty() ? letter_of(item) : abi::kTextWord;
-    format += std::string("%") + letter;
-    if (letter == abi::kTextWord) format += verbatim(words_of(item)) + "%;";
-    add(&item.value, 0);
-    if (letter == abi::kTextBytes) {
-      const bool counted = !item.length.steps.empty();
-      format += counted ? 'n' : 'z';
-      add(counted ? &item.length : nullptr, item.limit);
-    }
-  }
-  format += verbatim(text.after);
+  TextParts parts(*this, text, args, span);
+  const std::string format = parts.items(0, text.items.size()) + verbatim(text.after);
   CHECK(context_);
-  llvm::Value* made =
-      b_.CreateCall(unit_.entry("dj_target_text"), {context_, unit_.text(format), words, bad});
+  llvm::Value* made = b_.CreateCall(unit_.entry("dj_target_text"),
+                                    {context_, unit_.text(format), parts.words(), parts.bad()});
   return {b_.CreatePtrToInt(made, unit_.word)};
 }
 

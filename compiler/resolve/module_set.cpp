@@ -41,7 +41,8 @@ ModuleSet::ModuleSet(const TargetFiles& files)
       modules_(files.modules.size()),
       tried_(files.modules.size()),
       mapped_(files.mapped),
-      has_target_(files.has_target) {}
+      has_target_(files.has_target),
+      printers_(files.printers) {}
 
 std::string ModuleSet::base_name(size_t i) const { return base_of(paths_[i]); }
 
@@ -51,6 +52,7 @@ Module* ModuleSet::open(size_t i) {
     Result<std::unique_ptr<Module>> module = Module::open(paths_[i]);
     if (module.ok()) {
       modules_[i] = module.take();
+      modules_[i]->set_printers(printers_);
     }
   }
   return modules_[i].get();

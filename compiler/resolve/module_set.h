@@ -35,6 +35,7 @@ class ModuleSet {
   std::vector<bool> tried_;
   std::vector<MappedFile> mapped_;
   bool has_target_;
+  const TypePrinters* printers_;
 };
 
 }  // namespace dj

@@ -7,6 +7,7 @@
 #include "compiler/diag.h"
 #include "compiler/plan.h"
 #include "compiler/program.h"
+#include "compiler/type_printer.h"
 
 namespace dj {
 
@@ -23,6 +24,7 @@ struct TargetFiles {
       modules;  // [0]: executable; then mapped objects; absolute paths, without the vdso
   bool has_target = false;  // false: neither -c nor -p was given
   std::vector<MappedFile> mapped;
+  const TypePrinters* printers = nullptr;  // for texts such as $x$; null: none
 };
 
 // Mistakes go to `diags`; the plan is usable only when there were none. Plan::modules are those

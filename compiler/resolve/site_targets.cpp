@@ -155,6 +155,7 @@ void see_as_callee(TargetPlan& plan) {
   } else if (auto* text = std::get_if<TargetText>(&plan)) {
     for (TargetText::Item& item : text->items) {
       see_as_callee(item.value);
+      see_as_callee(item.length);
     }
   }
 }

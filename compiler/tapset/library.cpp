@@ -106,7 +106,8 @@ void TapsetLibrary::scan() {
 void TapsetLibrary::scan_file(const std::string& path) {
   if (path.ends_with(".lua")) {
     std::string family = fs::path(path).stem();
-    files_.push_back({path, {dotted(family)}, family});
+    bool printers = read_text(path).find("dj.printer(") != std::string::npos;
+    files_.push_back({path, {dotted(family)}, family, printers});
     return;
   }
   std::string text = read_text(path);
@@ -150,6 +151,9 @@ std::optional<uint32_t> TapsetLibrary::macro_file(const std::string& macro) {
 
 void TapsetLibrary::wanted_files(const ast::Script& script, std::vector<size_t>& out) const {
   NamesUsed used = names_used(script);
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (used.texts && files_[i].printers) out.push_back(i);
+  }
   for (const std::string& name : used.functions) {
     auto found = functions_.find(name);
     if (found != functions_.end()) {
@@ -181,7 +185,7 @@ std::optional<uint32_t> TapsetLibrary::text_of(const File& file, Diags& diags) {
 void TapsetLibrary::merge(size_t index, ast::Script& script, Diags& diags) {
   ParseOptions options;
   options.macro_file = [this](const std::string& macro) { return macro_file(macro); };
-std::optional<uint32_t> text = text_of(files_[index], diags);
+  std::optional<uint32_t> text = text_of(files_[index], diags);
   if (!text || sources_.files[*text].text.empty()) return;
   ast::Script library = parse(sources_, *text, options, diags);
   hide_private_names(library, fs::path(files_[index].path).filename());
@@ -203,7 +207,7 @@ std::optional<uint32_t> text = text_of(files_[index], diags);
 
 void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
   NamesUsed used = names_used(script);
-  bool needed = !used.functions.empty() ||
+  bool needed = !used.functions.empty() || used.texts ||
                 std::any_of(used.points.begin(), used.points.end(),
                             [](const ast::ProbePoint* point) { return !is_own_point(*point); });
   if (!needed) return;

@@ -42,6 +42,7 @@ class TapsetLibrary {
     std::vector<ast::ProbePoint> aliases;  // names only, without spans
     // Of a file in Lua, which is named after it: ssl.lua gives probes ssl.* and functions ssl_*.
     std::string family;
+    bool printers = false;  // it has printers of types, and is needed where values are texts
   };
   void scan();
   void scan_file(const std::string& path);

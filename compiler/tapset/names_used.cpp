@@ -9,9 +9,11 @@ namespace dj {
 namespace {
 
 struct Calls {
-  std::set<std::string>& names;
+  NamesUsed& used;
   void operator()(const ast::Expr& expr) {
-    if (const auto* call = std::get_if<ast::Call>(&expr.node)) names.insert(call->name);
+    if (const auto* call = std::get_if<ast::Call>(&expr.node)) used.functions.insert(call->name);
+    if (const auto* target = std::get_if<ast::Target>(&expr.node)) used.texts |= target->pretty > 0;
+    if (const auto* member = std::get_if<ast::Member>(&expr.node)) used.texts |= member->pretty > 0;
     ast::for_each_child(expr, *this);
   }
   void operator()(const ast::Stmt& stmt) { ast::for_each_child(stmt, *this); }
@@ -21,7 +23,7 @@ struct Calls {
 
 NamesUsed names_used(const ast::Script& script) {
   NamesUsed used;
-  Calls calls{used.functions};
+  Calls calls{used};
   for (const ast::FunctionDecl& function : script.functions) calls(*function.body);
   for (const ast::Probe& probe : script.probes) {
     calls(*probe.body);

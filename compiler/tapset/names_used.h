@@ -11,6 +11,7 @@ namespace dj {
 struct NamesUsed {
   std::set<std::string> functions;  // neither built in nor defined in the script
   std::vector<const ast::ProbePoint*> points;
+  bool texts = false;  // of values: $x$, $$parms$
 };
 
 NamesUsed names_used(const ast::Script& script);

@@ -112,6 +112,7 @@ class Writer {
   void value(char letter) {
     uint64_t word = *words_++;
     bool unread = *bad_++ != 0;
+    if (letter == abi::kTextIf) return choose(word != 0 && !unread);
     if (letter == abi::kTextBytes) {
       bool to_nul = take() == 'z';
       uint64_t bytes = *words_++;
@@ -149,6 +150,22 @@ class Writer {
         out_.hex(word);
         break;
     }
+  }
+
+  uint32_t decimal() {
+    uint32_t number = 0;
+    for (char c = take(); c >= '0' && c <= '9'; c = take())
+      number = number * 10 + static_cast<uint32_t>(c - '0');
+    return number;
+  }
+
+  // "2,17;": what follows holds only if `wanted`.
+  void choose(bool wanted) {
+    uint32_t words = decimal(), bytes = decimal();
+    if (wanted) return;
+    words_ += words;
+    bad_ += words;
+    at_ += bytes;
   }
 
   // "5=GREEN;-7=BLUE;%;": prints the word of `value`.

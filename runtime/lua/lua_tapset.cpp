@@ -5,6 +5,7 @@
 
 #include "compiler/result.h"
 #include "runtime/lua/lua_failure.h"
+#include "runtime/lua/lua_printers.h"
 #include "runtime/lua/lua_values.h"
 
 namespace dj {
@@ -77,8 +78,13 @@ std::string points_argument(lua_State* state, int number) {
 }  // namespace
 
 LuaTapset::LuaTapset(const Sources& sources, uint32_t file, std::string family, TargetIndex& index,
-                     const LuaLimits& limits)
-    : sources_(sources), file_(file), family_(std::move(family)), index_(index), sandbox_(limits) {
+                     TypePrinters& printers, const LuaLimits& limits)
+    : sources_(sources),
+      file_(file),
+      family_(std::move(family)),
+      index_(index),
+      printers_(printers),
+      sandbox_(limits) {
   std::optional<LuaFailure> failed = sandbox_.protect([this](lua_State* s) { add_library(s); });
   CHECK(!failed);
 }
@@ -93,6 +99,7 @@ void LuaTapset::add_library(lua_State* state) {
     lua_pushcclosure(state, row.func, 1);
     lua_setfield(state, -2, row.name);
   }
+  add_printer_functions(state, printers_);
   lua_pushcfunction(state, json_quote);
   lua_setfield(state, -2, "quote");
   lua_setglobal(state, "dj");
@@ -187,12 +194,12 @@ std::optional<std::string> LuaTapset::run(Diags& diags) {
 }
 
 std::function<std::optional<uint32_t>(uint32_t, const std::string&, Diags&)> run_lua_tapsets(
-    Sources& sources, std::function<TargetIndex*()> index) {
-  return [&sources, index = std::move(index)](uint32_t file, const std::string& family,
-                                              Diags& diags) -> std::optional<uint32_t> {
+    Sources& sources, std::function<TargetIndex*()> index, TypePrinters& printers) {
+  return [&sources, &printers, index = std::move(index)](uint32_t file, const std::string& family,
+                                                         Diags& diags) -> std::optional<uint32_t> {
     TargetIndex* known = index();
     if (known == nullptr) return std::nullopt;
-    std::optional<std::string> text = LuaTapset(sources, file, family, *known).run(diags);
+    std::optional<std::string> text = LuaTapset(sources, file, family, *known, printers).run(diags);
     if (!text) return std::nullopt;
     return sources.add("what " + sources.files[file].name + " wrote", std::move(*text));
   };

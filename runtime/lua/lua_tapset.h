@@ -7,6 +7,7 @@
 
 #include "compiler/diag.h"
 #include "compiler/target_index.h"
+#include "compiler/type_printer.h"
 #include "runtime/lua/sandbox.h"
 
 namespace dj {
@@ -16,9 +17,10 @@ class LuaTapset {
   // `file`: of `sources`; `family`: what its probes' names begin with. All must outlive this
   // object.
   LuaTapset(const Sources& sources, uint32_t file, std::string family, TargetIndex& index,
-            const LuaLimits& limits = {});
+            TypePrinters& printers, const LuaLimits& limits = {});
 
-  // Runs the file; the text that it wrote. None: it failed, and the error is in `diags`.
+  // Runs the file; its printers are added to those given. The text that it wrote. None: it failed,
+  // and the error is in `diags`.
   std::optional<std::string> run(Diags& diags);
 
  private:
@@ -37,6 +39,7 @@ class LuaTapset {
   uint32_t file_;
   std::string family_;
   TargetIndex& index_;
+  TypePrinters& printers_;
   std::string text_;
   LuaSandbox sandbox_;
 };
@@ -44,6 +47,6 @@ class LuaTapset {
 // Runs tapset files: the number of the text that one wrote, added to `sources`; none: it failed, or
 // `index` gave none, which is then the caller's to report.
 std::function<std::optional<uint32_t>(uint32_t file, const std::string& family, Diags& diags)>
-run_lua_tapsets(Sources& sources, std::function<TargetIndex*()> index);
+run_lua_tapsets(Sources& sources, std::function<TargetIndex*()> index, TypePrinters& printers);
 
 }  // namespace dj

@@ -38,8 +38,10 @@ int target_failure(const Options& options, const Error& error) {
   return fail(options, kExitAttach, error.message);
 }
 
-TargetFiles target_files(const std::optional<TracedProcess>& process) {
+TargetFiles target_files(const std::optional<TracedProcess>& process,
+                         const TypePrinters* printers) {
   TargetFiles files;
+  files.printers = printers;
   files.has_target = process.has_value();
   if (!process) return files;
   files.modules = process->module_paths();

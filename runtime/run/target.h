@@ -17,8 +17,9 @@ Result<std::optional<TracedProcess>> find_target(const Options& options,
 // shell's).
 int target_failure(const Options& options, const Error& error);
 
-// Files and mappings of the target; without one, of nobody.
-TargetFiles target_files(const std::optional<TracedProcess>& process);
+// Files and mappings of the target; without one, of nobody. printers: for texts; may be null.
+TargetFiles target_files(const std::optional<TracedProcess>& process,
+                         const TypePrinters* printers = nullptr);
 
 // -l and -L: no handler is made, the target is not touched.
 int list_points(const Options& options);

@@ -12,5 +12,8 @@ constexpr char kTextBytes = 'b';
 constexpr char kTextFloat = 'f', kTextDouble = 'g';  // bits
 // Followed by "number=word;" pairs and "%;": the word of this number, else the number.
 constexpr char kTextWord = 'w';
+// Followed by "words,bytes;": where the word is 0 or was not readable, so many words and so many
+// bytes of the format are passed over.
+constexpr char kTextIf = '?';
 
 }  // namespace dj::abi

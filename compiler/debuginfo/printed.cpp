@@ -1,0 +1,267 @@
+// Values shown by a printer: its read plan, followed through this program's types. A printer that
+// does not fit (another version of a library) writes nothing.
+#include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/pretty.h"
+
+namespace dj {
+
+namespace {
+
+using Item = TargetText::Item;
+using As = Item::As;
+
+constexpr int kMaxPrinting = 4;
+
+// PlanReader: nodes of printers as places and numbers. `self` is the printed value.
+class PlanReader {
+ public:
+  PlanReader(const std::vector<PrintNode>& nodes, const Navigator& self)
+      : nodes_(nodes), self_(self) {}
+
+  // None: the type has no such part.
+  std::optional<Navigator> place(uint32_t number) const {
+    const PrintNode& node = nodes_[number];
+    if (node.op == PrintNode::Self) {
+      return self_;
+    }
+    if (node.op != PrintNode::Field && node.op != PrintNode::Element &&
+        node.op != PrintNode::Cast) {
+      return std::nullopt;
+    }
+    std::optional<Navigator> at = place(node.left);
+    if (!at) {
+      return std::nullopt;
+    }
+    Navigator::Failed failed;
+    if (node.op == PrintNode::Field) {
+      failed = at->field({TargetStep::Field, node.name, 0, {}}, 0);
+    } else if (node.op == PrintNode::Element) {
+      failed = at->element({TargetStep::ConstElement, {}, node.number, {}}, 0, 0);
+    } else {
+      failed = cast(*at, node.name);
+    }
+    return failed ? std::nullopt : at;
+  }
+
+  std::optional<LocExpr> number(uint32_t index) const {
+    const PrintNode& node = nodes_[index];
+    if (node.op == PrintNode::Constant) {
+      return LocExpr{{{LocStep::PushConst, node.number}}};
+    }
+    if (node.op == PrintNode::Address || node.op == PrintNode::Size) {
+      std::optional<Navigator> at = place(node.left);
+      return !at                             ? std::nullopt
+             : node.op == PrintNode::Address ? expression(at->address())
+                                             : size_of(*at);
+    }
+    if (node.op < PrintNode::Add) {
+      std::optional<Navigator> at = place(index);
+      return at ? expression(at->value()) : std::nullopt;
+    }
+    std::optional<LocExpr> left = number(node.left), right = number(node.right);
+    if (!left || !right) {
+      return std::nullopt;
+    }
+    left->steps.insert(left->steps.end(), right->steps.begin(), right->steps.end());
+    left->steps.push_back({step_of(node.op)});
+    return left;
+  }
+
+ private:
+  static std::optional<LocExpr> expression(const TargetAnswer& answer) {
+    const auto* expr = std::get_if<LocExpr>(&answer);
+    return expr ? std::optional(*expr) : std::nullopt;
+  }
+
+  static std::optional<LocExpr> size_of(Navigator& at) {
+    if (at.settle() || !at.type() || type_size(&*at.type()) == 0) {
+      return std::nullopt;
+    }
+    return LocExpr{{{LocStep::PushConst, int64_t(type_size(&*at.type()))}}};
+  }
+
+  Navigator::Failed cast(Navigator& at, const std::string& name) const {
+    Navigator::Failed failed = at.settle();
+    if (!failed && at.type() && is_pointer(&*at.type())) {
+      failed = at.follow();
+    }
+    TypeDie type = find_type(name, at.index(), at.scene().place.pc);
+    if (!failed && !type) {
+      failed = target_failure(TargetFailure::UnknownName, -1, "no type " + name);
+    }
+    at.become(type);
+    return failed;
+  }
+
+  static LocStep::Op step_of(PrintNode::Op op) {
+    switch (op) {
+      case PrintNode::Add:
+        return LocStep::Add;
+      case PrintNode::Sub:
+        return LocStep::Sub;
+      case PrintNode::Mul:
+        return LocStep::Mul;
+      case PrintNode::Div:
+        return LocStep::Div;
+      case PrintNode::Mod:
+        return LocStep::Mod;
+      case PrintNode::And:
+        return LocStep::And;
+      case PrintNode::Or:
+        return LocStep::Or;
+      case PrintNode::Xor:
+        return LocStep::Xor;
+      case PrintNode::Shl:
+        return LocStep::Shl;
+      case PrintNode::Shr:
+        return LocStep::Shr;
+      case PrintNode::Eq:
+        return LocStep::Eq;
+      default:
+        return LocStep::Lt;
+    }
+  }
+
+  const std::vector<PrintNode>& nodes_;
+  const Navigator& self_;
+};
+
+PlanReader reader_of(const Navigator& at) { return {at.index().printers()->nodes, at}; }
+
+LocExpr compared(LocExpr left, LocStep::Op op, int64_t right) {
+  left.steps.push_back({LocStep::PushConst, right});
+  left.steps.push_back({op});
+  return left;
+}
+
+}  // namespace
+
+bool TextWriter::printed(const Navigator& at, int depth) {
+  const TypePrinters* printers = at.index().printers();
+  if (!printers || printing_ >= kMaxPrinting) {
+    return false;
+  }
+  Navigator here = at;
+  const std::string name = die_name(&*here.type());
+  const size_t items = text_.items.size();
+  const std::string before = before_;
+  for (const TypePrinter& row : printers->rows) {
+    if (!glob_match(row.pattern, name)) {
+      continue;
+    }
+    printing_++;
+    const bool fits = pieces(row.pieces, at, depth > 0 ? depth - 1 : 0);
+    printing_--;
+    if (fits) {
+      return true;
+    }
+    text_.items.resize(items);
+    before_ = before;
+  }
+  return false;
+}
+
+bool TextWriter::pieces(const std::vector<PrintPiece>& list, const Navigator& at, int depth) {
+  for (const PrintPiece& each : list) {
+    if (!piece(each, at, depth)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool TextWriter::piece(const PrintPiece& piece, const Navigator& at, int depth) {
+  const PlanReader reader = reader_of(at);
+  if (piece.kind == PrintPiece::Literal) {
+    literal(piece.text);
+    return true;
+  }
+  if (piece.kind == PrintPiece::Each) {
+    return piece_each(piece, at, depth);
+  }
+  if (piece.kind == PrintPiece::Text) {
+    return piece_text(piece, at);
+  }
+  std::optional<Navigator> place = reader.place(piece.node);
+  if (piece.kind == PrintPiece::Value && place) {
+    value(std::move(*place), depth, false);
+    return true;
+  }
+  std::optional<LocExpr> number = reader.number(piece.node);
+  if (!number) {
+    return false;
+  }
+  if (piece.kind == PrintPiece::When) {
+    return when(*number, [&] { return pieces(piece.pieces, at, depth); }) &&
+           (piece.others.empty() || when(compared(*number, LocStep::Eq, 0),
+                                         [&] { return pieces(piece.others, at, depth); }));
+  }
+  Item item;
+  item.defined = true;
+  item.as = piece.kind == PrintPiece::Hex ? As::Hex : As::Signed;
+  item.value = std::move(*number);
+  add(std::move(item));
+  return true;
+}
+
+bool TextWriter::piece_text(const PrintPiece& piece, const Navigator& at) {
+  const PlanReader reader = reader_of(at);
+  std::optional<LocExpr> address = reader.number(piece.node);
+  std::optional<LocExpr> bytes = piece.has_other ? reader.number(piece.other) : LocExpr();
+  if (!address || !bytes) {
+    return false;
+  }
+  Item item;
+  item.defined = true;
+  item.as = As::Text;
+  item.value = std::move(*address);
+  item.length = std::move(*bytes);
+  add(std::move(item));
+  return true;
+}
+
+bool TextWriter::piece_each(const PrintPiece& piece, const Navigator& at, int depth) {
+  const PlanReader reader = reader_of(at);
+  const std::optional<Navigator> first = reader.place(piece.node);
+  const std::optional<LocExpr> count = reader.number(piece.other);
+  if (!first || !count) {
+    return false;
+  }
+  for (int64_t i = 0; i < int64_t(piece.limit) && !full(); i++) {
+    Navigator element = *first;
+    if (element.element({TargetStep::ConstElement, {}, i, {}}, 0, 0)) {
+      return false;
+    }
+    when(compared(*count, LocStep::Gt, i), [&] {
+      literal(i > 0 ? ", " : "");
+      value(std::move(element), depth, false);
+      return true;
+    });
+  }
+  return when(compared(*count, LocStep::Gt, piece.limit), [&] {
+    literal(", ...");
+    return true;
+  });
+}
+
+template <typename Inside>
+bool TextWriter::when(LocExpr condition, Inside inside) {
+  Item item;
+  item.defined = true;
+  item.as = As::If;
+  item.value = std::move(condition);
+  add(std::move(item));
+  const size_t at = text_.items.size() - 1;
+  if (!inside()) {
+    return false;
+  }
+  if (!before_.empty()) {
+    Item rest;
+    rest.as = As::Nothing;
+    add(std::move(rest));
+  }
+  text_.items[at].limit = uint32_t(text_.items.size() - at - 1);
+  return true;
+}
+
+}  // namespace dj
