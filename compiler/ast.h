@@ -18,6 +18,7 @@ using ExprPtr = std::unique_ptr<Expr>;
 using StmtPtr = std::unique_ptr<Stmt>;
 
 struct Number { int64_t value; };
+struct Fraction { double value; };     // 1.5, 1e9
 struct String { std::string value; };  // escapes already decoded
 struct Name { std::string name; };     // local or global, decided by check
 // a[k1, k2]; a null key is a '*': the slice of all elements whose other keys agree.
@@ -63,7 +64,7 @@ struct Match { bool negated; ExprPtr text; std::string pattern; Span pattern_spa
 
 struct Expr {
   Span span;
-  std::variant<Number, String, Name, Index, Call, Target, At, Unary, Binary, Ternary, Assign, Crement, In,
+  std::variant<Number, Fraction, String, Name, Index, Call, Target, At, Unary, Binary, Ternary, Assign, Crement, In,
                Member, Match> node;
 };
 
@@ -134,7 +135,7 @@ struct GlobalDecl {
   Span span;
   bool is_private = false, wrap = false;
   std::optional<int64_t> capacity;  // [N]
-  ExprPtr init;                     // Number or String, may be null
+  ExprPtr init;                     // Number, Fraction or String, may be null
 };
 struct Param { std::string name; Span span; std::string type; };  // type "", "long" or "string"
 struct FunctionDecl {

@@ -62,6 +62,12 @@ const char* plain_name(LocStep::Op op) {
       return "over";
     case LocStep::Rot:
       return "rot";
+    case LocStep::DoubleOfFloat:
+      return "float2double";
+    case LocStep::DoubleOfInt:
+      return "int2double";
+    case LocStep::DoubleOfExtended:
+      return "extended2double";
     default:
       return "?";
   }

@@ -25,6 +25,8 @@ struct LocStep {
     Dup, Drop, Swap, Over, Rot, Pick,   // Pick: a = depth
     Extract,    // pop word, push bits [a, a+b) of it; sign-extended if c
     Extend,     // pop word, keep its low a bytes; sign-extended if b
+    DoubleOfFloat, DoubleOfInt,  // pop word, push the bits of the same number as a double
+    DoubleOfExtended,  // pop sign and exponent, pop mantissa of an x87 number, push the double
   } op;
   int64_t a = 0, b = 0, c = 0;
   bool operator==(const LocStep&) const = default;
@@ -32,6 +34,7 @@ struct LocStep {
 
 struct LocExpr {
   std::vector<LocStep> steps;
+  bool is_double = false;  // the result is the bits of a double
   bool operator==(const LocExpr&) const = default;
 };
 

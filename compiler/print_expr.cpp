@@ -76,6 +76,10 @@ struct ExprPrinter {
     // A negative value was written as its wrapped form: there are no negative literals.
     return {fmt::format("{}", static_cast<uint64_t>(n.value))};
   }
+  static Text node(const Fraction& n) {
+    const std::string text = fmt::format("{}", n.value);  // the shortest that reads back the same
+    return {text.find_first_of(".e") == std::string::npos ? text + ".0" : text};
+  }
   static Text node(const String& n) { return {quote(n.value)}; }
   static Text node(const Name& n) { return {n.name}; }
   static Text node(const Index& n) { return {n.name + "[" + list(n.keys) + "]"}; }

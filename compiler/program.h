@@ -1,7 +1,8 @@
 // STAGE TYPE Program: every name an id, every expression a type. Written by compiler/check, read by
 // resolve (probe points and targets) and lower (all). No name is looked up by its spelling from here on.
-// A script value is an int (64 bits, signed) or a string; a target expression ($x->y) is an int,
-// its text forms ($$parms) are strings: so check needs no debug info.
+// A script value is an int (64 bits, signed), a double or a string; a target expression ($x->y) is a
+// number, its text forms ($$parms) are strings: so check needs no debug info. Which of them are
+// doubles resolve finds out; where there are any, the script is checked once more (doubles.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,7 +16,7 @@
 
 namespace dj {
 
-enum class Type : uint8_t { Unknown, Int, Str, Stat, Void };
+enum class Type : uint8_t { Unknown, Int, Str, Stat, Void, Double };
 
 using GlobalId = uint32_t;    // Program::globals
 using FunctionId = uint32_t;  // Program::functions
@@ -47,7 +48,7 @@ struct Global {
   bool ever_written = false;
   int64_t capacity = 0;       // 0: the default (MAXMAPENTRIES)
   bool wrap = false;          // a full array gives up its oldest element for a new one
-  std::variant<std::monostate, int64_t, std::string> init;
+  std::variant<std::monostate, int64_t, std::string, double> init;
   bool hist_log = false;            // @hist_log is asked of it somewhere
   bool variance = false, percentiles = false;  // the same of @variance and @p50 ...
   std::optional<Linear> hist_linear;  // @hist_linear is asked of it, with these bounds
@@ -59,6 +60,7 @@ using ExprPtr = std::unique_ptr<Expr>;
 using StmtPtr = std::unique_ptr<Stmt>;
 
 struct IntLit { int64_t value; };
+struct DoubleLit { double value; };
 struct StrLit { std::string value; };
 struct LocalRef { LocalId local; };
 struct GlobalRef { GlobalId global; };
@@ -70,8 +72,10 @@ inline bool is_slice(const std::vector<ExprPtr>& keys) {
   }
   return false;
 }
-struct Unary { ast::UnOp op; ExprPtr operand; };  // Int
-struct Binary { ast::BinOp op; ExprPtr left, right; };  // Int x Int; Concat and comparisons also Str x Str
+struct ToDouble { ExprPtr operand; };  // of an Int
+struct Unary { ast::UnOp op; ExprPtr operand; };  // Int; Neg and Plus also Double
+// Int x Int; Concat and comparisons also Str x Str; + - * / and comparisons also Double x Double.
+struct Binary { ast::BinOp op; ExprPtr left, right; };
 struct Ternary { ExprPtr condition, then, otherwise; };
 // place = value, place op= value. place is LocalRef, GlobalRef or ElementRef. Concat for ".=".
 struct Assign { std::optional<ast::BinOp> op; ExprPtr place, value; };
@@ -99,7 +103,8 @@ struct Expr {
   Type type = Type::Unknown;
   Span span;
   std::variant<IntLit, StrLit, LocalRef, GlobalRef, ElementRef, Unary, Binary, Ternary, Assign, Crement,
-               CallFunction, CallBuiltin, InArray, StatRead, TargetRef, Defined, Print, PrintHist, HistBucket, Match, Caught>
+               CallFunction, CallBuiltin, InArray, StatRead, TargetRef, Defined, Print, PrintHist, HistBucket, Match, Caught,
+               DoubleLit, ToDouble>
       node;
 };
 
@@ -195,7 +200,7 @@ struct Probe {
 // A printf format, split. Literal pieces have conv 0. See runtime/shared/format.h for the conversions.
 struct Format {
   std::string text;              // as the runtime formatter takes it
-  std::vector<Type> arguments;  // Int or Str, '*' widths included
+  std::vector<Type> arguments;  // Int, Double or Str, '*' widths included
 };
 
 struct Program {

@@ -28,7 +28,7 @@ void for_each_child(const Expr& expr, F& f) {
         using Node = std::decay_t<decltype(n)>;
         if constexpr (std::is_same_v<Node, ElementRef> || std::is_same_v<Node, InArray>) {
           visit_children(n.keys, f);
-        } else if constexpr (std::is_same_v<Node, Unary>) {
+        } else if constexpr (std::is_same_v<Node, Unary> || std::is_same_v<Node, ToDouble>) {
           visit_children(n.operand, f);
         } else if constexpr (std::is_same_v<Node, Binary>) {
           visit_children(n.left, f);
@@ -55,7 +55,8 @@ void for_each_child(const Expr& expr, F& f) {
         } else {
           static_assert(std::is_same_v<Node, IntLit> || std::is_same_v<Node, StrLit> ||
                         std::is_same_v<Node, LocalRef> || std::is_same_v<Node, GlobalRef> ||
-                        std::is_same_v<Node, Defined> || std::is_same_v<Node, Caught>);
+                        std::is_same_v<Node, Defined> || std::is_same_v<Node, Caught> ||
+                        std::is_same_v<Node, DoubleLit>);
         }
       },
       expr.node);

@@ -50,7 +50,7 @@ void for_each_child(const Expr& expr, F& f) {
         } else if constexpr (std::is_same_v<Node, Match>) {
           give(n.text, f);
         } else {
-          static_assert(std::is_same_v<Node, Number> || std::is_same_v<Node, String> ||
+          static_assert(std::is_same_v<Node, Number> || std::is_same_v<Node, Fraction> || std::is_same_v<Node, String> ||
                         std::is_same_v<Node, Name>);
         }
       },

@@ -40,7 +40,9 @@ item : probeDef | globalDef | functionDef | SEMICOLON ;
 globalDef : PRIVATE? GLOBAL globalVar (COMMA globalVar)* SEMICOLON?
           | PRIVATE globalVar (COMMA globalVar)* SEMICOLON? ;
 // b%[100]
-globalVar : ID PERCENT? ((LBRACKET | INDEX_OPEN) NUMBER RBRACKET)? (ASSIGN literal)? ;
+globalVar : ID PERCENT? ((LBRACKET | INDEX_OPEN) NUMBER RBRACKET)? (ASSIGN initial)? ;
+// -1.5
+initial : string | SIGN_MINUS? (NUMBER | FRACTION) ;
 
 // function area:long(w:long, h:long) { return w * h }
 functionDef : PRIVATE? FUNCTION ID (COLON type)? (LPAREN | CALL_OPEN) (param (COMMA param)*)? RPAREN
@@ -144,6 +146,7 @@ primary : LPAREN expr RPAREN            # parens
         | ID                            # name
         | TARGET                        # target
         | NUMBER                        # number
+        | FRACTION                      # fraction
         | string                        # text
         ;
 exprs : expr (COMMA expr)* ;
@@ -235,6 +238,8 @@ PRETTY : '$' '$'? ;
 ID : [A-Za-z_] [A-Za-z0-9_$]* ;
 // @count
 ATWORD : '@' [A-Za-z_] [A-Za-z0-9_$]* ;
+// 1.5, 1e9, 2.5e-3
+FRACTION : [0-9]+ ('.' [0-9]+ ([eE] [+-]? [0-9]+)? | [eE] [+-]? [0-9]+) ;
 // 0x1f, and malformed ones such as 0var: the builder explains what is wrong
 NUMBER : [0-9] [A-Za-z0-9_]* ;
 STRING : '"' ('\\' . | ~["\\\n])* '"' ;

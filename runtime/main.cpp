@@ -15,6 +15,7 @@
 #include "compiler/parse/parse.h"
 #include "compiler/parse/tidy.h"
 #include "compiler/print_ast.h"
+#include "compiler/resolve/double_targets.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stack_info.h"
 #include "compiler/tapset/aliases.h"
@@ -107,6 +108,19 @@ int print_dry_run(const Options& options, const Compiled& compiled,
   return print_result(options, kExitAttach, dry_run(process ? &*process : nullptr, codes, input));
 }
 
+// Which target variables are doubles is known now: where there are any, the script is checked once
+// more, with that. False: it was reported what cannot be done with them.
+bool settle_types(const Options& options, const Sources& sources, const ast::Script& script,
+                  Compiled& compiled) {
+  DoubleTargets doubles = settle_doubles(compiled.program, compiled.plan);
+  if (doubles.empty()) return true;
+  Diags diags;  // warnings were printed the first time
+  compiled.program = check(script, {options.strict, doubles}, diags);
+  if (!diags.ok()) return print_diags(diags, sources, options), false;
+  if (options.times) compiled.times = time_probes(compiled.program);
+  return true;
+}
+
 // A script, from its text to the end of its session.
 int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
@@ -162,7 +176,8 @@ int run_script(const Options& options) {
   compiled.plan = resolve(compiled.program, target_files(process, &printers), diags);
   clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
   print_diags(diags, sources, options);
-  if (!diags.ok()) return exit_code_for(options, kExitScript);
+  if (!diags.ok() || !settle_types(options, sources, script, compiled))
+    return exit_code_for(options, kExitScript);
   if (options.dump.count("plan")) dump(options, "plan", dj::dump(compiled.plan));
   if (options.stop_after == Stage::Resolve) return kExitOk;
   // From here on, debug info is closed: the plan holds all that was needed.

@@ -73,6 +73,7 @@ ExprPtr Binder::call_builtin(BuiltinId id, const ast::Call& c, Span span) {
     return poison(span);
   }
   while (args.size() < signature.params.size()) args.push_back(make(IntLit{0}, span, Type::Int));
+  notes_.doubles |= std::string_view(builtins()[id].signature).find("double") != std::string::npos;
   return make(CallBuiltin{id, std::move(args)}, span, signature.result);
 }
 

@@ -33,12 +33,13 @@ ExprPtr Binder::entry_value(const ast::At& a, Span span) {
 
 ExprPtr Binder::at_entry(const ast::Expr& e) {
   std::optional<TargetView> view = target_view(e);
-  bool variable = view && view->base != TargetExpr::Cast && view->name != "return" &&
-                  view->name != "$return";
+  bool variable =
+      view && view->base != TargetExpr::Cast && view->name != "return" && view->name != "$return";
   if (variable) return target(*view, e.span);  // in a .return probe these are entry values anyway
   return std::visit(
       Overload{
           [&](const ast::Number& n) { return make(IntLit{n.value}, e.span, Type::Int); },
+          [&](const ast::Fraction&) { return expr(e); },
           [&](const ast::String& s) { return make(StrLit{s.value}, e.span, Type::Str); },
           [&](const ast::Call& c) { return call_at_entry(c, e.span); },
           [&](const ast::Unary& u) {
@@ -73,8 +74,8 @@ ExprPtr Binder::call_at_entry(const ast::Call& c, Span span) {
   bool plain = id && !script && c.args.empty() && builtins()[*id].flags == 0 &&
                builtins()[*id].signature == "int()";
   if (!plain) {
-    Diag& diag = diags_.error("DJ2031", span,
-                              fmt::format("`{}` cannot be called at the entry", c.name));
+    Diag& diag =
+        diags_.error("DJ2031", span, fmt::format("`{}` cannot be called at the entry", c.name));
     diag.notes.push_back(
         "built-ins without parameters that give a number can: tid(), gettimeofday_us() ...");
     return poison(span);

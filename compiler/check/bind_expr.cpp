@@ -19,6 +19,10 @@ ExprPtr Binder::expr(const ast::Expr& e) {
   return std::visit(
       Overload{
           [&](const ast::Number& n) { return make(IntLit{n.value}, e.span, Type::Int); },
+          [&](const ast::Fraction& n) {
+            notes_.doubles = true;
+            return make(DoubleLit{n.value}, e.span, Type::Int);
+          },
           [&](const ast::String& s) { return make(StrLit{s.value}, e.span, Type::Str); },
           [&](const ast::Name& n) { return name(n, e.span); },
           [&](const ast::Index& i) { return element(i, e.span); },

@@ -105,6 +105,8 @@ ExprPtr Binder::formatted(const ast::Call& c, bool printed, Span span) {
     return poison(span);
   }
   if (too_many_values(args)) return poison(span);
+  for (const Conversion& conversion : split.conversions)
+    notes_.doubles |= conversion.type == Type::Double;
   FormatId id = static_cast<FormatId>(program_.formats.size());
   program_.formats.push_back({split.text, {}});
   ExprPtr e = make(Print{printed, id, std::move(args)}, span, printed ? Type::Void : Type::Str);

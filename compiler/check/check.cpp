@@ -28,7 +28,7 @@ Program check(const ast::Script& script, const CheckOptions& options, Diags& dia
   bind(script, program, notes, diags);
   // From here on, no name is looked up by its spelling.
 
-  Infer(program, notes, diags).run();
+  Infer(program, notes, diags).run(options.doubles);
   // From here on, everything has its type.
 
   if (!diags.ok()) return program;

@@ -6,8 +6,12 @@
 
 namespace dj {
 
+// Which target expressions are doubles: by ProbeId, by TargetId. Empty: none.
+using DoubleTargets = std::vector<std::vector<bool>>;
+
 struct CheckOptions {
   bool strict = false;  // no auto-globals: every global must be declared
+  DoubleTargets doubles = {};  // as resolve found them out (compiler/resolve/double_targets.h)
 };
 
 // Reports all mistakes it finds to `diags`, each cause once. The Program may be used by later

@@ -16,7 +16,8 @@ constexpr std::array<std::string_view, 20> kBinary = {"+",   "-",  "*",  "/",  "
                                                       ">>>", "&",  "|",  "^",  ".",  "<",  ">",
                                                       "<=",  ">=", "==", "!=", "&&", "||"};
 constexpr std::array<std::string_view, 4> kUnary = {"-", "+", "!", "~"};
-constexpr std::array<std::string_view, 5> kTypes = {"unknown", "int", "str", "stat", "void"};
+constexpr std::array<std::string_view, 6> kTypes = {"unknown", "int",  "str",
+                                                    "stat",    "void", "double"};
 constexpr std::array<std::string_view, 4> kStorage = {"counter", "scalar", "stats", "array"};
 
 std::string_view name_of(Type type) { return kTypes[static_cast<size_t>(type)]; }
@@ -104,6 +105,8 @@ struct BodyPrinter {
     return std::visit(
         Overload{
             [](const IntLit& n) { return fmt::format("{}", n.value); },
+            [](const DoubleLit& n) { return fmt::format("{}", n.value); },
+            [&](const ToDouble& d) { return fmt::format("double({})", expr(*d.operand)); },
             [](const StrLit& s) { return quoted(s.value); },
             [&](const LocalRef& l) { return local(l.local); },
             [&](const GlobalRef& g) { return global(g.global); },
@@ -253,6 +256,9 @@ std::string dump_global(const Global& global) {
   out +=
       fmt::format(": {} {}", name_of(global.value), kStorage[static_cast<size_t>(global.storage)]);
   if (const int64_t* number = std::get_if<int64_t>(&global.init)) {
+    out += fmt::format(" = {}", *number);
+  }
+  if (const double* number = std::get_if<double>(&global.init)) {
     out += fmt::format(" = {}", *number);
   }
   if (const std::string* text = std::get_if<std::string>(&global.init)) {

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view kFlags = "-+ #0";
 constexpr std::string_view kIntLetters = "diuxXopc";
+constexpr std::string_view kDoubleLetters = "feEgGF";
 constexpr std::string_view kUnbuiltLetters = "mMbn";
 constexpr std::string_view kEscaped = "\n\t\"\\\r\a\b\f\v";
 constexpr size_t kMaxWidth = 4096;
@@ -72,10 +73,7 @@ struct Splitter {
       return;
     }
     Diag& diag = fail(begin, at, "DJ2202", fmt::format("unknown conversion `{}`", text));
-    diag.notes.push_back("conversions: %d %i %u %x %X %o %p %c %s %%");
-    if (letter == 'f' || letter == 'g' || letter == 'e') {
-      diag.help = "script values are whole numbers and strings: use %d";
-    }
+    diag.notes.push_back("conversions: %d %i %u %x %X %o %p %c %s %f %e %g %%");
   }
 
   void conversion() {
@@ -95,7 +93,9 @@ struct Splitter {
     std::string kept(format.substr(begin, at - begin));
     while (peek() == 'l' || peek() == 'h') ++at;
     char letter = peek();
-    if (letter != 's' && (letter == '\0' || kIntLetters.find(letter) == std::string_view::npos)) {
+    const bool is_double = letter != '\0' && kDoubleLetters.find(letter) != std::string_view::npos;
+    const bool is_int = letter != '\0' && kIntLetters.find(letter) != std::string_view::npos;
+    if (letter != 's' && !is_double && !is_int) {
       unknown_letter(begin);
       return;
     }
@@ -108,7 +108,8 @@ struct Splitter {
       star.text = text;
       result.conversions.push_back(star);
     }
-    result.conversions.push_back({letter == 's' ? Type::Str : Type::Int, span, text, false});
+    Type type = letter == 's' ? Type::Str : is_double ? Type::Double : Type::Int;
+    result.conversions.push_back({type, span, text, false});
   }
 };
 

@@ -43,6 +43,11 @@ void read_init(const ast::GlobalDecl& decl, Global& global) {
     global.value = Type::Str;
     return;
   }
+  if (const ast::Fraction* fraction = std::get_if<ast::Fraction>(&decl.init->node)) {
+    global.init = fraction->value;
+    global.value = Type::Int;  // a number, until it is known which numbers are doubles
+    return;
+  }
   int64_t sign = 1;
   const ast::Expr* e = decl.init.get();
   if (const ast::Unary* unary = std::get_if<ast::Unary>(&e->node)) {

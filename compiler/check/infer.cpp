@@ -1,6 +1,7 @@
 // The order of inference: slots for all names, every body once, then the answers.
 #include "compiler/check/infer.h"
 
+#include "compiler/check/doubles.h"
 #include "compiler/check/signature.h"
 
 namespace dj {
@@ -42,7 +43,7 @@ void Infer::make_slots() {
   for (const Probe& probe : program_.probes) probe_frames_.push_back(frame_vars(probe.frame));
 }
 
-void Infer::run() {
+void Infer::run(const DoubleTargets& doubles) {
   make_slots();
   for (function_ = 0; function_ < program_.functions.size(); ++function_) {
     frame_ = &function_frames_[function_];
@@ -55,6 +56,11 @@ void Infer::run() {
     stmt(*program_.probes[p].body);
   }
   finish();
+  // From here on, every number is an int or a double that nobody has told from one yet.
+
+  if (diags_.ok() && (notes_.doubles || !doubles.empty()))
+    Doubles(program_, notes_, doubles, diags_).run();
+  finish_prints();
 }
 
 void Infer::finish() {
@@ -81,6 +87,9 @@ void Infer::finish() {
   for (ProbeId p = 0; p < program_.probes.size(); ++p) {
     finish_frame(program_.probes[p].frame, probe_frames_[p]);
   }
+}
+
+void Infer::finish_prints() {
   for (auto [expr, v] : types_) {
     if (Print* print = std::get_if<Print>(&expr->node)) finish_print(*print);
   }
@@ -103,7 +112,8 @@ void Infer::finish_print(Print& print) {
       format.text += format_literal(literal->value);
       continue;
     }
-    format.text += print.args[i]->type == Type::Str ? "%s" : "%d";
+    Type type = print.args[i]->type;
+    format.text += type == Type::Str ? "%s" : type == Type::Double ? "%g" : "%d";
     format.arguments.push_back(print.args[i]->type);
     kept.push_back(std::move(print.args[i]));
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/check/check.h"
 #include "compiler/check/notes.h"
 #include "compiler/check/type_table.h"
 #include "compiler/diag.h"
@@ -17,7 +18,7 @@ class Infer {
  public:
   Infer(Program& program, Notes& notes, Diags& diags);
   // Visits all bodies, then writes the types into the Program and finishes the formats.
-  void run();
+  void run(const DoubleTargets& doubles);
 
  private:
   // The types of one body's names.
@@ -34,6 +35,7 @@ class Infer {
   // infer.cpp
   void make_slots();
   void finish();
+  void finish_prints();
   void finish_print(Print& print);
 
   // infer_stmt.cpp

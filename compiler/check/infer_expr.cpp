@@ -21,6 +21,9 @@ std::string quoted(ast::BinOp op) {
   return fmt::format("`{}`", kOperators[static_cast<size_t>(op)]);
 }
 
+// To inference all numbers are alike.
+Type alike(Type type) { return type == Type::Double ? Type::Int : type; }
+
 bool compares(ast::BinOp op) { return op >= ast::BinOp::Lt && op <= ast::BinOp::Ne; }
 
 std::string append_help(ast::BinOp op, bool assigned) {
@@ -41,6 +44,8 @@ TypeVar Infer::visit(Expr& e) {
   if (is_poisoned(e)) return remember(e, table_.open());
   TypeVar v = std::visit(Overload{
                              [&](IntLit&) { return number(e); },
+                             [&](DoubleLit&) { return number(e); },
+                             [&](ToDouble&) { return number(e); },
                              [&](StrLit&) { return string(e); },
                              [&](LocalRef&) { return place(e); },
                              [&](GlobalRef&) { return place(e); },
@@ -67,7 +72,7 @@ TypeVar Infer::visit(Expr& e) {
                              [&](CallFunction& c) { return call(c); },
                              [&](CallBuiltin& c) {
                                call(c);
-                               return table_.known(e.type, e.span);
+                               return table_.known(alike(e.type), e.span);
                              },
                              [&](InArray& i) {
                                keys(i.array, i.keys);
@@ -209,7 +214,8 @@ void Infer::call(CallBuiltin& c) {
   const Builtin& row = builtins()[c.builtin];
   Signature signature = parse_signature(row.signature);
   for (size_t i = 0; i < c.args.size(); ++i) {
-    want(*c.args[i], signature.params[i], fmt::format("argument {} of `{}`", i + 1, row.name));
+    want(*c.args[i], alike(signature.params[i]),
+         fmt::format("argument {} of `{}`", i + 1, row.name));
   }
 }
 
@@ -224,13 +230,13 @@ void Infer::print(Print& p) {
     std::string word = conversion.star ? fmt::format("the `*` of `{}`", conversion.text)
                                        : fmt::format("`{}`", conversion.text);
     TypeVar v = value(*p.args[i]);
-    if (table_.set(v, conversion.type, p.args[i]->span)) continue;
-    std::string help = conversion.star                ? ""
-                       : conversion.type == Type::Int ? "print a string by %s"
-                                                      : "print a number by %d";
-    if (Diag* diag = mismatch(*p.args[i], v, conversion.type, word, help)) {
-      diag->labels.push_back(
-          {conversion.span, fmt::format("this needs {}", type_words(conversion.type))});
+    Type wanted = alike(conversion.type);
+    if (table_.set(v, wanted, p.args[i]->span)) continue;
+    std::string help = conversion.star       ? ""
+                       : wanted == Type::Int ? "print a string by %s"
+                                             : "print a number by %d";
+    if (Diag* diag = mismatch(*p.args[i], v, wanted, word, help)) {
+      diag->labels.push_back({conversion.span, fmt::format("this needs {}", type_words(wanted))});
     }
   }
 }

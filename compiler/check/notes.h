@@ -42,6 +42,7 @@ inline bool is_poisoned(const Expr& e) {
 }
 
 struct Notes {
+  bool doubles = false;  // a literal, a built-in or a format is of doubles: doubles.h has work
   std::unordered_map<std::string, GlobalId> globals;
   std::unordered_map<std::string, std::vector<FunctionId>> functions;  // by name, in order of priority
   std::vector<GlobalFacts> global_facts;                             // by GlobalId

@@ -9,6 +9,7 @@ namespace {
 Type type_named(std::string_view name) {
   if (name == "int") return Type::Int;
   if (name == "str") return Type::Str;
+  if (name == "double") return Type::Double;
   CHECK(name == "void");
   return Type::Void;
 }
@@ -42,6 +43,8 @@ std::string_view type_words(Type type) {
       return "a number";
     case Type::Str:
       return "a string";
+    case Type::Double:
+      return "a number with a fraction";
     case Type::Stat:
       return "an aggregate";
     case Type::Void:
@@ -55,7 +58,7 @@ std::string_view type_words(Type type) {
 std::string prototype(std::string_view name, const Signature& signature) {
   std::string text = std::string(name) + "(";
   for (size_t i = 0; i < signature.params.size(); ++i) {
-    std::string_view word = signature.params[i] == Type::Int ? "number" : "string";
+    std::string_view word = signature.params[i] == Type::Str ? "string" : "number";
     if (i != 0) text += ", ";
     text += i < signature.required ? std::string(word) : "[" + std::string(word) + "]";
   }

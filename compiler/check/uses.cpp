@@ -68,6 +68,7 @@ struct Scanner {
   void expr(const ast::Expr& e, bool discarded = false) {
     std::visit(Overload{
                    [](const ast::Number&) {},
+                   [](const ast::Fraction&) {},
                    [](const ast::String&) {},
                    [&](const ast::Name&) { place(e, Use::Read); },
                    [&](const ast::Index&) { place(e, Use::Read); },

@@ -239,17 +239,52 @@ TargetAnswer Navigator::value() {
   if (is_struct(&*type_)) {
     return whole_struct();
   }
-  Scalar scalar;
+  std::optional<Scalar> scalar = scalar_of(&*type_);
+  if (scalar && scalar->floating) {
+    return as_double(*scalar);
+  }
+  Scalar ignored;
+  return word(ignored);
+}
+
+TargetAnswer Navigator::as_double(Scalar scalar) {
+  const bool extended = scalar.size == 16 && type_name(type_) == "long double";
+  const bool known = number(&*type_, DW_AT_encoding) == uint64_t{DW_ATE_float} &&
+                     (scalar.size == 4 || scalar.size == 8 || extended);
+  if (!known) {
+    return target_failure(
+        Kind::NotBuilt, -1,
+        fmt::format("{} is {}, and reading those is not built yet", text_, type_name(type_)));
+  }
+  if (extended) {
+    return extended_as_double();
+  }
   TargetAnswer answer = word(scalar);
-  if (scalar.floating && std::holds_alternative<LocExpr>(answer)) {
-    TargetFailure f =
-        target_failure(Kind::NotBuilt, -1,
-                       fmt::format("{} is {}, and numbers with a fraction are not built yet", text_,
-                                   type_name(type_)));
-    f.help = fmt::format("its text form is: {}$", text_);
-    return f;
+  if (LocExpr* expr = std::get_if<LocExpr>(&answer)) {
+    if (scalar.size == 4) {
+      expr->steps.push_back({LocStep::DoubleOfFloat});
+    }
+    expr->is_double = true;
   }
   return answer;
+}
+
+// The x87's ten bytes: the mantissa, then sign and exponent.
+TargetAnswer Navigator::extended_as_double() {
+  Result<Spot> mantissa = slice(spot_, 0, 8);
+  if (!mantissa.ok()) {
+    return nowhere(text_, mantissa.error());
+  }
+  Result<Spot> exponent = slice(spot_, 8, 2);
+  if (!exponent.ok()) {
+    return nowhere(text_, exponent.error());
+  }
+  LocExpr expr = load(mantissa.value(), 8, false);
+  const LocExpr upper = load(exponent.value(), 2, false);
+  expr.steps.insert(expr.steps.end(), upper.steps.begin(), upper.steps.end());
+  expr.steps.push_back({LocStep::DoubleOfExtended});
+  expr.is_double = true;
+  return expr;
 }
 
 TargetFailure Navigator::unknown_member(const TargetStep& step, int number) {

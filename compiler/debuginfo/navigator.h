@@ -35,7 +35,7 @@ class Navigator {
   void set_given() { given_ = true; }
 
   TargetAnswer address();
-  // The word a script sees.
+  // The word a script sees; of a floating-point type the bits of a double.
   TargetAnswer value();
 
   // For texts. After settle() the type is bare: no qualifier, no reference.
@@ -59,6 +59,8 @@ class Navigator {
   Failed step_over(int64_t& stride);
   TargetFailure unknown_member(const TargetStep& step, int number);
   TargetFailure whole_struct();
+  TargetAnswer as_double(Scalar scalar);
+  TargetAnswer extended_as_double();
   TargetAnswer bit_field(bool is_signed);
 
   const Scene* scene_;

@@ -7,7 +7,12 @@ namespace dj::ir {
 
 Body::Body(Unit& unit, llvm::Function* function, llvm::Value* context, llvm::Value* site,
            const Frame& frame)
-    : unit_(unit), function_(function), b_(unit.context), context_(context), site_(site) {
+    : unit_(unit),
+      function_(function),
+      b_(unit.context),
+      context_(context),
+      site_(site),
+      frame_(frame) {
   entry_ = block("entry");
   llvm::BasicBlock* start = block("body");
   exit_ = llvm::BasicBlock::Create(unit_.context, "exit");  // put behind everything by the caller

@@ -86,6 +86,17 @@ class Body {
   Value visit(const Expr& expr, const Match& node);
   Value visit(const Expr& expr, const Caught& node);
 
+  // doubles.cpp: their bits, never in a vector register
+  Value visit(const Expr& expr, const DoubleLit& node);
+  Value visit(const Expr& expr, const ToDouble& node);
+  llvm::Value* double_constant(double value);
+  llvm::Value* double_of_int(llvm::Value* number);
+  llvm::Value* compute_doubles(ast::BinOp op, llvm::Value* left, llvm::Value* right);
+  llvm::Value* compare_doubles(ast::BinOp op, llvm::Value* left, llvm::Value* right);
+  llvm::Value* double_key(llvm::Value* word);
+  bool is_double(LocalId local) const { return frame_.locals[local].type == Type::Double; }
+  Value update_double(const GlobalSlot& slot, ast::BinOp op, llvm::Value* operand, bool want_old);
+
   // operators.cpp
   llvm::Value* arithmetic(ast::BinOp op, llvm::Value* left, llvm::Value* right, Span span);
   llvm::Value* divide(bool remainder, llvm::Value* left, llvm::Value* right, Span span);
@@ -102,6 +113,9 @@ class Body {
   Value assign_element(const Assign& node, const ElementRef& element, Span span);
   Value update_scalar(const GlobalSlot& slot, ast::BinOp op, llvm::Value* operand, Span span,
                       bool want_old);
+  // Reads, computes and writes, again where somebody was faster.
+  Value update_in_loop(const GlobalSlot& slot, bool want_old,
+                       const std::function<llvm::Value*(llvm::Value*)>& compute);
   Value append_scalar(const GlobalSlot& slot, Value tail);
   Value update_element(const ElementRef& element, llvm::Value* keys, ast::BinOp op,
                        llvm::Value* operand, bool want_old);
@@ -178,6 +192,7 @@ class Body {
   const Handler* handler_ = nullptr;    // null in script functions
   Machine machine_;
   llvm::Value* lenient_ = nullptr;  // where failed reads are noted instead of raised; null: raise
+  const Frame& frame_;
   std::vector<llvm::AllocaInst*> locals_;
   struct LoopBlocks {
     llvm::BasicBlock *next, *done;

@@ -13,6 +13,7 @@ llvm::Value* Body::condition(const Expr& expr) {
     if (node->op >= ast::BinOp::Lt && node->op <= ast::BinOp::Ne) {
       Value left = expression(*node->left);
       Value right = expression(*node->right);
+      if (node->left->type == Type::Double) return compare_doubles(node->op, left.word, right.word);
       return node->left->type == Type::Str ? compare_strings(node->op, left, right)
                                            : compare(node->op, left.word, right.word);
     }
@@ -21,6 +22,7 @@ llvm::Value* Body::condition(const Expr& expr) {
   if (expr.type == Type::Str) {  // true unless empty
     return b_.CreateICmpNE(b_.CreateLoad(unit_.half, as_pointer(word)), unit_.number32(0));
   }
+  if (expr.type == Type::Double) word = b_.CreateShl(word, 1);  // -0 is false, too
   return b_.CreateICmpNE(word, unit_.number(0));
 }
 

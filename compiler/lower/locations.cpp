@@ -216,6 +216,10 @@ llvm::Value* Body::location_step(const LocStep& step, Stack& stack,
       return b_.CreateNeg(right);
     case LocStep::Not:
       return b_.CreateNot(right);
+    case LocStep::DoubleOfInt:
+      return double_of_int(right);
+    case LocStep::DoubleOfFloat:
+      return b_.CreateCall(unit_.entry("dj_double_of_float"), {right});
     case LocStep::Extend:
       return extend(right, step.a * 8, step.b != 0);
     case LocStep::Extract:
@@ -224,6 +228,8 @@ llvm::Value* Body::location_step(const LocStep& step, Stack& stack,
       break;
   }
   llvm::Value* left = pop(stack);
+  if (step.op == LocStep::DoubleOfExtended)
+    return b_.CreateCall(unit_.entry("dj_double_of_extended"), {left, right});
   ast::BinOp op = operator_of(step.op);
   bool compares = op >= ast::BinOp::Lt && op <= ast::BinOp::Ne;
   if (compares) return b_.CreateZExt(compare(op, left, right), unit_.word);

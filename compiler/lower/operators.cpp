@@ -10,6 +10,8 @@ Value Body::visit(const Expr&, const Unary& node) {
     case ast::UnOp::Not:
       return {b_.CreateZExt(b_.CreateNot(condition(*node.operand)), unit_.word)};
     case ast::UnOp::Neg:
+      if (node.operand->type == Type::Double)
+        return {b_.CreateXor(number(*node.operand), unit_.number(INT64_MIN))};
       return {b_.CreateNeg(number(*node.operand))};
     case ast::UnOp::BitNot:
       return {b_.CreateNot(number(*node.operand))};
@@ -26,6 +28,7 @@ Value Body::visit(const Expr& expr, const Binary& node) {
   Value left = expression(*node.left);
   Value right = expression(*node.right);
   if (node.op == BinOp::Concat) return concat(left, right);
+  if (expr.type == Type::Double) return {compute_doubles(node.op, left.word, right.word)};
   return {arithmetic(node.op, left.word, right.word, expr.span)};
 }
 

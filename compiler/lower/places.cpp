@@ -1,6 +1,7 @@
 // Places: assignments to locals, globals and array elements. Each operation on a global is atomic
 // by itself: a locked instruction, a compare-and-swap loop, or one agent entry.
 #include "compiler/lower/body.h"
+#include "runtime/shared/map.h"
 
 namespace dj::ir {
 
@@ -36,6 +37,7 @@ llvm::Value* Body::keys(const std::vector<ExprPtr>& keys) {
       continue;
     }
     Value value = expression(*key);
+    if (key->type == Type::Double) value.word = double_key(value.word);
     words.push_back(key->type == Type::Str ? intern(value).word : value.word);
   }
   return argument_array(words);
@@ -75,9 +77,13 @@ Value Body::assign_local(const Assign& node, LocalId local, Span span) {
   if (node.op) {
     Value before{b_.CreateLoad(unit_.word, locals_[local])};
     Value operand = expression(*node.value);
-    value = *node.op == BinOp::Concat
-                ? concat(before, operand)
-                : Value{arithmetic(*node.op, before.word, operand.word, span)};
+    if (*node.op == BinOp::Concat) {
+      value = concat(before, operand);
+    } else if (node.place->type == Type::Double) {
+      value = {compute_doubles(*node.op, before.word, operand.word)};
+    } else {
+      value = {arithmetic(*node.op, before.word, operand.word, span)};
+    }
   } else {
     value = expression(*node.value);
   }
@@ -101,6 +107,7 @@ Value Body::assign_global(const Assign& node, GlobalId id, Span span) {
     return value;
   }
   if (*node.op == BinOp::Concat) return append_scalar(slot, value);
+  if (global.value == Type::Double) return update_double(slot, *node.op, value.word, false);
   return update_scalar(slot, *node.op, value.word, span, false);
 }
 
@@ -113,12 +120,19 @@ Value Body::update_scalar(const GlobalSlot& slot, BinOp op, llvm::Value* operand
                                           llvm::AtomicOrdering::SequentiallyConsistent);
     return {want_old ? old : arithmetic(op, old, operand, span)};
   }
+  return update_in_loop(slot, want_old,
+                        [&](llvm::Value* old) { return arithmetic(op, old, operand, span); });
+}
+
+Value Body::update_in_loop(const GlobalSlot& slot, bool want_old,
+                           const std::function<llvm::Value*(llvm::Value*)>& compute) {
+  llvm::Constant* address = unit_.address(slot.address);
   llvm::Value* first = load_scalar(slot);
   llvm::BasicBlock *before = b_.GetInsertBlock(), *again = block("again"), *done = block("updated");
   b_.CreateBr(again);
   b_.SetInsertPoint(again);
   llvm::PHINode* old = b_.CreatePHI(unit_.word, 2);
-  llvm::Value* fresh = arithmetic(op, old, operand, span);
+  llvm::Value* fresh = compute(old);
   llvm::Value* swap = b_.CreateAtomicCmpXchg(address, old, fresh, llvm::Align(8),
                                              llvm::AtomicOrdering::SequentiallyConsistent,
                                              llvm::AtomicOrdering::SequentiallyConsistent);
@@ -149,18 +163,18 @@ Value Body::append_scalar(const GlobalSlot& slot, Value tail) {
 Value Body::assign_element(const Assign& node, const ElementRef& element, Span span) {
   llvm::Value* where = keys(element.keys);
   Value value = expression(*node.value);
-  bool is_string = unit_.program.globals[element.array].value == Type::Str;
+  const Type type = unit_.program.globals[element.array].value;
   if (node.op && *node.op == BinOp::Concat) {
     llvm::Value* old = b_.CreateCall(unit_.entry("dj_map_get"), {map(element.array), where});
     value = concat(or_empty(old), value);
   } else if (node.op) {
-    if (*node.op == BinOp::Div || *node.op == BinOp::Mod) {
+    if (type != Type::Double && (*node.op == BinOp::Div || *node.op == BinOp::Mod)) {
       fail_if(b_.CreateICmpEQ(value.word, unit_.number(0)), span, abi::kErrDivideByZero,
               unit_.number(0));
     }
     return update_element(element, where, *node.op, value.word, false);
   }
-  if (is_string) value = intern(value);
+  if (type == Type::Str) value = intern(value);
   b_.CreateCall(unit_.entry("dj_map_set"), {map(element.array), where, value.word});
   return value;
 }
@@ -168,9 +182,11 @@ Value Body::assign_element(const Assign& node, const ElementRef& element, Span s
 Value Body::update_element(const ElementRef& element, llvm::Value* keys, BinOp op,
                            llvm::Value* operand, bool want_old) {
   llvm::AllocaInst* old = slot(unit_.word, "old");
-  llvm::Value* fresh = b_.CreateCall(
-      unit_.entry("dj_map_update"),
-      {map(element.array), keys, unit_.number32(static_cast<uint32_t>(op)), operand, old});
+  const bool is_double = unit_.program.globals[element.array].value == Type::Double;
+  const uint32_t number = static_cast<uint32_t>(op) + (is_double ? abi::kDoubleOp : 0);
+  llvm::Value* fresh =
+      b_.CreateCall(unit_.entry("dj_map_update"),
+                    {map(element.array), keys, unit_.number32(number), operand, old});
   return {want_old ? b_.CreateLoad(unit_.word, old) : fresh};
 }
 
@@ -178,8 +194,9 @@ Value Body::visit(const Expr& expr, const Crement& node) {
   if (const auto* local = std::get_if<LocalRef>(&node.place->node))
     return crement_local(node, local->local);
   if (const auto* element = std::get_if<ElementRef>(&node.place->node)) {
-    return update_element(*element, keys(element->keys), BinOp::Add, unit_.number(node.delta),
-                          !node.prefix);
+    llvm::Value* delta =
+        expr.type == Type::Double ? double_constant(node.delta) : unit_.number(node.delta);
+    return update_element(*element, keys(element->keys), BinOp::Add, delta, !node.prefix);
   }
   GlobalId id = std::get<GlobalRef>(node.place->node).global;
   const GlobalSlot& slot = unit_.layout.globals[id];
@@ -188,12 +205,16 @@ Value Body::visit(const Expr& expr, const Crement& node) {
                   {unit_.number32(slot.counter), unit_.number(node.delta)});
     return {unit_.number(0)};  // never looked at
   }
+  if (expr.type == Type::Double)
+    return update_double(slot, BinOp::Add, double_constant(node.delta), !node.prefix);
   return update_scalar(slot, BinOp::Add, unit_.number(node.delta), expr.span, !node.prefix);
 }
 
 Value Body::crement_local(const Crement& node, LocalId local) {
   llvm::Value* old = b_.CreateLoad(unit_.word, locals_[local]);
-  llvm::Value* fresh = b_.CreateAdd(old, unit_.number(node.delta));
+  llvm::Value* fresh = node.place->type == Type::Double
+                           ? compute_doubles(BinOp::Add, old, double_constant(node.delta))
+                           : b_.CreateAdd(old, unit_.number(node.delta));
   b_.CreateStore(fresh, locals_[local]);
   return {node.prefix ? fresh : old};
 }

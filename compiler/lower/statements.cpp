@@ -76,7 +76,11 @@ void Body::visit(const Stmt&, const Foreach& node) {
   const Global& sorted = unit_.program.globals[node.array];
   bool by_text = (node.sort == Foreach::Sort::Key && sorted.keys[node.sort_key] == Type::Str) ||
                  (node.sort == Foreach::Sort::Value && sorted.value == Type::Str);
-  uint32_t sort = static_cast<uint32_t>(node.sort) | (by_text ? uint32_t{abi::kSortText} : 0);
+  bool by_double =
+      (node.sort == Foreach::Sort::Key && sorted.keys[node.sort_key] == Type::Double) ||
+      (node.sort == Foreach::Sort::Value && sorted.value == Type::Double);
+  uint32_t sort = static_cast<uint32_t>(node.sort) | (by_text ? uint32_t{abi::kSortText} : 0) |
+                  (by_double ? uint32_t{abi::kSortDouble} : 0);
   llvm::Value* slice = keys(node.slice);
   llvm::Value* limit = unit_.number(-1);
   if (node.limit) {  // none at all when it is negative
@@ -115,10 +119,13 @@ void Body::foreach_bind(const Foreach& node, llvm::Value* keys, llvm::Value* val
   const Global& array = unit_.program.globals[node.array];
   for (size_t i = 0; i < node.keys.size(); ++i) {
     llvm::Value* at = b_.CreateConstInBoundsGEP1_64(unit_.word, keys, i);
-    b_.CreateStore(b_.CreateLoad(unit_.word, at), locals_[node.keys[i]]);
+    llvm::Value* word = b_.CreateLoad(unit_.word, at);
+    if (array.keys[i] == Type::Int && is_double(node.keys[i])) word = double_of_int(word);
+    b_.CreateStore(word, locals_[node.keys[i]]);
   }
   if (!node.value) return;
   llvm::Value* word = b_.CreateLoad(unit_.word, value);
+  if (array.value == Type::Int && is_double(*node.value)) word = double_of_int(word);
   b_.CreateStore(array.value == Type::Str ? or_empty(word).word : word, locals_[*node.value]);
 }
 

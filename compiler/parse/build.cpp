@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "compiler/parse/literals.h"
 
@@ -60,6 +61,30 @@ ast::ExprPtr Builder::literal(DjtParser::LiteralContext* ctx) {
     result->node = ast::String{string_value(ctx->string())};
   } else {
     result->node = ast::Number{number(ctx->NUMBER(), ctx->SIGN_MINUS() != nullptr)};
+  }
+  return result;
+}
+
+double Builder::fraction(antlr4::tree::TerminalNode* node, bool negative) {
+  const std::string written = text(node);
+  double value = 0;
+  auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), value);
+  if (error != std::errc()) {
+    diags_.error("DJ1005", span(node), "the number " + written + " does not fit in a double");
+  }
+  return negative ? -value : value;
+}
+
+ast::ExprPtr Builder::initial(DjtParser::InitialContext* ctx) {
+  auto result = std::make_unique<ast::Expr>();
+  result->span = span(ctx);
+  const bool negative = ctx->SIGN_MINUS() != nullptr;
+  if (ctx->string() != nullptr) {
+    result->node = ast::String{string_value(ctx->string())};
+  } else if (ctx->FRACTION() != nullptr) {
+    result->node = ast::Fraction{fraction(ctx->FRACTION(), negative)};
+  } else {
+    result->node = ast::Number{number(ctx->NUMBER(), negative)};
   }
   return result;
 }

@@ -97,6 +97,7 @@ class Builder : private DjtBaseVisitor {
   Any visitName(DjtParser::NameContext* ctx) override;
   Any visitTarget(DjtParser::TargetContext* ctx) override;
   Any visitNumber(DjtParser::NumberContext* ctx) override;
+  Any visitFraction(DjtParser::FractionContext* ctx) override;
   Any visitText(DjtParser::TextContext* ctx) override;
 
   // --- build.cpp
@@ -109,7 +110,9 @@ class Builder : private DjtBaseVisitor {
   std::string string_value(DjtParser::StringContext* ctx) const;
   // A wrong number is reported and reads as 0.
   int64_t number(antlr4::tree::TerminalNode* node, bool negative = false);
+  double fraction(antlr4::tree::TerminalNode* node, bool negative = false);
   ast::ExprPtr literal(DjtParser::LiteralContext* ctx);
+  ast::ExprPtr initial(DjtParser::InitialContext* ctx);
   Diag& not_built(Span span, const std::string& what);
 
   static constexpr size_t kMaxPoints = 10000;  // that one point with {...} may stand for

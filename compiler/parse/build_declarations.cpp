@@ -22,8 +22,8 @@ ast::GlobalDecl Builder::global_var(DjtParser::GlobalVarContext* ctx, bool is_pr
       diags_.error("DJ1018", span(ctx->NUMBER()), "an array needs room for at least one element");
     }
   }
-  if (ctx->literal() != nullptr) {
-    global.init = literal(ctx->literal());
+  if (ctx->initial() != nullptr) {
+    global.init = initial(ctx->initial());
     if (global.capacity || global.wrap) {
       Diag& diag = diags_.error("DJ1019", global.init->span, "an array has no initial value");
       diag.labels.push_back({global.span, "an array, because of its size"});

@@ -181,6 +181,11 @@ Builder::Any Builder::visitNumber(DjtParser::NumberContext* ctx) {
   return {};
 }
 
+Builder::Any Builder::visitFraction(DjtParser::FractionContext* ctx) {
+  expr_ = std::make_unique<Expr>(Expr{span(ctx), Fraction{fraction(ctx->FRACTION())}});
+  return {};
+}
+
 Builder::Any Builder::visitText(DjtParser::TextContext* ctx) {
   expr_ = std::make_unique<Expr>(Expr{span(ctx), String{string_value(ctx->string())}});
   return {};

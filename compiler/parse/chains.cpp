@@ -15,7 +15,7 @@ bool separates(size_t type) {
 }
 
 bool is_operand(size_t type) {
-  return type == DjtParser::ID || type == DjtParser::NUMBER || type == DjtParser::STRING ||
+  return type == DjtParser::ID || type == DjtParser::NUMBER || type == DjtParser::FRACTION || type == DjtParser::STRING ||
          type == DjtParser::TARGET;
 }
 

@@ -15,7 +15,7 @@ const Types& expression_starts() {
       DjtParser::ID,        DjtParser::TARGET,     DjtParser::NUMBER,  DjtParser::STRING,
       DjtParser::LPAREN,    DjtParser::LBRACKET,   DjtParser::ATWORD,  DjtParser::SIGN_PLUS,
       DjtParser::SIGN_MINUS, DjtParser::NOT,       DjtParser::TILDE,   DjtParser::PRE_INC,
-      DjtParser::PRE_DEC,   DjtParser::ADDRESS_OF};
+      DjtParser::PRE_DEC,   DjtParser::ADDRESS_OF, DjtParser::FRACTION};
   return types;
 }
 
@@ -110,6 +110,7 @@ std::string describe_expected(const std::vector<size_t>& expected) {
   }
   if (rest.count(DjtParser::NUMBER) != 0) {
     rest.erase(DjtParser::SIGN_MINUS);
+    rest.erase(DjtParser::FRACTION);
   }
   for (size_t type : rest) {
     std::string text = word(type);
@@ -139,6 +140,7 @@ std::string describe_found(const Lexeme& lexeme) {
     case antlr4::Token::EOF: return "the end of the script";
     case DjtParser::ID: return "the name \"" + text + "\"";
     case DjtParser::TARGET: return "the target variable " + text;
+    case DjtParser::FRACTION:
     case DjtParser::NUMBER: return "the number " + text;
     case DjtParser::STRING:
     case DjtParser::STRING_MORE: return "the string " + text;

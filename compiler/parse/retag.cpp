@@ -93,6 +93,7 @@ class Retagger {
       case DjtParser::TARGET:
       case DjtParser::ATWORD:
       case DjtParser::NUMBER:
+      case DjtParser::FRACTION:
       case DjtParser::STRING:
       case DjtParser::STRING_MORE:
       case DjtParser::RBRACKET:

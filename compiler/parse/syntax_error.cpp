@@ -169,8 +169,8 @@ std::string usual_help(const Report& r) {
     return "it stands outside of probes and functions";
   }
   if (found == "=" && before == "==") return "write == to compare";
-  if (found == "." && r.in_rule(DjtParser::RuleComponent)) {
-    return "numbers are whole: timer.ms(500) is half a second";
+  if (r.found().type == DjtParser::FRACTION && r.in_rule(DjtParser::RuleComponent)) {
+    return "numbers are whole here: timer.ms(500) is half a second";
   }
   if (found == "[" && r.expects(DjtParser::STRING)) {
     return "arrays are filled by statements: probe begin { name[1] = 2 }";
@@ -179,7 +179,8 @@ std::string usual_help(const Report& r) {
   if (found == ")" && r.expects(DjtParser::SEMICOLON) && !r.expects(DjtParser::FOREACH)) {
     return "for (i = 0; i < n; i++) counts, foreach (key in array) visits elements";
   }
-  if (r.expects(DjtParser::CATCH) && !r.expects(DjtParser::ID)) return "write try { ... } catch (message) { ... }";
+  if (r.expects(DjtParser::CATCH) && !r.expects(DjtParser::ID))
+    return "write try { ... } catch (message) { ... }";
   return "";
 }
 

@@ -66,6 +66,7 @@ std::optional<TargetFailure> capture_word(LocExpr& value, bool lenient, ReturnCa
         TargetFailure::NotBuilt,
         fmt::format("a .return probe can use at most {} entry values", abi::kMaxCaptures - 1));
   }
+  stored->is_double = value.is_double;
   value = *stored;
   return std::nullopt;
 }
@@ -170,7 +171,7 @@ void append(std::string& key, const std::string& text) {
 }
 
 void append(std::string& key, const LocExpr& expr) {
-  append(key, int64_t(expr.steps.size()));
+  append(key, int64_t(expr.steps.size()) * 2 + expr.is_double);
   for (const LocStep& s : expr.steps) {
     append(key, s.op);
     append(key, s.a);

@@ -2,6 +2,7 @@
 // comes is passed over.
 #include "runtime/agent/map_walk.h"
 #include "runtime/agent/scratch.h"
+#include "runtime/shared/soft_double.h"
 #include "runtime/shared/stat.h"
 
 using namespace dj;
@@ -61,7 +62,9 @@ void sort_elements(Element* elements, uint32_t count, bool descending) {
 
 void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint32_t room,
                    agent::Slice slice) {
-  uint32_t sort = sort_flags & ~abi::kSortText, text = (sort_flags & abi::kSortText) != 0;
+  uint32_t sort = sort_flags & ~(abi::kSortText | abi::kSortDouble);
+  uint32_t text = (sort_flags & abi::kSortText) != 0;
+  bool is_double = (sort_flags & abi::kSortDouble) != 0;
   auto empty = reinterpret_cast<int64_t>(agent::empty_string());
   abi::Map* map = made->map;
   uint32_t used = abi::map_used(map);
@@ -78,6 +81,7 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
       element.sort =
           abi::stat_total(abi::map_node_stat(map, abi::map_node(map, i)), 0, 1).get(sort_arg);
     }
+    if (is_double) element.sort = abi::double_order(static_cast<uint64_t>(element.sort));
     if (text && element.sort == 0) element.sort = empty;
     element.text = text;
     made->elements[made->count++] = element;

@@ -2,6 +2,8 @@
 // Bounded work: widths and precisions end at kMaxWidth.
 #include "runtime/shared/format.h"
 
+#include "runtime/shared/double_text.h"
+
 namespace dj::abi {
 namespace {
 
@@ -145,6 +147,33 @@ void put_number(Out& out, const Conversion& c, uint64_t value) {
   if (c.left) out.fill(' ', padding);
 }
 
+void put_double(Out& out, const Conversion& c, uint64_t bits) {
+  char text[kDoubleTextBytes];
+  uint32_t length =
+      double_text(text, bits, c.letter, c.has_precision ? c.precision : 6, c.alternate);
+  const bool negative = bits >> 63 != 0, finite = (bits >> 52 & 0x7ff) != 0x7ff;
+  const char sign = negative ? '-' : c.plus ? '+' : c.space ? ' ' : '\0';
+  uint32_t whole = length + (sign != '\0');
+  uint32_t padding = c.width > whole ? c.width - whole : 0;
+  const bool zeros = c.zero && !c.left && finite;
+  if (!c.left && !zeros) out.fill(' ', padding);
+  if (sign != '\0') out.put(sign);
+  if (zeros) out.fill('0', padding);
+  out.text(text, length);
+  if (c.left) out.fill(' ', padding);
+}
+
+bool is_double(char letter) {
+  switch (letter | 0x20) {
+    case 'e':
+    case 'f':
+    case 'g':
+      return true;
+    default:
+      return false;
+  }
+}
+
 // A '*' as an argument; negative widths mean flush left, negative precisions none.
 void take_star(Conversion& c, bool precision, int64_t given) {
   bool negative = given < 0;
@@ -167,6 +196,8 @@ void put_argument(Out& out, const Conversion& c, const FormatArg& arg) {
   } else if (c.letter == 'c') {
     char one = static_cast<char>(arg.number);
     put_padded(out, c, &one, 1);
+  } else if (is_double(c.letter)) {
+    put_double(out, c, arg.number);
   } else {
     put_number(out, c, arg.number);
   }

@@ -2,12 +2,15 @@
 #pragma once
 #include <stdint.h>
 
+#include "runtime/shared/entries.h"
+
 namespace dj::agent {
 
 // Numbers of ast::BinOp.
 enum Op : uint32_t { kAdd, kSub, kMul, kDiv, kMod, kShl, kShr, kUShr, kAnd, kOr, kXor };
 
 inline uint64_t apply(uint32_t op, uint64_t a, uint64_t b) {
+  if (op - abi::kDoubleOp <= kDiv) return dj_double_compute(op - abi::kDoubleOp, a, b);
   auto x = static_cast<int64_t>(a), y = static_cast<int64_t>(b);
   switch (op) {
     case kAdd:

@@ -138,12 +138,7 @@ uint64_t double_square_root(uint64_t a) {
 int32_t double_compare(uint64_t a, uint64_t b) {
   if (is_nan(a) || is_nan(b)) return kUnordered;
   if (is_zero(a) && is_zero(b)) return 0;
-  // Of negative numbers the larger bits are the smaller number.
-  auto ordered = [](uint64_t word) {
-    auto value = static_cast<int64_t>(word);
-    return value < 0 ? INT64_MIN - value : value;
-  };
-  int64_t x = ordered(a), y = ordered(b);
+  int64_t x = double_order(a), y = double_order(b);
   return x < y ? -1 : x > y;
 }
 

@@ -5,6 +5,7 @@
 #include <x86intrin.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <fstream>
 #include <variant>
@@ -147,6 +148,8 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
     word = global.value == Type::Str ? texts("") : 0;
     if (const int64_t* number = std::get_if<int64_t>(&global.init)) {
       word = static_cast<uint64_t>(*number);
+    } else if (const double* value = std::get_if<double>(&global.init)) {
+      word = std::bit_cast<uint64_t>(*value);
     } else if (const std::string* text = std::get_if<std::string>(&global.init)) {
       word = texts(*text);
     }

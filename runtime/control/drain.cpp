@@ -6,6 +6,7 @@
 #include <x86intrin.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <vector>
@@ -91,15 +92,16 @@ std::string hist_text(const Record& record, bool linear) {
   return linear ? draw_linear_histogram(words, payload.shape) : draw_log_histogram(words);
 }
 
-std::vector<std::variant<int64_t, std::string_view>> print_args(const Record& record,
-                                                                const abi::EventHeader& header,
-                                                                const Format& format) {
-  std::vector<std::variant<int64_t, std::string_view>> args;
+std::vector<std::variant<int64_t, double, std::string_view>> print_args(
+    const Record& record, const abi::EventHeader& header, const Format& format) {
+  std::vector<std::variant<int64_t, double, std::string_view>> args;
   for (size_t i = 0; i < std::min<size_t>(header.count, format.arguments.size()); ++i) {
     int64_t word = 0;
     read_at(record, sizeof header + 8 * i, word);
     if (format.arguments[i] == Type::Str)
       args.emplace_back(string_in(record, static_cast<uint64_t>(word)));
+    else if (format.arguments[i] == Type::Double)
+      args.emplace_back(std::bit_cast<double>(word));
     else
       args.emplace_back(word);
   }

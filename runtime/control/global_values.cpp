@@ -4,13 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
+#include "runtime/shared/double_text.h"
 #include "runtime/shared/map.h"
+#include "runtime/shared/soft_double.h"
 
 namespace dj {
 namespace {
 
 Value value_of(uint64_t word, Type type) {
+  if (type == Type::Double) return std::bit_cast<double>(word);
   if (type != Type::Str) return static_cast<int64_t>(word);
   if (word == 0) return std::string();
   const abi::Str* s = reinterpret_cast<const abi::Str*>(word);
@@ -30,6 +34,8 @@ int64_t counter_sum(const Layout& layout, uint32_t counter) {
 // What the elements of an array are sorted by.
 int64_t weight(const Value& value) {
   if (const abi::StatTotal* total = std::get_if<abi::StatTotal>(&value)) return total->count;
+  if (const double* number = std::get_if<double>(&value))
+    return abi::double_order(std::bit_cast<uint64_t>(*number));
   const int64_t* number = std::get_if<int64_t>(&value);
   return number != nullptr ? *number : 0;
 }
@@ -95,8 +101,14 @@ std::vector<std::pair<const char*, int64_t>> stat_parts(const abi::StatTotal& to
           {"avg", total.get(abi::kStatAvg)}};
 }
 
+std::string double_word(double value) {
+  char text[abi::kShortDoubleBytes];
+  return {text, abi::short_double_text(text, std::bit_cast<uint64_t>(value))};
+}
+
 std::string quoted(const Value& value) {
   if (const int64_t* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
+  if (const double* number = std::get_if<double>(&value)) return double_word(*number);
   if (const std::string* text = std::get_if<std::string>(&value))
     return fmt::format("\"{}\"", *text);
   const abi::StatTotal& total = std::get<abi::StatTotal>(value);

@@ -12,7 +12,7 @@
 
 namespace dj {
 
-using Value = std::variant<int64_t, std::string, abi::StatTotal>;
+using Value = std::variant<int64_t, std::string, abi::StatTotal, double>;
 
 // One element of an array; a scalar is one without keys.
 struct Element {
@@ -36,6 +36,8 @@ std::vector<GlobalValue> read_globals(const Program& program, size_t count, cons
 // count, min, max, sum, avg.
 std::vector<std::pair<const char*, int64_t>> stat_parts(const abi::StatTotal& total);
 
+// As print() writes it: 1.5
+std::string double_word(double value);
 // A value as the script would write it: 5, "text", @count=4 @min=1 @max=4 @sum=10 @avg=2.
 std::string quoted(const Value& value);
 // The keys of an element so, with commas between.

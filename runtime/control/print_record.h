@@ -15,7 +15,7 @@ struct PrintRecord {
   std::string_view probe;  // the function, or "timer.s(1)"
   std::string_view kind;   // "entry", "return", "statement", "host"
   std::string text;        // what -f text writes
-  std::vector<std::variant<int64_t, std::string_view>>
+  std::vector<std::variant<int64_t, double, std::string_view>>
       args;  // of print, without text of the format
 };
 

@@ -24,6 +24,7 @@ std::string as_text(const GlobalValue& shown) {
 
 Json json_of(const Value& value) {
   if (const int64_t* number = std::get_if<int64_t>(&value)) return *number;
+  if (const double* number = std::get_if<double>(&value)) return *number;
   if (const std::string* text = std::get_if<std::string>(&value)) return *text;
   const abi::StatTotal& total = std::get<abi::StatTotal>(value);
   Json object = Json::object();
@@ -44,6 +45,7 @@ Json as_json(const GlobalValue& shown) {
 
 // A field of RFC 4180: quoted when it has to be.
 std::string csv_field(const Value& value) {
+  if (const double* number = std::get_if<double>(&value)) return double_word(*number);
   const std::string* text = std::get_if<std::string>(&value);
   if (text == nullptr) return std::to_string(std::get<int64_t>(value));
   if (text->find_first_of(",\"\r\n") == std::string::npos) return *text;

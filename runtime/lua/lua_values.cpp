@@ -13,6 +13,7 @@ void push_text(lua_State* state, std::string_view text) {
 
 void push_value(lua_State* state, const Value& value) {
   if (const int64_t* number = std::get_if<int64_t>(&value)) return lua_pushinteger(state, *number);
+  if (const double* number = std::get_if<double>(&value)) return lua_pushnumber(state, *number);
   if (const std::string* text = std::get_if<std::string>(&value)) return push_text(state, *text);
   lua_createtable(state, 0, 5);
   for (auto [name, part] : stat_parts(std::get<abi::StatTotal>(value))) {
@@ -66,6 +67,8 @@ void push_record(lua_State* state, const PrintRecord& record) {
   for (size_t i = 0; i < record.args.size(); ++i) {
     if (const int64_t* number = std::get_if<int64_t>(&record.args[i]))
       lua_pushinteger(state, *number);
+    else if (const double* fraction = std::get_if<double>(&record.args[i]))
+      lua_pushnumber(state, *fraction);
     else
       push_text(state, std::get<std::string_view>(record.args[i]));
     lua_seti(state, -2, static_cast<lua_Integer>(i + 1));

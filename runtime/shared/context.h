@@ -38,7 +38,7 @@ struct Context {
 };
 static_assert(offsetof(Context, raised) == 16);
 
-// What foreach sorts by.
-enum Sort : uint32_t { kSortNone, kSortKey, kSortValue, kSortStat, kSortText = 4 };
+// What foreach sorts by; kSortText and kSortDouble say what the key or value is.
+enum Sort : uint32_t { kSortNone, kSortKey, kSortValue, kSortStat, kSortText = 4, kSortDouble = 8 };
 
 }  // namespace dj::abi

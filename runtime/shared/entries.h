@@ -45,7 +45,7 @@ int64_t dj_map_has(dj::abi::Map* map, const uint64_t* keys);  // 1 or 0
 void dj_map_set(dj::abi::Map* map, const uint64_t* keys, int64_t value);
 // element = element OP operand, created from 0 when absent. Returns the new value; *old gets the
 // former. op: index of ast::BinOp (Add, Sub, Mul, Div, Mod, Shl, Shr, UShr, And, Or, Xor). Div and
-// Mod by 0 are excluded by the caller.
+// Mod by 0 are excluded by the caller. With abi::kDoubleOp: of dj_double_compute.
 int64_t dj_map_update(dj::abi::Map* map, const uint64_t* keys, uint32_t op, int64_t operand,
                       int64_t* old);
 void dj_map_stat_add(dj::abi::Map* map, const uint64_t* keys, int64_t sample);
@@ -54,7 +54,7 @@ void dj_map_delete(dj::abi::Map* map, const uint64_t* keys);
 void dj_map_clear(dj::abi::Map* map);
 
 // --- iteration over arrays (cold) ---
-// sort: abi::Sort, with kSortText where the key or value is a string; `sort_arg`: the key's number,
+// sort: abi::Sort, with kSortText where the key or value is a string, kSortDouble where a double; `sort_arg`: the key's number,
 // or the statistic as dj_stat_read's op. limit < 0: none. Returns an iterator in the context's
 // scratch, or null (raised: no scratch left). The set of elements is fixed here; an element deleted
 // later is passed over. Only elements whose key i is keys[i] for each bit i of `given`.
@@ -106,6 +106,13 @@ const dj::abi::Str* dj_sprintf(dj::abi::Context* ctx, const dj::abi::Str* format
 // readable.
 const dj::abi::Str* dj_target_text(dj::abi::Context* ctx, const dj::abi::Str* format,
                                    const uint64_t* words, const uint32_t* bad);
+
+// --- doubles (cold): their bits. op: index of ast::BinOp (Add, Sub, Mul, Div) ---
+uint64_t dj_double_compute(uint32_t op, uint64_t a, uint64_t b);
+int32_t dj_double_compare(uint64_t a, uint64_t b);  // -1, 0, 1; 2: one is no number
+uint64_t dj_double_of_int(int64_t number);
+uint64_t dj_double_of_float(uint64_t bits);
+uint64_t dj_double_of_extended(uint64_t mantissa, uint64_t sign_exponent);
 
 // --- events (hot) ---
 // One printf: bit i of string_mask: args[i] is a Str address, copied into the record.

@@ -1,12 +1,13 @@
 // The one formatter for printf, println and sprintf: the agent's sprintf and the controller's
-// printing of events share it. %d %i %u %x %X %o %p %c %s %%, flags "-+ #0", width, precision, '*';
+// printing of events share it. %d %i %u %x %X %o %p %c %s
+// %f %F %e %E %g %G %%, flags "-+ #0", width, precision, '*';
 // h, l, ll, j, z, t are passed over.
 #pragma once
 #include <stdint.h>
 
 namespace dj::abi {
 
-// One argument: a number, or a string's bytes.
+// One argument: a number, the bits of a double, or a string's bytes.
 struct FormatArg {
   uint64_t number = 0;
   const char* text = nullptr;

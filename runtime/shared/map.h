@@ -7,6 +7,9 @@
 
 namespace dj::abi {
 
+// Added to the number of an operator: it computes with doubles.
+constexpr uint32_t kDoubleOp = 32;
+
 // A link names a node and carries a tag that changes with every write of the word, so a
 // compare-and-swap with an old link fails even where the same node came back.
 constexpr uint32_t kLinkIndexBits = 24;

@@ -33,6 +33,12 @@ uint64_t double_square_root(uint64_t a);
 
 inline uint64_t double_negate(uint64_t a) { return a ^ 1ull << 63; }
 
+// A number in the order of doubles: of negative ones the larger bits are the smaller double.
+inline int64_t double_order(uint64_t bits) {
+  auto value = static_cast<int64_t>(bits);
+  return value < 0 ? INT64_MIN - value : value;
+}
+
 // Of two numbers: -1, 0 or 1; kUnordered when one is a NaN.
 constexpr int32_t kUnordered = 2;
 int32_t double_compare(uint64_t a, uint64_t b);

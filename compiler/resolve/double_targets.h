@@ -1,0 +1,13 @@
+// Which target expressions are doubles: known once all their places are.
+#pragma once
+#include <vector>
+
+#include "compiler/plan.h"
+
+namespace dj {
+
+// By ProbeId, by TargetId: true where the expression is a double at one place of the probe. It is
+// then made one at the others, where it is an int, too. Empty: there is none.
+std::vector<std::vector<bool>> settle_doubles(const Program& program, Plan& plan);
+
+}  // namespace dj
