@@ -82,7 +82,7 @@ std::string step_text(const LocStep& s) {
       }
       return s.a >= 0 && s.a < arch::kRegCount ? arch::kRegNames[s.a] : "reg" + a;
     case LocStep::PushConst:
-      return a;
+      return (s.a < 0 ? "push" : "") + a;  // a sign alone is an addition's
     case LocStep::PushArg:
       return "arg" + a;
     case LocStep::PushCall:
