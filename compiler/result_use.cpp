@@ -41,11 +41,18 @@ std::vector<bool> handlers_of_results(const Plan& plan) {
   return found;
 }
 
+std::vector<bool> handlers_of_calls(const Plan& plan) {
+  std::vector<bool> found(plan.handlers.size());
+  for (const Handler& handler : plan.handlers) {
+    if (handler.role == Handler::Role::Capture) found[handler.capture_for] = true;
+  }
+  return found;
+}
+
 bool keeps_calls(const Plan& plan) {
-  const std::vector<bool> results = handlers_of_results(plan);
+  const std::vector<bool> results = handlers_of_results(plan), calls = handlers_of_calls(plan);
   return std::find(results.begin(), results.end(), true) != results.end() ||
-         std::any_of(plan.handlers.begin(), plan.handlers.end(),
-                     [](const Handler& handler) { return !handler.capture.values.empty(); });
+         std::find(calls.begin(), calls.end(), true) != calls.end();
 }
 
 }  // namespace dj

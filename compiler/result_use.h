@@ -10,6 +10,9 @@ namespace dj {
 // By HandlerId: a Body handler of some Return site that reads a result register.
 std::vector<bool> handlers_of_results(const Plan& plan);
 
+// By HandlerId: a Body handler whose calls are kept from the entry on.
+std::vector<bool> handlers_of_calls(const Plan& plan);
+
 // Whether some handler keeps something of a call until it returns (runtime/shared/capture.h).
 bool keeps_calls(const Plan& plan);
 

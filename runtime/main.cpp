@@ -173,7 +173,8 @@ int run_script(const Options& options) {
   if (!target.find().ok()) return target_failure(options, target.find().error());
   std::optional<TracedProcess> process = target.find().take();
   clock.done("target", summary_of(process));
-  compiled.plan = resolve(compiled.program, target_files(process, &printers), diags);
+  compiled.plan =
+      resolve(compiled.program, target_files(process, &printers), diags, options.times);
   clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
   print_diags(diags, sources, options);
   if (!diags.ok() || !settle_types(options, sources, script, compiled))

@@ -158,7 +158,7 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   Machine machine;
   if (!host) machine = machine_of(unit, function, b, handler, abi);
   std::optional<CallTaker> taker;
-  if (follows || (handler.role == Handler::Role::Body && !handler.capture.values.empty()))
+  if (follows || unit.of_calls[id])
     machine.entry = taker.emplace(unit, body, id, machine.rsp).take();
   body.set_machine(&handler, machine);
   llvm::Value* context = nullptr;

@@ -26,13 +26,20 @@ void CallTaker::leave_without(llvm::Value* taken) {
   b.SetInsertPoint(hit);
 }
 
+// A call that began before the probe was there is not kept: only entry values are missed then.
+void CallTaker::take_own(llvm::Value* values) {
+  if (!unit_.of_calls[id_]) return;
+  llvm::Value* taken = call("dj_capture_take", values);
+  if (!unit_.plan.handlers[id_].capture.values.empty()) leave_without(taken);
+}
+
 llvm::Value* CallTaker::take() {
   auto& b = body_.builder();
   const ReturnCapture& capture = unit_.plan.handlers[id_].capture;
   auto words = static_cast<uint32_t>(capture.words());
   llvm::AllocaInst* values = body_.slot(unit_.word, "entry_values", std::max(words, 1u));
   if (!unit_.of_results[id_]) {
-    leave_without(call("dj_capture_take", values));
+    take_own(values);
     return values;
   }
   llvm::Function* function = begin_->getParent();
@@ -52,7 +59,7 @@ llvm::Value* CallTaker::take() {
   b.CreateBr(run);
 
   b.SetInsertPoint(own);
-  if (!capture.values.empty()) leave_without(call("dj_capture_take", values));
+  take_own(values);
   llvm::BasicBlock* own_end = b.GetInsertBlock();
   b.CreateBr(run);
 

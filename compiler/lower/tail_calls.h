@@ -10,9 +10,9 @@ class CallTaker {
   // The builder stands where the body is to begin. rsp: of the program at the exit.
   CallTaker(Unit& unit, Body& body, HandlerId id, llvm::Value* rsp)
       : unit_(unit), body_(body), id_(id), rsp_(rsp), begin_(body.builder().GetInsertBlock()) {}
-  // Takes the call that returns, and its entry values, whose words it returns. Without a call the
-  // handler ends. A handler that follows tail calls learns from the detour what exit this is, and
-  // its site may be that of another function.
+  // Takes the call that returns, and its entry values, whose words it returns. Without entry values
+  // that it needs the handler ends. A handler that follows tail calls learns from the detour what
+  // exit this is, and its site may be that of another function.
   llvm::Value* take();
   // At the end of the body: where several calls return at once, the body runs for each.
   void take_more();
@@ -20,6 +20,7 @@ class CallTaker {
  private:
   llvm::Value* call(const char* entry, llvm::Value* values);
   void leave_without(llvm::Value* taken);
+  void take_own(llvm::Value* values);
 
   Unit& unit_;
   Body& body_;

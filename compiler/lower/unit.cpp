@@ -70,6 +70,7 @@ Unit::Unit(llvm::Module& module, const Program& program, const Plan& plan, const
       plan(plan),
       layout(layout),
       of_results(handlers_of_results(plan)),
+      of_calls(handlers_of_calls(plan)),
       module(module),
       context(module.getContext()),
       word(llvm::Type::getInt64Ty(context)),

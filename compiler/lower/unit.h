@@ -27,6 +27,7 @@ class Unit {
   const Plan& plan;
   const Layout& layout;
   const std::vector<bool> of_results;  // handlers_of_results()
+  const std::vector<bool> of_calls;    // handlers_of_calls()
   llvm::Module& module;
   llvm::LLVMContext& context;
   llvm::Type* const word;  // i64: every script value

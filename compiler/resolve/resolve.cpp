@@ -18,10 +18,11 @@ namespace {
 
 class Resolver {
  public:
-  Resolver(const Program& program, const TargetFiles& files, Diags& diags)
+  Resolver(const Program& program, const TargetFiles& files, Diags& diags, bool keep_calls)
       : program_(program),
         modules_(files),
         diags_(diags),
+        keep_calls_(keep_calls),
         module_ids_(files.modules.size(), kNoModule) {}
 
   Plan run() {
@@ -122,7 +123,8 @@ class Resolver {
       plan_.handlers.push_back(std::move(handler));
     }
     attach(site, body);
-    if (!plan_.handlers[body].capture.values.empty()) {
+    if (!plan_.handlers[body].capture.values.empty() ||
+        (keep_calls_ && site.kind == SiteKind::Return)) {
       Site entry = site;
       entry.kind = SiteKind::Entry;
       entry.address = entry_address(site);
@@ -195,6 +197,7 @@ class Resolver {
   const Program& program_;
   ModuleSet modules_;
   Diags& diags_;
+  bool keep_calls_;
   Plan plan_;
   std::vector<ModuleId> module_ids_;  // by index in modules_
   std::vector<int64_t> host_order_;   // by index in plan_.host_probes
@@ -205,8 +208,8 @@ class Resolver {
 
 }  // namespace
 
-Plan resolve(const Program& program, const TargetFiles& files, Diags& diags) {
-  return Resolver(program, files, diags).run();
+Plan resolve(const Program& program, const TargetFiles& files, Diags& diags, bool keep_calls) {
+  return Resolver(program, files, diags, keep_calls).run();
 }
 
 }  // namespace dj

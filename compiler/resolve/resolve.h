@@ -29,7 +29,9 @@ struct TargetFiles {
 
 // Mistakes go to `diags`; the plan is usable only when there were none. Plan::modules are those
 // that probes were found in. Without a target, process("file") probes are looked up in that file.
-Plan resolve(const Program& program, const TargetFiles& files, Diags& diags);
+// keep_calls: the calls of all return probes are kept until they return, so that they can be counted.
+Plan resolve(const Program& program, const TargetFiles& files, Diags& diags,
+             bool keep_calls = false);
 
 // One line per module, site, handler and host probe.
 std::string dump(const Plan& plan);

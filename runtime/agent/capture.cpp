@@ -18,6 +18,11 @@ struct Bucket {
 abi::Captures* captures() { return reinterpret_cast<abi::Captures*>(arena()->captures); }
 abi::CaptureCount& count_of(uint32_t handler) { return *abi::capture_count(captures(), handler); }
 
+// What is counted only when it is asked for: every call writes to one cache line then.
+void count(uint64_t* counter) {
+  if (captures()->counting != 0) abi::add(counter, 1);
+}
+
 // Place: all calls of one handler that have their return address at one slot of one thread.
 struct Place {
   Place(uint32_t handler, uint64_t slot)
@@ -74,6 +79,7 @@ abi::Capture* claim(const Place& place) {
 // An entry of an earlier epoch is made free: nobody saw what became of its call.
 bool freed_if_old(const Place& place, abi::Capture& entry) {
   if (entry.epoch == place.epoch) return false;
+  count(&count_of(place.handler).lost);
   free_entry(entry);
   return true;
 }
@@ -111,8 +117,9 @@ void copy_values(uint64_t* to, const uint64_t* from, uint32_t count) {
 
 }  // namespace
 
-void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, uint32_t count) {
+void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, uint32_t words) {
   Place place(handler, slot);
+  count(&count_of(handler).entered);
   abi::Capture* entry = find(place, abi::kCalled);
   if (entry != nullptr) {
     // The same frame address again: what stood there was left by a frame that never returned.
@@ -124,19 +131,20 @@ void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, u
     agent::count_skip(abi::kSkipReturnFull);
     return;
   }
-  copy_values(entry->values, values, count);
+  copy_values(entry->values, values, words);
   fill(place, *entry, abi::kCalled);
 }
 
-uint32_t dj_capture_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t count) {
+uint32_t dj_capture_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
   Place place(handler, slot);
   abi::Capture* entry = find(place, abi::kCalled);
   if (entry == nullptr) {
     agent::count_skip(abi::kSkipReturnMiss);
     return 0;
   }
-  copy_values(values, entry->values, count);
+  copy_values(values, entry->values, words);
   free_entry(*entry);
+  count(&count_of(handler).returned);
   return 1;
 }
 
@@ -190,7 +198,7 @@ void dj_tail_land(uint32_t handler, uint64_t slot) {
   }
 }
 
-uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t count) {
+uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
   Place place(handler, slot);
   for (abi::Capture& entry : place.bucket->ways) {
     if (!place.has(entry) || entry.stage == abi::kCalled || freed_if_old(place, entry)) continue;
@@ -200,7 +208,8 @@ uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_
       continue;
     }
     uint32_t site = entry.site;
-    copy_values(values, entry.values, count);
+    copy_values(values, entry.values, words);
+    count(&count_of(handler).returned);
     if (--entry.calls == 0) free_entry(entry);
     return site + 1;
   }

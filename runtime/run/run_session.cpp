@@ -15,6 +15,7 @@
 #include "runtime/control/exit_watch.h"
 #include "runtime/control/monitor.h"
 #include "runtime/control/report.h"
+#include "runtime/control/report_calls.h"
 #include "runtime/control/report_globals.h"
 #include "runtime/control/report_times.h"
 #include "runtime/control/stress.h"
@@ -118,7 +119,10 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
                 Session& session, const LuaOutputs& lua, Output& output) {
   output.flush();
   report_skips(session.header());
-  if (options.times) report_times(compiled.times, compiled.program, sources, compiled.layout);
+  if (options.times) {
+    report_times(compiled.times, compiled.program, sources, compiled.layout);
+    report_calls(compiled.program, compiled.plan, sources, compiled.layout);
+  }
   if (options.verbose > 0 && session.installation() != nullptr)
     report_unusual_sites(session.installation()->sites());
   print_diags(lua.diags(), sources, options);
@@ -188,6 +192,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
     if (!made.ok()) return fail(options, kExitAttach, made.error().message);
     watch.emplace(made.take());
   }
+  if (options.times) count_calls(session.header());
   Status armed = session.arm();
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
   if (session.installation() != nullptr)

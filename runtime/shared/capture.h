@@ -33,12 +33,14 @@ struct CaptureCount {
   uint64_t epoch;      // raised by the controller whenever the handler is switched on
   uint64_t abandoned;  // calls that were left without a return, as far as somebody noticed
   uint64_t lost;       // returns that cannot be seen: tail calls into code with unknown exits
+  uint64_t entered, returned;  // while Captures::counting
 };
 struct Captures {
   uint64_t bucket_mask;
   uint64_t buckets;   // address; Capture[kCaptureWays] each
   uint64_t handlers;  // CaptureCounts, which follow
-  uint64_t pad[5];
+  uint64_t counting;  // 1: calls are counted; written by the controller
+  uint64_t pad[4];
 };
 
 // What the detour of an exit tells the handler beside the Plan site's number, in one 32-bit word.

@@ -1,8 +1,11 @@
 """@entry(...) and .latency: values of a call's entry at its return, for each call of a recursion and each thread its own."""
 import re
+import signal
 
 import pytest
 
+from support import process
+from support.control import Control
 from support.paths import victim
 
 
@@ -27,6 +30,22 @@ def test_latency_times_each_call(djtap):
     leaves, roots, inner, outer, own = map(int, re.search(r"^(\d+) (\d+) (\d+) (\d+) (\d+)$", result.stdout, re.M).groups())
     assert leaves == roots == 4 and 0 < inner < outer and result.returncode == 0, result
     assert own // 2 < outer < own * 2 and "worse=0" in result.stdout, result
+
+
+def test_values_from_before_a_switch_off_are_not_found(attach, program, tmp_path):
+    """One call returns while the probe is off, the next one begins then: its return has no entry value."""
+    target = program(victim("asleep"))
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, 'probe func("through").return { n++; kept += @entry(local_clock_ns()) > 0 }', "--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control:
+        for woken, command in enumerate(["disable through", "enable through", "list", "list"], 1):
+            target.tell("")
+            target.wait_for(f"woken: {woken}$")
+            process.wait_until_asleep(target.pid)
+            control.do(command)
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals == {"n": 1, "kept": 1} and "WARNING: 2 returns without entry values: entered before" in result.stderr, result
 
 
 @pytest.mark.parametrize("script, words", [

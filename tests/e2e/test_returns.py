@@ -1,9 +1,12 @@
-"""$return of functions that end in tail calls: seen where the callee returns, for exactly the calls that return there."""
+"""Return probes: $return of functions that end in tail calls, what became of each call, and that nobody sees a difference."""
 import re
+import shutil
+import signal
 import subprocess
 
 import pytest
 
+from support import process
 from support.paths import victim
 
 NAMED = {"direct": "first", "chained": "chain", "in library": "imported", "thrown": "to_throwing", "jumped": "to_jumping"}
@@ -60,3 +63,93 @@ def test_one_handler_for_callers_and_callees(djtap):
     truth = result.facts
     assert sums["first"] + sums["chain"] == sum(truth[f"{kind} sum"] for kind in ("direct", "chained", "scaled")), result
     assert counts["first"] == 450 and counts["chain"] == 450 and counts["third"] > 300 and counts["last"] > 450, result
+
+
+def calls(result):
+    """-t: entered, returned, abandoned, unseen, inside by the function of the probe."""
+    rows = re.findall(r'^ *(\d+) +(\d+) +(\d+) +(\d+) +(\d+)  func\("(\w+)"\)\.return at', result.stderr.partition("calls of\n")[2], re.M)
+    return {name: tuple(map(int, numbers)) for *numbers, name in rows}
+
+
+def test_calls_that_longjmp_has_left(djtap):
+    script = 'probe func("thrower").return { t += $return } probe func("middle").return { m++ }'
+    result = djtap("-t", "-e", script, "-c", victim("jumps"))
+    entered, returned = result.facts["thrown"], result.facts["returned"]
+    assert returned < entered
+    assert calls(result) == {name: (entered, returned, entered - returned, 0, 0) for name in ("thrower", "middle")}, result
+
+
+def test_calls_that_exceptions_and_tail_calls_have_left(djtap):
+    script = "".join(f'probe func("{f}").return {{ n += $return }}' for f in ("to_throwing", "to_jumping", "chain", "even", "pointer"))
+    result = djtap("-t", "-e", script, "-c", victim("tails"))
+    truth = result.facts
+    for function, kind in (("to_throwing", "thrown"), ("to_jumping", "jumped")):
+        entered, returned = truth[f"{kind} calls"], truth[f"{kind} returns"]
+        assert calls(result)[function] == (entered, returned, entered - returned, 0, 0), result
+    assert calls(result)["chain"] == (450, 450, 0, 0, 0) and calls(result)["pointer"] == (300, 150, 0, 150, 0), result
+    assert calls(result)["even"][0] == sum(n // 2 + 1 for n in range(60)), result
+
+
+def test_calls_of_exceptions(djtap):
+    result = djtap("-t", "-e", 'probe func("leaf").return { n++ } probe func("middle").return { m++ }', "-c", victim("exceptions"))
+    for name in ("leaf", "middle"):
+        returned = result.facts[f"{name} returns"]
+        assert 0 < returned < 600 and calls(result)[name] == (600, returned, 600 - returned, 0, 0), result
+
+
+def test_calls_of_recursion_coroutines_and_cancelled_threads(djtap):
+    result = djtap("-t", "-e", 'probe func("fib").return { n += $return } probe func("deep").return { m++ }', "-c", victim("recursion"))
+    fib, deep = result.facts["fib calls"], result.facts["deep calls"]
+    assert calls(result) == {"fib": (fib, fib, 0, 0, 0), "deep": (deep, deep, 0, 0, 0)}, result
+
+    result = djtap("-t", "-e", 'probe func("yield").return { n++ }', "-c", victim("coroutines"))
+    entered, left = result.facts["entered"], result.facts["left"]
+    assert calls(result) == {"yield": (entered, left, entered - left, 0, 0)}, result
+
+    result = djtap("-t", "-e", 'probe func("nap").return { n++ }', "-c", victim("cancel"))
+    assert calls(result) == {"nap": (200, 0, 200, 0, 0)} and result.facts["cancelled"] == 400, result
+
+
+def test_calls_that_are_still_inside(attach, program):
+    target = program(victim("asleep"))
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, 'probe func("through").return { n++ }', "-t")
+    for woken in range(1, 4):
+        target.tell("")
+        target.wait_for(f"woken: {woken}$")
+    process.wait_until_asleep(target.pid)
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()  # the first return is of a call that nobody saw begin
+    assert calls(result) == {"through": (3, 2, 0, 0, 1)} and result.globals == {"n": 3}, result
+
+
+def gdb_stack(pid):
+    text = subprocess.run(["gdb", "-p", str(pid), "-batch", "-nx", "-ex", "thread apply all bt"], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^#\d+ .*? (?:in )?(\w+) \(", text, re.M)
+
+
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
+def test_gdb_sees_the_same_frames(attach, program):
+    """Inside a call whose return is awaited."""
+    target = program(victim("asleep"))
+    target.wait_for("pid: ")
+    process.wait_until_asleep(target.pid)
+    without = gdb_stack(target.pid)
+    tracer = attach(target.pid, 'probe func("through").return, func("nap").return { n += register("rax") }')
+    target.tell("")
+    target.wait_for("woken: 1$")
+    process.wait_until_asleep(target.pid)
+    assert gdb_stack(target.pid) == without and {"nap", "through", "sleeper", "main"} <= set(without), without
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().globals["n"] > 0
+
+
+def test_backtrace_sees_the_same_frames(djtap):
+    """Callers that wait for their results: as many frames, with the same places in them."""
+    def frames(text):
+        return [[int(word, 16) & 0xfff for word in line.split()] for line in text.splitlines() if line.startswith("0x")]
+
+    bare_frames = frames(subprocess.run([victim("stack")], capture_output=True, text=True, check=True).stdout)
+    points = ", ".join(f'func("{name}").return' for name in ("plain", "recurse", "main", "leaf"))
+    result = djtap("-e", f'probe {points} {{ n++; r += register("rax") + int_arg(1) }}', "-c", victim("stack"))
+    assert frames(result.stdout) == bare_frames and len(bare_frames) == 6 and result.globals["n"] > 6, result

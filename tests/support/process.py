@@ -1,6 +1,7 @@
 """Looks into a running process the way the kernel shows it."""
 import os
 import re
+import time
 
 
 def status_field(pid, name):
@@ -13,6 +14,16 @@ def living_thread(pid):
     """The process itself, or a thread of it when the first one has ended."""
     tasks = sorted(int(name) for name in os.listdir(f"/proc/{pid}/task"))
     return pid if status_field(pid, "State")[0] != "Z" or len(tasks) == 1 else tasks[-1]
+
+
+def wait_until_asleep(pid, seconds=20):
+    """Until all threads of a process wait for something."""
+    deadline = time.monotonic() + seconds
+    states = "?"
+    while set(states) != {"S"}:
+        assert time.monotonic() < deadline, f"{pid} does not come to rest: {states}"
+        time.sleep(0.01)
+        states = [status_field(int(tid), "State")[0] for tid in os.listdir(f"/proc/{pid}/task")]
 
 
 def mappings(pid):

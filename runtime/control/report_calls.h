@@ -1,0 +1,19 @@
+// The second table of -t: what became of the calls that return probes have seen begin.
+#pragma once
+#include "compiler/layout.h"
+#include "compiler/plan.h"
+#include "compiler/program.h"
+#include "compiler/source.h"
+
+namespace dj {
+
+// From now on calls are counted; before the probes are armed.
+void count_calls(const abi::Header& header);
+
+// One line a return probe on stderr; none if the script has no such probe. entered = returned +
+// abandoned (by exceptions, longjmp, ended threads) + unseen (tail calls into unknown code) +
+// inside; calls for which there was no room are entered and nothing else. No handler runs any more.
+void report_calls(const Program& program, const Plan& plan, const Sources& sources,
+                  const Layout& layout);
+
+}  // namespace dj
