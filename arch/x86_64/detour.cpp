@@ -116,11 +116,13 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
       handled = true;
       DJ_TRY_DO(put_hooked(code, request, bytes, insn, copy_at));
     } else {
+      const uint32_t handlers = code.size();
       if (offset == request.handlers_at) {
         handled = true;
         DJ_TRY_DO(put_handlers(code, request.form, request.calls));
       }
-      copy_at = code.size();
+      // Who arrives at an exit has not met its handlers.
+      copy_at = offset == request.handlers_at && offset != 0 ? handlers : code.size();
       if (offset == request.handlers_at && request.leaving.how != Leaving::Always) {
         branch_goal = insn.target;
         DJ_TRY_DO(put_exit(code, request, bytes, insn, branch));

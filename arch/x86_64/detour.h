@@ -57,8 +57,9 @@ struct DetourRequest {
 struct Detour {
   std::vector<uint8_t> bytes;
   // Where each original instruction of the region stands in the detour: (offset in region, offset
-  // in bytes), ascending; for the instruction behind the handlers the second is that of its
-  // relocated copy. `entry` is where a jump or trap to IA must go: always 0.
+  // in bytes), ascending. The instruction that the handlers precede stands where they begin, but at
+  // offset 0, and where a system call is hooked: that is its relocated copy. A jump or trap to IA
+  // goes to the detour's begin.
   std::vector<std::pair<uint32_t, uint32_t>> copies;
 };
 

@@ -214,7 +214,7 @@ TEST_F(DetourRun, ExitHandlersRunBetweenTheInstructionsAndTheReturn) {
   ASSERT_EQ(detour.value().copies.size(), 2u);
   EXPECT_EQ(detour.value().copies[0], std::make_pair(0u, 0u));
   EXPECT_EQ(detour.value().copies[1].first, 5u);
-  EXPECT_EQ(detour.value().bytes[detour.value().copies[1].second], 0xc3);
+  EXPECT_NE(detour.value().bytes[detour.value().copies[1].second], 0xc3);  // the handler first
   memory_.put(kDetour, detour.value().bytes);
   memory_.put_exit(kHelper);
   std::mt19937_64 random(1);

@@ -119,6 +119,13 @@ def test_exits_that_leave_only_sometimes(djtap, mode):
     assert result.stdout.startswith(bare), result
 
 
+def test_a_return_that_is_also_reached_alone(djtap, mode):
+    """It keeps an int3 inside the jump; whoever traps there has the handlers before him."""
+    result = djtap("--probes", "-e", 'probe func("leaves").return { n++ }', "-c", victim("tail"))
+    assert result.globals == {"n": result.facts["leaves returns"]}, result
+    assert mode == "int3" or [site.reason.split(",")[0] for site in result.sites] == ["guarded"], result
+
+
 def test_return_of_a_tail_caller(djtap):
     """Counted at its tail jump, or refused by name: never wrong."""
     result = djtap("--probes", "-e", 'probe func("front").return? { n++ } probe func("back") { b++ }', "-c", victim("tail"))

@@ -26,6 +26,15 @@ long maybe(long n);
 __asm__(".type maybe,@function; .globl maybe; maybe: test $3,%dil; je back;"
         "lea 7(%rdi),%rax; ret; .size maybe,.-maybe");
 
+// Its return is also called alone, through a pointer: it lies inside the bytes of the jump that
+// stands before it, since the next function follows at once.
+long leaves(long n);
+extern char leaves_end[];
+static void (*volatile leave)(void) = (void (*)(void))leaves_end;
+__asm__(".type leaves,@function; .globl leaves, leaves_end; leaves: push %rbx; mov %rdi,%rbx;"
+        "lea 7(%rbx),%rax; pop %rbx; leaves_end: ret; .size leaves,.-leaves;"
+        ".type neighbour,@function; neighbour: push %rax; pop %rax; ret; .size neighbour,.-neighbour");
+
 // Calls through a table in the tail of a loop over a computed goto.
 static long (*const table[])(long) = {back, exits};
 NOINLINE long program(const char* code, long n) {
@@ -45,6 +54,9 @@ int main(void) {
   long total = 0;
   for (long i = 0; i < 100; i++) total += front(i);
   for (long i = 0; i < 100; i++) total += exits(i);
+  for (long i = 0; i < 60; i++) total += leaves(i);
+  for (long i = 0; i < 40; i++) leave();
+  fact("leaves returns", 60 + 40);
   long maybe_calls = 0, program_calls = 0;
   for (long i = 0; i < 90; i++, maybe_calls++) total += maybe(i);
   for (long i = 0; i < 50; i++, program_calls++) total += program(i % 2 ? "010112" : "1102", i);
