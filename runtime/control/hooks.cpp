@@ -75,7 +75,8 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
       // it.
       bool unknown =
           call.number == -1 && (set == HookSet::Trap || generic.contains(call.syscall_address));
-      if (wanted(set, call.number) || unknown) {
+      const bool there = has_code(modules[i], call.syscall_address + modules[i].bias);
+      if (there && (wanted(set, call.number) || unknown)) {
         found.regions.emplace_back(i, call);
       }
     }

@@ -144,7 +144,8 @@ void Planner::add_sites() {
   }
   for (SiteId id = 0; id < plan_.sites.size(); id++) {
     const Site& site = plan_.sites[id];
-    if (plan_.modules[site.module].path != module_.path) {
+    if (plan_.modules[site.module].path != module_.path ||
+        !has_code(module_, site.address + module_.bias)) {
       continue;
     }
     Result<ModuleCode*> code = look();

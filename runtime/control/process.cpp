@@ -85,6 +85,19 @@ void find_file(pid_t pid, const Mapping& m, MappedModule& module) {
   module.stale = !reachable || theirs.st_ino != m.inode;
 }
 
+// The file's first byte is not where it would be: begin and end of what there is.
+void mark_partial(MappedModule& module, const std::vector<Mapping>& maps) {
+  const bool whole = std::any_of(maps.begin(), maps.end(), [&](const Mapping& m) {
+    return m.begin <= module.begin && module.begin < m.end && m.path == module.path;
+  });
+  if (whole || module.text.empty()) {
+    return;
+  }
+  module.partial = true;
+  module.begin = module.text.front().begin;
+  module.end = module.text.back().end;
+}
+
 Result<ElfFile> elf_of(pid_t pid, const Mapping& m, const MappedModule& module) {
   if (!module.stale) {
     return read_elf(module.open_path);
@@ -95,6 +108,11 @@ Result<ElfFile> elf_of(pid_t pid, const Mapping& m, const MappedModule& module) 
 }
 
 }  // namespace
+
+bool has_code(const MappedModule& module, uint64_t address) {
+  return !module.partial || std::any_of(module.text.begin(), module.text.end(),
+                                        [&](auto& range) { return range.contains(address); });
+}
 
 std::vector<Mapping> parse_maps(const std::string& text) {
   std::vector<Mapping> maps;
@@ -159,6 +177,9 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
   }
   std::vector<MappedModule> modules;
   for (auto& [key, module] : found) {
+    if (!module.is_vdso) {
+      mark_partial(module, maps);
+    }
     modules.push_back(std::move(module));
   }
   std::sort(modules.begin(), modules.end(),

@@ -36,8 +36,14 @@ struct MappedModule {
   std::vector<AddressRange> text;   // executable private file mappings, runtime addresses
   bool is_executable_file = false;  // the program itself (/proc/PID/exe)
   bool is_vdso = false;
+  // Some of the file's code mapped once more, elsewhere and without the rest (V8 does so): only
+  // `text` is there, and begin and end are its.
+  bool partial = false;
   bool stale = false;  // the file at `path` is not the one that is mapped (deleted or replaced)
 };
+
+// Is the code at this runtime address there?
+bool has_code(const MappedModule& module, uint64_t address);
 
 // pid 0: djtap itself.
 Result<std::vector<Mapping>> read_maps(pid_t pid);

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -70,7 +71,9 @@ Status TracedProcess::find_rseq() {
 std::vector<std::string> TracedProcess::module_paths() const {
   std::vector<std::string> paths;
   for (const MappedModule& module : modules) {
-    if (module.is_vdso) continue;
+    // A file that is mapped twice is one to resolve(): each of its sites is then at two places.
+    const bool known = std::find(paths.begin(), paths.end(), module.path) != paths.end();
+    if (module.is_vdso || known) continue;
     paths.insert(module.is_executable_file ? paths.begin() : paths.end(), module.path);
   }
   return paths;

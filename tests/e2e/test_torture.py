@@ -56,6 +56,23 @@ def test_a_library_closed_and_opened_again(attach, program):
     assert target.finish().facts["total"] == 115
 
 
+def test_code_that_is_mapped_twice(attach, program, mode):
+    """A page of the program stands in a second mapping without the rest: the function there is probed too, nothing else."""
+    target = program(victim("remap"))
+    target.wait_for("pid: ")
+    before = process.text_of(target.pid)
+    tracer = attach(target.pid, 'probe func("work") { n++ } probe func("work").return { r++ } probe func("other") { o++ }')
+    order(target, "", "calls: 500$")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals == {"n": 500, "r": 500, "o": 300} and "SKIPPED" not in result.stderr, result
+    states = [site.state for site in result.sites]
+    assert states == ["OPTIMIZED" if mode == "jump" else "INT3"] * 5, result
+    assert process.differences(before, process.text_of(target.pid)) == []
+    order(target, "", "")
+    assert target.finish().returncode == 0
+
+
 def test_a_gone_site_stays_off(attach, program, tmp_path):
     target = plugin(program)
     tracer = attach(target.pid, COUNT, "--control", str(tmp_path / "control"))
