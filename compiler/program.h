@@ -94,6 +94,7 @@ struct Defined { TargetId target; };  // @defined($x): a constant once sites are
 struct Print { bool printed; FormatId format; std::vector<ExprPtr> args; };
 // text =~ pattern; program: compiled by compiler/regex, as runtime/shared/regex.h describes it.
 struct Match { bool negated; ExprPtr text; std::string program; };
+struct Take { ExprPtr place; };  // snapshot(place): its value, and from here on it is 0 or absent
 struct Caught {};  // the text of the error that the innermost catch handles
 // print(@hist_log(s)) and println(...): kind of histogram of place.
 struct PrintHist { bool linear; ExprPtr place; };
@@ -103,7 +104,7 @@ struct Expr {
   Type type = Type::Unknown;
   Span span;
   std::variant<IntLit, StrLit, LocalRef, GlobalRef, ElementRef, Unary, Binary, Ternary, Assign, Crement,
-               CallFunction, CallBuiltin, InArray, StatRead, TargetRef, Defined, Print, PrintHist, HistBucket, Match, Caught,
+               CallFunction, CallBuiltin, InArray, StatRead, TargetRef, Defined, Print, PrintHist, HistBucket, Match, Take, Caught,
                DoubleLit, ToDouble>
       node;
 };
@@ -137,10 +138,13 @@ struct DeleteGlobal { GlobalId global; };   // whole array, or a scalar back to 
 // A script error in the body goes on in the handler, which begins with `message = Caught`.
 struct Try { StmtPtr body, handler; };
 
+// snapshot(a) { body }: what was in `from` is in `to`, which only the body knows; `from` is empty.
+struct Snapshot { GlobalId from, to; StmtPtr body; };
+
 struct Stmt {
   Span span;
   std::variant<Block, ExprStmt, StatAdd, If, Loop, Foreach, Break, Continue, Next, Return, DeleteElement,
-               DeleteGlobal, Try>
+               DeleteGlobal, Try, Snapshot>
       node;
 };
 

@@ -41,7 +41,7 @@ void for_each_child(const Expr& expr, F& f) {
           visit_children(n.place, f);
           visit_children(n.value, f);
         } else if constexpr (std::is_same_v<Node, Crement> || std::is_same_v<Node, StatRead> ||
-                             std::is_same_v<Node, PrintHist>) {
+                             std::is_same_v<Node, PrintHist> || std::is_same_v<Node, Take>) {
           visit_children(n.place, f);
         } else if constexpr (std::is_same_v<Node, Match>) {
           visit_children(n.text, f);
@@ -90,6 +90,8 @@ void for_each_child(const Stmt& stmt, F& f) {
           visit_children(n.value, f);
         } else if constexpr (std::is_same_v<Node, DeleteElement>) {
           visit_children(n.element, f);
+        } else if constexpr (std::is_same_v<Node, Snapshot>) {
+          visit_children(n.body, f);
         } else if constexpr (std::is_same_v<Node, Try>) {
           visit_children(n.body, f);
           visit_children(n.handler, f);

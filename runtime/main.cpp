@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "compiler/check/check.h"
 #include "compiler/check/dump_program.h"
+#include "compiler/check/settings.h"
 #include "compiler/check/time_probes.h"
 #include "compiler/debuginfo/call_frames.h"
 #include "compiler/debuginfo/text.h"
@@ -34,21 +32,11 @@
 #include "runtime/run/lazy_target.h"
 #include "runtime/run/run_session.h"
 #include "runtime/run/say.h"
+#include "runtime/run/script_text.h"
 #include "runtime/run/target.h"
 
 namespace dj {
 namespace {
-
-Result<std::string> read_script(const Options& options) {
-  if (options.script_text) return *options.script_text;
-  std::ifstream file(options.script_path, std::ios::binary);
-  if (!file)
-    return Error{
-        fmt::format("cannot read script {}: {}", options.script_path, std::strerror(errno))};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 void dump(const Options& options, const char* stage, const std::string& text) {
   if (options.dump.count(stage)) fmt::print("{}", text);
@@ -121,6 +109,23 @@ bool settle_types(const Options& options, const Sources& sources, const ast::Scr
   return true;
 }
 
+// --help of the script, or an option that nobody knows: then the exit code.
+std::optional<int> answer_options(const Options& options, const std::string& text,
+                                  const ScriptOptions& script_options) {
+  if (options.script_help)
+    return print_result(options, kExitOk, script_help(options, text, script_options));
+  std::string stranger = script_options.stranger();
+  if (stranger.empty()) return std::nullopt;
+  return fail(options, kExitUsage, stranger);
+}
+
+// What stands for something else becomes that.
+void expand(const Options& options, ast::Script& script, Sources& sources, Diags& diags) {
+  set_globals(script, options.settings, sources, diags);
+  if (diags.ok()) expand_aliases(script, diags);
+  if (diags.ok()) expand_latency(script, sources, diags);
+}
+
 // A script, from its text to the end of its session.
 int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
@@ -130,29 +135,30 @@ int run_script(const Options& options) {
   Sources sources;
   Diags diags;
   uint32_t file =
-      sources.add(options.script_text ? "<command line>" : options.script_path, text.take());
+      sources.add(options.script_text ? "<command line>" : options.script_path, text.value());
   if (options.dump.count("tokens"))
     dump(options, "tokens", dump_tokens(sources, file, {options.script_args}));
-
   if (options.tidy) return print_tidy(options, sources, file, diags);
   TypePrinters printers;
   LazyTarget target(options, held->before());
   TapsetLibrary library(sources, tapset_folders(options.include),
                         run_lua_tapsets(sources, [&] { return target.index(); }, printers));
+  ScriptOptions script_options{options.script_options, options.own_names, {}};
   ParseOptions parsing{options.script_args,
-                       [&](const std::string& macro) { return library.macro_file(macro); }};
+                       [&](const std::string& macro) { return library.macro_file(macro); },
+                       &script_options};
   ast::Script script = parse(sources, file, parsing, diags);
   clock.done("parse");
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitSyntax);
-  if (options.dump.count("ast")) dump(options, "ast", print(script));
+  if (auto code = answer_options(options, text.value(), script_options)) return *code;
+  dump(options, "ast", print(script));
   if (options.stop_after == Stage::Parse) return print_diags(diags, sources, options), kExitOk;
   // From here on, the script is a tree; no ANTLR type is in sight.
 
   library.complete(script, diags);
   clock.done("tapsets", fmt::format("{} files", library.files_read()));
   if (target.failed()) return target_failure(options, target.find().error());
-  if (diags.ok()) expand_aliases(script, diags);
-  if (diags.ok()) expand_latency(script, sources, diags);
+  if (diags.ok()) expand(options, script, sources, diags);
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
   // From here on, no probe point is an alias.
 

@@ -216,6 +216,7 @@ void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diag
       bind_probe(source, std::move(points), program, notes, diags);
     }
   }
+  share_snapshot_shapes(program, notes, diags);
 }
 
 }  // namespace dj

@@ -80,6 +80,14 @@ class Binder {
   bool is_array(GlobalId global) const { return !program_.globals[global].keys.empty(); }
   void report_shape(GlobalId global, Span span, std::string message);
 
+  // bind_snapshot.cpp
+  // The statements of a block; `snapshot(a)` takes the block behind it.
+  StmtPtr block(const ast::Block& b, Span span);
+  ExprPtr snapshot_value(const ast::Call& c, Span span);
+  StmtPtr snapshot_block(const ast::Call& c, const ast::Stmt& body, Span span);
+  const ast::Call* snapshot_call(const ast::Stmt& s) const;
+  GlobalId snapshot_copy(GlobalId from);
+
   // bind_call.cpp
   ExprPtr call(const ast::Call& c, Span span);
   ExprPtr call_script(const std::vector<FunctionId>& overloads, const ast::Call& c, Span span);
@@ -150,6 +158,9 @@ class Binder {
   std::optional<FunctionId> next_;
   std::vector<LocalId> arguments_;
 };
+
+// Once all bodies are bound: an aggregate and what it is a snapshot of keep the same histograms.
+void share_snapshot_shapes(Program& program, const Notes& notes, Diags& diags);
 
 // register, uint_arg, pointer_arg ...: raw values of the probed place, without debug info.
 bool is_register_name(std::string_view name);

@@ -10,11 +10,7 @@ namespace dj {
 StmtPtr Binder::stmt(const ast::Stmt& s) {
   return std::visit(
       Overload{
-          [&](const ast::Block& b) {
-            Block block;
-            for (const ast::StmtPtr& each : b.body) block.body.push_back(stmt(*each));
-            return make_stmt(std::move(block), s.span);
-          },
+          [&](const ast::Block& b) { return block(b, s.span); },
           [&](const ast::Empty&) { return make_stmt(Block{}, s.span); },
           [&](const ast::ExprStmt& x) { return expr_stmt(*x.expr, s.span); },
           [&](const ast::If& i) {

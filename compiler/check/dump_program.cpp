@@ -164,6 +164,7 @@ struct BodyPrinter {
               return fmt::format("({} {} regex of {} bytes)", expr(*m.text),
                                  m.negated ? "!~" : "=~", m.program.size());
             },
+            [&](const Take& t) { return fmt::format("snapshot({})", expr(*t.place)); },
             [](const Caught&) { return std::string("caught"); },
         },
         e.node);
@@ -233,6 +234,10 @@ struct BodyPrinter {
                    [&](const Return& r) { line(r.value ? "return " + expr(*r.value) : "return"); },
                    [&](const DeleteElement& d) { line("delete " + expr(*d.element)); },
                    [&](const DeleteGlobal& d) { line("delete " + global(d.global)); },
+                   [&](const Snapshot& t) {
+                     line(fmt::format("snapshot {} to {}", global(t.from), global(t.to)));
+                     nested(*t.body);
+                   },
                    [&](const Try& t) {
                      line("try");
                      nested(*t.body);

@@ -42,6 +42,7 @@ class Infer {
   void stmt(Stmt& s);
   void foreach_loop(Foreach& loop);
   void stat_add(StatAdd& add);
+  void snapshot(Snapshot& s);
 
   // infer_expr.cpp
   TypeVar value(Expr& e);  // complains when there is none

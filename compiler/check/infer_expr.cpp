@@ -100,6 +100,7 @@ TypeVar Infer::visit(Expr& e) {
                                want(*m.text, Type::Str, m.negated ? "`!~`" : "`=~`");
                                return number(e);
                              },
+                             [&](Take& t) { return place(*t.place); },
                              [&](Caught&) { return string(e); },
                              [&](PrintHist& h) {
                                aggregate_place(*h.place);

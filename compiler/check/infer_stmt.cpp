@@ -42,6 +42,7 @@ void Infer::stmt(Stmt& s) {
                    remember(*d.element, global_values_[element.array]);
                  },
                  [](DeleteGlobal&) {},
+                 [&](Snapshot& t) { snapshot(t); },
                  [&](Try& t) {
                    stmt(*t.body);
                    stmt(*t.handler);
@@ -66,6 +67,15 @@ void Infer::foreach_loop(Foreach& loop) {
   keys(loop.array, loop.slice);
   if (loop.limit) want(*loop.limit, Type::Int, "a limit");
   stmt(*loop.body);
+}
+
+// Both are one array to the script.
+void Infer::snapshot(Snapshot& s) {
+  if (program_.globals[s.from].value != Type::Stat)
+    table_.join(global_values_[s.from], global_values_[s.to]);
+  for (size_t i = 0; i < global_keys_[s.from].size(); ++i)
+    table_.join(global_keys_[s.from][i], global_keys_[s.to][i]);
+  stmt(*s.body);
 }
 
 void Infer::stat_add(StatAdd& add) {

@@ -48,6 +48,7 @@ struct Notes {
   std::vector<GlobalFacts> global_facts;                             // by GlobalId
   std::vector<FunctionFacts> function_facts;                         // by FunctionId
   std::vector<PrintNote> prints;                                     // by FormatId
+  std::vector<std::pair<GlobalId, GlobalId>> snapshots;               // a global and its copy
   std::unordered_map<const Foreach*, std::vector<Span>> loop_spans;  // of the keys, then the value
 };
 

@@ -84,6 +84,7 @@ class Body {
   Value visit(const Expr& expr, const PrintHist& node);
   Value visit(const Expr& expr, const HistBucket& node);
   Value visit(const Expr& expr, const Match& node);
+  Value visit(const Expr& expr, const Take& node);  // snapshot.cpp
   Value visit(const Expr& expr, const Caught& node);
 
   // doubles.cpp: their bits, never in a vector register
@@ -141,6 +142,8 @@ class Body {
   void visit(const Stmt& stmt, const DeleteElement& node);
   void visit(const Stmt& stmt, const DeleteGlobal& node);
   void visit(const Stmt& stmt, const Try& node);
+  void visit(const Stmt& stmt, const Snapshot& node);  // snapshot.cpp
+  llvm::Value* take_global(GlobalId id);
   // Before a jump out of all but the outer `kept` try blocks of this body.
   void leave_tries(size_t kept);
   void back_edge(llvm::BasicBlock* to);

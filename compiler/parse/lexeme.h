@@ -7,6 +7,7 @@
 #include "DjtLexer.h"
 #include "DjtParser.h"
 #include "compiler/diag.h"
+#include "compiler/parse/script_options.h"
 #include "compiler/source.h"
 
 namespace dj {
@@ -14,8 +15,8 @@ namespace dj {
 // Always ends a Lexemes; its span is empty, behind the last real token.
 struct Lexeme {
   size_t type = antlr4::Token::EOF;
-  Span span;          // where the user wrote it; for a pasted argument, where $1 stands
-  std::string text;   // as written (or as pasted)
+  Span span;         // where the user wrote it; for a pasted argument, where $1 stands
+  std::string text;  // as written (or as pasted)
   bool pasted = false;
 };
 using Lexemes = std::vector<Lexeme>;
@@ -25,6 +26,8 @@ enum class Comments : uint8_t { Drop, Keep };
 Lexemes lex(std::string_view text, uint32_t file, Comments comments = Comments::Drop);
 // Reports characters, strings and comments that are no tokens.
 bool check_lexemes(const Lexemes& lexemes, Diags& diags);
+// option("name", default, "help") becomes its value; `wanted` (may be null) gets what is declared.
+bool fill_options(Lexemes& lexemes, ScriptOptions* wanted, Diags& diags);
 // Reports embedded C, which may stand where a conditional leaves it out.
 bool check_embedded(const Lexemes& lexemes, Diags& diags);
 // Gives the '<' and '>' around a probe's body tokens of their own.

@@ -103,9 +103,10 @@ class ItemParser {
 bool tokenize(Sources& sources, uint32_t file, const ParseOptions& options, Lexemes& lexemes,
               Diags& diags) {
   lexemes = lex(sources.files.at(file).text, file);
-  if (!check_lexemes(lexemes, diags) || !Preprocessor(sources, options, diags).run(lexemes) ||
-      !check_embedded(lexemes, diags) || !check_lexemes(lexemes, diags) ||
-      !mark_angle_bodies(lexemes, diags) || !check_brackets(lexemes, diags)) {
+  if (!check_lexemes(lexemes, diags) || !fill_options(lexemes, options.script_options, diags) ||
+      !Preprocessor(sources, options, diags).run(lexemes) || !check_embedded(lexemes, diags) ||
+      !check_lexemes(lexemes, diags) || !mark_angle_bodies(lexemes, diags) ||
+      !check_brackets(lexemes, diags)) {
     return false;
   }
   retag(lexemes);

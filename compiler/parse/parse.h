@@ -7,6 +7,7 @@
 
 #include "compiler/ast.h"
 #include "compiler/diag.h"
+#include "compiler/parse/script_options.h"
 #include "compiler/source.h"
 
 namespace dj {
@@ -15,10 +16,11 @@ struct ParseOptions {
   std::vector<std::string> args;  // $1 and @1 are args[0]
   // The file of `sources` that defines a macro which the script does not; nullopt: none does.
   std::function<std::optional<uint32_t>(const std::string& macro)> macro_file;
+  ScriptOptions* script_options = nullptr;  // null: every option(...) is its default
 };
 
-// Reads file number `file`; the uses of its macros are added to `sources`. Mistakes go to `diags`, at most one per probe, function or global; the
-// result is complete only when diags.ok().
+// Reads file number `file`; the uses of its macros are added to `sources`. Mistakes go to `diags`,
+// at most one per probe, function or global; the result is complete only when diags.ok().
 ast::Script parse(Sources& sources, uint32_t file, const ParseOptions& options, Diags& diags);
 
 // The tokens as the parser sees them, one per line: "line:column KIND text".

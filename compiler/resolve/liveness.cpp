@@ -60,6 +60,7 @@ class Walker {
                    },
                    [&](const Return& s) { walk(s.value); },
                    [&](const DeleteElement& s) { walk(s.element); },
+                   [&](const Snapshot& s) { walk(s.body); },
                    [&](const Try& s) {
                      walk(s.body);
                      walk(s.handler);
@@ -112,7 +113,7 @@ class Walker {
               mark(e.target);
             },
             [&](const Print& e) { walk(e.args); }, [&](const PrintHist& e) { walk(e.place); },
-            [&](const Match& e) { walk(e.text); },
+            [&](const Match& e) { walk(e.text); }, [&](const Take& e) { walk(e.place); },
             [&](const HistBucket& e) {
               walk(e.place);
               walk(e.index);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 
+#include "compiler/diag.h"
 #include "runtime/control/stress.h"
 
 namespace dj {
@@ -166,6 +167,7 @@ struct Words {
   std::vector<std::string> positional;  // script file and its arguments
   bool no_optimize = false;
   std::string diagnostics = "text";
+  bool help = false;
 };
 
 void add_script_options(CLI::App& app, Options& options, Words& words) {
@@ -175,6 +177,8 @@ void add_script_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-I", options.include, "look for tapsets (*.djt, *.djtm) in this folder, too")
       ->allow_extra_args(false);
   app.add_flag("--fmt", options.tidy, "print the script in tidy form, comments kept; run nothing");
+  app.add_option("-G", options.settings, "NAME=VALUE: the initial value of a global of the script")
+      ->allow_extra_args(false);
   app.add_flag("--strict", options.strict, "undeclared names are local, as in SystemTap");
   app.add_option_function<std::vector<std::string>>(
          "-D",
@@ -260,6 +264,33 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
   app.set_version_flag("--version", kVersion);
 }
 
+// --NAME=VALUE that no option of djtap takes: perhaps the script has one of this name.
+void set_script_options(CLI::App& app, Options& options) {
+  for (CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) options.own_names.push_back(name);
+  }
+  for (const std::string& word : app.remaining()) {
+    size_t equals = word.find('=');
+    bool named = word.starts_with("--") && word.size() > 2;
+    std::string name =
+        named ? word.substr(2, equals == std::string::npos ? equals : equals - 2) : word;
+    bool value = named && equals != std::string::npos;
+    bool has_script = options.script_text || !options.script_path.empty();
+    if (value && has_script && !options.stress) {
+      options.script_options[name] = word.substr(equals + 1);
+      continue;
+    }
+    std::string message = "djtap has no option " + word.substr(0, equals);
+    std::vector<std::string> near = near_names(name, options.own_names);
+    for (std::string& each : near) each = "--" + each;
+    if (!near.empty())
+      message += "; " + did_you_mean(near);
+    else if (named && !value && has_script)
+      message += "; one of the script is written " + word + "=VALUE";
+    throw CLI::ArgumentMismatch(message);
+  }
+}
+
 // --help and --version are printed, a mistake goes to stderr. Returns the exit code.
 int end_parse(const CLI::App& app, const CLI::ParseError& error, const Options& options) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
@@ -296,9 +327,15 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
       ->add_option("PID", options.clean, "the process")
       ->required()
       ->check(above_zero);
+  app.set_help_flag();
+  app.add_flag("-h,--help", words.help, "print this help; with a script: also its options");
+  app.allow_extras();
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
+    options.script_help = words.help && (options.script_text || !words.positional.empty());
+    if (words.help && !options.script_help) throw CLI::CallForHelp();
     check_together(options, std::move(words.positional));
+    set_script_options(app, options);
   } catch (const CLI::ParseError& error) {
     exit_code = end_parse(app, error, options);
     return std::nullopt;

@@ -1,6 +1,7 @@
 // Options: the command line, parsed and checked. The only CLI11 room.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,33 +30,37 @@ enum ExitCode : int {
 enum class Stage : uint8_t { Parse, Check, Resolve, Lower, All };
 
 struct Options {
-  std::optional<std::string> script_text;  // -e
-  std::string script_path;                 // else this file
-  std::vector<std::string> script_args;    // $1 .. and @1 ..
-  std::vector<std::string> include;        // -I: tapset folders
-  bool tidy = false;                       // --fmt
-  std::vector<std::string> command;        // -c or behind --; empty: none
-  std::optional<int> pid;                  // -p, -x
-  std::optional<int> clean;                // clean PID
-  std::string output_path;                 // -o; empty: stdout
-  Rotation rotation;                       // -S
-  std::optional<double> seconds;           // -T: the session ends then
-  bool times = false;                      // -t
-  bool monitor = false;                    // --monitor; sets times too
-  std::optional<std::string> list;         // -l PATTERN
-  bool list_variables = false;             // -L
-  std::optional<std::string> explain;      // --explain CODE
-  std::optional<std::string> stress;       // --stress PATTERN: makes script_text
-  std::string coverage;                    // --coverage FILE, with --stress
-  std::string control_path;                // --control PATH; empty: none
-  bool probes = false;                     // --probes
-  bool optimize = true;                    // --no-optimize clears it
-  bool live = false;                       // --live: a running target is patched while it runs
-  bool cache = true;                       // --no-cache: analyse all anew, keep nothing
-  bool strict = false;                     // --strict: no auto-globals
-  bool json_diagnostics = false;           // --diagnostics=json
-  int verbose = 0;                         // -v
-  std::set<std::string> dump;              // --dump=tokens,ast,...
+  std::optional<std::string> script_text;             // -e
+  std::string script_path;                            // else this file
+  std::vector<std::string> script_args;               // $1 .. and @1 ..
+  std::map<std::string, std::string> script_options;  // --NAME=VALUE that djtap does not know
+  std::vector<std::string> own_names;                 // djtap's own long options, without "--"
+  std::vector<std::string> settings;                  // -G NAME=VALUE
+  bool script_help = false;                           // --help with a script
+  std::vector<std::string> include;                   // -I: tapset folders
+  bool tidy = false;                                  // --fmt
+  std::vector<std::string> command;                   // -c or behind --; empty: none
+  std::optional<int> pid;                             // -p, -x
+  std::optional<int> clean;                           // clean PID
+  std::string output_path;                            // -o; empty: stdout
+  Rotation rotation;                                  // -S
+  std::optional<double> seconds;                      // -T: the session ends then
+  bool times = false;                                 // -t
+  bool monitor = false;                               // --monitor; sets times too
+  std::optional<std::string> list;                    // -l PATTERN
+  bool list_variables = false;                        // -L
+  std::optional<std::string> explain;                 // --explain CODE
+  std::optional<std::string> stress;                  // --stress PATTERN: makes script_text
+  std::string coverage;                               // --coverage FILE, with --stress
+  std::string control_path;                           // --control PATH; empty: none
+  bool probes = false;                                // --probes
+  bool optimize = true;                               // --no-optimize clears it
+  bool live = false;              // --live: a running target is patched while it runs
+  bool cache = true;              // --no-cache: analyse all anew, keep nothing
+  bool strict = false;            // --strict: no auto-globals
+  bool json_diagnostics = false;  // --diagnostics=json
+  int verbose = 0;                // -v
+  std::set<std::string> dump;     // --dump=tokens,ast,...
   Stage stop_after = Stage::All;
   Limits limits;
   ReportFormat format = ReportFormat::Text;  // -f

@@ -53,6 +53,18 @@ int64_t dj_map_stat_read(dj::abi::Map* map, const uint64_t* keys, uint32_t op, u
 void dj_map_delete(dj::abi::Map* map, const uint64_t* keys);
 void dj_map_clear(dj::abi::Map* map);
 
+// --- snapshots (cold): read and clear. What handlers add meanwhile is in what is taken or stays ---
+int64_t dj_count_take(uint32_t counter);
+// Ends the element; 0 when absent. Of an array of words.
+int64_t dj_map_take(dj::abi::Map* map, const uint64_t* keys);
+// All elements of `from` become those of `to`, an array of the same keys and values that only one
+// handler at a time uses.
+void dj_map_move(dj::abi::Map* from, dj::abi::Map* to);
+// The same for the rows of a scalar aggregate. Each word is moved at once: of a sample that is being
+// added, count and sum may end up on different sides.
+void dj_stat_move(dj::abi::Stat* from, dj::abi::Stat* to, uint32_t stride,
+                  const dj::abi::StatShape* shape);
+
 // --- iteration over arrays (cold) ---
 // sort: abi::Sort, with kSortText where the key or value is a string, kSortDouble where a double; `sort_arg`: the key's number,
 // or the statistic as dj_stat_read's op. limit < 0: none. Returns an iterator in the context's

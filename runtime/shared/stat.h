@@ -23,9 +23,10 @@ struct StatTotal {
     if (stat_min(stat) < min) min = stat_min(stat);
     if (stat_max(stat) > max) max = stat_max(stat);
   }
-  // 0 when there is no sample.
+  // 0 when there is no sample; but a snapshot may part a sample's count from the rest (dj_stat_move),
+  // and sums of snapshots are to be exact.
   int64_t get(uint32_t op) const {
-    if (count == 0) return 0;
+    if (count == 0 && op != kStatSum) return 0;
     switch (op) {
       case kStatCount:
         return count;

@@ -6,6 +6,7 @@ import re
 import signal
 
 from support import paths, run
+from support.paths import victim
 
 TINYFS = ["-c", str(paths.TINYFS)]
 
@@ -119,3 +120,8 @@ def test_macros_and_the_target_set():
     n = result.facts["vfs_read calls"]
     line = f"@count={n} @min=7 @max=7 @sum={7 * n} @avg=7"
     assert f"[x] {line}\n{line}\n" in result.stdout and result.globals["mine"] == result.globals["calls"] == n, result
+
+
+def test_pn_and_user_mode(djtap):
+    result = djtap("-e", 'probe func("work") { if (pn() == pp() && user_mode()) n++ }', "-c", victim("count"))
+    assert result.globals["n"] == result.facts["work calls"], result

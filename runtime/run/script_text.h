@@ -1,0 +1,19 @@
+// The script as a file: reading it, and what --help says about it.
+#pragma once
+#include <string>
+
+#include "compiler/parse/script_options.h"
+#include "compiler/result.h"
+#include "runtime/control/options.h"
+
+namespace dj {
+
+// The script's text: of -e, of a file, or of stdin where the file is "-". Line ends become "\n", a
+// byte order mark goes. An error where the file is no script: a folder, a program, UTF-16.
+Result<std::string> read_script(const Options& options);
+
+// --help with a script: its first comment, and its options once it is parsed.
+std::string script_help(const Options& options, const std::string& text,
+                        const ScriptOptions& script_options);
+
+}  // namespace dj
