@@ -126,6 +126,15 @@ void expand(const Options& options, ast::Script& script, Sources& sources, Diags
   if (diags.ok()) expand_latency(script, sources, diags);
 }
 
+// The files of -f plugin: and --report; when they cannot be had, the exit code.
+std::optional<int> load_outputs(const Options& options, const Sources& sources, LuaOutputs& lua) {
+  Status loaded = lua.load(options.plugin, options.report_path, sources);
+  if (!loaded.ok()) return fail(options, kExitUsage, loaded.error().message);
+  if (lua.diags().ok()) return std::nullopt;
+  print_diags(lua.diags(), sources, options);
+  return exit_code_for(options, kExitSyntax);
+}
+
 // A script, from its text to the end of its session.
 int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
@@ -142,7 +151,8 @@ int run_script(const Options& options) {
   TypePrinters printers;
   LazyTarget target(options, held->before());
   TapsetLibrary library(sources, tapset_folders(options.include),
-                        run_lua_tapsets(sources, [&] { return target.index(); }, printers));
+                        run_lua_tapsets(
+                            sources, [&] { return target.index(); }, printers));
   ScriptOptions script_options{options.script_options, options.own_names, {}};
   ParseOptions parsing{options.script_args,
                        [&](const std::string& macro) { return library.macro_file(macro); },
@@ -172,15 +182,11 @@ int run_script(const Options& options) {
   // From here on, every name is an id and every expression has a type.
 
   LuaOutputs lua;
-  Status loaded = lua.load(options.plugin, options.report_path, sources);
-  if (!loaded.ok()) return fail(options, kExitUsage, loaded.error().message);
-  if (!lua.diags().ok())
-    return print_diags(lua.diags(), sources, options), exit_code_for(options, kExitSyntax);
+  if (auto code = load_outputs(options, sources, lua)) return *code;
   if (!target.find().ok()) return target_failure(options, target.find().error());
   std::optional<TracedProcess> process = target.find().take();
   clock.done("target", summary_of(process));
-  compiled.plan =
-      resolve(compiled.program, target_files(process, &printers), diags, options.times);
+  compiled.plan = resolve(compiled.program, target_files(process, &printers), diags, options.times);
   clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
   print_diags(diags, sources, options);
   if (!diags.ok() || !settle_types(options, sources, script, compiled))
