@@ -38,6 +38,7 @@ struct HandlerAbi {
 struct EmitOptions {
   TargetAbi abi;
   bool want_ir = false, want_assembly = false;
+  std::vector<Span> spans;  // of an earlier image of the session: Image::spans begins with them
 };
 Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout, const EmitOptions& options,
                     std::vector<HandlerAbi>& abis);

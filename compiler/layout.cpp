@@ -190,17 +190,18 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   lay_out_constants(program, facts, layout, cursor);
   lay_out_contexts(facts.snapshot_bytes, layout, cursor);
 
-  header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size());
+  const uint32_t later = plan.awaits_objects ? kLaterSites : 0;
+  header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size()) + later;
   header.sites = cursor.take(sizeof(abi::SiteInfo) * header.site_count, kPage);
   header.ring_stride = round_up(abi::ring_bytes(static_cast<uint64_t>(limits.ring_bytes)), kPage);
   header.rings = cursor.take(header.ring_stride * (cpus + 1), kPage);
   header.strings =
       cursor.take(abi::strings_bytes(static_cast<uint64_t>(limits.string_bytes)), kPage);
-  if (keeps_calls(plan)) {
-    header.captures = cursor.take(abi::captures_bytes(plan.handlers.size()), kPage);
+  if (keeps_calls(plan) || later > 0) {
+    header.captures = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
   }
   if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
-  layout.trap_bytes = abi::trap_table_bytes(plan.sites.size() * kTrapsPerSite, cpus);
+  layout.trap_bytes = abi::trap_table_bytes((plan.sites.size() + later) * kTrapsPerSite, cpus);
   layout.trap_table = cursor.take(layout.trap_bytes, kPage);
 
   layout.bytes = round_up(cursor.next - base, kPage);

@@ -50,6 +50,12 @@ struct Layout {
 // base: a page-aligned address below 2 GB where `Layout::bytes` are free in both processes; kNominalBase
 // where no target exists (--stop-after, tests). Pure.
 constexpr uint64_t kNominalBase = 0x40000000;
+// Room for sites and handlers in objects that the target opens later (Plan::awaits_objects).
+constexpr uint32_t kLaterSites = 16384, kLaterHandlers = 4096;
+// Handlers that may keep calls until they return.
+inline uint64_t capture_handlers(const Plan& plan) {
+  return plan.handlers.size() + (plan.awaits_objects ? kLaterHandlers : 0);
+}
 // stack_bytes: of the StackTables (runtime/shared/unwind.h); 0: none.
 Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus, uint64_t base,
                uint64_t stack_bytes = 0);

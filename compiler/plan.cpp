@@ -1,4 +1,4 @@
-// The letters by which --probes shows a site's kind.
+// The letters by which --probes shows a site's kind; sites by their numbers.
 #include "compiler/plan.h"
 
 namespace dj {
@@ -13,6 +13,13 @@ char site_letter(SiteKind kind) {
       return 's';
   }
   return '?';
+}
+
+const Site* site_numbered(const Plan& plan, uint32_t number) {
+  if (number < plan.sites.size()) return &plan.sites[number];
+  const size_t first_later = plan.sites.size() + plan.host_probes.size();
+  if (number < first_later || number - first_later >= plan.later.size()) return nullptr;
+  return &plan.later[number - first_later];
 }
 
 }  // namespace dj

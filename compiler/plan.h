@@ -102,6 +102,7 @@ struct Handler {
     Body,     // runs the probe's body
     Capture,  // runs at a function's entry and only stores `capture` for the Body handler `capture_for`
     Host,     // begin, end, timer: runs in the controller, void()
+    Loader,   // runs where the target's loader says that objects came or went: tells the controller
   } role = Role::Body;
   // Form of the detour that calls it (arch/x86_64/detour.h).
   enum class Form : uint8_t {
@@ -138,6 +139,16 @@ struct Plan {
   std::vector<Site> sites;
   std::vector<Handler> handlers;
   std::vector<HostProbe> host_probes;
+  // Points may also mean objects that the target opens later (dlopen). The site of the Loader handler,
+  // if the target has such a place; it is no probe and is not listed.
+  bool awaits_objects = false;
+  std::optional<SiteId> loader_site;
+  // Of a plan for objects that came later: the session's numbers of its first site and handler.
+  SiteId first_site = 0;
+  HandlerId first_handler = 0;
+  std::vector<Site> later;  // sites of such plans, numbered behind host_probes
 };
+// The site of that number in the session; null: a host probe's, or none.
+const Site* site_numbered(const Plan& plan, uint32_t number);
 
 }  // namespace dj

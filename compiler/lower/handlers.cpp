@@ -100,7 +100,8 @@ void capture_body(Unit& unit, Body& body, const Handler& handler, const Machine&
   }
   if (capture.lenient != 0) store(unread, count);
   b.CreateCall(unit.entry("dj_capture_store"),
-               {unit.number32(handler.capture_for), machine.rsp, values, unit.number32(words)});
+               {unit.number32(unit.plan.first_handler + handler.capture_for), machine.rsp, values,
+                unit.number32(words)});
 }
 
 // dj_enter at the start; without a free context the hit is skipped.
@@ -135,10 +136,20 @@ void keep_registers(Unit& unit, Body& body, const Machine& machine) {
   }
 }
 
+// No probe: calls the agent.
+HandlerAbi define_loader_handler(Unit& unit, HandlerId id) {
+  llvm::Function* function = make_handler(unit, id, {}, false);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(unit.context, "entry", function));
+  b.CreateCall(unit.entry("dj_loader_event"), {});
+  b.CreateRetVoid();
+  return {};
+}
+
 }  // namespace
 
 Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   const Handler& handler = unit.plan.handlers[id];
+  if (handler.role == Handler::Role::Loader) return define_loader_handler(unit, id);
   bool host = handler.role == Handler::Role::Host;
   Needs needs = needs_of(unit.program, handler);
   HandlerAbi abi;

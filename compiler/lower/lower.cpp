@@ -16,6 +16,7 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
   DJ_TRY_DO(ir::prepare(*module));
 
   ir::Unit unit(*module, program, plan, layout);
+  unit.spans = options.spans;
   ir::declare_functions(unit);
   for (FunctionId id = 0; id < program.functions.size(); ++id)
     DJ_TRY_DO(ir::define_function(unit, id));

@@ -11,8 +11,9 @@ namespace dj::ir {
 
 llvm::Value* CallTaker::call(const char* entry, llvm::Value* values) {
   auto words = static_cast<uint32_t>(unit_.plan.handlers[id_].capture.words());
-  return body_.builder().CreateCall(unit_.entry(entry),
-                                    {unit_.number32(id_), rsp_, values, unit_.number32(words)});
+  return body_.builder().CreateCall(
+      unit_.entry(entry),
+      {unit_.number32(unit_.plan.first_handler + id_), rsp_, values, unit_.number32(words)});
 }
 
 void CallTaker::leave_without(llvm::Value* taken) {
@@ -88,9 +89,10 @@ void define_tail_calls(Unit& unit, HandlerId id) {
     llvm::Value* slot = stack_pointer(unit, b, arch::Form::Boundary, pushed);
     if (leave) {
       llvm::Value* exit = b.CreateTrunc(function->getArg(kRegisterArguments), unit.half);
-      b.CreateCall(unit.entry("dj_tail_leave"), {unit.number32(id), exit, slot});
+      b.CreateCall(unit.entry("dj_tail_leave"),
+                   {unit.number32(unit.plan.first_handler + id), exit, slot});
     } else {
-      b.CreateCall(unit.entry("dj_tail_land"), {unit.number32(id), slot});
+      b.CreateCall(unit.entry("dj_tail_land"), {unit.number32(unit.plan.first_handler + id), slot});
     }
     b.CreateRetVoid();
   }

@@ -65,6 +65,7 @@ constexpr EntryRow kEntries[] = {
     {"dj_tail_leave", "viil"},
     {"dj_tail_land", "vil"},
     {"dj_tail_take", "iilpi"},
+    {"dj_loader_event", "v"},
 };
 
 }  // namespace

@@ -15,6 +15,8 @@ const char* role_name(Handler::Role role) {
       return "capture";
     case Handler::Role::Host:
       return "host";
+    case Handler::Role::Loader:
+      return "loader";
   }
   return "?";
 }

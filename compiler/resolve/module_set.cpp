@@ -42,7 +42,8 @@ ModuleSet::ModuleSet(const TargetFiles& files)
       tried_(files.modules.size()),
       mapped_(files.mapped),
       has_target_(files.has_target),
-      printers_(files.printers) {}
+      printers_(files.printers),
+      first_new_(files.first_new) {}
 
 std::string ModuleSet::base_name(size_t i) const { return base_of(paths_[i]); }
 

@@ -17,6 +17,8 @@ class ModuleSet {
 
   size_t size() const { return paths_.size(); }
   bool has_target() const { return has_target_; }
+  // Objects before this one have had their plan.
+  size_t first_new() const { return first_new_; }
   const std::vector<MappedFile>& mapped() const { return mapped_; }
   const std::string& path(size_t i) const { return paths_[i]; }
   std::string base_name(size_t i) const;
@@ -36,6 +38,7 @@ class ModuleSet {
   std::vector<MappedFile> mapped_;
   bool has_target_;
   const TypePrinters* printers_;
+  size_t first_new_;
 };
 
 }  // namespace dj

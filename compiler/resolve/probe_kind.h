@@ -29,6 +29,9 @@ struct PointQuery {
   ModuleSet& modules;
   Diags& diags;
   bool optional = false;
+  // The objects are named by a wildcard: to find nothing among those that are mapped is no more
+  // than a warning, others may come.
+  bool may_wait = false;
 
   // The component of that name; null: the point has none.
   const ast::Component* component(std::string_view name) const;

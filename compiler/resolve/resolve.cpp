@@ -10,11 +10,20 @@
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/probe_kind.h"
+#include "compiler/resolve/site_search.h"
 #include "compiler/resolve/site_targets.h"
 
 namespace dj {
 
 namespace {
+
+// May the point mean places in objects that the target opens later?
+bool may_come_later(const ast::ProbePoint& point) {
+  const std::vector<ast::Component>& parts = point.components;
+  const bool inside = parts.front().name == "process" && parts.size() > 1;
+  const bool library = inside && parts[1].name == "library";
+  return parts.front().name == "func" || library || (inside && point.optional);
+}
 
 class Resolver {
  public:
@@ -30,6 +39,9 @@ class Resolver {
       add_probe(p);
     }
     order_hosts();
+    if (plan_.awaits_objects && modules_.first_new() == 0) {
+      add_loader_site();
+    }
     return std::move(plan_);
   }
 
@@ -44,10 +56,12 @@ class Resolver {
       if (!kind) {
         continue;
       }
-      PointQuery query{point, modules_, diags_, point.optional || point.sufficient};
+      const bool later = modules_.first_new() > 0;  // most points mean nothing in these objects
+      PointQuery query{point, modules_, diags_, later || point.optional || point.sufficient};
       PointMeaning meaning;
       kind->find(query, meaning);
-      if (meaning.host) {
+      plan_.awaits_objects = plan_.awaits_objects || may_come_later(point);
+      if (meaning.host && !later) {
         add_host(id, meaning, point);
       }
       const bool added = add_sites(id, meaning.sites, query.optional, wants_site);
@@ -85,6 +99,9 @@ class Resolver {
     const Probe& probe = program_.probes[id];
     bool added = false;
     for (Site& site : sites) {
+      if (site.module < modules_.first_new()) {
+        continue;
+      }
       Module& file = *modules_.open(site.module);
       SiteTargets targets;
       std::vector<TargetMistake> mistakes;
@@ -167,6 +184,31 @@ class Resolver {
     std::vector<HandlerId>& handlers = plan_.sites[known->second].handlers;
     if (std::find(handlers.begin(), handlers.end(), handler) == handlers.end()) {
       handlers.push_back(handler);
+    }
+  }
+
+  // Where debuggers, too, are told of objects that come and go.
+  void add_loader_site() {
+    for (size_t i = 0; i < modules_.size(); i++) {
+      const bool loader = glob_match("ld-*", modules_.base_name(i));
+      Module* file = loader ? modules_.open(i) : nullptr;
+      const Module::Found found =
+          file ? file->find(NameMatcher("_dl_debug_state")) : Module::Found{};
+      if (found.functions.empty()) {
+        continue;
+      }
+      Site site = function_site(i, *file, found.functions.front(), SiteKind::Entry);
+      site.module = module_id(i, *file);
+      Handler handler;
+      handler.role = Handler::Role::Loader;
+      const auto id = HandlerId(plan_.handlers.size());
+      plan_.handlers.push_back(std::move(handler));
+      const size_t before = plan_.sites.size();
+      attach(site, id);
+      if (plan_.sites.size() > before) {
+        plan_.loader_site = SiteId(before);
+      }
+      return;
     }
   }
 

@@ -25,6 +25,7 @@ struct TargetFiles {
   bool has_target = false;  // false: neither -c nor -p was given
   std::vector<MappedFile> mapped;
   const TypePrinters* printers = nullptr;  // for texts such as $x$; null: none
+  size_t first_new = 0;  // modules before this one have had their plan: only the others are searched
 };
 
 // Mistakes go to `diags`; the plan is usable only when there were none. Plan::modules are those

@@ -52,6 +52,11 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
   if (!objects.empty() || query.optional) {
     return objects;
   }
+  if (has_wildcard(name)) {
+    query.diags.warning("DJ3005", span,
+                        fmt::format("no object \"{}\" is mapped yet: the probe waits for one", name));
+    return objects;
+  }
   std::vector<std::string> names;
   std::string loaded;
   for (size_t i = from; i < query.modules.size(); i++) {
@@ -62,6 +67,9 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
                               fmt::format("the traced process has no object \"{}\"", name));
   d.notes.push_back("its objects: " + (loaded.empty() ? "none" : loaded));
   d.help = did_you_mean(near_names(name, names));
+  if (d.help.empty()) {
+    d.help = "if the program opens it later, say so by a wildcard or a '?' behind the point";
+  }
   return {};
 }
 
@@ -95,6 +103,8 @@ std::vector<size_t> searched_objects(PointQuery& query, const FunctionPattern& p
     return no_target(query);
   }
   std::vector<size_t> objects;
+  const std::string& named = library ? query.text(*library) : pattern.object;
+  query.may_wait = query.modules.has_target() && has_wildcard(named);
   if (named_process) {
     Diags hidden;
     objects = query.modules.process(query.text(*process), process->argument_span,
@@ -138,7 +148,8 @@ void find_in_objects(PointQuery& query, const ast::Component& argument, const Se
   FunctionPattern pattern = parsed.take();
   pattern.nearest = query.component("nearest") != nullptr;
   const size_t errors = query.diags.error_count();
-  const std::vector<size_t> objects = searched_objects(query, pattern, argument.argument_span);
+  std::vector<size_t> objects = searched_objects(query, pattern, argument.argument_span);
+  std::erase_if(objects, [&](size_t i) { return i < query.modules.first_new(); });
   if (query.diags.error_count() != errors || objects.empty()) {
     return;
   }
@@ -148,7 +159,11 @@ void find_in_objects(PointQuery& query, const ast::Component& argument, const Se
       search(i, *file, pattern, meaning.sites, tally);
     }
   }
-  if (meaning.sites.empty() && !query.optional) {
+  if (meaning.sites.empty() && !query.optional && query.may_wait) {
+    query.diags.warning("DJ3004", argument.argument_span,
+                        "nothing matches in the objects that are mapped now: the probe waits for "
+                        "others");
+  } else if (meaning.sites.empty() && !query.optional) {
     report_nothing(query, pattern, argument.argument_span, objects, tally);
   } else if (!meaning.sites.empty() && !tally.ifuncs.empty() && !has_wildcard(pattern.name)) {
     report_ifunc(query, argument.argument_span, objects, tally, Severity::Warning);

@@ -2,6 +2,7 @@
 #include "runtime/control/arena_format.h"
 
 #include <time.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include <algorithm>
@@ -115,7 +116,7 @@ void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
   if (header.sites == 0) {
     return;
   }
-  abi::SiteInfo* info = at<abi::SiteInfo>(header.sites);
+  abi::SiteInfo* info = at<abi::SiteInfo>(header.sites) + plan.first_site;
   for (const Site& site : plan.sites) {
     *info++ = {texts(site.function),
                texts(site.function),
@@ -163,6 +164,22 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
 
 }  // namespace
 
+Status add_later_sites(const abi::Header& header, const Plan& plan) {
+  if (plan.first_site + plan.sites.size() > header.site_count) {
+    return Error{"more than " + std::to_string(kLaterSites) +
+                 " sites in objects that were opened later"};
+  }
+  if (plan.first_handler + plan.handlers.size() > at<abi::Captures>(header.captures)->handlers) {
+    return Error{"more than " + std::to_string(kLaterHandlers) +
+                 " handlers in objects that were opened later"};
+  }
+  Texts texts(header.strings);
+  write_sites(header, plan, texts);
+  return texts.full() ? Status(Error{"no string memory is left for the names of probes in objects "
+                                     "that were opened later (-D STRING_BYTES=...)"})
+                      : ok_status();
+}
+
 Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Program& program,
                     const Plan& plan, const SessionFacts& facts) {
   CHECK(reinterpret_cast<uint64_t>(arena.data()) == layout.base && arena.size() >= layout.bytes);
@@ -175,6 +192,7 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   header.ticket = facts.ticket;
   header.threads = facts.threads;
   header.trap_table = 0;
+  header.loader.controller = static_cast<uint32_t>(getpid());
   for (uint32_t i = 0; i <= header.cpus; i++) {
     abi::ring_init(at<abi::Ring>(header.rings + i * header.ring_stride),
                    static_cast<uint64_t>(layout.limits.ring_bytes));
@@ -187,7 +205,7 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   abi::strings_init(at<abi::Strings>(header.strings),
                     static_cast<uint64_t>(layout.limits.string_bytes));
   if (header.captures != 0) {
-    abi::captures_init(at<abi::Captures>(header.captures), plan.handlers.size());
+    abi::captures_init(at<abi::Captures>(header.captures), capture_handlers(plan));
   }
   if (header.stack_tables != 0) {
     std::copy(facts.stack_tables.begin(), facts.stack_tables.end(),

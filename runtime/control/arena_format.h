@@ -24,5 +24,8 @@ struct SessionFacts {
 // the placed sites know: load biases and the trap table.
 Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Program& program,
                     const Plan& plan, const SessionFacts& facts);
+// For the sites of `plan`, which is of objects that came later; the arena is formatted. Fails when
+// there is no room for them.
+Status add_later_sites(const abi::Header& header, const Plan& plan);
 
 }  // namespace dj

@@ -43,7 +43,7 @@ bool is_meant(const InstalledSite& site, size_t handler, const std::string& word
 
 Result<std::string> switch_matching(Session& session, const std::string& word, bool on) {
   std::set<HandlerAt> meant;
-  for (const InstalledSite& site : session.installation()->sites()) {
+  for (const InstalledSite& site : session.sites()) {
     for (size_t i = 0; i < site.handlers.size(); i++) {
       if (is_meant(site, i, word)) {
         meant.insert({site.site, site.handlers[i].first});
@@ -67,7 +67,7 @@ Result<std::string> run_control_command(Session& session, const std::string& lin
     return Error{"the session has no target"};
   }
   if (command == "list" && word.empty()) {
-    return list_sites(session.installation()->sites());
+    return list_sites(session.sites());
   }
   if ((command == "enable" || command == "disable") && !word.empty() && more.empty()) {
     return switch_matching(session, word, command == "enable");

@@ -195,9 +195,9 @@ void Drain::State::put(const Record& record, const abi::EventHeader& header, std
   print.pid = session.target_pid;
   print.text = std::move(text);
   size_t host = header.site - input.plan.sites.size();
-  if (header.site < input.plan.sites.size()) {
-    print.probe = input.plan.sites[header.site].function;
-    print.kind = kind_name(input.plan.sites[header.site].kind);
+  if (const Site* site = site_numbered(input.plan, header.site)) {
+    print.probe = site->function;
+    print.kind = kind_name(site->kind);
   } else {
     print.kind = "host";
     if (host < input.plan.host_probes.size()) print.probe = input.plan.host_probes[host].text;

@@ -46,6 +46,9 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.trap_bytes_ = layout.trap_bytes;
   made.trap_cache_ = layout.limits.trap_cache != 0;
   made.cpus_ = layout.cpus;
+  made.shares_trap_ = options.first_module > 0 && options.has_trap;
+  made.first_site_ = plan.first_site;
+  made.loader_site_ = plan.loader_site;
   for (const Site& site : plan.sites) {
     made.symbols_.push_back(site.symbol.empty() ? site.function : site.symbol);
     made.function_begins_.push_back(site.function_begin != 0 ? site.function_begin : site.address);
@@ -130,6 +133,9 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   write_biases(header);
   find_live_sites();
   if (patches_.needs_trap()) {
+    if (shares_trap_) {
+      return share_trap_table();
+    }
     uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
     CHECK(handler != 0 && restorer != 0);
     Status filled = fill_trap_table(trap_table_, trap_bytes_, cpus_, patches_.sites);
@@ -194,7 +200,9 @@ Status Installation::arm(Stopped& stopped) {
   for (PatchSite* site : without_support(sites)) {
     site->skip("the next site's text differs from the file");
   }
-  DJ_TRY_DO(refuse_traps(stopped));
+  if (!shares_trap_) {
+    DJ_TRY_DO(refuse_traps(stopped));
+  }
   Detouring detouring;
   for (const PatchSite* hook : hooks) {
     if (hook->state != SiteState::Registered) {
@@ -211,7 +219,10 @@ Status Installation::arm(Stopped& stopped) {
       detouring.add(*site);
     }
   }
-  const bool trap = patches_.needs_trap();
+  const bool trap = patches_.needs_trap() && !shares_trap_;
+  if (shares_trap_) {
+    journal_->enter_trap(trap_table_, 0);  // for those who hit an int3; the action is another's
+  }
   DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, trap));
   static_cast<void>(moved);
   times_.move_ns = now_ns() - begin;
@@ -253,7 +264,7 @@ Status Installation::disarm(Stopped& stopped) {
     DJ_TRY_DO(restore_live(stopped, live, damage));
     DJ_TRY_DO(stopped.stop_others());
   }
-  if (trap_.installed()) {
+  if (has_trap()) {
     DJ_TRY_DO(take_back_traps(stopped));
   }
   DJ_TRY_DO(find_gone(stopped, sites, modules_));
@@ -271,7 +282,7 @@ Status Installation::disarm(Stopped& stopped) {
 
 uint64_t Installation::guard_traps(const PatchSite& site) const {
   uint64_t sum = 0;
-  if (site.guards() != 0 && trap_.installed()) {
+  if (site.guards() != 0 && has_trap()) {
     const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
     for (auto [address, detour] : trap_entries_of(site)) {
       const bool guard = (site.guards() >> (address - site.address) & 1) != 0;
@@ -286,12 +297,15 @@ std::vector<InstalledSite> Installation::sites() const {
   std::vector<InstalledSite> out;
   for (const PatchSite& place : patches_.sites) {
     for (SiteId id : place.owners) {
+      if (loader_site_ == id) {
+        continue;
+      }
       InstalledSite site;
       site.site = id;
       site.address = place.pivot();
-      site.letter = site_letter(kinds_[id]);
-      uint64_t offset = site.address - modules_[place.module].bias - function_begins_[id];
-      site.symbol = fmt::format("{}+{:#x}", symbols_[id], offset);
+      site.letter = site_letter(kinds_[id - first_site_]);
+      uint64_t begin = function_begins_[id - first_site_] + modules_[place.module].bias;
+      site.symbol = fmt::format("{}+{:#x}", symbols_[id - first_site_], site.address - begin);
       site.module = modules_[place.module].path;
       site.state = place.state;
       site.reason = place.reason;
@@ -314,8 +328,10 @@ std::vector<InstalledSite> Installation::sites() const {
 
 size_t Installation::armed_count() const {
   return static_cast<size_t>(
-      std::count_if(patches_.sites.begin(), patches_.sites.end(),
-                    [](auto& site) { return site.armed() && !site.owners.empty(); }));
+      std::count_if(patches_.sites.begin(), patches_.sites.end(), [this](auto& site) {
+        const bool loader = loader_site_ && site.owners == std::vector{*loader_site_};
+        return site.armed() && !site.owners.empty() && !loader;
+      }));
 }
 
 }  // namespace dj

@@ -89,6 +89,12 @@ class Installation {
   // Patches the text. Afterwards handlers run as soon as `stopped` is released. With
   // PatchOptions::live most sites are written while all threads but one run again.
   Status arm(Stopped& stopped);
+  // Is SIGTRAP the session's? And may more sites be an int3?
+  bool has_trap() const { return trap_.installed() || shares_trap_; }
+  bool may_trap() const;
+  // Sites of modules whose text is the file's again are Gone: the module was unmapped, and perhaps
+  // mapped anew. Returns where those modules began. The process runs, but its loader.
+  std::set<uint64_t> find_gone_sites(pid_t pid);
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);
 
@@ -118,6 +124,7 @@ class Installation {
 
  private:
   Installation() = default;
+  Status share_trap_table();
   void write_biases(const abi::Header& header) const;
   SiteList all_sites();
   SiteList all_hooks();
@@ -146,14 +153,18 @@ class Installation {
   std::vector<MappedModule> modules_;
   std::vector<uint64_t> restorers_;  // code that signal frames return to
   std::vector<HandlerAbi> abis_;
-  std::vector<std::string> symbols_;       // by SiteId
-  std::vector<uint64_t> function_begins_;  // by SiteId, ELF address
-  std::vector<SiteKind> kinds_;            // by SiteId
+  // By SiteId less first_site_:
+  std::vector<std::string> symbols_;
+  std::vector<uint64_t> function_begins_;  // ELF addresses
+  std::vector<SiteKind> kinds_;
   uint64_t trap_table_ = 0, trap_bytes_ = 0;
   uint64_t* header_trap_table_ = nullptr;  // Header::trap_table
   bool trap_cache_ = false;
   uint32_t cpus_ = 1;
   TrapSetup trap_;
+  bool shares_trap_ = false;  // of objects that came later: SIGTRAP is the session's already
+  SiteId first_site_ = 0;
+  std::optional<SiteId> loader_site_;  // not listed
   std::optional<Journal> journal_;         // from place() on
   std::optional<CodeIslands> code_;        // from place() on
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site

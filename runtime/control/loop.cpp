@@ -18,7 +18,7 @@ namespace dj {
 namespace {
 
 // Drain interval: short while events come, longer when the target is quiet.
-constexpr int kDrainMsBusy = 1, kDrainMsIdle = 20;
+constexpr int kDrainMsBusy = 1, kDrainMsIdle = 20, kDrainMsLoader = 2;
 
 // A file descriptor that closes itself.
 class Fd {
@@ -101,6 +101,7 @@ Result<Ended> run_loop(LoopActions& actions) {
     DJ_TRY_DO(watch(epoll.get(), fd, i));
   }
 
+  const int idle_ms = actions.loader_waits ? kDrainMsLoader : kDrainMsIdle;
   int wait_ms = kDrainMsBusy;
   for (;;) {
     epoll_event events[16];
@@ -125,7 +126,7 @@ Result<Ended> run_loop(LoopActions& actions) {
         }
       }
     }
-    wait_ms = actions.drain() > 0 ? kDrainMsBusy : std::min(wait_ms * 2, kDrainMsIdle);
+    wait_ms = actions.drain() > 0 ? kDrainMsBusy : std::min(wait_ms * 2, idle_ms);
     if (gone) return Ended::TargetExited;
     if (interrupted) return Ended::Interrupted;
     if (actions.exit_requested()) return Ended::ExitCalled;

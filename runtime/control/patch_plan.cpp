@@ -336,16 +336,17 @@ void Planner::finish(const Refused& refused) {
 bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                   const PatchOptions& options, bool with_trap, PatchPlan& out,
                   arch::Guards guards = arch::Guards::None) {
-  TailCalls tails(plan, modules, codes);
+  TailCalls tails(plan, modules, codes, options.first_module);
   std::vector<Planner> planners;
-  for (size_t i = 0; i < modules.size(); i++) {
+  for (size_t i = options.first_module; i < modules.size(); i++) {
     planners.emplace_back(plan, modules, i, options, out, codes, tails);
   }
   HookSet set = with_trap ? HookSet::Trap : HookSet::Rseq;
   if (with_trap || options.use_rseq) {
     for (const auto& [module, call] : find_hooks(set, modules, codes).regions) {
-      if (options.use_rseq || !is_essential(HookSet::Rseq, call.number)) {
-        planners[module].add_hook(call, set);
+      if (module >= options.first_module &&
+          (options.use_rseq || !is_essential(HookSet::Rseq, call.number))) {
+        planners[module - options.first_module].add_hook(call, set);
       }
     }
   }
@@ -355,24 +356,49 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
     planner.add_sites();
   }
   while (const std::optional<TailCalls::Step> step = tails.next()) {
-    planners[step->function.first].add_callee(*step);
+    planners[step->function.first - options.first_module].add_callee(*step);
   }
   for (Planner& planner : planners) {
     int3 = planner.check(guards) || int3;
     missing = missing.empty() ? planner.missing_hook() : missing;
   }
   const bool needs_all = guards != arch::Guards::None || options.live;
-  if ((int3 && !with_trap) || (!missing.empty() && needs_all)) {
+  const bool later = options.first_module > 0;
+  if ((int3 && !with_trap && !later) || (!missing.empty() && needs_all)) {
     return true;
+  }
+  std::string no_int3 = missing.empty() ? "" : "SIGTRAP (" + missing + ")";
+  if (later && !with_trap) {
+    no_int3 = "opened later, and the session has not set SIGTRAP up";
   }
   Planner::Refused refused;
   for (const Planner& planner : planners) {
-    planner.refuse(missing.empty() ? "" : "SIGTRAP (" + missing + ")", refused);
+    planner.refuse(no_int3, refused);
   }
   for (Planner& planner : planners) {
     planner.finish(refused);
   }
   return false;
+}
+
+// Objects that were opened later: SIGTRAP is as the session has it.
+PatchPlan plan_later(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                     const PatchOptions& options) {
+  PatchPlan out;
+  auto number = [&] {  // the session's numbers instead of the plan's
+    for (PatchSite& site : out.sites) {
+      for (SiteId& owner : site.owners) owner += plan.first_site;
+      for (PatchCall& call : site.calls) call.site += plan.first_site;
+    }
+  };
+  const bool guards = options.has_trap && options.optimize && options.guards;
+  if (plan_modules(plan, modules, codes, options, options.has_trap, out,
+                   guards ? arch::Guards::WhereNeeded : arch::Guards::None)) {
+    out = {};
+    plan_modules(plan, modules, codes, options, options.has_trap, out);
+  }
+  number();
+  return out;
 }
 
 }  // namespace
@@ -385,6 +411,9 @@ bool PatchPlan::needs_trap() const {
 
 PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,
                        ModuleCodes& codes, const PatchOptions& wanted) {
+  if (wanted.first_module > 0) {
+    return plan_later(plan, modules, codes, wanted);
+  }
   PatchOptions options = wanted;
   PatchPlan out;
   const arch::Guards guards =

@@ -45,7 +45,7 @@ std::string near(const ScriptErrorInput& input, uint32_t span_index) {
 }
 
 std::string probe(const Plan& plan, uint32_t site) {
-  if (site < plan.sites.size()) return plan.sites[site].function;
+  if (const Site* found = site_numbered(plan, site)) return found->function;
   site -= static_cast<uint32_t>(plan.sites.size());
   return site < plan.host_probes.size() ? plan.host_probes[site].text : "?";
 }
@@ -56,7 +56,7 @@ void ScriptErrors::report(const abi::ErrorPayload& payload, uint32_t site, std::
   ++count_;
   Seen& seen = seen_[{payload.error, payload.span}];
   std::string error =
-      what(payload, text, site >= input_.plan.sites.size()) + near(input_, payload.span);
+      what(payload, text, site_numbered(input_.plan, site) == nullptr) + near(input_, payload.span);
   if (seen.times++ == 0) seen.text = error;
   if (seen.times > kShownEach) return;
   fmt::print(stderr, "ERROR: {}, in probe {}, pid {}, tid {}\n", error, probe(input_.plan, site),

@@ -19,7 +19,6 @@
 #include "runtime/control/report.h"
 #include "runtime/control/rseq_query.h"
 #include "runtime/shared/atomic.h"
-#include "runtime/shared/capture.h"
 
 namespace dj {
 
@@ -95,7 +94,14 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
                                 const SessionInput& input) {
   Session session;
   session.arena_base_ = input.layout.base;
-  if (process != nullptr) session.pid_ = process->pid;
+  session.layout_ = &input.layout;
+  session.later_options_ = {
+      .optimize = input.optimize, .lean = !input.switched, .use_rseq = input.use_rseq};
+  if (process != nullptr) {
+    session.pid_ = process->pid;
+    session.known_ = process->modules;
+    session.rseq_offset_ = process->rseq_offset;
+  }
   DJ_TRY_DO(session.map_arena(process, codes, input));
   SessionFacts facts;
   facts.target_pid = session.pid_;
@@ -182,58 +188,80 @@ Status Session::arm() {
   return ok_status();
 }
 
-// Of calls that were kept before the handlers were switched off nobody knows what became.
-void forget_calls(const abi::Header& header, const std::set<HandlerAt>& handlers) {
-  if (header.captures == 0) return;
-  auto* captures = reinterpret_cast<abi::Captures*>(header.captures);
-  std::set<HandlerId> switched;
-  for (const auto& [site, handler] : handlers) switched.insert(handler);
-  for (HandlerId handler : switched) abi::add(&abi::capture_count(captures, handler)->epoch, 1);
-}
-
 Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on) {
   if (!installation_) return ok_status();
-  DJ_TRY(Stopped stopped,
-         installation_->switches_live(handlers) ? Stopped::stop_one(pid_) : Stopped::stop(pid_));
-  if (on) forget_calls(header(), handlers);
+  bool live = installation_->switches_live(handlers);
+  for (const Later& later : later_) {
+    live = live && later.installation.switches_live(handlers);
+  }
+  DJ_TRY(Stopped stopped, live ? Stopped::stop_one(pid_) : Stopped::stop(pid_));
+  if (on) forget_calls(handlers);
+  for (Later& later : later_) {
+    DJ_TRY_DO(later.installation.switch_handlers(stopped, later.memory, handlers, on));
+  }
   return installation_->switch_handlers(stopped, *memory_, handlers, on);
 }
 
 void Session::watch_guards() {
-  constexpr uint64_t kIntervalNs = 50'000'000,
-                     kHotTraps = 1000;  // a trap takes about a microsecond
+  constexpr uint64_t kIntervalNs = 50'000'000;
   if (!installation_ || now_ns() - guards_seen_ns_ < kIntervalNs) return;
   guards_seen_ns_ = now_ns();
   if (installation_->small_stack() != 0) return withdraw_traps();
-  std::vector<size_t> hot = installation_->hot_guards(kHotTraps);
+  cool(*installation_, *memory_);
+  for (Later& later : later_) {
+    cool(later.installation, later.memory);
+  }
+}
+
+void Session::cool(Installation& installation, SessionMemory& memory) {
+  constexpr uint64_t kHotTraps = 1000;  // a trap takes about a microsecond
+  std::vector<size_t> hot = installation.hot_guards(kHotTraps);
   if (hot.empty()) return;
   Result<Stopped> stopped = Stopped::stop(pid_);  // a target that has just ended is no error here
   if (!stopped.ok()) return;
-  Status cooled = installation_->cool_guards(stopped.value(), *memory_, hot);
+  Status cooled = installation.cool_guards(stopped.value(), memory, hot);
   if (!cooled.ok()) fmt::print(stderr, "djtap: {}\n", cooled.error().message);
 }
 
 void Session::withdraw_traps() {
   Result<Stopped> stopped = Stopped::stop(pid_);
   if (!stopped.ok()) return;
-  Status withdrawn = installation_->withdraw_traps(stopped.value());
+  Status withdrawn = ok_status();
+  for (Later& later : later_) {
+    if (withdrawn.ok()) withdrawn = later.installation.withdraw_traps(stopped.value());
+  }
+  if (withdrawn.ok()) withdrawn = installation_->withdraw_traps(stopped.value());
   if (!withdrawn.ok()) fmt::print(stderr, "djtap: {}\n", withdrawn.error().message);
   stopped.value().release();
-  warn_skipped_sites(installation_->sites());
+  warn_skipped_sites(sites());
 }
 
 Status Session::disarm() {
   if (!installation_) return ok_status();
+  close_loader_talk();
   DJ_TRY(Stopped stopped, Stopped::stop(pid_));
-  DJ_TRY_DO(semaphores_.lower(stopped));
-  DJ_TRY_DO(installation_->disarm(stopped));
+  DJ_TRY_DO(disarm_all(stopped));
   stopped.release();
   disarm_pause_ns_ = stopped.pause_ns();
   return ok_status();
 }
 
+// What came last goes first: it uses what was there before.
+Status Session::disarm_all(Stopped& stopped) {
+  for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
+    DJ_TRY_DO(later->semaphores.lower(stopped));
+    DJ_TRY_DO(later->installation.disarm(stopped));
+  }
+  DJ_TRY_DO(semaphores_.lower(stopped));
+  return installation_->disarm(stopped);
+}
+
 size_t Session::clean_forked(std::vector<std::string>& failures) {
-  return memory_ ? clean_kin(memory_->inode(), pid_, failures) : 0;
+  size_t cleaned = 0;
+  for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
+    cleaned += clean_kin(later->memory.inode(), pid_, failures);
+  }
+  return memory_ ? cleaned + clean_kin(memory_->inode(), pid_, failures) : 0;
 }
 
 }  // namespace dj

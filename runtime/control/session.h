@@ -1,6 +1,7 @@
 // Session: one traced process (or none), from the first look at it to the last byte put back. Owns
 // the shared memory, the installed probes and the handlers that run in djtap itself.
 #pragma once
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -74,6 +75,20 @@ struct SessionInput {
   bool switched = false;  // handlers will be switched on and off
 };
 
+// Objects that the target has opened since the session began.
+struct LaterObjects {
+  std::vector<MappedModule> modules;  // all of the target: those that are known, then the new ones
+  size_t first_new = 0;               // == modules.size(): none
+};
+
+// Probes in them, compiled.
+struct LaterInput {
+  const Plan& plan;  // first_site and first_handler are set
+  const Image& image;
+  const std::vector<HandlerAbi>& abis;
+  const LaterObjects& objects;
+};
+
 class Session {
  public:
   // Maps the arena (in djtap alone when `process` is null), formats it, links handlers. A
@@ -88,6 +103,17 @@ class Session {
   Status arm();
   // Switches handlers on or off; the target stands still meanwhile.
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on);
+  // Empty: the target's loader has nothing to say. Else what answer_loader() must be told, when the
+  // new objects are probed; the loader waits for it.
+  std::optional<uint32_t> loader_event() const;
+  void answer_loader(uint32_t event);
+  // Looks at the target's mappings; sites in objects that are gone become Gone.
+  Result<LaterObjects> find_later_objects();
+  // These are known from now on, probed or not.
+  void know(const LaterObjects& objects) { known_ = objects.modules; }
+  // Arms the probes of objects that came later. The target stands for a moment.
+  Status add_later(ModuleCodes& codes, const LaterInput& input);
+
   // Called while the target runs, again and again: makes hot guards an int3, and takes out what
   // may trap when the program asks for a signal stack that is too small for it (install.h).
   void watch_guards();
@@ -99,19 +125,38 @@ class Session {
 
   abi::Header& header() { return *reinterpret_cast<abi::Header*>(arena_base_); }
   const Installation* installation() const { return installation_ ? &*installation_ : nullptr; }
+  // Of the installation, and of all objects that came later.
+  std::vector<InstalledSite> sites() const;
   // How long the target stood still: all stops up to arm() together.
   uint64_t arm_pause_ns() const { return arm_pause_ns_; }
   uint64_t disarm_pause_ns() const { return disarm_pause_ns_; }
 
  private:
+  // What objects that came together need.
+  struct Later {
+    SessionMemory memory;
+    Installation installation;
+    Semaphores semaphores;
+    SiteId first_site = 0;
+    HandlerId first_handler = 0;
+  };
   Session() = default;
   void let_go();
+  void forget_calls(const std::set<HandlerAt>& handlers);
   void withdraw_traps();
+  void cool(Installation& installation, SessionMemory& memory);
+  void close_loader_talk();
+  Status disarm_all(Stopped& stopped);
   Status map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input);
   std::optional<SessionMemory> memory_;
   std::shared_ptr<void> host_arena_;  // without a target
   std::optional<Installation> installation_;
   Semaphores semaphores_;
+  std::deque<Later> later_;
+  std::vector<MappedModule> known_;
+  const Layout* layout_ = nullptr;
+  InstallOptions later_options_;
+  int64_t rseq_offset_ = 0;
   std::optional<Stopped> stopped_;
   UnstartedChild unstarted_;  // dies before stopped_
   Linked host_;

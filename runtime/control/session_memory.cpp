@@ -40,41 +40,59 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
   DJ_TRY_DO(
       call.scratch());  // lies where the kernel likes: first, so that it is in no chosen place
   DJ_TRY_DO(unmap_leftovers(call, leftovers));
-  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
-  DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
-  std::vector<AddressRange> taken = {{arena_base, memory.threads() + sizeof(abi::ThreadTable)}};
+  DJ_TRY_DO(memory.create_in(call, modules, choose_stubs));
+  return memory;
+}
+
+Result<SessionMemory> SessionMemory::create_more(Stopped& stopped, uint64_t arena_base,
+                                                 const std::vector<AddressRange>& modules,
+                                                 uint64_t island_bytes, uint64_t journal_bytes,
+                                                 const ChooseStubs& choose_stubs) {
+  SessionMemory memory;
+  memory.arena_base_ = arena_base;
+  memory.island_bytes_ = page_up(island_bytes);
+  memory.journal_bytes_ = page_up(journal_bytes);
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  DJ_TRY_DO(call.scratch());
+  DJ_TRY_DO(memory.create_in(call, modules, choose_stubs));
+  return memory;
+}
+
+// Chooses all places and maps what lies there.
+Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
+                                const ChooseStubs& choose_stubs) {
+  DJ_TRY(std::vector<Mapping> maps, read_maps(call.stopped().pid()));
+  DJ_TRY(ProcessStatus status, read_status(call.stopped().pid()));
+  std::vector<AddressRange> taken;
+  if (arena_bytes_ > 0) {
+    taken.push_back({arena_base_, threads() + sizeof(abi::ThreadTable)});
+  }
   std::vector<uint64_t> bases;
-  for (const Cluster& cluster : make_clusters(modules, memory.island_bytes_)) {
-    uint64_t base =
-        choose_island_base(maps, taken, status.heap_begin, cluster, memory.island_bytes_);
+  for (const Cluster& cluster : make_clusters(modules, island_bytes_)) {
+    uint64_t base = choose_island_base(maps, taken, status.heap_begin, cluster, island_bytes_);
     if (base != 0) {  // else its sites are skipped: out of reach
-      taken.push_back({base, base + memory.island_bytes_});
+      taken.push_back({base, base + island_bytes_});
       bases.push_back(base);
-      memory.served_.push_back(cluster.span);
+      served_.push_back(cluster.span);
     }
   }
   std::vector<std::pair<AddressRange, AddressRange>> islands;
   for (size_t i = 0; i < bases.size(); i++) {
-    islands.push_back({memory.served_[i], {bases[i], bases[i] + memory.island_bytes_}});
+    islands.push_back({served_[i], {bases[i], bases[i] + island_bytes_}});
   }
   if (choose_stubs) {
-    memory.stubs_ = choose_stubs(free_ranges(maps, taken, status.heap_begin), islands);
+    stubs_ = choose_stubs(free_ranges(maps, taken, status.heap_begin), islands);
   }
-  uint64_t file_bytes =
-      memory.arena_bytes_ + memory.journal_bytes_ + bases.size() * memory.island_bytes_;
-  for (const AddressRange& range : memory.stubs_) {
+  uint64_t file_bytes = arena_bytes_ + journal_bytes_ + bases.size() * island_bytes_;
+  for (const AddressRange& range : stubs_) {
     file_bytes += range.end - range.begin;
   }
   uint64_t remote_fd = 0;
-  DJ_TRY_DO(memory.create_file(call, file_bytes, remote_fd));
-  Status mapped = memory.map_all(call, remote_fd, bases);
+  DJ_TRY_DO(create_file(call, file_bytes, remote_fd));
+  Status mapped = map_all(call, remote_fd, bases);
   DJ_TRY(int64_t closed, call.syscall(SYS_close, {remote_fd}));
   static_cast<void>(closed);
-  if (!mapped.ok()) {
-    return mapped.error();
-  }
-  DJ_TRY_DO(call.give_back());
-  return memory;
+  return mapped.ok() ? call.give_back() : mapped;
 }
 
 Status SessionMemory::create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd) {
@@ -94,8 +112,7 @@ Status SessionMemory::create_file(RemoteCall& call, uint64_t bytes, uint64_t& re
   return ok_status();
 }
 
-Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
-                              const std::vector<uint64_t>& island_bases) {
+Status SessionMemory::map_arena(RemoteCall& call, uint64_t remote_fd) {
   const uint64_t shared = MAP_SHARED | MAP_FIXED_NOREPLACE;
   void* arena = mmap(reinterpret_cast<void*>(arena_base_), arena_bytes_, PROT_READ | PROT_WRITE,
                      static_cast<int>(shared), fd_, 0);
@@ -107,7 +124,15 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
          call.checked("mmap of the data arena", SYS_mmap,
                       {arena_base_, arena_bytes_, PROT_READ | PROT_WRITE, shared, remote_fd, 0}));
   CHECK(at == arena_base_);
-  DJ_TRY_DO(map_threads(call));
+  return ok_status();
+}
+
+Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
+                              const std::vector<uint64_t>& island_bases) {
+  if (arena_bytes_ > 0) {
+    DJ_TRY_DO(map_arena(call, remote_fd));
+    DJ_TRY_DO(map_threads(call));
+  }
   uint64_t offset = arena_bytes_;
   for (uint64_t base : island_bases) {
     std::span<uint8_t> view;

@@ -32,6 +32,12 @@ class SessionMemory {
                                       const std::vector<AddressRange>& modules,
                                       uint64_t island_bytes, uint64_t journal_bytes,
                                       const ChooseStubs& choose_stubs = nullptr);
+  // More memory for a session that has its arena at `arena_base`: islands, stubs and a journal for
+  // modules that came later, in a memfd of their own.
+  static Result<SessionMemory> create_more(Stopped& stopped, uint64_t arena_base,
+                                           const std::vector<AddressRange>& modules,
+                                           uint64_t island_bytes, uint64_t journal_bytes,
+                                           const ChooseStubs& choose_stubs);
   SessionMemory(SessionMemory&& other) noexcept;
   SessionMemory& operator=(SessionMemory&&) = delete;
   ~SessionMemory();
@@ -50,7 +56,10 @@ class SessionMemory {
 
  private:
   SessionMemory() = default;
+  Status create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
+                   const ChooseStubs& choose_stubs);
   Status create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd);
+  Status map_arena(RemoteCall& call, uint64_t remote_fd);
   Status map_threads(RemoteCall& call);
   Status map_all(RemoteCall& call, uint64_t remote_fd, const std::vector<uint64_t>& island_bases);
   Status map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t offset);

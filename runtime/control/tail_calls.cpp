@@ -29,10 +29,12 @@ int rank(const PatchCall& call) {
 
 }  // namespace
 
-TailCalls::TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes)
+TailCalls::TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                     size_t first_module)
     : plan_(plan),
       modules_(modules),
       codes_(codes),
+      first_module_(first_module),
       imports_(modules),
       waiting_(handlers_of_results(plan)) {}
 
@@ -54,7 +56,8 @@ std::optional<FunctionAt> TailCalls::callee(size_t module, const arch::Exit& exi
   std::optional<FunctionAt> function;
   if (exit.tail_target != 0) function = FunctionAt{module, exit.tail_target};
   if (exit.tail_slot != 0) function = imports_.function(module, exit.tail_slot);
-  return function && exits_of(*function) != nullptr ? function : std::nullopt;
+  const bool known = function && function->first >= first_module_;
+  return known && exits_of(*function) != nullptr ? function : std::nullopt;
 }
 
 PatchCall TailCalls::leave(SiteId site, HandlerId handler, size_t module, const arch::Exit& exit) {

@@ -27,7 +27,9 @@ struct CallsAt {
 
 class TailCalls {
  public:
-  TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes);
+  // Calls into modules before `first_module` cannot be followed.
+  TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+            size_t first_module);
 
   // The calls of a probed function's exit, by the handlers of its Return site.
   std::vector<PatchCall> calls_at(SiteId site, size_t module, const arch::Exit& exit);
@@ -51,6 +53,7 @@ class TailCalls {
   const Plan& plan_;
   const std::vector<MappedModule>& modules_;
   ModuleCodes& codes_;
+  size_t first_module_;
   Imports imports_;
   std::vector<bool> waiting_;  // handlers_of_results()
   std::map<FunctionAt, arch::Exits> exits_;

@@ -19,6 +19,7 @@
 #include "runtime/control/report_globals.h"
 #include "runtime/control/report_times.h"
 #include "runtime/control/stress.h"
+#include "runtime/run/later_objects.h"
 #include "runtime/run/say.h"
 
 namespace dj {
@@ -59,12 +60,15 @@ RecordSink sink_of(const Options& options, LuaOutputs& lua, std::unique_ptr<Moni
 }
 
 // The session's middle: the target runs, events become text.
-Result<Ended> trace(const Options& options, const Compiled& compiled, Session& session,
-                    Drain& drain, Output& output, const LuaOutputs& lua, Monitor* monitor,
+Result<Ended> trace(const Options& options, Compiled& compiled, Session& session,
+                    ModuleCodes& codes, Drain& drain, Output& output, const LuaOutputs& lua, Monitor* monitor,
                     const std::optional<TracedProcess>& process, int pidfd,
                     std::optional<ControlSocket>& control) {
+  LaterWatch later(options, compiled, session, codes);
+  if (process && !process->is_child) later.look();
   LoopActions actions;
   actions.pidfd = pidfd;
+  actions.loader_waits = later.is_on();
   if (control) {
     actions.control_fd = control->fd();
     actions.control = [&] {
@@ -81,6 +85,7 @@ Result<Ended> trace(const Options& options, const Compiled& compiled, Session& s
     std::string program = exec.poll();
     if (!program.empty())
       fmt::print(stderr, "WARNING: the target executed {}: probes do not follow\n", program);
+    later.poll();
     session.watch_guards();
     if (monitor != nullptr) monitor->run(session);
     return drain.run(false);
@@ -124,7 +129,7 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
     report_calls(compiled.program, compiled.plan, sources, compiled.layout);
   }
   if (options.verbose > 0 && session.installation() != nullptr)
-    report_unusual_sites(session.installation()->sites());
+    report_unusual_sites(session.sites());
   print_diags(lua.diags(), sources, options);
   if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
 }
@@ -201,7 +206,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   codes.remember();
   // From here on, the target runs, probed and untraced.
 
-  Result<Ended> ended = trace(options, compiled, session, drain, output, lua, monitor.get(),
+  Result<Ended> ended = trace(options, compiled, session, codes, drain, output, lua, monitor.get(),
                               process, watch ? watch->fd() : -1, control);
   monitor.reset();
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);

@@ -80,6 +80,15 @@ constexpr uint32_t kStatSquares = 1, kStatFine = 2;
 // others, each 1 << counter_shift bytes apart; word i of every row belongs to counter i.
 // Scalar statistics: same rows, stat_stride bytes a row.
 
+// LoaderTalk: the target's loader says that objects came or went, and waits for the answer, so that
+// probes stand in an object before any of its code runs.
+struct LoaderTalk {
+  uint32_t events;    // written by handlers: how often something was said
+  uint32_t answered;  // written by the controller, a futex: events up to this one need not wait
+  uint32_t closed;    // 1: nobody answers any more. Written by both
+  uint32_t controller;  // pid of djtap
+};
+
 // Header: at the arena's base.
 struct Header {
   // written by the controller before arming
@@ -107,6 +116,7 @@ struct Header {
   // kernel
   uint64_t tsc_base, time_base_ns, tsc_mult;
   uint64_t tsc_shift;
+  LoaderTalk loader;
   // written by handlers
   uint64_t exit_requested;
   uint64_t error_count;

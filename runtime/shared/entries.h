@@ -151,6 +151,10 @@ void dj_tail_land(uint32_t handler, uint64_t slot);
 // filled, or 0: no more.
 uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t count);
 
+// --- the target's loader (cold) ---
+// Tells the controller that objects came or went, and waits until it has looked.
+void dj_loader_event();
+
 // --- not called by handlers: the agent's own entry points, resolved by the controller by name ---
 void dj_trap_handler(int signal, void* siginfo, void* ucontext);  // the SIGTRAP action
 void dj_restorer();                                               // its SA_RESTORER

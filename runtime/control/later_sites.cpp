@@ -1,0 +1,67 @@
+// What an installation does otherwise when its objects came after the session had begun, or go
+// before it ends.
+#include <algorithm>
+
+#include "runtime/control/install.h"
+#include "runtime/control/running_memory.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+namespace {
+
+// Stands the file's own text where this site was armed? Also when nothing is there any more.
+bool is_as_in_file(const PatchSite& site, const RunningMemory& memory) {
+  const std::vector<uint8_t> ours = site.patched();
+  std::vector<uint8_t> now(ours.size());
+  return !memory.read(site.address, now.data(), now.size()) ||
+         std::equal(now.begin(), now.end(), site.original.begin());
+}
+
+}  // namespace
+
+// The table is in use: entries are only added.
+Status Installation::share_trap_table() {
+  auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
+  for (PatchSite& site : patches_.sites) {
+    if (site.state != SiteState::Registered) {
+      continue;
+    }
+    for (auto [address, detour] : trap_entries_of(site)) {
+      if (!abi::trap_table_insert(table, address, detour)) {
+        site.skip("no room left in the session's look-up table");
+        break;
+      }
+    }
+  }
+  return ok_status();
+}
+
+bool Installation::may_trap() const {
+  return has_trap() && reinterpret_cast<const abi::TrapTable*>(trap_table_)->trapless == 0;
+}
+
+std::set<uint64_t> Installation::find_gone_sites(pid_t pid) {
+  RunningMemory memory(pid);
+  std::vector<bool> asked(modules_.size());
+  std::set<uint64_t> gone;
+  for (const PatchSite& site : patches_.sites) {
+    if (!site.armed() || asked[site.module]) {
+      continue;
+    }
+    asked[site.module] = true;
+    if (is_as_in_file(site, memory)) {
+      gone.insert(modules_[site.module].begin);
+    }
+  }
+  for (std::vector<PatchSite>* sites : {&patches_.sites, &patches_.hooks}) {
+    for (PatchSite& site : *sites) {
+      if (gone.count(modules_[site.module].begin) != 0 &&
+          is_legal_step(site.state, SiteState::Gone)) {
+        set_state(site, SiteState::Gone, "its module was unmapped");
+      }
+    }
+  }
+  return gone;
+}
+
+}  // namespace dj

@@ -1,0 +1,86 @@
+// The stages once more, for some objects: resolve, lower, and into the session.
+#include "runtime/run/later_objects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/resolve/resolve.h"
+#include "runtime/control/os_error.h"
+#include "runtime/control/report.h"
+
+namespace dj {
+namespace {
+
+TargetFiles files_of(const LaterObjects& objects) {
+  TargetFiles files;
+  files.has_target = true;
+  // The executable is the first: it was there before.
+  std::vector<const MappedModule*> order;
+  for (size_t i = 0; i < objects.modules.size(); i++) {
+    const MappedModule& module = objects.modules[i];
+    if (i == objects.first_new) files.first_new = order.size();
+    if (module.is_vdso) continue;
+    order.insert(module.is_executable_file ? order.begin() : order.end(), &module);
+  }
+  for (const MappedModule* module : order) {
+    files.mapped.push_back({files.modules.size(), module->begin, module->end, module->bias});
+    files.modules.push_back(module->path);
+  }
+  return files;
+}
+
+}  // namespace
+
+void LaterWatch::look() {
+  Status done = is_on() ? probe_new_objects() : ok_status();
+  if (!done.ok())
+    fmt::print(stderr, "WARNING: objects that the target opened are not probed: {}\n",
+               done.error().message);
+}
+
+void LaterWatch::poll() {
+  std::optional<uint32_t> event = is_on() ? session_.loader_event() : std::nullopt;
+  if (!event) return;
+  look();
+  session_.answer_loader(*event);
+}
+
+Status LaterWatch::probe_new_objects() {
+  DJ_TRY(LaterObjects objects, session_.find_later_objects());
+  session_.know(objects);
+  if (objects.first_new == objects.modules.size()) return ok_status();
+  Diags silent;  // points that mean nothing here were reported when the session began, if at all
+  Plan plan = resolve(compiled_.program, files_of(objects), silent);
+  if (plan.sites.empty() && !session_.installation()->has_trap()) return ok_status();
+  return arm(objects, plan);
+}
+
+Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
+  const uint64_t begin = now_ns();
+  const Plan& first = compiled_.plan;
+  plan.first_site =
+      static_cast<SiteId>(first.sites.size() + first.host_probes.size() + first.later.size());
+  next_handler_ = std::max(next_handler_, static_cast<HandlerId>(first.handlers.size()));
+  plan.first_handler = next_handler_;
+  EmitOptions emit;
+  emit.abi.has_rseq = compiled_.use_rseq;
+  emit.spans = compiled_.image.spans;
+  std::vector<HandlerAbi> abis;
+  DJ_TRY(Image image, lower(compiled_.program, plan, compiled_.layout, emit, abis));
+  DJ_TRY_DO(session_.add_later(codes_, {plan, image, abis, objects}));
+  compiled_.image.spans = image.spans;
+  compiled_.plan.later.insert(compiled_.plan.later.end(), plan.sites.begin(), plan.sites.end());
+  next_handler_ += static_cast<HandlerId>(plan.handlers.size());
+  std::vector<InstalledSite> sites = session_.sites();
+  std::erase_if(sites, [&](const InstalledSite& s) { return s.site < plan.first_site; });
+  if (options_.probes) report_sites(sites);
+  if (!options_.stress) warn_skipped_sites(sites);
+  if (options_.verbose > 0)
+    fmt::print(stderr, "djtap: {} objects were opened: {} sites in {:.1f} ms\n",
+               objects.modules.size() - objects.first_new, sites.size(),
+               static_cast<double>(now_ns() - begin) / 1e6);
+  return ok_status();
+}
+
+}  // namespace dj

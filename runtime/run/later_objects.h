@@ -1,0 +1,35 @@
+// Objects that the target opens while it is traced: the probe points of the script that mean them
+// are resolved, compiled and armed before the loader lets any of their code run.
+#pragma once
+#include "compiler/source.h"
+#include "runtime/control/options.h"
+#include "runtime/control/session.h"
+#include "runtime/run/compiled.h"
+
+namespace dj {
+
+class ModuleCodes;
+
+class LaterWatch {
+ public:
+  // `compiled` gets the new sites and spans, so that events of theirs can be told.
+  LaterWatch(const Options& options, Compiled& compiled, Session& session, ModuleCodes& codes)
+      : options_(options), compiled_(compiled), session_(session), codes_(codes) {}
+  // Does the script mean objects that come later, and can they be seen?
+  bool is_on() const { return compiled_.plan.awaits_objects && session_.installation() != nullptr; }
+  // Once, when the target runs: what it opened while djtap prepared.
+  void look();
+  // Again and again: when the loader has spoken, looks and answers.
+  void poll();
+
+ private:
+  Status probe_new_objects();
+  Status arm(const LaterObjects& objects, Plan& plan);
+  const Options& options_;
+  Compiled& compiled_;
+  Session& session_;
+  ModuleCodes& codes_;
+  HandlerId next_handler_ = 0;
+};
+
+}  // namespace dj

@@ -1,0 +1,118 @@
+"""Objects that the target opens while it is traced: probed before any of their code runs."""
+import re
+import signal
+import time
+
+from support import process
+from support.control import Control
+from support.paths import victim
+
+LIBRARY = victim("libctor.so")
+
+
+def order(target, line, answer):
+    target.text[target.process.stdout.fileno()] = b""
+    target.tell(line)
+    target.wait_for(answer)
+
+
+def rounds(orders, *options, script, djtap):
+    """The victim under djtap, told `orders`: (result, what the library itself counted, over all rounds)."""
+    result = djtap(*options, "-e", script, "--", victim("plugin"), LIBRARY, stdin="\n".join(orders) + "\n")
+    return result, sum(int(n) for n in re.findall(r"^lib_work calls: (\d+)$", result.stdout, re.M))
+
+
+def test_its_constructor_is_counted_too(djtap):
+    result, truth = rounds(["open", "call 1000", "close", "quit"], djtap=djtap,
+                           script='probe process.library("libctor*").function("lib_work") { n++ }')
+    assert truth == 1057, result
+    assert result.returncode == 0 and result.globals == {"n": truth}, result
+
+
+def test_opened_closed_and_opened_again(djtap_once):
+    """Each time at whatever address; the same address, too, is a new object."""
+    result, truth = rounds(["open", "call 3", "close"] * 5 + ["quit"], djtap=djtap_once,
+                           script='probe func("libctor.so!lib_work")? { n++ }')
+    assert truth == 5 * 60 and result.globals == {"n": truth}, result
+
+
+def test_a_function_of_any_object(djtap):
+    """func("f") means later objects as well; where SIGTRAP is the session's, they may have int3 sites."""
+    result, truth = rounds(["open", "call 20", "close", "quit"], djtap=djtap,
+                           script='probe func("lib_work")?, func("main") { hits[probefunc()]++ }')
+    assert sorted(result.array("hits")) == [('"lib_work"', str(truth)), ('"main"', "1")], result
+
+
+def test_values_returns_and_events(djtap_once):
+    """Debug info, entry values, names of places and places of errors are the new object's."""
+    script = """probe func("lib*!lib_work")? { if ($n == 41) printf("%s %d\\n", probefunc(), $n) }
+probe func("lib*!lib_work").return ? { if ($return == 42 && @entry($n) == 41) back++
+  if ($return == 30) wrong = 1 / ($return - 30) }"""
+    result, _ = rounds(["open", "call 100", "quit"], djtap=djtap_once, script=script)
+    assert result.stdout.count("lib_work 41\n") == 2, result  # the constructor's and one of the calls
+    assert result.globals["back"] == 2, result
+    assert re.search(r'ERROR: division by 0 near "1 / \(\$return - 30\)" at .*:3:\d+, in probe lib_work', result.stderr), result
+
+
+def test_of_a_running_process(attach, program):
+    target = program(victim("plugin"), LIBRARY)
+    target.wait_for("pid: ")
+    before = process.text_of(target.pid)
+    tracer = attach(target.pid, 'probe func("main") { m++ } probe func("lib*!lib_work") { n++ }')
+    order(target, "open", "opened: 1")
+    order(target, "call 1000", "called: 1000$")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals["n"] == 1050, result
+    after = process.text_of(target.pid)
+    assert process.differences(before, after) == []
+    with open(LIBRARY, "rb") as file:  # the library's text is its file's again
+        content = file.read()
+    (text,) = [text for (_, path), text in after.items() if path == LIBRARY]
+    assert text.rstrip(b"\0") in content
+    order(target, "call 5", "called: 5$")
+    target.tell("quit")
+    assert target.finish().facts["total"] == 1005
+
+
+def test_switched_like_any_other(background, tmp_path):
+    path = tmp_path / "control"
+    tracer = background("--control", str(path), "-e", 'probe process.library("libctor*").function("lib_work") { n++ }',
+                        "--", victim("plugin"), LIBRARY)
+    tracer.wait_for("pid: ")
+    order(tracer, "open", "opened: 1")
+    with Control(path) as control:
+        assert any("lib_work" in line and re.search(r"\[(OPTIMIZED|INT3)", line) for line in control.do("list"))
+        for command, calls in (("disable lib_work", 100), ("enable lib_work", 10), ("disable lib_work", 1000)):
+            control.do(command)
+            order(tracer, f"call {calls}", f"called: {calls}$")
+    tracer.tell("quit")
+    assert tracer.finish().globals == {"n": 60}
+
+
+def test_python_imports_an_extension(djtap_once):
+    result = djtap_once("-e", 'probe process.library("_json*").function("PyInit__json") { n++ } probe end { println(n) }',
+                        "--", "/usr/bin/python3", "-c", "import _json; print(_json.scanstring('x\"', 0))")
+    assert result.stdout == "('x', 2)\n1\n", result
+
+
+def test_closing_threads(attach, program):
+    """Threads that open and close the library again and again are counted or left alone, never harmed."""
+    target = program(victim("closing"), LIBRARY)
+    target.wait_for("running: 1")
+    tracer = attach(target.pid, 'probe func("lib*!lib_work") { n++ } probe func("dlopen") { opened++ }')
+    time.sleep(1)
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals["n"] > 0 and "not removed" not in result.stderr, result
+    target.tell("end")
+    assert target.finish().facts["wrong"] == 0
+
+
+def test_names_that_may_come_and_names_that_are_wrong(djtap_once):
+    waits = djtap_once("-e", 'probe process.library("libnever*").function("f") { n++ }', "-c", "/bin/true")
+    assert waits.returncode == 0 and "warning[DJ3005]" in waits.stderr and "waits" in waits.stderr, waits
+    other = djtap_once("-e", 'probe func("lib*!no_such_function") { n++ }', "-c", "/bin/true")
+    assert other.returncode == 0 and "warning[DJ3004]" in other.stderr and "waits for others" in other.stderr, other
+    wrong = djtap_once("-e", 'probe process.library("libnever.so").function("f") { n++ }', "-c", "/bin/true")
+    assert wrong.returncode == 125 and "error[DJ3005]" in wrong.stderr and "if the program opens it later" in wrong.stderr, wrong
