@@ -101,6 +101,7 @@ uint32_t next_guard(const DetourRequest& request, uint32_t offset) {
 
 Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
   Detour detour;
+  detour.copies.reserve(request.region.size());
   Code code(to);
   bool goes_on = true, handled = false;
   uint32_t branch = 0;  // of an IfTaken exit

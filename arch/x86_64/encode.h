@@ -13,7 +13,7 @@ namespace dj::arch {
 
 class Code {
  public:
-  explicit Code(uint64_t address) : address_(address) {}
+  explicit Code(uint64_t address) : address_(address) { bytes_.reserve(kUsual); }
   uint64_t here() const { return address_ + bytes_.size(); }
   uint32_t size() const { return uint32_t(bytes_.size()); }
   std::vector<uint8_t> take() { return std::move(bytes_); }
@@ -44,6 +44,7 @@ class Code {
   void bind_long(uint32_t label);
 
  private:
+  static constexpr size_t kUsual = 96;  // bytes of most detours
   uint64_t address_;
   std::vector<uint8_t> bytes_;
 };

@@ -94,6 +94,11 @@ const char* tactic_name(Tactic tactic) {
   return kNames[size_t(tactic)];
 }
 
+bool is_plain(const Region& region) {
+  if (region.verdict != Verdict::Ok || region.length < kJumpBytes || region.pins.set) return false;
+  return form(region, 0, region.length).tactic == Tactic::Plain;
+}
+
 std::vector<Placement> placements(const Region& region) {
   if (region.verdict != Verdict::Ok) return {};
   return region.pins.set ? pinned(region.pins, all_forms(region)) : all_forms(region);

@@ -29,6 +29,8 @@ struct Placement {
   uint64_t target(int32_t rel32) const { return jump + 5 + uint64_t(int64_t(rel32)); }
 };
 
+// The region can be a jump of five free bytes: any address will do.
+bool is_plain(const Region& region);
 // Of a region whose verdict is Ok.
 std::vector<Placement> placements(const Region& region);
 

@@ -1,7 +1,7 @@
 // Checker::syscalls(): where a module enters the kernel, and with which number.
 #include <algorithm>
-#include <cstring>
 
+#include "arch/x86_64/byte_pairs.h"
 #include "arch/x86_64/checker.h"
 #include "arch/x86_64/judged.h"
 
@@ -48,13 +48,8 @@ bool is_trampoline(const Module& module, uint64_t at) {
 std::vector<uint64_t> candidates(const ModuleText& text) {
   std::vector<uint64_t> found;
   for (const TextRange& range : text.text) {
-    const uint8_t* begin = range.bytes.data();
-    const uint8_t* end = begin + range.bytes.size();
-    const uint8_t* at = begin;
-    while ((at = static_cast<const uint8_t*>(memmem(at, size_t(end - at), "\x0f\x05", 2)))) {
-      found.push_back(range.address + uint64_t(at - begin));
-      at += 2;
-    }
+    for (const size_t at : find_pairs(range.bytes, kSyscallBytes[0], kSyscallBytes[1]))
+      found.push_back(range.address + at);
   }
   return found;
 }

@@ -17,8 +17,7 @@ bool is_identifier(char c) {
 
 // The length of an operator's name at `at` ("operator<<"), or 0 when no operator begins there.
 size_t operator_length(std::string_view text, size_t at) {
-  if (text[at] != 'o' || text.substr(at, kOperator.size()) != kOperator ||
-      (at > 0 && is_identifier(text[at - 1]))) {
+  if (text.substr(at, kOperator.size()) != kOperator || (at > 0 && is_identifier(text[at - 1]))) {
     return 0;
   }
   size_t end = at + kOperator.size();
@@ -35,13 +34,18 @@ size_t operator_length(std::string_view text, size_t at) {
   return end - at;
 }
 
+// Most characters are no 'o'.
+size_t skipped_at(std::string_view text, size_t at) {
+  return text[at] == 'o' ? operator_length(text, at) : 0;
+}
+
 // Calls visit(position, depth) for each character that is not inside an operator's name, depth
 // being the number of open brackets before it; visit returns false to stop.
 template <typename Visit>
 void scan(std::string_view text, Visit visit) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); i++) {
-    if (size_t skip = operator_length(text, i)) {
+    if (size_t skip = skipped_at(text, i)) {
       i += skip - 1;
       continue;
     }
@@ -116,9 +120,10 @@ DemangledName split_demangled(std::string_view demangled) {
 
 std::string without_templates(std::string_view name) {
   std::string result;
+  result.reserve(name.size());
   int depth = 0;
   for (size_t i = 0; i < name.size(); i++) {
-    if (size_t skip = operator_length(name, i)) {
+    if (size_t skip = skipped_at(name, i)) {
       if (depth == 0) {
         result += name.substr(i, skip);
       }

@@ -167,13 +167,18 @@ bool path_matches(std::string_view pattern, std::string_view path) {
 
 std::string_view plain_symbol(std::string_view symbol) {
   symbol = symbol.substr(0, symbol.find('@'));
+  if (symbol.find('.') == std::string_view::npos) {
+    return symbol;
+  }
   for (std::string_view suffix : kCopySuffixes) {
     symbol = symbol.substr(0, symbol.find(suffix));
   }
   return symbol;
 }
 
-bool is_fragment(std::string_view symbol) { return contains_any(symbol, kPartSuffixes); }
+bool is_fragment(std::string_view symbol) {
+  return symbol.find('.') != std::string_view::npos && contains_any(symbol, kPartSuffixes);
+}
 
 bool is_clone(std::string_view symbol) { return contains_any(symbol, kCloneSuffixes); }
 

@@ -84,8 +84,7 @@ class Walker {
     std::visit(
         overloaded{
             [&](const ElementRef& e) { walk(e.keys); }, [&](const Unary& e) { walk(e.operand); },
-            [&](const ToDouble& e) { walk(e.operand); },
-            [&](const Binary& e) { binary(e); },
+            [&](const ToDouble& e) { walk(e.operand); }, [&](const Binary& e) { binary(e); },
             [&](const Ternary& e) {
               const std::optional<bool> known = constant(e.condition);
               if (!known) {

@@ -98,6 +98,9 @@ class Resolver {
   bool add_sites(ProbeId id, std::vector<Site>& sites, bool optional, bool wants_site) {
     const Probe& probe = program_.probes[id];
     bool added = false;
+    if (sites.size() > plan_.sites.size()) {
+      plan_.sites.reserve(plan_.sites.size() + sites.size());
+    }
     for (Site& site : sites) {
       if (site.module < modules_.first_new()) {
         continue;
@@ -118,13 +121,13 @@ class Resolver {
         return added;  // the other sites would only repeat it
       }
       site.module = module_id(site.module, file);
-      place(id, site, std::move(targets), wants_site);
+      place(id, std::move(site), std::move(targets), wants_site);
       added = true;
     }
     return added;
   }
 
-  void place(ProbeId id, const Site& site, SiteTargets targets, bool wants_site) {
+  void place(ProbeId id, Site site, SiteTargets targets, bool wants_site) {
     const auto form =
         site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
     const std::string key = fmt::format("{}/{}/", id, int(form)) + key_of(targets);
@@ -139,13 +142,14 @@ class Resolver {
       handler.wants_site = wants_site;
       plan_.handlers.push_back(std::move(handler));
     }
-    attach(site, body);
-    if (!plan_.handlers[body].capture.values.empty() ||
-        (keep_calls_ && site.kind == SiteKind::Return)) {
-      Site entry = site;
+    const bool captures = !plan_.handlers[body].capture.values.empty() ||
+                          (keep_calls_ && site.kind == SiteKind::Return);
+    Site entry = captures ? site : Site();
+    attach(std::move(site), body);
+    if (captures) {
       entry.kind = SiteKind::Entry;
-      entry.address = entry_address(site);
-      attach(entry, capture_for(body));
+      entry.address = entry_address(entry);
+      attach(std::move(entry), capture_for(body));
     }
   }
 
@@ -173,12 +177,12 @@ class Resolver {
   }
 
   // Sites at one place are one site; a handler stands there once.
-  void attach(const Site& site, HandlerId handler) {
+  void attach(Site site, HandlerId handler) {
     // What was inlined at one address are several functions, each with its name.
     const uint64_t place = (site.address * 4 + uint64_t(site.kind)) ^ (site.scope << 40);
     auto [known, fresh] = sites_[site.module].try_emplace(place, SiteId(plan_.sites.size()));
     if (fresh) {
-      plan_.sites.push_back(site);
+      plan_.sites.push_back(std::move(site));
       plan_.sites.back().handlers.clear();
     }
     std::vector<HandlerId>& handlers = plan_.sites[known->second].handlers;

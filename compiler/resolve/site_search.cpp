@@ -53,8 +53,9 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
     return objects;
   }
   if (has_wildcard(name)) {
-    query.diags.warning("DJ3005", span,
-                        fmt::format("no object \"{}\" is mapped yet: the probe waits for one", name));
+    query.diags.warning(
+        "DJ3005", span,
+        fmt::format("no object \"{}\" is mapped yet: the probe waits for one", name));
     return objects;
   }
   std::vector<std::string> names;

@@ -117,11 +117,16 @@ void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
     return;
   }
   abi::SiteInfo* info = at<abi::SiteInfo>(header.sites) + plan.first_site;
+  std::vector<uint64_t> paths;
+  for (const PlanModule& module : plan.modules) {
+    paths.push_back(texts(module.path));
+  }
   for (const Site& site : plan.sites) {
-    *info++ = {texts(site.function),
-               texts(site.function),
+    const uint64_t function = texts(site.function);
+    *info++ = {function,
+               function,
                texts(probe_point(plan, site)),
-               texts(plan.modules[site.module].path),
+               paths[site.module],
                0,
                site.kind == SiteKind::Return ? site.function_begin : site.address,
                site.kind != SiteKind::Statement};

@@ -153,6 +153,7 @@ Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site
     main.syscall_hook = code.symbols.at("dj_syscall_hook");
   }
   DJ_TRY(arch::Detour detour, write_detour(island, main, &site.detour));
+  site.copies.reserve(detour.copies.size());
   for (auto [offset, copy] : detour.copies) {
     site.copies.emplace_back(offset, site.detour + copy);
   }

@@ -27,22 +27,20 @@ bool wanted(HookSet set, int64_t number) {
 
 // Is there a `syscall` with `mov $number,%eax` (b8 imm32) of a wanted number shortly before it? A
 // module without one need not be analysed.
-bool may_call(HookSet set, const std::vector<RawText>& text) {
-  constexpr uint8_t kSyscall[] = {0x0f, 0x05};
-  constexpr size_t kBefore = 64;
-  for (const RawText& range : text) {
-    const uint8_t *begin = range.bytes.data(), *end = begin + range.bytes.size(), *at = begin;
-    while ((at = static_cast<const uint8_t*>(
-                memmem(at, static_cast<size_t>(end - at), kSyscall, 2))) != nullptr) {
-      for (const uint8_t* mov = at - begin > static_cast<long>(kBefore) ? at - kBefore : begin;
-           mov + 5 <= at; mov++) {
+bool may_call(HookSet set, const MappedModule& module, ModuleCodes& codes) {
+  constexpr uint64_t kBefore = 64;
+  const std::vector<RawText>& text = codes.raw(module);
+  for (size_t i = 0; i < text.size(); i++) {
+    const uint8_t* begin = text[i].bytes.data();
+    for (uint64_t address : codes.syscall_bytes(module)[i]) {
+      const uint64_t at = address - text[i].address;
+      for (uint64_t mov = at > kBefore ? at - kBefore : 0; mov + 5 <= at; mov++) {
         uint32_t value;
-        memcpy(&value, mov + 1, sizeof value);
-        if (mov[0] == 0xb8 && wanted(set, value)) {
+        memcpy(&value, begin + mov + 1, sizeof value);
+        if (begin[mov] == 0xb8 && wanted(set, value)) {
           return true;
         }
       }
-      at += sizeof kSyscall;
     }
   }
   return false;
@@ -62,7 +60,7 @@ AddressRange generic_syscall(const MappedModule& module) {
 HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, ModuleCodes& codes) {
   HookRegions found;
   for (size_t i = 0; i < modules.size(); i++) {
-    if (modules[i].is_vdso || !may_call(set, codes.raw(modules[i]))) {
+    if (modules[i].is_vdso || !may_call(set, modules[i], codes)) {
       continue;
     }
     Result<ModuleCode*> code = codes.get(modules[i]);

@@ -49,6 +49,7 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.shares_trap_ = options.first_module > 0 && options.has_trap;
   made.first_site_ = plan.first_site;
   made.loader_site_ = plan.loader_site;
+  made.symbols_.reserve(plan.sites.size());
   for (const Site& site : plan.sites) {
     made.symbols_.push_back(site.symbol.empty() ? site.function : site.symbol);
     made.function_begins_.push_back(site.function_begin != 0 ? site.function_begin : site.address);

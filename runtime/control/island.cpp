@@ -19,14 +19,25 @@ std::optional<uint64_t> Island::take(uint64_t address, uint64_t bytes) {
   if (address + bytes > end) {
     return std::nullopt;
   }
-  free_.erase(begin);
+  auto range = std::prev(after);
   if (begin < address) {
-    free_[begin] = address;
-  }
-  if (address + bytes < end) {
-    free_[address + bytes] = end;
+    range->second = address;
+    if (address + bytes < end) {
+      free_.emplace_hint(after, address + bytes, end);
+    }
+  } else if (address + bytes < end) {
+    move_begin(range, address + bytes);
+  } else {
+    free_.erase(range);
   }
   return address;
+}
+
+void Island::move_begin(Ranges::iterator range, uint64_t begin) {
+  const auto behind = std::next(range);
+  auto node = free_.extract(range);
+  node.key() = begin;
+  free_.insert(behind, std::move(node));
 }
 
 std::optional<uint64_t> Island::reserve(uint64_t bytes) {
@@ -79,14 +90,16 @@ void Island::give_back(uint64_t address, uint64_t bytes) {
   }
   uint64_t end = address + bytes;
   auto next = free_.lower_bound(address);
-  if (next != free_.end() && next->first == end) {
-    end = next->second;
-    next = free_.erase(next);
-  }
+  const bool meets_next = next != free_.end() && next->first == end;
   if (next != free_.begin() && std::prev(next)->second == address) {
-    std::prev(next)->second = end;
+    std::prev(next)->second = meets_next ? next->second : end;
+    if (meets_next) {
+      free_.erase(next);
+    }
+  } else if (meets_next) {
+    move_begin(next, address);
   } else {
-    free_[address] = end;
+    free_.emplace_hint(next, address, end);
   }
 }
 

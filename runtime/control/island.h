@@ -40,9 +40,12 @@ class Island {
 
  private:
   std::optional<uint64_t> take(uint64_t address, uint64_t bytes);  // if free
+  using Ranges = std::map<uint64_t, uint64_t>;                     // begin -> end
+  // No other range lies between the old begin and the new one.
+  void move_begin(Ranges::iterator range, uint64_t begin);
   uint64_t base_;
   std::span<uint8_t> working_;
-  std::map<uint64_t, uint64_t> free_;  // begin -> end
+  Ranges free_;
 };
 
 }  // namespace dj

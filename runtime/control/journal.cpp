@@ -71,6 +71,7 @@ void Journal::enter_blocked(pid_t tid) {
 }
 
 Status Journal::enter(const SiteList& sites) {
+  known_.reserve(known_.size() + sites.size());
   for (const PatchSite* site : sites) {
     if (!is_waiting(*site)) {
       continue;

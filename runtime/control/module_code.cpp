@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "arch/x86_64/byte_pairs.h"
 #include "runtime/control/elf_file.h"
 
 namespace dj {
@@ -51,6 +52,20 @@ const std::vector<RawText>& ModuleCodes::raw(const MappedModule& module) {
       bool inside = s.p_offset <= file.size() && s.p_filesz <= file.size() - s.p_offset;
       if (s.p_type == PT_LOAD && (s.p_flags & PF_X) != 0 && inside) {
         entry->second.push_back({s.p_vaddr, file.subspan(s.p_offset, s.p_filesz)});
+      }
+    }
+  }
+  return entry->second;
+}
+
+const std::vector<std::vector<uint64_t>>& ModuleCodes::syscall_bytes(const MappedModule& module) {
+  auto [entry, is_new] = syscall_bytes_.try_emplace(module.open_path);
+  if (is_new) {
+    for (const RawText& range : raw(module)) {
+      entry->second.emplace_back();
+      for (size_t at :
+           arch::find_pairs(range.bytes, arch::kSyscallBytes[0], arch::kSyscallBytes[1])) {
+        entry->second.back().push_back(range.address + at);
       }
     }
   }

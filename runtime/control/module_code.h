@@ -45,6 +45,9 @@ class ModuleCodes {
   void remember() const;
   // The bytes alone, cheap; empty if the file cannot be read.
   const std::vector<RawText>& raw(const MappedModule& module);
+  // Addresses of the bytes of `syscall` in raw(), whatever they are, by range of raw(); ELF
+  // addresses.
+  const std::vector<std::vector<uint64_t>>& syscall_bytes(const MappedModule& module);
 
  private:
   Result<std::unique_ptr<ModuleCode>> read(const MappedModule& module);
@@ -54,6 +57,7 @@ class ModuleCodes {
   std::map<std::string, std::unique_ptr<ModuleCode>> codes_;  // by open_path
   std::map<std::string, Error> failed_;
   std::map<std::string, std::vector<RawText>> raw_;
+  std::map<std::string, std::vector<std::vector<uint64_t>>> syscall_bytes_;
   std::vector<std::span<uint8_t>> files_;  // mapped
 };
 

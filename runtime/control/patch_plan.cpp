@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "arch/x86_64/decode.h"
 #include "runtime/control/hooks.h"
@@ -31,10 +32,7 @@ const std::string& site_name(const Site& site) {
 }
 
 // A jump of five free bytes. Hooks must be that: they stand before any int3 may.
-bool is_plain(const Candidate& c) {
-  return c.region.verdict == arch::Verdict::Ok &&
-         arch::placements(c.region).front().tactic == arch::Tactic::Plain && !c.region.pins.set;
-}
+bool is_plain(const Candidate& c) { return arch::is_plain(c.region); }
 
 // Planner: the patches of one module. Empty `trap_reason`: int3 sites are allowed.
 class Planner {
@@ -55,9 +53,11 @@ class Planner {
     candidates_.push_back(
         {call.region, 0, true, !data && is_essential(set, call.number), {}, {}, false});
   }
-  void add_sites();
+  void add_sites(const std::vector<SiteId>& sites);  // those of this module
   // Places in a function that may return for a probed one.
   void add_callee(const TailCalls::Step& step);
+  // True if an int3 is surely among the probes: what a look at a few of many tells.
+  bool shows_int3() const;
   // Checks all; true if an int3 is among the probes.
   bool check(arch::Guards guards);
   // An essential hook that cannot be: its reason; else empty.
@@ -138,16 +138,14 @@ Result<ModuleCode*> Planner::look() {
   return code_;
 }
 
-void Planner::add_sites() {
+void Planner::add_sites(const std::vector<SiteId>& sites) {
   if (!candidates_.empty()) {
     static_cast<void>(look());  // for the hooks
   }
-  for (SiteId id = 0; id < plan_.sites.size(); id++) {
+  candidates_.reserve(candidates_.size() + sites.size());
+  for (SiteId id : sites) {
     const Site& site = plan_.sites[id];
-    if (plan_.modules[site.module].path != module_.path ||
-        !has_code(module_, site.address + module_.bias)) {
-      continue;
-    }
+    if (!has_code(module_, site.address + module_.bias)) continue;
     Result<ModuleCode*> code = look();
     if (!code.ok()) {
       skip_site(id, code.error().message);
@@ -166,6 +164,25 @@ void Planner::add_sites() {
   }
 }
 
+// Thousands of functions have an int3 among them nearly always, and then all are checked again with
+// guards: a few tell that the first time is not worth it.
+bool Planner::shows_int3() const {
+  constexpr size_t kFew = 256;
+  std::vector<arch::Region> few;
+  for (size_t i = 0; i < candidates_.size() && few.size() < kFew; i++) {
+    if (!candidates_[i].hook) {
+      few.push_back(candidates_[i].region);
+    }
+  }
+  if (code_ == nullptr || candidates_.size() < 4 * kFew) {
+    return false;
+  }
+  code_->checker->check(few, arch::Guards::None);
+  return std::any_of(few.begin(), few.end(), [](const arch::Region& region) {
+    return region.verdict != arch::Verdict::Ok && !arch::refused(region.verdict);
+  });
+}
+
 bool Planner::check(arch::Guards guards) {
   if (code_ == nullptr || candidates_.empty()) {
     return false;
@@ -174,8 +191,8 @@ bool Planner::check(arch::Guards guards) {
   for (const Candidate& c : candidates_) {
     regions.push_back(c.region);
   }
-  code_->checker->check(
-      regions, guards, options_.lean ? arch::Neighbours::Lean : arch::Neighbours::Apart);
+  code_->checker->check(regions, guards,
+                        options_.lean ? arch::Neighbours::Lean : arch::Neighbours::Apart);
   bool int3 = false;
   for (size_t i = 0; i < regions.size(); i++) {
     candidates_[i].region = regions[i];
@@ -306,31 +323,64 @@ void Planner::finish(const Refused& refused) {
       skip_site(id, why);
     }
   }
-  std::map<uint64_t, PatchSite> places;
+  std::vector<std::pair<PatchSite, const Candidate*>> places;
+  places.reserve(candidates_.size());
   for (const Candidate& c : candidates_) {
     if (c.hook ? !is_plain(c) : refused.count(c.site) != 0) {
       continue;
     }
-    Result<PatchSite> place = make(c);
-    if (!place.ok()) {
-      skip_site(c.site, place.error().message);
-    } else if (c.hook) {
-      out_.hooks.push_back(place.take());
+    Result<PatchSite> made = make(c);
+    if (!made.ok()) {
+      skip_site(c.site, made.error().message);
+      continue;
+    }
+    if (c.hook) {
+      out_.hooks.push_back(made.take());
     } else {
-      PatchSite& known = places.try_emplace(place.value().address, place.value()).first->second;
-      if (known.leaving.how == arch::Leaving::Always) {
-        known.leaving = place.value().leaving;
-      }
-      known.calls.insert(known.calls.end(), c.calls.begin(), c.calls.end());
-      if (!c.of_callee) {
-        known.owners.push_back(c.site);
-      }
+      places.emplace_back(made.take(), &c);
     }
   }
-  for (auto& [address, place] : places) {
-    order_calls(place.calls);
-    out_.sites.push_back(std::move(place));
+  std::vector<size_t> order(places.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return places[a].first.address < places[b].first.address;
+  });
+  const size_t others = out_.sites.size();
+  out_.sites.reserve(others + places.size());
+  for (size_t i : order) {
+    auto& [place, c] = places[i];
+    if (out_.sites.size() == others || out_.sites.back().address != place.address) {
+      out_.sites.push_back(std::move(place));
+    } else if (PatchSite& known = out_.sites.back(); known.leaving.how == arch::Leaving::Always) {
+      known.leaving = std::move(place.leaving);
+    }
+    PatchSite& known = out_.sites.back();
+    known.calls.insert(known.calls.end(), c->calls.begin(), c->calls.end());
+    if (!c->of_callee) {
+      known.owners.push_back(c->site);
+    }
   }
+  for (size_t i = others; i < out_.sites.size(); i++) {
+    order_calls(out_.sites[i].calls);
+  }
+}
+
+// The sites of each mapped module; a file that is mapped twice is two.
+std::vector<std::vector<SiteId>> sites_by_module(const Plan& plan,
+                                                 const std::vector<MappedModule>& modules) {
+  std::vector<std::vector<SiteId>> by_file(plan.modules.size()), by_module(modules.size());
+  for (SiteId id = 0; id < plan.sites.size(); id++) {
+    by_file[plan.sites[id].module].push_back(id);
+  }
+  for (size_t i = 0; i < modules.size(); i++) {
+    for (size_t file = 0; file < by_file.size(); file++) {
+      if (plan.modules[file].path == modules[i].path) {
+        by_module[i].insert(by_module[i].end(), by_file[file].begin(), by_file[file].end());
+      }
+    }
+    std::sort(by_module[i].begin(), by_module[i].end());
+  }
+  return by_module;
 }
 
 bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
@@ -350,14 +400,19 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
       }
     }
   }
-  bool int3 = false;
-  std::string missing;
-  for (Planner& planner : planners) {
-    planner.add_sites();
+  const std::vector<std::vector<SiteId>> sites = sites_by_module(plan, modules);
+  for (size_t i = 0; i < planners.size(); i++) {
+    planners[i].add_sites(sites[options.first_module + i]);
   }
   while (const std::optional<TailCalls::Step> step = tails.next()) {
     planners[step->function.first - options.first_module].add_callee(*step);
   }
+  if (!with_trap && std::any_of(planners.rbegin(), planners.rend(),
+                                [](const Planner& planner) { return planner.shows_int3(); })) {
+    return true;
+  }
+  bool int3 = false;
+  std::string missing;
   for (Planner& planner : planners) {
     int3 = planner.check(guards) || int3;
     missing = missing.empty() ? planner.missing_hook() : missing;

@@ -58,6 +58,7 @@ void check_text(const Stopped& stopped, const SiteList& sites) {
 
 Status write_sites(const Stopped& stopped, const SiteList& sites) {
   std::vector<TextPatch> patches;
+  patches.reserve(sites.size());
   for (PatchSite* site : sites) {
     if (is_waiting(*site)) {
       patches.push_back({site->address, site->patched()});

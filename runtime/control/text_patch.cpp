@@ -26,9 +26,18 @@ Status write_page(const Stopped& stopped, std::span<const TextPatch> patches) {
 }  // namespace
 
 bool TextReader::equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable) {
-  std::vector<uint8_t> now(bytes.size());
-  *readable = read(address, now);
-  return *readable && std::equal(now.begin(), now.end(), bytes.begin());
+  *readable = true;
+  while (!bytes.empty()) {
+    uint8_t now[64];
+    const size_t here = std::min(bytes.size(), sizeof now);
+    *readable = read(address, std::span(now).first(here));
+    if (!*readable || memcmp(now, bytes.data(), here) != 0) {
+      return false;
+    }
+    address += here;
+    bytes = bytes.subspan(here);
+  }
+  return true;
 }
 
 bool TextReader::read(uint64_t address, std::span<uint8_t> bytes) {

@@ -123,14 +123,19 @@ void Detouring::add(const PatchSite& site) {
   for (auto [offset, copy] : site.copies) {
     // With handlers inside the region whoever is before them goes through them too.
     if (offset > 0 && (offset < written || offset <= site.handlers_at)) {
-      moves_[site.address + offset] = copy;
+      moves_.emplace_back(site.address + offset, copy);
+      sorted_ = false;
     }
   }
 }
 
 uint64_t Detouring::moved(uint64_t pc) const {
-  auto found = moves_.find(pc);
-  return found == moves_.end() ? 0 : found->second;
+  if (!sorted_) {
+    std::sort(moves_.begin(), moves_.end());
+    sorted_ = true;
+  }
+  auto found = std::lower_bound(moves_.begin(), moves_.end(), Move{pc, 0});
+  return found == moves_.end() || found->first != pc ? 0 : found->second;
 }
 
 uint64_t Detouring::moved_restarting(uint64_t pc) const {
@@ -173,21 +178,20 @@ Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouri
 }
 
 std::vector<uint64_t> find_restorers(const std::vector<MappedModule>& modules, ModuleCodes& codes) {
-  static constexpr uint8_t kLong[] = {0x48, 0xc7, 0xc0, 0x0f, 0,
-                                      0,    0,    0x0f, 0x05};            // mov $15,%rax; syscall
-  static constexpr uint8_t kShort[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};  // mov $15,%eax; syscall
+  static constexpr uint8_t kLong[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0};  // mov $15,%rax; syscall
+  static constexpr uint8_t kShort[] = {0xb8, 0x0f, 0, 0, 0};             // mov $15,%eax; syscall
   std::vector<uint64_t> found;
   for (const MappedModule& module : modules) {
-    for (const RawText& range : codes.raw(module)) {
-      for (std::span<const uint8_t> pattern :
-           {std::span<const uint8_t>(kLong), std::span<const uint8_t>(kShort)}) {
-        const uint8_t *at = range.bytes.data(), *end = at + range.bytes.size();
-        while ((at = static_cast<const uint8_t*>(
-                    memmem(at, static_cast<size_t>(end - at), pattern.data(), pattern.size()))) !=
-               nullptr) {
-          found.push_back(range.address + static_cast<uint64_t>(at - range.bytes.data()) +
-                          module.bias);
-          at++;
+    const std::vector<RawText>& text = codes.raw(module);
+    for (size_t i = 0; i < text.size(); i++) {
+      for (uint64_t syscall : codes.syscall_bytes(module)[i]) {
+        const auto before = text[i].bytes.first(syscall - text[i].address);
+        for (std::span<const uint8_t> move :
+             {std::span<const uint8_t>(kLong), std::span<const uint8_t>(kShort)}) {
+          if (before.size() >= move.size() &&
+              std::equal(move.begin(), move.end(), before.end() - static_cast<long>(move.size()))) {
+            found.push_back(syscall - move.size() + module.bias);
+          }
         }
       }
     }

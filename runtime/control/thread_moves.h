@@ -2,8 +2,8 @@
 // wait in signal frames on their stacks, and signal masks saved there.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "compiler/result.h"
@@ -28,7 +28,10 @@ class Detouring {
   uint64_t moved_restarting(uint64_t pc) const;
 
  private:
-  std::map<uint64_t, uint64_t> moves_;
+  using Move = std::pair<uint64_t, uint64_t>;  // from, to
+  // Ascending once it is asked: one for every instruction in every jump's bytes, and few questions.
+  mutable std::vector<Move> moves_;
+  mutable bool sorted_ = true;
   std::set<uint64_t> traps_;
 };
 
