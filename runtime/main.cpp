@@ -127,7 +127,7 @@ void expand(const Options& options, ast::Script& script, Sources& sources, Diags
 }
 
 // The files of -f plugin: and --report; when they cannot be had, the exit code.
-std::optional<int> load_outputs(const Options& options, const Sources& sources, LuaOutputs& lua) {
+std::optional<int> load_outputs(const Options& options, Sources& sources, LuaOutputs& lua) {
   Status loaded = lua.load(options.plugin, options.report_path, sources);
   if (!loaded.ok()) return fail(options, kExitUsage, loaded.error().message);
   if (lua.diags().ok()) return std::nullopt;

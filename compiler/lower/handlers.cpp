@@ -138,7 +138,7 @@ void keep_registers(Unit& unit, Body& body, const Machine& machine) {
 
 // No probe: calls the agent.
 HandlerAbi define_loader_handler(Unit& unit, HandlerId id) {
-  llvm::Function* function = make_handler(unit, id, {}, false);
+  llvm::Function* function = make_handler(unit, fmt::format("dj_handler_{}", id), 0, false);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(unit.context, "entry", function));
   b.CreateCall(unit.entry("dj_loader_event"), {});
   b.CreateRetVoid();
