@@ -20,6 +20,14 @@ namespace {
 
 constexpr uint64_t kDetoursOfAggregated = 4;
 
+uint64_t bytes_left(SessionMemory& memory) {
+  uint64_t sum = 0;
+  for (const Island& island : memory.islands()) {
+    sum += island.bytes_left();
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::string to_string(const InstalledSite& site) {
@@ -101,6 +109,7 @@ ChooseStubs Installation::stub_chooser() {
   return [this](std::vector<AddressRange> free, const auto& islands) {
     StubSpace space(std::move(free));
     choose_stubs(all_sites(), space, islands);
+    stubs_bytes_ = space.page_bytes();
     return space.pages();
   };
 }
@@ -112,6 +121,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   journal_.emplace(memory.journal());
   times_.link_ns = now_ns() - begin;
   begin = now_ns();
+  const uint64_t left = bytes_left(memory);
   for (PatchSite& hook : patches_.hooks) {
     Status built = code_->build(memory, hook, abis_);
     if (!built.ok()) {
@@ -152,6 +162,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
     header_trap_table_ = &header.trap_table;
     trap_ = TrapSetup(trap_table_, handler, restorer);
   }
+  detours_bytes_ = left - bytes_left(memory);
   times_.detours_ns = now_ns() - begin;
   return ok_status();
 }

@@ -21,6 +21,7 @@
 #include "runtime/control/patch_plan.h"
 #include "runtime/control/process.h"
 #include "runtime/control/session_memory.h"
+#include "runtime/control/site_memory.h"
 #include "runtime/control/site_text.h"
 #include "runtime/control/stopped.h"
 #include "runtime/control/trap_setup.h"
@@ -120,6 +121,7 @@ class Installation {
   // One entry per place and Plan site, by SiteId, then address. After arm() the states are final.
   std::vector<InstalledSite> sites() const;
   const InstallTimes& times() const { return times_; }
+  SiteMemory site_memory() const;  // site_memory.h
   size_t armed_count() const;  // places of probed functions whose text is patched
 
  private:
@@ -158,6 +160,7 @@ class Installation {
   std::vector<uint64_t> function_begins_;  // ELF addresses
   std::vector<SiteKind> kinds_;
   uint64_t trap_table_ = 0, trap_bytes_ = 0;
+  uint64_t detours_bytes_ = 0, stubs_bytes_ = 0;
   uint64_t* header_trap_table_ = nullptr;  // Header::trap_table
   bool trap_cache_ = false;
   uint32_t cpus_ = 1;

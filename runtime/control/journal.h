@@ -57,6 +57,8 @@ class Journal {
   Status enter(const SiteList& sites);
   // All has been put back.
   void finish();
+  // Of its records.
+  uint64_t bytes() const { return header().count * sizeof(JournalRecord); }
 
  private:
   Status enter(uint64_t address, bool hook, std::span<const uint8_t> original,

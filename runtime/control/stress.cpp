@@ -72,6 +72,7 @@ StressFacts stress_facts(const Session& session) {
   if (session.installation() != nullptr) {
     facts.sites = session.installation()->sites();
     facts.times = session.installation()->times();
+    facts.memory = session.installation()->site_memory();
   }
   return facts;
 }
@@ -96,6 +97,8 @@ void report_stress(const StressFacts& facts, const StageClock& clock, const Layo
                  static_cast<double>(std::max<uint64_t>(facts.times.copies.pages, 1)));
   fmt::print(stderr, "stress: target stopped {:.1f} ms{}\n", facts.pause_ms,
              to_string(facts.times));
+  const std::string memory = to_string(facts.memory);
+  if (!memory.empty()) fmt::print(stderr, "stress: {}\n", memory);
   Hits hits = read_hits(layout);
   double rate = run_ms > 0 ? static_cast<double>(hits.total) * 1000 / run_ms : 0;
   fmt::print(stderr, "stress: {} hits, {:.0f} hits per second, {} functions hit\n", hits.total,

@@ -22,6 +22,7 @@ void widen_for_stress(Limits& limits);
 struct StressFacts {
   std::vector<InstalledSite> sites;
   InstallTimes times;
+  SiteMemory memory;
   double pause_ms = 0;
 };
 StressFacts stress_facts(const Session& session);

@@ -84,6 +84,16 @@ std::vector<AddressRange> StubSpace::pages() const {
   return pages;
 }
 
+uint64_t StubSpace::page_bytes() const {
+  uint64_t bytes = 0, after = 0;
+  for (auto [begin, end] : taken_) {
+    const uint64_t first = std::max(after, begin & ~(kPage - 1));
+    after = std::max(after, (end + kPage - 1) & ~(kPage - 1));
+    bytes += after > first ? after - first : 0;
+  }
+  return bytes;
+}
+
 void choose_stubs(const SiteList& sites, StubSpace& space,
                   const std::vector<std::pair<AddressRange, AddressRange>>& islands) {
   for (PatchSite* site : sites) {

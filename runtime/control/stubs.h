@@ -21,6 +21,7 @@ class StubSpace {
   std::optional<uint64_t> reserve(const DisplacementPattern& pattern, const AddressRange& near);
   // The pages to map, ascending; close ones are joined over free pages between them.
   std::vector<AddressRange> pages() const;
+  uint64_t page_bytes() const;  // of the pages that stubs lie in
 
  private:
   std::optional<uint64_t> search(const DisplacementPattern& pattern, uint64_t begin, uint64_t end);

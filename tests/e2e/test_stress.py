@@ -36,6 +36,17 @@ def test_hits_of_a_known_function(djtap, mode):
     assert number(r"^stress: (\d+) hits", result.stderr) >= 20000, result
 
 
+def test_memory_of_a_place(djtap_once):
+    """bash: thousands of places; most are a detour, a record of the original bytes, a row of names."""
+    result = djtap_once("--stress", "--", "bash", "-c", "true")
+    found = re.search(r"^stress: ([\d.]+) bytes a place: detours ([\d.]+), stubs ([\d.]+), journal ([\d.]+), "
+                      r"tables ([\d.]+), trap look-up ([\d.]+)$", result.stderr, re.M)
+    assert found, result
+    total, detours, stubs, journal, tables, traps = map(float, found.groups())
+    assert abs(total - detours - stubs - journal - tables - traps) < 0.5 and total < 170, result
+    assert 20 < detours < 60 and 23 < journal < 32 and traps > 0, result
+
+
 def test_hits_of_one_function_alone(djtap):
     result = djtap("--stress", "work", "--", paths.victim("count"), 3000)
     assert number(r"^stress: (\d+) hits", result.stderr) == result.facts["work calls"] == 12000, result
