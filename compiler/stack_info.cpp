@@ -7,21 +7,22 @@
 namespace dj {
 namespace {
 
-// Finds a call of a built-in that walks or names the stack.
+// Finds a call of a built-in with one of the flags.
 struct StackUse {
+  uint32_t flags;
   bool found = false;
 
   void operator()(const Expr& expr) {
     const auto* call = std::get_if<CallBuiltin>(&expr.node);
-    found = found || (call != nullptr && (builtins()[call->builtin].flags & kStack) != 0);
+    found = found || (call != nullptr && (builtins()[call->builtin].flags & flags) != 0);
     for_each_child(expr, *this);
   }
   void operator()(const Stmt& stmt) { for_each_child(stmt, *this); }
 };
 
 template <typename Bodies>
-bool any_walks_stack(const Bodies& bodies) {
-  StackUse use;
+bool any_uses(const Bodies& bodies, uint32_t flags) {
+  StackUse use{flags};
   for (const auto& each : bodies) {
     if (each.body) use(*each.body);
   }
@@ -30,10 +31,14 @@ bool any_walks_stack(const Bodies& bodies) {
 
 }  // namespace
 
-bool functions_walk_stack(const Program& program) { return any_walks_stack(program.functions); }
+bool functions_walk_stack(const Program& program) { return any_uses(program.functions, kStack); }
 
 bool walks_stack(const Program& program) {
-  return any_walks_stack(program.probes) || functions_walk_stack(program);
+  return any_uses(program.probes, kStack) || functions_walk_stack(program);
+}
+
+bool names_lines(const Program& program) {
+  return any_uses(program.probes, kLines) || any_uses(program.functions, kLines);
 }
 
 }  // namespace dj

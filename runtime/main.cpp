@@ -59,7 +59,9 @@ Status compile_for(const Options& options, std::optional<TracedProcess>& process
   uint32_t cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
   if (process && walks_stack(compiled.program)) {
     auto frames = static_cast<uint32_t>(options.limits.max_backtrace);
-    compiled.stack_tables = make_stack_tables(process->modules, read_stack_info, frames);
+    bool lines = names_lines(compiled.program);
+    auto read = [&](const std::string& path) { return read_stack_info(path, lines); };
+    compiled.stack_tables = make_stack_tables(process->modules, read, frames);
     clock.done("stacks", fmt::format("{} kB of tables", compiled.stack_tables.size() >> 10));
   }
   auto lay = [&](uint64_t base) {

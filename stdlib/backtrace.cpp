@@ -1,57 +1,13 @@
 // Built-ins that walk the program's stack and name its functions, as SystemTap's ucontext-unwind
 // and ucontext-symbols tapsets do.
-#include "runtime/agent/scratch.h"
+#include "runtime/agent/source_lines.h"
 #include "runtime/agent/stack_walk.h"
 #include "stdlib/entries.h"
+#include "stdlib/listing.h"
 
 using namespace dj;
 
 namespace {
-
-// Text that grows in scratch memory; what does not fit is left out by whole lines.
-class Listing {
- public:
-  explicit Listing(abi::Context* ctx) : ctx_(ctx), made_(agent::long_string_room(ctx, &room_)) {}
-
-  void put(const abi::Str* text) {
-    for (uint32_t i = 0; i < text->len; ++i) put(text->data[i]);
-  }
-  void put(const char* text) {
-    for (; *text != '\0'; ++text) put(*text);
-  }
-  void put(char c) {
-    if (used_ < room_) made_->data[used_] = c;
-    ++used_;
-  }
-  void put_hex(uint64_t value) {
-    put("0x");
-    int shift = 60;
-    while (shift > 0 && value >> shift == 0) shift -= 4;
-    for (; shift >= 0; shift -= 4) put("0123456789abcdef"[value >> shift & 15]);
-  }
-  // What was put since the last call stays, if it fits.
-  void end_item() {
-    if (used_ <= room_) {
-      kept_ = used_;
-    } else {
-      used_ = kept_;
-      cut_ = true;
-    }
-  }
-  const abi::Str* finish() {
-    if (cut_) agent::count_skip(abi::kSkipStringCut);
-    if (kept_ == 0) return agent::empty_string();
-    made_->len = kept_;
-    return agent::keep_string(ctx_, made_);
-  }
-
- private:
-  abi::Context* ctx_;
-  uint32_t room_ = 0;  // before made_: long_string_room() sets it
-  abi::Str* made_;
-  uint32_t used_ = 0, kept_ = 0;
-  bool cut_ = false;
-};
 
 void put_last_component(const abi::Str* path, Listing& to) {
   uint32_t from = path->len;
@@ -59,20 +15,19 @@ void put_last_component(const abi::Str* path, Listing& to) {
   for (uint32_t i = from; i < path->len; ++i) to.put(path->data[i]);
 }
 
-// "name+0x12/0x34 [module]"; without a name "0x55d0 [module+0x5d0]". place: the byte to look up.
-void put_symbol(Listing& to, uint64_t address, uint64_t place) {
-  agent::StackSymbolAt at = agent::symbol_at(place);
-  if (at.name == nullptr) {
-    to.put_hex(address);
-  } else {
-    to.put(at.name);
-    to.put('+');
-    to.put_hex(at.offset + (address - place));
-    if (at.size != 0) {
-      to.put('/');
-      to.put_hex(at.size);
-    }
-  }
+// "name+0x12/0x34"; without a name "0x55d0".
+void put_name(Listing& to, const agent::StackSymbolAt& at, uint64_t address, uint64_t place) {
+  if (at.name == nullptr) return to.put_hex(address);
+  to.put(at.name);
+  to.put('+');
+  to.put_hex(at.offset + (address - place));
+  if (at.size == 0) return;
+  to.put('/');
+  to.put_hex(at.size);
+}
+
+// " [module]"; without a name " [module+0x5d0]".
+void put_module(Listing& to, const agent::StackSymbolAt& at, uint64_t address, uint64_t place) {
   if (at.module == nullptr) return;
   to.put(" [");
   to.put(at.module);
@@ -83,13 +38,55 @@ void put_symbol(Listing& to, uint64_t address, uint64_t place) {
   to.put(']');
 }
 
-void put_line(Listing& to, uint64_t address, uint64_t place) {
+// " at file:line", where that is known.
+void put_source(Listing& to, agent::SourceLine line) {
+  if (line.file == nullptr) return;
+  to.put(" at ");
+  to.put(line.file);
+  to.put(':');
+  to.put_decimal(line.line);
+}
+
+void begin_line(Listing& to, uint64_t address) {
   to.put(' ');
   to.put_hex(address);
   to.put(" : ");
-  put_symbol(to, address, place);
+}
+
+void end_line(Listing& to, const agent::StackSymbolAt& at, uint64_t address, uint64_t place) {
+  put_module(to, at, address, place);
   to.put('\n');
   to.end_item();
+}
+
+// An entry probe stands behind endbr64 at the latest: what was inlined into the function does not
+// run yet, though its code may begin there.
+constexpr uint64_t kEntryBytes = 4;
+
+// The function at `address`, below what was inlined there. place: the byte to look up.
+void put_frame(Listing& to, uint64_t address, uint64_t place, bool lines) {
+  agent::StackSymbolAt at = agent::symbol_at(place);
+  agent::InlinedAt inlined(place);
+  bool entry = address == place && at.name != nullptr && at.offset <= kEntryBytes;
+  while (inlined.next()) {
+    if (entry) continue;
+    begin_line(to, address);
+    to.put(inlined.name());
+    put_source(to, inlined.line());
+    to.put(" (inlined)");
+    end_line(to, at, address, place);
+  }
+  begin_line(to, address);
+  put_name(to, at, address, place);
+  if (lines) put_source(to, entry ? agent::line_at(place) : inlined.line());
+  end_line(to, at, address, place);
+}
+
+const abi::Str* backtrace(uint32_t site, abi::Context* ctx, bool lines) {
+  Listing text(ctx);
+  for (agent::StackWalk walk(ctx, site); walk.next();)
+    put_frame(text, walk.address(), walk.place(), lines);
+  return text.finish();
 }
 
 const abi::Str* addresses(uint32_t site, abi::Context* ctx, int64_t first, int64_t count) {
@@ -137,9 +134,11 @@ int64_t dj_uaddr(uint32_t site) {
 }
 
 const abi::Str* dj_sprint_ubacktrace(uint32_t site, abi::Context* ctx) {
-  Listing text(ctx);
-  for (agent::StackWalk walk(ctx, site); walk.next();) put_line(text, walk.address(), walk.place());
-  return text.finish();
+  return backtrace(site, ctx, false);
+}
+
+const abi::Str* dj_sprint_ubacktrace_fileline(uint32_t site, abi::Context* ctx) {
+  return backtrace(site, ctx, true);
 }
 
 // Names only, one a line.
@@ -170,7 +169,7 @@ const abi::Str* dj_sprint_usyms(abi::Context* ctx, const abi::Str* callers) {
     bool any = false;
     for (; at < callers->len && digit(callers->data[at]) < 16; ++at, any = true)
       address = address << 4 | digit(callers->data[at]);
-    if (any) put_line(text, address, first ? address : address - 1);
+    if (any) put_frame(text, address, first ? address : address - 1, false);
     first = first && !any;
     at += !any || at < callers->len;  // the blank, or what is no digit
   }
@@ -188,7 +187,10 @@ const abi::Str* dj_usymname(abi::Context* ctx, int64_t address) {
 
 const abi::Str* dj_usymdata(abi::Context* ctx, int64_t address) {
   Listing text(ctx);
-  put_symbol(text, static_cast<uint64_t>(address), static_cast<uint64_t>(address));
+  auto place = static_cast<uint64_t>(address);
+  agent::StackSymbolAt at = agent::symbol_at(place);
+  put_name(text, at, place, place);
+  put_module(text, at, place, place);
   text.end_item();
   return text.finish();
 }

@@ -10,6 +10,7 @@ enum BuiltinFlags : uint32_t {
   kCtx = 1,     // entry takes a Context*
   kSite = 2,    // entry takes the site index first; the handler then wants_site
   kStack = 8,   // entry reads the stack tables; the handler keeps the site's registers in Context
+  kLines = 16,  // with kStack: entry reads the tables of source lines and inlined calls
   kRaises = 4,  // entry may set Context::raised; the caller must test it and leave the handler
 };
 

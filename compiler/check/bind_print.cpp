@@ -20,7 +20,7 @@ struct PrintKind {
   bool printed, format, delimited, newline;
   std::string_view built_in = {};
 };
-constexpr std::array<PrintKind, 18> kPrints = {{
+constexpr std::array<PrintKind, 20> kPrints = {{
     {"print", true, false, false, false},
     {"printf", true, true, false, false},
     {"println", true, false, false, true},
@@ -33,6 +33,8 @@ constexpr std::array<PrintKind, 18> kPrints = {{
     {"sprintdln", false, false, true, true},
     {"print_ubacktrace", true, false, false, false, "sprint_ubacktrace"},
     {"print_ubacktrace_brief", true, false, false, false, "sprint_ubacktrace_brief"},
+    {"print_ubacktrace_fileline", true, false, false, false, "sprint_ubacktrace_fileline"},
+    {"print_backtrace_fileline", true, false, false, false, "sprint_ubacktrace_fileline"},
     {"log", true, false, false, true},
     {"print_backtrace", true, false, false, false, "sprint_backtrace"},
     {"print_stack", true, false, false, false, "sprint_stack"},

@@ -14,6 +14,7 @@
 
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/eh_frame.h"
+#include "compiler/debuginfo/source_lines.h"
 #include "compiler/debuginfo/symbols.h"
 
 namespace dj {
@@ -241,7 +242,7 @@ void read_stack_symbols(const ObjectFile& elf, StackInfo& out) {
 
 }  // namespace
 
-Result<StackInfo> read_stack_info(const std::string& path) {
+Result<StackInfo> read_stack_info(const std::string& path, bool lines) {
   DJ_TRY(ObjectFile elf, ObjectFile::open(path));
   StackInfo out;
   out.base = UINT64_MAX;
@@ -252,6 +253,9 @@ Result<StackInfo> read_stack_info(const std::string& path) {
   }
   read_call_frames(elf, out);
   read_stack_symbols(elf, out);
+  if (lines) {
+    read_source_lines(elf, out);
+  }
   return out;
 }
 

@@ -8,7 +8,8 @@
 
 namespace dj {
 
-// Fails when the file cannot be read. A module without .eh_frame has no rows.
-Result<StackInfo> read_stack_info(const std::string& path);
+// Fails when the file cannot be read. A module without .eh_frame has no rows. lines: source lines
+// and inlined calls too, which takes longer.
+Result<StackInfo> read_stack_info(const std::string& path, bool lines);
 
 }  // namespace dj

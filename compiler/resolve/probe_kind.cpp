@@ -184,6 +184,9 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
         }
       }
     }
+    if (same_name.empty() && depth == 0 && point.optional) {
+      return nullptr;  // an alias that the tapsets at hand do not have
+    }
     if (same_name.empty()) {
       return unknown_name(point, depth, forms, diags);
     }

@@ -57,7 +57,8 @@ std::span<const ProbeKind> thread_kinds();     // probe_thread.cpp
 std::span<const ProbeKind> timer_kinds();      // probe_timer.cpp
 std::span<const ProbeKind> unbuilt_kinds();    // probe_kind.cpp
 
-// The row of the point, or null after reporting what is wrong with it.
+// The row of the point, or null after reporting what is wrong with it. An optional point of unknown
+// family is nothing, and no mistake.
 const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags);
 
 // Text of a probe point as it was written: timer.s(1), func("x").return.

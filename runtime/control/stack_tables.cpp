@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <thread>
 
@@ -66,6 +67,44 @@ class Builder {
   std::vector<uint8_t> bytes_;
 };
 
+template <typename Row, typename Of>
+uint32_t append_rows(const std::vector<Row>& rows, uint64_t base, Builder& out, uint32_t& count,
+                     Of of) {
+  std::vector<decltype(of(rows[0], 0u))> made;
+  for (const Row& row : rows) {
+    if (row.address >= base && row.address - base <= UINT32_MAX) {
+      made.push_back(of(row, static_cast<uint32_t>(row.address - base)));
+    }
+  }
+  count = static_cast<uint32_t>(made.size());
+  return out.append(made);
+}
+
+void add_lines(const StackInfo& info, abi::StackModule& module, Builder& out) {
+  std::vector<uint32_t> files;
+  for (const std::string& file : info.files) {
+    files.push_back(file.empty() ? 0 : out.append_text(file));
+  }
+  std::map<std::string, uint32_t> names;
+  std::vector<abi::InlineCall> calls;
+  for (const StackCall& call : info.calls) {
+    auto [name, fresh] = names.try_emplace(call.name, 0);
+    if (fresh) {
+      name->second = out.append_text(call.name);
+    }
+    calls.push_back({name->second, files[call.file], call.line, call.outer});
+  }
+  module.calls = out.append(calls);
+  module.lines = append_rows(info.lines, info.base, out, module.line_count,
+                             [&](const StackLine& row, uint32_t at) {
+                               return abi::LineRow{at, row.line, files[row.file]};
+                             });
+  module.inlines = append_rows(info.inlines, info.base, out, module.inline_count,
+                               [](const StackInline& row, uint32_t at) {
+                                 return abi::InlineRow{at, row.call};
+                               });
+}
+
 abi::StackModule add_module(const MappedModule& mapped, const StackInfo& info, Builder& out) {
   abi::StackModule module;
   module.begin = mapped.bias + info.base;
@@ -83,6 +122,7 @@ abi::StackModule add_module(const MappedModule& mapped, const StackInfo& info, B
   module.symbol_count = static_cast<uint32_t>(symbols.size());
   module.symbols = out.append(symbols);
   module.path = out.append_text(mapped.path);
+  add_lines(info, module, out);
   return module;
 }
 

@@ -39,6 +39,24 @@ struct SymbolRow {
   uint32_t at = 0, size = 0, name = 0;
 };
 
+// From this place on, up to the next row, the code is of this source line. file: offset of a Str;
+// 0: not known.
+struct LineRow {
+  uint32_t at = 0, line = 0, file = 0;
+};
+
+// A function that the compiler put into its caller's code: its name (a Str), and where it is
+// called. outer: 1 + index of the call that this one is in; 0: in the function itself.
+struct InlineCall {
+  uint32_t name = 0, file = 0, line = 0, outer = 0;
+};
+
+// From this place on, up to the next row, the innermost such call is number `call`, counted from 1;
+// 0: none.
+struct InlineRow {
+  uint32_t at = 0, call = 0;
+};
+
 // One mapped module. Offsets count from the StackTables.
 struct StackModule {
   uint64_t begin = 0, end = 0;  // runtime addresses
@@ -46,6 +64,10 @@ struct StackModule {
   uint32_t rules = 0;
   uint32_t symbols = 0, symbol_count = 0;
   uint32_t path = 0;  // Str
+  // Empty unless the script asks for source lines.
+  uint32_t lines = 0, line_count = 0;
+  uint32_t inlines = 0, inline_count = 0;
+  uint32_t calls = 0;
 };
 
 struct StackTables {

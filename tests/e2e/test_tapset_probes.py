@@ -158,6 +158,40 @@ del c; print('COLLECTED', gc.collect(1)); sys.audit('mine'); sys.audit('mine')""
     assert result.globals["generations"] >= 1 and result.globals["found"] == 1, result
 
 
+def test_functions_and_imports_of_python(tmp_path):
+    """Against what the program counts itself, by sys.setprofile()."""
+    (tmp_path / "mine.py").write_text("""import collections, sys
+counts = collections.Counter()
+def leaf(n): return n + 1
+def recurse(n): return 0 if n == 0 else recurse(n - 1)
+def fails(): raise ValueError
+def gen():
+    yield 1
+    yield 2
+def work():
+    sum(map(leaf, range(7))); recurse(5); list(gen())
+    try: fails()
+    except ValueError: pass
+def profile(frame, event, argument):
+    if event == "return": counts[frame.f_code.co_name, frame.f_lineno] += 1
+sys.setprofile(profile); work(); sys.setprofile(None)
+import this_is_nowhere_1 if False else None
+""".replace("import this_is_nowhere_1 if False else None", "try: import nowhere_at_all\nexcept ImportError: pass")
+        + "work(); import colorsys\nfor (name, line), count in counts.items(): print('SELF', name, line, count)\n")
+    script = """probe python.function.return { if (file =~ "/mine.py$") r[function_name, line]++ }
+                probe python.function.entry { if (file =~ "/mine.py$") e[function_name]++ }
+                probe python.import { i[module]++ } probe python.import.done { d[module, found]++ }"""
+    result = traced(script, *PYTHON[:-1], tmp_path / "mine.py")
+    ours = {re.sub('"', "", key): int(value) for key, value in result.array("r")}
+    truth = {f"{name},{line}": int(count) for name, line, count in re.findall(r"^SELF (\w+) (\d+) (\d+)$", result.stdout, re.M)}
+    # work() ran once with its own count and once without.
+    assert truth and {key: ours.get(key) for key in truth} == {key: 2 * count for key, count in truth.items()}, result
+    assert all(name.strip('"') in ("gen", "leaf", "recurse", "fails", "work", "profile", "<module>") for name, _ in result.array("e")), result
+    assert dict(result.array("i")).get('"colorsys"') == "1", result
+    done = dict(result.array("d"))
+    assert done.get('"colorsys",1') == "1" and done.get('"nowhere_at_all",0') == "1", result
+
+
 def test_encrypted_connections(tmp_path):
     """Python's ssl module on both ends, in one process and in memory; the library is there from the start."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key", "-out", tmp_path / "cert",

@@ -3,8 +3,10 @@
 -- Other keys are frames too. Prints are left out.
 dj.on_record(function() end)
 
--- "main+0x1c/0x3d [/bin/ls]" is main, an address without a name stays.
+-- "main+0x1c/0x3d [/bin/ls]" is main, "f at t.c:3 (inlined) [/bin/ls]" is f, an address without a name stays.
 local function frame(line)
+  local inlined = line:match("^%s*0x%x+ : (.*) %(inlined%)")
+  if inlined then return (inlined:gsub(" at %S+:%d+$", ""):gsub(";", ":")) end
   local name = line:match("^%s*0x%x+ : (.-)%+0x%x+") or line:match("^%s*(.-)%+0x%x+") or line:match("^%s*(.-)%s*$")
   return (name:gsub(";", ":"))
 end
