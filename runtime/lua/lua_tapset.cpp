@@ -1,6 +1,7 @@
 // The table `dj` of tapset files.
 #include "runtime/lua/lua_tapset.h"
 
+#include <ctime>
 #include <lua.hpp>
 
 #include "compiler/result.h"
@@ -91,8 +92,9 @@ LuaTapset::LuaTapset(const Sources& sources, uint32_t file, std::string family, 
 
 void LuaTapset::add_library(lua_State* state) {
   constexpr luaL_Reg kFunctions[] = {
-      {"alias", alias}, {"define", define},       {"modules", modules}, {"functions", functions},
-      {"marks", marks}, {"variables", variables}, {"offset", offset},   {"size", size}};
+      {"alias", alias},         {"define", define}, {"modules", modules},
+      {"functions", functions}, {"marks", marks},   {"variables", variables},
+      {"offset", offset},       {"size", size},     {"timezone", timezone}};
   lua_newtable(state);
   for (const luaL_Reg& row : kFunctions) {
     lua_pushlightuserdata(state, this);
@@ -185,6 +187,16 @@ int LuaTapset::offset(lua_State* state) {
 int LuaTapset::size(lua_State* state) {
   return push_number(state,
                      self_of(state)->index_.size(text_argument(state, 1), text_argument(state, 2)));
+}
+
+// dj.timezone(): seconds west of UTC now, and the zone's name.
+int LuaTapset::timezone(lua_State* state) {
+  time_t now = time(nullptr);
+  tm local{};
+  localtime_r(&now, &local);
+  lua_pushinteger(state, -local.tm_gmtoff);
+  lua_pushstring(state, local.tm_zone);
+  return 2;
 }
 
 std::optional<std::string> LuaTapset::run(Diags& diags) {

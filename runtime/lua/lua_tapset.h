@@ -32,6 +32,7 @@ class LuaTapset {
   static int variables(lua_State* state);
   static int offset(lua_State* state);
   static int size(lua_State* state);
+  static int timezone(lua_State* state);
   void add_library(lua_State* state);
   void check_name(lua_State* state, const std::string& name) const;
 

@@ -1,6 +1,8 @@
 """Tapset files in Lua: they look into the target's files and write probes; against nm, readelf and the programs' own counts."""
+import os
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -124,3 +126,11 @@ def test_mistakes_in_what_it_wrote_show_it(traced):
 def test_a_target_that_cannot_be_had_is_said_once(traced):
     result = traced("dj.alias('fam.go', 'begin')", "probe fam.go { n++ }", "-c", "/no/where")
     assert result.returncode == 127 and result.stderr.count("/no/where") == 1, result
+
+
+@pytest.mark.parametrize("zone, offset, name", [("CET-1CEST-2,0/0,365/23", -7200, "CEST"), ("EST+5", 18000, "EST"), ("UTC", 0, "UTC")])
+def test_the_local_time_zone(djtap_once, zone, offset, name):
+    script = 'probe begin { println(tz_gmtoff(), "|", tz_name(), "|", tz_ctime(1000000000)) exit() }'
+    result = djtap_once("-e", script, env={**os.environ, "TZ": zone})
+    truth = time.strftime("%a %b %e %H:%M:%S %Y", time.gmtime(1000000000 - offset))
+    assert result.stdout == f"{offset}|{name}|{truth} {name}\n", result
