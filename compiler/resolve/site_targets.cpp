@@ -228,7 +228,9 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
   std::vector<std::optional<TargetFailure>> failures(count);
   std::vector<bool> defined(count);
   const bool elsewhere = site.call && site.call->callee == 0;
-  DebugInfo* info = count > 0 && !elsewhere ? file.debug_info() : nullptr;
+  // Opening it unpacks the debug file: not for registers and arguments by number.
+  const bool asks = !std::all_of(probe.targets.begin(), probe.targets.end(), is_raw);
+  DebugInfo* info = asks && !elsewhere ? file.debug_info() : nullptr;
   for (size_t t = 0; t < count; t++) {
     if (plan_mark_target(probe.targets[t], site, out.targets[t], failures[t])) {
       defined[t] = !failures[t];
