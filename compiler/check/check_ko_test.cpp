@@ -199,7 +199,7 @@ const Wrong kPrints[] = {
     {"DJ2201", "probe begin { x = \"%d\"; printf(«x», 1) }", "must be a literal string"},
     {"DJ2201", "probe begin { «printf»() }", "must be a literal string"},
     {"DJ2202", "probe begin { printf(\"a «%q» b\", 1) }", "unknown conversion `%q`"},
-    {"DJ2202", "probe begin { printf(\"a «%f»\", 1) }", "unknown conversion `%f`", "use %d"},
+    {"DJ2101", "probe begin { printf(\"a %d\", «1.5») }", "needs a whole one", "%f"},
     {"DJ2202", "probe begin { printf(\"100«%»\") }", "ends inside a conversion", "%%"},
     {"DJ2202", "probe begin { printf(\"\\t\\\"«%q»\\n\", 1) }", "unknown conversion `%q`"},
     {"DJ2202", "probe begin { printf(«\"\\x41%q\"», 1) }", "unknown conversion `%q`"},

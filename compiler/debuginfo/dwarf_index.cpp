@@ -105,7 +105,7 @@ void DwarfIndex::index_units() {
     if (unit_ranges_.size() == before) {
       // A unit without ranges of its own may still hold functions.
       Functions functions;
-      collect(&die, functions);
+      collect(&die, functions, true);
       for (const Range& r : functions.ranges) {
         unit_ranges_.push_back({r.begin, r.end, units_.size() - 1});
       }
@@ -128,9 +128,10 @@ std::optional<Dwarf_Die> DwarfIndex::unit_at(uint64_t pc) {
   return std::nullopt;
 }
 
-// Functions with code lie directly in the unit, in namespaces, in classes and inside other
+// Functions with code lie directly in the unit, in namespaces, in classes and, if `nested`, inside
+// other functions: those of local classes, Fortran's contained procedures, GNU C's nested
 // functions.
-void DwarfIndex::collect(Dwarf_Die* parent, Functions& out) const {
+void DwarfIndex::collect(Dwarf_Die* parent, Functions& out, bool nested) const {
   Dwarf_Die child;
   if (dwarf_child(parent, &child) != 0) {
     return;
@@ -140,12 +141,16 @@ void DwarfIndex::collect(Dwarf_Die* parent, Functions& out) const {
       case DW_TAG_subprogram:
         add_ranges(&child, out.dies.size(), out.ranges);
         out.dies.push_back(child);
+        if (nested) {
+          collect(&child, out, true);
+        }
         break;
+      case DW_TAG_lexical_block:
       case DW_TAG_namespace:
       case DW_TAG_module:
       case DW_TAG_structure_type:
       case DW_TAG_class_type:
-        collect(&child, out);
+        collect(&child, out, nested);
         break;
       default:
         break;
@@ -161,16 +166,32 @@ std::optional<Dwarf_Die> DwarfIndex::function_at(uint64_t pc) {
   auto [found, fresh] = functions_.try_emplace(dwarf_dieoffset(&*unit));
   Functions& functions = found->second;
   if (fresh) {
-    collect(&*unit, functions);
-    std::sort(functions.ranges.begin(), functions.ranges.end(),
-              [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    collect(&*unit, functions, false);
+    functions.sort();
   }
-  auto next = std::upper_bound(functions.ranges.begin(), functions.ranges.end(), pc,
+  std::optional<Dwarf_Die> function = functions.at(pc);
+  if (!function && !functions.nested) {  // rare, and it takes a look at every function
+    functions = {};
+    functions.nested = true;
+    collect(&*unit, functions, true);
+    functions.sort();
+    function = functions.at(pc);
+  }
+  return function;
+}
+
+void DwarfIndex::Functions::sort() {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+}
+
+std::optional<Dwarf_Die> DwarfIndex::Functions::at(uint64_t pc) const {
+  auto next = std::upper_bound(ranges.begin(), ranges.end(), pc,
                                [](uint64_t a, const Range& r) { return a < r.begin; });
-  for (int i = 0; i < 8 && next != functions.ranges.begin(); i++) {
+  for (int i = 0; i < 8 && next != ranges.begin(); i++) {
     --next;
     if (pc < next->end) {
-      return functions.dies[next->index];
+      return dies[next->index];
     }
   }
   return std::nullopt;

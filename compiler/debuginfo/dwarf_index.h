@@ -64,8 +64,11 @@ class DwarfIndex {
   struct Functions {
     std::vector<Dwarf_Die> dies;
     std::vector<Range> ranges;
+    bool nested = false;  // those inside other functions are there, too
+    void sort();
+    std::optional<Dwarf_Die> at(uint64_t pc) const;  // once sorted
   };
-  void collect(Dwarf_Die* parent, Functions& out) const;
+  void collect(Dwarf_Die* parent, Functions& out, bool nested) const;
 
   const ObjectFile& elf_;
   DwflFile file_;

@@ -209,8 +209,13 @@ TEST(Targets, MistakesSayWhatThereIs) {
   EXPECT_EQ(fails(target("fd", {}, true)).kind, TargetFailure::BadUse);
   EXPECT_EQ(fails(target("p", {field("in"), field("b")}, true)).kind, TargetFailure::BadUse);
   EXPECT_EQ(fails(target("return")).kind, TargetFailure::BadUse);
-  TargetAnswer vector = info.target(built.entry("scale"), target("d"));
-  EXPECT_EQ(std::get<TargetFailure>(vector).kind, TargetFailure::NotBuilt);
+}
+
+TEST(Targets, DoublesAreTheirBits) {
+  Built built("gcc -O0");
+  TargetAnswer vector = built.module->debug_info()->target(built.entry("scale"), target("d"));
+  EXPECT_EQ(to_string(std::get<LocExpr>(vector)), "xmm0");
+  EXPECT_TRUE(std::get<LocExpr>(vector).is_double);
 }
 
 TEST(Targets, TextFormsListParametersInOrder) {

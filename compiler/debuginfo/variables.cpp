@@ -16,9 +16,31 @@ namespace dj {
 
 namespace {
 
+// A copy of a function may not mention what was optimized out of it: its own variables all the
+// same, which hide those of one name in the function that it was inlined into. out[begin..]:
+// mentioned.
+void add_forgotten(Dwarf_Die* origin, size_t begin, bool outermost,
+                   std::vector<ScopedVariable>& out) {
+  const size_t end = out.size();
+  for (Dwarf_Die& child : children(origin)) {
+    const int tag = dwarf_tag(&child);
+    if (tag != DW_TAG_formal_parameter && tag != DW_TAG_variable) {
+      continue;
+    }
+    std::string name = die_name(&child);
+    const bool known =
+        std::any_of(out.begin() + std::ptrdiff_t(begin), out.begin() + std::ptrdiff_t(end),
+                    [&](const ScopedVariable& v) { return v.name == name; });
+    if (!name.empty() && !known) {
+      out.push_back({child, std::move(name), tag == DW_TAG_formal_parameter && outermost});
+    }
+  }
+}
+
 void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, DwarfIndex& index,
                    std::vector<ScopedVariable>& out) {
   std::vector<Dwarf_Die> inner;
+  const size_t begin = out.size();
   for (Dwarf_Die& child : children(scope)) {
     switch (dwarf_tag(&child)) {
       case DW_TAG_formal_parameter:
@@ -44,6 +66,9 @@ void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, Dw
       default:
         break;
     }
+  }
+  if (std::optional<Dwarf_Die> origin = referred(scope, DW_AT_abstract_origin)) {
+    add_forgotten(&*origin, begin, outermost, out);
   }
   for (Dwarf_Die& block : inner) {
     collect_scope(&block, false, place, index, out);

@@ -89,10 +89,6 @@ ast::ExprPtr Builder::initial(DjtParser::InitialContext* ctx) {
   return result;
 }
 
-Diag& Builder::not_built(Span span, const std::string& what) {
-  return diags_.error("DJ1016", span, what + " not built yet");
-}
-
 void Builder::add(DjtParser::ItemContext* item) {
   if (item->globalDef() != nullptr) {
     add_global(item->globalDef());

@@ -113,7 +113,6 @@ class Builder : private DjtBaseVisitor {
   double fraction(antlr4::tree::TerminalNode* node, bool negative = false);
   ast::ExprPtr literal(DjtParser::LiteralContext* ctx);
   ast::ExprPtr initial(DjtParser::InitialContext* ctx);
-  Diag& not_built(Span span, const std::string& what);
 
   static constexpr size_t kMaxPoints = 10000;  // that one point with {...} may stand for
 

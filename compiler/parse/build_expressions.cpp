@@ -140,14 +140,6 @@ Builder::Any Builder::visitBinary(DjtParser::BinaryContext* ctx) {
   made.op_span = span(ctx->op);
   made.left = expr(ctx->expr(0));
   made.right = expr(ctx->expr(1));
-  bool numbers = std::holds_alternative<Number>(made.left->node) &&
-                 std::holds_alternative<Number>(made.right->node);
-  bool glued = made.left->span.end == made.op_span.begin &&
-               made.op_span.end == made.right->span.begin;
-  if (made.op == BinOp::Concat && numbers && glued) {
-    not_built(span(ctx), "numbers with a fraction are").help =
-        "count in a smaller unit: 1500 ms instead of 1.5 s";
-  }
   return expression(ctx, std::move(made));
 }
 

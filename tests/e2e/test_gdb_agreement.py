@@ -1,0 +1,97 @@
+"""Agreement with gdb: the value of each variable at sampled instructions of running programs, or that there is none.
+
+DJTAP_STRESS=long samples tens of thousands of (instruction, variable) pairs.
+"""
+import collections
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from support import paths, run
+from support.paths import victim
+
+LONG = os.environ.get("DJTAP_STRESS") == "long"
+LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
+# What djtap does not know and gdb finds out from the caller, or shows as a null pointer.
+CALLERS = ("entry", "removed this parameter", "the pointer was optimized out")
+
+pytestmark = pytest.mark.skipif(shutil.which("gdb") is None, reason="no gdb")
+
+
+def instructions(module):
+    """Addresses of all instructions of a file."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", module], capture_output=True, text=True, check=True).stdout
+    return [int(address, 16) for address in re.findall(r"^ +([0-9a-f]+):\t", text, re.M)]
+
+
+def ran(program, module):
+    """[begin, end) of the functions of the module that a run of the program calls."""
+    script = f'probe process("{module}").function("*") {{ ran[ppfunc()]++ }}'
+    result = run.run(["--dump=plan", "-f", "json", "-o", "/dev/stderr", "-e", script, "--", *program])
+    called = {row["key"][0] for row in json.loads(result.stderr.splitlines()[-1])["ran"]}
+    sites = re.findall(r"^site .* in (0x\w+)\.\.(0x\w+) (\S+)", result.stdout, re.M)
+    return [(int(begin, 16), int(end, 16)) for begin, end, name in sites if name in called]
+
+
+def compare(tmp_path, program, module, addresses, begin="main"):
+    """Rows [address, function, variable, gdb's value, djtap's, djtap's location]; a value is null where there is none."""
+    module = os.path.realpath(module)
+    header = subprocess.run(["readelf", "-h", module], capture_output=True, text=True, check=True).stdout
+    settings = {"module": module, "djtap": str(paths.DJTAP), "addresses": sorted(addresses), "begin": begin,
+                "relocated": "DYN" in header, "out": str(tmp_path / "rows.json")}
+    (tmp_path / "settings.json").write_text(json.dumps(settings))
+    gdb = subprocess.run(["gdb", "-q", "-nx", "-batch", "-x", str(paths.ROOT / "tests/support/gdb_agreement.py"), "--args", *program],
+                         env={**os.environ, "AGREEMENT": str(tmp_path / "settings.json")}, stdin=subprocess.DEVNULL,
+                         capture_output=True, text=True, timeout=600, check=False)
+    assert (tmp_path / "rows.json").exists(), gdb.stderr
+    return json.loads((tmp_path / "rows.json").read_text())
+
+
+def verdict(row):
+    _, _, _, theirs, ours, where = row
+    if theirs == ours:
+        return "same" if theirs is not None else "neither"
+    if ours is None:
+        return "caller's" if any(reason in where for reason in CALLERS) else "gdb only"
+    return "djtap only" if theirs is None else "different"
+
+
+def check(rows, least):
+    by_verdict = collections.defaultdict(list)
+    for row in rows:
+        by_verdict[verdict(row)].append(row)
+    counts = {name: len(some) for name, some in by_verdict.items()}
+    print(counts)  # pytest -rP shows them
+    assert counts.get("same", 0) >= least, counts
+    for wrong in ("different", "gdb only"):
+        assert by_verdict[wrong] == [], counts
+    # To gdb a variable of any block of an inlined function hides the caller's of the same name, in that block or not.
+    assert len(by_verdict["djtap only"]) <= len(rows) // 200, by_verdict["djtap only"]
+
+
+@pytest.mark.parametrize("name", ["args", "args_O0", "values", "values_O0", "doubles", "doubles_O0", "inside", "recursion"])
+def test_victims(tmp_path, name):
+    addresses = instructions(victim(name))
+    random.seed(1)
+    if not LONG:
+        addresses = random.sample(addresses, min(len(addresses), 400))
+    check(compare(tmp_path, [victim(name)], victim(name), addresses), 40)
+
+
+@pytest.mark.parametrize("program", [["sort", "-n", "-k2", "/etc/services"], ["ls", "-laR", "/usr/share/doc/libc6"],
+                                     ["bash", "-c", "printf '%f %s\\n' 1.5 x; echo /usr/*/ *.c; [[ abc =~ ^a.c$ ]]"]],
+                         ids=lambda words: words[0])
+def test_c_library(tmp_path, program):
+    program = [shutil.which(program[0]), *program[1:]]
+    random.seed(2)
+    functions = ran(program, LIBC)
+    inside = [address for address in instructions(os.path.realpath(LIBC)) if any(a < address < b for a, b in functions)]
+    listed = subprocess.run([paths.DJTAP, "-L", f'process("{LIBC}").function("malloc")'], capture_output=True, text=True, check=False)
+    if "$bytes" not in listed.stdout:
+        pytest.skip("libc6-dbg is not installed")
+    check(compare(tmp_path, program, LIBC, random.sample(inside, min(len(inside), 30000 if LONG else 2000)), "__libc_start_main"), 200)
