@@ -8,6 +8,23 @@
 #include "runtime/shared/capture.h"
 
 namespace dj::ir {
+namespace {
+
+// Most calls of a function that may return for others are made by calls: nothing waits then.
+void leave_unless_in_tail(Unit& unit, llvm::IRBuilder<>& b, HandlerId id) {
+  uint64_t count = unit.layout.header.captures + sizeof(abi::Captures) +
+                   id * sizeof(abi::CaptureCount) + offsetof(abi::CaptureCount, in_tails);
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  llvm::BasicBlock* none = llvm::BasicBlock::Create(unit.context, "none_in_tail", function);
+  llvm::BasicBlock* some = llvm::BasicBlock::Create(unit.context, "in_tail", function);
+  llvm::Value* waiting = b.CreateLoad(unit.word, unit.address(count), true);
+  b.CreateCondBr(b.CreateICmpEQ(waiting, unit.number(0)), none, some);
+  b.SetInsertPoint(none);
+  b.CreateRetVoid();
+  b.SetInsertPoint(some);
+}
+
+}  // namespace
 
 llvm::Value* CallTaker::call(const char* entry, llvm::Value* values) {
   auto words = static_cast<uint32_t>(unit_.plan.handlers[id_].capture.words());
@@ -53,6 +70,7 @@ llvm::Value* CallTaker::take() {
   b.CreateCondBr(of_callee_, callee, own);
 
   b.SetInsertPoint(callee);
+  leave_unless_in_tail(unit_, b, id_);
   llvm::Value* taken = call("dj_tail_take", values);
   leave_without(taken);
   llvm::Value* callers_site = b.CreateSub(taken, unit_.number32(1));
@@ -92,6 +110,7 @@ void define_tail_calls(Unit& unit, HandlerId id) {
       b.CreateCall(unit.entry("dj_tail_leave"),
                    {unit.number32(unit.plan.first_handler + id), exit, slot});
     } else {
+      leave_unless_in_tail(unit, b, id);
       b.CreateCall(unit.entry("dj_tail_land"), {unit.number32(unit.plan.first_handler + id), slot});
     }
     b.CreateRetVoid();

@@ -46,6 +46,9 @@ struct Place {
 };
 
 void free_entry(abi::Capture& entry) {
+  if (entry.stage != abi::kCalled) {
+    abi::add(&count_of(static_cast<uint32_t>(entry.owner) - 1).in_tails, ~uint64_t{0});
+  }
   abi::store(&entry.slot, uint64_t{0});
   abi::store(&entry.owner, uint64_t{0});
 }
@@ -69,6 +72,9 @@ abi::Capture* claim(const Place& place) {
                                     : agent::thread_is_gone(other);
     if (stale && abi::cas(&entry.owner, seen, place.owner)) {
       abandon(entry, seen);
+      if (entry.stage != abi::kCalled) {
+        abi::add(&count_of(static_cast<uint32_t>(seen) - 1).in_tails, ~uint64_t{0});
+      }
       abi::store(&entry.slot, uint64_t{0});
       return &entry;
     }
@@ -101,9 +107,10 @@ void fill(const Place& place, abi::Capture& entry, uint32_t stage) {
 
 uint64_t return_address(uint64_t slot) { return *reinterpret_cast<const uint64_t*>(slot); }
 
-void jump(abi::Capture& entry, uint64_t slot) {
+void jump(const Place& place, abi::Capture& entry) {
+  if (entry.stage == abi::kCalled) abi::add(&count_of(place.handler).in_tails, 1);
   entry.stage = abi::kJumping;
-  entry.returns = return_address(slot);
+  entry.returns = return_address(place.slot);
 }
 
 void lose(const Place& place, abi::Capture& entry) {
@@ -160,7 +167,7 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
     if (called == own) {
       known = known || called;
       if (called) entry.site = site;
-      jump(entry, slot);
+      jump(place, entry);
       if (unseen) lose(place, entry);
     } else if (!called && !of_callee) {  // nobody jumped here: a new call has the slot
       abandon(entry, place.owner);
@@ -178,8 +185,8 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
     together->calls++;
   } else if (abi::Capture* entry = claim(place)) {
     entry->site = site;
-    jump(*entry, slot);
-    fill(place, *entry, abi::kJumping);
+    fill(place, *entry, abi::kCalled);
+    jump(place, *entry);
   } else {
     agent::count_skip(abi::kSkipReturnFull);
   }

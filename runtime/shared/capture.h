@@ -34,6 +34,8 @@ struct CaptureCount {
   uint64_t abandoned;  // calls that were left without a return, as far as somebody noticed
   uint64_t lost;       // returns that cannot be seen: tail calls into code with unknown exits
   uint64_t entered, returned;  // while Captures::counting
+  // Entries that wait for another function's return. Generated code asks nothing while it is 0.
+  uint64_t in_tails;
 };
 struct Captures {
   uint64_t bucket_mask;
