@@ -103,6 +103,12 @@ std::vector<std::string> near_names(std::string_view name, const std::vector<std
   return names;
 }
 
+void Diag::suggest(const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  help = did_you_mean(names);
+  for (const std::string& name : names) fixes.push_back({span, name});
+}
+
 std::string did_you_mean(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < names.size(); ++i) {

@@ -17,6 +17,12 @@ struct Label {
   std::string text;
 };
 
+// A change of the script that a tool may offer: `text` in place of what stands at `span`.
+struct Fix {
+  Span span;
+  std::string text;
+};
+
 struct Diag {
   Severity severity = Severity::Error;
   std::string code;     // "DJ1xxx" parse, "DJ2xxx" check, "DJ3xxx" resolve, "DJ4xxx" attach, "DJ5xxx" run
@@ -26,6 +32,10 @@ struct Diag {
   std::vector<Label> labels;
   std::vector<std::string> notes;  // "= note" lines: what was searched, types, ranges
   std::string help;                // a suggestion the user can act on; empty: none
+  std::vector<Fix> fixes;          // the same for programs; each of them alone
+
+  // "did you mean ...?", and a fix for each name. None: nothing happens.
+  void suggest(const std::vector<std::string>& names);
 };
 
 // Diags: collected by the stages. At most one error per root cause: a stage that meets a

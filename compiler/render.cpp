@@ -188,6 +188,24 @@ std::string render(const Diag& diag, const Sources& sources, bool colour) {
   return out;
 }
 
+namespace {
+
+// A name that is suggested for a word stands where the word does: behind its "->" or "$", inside of
+// its quotes, behind the object of "object!name".
+std::string replacement(const Fix& fix, const Sources& sources) {
+  std::string_view old = sources.text(fix.span);
+  std::string text = fix.text;
+  for (std::string_view mark : {"->", "$", "@"}) {
+    if (old.starts_with(mark) && !text.starts_with(mark)) return std::string(mark) + text;
+  }
+  if (!old.starts_with('"') || text.starts_with('"')) return text;
+  size_t object = old.find('!');
+  return std::string(object == std::string_view::npos ? "\"" : old.substr(0, object + 1)) + text +
+         "\"";
+}
+
+}  // namespace
+
 std::string render_json(const Diag& diag, const Sources& sources) {
   nlohmann::ordered_json out;
   out["code"] = diag.code;
@@ -207,6 +225,17 @@ std::string render_json(const Diag& diag, const Sources& sources) {
   }
   out["notes"] = diag.notes;
   out["help"] = diag.help;
+  out["fixits"] = nlohmann::ordered_json::array();
+  for (const Fix& fix : diag.fixes) {
+    const Source& source = sources.files.at(fix.span.file);
+    LineCol from = source.line_col(fix.span.begin), to = source.line_col(fix.span.end);
+    out["fixits"].push_back({{"file", source.name},
+                             {"line", from.line},
+                             {"column", from.column},
+                             {"end_line", to.line},
+                             {"end_column", to.column},
+                             {"text", replacement(fix, sources)}});
+  }
   // A script may hold any bytes; JSON may not.
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -92,7 +92,7 @@ ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
     if (function.name.starts_with(c.name + "@"))
       diag.help = "it is private to " + function.name.substr(c.name.size() + 1);
   }
-  if (diag.help.empty()) diag.help = did_you_mean(near_names(c.name, known));
+  if (diag.help.empty()) diag.suggest(near_names(c.name, known));
   return poison(span);
 }
 
@@ -114,7 +114,7 @@ ExprPtr Binder::at(const ast::At& a, Span span) {
   Diag& diag = diags_.error("DJ2008", a.op_span, fmt::format("there is no operator `@{}`", a.op));
   std::vector<std::string> near = near_names(a.op, known_at_names());
   for (std::string& each : near) each = "@" + each;
-  diag.help = did_you_mean(near);
+  diag.suggest(near);
   return poison(span);
 }
 
@@ -135,7 +135,7 @@ ExprPtr Binder::aggregate(const ast::At& a, const ast::Expr& e) {
     for (const Global& global : program_.globals) {
       if (global.value == Type::Stat) known.push_back(global.name);
     }
-    diag.help = did_you_mean(near_names(spelled, known));
+    diag.suggest(near_names(spelled, known));
     if (diag.help.empty()) diag.help = fmt::format("feed it by `{} <<< value`", spelled);
     return nullptr;
   }

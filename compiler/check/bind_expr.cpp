@@ -87,7 +87,7 @@ void Binder::undeclared(const std::string& name, Span span, std::string_view wha
   for (GlobalId g = 0; g < program_.globals.size(); ++g) {
     if (is_array(g)) known.push_back(program_.globals[g].name);
   }
-  diag.help = did_you_mean(near_names(name, known));
+  diag.suggest(near_names(name, known));
   if (diag.help.empty()) diag.help = fmt::format("declare it: global {}", name);
 }
 

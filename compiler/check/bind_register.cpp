@@ -85,7 +85,7 @@ void Binder::register_row(const ast::Call& c, TargetExpr& wanted) {
                                 : fmt::format("there is no general register \"{}\"", name->value));
   diag.notes.push_back(
       "registers: rax rbx rcx rdx rsi rdi rbp rsp r8 to r15 rip; eax, ax, al ... their parts");
-  if (name != nullptr) diag.help = did_you_mean(near_names(name->value, known));
+  if (name != nullptr) diag.suggest(near_names(name->value, known));
 }
 
 void Binder::argument_row(const ast::Call& c, TargetExpr& wanted) {

@@ -68,6 +68,7 @@ ExprPtr Binder::condition(const ast::Expr& e) {
   if (assigned != nullptr && !assigned->op && !assigned->stat_add) {
     Diag& diag = diags_.warning("DJ2901", e.span, "this condition is an assignment");
     diag.help = "write `==` to compare";
+    diag.fixes.push_back({assigned->op_span, "=="});
   }
   return expr(e);
 }

@@ -194,7 +194,7 @@ ExprPtr Binder::target(const TargetView& t, Span span) {
       diag.notes.push_back("text forms: $$vars, $$parms, $$locals, $$return");
       std::vector<std::string> near = near_names(t.name, {kTextForms.begin(), kTextForms.end()});
       for (std::string& each : near) each = "$" + each;
-      diag.help = did_you_mean(near);
+      diag.suggest(near);
       return poison(span);
     }
     if (t.address_of || !t.path.empty()) {

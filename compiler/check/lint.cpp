@@ -78,6 +78,7 @@ void lint_local(const ast::Script& script, const std::string& name, uint32_t uni
         diags.warning("DJ2906", local.restarts->span,
                       fmt::format("`{}` is a local variable: it starts at 0 in every hit", name));
     diag.help = fmt::format("to go on from hit to hit declare: global {}", name);
+    diag.fixes.push_back({{diag.span.file, 0, 0}, fmt::format("global {}\n", name)});
   }
   // What an alias offers need not be used; a tapset (a file behind the script) offers much.
   bool offered = local.first_write != nullptr && is_offered(local.first_write->span, script);
@@ -85,6 +86,7 @@ void lint_local(const ast::Script& script, const std::string& name, uint32_t uni
     Diag& diag = diags.warning("DJ2903", local.first_write->span,
                                fmt::format("`{}` is set but never read", name));
     diag.help = fmt::format("to see it at the end declare: global {}", name);
+    diag.fixes.push_back({{diag.span.file, 0, 0}, fmt::format("global {}\n", name)});
   }
 }
 

@@ -31,7 +31,7 @@ ast::GlobalDecl* find(ast::Script& script, const std::string& name, Span span, D
     names.push_back(global.name);
   }
   Diag& diag = diags.error("DJ2033", span, fmt::format("no global `{}` is declared", name));
-  diag.help = did_you_mean(near_names(name, names));
+  diag.suggest(near_names(name, names));
   if (diag.help.empty()) diag.help = fmt::format("the script has to say: global {}", name);
   return nullptr;
 }

@@ -165,6 +165,7 @@ class Body {
   llvm::Value* stat_value(const StatRead& node, llvm::Value* empty);
 
   // calls.cpp
+  void note_call(Span span);
   Value call_builtin(const Builtin& row, const CallBuiltin& node);
 
   // locations.cpp

@@ -4,10 +4,21 @@
 
 namespace dj::ir {
 
-Value Body::visit(const Expr&, const CallFunction& node) {
+// For the people who read of an error: where the functions were called that it is inside of.
+void Body::note_call(Span span) {
+  llvm::Value* left =
+      b_.CreateLoad(unit_.half, context_field(offsetof(abi::Context, nesting_left)));
+  llvm::Value* at = b_.CreateAnd(left, unit_.number32(abi::kMaxShownCalls - 1));
+  llvm::Value* slot =
+      b_.CreateInBoundsGEP(unit_.half, context_field(offsetof(abi::Context, calls)), at);
+  b_.CreateStore(unit_.number32(unit_.span_index(span)), slot);
+}
+
+Value Body::visit(const Expr& expr, const CallFunction& node) {
   CHECK(context_);
   std::vector<llvm::Value*> args{context_, site_};
   for (const ExprPtr& arg : node.args) args.push_back(number(*arg));
+  note_call(expr.span);
   llvm::Value* result = b_.CreateCall(unit_.functions[node.function], args);
   leave_if_raised();
   return {result};

@@ -106,7 +106,7 @@ ast::Script Builder::take() {
         [&](const ast::FunctionDecl& function) { return function.name == suspect.name; });
     if (!declared) {
       diags_.error("DJ1015", suspect.span, fmt::format("unknown statement \"{}\"", suspect.name))
-          .help = did_you_mean({suspect.meant});
+          .suggest({suspect.meant});
     }
   }
   return std::move(script_);

@@ -58,13 +58,33 @@ bool unknown_item(const Report& r) {
       "expected \"probe\", \"function\" or \"global\", found " + describe_found(r.found()));
   diag.help = help_for_other_word(r.found().text);
   if (diag.help.empty()) {
-    diag.help = did_you_mean(near_names(r.found().text, item_keywords(), 1));
+    diag.suggest(near_names(r.found().text, item_keywords(), 1));
   }
   if (diag.help.empty() && r.found().type != DjtParser::ID) {
     diag.help = "statements stand in a probe: probe begin { ... }";
   } else if (diag.help.empty()) {
     diag.help = "a script is made of probes: probe func(\"name\") { statements }";
   }
+  return true;
+}
+
+// probe one = begin: an alias, and no body for it.
+bool alias_without_body(const Report& r) {
+  size_t type = r.found().type;
+  auto begin = r.lexemes.begin();
+  auto op = std::find_if(begin + static_cast<long>(r.first), begin + static_cast<long>(r.error.at),
+                         [](const Lexeme& lexeme) {
+                           return lexeme.type == DjtParser::ASSIGN ||
+                                  lexeme.type == DjtParser::ADD_ASSIGN;
+                         });
+  bool alias = op != begin + static_cast<long>(r.error.at) && r.in_rule(DjtParser::RuleProbeDef) &&
+               !r.in_rule(DjtParser::RuleBody) && !r.in_rule(DjtParser::RuleStmt);
+  bool ends = type == antlr4::Token::EOF || begins_item(type) || type == DjtParser::SEMICOLON;
+  if (!alias || !ends || r.before()->type == op->type) return false;
+  Span written = r.lexemes[r.first].span;
+  written.end = r.before()->span.end;
+  r.diags.error("DJ1013", written, "an alias needs a body").help =
+      "write the statements in braces, which may be empty: probe name = points { }";
   return true;
 }
 
@@ -217,7 +237,7 @@ void general(const Report& r) {
 void report_syntax(const SyntaxError& error, const Lexemes& lexemes, size_t first, Diags& diags) {
   Report report{error, lexemes, first, diags};
   bool told = angle_closed_early(report) || unknown_item(report) || lonely_else(report) ||
-              no_point(report) || body_read_as_points(report) || no_body(report) ||
+              no_point(report) || body_read_as_points(report) || alias_without_body(report) || no_body(report) ||
               keyword_as_name(report);
   if (!told) {
     general(report);

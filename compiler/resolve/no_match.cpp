@@ -121,7 +121,7 @@ void report_missing(PointQuery& query, Span span, const SearchTally& tally) {
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
   if (named) {
-    d.help = did_you_mean(near_names(query.text(last), known));
+    d.suggest(near_names(query.text(last), known));
   }
   if (known.empty()) {
     return;
@@ -201,7 +201,7 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
                         " is stripped: what it does not export is called by its address (\"0x*\")");
     }
   }
-  d.help = did_you_mean(near_names(pattern.name, candidates(query, pattern.name, objects)));
+  d.suggest(near_names(pattern.name, candidates(query, pattern.name, objects)));
   const std::string first = pattern.name.substr(0, has_wildcard(pattern.name) ? 0 : 1);
   d.help += fmt::format("{}list with: djtap -l 'func(\"{}*\")'", d.help.empty() ? "" : "  ", first);
 }

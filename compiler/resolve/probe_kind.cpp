@@ -118,7 +118,7 @@ const ProbeKind* unknown_name(const ast::ProbePoint& point, size_t depth,
   if (!valid.empty()) {
     d.notes.push_back((depth == 0 ? "probe points begin with: " : "valid here: ") + join(valid));
   }
-  d.help = did_you_mean(near_names(c.name, valid));
+  d.suggest(near_names(c.name, valid));
   return nullptr;
 }
 
@@ -156,6 +156,19 @@ const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
               fmt::format("{} takes {}, got {}", path, wanted.empty() ? "something else" : wanted,
                           has ? argument_text(argument_of(c)) : "none"));
   return nullptr;
+}
+
+// What djtap has for a form that it does not have.
+std::string instead_of(const ast::ProbePoint& point) {
+  const ast::Component& last = point.components.back();
+  if (last.name == "syscall" || (last.name == "return" && point.components[0].name == "process"))
+    return "the C library's wrappers of system calls are probe points: probe syscall.* { println(name, "
+           "argstr) }, or one of them, syscall.open.return";
+  const auto* name = point.components.size() > 1
+                         ? std::get_if<std::string>(&point.components[1].argument)
+                         : nullptr;
+  if (name == nullptr) return "djtap traces programs: func(\"name\") is a function of the target";
+  return fmt::format("for a function of the target: func(\"{}\")", *name);
 }
 
 }  // namespace
@@ -204,8 +217,9 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
           point.components[0].name == "kernel" || point.components[0].name == "module"
               ? "kernel probes are"
               : "this form of probe point is";
-      diags.error("DJ3003", point.span,
-                  fmt::format("{} not built yet: {}", what, to_string(point)));
+      Diag& diag = diags.error("DJ3003", point.span,
+                               fmt::format("{} not built yet: {}", what, to_string(point)));
+      diag.help = instead_of(point);
       return nullptr;
     }
     return form.kind;

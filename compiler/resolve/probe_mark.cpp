@@ -31,7 +31,7 @@ void report_no_mark(PointQuery& query, const std::vector<std::string>& known,
   Diag& d = query.diags.error(
       "DJ3018", c.argument_span,
       fmt::format("{} has no mark \"{}\"", query.modules.base_name(objects[0]), query.text(c)));
-  d.help = did_you_mean(near_names(query.text(c), known));
+  d.suggest(near_names(query.text(c), known));
   std::string there;
   for (size_t i = 0; i < known.size() && i < 12; i++) {
     there += (i ? ", " : "") + known[i];

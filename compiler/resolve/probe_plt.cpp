@@ -33,7 +33,7 @@ void report_no_stub(PointQuery& query, const ast::Component& c,
   for (const PltEntry& entry : plt.entries) {
     known.emplace_back(entry.name);
   }
-  d.help = did_you_mean(near_names(wanted, known));
+  d.suggest(near_names(wanted, known));
 }
 
 void find_plt(PointQuery& query, PointMeaning& meaning) {

@@ -67,7 +67,7 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
   Diag& d = query.diags.error("DJ3005", span,
                               fmt::format("the traced process has no object \"{}\"", name));
   d.notes.push_back("its objects: " + (loaded.empty() ? "none" : loaded));
-  d.help = did_you_mean(near_names(name, names));
+  d.suggest(near_names(name, names));
   if (d.help.empty()) {
     d.help = "if the program opens it later, say so by a wildcard or a '?' behind the point";
   }

@@ -300,7 +300,7 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
     for (std::string& n : near) {
       n = (name && expr.base == TargetExpr::Variable ? "$" : "") + n;
     }
-    d.help = did_you_mean(near);
+    d.suggest(near);
   } else if (site_count > 1 && d.help.empty()) {
     d.help = "'?' behind the probe point leaves such places out; @defined(...) tests for a value";
   }

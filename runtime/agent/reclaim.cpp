@@ -27,7 +27,16 @@ extern "C" abi::Context* dj_reclaim_context(uint32_t tid, uint64_t stack) {
 
 namespace {
 
-void send_error(uint32_t site, uint32_t span, uint32_t kind, int64_t a, const abi::Str* text) {
+// The calls that are not over, innermost first.
+void note_calls(const abi::Context* ctx, uint32_t kind, abi::ErrorPayload* error) {
+  uint32_t most = arena()->max_nesting, left = static_cast<uint32_t>(ctx->nesting_left);
+  if (kind != abi::kErrNesting) ++left;  // else the call that does not happen is the innermost
+  error->call_count = left <= most ? most - left + 1 : 0;
+  for (uint32_t i = 0; i < abi::kMaxShownCalls && i < error->call_count; ++i)
+    error->calls[i] = ctx->calls[(left + i) % abi::kMaxShownCalls];
+}
+
+void send_error(const abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, int64_t a, const abi::Str* text) {
   uint32_t text_bytes = text == nullptr ? 0 : text->len;
   agent::Record record;
   if (!record.open(sizeof(abi::ErrorPayload) + text_bytes, abi::kEventError, site)) return;
@@ -37,6 +46,8 @@ void send_error(uint32_t site, uint32_t span, uint32_t kind, int64_t a, const ab
   error->a = a;
   error->pid = static_cast<int32_t>(agent::process_id());
   error->tid = static_cast<int32_t>(agent::thread_id());
+  error->call_count = 0;
+  if (ctx != nullptr) note_calls(ctx, kind, error);
   constexpr uint32_t kTextAt = sizeof(abi::EventHeader) + sizeof(abi::ErrorPayload);
   error->text = abi::pack_string(kTextAt, text_bytes);
   for (uint32_t i = 0; i < text_bytes; ++i)
@@ -61,14 +72,14 @@ void dj_raise(abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, in
     if (keep_error(ctx, kind, a, nullptr)) return;
   }
   abi::add(&arena()->error_count, 1);
-  send_error(site, span, kind, a, nullptr);
+  send_error(ctx, site, span, kind, a, nullptr);
 }
 
 void dj_user_error(abi::Context* ctx, const abi::Str* text) {
   ctx->raised = 1;
   if (keep_error(ctx, abi::kErrUser, 0, text)) return;
   abi::add(&arena()->error_count, 1);
-  send_error(ctx->site, ctx->span, abi::kErrUser, 0, text);
+  send_error(ctx, ctx->site, ctx->span, abi::kErrUser, 0, text);
 }
 
 const abi::Str* dj_caught(abi::Context* ctx) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -134,6 +135,23 @@ uint64_t auxiliary(pid_t pid, uint64_t key) {
   _exit(127);
 }
 
+Error exec_error(const std::string& program, int number) {
+  Error error = os_error(program, number);
+  if (error.kind == Fail::NotFound) {
+    if (program.find('/') == std::string::npos) error.message += " in any folder of $PATH";
+    return error;
+  }
+  error.kind = Fail::Permission;  // found, and cannot be executed
+  std::error_code none;
+  if (std::filesystem::is_directory(program, none))
+    error.message = program + " is a folder, not a program";
+  else if (number == EACCES)
+    error.message = program + " is not executable: " + error.message;
+  else if (number == ENOEXEC)
+    error.message = program + " is neither a program nor a script with #! in its first line";
+  return error;
+}
+
 // Forks, seizes the child, and lets it execute the program: at the exec stop afterwards.
 Result<Child> start(const std::vector<std::string>& argv, const LaunchOptions& options) {
   int go[2], report[2];
@@ -165,11 +183,7 @@ Result<Child> start(const std::vector<std::string>& argv, const LaunchOptions& o
   bool exec_failed = read(report[0], &number, sizeof number) == sizeof number;
   close(report[0]);
   if (exec_failed) {
-    Error error = os_error(argv[0], number);
-    if (error.kind != Fail::NotFound) {
-      error.kind = Fail::Permission;  // found, and cannot be executed
-    }
-    return error;
+    return exec_error(argv[0], number);
   }
   if (!stop.ok()) {
     return stop.error();

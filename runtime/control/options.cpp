@@ -22,6 +22,13 @@ std::string above_zero(const std::string& text) {
   return digits && !zero ? "" : "takes a whole number above 0, not " + text;
 }
 
+std::string positive(const std::string& text) {
+  char* end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  bool whole = !text.empty() && *end == 0 && value > 0 && value < 1e9;
+  return whole ? "" : "takes a number of seconds above 0, not " + text;
+}
+
 constexpr const char* kVersion = "djtap 0.1";
 const std::set<std::string> kDumps = {"tokens", "ast", "program", "plan", "ir", "asm", "probes"};
 const std::map<std::string, Stage> kStages = {{"parse", Stage::Parse},
@@ -228,7 +235,7 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
          "newest FILES")
       ->option_text("MB[,FILES]");
   app.add_option("-T", options.seconds, "end the session after so many seconds")
-      ->check(CLI::PositiveNumber)
+      ->check(positive)
       ->option_text("SECONDS");
   app.add_flag(
       "-t,--times", options.times,

@@ -221,6 +221,22 @@ Result<ProcessStatus> read_status(pid_t pid) {
   return status;
 }
 
+// Whether the process runs a program that djtap knows how to change. Nothing of it is touched.
+Status check_program(pid_t pid, const std::string& who) {
+  std::string path = "/proc/" + std::to_string(pid) + "/exe";
+  char target[8];
+  if (readlink(path.c_str(), target, sizeof target) < 0 && errno == ENOENT)
+    return Error{who + " is a thread of the kernel: it runs no program", Fail::Unsupported};
+  std::ifstream file(path, std::ios::binary);
+  unsigned char head[20] = {};
+  if (!file.read(reinterpret_cast<char*>(head), sizeof head)) return ok_status();  // told below
+  constexpr int kClass = 4, kMachine = 18, kClass64 = 2, kX86_64 = 62;
+  if (head[kClass] != kClass64 || head[kMachine] != kX86_64)
+    return Error{who + " is not made for x86-64; 32-bit programs are not supported",
+                 Fail::Unsupported};
+  return ok_status();
+}
+
 Status check_traceable(pid_t pid) {
   DJ_TRY(ProcessStatus status, read_status(living_thread(pid)));
   std::string who = "process " + std::to_string(pid) + " (" + status.name + ")";
@@ -240,6 +256,7 @@ Status check_traceable(pid_t pid) {
                      std::to_string(geteuid()),
                  Fail::Permission};
   }
+  DJ_TRY_DO(check_program(pid, who));
   if (status.seccomp == 1) {
     return Error{who + " runs in seccomp strict mode, in which no memory can be mapped",
                  Fail::Permission};

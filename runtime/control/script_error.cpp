@@ -33,15 +33,31 @@ std::string what(const abi::ErrorPayload& payload, std::string_view text, bool h
   return said + remedy(payload.error, host);
 }
 
-// ' near "$p->next" at trace.djt:3:12'
-std::string near(const ScriptErrorInput& input, uint32_t span_index) {
+// A place of the script with `format` of its words, file, line and column; "" where it is not known.
+std::string placed(const ScriptErrorInput& input, uint32_t span_index, const char* format) {
   if (span_index >= input.spans.size()) return "";
   Span span = input.spans[span_index];
   if (span.file >= input.sources.files.size()) return "";
   const Source& source = input.sources.files[span.file];
   LineCol at = source.line_col(span.begin);
-  return fmt::format(" near \"{}\" at {}:{}:{}", input.sources.text(span), source.name, at.line,
+  return fmt::format(fmt::runtime(format), input.sources.text(span), source.name, at.line,
                      at.column);
+}
+
+// ' near "$p->next" at trace.djt:3:12'
+std::string near(const ScriptErrorInput& input, uint32_t span_index) {
+  return placed(input, span_index, " near \"{}\" at {}:{}:{}");
+}
+
+// One line for each call that the error is inside of, innermost first.
+std::string call_chain(const ScriptErrorInput& input, const abi::ErrorPayload& payload) {
+  std::string text;
+  uint32_t shown = std::min(payload.call_count, abi::kMaxShownCalls);
+  for (uint32_t i = 0; i < shown; ++i)
+    text += placed(input, payload.calls[i], "  in {}, called at {}:{}:{}\n");
+  if (payload.call_count > shown)
+    text += fmt::format("  .. {} more calls\n", payload.call_count - shown);
+  return text;
 }
 
 std::string probe(const Plan& plan, uint32_t site) {
@@ -59,8 +75,8 @@ void ScriptErrors::report(const abi::ErrorPayload& payload, uint32_t site, std::
       what(payload, text, site_numbered(input_.plan, site) == nullptr) + near(input_, payload.span);
   if (seen.times++ == 0) seen.text = error;
   if (seen.times > kShownEach) return;
-  fmt::print(stderr, "ERROR: {}, in probe {}, pid {}, tid {}\n", error, probe(input_.plan, site),
-             payload.pid, payload.tid);
+  fmt::print(stderr, "ERROR: {}, in probe {}, pid {}, tid {}\n{}", error, probe(input_.plan, site),
+             payload.pid, payload.tid, call_chain(input_, payload));
 }
 
 void ScriptErrors::summarize() {

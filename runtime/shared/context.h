@@ -4,6 +4,7 @@
 // reused.
 #pragma once
 #include "runtime/shared/abi.h"
+#include "runtime/shared/event.h"
 #include "runtime/shared/regex.h"
 
 namespace dj::abi {
@@ -34,6 +35,9 @@ struct Context {
   uint32_t match_groups; // groups of its pattern, the whole match included; 0: it failed
   uint32_t pad2;
   uint32_t match_at[2 * kMaxRegexGroups];  // begin and end of each group; kNoMatch: took no part
+  // Where the calls of script functions stand that run now (Image::spans), by nesting_left modulo the
+  // size as it was before the call.
+  uint32_t calls[kMaxShownCalls];
   char scratch[8];  // really scratch_bytes
 };
 static_assert(offsetof(Context, raised) == 16);

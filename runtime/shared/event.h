@@ -35,6 +35,9 @@ constexpr uint64_t pack_string(uint32_t offset, uint32_t length) {
   return static_cast<uint64_t>(length) << 32 | offset;
 }
 
+// How many of the calls that led to an error are told, innermost first.
+constexpr uint32_t kMaxShownCalls = 16;  // a power of two
+
 // Error: follows the header.
 struct ErrorPayload {
   uint32_t error;  // ErrorKind
@@ -42,6 +45,8 @@ struct ErrorPayload {
   int64_t a;
   int32_t pid, tid;
   uint64_t text;  // kErrUser: packed string, offset from the record's start
+  uint32_t call_count, pad;  // how many functions the error is inside of
+  uint32_t calls[kMaxShownCalls];  // Image::spans of their calls
 };
 
 // Warn, System: header, then `format` bytes of text.

@@ -1,0 +1,71 @@
+"""--diagnostics=json: every line follows docs/diagnostics.schema.json; what it offers as a fix fixes."""
+import json
+import re
+
+import pytest
+
+from support import paths
+from support.paths import victim
+
+SCHEMA = json.loads((paths.ROOT / "docs" / "diagnostics.schema.json").read_text())
+TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
+COUNT = ["-c", victim("count")]
+
+
+def check(value, schema, path="$"):
+    """The few words of JSON Schema that ours uses."""
+    unknown = set(schema) - {"$schema", "title", "description", "type", "required", "additionalProperties", "properties", "pattern", "enum", "items"}
+    assert not unknown, unknown
+    if "enum" in schema:
+        assert value in schema["enum"], path
+        return
+    assert type(value) is TYPES[schema["type"]], path
+    if "pattern" in schema:
+        assert re.search(schema["pattern"], value), path
+    for each in value if isinstance(value, list) else []:
+        check(each, schema["items"], path + "[]")
+    if isinstance(value, dict):
+        assert set(value) == set(schema["required"]) == set(schema["properties"]), path
+        for name, part in value.items():
+            check(part, schema["properties"][name], f"{path}.{name}")
+
+
+def diagnostics(result):
+    found = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
+    for each in found:
+        check(each, SCHEMA)
+    return found
+
+
+def test_every_wrong_example_follows_the_schema(djtap_once):
+    texts = re.findall(r'DJ_EXAMPLE\((DJ\d{4}), R"\((.*?)\)",', (paths.ROOT / "compiler" / "examples.def").read_text(), re.S)
+    seen = set()
+    for code, wrong in texts[::4]:
+        result = djtap_once("--diagnostics=json", "-e", wrong, "-c", str(paths.TINYFS))
+        seen |= {each["code"] for each in diagnostics(result)}
+        assert code in seen, result
+    assert len(seen) > 15
+
+
+@pytest.mark.parametrize("wrong", [
+    'probe func("wrok") { n++ }',
+    'probe process("count").function("wrok") { n++ }',
+    'probe beginn { n++ }',
+    'probe func("work").retrun { n++ }',
+    'probe func("work") { n++; prntln(n) }',
+    'probe func("work") { s <<< 1 } probe end { println(@cuont(s)) }',
+    'probe func("work") { whlie (0) { n++ } }',
+    'probe func("work") { a = 1; if (a = 1) println(a) }',
+    'probe func("work") { if (n++ == 0) println("first") }',
+    'prob func("work") { n++ }',
+])
+def test_a_fix_fixes(djtap_once, wrong):
+    result = djtap_once("--diagnostics=json", "-e", wrong, *COUNT)
+    first = diagnostics(result)[0]
+    assert first["fixits"], result
+    fix = first["fixits"][0]
+    assert (fix["line"], fix["end_line"]) == (1, 1)
+    right = wrong[:fix["column"] - 1] + fix["text"] + wrong[fix["end_column"] - 1:]
+    again = djtap_once("--diagnostics=json", "-e", right, *COUNT)
+    assert first["code"] not in {each["code"] for each in diagnostics(again)}, again
+    assert again.returncode == 0, (right, again)
