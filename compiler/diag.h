@@ -25,8 +25,9 @@ struct Fix {
 
 struct Diag {
   Severity severity = Severity::Error;
-  std::string code;     // "DJ1xxx" parse, "DJ2xxx" check, "DJ3xxx" resolve, "DJ4xxx" attach, "DJ5xxx" run
-  Span span;            // the exact bytes that are wrong; begin==end==0 && no_span: nothing to show
+  std::string
+      code;   // "DJ1xxx" parse, "DJ2xxx" check, "DJ3xxx" resolve, "DJ4xxx" attach, "DJ5xxx" run
+  Span span;  // the exact bytes that are wrong; begin==end==0 && no_span: nothing to show
   bool no_span = false;
   std::string message;  // one sentence, lower case, no final period
   std::vector<Label> labels;
@@ -60,8 +61,8 @@ std::string render(const Diag& diag, const Sources& sources, bool colour);
 std::string render_json(const Diag& diag, const Sources& sources);
 
 // The at most `limit` names of `known` that are near enough to `name` to be a typing mistake
-// (edit distance, transpositions count 1, at most max(1, len/3); a known name that `name` is a prefix of also counts),
-// nearest first.
+// (edit distance, transpositions count 1, at most max(1, len/3); a known name that `name` is a
+// prefix of also counts), nearest first.
 std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& known,
                                     size_t limit = 3);
 // "did you mean \"a\" or \"b\"?" or "" when `names` is empty.

@@ -84,7 +84,8 @@ ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
   for (std::string& name : register_names()) known.push_back(std::move(name));
   for (const Builtin& row : builtins()) known.emplace_back(row.name);
   for (const Function& function : program_.functions) known.push_back(function.name);
-  for (const char* statement : {"snapshot", "foreach", "while", "return", "delete"}) known.push_back(statement);
+  for (const char* statement : {"snapshot", "foreach", "while", "return", "delete"})
+    known.push_back(statement);
   Diag& diag =
       diags_.error("DJ2001", c.name_span, fmt::format("there is no function `{}`", c.name));
   diag.help = help_for_other_word(c.name);

@@ -123,6 +123,14 @@ std::optional<SourcePlace> DebugInfo::declaration(uint64_t pc) {
   return place ? std::optional(SourcePlace{place->first, place->second}) : std::nullopt;
 }
 
+std::string DebugInfo::compile_folder(uint64_t pc) {
+  std::optional<Dwarf_Die> unit = impl_->index->unit_at(pc);
+  Dwarf_Attribute attribute;
+  const char* folder =
+      unit ? dwarf_formstring(dwarf_attr(&*unit, DW_AT_comp_dir, &attribute)) : nullptr;
+  return folder != nullptr ? folder : "";
+}
+
 std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRange lines,
                                                uint64_t begin, uint64_t end,
                                                std::vector<uint32_t>& nearest) {

@@ -91,6 +91,9 @@ class DebugInfo {
 
   // Declaration of the function that holds `pc`.
   std::optional<SourcePlace> declaration(uint64_t pc);
+  // The folder in which the code at `pc` was compiled: relative file names begin there. "": not
+  // known.
+  std::string compile_folder(uint64_t pc);
   // All instructions (is_stmt) of file:lines with begin <= address < end, ascending. `nearest`:
   // when there are none, lines of that file with code there, below and above.
   std::vector<LineHit> line_addresses(const std::string& file, LineRange lines, uint64_t begin,

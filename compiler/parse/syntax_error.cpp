@@ -237,8 +237,8 @@ void general(const Report& r) {
 void report_syntax(const SyntaxError& error, const Lexemes& lexemes, size_t first, Diags& diags) {
   Report report{error, lexemes, first, diags};
   bool told = angle_closed_early(report) || unknown_item(report) || lonely_else(report) ||
-              no_point(report) || body_read_as_points(report) || alias_without_body(report) || no_body(report) ||
-              keyword_as_name(report);
+              no_point(report) || body_read_as_points(report) || alias_without_body(report) ||
+              no_body(report) || keyword_as_name(report);
   if (!told) {
     general(report);
   }

@@ -162,7 +162,8 @@ const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
 std::string instead_of(const ast::ProbePoint& point) {
   const ast::Component& last = point.components.back();
   if (last.name == "syscall" || (last.name == "return" && point.components[0].name == "process"))
-    return "the C library's wrappers of system calls are probe points: probe syscall.* { println(name, "
+    return "the C library's wrappers of system calls are probe points: probe syscall.* { "
+           "println(name, "
            "argstr) }, or one of them, syscall.open.return";
   const auto* name = point.components.size() > 1
                          ? std::get_if<std::string>(&point.components[1].argument)

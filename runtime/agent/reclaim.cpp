@@ -36,7 +36,8 @@ void note_calls(const abi::Context* ctx, uint32_t kind, abi::ErrorPayload* error
     error->calls[i] = ctx->calls[(left + i) % abi::kMaxShownCalls];
 }
 
-void send_error(const abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, int64_t a, const abi::Str* text) {
+void send_error(const abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, int64_t a,
+                const abi::Str* text) {
   uint32_t text_bytes = text == nullptr ? 0 : text->len;
   agent::Record record;
   if (!record.open(sizeof(abi::ErrorPayload) + text_bytes, abi::kEventError, site)) return;

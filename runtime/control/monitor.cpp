@@ -41,7 +41,8 @@ Monitor::Monitor(const MonitorInput& input, Terminal terminal)
     : input_(input),
       terminal_(std::move(terminal)),
       off_(input.program.probes.size()),
-      began_(Clock::now()) {}
+      began_(Clock::now()),
+      reset_(began_) {}
 
 Result<std::unique_ptr<Monitor>> Monitor::open(const MonitorInput& input) {
   DJ_TRY(Terminal terminal, Terminal::open());
@@ -63,7 +64,12 @@ std::vector<Monitor::Row> Monitor::rows() const {
   for (ProbeId probe = 0; probe < input_.times.size(); ++probe) {
     Value value =
         read_global(input_.program, input_.times[probe], input_.layout).elements.front().value;
-    rows.push_back({probe, std::get<abi::StatTotal>(value)});
+    abi::StatTotal total = std::get<abi::StatTotal>(value);
+    if (probe < since_.size()) {
+      total.count -= since_[probe].count;
+      total.sum -= since_[probe].sum;
+    }
+    rows.push_back({probe, total});
   }
   std::stable_sort(rows.begin(), rows.end(), [this](const Row& a, const Row& b) {
     return by_cost_ ? a.total.sum > b.total.sum : a.total.count > b.total.count;
@@ -72,15 +78,16 @@ std::vector<Monitor::Row> Monitor::rows() const {
 }
 
 std::string Monitor::screen(double seconds) const {
-  std::string text =
-      fmt::format("djtap {:.1f} s   keys: q quit, s sort by {}, 1-9 switch a probe   {}\n\n",
-                  seconds, by_cost_ ? "hits" : "time", note_);
+  std::string text = fmt::format(
+      "djtap {:.1f} s   keys: q quit, s sort by {}, r count from 0, 1-9 switch a probe   {}\n\n",
+      seconds, by_cost_ ? "hits" : "time", note_);
+  double counted = std::chrono::duration<double>(Clock::now() - reset_).count();
   text +=
       fmt::format("{:>2} {:>5} {:>12} {:>12} {:>9}  probe\n", "#", "", "hits", "hits/s", "avg ns");
   for (const Row& row : rows()) {
     text += fmt::format("{:>2} {:>5} {:>12} {:>12.0f} {:>9}  {}\n", row.probe + 1,
                         off_[row.probe] ? "off" : "on", row.total.count,
-                        static_cast<double>(row.total.count) / std::max(seconds, 0.001),
+                        static_cast<double>(row.total.count) / std::max(counted, 0.001),
                         to_ns(row.total.get(abi::kStatAvg), input_.layout),
                         label_of(input_.program.probes[row.probe], input_.sources));
   }
@@ -91,6 +98,15 @@ std::string Monitor::screen(double seconds) const {
   text += "\noutput\n";
   for (const std::string& line : output_) text += "  " + line;
   return text;
+}
+
+// The table counts from here on; the session's own counts stay what they are.
+void Monitor::reset() {
+  since_.clear();
+  std::vector<abi::StatTotal> totals(input_.times.size());
+  for (const Row& row : rows()) totals[row.probe] = row.total;
+  since_ = std::move(totals);
+  reset_ = Clock::now();
 }
 
 // All its handlers, wherever they are.
@@ -117,6 +133,7 @@ void Monitor::run(Session& session) {
   for (char key : keys) {
     if (key == 'q') quit_ = true;
     if (key == 's') by_cost_ = !by_cost_;
+    if (key == 'r') reset();
     if (key >= '1' && key <= '9' && static_cast<size_t>(key - '1') < off_.size())
       switch_probe(session, static_cast<ProbeId>(key - '1'));
   }

@@ -13,6 +13,7 @@
 #include "compiler/source.h"
 #include "runtime/control/session.h"
 #include "runtime/control/terminal.h"
+#include "runtime/shared/stat.h"
 
 namespace dj {
 
@@ -40,15 +41,17 @@ class Monitor {
   struct Row;
   std::vector<Row> rows() const;
   std::string screen(double seconds) const;
+  void reset();
   void switch_probe(Session& session, ProbeId probe);
 
   MonitorInput input_;
   Terminal terminal_;
-  std::deque<std::string> output_;  // the last lines
-  std::vector<bool> off_;           // by ProbeId
+  std::deque<std::string> output_;     // the last lines
+  std::vector<bool> off_;              // by ProbeId
+  std::vector<abi::StatTotal> since_;  // by ProbeId: what the table does not show any more
   bool by_cost_ = false, quit_ = false;
   std::string note_;  // of the last key
-  std::chrono::steady_clock::time_point began_, drawn_;
+  std::chrono::steady_clock::time_point began_, reset_, drawn_;
 };
 
 }  // namespace dj

@@ -209,6 +209,17 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
         options.list_variables = true;
       },
       "the same with parameters, locals and their types");
+  app.add_option_function<std::string>(
+         "--source",
+         [&options](const std::string& text) {
+           bool name = text.find_first_of("\"\\\n") == std::string::npos;
+           if (!name)
+             throw CLI::ValidationError("--source", "takes a function, as in func(\"...\")");
+           options.list = "func(\"" + text + "\")";
+           options.list_source = true;
+         },
+         "print the source of a function, with the lines that can be probed and their variables")
+      ->option_text("FUNC");
   app.add_option("--stress", options.stress,
                  "count every function (that matches, as in func(\"...\")) and report the engine")
       ->expected(0, 1);

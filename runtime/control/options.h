@@ -48,6 +48,7 @@ struct Options {
   bool times = false;                                 // -t
   bool monitor = false;                               // --monitor; sets times too
   std::optional<std::string> list;                    // -l PATTERN
+  bool list_source = false;                           // --source; sets list too
   bool list_variables = false;                        // -L
   std::optional<std::string> explain;                 // --explain CODE
   std::optional<std::string> stress;                  // --stress PATTERN: makes script_text

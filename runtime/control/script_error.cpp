@@ -33,7 +33,8 @@ std::string what(const abi::ErrorPayload& payload, std::string_view text, bool h
   return said + remedy(payload.error, host);
 }
 
-// A place of the script with `format` of its words, file, line and column; "" where it is not known.
+// A place of the script with `format` of its words, file, line and column; "" where it is not
+// known.
 std::string placed(const ScriptErrorInput& input, uint32_t span_index, const char* format) {
   if (span_index >= input.spans.size()) return "";
   Span span = input.spans[span_index];

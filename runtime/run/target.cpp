@@ -7,6 +7,7 @@
 
 #include "compiler/parse/parse.h"
 #include "compiler/resolve/listing.h"
+#include "compiler/resolve/source_listing.h"
 #include "runtime/control/loop.h"
 #include "runtime/run/say.h"
 
@@ -62,7 +63,9 @@ int list_points(const Options& options) {
   Result<std::optional<TracedProcess>> process = find_target(options, HeldSignals().before());
   if (!process.ok()) return target_failure(options, process.error());
   std::string text;
-  if (diags.ok())
+  if (diags.ok() && options.list_source)
+    text = list_source(script.probes.front().points.front(), target_files(process.value()), diags);
+  else if (diags.ok())
     text = list(script.probes.front().points, target_files(process.value()), options.list_variables,
                 diags);
   fmt::print("{}", text);

@@ -29,14 +29,14 @@ struct Context {
   // stack_pointer 0: not known (handlers of djtap itself). Order of SavedRegister (unwind.h).
   uint64_t stack_pointer;
   uint64_t saved[6];
-  int64_t error_value;   // its ErrorPayload::a
-  uint64_t error_text;   // kErrUser: address of its Str
-  uint64_t match_text;   // the last =~: address of the Str that it looked at
-  uint32_t match_groups; // groups of its pattern, the whole match included; 0: it failed
+  int64_t error_value;    // its ErrorPayload::a
+  uint64_t error_text;    // kErrUser: address of its Str
+  uint64_t match_text;    // the last =~: address of the Str that it looked at
+  uint32_t match_groups;  // groups of its pattern, the whole match included; 0: it failed
   uint32_t pad2;
   uint32_t match_at[2 * kMaxRegexGroups];  // begin and end of each group; kNoMatch: took no part
-  // Where the calls of script functions stand that run now (Image::spans), by nesting_left modulo the
-  // size as it was before the call.
+  // Where the calls of script functions stand that run now (Image::spans), by nesting_left modulo
+  // the size as it was before the call.
   uint32_t calls[kMaxShownCalls];
   char scratch[8];  // really scratch_bytes
 };

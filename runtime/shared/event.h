@@ -44,8 +44,8 @@ struct ErrorPayload {
   uint32_t span;   // Image::spans
   int64_t a;
   int32_t pid, tid;
-  uint64_t text;  // kErrUser: packed string, offset from the record's start
-  uint32_t call_count, pad;  // how many functions the error is inside of
+  uint64_t text;                   // kErrUser: packed string, offset from the record's start
+  uint32_t call_count, pad;        // how many functions the error is inside of
   uint32_t calls[kMaxShownCalls];  // Image::spans of their calls
 };
 

@@ -103,6 +103,17 @@ def test_a_key_switches_a_probe(screen, counting):
     shown.wait("probe 2 is not in the target")
 
 
+def test_a_key_counts_from_0(screen, counting):
+    shown = screen("--monitor", "-p", counting.pid, "-e", CLOCK)
+    shown.wait(r" 1 +on +\d\d\d+ ")
+    shown.press("r1")
+    hits = int(shown.wait(r" 1 +off +(\d+) ")[1])
+    assert hits < 100
+    shown.press("q")
+    total = int(shown.wait(re.escape(LEAVE) + r"[^\0]*n=(\d+)\r\n")[1])
+    assert total >= 100 + hits, "the session's own count goes on"
+
+
 def test_the_terminal_is_given_back(screen, counting):
     for end in (signal.SIGINT, signal.SIGTERM, signal.SIGSEGV):
         shown = screen("--monitor", "-p", counting.pid, "-e", CLOCK)

@@ -4,7 +4,33 @@ import subprocess
 
 import pytest
 
+from support import paths
 from support.paths import line_of, victim
+
+
+def test_the_source_of_a_function(djtap_once):
+    result = djtap_once("--source", "walk", "-c", victim("lines"))
+    source = (paths.ROOT / "tests" / "targets" / "lines.c").read_text().splitlines()
+    assert result.stderr == "" and result.stdout.startswith("walk@"), result
+    shown = {int(line): (star, text) for star, line, text in re.findall(r"^([* ]) +(\d+)  (.*)$", result.stdout, re.M)}
+    assert shown and all(source[line - 1] == text for line, (_, text) in shown.items()), result
+    for mark in ("body", "odd", "out"):
+        line = next(i for i, text in enumerate(source, 1) if f"LINE:{mark}" in text)
+        assert shown[line][0] == "*", result
+    assert any(star == " " for star, _ in shown.values())
+    for line, (star, _) in shown.items():
+        listed = djtap_once("-l", f'func("walk@lines.c:{line}")', "-c", victim("lines"))
+        assert (listed.returncode == 0) == (star == "*"), (line, listed)
+    assert re.search(r"^  \$total:long(?: int)? on [\d, -]+$", result.stdout, re.M) and "$from" in result.stdout, result
+
+
+def test_source_needs_debug_info(djtap_once, tmp_path):
+    program = tmp_path / "plain"
+    subprocess.run(["strip", "-g", "-o", program, victim("lines")], check=True)
+    result = djtap_once("--source", "walk", "-c", str(program))
+    assert "error[DJ3010]" in result.stderr, result
+    result = djtap_once("--source", "wlak", "-c", victim("lines"))
+    assert "error[DJ3004]" in result.stderr and '"walk"' in result.stderr, result
 
 
 def counted(djtap, point, program="count", body="n++"):

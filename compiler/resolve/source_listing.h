@@ -1,0 +1,18 @@
+// list_source(): the source of functions, with the lines that can be probed and the variables
+// there.
+#pragma once
+#include <string>
+
+#include "compiler/ast.h"
+#include "compiler/diag.h"
+#include "compiler/resolve/resolve.h"
+
+namespace dj {
+
+// For each function that the point matches: its source lines, a '*' before those with code of their
+// own, then each variable with the lines where it can be read. Source text is read from where the
+// debug info says it is; where it is not, the lines with code are listed without their text.
+// Functions without debug info are a mistake (DJ3010).
+std::string list_source(const ast::ProbePoint& point, const TargetFiles& files, Diags& diags);
+
+}  // namespace dj
