@@ -13,7 +13,8 @@ namespace {
 // Most calls of a function that may return for others are made by calls: nothing waits then.
 void leave_unless_in_tail(Unit& unit, llvm::IRBuilder<>& b, HandlerId id) {
   uint64_t count = unit.layout.header.captures + sizeof(abi::Captures) +
-                   id * sizeof(abi::CaptureCount) + offsetof(abi::CaptureCount, in_tails);
+                   (unit.plan.first_handler + id) * sizeof(abi::CaptureCount) +
+                   offsetof(abi::CaptureCount, in_tails);
   llvm::Function* function = b.GetInsertBlock()->getParent();
   llvm::BasicBlock* none = llvm::BasicBlock::Create(unit.context, "none_in_tail", function);
   llvm::BasicBlock* some = llvm::BasicBlock::Create(unit.context, "in_tail", function);
