@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "arch/x86_64/decode.h"
 #include "runtime/control/hooks.h"
@@ -193,27 +194,27 @@ bool Planner::check(arch::Guards guards) {
   }
   code_->checker->check(regions, guards,
                         options_.lean ? arch::Neighbours::Lean : arch::Neighbours::Apart);
+  // A probe inside a hook's bytes would turn the hook into an int3: the probe goes, and all begins
+  // again.
+  std::set<uint64_t> culprits;
+  for (size_t i = 0; i < regions.size(); i++) {
+    if (candidates_[i].hook && regions[i].verdict == arch::Verdict::InsideOtherSite) {
+      culprits.insert(regions[i].culprit);
+    }
+  }
+  const size_t erased = std::erase_if(candidates_, [&](const Candidate& c) {
+    const bool culprit = !c.hook && culprits.contains(c.region.address);
+    if (culprit) skip_site(c.site, "inside a system call hook");
+    return culprit;
+  });
+  if (erased > 0) return check(guards);
   bool int3 = false;
   for (size_t i = 0; i < regions.size(); i++) {
     candidates_[i].region = regions[i];
     int3 = int3 ||
            (!candidates_[i].hook && !is_jump(candidates_[i]) && !arch::refused(regions[i].verdict));
   }
-  // A probe inside a hook's bytes would turn the hook into an int3: the probe goes.
-  size_t before = candidates_.size();
-  for (const Candidate& hook : std::vector<Candidate>(candidates_)) {
-    if (!hook.hook || hook.region.verdict != arch::Verdict::InsideOtherSite) {
-      continue;
-    }
-    std::erase_if(candidates_, [&](const Candidate& c) {
-      bool culprit = !c.hook && c.region.address == hook.region.culprit;
-      if (culprit) {
-        skip_site(c.site, "inside a system call hook");
-      }
-      return culprit;
-    });
-  }
-  return candidates_.size() < before ? check(guards) : int3;
+  return int3;
 }
 
 std::string Planner::missing_hook() const {

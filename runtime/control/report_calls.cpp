@@ -40,7 +40,9 @@ void add_kept(const abi::Captures& captures, const Plan& plan, std::map<ProbeId,
   for (uint64_t i = 0; i < (captures.bucket_mask + 1) * abi::kCaptureWays; ++i) {
     const abi::Capture& entry = entries[i];
     if (entry.owner == 0 || entry.slot == 0) continue;
-    Calls& calls = probes[plan.handlers[static_cast<uint32_t>(entry.owner) - 1].probe];
+    const auto handler = static_cast<uint32_t>(entry.owner) - 1;
+    if (handler >= plan.handlers.size()) continue;  // in an object that was opened later
+    Calls& calls = probes[plan.handlers[handler].probe];
     (gone(static_cast<uint32_t>(entry.owner >> 32)) ? calls.abandoned : calls.inside) +=
         entry.calls;
   }
