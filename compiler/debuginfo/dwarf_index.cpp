@@ -47,6 +47,8 @@ std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name) {
   return attr && dwarf_formref_die(&*attr, &result) ? std::optional(result) : std::nullopt;
 }
 
+uint64_t identity(const Dwarf_Die& die) { return reinterpret_cast<uint64_t>(die.addr); }
+
 std::optional<std::pair<std::string, uint32_t>> declaration_of(Dwarf_Die* die) {
   std::optional<Dwarf_Attribute> attr = attribute(die, DW_AT_decl_file);
   std::optional<uint64_t> line = number(die, DW_AT_decl_line);
@@ -93,14 +95,17 @@ void DwarfIndex::add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& ou
 
 void DwarfIndex::index_units() {
   Dwarf_CU* unit = nullptr;
-  Dwarf_Die die;
+  Dwarf_Die die, split;
   uint8_t type = 0;
-  while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
+  while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, &split) == 0) {
     if (type != DW_UT_compile && type != DW_UT_skeleton) {
       continue;
     }
     const size_t before = unit_ranges_.size();
     add_ranges(&die, units_.size(), unit_ranges_);
+    if (type == DW_UT_skeleton && dwarf_tag(&split) == DW_TAG_compile_unit) {
+      die = split;  // all but the addresses lies in a .dwo file
+    }
     units_.push_back(die);
     if (unit_ranges_.size() == before) {
       // A unit without ranges of its own may still hold functions.
@@ -163,7 +168,7 @@ std::optional<Dwarf_Die> DwarfIndex::function_at(uint64_t pc) {
   if (!unit) {
     return std::nullopt;
   }
-  auto [found, fresh] = functions_.try_emplace(dwarf_dieoffset(&*unit));
+  auto [found, fresh] = functions_.try_emplace(identity(*unit));
   Functions& functions = found->second;
   if (fresh) {
     collect(&*unit, functions, false);
@@ -197,9 +202,14 @@ std::optional<Dwarf_Die> DwarfIndex::Functions::at(uint64_t pc) const {
   return std::nullopt;
 }
 
-std::optional<Dwarf_Die> DwarfIndex::die_at(uint64_t offset) const {
-  Dwarf_Die die;
-  return dwarf_offdie(dwarf_, offset, &die) ? std::optional(die) : std::nullopt;
+uint64_t DwarfIndex::mark(const Dwarf_Die& die) {
+  marked_[identity(die)] = die;
+  return identity(die);
+}
+
+std::optional<Dwarf_Die> DwarfIndex::marked(uint64_t mark) const {
+  auto found = marked_.find(mark);
+  return found != marked_.end() ? std::optional(found->second) : std::nullopt;
 }
 
 bool DwarfIndex::covers(Dwarf_Die* die, uint64_t pc) const {

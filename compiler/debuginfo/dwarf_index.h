@@ -26,6 +26,9 @@ std::string die_name(Dwarf_Die* die);
 // The DIE that attribute `name` refers to.
 std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name);
 
+// Tells DIEs apart, those of .dwo files too (their offsets all begin at 0).
+uint64_t identity(const Dwarf_Die& die);
+
 // Where the source declares the DIE (also its abstract origin or specification): path and line.
 std::optional<std::pair<std::string, uint32_t>> declaration_of(Dwarf_Die* die);
 
@@ -37,7 +40,9 @@ class DwarfIndex {
   // Everything below takes and gives addresses of the module's file.
   std::optional<Dwarf_Die> unit_at(uint64_t pc);
   std::optional<Dwarf_Die> function_at(uint64_t pc);
-  std::optional<Dwarf_Die> die_at(uint64_t offset) const;
+  // A number by which the DIE is found again, never 0.
+  uint64_t mark(const Dwarf_Die& die);
+  std::optional<Dwarf_Die> marked(uint64_t mark) const;
   bool covers(Dwarf_Die* die, uint64_t pc) const;
   const std::vector<Dwarf_Die>& units() const { return units_; }
   // The complete type for a declaration ("struct foo;") of this tag and name.
@@ -75,11 +80,12 @@ class DwarfIndex {
   Dwarf* dwarf_ = nullptr;
   uint64_t bias_ = 0;
   std::vector<Dwarf_Die> units_;
-  std::vector<Range> unit_ranges_;                   // sorted by begin
-  std::unordered_map<size_t, Functions> functions_;  // by unit, filled when first asked
+  std::vector<Range> unit_ranges_;                     // sorted by begin
+  std::unordered_map<uint64_t, Functions> functions_;  // by unit, filled when first asked
   std::unordered_map<std::string, Dwarf_Die> types_;
   bool types_indexed_ = false;
   const TypePrinters* printers_ = nullptr;
+  std::unordered_map<uint64_t, Dwarf_Die> marked_;
 };
 
 }  // namespace dj

@@ -2,10 +2,12 @@
 // here, with a reason.
 #include "compiler/debuginfo/dwarf_ops.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/types.h"
 
 namespace dj {
 
@@ -208,7 +210,8 @@ class Translator {
         return ok_status();
       case DW_OP_deref_size:
         computed_ = true;
-        push(expr, Op::Deref, int64_t(op.number));
+        // clang asks for the whole of a spilled vector register: the value is its low part.
+        push(expr, Op::Deref, int64_t(std::min<uint64_t>(op.number, 8)));
         return ok_status();
       case DW_OP_pick:
         push(expr, Op::Pick, int64_t(op.number));
@@ -252,6 +255,15 @@ class Translator {
       case DW_OP_implicit_pointer:
       case DW_OP_GNU_implicit_pointer:
         return implicit_pointer(op);
+      case DW_OP_convert:
+      case DW_OP_GNU_convert:
+      case DW_OP_reinterpret:
+      case DW_OP_GNU_reinterpret:
+      case DW_OP_regval_type:
+      case DW_OP_GNU_regval_type:
+      case DW_OP_deref_type:
+      case DW_OP_GNU_deref_type:
+        return typed(op);
       case DW_OP_GNU_parameter_ref:
         return Error{"the compiler removed this parameter from its copy of the function"};
       default:
@@ -259,6 +271,31 @@ class Translator {
                          ", which is not built yet",
                      Fail::Unsupported};
     }
+  }
+
+  // Operations that say which type the value has from here on: integers only.
+  Status typed(const Dwarf_Op& op) {
+    const bool converts = op.atom == DW_OP_convert || op.atom == DW_OP_GNU_convert ||
+                          op.atom == DW_OP_reinterpret || op.atom == DW_OP_GNU_reinterpret;
+    if (converts && op.number == 0) {  // the type of addresses
+      return ok_status();
+    }
+    Dwarf_Die type;
+    if (dwarf_getlocation_die(context_.attr, &op, &type) != 0) {
+      return Error{"its DWARF expression cannot be read"};
+    }
+    const std::optional<Scalar> scalar = scalar_of(&type);
+    if (!scalar || scalar->floating || scalar->size > 8) {
+      return Error{"it is computed from numbers with a fraction", Fail::Unsupported};
+    }
+    if (op.atom == DW_OP_deref_type || op.atom == DW_OP_GNU_deref_type) {
+      push(spot_.expr, Op::Deref, scalar->size);
+    } else if (!converts) {
+      DJ_TRY_DO(based_register(int(op.number), 0));
+    }
+    computed_ = true;
+    spot_.expr.steps.push_back({Op::Extend, scalar->size, scalar->is_signed});
+    return ok_status();
   }
 
   Status whole_register(int reg) {

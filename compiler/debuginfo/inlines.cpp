@@ -52,7 +52,7 @@ void InlineSearch::copy(Dwarf_Die* die) {
   if (!origin) {
     return;
   }
-  auto [known, fresh] = matches_.try_emplace(dwarf_dieoffset(&*origin), false);
+  auto [known, fresh] = matches_.try_emplace(identity(*origin), false);
   if (fresh) {
     known->second = matcher_.matches(symbol_of(die));
   }
@@ -60,7 +60,7 @@ void InlineSearch::copy(Dwarf_Die* die) {
   if (!known->second || dwarf_entrypc(die, &entry) != 0 || entry == 0) {
     return;
   }
-  InlineHit hit{entry + index_.bias(), dwarf_dieoffset(die), person_name(symbol_of(die)), {}};
+  InlineHit hit{entry + index_.bias(), index_.mark(*die), person_name(symbol_of(die)), {}};
   if (auto place = declaration_of(die)) {
     hit.declared = {place->first, place->second};
   }

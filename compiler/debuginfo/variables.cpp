@@ -157,7 +157,7 @@ std::vector<ScopedVariable> variables_in_scope(Dwarf_Die* function, const ProbeP
   std::vector<ScopedVariable> result;
   std::optional<Dwarf_Die> copy;
   if (place.scope != 0) {
-    copy = index.die_at(place.scope);
+    copy = index.marked(place.scope);
     function = copy ? &*copy : function;
   }
   collect_scope(function, true, place, index, result);
