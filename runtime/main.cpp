@@ -24,6 +24,7 @@
 #include "runtime/control/dry_run.h"
 #include "runtime/control/hooks.h"
 #include "runtime/control/options.h"
+#include "runtime/control/progress.h"
 #include "runtime/control/stack_tables.h"
 #include "runtime/control/stage_clock.h"
 #include "runtime/lua/lua_outputs.h"
@@ -137,6 +138,12 @@ std::optional<int> load_outputs(const Options& options, Sources& sources, LuaOut
   return exit_code_for(options, kExitSyntax);
 }
 
+Plan find_places(const Options& options, const Program& program, const TargetFiles& files,
+                 Diags& diags) {
+  return with_progress("finding what is to be probed",
+                       [&] { return resolve(program, files, diags, options.times); });
+}
+
 // A script, from its text to the end of its session.
 int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
@@ -188,7 +195,7 @@ int run_script(const Options& options) {
   if (!target.find().ok()) return target_failure(options, target.find().error());
   std::optional<TracedProcess> process = target.find().take();
   clock.done("target", summary_of(process));
-  compiled.plan = resolve(compiled.program, target_files(process, &printers), diags, options.times);
+  compiled.plan = find_places(options, compiled.program, target_files(process, &printers), diags);
   clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
   print_diags(diags, sources, options);
   if (!diags.ok() || !settle_types(options, sources, script, compiled))

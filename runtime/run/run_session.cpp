@@ -14,6 +14,7 @@
 #include "runtime/control/exec_watch.h"
 #include "runtime/control/exit_watch.h"
 #include "runtime/control/monitor.h"
+#include "runtime/control/progress.h"
 #include "runtime/control/report.h"
 #include "runtime/control/report_calls.h"
 #include "runtime/control/report_globals.h"
@@ -61,8 +62,8 @@ RecordSink sink_of(const Options& options, LuaOutputs& lua, std::unique_ptr<Moni
 
 // The session's middle: the target runs, events become text.
 Result<Ended> trace(const Options& options, Compiled& compiled, Session& session,
-                    ModuleCodes& codes, Drain& drain, Output& output, const LuaOutputs& lua, Monitor* monitor,
-                    const std::optional<TracedProcess>& process, int pidfd,
+                    ModuleCodes& codes, Drain& drain, Output& output, const LuaOutputs& lua,
+                    Monitor* monitor, const std::optional<TracedProcess>& process, int pidfd,
                     std::optional<ControlSocket>& control) {
   LaterWatch later(options, compiled, session, codes);
   if (process && !process->is_child) later.look();
@@ -155,6 +156,13 @@ bool take_out_probes(const Options& options, Session& session,
   return gone;
 }
 
+Result<Session> create_session(std::optional<TracedProcess>& process, ModuleCodes& codes,
+                               const SessionInput& input) {
+  return with_progress("analysing machine code", [&] {
+    return Session::create(process ? &*process : nullptr, codes, input);
+  });
+}
+
 }  // namespace
 
 int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
@@ -170,7 +178,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
     control.emplace(made.take());
   }
   SessionInput input = session_input(options, compiled);
-  Result<Session> created = Session::create(process ? &*process : nullptr, codes, input);
+  Result<Session> created = create_session(process, codes, input);
   if (!created.ok()) return fail(options, kExitAttach, created.error().message);
   Session session = created.take();
   clock.done("place");

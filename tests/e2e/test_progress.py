@@ -1,0 +1,38 @@
+"""What djtap is doing is shown on a terminal when it takes long, and nowhere else."""
+import os
+import pty
+import re
+import subprocess
+
+from support import paths, run
+
+
+def errors_on_terminal(words):
+    """What a program wrote on stderr, a terminal."""
+    ours, its = pty.openpty()
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=its) as program:
+        os.close(its)
+        text = b""
+        try:
+            while piece := os.read(ours, 4096):
+                text += piece
+        except OSError:  # the terminal's other end is closed
+            pass
+        program.wait(120)
+    os.close(ours)
+    return text.decode(errors="replace")
+
+
+# djtap itself is a large program: all functions of its libraries take a while.
+LONG = run.command(["--no-cache", "-e", 'probe func("*") { n++ }', "-c", f"{paths.DJTAP} --version"])
+
+
+def test_long_work_is_shown_and_taken_away():
+    text = errors_on_terminal(LONG)
+    seconds = [float(s) for s in re.findall(r"\r\x1b\[Kdjtap: analysing machine code \.\.\. ([\d.]+) s", text)]
+    assert seconds and seconds == sorted(seconds) and seconds[0] >= 0.5, text
+    assert not text.rsplit("\r\x1b[K", 1)[1].startswith("djtap: analysing"), text
+
+
+def test_nothing_is_shown_elsewhere():
+    assert "\x1b" not in subprocess.run(LONG, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120).stderr
