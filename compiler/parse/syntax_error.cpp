@@ -70,17 +70,20 @@ bool unknown_item(const Report& r) {
 
 // probe one = begin: an alias, and no body for it.
 bool alias_without_body(const Report& r) {
-  size_t type = r.found().type;
-  auto begin = r.lexemes.begin();
-  auto op = std::find_if(begin + static_cast<long>(r.first), begin + static_cast<long>(r.error.at),
-                         [](const Lexeme& lexeme) {
-                           return lexeme.type == DjtParser::ASSIGN ||
-                                  lexeme.type == DjtParser::ADD_ASSIGN;
-                         });
-  bool alias = op != begin + static_cast<long>(r.error.at) && r.in_rule(DjtParser::RuleProbeDef) &&
-               !r.in_rule(DjtParser::RuleBody) && !r.in_rule(DjtParser::RuleStmt);
+  size_t type = r.found().type, op = r.first;
   bool ends = type == antlr4::Token::EOF || begins_item(type) || type == DjtParser::SEMICOLON;
-  if (!alias || !ends || r.before()->type == op->type) return false;
+  if (!ends || r.lexemes[r.first].type != DjtParser::PROBE) return false;
+  auto is_op = [](size_t t) { return t == DjtParser::ASSIGN || t == DjtParser::ADD_ASSIGN; };
+  for (; op < r.error.at && !is_op(r.lexemes[op].type); ++op) {
+    size_t t = r.lexemes[op].type;  // a name has neither body nor argument
+    if (t == DjtParser::LBRACE || t == DjtParser::LPAREN || t == DjtParser::CALL_OPEN) return false;
+  }
+  auto is_body = [&](const Lexeme& lexeme) {
+    return lexeme.type == DjtParser::LBRACE || lexeme.type == DjtParser::ANGLE_OPEN;
+  };
+  auto begin = r.lexemes.begin(), at = begin + static_cast<long>(r.error.at);
+  bool bare = op + 1 < r.error.at && std::none_of(begin + static_cast<long>(op), at, is_body);
+  if (!bare) return false;
   Span written = r.lexemes[r.first].span;
   written.end = r.before()->span.end;
   r.diags.error("DJ1013", written, "an alias needs a body").help =

@@ -147,8 +147,6 @@ Error exec_error(const std::string& program, int number) {
     error.message = program + " is a folder, not a program";
   else if (number == EACCES)
     error.message = program + " is not executable: " + error.message;
-  else if (number == ENOEXEC)
-    error.message = program + " is neither a program nor a script with #! in its first line";
   return error;
 }
 

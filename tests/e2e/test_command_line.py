@@ -69,14 +69,6 @@ def test_what_cannot_be_run(djtap_once, command, status, words):
     assert result.returncode == status and words in result.stderr, result
 
 
-def test_a_file_that_is_no_program(djtap_once, tmp_path):
-    path = tmp_path / "text"
-    path.write_text("hello")
-    path.chmod(0o755)
-    result = djtap_once("-e", SCRIPT, "-c", str(path))
-    assert result.returncode == 126 and "neither a program nor a script" in result.stderr, result
-
-
 @pytest.mark.parametrize("args, words", [
     (["-p", "abc"], "takes a whole number above 0, not abc"),
     (["-p", "999999999"], "999999999"),
