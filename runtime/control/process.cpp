@@ -187,6 +187,9 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
   return modules;
 }
 
+// PF_KTHREAD of linux/sched.h, in field 9 of /proc/PID/stat (proc(5)).
+constexpr uint64_t kKernelThread = 0x00200000;
+
 Result<ProcessStatus> read_status(pid_t pid) {
   DJ_TRY(std::string text, read_proc(pid, "/status"));
   ProcessStatus status;
@@ -213,7 +216,9 @@ Result<ProcessStatus> read_status(pid_t pid) {
     std::istringstream fields(stat_text.value().substr(stat_text.value().rfind(')') + 1));
     std::string field;
     for (int number = 3; fields >> field; number++) {
-      if (number == 47) {
+      if (number == 9) {
+        status.is_kernels = (std::stoull(field) & kKernelThread) != 0;
+      } else if (number == 47) {
         status.heap_begin = std::stoull(field);
       }
     }
@@ -222,10 +227,9 @@ Result<ProcessStatus> read_status(pid_t pid) {
 }
 
 // Whether the process runs a program that djtap knows how to change. Nothing of it is touched.
-Status check_program(pid_t pid, const std::string& who) {
+Status check_program(pid_t pid, const ProcessStatus& status, const std::string& who) {
   std::string path = "/proc/" + std::to_string(pid) + "/exe";
-  char target[8];
-  if (readlink(path.c_str(), target, sizeof target) < 0 && errno == ENOENT)
+  if (status.is_kernels)
     return Error{who + " is a thread of the kernel: it runs no program", Fail::Unsupported};
   std::ifstream file(path, std::ios::binary);
   unsigned char head[20] = {};
@@ -256,7 +260,7 @@ Status check_traceable(pid_t pid) {
                      std::to_string(geteuid()),
                  Fail::Permission};
   }
-  DJ_TRY_DO(check_program(pid, who));
+  DJ_TRY_DO(check_program(pid, status, who));
   if (status.seccomp == 1) {
     return Error{who + " runs in seccomp strict mode, in which no memory can be mapped",
                  Fail::Permission};

@@ -59,6 +59,7 @@ struct ProcessStatus {
   int seccomp = 0;  // 0 none, 1 strict, 2 filter
   std::string name;
   uint64_t heap_begin = 0;  // start_brk
+  bool is_kernels = false;  // a thread of the kernel
 };
 Result<ProcessStatus> read_status(pid_t pid);
 

@@ -10,7 +10,8 @@ ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +(\d+) +(\d+)  (.+) at (.+:\d+:\d+)$",
 def times(stderr):
     """{probe: (hits, min, avg, max, total)} of the table of -t."""
     assert re.search(r"^ *hits +min +avg +max +total  probe \((ns|cycles)\)$", stderr, re.M), stderr
-    return {row[5]: tuple(map(int, row[:5])) for row in ROW.findall(stderr)}
+    ran = re.split(r"^ *entered +returned", stderr, flags=re.M)[0]  # the table of calls follows
+    return {row[5]: tuple(map(int, row[:5])) for row in ROW.findall(ran)}
 
 
 def test_times_of_probes(djtap):
