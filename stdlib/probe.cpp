@@ -5,7 +5,7 @@
 using namespace dj;
 
 namespace {
-const abi::Str* site_text(uint32_t site, uint64_t abi::SiteInfo::*field) {
+const abi::Str* site_text(uint32_t site, uint32_t abi::SiteInfo::*field) {
   const abi::Header* header = agent::arena();
   if (site >= header->site_count) return agent::empty_string();
   uint64_t text = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site].*field;

@@ -87,11 +87,11 @@ class Texts {
  public:
   explicit Texts(uint64_t strings) : strings_(at<abi::Strings>(strings)) {}
   // Address of the interned text; 0 when the budget is used up (remembered).
-  uint64_t operator()(const std::string& text) {
+  uint32_t operator()(const std::string& text) {
     const abi::Str* str =
         abi::strings_intern(strings_, text.data(), static_cast<uint32_t>(text.size()));
     full_ = full_ || str == nullptr;
-    return reinterpret_cast<uint64_t>(str);
+    return static_cast<uint32_t>(reinterpret_cast<uint64_t>(str));
   }
   bool full() const { return full_; }
 
@@ -117,22 +117,19 @@ void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
     return;
   }
   abi::SiteInfo* info = at<abi::SiteInfo>(header.sites) + plan.first_site;
-  std::vector<uint64_t> paths;
+  std::vector<uint32_t> paths;
   for (const PlanModule& module : plan.modules) {
     paths.push_back(texts(module.path));
   }
   for (const Site& site : plan.sites) {
-    const uint64_t function = texts(site.function);
-    *info++ = {function,
-               function,
-               texts(probe_point(plan, site)),
-               paths[site.module],
-               0,
-               site.kind == SiteKind::Return ? site.function_begin : site.address,
-               site.kind != SiteKind::Statement};
+    const uint32_t function = texts(site.function);
+    *info = {function, function, texts(probe_point(plan, site)), paths[site.module]};
+    info->pc = site.kind == SiteKind::Return ? site.function_begin : site.address;
+    info->boundary = site.kind != SiteKind::Statement;
+    info++;
   }
   for (const HostProbe& probe : plan.host_probes) {
-    *info++ = {texts(""), texts(""), texts(probe.text), texts(""), 0, 0, 0};
+    *info++ = {texts(""), texts(""), texts(probe.text), texts("")};
   }
 }
 

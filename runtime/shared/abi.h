@@ -136,15 +136,15 @@ struct ThreadTable {
 };
 static_assert(sizeof(ThreadTable) % 4096 == 0);
 
-// SiteInfo: what probefunc() and pp() say (interned strings, 0 = ""), and the load bias of the
+// SiteInfo: what probefunc() and pp() say (interned strings below 2 GB, 0 = ""), and the load bias of the
 // site's module (static variables). Written by the controller. First Plan::sites, then
 // Plan::host_probes.
 struct SiteInfo {
-  uint64_t probefunc, ppfunc, pp, module;
+  uint32_t probefunc, ppfunc, pp, module;
   uint64_t bias;
-  uint64_t pc;  // ELF address that stack listings begin with; 0: none
+  uint64_t pc : 63;  // ELF address that stack listings begin with; 0: none
   // 1: nothing of the function is on the stack but its return address (entries and exits).
-  uint64_t boundary;
+  uint64_t boundary : 1;
 };
 
 }  // namespace dj::abi
