@@ -204,6 +204,16 @@ std::string replacement(const Fix& fix, const Sources& sources) {
          "\"";
 }
 
+nlohmann::ordered_json json_place(const Span& span, const Sources& sources) {
+  const Source& source = sources.files.at(span.file);
+  LineCol from = source.line_col(span.begin), to = source.line_col(span.end);
+  return {{"file", source.name},
+          {"line", from.line},
+          {"column", from.column},
+          {"end_line", to.line},
+          {"end_column", to.column}};
+}
+
 }  // namespace
 
 std::string render_json(const Diag& diag, const Sources& sources) {
@@ -213,28 +223,18 @@ std::string render_json(const Diag& diag, const Sources& sources) {
   out["message"] = diag.message;
   out["spans"] = nlohmann::ordered_json::array();
   for (const Place& place : diag.no_span ? std::vector<Place>{} : places_of(diag, sources)) {
-    const Source& source = sources.files.at(place.span.file);
-    LineCol from = source.line_col(place.span.begin), to = source.line_col(place.span.end);
-    out["spans"].push_back({{"file", source.name},
-                            {"line", from.line},
-                            {"column", from.column},
-                            {"end_line", to.line},
-                            {"end_column", to.column},
-                            {"primary", place.primary},
-                            {"label", place.text}});
+    nlohmann::ordered_json span = json_place(place.span, sources);
+    span["primary"] = place.primary;
+    span["label"] = place.text;
+    out["spans"].push_back(span);
   }
   out["notes"] = diag.notes;
   out["help"] = diag.help;
   out["fixits"] = nlohmann::ordered_json::array();
   for (const Fix& fix : diag.fixes) {
-    const Source& source = sources.files.at(fix.span.file);
-    LineCol from = source.line_col(fix.span.begin), to = source.line_col(fix.span.end);
-    out["fixits"].push_back({{"file", source.name},
-                             {"line", from.line},
-                             {"column", from.column},
-                             {"end_line", to.line},
-                             {"end_column", to.column},
-                             {"text", replacement(fix, sources)}});
+    nlohmann::ordered_json edit = json_place(fix.span, sources);
+    edit["text"] = replacement(fix, sources);
+    out["fixits"].push_back(edit);
   }
   // A script may hold any bytes; JSON may not.
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
