@@ -179,3 +179,14 @@ def test_a_case_in_a_cold_part_is_an_arrival(djtap):
     result = djtap("--probes", "-e", f'probe func("pick.cold@cold.c:{line}") {{ n++ }}', "-c", path)
     assert result.returncode == 0 and bare in result.stdout, result
     assert result.globals == {"n": result.facts["fourth"]} == {"n": 100}, result
+
+
+def test_a_probe_inside_a_system_call_hook_leaves_the_others(djtap_once):
+    """abort() calls rt_sigprocmask itself; the probe on that instruction goes, int3 elsewhere stays."""
+    libc = "/usr/lib/x86_64-linux-gnu/libc.so.6"
+    code = subprocess.run(["objdump", "-d", "--disassemble=abort", libc], capture_output=True, text=True, check=True).stdout
+    inside = int(re.search(r"^ +([0-9a-f]+):.*\tsyscall", code, re.M).group(1), 16)
+    result = djtap_once("--no-optimize", "--probes", "-e",
+                        f'probe process("{libc}").statement({inside:#x}) {{ m++ }} probe func("work") {{ n++ }}', "-c", victim("count"))
+    assert result.returncode == 0 and "[SKIPPED: inside a system call hook]" in result.stderr, result
+    assert result.globals["n"] == result.facts["work calls"], result
