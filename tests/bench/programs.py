@@ -89,13 +89,16 @@ def redis(folder, prefix):
     return spent, result.stdout
 
 
+FEW = 100_000  # hits that noise outweighs
+
+
 def row(name, bare, probed, text):
     counts = re.findall(r"^n=(\d+)", text, re.M)
     if not counts:
         return (name, f"{bare:.2f}", "no function has a name", "", "", "")
     hits = int(counts[-1])
-    each = (probed - bare) * 1e9 / hits
-    return (name, f"{bare:.2f}", f"{probed:.2f}", f"{100 * bare / probed:.0f} %", f"{hits:,}", f"{each:.1f}")
+    each = f"{(probed - bare) * 1e9 / hits:.1f}" if hits > FEW else ""
+    return (name, f"{bare:.2f}", f"{probed:.2f}", f"{100 * bare / probed:.0f} %", f"{hits:,}", each)
 
 
 def rows(runs=2):

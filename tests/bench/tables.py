@@ -155,7 +155,7 @@ def threads(target):
 
 
 def real_programs():
-    table("Programs with every function counted (`probe func(\"*\") { n++ }`), processor time",
+    table("Programs with every function counted, named or not (`probe func(\"*\") { n++ }`), processor time",
           ["program", "bare, s", "probed, s", "speed left", "hits", "ns a hit"], programs.rows())
     print("\nUnixBench with every kernel function probed, the scalability talk (2014): 4.9 % of the speed left.")
 
