@@ -54,6 +54,10 @@ void report_stray(const Lexeme& lexeme, Diags& diags) {
     diag.help = "it came along with pasted text: write a plain blank";
   } else if (text == "\\") {
     diag.help = "a statement may go on in the next line as it is";
+  } else if (text == "@") {  // as bpftrace's scripts have it
+    diag.help =
+        "arrays have names: calls[execname()]++; a point is written func(\"name\"), a body belongs "
+        "to `probe POINT { ... }`";
   }
 }
 

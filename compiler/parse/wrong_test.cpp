@@ -38,6 +38,9 @@ const Wrong kWrong[] = {
      "strings stand in double quotes: \"text\""},
     {"probe a { x = «\xc3\xa9» }", "DJ1001",
      "no part of a script begins with the character '\xc3\xa9'"},
+    {"probe a { «@»[1] = 2 }", "DJ1001", "no part of a script begins with the character '@'",
+     "arrays have names: calls[execname()]++; a point is written func(\"name\"), a body belongs to "
+     "`probe POINT { ... }`"},
     {"probe a { x = «\x01» }", "DJ1001", "no part of a script begins with the control character"},
     {"probe a { print(«\"x) }»\n}", "DJ1002", "this string has no closing quote on its line",
      kStringHelp},
