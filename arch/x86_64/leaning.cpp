@@ -52,6 +52,8 @@ bool may_lean(const Region& low, const Region& high) {
 }
 
 bool lean(Region& low, Region& high, const Space& space) {
+  // Where somebody arrives inside the upper jump, its bytes are bound already.
+  if (high.guards != 0) return false;
   Region leaning = low;
   leaning.lean = leaning.length = leaning.stretch = uint8_t(high.address - low.address);
   leaning.padding = 0;
