@@ -1,5 +1,5 @@
-// STAGE TYPE Plan: which addresses of which modules get which handlers, and where every target value
-// lies there. Knows files, not processes: sites are module + ELF address. Written by
+// STAGE TYPE Plan: which addresses of which modules get which handlers, and where every target
+// value lies there. Knows files, not processes: sites are module + ELF address. Written by
 // compiler/resolve; read by lower (handlers) and runtime/control (sites).
 #pragma once
 #include <cstdint>
@@ -39,18 +39,19 @@ struct CallOf {
 struct MarkOf {
   std::string provider, name;
   std::vector<std::string> operands;  // as the assembler writes them
-  uint64_t semaphore = 0;  // ELF address of the 16-bit count of its users; 0: none
+  uint64_t semaphore = 0;             // ELF address of the 16-bit count of its users; 0: none
 };
 
 // One place to probe. All addresses are ELF virtual addresses of the module's file.
 struct Site {
   ModuleId module = 0;
   SiteKind kind = SiteKind::Entry;
-  uint64_t address = 0;         // IA; for Return the function's entry
+  uint64_t address = 0;  // IA; for Return the function's entry
   uint64_t function_begin = 0, function_end = 0;
-  std::string function;         // as a person writes it (demangled)
-  std::string symbol;           // as the linker wrote it
-  std::string file; uint32_t line = 0;  // declaration or statement; may be empty
+  std::string function;  // as a person writes it (demangled)
+  std::string symbol;    // as the linker wrote it
+  std::string file;
+  uint32_t line = 0;   // declaration or statement; may be empty
   uint64_t scope = 0;  // debug info's mark of the inlined copy whose variables are meant; 0: none
   std::optional<CallOf> call;
   std::optional<MarkOf> mark;
@@ -62,19 +63,23 @@ struct Site {
 // A value that cannot be read when the probe is hit prints ? and is no error.
 struct TargetText {
   struct Item {
-    std::string before;     // the text in front of the value
-    bool defined = false;   // false: no value is known, prints ?
+    std::string before;    // the text in front of the value
+    bool defined = false;  // false: no value is known, prints ?
     enum class As : uint8_t {
-      Signed, Unsigned, Hex,
-      Char,           // 'c'
-      Text,           // "abc": value is the address; `length` or `limit` bytes, or up to its NUL
-      Float, Double,  // value is the bits
-      If,             // prints nothing; where value is 0 or unreadable, the next `limit` items do not print
-      Nothing,        // prints nothing; only carries `before`
+      Signed,
+      Unsigned,
+      Hex,
+      Char,  // 'c'
+      Text,  // "abc": value is the address; `length` or `limit` bytes, or up to its NUL
+      Float,
+      Double,  // value is the bits
+      If,  // prints nothing; where value is 0 or unreadable, the next `limit` items do not print
+      Nothing,  // prints nothing; only carries `before`
     } as = As::Signed;
     LocExpr value;
-    LocExpr length;      // Text: how many bytes; no steps: see limit
-    uint32_t limit = 0;  // Text: at most so many bytes, up to a NUL; 0: up to its NUL. If: see there
+    LocExpr length;  // Text: how many bytes; no steps: see limit
+    uint32_t limit =
+        0;  // Text: at most so many bytes, up to a NUL; 0: up to its NUL. If: see there
     std::vector<std::pair<int64_t, std::string>> names;  // values that print as a word: enums
   };
   std::vector<Item> items;
@@ -82,25 +87,29 @@ struct TargetText {
 };
 
 // What a target expression is at the sites of one handler.
-struct Undefined { std::string reason; };  // only behind a false @defined
+struct Undefined {
+  std::string reason;
+};  // only behind a false @defined
 using TargetPlan = std::variant<Undefined, LocExpr, TargetText>;
 
-// Values that a .return handler needs from the function's entry; taken by an entry site of their own
-// and found again by stack address.
+// Values that a .return handler needs from the function's entry; taken by an entry site of their
+// own and found again by stack address.
 struct ReturnCapture {
   std::vector<LocExpr> values;
-  // Bit i: values[i] stands in a text and may be unreadable. Behind the values then comes a word that
-  // has the bits of those that were.
+  // Bit i: values[i] stands in a text and may be unreadable. Behind the values then comes a word
+  // that has the bits of those that were.
   uint32_t lenient = 0;
   size_t words() const { return values.size() + (lenient != 0); }
 };
 
-// One machine-code handler: a probe's body with one set of locations. Shared by all sites where these are equal.
+// One machine-code handler: a probe's body with one set of locations. Shared by all sites where
+// these are equal.
 struct Handler {
   ProbeId probe = 0;
   enum class Role : uint8_t {
     Body,     // runs the probe's body
-    Capture,  // runs at a function's entry and only stores `capture` for the Body handler `capture_for`
+    Capture,  // runs at a function's entry and only stores `capture` for the Body handler
+              // `capture_for`
     Host,     // begin, end, timer: runs in the controller, void()
     Loader,   // runs where the target's loader says that objects came or went: tells the controller
   } role = Role::Body;
@@ -111,9 +120,12 @@ struct Handler {
     Host,
   } form = Form::Boundary;
   std::vector<TargetPlan> targets;  // by TargetId
-  ReturnCapture capture;            // Role::Capture: what to store; Role::Body: what it may PushEntry
+  ReturnCapture capture;  // Role::Capture: what to store; Role::Body: what it may PushEntry
   HandlerId capture_for = 0;
-  bool wants_site = false;          // the body uses probefunc(), pp() ... : pass the site's index
+  bool wants_site = false;  // the body uses probefunc(), pp() ... : pass the site's index
+  // A return handler of some function whose exits are also others': it runs there only for calls
+  // that were kept at their entry.
+  bool shared_exits = false;
 };
 
 // begin, end, error, process.begin, process.end, timers: what the controller runs and when.
@@ -131,7 +143,7 @@ struct HostProbe {
   uint64_t interval_ns = 0;  // Timer
   uint64_t random_ns = 0;    // Timer: each interval is longer or shorter by up to this
   HandlerId handler = 0;
-  std::string text;          // "timer.s(1)"
+  std::string text;  // "timer.s(1)"
 };
 
 struct Plan {
@@ -139,8 +151,8 @@ struct Plan {
   std::vector<Site> sites;
   std::vector<Handler> handlers;
   std::vector<HostProbe> host_probes;
-  // Points may also mean objects that the target opens later (dlopen). The site of the Loader handler,
-  // if the target has such a place; it is no probe and is not listed.
+  // Points may also mean objects that the target opens later (dlopen). The site of the Loader
+  // handler, if the target has such a place; it is no probe and is not listed.
   bool awaits_objects = false;
   std::optional<SiteId> loader_site;
   // Of a plan for objects that came later: the session's numbers of its first site and handler.

@@ -41,6 +41,14 @@ std::vector<bool> handlers_of_results(const Plan& plan) {
   return found;
 }
 
+std::vector<bool> handlers_that_wait(const Plan& plan) {
+  std::vector<bool> found = handlers_of_results(plan);
+  for (HandlerId id = 0; id < found.size(); id++) {
+    found[id] = found[id] || plan.handlers[id].shared_exits;
+  }
+  return found;
+}
+
 std::vector<bool> handlers_of_calls(const Plan& plan) {
   std::vector<bool> found(plan.handlers.size());
   for (const Handler& handler : plan.handlers) {
@@ -50,8 +58,8 @@ std::vector<bool> handlers_of_calls(const Plan& plan) {
 }
 
 bool keeps_calls(const Plan& plan) {
-  const std::vector<bool> results = handlers_of_results(plan), calls = handlers_of_calls(plan);
-  return std::find(results.begin(), results.end(), true) != results.end() ||
+  const std::vector<bool> waiting = handlers_that_wait(plan), calls = handlers_of_calls(plan);
+  return std::find(waiting.begin(), waiting.end(), true) != waiting.end() ||
          std::find(calls.begin(), calls.end(), true) != calls.end();
 }
 

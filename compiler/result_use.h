@@ -10,6 +10,10 @@ namespace dj {
 // By HandlerId: a Body handler of some Return site that reads a result register.
 std::vector<bool> handlers_of_results(const Plan& plan);
 
+// By HandlerId: those, and those with Handler::shared_exits: at some exits they run only for calls
+// that wait there.
+std::vector<bool> handlers_that_wait(const Plan& plan);
+
 // By HandlerId: a Body handler whose calls are kept from the entry on.
 std::vector<bool> handlers_of_calls(const Plan& plan);
 

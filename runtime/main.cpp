@@ -27,6 +27,7 @@
 #include "runtime/control/progress.h"
 #include "runtime/control/stack_tables.h"
 #include "runtime/control/stage_clock.h"
+#include "runtime/control/tail_calls.h"
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/lua/lua_tapset.h"
 #include "runtime/run/compiled.h"
@@ -56,6 +57,8 @@ Status compile_for(const Options& options, std::optional<TracedProcess>& process
     std::string why;
     compiled.use_rseq = can_trust_rseq(process->rseq_registered, process->modules, codes, &why);
     clock.done("rseq", compiled.use_rseq ? "" : why);
+    mark_shared_exits(compiled.plan, process->modules, codes);
+    clock.done("exits");
   }
   uint32_t cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
   if (process && walks_stack(compiled.program)) {

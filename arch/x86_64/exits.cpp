@@ -45,18 +45,28 @@ class ExitFinder {
     }
     for (const Unsure& jump : unsure_) leaves_if_outside(jump);
     if (!reason_.empty()) return incomplete(reason_);
-    std::sort(exits_.begin(), exits_.end(),
-              [](const Exit& a, const Exit& b) { return a.exit_address < b.exit_address; });
+    sort_exits();
     for (Exit& exit : exits_) judge(exit);
     const bool loops = std::any_of(targets_.begin(), targets_.end(),
                                    [&](uint64_t target) { return is_entry(target); });
-    return {std::move(exits_), true, "", loops};
+    if (shared_ && loops) return incomplete("shared code, and it loops to its entry");
+    return {std::move(exits_), true, "", loops, shared_};
   }
 
  private:
-  static Exits incomplete(std::string reason) { return {{}, false, std::move(reason), false}; }
+  static Exits incomplete(std::string reason) {
+    return {{}, false, std::move(reason), false, false};
+  }
   void give_up(std::string reason) {
     if (reason_.empty()) reason_ = std::move(reason);
+  }
+
+  // Parts may overlap: functions whose symbols lie inside others.
+  void sort_exits() {
+    std::stable_sort(exits_.begin(), exits_.end(),
+                     [](const Exit& a, const Exit& b) { return a.exit_address < b.exit_address; });
+    auto same = [](const Exit& a, const Exit& b) { return a.exit_address == b.exit_address; };
+    exits_.erase(std::unique(exits_.begin(), exits_.end(), same), exits_.end());
   }
 
   bool own(uint64_t address) const {
@@ -94,7 +104,9 @@ class ExitFinder {
         indirect(*flow, part_index, i);
       }
     }
-    if (last == Function::kNone || (!code.insns[last].leaves() && !code.insns[last].calls()))
+    const bool runs_on =
+        last == Function::kNone || (!code.insns[last].leaves() && !code.insns[last].calls());
+    if (runs_on && !adopt_shared(behind_padding(range.end)))
       give_up(fmt::format("it runs on behind {:#x}", range.end));
     adopt_landing_pads(range);
   }
@@ -117,7 +129,8 @@ class ExitFinder {
         if (insn.kind != Kind::Jump) exits_.back().leaving.how = Leaving::IfTaken;
         return;
       case Target::Foreign:
-        return give_up(fmt::format("jump at {:#x} into shared code", insn.address));
+        if (!adopt_shared(insn.target))
+          give_up(fmt::format("jump at {:#x} into unknown code", insn.address));
     }
   }
 
@@ -172,22 +185,22 @@ class ExitFinder {
     return false;
   }
 
-  // Others must not come in behind the entry: they would leave by our exits. A fragment that does
-  // is ours.
+  // Who comes in behind the entry leaves by our exits. A fragment that does is ours.
   void look_for_sharers(size_t part) {
     const FunctionRange range = parts_[part].range;
     const uint64_t from = part == 0 ? range.begin + 1 : range.begin;
     for (const Reference& jump : Arrivals::into(module_.arrivals().jumps, from, range.end)) {
       if (own(jump.at) || !impl_.confirmed(jump)) continue;
       const FunctionRange* other = module_.function_at(jump.at);
-      if (other == nullptr || !is_fragment(impl_, *other))
-        return give_up(fmt::format("shared with the jump at {:#x}", jump.at));
-      adopt(*other);
+      if (other != nullptr && is_fragment(impl_, *other)) {
+        adopt(*other);
+      } else {
+        shared_ = true;
+      }
     }
     uint64_t inner = range.begin;
     while ((inner = Module::first_between(module_.function_begins(), inner, range.end)) != 0) {
-      if (module_.arrivals().entered.has(inner))
-        return give_up(fmt::format("also entered at {:#x}", inner));
+      shared_ = shared_ || module_.arrivals().entered.has(inner);
     }
   }
 
@@ -196,13 +209,33 @@ class ExitFinder {
     const auto& pads = module_.text().far_pads;
     for (auto it = std::lower_bound(pads.begin(), pads.end(), std::pair{range.begin, uint64_t(0)});
          it != pads.end() && it->first == range.begin; ++it) {
-      if (classify(it->second) != Target::Own)
+      if (classify(it->second) != Target::Own && !adopt_shared(it->second))
         give_up(fmt::format("exceptions lead to {:#x}", it->second));
     }
   }
 
   void adopt(const FunctionRange& fragment) {
     parts_.push_back({fragment, impl_.decode(fragment)});
+  }
+
+  // What comes behind the no-operations that align it.
+  uint64_t behind_padding(uint64_t address) const {
+    Insn insn;
+    while (module_.function_at(address) == nullptr) {
+      const auto bytes = module_.bytes(address);
+      if (bytes.empty() || !decode(bytes, address, insn) || insn.kind != Kind::Nop) break;
+      address = insn.end();
+    }
+    return address;
+  }
+
+  // The function around `address` belongs to others, and calls of ours may leave by its exits.
+  bool adopt_shared(uint64_t address) {
+    const FunctionRange* other = module_.function_at(address);
+    if (other == nullptr) return false;
+    shared_ = true;
+    if (!own(address)) adopt(*other);
+    return true;
   }
 
   // Where a jump out of the known parts leads; a fragment becomes one of them.
@@ -256,6 +289,7 @@ class ExitFinder {
   std::vector<Unsure> unsure_;
   std::vector<uint64_t> targets_;  // of all jumps seen
   bool sorted_ = false;
+  bool shared_ = false;
   std::string reason_;
 };
 

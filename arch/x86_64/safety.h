@@ -107,6 +107,9 @@ struct Exits {
       false;  // false: some way out is unknown (unresolved indirect jump); reason says which
   std::string reason;
   bool loops_to_entry = false;  // its own jumps lead to its first instruction, too
+  // Others leave by these exits, too: code that several functions jump into. That a call of this
+  // function returns there shows only if it was kept at its entry.
+  bool shared = false;
 };
 
 struct Known;  // judged.h

@@ -144,7 +144,8 @@ TEST_P(Check, Says) {
 INSTANTIATE_TEST_SUITE_P(Table, Check, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Each verdict has a victim here, but those of kSwitch (3), Collision (7) and of guarded jumps alone.
+// Each verdict has a victim here, but those of kSwitch (3), Collision (7) and of guarded jumps
+// alone.
 TEST(Checks, EachSaysNoToSomebody) {
   std::set<Verdict> said = {Verdict::JumpTable, Verdict::InsideOtherSite, Verdict::OutOfReach};
   for (const Case& c : kCases) said.insert(c.verdict);
@@ -301,17 +302,24 @@ TEST(Exits, TailJumpsDirectAndImported) {
 }
 
 // f's returns are also those of whoever jumps into f's middle, is called there, or ...
-TEST(Exits, SharedWithOthersAreUnknown) {
+TEST(Exits, SharedWithOthersAreMarked) {
   const char* f = "func f; test %edi,%edi; je 1f; nop; 1: mov $1,%eax; ret; done f;";
   const test::Victim alone = victim(f);
   EXPECT_TRUE(exits_of(alone, "f").complete);
+  EXPECT_FALSE(exits_of(alone, "f").shared);
   const test::Victim jumped =
       victim(std::string(f) + "func g; mov $2,%ecx; jmp 1b; done g; func h; call g; ret; done h");
-  EXPECT_EQ(exits_of(jumped, "f").reason.substr(0, 20), "shared with the jump");
+  EXPECT_TRUE(exits_of(jumped, "f").complete);
+  EXPECT_TRUE(exits_of(jumped, "f").shared);
+  // g leaves by f's exit alone.
+  const Exits of_g = exits_of(jumped, "g");
+  EXPECT_TRUE(of_g.complete && of_g.shared);
+  EXPECT_EQ(of_g.exits.size(), 1u);
   const test::Victim nested = victim(
       "func f; mov $1,%eax; func inner; mov $2,%ecx; ret; done inner; done f;"
       "func h; call inner; ret; done h");
-  EXPECT_EQ(exits_of(nested, "f").reason.substr(0, 15), "also entered at");
+  EXPECT_TRUE(exits_of(nested, "f").shared);
+  EXPECT_EQ(exits_of(nested, "f").exits.size(), 1u);  // of two functions, found once
 }
 
 // ... g is an implementation that a resolver picks by its address: no .cold part of f.
@@ -319,7 +327,15 @@ TEST(Exits, FunctionWhoseAddressIsLoadedIsNoColdPart) {
   const test::Victim v = victim(
       "func f; test %edi,%edi; js 1f; mov $1,%eax; ret; done f;"
       "func g; mov $2,%eax; 1: ret; done g; func h; lea g(%rip),%rax; ret; done h");
-  EXPECT_FALSE(exits_of(v, "f").complete);
+  EXPECT_TRUE(exits_of(v, "f").shared);
+}
+
+TEST(Exits, RunningOnSharesTheNextFunctionsExits) {
+  const test::Victim v =
+      victim("func f; nop; done f; func g; ret; done g; func h; call g; ret; done h");
+  const Exits exits = exits_of(v, "f");
+  EXPECT_TRUE(exits.complete && exits.shared);
+  EXPECT_EQ(exits.exits.size(), 1u);
 }
 
 TEST(Exits, ColdPartIsFollowed) {
@@ -336,13 +352,12 @@ TEST(Exits, UnknownWaysOutAreSaid) {
     const char* source;
     const char* reason;
   } cases[] = {
-      {"func f; nop; done f; func g; ret; done g", "runs on"},
-      {"func f; jmp 1f; done f; func g; nop; 1: ret; done g; func h; call g; ret; done h",
-       "shared"},
+      {"func f; nop; done f; .byte 0x06", "runs on"},
+      {"1: nop; ret; func f; jmp 1b; done f", "unknown code"},
+      {"func f; dec %edi; jz 1f; jmp f; done f; func g; nop; 1: ret; done g; func h; call g; ret; "
+       "done h",
+       "loops to its entry"},
       {"func f; lea 1f(%rip),%rax; jmp *%fs:(%rcx); 1: ret; done f", "indirect jump"},
-      {"func f; jmp 1f; done f; func cold; nop; 1: pop %rbx; ret; done cold; func h; call f; ret; "
-       "done h; func g; js 1b; ret; done g",
-       "shared with the jump"},
   };
   for (const auto& c : cases) {
     const test::Victim v = victim(c.source);

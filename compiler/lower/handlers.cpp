@@ -153,7 +153,7 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   bool host = handler.role == Handler::Role::Host;
   Needs needs = needs_of(unit.program, handler);
   HandlerAbi abi;
-  bool follows = unit.of_results[id];
+  bool follows = unit.waits[id];
   if (!host) abi = HandlerAbi{stack_registers(handler, needs.stack), needs.site || follows};
   llvm::Function* function = make_handler(unit, fmt::format("dj_handler_{}", id),
                                           abi.wants_site + abi.stack_regs.size(), host);

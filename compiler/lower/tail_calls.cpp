@@ -57,7 +57,7 @@ llvm::Value* CallTaker::take() {
   const ReturnCapture& capture = unit_.plan.handlers[id_].capture;
   auto words = static_cast<uint32_t>(capture.words());
   llvm::AllocaInst* values = body_.slot(unit_.word, "entry_values", std::max(words, 1u));
-  if (!unit_.of_results[id_]) {
+  if (!unit_.waits[id_]) {
     take_own(values);
     return values;
   }

@@ -74,7 +74,7 @@ Unit::Unit(llvm::Module& module, const Program& program, const Plan& plan, const
     : program(program),
       plan(plan),
       layout(layout),
-      of_results(handlers_of_results(plan)),
+      waits(handlers_that_wait(plan)),
       of_calls(handlers_of_calls(plan)),
       module(module),
       context(module.getContext()),

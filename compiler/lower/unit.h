@@ -26,8 +26,8 @@ class Unit {
   const Program& program;
   const Plan& plan;
   const Layout& layout;
-  const std::vector<bool> of_results;  // handlers_of_results()
-  const std::vector<bool> of_calls;    // handlers_of_calls()
+  const std::vector<bool> waits;     // handlers_that_wait()
+  const std::vector<bool> of_calls;  // handlers_of_calls()
   llvm::Module& module;
   llvm::LLVMContext& context;
   llvm::Type* const word;  // i64: every script value

@@ -107,9 +107,10 @@ void fill(const Place& place, abi::Capture& entry, uint32_t stage) {
 
 uint64_t return_address(uint64_t slot) { return *reinterpret_cast<const uint64_t*>(slot); }
 
-void jump(const Place& place, abi::Capture& entry) {
+// Its return will be another function's: it jumps there, or is there already.
+void jump(const Place& place, abi::Capture& entry, abi::CaptureStage stage) {
   if (entry.stage == abi::kCalled) abi::add(&count_of(place.handler).in_tails, 1);
-  entry.stage = abi::kJumping;
+  entry.stage = stage;
   entry.returns = return_address(place.slot);
 }
 
@@ -159,6 +160,7 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
   Place place(handler, slot);
   bool own = (exit & abi::kExitOwn) != 0, of_callee = (exit & abi::kExitOfCallee) != 0;
   bool unseen = (exit & abi::kExitUnseen) != 0, known = false;
+  abi::CaptureStage stage = (exit & abi::kExitAtEntry) != 0 ? abi::kInTail : abi::kJumping;
   uint32_t site = exit & abi::kExitSite;
   abi::Capture* together = nullptr;
   for (abi::Capture& entry : place.bucket->ways) {
@@ -167,7 +169,7 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
     if (called == own) {
       known = known || called;
       if (called) entry.site = site;
-      jump(place, entry);
+      jump(place, entry, stage);
       if (unseen) lose(place, entry);
     } else if (!called && !of_callee) {  // nobody jumped here: a new call has the slot
       abandon(entry, place.owner);
@@ -186,7 +188,7 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
   } else if (abi::Capture* entry = claim(place)) {
     entry->site = site;
     fill(place, *entry, abi::kCalled);
-    jump(place, *entry);
+    jump(place, *entry, stage);
   } else {
     agent::count_skip(abi::kSkipReturnFull);
   }

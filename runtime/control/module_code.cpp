@@ -72,6 +72,12 @@ const std::vector<std::vector<uint64_t>>& ModuleCodes::syscall_bytes(const Mappe
   return entry->second;
 }
 
+const arch::Exits& ModuleCode::exits(uint64_t begin, uint64_t end) {
+  auto [known, fresh] = exits_.try_emplace({begin, end});
+  if (fresh) known->second = checker->exits(begin, end);
+  return known->second;
+}
+
 std::span<const uint8_t> ModuleCode::at(uint64_t address, uint64_t bytes) const {
   for (const arch::TextRange& range : text) {
     if (address >= range.address && address + bytes <= range.address + range.bytes.size()) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arch/x86_64/safety.h"
@@ -26,7 +27,12 @@ struct ModuleCode {
   std::unique_ptr<arch::Checker> checker;
   // `bytes` at ELF address `address`; empty if they are not all there.
   std::span<const uint8_t> at(uint64_t address, uint64_t bytes) const;
+  // Checker::exits(), kept: those of one function are asked for by several.
+  const arch::Exits& exits(uint64_t begin, uint64_t end);
   size_t remembered = 0;  // Known::size() when an earlier session's answers were read
+
+ private:
+  std::map<std::pair<uint64_t, uint64_t>, arch::Exits> exits_;
 };
 
 // An executable segment as it stands in the file, ELF address.

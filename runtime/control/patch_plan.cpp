@@ -105,7 +105,7 @@ void Planner::skip_site(SiteId id, std::string reason) {
 
 void Planner::add_exits(SiteId id) {
   const Site& site = plan_.sites[id];
-  arch::Exits exits = code_->checker->exits(site.function_begin, site.function_end);
+  const arch::Exits& exits = code_->exits(site.function_begin, site.function_end);
   if (!exits.complete) {
     return skip_site(id, "exits unknown (" + exits.reason + ")");
   }
@@ -115,9 +115,9 @@ void Planner::add_exits(SiteId id) {
   if (!tails_.any_seen(id, index_, exits)) {
     return skip_site(id, "tail call: the result is not known where the function ends");
   }
-  for (const arch::Exit& exit : exits.exits) {
-    std::vector<PatchCall> calls = tails_.calls_at(id, index_, exit);
-    candidates_.push_back({exit.region, id, false, false, exit.leaving, std::move(calls), false});
+  for (CallsAt& at : tails_.own_places(id, index_, exits)) {
+    candidates_.push_back(
+        {at.region, id, false, false, std::move(at.leaving), std::move(at.calls), false});
   }
 }
 

@@ -22,8 +22,8 @@ uint64_t entry_of(const ModuleCode& code, uint64_t begin) {
 
 int rank(const PatchCall& call) {
   if (call.kind == PatchCall::Land) return 0;
-  if (!call.at_exit) return 1;
-  return (call.kind == PatchCall::Leave ? 4 : 2) +
+  if (!call.at_exit) return call.kind == PatchCall::Leave ? 2 : 1;
+  return (call.kind == PatchCall::Leave ? 5 : 3) +
          (call.kind == PatchCall::Leave ? !call.shared : call.shared);
 }
 
@@ -40,16 +40,16 @@ TailCalls::TailCalls(const Plan& plan, const std::vector<MappedModule>& modules,
 
 // Null: not all of them are known.
 const arch::Exits* TailCalls::exits_of(FunctionAt function) {
-  auto [known, fresh] = exits_.try_emplace(function);
-  if (fresh) {
-    Result<ModuleCode*> code = codes_.get(modules_[function.first]);
-    if (code.ok()) {
-      arch::Checker& checker = *code.value()->checker;
-      const arch::FunctionRange range = checker.function_from(function.second);
-      if (range.end != 0) known->second = checker.exits(range.begin, range.end);
-    }
-  }
-  return known->second.complete ? &known->second : nullptr;
+  Result<ModuleCode*> code = codes_.get(modules_[function.first]);
+  if (!code.ok()) return nullptr;
+  const arch::FunctionRange range = code.value()->checker->function_from(function.second);
+  if (range.end == 0) return nullptr;
+  const arch::Exits& exits = code.value()->exits(range.begin, range.end);
+  return exits.complete ? &exits : nullptr;
+}
+
+void TailCalls::follow(FunctionAt function, HandlerId handler, SiteId site) {
+  if (followed_.insert({function, handler}).second) steps_.push_back({function, handler, site});
 }
 
 std::optional<FunctionAt> TailCalls::callee(size_t module, const arch::Exit& exit) {
@@ -65,11 +65,13 @@ PatchCall TailCalls::leave(SiteId site, HandlerId handler, size_t module, const 
   const std::optional<FunctionAt> to = callee(module, exit);
   if (!to) {
     call.exit |= abi::kExitUnseen;
-  } else if (followed_.insert({*to, handler}).second) {
-    steps_.push_back({*to, handler, site});
+  } else {
+    follow(*to, handler, site);
   }
   return call;
 }
+
+// The calls of a probed function's exit, by the handlers of its Return site.
 
 std::vector<PatchCall> TailCalls::calls_at(SiteId site, size_t module, const arch::Exit& exit) {
   std::vector<PatchCall> calls;
@@ -86,6 +88,32 @@ std::vector<PatchCall> TailCalls::calls_at(SiteId site, size_t module, const arc
     }
   }
   return calls;
+}
+
+// Behind the entry's Land, which has told a new call from one that somebody jumped here with.
+CallsAt TailCalls::keep_at_entry(SiteId site, size_t module) {
+  const uint64_t begin = plan_.sites[site].function_begin;
+  CallsAt entry{{.address = entry_of(*codes_.get(modules_[module]).value(), begin)}, {}, {}};
+  for (HandlerId h : plan_.sites[site].handlers) {
+    PatchCall call{site, h, arch::Form::Boundary, true, false, PatchCall::Leave, 0, false};
+    call.exit = abi::kExitAtEntry | abi::kExitOwn | abi::kExitOfCallee;
+    if (!plan_.handlers[h].capture.values.empty()) call.exit |= abi::kExitKeepsValues;
+    entry.calls.push_back(call);
+    follow({module, begin}, h, site);
+  }
+  return entry;
+}
+
+std::vector<CallsAt> TailCalls::own_places(SiteId site, size_t module, const arch::Exits& exits) {
+  std::vector<CallsAt> places;
+  if (exits.shared) {
+    places.push_back(keep_at_entry(site, module));
+    return places;
+  }
+  for (const arch::Exit& exit : exits.exits) {
+    places.push_back({exit.region, exit.leaving, calls_at(site, module, exit)});
+  }
+  return places;
 }
 
 bool TailCalls::any_seen(SiteId site, size_t module, const arch::Exits& exits) {
@@ -118,7 +146,7 @@ std::vector<CallsAt> TailCalls::places(const Step& step) {
     places.push_back({arch::Region{.address = entry}, {}, {call}});
   }
   for (const arch::Exit& exit : exits.exits) {
-    if (exit.tail_jump) {
+    if (exit.tail_jump && waiting_[step.handler]) {
       call = leave(step.site, step.handler, module, exit);
     } else {
       call.kind = PatchCall::Body;
@@ -129,6 +157,19 @@ std::vector<CallsAt> TailCalls::places(const Step& step) {
     places.push_back({exit.region, exit.leaving, {call}});
   }
   return places;
+}
+
+void mark_shared_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes) {
+  for (const Site& site : plan.sites) {
+    if (site.kind != SiteKind::Return) continue;
+    const std::string& path = plan.modules[site.module].path;
+    auto mapped = std::find_if(modules.begin(), modules.end(),
+                               [&](const MappedModule& module) { return module.path == path; });
+    if (mapped == modules.end()) continue;
+    Result<ModuleCode*> code = codes.get(*mapped);
+    if (!code.ok() || !code.value()->exits(site.function_begin, site.function_end).shared) continue;
+    for (HandlerId h : site.handlers) plan.handlers[h].shared_exits = true;
+  }
 }
 
 void order_calls(std::vector<PatchCall>& calls) {

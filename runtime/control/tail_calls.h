@@ -1,6 +1,7 @@
-// TailCalls: where the calls of return handlers go when functions end in tail calls. A handler that
-// wants the result runs where the callee returns; so it has places in the callee, in the callee's
-// callees, and so on.
+// TailCalls: where the calls of return handlers go when functions end in tail calls, or in code
+// that is other functions', too. A handler that wants the result runs where the callee returns; so
+// it has places in the callee, in the callee's callees, and so on. A call of a function that leaves
+// through shared code is kept at its entry, as if that were a tail jump.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -18,7 +19,11 @@
 
 namespace dj {
 
-// CallsAt: what a place of a followed function calls.
+// Marks the return handlers of functions whose exits are shared (Handler::shared_exits). `files`:
+// the modules' files may be analysed here; those that cannot be read have no exits.
+void mark_shared_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes);
+
+// CallsAt: what a place of a return probe calls.
 struct CallsAt {
   arch::Region region;
   arch::Leaving leaving;
@@ -31,8 +36,8 @@ class TailCalls {
   TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
             size_t first_module);
 
-  // The calls of a probed function's exit, by the handlers of its Return site.
-  std::vector<PatchCall> calls_at(SiteId site, size_t module, const arch::Exit& exit);
+  // The places of a probed function's Return site: its exits, or its entry where these are shared.
+  std::vector<CallsAt> own_places(SiteId site, size_t module, const arch::Exits& exits);
   // False: no return of this site's function can be seen by one of its handlers.
   bool any_seen(SiteId site, size_t module, const arch::Exits& exits);
   // Next function that a handler of a probed one was followed into, until there are no more.
@@ -46,6 +51,9 @@ class TailCalls {
   std::vector<CallsAt> places(const Step& step);
 
  private:
+  std::vector<PatchCall> calls_at(SiteId site, size_t module, const arch::Exit& exit);
+  CallsAt keep_at_entry(SiteId site, size_t module);
+  void follow(FunctionAt function, HandlerId handler, SiteId site);
   std::optional<FunctionAt> callee(size_t module, const arch::Exit& exit);
   const arch::Exits* exits_of(FunctionAt function);
   PatchCall leave(SiteId site, HandlerId handler, size_t module, const arch::Exit& exit);
@@ -56,7 +64,6 @@ class TailCalls {
   size_t first_module_;
   Imports imports_;
   std::vector<bool> waiting_;  // handlers_of_results()
-  std::map<FunctionAt, arch::Exits> exits_;
   std::set<std::pair<FunctionAt, HandlerId>> followed_;
   std::deque<Step> steps_;
 };

@@ -8,6 +8,7 @@
 #include "compiler/resolve/resolve.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/report.h"
+#include "runtime/control/tail_calls.h"
 
 namespace dj {
 namespace {
@@ -67,6 +68,7 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   emit.abi.has_rseq = compiled_.use_rseq;
   emit.spans = compiled_.image.spans;
   std::vector<HandlerAbi> abis;
+  mark_shared_exits(plan, objects.modules, codes_);
   DJ_TRY(Image image, lower(compiled_.program, plan, compiled_.layout, emit, abis));
   DJ_TRY_DO(session_.add_later(codes_, {plan, image, abis, objects}));
   compiled_.image.spans = image.spans;

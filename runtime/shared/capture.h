@@ -14,7 +14,7 @@ constexpr uint32_t kCaptureBuckets = 4096;
 enum CaptureStage : uint32_t {
   kCalled = 1,  // in the function
   kJumping,     // at its tail jump, not yet at the callee's first instruction
-  kInTail,      // in a callee that returns for it
+  kInTail,      // in code that returns for it and for others
 };
 
 struct Capture {
@@ -50,7 +50,10 @@ constexpr uint32_t kExitOfCallee = 1u << 31;     // of a function that may retur
 constexpr uint32_t kExitOwn = 1u << 30;          // the function's own calls leave by a tail jump
 constexpr uint32_t kExitKeepsValues = 1u << 29;  // its calls are captured at their entry
 constexpr uint32_t kExitUnseen = 1u << 28;       // a tail jump whose callee's exits are not known
-constexpr uint32_t kExitSite = kExitUnseen - 1;
+// No exit but the entry of a function whose exits are shared with others: its calls wait for one of
+// these from here on.
+constexpr uint32_t kExitAtEntry = 1u << 27;
+constexpr uint32_t kExitSite = kExitAtEntry - 1;
 
 constexpr uint64_t capture_counts_bytes(uint64_t handlers) {
   return (sizeof(CaptureCount) * handlers + 63) / 64 * 64;

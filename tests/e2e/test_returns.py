@@ -153,3 +153,38 @@ def test_backtrace_sees_the_same_frames(djtap):
     points = ", ".join(f'func("{name}").return' for name in ("plain", "recurse", "main", "leaf"))
     result = djtap("-e", f'probe {points} {{ n++; r += register("rax") + int_arg(1) }}', "-c", victim("stack"))
     assert frames(result.stdout) == bare_frames and len(bare_frames) == 6 and result.globals["n"] > 6, result
+
+
+SHARERS = ("twice", "thrice", "falls", "plus")
+
+
+def test_exits_that_functions_share(djtap):
+    """Four functions end in one instruction: each call's return is told from the others', also without a result, all probed at once."""
+    script = "".join(f'probe func("{f}").return {{ {f} += register("rax"); n["{f}"]++ }} probe func("{f}").return {{ of_{f}++ }}' for f in SHARERS)
+    result = djtap("-e", script, "-c", victim("shared_exits"))
+    truth = {f: result.facts[f"{f} sum"] for f in SHARERS}
+    truth["plus"] += truth["falls"]  # who runs on into a function passes its entry, too
+    calls = dict(zip(SHARERS, (100, 70, 30, 40)))
+    assert {f: result.globals[f] for f in SHARERS} == truth, result
+    assert {f: result.globals[f"of_{f}"] for f in SHARERS} == calls, result
+    assert {key.strip('"'): int(count) for key, count in result.array("n")} == calls and "WARNING" not in result.stderr, result
+
+
+def test_one_of_the_functions_that_share_an_exit(djtap):
+    result = djtap("-e", 'probe func("falls").return { n++; same += @entry(tid()) == tid() }', "-c", victim("shared_exits"))
+    assert result.globals == {"n": 30, "same": 30}, result
+
+
+def test_calls_left_before_a_shared_exit(djtap):
+    result = djtap("-t", "-e", 'probe func("escape").return { n++ } probe func("twice").return { m++ }', "-c", victim("shared_exits"))
+    assert result.facts["escape returned"] == 70 and result.globals["n"] == 70, result
+    assert calls(result) == {"escape": (80, 70, 10, 0, 0), "twice": (100, 100, 0, 0, 0)}, result
+
+
+def test_assembler_of_the_c_library(djtap):
+    """memcpy and its kin share code in every form that the processor chooses from."""
+    script = ('probe func("libc.so.6!__mem*") { entered[ppfunc()]++ } probe func("libc.so.6!__mem*").return { left[ppfunc()]++ } '
+              'probe end { foreach (f in entered) { if (entered[f] != left[f]) printf("%s %d %d\\n", f, entered[f], left[f]) println(f) } }')
+    result = djtap("-e", script, "-c", "/usr/bin/python3 -c 'print(sum(map(len, map(str, range(9999)))))'")
+    assert "exits unknown" not in result.stderr and len(result.stdout.split()) > 2, result
+    assert all(len(line.split()) == 1 for line in result.stdout.splitlines()), result
