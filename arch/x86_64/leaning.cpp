@@ -20,11 +20,14 @@ constexpr struct {
 } kBeginnings[] = {{1, kBnd}, {1, 0x2e}, {2, kBnd}, {2, 0x2e}, {3, kBnd}, {3, 0x2e}, {0, 0x2e}};
 constexpr uint8_t kJump = 0xe9;
 constexpr uint8_t kAny = 0x40;
-// The top byte of the lower jump's displacement: 256 MB and more away, below first.
-constexpr uint8_t kTops[] = {0xf0, 0xe8, 0xd8, 0xc0, 0xa0, 0x10, 0x18, 0x28, 0x40, 0x60, 0x78};
+// The top byte of the lower jump's displacement: 256 MB and more away, below first; last what is
+// there.
+constexpr std::optional<uint8_t> kTops[] = {0xf0, 0xe8, 0xd8, 0xc0, 0xa0, 0x10,
+                                            0x18, 0x28, 0x40, 0x60, 0x78, {}};
 
-// Puts what the jump of `high` will have for bytes behind low.lean, pinning what is free.
-void pin(Region& low, Region& high, uint8_t top) {
+// Puts what the jump of `high` will have for bytes behind low.lean, pinning what is free. Without
+// `top` its displacement is what stands there: where somebody arrives soon nothing else may be.
+void pin(Region& low, Region& high, std::optional<uint8_t> top) {
   for (uint32_t at = low.lean; at < kJumpBytes; at++) {
     const uint32_t i = at - low.lean;  // in the upper jump
     uint8_t& byte = low.original[at];
@@ -34,7 +37,11 @@ void pin(Region& low, Region& high, uint8_t top) {
       byte = i < high.pins.prefix ? high.pins.prefix_byte : kJump;
     } else {
       const uint32_t shift = 8 * (i - high.pins.prefix - 1);
-      byte = at + 1 == kJumpBytes ? top : kAny;
+      if (!top) {
+        byte = high.original[i];
+      } else {
+        byte = at + 1 == kJumpBytes ? *top : kAny;
+      }
       high.pins.mask |= 0xffu << shift;
       high.pins.value |= uint32_t(byte) << shift;
     }
@@ -52,8 +59,6 @@ bool may_lean(const Region& low, const Region& high) {
 }
 
 bool lean(Region& low, Region& high, const Space& space) {
-  // Where somebody arrives inside the upper jump, its bytes are bound already.
-  if (high.guards != 0) return false;
   Region leaning = low;
   leaning.lean = leaning.length = leaning.stretch = uint8_t(high.address - low.address);
   leaning.padding = 0;
@@ -67,7 +72,7 @@ bool lean(Region& low, Region& high, const Space& space) {
     if (byte == kBnd && space.image_begin - space.low < kBndReach) continue;
     const bool same = prefixes == high.pins.prefix && byte == high.pins.prefix_byte;
     if (high.pins.set ? !same : high.lean != 0 && prefixes != 0) continue;
-    for (const uint8_t top : kTops) {
+    for (const std::optional<uint8_t> top : kTops) {
       Region below = leaning, above = high;
       above.pins.set = true;
       above.pins.prefix = prefixes;

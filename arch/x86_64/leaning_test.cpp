@@ -37,9 +37,10 @@ class Lean : public testing::TestWithParam<Case> {
     text_.text.push_back({kBase, code_});
   }
 
-  // Puts all jumps into `image`; where each should lead.
-  std::map<uint64_t, uint64_t> write(std::vector<uint8_t>& image) const {
+  // Puts all jumps into `image`; where each should lead. Notes where each detour goes on.
+  std::map<uint64_t, uint64_t> write(std::vector<uint8_t>& image) {
     std::map<uint64_t, uint64_t> targets;
+    behind_.clear();
     for (const Region& region : regions_) {
       if (region.verdict != Verdict::Ok) continue;
       const auto form = best(region, space_of(text_));
@@ -50,6 +51,8 @@ class Lean : public testing::TestWithParam<Case> {
       for (const Write& w : writes(region, *form, target)) {
         std::copy(w.bytes.begin(), w.bytes.end(), image.begin() + long(w.address - kBase));
       }
+      const uint64_t written = region.lean != 0 ? region.lean : form->prefix + 5;
+      behind_[region.address] = {region.address + form->length, region.address + written};
     }
     return targets;
   }
@@ -57,6 +60,7 @@ class Lean : public testing::TestWithParam<Case> {
   std::vector<uint8_t> code_;
   ModuleText text_;
   std::vector<Region> regions_;
+  std::map<uint64_t, FunctionRange> behind_;  // by site: from its RA to the end of what is written
 };
 
 TEST_P(Lean, EachJumpLeadsToItsDetour) {
@@ -75,6 +79,10 @@ TEST_P(Lean, EachJumpLeadsToItsDetour) {
       ASSERT_TRUE(decode(bytes.subspan(address - kBase), address, insn));
       EXPECT_EQ(insn.kind, Kind::Jump) << address;
       EXPECT_EQ(insn.target, target) << address;
+      // The detour goes on in the program, not in the middle of its own jump.
+      const FunctionRange behind = behind_[address];
+      for (uint64_t at = behind.begin; at < behind.end; at++)
+        EXPECT_EQ(image[at - kBase], code_[at - kBase]) << address << " at " << at;
     }
     for (Region& region : regions_) region = {.address = region.address};
     if (backwards) std::reverse(regions_.begin(), regions_.end());
@@ -97,11 +105,12 @@ const Case kCases[] = {
     {"fixed_chain_three_one", {"xor %eax,%eax; ret", "ret", kLong}, false},
     // Alone, each below the last one reaches nothing: not asked about then.
     {"fixed_hopeless", {"push %rbx; ret", "push %rcx; ret", kLong}, false, 2},
-    // Somebody arrives inside the upper jump: the lower one does not lean on it.
-    {"loop_above",
-     {"xor %eax,%eax; ret", "1: nop; nop; dec %ecx; jne 1b+1; ret; .skip 8,0xcc"},
-     true,
-     1},
+    // Somebody arrives inside the upper jump: what is left there stays, or only one is a jump.
+    {"loop_above", {"xor %eax,%eax; ret", "1: nop; nop; dec %ecx; jne 1b+1; ret; .skip 8,0xcc"}},
+    // Two bytes before the arrival, of which one is no place to go on: the jump begins there.
+    {"one_byte_above",
+     {"mov %rdi,%rax; nop", "1: pop %rbx; ret; 2: mov %r11,(%r8); jne 2b; jmp 1b"},
+     false},
 };
 INSTANTIATE_TEST_SUITE_P(Table, Lean, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });

@@ -79,7 +79,10 @@ std::vector<Placement> all_forms(const Region& region) {
   }
   if (pivot) return forms;
   for (uint32_t prefix = 0; fits(region, prefix); prefix++) {
-    for (uint32_t end = region.first; end < kJumpBytes + prefix && end <= region.stretch; end++) {
+    // The e9 is displaced too: from a DCR that ends before it the detour would go on inside the
+    // jump.
+    const uint32_t shortest = std::max<uint32_t>(region.first, prefix + 1);
+    for (uint32_t end = shortest; end < kJumpBytes + prefix && end <= region.stretch; end++) {
       if (end == region.stretch || (region.boundaries >> end & 1))
         forms.push_back(form(region, prefix, end));
     }

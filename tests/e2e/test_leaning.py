@@ -90,10 +90,13 @@ def test_in_a_library_that_is_closed(attach, program):
     assert target.finish().returncode == 0
 
 
-def test_a_loop_from_the_upper_into_the_lower_jump(djtap_once):
-    """Its bytes there stay what they are: nobody traps."""
-    result = djtap_once("-v", "-e", 'probe func("short_step"), func("short_rest") { n[probefunc()]++ }', "-c", victim("short"))
+@pytest.mark.parametrize("forms", [{"short_step": "punned", "short_rest": "plain"},
+                                   {"short_push": "punned", "short_pop": "punned"}], ids=" ".join)
+def test_loops_into_the_bytes_of_both_jumps(forms, djtap_once):
+    """Those bytes stay what they are: nobody traps."""
+    points = ", ".join(f'func("{name}")' for name in forms)
+    result = djtap_once("-v", "-e", f'probe {points}, func("short_over") {{ n[probefunc()]++ }}', "-c", victim("short"))
     assert result.returncode == 0, result
-    assert counted(result) == {name: result.facts[name] for name in ("short_step", "short_rest")}, result
+    assert counted(result) == {name: result.facts[name] for name in [*forms, "short_over"]}, result
     states = dict(re.findall(r"(short_\w+)\+0x0 \S+ \[([^]]+)", result.stderr))
-    assert states == {"short_step": "OPTIMIZED: punned", "short_rest": "OPTIMIZED: plain"}, result
+    assert states == {name: f"OPTIMIZED: {form}" for name, form in forms.items()}, result

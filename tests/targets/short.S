@@ -1,4 +1,4 @@
-// Functions shorter than a jump, back to back, and one whose fifth byte is a loop's target.
+// Functions shorter than a jump, back to back, and some into whose bytes loops come back.
     .text
     .macro function name
     .globl \name
@@ -53,6 +53,27 @@
     movl $7, %eax
     ret
     .size short_rest, .-short_rest
+    .p2align 4
+
+// Four bytes that run into a function of two, behind which a loop of a third one comes back to it.
+    .p2align 4
+    function short_push
+    pushq %rbx
+    movl %edi, %ebx
+    nop
+    .size short_push, .-short_push
+    function short_pop
+    popq %rbx
+    ret
+1:  decl %edi
+    jnz 1b
+    jmp short_pop
+    .size short_pop, .-short_pop
+    function short_over
+    pushq %rbx
+    xorl %eax, %eax
+    jmp 1b
+    .size short_over, .-short_over
     .p2align 4
 
     .section .note.GNU-stack,"",@progbits

@@ -9,6 +9,8 @@ int short_same(int n);
 int short_loop(int n);
 int short_padded(int n);
 void short_step(int n);
+void short_push(int n);
+void short_over(int n);
 
 int main(void) {
   for (int i = 1; i <= 1000; i++) {
@@ -19,6 +21,11 @@ int main(void) {
     if (i % 8 == 0 && short_padded(i) != i) abort();
   }
   for (int i = 1; i <= 200; i++) short_step(500);
+  for (int i = 1; i <= 300; i++) short_push(i);
+  for (int i = 1; i <= 400; i++) short_over(i);
+  fact("short_push", 300);
+  fact("short_pop", 300 + 400);
+  fact("short_over", 400);
   fact("short_step", 200);
   fact("short_rest", 200 * 500);
   fact("short_ret", 1000);
