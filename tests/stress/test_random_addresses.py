@@ -2,6 +2,7 @@
 
 A round is repeated by its seed:  DJTAP_STRESS_SEED=S pytest tests/stress/test_random_addresses.py
 """
+import functools
 import os
 import random
 import re
@@ -28,40 +29,45 @@ def path_of(file, words):
     return os.path.realpath(file if "/" in file else f"/usr/lib/x86_64-linux-gnu/{file}")
 
 
+@functools.cache
 def functions_of(path):
-    """(address, size) of a file's functions, by readelf."""
-    table = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True, check=True).stdout
-    found = re.findall(r": ([0-9a-f]{16}) +(\d+) (?:FUNC|IFUNC) +\w+ +\w+ +\d+ ", table)
-    return sorted({(int(address, 16), int(size)) for address, size in found if int(size) > 4})
+    """(address, size, name) of a file's functions, by readelf: frames know those that no symbol names."""
+    told = subprocess.run(["readelf", "-W", "--dyn-syms", "--debug-dump=frames", path], capture_output=True, text=True, check=False)
+    names = {int(address, 16): name for address, name in re.findall(r": ([0-9a-f]{16}) +\d+ (?:FUNC|IFUNC) +\w+ +\w+ +\d+ (\w+)", told.stdout)}
+    spans = [(int(begin, 16), int(end, 16)) for begin, end in re.findall(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)$", told.stdout, re.M)]
+    return sorted({(begin, end - begin, names.get(begin)) for begin, end in spans if end - begin > 4})
 
 
-def points(path, generator):
-    """Random bytes of functions; where no instruction begins, the question mark drops the point."""
+def points(path, form, generator):
+    """Random bytes of functions; where no instruction begins, the question mark drops the point. And returns between them."""
     functions = functions_of(path)
-    sizes = [size for _, size in functions]
-    for begin, size in generator.choices(functions, sizes, k=POINTS):
-        yield f'process("{path}").statement({begin + generator.randrange(size):#x})?'
+    sizes = [size for _, size, _ in functions]
+    for begin, size, name in generator.choices(functions, sizes, k=POINTS):
+        if form == "returns" and name and generator.randrange(2):
+            yield f'process("{path}").function("{name}").return?'
+        else:
+            yield f'process("{path}").statement({begin + generator.randrange(size):#x})?'
 
 
 @pytest.mark.parametrize("round_number", range(ROUNDS))
-@pytest.mark.parametrize("form", ["jump", "int3"])
+@pytest.mark.parametrize("form", ["jump", "int3", "returns"])
 @pytest.mark.parametrize("name", FILES)
 def test_results_are_those_of_an_unprobed_run(name, form, round_number, tmp_path):
     if why := workloads.missing(name):
         pytest.skip(why)
     seed = f"{SEED} {name} {round_number}"
     print(f"DJTAP_STRESS_SEED={SEED}, round {round_number}")
-    workload = workloads.ALL[name](tmp_path, "medium" if form == "jump" else "small")
+    workload = workloads.ALL[name](tmp_path, "small" if form == "int3" else "medium")
     generator = random.Random(seed)
     if not functions_of(path_of(FILES[name][0], workload.words)):
         pytest.skip(f"{FILES[name][0]} names no function")
-    chosen = [point for file in FILES[name] for point in points(path_of(file, workload.words), generator)]
+    chosen = [point for file in FILES[name] for point in points(path_of(file, workload.words), form, generator)]
     script = tmp_path / "script.djt"
     script.write_text("probe " + ",\n  ".join(chosen) + " { n++ }\n")
     before = workload.plain()
     output = tmp_path / "numbers"
     after, stderr = workload.probed("--probes", "-o", output, *(["--no-optimize"] if form == "int3" else []), script)
     assert after == before, f"{seed}: {stderr}"
-    armed = stderr.count("[OPTIMIZED" if form == "jump" else "[INT3")
+    armed = stderr.count("[INT3" if form == "int3" else "[OPTIMIZED")
     assert armed > POINTS / 20, f"{seed}: {stderr}"
     assert re.search(r"^n=\d+$", output.read_text(), re.M), f"{seed}: {stderr}"
