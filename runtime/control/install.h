@@ -77,6 +77,8 @@ class Installation {
   // Bytes of the session's journal.
   uint64_t journal_bytes();
 
+  // find_restorers() of its modules.
+  const std::vector<uint64_t>& restorers() const { return restorers_; }
   // For SessionMemory::create(): gives every guarded or punned jump an address to lead to.
   ChooseStubs stub_chooser();
 
@@ -122,7 +124,7 @@ class Installation {
   std::vector<InstalledSite> sites() const;
   const InstallTimes& times() const { return times_; }
   SiteMemory site_memory() const;  // site_memory.h
-  size_t armed_count() const;  // places of probed functions whose text is patched
+  size_t armed_count() const;      // places of probed functions whose text is patched
 
  private:
   Installation() = default;
@@ -167,7 +169,7 @@ class Installation {
   TrapSetup trap_;
   bool shares_trap_ = false;  // of objects that came later: SIGTRAP is the session's already
   SiteId first_site_ = 0;
-  std::optional<SiteId> loader_site_;  // not listed
+  std::optional<SiteId> loader_site_;      // not listed
   std::optional<Journal> journal_;         // from place() on
   std::optional<CodeIslands> code_;        // from place() on
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site

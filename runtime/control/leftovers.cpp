@@ -1,12 +1,14 @@
 // Told apart by the inode of their memory; its journal says whether the session is done.
 #include "runtime/control/leftovers.h"
 
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 
 #include "runtime/control/clean.h"
 #include "runtime/control/kin.h"
+#include "runtime/control/thread_moves.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {
@@ -23,9 +25,59 @@ AddressRange with_threads(const Mapping& arena, const std::vector<Mapping>& maps
   return range;
 }
 
-bool is_inside(const Leftover& leftover, uint64_t pc) {
-  return std::any_of(leftover.code.begin(), leftover.code.end(),
-                     [pc](const AddressRange& range) { return range.contains(pc); });
+// Its pieces as they are now.
+void locate(Leftover& leftover, const std::vector<Mapping>& maps) {
+  leftover.arena = leftover.journal = {};
+  leftover.code.clear();
+  for (const Mapping& m : maps) {
+    if (!is_session_memory(m) || m.inode != leftover.inode) {
+      continue;
+    }
+    if (m.write) {
+      leftover.arena = with_threads(m, maps);
+      leftover.shared_end = m.end;
+    } else if (m.exec) {
+      leftover.code.push_back({m.begin, m.end});
+    } else {
+      leftover.journal = {m.begin, m.end};
+    }
+  }
+}
+
+Status unmap(RemoteCall& call, const AddressRange& range) {
+  DJ_TRY_DO(call.checked("munmap of an ended session's memory", SYS_munmap,
+                         {range.begin, range.end - range.begin}));
+  return ok_status();
+}
+
+// Also gives its pages back, which the code's mappings would keep.
+Status unmap_arena(RemoteCall& call, const Leftover& leftover) {
+  const AddressRange& arena = leftover.arena;
+  if (leftover.alone) {
+    DJ_TRY(
+        int64_t removed,
+        call.syscall(SYS_madvise, {arena.begin, leftover.shared_end - arena.begin, MADV_REMOVE}));
+    static_cast<void>(removed);
+  }
+  return unmap(call, arena);
+}
+
+// Those of sessions to whose code, that of later objects with it, nobody can come back.
+Result<std::vector<Leftover>> idle_ones(const Stopped& stopped, std::vector<Leftover> leftovers,
+                                        const std::vector<uint64_t>& restorers) {
+  std::vector<AddressRange> code;
+  std::vector<std::pair<uint64_t, int64_t>> whose;
+  for (const Leftover& leftover : leftovers) {
+    code.insert(code.end(), leftover.code.begin(), leftover.code.end());
+    whose.resize(code.size(), leftover.session);
+  }
+  DJ_TRY(std::vector<bool> used, in_use(stopped, code, restorers));
+  for (size_t i = 0; i < code.size(); i++) {
+    if (used[i]) {
+      std::erase_if(leftovers, [&](const Leftover& l) { return l.session == whose[i]; });
+    }
+  }
+  return leftovers;
 }
 
 }  // namespace
@@ -35,25 +87,24 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
   std::vector<Leftover> found;
   for (const FoundJournal& journal : journals) {
     DJ_TRY(bool done, is_done(pid, journal));
-    if (!done) {
-      continue;
-    }
-    Leftover leftover;
-    for (const Mapping& m : maps) {
-      if (!is_session_memory(m) || m.inode != journal.inode) {
-        continue;
-      }
-      if (m.write) {
-        leftover.arena = with_threads(m, maps);
-      } else if (m.exec) {
-        leftover.code.push_back({m.begin, m.end});
-      }
-    }
-    if (leftover.arena.end != 0) {
-      found.push_back(std::move(leftover));
+    if (done) {
+      found.emplace_back();
+      found.back().session = {journal.header.controller_start, journal.header.controller};
+      found.back().inode = journal.inode;
+      locate(found.back(), maps);
     }
   }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Leftover& a, const Leftover& b) { return a.session < b.session; });
   return found;
+}
+
+void find_sharers(pid_t pid, std::vector<Leftover>& leftovers) {
+  for (Leftover& leftover : leftovers) {
+    if (leftover.arena.end == 0) continue;
+    const std::vector<pid_t> kin = find_kin(leftover.inode);
+    leftover.alone = std::all_of(kin.begin(), kin.end(), [pid](pid_t k) { return k == pid; });
+  }
 }
 
 std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,
@@ -66,22 +117,37 @@ std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,
   return rest;
 }
 
-Result<std::vector<Leftover>> idle_leftovers(const Stopped& stopped) {
+Status unmap_leftovers(Stopped& stopped, std::vector<Leftover> leftovers,
+                       const std::vector<uint64_t>& restorers) {
+  // A signal handler may have switched stacks in the middle of a handler of ours: that one stands
+  // on no thread's stack, and has so many sessions' time to come back.
+  constexpr size_t kKept = 8;
+  if (leftovers.empty()) {
+    return ok_status();
+  }
   DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
-  DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(stopped.pid(), maps));
-  for (pid_t tid : stopped.threads()) {
-    DJ_TRY(user_regs_struct registers, stopped.registers(tid));
-    std::erase_if(leftovers, [&](const Leftover& l) { return is_inside(l, registers.rip); });
+  for (Leftover& leftover : leftovers) {  // somebody may have been faster
+    locate(leftover, maps);
   }
-  return leftovers;
-}
-
-Status unmap_leftovers(RemoteCall& call, const std::vector<Leftover>& idle) {
+  DJ_TRY(std::vector<Leftover> idle, idle_ones(stopped, leftovers, restorers));
+  const auto newest = leftovers.size() > kKept ? leftovers.end()[-long{kKept}].session
+                                               : std::pair<uint64_t, int64_t>();
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   for (const Leftover& leftover : idle) {
-    DJ_TRY_DO(call.checked("munmap of an old data arena", SYS_munmap,
-                           {leftover.arena.begin, leftover.arena.end - leftover.arena.begin}));
+    if (leftover.arena.end != 0) {
+      DJ_TRY_DO(unmap_arena(call, leftover));
+    }
+    if (!(leftover.session < newest)) {
+      continue;
+    }
+    for (const AddressRange& code : leftover.code) {
+      DJ_TRY_DO(unmap(call, code));
+    }
+    if (leftover.journal.end != 0) {  // last: it tells of the others
+      DJ_TRY_DO(unmap(call, leftover.journal));
+    }
   }
-  return ok_status();
+  return call.give_back();
 }
 
 }  // namespace dj

@@ -145,10 +145,14 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     process->stopped.reset();
   } else {
     DJ_TRY(bool abandoned, is_abandoned(process->pid));
+    DJ_TRY(std::vector<Mapping> maps, read_maps(process->pid));
+    DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(process->pid, maps));
+    find_sharers(process->pid, leftovers);
     DJ_TRY(Stopped stopped, Stopped::stop(process->pid));
     stopped_.emplace(std::move(stopped));
     DJ_TRY_DO(check_unheld(process->pid));  // somebody may have been faster
     if (abandoned) DJ_TRY_DO(clean_abandoned(*stopped_));
+    DJ_TRY_DO(unmap_leftovers(*stopped_, std::move(leftovers), installation.restorers()));
   }
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,

@@ -13,7 +13,6 @@
 
 #include "runtime/control/journal.h"
 #include "runtime/control/kin.h"
-#include "runtime/control/leftovers.h"
 #include "runtime/control/os_error.h"
 #include "runtime/shared/abi.h"
 
@@ -35,11 +34,9 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_bas
   memory.arena_bytes_ = page_up(arena_bytes);
   memory.island_bytes_ = page_up(island_bytes);
   memory.journal_bytes_ = page_up(journal_bytes);
-  DJ_TRY(std::vector<Leftover> leftovers, idle_leftovers(stopped));
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   DJ_TRY_DO(
       call.scratch());  // lies where the kernel likes: first, so that it is in no chosen place
-  DJ_TRY_DO(unmap_leftovers(call, leftovers));
   DJ_TRY_DO(memory.create_in(call, modules, choose_stubs));
   return memory;
 }

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <set>
 
 #include "runtime/control/module_code.h"
@@ -30,6 +32,7 @@ constexpr uint64_t kSavedSignal = kSavedMask + 8;  // the siginfo's first word
 constexpr uint64_t kFrameBytes = kSavedSignal + 8;
 constexpr uint64_t kStackLimit = 64 << 20;  // nobody's used stack is deeper; keeps the stop short
 constexpr uint64_t kPiece = 1 << 20;
+constexpr uint64_t kFirstPage = 4096;
 constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
 
 bool restarts(const user_regs_struct& regs) {
@@ -37,12 +40,13 @@ bool restarts(const user_regs_struct& regs) {
   return static_cast<int64_t>(regs.orig_rax) >= 0 && result <= -512 && result >= -516;
 }
 
-// FrameSearch: the signal frames of one thread.
+// FrameSearch: the signal frames of one thread, and on the way all words of its stacks.
 class FrameSearch {
  public:
-  FrameSearch(const Stopped& stopped, const std::vector<Mapping>& maps,
-              const std::vector<uint64_t>& restorers)
-      : stopped_(stopped), maps_(maps), restorers_(restorers) {}
+  FrameSearch(
+      const Stopped& stopped, const std::vector<Mapping>& maps,
+      const std::vector<uint64_t>& restorers, std::function<void(uint64_t)> see = [](uint64_t) {})
+      : stopped_(stopped), maps_(maps), restorers_(restorers), see_(std::move(see)) {}
 
   // Calls action(frame address) for all frames above `stack_pointer`.
   template <typename Action>
@@ -86,6 +90,9 @@ class FrameSearch {
       }
       for (uint64_t i = 0; i < bytes / 8; i++) {
         uint64_t address = at + i * 8;
+        if (words[i] >= kFirstPage) {
+          see_(words[i]);
+        }
         if (address + kFrameBytes <= end &&
             std::binary_search(restorers_.begin(), restorers_.end(), words[i])) {
           frames.push_back(address);
@@ -98,6 +105,7 @@ class FrameSearch {
   const Stopped& stopped_;
   const std::vector<Mapping>& maps_;
   const std::vector<uint64_t>& restorers_;
+  const std::function<void(uint64_t)> see_;
 };
 
 Status fix_word(const Stopped& stopped, uint64_t address, uint64_t value) {
@@ -108,6 +116,14 @@ Result<uint64_t> word_at(const Stopped& stopped, uint64_t address) {
   uint64_t value = 0;
   DJ_TRY_DO(stopped.read(address, std::span(reinterpret_cast<uint8_t*>(&value), sizeof value)));
   return value;
+}
+
+// Where the kernel would look for a thread's rseq critical section; 0: nowhere.
+Result<uint64_t> rseq_descriptor(const Stopped& stopped, pid_t tid, const user_regs_struct& regs) {
+  constexpr uint64_t kDescriptor = 8;  // struct rseq: rseq_cs
+  DJ_TRY(std::optional<RseqArea> area, stopped.rseq(tid));
+  return area ? word_at(stopped, regs.fs_base + static_cast<uint64_t>(area->offset) + kDescriptor)
+              : Result<uint64_t>(uint64_t{0});
 }
 
 }  // namespace
@@ -175,6 +191,28 @@ Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouri
     }));
   }
   return counts;
+}
+
+Result<std::vector<bool>> in_use(const Stopped& stopped, const std::vector<AddressRange>& ranges,
+                                 const std::vector<uint64_t>& restorers) {
+  std::vector<bool> used(ranges.size());
+  const auto see = [&](uint64_t word) {
+    for (size_t i = 0; i < ranges.size(); i++) {
+      if (ranges[i].contains(word)) {
+        used[i] = true;
+      }
+    }
+  };
+  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
+  FrameSearch search(stopped, maps, restorers, see);
+  for (pid_t tid : stopped.threads()) {
+    DJ_TRY(user_regs_struct regs, stopped.registers(tid));
+    DJ_TRY(uint64_t descriptor, rseq_descriptor(stopped, tid, regs));
+    see(regs.rip);
+    see(descriptor);
+    DJ_TRY_DO(search.each(regs.rsp, [](uint64_t) { return ok_status(); }));
+  }
+  return used;
 }
 
 std::vector<uint64_t> find_restorers(const std::vector<MappedModule>& modules, ModuleCodes& codes) {

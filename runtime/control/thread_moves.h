@@ -8,6 +8,7 @@
 
 #include "compiler/result.h"
 #include "runtime/control/patch.h"
+#include "runtime/control/process.h"
 #include "runtime/control/stopped.h"
 
 namespace dj {
@@ -43,6 +44,11 @@ struct MoveCounts {
 // clear_trap: also take SIGTRAP out of the masks that these frames restore.
 Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouring,
                                 const std::vector<uint64_t>& restorers, bool clear_trap);
+
+// Of each range whether a thread may come back to it: its program counter, a word on its stack (a
+// return address, the context in a signal frame) or its rseq descriptor lies there.
+Result<std::vector<bool>> in_use(const Stopped& stopped, const std::vector<AddressRange>& ranges,
+                                 const std::vector<uint64_t>& restorers);
 
 // mov $15,%rax (or %eax); syscall: in the text of the given modules, runtime addresses, sorted.
 struct MappedModule;

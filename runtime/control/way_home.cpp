@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/control/kin.h"
 #include "runtime/control/process.h"
 
 namespace dj {
@@ -122,7 +123,10 @@ Gadgets search_gadgets(const Stopped& stopped) {
     return found;
   }
   std::vector<Mapping> code = maps.take();
-  std::erase_if(code, [](const Mapping& m) { return !m.exec || m.path == "[vsyscall]"; });
+  // Nothing of ours: what a session has left may be unmapped, and by this very system call.
+  std::erase_if(code, [](const Mapping& m) {
+    return !m.exec || m.path == "[vsyscall]" || is_session_memory(m);
+  });
   std::sort(code.begin(), code.end(), [](const Mapping& a, const Mapping& b) {
     return a.end - a.begin < b.end - b.begin;  // the C library before a huge program
   });

@@ -1,0 +1,83 @@
+"""What sessions leave mapped in the target goes when later ones come, unless a thread will come back to it."""
+import os
+import signal
+
+import pytest
+
+from support import process
+from support.paths import victim
+
+HEAVY = 'probe func("work") { a[tid(), n % 100] <<< n; b[$n & 255] = n++ }'  # threads are in the handler most of the time
+KEPT = 8
+
+
+def ours(pid):
+    """The lines of /proc/PID/maps that are memory of sessions."""
+    with open(f"/proc/{pid}/maps", encoding="utf8") as maps:
+        return [line for line in maps if "/memfd:djtap" in line]
+
+
+def session(attach, pid, script):
+    tracer = attach(pid, script)
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0, result
+
+
+def order(target, line, answer):
+    target.text[target.process.stdout.fileno()] = b""
+    target.tell(line)
+    target.wait_for(answer, 60)
+
+
+def test_old_sessions_go(attach, program):
+    target = program(victim("hammer"), "100")
+    target.wait_for("pid: ")
+    left = []
+    for _ in range(KEPT + 4):
+        session(attach, target.pid, HEAVY)
+        left.append(len({line.split()[4] for line in ours(target.pid)}))
+    assert left == [*range(1, KEPT + 2), *[KEPT + 1] * 3], left
+    target.signal(signal.SIGTERM)
+    assert target.finish().facts["wrong"] == 0
+
+
+def test_the_data_of_a_session_go_with_the_next_one(attach, program):
+    target = program(victim("hammer"), "100")
+    target.wait_for("pid: ")
+    session(attach, target.pid, HEAVY)
+    inode = ours(target.pid)[0].split()[4]
+
+    def kilobytes():
+        place = next(line.split()[0] for line in ours(target.pid) if line.split()[4] == inode)
+        return os.stat(f"/proc/{target.pid}/map_files/{place}").st_blocks // 2
+
+    try:
+        before = kilobytes()
+    except PermissionError:
+        pytest.skip("map_files is for CAP_CHECKPOINT_RESTORE")
+    session(attach, target.pid, 'probe func("work") { n++ }')
+    assert kilobytes() < before / 2, before
+    target.signal(signal.SIGTERM)
+    assert target.finish().facts["wrong"] == 0
+
+
+def test_not_under_a_signal_handler_that_interrupted_a_handler(attach, program):
+    """Threads held there find code and data again, many sessions later."""
+    target = program(victim("parked"))
+    target.wait_for("pid: ")
+    text = process.text_of(target.pid)
+    tracer = attach(target.pid, HEAVY)
+    order(target, "park", "parked: 24$")
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().returncode == 0
+    for _ in range(KEPT + 3):
+        session(attach, target.pid, 'probe func("on_park") { n++ }')
+    order(target, "go", "parked: 0$")
+    for _ in range(KEPT + 3):
+        session(attach, target.pid, 'probe func("work") { n++ }')
+    assert len({line.split()[4] for line in ours(target.pid)}) == KEPT + 1
+    assert process.differences(text, process.text_of(target.pid)) == []
+    target.tell("quit")
+    end = target.finish()
+    assert end.returncode == 0 and end.facts["wrong"] == 0, end
