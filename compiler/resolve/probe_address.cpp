@@ -32,8 +32,10 @@ void add_address(PointQuery& query, const ast::Component& c, size_t module, uint
     return;
   }
   if (const char* reason = refusal(file->elf(), function->symbol, function->begin)) {
-    query.diags.error("DJ3009", c.argument_span,
-                      fmt::format("refused to probe {}: {}", function->name, reason));
+    if (!query.optional) {
+      query.diags.error("DJ3009", c.argument_span,
+                        fmt::format("refused to probe {}: {}", function->name, reason));
+    }
     return;
   }
   Site site = function_site(module, *file, *function, SiteKind::Entry);

@@ -97,6 +97,16 @@ def test_addresses_of_the_process(djtap):
     assert result.globals == {"n": 4000}, result
 
 
+def test_an_optional_address_that_is_refused(djtap_once):
+    """The others of the probe count, as where no instruction begins."""
+    program = victim("count_static")
+    work, trampoline = symbol_address(program, "work"), symbol_address(program, "__restore_rt")
+    result = djtap_once("-e", f"probe process.statement({trampoline})?, process.statement({work}) {{ n++ }}", "-c", program)
+    assert result.returncode == 0 and result.globals == {"n": 4000}, result
+    result = djtap_once("-e", f"probe process.statement({trampoline}) {{ n++ }}", "-c", program)
+    assert "DJ3009" in result.stderr, result
+
+
 def test_exported(djtap):
     result = traced(djtap, 'probe process("libc.so.6").function("mall*").exported { n[probefunc()]++ }')
     assert "malloc" in counts(result, "n")
