@@ -31,6 +31,7 @@
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/lua/lua_tapset.h"
 #include "runtime/run/compiled.h"
+#include "runtime/run/header_types.h"
 #include "runtime/run/lazy_target.h"
 #include "runtime/run/run_session.h"
 #include "runtime/run/say.h"
@@ -141,10 +142,12 @@ std::optional<int> load_outputs(const Options& options, Sources& sources, LuaOut
   return exit_code_for(options, kExitSyntax);
 }
 
-Plan find_places(const Options& options, const Program& program, const TargetFiles& files,
-                 Diags& diags) {
+Plan find_places(const Options& options, const Compiled& compiled,
+                 const std::optional<TracedProcess>& process, Diags& diags) {
+  TargetFiles files = target_files(process, compiled.printers);
+  files.compile_headers = compiled.compile_headers;
   return with_progress("finding what is to be probed",
-                       [&] { return resolve(program, files, diags, options.times); });
+                       [&] { return resolve(compiled.program, files, diags, options.times); });
 }
 
 // A script, from its text to the end of its session.
@@ -184,7 +187,7 @@ int run_script(const Options& options) {
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
   // From here on, no probe point is an alias.
 
-  Compiled compiled;
+  Compiled compiled{&printers, header_compiler(held->before())};
   compiled.program = check(script, {options.strict}, diags);
   clock.done("check");
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
@@ -198,7 +201,7 @@ int run_script(const Options& options) {
   if (!target.find().ok()) return target_failure(options, target.find().error());
   std::optional<TracedProcess> process = target.find().take();
   clock.done("target", summary_of(process));
-  compiled.plan = find_places(options, compiled.program, target_files(process, &printers), diags);
+  compiled.plan = find_places(options, compiled, process, diags);
   clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
   print_diags(diags, sources, options);
   if (!diags.ok() || !settle_types(options, sources, script, compiled))

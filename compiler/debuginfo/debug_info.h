@@ -42,6 +42,8 @@ struct TargetFailure {
     NotHere,       // the variable exists, but has no location at this pc
     BadUse,        // the type does not allow this step
     NotBuilt,      // a form that is not built yet
+    BadHeader,     // a header with the type cannot be compiled
+    NoObject,      // the target has no object of that name
   } kind = NotHere;
   int step = -1;                   // index into TargetExpr::path; -1: the name itself
   std::string message;             // one sentence, no period

@@ -41,6 +41,12 @@ std::string die_name(Dwarf_Die* die) {
   return text ? text : "";
 }
 
+std::string linkage_name(Dwarf_Die* die) {
+  std::optional<Dwarf_Attribute> attr = attribute(die, DW_AT_linkage_name);
+  const char* text = attr ? dwarf_formstring(&*attr) : nullptr;
+  return text ? text : die_name(die);
+}
+
 std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name) {
   std::optional<Dwarf_Attribute> attr = attribute(die, name);
   Dwarf_Die result;

@@ -23,6 +23,7 @@ std::optional<Dwarf_Attribute> attribute(Dwarf_Die* die, unsigned name);
 std::optional<uint64_t> number(Dwarf_Die* die, unsigned name);
 bool flag(Dwarf_Die* die, unsigned name);
 std::string die_name(Dwarf_Die* die);
+std::string linkage_name(Dwarf_Die* die);  // the linker's: of C and without one the same
 // The DIE that attribute `name` refers to.
 std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name);
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/tls.h"
 #include "compiler/debuginfo/types.h"
 
 namespace dj {
@@ -94,20 +95,22 @@ Result<Spot> frame_base(const OpContext& context) {
   return base;
 }
 
-// The address of thread-local storage at the offset on the stack; only programs have theirs at a
-// place that the file tells.
+// The address of thread-local storage at the offset on the stack.
 Status push_tls(LocExpr& expr, const OpContext& context) {
-  const ObjectFile& elf = context.index.elf();
-  for (const Elf64_Phdr& p : elf.segments()) {
-    if (p.p_type == PT_TLS && elf.is_program() && p.p_align > 0 && p.p_vaddr % p.p_align == 0) {
-      const uint64_t size = (p.p_memsz + p.p_align - 1) / p.p_align * p.p_align;
-      push(expr, Op::PushFsBase);
-      push(expr, Op::Add);
-      add_constant(expr, -int64_t(size));
-      return ok_status();
-    }
+  if (expr.steps.empty() || expr.steps.back().op != Op::PushConst) {
+    return Error{"its place in thread-local storage is computed", Fail::Unsupported};
   }
-  return Error{"thread-local variables of libraries are not built yet", Fail::Unsupported};
+  TlsVariable variable;
+  variable.offset = uint64_t(expr.steps.back().a);
+  if (context.variable) {
+    variable.symbol = linkage_name(context.variable);
+    TypeDie type = strip_type(type_of(context.variable), context.index);
+    variable.bytes = type ? type_size(&*type) : 0;
+  }
+  DJ_TRY(LocExpr address, tls_address(context.index.elf(), variable));
+  expr.steps.pop_back();
+  expr.steps.insert(expr.steps.end(), address.steps.begin(), address.steps.end());
+  return ok_status();
 }
 
 class Translator {

@@ -18,7 +18,8 @@ struct OpContext {
   Dwarf_Attribute* attr = nullptr;  // the attribute the expression comes from
   uint64_t pc = 0;
   bool at_entry = false;
-  int depth = 0;  // expressions within expressions
+  int depth = 0;                  // expressions within expressions
+  Dwarf_Die* variable = nullptr;  // whose place the expression is; may be null
 };
 
 // The error's message is the reason a person reads: "it is split over several registers".

@@ -106,6 +106,11 @@ Begun start_at_var(const TargetExpr& expr, const Scene& scene) {
                                              file.empty() ? "any unit" : "units of " + file));
   if (scene.function) {
     f.known = unit_variables(scene.function);
+  } else {
+    for (Dwarf_Die unit : scene.index.units()) {
+      std::vector<std::string> names = unit_variables(&unit);
+      f.known.insert(f.known.end(), names.begin(), names.end());
+    }
   }
   return f;
 }

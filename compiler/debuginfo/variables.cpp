@@ -10,6 +10,7 @@
 #include "compiler/debuginfo/arguments.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/symbols.h"
+#include "compiler/debuginfo/tls.h"
 #include "compiler/debuginfo/types.h"
 
 namespace dj {
@@ -135,17 +136,28 @@ bool holds_at_entry(std::span<const Dwarf_Op> ops) {
   return atom != DW_OP_fbreg && !(atom >= DW_OP_breg0 && atom <= DW_OP_breg31);
 }
 
+// A library's variable may have a copy in the program (R_X86_64_COPY), or another object's goes
+// before it: the library's own code then asks the word that the loader has filled.
+std::optional<Spot> moved_by_loader(ScopedVariable& variable, DwarfIndex& index) {
+  if (index.elf().is_program()) {
+    return std::nullopt;
+  }
+  Result<LocExpr> address = foreign_address(index.elf(), linkage_name(&variable.die));
+  return address.ok() ? std::optional(Spot{address.take()}) : std::nullopt;
+}
+
 Result<Spot> unlocated(ScopedVariable& variable, DwarfIndex& index) {
   // "extern int x": the definition is in another unit, and the linker knows where.
   if (flag(&variable.die, DW_AT_external)) {
-    if (uint64_t address = find_data_symbol(index.elf(), variable.name)) {
+    if (uint64_t address = find_data_symbol(index.elf(), linkage_name(&variable.die))) {
       Spot spot;
       spot.expr.steps = {
           {LocStep::PushConst, int64_t(address)}, {LocStep::PushBias}, {LocStep::Add}};
       return spot;
     }
-    return Error{"it is defined in another file, and looking there is not built yet",
-                 Fail::Unsupported};
+    Spot spot;
+    DJ_TRY(spot.expr, foreign_address(index.elf(), linkage_name(&variable.die)));
+    return spot;
   }
   return Error{"it was optimized out"};
 }
@@ -242,7 +254,12 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
     }
     return argument_at_entry(function, &variable.die, index);
   }
-  OpContext context{index, function, &*location, pc, place.at_entry};
+  if (count == 1 && ops[0].atom == DW_OP_addr && flag(&variable.die, DW_AT_external)) {
+    if (std::optional<Spot> moved = moved_by_loader(variable, index)) {
+      return *moved;
+    }
+  }
+  OpContext context{index, function, &*location, pc, place.at_entry, 0, &variable.die};
   DJ_TRY(Spot spot, translate({ops, count}, context));
   if (place.at_entry && !variable.parameter) {
     spot.in_frame = false;  // its slot may lie below the stack that exists so far

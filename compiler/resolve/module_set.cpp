@@ -47,6 +47,23 @@ ModuleSet::ModuleSet(const TargetFiles& files)
 
 std::string ModuleSet::base_name(size_t i) const { return base_of(paths_[i]); }
 
+std::optional<uint64_t> ModuleSet::bias(size_t i) const {
+  for (const MappedFile& file : mapped_) {
+    if (file.module == i) {
+      return file.bias;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string ModuleSet::listed() const {
+  std::string names;
+  for (size_t i = 0; i < paths_.size() && i < 8; i++) {
+    names += (i ? ", " : "") + base_name(i);
+  }
+  return "its objects: " + names + (paths_.size() > 8 ? ", ..." : "");
+}
+
 Module* ModuleSet::open(size_t i) {
   if (!tried_[i]) {
     tried_[i] = true;
@@ -102,11 +119,7 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
   }
   if (!file.empty()) {
     Diag& d = diags.error("DJ3005", span, fmt::format("{} is no part of the traced process", file));
-    std::string loaded;
-    for (size_t i = 0; i < paths_.size() && i < 8; i++) {
-      loaded += (i ? ", " : "") + base_name(i);
-    }
-    d.notes.push_back("its objects: " + loaded + (paths_.size() > 8 ? ", ..." : ""));
+    d.notes.push_back(listed());
     return {};
   }
   Diag& d = diags.error("DJ3005", span, fmt::format("there is no file \"{}\"", name));

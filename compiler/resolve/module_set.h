@@ -1,6 +1,7 @@
 // ModuleSet: the target's objects, opened when first searched, and found by the names people use.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,12 @@ class ModuleSet {
   // Objects before this one have had their plan.
   size_t first_new() const { return first_new_; }
   const std::vector<MappedFile>& mapped() const { return mapped_; }
+  // Where object i stands in memory: run-time address minus the file's. None: nowhere.
+  std::optional<uint64_t> bias(size_t i) const;
+  const TypePrinters* printers() const { return printers_; }
   const std::string& path(size_t i) const { return paths_[i]; }
   std::string base_name(size_t i) const;
+  std::string listed() const;  // "its objects: a, b, ...", for messages
   // Null: not an object file that can be read (fonts, locale archives ...).
   Module* open(size_t i);
 

@@ -9,6 +9,7 @@
 
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/module_set.h"
+#include "compiler/resolve/other_objects.h"
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/site_search.h"
 #include "compiler/resolve/site_targets.h"
@@ -30,6 +31,7 @@ class Resolver {
   Resolver(const Program& program, const TargetFiles& files, Diags& diags, bool keep_calls)
       : program_(program),
         modules_(files),
+        others_(modules_, files.compile_headers),
         diags_(diags),
         keep_calls_(keep_calls),
         module_ids_(files.modules.size(), kNoModule) {}
@@ -109,7 +111,7 @@ class Resolver {
       SiteTargets targets;
       std::vector<TargetMistake> mistakes;
       if (!probe.targets.empty()) {
-        mistakes = plan_targets(program_, probe, site, file, targets);
+        mistakes = plan_targets(program_, probe, site, file, others_, targets);
       }
       if (!mistakes.empty() && optional) {
         continue;
@@ -242,6 +244,7 @@ class Resolver {
 
   const Program& program_;
   ModuleSet modules_;
+  OtherObjects others_;
   Diags& diags_;
   bool keep_calls_;
   Plan plan_;

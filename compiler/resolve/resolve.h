@@ -1,12 +1,14 @@
 // resolve(): Program -> Plan. Which addresses of which files each probe point means, and where
 // every target value lies there. Knows files, not processes.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "compiler/diag.h"
 #include "compiler/plan.h"
 #include "compiler/program.h"
+#include "compiler/result.h"
 #include "compiler/type_printer.h"
 
 namespace dj {
@@ -18,6 +20,10 @@ struct MappedFile {
   uint64_t bias = 0;  // run-time address minus the file's
 };
 
+// Makes an object file with the types of C headers, written "<a.h><b.h>", and gives its path. The
+// error's message may have lines: what the compiler said.
+using CompileHeaders = std::function<Result<std::string>(const std::string& headers)>;
+
 // What the target consists of.
 struct TargetFiles {
   std::vector<std::string>
@@ -25,12 +31,15 @@ struct TargetFiles {
   bool has_target = false;  // false: neither -c nor -p was given
   std::vector<MappedFile> mapped;
   const TypePrinters* printers = nullptr;  // for texts such as $x$; null: none
-  size_t first_new = 0;  // modules before this one have had their plan: only the others are searched
+  CompileHeaders compile_headers;          // for @cast(p, "type", "<header.h>"); may be empty
+  size_t first_new =
+      0;  // modules before this one have had their plan: only the others are searched
 };
 
 // Mistakes go to `diags`; the plan is usable only when there were none. Plan::modules are those
 // that probes were found in. Without a target, process("file") probes are looked up in that file.
-// keep_calls: the calls of all return probes are kept until they return, so that they can be counted.
+// keep_calls: the calls of all return probes are kept until they return, so that they can be
+// counted.
 Plan resolve(const Program& program, const TargetFiles& files, Diags& diags,
              bool keep_calls = false);
 

@@ -83,10 +83,20 @@ void capture_items(TargetText& text, ReturnCapture& capture) {
   }
 }
 
+// Who answers for an expression.
+struct Asked {
+  DebugInfo* info;  // of the probed object; null: none
+  OtherObjects& others;
+  const Module& probed;
+};
+
 std::optional<TargetFailure> plan_text(const TargetExpr& expr, const ProbePlace& place,
-                                       bool captured, DebugInfo* info, SiteTargets& out,
+                                       bool captured, const Asked& asked, SiteTargets& out,
                                        TargetPlan& plan) {
-  TextAnswer answer = info ? info->text(place, expr) : TextAnswer(TargetText{});
+  const bool elsewhere = OtherObjects::asked(expr, asked.probed);
+  TextAnswer answer = elsewhere    ? asked.others.text(expr, asked.probed)
+                      : asked.info ? asked.info->text(place, expr)
+                                   : TextAnswer(TargetText{});
   auto* f = std::get_if<TargetFailure>(&answer);
   if (f && f->kind == TargetFailure::NoDebugInfo && is_list(expr)) {
     plan = TargetText{};  // an assembler function among others: it has no variables to show
@@ -104,7 +114,7 @@ std::optional<TargetFailure> plan_text(const TargetExpr& expr, const ProbePlace&
 }
 
 // Looks one target up. The variant's failure is kept apart: it matters only if the target is live.
-std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, DebugInfo* info,
+std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, const Asked& asked,
                                       SiteTargets& out, TargetPlan& plan) {
   ProbePlace place = place_of(site);
   const bool at_exit = site.kind == SiteKind::Return;
@@ -117,13 +127,16 @@ std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, 
     place.at_return = false;
     place.at_entry = true;
   }
-  if (!info && !is_raw(expr)) {
+  const bool elsewhere = OtherObjects::asked(expr, asked.probed);
+  if (!asked.info && !is_raw(expr) && !elsewhere) {
     return failure(TargetFailure::NoDebugInfo, "no debug info");
   }
   if (is_text(expr)) {
-    return plan_text(expr, place, captured, info, out, plan);
+    return plan_text(expr, place, captured, asked, out, plan);
   }
-  TargetAnswer answer = is_raw(expr) ? raw_value(expr, place) : info->target(place, expr);
+  TargetAnswer answer = is_raw(expr) ? raw_value(expr, place)
+                        : elsewhere  ? asked.others.target(expr, asked.probed)
+                                     : asked.info->target(place, expr);
   if (auto* f = std::get_if<TargetFailure>(&answer)) {
     return *f;
   }
@@ -194,6 +207,10 @@ const char* code_of(TargetFailure::Kind kind) {
       return "DJ3014";
     case TargetFailure::NotBuilt:
       return "DJ3015";
+    case TargetFailure::NoObject:
+      return "DJ3005";
+    case TargetFailure::BadHeader:
+      return "DJ3021";
   }
   return "DJ3015";
 }
@@ -216,13 +233,9 @@ ProbePlace place_of(const Site& site) {
   return place;
 }
 
-// @cast(p, "type", "object") and @var("name", "object") look into the probed object only.
-bool names_other_object(const TargetExpr& expr, const Module& file) {
-  return !expr.module.empty() && expr.module != file.path() && expr.module != file.base_name();
-}
-
 std::vector<TargetMistake> plan_targets(const Program& program, const Probe& probe,
-                                        const Site& site, Module& file, SiteTargets& out) {
+                                        const Site& site, Module& file, OtherObjects& others,
+                                        SiteTargets& out) {
   const size_t count = probe.targets.size();
   out.targets.assign(count, Undefined{"not used"});
   std::vector<std::optional<TargetFailure>> failures(count);
@@ -239,11 +252,8 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
       }
       continue;
     }
-    failures[t] =
-        names_other_object(probe.targets[t], file)
-            ? failure(TargetFailure::NotBuilt,
-                      "variables and types of another object than the probed one are not built yet")
-            : plan_one(probe.targets[t], site, info, out, out.targets[t]);
+    const Asked asked{info, others, file};
+    failures[t] = plan_one(probe.targets[t], site, asked, out, out.targets[t]);
     if (site.call && !site.call->tail) {
       see_as_callee(out.targets[t]);
     }
@@ -279,14 +289,15 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
   const TargetFailure& f = mistake.failure;
   const Span span = f.step >= 0 ? expr.path[size_t(f.step)].span : expr.name_span;
   std::string message = f.message;
-  if (f.kind == TargetFailure::NoDebugInfo) {
+  const bool elsewhere = OtherObjects::asked(expr, file);
+  if (f.kind == TargetFailure::NoDebugInfo && !elsewhere) {
     const char* sign = expr.base == TargetExpr::Variable ? "$" : "";
     message = fmt::format("{}{} is not known: {} has no debug info for {}()", sign, expr.name,
                           file.base_name(), site.function);
   }
   Diag& d = diags.error(code_of(f.kind), span, message);
   d.notes = f.notes;
-  if (site_count > 1) {
+  if (site_count > 1 && !elsewhere) {
     d.notes.push_back(fmt::format("in {}() of {}, one of {} places of this probe point",
                                   site.function, file.base_name(), site_count));
   }
@@ -301,7 +312,7 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
       n = (name && expr.base == TargetExpr::Variable ? "$" : "") + n;
     }
     d.suggest(near);
-  } else if (site_count > 1 && d.help.empty()) {
+  } else if (site_count > 1 && !elsewhere && d.help.empty()) {
     d.help = "'?' behind the probe point leaves such places out; @defined(...) tests for a value";
   }
 }

@@ -8,6 +8,7 @@
 #include "compiler/diag.h"
 #include "compiler/plan.h"
 #include "compiler/program.h"
+#include "compiler/resolve/other_objects.h"
 
 namespace dj {
 
@@ -25,7 +26,8 @@ struct TargetMistake {
 // Looks all targets of the probe up at the site; those without a value that nobody reads are
 // Undefined.
 std::vector<TargetMistake> plan_targets(const Program& program, const Probe& probe,
-                                        const Site& site, Module& file, SiteTargets& out);
+                                        const Site& site, Module& file, OtherObjects& others,
+                                        SiteTargets& out);
 
 // One error for the mistake, at the place in the script where the name or the member stands.
 void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site,

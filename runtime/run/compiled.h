@@ -6,12 +6,15 @@
 #include "compiler/layout.h"
 #include "compiler/plan.h"
 #include "compiler/program.h"
+#include "compiler/resolve/resolve.h"
 #include "runtime/control/session.h"
 
 namespace dj {
 
 // All that is known once the script is compiled, in the order in which it came to be.
 struct Compiled {
+  const TypePrinters* printers = nullptr;  // this and the next: also for objects that come later
+  CompileHeaders compile_headers;
   Program program;
   std::vector<GlobalId> times;  // with -t, by ProbeId
   Plan plan;
@@ -23,9 +26,11 @@ struct Compiled {
 };
 
 inline SessionInput session_input(const Options& options, const Compiled& compiled) {
-  return {compiled.program, compiled.plan,    compiled.image,    compiled.abis,
-          compiled.layout,  options.optimize, compiled.use_rseq, compiled.stack_tables,
-          options.live,     !options.control_path.empty() || options.monitor};
+  return {compiled.program,  compiled.plan,
+          compiled.image,    compiled.abis,
+          compiled.layout,   options.optimize,
+          compiled.use_rseq, compiled.stack_tables,
+          options.live,      !options.control_path.empty() || options.monitor};
 }
 
 }  // namespace dj

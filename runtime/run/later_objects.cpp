@@ -13,8 +13,10 @@
 namespace dj {
 namespace {
 
-TargetFiles files_of(const LaterObjects& objects) {
+TargetFiles files_of(const LaterObjects& objects, const Compiled& compiled) {
   TargetFiles files;
+  files.printers = compiled.printers;
+  files.compile_headers = compiled.compile_headers;
   files.has_target = true;
   // The executable is the first: it was there before.
   std::vector<const MappedModule*> order;
@@ -52,7 +54,7 @@ Status LaterWatch::probe_new_objects() {
   session_.know(objects);
   if (objects.first_new == objects.modules.size()) return ok_status();
   Diags silent;  // points that mean nothing here were reported when the session began, if at all
-  Plan plan = resolve(compiled_.program, files_of(objects), silent);
+  Plan plan = resolve(compiled_.program, files_of(objects, compiled_), silent);
   if (plan.sites.empty() && !session_.installation()->has_trap()) return ok_status();
   return arm(objects, plan);
 }
