@@ -15,8 +15,9 @@ struct ArgumentRow {
   std::string_view name;
   uint8_t bytes;
   bool is_signed;
+  bool fraction = false;  // in a vector register; only those are counted
 };
-constexpr std::array<ArgumentRow, 11> kArguments = {{
+constexpr std::array<ArgumentRow, 13> kArguments = {{
     {"int_arg", 4, true},
     {"uint_arg", 4, false},
     {"long_arg", 8, true},
@@ -28,9 +29,12 @@ constexpr std::array<ArgumentRow, 11> kArguments = {{
     {"u32_arg", 4, false},
     {"s64_arg", 8, true},
     {"u64_arg", 8, false},
+    {"double_arg", 8, true, true},
+    {"float_arg", 4, true, true},
 }};
 constexpr std::array<std::string_view, 2> kRegisters = {"register", "u_register"};
 constexpr int64_t kMaxArgument = 64;
+constexpr int64_t kMaxVector = 8;  // those with a fraction: as many as registers carry
 
 const ArgumentRow* find_argument(std::string_view name) {
   const ArgumentRow* found = std::find_if(kArguments.begin(), kArguments.end(),
@@ -96,10 +100,11 @@ void Binder::argument_row(const ast::Call& c, TargetExpr& wanted) {
   wanted.bytes = row.bytes;
   wanted.is_signed = row.is_signed;
   wanted.index = n == nullptr ? 0 : n->value;
-  if (wanted.index >= 1 && wanted.index <= kMaxArgument) return;
+  const int64_t last = row.fraction ? kMaxVector : kMaxArgument;
+  if (wanted.index >= 1 && wanted.index <= last) return;
   diags_
       .error("DJ2027", c.args.empty() ? c.name_span : c.args[0]->span,
-             fmt::format("`{}` takes the number of an argument, 1 to {}", c.name, kMaxArgument))
+             fmt::format("`{}` takes the number of an argument, 1 to {}", c.name, last))
       .help = fmt::format("write {}(1) for the first", c.name);
 }
 

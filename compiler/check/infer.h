@@ -74,6 +74,8 @@ class Infer {
   std::string key_words(GlobalId array, size_t i) const;
   void no_value(const Expr& e);
   std::string describe(const Expr& e) const;
+  const TargetExpr* target_of(const Expr& e) const;  // null: e is no target
+  void suggest_text(const Expr& e, Diag& diag) const;
 
   TypeVar remember(Expr& e, TypeVar v) {
     types_.emplace_back(&e, v);

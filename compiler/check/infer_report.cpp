@@ -15,7 +15,44 @@ bool inside(Span inner, Span outer) {
 
 std::string first_used(Type type) { return fmt::format("first used as {} here", type_words(type)); }
 
+// "$p->names[2]" as the script has it; "": an index is computed, or it is no variable or argument.
+std::string written(const TargetExpr& t) {
+  if (t.address_of || t.pretty > 0) return "";
+  std::string text = "$" + t.name;
+  if (t.base == TargetExpr::Argument) text = fmt::format("{}({})", t.name, t.index);
+  if (t.base != TargetExpr::Variable && t.base != TargetExpr::Argument) return "";
+  for (const TargetStep& step : t.path) {
+    if (step.kind == TargetStep::ArgElement) return "";
+    text += step.kind == TargetStep::Field ? "->" + step.field : fmt::format("[{}]", step.index);
+  }
+  return text;
+}
+
 }  // namespace
+
+const TargetExpr* Infer::target_of(const Expr& e) const {
+  const auto* target = std::get_if<TargetRef>(&e.node);
+  const bool in_probe =
+      !probe_frames_.empty() && frame_ >= &probe_frames_.front() && frame_ <= &probe_frames_.back();
+  if (!target || !in_probe) return nullptr;
+  const auto probe = static_cast<size_t>(frame_ - &probe_frames_.front());
+  return &program_.probes[probe].targets[target->target];
+}
+
+// A pointer to characters is a number here; bpftrace's str() and C's %s are what people have in
+// mind.
+void Infer::suggest_text(const Expr& e, Diag& diag) const {
+  const TargetExpr* target = target_of(e);
+  const std::string text = target ? written(*target) : "";
+  if (text.empty()) return;
+  const std::string read = fmt::format("user_string({})", text);
+  diag.help +=
+      fmt::format("{}the text that a pointer leads to is {}", diag.help.empty() ? "" : "; ", read);
+  diag.fixes.push_back({e.span, read});
+  if (target->base != TargetExpr::Variable) return;
+  diag.help += fmt::format(", any value as text {}$", text);
+  diag.fixes.push_back({e.span, text + "$"});
+}
 
 std::string Infer::describe(const Expr& e) const {
   return std::visit(
@@ -31,6 +68,11 @@ std::string Infer::describe(const Expr& e) const {
             return fmt::format("`{}()`", program_.functions[c.function].name);
           },
           [&](const CallBuiltin& c) { return fmt::format("`{}()`", builtins()[c.builtin].name); },
+          [&](const TargetRef&) {
+            const TargetExpr* target = target_of(e);
+            const std::string text = target ? written(*target) : "";
+            return text.empty() ? std::string("this") : fmt::format("`{}`", text);
+          },
           [](const auto&) { return std::string("this"); },
       },
       e.node);
@@ -47,6 +89,7 @@ Diag* Infer::mismatch(const Expr& e, TypeVar v, Type wanted, std::string_view wh
     diag.labels.push_back({*evidence, first_used(table_.type(v))});
   }
   diag.help = std::move(help);
+  if (wanted == Type::Str) suggest_text(e, diag);
   return &diag;
 }
 

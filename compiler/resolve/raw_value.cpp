@@ -1,4 +1,4 @@
-// Registers by name and arguments by number, as the System V ABI passes integers.
+// Registers by name and arguments by number, as the System V ABI passes them.
 #include "compiler/resolve/raw_value.h"
 
 #include <algorithm>
@@ -39,6 +39,9 @@ TargetAnswer raw_value(const TargetExpr& expr, const ProbePlace& place) {
     return bad_use(expr.name +
                    "() means an argument at a function's entry; here its register may "
                    "hold something else");
+  } else if (expr.name == "double_arg" || expr.name == "float_arg") {
+    value.steps.push_back({LocStep::PushReg, arch::kXmm0 + expr.index - 1});
+    value.is_double = true;
   } else if (expr.index <= kRegisterArguments) {
     value.steps.push_back({LocStep::PushReg, arch::kArgumentRegs[expr.index - 1]});
   } else {
@@ -49,6 +52,9 @@ TargetAnswer raw_value(const TargetExpr& expr, const ProbePlace& place) {
   }
   if (expr.bytes < 8) {
     value.steps.push_back({LocStep::Extend, expr.bytes, expr.is_signed});
+  }
+  if (expr.name == "float_arg") {
+    value.steps.push_back({LocStep::DoubleOfFloat});
   }
   return value;
 }

@@ -2,6 +2,7 @@
 import json
 import random
 import re
+import subprocess
 
 import pytest
 
@@ -128,6 +129,18 @@ def test_numbers_at_addresses(djtap):
     out = script(djtap, 'global n probe func("cool") { if (n++ == 0) printf("%g %g", user_double(&$r->celsius), '
                         'user_float(&$r->humidity)) }').stdout
     assert out.startswith("21.75 0.375") or "21.75 0.375" in out, out
+
+
+def test_arguments_by_number_of_a_stripped_program(djtap, tmp_path):
+    """No debug info: vector registers are counted apart from the others. mix(a, float b, n, c)."""
+    program = tmp_path / "doubles"
+    subprocess.run(["objcopy", "-g", victim("doubles"), program], check=True)
+    body = ('global m probe func("mix") { if (m++ == 2) printf("%g %g %d %g\\n", double_arg(1), float_arg(2), int_arg(1), double_arg(3)) } '
+            'probe func("last") { printf("eighth %g\\n", double_arg(8)) } probe func("last").return { printf("%g\\n", @entry(double_arg(7)) / 2) } '
+            'probe func("mix") { total += double_arg(1) } probe end { println(total) } global total = 0.0')
+    result = djtap("-e", body, "-c", program)
+    assert "0.375 1.5 3 -0.25\n" in result.stdout and "eighth 8\n" in result.stdout and "\n3.5\n" in result.stdout, result
+    assert result.stdout.endswith(f"{sum(i / 8 for i in range(1, 1001)):g}\n"), result
 
 
 def test_whole_numbers_only(djtap):
