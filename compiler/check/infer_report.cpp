@@ -89,7 +89,8 @@ Diag* Infer::mismatch(const Expr& e, TypeVar v, Type wanted, std::string_view wh
     diag.labels.push_back({*evidence, first_used(table_.type(v))});
   }
   diag.help = std::move(help);
-  if (wanted == Type::Str) suggest_text(e, diag);
+  const bool is_path = diag.help.find("->") != std::string::npos;  // `$p.x` means a member
+  if (wanted == Type::Str && !is_path) suggest_text(e, diag);
   return &diag;
 }
 
