@@ -35,6 +35,17 @@ struct CallOf {
   bool tail = false;    // a jump: the return address is on the stack already
 };
 
+// The site is a linkage stub: a jump to a function of another object, whose return is the stub's.
+struct StubOf {
+  std::string name;  // of that function
+};
+
+// The site is a system call instruction, or the one behind it.
+struct SyscallOf {
+  uint64_t address = 0;  // of the `syscall`
+  bool done = false;     // behind it: the kernel has answered
+};
+
 // The site is an SDT mark: a place that the program's author named.
 struct MarkOf {
   std::string provider, name;
@@ -55,6 +66,8 @@ struct Site {
   uint64_t scope = 0;  // debug info's mark of the inlined copy whose variables are meant; 0: none
   std::optional<CallOf> call;
   std::optional<MarkOf> mark;
+  std::optional<StubOf> stub;
+  std::optional<SyscallOf> syscall;
   std::string listed;  // as -l writes it behind process(..), when kind and name do not say it all
   std::vector<HandlerId> handlers;  // in registration order
 };

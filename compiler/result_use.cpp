@@ -36,7 +36,9 @@ std::vector<bool> handlers_of_results(const Plan& plan) {
   std::vector<bool> found(plan.handlers.size());
   for (const Site& site : plan.sites) {
     if (site.kind != SiteKind::Return) continue;
-    for (HandlerId id : site.handlers) found[id] = reads_result(plan.handlers[id]);
+    for (HandlerId id : site.handlers) {
+      found[id] = site.stub.has_value() || reads_result(plan.handlers[id]);
+    }
   }
   return found;
 }

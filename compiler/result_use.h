@@ -7,7 +7,8 @@
 
 namespace dj {
 
-// By HandlerId: a Body handler of some Return site that reads a result register.
+// By HandlerId: a Body handler of some Return site that reads a result register, or of the return
+// of a linkage stub: there is none but the callee's.
 std::vector<bool> handlers_of_results(const Plan& plan);
 
 // By HandlerId: those, and those with Handler::shared_exits: at some exits they run only for calls

@@ -1,6 +1,7 @@
 // Decodes a function from end to end.
 #include "arch/x86_64/calls.h"
 
+#include "arch/x86_64/byte_pairs.h"
 #include "arch/x86_64/decode.h"
 
 namespace dj::arch {
@@ -47,6 +48,13 @@ std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t ad
     return true;
   });
   return loads;
+}
+
+std::vector<uint64_t> syscall_bytes(std::span<const uint8_t> bytes, uint64_t address) {
+  std::vector<uint64_t> found;
+  for (const size_t at : find_pairs(bytes, kSyscallBytes[0], kSyscallBytes[1]))
+    found.push_back(address + at);
+  return found;
 }
 
 Extent instruction_around(std::span<const uint8_t> bytes, uint64_t address, uint64_t place) {

@@ -25,6 +25,10 @@ std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address)
 // Where an instruction loads the constant into a register (mov $value,%reg).
 std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t address,
                                      uint32_t value);
+// Where the bytes of a `syscall` stand in `bytes`, which begin at `address`; some may be parts of
+// other instructions.
+constexpr uint64_t kSyscallLength = 2;
+std::vector<uint64_t> syscall_bytes(std::span<const uint8_t> bytes, uint64_t address);
 // The instruction in which `place`, an address of the code, lies; the last one before it where the
 // code cannot be decoded as far. It begins at `place` if and only if a probe may stand there.
 Extent instruction_around(std::span<const uint8_t> bytes, uint64_t address, uint64_t place);

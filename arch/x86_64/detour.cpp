@@ -66,6 +66,7 @@ Status put_exit(Code& code, const DetourRequest& request, std::span<const uint8_
 // The hook answers in CF, which lea leaves alone: set means that it did the system call itself.
 Status put_hooked(Code& code, const DetourRequest& request, std::span<const uint8_t> bytes,
                   const Insn& insn, uint32_t& copy_at) {
+  DJ_TRY_DO(put_handlers(code, request.form, request.calls));
   code.move_sp(-kRedZone);
   DJ_TRY_DO(code.call(request.syscall_hook));
   code.move_sp(kRedZone);

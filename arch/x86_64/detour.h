@@ -49,8 +49,8 @@ struct DetourRequest {
   // then all are in `calls`.
   std::vector<HandlerCall> exit_calls;
   Leaving leaving;
-  // System call hook instead of handlers: call `hook` right before the instruction at handlers_at
-  // and skip that instruction when the hook returns with CF set. 0: none.
+  // System call hook behind the handlers: call `hook` right before the instruction at handlers_at and
+  // skip that instruction when the hook returns with CF set. 0: none.
   uint64_t syscall_hook = 0;
 };
 

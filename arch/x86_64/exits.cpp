@@ -35,6 +35,7 @@ class ExitFinder {
 
   Exits find() {
     const FunctionRange* around = module_.function_at(own_.begin);
+    if (around == nullptr && linkage_slot(own_.begin) != 0) return of_stub();
     if (around == nullptr) return incomplete("it is in no known function");
     if (around->begin == own_.begin && is_fragment(impl_, *around))
       return incomplete("a piece of another function");
@@ -56,6 +57,17 @@ class ExitFinder {
  private:
   static Exits incomplete(std::string reason) {
     return {{}, false, std::move(reason), false, false};
+  }
+  // A linkage stub jumps to an imported function, which returns for it.
+  Exits of_stub() {
+    const Function code = module_.decode(own_);
+    for (size_t i = 0; i < code.insns.size(); i++) {
+      if (code.insns[i].kind != Kind::JumpIndirect) continue;
+      add_exit(code, i, true);
+      exits_.back().tail_slot = code.insns[i].target;
+      return {std::move(exits_), true, "", false, false};
+    }
+    return incomplete("its jump cannot be decoded");
   }
   void give_up(std::string reason) {
     if (reason_.empty()) reason_ = std::move(reason);

@@ -150,6 +150,8 @@ class Checker {
     int64_t number = -1;
   };
   const std::vector<Syscall>& syscalls();
+  // The region of the one at `address`; that address alone if none is known there.
+  Region syscall_region(uint64_t address);
   // What a region came to: the form of its jump, or int3, and the reason why it is no plain jump.
   struct Outcome {
     const char* form = "";  // "plain", "guarded", "prefixed", "punned", "int3", "refused"

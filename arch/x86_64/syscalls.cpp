@@ -96,4 +96,11 @@ const std::vector<Checker::Syscall>& Checker::syscalls() {
   return *known_->syscalls;
 }
 
+Region Checker::syscall_region(uint64_t address) {
+  const std::vector<Syscall>& all = syscalls();
+  auto found = std::find_if(all.begin(), all.end(),
+                            [&](const Syscall& call) { return call.syscall_address == address; });
+  return found != all.end() ? found->region : Region{.address = address};
+}
+
 }  // namespace dj::arch

@@ -13,7 +13,6 @@ constexpr ProbeKind kUnbuilt[] = {
     {"kernel.function(s)", nullptr},        {"kernel.function(s).call", nullptr},
     {"kernel.function(s).return", nullptr}, {"kernel.statement(s)", nullptr},
     {"module(s).function(s)", nullptr},     {"kernel.trace(s)", nullptr},
-    {"<process>.syscall", nullptr},         {"<process>.syscall.return", nullptr},
 };
 
 // What "<function>" and "<process>" at the front of a form stand for.
@@ -70,7 +69,8 @@ std::vector<Candidate> all_forms() {
   std::vector<Candidate> forms;
   for (std::span<const ProbeKind> kinds :
        {function_kinds(), inside_kinds(), address_kinds(), mark_kinds(), plt_kinds(),
-        statement_kinds(), thread_kinds(), lifecycle_kinds(), timer_kinds(), unbuilt_kinds()}) {
+        statement_kinds(), syscall_kinds(), thread_kinds(), lifecycle_kinds(), timer_kinds(),
+        unbuilt_kinds()}) {
     for (const ProbeKind& kind : kinds) {
       for (const std::string& form : spelled_out(kind.form)) {
         forms.push_back({&kind, parts_of(form)});
@@ -160,11 +160,6 @@ const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
 
 // What djtap has for a form that it does not have.
 std::string instead_of(const ast::ProbePoint& point) {
-  const ast::Component& last = point.components.back();
-  if (last.name == "syscall" || (last.name == "return" && point.components[0].name == "process"))
-    return "the C library's wrappers of system calls are probe points: probe syscall.* { "
-           "println(name, "
-           "argstr) }, or one of them, syscall.open.return";
   const auto* name = point.components.size() > 1
                          ? std::get_if<std::string>(&point.components[1].argument)
                          : nullptr;

@@ -53,6 +53,7 @@ std::span<const ProbeKind> mark_kinds();       // probe_mark.cpp
 std::span<const ProbeKind> plt_kinds();        // probe_plt.cpp
 std::span<const ProbeKind> statement_kinds();  // probe_statement.cpp
 std::span<const ProbeKind> lifecycle_kinds();  // probe_lifecycle.cpp
+std::span<const ProbeKind> syscall_kinds();    // probe_syscall.cpp
 std::span<const ProbeKind> thread_kinds();     // probe_thread.cpp
 std::span<const ProbeKind> timer_kinds();      // probe_timer.cpp
 std::span<const ProbeKind> unbuilt_kinds();    // probe_kind.cpp

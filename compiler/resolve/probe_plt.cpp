@@ -1,4 +1,5 @@
-// Probe kinds .plt and .plt("name"): the stubs through which an object calls other objects.
+// Probe kinds .plt, .plt("name") and their returns: calls of other objects through the stubs of an
+// object.
 #include <fmt/format.h>
 
 #include "compiler/resolve/site_search.h"
@@ -36,7 +37,7 @@ void report_no_stub(PointQuery& query, const ast::Component& c,
   d.suggest(near_names(wanted, known));
 }
 
-void find_plt(PointQuery& query, PointMeaning& meaning) {
+void find_stubs(PointQuery& query, SiteKind kind, PointMeaning& meaning) {
   const ast::Component& c = *query.component("plt");
   const bool named = std::holds_alternative<std::string>(c.argument);
   const std::string wanted = named ? query.text(c) : "*";
@@ -53,9 +54,11 @@ void find_plt(PointQuery& query, PointMeaning& meaning) {
     for (const PltEntry& entry : file->plt().entries) {
       if (glob_match(wanted, entry.name)) {
         const CodeFunction stub{entry.begin, entry.end, entry.name, person_name(entry.name)};
-        Site site = function_site(module, *file, stub, SiteKind::Entry);
+        Site site = function_site(module, *file, stub, kind);
         site.symbol += "@plt";
-        site.listed = fmt::format("plt(\"{}\")", entry.name);
+        site.stub = StubOf{std::string(entry.name)};
+        site.listed =
+            fmt::format("plt(\"{}\"){}", entry.name, kind == SiteKind::Return ? ".return" : "");
         meaning.sites.push_back(std::move(site));
       }
     }
@@ -65,12 +68,13 @@ void find_plt(PointQuery& query, PointMeaning& meaning) {
   }
 }
 
-void find_plt_return(PointQuery& query, PointMeaning&) {
-  const ast::Component& c = *query.component("plt");
-  const bool named = std::holds_alternative<std::string>(c.argument);
-  Diag& d = query.diags.error("DJ3003", query.point.components.back().name_span,
-                              "a PLT entry has no return: it jumps on to the function");
-  d.help = fmt::format("probe func(\"{}\").return", named ? query.text(c) : "name");
+void find_plt(PointQuery& query, PointMeaning& meaning) {
+  find_stubs(query, SiteKind::Entry, meaning);
+}
+
+// The stub jumps to the function: as of every tail call, the callee's return is its return.
+void find_plt_return(PointQuery& query, PointMeaning& meaning) {
+  find_stubs(query, SiteKind::Return, meaning);
 }
 
 constexpr ProbeKind kKinds[] = {

@@ -22,7 +22,7 @@ namespace {
 bool may_come_later(const ast::ProbePoint& point) {
   const std::vector<ast::Component>& parts = point.components;
   const bool inside = parts.front().name == "process" && parts.size() > 1;
-  const bool library = inside && parts[1].name == "library";
+  const bool library = inside && (parts[1].name == "library" || parts[1].name == "syscall");
   return parts.front().name == "func" || library || (inside && point.optional);
 }
 
@@ -132,7 +132,9 @@ class Resolver {
   void place(ProbeId id, Site site, SiteTargets targets, bool wants_site) {
     const auto form =
         site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
-    const std::string key = fmt::format("{}/{}/", id, int(form)) + key_of(targets);
+    // At a stub it waits for the callee (result_use.h), so it is one of its own.
+    const std::string key =
+        fmt::format("{}/{}/{}/", id, int(form), site.stub.has_value()) + key_of(targets);
     auto [known, fresh] = bodies_.try_emplace(key, HandlerId(plan_.handlers.size()));
     const HandlerId body = known->second;
     if (fresh) {
@@ -148,7 +150,11 @@ class Resolver {
                           (keep_calls_ && site.kind == SiteKind::Return);
     Site entry = captures ? site : Site();
     attach(std::move(site), body);
-    if (captures) {
+    if (captures && entry.syscall) {
+      entry.address = entry.syscall->address;
+      entry.syscall->done = false;
+      attach(std::move(entry), capture_for(body));
+    } else if (captures) {
       entry.kind = SiteKind::Entry;
       entry.address = entry_address(entry);
       attach(std::move(entry), capture_for(body));
@@ -162,6 +168,7 @@ class Resolver {
       Handler handler;
       handler.probe = plan_.handlers[body].probe;
       handler.role = Handler::Role::Capture;
+      handler.form = plan_.handlers[body].form;
       handler.capture = plan_.handlers[body].capture;
       handler.capture_for = body;
       plan_.handlers.push_back(std::move(handler));

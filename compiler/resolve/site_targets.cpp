@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "compiler/resolve/call_targets.h"
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/mark_targets.h"
 #include "compiler/resolve/raw_value.h"
@@ -49,26 +50,6 @@ std::optional<LocExpr> capture_value(const LocExpr& value, bool lenient, ReturnC
     capture.lenient |= uint32_t(lenient) << slot;
   }
   return LocExpr{{{LocStep::PushEntry, int64_t(slot)}}};
-}
-
-// Turns an entry value into a read of the capture, in place.
-std::optional<TargetFailure> capture_word(LocExpr& value, bool lenient, ReturnCapture& capture) {
-  for (const LocStep& step : value.steps) {
-    if (step.op == LocStep::PushArg) {
-      return failure(TargetFailure::NotBuilt,
-                     "an index that is computed at the return cannot choose an entry value; "
-                     "constant indexes can");
-    }
-  }
-  std::optional<LocExpr> stored = capture_value(value, lenient, capture);
-  if (!stored) {
-    return failure(
-        TargetFailure::NotBuilt,
-        fmt::format("a .return probe can use at most {} entry values", abi::kMaxCaptures - 1));
-  }
-  stored->is_double = value.is_double;
-  value = *stored;
-  return std::nullopt;
 }
 
 // In .return probes the items become reads of the capture; those without room become unknown.
@@ -217,6 +198,25 @@ const char* code_of(TargetFailure::Kind kind) {
 
 }  // namespace
 
+std::optional<TargetFailure> capture_word(LocExpr& value, bool lenient, ReturnCapture& capture) {
+  for (const LocStep& step : value.steps) {
+    if (step.op == LocStep::PushArg) {
+      return failure(TargetFailure::NotBuilt,
+                     "an index that is computed at the return cannot choose an entry value; "
+                     "constant indexes can");
+    }
+  }
+  std::optional<LocExpr> stored = capture_value(value, lenient, capture);
+  if (!stored) {
+    return failure(
+        TargetFailure::NotBuilt,
+        fmt::format("a .return probe can use at most {} entry values", abi::kMaxCaptures - 1));
+  }
+  stored->is_double = value.is_double;
+  value = *stored;
+  return std::nullopt;
+}
+
 ProbePlace place_of(const Site& site) {
   ProbePlace place;
   if (site.call) {
@@ -245,7 +245,8 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
   const bool asks = !std::all_of(probe.targets.begin(), probe.targets.end(), is_raw);
   DebugInfo* info = asks && !elsewhere ? file.debug_info() : nullptr;
   for (size_t t = 0; t < count; t++) {
-    if (plan_mark_target(probe.targets[t], site, out.targets[t], failures[t])) {
+    if (plan_call_target(probe.targets[t], site, out, out.targets[t], failures[t]) ||
+        plan_mark_target(probe.targets[t], site, out.targets[t], failures[t])) {
       defined[t] = !failures[t];
       if (failures[t]) {
         out.targets[t] = Undefined{failures[t]->message};

@@ -33,6 +33,10 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
 void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site,
                     const Module& file, size_t site_count, Diags& diags);
 
+// Turns an entry value into a read of the capture, in place; fails when the capture is full.
+// lenient: it may be unreadable.
+std::optional<TargetFailure> capture_word(LocExpr& value, bool lenient, ReturnCapture& capture);
+
 // Where the expressions of an entry, return or statement site are evaluated.
 ProbePlace place_of(const Site& site);
 

@@ -174,9 +174,9 @@ void Installation::write_biases(const abi::Header& header) const {
     return;
   }
   abi::SiteInfo* info = reinterpret_cast<abi::SiteInfo*>(header.sites);
-  for (auto site = patches_.sites.rbegin(); site != patches_.sites.rend(); ++site) {
-    for (SiteId id : site->owners) {
-      info[id].bias = modules_[site->module].bias;
+  for (const std::vector<PatchSite>* sites : {&patches_.hooks, &patches_.sites}) {
+    for (auto site = sites->rbegin(); site != sites->rend(); ++site) {
+      for (SiteId id : site->owners) info[id].bias = modules_[site->module].bias;
     }
   }
 }
@@ -307,7 +307,7 @@ uint64_t Installation::guard_traps(const PatchSite& site) const {
 
 std::vector<InstalledSite> Installation::sites() const {
   std::vector<InstalledSite> out;
-  for (const PatchSite& place : patches_.sites) {
+  const auto add = [&](const PatchSite& place) {
     for (SiteId id : place.owners) {
       if (loader_site_ == id) {
         continue;
@@ -331,7 +331,9 @@ std::vector<InstalledSite> Installation::sites() const {
       }
       out.push_back(std::move(site));
     }
-  }
+  };
+  for (const PatchSite& place : patches_.sites) add(place);
+  for (const PatchSite& place : patches_.hooks) add(place);
   std::sort(out.begin(), out.end(), [](auto& a, auto& b) {
     return std::tie(a.site, a.address) < std::tie(b.site, b.address);
   });

@@ -120,7 +120,8 @@ class Installation {
   uint64_t small_stack() const;
   Status withdraw_traps(Stopped& stopped);
 
-  // One entry per place and Plan site, by SiteId, then address. After arm() the states are final.
+  // One entry per place and Plan site, by SiteId, then address. After arm() the states are final. A
+  // probe at a hooked system call is among them, but is not switched off before its hook is.
   std::vector<InstalledSite> sites() const;
   const InstallTimes& times() const { return times_; }
   SiteMemory site_memory() const;  // site_memory.h

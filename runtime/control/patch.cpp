@@ -20,6 +20,12 @@ void PatchSite::fall_back_to_int3(std::string why) {
   reason = std::move(why);
 }
 
+PatchCall body_call(const Plan& plan, SiteId site, HandlerId handler, bool at_exit) {
+  const bool middle = plan.handlers[handler].form == Handler::Form::Middle;
+  const auto form = middle ? arch::Form::Middle : arch::Form::Boundary;
+  return {site, handler, form, true, at_exit, PatchCall::Body, 0, false};
+}
+
 std::vector<uint8_t> PatchSite::patched() const {
   if (!jump) {
     return {arch::kInt3};

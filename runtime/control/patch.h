@@ -30,6 +30,9 @@ struct PatchCall {
   bool shared = false;
 };
 
+// The call of a handler's body at a site.
+PatchCall body_call(const Plan& plan, SiteId site, HandlerId handler, bool at_exit);
+
 // JumpForm: how the jump of a site is written when it is not simply e9 rel32 to its detour. Its
 // displacement must fit a pattern (arch/x86_64/placement.h), so it leads to a stub that has an
 // address of that pattern, and the stub jumps to the detour. Runtime addresses.
@@ -52,7 +55,7 @@ struct PatchSite {
   arch::Leaving leaving;                    // of its at_exit calls; runtime addresses
   bool jump = false;                        // 5-byte jump, else int3
   std::shared_ptr<JumpForm> form;           // of a jump that is not plain
-  bool hook = false;                        // system call hook: calls the agent, no handlers
+  bool hook = false;  // system call hook: calls the agent, behind the handlers of a probe there
   std::vector<PatchCall> calls;             // in the order of order_calls()
   std::vector<SiteId> owners;               // Plan sites that this place belongs to
   std::string name;                         // of the function or system call, for the log

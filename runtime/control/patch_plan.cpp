@@ -12,6 +12,7 @@
 
 #include "arch/x86_64/decode.h"
 #include "runtime/control/hooks.h"
+#include "runtime/control/mapped_sites.h"
 #include "runtime/control/tail_calls.h"
 
 namespace dj {
@@ -72,6 +73,7 @@ class Planner {
 
  private:
   void add_exits(SiteId id);
+  Candidate* hook_at(const arch::Region& region);
   void skip_site(SiteId id, std::string reason);
   bool is_jump(const Candidate& c) const {
     return c.region.verdict == arch::Verdict::Ok && (c.hook ? is_plain(c) : options_.optimize);
@@ -154,15 +156,25 @@ void Planner::add_sites(const std::vector<SiteId>& sites) {
       add_exits(id);
     } else {
       std::vector<PatchCall> calls;
-      for (HandlerId h : site.handlers) {
-        const auto form = plan_.handlers[h].form == Handler::Form::Middle ? arch::Form::Middle
-                                                                          : arch::Form::Boundary;
-        calls.push_back({id, h, form, true, false, PatchCall::Body, 0, false});
+      for (HandlerId h : site.handlers) calls.push_back(body_call(plan_, id, h, false));
+      arch::Region region{.address = site.address};
+      if (site.syscall) region = code_->checker->syscall_region(site.address);
+      if (Candidate* hook = site.syscall ? hook_at(region) : nullptr) {
+        hook->calls.insert(hook->calls.end(), calls.begin(), calls.end());
+        hook->site = id;
+      } else {
+        candidates_.push_back({region, id, false, false, {}, std::move(calls), false});
       }
-      candidates_.push_back(
-          {arch::Region{.address = site.address}, id, false, false, {}, std::move(calls), false});
     }
   }
+}
+
+// The hook of that very system call; null: none.
+Candidate* Planner::hook_at(const arch::Region& region) {
+  auto hook = std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& c) {
+    return c.hook && c.region.address == region.address && c.region.pivot == region.pivot;
+  });
+  return hook != candidates_.end() ? &*hook : nullptr;
 }
 
 // Thousands of functions have an int3 among them nearly always, and then all are checked again with
@@ -337,6 +349,8 @@ void Planner::finish(const Refused& refused) {
     }
     if (c.hook) {
       out_.hooks.push_back(made.take());
+      out_.hooks.back().calls = c.calls;
+      if (!c.calls.empty()) out_.hooks.back().owners = {c.site};
     } else {
       places.emplace_back(made.take(), &c);
     }
@@ -364,24 +378,6 @@ void Planner::finish(const Refused& refused) {
   for (size_t i = others; i < out_.sites.size(); i++) {
     order_calls(out_.sites[i].calls);
   }
-}
-
-// The sites of each mapped module; a file that is mapped twice is two.
-std::vector<std::vector<SiteId>> sites_by_module(const Plan& plan,
-                                                 const std::vector<MappedModule>& modules) {
-  std::vector<std::vector<SiteId>> by_file(plan.modules.size()), by_module(modules.size());
-  for (SiteId id = 0; id < plan.sites.size(); id++) {
-    by_file[plan.sites[id].module].push_back(id);
-  }
-  for (size_t i = 0; i < modules.size(); i++) {
-    for (size_t file = 0; file < by_file.size(); file++) {
-      if (plan.modules[file].path == modules[i].path) {
-        by_module[i].insert(by_module[i].end(), by_file[file].begin(), by_file[file].end());
-      }
-    }
-    std::sort(by_module[i].begin(), by_module[i].end());
-  }
-  return by_module;
 }
 
 bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
@@ -441,19 +437,18 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
 PatchPlan plan_later(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                      const PatchOptions& options) {
   PatchPlan out;
-  auto number = [&] {  // the session's numbers instead of the plan's
-    for (PatchSite& site : out.sites) {
-      for (SiteId& owner : site.owners) owner += plan.first_site;
-      for (PatchCall& call : site.calls) call.site += plan.first_site;
-    }
-  };
   const bool guards = options.has_trap && options.optimize && options.guards;
   if (plan_modules(plan, modules, codes, options, options.has_trap, out,
                    guards ? arch::Guards::WhereNeeded : arch::Guards::None)) {
     out = {};
     plan_modules(plan, modules, codes, options, options.has_trap, out);
   }
-  number();
+  for (std::vector<PatchSite>* places : {&out.sites, &out.hooks}) {
+    for (PatchSite& site : *places) {  // the session's numbers instead of the plan's
+      for (SiteId& owner : site.owners) owner += plan.first_site;
+      for (PatchCall& call : site.calls) call.site += plan.first_site;
+    }
+  }
   return out;
 }
 

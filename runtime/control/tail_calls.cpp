@@ -82,9 +82,7 @@ std::vector<PatchCall> TailCalls::calls_at(SiteId site, size_t module, const arc
       calls.back().exit |= abi::kExitOwn;
       if (!handler.capture.values.empty()) calls.back().exit |= abi::kExitKeepsValues;
     } else {
-      const auto form =
-          handler.form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
-      calls.push_back({site, h, form, true, true, PatchCall::Body, 0, false});
+      calls.push_back(body_call(plan_, site, h, true));
     }
   }
   return calls;

@@ -1,7 +1,4 @@
-"""SDT marks with their arguments and semaphores, and PLT entries."""
-import shutil
-import subprocess
-
+"""SDT marks with their arguments and semaphores."""
 import pytest
 
 from support.paths import victim
@@ -54,8 +51,6 @@ def test_marks_of_a_real_library(djtap):
     ('probe process.mark("plain") { n += $arg4 }', "the mark plain has 3 arguments"),
     ('probe process.mark("plain") { n += $arg1->x }', "$arg1 is a number"),
     ('probe process.function("plain") { println($$name) }', "only marks have"),
-    ('probe process.plt("put") { n++ }', "no PLT entry"),
-    ('probe process.plt("puts").return { n++ }', "a PLT entry has no return"),
 ])
 def test_what_is_not_there(djtap, script, words):
     result = djtap("-e", script, "-c", victim("marks"))
@@ -66,23 +61,3 @@ def test_listing(djtap):
     shown = djtap("-l", 'process.mark("*")', "-c", victim("marks")).stdout.splitlines()
     assert [line.split(").", 1)[1] for line in shown] == [f'provider("victim").mark("{name}")'
                                                          for name in ("plain", "two__words", "costly")]
-
-
-def test_plt(djtap):
-    result = traced(djtap, 'probe process.plt("*al*oc"), process.plt("free") { n[probefunc()]++ }', "inside")
-    assert dict(result.array("n")) == {'"malloc"': "10", '"free"': "10"}
-
-
-def test_every_plt_entry_of_a_real_program(djtap):
-    result = djtap("-e", 'probe process.plt { n++; by[probefunc()]++ }', "-c", f"{shutil.which('bash')} -c 'echo a; echo b; :'")
-    assert result.stdout.startswith("a\nb\n") and result.globals["n"] > 100, result
-
-
-def test_without_a_plt(djtap, tmp_path):
-    source, program = tmp_path / "t.c", tmp_path / "t"
-    source.write_text('#include <stdlib.h>\nint main(void) { for (int i = 0; i < 9; i++) free(malloc(5)); return 0; }\n')
-    subprocess.run(["gcc", "-O1", "-fno-plt", "-fno-builtin", "-o", program, source], check=True)
-    result = djtap("-e", 'probe process.plt("malloc") { n++ }', "-c", str(program))
-    assert "built with -fno-plt" in result.stderr and '.callee("malloc")' in result.stderr, result
-    result = djtap("-e", 'probe func("main").callee("malloc") { n++ }', "-c", str(program))
-    assert result.globals == {"n": 9}, result

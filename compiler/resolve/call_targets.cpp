@@ -1,0 +1,112 @@
+// Looks the names up in the registers of the System V ABI and of the kernel's.
+#include "compiler/resolve/call_targets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "arch/x86_64/registers.h"
+
+namespace dj {
+
+namespace {
+
+// Linux, x86-64 (syscall(2)): the number is in rax, where the result will be.
+constexpr arch::Reg kSyscallArguments[] = {arch::kRdi, arch::kRsi, arch::kRdx,
+                                           arch::kR10, arch::kR8,  arch::kR9};
+
+LocExpr reg(arch::Reg number) { return {{{LocStep::PushReg, number}}}; }
+
+// One value under its name; `entry`: as it was at the call.
+struct Named {
+  std::string name;
+  LocExpr value;
+  bool entry = true;
+};
+
+std::vector<Named> values_at(const Site& site) {
+  std::vector<Named> values;
+  const bool at_return = site.kind == SiteKind::Return || (site.syscall && site.syscall->done);
+  if (site.syscall) values.push_back({"syscall", reg(arch::kRax)});
+  for (size_t i = 0; site.syscall && i < std::size(kSyscallArguments); i++) {
+    values.push_back({fmt::format("arg{}", i + 1), reg(kSyscallArguments[i])});
+  }
+  if (at_return) values.push_back({"return", reg(arch::kRax), false});
+  return values;
+}
+
+// name=value of those that the text form `form` lists.
+TargetText text_of(const std::vector<Named>& values, std::string_view form) {
+  TargetText text;
+  for (const Named& value : values) {
+    if (form == "$vars" || (form == "$return") == (value.name == "return")) {
+      TargetText::Item item;
+      item.before = fmt::format("{}{}=", text.items.empty() ? "" : " ", value.name);
+      item.defined = true;
+      item.as =
+          value.name.starts_with("arg") ? TargetText::Item::As::Hex : TargetText::Item::As::Signed;
+      item.value = value.value;
+      text.items.push_back(std::move(item));
+    }
+  }
+  return text;
+}
+
+bool fail(std::optional<TargetFailure>& failure, TargetFailure::Kind kind, std::string message) {
+  failure.emplace();
+  failure->kind = kind;
+  failure->message = std::move(message);
+  return true;
+}
+
+bool plan_text_form(const TargetExpr& expr, const Site& site, SiteTargets& out, TargetPlan& plan) {
+  if (site.stub && expr.name == "$name") {
+    TargetText text;
+    text.after = site.stub->name;
+    plan = std::move(text);
+    return true;
+  }
+  const bool known = expr.name == "$parms" || expr.name == "$vars" || expr.name == "$return";
+  if (!site.syscall || !known) return false;
+  TargetText text = text_of(values_at(site), expr.name);
+  for (TargetText::Item& item : text.items) {
+    if (site.syscall->done && !item.before.ends_with("return=")) {
+      static_cast<void>(capture_word(item.value, false, out.capture));  // seven words fit
+    }
+  }
+  plan = std::move(text);
+  return true;
+}
+
+}  // namespace
+
+bool plan_call_target(const TargetExpr& expr, const Site& site, SiteTargets& out, TargetPlan& plan,
+                      std::optional<TargetFailure>& failure) {
+  if (expr.base != TargetExpr::Variable || (!site.stub && !site.syscall)) return false;
+  if (expr.name.starts_with('$')) return plan_text_form(expr, site, out, plan);
+  const std::vector<Named> values = values_at(site);
+  auto found = std::find_if(values.begin(), values.end(),
+                            [&](const Named& value) { return value.name == expr.name; });
+  if (found == values.end()) {
+    if (!site.syscall) return false;
+    fail(failure, TargetFailure::UnknownName,
+         fmt::format("a system call has no variable \"{}\"", expr.name));
+    for (const Named& value : values) failure->known.push_back(value.name);
+    return true;
+  }
+  if (!expr.path.empty() || expr.address_of || expr.pretty > 0) {
+    return fail(failure, TargetFailure::BadUse,
+                fmt::format("${} is a number: nothing says of what type it is", expr.name));
+  }
+  LocExpr value = found->value;
+  const bool at_return = site.kind == SiteKind::Return || (site.syscall && site.syscall->done);
+  if (at_return && found->entry) {
+    failure = capture_word(value, false, out.capture);
+    if (failure) return true;
+  }
+  plan = std::move(value);
+  return true;
+}
+
+}  // namespace dj

@@ -1,0 +1,117 @@
+"""Where the target leaves an object: calls through its linkage table, and system calls."""
+import shutil
+import subprocess
+
+import pytest
+
+from support.paths import victim
+
+
+def traced(djtap, script, program="outward"):
+    result = djtap("-e", script, "-c", victim(program))
+    assert result.returncode == 0, result
+    return result
+
+
+def test_plt(djtap):
+    result = traced(djtap, 'probe process.plt("*al*oc"), process.plt("free") { n[probefunc()]++ }', "inside")
+    assert dict(result.array("n")) == {'"malloc"': "10", '"free"': "10"}
+
+
+def test_every_plt_entry_of_a_real_program(djtap):
+    result = djtap("-e", 'probe process.plt { n++; by[probefunc()]++ }', "-c", f"{shutil.which('bash')} -c 'echo a; echo b; :'")
+    assert result.stdout.startswith("a\nb\n") and result.globals["n"] > 100, result
+
+
+def test_without_a_plt(djtap, tmp_path):
+    source, program = tmp_path / "t.c", tmp_path / "t"
+    source.write_text('#include <stdlib.h>\nint main(void) { for (int i = 0; i < 9; i++) free(malloc(5)); return 0; }\n')
+    subprocess.run(["gcc", "-O1", "-fno-plt", "-fno-builtin", "-o", program, source], check=True)
+    result = djtap("-e", 'probe process.plt("malloc") { n++ }', "-c", str(program))
+    assert "built with -fno-plt" in result.stderr and '.callee("malloc")' in result.stderr, result
+    result = djtap("-e", 'probe func("main").callee("malloc") { n++ }', "-c", str(program))
+    assert result.globals == {"n": 9}, result
+
+
+@pytest.mark.parametrize("body, entry", [("", ""), ("base += int_arg(3)", "base")], ids=["result", "with-entry-value"])
+def test_returns_of_calls_through_the_plt(djtap, body, entry):
+    """strtol() leaves by a tail call itself: two jumps are followed."""
+    result = traced(djtap, f'probe process.plt("strtol").return {{ n[$$name]++; sum += $return; {body} }}')
+    truth = result.facts
+    assert result.array("n") == [('"strtol"', str(truth["strtol calls"]))] and not result.stderr, result
+    assert result.globals["sum"] == truth["strtol sum"], result
+    assert not entry or result.globals[entry] == 0
+
+
+def test_calls_of_others_are_none_through_the_plt(djtap):
+    """The library's own calls of malloc() do not go through the program's linkage table."""
+    script = """probe process.plt("malloc") { inward++ } probe process.plt("malloc").return { out++; if ($return) good++ }
+                probe func("malloc").return { all++ }"""
+    result = traced(djtap, script, "inside")
+    assert result.globals["inward"] == result.globals["out"] == result.globals["good"] == 10, result
+    assert result.globals["all"] > 10, result
+
+
+def test_returns_of_all_plt_entries(djtap):
+    result = traced(djtap, "probe process.plt.return { n[$$name]++ }")
+    counted = {name.strip('"'): int(number) for name, number in result.array("n")}
+    assert counted["strtol"] == 100 and counted["write"] == 20 and counted["pthread_create"] == 1, result
+    assert "strlen" not in counted and "strlen@plt" in result.stderr, "the program's own loader chooses strlen()"
+
+
+@pytest.mark.parametrize("script, words", [
+    ('probe process.plt("strtool") { n++ }', 'did you mean "strtol"?'),
+    ('probe process.plt("strtool").return { n++ }', "no PLT entry"),
+    ('probe process.plt("strtol").return { n += $return->x }', "$return is a number"),
+    ('probe process.syscall { n += $arg7 }', 'did you mean "$arg'),
+    ('probe process.syscall { n += $return }', "`$return` exists only where a function returns"),
+    ('probe process.syscall { println($arg1$) }', "$arg1 is a number"),
+    ('probe process.library("libm*").syscall?, process.library("libc.so.6").syscal { n++ }', 'did you mean "syscall"?'),
+])
+def test_what_is_not_there(djtap, script, words):
+    result = djtap("-e", script, "-c", victim("outward"))
+    assert result.returncode != 0 and words in result.stderr, result
+
+
+SYS_WRITE, SYS_GETPPID, SYS_GETPGID = 1, 110, 121
+
+
+def test_system_calls(djtap):
+    """By the C library, in two threads, and by an instruction of the program's own."""
+    result = traced(djtap, """probe process.syscall { n[$syscall]++; if ($syscall == 1 && $arg1 == 0xffffffff) { failing++; bytes += $arg3 } }
+                              probe process.library("libc.so.6").syscall { of_libc[$syscall]++ }""")
+    truth, counted = result.facts, {int(number): int(times) for number, times in result.array("n")}
+    assert counted[SYS_GETPPID] == truth["getppid calls"] == 50 and counted[SYS_GETPGID] == truth["own calls"] == 25, result
+    assert result.globals["failing"] == truth["writes failed"] == 20 and result.globals["bytes"] == 60, result
+    of_libc = {int(number): int(times) for number, times in result.array("of_libc")}
+    assert of_libc[SYS_GETPPID] == 50 and SYS_GETPGID not in of_libc, result
+
+
+def test_returns_of_system_calls(djtap):
+    """$syscall and the arguments are those of the call, though their registers hold something else by then."""
+    result = traced(djtap, """probe process.syscall.return {
+        n[$syscall]++; if ($syscall == 1 && $return == -9) { failing++; bytes += $arg3 } if ($syscall == 121) pgid += $return > 0 }""")
+    truth, counted = result.facts, {int(number): int(times) for number, times in result.array("n")}
+    assert counted[SYS_GETPPID] == truth["getppid calls"] and counted[SYS_GETPGID] == truth["own calls"], result
+    assert result.globals["failing"] == 20 and result.globals["bytes"] == 60 and result.globals["pgid"] == truth["own sum"], result
+
+
+def test_system_calls_as_text(djtap):
+    result = traced(djtap, """probe process.syscall { if ($syscall == 1 && $arg1 == 0xffffffff) println("in ", $$parms) }
+                              probe process.syscall.return { if ($syscall == 1 && $arg1 == 0xffffffff) println("out ", $$vars, " ", $$return) }""")
+    assert result.stdout.count("in syscall=1 arg1=0xffffffff") == 20, result
+    assert result.stdout.count("return=-9 return=-9") == 20, result
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_system_calls_of_a_real_program(djtap, tmp_path):
+    """As many as strace sees; the loader, which runs before the probes are there, makes none of these."""
+    command = [shutil.which("sqlite3"), ":memory:", "create table t(a); insert into t values(1); select * from t;"]
+    log = tmp_path / "strace"
+    subprocess.run(["strace", "-o", log, "-e", "trace=write,lseek,fcntl,getpid", *command], check=True, capture_output=True)
+    truth = sum(1 for line in log.read_text().splitlines() if "(" in line and not line.startswith(("+++", "---")))
+    script = """global wanted
+                probe begin { wanted[1] = wanted[8] = wanted[72] = wanted[39] = 1 }
+                probe process.syscall { if ($syscall in wanted) n++ }"""
+    result = djtap("-e", script, "--", *command)
+    assert result.globals.get("n", 0) == truth, result
