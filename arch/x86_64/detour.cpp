@@ -37,7 +37,7 @@ Status put_handler_call(Code& code, Form form, const HandlerCall& call) {
     code.push_imm(call.site);
     pushed += 8;
   }
-  DJ_TRY_DO(code.call(call.address));
+  DJ_TRY_DO(call.slot != 0 ? code.call_through(call.slot) : code.call(call.address));
   if (pushed != 0) code.move_sp(int32_t(pushed));
   return ok_status();
 }

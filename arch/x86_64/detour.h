@@ -30,6 +30,8 @@ struct HandlerCall {
   std::vector<uint8_t> stack_regs;  // see HandlerAbi in compiler/image.h
   bool wants_site = false;
   uint32_t site = 0;
+  // Address of a word, within 2 GB of the detour, that holds what is called instead; 0: none.
+  uint64_t slot = 0;
 };
 
 struct DetourRequest {

@@ -183,6 +183,26 @@ TEST_F(DetourRun, MiddleGivesSavedCopies) {
   EXPECT_EQ(record(4), input_.regs[0]);
 }
 
+// Its displacement is right in both forms, and what the word holds is what runs.
+TEST_F(DetourRun, ACallThroughASlotIsSwitchedByOneWord) {
+  constexpr uint64_t kSlot = kRecord + 0x200, kReturn = kHandler + 0x800;
+  memory_.put(kReturn, test::assemble("ret"));
+  auto set = [&](uint64_t target) { memcpy(memory_.at(kSlot), &target, sizeof target); };
+  for (const Form form : {Form::Boundary, Form::Middle}) {
+    DetourRequest request;
+    request.form = form;
+    HandlerCall switched = plain_call();
+    switched.stack_regs = {kRbx, kR11};
+    switched.wants_site = true;
+    switched.slot = kSlot;
+    request.calls = {switched, plain_call()};
+    set(kHandler);
+    EXPECT_EQ(compare("mov %rsi,%rdi; mov %rdi,%rcx", request, 0, 10), 2u);
+    set(kReturn);
+    EXPECT_EQ(compare("mov %rsi,%rdi; mov %rdi,%rcx", request, 0, 11), 1u);
+  }
+}
+
 TEST_F(DetourRun, FrameBytesTellWhereTheArgumentsLie) {
   // The handler's own frame: return address and its push, so 16(%rsp) is the first argument; its
   // address relative to the site's stack pointer is -(kFrameBytes + 8 * arguments).

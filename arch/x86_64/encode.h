@@ -35,6 +35,7 @@ class Code {
   Status branch(std::initializer_list<uint8_t> opcode, uint64_t target);
   Status jump(uint64_t target) { return branch({0xe9}, target); }
   Status call(uint64_t target) { return branch({0xe8}, target); }
+  Status call_through(uint64_t word) { return branch({0xff, 0x15}, word); }  // call *word(%rip)
   // A short forward jump, its displacement set when the label is bound.
   uint32_t short_jump(uint8_t opcode);
   void bind(uint32_t label);

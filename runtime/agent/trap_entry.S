@@ -1,12 +1,16 @@
-// Entries that C++ cannot be: the return from the SIGTRAP action, the hook of system calls.
+// Entries that C++ cannot be: the return from the SIGTRAP action, the hook of system calls, what is
+// called in place of a handler that is switched off.
         .text
-        .globl  dj_restorer, dj_syscall_hook
-        .hidden dj_restorer, dj_syscall_hook, dj_syscall_filter
+        .globl  dj_restorer, dj_syscall_hook, dj_switched_off
+        .hidden dj_restorer, dj_syscall_hook, dj_switched_off, dj_syscall_filter
 
 // The signal frame lies at the stack pointer.
 dj_restorer:
         movl    $15, %eax               // rt_sigreturn
         syscall
+
+dj_switched_off:
+        ret
 
 // The registers of the system call as a CallFrame (syscall_filter.cpp). Nothing stays on the stack:
 // a vfork child comes back on the same one. rcx, r11 and flags are the system call's to change.

@@ -17,7 +17,6 @@ constexpr uint8_t kJumpToNext[5] = {0xe9, 0, 0, 0, 0};
 
 arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerAbi>& abis,
                                const Linked* code) {
-  constexpr const char* kNames[] = {"dj_handler_", "dj_leave_", "dj_land_"};
   arch::HandlerCall out;
   if (call.kind == PatchCall::Body) {
     out.stack_regs = abis[call.handler].stack_regs;
@@ -26,8 +25,9 @@ arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerA
   out.wants_site = out.wants_site || call.kind == PatchCall::Leave;
   out.site = call.site | call.exit;
   if (code != nullptr) {
-    out.address = code->symbols.at(kNames[call.kind] + std::to_string(call.handler));
+    out.address = entry_of(call, *code);
   }
+  out.slot = call.slot;
   return out;
 }
 
@@ -42,7 +42,7 @@ void add_exit_calls(const PatchSite& site, const std::vector<HandlerAbi>& abis, 
                     arch::DetourRequest& request) {
   request.leaving = site.leaving;
   for (const PatchCall& call : site.calls) {
-    if (call.enabled && sometimes(site, call)) {
+    if (sometimes(site, call)) {
       request.exit_calls.push_back(handler_call(call, abis, code));
     }
   }
@@ -58,7 +58,7 @@ arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
   request.handlers_at = site.handlers_at;
   request.form = form;
   for (const PatchCall& call : site.calls) {
-    if (call.enabled && call.form == form && !sometimes(site, call)) {
+    if (call.form == form && !sometimes(site, call)) {
       request.calls.push_back(handler_call(call, abis, code));
     }
   }
@@ -66,9 +66,8 @@ arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
 }
 
 bool has_form(const PatchSite& site, arch::Form form) {
-  return std::any_of(site.calls.begin(), site.calls.end(), [&](const PatchCall& c) {
-    return c.enabled && c.form == form && !sometimes(site, c);
-  });
+  return std::any_of(site.calls.begin(), site.calls.end(),
+                     [&](const PatchCall& c) { return c.form == form && !sometimes(site, c); });
 }
 
 Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& request,
@@ -94,6 +93,11 @@ Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& req
 }
 
 }  // namespace
+
+uint64_t entry_of(const PatchCall& call, const Linked& code) {
+  constexpr const char* kNames[] = {"dj_handler_", "dj_leave_", "dj_land_"};
+  return code.symbols.at(kNames[call.kind] + std::to_string(call.handler));
+}
 
 uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis) {
   uint64_t bytes = 0;
@@ -128,17 +132,21 @@ Result<CodeIslands> CodeIslands::link_all(SessionMemory& memory, uint64_t code_b
   return islands;
 }
 
+const Linked& CodeIslands::linked_in(SessionMemory& memory, const Island& island) const {
+  size_t index = 0;
+  while (&memory.islands()[index] != &island) {
+    index++;
+  }
+  return linked_[index];
+}
+
 Status CodeIslands::build(SessionMemory& memory, PatchSite& site,
                           const std::vector<HandlerAbi>& abis) const {
   Island* island = memory.island_near(site.address);
   if (island == nullptr) {
     return Error{"no free addresses for code near the module"};
   }
-  size_t index = 0;
-  while (&memory.islands()[index] != island) {
-    index++;
-  }
-  DJ_TRY_DO(build_in(*island, linked_[index], site, abis));
+  DJ_TRY_DO(build_in(*island, linked_in(memory, *island), site, abis));
   return site.jump && site.form ? write_stub(memory, site) : ok_status();
 }
 

@@ -19,8 +19,14 @@ class CodeIslands {
  public:
   static Result<CodeIslands> link_all(SessionMemory& memory, uint64_t code_bytes,
                                       const LinkCode& link);
-  // Builds a detour of `site` for its enabled calls. Fails when there is no room, or the bytes
-  // cannot be moved there.
+  // switch_slots.cpp. Each call of a Registered site gets a slot in the island that will have its
+  // detour, by which turn() switches it; before build(). Takes at most slot_bytes().
+  Status give_slots(SessionMemory& memory, std::vector<PatchSite>& sites) const;
+  // From now on whoever comes to this call finds it on or off, as it says: one store, no thread
+  // need stop. Nothing for a call without a slot.
+  void turn(SessionMemory& memory, const PatchSite& site, const PatchCall& call) const;
+  // Builds a detour of `site` with all its calls. Fails when there is no room, or the bytes cannot
+  // be moved there.
   Status build(SessionMemory& memory, PatchSite& site, const std::vector<HandlerAbi>& abis) const;
   // Points the stub of a jump that has one at the site's detour; nobody is in the stub.
   static Status write_stub(SessionMemory& memory, const PatchSite& site);
@@ -29,11 +35,16 @@ class CodeIslands {
 
  private:
   CodeIslands() = default;
+  const Linked& linked_in(SessionMemory& memory, const Island& island) const;
   Status build_in(Island& island, const Linked& code, PatchSite& site,
                   const std::vector<HandlerAbi>& abis) const;
   std::vector<Linked> linked_;  // by island
 };
 
+// Where the handler of a call begins in `code`.
+uint64_t entry_of(const PatchCall& call, const Linked& code);
+// An upper bound of what give_slots() takes from an island.
+uint64_t slot_bytes(const std::vector<PatchSite>& sites);
 // An upper bound of what one build() takes from an island.
 uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis);
 

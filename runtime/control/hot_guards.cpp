@@ -35,10 +35,6 @@ Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
     if (site->state != SiteState::Disarmed) {
       continue;
     }
-    for (auto variant = variants_.begin(); variant != variants_.end();) {  // those were of the jump
-      variant =
-          variant->first.first == site->address ? variants_.erase(variant) : std::next(variant);
-    }
     site->fall_back_to_int3("hot-guard");
     DJ_TRY_DO(code_->build(memory, *site, abis_));
     auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);

@@ -18,8 +18,6 @@
 namespace dj {
 namespace {
 
-constexpr uint64_t kDetoursOfAggregated = 4;
-
 uint64_t bytes_left(SessionMemory& memory) {
   uint64_t sum = 0;
   for (const Island& island : memory.islands()) {
@@ -54,6 +52,7 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.trap_bytes_ = layout.trap_bytes;
   made.trap_cache_ = layout.limits.trap_cache != 0;
   made.cpus_ = layout.cpus;
+  made.switched_ = options.switched;
   made.shares_trap_ = options.first_module > 0 && options.has_trap;
   made.first_site_ = plan.first_site;
   made.loader_site_ = plan.loader_site;
@@ -93,12 +92,11 @@ uint64_t Installation::detour_bytes() const {
     bytes += detour_room(site, abis_);
   }
   for (const PatchSite& site : patches_.sites) {
-    // An aggregated site gets another detour for every set of handlers that is switched on.
-    uint64_t detours = site.calls.size() > 1 ? kDetoursOfAggregated : 1;
-    detours += site.form ? 1 : 0;  // for the int3 that a hot guard makes of it
+    const uint64_t detours =
+        site.form ? 2 : 1;  // another for the int3 that a hot guard makes of it
     bytes += site.state == SiteState::Registered ? detours * detour_room(site, abis_) : 0;
   }
-  return bytes;
+  return switched_ ? bytes + slot_bytes(patches_.sites) : bytes;
 }
 
 uint64_t Installation::journal_bytes() {
@@ -122,6 +120,9 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   times_.link_ns = now_ns() - begin;
   begin = now_ns();
   const uint64_t left = bytes_left(memory);
+  if (switched_) {
+    DJ_TRY_DO(code_->give_slots(memory, patches_.sites));
+  }
   for (PatchSite& hook : patches_.hooks) {
     Status built = code_->build(memory, hook, abis_);
     if (!built.ok()) {
@@ -134,10 +135,6 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
         site.state == SiteState::Registered ? code_->build(memory, site, abis_) : ok_status();
     if (!built.ok()) {
       site.skip(built.error().message);
-    }
-    if (site.calls.size() > 1) {
-      variants_[{site.address, std::vector<bool>(site.calls.size(), true)}] = {site.detour,
-                                                                               site.copies};
     }
   }
   abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());

@@ -101,12 +101,20 @@ class Installation {
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);
 
-  // Switches these handlers on or off, while armed. A place whose handlers are all off has its
-  // original text; an aggregated one gets a detour for those that are on. `memory`: of place().
-  // Sites that are Skipped or Gone stay so. One stopped thread is enough if switches_live().
-  bool switches_live(const std::set<HandlerAt>& handlers) const;
-  Status switch_handlers(Stopped& stopped, SessionMemory& memory,
-                         const std::set<HandlerAt>& handlers, bool on);
+  // Switches these handlers on or off, while armed (PatchOptions::switched). Nobody stands: whoever
+  // comes to a place from now on runs the handlers that are on. `memory`: of place(). Places whose
+  // text is the original again are in text_work() afterwards.
+  void switch_handlers(SessionMemory& memory, const std::set<HandlerAt>& handlers, bool on);
+  // What switching leaves to be done to the text.
+  struct TextWork {
+    SiteList wake;     // not in the text, but a handler is on: until it is done nothing is counted
+    SiteList rest;     // in the text, but all handlers have been off for a while: as soon as may be
+    bool live = true;  // one stopped thread is enough
+    bool empty() const { return wake.empty() && rest.empty(); }
+  };
+  TextWork text_work();
+  // Sites that are Skipped or Gone stay so.
+  Status do_text_work(Stopped& stopped, const TextWork& work);
 
   // Guarded jumps at whose guards more than `limit` threads have arrived since this was asked last:
   // as int3 they trap once a hit, not once a round of a loop.
@@ -134,7 +142,8 @@ class Installation {
   SiteList all_sites();
   SiteList all_hooks();
   uint64_t guard_traps(const PatchSite& site) const;
-  Status choose_detour(SessionMemory& memory, PatchSite& site);
+  template <typename Wants>
+  void switch_calls(SessionMemory& memory, const Wants& wants);
   void find_live_sites();
   static SiteList live_ones(const SiteList& sites, bool live);
   Status take_back_traps(Stopped& stopped);
@@ -144,15 +153,6 @@ class Installation {
   // Where that is not possible: the same sites while all threads stand.
   Status write_stopped(Stopped& stopped, const SiteList& sites);
   Status restore_live(Stopped& stopped, const SiteList& sites, std::string& damage);
-  Result<SiteList> choose_wanted(const Stopped& stopped, SessionMemory& memory,
-                                 const SiteList& changed);
-  Status switch_live(Stopped& stopped, SessionMemory& memory, const SiteList& changed);
-
-  // The detour of an aggregated site for one set of enabled calls.
-  struct Variant {
-    uint64_t detour = 0;
-    std::vector<std::pair<uint32_t, uint64_t>> copies;
-  };
 
   PatchPlan patches_;
   std::vector<MappedModule> modules_;
@@ -174,7 +174,8 @@ class Installation {
   std::optional<Journal> journal_;         // from place() on
   std::optional<CodeIslands> code_;        // from place() on
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
-  std::map<std::pair<uint64_t, std::vector<bool>>, Variant> variants_;  // by address and enabled
+  bool switched_ = false;
+  std::set<size_t> idle_, resting_;  // sites without an enabled call; those out of the text
   InstallTimes times_;
 };
 

@@ -1,6 +1,8 @@
 // Refusal and bytes of a patched place.
 #include "runtime/control/patch.h"
 
+#include <algorithm>
+
 namespace dj {
 
 void PatchSite::skip(std::string why) {
@@ -24,6 +26,10 @@ PatchCall body_call(const Plan& plan, SiteId site, HandlerId handler, bool at_ex
   const bool middle = plan.handlers[handler].form == Handler::Form::Middle;
   const auto form = middle ? arch::Form::Middle : arch::Form::Boundary;
   return {site, handler, form, true, at_exit, PatchCall::Body, 0, false};
+}
+
+bool PatchSite::any_enabled() const {
+  return std::any_of(calls.begin(), calls.end(), [](const PatchCall& c) { return c.enabled; });
 }
 
 std::vector<uint8_t> PatchSite::patched() const {

@@ -20,7 +20,7 @@ struct PatchCall {
   SiteId site = 0;
   HandlerId handler = 0;
   arch::Form form = arch::Form::Boundary;
-  bool enabled = true;  // else the detour leaves it out
+  bool enabled = true;   // is called when the site is hit
   bool at_exit = false;  // runs when the function is left here
   // What the handler's code does here: its body, or following a call through a tail call
   // (compiler/lower/tail_calls.h).
@@ -28,6 +28,8 @@ struct PatchCall {
   uint32_t exit = 0;  // kExit bits (runtime/shared/capture.h) for handlers that follow calls
   // In a function that may return for probed ones: on while the handler is on at one of those.
   bool shared = false;
+  // Address in the target of the word through which it is called; 0: called directly, and always.
+  uint64_t slot = 0;
 };
 
 // The call of a handler's body at a site.
@@ -62,7 +64,8 @@ struct PatchSite {
   SiteState state = SiteState::Registered;  // changed by set_state() alone
   std::string reason;                       // of Int3 and Skipped
 
-  bool live = false;  // its text may be written while threads run (live_text.h)
+  uint64_t off_since_ns = 0;  // armed, but none of its calls is enabled; 0: one is
+  bool live = false;          // its text may be written while threads run (live_text.h)
 
   // Filled by build_detours():
   uint64_t detour = 0;  // where jump or trap go
@@ -75,6 +78,7 @@ struct PatchSite {
   // No jump can be: one int3 instead.
   void fall_back_to_int3(std::string why);
   uint64_t pivot() const { return address + handlers_at; }
+  bool any_enabled() const;
   // The target's text has patched() now.
   bool armed() const { return state == SiteState::Int3 || state == SiteState::Optimized; }
   void skip(std::string why);

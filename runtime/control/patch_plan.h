@@ -12,11 +12,12 @@
 namespace dj {
 
 struct PatchOptions {
-  bool optimize = true;  // false: every site stays an int3
-  bool guards = true;    // false: plain jumps only
-  bool lean = true;      // jumps may share bytes (arch::Neighbours): none is removed alone
-  bool use_rseq = true;  // handlers trust the rseq area: hook vfork and clone
-  bool live = false;     // write text while threads run, if SIGTRAP can be had for that
+  bool optimize = true;   // false: every site stays an int3
+  bool guards = true;     // false: plain jumps only
+  bool lean = true;       // jumps may share bytes (arch::Neighbours): none is removed alone
+  bool switched = false;  // handlers will be switched on and off
+  bool use_rseq = true;   // handlers trust the rseq area: hook vfork and clone
+  bool live = false;      // write text while threads run, if SIGTRAP can be had for that
   // Modules before this one are left alone: the session has probed them already.
   size_t first_module = 0;
   bool has_trap = false;  // first_module > 0: the session has set SIGTRAP up

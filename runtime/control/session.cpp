@@ -95,8 +95,10 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   Session session;
   session.arena_base_ = input.layout.base;
   session.layout_ = &input.layout;
-  session.later_options_ = {
-      .optimize = input.optimize, .lean = !input.switched, .use_rseq = input.use_rseq};
+  session.later_options_ = {.optimize = input.optimize,
+                            .lean = !input.switched,
+                            .switched = input.switched,
+                            .use_rseq = input.use_rseq};
   if (process != nullptr) {
     session.pid_ = process->pid;
     session.known_ = process->modules;
@@ -135,6 +137,7 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
   }
   InstallOptions options{.optimize = input.optimize,
                          .lean = !input.switched,
+                         .switched = input.switched,
                          .use_rseq = input.use_rseq,
                          .live = input.live && !process->is_child};
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
@@ -190,54 +193,6 @@ Status Session::arm() {
   unstarted_.let_run();
   let_go();
   return ok_status();
-}
-
-Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on) {
-  if (!installation_) return ok_status();
-  bool live = installation_->switches_live(handlers);
-  for (const Later& later : later_) {
-    live = live && later.installation.switches_live(handlers);
-  }
-  DJ_TRY(Stopped stopped, live ? Stopped::stop_one(pid_) : Stopped::stop(pid_));
-  if (on) forget_calls(handlers);
-  for (Later& later : later_) {
-    DJ_TRY_DO(later.installation.switch_handlers(stopped, later.memory, handlers, on));
-  }
-  return installation_->switch_handlers(stopped, *memory_, handlers, on);
-}
-
-void Session::watch_guards() {
-  constexpr uint64_t kIntervalNs = 50'000'000;
-  if (!installation_ || now_ns() - guards_seen_ns_ < kIntervalNs) return;
-  guards_seen_ns_ = now_ns();
-  if (installation_->small_stack() != 0) return withdraw_traps();
-  cool(*installation_, *memory_);
-  for (Later& later : later_) {
-    cool(later.installation, later.memory);
-  }
-}
-
-void Session::cool(Installation& installation, SessionMemory& memory) {
-  constexpr uint64_t kHotTraps = 1000;  // a trap takes about a microsecond
-  std::vector<size_t> hot = installation.hot_guards(kHotTraps);
-  if (hot.empty()) return;
-  Result<Stopped> stopped = Stopped::stop(pid_);  // a target that has just ended is no error here
-  if (!stopped.ok()) return;
-  Status cooled = installation.cool_guards(stopped.value(), memory, hot);
-  if (!cooled.ok()) fmt::print(stderr, "djtap: {}\n", cooled.error().message);
-}
-
-void Session::withdraw_traps() {
-  Result<Stopped> stopped = Stopped::stop(pid_);
-  if (!stopped.ok()) return;
-  Status withdrawn = ok_status();
-  for (Later& later : later_) {
-    if (withdrawn.ok()) withdrawn = later.installation.withdraw_traps(stopped.value());
-  }
-  if (withdrawn.ok()) withdrawn = installation_->withdraw_traps(stopped.value());
-  if (!withdrawn.ok()) fmt::print(stderr, "djtap: {}\n", withdrawn.error().message);
-  stopped.value().release();
-  warn_skipped_sites(sites());
 }
 
 Status Session::disarm() {

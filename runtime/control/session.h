@@ -71,8 +71,8 @@ struct SessionInput {
   const Layout& layout;
   bool optimize = true, use_rseq = true;
   std::span<const uint8_t> stack_tables;  // of make_stack_tables(); may be empty
-  bool live = false;      // PatchOptions::live, in a process that runs already
-  bool switched = false;  // handlers will be switched on and off
+  bool live = false;                      // PatchOptions::live, in a process that runs already
+  bool switched = false;                  // handlers will be switched on and off
 };
 
 // Objects that the target has opened since the session began.
@@ -101,7 +101,8 @@ class Session {
   void run_host(HandlerId handler);
   // Patches the text and lets the target run, untraced.
   Status arm();
-  // Switches handlers on or off; the target stands still meanwhile.
+  // Switches handlers on or off: when it returns, whoever comes to a probe finds it so. The target
+  // stands only where the text has to be written again (Installation::text_work()).
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on);
   // Empty: the target's loader has nothing to say. Else what answer_loader() must be told, when the
   // new objects are probed; the loader waits for it.
@@ -114,9 +115,10 @@ class Session {
   // Arms the probes of objects that came later. The target stands for a moment.
   Status add_later(ModuleCodes& codes, const LaterInput& input);
 
-  // Called while the target runs, again and again: makes hot guards an int3, and takes out what
-  // may trap when the program asks for a signal stack that is too small for it (install.h).
-  void watch_guards();
+  // Called while the target runs, again and again: gives the text of places whose handlers are off
+  // back, makes hot guards an int3, and takes out what may trap when the program asks for a signal
+  // stack that is too small for it (install.h).
+  void watch();
   // Takes the probes out of a running target. Not needed when it is gone.
   Status disarm();
   // The same for all processes that the target has forked, which may live longer; after disarm().
@@ -143,6 +145,8 @@ class Session {
   Session() = default;
   void let_go();
   void forget_calls(const std::set<HandlerAt>& handlers);
+  // if_awaited: only if a handler is on whose place is not in the text.
+  Status do_text_work(bool if_awaited);
   void withdraw_traps();
   void cool(Installation& installation, SessionMemory& memory);
   void close_loader_talk();
@@ -162,7 +166,7 @@ class Session {
   Linked host_;
   uint64_t arena_base_ = 0;
   pid_t pid_ = 0;
-  uint64_t guards_seen_ns_ = 0;
+  uint64_t watch_next_ns_ = 0;
   uint64_t arm_pause_ns_ = 0, disarm_pause_ns_ = 0;
 };
 

@@ -1,17 +1,19 @@
-// Switching probes on and off while the target runs: the bytes of a changed place go back to the
-// original, then the jump or int3 for the handlers that are on is written, all within one stop.
+// Switching probes on and off while the target runs. The switch itself is a store into the slots of
+// the handlers' calls (switch_slots.cpp). A site that has had no handler on for a while gets its
+// original text back, so that it costs nothing; that, and writing the site again when one of its
+// handlers is switched on later, is work on the text, for which threads stand.
 #include <algorithm>
 
 #include "runtime/control/install.h"
+#include "runtime/control/os_error.h"
 #include "runtime/control/thread_moves.h"
-#include "runtime/shared/trap.h"
 
 namespace dj {
 namespace {
 
-bool any_enabled(const PatchSite& site) {
-  return std::any_of(site.calls.begin(), site.calls.end(), [](auto& c) { return c.enabled; });
-}
+// How long a site stays in the text without a handler: stopping threads takes 10 ms, which is not
+// worth it for one that is switched on again at once.
+constexpr uint64_t kRestNs = 300'000'000;
 
 // Is one of the handlers at these sites called here?
 bool is_meant(const PatchCall& call, const std::set<HandlerAt>& handlers) {
@@ -20,132 +22,97 @@ bool is_meant(const PatchCall& call, const std::set<HandlerAt>& handlers) {
                      [&](const HandlerAt& at) { return at.second == call.handler; });
 }
 
-// Switches the calls that `wants` has an answer for. The sites where that changes which handlers
-// run.
-template <typename Wants>
-std::set<PatchSite*> switch_calls(std::vector<PatchSite>& sites, const Wants& wants) {
-  std::set<PatchSite*> changed;
-  for (PatchSite& site : sites) {
-    for (PatchCall& call : site.calls) {
-      const bool wanted = wants(call);
-      if (wanted != call.enabled) changed.insert(&site);
-      call.enabled = wanted;
-    }
-  }
-  return changed;
-}
-
-// First the handlers' own calls, then those that follow calls of all functions where they are on.
-SiteList switch_sites(std::vector<PatchSite>& sites, const std::set<HandlerAt>& handlers, bool on) {
-  std::set<PatchSite*> changed = switch_calls(sites, [&](const PatchCall& call) {
-    return !call.shared && is_meant(call, handlers) ? on : call.enabled;
-  });
-  std::set<HandlerId> used;
-  for (const PatchSite& site : sites) {
-    for (const PatchCall& call : site.calls) {
-      if (call.enabled && !call.shared) used.insert(call.handler);
-    }
-  }
-  changed.merge(switch_calls(sites, [&](const PatchCall& call) {
-    return call.shared ? used.count(call.handler) != 0 : call.enabled;
-  }));
-  SiteList list;
-  for (PatchSite& site : sites) {
-    if (changed.count(&site) != 0 && (site.armed() || site.state == SiteState::Disarmed)) {
-      list.push_back(&site);
-    }
-  }
-  return list;
+bool all_live(const SiteList& sites) {
+  return std::all_of(sites.begin(), sites.end(), [](const PatchSite* s) { return s->live; });
 }
 
 }  // namespace
 
-// The detour for the enabled calls: built once for each set of them, and kept, since threads may be
-// inside any of them.
-Status Installation::choose_detour(SessionMemory& memory, PatchSite& site) {
-  if (site.calls.size() > 1) {
-    std::vector<bool> enabled;
-    for (const PatchCall& call : site.calls) {
-      enabled.push_back(call.enabled);
+// Switches the calls that `wants` has an answer for.
+template <typename Wants>
+void Installation::switch_calls(SessionMemory& memory, const Wants& wants) {
+  for (size_t i = 0; i < patches_.sites.size(); i++) {
+    PatchSite& site = patches_.sites[i];
+    bool changed = false;
+    for (PatchCall& call : site.calls) {
+      const bool wanted = wants(call);
+      if (wanted == call.enabled) continue;
+      call.enabled = wanted;
+      code_->turn(memory, site, call);
+      changed = true;
     }
-    auto [variant, fresh] = variants_.try_emplace({site.address, enabled});
-    if (fresh) {
-      Status built = code_->build(memory, site, abis_);
-      if (!built.ok()) {
-        variants_.erase(variant);
-        return built;
-      }
-      variant->second = {site.detour, site.copies};
+    if (!changed) continue;
+    const bool idle = !site.any_enabled();
+    site.off_since_ns = idle ? now_ns() : 0;
+    if (idle) {
+      idle_.insert(i);
+    } else {
+      idle_.erase(i);
     }
-    if (!fresh && site.jump && site.form) {
-      site.detour = variant->second.detour;
-      DJ_TRY_DO(code_->write_stub(memory, site));
-    }
-    site.detour = variant->second.detour;
-    site.copies = variant->second.copies;
   }
-  auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
-  for (auto [address, detour] : trap_entries_of(site)) {
-    CHECK(abi::trap_table_insert(table, address, detour));
-  }
-  return ok_status();
 }
 
-// A stub is written anew only while nobody can be in it.
-bool Installation::switches_live(const std::set<HandlerAt>& handlers) const {
-  return std::all_of(patches_.sites.begin(), patches_.sites.end(), [&](const PatchSite& site) {
-    bool meant = std::any_of(site.calls.begin(), site.calls.end(),
-                             [&](const PatchCall& call) { return is_meant(call, handlers); });
-    bool possible = site.live && !(site.form && site.calls.size() > 1);
-    return !meant || possible || site.state == SiteState::Skipped || site.state == SiteState::Gone;
+// First the handlers' own calls, then those that follow calls of all functions where they are on.
+void Installation::switch_handlers(SessionMemory& memory, const std::set<HandlerAt>& handlers,
+                                   bool on) {
+  bool any_shared = false;
+  std::set<HandlerId> used;
+  switch_calls(memory, [&](const PatchCall& call) {
+    any_shared = any_shared || call.shared;
+    return !call.shared && is_meant(call, handlers) ? on : call.enabled;
+  });
+  if (!any_shared) return;
+  for (const PatchSite& site : patches_.sites) {
+    for (const PatchCall& call : site.calls) {
+      if (call.enabled && !call.shared) used.insert(call.handler);
+    }
+  }
+  switch_calls(memory, [&](const PatchCall& call) {
+    return call.shared ? used.count(call.handler) != 0 : call.enabled;
   });
 }
 
-// Those of the changed sites that have handlers now, each with its detour; their text is looked at.
-Result<SiteList> Installation::choose_wanted(const Stopped& stopped, SessionMemory& memory,
-                                             const SiteList& changed) {
-  SiteList wanted;
-  for (PatchSite* site : changed) {
-    if (site->state == SiteState::Disarmed && any_enabled(*site)) {
-      DJ_TRY_DO(choose_detour(memory, *site));
-      wanted.push_back(site);
-    }
+Installation::TextWork Installation::text_work() {
+  TextWork work;
+  const uint64_t now = now_ns();
+  for (size_t i : idle_) {
+    PatchSite& site = patches_.sites[i];
+    if (site.armed() && now - site.off_since_ns > kRestNs) work.rest.push_back(&site);
   }
-  check_text(stopped, wanted);
-  return wanted;
+  for (size_t i : resting_) {
+    PatchSite& site = patches_.sites[i];
+    if (site.state == SiteState::Disarmed && site.any_enabled()) work.wake.push_back(&site);
+  }
+  work.live = all_live(work.rest) && all_live(work.wake);
+  return work;
 }
 
-// One thread stands.
-Status Installation::switch_live(Stopped& stopped, SessionMemory& memory, const SiteList& changed) {
+Status Installation::do_text_work(Stopped& stopped, const TextWork& work) {
   std::string damage;
-  DJ_TRY_DO(restore_live(stopped, changed, damage));
-  DJ_TRY(SiteList wanted, choose_wanted(stopped, memory, changed));
-  DJ_TRY_DO(journal_->enter(wanted));
-  DJ_TRY_DO(write_live(stopped, wanted));
-  return damage.empty() ? ok_status() : Status(Error{damage});
-}
-
-Status Installation::switch_handlers(Stopped& stopped, SessionMemory& memory,
-                                     const std::set<HandlerAt>& handlers, bool on) {
-  const bool live = switches_live(handlers);
-  const SiteList changed = switch_sites(patches_.sites, handlers, on);
-  if (live) {
-    return switch_live(stopped, memory, changed);
+  if (work.live) {
+    if (!work.rest.empty()) DJ_TRY_DO(restore_live(stopped, work.rest, damage));
+  } else {
+    DJ_TRY_DO(find_gone(stopped, work.rest, modules_));
+    DJ_TRY_DO(find_gone(stopped, work.wake, modules_));
+    DJ_TRY_DO(restore_sites(stopped, work.rest, damage));
   }
-  DJ_TRY_DO(find_gone(stopped, changed, modules_));
-  std::string damage;
-  DJ_TRY_DO(restore_sites(stopped, changed, damage));
-  DJ_TRY(SiteList wanted, choose_wanted(stopped, memory, changed));
-  Detouring detouring;
-  for (const PatchSite* site : wanted) {
-    if (site->state == SiteState::Disarmed) {
-      detouring.add(*site);
+  for (size_t i : idle_) {
+    if (patches_.sites[i].state == SiteState::Disarmed) resting_.insert(i);
+  }
+  check_text(stopped, work.wake);
+  DJ_TRY_DO(journal_->enter(work.wake));
+  if (work.live) {
+    if (!work.wake.empty()) DJ_TRY_DO(write_live(stopped, work.wake));
+  } else {
+    Detouring detouring;
+    for (const PatchSite* site : work.wake) {
+      if (site->state == SiteState::Disarmed) detouring.add(*site);
     }
+    DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
+    static_cast<void>(moved);
+    DJ_TRY_DO(write_sites(stopped, work.wake));
   }
-  DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
-  static_cast<void>(moved);
-  DJ_TRY_DO(journal_->enter(wanted));
-  DJ_TRY_DO(write_sites(stopped, wanted));
+  std::erase_if(resting_, [&](size_t i) { return patches_.sites[i].state != SiteState::Disarmed; });
   return damage.empty() ? ok_status() : Status(Error{damage});
 }
 

@@ -57,6 +57,8 @@ inline Result<Linked> link_by_hand(uint64_t arena, uint64_t base, std::span<uint
   code.put({0xc3});
   symbol("dj_restorer");
   code.put({0xb8, 15, 0, 0, 0, 0x0f, 0x05});  // mov $rt_sigreturn,%eax; syscall
+  symbol("dj_switched_off");
+  code.put({0xc3});
   std::copy(code.bytes.begin(), code.bytes.end(), working.begin());
   linked.bytes_used = code.bytes.size();
   return linked;

@@ -87,7 +87,7 @@ Result<Ended> trace(const Options& options, Compiled& compiled, Session& session
     if (!program.empty())
       fmt::print(stderr, "WARNING: the target executed {}: probes do not follow\n", program);
     later.poll();
-    session.watch_guards();
+    session.watch();
     if (monitor != nullptr) monitor->run(session);
     return drain.run(false);
   };

@@ -162,5 +162,7 @@ void dj_restorer();                                               // its SA_REST
 // r11 and flags. Returns with CF=0: execute the system call with the (perhaps changed) registers;
 // CF=1: skip it, rax is the result.
 void dj_syscall_hook();
+// What a detour calls in place of a handler that is switched off: returns at once.
+void dj_switched_off();
 }
 #pragma GCC visibility pop

@@ -48,6 +48,20 @@ def text_of(pid):
     return result
 
 
+def own_text(pid, program):
+    """text_of() the program's own file, without libraries, where system calls may be hooked."""
+    return {key: text for key, text in text_of(pid).items() if key[1] == str(program)}
+
+
+def wait_for_own_text(pid, program, text, seconds=20):
+    """Until own_text() is `text`: probes that are off leave the text after a moment."""
+    assert text
+    deadline = time.monotonic() + seconds
+    while differences(text, own_text(pid, program)):
+        assert time.monotonic() < deadline, "the text is still patched"
+        time.sleep(0.02)
+
+
 def differences(before, after):
     """Where two text_of() differ: readable, empty when they do not."""
     found = []

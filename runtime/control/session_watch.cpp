@@ -1,0 +1,77 @@
+// What a session does to the text while the target runs: places whose probes are switched off and
+// on, guards where too many arrive, traps that the program can no longer bear.
+#include <fmt/format.h>
+
+#include "runtime/control/os_error.h"
+#include "runtime/control/report.h"
+#include "runtime/control/session.h"
+
+namespace dj {
+
+Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on) {
+  if (!installation_) return ok_status();
+  if (on) forget_calls(handlers);
+  for (Later& later : later_) {
+    later.installation.switch_handlers(later.memory, handlers, on);
+  }
+  installation_->switch_handlers(*memory_, handlers, on);
+  return do_text_work(true);
+}
+
+Status Session::do_text_work(bool if_awaited) {
+  std::vector<std::pair<Installation*, Installation::TextWork>> work;
+  bool any = false, awaited = false, live = true;
+  auto look = [&](Installation& installation) {
+    auto& [at, todo] = work.emplace_back(&installation, installation.text_work());
+    any = any || !todo.empty();
+    awaited = awaited || !todo.wake.empty();
+    live = live && todo.live;
+  };
+  for (Later& later : later_) look(later.installation);
+  look(*installation_);
+  if (!any || (if_awaited && !awaited)) return ok_status();
+  DJ_TRY(Stopped stopped, live ? Stopped::stop_one(pid_) : Stopped::stop(pid_));
+  for (auto& [installation, todo] : work) {
+    todo.live = live;
+    if (!todo.empty()) DJ_TRY_DO(installation->do_text_work(stopped, todo));
+  }
+  return ok_status();
+}
+
+void Session::watch() {
+  constexpr uint64_t kIntervalNs = 50'000'000, kAfterFailureNs = 2'000'000'000;
+  if (!installation_ || now_ns() < watch_next_ns_) return;
+  watch_next_ns_ = now_ns() + kIntervalNs;
+  if (installation_->small_stack() != 0) return withdraw_traps();
+  cool(*installation_, *memory_);
+  for (Later& later : later_) {
+    cool(later.installation, later.memory);
+  }
+  // Threads that cannot be stopped now (a vfork) may be later; nobody waits for it.
+  if (!do_text_work(false).ok()) watch_next_ns_ = now_ns() + kAfterFailureNs;
+}
+
+void Session::cool(Installation& installation, SessionMemory& memory) {
+  constexpr uint64_t kHotTraps = 1000;  // a trap takes about a microsecond
+  std::vector<size_t> hot = installation.hot_guards(kHotTraps);
+  if (hot.empty()) return;
+  Result<Stopped> stopped = Stopped::stop(pid_);  // a target that has just ended is no error here
+  if (!stopped.ok()) return;
+  Status cooled = installation.cool_guards(stopped.value(), memory, hot);
+  if (!cooled.ok()) fmt::print(stderr, "djtap: {}\n", cooled.error().message);
+}
+
+void Session::withdraw_traps() {
+  Result<Stopped> stopped = Stopped::stop(pid_);
+  if (!stopped.ok()) return;
+  Status withdrawn = ok_status();
+  for (Later& later : later_) {
+    if (withdrawn.ok()) withdrawn = later.installation.withdraw_traps(stopped.value());
+  }
+  if (withdrawn.ok()) withdrawn = installation_->withdraw_traps(stopped.value());
+  if (!withdrawn.ok()) fmt::print(stderr, "djtap: {}\n", withdrawn.error().message);
+  stopped.value().release();
+  warn_skipped_sites(sites());
+}
+
+}  // namespace dj
