@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -95,6 +96,7 @@ std::string read_own(const std::string& path) {
       at += static_cast<size_t>(got);
     }
     bytes.resize(at);
+    futimens(fd, nullptr);  // it was used: trim() takes others first
   }
   close(fd);
   return bytes;
@@ -169,7 +171,7 @@ std::optional<PlanCache::Key> PlanCache::key(const std::string& module) const {
   key.head.module_bytes = static_cast<uint64_t>(info.st_size);
   key.head.module_changed_ns = static_cast<uint64_t>(info.st_mtim.tv_sec) * 1'000'000'000 +
                                static_cast<uint64_t>(info.st_mtim.tv_nsec);
-  key.path = folder_ + "/" + id;
+  key.path = folder_ + "/" + id + "-" + version_.substr(0, 16);
   return key;
 }
 
@@ -214,6 +216,30 @@ void PlanCache::save(const std::string& module, const arch::Known& known) const 
   close(fd);
   if (!written || rename(beside.c_str(), file->path.c_str()) != 0) {
     unlink(beside.c_str());
+  }
+  trim(kMostKept);
+}
+
+void PlanCache::trim(uint64_t most) const {
+  struct Kept {
+    std::filesystem::file_time_type used;
+    std::filesystem::path path;
+    uint64_t bytes;
+  };
+  std::vector<Kept> all;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, none)) {
+    if (entry.is_regular_file(none)) {
+      all.push_back({entry.last_write_time(none), entry.path(), entry.file_size(none)});
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.used > b.used; });
+  uint64_t sum = 0;
+  for (const Kept& file : all) {
+    sum += file.bytes;
+    if (sum > most) {
+      std::filesystem::remove(file.path, none);
+    }
   }
 }
 

@@ -1,10 +1,12 @@
-// PlanCache: answers of the safety checks, kept on disk between sessions: one file a module, named
-// by its build-id, in $XDG_CACHE_HOME/djtap or ~/.cache/djtap.
+// PlanCache: answers of the safety checks, kept on disk between sessions: one file for each module
+// and build of djtap, named by their build-ids, in $XDG_CACHE_HOME/djtap or ~/.cache/djtap. When
+// they are more than kMostKept, those go that were not used for longest.
 //
 // A file counts only if it is ours, whole (checksum), of this very build of djtap (its own
 // build-id) and of the module as it is now (build-id, size, time of change); any other is as good
 // as none, and is replaced.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -24,6 +26,10 @@ class PlanCache {
   std::optional<arch::Known> load(const std::string& module) const;
   // Writes a file beside and renames it. Never fails: it is only a cache.
   void save(const std::string& module, const arch::Known& known) const;
+  static constexpr uint64_t kMostKept = 256 << 20;  // bytes
+  // Removes the files in the folder that were not used for longest, until the others have `most`
+  // bytes in all.
+  void trim(uint64_t most) const;
 
  private:
   struct Key;

@@ -91,8 +91,35 @@ TEST_F(PlanCacheFile, IgnoresWhatIsNotWhole) {
   EXPECT_FALSE(cache.load(module).has_value());
 }
 
-TEST_F(PlanCacheFile, IgnoresWhatIsOfAnotherBuildOrFile) {
-  EXPECT_FALSE(PlanCache(folder / "cache", "another build").load(module).has_value());
+TEST_F(PlanCacheFile, EveryBuildHasItsOwn) {
+  const PlanCache other(folder / "cache", "another build");
+  EXPECT_FALSE(other.load(module).has_value());
+  other.save(module, some_answers());
+  EXPECT_TRUE(other.load(module).has_value());
+  EXPECT_TRUE(cache.load(module).has_value());
+}
+
+TEST_F(PlanCacheFile, WhatWasNotUsedForLongestGoes) {
+  const uint64_t bytes = fs::file_size(file());
+  const fs::path first = file();
+  const PlanCache other(folder / "cache", "another build");
+  other.save(module, some_answers());
+  fs::last_write_time(first, fs::last_write_time(first) - std::chrono::hours(1));
+  other.trim(bytes * 2);
+  EXPECT_TRUE(fs::exists(first));
+  other.trim(bytes * 2 - 1);
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_TRUE(other.load(module).has_value());
+
+  cache.save(module, some_answers());
+  fs::last_write_time(first, fs::last_write_time(first) - std::chrono::hours(1));
+  ASSERT_TRUE(cache.load(module).has_value());  // used: now the other one is older
+  cache.trim(bytes);
+  EXPECT_TRUE(fs::exists(first));
+  EXPECT_FALSE(other.load(module).has_value());
+}
+
+TEST_F(PlanCacheFile, IgnoresWhatIsOfAnotherFile) {
   ASSERT_TRUE(cache.load(module).has_value());
   fs::last_write_time(module, fs::last_write_time(module) + std::chrono::seconds(1));
   EXPECT_FALSE(cache.load(module).has_value());
