@@ -5,7 +5,6 @@
 #include <map>
 
 #include "compiler/debuginfo/nameless.h"
-#include "compiler/parallel.h"
 
 namespace dj {
 
@@ -77,8 +76,8 @@ std::optional<CodeFunction> Module::function_at(uint64_t address) {
   const uint64_t begin = *std::prev(next);
   const Symbol& s = **std::lower_bound(by_address_.begin(), by_address_.end(), begin,
                                        [](const Symbol* a, uint64_t b) { return a->address < b; });
-  CodeFunction function{begin, end_of(s), without_version(s.name), person_name(s.name)};
-  return address < function.end ? std::optional(std::move(function)) : std::nullopt;
+  const CodeFunction function{begin, end_of(s), without_version(s.name)};
+  return address < function.end ? std::optional(function) : std::nullopt;
 }
 
 bool Module::exports(uint64_t begin) {
@@ -134,11 +133,9 @@ Module::Found Module::find(const NameMatcher& matcher) {
   });
   for (const Symbol* s : matching) {
     if (found.functions.empty() || found.functions.back().begin != s->address) {
-      found.functions.push_back({s->address, end_of(*s), without_version(s->name), {}});
+      found.functions.push_back({s->address, end_of(*s), without_version(s->name)});
     }
   }
-  parallel(found.functions.size(),
-           [&](size_t i) { found.functions[i].name = person_name(found.functions[i].symbol); });
   std::sort(found.ifuncs.begin(), found.ifuncs.end());
   found.ifuncs.erase(std::unique(found.ifuncs.begin(), found.ifuncs.end()), found.ifuncs.end());
   return found;

@@ -19,7 +19,8 @@ namespace dj {
 struct CodeFunction {
   uint64_t begin = 0, end = 0;
   std::string_view symbol;  // the linker's name, without version
-  std::string name;         // as a person writes it
+  // As a person writes it; takes a microsecond.
+  std::string name() const { return person_name(symbol); }
 };
 
 class Module {

@@ -131,6 +131,9 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
+      if (p + 1 == pattern.size()) {
+        return true;
+      }
       star = p++;
       resume = t;
     } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {

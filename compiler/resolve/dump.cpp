@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/resolve/resolve.h"
+#include "compiler/resolve/site_search.h"
 
 namespace dj {
 
@@ -87,7 +88,7 @@ std::string dump(const Plan& plan) {
     const std::string source = s.file.empty() ? "" : fmt::format(" {}:{}", s.file, s.line);
     out += fmt::format("site {} {} module {} {:#x} in {:#x}..{:#x} {}{} handlers {}\n", i,
                        site_letter(s.kind), s.module, s.address, s.function_begin, s.function_end,
-                       s.function, source, fmt::join(s.handlers, ","));
+                       function_of(s), source, fmt::join(s.handlers, ","));
   }
   for (size_t i = 0; i < plan.handlers.size(); i++) {
     const Handler& h = plan.handlers[i];

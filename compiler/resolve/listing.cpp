@@ -5,6 +5,7 @@
 
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/probe_kind.h"
+#include "compiler/resolve/site_search.h"
 #include "compiler/resolve/site_targets.h"
 
 namespace dj {
@@ -65,6 +66,7 @@ std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& 
     if (meaning.host) {
       out += meaning.host->text + "\n";
     }
+    name_functions(meaning.sites);
     const bool with_source = meaning.sites.size() <= kSourceLinesUpTo;
     for (const Site& site : meaning.sites) {
       out += line_of(site, *modules.open(site.module), with_source, with_variables) + "\n";

@@ -40,7 +40,7 @@ void find_exported(PointQuery& query, PointMeaning& meaning) {
     const size_t before = sites.size();
     search_functions(index, file, pattern, SiteKind::Entry, sites, tally);
     if (sites.size() > before) {
-      tally.missing = fmt::format("{} is not exported (not in .dynsym)", sites.back().function);
+      tally.missing = fmt::format("{} is not exported (not in .dynsym)", function_of(sites.back()));
     }
     std::erase_if(sites, [&](const Site& site) {
       return site.module == index && !file.exports(site.function_begin);
@@ -81,7 +81,7 @@ void search_functions(size_t module, Module& file, const FunctionPattern& patter
       }
     }
     if (const char* reason = refusal(file.elf(), function.symbol, function.begin)) {
-      tally.refused.push_back(fmt::format("{}: {}", function.name, reason));
+      tally.refused.push_back(fmt::format("{}: {}", function.name(), reason));
       continue;
     }
     Site site = function_site(module, file, function, kind);

@@ -18,7 +18,7 @@ std::optional<Site> inner_site(size_t module, Module& file, uint64_t address, Se
     return std::nullopt;
   }
   if (const char* reason = refusal(file.elf(), holder->symbol, holder->begin)) {
-    tally.refused.push_back(fmt::format("{}: {}", holder->name, reason));
+    tally.refused.push_back(fmt::format("{}: {}", holder->name(), reason));
     return std::nullopt;
   }
   Site site = function_site(module, file, *holder, SiteKind::Statement);
@@ -73,7 +73,7 @@ void find_label(PointQuery& query, PointMeaning& meaning) {
       return;
     }
     for (const CodeFunction& function : found.functions) {
-      tally.missing = fmt::format("{} has no label \"{}\"", function.name, wanted);
+      tally.missing = fmt::format("{} has no label \"{}\"", function.name(), wanted);
       for (const LabelHit& label : file.debug_info()->labels(function.begin)) {
         tally.known.push_back(label.name);
         if (!glob_match(wanted, label.name)) {
@@ -81,7 +81,7 @@ void find_label(PointQuery& query, PointMeaning& meaning) {
         }
         if (std::optional<Site> site = inner_site(module, file, label.address, tally)) {
           site->line = label.line;
-          site->listed = fmt::format("function(\"{}\").label(\"{}\")", function.name, label.name);
+          site->listed = fmt::format("function(\"{}\").label(\"{}\")", function.name(), label.name);
           sites.push_back(std::move(*site));
         }
       }
@@ -136,7 +136,7 @@ class CalleeSearch {
       if (!callee || callee->begin != call.target) {
         return;
       }
-      name = callee->name;
+      name = callee->name();
     }
     if (name.empty()) {
       return;
@@ -146,7 +146,7 @@ class CalleeSearch {
       if (std::optional<Site> site = inner_site(module_, file_, call.address, tally_)) {
         site->function = name;
         site->call = CallOf{callee ? callee->begin : 0, call.tail};
-        site->listed = fmt::format("function(\"{}\").callee(\"{}\")", caller.name, name);
+        site->listed = fmt::format("function(\"{}\").callee(\"{}\")", caller.name(), name);
         sites_.push_back(std::move(*site));
       }
     }
@@ -178,7 +178,7 @@ void find_callee(PointQuery& query, PointMeaning& meaning) {
                     std::vector<Site>& sites, SearchTally& tally) {
     CalleeSearch callees(module, file, wanted, sites, tally);
     for (const CodeFunction& function : file.find(NameMatcher(pattern.name)).functions) {
-      tally.missing = fmt::format("{} does not call {}", function.name,
+      tally.missing = fmt::format("{} does not call {}", function.name(),
                                   one ? "\"" + wanted + "\"" : "any function by name");
       callees.add(function, depth);
     }

@@ -53,7 +53,7 @@ void find_stubs(PointQuery& query, SiteKind kind, PointMeaning& meaning) {
     }
     for (const PltEntry& entry : file->plt().entries) {
       if (glob_match(wanted, entry.name)) {
-        const CodeFunction stub{entry.begin, entry.end, entry.name, person_name(entry.name)};
+        const CodeFunction stub{entry.begin, entry.end, entry.name};
         Site site = function_site(module, *file, stub, kind);
         site.symbol += "@plt";
         site.stub = StubOf{std::string(entry.name)};

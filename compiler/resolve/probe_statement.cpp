@@ -109,7 +109,7 @@ void search_lines(size_t module, Module& file, const FunctionPattern& pattern, S
       continue;
     }
     if (const char* reason = refusal(file.elf(), function->symbol, function->begin)) {
-      tally.refused.push_back(fmt::format("{}: {}", function->name, reason));
+      tally.refused.push_back(fmt::format("{}: {}", function->name(), reason));
       continue;
     }
     const uint64_t entry = file.entry_of(function->begin);

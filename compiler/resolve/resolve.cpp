@@ -44,6 +44,12 @@ class Resolver {
     if (plan_.awaits_objects && modules_.first_new() == 0) {
       add_loader_site();
     }
+    // Only those who ask for their site say its name.
+    const bool named = std::any_of(plan_.handlers.begin(), plan_.handlers.end(),
+                                   [](const Handler& handler) { return handler.wants_site; });
+    if (named) {
+      name_functions(plan_.sites);
+    }
     return std::move(plan_);
   }
 
@@ -133,9 +139,11 @@ class Resolver {
     const auto form =
         site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
     // At a stub it waits for the callee (result_use.h), so it is one of its own.
-    const std::string key =
-        fmt::format("{}/{}/{}/", id, int(form), site.stub.has_value()) + key_of(targets);
-    auto [known, fresh] = bodies_.try_emplace(key, HandlerId(plan_.handlers.size()));
+    std::string key = {form == Handler::Form::Middle ? 'm' : 'b', site.stub ? 's' : '-'};
+    if (!targets.targets.empty()) {
+      key += key_of(targets);
+    }
+    auto [known, fresh] = bodies_[id].try_emplace(key, HandlerId(plan_.handlers.size()));
     const HandlerId body = known->second;
     if (fresh) {
       Handler handler;
@@ -257,7 +265,8 @@ class Resolver {
   Plan plan_;
   std::vector<ModuleId> module_ids_;  // by index in modules_
   std::vector<int64_t> host_order_;   // by index in plan_.host_probes
-  std::unordered_map<std::string, HandlerId> bodies_;
+  // By what the targets are there.
+  std::unordered_map<ProbeId, std::unordered_map<std::string, HandlerId>> bodies_;
   std::unordered_map<HandlerId, HandlerId> captures_;
   std::unordered_map<ModuleId, std::unordered_map<uint64_t, SiteId>> sites_;
 };

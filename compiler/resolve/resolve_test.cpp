@@ -191,7 +191,7 @@ TEST(Resolve, OptionalAndSufficientPoints) {
   Outcome o = run(program({missing, enough, last}));
   ASSERT_TRUE(o.diags.ok());
   ASSERT_EQ(o.plan.sites.size(), 1u);
-  EXPECT_EQ(o.plan.sites[0].function, "work");
+  EXPECT_EQ(o.plan.sites[0].symbol, "work");
 }
 
 TEST(Resolve, DefinedHidesWhatDoesNotExist) {

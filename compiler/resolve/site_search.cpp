@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/parallel.h"
+
 namespace dj {
 
 namespace {
@@ -134,9 +136,16 @@ Site function_site(size_t module, const Module& file, const CodeFunction& functi
   site.address = kind == SiteKind::Return ? function.begin : file.entry_of(function.begin);
   site.function_begin = function.begin;
   site.function_end = function.end;
-  site.function = function.name;
   site.symbol = function.symbol;
   return site;
+}
+
+std::string function_of(const Site& site) {
+  return site.function.empty() ? person_name(site.symbol) : site.function;
+}
+
+void name_functions(std::span<Site> sites) {
+  parallel(sites.size(), [&](size_t i) { sites[i].function = function_of(sites[i]); });
 }
 
 void find_in_objects(PointQuery& query, const ast::Component& argument, const SearchObject& search,

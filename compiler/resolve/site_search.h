@@ -1,6 +1,7 @@
 // Shared by the kinds whose places are functions or lines of the target's code.
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,13 @@ const char* refusal(const ObjectFile& elf, std::string_view symbol, uint64_t add
 // a report.
 std::vector<size_t> searched_objects(PointQuery& query, const FunctionPattern& pattern, Span span);
 
-// The site of a whole function.
+// The site of a whole function, which is named by its symbol only.
 Site function_site(size_t module, const Module& file, const CodeFunction& function, SiteKind kind);
+// Site::function, or what it would be by the symbol: names of C++ take a microsecond each, and most
+// sites never need theirs.
+std::string function_of(const Site& site);
+// Fills Site::function of all of them.
+void name_functions(std::span<Site> sites);
 
 // Sites of the pattern in one object. Counts, for the report when nothing is found:
 struct SearchTally {

@@ -10,6 +10,7 @@
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/mark_targets.h"
 #include "compiler/resolve/raw_value.h"
+#include "compiler/resolve/site_search.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {
@@ -294,13 +295,13 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
   if (f.kind == TargetFailure::NoDebugInfo && !elsewhere) {
     const char* sign = expr.base == TargetExpr::Variable ? "$" : "";
     message = fmt::format("{}{} is not known: {} has no debug info for {}()", sign, expr.name,
-                          file.base_name(), site.function);
+                          file.base_name(), function_of(site));
   }
   Diag& d = diags.error(code_of(f.kind), span, message);
   d.notes = f.notes;
   if (site_count > 1 && !elsewhere) {
     d.notes.push_back(fmt::format("in {}() of {}, one of {} places of this probe point",
-                                  site.function, file.base_name(), site_count));
+                                  function_of(site), file.base_name(), site_count));
   }
   d.help = f.help;
   if (f.kind == TargetFailure::NoDebugInfo) {

@@ -11,6 +11,7 @@
 
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/probe_kind.h"
+#include "compiler/resolve/site_search.h"
 #include "compiler/resolve/site_targets.h"
 
 namespace dj {
@@ -59,7 +60,7 @@ class FunctionSource {
   }
 
   std::string text() const {
-    std::string out = fmt::format("{}@{}:{}\n", site_.function, declared_.file, declared_.line);
+    std::string out = fmt::format("{}@{}:{}\n", function_of(site_), declared_.file, declared_.line);
     std::vector<std::string> source =
         lines_of_file(info_.compile_folder(site_.function_begin), declared_.file);
     if (source.empty()) out += "  (the source is not here)\n";

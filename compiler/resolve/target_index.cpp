@@ -77,7 +77,7 @@ class ModuleIndex : public TargetIndex {
       }
       for (const CodeFunction& f : module->find(matcher).functions) {
         result.push_back(
-            {f.name, std::string(f.symbol), modules_.path(i), f.begin, f.end - f.begin});
+            {f.name(), std::string(f.symbol), modules_.path(i), f.begin, f.end - f.begin});
       }
     }
     return result;

@@ -122,8 +122,10 @@ void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
     paths.push_back(texts(module.path));
   }
   for (const Site& site : plan.sites) {
-    const uint32_t function = texts(site.function);
-    *info = {function, function, texts(probe_point(plan, site)), paths[site.module]};
+    if (!site.function.empty()) {  // else no handler will ask for a name
+      const uint32_t function = texts(site.function);
+      *info = {function, function, texts(probe_point(plan, site)), paths[site.module]};
+    }
     info->pc = site.kind == SiteKind::Return ? site.function_begin : site.address;
     info->boundary = site.kind != SiteKind::Statement;
     info++;
