@@ -263,12 +263,16 @@ void Checker::check_alone(std::vector<Region>& regions, Guards guards) {
 
 void Checker::check(std::vector<Region>& regions, Guards guards, Neighbours neighbours) {
   Judged& judged = known_->judged[size_t(guards)];
+  std::vector<const Region*> answers = judged.find_all(regions);
   std::vector<Region> unknown;
-  for (const Region& region : regions) {
-    if (judged.find(region) == nullptr) unknown.push_back(region);
+  for (size_t i = 0; i < regions.size(); i++) {
+    if (answers[i] == nullptr) unknown.push_back(regions[i]);
   }
-  if (!unknown.empty()) judge(impl(), judged, std::move(unknown), guards);
-  for (Region& region : regions) region = *judged.find(region);
+  if (!unknown.empty()) {
+    judge(impl(), judged, std::move(unknown), guards);
+    answers = judged.find_all(regions);
+  }
+  for (size_t i = 0; i < regions.size(); i++) regions[i] = *answers[i];
   const bool lean = neighbours == Neighbours::Lean && guards != Guards::None;
   check_other_sites(regions, text_,
                     lean ? std::function([this] { return impl().space; }) : nullptr);

@@ -17,16 +17,23 @@ class Collisions {
   void add(Region& region) {
     if (refused(region.verdict) || region.length == 0) return;
     const uint64_t end = region.address + touched(region);
+    const bool alone = region.address >= end_;  // behind all others: thousands come in order
+    end_ = std::max(end_, end);
+    if (alone) {
+      auto& sites = region.verdict == Verdict::Ok ? jumps_ : breakpoints_;
+      sites.emplace_hint(sites.end(), region.address, &region);
+      return;
+    }
     if (region.verdict == Verdict::Ok) {
       const Region* other = overlapping(region.address, end, region);
       const uint64_t inner = breakpoint_inside(region);
       if (other == nullptr && inner == 0) {
-        jumps_[region.address] = &region;
+        put(jumps_, region);
         return;
       }
       give_way(region, other != nullptr ? other->address : inner);
     }
-    breakpoints_[region.address] = &region;
+    put(breakpoints_, region);
     while (Region* covering = overlapping(region.address, region.address + 1, region)) {
       to_breakpoint(*covering, region.address);
     }
@@ -37,24 +44,27 @@ class Collisions {
   void share_room() {
     std::vector<Region*> downwards;
     for (auto it = jumps_.rbegin(); it != jumps_.rend(); ++it) downwards.push_back(it->second);
+    Region* next = nullptr;  // the jump above
     for (Region* region : downwards) {
-      const auto next = jumps_.upper_bound(region->address);
       const auto trap = breakpoints_.upper_bound(region->address);
       const uint64_t end = region->address + touched(*region);
       const bool traps = trap != breakpoints_.end();
-      const bool leans = next != jumps_.end() && next->first < end;
+      const bool leans = next != nullptr && next->address < end;
       if (traps && trap->first < end) {
         to_breakpoint(*region, trap->first);
-      } else if (leans && !lean(*region, *next->second, space_())) {
-        to_breakpoint(*region, next->first);
+      } else if (leans && !lean(*region, *next, space_())) {
+        to_breakpoint(*region, next->address);
       } else {
         uint64_t limit = traps ? trap->first : ~uint64_t(0);
-        if (next != jumps_.end()) limit = std::min(limit, next->first);
+        if (next != nullptr) limit = std::min(limit, next->address);
         region->room = uint8_t(std::min<uint64_t>(region->room, limit - region->address));
+        next = region;
       }
     }
   }
 
+  // Some region stands for others like it.
+  bool has_twins() const { return has_twins_; }
   // What has become of a region that was added.
   const Region& now(const Region& region) const {
     const auto jump = jumps_.find(region.address);
@@ -63,6 +73,12 @@ class Collisions {
   }
 
  private:
+  using Sites = std::map<uint64_t, Region*>;
+  void put(Sites& sites, Region& region) {
+    const auto [known, fresh] = sites.insert_or_assign(region.address, &region);
+    has_twins_ = has_twins_ || !fresh;
+    end_ = std::max(end_, region.address + touched(region));
+  }
   // A jump with a byte in [begin, end) that is another site than `self` and cannot share it.
   Region* overlapping(uint64_t begin, uint64_t end, const Region& self) const {
     for (auto it = jumps_.lower_bound(end); it != jumps_.begin();) {
@@ -94,7 +110,7 @@ class Collisions {
   void to_breakpoint(Region& region, uint64_t culprit) {
     jumps_.erase(region.address);
     give_way(region, culprit);
-    breakpoints_[region.address] = &region;
+    put(breakpoints_, region);
   }
   void give_way(Region& region, uint64_t culprit) const {
     leave_breakpoint(region, Verdict::InsideOtherSite, culprit,
@@ -105,7 +121,9 @@ class Collisions {
 
   const std::vector<TextRange>& text_;
   const std::function<Space()>& space_;
-  std::map<uint64_t, Region*> jumps_, breakpoints_;
+  Sites jumps_, breakpoints_;
+  uint64_t end_ = 0;  // behind all sites so far
+  bool has_twins_ = false;
 };
 
 }  // namespace
@@ -115,6 +133,7 @@ void check_other_sites(std::vector<Region>& regions, const std::vector<TextRange
   Collisions collisions(text, space);
   for (Region& region : regions) collisions.add(region);
   collisions.share_room();
+  if (!collisions.has_twins()) return;
   for (Region& region : regions) {
     if (region.verdict == Verdict::Ok) region = collisions.now(region);
   }

@@ -23,6 +23,18 @@ const Region* Judged::find(const Region& asked) const {
   return it != answers_.end() && same(*it, question) ? &it->region : nullptr;
 }
 
+std::vector<const Region*> Judged::find_all(const std::vector<Region>& asked) const {
+  std::vector<const Region*> found(asked.size());
+  auto next = answers_.begin();
+  for (size_t i = 0; i < asked.size(); i++) {
+    const Answer question{asked[i].address, asked[i].pivot, {}};
+    if (next == answers_.end() || !same(*next, question))
+      next = std::lower_bound(answers_.begin(), answers_.end(), question, before);
+    if (next != answers_.end() && same(*next, question)) found[i] = &next++->region;
+  }
+  return found;
+}
+
 void Judged::add(std::vector<Answer> answers) {
   std::stable_sort(answers.begin(), answers.end(), before);
   const auto middle = std::ptrdiff_t(answers_.size());

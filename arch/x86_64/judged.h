@@ -20,6 +20,8 @@ class Judged {
 
   // The answer for a region asked with this address and pivot; null: not asked yet.
   const Region* find(const Region& asked) const;
+  // The same for many, fast where they ascend.
+  std::vector<const Region*> find_all(const std::vector<Region>& asked) const;
   // Adds answers, in any order; of two for the same question the older one stays.
   void add(std::vector<Answer> answers);
   std::span<const Answer> all() const { return answers_; }
