@@ -1,9 +1,79 @@
-// Refusal and bytes of a patched place.
+// Making a place from what the checks said of its region; its refusal, and its bytes.
 #include "runtime/control/patch.h"
 
 #include <algorithm>
 
+#include "arch/x86_64/decode.h"
+#include "runtime/control/module_code.h"
+
 namespace dj {
+namespace {
+
+// Of the instruction at an ELF address; 0: undecodable.
+uint64_t insn_length(const ModuleCode& code, uint64_t address) {
+  arch::Insn insn;
+  std::span<const uint8_t> bytes;
+  for (uint64_t room = 15; room > 0 && bytes.empty(); room--) {
+    bytes = code.at(address, room);
+  }
+  return arch::decode(bytes, address, insn) ? insn.length : 0;
+}
+
+Result<std::shared_ptr<JumpForm>> make_form(const ModuleCode& code, const arch::Region& region,
+                                            uint64_t bias) {
+  auto form = std::make_shared<JumpForm>();
+  form->region = region;
+  form->placements = arch::placements(region);
+  form->region.address += bias;
+  form->region.pivot += region.pivot != 0 ? bias : 0;
+  for (arch::Placement& placement : form->placements) {
+    placement.jump += bias;
+  }
+  const uint64_t at = std::max(region.pivot, region.address);
+  form->int3_at = static_cast<uint8_t>(at - region.address);
+  form->int3_length =
+      at == region.address ? region.first : static_cast<uint8_t>(insn_length(code, at));
+  return form->int3_length == 0 ? Result<std::shared_ptr<JumpForm>>(Error{"undecodable"}) : form;
+}
+
+}  // namespace
+
+Result<PatchSite> make_place(const ModuleCode& code, const arch::Region& region, bool jump,
+                             uint64_t bias) {
+  PatchSite place;
+  place.jump = jump;
+  uint64_t address = region.address, length = region.length;
+  const bool has_pivot = region.pivot > region.address;
+  if (jump) {
+    place.handlers_at = has_pivot ? static_cast<uint32_t>(region.pivot - address) : 0;
+  } else {
+    // One instruction: the one that the handlers precede.
+    address = has_pivot ? region.pivot : address;
+    length = insn_length(code, address);
+    if (length == 0) {
+      return Error{"undecodable"};
+    }
+    place.reason =
+        region.verdict == arch::Verdict::Ok ? "--no-optimize" : arch::verdict_name(region.verdict);
+  }
+  place.displaced = static_cast<uint32_t>(length);
+  if (jump && !arch::is_plain(region)) {
+    DJ_TRY(place.form, make_form(code, region, bias));
+    // The longest form's bytes: what is displaced is known when the form is chosen.
+    for (const arch::Placement& form : place.form->placements) {
+      uint64_t window = region.lean != 0 ? region.lean : form.prefix + 5;
+      length = std::max<uint64_t>({length, form.length, window});
+      place.displaced = std::max<uint32_t>(place.displaced, form.length);
+    }
+  }
+  std::span<const uint8_t> bytes = code.at(address, length);
+  if (bytes.empty()) {
+    return Error{"outside the module's text"};
+  }
+  place.original.assign(bytes.begin(), bytes.end());
+  place.address = address + bias;
+  return place;
+}
 
 void PatchSite::skip(std::string why) {
   set_state(*this, SiteState::Skipped, why);

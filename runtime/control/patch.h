@@ -60,7 +60,7 @@ struct PatchSite {
   bool hook = false;  // system call hook: calls the agent, behind the handlers of a probe there
   std::vector<PatchCall> calls;             // in the order of order_calls()
   std::vector<SiteId> owners;               // Plan sites that this place belongs to
-  std::string name;                         // of the function or system call, for the log
+  std::string name;                         // of the function or system call, if steps are logged
   SiteState state = SiteState::Registered;  // changed by set_state() alone
   std::string reason;                       // of Int3 and Skipped
 
@@ -85,5 +85,13 @@ struct PatchSite {
   // The bytes that go over the first ones of `original`.
   std::vector<uint8_t> patched() const;
 };
+
+struct ModuleCode;  // module_code.h
+
+// The place for a region that the checks have seen: a jump, or an int3 on the instruction that the
+// handlers precede. `code`: of its module, loaded `bias` above its ELF addresses. Fails when the
+// bytes are not there or do not decode.
+Result<PatchSite> make_place(const ModuleCode& code, const arch::Region& region, bool jump,
+                             uint64_t bias);
 
 }  // namespace dj

@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
-#include "arch/x86_64/decode.h"
 #include "runtime/control/hooks.h"
 #include "runtime/control/mapped_sites.h"
 #include "runtime/control/tail_calls.h"
@@ -79,8 +77,9 @@ class Planner {
     return c.region.verdict == arch::Verdict::Ok && (c.hook ? is_plain(c) : options_.optimize);
   }
   std::string problem(const Candidate& c, const std::string& int3_refused) const;
-  uint64_t insn_length(uint64_t address) const;
-  Result<std::shared_ptr<JumpForm>> make_form(const Candidate& c) const;
+  uint64_t place_of(const Candidate& c) const;
+  arch::Leaving leaving_of(const Candidate& c) const;
+  void join(PatchSite& place, const Candidate& c) const;
   Result<PatchSite> make(const Candidate& c) const;
   Result<ModuleCode*> look();
 
@@ -100,7 +99,9 @@ void Planner::skip_site(SiteId id, std::string reason) {
   place.address = plan_.sites[id].address + module_.bias;
   place.module = index_;
   place.owners = {id};
-  place.name = site_name(plan_.sites[id]);
+  if (is_engine_logged()) {
+    place.name = site_name(plan_.sites[id]);
+  }
   place.skip(std::move(reason));
   out_.sites.push_back(std::move(place));
 }
@@ -248,75 +249,23 @@ std::string Planner::problem(const Candidate& c, const std::string& int3_refused
   return is_jump(c) ? "" : int3_refused;
 }
 
-// 0: undecodable.
-uint64_t Planner::insn_length(uint64_t address) const {
-  arch::Insn insn;
-  std::span<const uint8_t> bytes;
-  for (uint64_t room = 15; room > 0 && bytes.empty(); room--) {
-    bytes = code_->at(address, room);
+// Runtime addresses.
+arch::Leaving Planner::leaving_of(const Candidate& c) const {
+  arch::Leaving leaving = c.leaving;
+  for (arch::FunctionRange& range : leaving.inside) {
+    range = {range.begin + module_.bias, range.end + module_.bias};
   }
-  return arch::decode(bytes, address, insn) ? insn.length : 0;
-}
-
-Result<std::shared_ptr<JumpForm>> Planner::make_form(const Candidate& c) const {
-  auto form = std::make_shared<JumpForm>();
-  form->region = c.region;
-  form->placements = arch::placements(c.region);
-  form->region.address += module_.bias;
-  form->region.pivot += c.region.pivot != 0 ? module_.bias : 0;
-  for (arch::Placement& placement : form->placements) {
-    placement.jump += module_.bias;
-  }
-  bool has_pivot = c.region.pivot > c.region.address;
-  uint64_t at = has_pivot ? c.region.pivot : c.region.address;
-  form->int3_at = static_cast<uint8_t>(at - c.region.address);
-  form->int3_length = static_cast<uint8_t>(insn_length(at));
-  return form->int3_length == 0 ? Result<std::shared_ptr<JumpForm>>(Error{"undecodable"}) : form;
+  return leaving;
 }
 
 Result<PatchSite> Planner::make(const Candidate& c) const {
-  PatchSite place;
+  DJ_TRY(PatchSite place, make_place(*code_, c.region, is_jump(c), module_.bias));
   place.module = index_;
-  place.jump = is_jump(c);
   place.hook = c.hook;
-  place.name = c.hook ? "system-call-hook" : site_name(plan_.sites[c.site]);
-  uint64_t address = c.region.address, length = c.region.length;
-  bool has_pivot = c.region.pivot > c.region.address;
-  if (place.jump) {
-    place.handlers_at = has_pivot ? static_cast<uint32_t>(c.region.pivot - address) : 0;
-  } else {
-    // One instruction: the one that the handlers precede.
-    address = has_pivot ? c.region.pivot : address;
-    length = insn_length(address);
-    if (length == 0) {
-      return Error{"undecodable"};
-    }
-    if (c.region.verdict == arch::Verdict::Ok) {
-      place.reason = "--no-optimize";
-    } else {
-      place.reason = arch::verdict_name(c.region.verdict);
-    }
+  if (is_engine_logged()) {
+    place.name = c.hook ? "system-call-hook" : site_name(plan_.sites[c.site]);
   }
-  place.displaced = static_cast<uint32_t>(length);
-  if (place.jump && !is_plain(c)) {
-    DJ_TRY(place.form, make_form(c));
-    // The longest form's bytes: what is displaced is known when the form is chosen.
-    for (const arch::Placement& form : place.form->placements) {
-      uint64_t window = c.region.lean != 0 ? c.region.lean : form.prefix + 5;
-      length = std::max<uint64_t>({length, form.length, window});
-      place.displaced = std::max<uint32_t>(place.displaced, form.length);
-    }
-  }
-  std::span<const uint8_t> bytes = code_->at(address, length);
-  if (bytes.empty()) {
-    return Error{"outside the module's text"};
-  }
-  place.original.assign(bytes.begin(), bytes.end());
-  place.address = address + module_.bias;
-  place.leaving = c.leaving;
-  for (arch::FunctionRange& range : place.leaving.inside) {
-    range = {range.begin + module_.bias, range.end + module_.bias};
-  }
+  place.leaving = leaving_of(c);
   return place;
 }
 
@@ -330,53 +279,63 @@ void Planner::refuse(const std::string& int3_refused, Refused& refused) const {
   }
 }
 
+// ELF address of the first byte that is patched for it.
+uint64_t Planner::place_of(const Candidate& c) const {
+  return !is_jump(c) && c.region.pivot > c.region.address ? c.region.pivot : c.region.address;
+}
+
+// One more Plan site at a known place.
+void Planner::join(PatchSite& place, const Candidate& c) const {
+  if (place.leaving.how == arch::Leaving::Always && !place.calls.empty()) {
+    place.leaving = leaving_of(c);
+  }
+  place.calls.insert(place.calls.end(), c.calls.begin(), c.calls.end());
+  if (!c.of_callee) {
+    place.owners.push_back(c.site);
+  }
+}
+
 void Planner::finish(const Refused& refused) {
   for (const auto& [id, why] : refused) {
     if (plan_.modules[plan_.sites[id].module].path == module_.path) {
       skip_site(id, why);
     }
   }
-  std::vector<std::pair<PatchSite, const Candidate*>> places;
-  places.reserve(candidates_.size());
+  std::vector<const Candidate*> wanted;
+  wanted.reserve(candidates_.size());
   for (const Candidate& c : candidates_) {
-    if (c.hook ? !is_plain(c) : refused.count(c.site) != 0) {
-      continue;
-    }
-    Result<PatchSite> made = make(c);
-    if (!made.ok()) {
-      skip_site(c.site, made.error().message);
-      continue;
-    }
-    if (c.hook) {
-      out_.hooks.push_back(made.take());
-      out_.hooks.back().calls = c.calls;
-      if (!c.calls.empty()) out_.hooks.back().owners = {c.site};
-    } else {
-      places.emplace_back(made.take(), &c);
+    if (c.hook ? is_plain(c) : refused.count(c.site) == 0) {
+      wanted.push_back(&c);
     }
   }
-  std::vector<size_t> order(places.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return places[a].first.address < places[b].first.address;
+  std::stable_sort(wanted.begin(), wanted.end(), [&](const Candidate* a, const Candidate* b) {
+    return place_of(*a) < place_of(*b);
   });
+  std::vector<std::pair<SiteId, std::string>> failed;
   const size_t others = out_.sites.size();
-  out_.sites.reserve(others + places.size());
-  for (size_t i : order) {
-    auto& [place, c] = places[i];
-    if (out_.sites.size() == others || out_.sites.back().address != place.address) {
-      out_.sites.push_back(std::move(place));
-    } else if (PatchSite& known = out_.sites.back(); known.leaving.how == arch::Leaving::Always) {
-      known.leaving = std::move(place.leaving);
+  for (const Candidate* c : wanted) {
+    const uint64_t address = place_of(*c) + module_.bias;
+    if (!c->hook && out_.sites.size() > others && out_.sites.back().address == address) {
+      join(out_.sites.back(), *c);
+      continue;
     }
-    PatchSite& known = out_.sites.back();
-    known.calls.insert(known.calls.end(), c->calls.begin(), c->calls.end());
-    if (!c->of_callee) {
-      known.owners.push_back(c->site);
+    Result<PatchSite> made = make(*c);
+    if (!made.ok()) {
+      failed.emplace_back(c->site, made.error().message);
+    } else if (c->hook) {
+      out_.hooks.push_back(made.take());
+      out_.hooks.back().calls = c->calls;
+      if (!c->calls.empty()) out_.hooks.back().owners = {c->site};
+    } else {
+      out_.sites.push_back(made.take());
+      join(out_.sites.back(), *c);
     }
   }
   for (size_t i = others; i < out_.sites.size(); i++) {
     order_calls(out_.sites[i].calls);
+  }
+  for (auto& [id, why] : failed) {
+    skip_site(id, std::move(why));
   }
 }
 
@@ -427,6 +386,7 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   for (const Planner& planner : planners) {
     planner.refuse(no_int3, refused);
   }
+  out.sites.reserve(plan.sites.size());  // mostly that many; they are large to move
   for (Planner& planner : planners) {
     planner.finish(refused);
   }

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "runtime/control/os_error.h"
 #include "runtime/control/patch.h"
@@ -39,21 +40,13 @@ constexpr unsigned kNext[] = {
 constexpr const char* kNames[] = {"REGISTERED", "INT3",    "OPTIMIZING", "OPTIMIZED",
                                   "DISABLED",   "SKIPPED", "GONE"};
 
-bool engine_log_wanted() {
-  static const bool wanted = [] {
-    const char* topics = getenv("DJTAP_LOG");
-    return topics != nullptr && strstr(topics, "engine") != nullptr;
-  }();
-  return wanted;
-}
-
 std::string lower(const char* name) {
   std::string text = name;
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
 
-void log_step(const PatchSite& site, SiteState to, const std::string& reason) {
+void log_step(const PatchSite& site, SiteState to, std::string_view reason) {
   static const uint64_t begin = now_ns();
   fmt::print(stderr, "engine {:10.3f} ms {:#x} {} {} -> {}{}{}\n",
              static_cast<double>(now_ns() - begin) / 1e6, site.address, site.name,
@@ -63,15 +56,23 @@ void log_step(const PatchSite& site, SiteState to, const std::string& reason) {
 
 }  // namespace
 
+bool is_engine_logged() {
+  static const bool wanted = [] {
+    const char* topics = getenv("DJTAP_LOG");
+    return topics != nullptr && strstr(topics, "engine") != nullptr;
+  }();
+  return wanted;
+}
+
 const char* site_state_name(SiteState state) { return kNames[static_cast<size_t>(state)]; }
 
 bool is_legal_step(SiteState from, SiteState to) {
   return (kNext[static_cast<size_t>(from)] & bit(to)) != 0;
 }
 
-void set_state(PatchSite& site, SiteState to, const std::string& reason) {
+void set_state(PatchSite& site, SiteState to, std::string_view reason) {
   CHECK(is_legal_step(site.state, to));
-  if (engine_log_wanted()) {
+  if (is_engine_logged()) {
     log_step(site, to, reason);
   }
   site.state = to;

@@ -7,7 +7,7 @@
 //        +------------------> optimizing
 #pragma once
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 namespace dj {
 
@@ -27,6 +27,8 @@ bool is_legal_step(SiteState from, SiteState to);
 
 struct PatchSite;
 // The only place where a site's state changes. The step must be legal. `reason`: why, for the log.
-void set_state(PatchSite& site, SiteState to, const std::string& reason = "");
+void set_state(PatchSite& site, SiteState to, std::string_view reason = "");
+// DJTAP_LOG=engine: every step is written, so sites need their names.
+bool is_engine_logged();
 
 }  // namespace dj
