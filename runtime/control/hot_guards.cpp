@@ -42,9 +42,11 @@ Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
       return Error{"the look-up table of int3 sites is full"};
     }
   }
-  check_text(stopped, sites);
+  TextImage text(sites);
+  text.read(stopped);
+  check_text(text, sites);
   DJ_TRY_DO(journal_->enter(sites));
-  DJ_TRY_DO(write_sites(stopped, sites));
+  DJ_TRY_DO(write_sites(stopped, text, sites, patches_of(sites)));
   return damage.empty() ? ok_status() : Status(Error{damage});
 }
 

@@ -12,7 +12,6 @@
 #include "runtime/control/os_error.h"
 #include "runtime/control/remote_call.h"
 #include "runtime/control/stubs.h"
-#include "runtime/control/thread_moves.h"
 #include "runtime/shared/trap.h"
 
 namespace dj {
@@ -194,25 +193,51 @@ SiteList Installation::all_hooks() {
   return list;
 }
 
-void Installation::copy_pages(pid_t pid) {
-  times_.copies = dj::copy_pages(pid, all_hooks());
-  const PageCopies more = dj::copy_pages(pid, all_sites());
-  times_.copies.pages += more.pages;
-  times_.copies.ns += more.ns;
+size_t Installation::registered_count() const {
+  auto registered = [](const PatchSite& site) { return site.state == SiteState::Registered; };
+  return static_cast<size_t>(
+      std::count_if(patches_.sites.begin(), patches_.sites.end(), registered) +
+      std::count_if(patches_.hooks.begin(), patches_.hooks.end(), registered));
 }
 
-Status Installation::arm(Stopped& stopped) {
-  uint64_t begin = now_ns();
+Status Installation::stage(Staged& staged) {
+  const SiteList hooks = all_hooks(), sites = all_sites(), still = live_ones(sites, false);
+  staged.registered = registered_count();
+  staged.live = patches_.live;
+  staged.detouring = {};
+  for (const SiteList* list : {&hooks, &still}) {
+    for (const PatchSite* site : *list) {
+      if (site->state == SiteState::Registered) {
+        staged.detouring.add(*site);
+      }
+    }
+  }
+  staged.hooks = patches_of(hooks);
+  staged.sites = patches_of(still);
+  journal_->unstage();
+  DJ_TRY_DO(journal_->stage(hooks));
+  return journal_->stage(sites);
+}
+
+Status Installation::ready(pid_t pid) {
+  staged_.emplace(Staged{TextImage(all_sites(), all_hooks()), {}, {}, {}, 0, false});
+  times_.copies = copy_pages(pid, staged_->text);
+  return stage(*staged_);
+}
+
+// Sites that cannot be are Skipped; `staged` is what remains.
+Status Installation::check_all(Stopped& stopped, Staged& staged) {
   const SiteList sites = all_sites(), hooks = all_hooks();
-  check_text(stopped, hooks);
-  check_text(stopped, sites);
-  for (PatchSite* site : without_support(sites)) {
-    site->skip("the next site's text differs from the file");
+  staged.text.read(stopped);
+  check_text(staged.text, hooks);
+  if (check_text(staged.text, sites)) {
+    for (PatchSite* site : without_support(sites)) {
+      site->skip("the next site's text differs from the file");
+    }
   }
   if (!shares_trap_) {
     DJ_TRY_DO(refuse_traps(stopped));
   }
-  Detouring detouring;
   for (const PatchSite* hook : hooks) {
     if (hook->state != SiteState::Registered) {
       return Error{"process " + std::to_string(stopped.pid()) + " has been patched already (" +
@@ -220,30 +245,36 @@ Status Installation::arm(Stopped& stopped) {
                    " differs from its file): by another tool, or by a djtap that runs or "
                    "was killed"};
     }
-    detouring.add(*hook);
   }
+  const bool same = registered_count() == staged.registered && patches_.live == staged.live;
+  return same ? ok_status() : stage(staged);
+}
+
+Status Installation::arm(Stopped& stopped) {
+  uint64_t begin = now_ns();
+  if (!staged_) {
+    DJ_TRY_DO(ready(stopped.pid()));
+  }
+  Staged staged = std::move(*staged_);
+  staged_.reset();
+  DJ_TRY_DO(check_all(stopped, staged));
+  const SiteList sites = all_sites(), hooks = all_hooks();
   const SiteList still = live_ones(sites, false), live = live_ones(sites, true);
-  for (const PatchSite* site : still) {
-    if (site->state == SiteState::Registered) {
-      detouring.add(*site);
-    }
-  }
   const bool trap = patches_.needs_trap() && !shares_trap_;
   if (shares_trap_) {
     journal_->enter_trap(trap_table_, 0);  // for those who hit an int3; the action is another's
   }
-  DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, trap));
+  DJ_TRY(MoveCounts moved, move_threads(stopped, staged.detouring, restorers_, trap));
   static_cast<void>(moved);
   times_.move_ns = now_ns() - begin;
   begin = now_ns();
-  DJ_TRY_DO(journal_->enter(hooks));
-  DJ_TRY_DO(journal_->enter(sites));
-  Status written = write_sites(stopped, hooks);
+  journal_->commit();
+  Status written = write_sites(stopped, staged.text, hooks, staged.hooks);
   if (written.ok() && trap) {
     written = trap_.install(stopped, *journal_);
   }
   if (written.ok()) {
-    written = write_sites(stopped, still);
+    written = write_sites(stopped, staged.text, still, staged.sites);
   }
   times_.patch_ns = now_ns() - begin;
   if (written.ok() && !live.empty()) {
@@ -302,9 +333,26 @@ uint64_t Installation::guard_traps(const PatchSite& site) const {
   return sum;
 }
 
-std::vector<InstalledSite> Installation::sites() const {
+std::vector<InstalledSite> Installation::sites() const { return list(false); }
+std::vector<InstalledSite> Installation::skipped_sites() const { return list(true); }
+
+size_t Installation::site_count() const {
+  size_t count = 0;
+  for (const std::vector<PatchSite>* places : {&patches_.sites, &patches_.hooks}) {
+    for (const PatchSite& place : *places) {
+      count += place.owners.size();
+      count -= loader_site_ && std::count(place.owners.begin(), place.owners.end(), *loader_site_);
+    }
+  }
+  return count;
+}
+
+std::vector<InstalledSite> Installation::list(bool skipped_only) const {
   std::vector<InstalledSite> out;
   const auto add = [&](const PatchSite& place) {
+    if (skipped_only && place.state != SiteState::Skipped) {
+      return;
+    }
     for (SiteId id : place.owners) {
       if (loader_site_ == id) {
         continue;

@@ -24,6 +24,8 @@
 #include "runtime/control/site_memory.h"
 #include "runtime/control/site_text.h"
 #include "runtime/control/stopped.h"
+#include "runtime/control/text_image.h"
+#include "runtime/control/thread_moves.h"
 #include "runtime/control/trap_setup.h"
 
 namespace dj {
@@ -86,9 +88,9 @@ class Installation {
   // arena must be formatted. Sites that cannot be reached become Skipped. The target may run
   // meanwhile.
   Status place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
-  // Makes the pages that arm() will write the process's own; it may run meanwhile. Not needed, but
-  // arm() is faster then.
-  void copy_pages(pid_t pid);
+  // What arm() needs no stopped threads for; it does the rest then, faster. Makes the pages that
+  // will be written the process's own. The process may run meanwhile.
+  Status ready(pid_t pid);
   // Patches the text. Afterwards handlers run as soon as `stopped` is released. With
   // PatchOptions::live most sites are written while all threads but one run again.
   Status arm(Stopped& stopped);
@@ -131,12 +133,15 @@ class Installation {
   // One entry per place and Plan site, by SiteId, then address. After arm() the states are final. A
   // probe at a hooked system call is among them, but is not switched off before its hook is.
   std::vector<InstalledSite> sites() const;
+  std::vector<InstalledSite> skipped_sites() const;
+  size_t site_count() const;  // of sites()
   const InstallTimes& times() const { return times_; }
   SiteMemory site_memory() const;  // site_memory.h
   size_t armed_count() const;      // places of probed functions whose text is patched
 
  private:
   Installation() = default;
+  std::vector<InstalledSite> list(bool skipped_only) const;
   Status share_trap_table();
   void write_biases(const abi::Header& header) const;
   SiteList all_sites();
@@ -153,6 +158,18 @@ class Installation {
   // Where that is not possible: the same sites while all threads stand.
   Status write_stopped(Stopped& stopped, const SiteList& sites);
   Status restore_live(Stopped& stopped, const SiteList& sites, std::string& damage);
+
+  // What arm() writes and where threads go, for those sites that were Registered when it was made.
+  struct Staged {
+    TextImage text;
+    Detouring detouring;
+    std::vector<TextPatch> hooks, sites;
+    size_t registered = 0;
+    bool live = false;
+  };
+  size_t registered_count() const;
+  Status stage(Staged& staged);
+  Status check_all(Stopped& stopped, Staged& staged);
 
   PatchPlan patches_;
   std::vector<MappedModule> modules_;
@@ -173,6 +190,7 @@ class Installation {
   std::optional<SiteId> loader_site_;      // not listed
   std::optional<Journal> journal_;         // from place() on
   std::optional<CodeIslands> code_;        // from place() on
+  std::optional<Staged> staged_;           // from ready() to arm()
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
   bool switched_ = false;
   std::set<size_t> idle_, resting_;  // sites without an enabled call; those out of the text

@@ -71,7 +71,24 @@ void Journal::enter_blocked(pid_t tid) {
 }
 
 Status Journal::enter(const SiteList& sites) {
-  known_.reserve(known_.size() + sites.size());
+  DJ_TRY_DO(stage(sites));
+  commit();
+  return ok_status();
+}
+
+void Journal::commit() { publish(header().count, staged_); }
+
+void Journal::unstage() {
+  staged_ = header().count;
+  std::erase_if(known_, [this](const auto& entry) { return entry.second >= staged_; });
+}
+
+Status Journal::stage(const SiteList& sites) {
+  if (known_.empty()) {
+    for (uint64_t i = 0; i < header().count; i++) {
+      known_[records()[i].address] = i;
+    }
+  }
   for (const PatchSite* site : sites) {
     if (!is_waiting(*site)) {
       continue;
@@ -85,34 +102,40 @@ Status Journal::enter(const SiteList& sites) {
     std::span<const uint8_t> original = std::span(site->original).first(bytes);
     for (size_t at = 0; at < bytes; at += kPiece) {
       const size_t piece = std::min(kPiece, bytes - at);
-      DJ_TRY_DO(enter(site->address + at, site->hook, original.subspan(at, piece),
+      DJ_TRY_DO(stage(site->address + at, site->hook, original.subspan(at, piece),
                       std::span(patched).subspan(at, piece)));
     }
   }
   return ok_status();
 }
 
-Status Journal::enter(uint64_t address, bool hook, std::span<const uint8_t> original,
+Status Journal::stage(uint64_t address, bool hook, std::span<const uint8_t> original,
                       std::span<const uint8_t> patched) {
-  const uint64_t count = header().count;
-  auto [known, fresh] = known_.try_emplace(address, count);
+  JournalRecord next = {};
+  next.address = address;
+  next.bytes = original.size();
+  next.hook = hook;
+  copy_padded(next.original, original);
+  copy_padded(next.patched, patched);
+  if (header().count == 0) {
+    return append(next);
+  }
+  auto [known, fresh] = known_.try_emplace(address, staged_);
   JournalRecord& record = records()[known->second];
   if (!fresh && record.bytes == original.size() &&
       std::equal(original.begin(), original.end(), record.original)) {
     copy_padded(record.patched, patched);
     return ok_status();
   }
-  if (count == records().size()) {
+  known->second = staged_;
+  return append(next);
+}
+
+Status Journal::append(const JournalRecord& record) {
+  if (staged_ == records().size()) {
     return Error{"the session's journal is full"};
   }
-  JournalRecord& next = records()[count];
-  next.address = address;
-  next.bytes = original.size();
-  next.hook = hook;
-  copy_padded(next.original, original);
-  copy_padded(next.patched, patched);
-  known->second = count;
-  publish(header().count, count + 1);
+  records()[staged_++] = record;
   return ok_status();
 }
 

@@ -55,17 +55,24 @@ class Journal {
   // The bytes of Registered and Disarmed sites, whose text is the original one now; before it
   // changes.
   Status enter(const SiteList& sites);
+  // The same in two steps: what is staged counts from commit() on, and is forgotten by unstage().
+  // Before the first commit() no place may be staged twice.
+  Status stage(const SiteList& sites);
+  void commit();
+  void unstage();
   // All has been put back.
   void finish();
   // Of its records.
   uint64_t bytes() const { return header().count * sizeof(JournalRecord); }
 
  private:
-  Status enter(uint64_t address, bool hook, std::span<const uint8_t> original,
+  Status stage(uint64_t address, bool hook, std::span<const uint8_t> original,
                std::span<const uint8_t> patched);
+  Status append(const JournalRecord& record);
   JournalHeader& header() const { return *reinterpret_cast<JournalHeader*>(view_.data()); }
   std::span<JournalRecord> records() const;
   std::span<uint8_t> view_;
+  uint64_t staged_ = 0;                         // records, with those that do not count yet
   std::unordered_map<uint64_t, size_t> known_;  // by address: its record; once asked
 };
 

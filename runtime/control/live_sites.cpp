@@ -92,7 +92,9 @@ Status Installation::write_stopped(Stopped& stopped, const SiteList& sites) {
   DJ_TRY_DO(stopped.stop_others());
   DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
   static_cast<void>(moved);
-  return write_sites(stopped, sites);
+  TextImage text(sites);
+  text.read(stopped);
+  return write_sites(stopped, text, sites, patches_of(sites));
 }
 
 Status Installation::restore_live(Stopped& stopped, const SiteList& sites, std::string& damage) {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "runtime/control/site_text.h"
+#include "runtime/control/text_image.h"
 
 namespace dj {
 
@@ -14,8 +14,8 @@ struct PageCopies {
   uint64_t ns = 0;
 };
 
-// Writes one byte of every page that a Registered site touches, a byte of that site, as it is. What
-// cannot be written is left to the patch itself, which reports it.
-PageCopies copy_pages(pid_t pid, const SiteList& sites);
+// Writes one byte of every page that a site of the image touches, a byte of that site, as it is.
+// What cannot be written is left to the patch itself, which reports it.
+PageCopies copy_pages(pid_t pid, const TextImage& text);
 
 }  // namespace dj

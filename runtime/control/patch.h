@@ -52,11 +52,11 @@ struct PatchSite {
   size_t module = 0;     // index into the session's modules
   // Bytes in the file: the whole DCR or the one instruction, and what else patched() covers.
   std::vector<uint8_t> original;
-  uint32_t displaced = 0;                   // bytes of `original` that go into the detour
-  uint32_t handlers_at = 0;                 // see arch::DetourRequest
-  arch::Leaving leaving;                    // of its at_exit calls; runtime addresses
-  bool jump = false;                        // 5-byte jump, else int3
-  std::shared_ptr<JumpForm> form;           // of a jump that is not plain
+  uint32_t displaced = 0;          // bytes of `original` that go into the detour
+  uint32_t handlers_at = 0;        // see arch::DetourRequest
+  arch::Leaving leaving;           // of its at_exit calls; runtime addresses
+  bool jump = false;               // 5-byte jump, else int3
+  std::shared_ptr<JumpForm> form;  // of a jump that is not plain
   bool hook = false;  // system call hook: calls the agent, behind the handlers of a probe there
   std::vector<PatchCall> calls;             // in the order of order_calls()
   std::vector<SiteId> owners;               // Plan sites that this place belongs to

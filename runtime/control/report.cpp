@@ -80,17 +80,17 @@ void warn_skipped_sites(const std::vector<InstalledSite>& sites) {
 }
 
 void report_arming(const Session& session, StageClock& clock, bool list, bool warn) {
-  std::vector<InstalledSite> sites = session.installation()->sites();
-  const PageCopies& copies = session.installation()->times().copies;
+  const Installation& installation = *session.installation();
+  const PageCopies& copies = installation.times().copies;
   clock.done("arm",
              fmt::format("{} of {} sites; {} pages of text copied before, in {:.1f} ms; target "
                          "stopped {:.1f} ms{}",
-                         session.installation()->armed_count(), sites.size(), copies.pages,
+                         installation.armed_count(), installation.site_count(), copies.pages,
                          static_cast<double>(copies.ns) / 1e6,
                          static_cast<double>(session.arm_pause_ns()) / 1e6,
-                         to_string(session.installation()->times())));
-  if (list) report_sites(sites);
-  if (warn) warn_skipped_sites(sites);
+                         to_string(installation.times())));
+  if (list) report_sites(installation.sites());
+  if (warn) warn_skipped_sites(installation.skipped_sites());
 }
 
 }  // namespace dj

@@ -183,7 +183,7 @@ void Session::run_host(HandlerId handler) {
 
 Status Session::arm() {
   if (!installation_) return ok_status();
-  installation_->copy_pages(pid_);
+  DJ_TRY_DO(installation_->ready(pid_));
   if (!stopped_) {
     DJ_TRY(Stopped stopped, Stopped::stop(pid_));
     stopped_.emplace(std::move(stopped));

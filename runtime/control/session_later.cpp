@@ -95,7 +95,7 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
     later_.pop_back();
     return placed;
   }
-  later.installation.copy_pages(pid_);
+  DJ_TRY_DO(later.installation.ready(pid_));
   DJ_TRY_DO(stop());
   DJ_TRY_DO(later.installation.arm(*stopped));
   return later.semaphores.raise(*stopped);

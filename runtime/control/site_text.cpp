@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/control/text_patch.h"
+#include <algorithm>
+
+#include "runtime/control/text_image.h"
 
 namespace dj {
 namespace {
@@ -39,13 +41,14 @@ Status find_gone(const Stopped& stopped, const SiteList& sites,
   return ok_status();
 }
 
-void check_text(const Stopped& stopped, const SiteList& sites) {
-  TextReader text(stopped);
+bool check_text(TextImage& text, const SiteList& sites) {
+  bool refused = false;
   for (PatchSite* site : sites) {
     bool readable = true;
     if (!is_waiting(*site) || text.equals(site->address, site->original, &readable)) {
       continue;
     }
+    refused = true;
     if (!readable) {
       set_state(*site, SiteState::Gone, "its module was unmapped");
     } else if (site->state == SiteState::Registered) {
@@ -54,18 +57,28 @@ void check_text(const Stopped& stopped, const SiteList& sites) {
       set_state(*site, SiteState::Gone, "other bytes stand there");
     }
   }
+  return refused;
 }
 
-Status write_sites(const Stopped& stopped, const SiteList& sites) {
+std::vector<TextPatch> patches_of(const SiteList& sites) {
   std::vector<TextPatch> patches;
   patches.reserve(sites.size());
-  for (PatchSite* site : sites) {
+  for (const PatchSite* site : sites) {
     if (is_waiting(*site)) {
       patches.push_back({site->address, site->patched()});
+    }
+  }
+  return patches;
+}
+
+Status write_sites(const Stopped& stopped, TextImage& text, const SiteList& sites,
+                   const std::vector<TextPatch>& patches) {
+  for (PatchSite* site : sites) {
+    if (is_waiting(*site)) {
       set_state(*site, site->jump ? SiteState::Optimizing : SiteState::Int3, site->reason);
     }
   }
-  Status written = write_patches(stopped, std::move(patches));
+  Status written = text.write(stopped, patches);
   for (PatchSite* site : sites) {
     if (site->state == SiteState::Optimizing) {
       set_state(*site, SiteState::Optimized, "all threads stand outside");
@@ -75,12 +88,13 @@ Status write_sites(const Stopped& stopped, const SiteList& sites) {
 }
 
 Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string& damage) {
-  TextReader text(stopped);
+  SiteList armed;
+  std::copy_if(sites.begin(), sites.end(), std::back_inserter(armed),
+               [](const PatchSite* site) { return site->armed(); });
+  TextImage text(armed);
+  text.read(stopped);
   std::vector<TextPatch> patches;
-  for (PatchSite* site : sites) {
-    if (!site->armed()) {
-      continue;
-    }
+  for (PatchSite* site : armed) {
     bool readable = true;
     std::vector<uint8_t> ours = site->patched();
     std::vector<uint8_t> original(site->original.begin(),
@@ -98,11 +112,11 @@ Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string&
                            site->address);
     }
   }
-  DJ_TRY_DO(write_patches(stopped, patches));
-  TextReader after(stopped);
+  DJ_TRY_DO(text.write(stopped, patches));
+  text.read(stopped);
   for (const TextPatch& patch : patches) {
     bool readable = true;
-    if (!after.equals(patch.address, patch.bytes, &readable)) {
+    if (!text.equals(patch.address, patch.bytes, &readable)) {
       return Error{fmt::format("the original text at {:#x} could not be put back", patch.address)};
     }
   }

@@ -9,6 +9,7 @@
 #include "runtime/control/patch.h"
 #include "runtime/control/process.h"
 #include "runtime/control/stopped.h"
+#include "runtime/control/text_patch.h"
 
 namespace dj {
 
@@ -19,16 +20,22 @@ using SiteList = std::vector<PatchSite*>;  // none of them null
 Status find_gone(const Stopped& stopped, const SiteList& sites,
                  const std::vector<MappedModule>& modules);
 
-// Sites without a patch in the text whose bytes there are not the file's: Registered ones become
-// Skipped, others Gone.
-void check_text(const Stopped& stopped, const SiteList& sites);
+class TextImage;  // text_image.h
 
-// Registered sites whose jump leans on the next site's (arch::Region::lean) where that one will not be
-// written.
+// Sites without a patch in the text whose bytes there are not the file's: Registered ones become
+// Skipped, others Gone. `text` has been read. False: there are none.
+bool check_text(TextImage& text, const SiteList& sites);
+
+// Registered sites whose jump leans on the next site's (arch::Region::lean) where that one will not
+// be written.
 SiteList without_support(const SiteList& sites);
 
-// Writes the jump or int3 of each Registered or Disarmed site. The threads have been moved out.
-Status write_sites(const Stopped& stopped, const SiteList& sites);
+// What write_sites() would write.
+std::vector<TextPatch> patches_of(const SiteList& sites);
+// Writes `patches`, the jump or int3 of each Registered or Disarmed site. The threads have been
+// moved out. `text`: as check_text() has seen it.
+Status write_sites(const Stopped& stopped, TextImage& text, const SiteList& sites,
+                   const std::vector<TextPatch>& patches);
 
 // Puts the original bytes of each armed site back and verifies them. `damage` is set, and nothing
 // written there, where somebody else has changed our bytes.

@@ -99,7 +99,9 @@ Status Installation::do_text_work(Stopped& stopped, const TextWork& work) {
   for (size_t i : idle_) {
     if (patches_.sites[i].state == SiteState::Disarmed) resting_.insert(i);
   }
-  check_text(stopped, work.wake);
+  TextImage text(work.wake);
+  text.read(stopped);
+  check_text(text, work.wake);
   DJ_TRY_DO(journal_->enter(work.wake));
   if (work.live) {
     if (!work.wake.empty()) DJ_TRY_DO(write_live(stopped, work.wake));
@@ -110,7 +112,7 @@ Status Installation::do_text_work(Stopped& stopped, const TextWork& work) {
     }
     DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
     static_cast<void>(moved);
-    DJ_TRY_DO(write_sites(stopped, work.wake));
+    DJ_TRY_DO(write_sites(stopped, text, work.wake, patches_of(work.wake)));
   }
   std::erase_if(resting_, [&](size_t i) { return patches_.sites[i].state != SiteState::Disarmed; });
   return damage.empty() ? ok_status() : Status(Error{damage});

@@ -43,9 +43,8 @@ bool restarts(const user_regs_struct& regs) {
 // FrameSearch: the signal frames of one thread, and on the way all words of its stacks.
 class FrameSearch {
  public:
-  FrameSearch(
-      const Stopped& stopped, const std::vector<Mapping>& maps,
-      const std::vector<uint64_t>& restorers, std::function<void(uint64_t)> see = [](uint64_t) {})
+  FrameSearch(const Stopped& stopped, const std::vector<Mapping>& maps,
+              const std::vector<uint64_t>& restorers, std::function<void(uint64_t)> see = nullptr)
       : stopped_(stopped), maps_(maps), restorers_(restorers), see_(std::move(see)) {}
 
   // Calls action(frame address) for all frames above `stack_pointer`.
@@ -81,20 +80,23 @@ class FrameSearch {
     return nullptr;
   }
 
-  std::vector<uint64_t> frames_in(uint64_t begin, uint64_t end) const {
-    std::vector<uint64_t> frames, words(kPiece / 8);
+  std::vector<uint64_t> frames_in(uint64_t begin, uint64_t end) {
+    std::vector<uint64_t> frames;
+    const uint64_t low = restorers_.empty() ? ~uint64_t{0} : restorers_.front();
+    const uint64_t room = restorers_.empty() ? 0 : restorers_.back() - low;
     for (uint64_t at = begin; at < end; at += kPiece) {
       uint64_t bytes = std::min(kPiece, end - at);
-      if (!stopped_.read(at, std::span(reinterpret_cast<uint8_t*>(words.data()), bytes)).ok()) {
+      words_.resize(std::max<size_t>(words_.size(), (bytes + 7) / 8));
+      if (!stopped_.read(at, std::span(reinterpret_cast<uint8_t*>(words_.data()), bytes)).ok()) {
         break;
       }
       for (uint64_t i = 0; i < bytes / 8; i++) {
         uint64_t address = at + i * 8;
-        if (words[i] >= kFirstPage) {
-          see_(words[i]);
+        if (see_ && words_[i] >= kFirstPage) {
+          see_(words_[i]);
         }
-        if (address + kFrameBytes <= end &&
-            std::binary_search(restorers_.begin(), restorers_.end(), words[i])) {
+        if (words_[i] - low <= room && address + kFrameBytes <= end &&
+            std::binary_search(restorers_.begin(), restorers_.end(), words_[i])) {
           frames.push_back(address);
         }
       }
@@ -105,7 +107,8 @@ class FrameSearch {
   const Stopped& stopped_;
   const std::vector<Mapping>& maps_;
   const std::vector<uint64_t>& restorers_;
-  const std::function<void(uint64_t)> see_;
+  const std::function<void(uint64_t)> see_;  // may be empty
+  std::vector<uint64_t> words_;              // a piece of a stack
 };
 
 Status fix_word(const Stopped& stopped, uint64_t address, uint64_t value) {

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "runtime/control/journal.h"
 #include "runtime/control/live_text.h"
@@ -38,6 +39,17 @@ Status set_action(RemoteCall& call, int signal, const abi::AppAction& action) {
   DJ_TRY_DO(call.checked("rt_sigaction", SYS_rt_sigaction,
                          {static_cast<uint64_t>(signal), page, 0, kMaskBytes}));
   return ok_status();
+}
+
+// Bit n - 1: the process catches signal n. All bits where the kernel does not tell.
+uint64_t caught_signals(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("SigCgt:")) {
+      return std::stoull(line.substr(7), nullptr, 16);
+    }
+  }
+  return ~uint64_t{0};
 }
 
 bool has_handler(const abi::AppAction& action) {
@@ -105,8 +117,9 @@ Status TrapSetup::install(Stopped& stopped, Journal& journal) {
 
 // A handler of another signal may itself hit an int3, so it must not run with SIGTRAP blocked.
 Status TrapSetup::clear_action_masks(RemoteCall& call, Journal& journal) {
+  const uint64_t caught = caught_signals(call.stopped().pid());
   for (int signal = 1; signal <= kSignals; signal++) {
-    if (signal == SIGTRAP || signal == SIGKILL || signal == SIGSTOP) {
+    if (signal == SIGTRAP || (caught >> (signal - 1) & 1) == 0) {
       continue;
     }
     DJ_TRY(abi::AppAction action, get_action(call, signal));
