@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "compiler/check/arming.h"
 #include "compiler/check/check.h"
 #include "compiler/check/dump_program.h"
 #include "compiler/check/settings.h"
@@ -103,6 +104,13 @@ int print_dry_run(const Options& options, const Compiled& compiled,
   return print_result(options, kExitAttach, dry_run(process ? &*process : nullptr, codes, input));
 }
 
+// What djtap adds to the script.
+void add_own(const Options& options, Compiled& compiled) {
+  compiled.shown_globals = compiled.program.globals.size();
+  if (options.times) compiled.times = time_probes(compiled.program);
+  compiled.armings = add_arming_tests(compiled.program);
+}
+
 // Which target variables are doubles is known now: where there are any, the script is checked once
 // more, with that. False: it was reported what cannot be done with them.
 bool settle_types(const Options& options, const Sources& sources, const ast::Script& script,
@@ -112,7 +120,7 @@ bool settle_types(const Options& options, const Sources& sources, const ast::Scr
   Diags diags;  // warnings were printed the first time
   compiled.program = check(script, {options.strict, doubles}, diags);
   if (!diags.ok()) return print_diags(diags, sources, options), false;
-  if (options.times) compiled.times = time_probes(compiled.program);
+  add_own(options, compiled);
   return true;
 }
 
@@ -192,7 +200,7 @@ int run_script(const Options& options) {
   clock.done("check");
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
   if (options.dump.count("program")) dump(options, "program", dj::dump(compiled.program));
-  if (options.times) compiled.times = time_probes(compiled.program);
+  add_own(options, compiled);
   if (options.stop_after == Stage::Check) return print_diags(diags, sources, options), kExitOk;
   // From here on, every name is an id and every expression has a type.
 

@@ -24,9 +24,12 @@ std::string list_sites(const std::vector<InstalledSite>& sites) {
       text += fmt::format("{} {}\n", site.site, to_string(site));
     }
     const SiteState state = site.state;
+    const std::string reason = site.reason;
     for (size_t i = 0; i < site.handlers.size(); i++) {
-      bool armed = state == SiteState::Optimized || state == SiteState::Int3;
-      site.state = armed && !site.handlers[i].second ? SiteState::Disarmed : state;
+      const bool armed = state == SiteState::Optimized || state == SiteState::Int3;
+      const uint8_t off = site.handlers[i].off;
+      site.state = armed && off != 0 ? SiteState::Disarmed : state;
+      site.reason = (off & kOffByCondition) != 0 ? "arming condition" : reason;
       text += fmt::format("{} {}\n", number_of(site, i), to_string(site));
     }
   }
@@ -46,14 +49,14 @@ Result<std::string> switch_matching(Session& session, const std::string& word, b
   for (const InstalledSite& site : session.sites()) {
     for (size_t i = 0; i < site.handlers.size(); i++) {
       if (is_meant(site, i, word)) {
-        meant.insert({site.site, site.handlers[i].first});
+        meant.insert({site.site, site.handlers[i].handler});
       }
     }
   }
   if (meant.empty()) {
     return Error{"no site is meant by " + word + "; list shows all"};
   }
-  DJ_TRY_DO(session.switch_handlers(meant, on));
+  DJ_TRY_DO(session.switch_handlers(meant, on, kOffByCommand));
   return std::string();
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace dj {
 namespace {
 
@@ -20,9 +22,7 @@ Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const Se
   if (process != nullptr) {
     DJ_TRY(Installation installation,
            Installation::prepare(input.plan, input.layout, input.abis, process->modules, codes,
-                                 {.optimize = input.optimize,
-                                  .lean = !input.switched,
-                                  .use_rseq = input.use_rseq}));
+                                 {.optimize = input.optimize, .use_rseq = input.use_rseq}));
     for (InstalledSite& site : installation.sites()) {
       if (site.state == SiteState::Registered)
         site.state = site.jump ? SiteState::Optimized : SiteState::Int3;
@@ -32,11 +32,13 @@ Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const Se
       text += to_string(site) + "\n";
     }
   }
+  const auto host_probes =
+      std::count_if(input.plan.host_probes.begin(), input.plan.host_probes.end(),
+                    [](const HostProbe& probe) { return probe.when != HostProbe::When::Never; });
   return text + fmt::format(
                     "dry run: {} of {} sites would be armed, {} by jump, {} by int3; {} "
                     "probes run in djtap itself; {}\n",
-                    jumps + traps, sites, jumps, traps, input.plan.host_probes.size(),
-                    what_was_done(process));
+                    jumps + traps, sites, jumps, traps, host_probes, what_was_done(process));
 }
 
 }  // namespace dj

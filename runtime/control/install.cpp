@@ -61,6 +61,9 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
     made.function_begins_.push_back(site.function_begin != 0 ? site.function_begin : site.address);
     made.kinds_.push_back(site.kind);
   }
+  for (const Handler& handler : plan.handlers) {
+    made.probes_.push_back(handler.probe);
+  }
   made.patches_ = plan_patches(plan, modules, codes, options);
   made.restorers_ = find_restorers(modules, codes);
   made.times_.prepare_ns = now_ns() - begin;
@@ -134,6 +137,11 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
         site.state == SiteState::Registered ? code_->build(memory, site, abis_) : ok_status();
     if (!built.ok()) {
       site.skip(built.error().message);
+    }
+  }
+  for (const PatchSite& site : patches_.sites) {
+    if (site.form && site.form->region.lean != 0) {
+      leaning_.insert({site.address, site.address + site.form->region.lean});
     }
   }
   abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());
@@ -371,7 +379,7 @@ std::vector<InstalledSite> Installation::list(bool skipped_only) const {
       site.guard_traps = guard_traps(place);
       for (const PatchCall& call : place.calls) {
         if (call.site == id) {
-          site.handlers.emplace_back(call.handler, call.enabled);
+          site.handlers.push_back({call.handler, probes_[call.handler], call.off});
         }
       }
       out.push_back(std::move(site));

@@ -32,6 +32,13 @@ namespace dj {
 
 using InstallOptions = PatchOptions;
 
+// A handler at a site.
+struct InstalledHandler {
+  HandlerId handler = 0;  // of the plan that the site came with
+  ProbeId probe = 0;
+  uint8_t off = 0;  // bits of OffBy
+};
+
 // InstalledSite: one patched (or refused) place, as --probes prints it.
 struct InstalledSite {
   SiteId site = 0;
@@ -40,12 +47,11 @@ struct InstalledSite {
   std::string symbol;    // "symbol+0x12"
   std::string module;    // path
   SiteState state = SiteState::Skipped;
-  std::string reason;        // of Int3 and Skipped
-  bool jump = false;         // of Registered: not int3
-  unsigned guards = 0;       // int3 bytes that the jump keeps
-  uint64_t guard_traps = 0;  // how often somebody arrived at one of them
-  // Its handlers, in registration order, and whether each is switched on.
-  std::vector<std::pair<HandlerId, bool>> handlers;
+  std::string reason;                      // of Int3 and Skipped
+  bool jump = false;                       // of Registered: not int3
+  unsigned guards = 0;                     // int3 bytes that the jump keeps
+  uint64_t guard_traps = 0;                // how often somebody arrived at one of them
+  std::vector<InstalledHandler> handlers;  // in registration order
 };
 
 // HandlerAt: one handler at one Plan site, as it is switched on and off.
@@ -103,10 +109,12 @@ class Installation {
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);
 
-  // Switches these handlers on or off, while armed (PatchOptions::switched). Nobody stands: whoever
-  // comes to a place from now on runs the handlers that are on. `memory`: of place(). Places whose
-  // text is the original again are in text_work() afterwards.
-  void switch_handlers(SessionMemory& memory, const std::set<HandlerAt>& handlers, bool on);
+  // Switches these handlers on or off, from place() on (PatchOptions::switched); a handler is off
+  // as long as anybody wants it so. Nobody stands: whoever comes to a place from now on runs the
+  // handlers that are on. `memory`: of place(). Places whose text is the original again are in
+  // text_work() afterwards.
+  void switch_handlers(SessionMemory& memory, const std::set<HandlerAt>& handlers, bool on,
+                       OffBy by);
   // What switching leaves to be done to the text.
   struct TextWork {
     SiteList wake;     // not in the text, but a handler is on: until it is done nothing is counted
@@ -147,8 +155,8 @@ class Installation {
   SiteList all_sites();
   SiteList all_hooks();
   uint64_t guard_traps(const PatchSite& site) const;
-  template <typename Wants>
-  void switch_calls(SessionMemory& memory, const Wants& wants);
+  template <typename Off>
+  void switch_calls(SessionMemory& memory, const Off& off);
   void find_live_sites();
   static SiteList live_ones(const SiteList& sites, bool live);
   Status take_back_traps(Stopped& stopped);
@@ -179,6 +187,7 @@ class Installation {
   std::vector<std::string> symbols_;
   std::vector<uint64_t> function_begins_;  // ELF addresses
   std::vector<SiteKind> kinds_;
+  std::vector<ProbeId> probes_;  // by HandlerId
   uint64_t trap_table_ = 0, trap_bytes_ = 0;
   uint64_t detours_bytes_ = 0, stubs_bytes_ = 0;
   uint64_t* header_trap_table_ = nullptr;  // Header::trap_table
@@ -193,7 +202,8 @@ class Installation {
   std::optional<Staged> staged_;           // from ready() to arm()
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
   bool switched_ = false;
-  std::set<size_t> idle_, resting_;  // sites without an enabled call; those out of the text
+  std::set<size_t> idle_, resting_;  // sites without a handler that is on; those out of the text
+  std::set<uint64_t> leaning_;       // addresses of jumps that share bytes: they never rest
   InstallTimes times_;
 };
 

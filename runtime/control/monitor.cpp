@@ -92,8 +92,8 @@ std::string Monitor::screen(double seconds) const {
                         label_of(input_.program.probes[row.probe], input_.sources));
   }
   text += "\nglobals\n";
-  size_t shown = input_.program.globals.size() - input_.times.size();
-  for (const GlobalValue& global : read_globals(input_.program, shown, input_.layout))
+  for (const GlobalValue& global :
+       read_globals(input_.program, input_.shown_globals, input_.layout))
     text += global_lines(global);
   text += "\noutput\n";
   for (const std::string& line : output_) text += "  " + line;
@@ -113,9 +113,9 @@ void Monitor::reset() {
 void Monitor::switch_probe(Session& session, ProbeId probe) {
   std::set<HandlerAt> meant;
   if (session.installation() != nullptr) {
-    for (const InstalledSite& site : session.installation()->sites()) {
-      for (const auto& [handler, on] : site.handlers) {
-        if (input_.plan.handlers[handler].probe == probe) meant.insert({site.site, handler});
+    for (const InstalledSite& site : session.sites()) {
+      for (const InstalledHandler& each : site.handlers) {
+        if (each.probe == probe) meant.insert({site.site, each.handler});
       }
     }
   }
@@ -123,7 +123,7 @@ void Monitor::switch_probe(Session& session, ProbeId probe) {
     note_ = fmt::format("probe {} is not in the target", probe + 1);
     return;
   }
-  Status done = session.switch_handlers(meant, off_[probe]);
+  Status done = session.switch_handlers(meant, off_[probe], kOffByCommand);
   note_ = done.ok() ? "" : done.error().message;
   if (done.ok()) off_[probe] = !off_[probe];
 }

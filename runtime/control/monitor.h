@@ -23,6 +23,7 @@ struct MonitorInput {
   const Sources& sources;
   const Layout& layout;
   const std::vector<GlobalId>& times;  // by ProbeId (time_probes.h)
+  size_t shown_globals;                // the first of all globals
 };
 
 class Monitor {

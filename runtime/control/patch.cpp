@@ -95,11 +95,11 @@ void PatchSite::fall_back_to_int3(std::string why) {
 PatchCall body_call(const Plan& plan, SiteId site, HandlerId handler, bool at_exit) {
   const bool middle = plan.handlers[handler].form == Handler::Form::Middle;
   const auto form = middle ? arch::Form::Middle : arch::Form::Boundary;
-  return {site, handler, form, true, at_exit, PatchCall::Body, 0, false};
+  return {site, handler, form, 0, at_exit, PatchCall::Body, 0, false};
 }
 
 bool PatchSite::any_enabled() const {
-  return std::any_of(calls.begin(), calls.end(), [](const PatchCall& c) { return c.enabled; });
+  return std::any_of(calls.begin(), calls.end(), [](const PatchCall& c) { return c.off == 0; });
 }
 
 std::vector<uint8_t> PatchSite::patched() const {

@@ -15,12 +15,15 @@
 
 namespace dj {
 
+// Why a handler is switched off.
+enum OffBy : uint8_t { kOffByCommand = 1, kOffByCondition = 2 };
+
 // A handler that runs at a site on behalf of one Plan site.
 struct PatchCall {
   SiteId site = 0;
   HandlerId handler = 0;
   arch::Form form = arch::Form::Boundary;
-  bool enabled = true;   // is called when the site is hit
+  uint8_t off = 0;       // bits of OffBy; 0: it is called when the site is hit
   bool at_exit = false;  // runs when the function is left here
   // What the handler's code does here: its body, or following a call through a tail call
   // (compiler/lower/tail_calls.h).

@@ -95,10 +95,8 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   Session session;
   session.arena_base_ = input.layout.base;
   session.layout_ = &input.layout;
-  session.later_options_ = {.optimize = input.optimize,
-                            .lean = !input.switched,
-                            .switched = input.switched,
-                            .use_rseq = input.use_rseq};
+  session.later_options_ = {
+      .optimize = input.optimize, .switched = input.switched, .use_rseq = input.use_rseq};
   if (process != nullptr) {
     session.pid_ = process->pid;
     session.known_ = process->modules;
@@ -136,7 +134,6 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     return ok_status();
   }
   InstallOptions options{.optimize = input.optimize,
-                         .lean = !input.switched,
                          .switched = input.switched,
                          .use_rseq = input.use_rseq,
                          .live = input.live && !process->is_child};

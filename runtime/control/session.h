@@ -103,13 +103,14 @@ class Session {
   Status arm();
   // Switches handlers on or off: when it returns, whoever comes to a probe finds it so. The target
   // stands only where the text has to be written again (Installation::text_work()).
-  Status switch_handlers(const std::set<HandlerAt>& handlers, bool on);
+  Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by);
   // Empty: the target's loader has nothing to say. Else what answer_loader() must be told, when the
   // new objects are probed; the loader waits for it.
   std::optional<uint32_t> loader_event() const;
   void answer_loader(uint32_t event);
   // Looks at the target's mappings; sites in objects that are gone become Gone.
   Result<LaterObjects> find_later_objects();
+  size_t later_count() const { return later_.size(); }  // how often such were probed
   // These are known from now on, probed or not.
   void know(const LaterObjects& objects) { known_ = objects.modules; }
   // Arms the probes of objects that came later. The target stands for a moment.

@@ -8,13 +8,13 @@
 
 namespace dj {
 
-Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on) {
+Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) {
   if (!installation_) return ok_status();
   if (on) forget_calls(handlers);
   for (Later& later : later_) {
-    later.installation.switch_handlers(later.memory, handlers, on);
+    later.installation.switch_handlers(later.memory, handlers, on, by);
   }
-  installation_->switch_handlers(*memory_, handlers, on);
+  installation_->switch_handlers(*memory_, handlers, on, by);
   return do_text_work(true);
 }
 

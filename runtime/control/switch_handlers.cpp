@@ -15,29 +15,22 @@ namespace {
 // worth it for one that is switched on again at once.
 constexpr uint64_t kRestNs = 300'000'000;
 
-// Is one of the handlers at these sites called here?
-bool is_meant(const PatchCall& call, const std::set<HandlerAt>& handlers) {
-  if (!call.shared) return handlers.count({call.site, call.handler}) != 0;
-  return std::any_of(handlers.begin(), handlers.end(),
-                     [&](const HandlerAt& at) { return at.second == call.handler; });
-}
-
 bool all_live(const SiteList& sites) {
   return std::all_of(sites.begin(), sites.end(), [](const PatchSite* s) { return s->live; });
 }
 
 }  // namespace
 
-// Switches the calls that `wants` has an answer for.
-template <typename Wants>
-void Installation::switch_calls(SessionMemory& memory, const Wants& wants) {
+// `off`: from a call to its new PatchCall::off.
+template <typename Off>
+void Installation::switch_calls(SessionMemory& memory, const Off& off) {
   for (size_t i = 0; i < patches_.sites.size(); i++) {
     PatchSite& site = patches_.sites[i];
     bool changed = false;
     for (PatchCall& call : site.calls) {
-      const bool wanted = wants(call);
-      if (wanted == call.enabled) continue;
-      call.enabled = wanted;
+      const bool was_on = call.off == 0;
+      call.off = off(call);
+      if (was_on == (call.off == 0)) continue;
       code_->turn(memory, site, call);
       changed = true;
     }
@@ -54,21 +47,23 @@ void Installation::switch_calls(SessionMemory& memory, const Wants& wants) {
 
 // First the handlers' own calls, then those that follow calls of all functions where they are on.
 void Installation::switch_handlers(SessionMemory& memory, const std::set<HandlerAt>& handlers,
-                                   bool on) {
+                                   bool on, OffBy by) {
   bool any_shared = false;
-  std::set<HandlerId> used;
-  switch_calls(memory, [&](const PatchCall& call) {
+  switch_calls(memory, [&](const PatchCall& call) -> uint8_t {
     any_shared = any_shared || call.shared;
-    return !call.shared && is_meant(call, handlers) ? on : call.enabled;
+    if (call.shared || handlers.count({call.site, call.handler}) == 0) return call.off;
+    return static_cast<uint8_t>(on ? call.off & ~by : call.off | by);
   });
   if (!any_shared) return;
+  std::set<HandlerId> used;
   for (const PatchSite& site : patches_.sites) {
     for (const PatchCall& call : site.calls) {
-      if (call.enabled && !call.shared) used.insert(call.handler);
+      if (call.off == 0 && !call.shared) used.insert(call.handler);
     }
   }
-  switch_calls(memory, [&](const PatchCall& call) {
-    return call.shared ? used.count(call.handler) != 0 : call.enabled;
+  switch_calls(memory, [&](const PatchCall& call) -> uint8_t {
+    if (!call.shared) return call.off;
+    return used.count(call.handler) != 0 ? 0 : kOffByCommand;
   });
 }
 
@@ -77,7 +72,8 @@ Installation::TextWork Installation::text_work() {
   const uint64_t now = now_ns();
   for (size_t i : idle_) {
     PatchSite& site = patches_.sites[i];
-    if (site.armed() && now - site.off_since_ns > kRestNs) work.rest.push_back(&site);
+    const bool may_rest = site.armed() && leaning_.count(site.address) == 0;
+    if (may_rest && now - site.off_since_ns > kRestNs) work.rest.push_back(&site);
   }
   for (size_t i : resting_) {
     PatchSite& site = patches_.sites[i];

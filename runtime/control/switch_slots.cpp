@@ -62,7 +62,7 @@ void CodeIslands::turn(SessionMemory& memory, const PatchSite& site, const Patch
   Island* island = memory.island_near(site.address);
   const Linked& code = linked_in(memory, *island);
   auto* word = reinterpret_cast<uint64_t*>(island->view(call.slot, sizeof(uint64_t)).data());
-  abi::store(word, call.enabled ? entry_of(call, code) : code.symbols.at("dj_switched_off"));
+  abi::store(word, call.off == 0 ? entry_of(call, code) : code.symbols.at("dj_switched_off"));
 }
 
 }  // namespace dj

@@ -61,7 +61,7 @@ std::optional<FunctionAt> TailCalls::callee(size_t module, const arch::Exit& exi
 }
 
 PatchCall TailCalls::leave(SiteId site, HandlerId handler, size_t module, const arch::Exit& exit) {
-  PatchCall call{site, handler, arch::Form::Boundary, true, true, PatchCall::Leave, 0, false};
+  PatchCall call{site, handler, arch::Form::Boundary, 0, true, PatchCall::Leave, 0, false};
   const std::optional<FunctionAt> to = callee(module, exit);
   if (!to) {
     call.exit |= abi::kExitUnseen;
@@ -135,8 +135,7 @@ std::vector<CallsAt> TailCalls::places(const Step& step) {
   const auto [module, begin] = step.function;
   const arch::Exits& exits = *exits_of(step.function);
   std::vector<CallsAt> places;
-  PatchCall call{step.site, step.handler, arch::Form::Boundary, true, false, PatchCall::Land,
-                 0,         true};
+  PatchCall call{step.site, step.handler, arch::Form::Boundary, 0, false, PatchCall::Land, 0, true};
   // A loop would look like calls; without the call at the entry only the return address tells a
   // call that was left by an exception from a new one.
   if (!exits.loops_to_entry) {

@@ -2,11 +2,13 @@
 #pragma once
 #include <vector>
 
+#include "compiler/arming.h"
 #include "compiler/image.h"
 #include "compiler/layout.h"
 #include "compiler/plan.h"
 #include "compiler/program.h"
 #include "compiler/resolve/resolve.h"
+#include "runtime/control/options.h"
 #include "runtime/control/session.h"
 
 namespace dj {
@@ -16,7 +18,9 @@ struct Compiled {
   const TypePrinters* printers = nullptr;  // this and the next: also for objects that come later
   CompileHeaders compile_headers;
   Program program;
+  size_t shown_globals = 0;     // the script's; behind them are those that djtap adds
   std::vector<GlobalId> times;  // with -t, by ProbeId
+  std::vector<Arming> armings;
   Plan plan;
   Layout layout;
   Image image;
@@ -26,11 +30,16 @@ struct Compiled {
 };
 
 inline SessionInput session_input(const Options& options, const Compiled& compiled) {
-  return {compiled.program,  compiled.plan,
-          compiled.image,    compiled.abis,
-          compiled.layout,   options.optimize,
-          compiled.use_rseq, compiled.stack_tables,
-          options.live,      !options.control_path.empty() || options.monitor};
+  return {compiled.program,
+          compiled.plan,
+          compiled.image,
+          compiled.abis,
+          compiled.layout,
+          options.optimize,
+          compiled.use_rseq,
+          compiled.stack_tables,
+          options.live,
+          !options.control_path.empty() || options.monitor || !compiled.armings.empty()};
 }
 
 }  // namespace dj

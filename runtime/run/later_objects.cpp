@@ -42,11 +42,12 @@ void LaterWatch::look() {
                done.error().message);
 }
 
-void LaterWatch::poll() {
+bool LaterWatch::poll() {
   std::optional<uint32_t> event = is_on() ? session_.loader_event() : std::nullopt;
-  if (!event) return;
+  if (!event) return false;
   look();
   session_.answer_loader(*event);
+  return true;
 }
 
 Status LaterWatch::probe_new_objects() {

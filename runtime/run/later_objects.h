@@ -19,8 +19,8 @@ class LaterWatch {
   bool is_on() const { return compiled_.plan.awaits_objects && session_.installation() != nullptr; }
   // Once, when the target runs: what it opened while djtap prepared.
   void look();
-  // Again and again: when the loader has spoken, looks and answers.
-  void poll();
+  // Again and again: when the loader has spoken, looks and answers. True if it looked.
+  bool poll();
 
  private:
   Status probe_new_objects();

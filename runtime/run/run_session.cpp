@@ -20,6 +20,7 @@
 #include "runtime/control/report_globals.h"
 #include "runtime/control/report_times.h"
 #include "runtime/control/stress.h"
+#include "runtime/run/arming.h"
 #include "runtime/run/later_objects.h"
 #include "runtime/run/say.h"
 
@@ -64,7 +65,7 @@ RecordSink sink_of(const Options& options, LuaOutputs& lua, std::unique_ptr<Moni
 Result<Ended> trace(const Options& options, Compiled& compiled, Session& session,
                     ModuleCodes& codes, Drain& drain, Output& output, const LuaOutputs& lua,
                     Monitor* monitor, const std::optional<TracedProcess>& process, int pidfd,
-                    std::optional<ControlSocket>& control) {
+                    std::optional<ControlSocket>& control, ArmingWatch& arming) {
   LaterWatch later(options, compiled, session, codes);
   if (process && !process->is_child) later.look();
   LoopActions actions;
@@ -79,14 +80,16 @@ Result<Ended> trace(const Options& options, Compiled& compiled, Session& session
   ExecWatch exec(process ? process->pid : getpid());
   for (const HostProbe& probe : compiled.plan.host_probes) {
     if (probe.when != HostProbe::When::Timer) continue;
-    actions.timers.push_back({probe.interval_ns, probe.random_ns,
-                              [&session, &probe] { session.run_host(probe.handler); }});
+    actions.timers.push_back({probe.interval_ns, probe.random_ns, [&session, &probe, &arming] {
+                                session.run_host(probe.handler);
+                                arming.look();
+                              }});
   }
   actions.drain = [&] {
     std::string program = exec.poll();
     if (!program.empty())
       fmt::print(stderr, "WARNING: the target executed {}: probes do not follow\n", program);
-    later.poll();
+    if (later.poll()) arming.look();
     session.watch();
     if (monitor != nullptr) monitor->run(session);
     return drain.run(false);
@@ -116,8 +119,7 @@ void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lu
   if (options.stress) return;
   if (!lua.takes_globals())
     return report_globals(compiled.program, compiled.layout, options.format, output);
-  size_t shown = compiled.program.globals.size() - compiled.times.size();
-  lua.end(read_globals(compiled.program, shown, compiled.layout), output);
+  lua.end(read_globals(compiled.program, compiled.shown_globals, compiled.layout), output);
 }
 
 // What stderr has to say when all is over.
@@ -163,6 +165,14 @@ Result<Session> create_session(std::optional<TracedProcess>& process, ModuleCode
   });
 }
 
+// Null: none is asked for.
+Result<std::unique_ptr<Monitor>> open_monitor(const Options& options, const Sources& sources,
+                                              const Compiled& compiled) {
+  if (!options.monitor) return std::unique_ptr<Monitor>();
+  return Monitor::open({compiled.program, compiled.plan, sources, compiled.layout, compiled.times,
+                        compiled.shown_globals});
+}
+
 }  // namespace
 
 int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
@@ -185,13 +195,9 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   // From here on, handlers exist; a launched target still stands.
 
   signal(SIGPIPE, SIG_IGN);
-  std::unique_ptr<Monitor> monitor;
-  if (options.monitor) {
-    Result<std::unique_ptr<Monitor>> made =
-        Monitor::open({compiled.program, compiled.plan, sources, compiled.layout, compiled.times});
-    if (!made.ok()) return fail(options, kExitUsage, made.error().message);
-    monitor = made.take();
-  }
+  Result<std::unique_ptr<Monitor>> shown = open_monitor(options, sources, compiled);
+  if (!shown.ok()) return fail(options, kExitUsage, shown.error().message);
+  std::unique_ptr<Monitor> monitor = shown.take();
   RecordSink sink = sink_of(options, lua, monitor, output);
   Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout, sink},
               output);
@@ -206,6 +212,8 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
     watch.emplace(made.take());
   }
   if (options.times) count_calls(session.header());
+  ArmingWatch arming(compiled, session);
+  arming.look();
   Status armed = session.arm();
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
   if (session.installation() != nullptr)
@@ -215,7 +223,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   // From here on, the target runs, probed and untraced.
 
   Result<Ended> ended = trace(options, compiled, session, codes, drain, output, lua, monitor.get(),
-                              process, watch ? watch->fd() : -1, control);
+                              process, watch ? watch->fd() : -1, control, arming);
   monitor.reset();
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
   clock.done("run");

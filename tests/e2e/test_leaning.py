@@ -1,10 +1,12 @@
 """Functions less than five bytes apart: both are jumps, which share bytes, whatever becomes of either."""
 import re
 import signal
+import time
 
 import pytest
 
 from support import process
+from support.control import Control
 from support.paths import victim
 
 NAMES = ["short_ret", "short_zero", "short_same"]
@@ -30,12 +32,32 @@ def call(target, number):
     target.wait_for(f"called: {number}$", 60)
 
 
-@pytest.mark.parametrize("switched, expected", [(False, 0), (True, 2)])
-def test_all_by_jump_unless_they_are_switched_one_by_one(djtap_once, tmp_path, switched, expected):
-    options = ["--control", str(tmp_path / "s")] if switched else []
-    result = djtap_once(*options, "--probes", "-e", SCRIPT, "-c", victim("short"))
-    assert result.returncode == 0 and int3(result) == expected, result
+def test_all_by_jump(djtap_once):
+    result = djtap_once("--probes", "-e", SCRIPT, "-c", victim("short"))
+    assert result.returncode == 0 and int3(result) == 0, result
     assert counted(result) == {name: result.facts[name] for name in NAMES}, result
+
+
+def test_switched_one_by_one(background, program, tmp_path):
+    """Each is switched for itself, though none can leave the text alone."""
+    target, text = start(program, victim("relay"))
+    tracer = background("--probes", "--control", str(tmp_path / "s"), "-e", SCRIPT, "-p", str(target.pid))
+    tracer.wait_for(r"\[(OPTIMIZED|INT3)")
+    expected = dict.fromkeys(NAMES, 0)
+    with Control(tmp_path / "s") as control:
+        for number, off in enumerate([*NAMES, "short_*"]):
+            control.do(f"disable {off}")
+            time.sleep(0.5)  # long enough for a site to leave the text if it could
+            call(target, 1000 + number)
+            for name in NAMES:
+                expected[name] += 0 if off in (name, "short_*") else 1000 + number
+            control.do(f"enable {off}")
+    call(target, 100)
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert counted(result) == {name: count + 100 for name, count in expected.items()}, result
+    assert int3(result) == (3 if "--no-optimize" in tracer.words else 0), result
+    assert process.differences(text, process.text_of(target.pid)) == []
 
 
 @pytest.mark.parametrize("options, expected", [([], 0), (["--live"], 2)])
