@@ -125,3 +125,46 @@ def test_macros_and_the_target_set():
 def test_pn_and_user_mode(djtap):
     result = djtap("-e", 'probe func("work") { if (pn() == pp() && user_mode() && !probing_32bit_app()) n++ }', "-c", victim("count"))
     assert result.globals["n"] == result.facts["work calls"], result
+
+
+def test_numbers_with_a_fraction_by_systemtaps_names():
+    text = said('a = string_to_fp("-12.25") b = long_to_fp(3) println(fp_to_string(fp_add(a, b), 3)) println(fp_to_string(fp_sub(a, b), 2)) '
+                "println(fp_to_string(fp_mul(a, b), 2)) println(fp_to_string(fp_div(b, 2), 1)) println(fp_to_string(fp_rem(7, 4), 1)) "
+                "println(fp_to_string(fp_sqrt(2), 5)) printf(\"%d%d%d\\n\", fp_lt(a, b), fp_le(b, a), fp_eq(b, 3)) "
+                "printf(\"%d %d %d %d\\n\", fp_to_long(a, 0, 0), fp_to_long(a, 1, 0), fp_to_long(a, 2, 0), fp_to_long(a, 3, 0))")
+    assert text.split("\n")[:-1] == [f"{-12.25 + 3:.3f}", f"{-12.25 - 3:.2f}", f"{-12.25 * 3:.2f}", "1.5", "-1.0", f"{2 ** 0.5:.5f}", "101", "-12 -12 -13 -12"]
+
+
+def test_speculative_output():
+    text = said('a = speculation() b = speculation() speculate(a, "one\\n") speculate(b, "no\\n") speculate(a, "two\\n") commit(a) discard(b) '
+                "commit(b) println(a, b)")
+    assert text == "one\ntwo\n12\n"
+
+
+def test_sets_of_signals_and_error_numbers():
+    assert said('println(signal_str(2)) println(sigset_mask_str(0x4002)) println(sa_flags_str(0x14000000)) printf("%d%d", errno_p(-2), errno_p(2))') == (
+        "SIGINT\nSIGINT,SIGTERM\nSA_RESTORER|SA_RESTART\n10")
+
+
+def test_small_words_about_machine_and_text():
+    text = said('println(HZ()) println(jiffies() > 0) println(arch_bytes() * 10 + uarch_bytes()) '
+                'println(string_quoted("a\\tb")) println(big_endian2(0x1234)) println(big_endian4(0x12345678)) '
+                'println(big_endian8(1)) println(little_endian2(0x12345)) println(little_endian4(-1)) println(little_endian8(-1))')
+    assert text.splitlines() == ["100", "1", "88", '"a\\tb"', str(0x3412), str(0x78563412), str(1 << 56), str(0x2345), str((1 << 32) - 1), "-1"]
+
+
+def test_words_about_the_probed_call():
+    script = ("probe func(\"lib_work\").return { if (is_return()) back++ } "
+              "probe func(\"lib_work\") { if (is_return()) bad++; from[caller()]++; if (caller_addr() == ustack(1)) same++ }")
+    result = run.run(["-e", script, "-c", victim("ctor")])
+    numbers = result.globals
+    assert numbers["back"] == numbers["same"] == 160 and numbers.get("bad", 0) == 0, result
+    assert sum(int(n) for _, n in result.array("from")) == 160 and all(" 0x" in key for key, _ in result.array("from")), result
+
+
+def test_buffers_are_quoted_up_to_their_room():
+    script = """probe process.plt("strtol") { text = pointer_arg(1)
+        n++; short_ones += user_buffer_quoted(text, 100, 2) == user_string_n_quoted(text, 2)
+        long_ones += user_string_n2_quoted(text, 2, 50) == user_string_n_quoted(text, 2) }"""
+    result = run.run(["-e", script, "-c", victim("outward")])
+    assert result.globals == {"n": 100, "short_ones": 100, "long_ones": 100}, result
