@@ -44,10 +44,11 @@ class Resolver {
     if (plan_.awaits_objects && modules_.first_new() == 0) {
       add_loader_site();
     }
-    // Only those who ask for their site say its name.
+    // Handlers that ask for their site say its name; else only errors do, and the names of
+    // thousands of sites would take longer than all else.
     const bool named = std::any_of(plan_.handlers.begin(), plan_.handlers.end(),
                                    [](const Handler& handler) { return handler.wants_site; });
-    if (named) {
+    if (named || plan_.sites.size() <= kFew) {
       name_functions(plan_.sites);
     }
     return std::move(plan_);
@@ -55,6 +56,7 @@ class Resolver {
 
  private:
   static constexpr ModuleId kNoModule = ~0u;
+  static constexpr size_t kFew = 1000;
 
   void add_probe(ProbeId id) {
     const Probe& probe = program_.probes[id];

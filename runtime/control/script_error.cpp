@@ -62,7 +62,8 @@ std::string call_chain(const ScriptErrorInput& input, const abi::ErrorPayload& p
 }
 
 std::string probe(const Plan& plan, uint32_t site) {
-  if (const Site* found = site_numbered(plan, site)) return found->function;
+  if (const Site* found = site_numbered(plan, site))
+    return found->function.empty() ? found->symbol : found->function;
   site -= static_cast<uint32_t>(plan.sites.size());
   return site < plan.host_probes.size() ? plan.host_probes[site].text : "?";
 }
