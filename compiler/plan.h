@@ -59,7 +59,7 @@ struct Site {
   SiteKind kind = SiteKind::Entry;
   uint64_t address = 0;  // IA; for Return the function's entry
   uint64_t function_begin = 0, function_end = 0;
-  std::string function;  // as a person writes it (demangled)
+  std::string function;  // as a person writes it (demangled); empty where nobody asks
   std::string symbol;    // as the linker wrote it
   std::string file;
   uint32_t line = 0;   // declaration or statement; may be empty
