@@ -16,6 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetween{500};
 constexpr size_t kElements = 8, kOutputLines = 10;
+// Of the terminal: what probes get at least, and what is left for the rest when there are many.
+constexpr size_t kLeastRows = 5, kOtherLines = 20;
 
 std::string global_lines(const GlobalValue& global) {
   std::string text;
@@ -77,20 +79,41 @@ std::vector<Monitor::Row> Monitor::rows() const {
   return rows;
 }
 
+size_t Monitor::place_of_cursor(const std::vector<Row>& rows) const {
+  auto at =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.probe == chosen_; });
+  return at == rows.end() ? 0 : static_cast<size_t>(at - rows.begin());
+}
+
+// First and count of the rows that are shown: those around the cursor, when there are more than the
+// terminal has room for.
+std::pair<size_t, size_t> Monitor::window(const std::vector<Row>& rows) const {
+  const size_t lines = terminal_.size().first;
+  const size_t room = std::max(kLeastRows, lines - std::min(lines, kOtherLines));
+  if (rows.size() <= room) return {0, rows.size()};
+  const size_t at = place_of_cursor(rows);
+  return {std::min(at - std::min(at, room / 2), rows.size() - room), room};
+}
+
 std::string Monitor::screen(double seconds) const {
   std::string text = fmt::format(
-      "djtap {:.1f} s   keys: q quit, s sort by {}, r count from 0, 1-9 switch a probe   {}\n\n",
+      "djtap {:.1f} s   keys: q quit, s sort by {}, r count from 0, 1-9 switch a probe, arrows and "
+      "space any\n{}\n",
       seconds, by_cost_ ? "hits" : "time", note_);
   double counted = std::chrono::duration<double>(Clock::now() - reset_).count();
   text +=
-      fmt::format("{:>2} {:>5} {:>12} {:>12} {:>9}  probe\n", "#", "", "hits", "hits/s", "avg ns");
-  for (const Row& row : rows()) {
-    text += fmt::format("{:>2} {:>5} {:>12} {:>12.0f} {:>9}  {}\n", row.probe + 1,
-                        off_[row.probe] ? "off" : "on", row.total.count,
-                        static_cast<double>(row.total.count) / std::max(counted, 0.001),
-                        to_ns(row.total.get(abi::kStatAvg), input_.layout),
-                        label_of(input_.program.probes[row.probe], input_.sources));
+      fmt::format(" {:>2} {:>5} {:>12} {:>12} {:>9}  probe\n", "#", "", "hits", "hits/s", "avg ns");
+  const std::vector<Row> all = rows();
+  const auto [first, count] = window(all);
+  for (const Row& row : std::span(all).subspan(first, count)) {
+    text +=
+        fmt::format("{}{:>2} {:>5} {:>12} {:>12.0f} {:>9}  {}\n", row.probe == chosen_ ? '>' : ' ',
+                    row.probe + 1, off_[row.probe] ? "off" : "on", row.total.count,
+                    static_cast<double>(row.total.count) / std::max(counted, 0.001),
+                    to_ns(row.total.get(abi::kStatAvg), input_.layout),
+                    label_of(input_.program.probes[row.probe], input_.sources));
   }
+  if (count < all.size()) text += fmt::format("    .. {} more\n", all.size() - count);
   text += "\nglobals\n";
   for (const GlobalValue& global :
        read_globals(input_.program, input_.shown_globals, input_.layout))
@@ -128,15 +151,35 @@ void Monitor::switch_probe(Session& session, ProbeId probe) {
   if (done.ok()) off_[probe] = !off_[probe];
 }
 
-void Monitor::run(Session& session) {
-  std::string keys = terminal_.keys();
-  for (char key : keys) {
+void Monitor::move_cursor(int down) {
+  const std::vector<Row> all = rows();
+  const auto at = static_cast<int64_t>(place_of_cursor(all)) + down;
+  if (at >= 0 && at < static_cast<int64_t>(all.size()))
+    chosen_ = all[static_cast<size_t>(at)].probe;
+}
+
+void Monitor::obey(Session& session, std::string_view keys) {
+  while (!keys.empty()) {
+    const bool is_arrow =
+        keys.size() >= 3 && (keys.starts_with("\x1b[") || keys.starts_with("\x1bO"));
+    const char key = keys[is_arrow ? 2 : 0];
+    keys.remove_prefix(is_arrow ? 3 : 1);
+    if (is_arrow) {
+      if (key == 'A' || key == 'B') move_cursor(key == 'A' ? -1 : 1);
+      continue;
+    }
     if (key == 'q') quit_ = true;
     if (key == 's') by_cost_ = !by_cost_;
     if (key == 'r') reset();
-    if (key >= '1' && key <= '9' && static_cast<size_t>(key - '1') < off_.size())
+    if (key == ' ') switch_probe(session, chosen_);
+    if (key >= '1' && key <= '9' && static_cast<size_t>(key - '1') < input_.times.size())
       switch_probe(session, static_cast<ProbeId>(key - '1'));
   }
+}
+
+void Monitor::run(Session& session) {
+  const std::string keys = terminal_.keys();
+  obey(session, keys);
   Clock::time_point now = Clock::now();
   if (keys.empty() && now - drawn_ < kBetween) return;
   drawn_ = now;

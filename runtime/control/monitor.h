@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/layout.h"
@@ -41,8 +42,12 @@ class Monitor {
  private:
   struct Row;
   std::vector<Row> rows() const;
+  size_t place_of_cursor(const std::vector<Row>& rows) const;
+  std::pair<size_t, size_t> window(const std::vector<Row>& rows) const;
   std::string screen(double seconds) const;
   void reset();
+  void obey(Session& session, std::string_view keys);
+  void move_cursor(int down);
   void switch_probe(Session& session, ProbeId probe);
 
   MonitorInput input_;
@@ -50,6 +55,7 @@ class Monitor {
   std::deque<std::string> output_;     // the last lines
   std::vector<bool> off_;              // by ProbeId
   std::vector<abi::StatTotal> since_;  // by ProbeId: what the table does not show any more
+  ProbeId chosen_ = 0;                 // where the cursor stands
   bool by_cost_ = false, quit_ = false;
   std::string note_;  // of the last key
   std::chrono::steady_clock::time_point began_, reset_, drawn_;

@@ -103,6 +103,24 @@ def test_a_key_switches_a_probe(screen, counting):
     shown.wait("probe 2 is not in the target")
 
 
+def test_the_cursor_reaches_every_probe(screen, counting):
+    """More than fit are shown around the cursor; one that is off counts no more and falls behind all others."""
+    script = " ".join(f'probe func("libc.so.6!clock_nanosleep") {{ c{n}++ }}' for n in range(1, 31))
+    shown = screen("--monitor", "-p", counting.pid, "-e", script)
+    shown.wait(r"> 1 +on [^\0]*\.\. 10 more")
+    shown.press("\x1b[B" * 11)
+    shown.wait(r">12 +on ")
+    shown.press(" ")
+    shown.wait(r">12 +off ")
+    shown.press("\x1bOA\x1b[A")
+    shown.wait(r">29 +on [^\0]* 12 +off ")
+    shown.press("\x1b[B" * 40)
+    shown.wait(r">12 +off ")
+    shown.press("q")
+    shown.wait(re.escape(LEAVE))
+    assert shown.end() == 0
+
+
 def test_a_key_counts_from_0(screen, counting):
     shown = screen("--monitor", "-p", counting.pid, "-e", CLOCK)
     shown.wait(r" 1 +on +\d\d\d+ ")
