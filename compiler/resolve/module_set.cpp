@@ -110,6 +110,12 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
   if (std::vector<size_t> by_name = named(name, 0); !by_name.empty()) {
     return by_name;
   }
+  // Where a distribution keeps its libraries differs: /lib*/libc.so.* means the one that is mapped.
+  const bool of_library = name.starts_with("/lib") || name.starts_with("/usr/lib");
+  if (std::vector<size_t> by_base = named(base_of(name), 0);
+      of_library && has_wildcard(name) && !by_base.empty()) {
+    return by_base;
+  }
   const std::string file = !real.empty() ? real : real_found;
   if (!file.empty() && !has_target_) {
     paths_.push_back(file);

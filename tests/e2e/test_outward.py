@@ -115,3 +115,9 @@ def test_system_calls_of_a_real_program(djtap, tmp_path):
                 probe process.syscall { if ($syscall in wanted) n++ }"""
     result = djtap("-e", script, "--", *command)
     assert result.globals.get("n", 0) == truth, result
+
+
+def test_a_library_wherever_the_distribution_keeps_it(djtap):
+    """As SystemTap's examples name it: Debian has it in a folder below."""
+    result = traced(djtap, 'probe process("/lib*/libc.so.*").function("strtol") { n++ } probe process("/usr/lib*/libc.so.6").function("strtol") { m++ }')
+    assert result.globals == {"n": 100, "m": 100}, result
