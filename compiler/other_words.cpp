@@ -53,11 +53,53 @@ constexpr Row kRows[] = {
     {"comm", "execname()"},
 };
 
+// SystemTap's functions that mean the kernel, by how their names begin.
+constexpr Row kKernel[] = {
+    {"kernel_",
+     "the kernel's memory cannot be read; user_string(), user_int() and their kin read the "
+     "program's"},
+    {"set_kernel_", "the kernel's memory cannot be written"},
+    {"set_user_", "djtap changes nothing in the program"},
+    {"set_returnval", "djtap changes nothing in the program"},
+    {"set_int_arg", "djtap changes nothing in the program"},
+    {"set_uint_arg", "djtap changes nothing in the program"},
+    {"set_long_arg", "djtap changes nothing in the program"},
+    {"set_ulong_arg", "djtap changes nothing in the program"},
+    {"set_pointer_arg", "djtap changes nothing in the program"},
+    {"task_dentry_path", "paths of the kernel are out of reach; see proc_text(tid(), \"maps\")"},
+    {"d_path", "the kernel's structures are out of reach; proc_text() reads files of /proc"},
+    {"d_name", "the kernel's structures are out of reach; proc_text() reads files of /proc"},
+    {"inode_", "the kernel's structures are out of reach; proc_text() reads files of /proc"},
+    {"fullpath_struct_",
+     "the kernel's structures are out of reach; proc_text() reads files of /proc"},
+    {"printk", "warn(\"text\") and log(\"text\"): the kernel's log is out of reach"},
+    {"ftrace", "log(\"text\"): the kernel's trace buffer is out of reach"},
+    {"dump_stack", "print_ubacktrace(): the program's stack; the kernel's is out of reach"},
+    {"panic", "exit(): djtap cannot stop the kernel"},
+    {"mdelay", "djtap does not delay the program"},
+    {"udelay", "djtap does not delay the program"},
+    {"task_backtrace", "ubacktrace(): the stack of the thread that runs the handler"},
+    {"atomic_", "user_int(address): variables of the program"},
+    {"stack_used", "register(\"rsp\"): the kernel's stacks are out of reach"},
+    {"stack_unused", "register(\"rsp\"): the kernel's stacks are out of reach"},
+    {"stack_size", "register(\"rsp\"): the kernel's stacks are out of reach"},
+    {"ip_ntop", "$variables of the program; the kernel's packets are out of reach"},
+    {"format_ipaddr", "$variables of the program; the kernel's packets are out of reach"},
+};
+
 }  // namespace
 
 std::string help_for_other_word(std::string_view word) {
   for (const Row& row : kRows) {
     if (row.word == word) return "in djtap: " + std::string(row.ours);
+  }
+  return "";
+}
+
+std::string help_for_kernel_word(std::string_view word) {
+  for (const Row& row : kKernel) {
+    if (word.starts_with(row.word))
+      return "needs the kernel in SystemTap; in djtap: " + std::string(row.ours);
   }
   return "";
 }

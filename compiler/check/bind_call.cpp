@@ -89,6 +89,7 @@ ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
   Diag& diag =
       diags_.error("DJ2001", c.name_span, fmt::format("there is no function `{}`", c.name));
   diag.help = help_for_other_word(c.name);
+  if (diag.help.empty()) diag.help = help_for_kernel_word(c.name);
   for (const Function& function : program_.functions) {  // own_names.h spells private ones so
     if (function.name.starts_with(c.name + "@"))
       diag.help = "it is private to " + function.name.substr(c.name.size() + 1);

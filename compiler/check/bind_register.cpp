@@ -32,7 +32,7 @@ constexpr std::array<ArgumentRow, 13> kArguments = {{
     {"double_arg", 8, true, true},
     {"float_arg", 4, true, true},
 }};
-constexpr std::array<std::string_view, 2> kRegisters = {"register", "u_register"};
+constexpr std::array<std::string_view, 3> kRegisters = {"register", "u_register", "returnval"};
 constexpr int64_t kMaxArgument = 64;
 constexpr int64_t kMaxVector = 8;  // those with a fraction: as many as registers carry
 
@@ -115,6 +115,9 @@ ExprPtr Binder::register_call(const ast::Call& c, Span span) {
   TargetExpr wanted{.span = span, .name_span = span};
   if (find_argument(c.name) != nullptr) {
     argument_row(c, wanted);
+  } else if (c.name == "returnval" && c.args.empty()) {
+    wanted.base = TargetExpr::Register;  // whatever the type: see $return for that
+    wanted.name = "rax";
   } else {
     register_row(c, wanted);
   }

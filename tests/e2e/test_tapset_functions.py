@@ -154,11 +154,11 @@ def test_small_words_about_machine_and_text():
 
 
 def test_words_about_the_probed_call():
-    script = ("probe func(\"lib_work\").return { if (is_return()) back++ } "
+    script = ("probe func(\"lib_work\").return { if (is_return()) back++; value += returnval(); raw += $return } "
               "probe func(\"lib_work\") { if (is_return()) bad++; from[caller()]++; if (caller_addr() == ustack(1)) same++ }")
     result = run.run(["-e", script, "-c", victim("ctor")])
     numbers = result.globals
-    assert numbers["back"] == numbers["same"] == 160 and numbers.get("bad", 0) == 0, result
+    assert numbers["back"] == numbers["same"] == 160 and numbers.get("bad", 0) == 0 and numbers["value"] == numbers["raw"], result
     assert sum(int(n) for _, n in result.array("from")) == 160 and all(" 0x" in key for key, _ in result.array("from")), result
 
 
@@ -168,3 +168,10 @@ def test_buffers_are_quoted_up_to_their_room():
         long_ones += user_string_n2_quoted(text, 2, 50) == user_string_n_quoted(text, 2) }"""
     result = run.run(["-e", script, "-c", victim("outward")])
     assert result.globals == {"n": 100, "short_ones": 100, "long_ones": 100}, result
+
+
+def test_what_only_the_kernel_could_tell():
+    for call, words in {"kernel_string(1)": "user_string()", "set_user_int(1, 2)": "changes nothing", "d_path(1)": "out of reach",
+                        "printk(1)": "log(", "set_int_arg(1, 2)": "changes nothing"}.items():
+        result = run.run(["-e", "probe begin { %s }" % call, "-c", "/bin/true"])
+        assert "error[DJ2001]" in result.stderr and "needs the kernel in SystemTap" in result.stderr and words in result.stderr, result
