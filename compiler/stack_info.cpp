@@ -1,6 +1,7 @@
 // Which scripts need the stack's tables.
 #include "compiler/stack_info.h"
 
+#include "compiler/samples.h"
 #include "compiler/walk.h"
 #include "stdlib/builtins.h"
 
@@ -34,6 +35,12 @@ bool any_uses(const Bodies& bodies, uint32_t flags) {
 bool functions_walk_stack(const Program& program) { return any_uses(program.functions, kStack); }
 
 bool walks_stack(const Program& program) {
+  // A sample's function is looked up when the probe is hit.
+  for (const Probe& probe : program.probes) {
+    for (const ast::ProbePoint& point : probe.points) {
+      if (is_profile(point)) return true;
+    }
+  }
   return any_uses(program.probes, kStack) || functions_walk_stack(program);
 }
 

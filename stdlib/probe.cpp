@@ -1,5 +1,7 @@
-// Built-ins that name the probe point: words of its SiteInfo.
+// Built-ins that name the probe point: words of its SiteInfo; of a sample, what is at its program
+// counter.
 #include "runtime/agent/scratch.h"
+#include "runtime/agent/stack_walk.h"
 #include "stdlib/entries.h"
 
 using namespace dj;
@@ -8,7 +10,14 @@ namespace {
 const abi::Str* site_text(uint32_t site, uint32_t abi::SiteInfo::*field) {
   const abi::Header* header = agent::arena();
   if (site >= header->site_count) return agent::empty_string();
-  uint64_t text = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site].*field;
+  const abi::SiteInfo& info = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site];
+  uint64_t text = info.*field;
+  const bool nameless = text == 0 || reinterpret_cast<const abi::Str*>(text)->len == 0;
+  if (nameless && info.pc != 0) {  // only a sample has a place without a name
+    const agent::StackSymbolAt at = agent::symbol_at(info.pc);
+    const abi::Str* found = field == &abi::SiteInfo::module ? at.module : at.name;
+    return found == nullptr ? agent::empty_string() : found;
+  }
   return text == 0 ? agent::empty_string() : reinterpret_cast<const abi::Str*>(text);
 }
 }  // namespace

@@ -19,6 +19,8 @@ uint32_t saved_slot(Form form, Reg reg) {
   return reg == kRax ? 8 : kInPlace;  // 0 is the flags
 }
 
+}  // namespace
+
 // Registers that an earlier handler or the flags' saving changed come from their saved copies.
 Status put_handler_call(Code& code, Form form, const HandlerCall& call) {
   uint32_t pushed = 0;
@@ -41,6 +43,8 @@ Status put_handler_call(Code& code, Form form, const HandlerCall& call) {
   if (pushed != 0) code.move_sp(int32_t(pushed));
   return ok_status();
 }
+
+namespace {
 
 Status put_handlers(Code& code, Form form, const std::vector<HandlerCall>& calls) {
   if (calls.empty()) return ok_status();

@@ -22,15 +22,20 @@ inline void open_frame(Code& code, Form form) {
   if (form == Form::Middle) save_flags(code);
 }
 
+inline void restore_flags(Code& code) {
+  code.pop(kRax);
+  code.put({0x04, 0x7f});  // add $127,%al: overflows exactly when it was 1
+  code.put({0x9e});        // sahf
+  code.pop(kRax);
+}
+
 inline void close_frame(Code& code, Form form) {
-  if (form == Form::Middle) {
-    code.pop(kRax);
-    code.put({0x04, 0x7f});  // add $127,%al: overflows exactly when it was 1
-    code.put({0x9e});        // sahf
-    code.pop(kRax);
-  }
+  if (form == Form::Middle) restore_flags(code);
   code.pop(kR11);
   if (form == Form::Middle) code.move_sp(kRedZone);
 }
+
+// Inside an open frame; detour.cpp.
+Status put_handler_call(Code& code, Form form, const HandlerCall& call);
 
 }  // namespace dj::arch

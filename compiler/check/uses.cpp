@@ -7,6 +7,7 @@
 
 #include "compiler/check/overload.h"
 #include "compiler/check/stat_ops.h"
+#include "compiler/samples.h"
 
 namespace dj {
 namespace {
@@ -174,6 +175,7 @@ struct Scanner {
 
 bool is_host(const ast::ProbePoint& point) {
   const std::string& first = point.components.front().name;
+  if (is_profile(point)) return false;  // in threads of the target
   for (const char* host : {"begin", "end", "error", "never", "oneshot", "timer"}) {
     if (first == host) return true;
   }

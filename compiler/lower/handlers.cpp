@@ -11,6 +11,7 @@
 #include "compiler/lower/handler_frame.h"
 #include "compiler/lower/needs.h"
 #include "compiler/lower/tail_calls.h"
+#include "compiler/samples.h"
 
 namespace dj::ir {
 namespace {
@@ -63,8 +64,11 @@ Machine machine_of(Unit& unit, llvm::Function* function, llvm::IRBuilder<>& b,
     machine.regs[abi.stack_regs[i]] =
         function->getArg(static_cast<unsigned>(kRegisterArguments + abi.wants_site + i));
   }
-  auto form = handler.form == Handler::Form::Middle ? arch::Form::Middle : arch::Form::Boundary;
-  machine.rsp = stack_pointer(unit, b, form, abi.wants_site + abi.stack_regs.size());
+  const bool middle = handler.form == Handler::Form::Middle || is_sample(handler);
+  machine.rsp = stack_pointer(unit, b, middle ? arch::Form::Middle : arch::Form::Boundary,
+                              abi.wants_site + abi.stack_regs.size());
+  constexpr int64_t kProgramCounter = 8;  // lies above a sample's frame (arch/x86_64/sample.h)
+  if (is_sample(handler)) machine.rsp = b.CreateAdd(machine.rsp, unit.number(kProgramCounter));
   return machine;
 }
 

@@ -1,4 +1,5 @@
-// Probe kind timer.UNIT(n): run by the controller at intervals.
+// Probe kinds timer.UNIT(n): run by the controller at intervals; and timer.profile: samples of the
+// target's threads.
 #include <fmt/format.h>
 
 #include "compiler/resolve/probe_kind.h"
@@ -54,10 +55,30 @@ void find_timer(PointQuery& query, PointMeaning& meaning) {
   meaning.host = host;
 }
 
-// Timers run in djtap: a handler there does not see what a thread of the target was doing.
-void find_profile(PointQuery& query, PointMeaning&) {
-  query.diags.error("DJ3003", query.point.span, "sampling the target's threads is not built yet")
-      .help = "timer.hz(n) runs as often, but in djtap";
+// Run in each thread of the target that runs just then (runtime/control/sampler.h).
+void find_profile(PointQuery& query, PointMeaning& meaning) {
+  constexpr int64_t kUsualHertz = 100, kMostHertz = 1000;
+  int64_t hertz = kUsualHertz;
+  if (const ast::Component* c = query.component("hz")) {
+    hertz = std::get<int64_t>(c->argument);
+    if (hertz < 1 || hertz > kMostHertz) {
+      query.diags.error(
+          "DJ3002", c->argument_span,
+          fmt::format("timer.profile.freq.hz takes 1 to {} samples a second", kMostHertz));
+      return;
+    }
+  }
+  if (!query.modules.has_target()) {
+    query.diags.error("DJ3006", query.point.span, "no process is traced").help =
+        "trace a process: djtap -c 'command' -e '...' starts one, "
+        "djtap -p PID -e '...' attaches to a running one";
+    return;
+  }
+  HostProbe host;
+  host.when = HostProbe::When::Timer;
+  host.interval_ns = nanoseconds("hz", hertz);
+  host.text = to_string(query.point);
+  meaning.host = host;
 }
 
 constexpr ProbeKind kKinds[] = {

@@ -13,6 +13,7 @@
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/site_search.h"
 #include "compiler/resolve/site_targets.h"
+#include "compiler/samples.h"
 
 namespace dj {
 
@@ -95,8 +96,10 @@ class Resolver {
     }
     Handler handler;
     handler.probe = id;
-    handler.role = Handler::Role::Host;
+    const bool sample = is_profile(point);
+    handler.role = sample ? Handler::Role::Body : Handler::Role::Host;
     handler.form = Handler::Form::Host;
+    handler.wants_site = sample;
     handler.targets.assign(probe.targets.size(), Undefined{"not a place in the program"});
     meaning.host->handler = HandlerId(plan_.handlers.size());
     plan_.handlers.push_back(std::move(handler));

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <string>
 
+#include "arch/x86_64/sample.h"
+
 namespace dj {
 namespace {
 
@@ -176,6 +178,20 @@ Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site
     DJ_TRY_DO(write_detour(island, front, &site.detour));
   }
   return ok_status();
+}
+
+Result<uint64_t> CodeIslands::write_sample(SessionMemory& memory, HandlerId handler, SiteId site,
+                                           const HandlerAbi& abi, uint64_t done) const {
+  CHECK(!memory.islands().empty());
+  Island& island = memory.islands().front();
+  const arch::HandlerCall call = {
+      linked_.front().symbols.at("dj_handler_" + std::to_string(handler)), abi.stack_regs,
+      abi.wants_site, site};
+  std::optional<uint64_t> at = island.reserve(arch::kSampleCodeMax);
+  if (!at) return Error{"no room left for code near the module"};
+  DJ_TRY(std::vector<uint8_t> code, arch::build_sample(call, done, *at));
+  std::copy(code.begin(), code.end(), island.view(*at, code.size()).begin());
+  return *at;
 }
 
 uint64_t CodeIslands::symbol(const std::string& name) const {

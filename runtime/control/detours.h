@@ -31,6 +31,9 @@ class CodeIslands {
   // Points the stub of a jump that has one at the site's detour; nobody is in the stub.
   static Status write_stub(SessionMemory& memory, const PatchSite& site);
   // Address of an agent entry in some island; 0: there is none of this name.
+  // Code of arch::build_sample() in the first island.
+  Result<uint64_t> write_sample(SessionMemory& memory, HandlerId handler, SiteId site,
+                                const HandlerAbi& abi, uint64_t done) const;
   uint64_t symbol(const std::string& name) const;
 
  private:

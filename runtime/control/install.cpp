@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "compiler/samples.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/remote_call.h"
 #include "runtime/control/stubs.h"
@@ -55,6 +56,8 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.shares_trap_ = options.first_module > 0 && options.has_trap;
   made.first_site_ = plan.first_site;
   made.loader_site_ = plan.loader_site;
+  made.samples_ = std::any_of(plan.host_probes.begin(), plan.host_probes.end(),
+                              [&](const HostProbe& probe) { return is_sample(plan, probe); });
   made.symbols_.reserve(plan.sites.size());
   for (const Site& site : plan.sites) {
     made.symbols_.push_back(site.symbol.empty() ? site.function : site.symbol);
@@ -72,6 +75,9 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
 
 std::vector<AddressRange> Installation::island_modules() const {
   std::vector<bool> used(modules_.size());
+  for (size_t i = 0; i < modules_.size() && samples_; i++) {
+    used[i] = modules_[i].is_executable_file && !modules_[i].partial;
+  }
   for (const std::vector<PatchSite>* sites : {&patches_.sites, &patches_.hooks}) {
     for (const PatchSite& site : *sites) {
       if (site.state == SiteState::Registered) {
@@ -169,6 +175,11 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   detours_bytes_ = left - bytes_left(memory);
   times_.detours_ns = now_ns() - begin;
   return ok_status();
+}
+
+Result<uint64_t> Installation::place_sample(SessionMemory& memory, HandlerId handler, SiteId site,
+                                            uint64_t done) {
+  return code_->write_sample(memory, handler, site, abis_[handler], done);
 }
 
 // A file that is mapped twice has two biases and one SiteInfo: static variables are then those of

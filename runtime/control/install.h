@@ -94,6 +94,10 @@ class Installation {
   // arena must be formatted. Sites that cannot be reached become Skipped. The target may run
   // meanwhile.
   Status place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
+  // Behind place(): the code that runs the handler of a sample in a thread that is sent there
+  // (arch::build_sample), for row `site` of the SiteInfos; its address.
+  Result<uint64_t> place_sample(SessionMemory& memory, HandlerId handler, SiteId site,
+                                uint64_t done);
   // What arm() needs no stopped threads for; it does the rest then, faster. Makes the pages that
   // will be written the process's own. The process may run meanwhile.
   Status ready(pid_t pid);
@@ -197,6 +201,7 @@ class Installation {
   bool shares_trap_ = false;  // of objects that came later: SIGTRAP is the session's already
   SiteId first_site_ = 0;
   std::optional<SiteId> loader_site_;      // not listed
+  bool samples_ = false;                   // there are timer.profile probes
   std::optional<Journal> journal_;         // from place() on
   std::optional<CodeIslands> code_;        // from place() on
   std::optional<Staged> staged_;           // from ready() to arm()

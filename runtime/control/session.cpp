@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "compiler/samples.h"
 #include "runtime/control/address_space.h"
 #include "runtime/control/arena_format.h"
 #include "runtime/control/clean.h"
@@ -117,8 +118,37 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
       return link(input.image, base, working, process->rseq_offset);
     };
     DJ_TRY_DO(session.installation_->place(*session.memory_, link_bytes(input.image), link_code));
+    std::optional<int64_t> rseq;
+    if (process->rseq_registered) rseq = process->rseq_offset;
+    DJ_TRY_DO(session.place_samples(input.plan, rseq));
   }
   return session;
+}
+
+Status Session::place_samples(const Plan& plan, std::optional<int64_t> rseq_offset) {
+  for (size_t i = 0; i < plan.host_probes.size(); ++i) {
+    const HostProbe& probe = plan.host_probes[i];
+    if (!is_sample(plan, probe)) continue;
+    const auto site = static_cast<SiteId>(plan.sites.size() + i);
+    abi::SiteInfo* row = reinterpret_cast<abi::SiteInfo*>(header().sites) + site;
+    const uint64_t done = reinterpret_cast<uint64_t>(row + 1) - sizeof(uint64_t);
+    DJ_TRY(uint64_t code, installation_->place_sample(*memory_, probe.handler, site, done));
+    sample_points_[i] = {code, row};
+    if (!sampler_) sampler_.emplace(pid_, rseq_offset);
+  }
+  return ok_status();
+}
+
+void Session::sample(size_t host_probe) {
+  const auto is_own = [&](uint64_t address) {
+    auto within = [&](SessionMemory& memory) {
+      return std::any_of(memory.islands().begin(), memory.islands().end(),
+                         [&](const Island& island) { return island.contains(address); });
+    };
+    return within(*memory_) || std::any_of(later_.begin(), later_.end(),
+                                           [&](Later& later) { return within(later.memory); });
+  };
+  sampler_->run(sample_points_.at(host_probe), is_own);
 }
 
 Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input) {

@@ -2,6 +2,7 @@
 // the shared memory, the installed probes and the handlers that run in djtap itself.
 #pragma once
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -18,6 +19,7 @@
 #include "runtime/control/install.h"
 #include "runtime/control/launch.h"
 #include "runtime/control/process.h"
+#include "runtime/control/sampler.h"
 #include "runtime/control/semaphores.h"
 
 namespace dj {
@@ -99,6 +101,10 @@ class Session {
 
   // Runs one handler of Form::Host in djtap.
   void run_host(HandlerId handler);
+  // One tick of a timer.profile probe, by its index in Plan::host_probes (sampler.h).
+  void sample(size_t host_probe);
+  // Of timer.profile probes; null: there are none.
+  const Sampler* sampler() const { return sampler_ ? &*sampler_ : nullptr; }
   // Patches the text and lets the target run, untraced.
   Status arm();
   // Switches handlers on or off: when it returns, whoever comes to a probe finds it so. The target
@@ -145,6 +151,7 @@ class Session {
   };
   Session() = default;
   void let_go();
+  Status place_samples(const Plan& plan, std::optional<int64_t> rseq_offset);
   void forget_calls(const std::set<HandlerAt>& handlers);
   // if_awaited: only if a handler is on whose place is not in the text.
   Status do_text_work(bool if_awaited);
@@ -168,6 +175,8 @@ class Session {
   uint64_t arena_base_ = 0;
   pid_t pid_ = 0;
   uint64_t watch_next_ns_ = 0;
+  std::optional<Sampler> sampler_;
+  std::map<size_t, Sampler::Point> sample_points_;  // by index in Plan::host_probes
   uint64_t arm_pause_ns_ = 0, disarm_pause_ns_ = 0;
 };
 

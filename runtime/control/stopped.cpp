@@ -50,6 +50,29 @@ bool never_restarts(uint64_t number) {
   }
 }
 
+pid_t parent_of(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("PPid:")) return atoi(line.c_str() + 5);
+  }
+  return 0;
+}
+
+// waitpid() without waiting; but a child of djtap that has ended keeps its status, for
+// exit_watch.h.
+pid_t wait_thread(pid_t tid, pid_t pid, int* status) {
+  siginfo_t info = {};
+  const int look = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL;
+  const bool ended = tid == pid && waitid(P_PID, static_cast<id_t>(tid), &info, look) == 0 &&
+                     info.si_pid == tid && info.si_code != CLD_TRAPPED &&
+                     info.si_code != CLD_STOPPED;
+  if (ended && parent_of(pid) == getpid()) {
+    errno = ECHILD;
+    return -1;
+  }
+  return waitpid(tid, status, __WALL | WNOHANG);
+}
+
 bool has_pending_trap(pid_t tid) {
   std::ifstream in("/proc/" + std::to_string(tid) + "/status");
   for (std::string line; std::getline(in, line);) {
@@ -102,6 +125,17 @@ Result<Stopped> Stopped::stop_one(pid_t pid) {
   stopped.begin_ns_ = threads.size() == 1 ? begin : 0;
   DJ_TRY_DO(stopped.open_memory());
   return stopped;
+}
+
+Result<Stopped> Stopped::stop_thread(pid_t pid, pid_t tid) {
+  Stopped stopped;
+  stopped.pid_ = pid;
+  bool gone = false;
+  DJ_TRY_DO(stopped.seize(tid, &gone));
+  int status = 0;
+  if (!gone) DJ_TRY_DO(stopped.wait_stop(tid, &status));
+  return gone ? Result<Stopped>(Error{"the thread has ended", Fail::TargetGone})
+              : Result<Stopped>(std::move(stopped));
 }
 
 Result<Stopped> Stopped::adopt(pid_t pid) {
@@ -178,7 +212,7 @@ Status Stopped::open_memory() {
 Status Stopped::wait_stop(pid_t tid, int* status) {
   uint64_t deadline = now_ns() + kStopTimeoutNs;
   for (int round = 0;; round++) {
-    pid_t got = waitpid(tid, status, __WALL | WNOHANG);
+    pid_t got = wait_thread(tid, pid_, status);
     if (got == tid && WIFSTOPPED(*status)) {
       break;
     }
@@ -287,6 +321,14 @@ Status Stopped::set_signal_mask(pid_t tid, uint64_t mask) const {
     return os_error("cannot set the signal mask of thread " + std::to_string(tid));
   }
   return ok_status();
+}
+
+bool Stopped::expects_signal(pid_t tid) const {
+  __ptrace_peeksiginfo_args first = {0, 0, 1};
+  siginfo_t info;
+  const auto thread = threads_.find(tid);
+  return thread == threads_.end() || !thread->second.held.empty() ||
+         trace(PTRACE_PEEKSIGINFO, tid, reinterpret_cast<uint64_t>(&first), &info) != 0;
 }
 
 Result<std::optional<RseqArea>> Stopped::rseq(pid_t tid) const {

@@ -29,6 +29,8 @@ class Stopped {
   static Result<Stopped> stop(pid_t pid);
   // Stops one thread, which is enough to act in the process; the others run on.
   static Result<Stopped> stop_one(pid_t pid);
+  // Stops that thread alone, for a short look: memory cannot be read and written.
+  static Result<Stopped> stop_thread(pid_t pid, pid_t tid);
   // Takes over the only thread of a process that this thread has seized and that is in a
   // ptrace-stop; launch.cpp.
   static Result<Stopped> adopt(pid_t pid);
@@ -47,6 +49,9 @@ class Stopped {
   Status set_registers(pid_t tid, const user_regs_struct& regs) const;
   Result<uint64_t> signal_mask(pid_t tid) const;  // bit n-1: signal n is blocked
   Status set_signal_mask(pid_t tid, uint64_t mask) const;
+  // A signal waits for this thread alone, or is being delivered to it: such a one, a fault's, may
+  // mean the very instruction at which it stands.
+  bool expects_signal(pid_t tid) const;
   // Empty: the thread has not registered one.
   Result<std::optional<RseqArea>> rseq(pid_t tid) const;
 

@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "compiler/samples.h"
 #include "runtime/control/control_commands.h"
 #include "runtime/control/control_socket.h"
 #include "runtime/control/drain.h"
@@ -78,12 +79,15 @@ Result<Ended> trace(const Options& options, Compiled& compiled, Session& session
     };
   }
   ExecWatch exec(process ? process->pid : getpid());
-  for (const HostProbe& probe : compiled.plan.host_probes) {
+  for (size_t i = 0; i < compiled.plan.host_probes.size(); ++i) {
+    const HostProbe& probe = compiled.plan.host_probes[i];
     if (probe.when != HostProbe::When::Timer) continue;
-    actions.timers.push_back({probe.interval_ns, probe.random_ns, [&session, &probe, &arming] {
-                                session.run_host(probe.handler);
-                                arming.look();
-                              }});
+    std::function<void()> fire = [&session, &probe, &arming] {
+      session.run_host(probe.handler);
+      arming.look();
+    };
+    if (is_sample(compiled.plan, probe)) fire = [&session, i] { session.sample(i); };
+    actions.timers.push_back({probe.interval_ns, probe.random_ns, std::move(fire)});
   }
   actions.drain = [&] {
     std::string program = exec.poll();
@@ -133,6 +137,9 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
   }
   if (options.verbose > 0 && session.installation() != nullptr)
     report_unusual_sites(session.sites());
+  if (const Sampler* sampler = session.sampler(); options.verbose > 0 && sampler != nullptr)
+    fmt::print(stderr, "djtap: {} samples taken, {} left out\n", sampler->taken(),
+               sampler->left_out());
   print_diags(lua.diags(), sources, options);
   if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
 }

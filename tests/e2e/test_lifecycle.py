@@ -37,7 +37,6 @@ def test_timers(djtap, point):
 
 @pytest.mark.parametrize("script, words", [
     ("probe timer.ms(5).randomize(6) { n++ }", "not larger than the interval"),
-    ("probe timer.profile { n++ }", "timer.hz(n) runs as often"),
     ("probe error { println($x) }", "error has no target variables"),
     ("probe timer.ns(50) { n++ }", "100 us or more"),
 ])
