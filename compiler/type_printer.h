@@ -14,11 +14,24 @@ struct PrintNode {
     Field,     // member `name` of left, through pointers
     Element,   // left[number]
     Cast,      // what lies at left (pointer: what it points to), as the type `name`
+    Base,      // the base class of left, or of one of its bases, whose name fits the pattern `name`
+    Argument,  // left taken for the type that is the `number`th argument of its template, from 1
+    At,        // what lies at the address left, of the type of right
     Address,   // of left
     Size,      // bytes of left's type
     Constant,  // number
-    Add, Sub, Mul, Div, Mod, And, Or, Xor, Shl, Shr,  // Div, Mod: by constants or sizes
-    Eq, Lt,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,  // Div, Mod: by what is known before
+    Eq,
+    Lt,
   } op = Self;
   uint32_t left = 0, right = 0;
   int64_t number = 0;
@@ -30,10 +43,11 @@ struct PrintPiece {
   enum Kind : uint8_t {
     Literal,  // text
     Value,    // node as its type shows
-    Number, Hex,
-    Text,     // "abc": the bytes at address node, `other` of them, or up to a NUL
-    When,     // node not 0: pieces; else `others`
-    Each,     // elements 0.. of node, `other` of them, at most limit
+    Number,
+    Hex,
+    Text,  // "abc": the bytes at address node, `other` of them, or up to a NUL
+    When,  // node not 0: pieces; else `others`
+    Each,  // elements 0.. of node, `other` of them, at most limit
   } kind = Literal;
   std::string text;
   uint32_t node = 0, other = 0;

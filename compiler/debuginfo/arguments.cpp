@@ -1,6 +1,8 @@
 // Classifies parameters in order and hands out argument registers and stack slots as a caller does.
 #include "compiler/debuginfo/arguments.h"
 
+#include <algorithm>
+
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/types.h"
 
@@ -159,6 +161,86 @@ Passing passing_of(TypeDie type, DwarfIndex& index) {
   return result;
 }
 
+// Its place in the frame, or its register, holds only its address: Fortran's arguments.
+bool is_passed_by_address(Dwarf_Die* parameter) {
+  std::optional<Dwarf_Attribute> location = attribute(parameter, DW_AT_location);
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (!location || dwarf_getlocation(&*location, &ops, &count) != 0 || count == 0) {
+    return false;
+  }
+  const auto& regs = arch::kArgumentRegs;
+  const bool at_register = std::find_if(std::begin(regs), std::end(regs), [&](arch::Reg reg) {
+                             return ops[0].atom == DW_OP_breg0 + reg;
+                           }) != std::end(regs);
+  return count == 1 ? at_register && ops[0].number == 0
+                    : count == 2 && ops[0].atom == DW_OP_fbreg && ops[1].atom == DW_OP_deref;
+}
+
+Passing passing_by_address() {
+  Passing address;
+  address.aggregate = true;
+  address.integer = 1;
+  address.by_reference = true;
+  return address;
+}
+
+bool is_rust(Dwarf_Die* die) {
+  Dwarf_Die unit;
+  return dwarf_diecu(die, &unit, nullptr, nullptr) &&
+         number(&unit, DW_AT_language) == uint64_t{DW_LANG_Rust};
+}
+
+// The scalars of a struct, within each other; false: there are variants.
+bool flatten(TypeDie type, std::vector<Scalar>& out, DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  std::optional<Member> discriminant;
+  if (!type || depth > 8) {
+    return false;
+  }
+  if (!is_struct(&*type)) {
+    std::optional<Scalar> scalar = scalar_of(&*type);
+    out.push_back(scalar.value_or(Scalar{}));
+    return scalar.has_value();
+  }
+  if (!variants_of(&*type, discriminant).empty()) {
+    return false;
+  }
+  for (Member& member : all_members(&*type, index)) {
+    if (!flatten(type_of(&member.die), out, index, depth + 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Rust's own convention is not written down; this is what its versions have in common. None: pairs
+// of small numbers and enums with values, among others, which travel in more registers than in C.
+std::optional<Passing> passing_in_rust(TypeDie type, DwarfIndex& index) {
+  TypeDie bare = strip_type(type, index);
+  if (!bare || !is_struct(&*bare)) {
+    return passing_of(type, index);
+  }
+  if (type_size(&*bare) > kMaxRegisterBytes) {
+    return passing_by_address();
+  }
+  std::vector<Scalar> parts;
+  const bool known = flatten(type, parts, index);
+  const bool words = std::all_of(parts.begin(), parts.end(),
+                                 [](const Scalar& s) { return s.size == 8 && !s.floating; });
+  return known && (parts.size() == 1 || (parts.size() == 2 && words))
+             ? std::optional(passing_of(type, index))
+             : std::nullopt;
+}
+
+std::optional<Passing> passing_of_parameter(Dwarf_Die* parameter, DwarfIndex& index) {
+  if (is_passed_by_address(parameter)) {
+    return passing_by_address();
+  }
+  return is_rust(parameter) ? passing_in_rust(type_of(parameter), index)
+                            : passing_of(type_of(parameter), index);
+}
+
 Spot stack_spot(uint64_t offset) {
   Spot spot;
   spot.expr.steps.push_back({LocStep::PushReg, arch::kRsp});
@@ -206,7 +288,13 @@ bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
 }
 
 Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
-  const Passing p = passing_of(type_of(function), index);
+  TypeDie type = type_of(function);
+  const std::optional<Passing> passing =
+      is_rust(function) ? passing_in_rust(type, index) : passing_of(type, index);
+  if (!passing) {
+    return Error{"how Rust returns such a value is not known", Fail::Unsupported};
+  }
+  const Passing& p = *passing;
   if (p.aggregate && (p.memory || p.by_reference)) {
     Spot spot;  // rax holds the address that the caller gave
     spot.expr.steps.push_back({LocStep::PushReg, arch::kRax});
@@ -229,7 +317,11 @@ Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfI
       continue;
     }
     const bool wanted = dwarf_dieoffset(&child) == dwarf_dieoffset(parameter);
-    const Passing p = passing_of(type_of(&child), index);
+    const std::optional<Passing> passing = passing_of_parameter(&child, index);
+    if (!passing) {
+      return Error{"where Rust passes it is not known; a line of the function knows it"};
+    }
+    const Passing& p = *passing;
     const bool in_registers =
         !p.memory && integers + p.integer <= 6 && vectors + p.vector <= kVectorArguments;
     if (in_registers) {

@@ -4,12 +4,16 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
+#include <utility>
+
+#include "compiler/debuginfo/rust_names.h"
 
 namespace dj {
 
 namespace {
 
 constexpr std::string_view kOperator = "operator";
+constexpr std::string_view kInModule = "_MOD_";  // gfortran's __module_MOD_procedure
 
 bool is_identifier(char c) {
   return c == '_' || c == '$' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
@@ -63,7 +67,17 @@ void scan(std::string_view text, Visit visit) {
 
 }  // namespace
 
+bool is_mangled(std::string_view symbol) {
+  return symbol.starts_with("_Z") ||
+         (symbol.starts_with("__") && symbol.find(kInModule) != std::string_view::npos);
+}
+
 std::string demangle(std::string_view symbol) {
+  const size_t in_module = symbol.find(kInModule);
+  if (symbol.starts_with("__") && in_module != std::string_view::npos) {
+    return std::string(symbol.substr(2, in_module - 2)) +
+           "::" + std::string(symbol.substr(in_module + kInModule.size()));
+  }
   if (!symbol.starts_with("_Z")) {
     return {};
   }
@@ -76,7 +90,7 @@ std::string demangle(std::string_view symbol) {
        tag = result.find("[abi:", tag)) {
     result.erase(tag, result.find(']', tag) + 1 - tag);
   }
-  return result;
+  return without_rust_hash(std::move(result));
 }
 
 DemangledName split_demangled(std::string_view demangled) {

@@ -5,8 +5,11 @@
 
 namespace dj {
 
-// "ns::f<int>(int) const" of "_ZN2ns1fI...". Empty: not a C++ symbol.
+// "ns::f<int>(int) const" of "_ZN2ns1fI..."; of Rust's "crate::module::f" without its hash. Empty:
+// no such symbol.
 std::string demangle(std::string_view symbol);
+// Cheaper: may demangle() know it?
+bool is_mangled(std::string_view symbol);
 
 // The parts of a demangled function: "void ns::f<int>(int) const" is name "ns::f<int>" and
 // parameters "(int)". The return type, cv-qualifiers and clone remarks are dropped.

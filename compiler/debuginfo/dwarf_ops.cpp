@@ -267,8 +267,16 @@ class Translator {
       case DW_OP_deref_type:
       case DW_OP_GNU_deref_type:
         return typed(op);
+      case DW_OP_push_object_address:
+        if (!context_.object) {
+          return Error{"its DWARF expression asks for an object that is not known"};
+        }
+        computed_ = true;
+        spot_.expr.steps.insert(spot_.expr.steps.end(), context_.object->steps.begin(),
+                                context_.object->steps.end());
+        return ok_status();
       case DW_OP_GNU_parameter_ref:
-        return Error{"the compiler removed this parameter from its copy of the function"};
+        return Error{"it was optimized out of this copy of the function"};
       default:
         return Error{"its DWARF expression uses operation " + std::to_string(op.atom) +
                          ", which is not built yet",

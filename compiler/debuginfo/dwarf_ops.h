@@ -18,8 +18,9 @@ struct OpContext {
   Dwarf_Attribute* attr = nullptr;  // the attribute the expression comes from
   uint64_t pc = 0;
   bool at_entry = false;
-  int depth = 0;                  // expressions within expressions
-  Dwarf_Die* variable = nullptr;  // whose place the expression is; may be null
+  int depth = 0;                    // expressions within expressions
+  Dwarf_Die* variable = nullptr;    // whose place the expression is; may be null
+  const LocExpr* object = nullptr;  // yields the address of what a type's expression is about
 };
 
 // The error's message is the reason a person reads: "it is split over several registers".

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/debuginfo/dwarf_ops.h"
 #include "compiler/debuginfo/variables.h"
 
 namespace dj {
@@ -65,6 +66,32 @@ Failed Navigator::follow() {
   return std::nullopt;
 }
 
+Failed Navigator::base(const std::string& pattern) {
+  if (Failed failed = settle()) {
+    return failed;
+  }
+  std::optional<Member> found = type_ ? find_base(&*type_, pattern, index()) : std::nullopt;
+  if (!found) {
+    return target_failure(Kind::UnknownField, -1,
+                          fmt::format("{} has no base {}", type_name(type_), pattern));
+  }
+  return enter(*found);
+}
+
+Failed Navigator::template_argument(int64_t n) {
+  if (Failed failed = settle()) {
+    return failed;
+  }
+  for (Dwarf_Die& child : type_ ? children(&*type_) : std::vector<Dwarf_Die>()) {
+    if (dwarf_tag(&child) == DW_TAG_template_type_parameter && --n == 0) {
+      become(type_of(&child));
+      return std::nullopt;
+    }
+  }
+  return target_failure(Kind::BadUse, -1,
+                        fmt::format("{} has not so many type arguments", type_name(type_)));
+}
+
 void Navigator::become(TypeDie type) {
   type_ = type;
   bits_.reset();
@@ -116,11 +143,13 @@ Failed Navigator::field(const TargetStep& step, int number) {
   return enter(*member);
 }
 
-// From an array or pointer to its first element; stride: bytes from one to the next.
-Failed Navigator::step_over(int64_t& stride) {
+// From an array or pointer to its first element; stride: bytes from one to the next; lower: the
+// first subscript.
+Failed Navigator::step_over(int64_t& stride, int64_t& lower) {
   if (type_ && is_array(&*type_) && !given_) {
     const Subscript s = subscript(&*type_, dimension_, index());
     stride = int64_t(s.stride);
+    lower = s.lower;
     dimension_ = s.dimension;
     if (!s.more) {
       type_ = type_of(&*type_);
@@ -141,8 +170,8 @@ Failed Navigator::step_over(int64_t& stride) {
 }
 
 Failed Navigator::at(int64_t index) {
-  int64_t stride = 1;
-  if (Failed failed = step_over(stride)) {
+  int64_t stride = 1, lower = 0;
+  if (Failed failed = step_over(stride, lower)) {
     return failed;
   }
   Result<Spot> part = slice(spot_, uint64_t(index * stride), uint64_t(stride));
@@ -153,6 +182,72 @@ Failed Navigator::at(int64_t index) {
   return std::nullopt;
 }
 
+// An expression of the type, about the object at that address.
+std::optional<LocExpr> Navigator::described(Dwarf_Die* die, unsigned attribute_name,
+                                            const LocExpr& object) {
+  std::optional<Dwarf_Attribute> attr = attribute(die, attribute_name);
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (!attr || dwarf_getlocation(&*attr, &ops, &count) != 0) {
+    return std::nullopt;
+  }
+  OpContext context{index(), scene_->function, &*attr, scene_->place.pc, scene_->place.at_entry};
+  context.object = &object;
+  Result<Spot> value = translate({ops, count}, context);
+  const bool word = value.ok() && value.value().kind == Spot::Memory;
+  return word ? std::optional(value.value().expr) : std::nullopt;
+}
+
+// Fortran's arrays with bounds that only the running program knows: a descriptor says where the
+// elements are.
+Failed Navigator::described_element(const TargetStep& step, int argument) {
+  text_ += step.kind == TargetStep::ConstElement ? fmt::format("[{}]", step.index) : "[...]";
+  const LocExpr descriptor = descriptor_.value_or(spot_.expr);
+  if (!descriptor_) {
+    std::optional<LocExpr> data = spot_.kind == Spot::Memory
+                                      ? described(&*type_, DW_AT_data_location, spot_.expr)
+                                      : std::nullopt;
+    if (!data) {
+      return target_failure(Kind::NotBuilt, -1,
+                            text_ + " cannot be found: its array's descriptor is unusual");
+    }
+    spot_ = Spot{std::move(*data)};
+  }
+  const Subscript s = subscript(&*type_, dimension_, index());
+  Dwarf_Die range = s.range.value_or(*type_);
+  auto put = [&](const std::optional<LocExpr>& computed, int64_t constant) {
+    const std::vector<LocStep> steps =
+        computed ? computed->steps : std::vector<LocStep>{{LocStep::PushConst, constant}};
+    spot_.expr.steps.insert(spot_.expr.steps.end(), steps.begin(), steps.end());
+  };
+  if (step.kind == TargetStep::ConstElement) {
+    put(std::nullopt, step.index);
+  } else {
+    spot_.expr.steps.push_back({LocStep::PushArg, argument});
+  }
+  put(described(&range, DW_AT_lower_bound, descriptor), s.lower);
+  spot_.expr.steps.push_back({LocStep::Sub});
+  put(described(&range, DW_AT_byte_stride, descriptor), int64_t(s.stride));
+  spot_.expr.steps.push_back({LocStep::Mul});
+  spot_.expr.steps.push_back({LocStep::Add});
+  dimension_ = s.more ? s.dimension : 0;
+  descriptor_ = s.more ? std::optional(descriptor) : std::nullopt;
+  type_ = s.more ? type_ : type_of(&*type_);
+  return std::nullopt;
+}
+
+std::optional<LocExpr> Navigator::string_length() {
+  std::optional<Dwarf_Die> holder = referred(&*type_, DW_AT_string_length);
+  if (!holder) {
+    std::optional<LocExpr> place = described(&*type_, DW_AT_string_length, spot_.expr);
+    return place ? std::optional(load(Spot{*place}, 8, false)) : std::nullopt;
+  }
+  ScopedVariable length{*holder, die_name(&*holder),
+                        dwarf_tag(&*holder) == DW_TAG_formal_parameter};
+  Result<Spot> spot = locate(length, scene_->function, scene_->place, index());
+  return spot.ok() ? std::optional(load(spot.value(), 8, false)) : std::nullopt;
+}
+
 Failed Navigator::element(const TargetStep& step, int number, int argument) {
   if (Failed failed = settle()) {
     return failed;
@@ -161,20 +256,26 @@ Failed Navigator::element(const TargetStep& step, int number, int argument) {
     return target_failure(Kind::BadUse, number,
                           fmt::format("{} is {}, which has no elements", text_, type_name(type_)));
   }
+  const bool array = type_ && is_array(&*type_) && !given_;
+  if (array && (descriptor_ || attribute(&*type_, DW_AT_data_location))) {
+    return described_element(step, argument);
+  }
   if (step.kind == TargetStep::ConstElement) {
-    Failed failed = at(step.index);
+    Failed failed = at(step.index - (array ? subscript(&*type_, dimension_, index()).lower : 0));
     text_ += fmt::format("[{}]", step.index);
     return failed;
   }
-  int64_t stride = 1;
-  if (Failed failed = step_over(stride)) {
+  int64_t stride = 1, lower = 0;
+  if (Failed failed = step_over(stride, lower)) {
     return failed;
   }
   if (spot_.kind != Spot::Memory) {
     return target_failure(Kind::NotBuilt, number,
                           text_ + " is not in memory: only a constant index chooses an element");
   }
-  spot_.expr.steps.push_back({LocStep::PushArg, argument});
+  LocExpr offset{{{LocStep::PushArg, argument}}};
+  add_constant(offset, -lower);
+  spot_.expr.steps.insert(spot_.expr.steps.end(), offset.steps.begin(), offset.steps.end());
   spot_.expr.steps.push_back({LocStep::PushConst, stride});
   spot_.expr.steps.push_back({LocStep::Mul});
   spot_.expr.steps.push_back({LocStep::Add});
@@ -233,7 +334,7 @@ TargetAnswer Navigator::value() {
   if (!type_) {
     return target_failure(Kind::BadUse, -1, text_ + " is void");
   }
-  if (is_array(&*type_) && spot_.kind == Spot::Memory) {
+  if ((is_array(&*type_) || is_string(&*type_)) && spot_.kind == Spot::Memory) {
     return spot_.expr;
   }
   if (is_struct(&*type_)) {

@@ -43,8 +43,14 @@ class Navigator {
   Failed follow();  // to what the pointer points to
   Failed enter(const Member& member);
   Failed at(int64_t index);  // of an array
+  // To the base class, or one's base class, whose name fits the pattern (* and ?).
+  Failed base(const std::string& pattern);
+  // What lies here is taken for the type that is the nth type argument (from 1) of its template.
+  Failed template_argument(int64_t n);
   // The scalar's word as it lies there, extended to 64 bits (float: its bits); how to show it.
   TargetAnswer word(Scalar& scalar);
+  // How many bytes a Fortran string has; none: its type says it by a number, or not.
+  std::optional<LocExpr> string_length();
   // What lies at the place is taken for a value of that type.
   void become(TypeDie type);
   // void, if none.
@@ -56,7 +62,9 @@ class Navigator {
   bool is_bits() const { return bits_.has_value(); }
 
  private:
-  Failed step_over(int64_t& stride);
+  Failed step_over(int64_t& stride, int64_t& lower);
+  Failed described_element(const TargetStep& step, int argument);
+  std::optional<LocExpr> described(Dwarf_Die* die, unsigned attribute_name, const LocExpr& object);
   TargetFailure unknown_member(const TargetStep& step, int number);
   TargetFailure whole_struct();
   TargetAnswer as_double(Scalar scalar);
@@ -68,7 +76,8 @@ class Navigator {
   TypeDie type_;
   std::string text_;
   bool given_ = false;
-  unsigned dimension_ = 0;  // of the array type, that the next subscript means
+  unsigned dimension_ = 0;             // of the array type, that the next subscript means
+  std::optional<LocExpr> descriptor_;  // of the array of which one subscript is done
   std::optional<uint64_t> bits_;
   uint64_t bit_offset_ = 0;
 };

@@ -211,7 +211,7 @@ bool NameMatcher::matches(std::string_view symbol) const {
   if (dotted_ && glob_match(name_, symbol)) {
     return true;
   }
-  return plain.starts_with("_Z") && plain.find(literal_) != std::string_view::npos &&
+  return is_mangled(plain) && plain.find(literal_) != std::string_view::npos &&
          matches_demangled(plain);
 }
 

@@ -45,6 +45,24 @@ void TextWriter::add(Item item) {
 
 void TextWriter::unknown() { add({}); }
 
+size_t TextWriter::open_if(LocExpr condition) {
+  Item item;
+  item.defined = true;
+  item.as = As::If;
+  item.value = std::move(condition);
+  add(std::move(item));
+  return text_.items.size() - 1;
+}
+
+void TextWriter::close_if(size_t opened) {
+  if (!before_.empty()) {
+    Item rest;
+    rest.as = As::Nothing;
+    add(std::move(rest));
+  }
+  text_.items[opened].limit = uint32_t(text_.items.size() - opened - 1);
+}
+
 TargetText TextWriter::finish() {
   text_.after = std::move(before_);
   return std::move(text_);
@@ -60,6 +78,8 @@ void TextWriter::plain(Navigator at) {
     item.as = As::Hex;
     item.value = at.spot().expr;
     add(std::move(item));
+  } else if (at.type() && is_string(&*at.type())) {
+    fortran_text(at);
   } else {
     scalar(at, false);
   }
@@ -73,7 +93,7 @@ void TextWriter::value(Navigator at, int depth, bool outermost) {
   if (at.settle() || !at.type()) {
     unknown();
   } else if (is_struct(&*at.type())) {
-    if (printed(at, depth) || cpp_text(at)) {
+    if (printed(at, depth) || cpp_text(at) || variants(at, depth)) {
       return;
     }
     if (depth > 0) {
@@ -89,6 +109,8 @@ void TextWriter::value(Navigator at, int depth, bool outermost) {
     }
   } else if (is_pointer(&*at.type())) {
     pointer(std::move(at), depth, outermost);
+  } else if (is_string(&*at.type())) {
+    fortran_text(at);
   } else {
     scalar(at, true);
   }

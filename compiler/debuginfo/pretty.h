@@ -26,6 +26,9 @@ class TextWriter {
   void array(const Navigator& at, int depth);
   bool characters(const Navigator& at);
   bool cpp_text(const Navigator& at);
+  void fortran_text(Navigator& at);
+  // Of a Rust enum the variant that is there; false: the type is none.
+  bool variants(const Navigator& at, int depth);
   // By the first printer that fits the type; false, and nothing is written: none does.
   bool printed(const Navigator& at, int depth);
   bool pieces(const std::vector<PrintPiece>& list, const Navigator& at, int depth);
@@ -35,6 +38,8 @@ class TextWriter {
   // What is written by `inside` shows only where the condition is not 0.
   template <typename Inside>
   bool when(LocExpr condition, Inside inside);
+  size_t open_if(LocExpr condition);  // what follows shows only where the condition is not 0,
+  void close_if(size_t opened);       // up to here
   void pointer(Navigator at, int depth, bool outermost);
   void scalar(Navigator& at, bool with_names);
   void add(TargetText::Item item);

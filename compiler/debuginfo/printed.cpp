@@ -24,8 +24,10 @@ class PlanReader {
     if (node.op == PrintNode::Self) {
       return self_;
     }
-    if (node.op != PrintNode::Field && node.op != PrintNode::Element &&
-        node.op != PrintNode::Cast) {
+    if (node.op == PrintNode::At) {
+      return at_address(node);
+    }
+    if (node.op > PrintNode::Argument) {
       return std::nullopt;
     }
     std::optional<Navigator> at = place(node.left);
@@ -33,12 +35,21 @@ class PlanReader {
       return std::nullopt;
     }
     Navigator::Failed failed;
-    if (node.op == PrintNode::Field) {
-      failed = at->field({TargetStep::Field, node.name, 0, {}}, 0);
-    } else if (node.op == PrintNode::Element) {
-      failed = at->element({TargetStep::ConstElement, {}, node.number, {}}, 0, 0);
-    } else {
-      failed = cast(*at, node.name);
+    switch (node.op) {
+      case PrintNode::Field:
+        failed = at->field({TargetStep::Field, node.name, 0, {}}, 0);
+        break;
+      case PrintNode::Element:
+        failed = at->element({TargetStep::ConstElement, {}, node.number, {}}, 0, 0);
+        break;
+      case PrintNode::Base:
+        failed = at->base(node.name);
+        break;
+      case PrintNode::Argument:
+        failed = at->template_argument(node.number);
+        break;
+      default:
+        failed = cast(*at, node.name);
     }
     return failed ? std::nullopt : at;
   }
@@ -62,12 +73,65 @@ class PlanReader {
     if (!left || !right) {
       return std::nullopt;
     }
+    const bool divides = node.op == PrintNode::Div || node.op == PrintNode::Mod;
+    if (divides && (!is_constant(*right) || right->steps[0].a == 0)) {
+      return std::nullopt;
+    }
+    if (is_constant(*left) && is_constant(*right)) {
+      return LocExpr{
+          {{LocStep::PushConst, constant_of(node.op, left->steps[0].a, right->steps[0].a)}}};
+    }
     left->steps.insert(left->steps.end(), right->steps.begin(), right->steps.end());
     left->steps.push_back({step_of(node.op)});
     return left;
   }
 
  private:
+  std::optional<Navigator> at_address(const PrintNode& node) const {
+    std::optional<LocExpr> address = number(node.left);
+    std::optional<Navigator> like = place(node.right);
+    if (!address || !like || like->settle()) {
+      return std::nullopt;
+    }
+    Spot spot;
+    spot.expr = std::move(*address);
+    return Navigator(std::move(spot), like->type(), "dj.at(...)", self_.scene());
+  }
+
+  static bool is_constant(const LocExpr& expr) {
+    return expr.steps.size() == 1 && expr.steps[0].op == LocStep::PushConst;
+  }
+
+  static int64_t constant_of(PrintNode::Op op, int64_t left, int64_t right) {
+    const auto a = uint64_t(left), b = uint64_t(right);
+    switch (op) {
+      case PrintNode::Add:
+        return int64_t(a + b);
+      case PrintNode::Sub:
+        return int64_t(a - b);
+      case PrintNode::Mul:
+        return int64_t(a * b);
+      case PrintNode::Div:
+        return right == -1 ? int64_t(0 - a) : left / right;
+      case PrintNode::Mod:
+        return right == -1 ? 0 : left % right;
+      case PrintNode::And:
+        return left & right;
+      case PrintNode::Or:
+        return left | right;
+      case PrintNode::Xor:
+        return left ^ right;
+      case PrintNode::Shl:
+        return int64_t(a << (b & 63));
+      case PrintNode::Shr:
+        return int64_t(a >> (b & 63));
+      case PrintNode::Eq:
+        return left == right;
+      default:
+        return left < right;
+    }
+  }
+
   static std::optional<LocExpr> expression(const TargetAnswer& answer) {
     const auto* expr = std::get_if<LocExpr>(&answer);
     return expr ? std::optional(*expr) : std::nullopt;
@@ -246,22 +310,12 @@ bool TextWriter::piece_each(const PrintPiece& piece, const Navigator& at, int de
 
 template <typename Inside>
 bool TextWriter::when(LocExpr condition, Inside inside) {
-  Item item;
-  item.defined = true;
-  item.as = As::If;
-  item.value = std::move(condition);
-  add(std::move(item));
-  const size_t at = text_.items.size() - 1;
-  if (!inside()) {
-    return false;
+  const size_t opened = open_if(std::move(condition));
+  const bool done = inside();
+  if (done) {
+    close_if(opened);
   }
-  if (!before_.empty()) {
-    Item rest;
-    rest.as = As::Nothing;
-    add(std::move(rest));
-  }
-  text_.items[at].limit = uint32_t(text_.items.size() - at - 1);
-  return true;
+  return done;
 }
 
 }  // namespace dj

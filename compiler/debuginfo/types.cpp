@@ -1,6 +1,8 @@
 // Walks type DIEs.
 #include "compiler/debuginfo/types.h"
 
+#include "compiler/debuginfo/pattern.h"
+
 namespace dj {
 
 namespace {
@@ -12,28 +14,53 @@ bool is_qualifier(int tag) {
          tag == DW_TAG_atomic_type;
 }
 
-// Number of elements of each dimension; 0 for an open one.
-std::vector<uint64_t> dimensions(Dwarf_Die* array) {
-  std::vector<uint64_t> counts;
+struct Dimension {
+  Dwarf_Die die;
+  int64_t lower = 0;
+  uint64_t count = 0;
+};
+
+// Fortran counts from 1 where nothing else is said.
+int64_t default_lower_bound(Dwarf_Die* array) {
+  Dwarf_Die unit;
+  const uint64_t language =
+      dwarf_diecu(array, &unit, nullptr, nullptr) ? number(&unit, DW_AT_language).value_or(0) : 0;
+  switch (language) {
+    case DW_LANG_Fortran77:
+    case DW_LANG_Fortran90:
+    case DW_LANG_Fortran95:
+    case DW_LANG_Fortran03:
+    case DW_LANG_Fortran08:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// The bounds of each dimension; count 0: an open one, or one that is computed.
+std::vector<Dimension> dimensions(Dwarf_Die* array) {
+  std::vector<Dimension> all;
+  const int64_t first = default_lower_bound(array);
   for (Dwarf_Die& child : children(array)) {
     if (dwarf_tag(&child) != DW_TAG_subrange_type) {
       continue;
     }
-    uint64_t count = 0;
+    Dimension dimension{child};
+    dimension.lower = int64_t(number(&child, DW_AT_lower_bound).value_or(uint64_t(first)));
     if (std::optional<uint64_t> n = number(&child, DW_AT_count)) {
-      count = *n;
+      dimension.count = *n;
     } else if (std::optional<uint64_t> last = number(&child, DW_AT_upper_bound)) {
-      count = *last + 1;
+      dimension.count = *last + 1 - uint64_t(dimension.lower);
     }
-    counts.push_back(count);
+    all.push_back(dimension);
   }
-  return counts;
+  return all;
 }
 
 std::string array_name(Dwarf_Die* array) {
   std::string text = type_name(type_of(array));
-  for (uint64_t count : dimensions(array)) {
-    text += "[" + (count ? std::to_string(count) : "") + "]";
+  for (const Dimension& d : dimensions(array)) {
+    text += "[" + (d.count ? std::to_string(d.count) : "") + "]";
   }
   return text;
 }
@@ -126,6 +153,8 @@ std::string type_name(TypeDie type) {
       return tagged("enum");
     case DW_TAG_array_type:
       return array_name(&*type);
+    case DW_TAG_string_type:
+      return "character";
     case DW_TAG_subroutine_type:
       return function_name(&*type, "");
     case DW_TAG_const_type:
@@ -165,6 +194,8 @@ bool is_struct(Dwarf_Die* stripped) {
 }
 
 bool is_array(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_array_type; }
+
+bool is_string(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_string_type; }
 
 std::optional<Scalar> scalar_of(Dwarf_Die* stripped) {
   const uint64_t size = type_size(stripped);
@@ -208,18 +239,25 @@ Subscript subscript(Dwarf_Die* array, unsigned dimension, DwarfIndex& index) {
   Subscript result;
   TypeDie element = strip_type(type_of(array), index);
   result.stride = element ? type_size(&*element) : 1;
-  const std::vector<uint64_t> counts = dimensions(array);
-  for (size_t i = dimension + 1; i < counts.size(); i++) {
-    result.stride *= counts[i];
+  const std::vector<Dimension> all = dimensions(array);
+  const bool by_column = number(array, DW_AT_ordering) == uint64_t{DW_ORD_col_major};
+  for (size_t i = 0; i < all.size(); i++) {
+    if (by_column ? i < dimension : i > dimension) {
+      result.stride *= all[i].count;
+    }
   }
   result.dimension = dimension + 1;
-  result.more = dimension + 1 < counts.size();
+  result.more = dimension + 1 < all.size();
+  if (dimension < all.size()) {
+    result.lower = all[dimension].lower;
+    result.range = all[dimension].die;
+  }
   return result;
 }
 
 uint64_t element_count(Dwarf_Die* array, unsigned dimension) {
-  const std::vector<uint64_t> counts = dimensions(array);
-  return dimension < counts.size() ? counts[dimension] : 0;
+  const std::vector<Dimension> all = dimensions(array);
+  return dimension < all.size() ? all[dimension].count : 0;
 }
 
 std::vector<Member> all_members(Dwarf_Die* structure, DwarfIndex& index) {
@@ -251,6 +289,11 @@ std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name,
                                   DwarfIndex& index) {
   for (Dwarf_Die& child : children(structure)) {
     const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_variant_part || tag == DW_TAG_variant) {
+      if (std::optional<Member> found = find_member(&child, name, index)) {
+        return found;
+      }
+    }
     if (tag != DW_TAG_member && tag != DW_TAG_inheritance) {
       continue;
     }
@@ -276,9 +319,58 @@ std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name,
   return std::nullopt;
 }
 
+std::vector<Variant> variants_of(Dwarf_Die* structure, std::optional<Member>& discriminant) {
+  std::vector<Variant> result;
+  for (Dwarf_Die& part : children(structure)) {
+    if (dwarf_tag(&part) != DW_TAG_variant_part) {
+      continue;
+    }
+    if (std::optional<Dwarf_Die> chooser = referred(&part, DW_AT_discr)) {
+      discriminant = Member{*chooser, number(&*chooser, DW_AT_data_member_location).value_or(0)};
+    }
+    for (Dwarf_Die& variant : children(&part)) {
+      std::optional<Dwarf_Attribute> value = attribute(&variant, DW_AT_discr_value);
+      Dwarf_Sword chosen_by = 0;
+      for (Dwarf_Die& child : children(&variant)) {
+        if (dwarf_tag(&child) == DW_TAG_member) {
+          const bool known = value && dwarf_formsdata(&*value, &chosen_by) == 0;
+          result.push_back({{child, number(&child, DW_AT_data_member_location).value_or(0)},
+                            known ? std::optional(chosen_by) : std::nullopt});
+        }
+      }
+    }
+  }
+  return result;
+}
+
+std::optional<Member> find_base(Dwarf_Die* structure, const std::string& pattern,
+                                DwarfIndex& index) {
+  for (Dwarf_Die& child : children(structure)) {
+    TypeDie inner =
+        dwarf_tag(&child) == DW_TAG_inheritance ? strip_type(type_of(&child), index) : std::nullopt;
+    if (!inner) {
+      continue;
+    }
+    const uint64_t offset = number(&child, DW_AT_data_member_location).value_or(0);
+    if (glob_match(pattern, die_name(&*inner))) {
+      return Member{child, offset};
+    }
+    if (std::optional<Member> found = find_base(&*inner, pattern, index)) {
+      found->offset += offset;
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> list_members(Dwarf_Die* structure, std::vector<std::string>& names) {
   std::vector<std::string> lines;
   for (Dwarf_Die& child : children(structure)) {
+    if (dwarf_tag(&child) == DW_TAG_variant_part || dwarf_tag(&child) == DW_TAG_variant) {
+      for (std::string& line : list_members(&child, names)) {
+        lines.push_back(std::move(line));
+      }
+    }
     if (dwarf_tag(&child) != DW_TAG_member && dwarf_tag(&child) != DW_TAG_inheritance) {
       continue;
     }

@@ -27,6 +27,7 @@ bool is_pointer(Dwarf_Die* stripped);    // pointers
 bool is_reference(Dwarf_Die* stripped);  // C++ references
 bool is_struct(Dwarf_Die* stripped);     // struct, class, union
 bool is_array(Dwarf_Die* stripped);
+bool is_string(Dwarf_Die* stripped);  // Fortran's character(len=..)
 
 // The type that a person writes as "struct point", "size_t" or "char*": that of the unit at pc,
 // else of any. C++ names may have their namespaces. None: unknown.
@@ -45,8 +46,10 @@ std::optional<Scalar> scalar_of(Dwarf_Die* stripped);
 // An array type's element after one subscript: rest of the dimensions, and the size of one step.
 struct Subscript {
   uint64_t stride = 0;
-  unsigned dimension = 0;  // of the array DIE, that the next subscript means
-  bool more = false;       // the element is an array too (of the same DIE)
+  unsigned dimension = 0;          // of the array DIE, that the next subscript means
+  bool more = false;               // the element is an array too (of the same DIE)
+  int64_t lower = 0;               // the first subscript
+  std::optional<Dwarf_Die> range;  // describes the dimension; none: nothing does
 };
 // How many elements one subscript chooses among; 0: the type does not say.
 uint64_t element_count(Dwarf_Die* array, unsigned dimension);
@@ -61,6 +64,16 @@ struct Member {
 };
 std::optional<Member> find_member(Dwarf_Die* stripped_struct, const std::string& name,
                                   DwarfIndex& index);
+// One of the parts of a Rust enum, which share its bytes.
+struct Variant {
+  Member member;
+  std::optional<int64_t> value;  // of the discriminant; none: any that no other variant has
+};
+// Empty: the struct is no such enum. discriminant: none when there is only one variant.
+std::vector<Variant> variants_of(Dwarf_Die* stripped_struct, std::optional<Member>& discriminant);
+// A base class, or a base's, whose name fits the pattern (* and ?), as a part of the outer struct.
+std::optional<Member> find_base(Dwarf_Die* stripped_struct, const std::string& pattern,
+                                DwarfIndex& index);
 // All parts with a name, those of bases and of anonymous structs too, in declaration order.
 std::vector<Member> all_members(Dwarf_Die* stripped_struct, DwarfIndex& index);
 // "int x", in declaration order; names alone in `names`.

@@ -38,6 +38,25 @@ void add_forgotten(Dwarf_Die* origin, size_t begin, bool outermost,
   }
 }
 
+// A copy of a function mentions its parameters in any order: the function itself knows theirs.
+void order_as_declared(Dwarf_Die* function, std::vector<ScopedVariable>& variables) {
+  std::optional<Dwarf_Die> origin = referred(function, DW_AT_abstract_origin);
+  std::vector<std::string> names;
+  for (Dwarf_Die& child : origin ? children(&*origin) : std::vector<Dwarf_Die>()) {
+    if (dwarf_tag(&child) == DW_TAG_formal_parameter) {
+      names.push_back(die_name(&child));
+    }
+  }
+  auto rank = [&](const ScopedVariable& v) {
+    return v.parameter ? std::find(names.begin(), names.end(), v.name) - names.begin()
+                       : std::ptrdiff_t(names.size());
+  };
+  if (!names.empty()) {
+    std::stable_sort(variables.begin(), variables.end(),
+                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  }
+}
+
 void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, DwarfIndex& index,
                    std::vector<ScopedVariable>& out) {
   std::vector<Dwarf_Die> inner;
@@ -82,7 +101,7 @@ bool each_unit_variable(Dwarf_Die* parent, Visit visit) {
   for (Dwarf_Die& child : children(parent)) {
     const int tag = dwarf_tag(&child);
     if ((tag == DW_TAG_variable && visit(child)) ||
-        (tag == DW_TAG_namespace && each_unit_variable(&child, visit))) {
+        ((tag == DW_TAG_namespace || tag == DW_TAG_module) && each_unit_variable(&child, visit))) {
       return true;
     }
   }
@@ -122,7 +141,7 @@ Result<Spot> constant_value(Dwarf_Attribute* attr) {
 }
 
 // Whether a plain expression of a parameter already holds before the first instruction: it does
-// when it names an argument register or no register at all.
+// when it names an argument register, or counts from one, or names no register at all.
 bool holds_at_entry(std::span<const Dwarf_Op> ops) {
   if (ops.empty()) {
     return true;
@@ -133,7 +152,10 @@ bool holds_at_entry(std::span<const Dwarf_Op> ops) {
     return std::find(std::begin(regs), std::end(regs), atom - DW_OP_reg0) != std::end(regs) ||
            atom - DW_OP_reg0 >= arch::kRegCount;
   }
-  return atom != DW_OP_fbreg && !(atom >= DW_OP_breg0 && atom <= DW_OP_breg31);
+  const bool based = atom >= DW_OP_breg0 && atom <= DW_OP_breg31;  // on what the caller passed?
+  const auto& regs = arch::kArgumentRegs;
+  return atom != DW_OP_fbreg && (!based || std::find(std::begin(regs), std::end(regs),
+                                                     atom - DW_OP_breg0) != std::end(regs));
 }
 
 // A library's variable may have a copy in the program (R_X86_64_COPY), or another object's goes
@@ -173,6 +195,7 @@ std::vector<ScopedVariable> variables_in_scope(Dwarf_Die* function, const ProbeP
     function = copy ? &*copy : function;
   }
   collect_scope(function, true, place, index, result);
+  order_as_declared(function, result);
   return result;
 }
 
@@ -250,7 +273,7 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
   const bool early = place.at_entry && variable.parameter && !is_list(&*location);
   if (early && !holds_at_entry({ops, count})) {
     if (place.is_clone) {
-      return Error{"this copy of the function was made by the compiler, with other parameters"};
+      return Error{"it was optimized out of this copy of the function"};
     }
     return argument_at_entry(function, &variable.die, index);
   }
@@ -267,6 +290,18 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
   return spot;
 }
 
+namespace {
+
+// The value can be had inside the function: it is not one that only the caller knows.
+bool is_in_function(const Dwarf_Op* ops, size_t count) {
+  return std::none_of(ops, ops + count, [](const Dwarf_Op& op) {
+    return op.atom == DW_OP_GNU_parameter_ref || op.atom == DW_OP_entry_value ||
+           op.atom == DW_OP_GNU_entry_value;
+  });
+}
+
+}  // namespace
+
 std::string live_ranges(ScopedVariable& variable, const ProbePlace& place, DwarfIndex& index) {
   std::optional<Dwarf_Attribute> location = attribute(&variable.die, DW_AT_location);
   if (!location || !is_list(&*location)) {
@@ -279,7 +314,7 @@ std::string live_ranges(ScopedVariable& variable, const ProbePlace& place, Dwarf
   ptrdiff_t offset = 0;
   int shown = 0;
   while ((offset = dwarf_getlocations(&*location, offset, &base, &begin, &end, &ops, &count)) > 0) {
-    if (count == 0 || begin >= end) {
+    if (count == 0 || begin >= end || !is_in_function(ops, count)) {
       continue;
     }
     if (++shown > 4) {

@@ -304,6 +304,11 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
                                   function_of(site), file.base_name(), site_count));
   }
   d.help = f.help;
+  if (f.kind == TargetFailure::NotHere && is_clone(site.symbol)) {
+    d.notes.push_back(fmt::format("{} is a copy of {}() that the compiler made for some callers",
+                                  site.symbol, site.function));
+    d.help = "its callers have the value; gcc's -fno-ipa-sra -fno-ipa-cp keep the parameters";
+  }
   if (f.kind == TargetFailure::NoDebugInfo) {
     d.help = "compile with -g, or install the package with its debug symbols";
   } else if (f.kind == TargetFailure::UnknownName || f.kind == TargetFailure::UnknownField) {

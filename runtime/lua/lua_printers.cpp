@@ -42,12 +42,18 @@ int index(lua_State* state) {
   return push_node(state, {PrintNode::Field, left, 0, 0, luaL_checkstring(state, 2)});
 }
 
+// Is it known before the program runs? Then handlers need not fear that it is 0.
+bool is_known_before(const std::vector<PrintNode>& nodes, uint32_t number) {
+  const PrintNode& node = nodes[number];
+  if (node.op < PrintNode::Add) return node.op == PrintNode::Constant || node.op == PrintNode::Size;
+  return is_known_before(nodes, node.left) && is_known_before(nodes, node.right);
+}
+
 template <PrintNode::Op op>
 int binary(lua_State* state) {
   uint32_t left = node_argument(state, 1), right = node_argument(state, 2);
-  PrintNode::Op divisor = printers_of(state).nodes[right].op;
-  if ((op == PrintNode::Div || op == PrintNode::Mod) && divisor != PrintNode::Constant &&
-      divisor != PrintNode::Size)
+  bool divides = op == PrintNode::Div || op == PrintNode::Mod;
+  if (divides && !is_known_before(printers_of(state).nodes, right))
     return luaL_error(state, "only a number or dj.bytes() may divide");
   return push_node(state, {op, left, right, 0, {}});
 }
@@ -61,6 +67,24 @@ int unary(lua_State* state) {
 int cast(lua_State* state) {
   return push_node(state,
                    {PrintNode::Cast, node_argument(state, 1), 0, 0, luaL_checkstring(state, 2)});
+}
+
+// dj.base(v, "pattern")
+int base(lua_State* state) {
+  return push_node(state,
+                   {PrintNode::Base, node_argument(state, 1), 0, 0, luaL_checkstring(state, 2)});
+}
+
+// dj.argument(v, n)
+int argument(lua_State* state) {
+  lua_Integer number = luaL_checkinteger(state, 2);
+  return push_node(state, {PrintNode::Argument, node_argument(state, 1), 0, number, {}});
+}
+
+// dj.at(address, like)
+int at(lua_State* state) {
+  uint32_t address = node_argument(state, 1);
+  return push_node(state, {PrintNode::At, address, node_argument(state, 2), 0, {}});
 }
 
 // Pieces other than texts and stand-ins are tables; what they are stands in hidden keys.
@@ -199,6 +223,9 @@ void add_printer_functions(lua_State* state, TypePrinters& printers) {
       {nullptr, nullptr}};
   constexpr luaL_Reg kFunctions[] = {{"printer", printer},
                                      {"cast", cast},
+                                     {"base", base},
+                                     {"argument", argument},
+                                     {"at", at},
                                      {"address", unary<Op::Address>},
                                      {"bytes", unary<Op::Size>},
                                      {"equal", binary<Op::Eq>},

@@ -10,8 +10,20 @@ CONTAINERS = {
     "$bag->numbers$": "{size=3, [1, -2, 3]}", "$bag->none$": "{size=0, []}", "$bag->words$": '{size=2, ["one", "two words"]}',
     "$bag->points$": "{size=2, [{...}, {...}]}", "$bag->points$$": "{size=2, [{.x=1, .y=2}, {.x=3, .y=4}]}", "$bag->bits$": "{size=70}",
     "$bag->shared$$": "{uses=2, {.x=5, .y=6}}", "$bag->empty$": "nullptr", "$bag->some$": "42", "$bag->nothing$": "nullopt",
-    "$bag->pair$": '{7, "seven"}', "$bag->map$": "{size=2}", "$bag->hashed$": "{size=3}", "$bag->set$": "{size=4}", "$bag->list$": "{size=5}",
+    "$bag->pair$": '{7, "seven"}', "$bag->map$": "{size=2, [{1, 1}, {2, 2}]}",
+    "$bag->set$": '{size=4, ["a", ..., "d"]}', "$bag->list$": "{size=5, [1, 2, 3, 4, 5]}",
     "$many$": "{size=20, [0, 1, 2, 3, 4, 5, 6, 7, ...]}",
+}
+
+MORE = {
+    "unique$": "{...}", "unique$$": "{.x=5, .y=6}", "none$": "nullptr", "text$": '"owned"', "weak$$": "{uses=1, {.x=7, .y=8}}",
+    "deque$": "{size=274, [126, 127, 128, 129, 130, 131, 132, 133, ...]}", "empty$": "{size=0, []}",
+    "large$": "{size=3, [{...}, {...}, {...}]}", "tuple$$": '{1, "two", {.x=3, .y=4}}', "nothing$": "{}",
+    "whole$": "{0: 5}", "word$": '{1: "word"}', "place$$": "{2: {.x=1, .y=2}}", "plain$": "{1: 1.5}",
+    "one$": '{size=1, [{"a", 1}]}', "three$": '{size=3, [{"a", 1}, {"b", 2}, {"c", 3}]}', "many$": '{size=20, [{"key10", 0}, ..., {"key29", 19}]}',
+    "set$": "{size=2, [1, 3]}", "hashed$": '{size=1, [{"only", 1}]}', "numbers$": "{size=1, [77]}", "list$": '{size=2, ["first", "second"]}',
+    "nine$": "{size=9, [1, 2, 3, 4, 5, 6, 7, 8, ...]}", "forward$": "[1, 2, 3]", "array$": "[1, 2, 3]", "optional$": '"there"', "atomic$": "9",
+    "atomic_pointer$": "0x0", "view$": '"looked"',
 }
 
 TAGGED = """dj.printer("Tagged", function(t)
@@ -39,6 +51,27 @@ def says(djtap_once, tmp_path):
 
 def test_containers_of_the_library(says):
     assert dict(zip(CONTAINERS, says(CONTAINERS))) == CONTAINERS
+
+
+def test_more_containers(says):
+    said = says([f"$more->{name}" for name in MORE], point='func("show_more")')
+    assert dict(zip(MORE, said)) == MORE
+
+
+def test_hashed_elements_in_any_order(says):
+    text = says(["$bag->hashed$"])[0]
+    assert sorted(re.findall(r"\{(\d), \1\}", text)) == ["1", "2", "3"] and text.startswith("{size=3, [{"), text
+
+
+def test_in_an_object_that_is_opened_later(djtap_once, tmp_path):
+    library = tmp_path / "libbag.so"
+    source = """#include <vector>
+    struct Bag { std::vector<int> numbers; }; static Bag bag;
+    extern "C" __attribute__((noipa)) long count(Bag* b) { return b->numbers.size(); }
+    extern "C" long lib_work(long n) { bag.numbers = {1, int(n)}; return count(&bag) + n - 1; }"""
+    subprocess.run(["g++", "-g", "-O1", "-shared", "-fPIC", "-x", "c++", "-", "-o", library], input=source, text=True, check=True)
+    result = djtap_once("-e", 'probe func("count")? { println($b$) }', "--", victim("plugin"), library, stdin="open\ncall 3\nquit\n")
+    assert "{.numbers={size=2, [1, 2]}}\n" in result.stdout, result
 
 
 def test_a_printer_chooses_by_the_value_and_follows_pointers(says):

@@ -1,0 +1,120 @@
+// Decodes what rustc writes for characters that C++ symbols cannot have, and drops the hash.
+#include "compiler/debuginfo/rust_names.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace dj {
+
+namespace {
+
+constexpr size_t kHashDigits = 16;
+
+bool has_hash(std::string_view text) {
+  const size_t mark = text.rfind("::h");
+  if (mark == std::string_view::npos || text.size() != mark + 3 + kHashDigits) {
+    return false;
+  }
+  return text.find_first_not_of("0123456789abcdef", mark + 3) == std::string_view::npos;
+}
+
+// "$LT$" at `at` of the text; its length and what it stands for. Empty: no such sequence.
+std::string_view escape_at(std::string_view text, size_t at, char& stands_for) {
+  static constexpr struct {
+    std::string_view code;
+    char text;
+  } kCodes[] = {{"$SP$", '@'}, {"$BP$", '*'}, {"$RF$", '&'}, {"$LT$", '<'},
+                {"$GT$", '>'}, {"$LP$", '('}, {"$RP$", ')'}, {"$C$", ','}};
+  for (const auto& row : kCodes) {
+    if (text.substr(at, row.code.size()) == row.code) {
+      stands_for = row.text;
+      return row.code;
+    }
+  }
+  const size_t end = text.find('$', at + 1);
+  if (text.substr(at, 2) != "$u" || end == std::string_view::npos || end < at + 3 || end > at + 5) {
+    return {};
+  }
+  int value = 0;
+  for (char c : text.substr(at + 2, end - at - 2)) {
+    const size_t digit = std::string_view("0123456789abcdef").find(c);
+    if (digit == std::string_view::npos) {
+      return {};
+    }
+    value = value * 16 + int(digit);
+  }
+  stands_for = char(value);
+  return value < 128 ? text.substr(at, end + 1 - at) : std::string_view();
+}
+
+std::string decoded(std::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); i++) {
+    char stands_for = 0;
+    const bool begins = result.empty() || result.ends_with("::");
+    if (text[i] == '_' && begins && i + 1 < text.size() && text[i + 1] == '$') {
+      continue;  // components do not begin with '$'
+    }
+    const std::string_view code =
+        text[i] == '$' ? escape_at(text, i, stands_for) : std::string_view();
+    if (!code.empty()) {
+      result += stands_for;
+      i += code.size() - 1;
+    } else if (text.substr(i, 2) == "..") {
+      result += "::";
+      i++;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+// Where the bracket that opens at `open` is closed.
+size_t closing(std::string_view text, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < text.size(); i++) {
+    depth += text[i] == '<';
+    depth -= text[i] == '>' && i > 0 && text[i - 1] != '-';
+    if (depth == 0) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+// "A" of "A as Trait" and of "impl Trait for A".
+std::string_view type_in(std::string_view words) {
+  const size_t as = words.find(" as ");
+  if (as != std::string_view::npos) {
+    return words.substr(0, as);
+  }
+  const size_t target = words.find(" for ");
+  return words.starts_with("impl ") && target != std::string_view::npos ? words.substr(target + 5)
+                                                                        : words;
+}
+
+}  // namespace
+
+std::string without_rust_hash(std::string demangled) {
+  if (!has_hash(demangled)) {
+    return demangled;
+  }
+  std::string text = decoded(std::string_view(demangled).substr(0, demangled.rfind("::h")));
+  // A whole component in brackets is an implementation: its type stands for the path so far.
+  for (size_t open = text.find('<'); open != std::string::npos; open = text.find('<', open + 1)) {
+    const size_t close = closing(text, open);
+    const bool whole = open == 0 || (open >= 2 && text.compare(open - 2, 2, "::") == 0);
+    if (close == std::string::npos) {
+      break;
+    }
+    if (whole && text.compare(close + 1, 2, "::") == 0) {
+      const std::string type(type_in(std::string_view(text).substr(open + 1, close - open - 1)));
+      text = type + text.substr(close + 1);
+      break;
+    }
+  }
+  return text;
+}
+
+}  // namespace dj

@@ -1,0 +1,51 @@
+"""Programs in Fortran: procedures of modules, arguments by address, bounds, strings; compared with what the source says."""
+import shutil
+import subprocess
+
+import pytest
+
+from support import paths
+
+SOURCE = paths.ROOT / "tests" / "targets" / "shapes.f90"
+
+
+@pytest.fixture(scope="module", params=["0", "2"])
+def program(request, tmp_path_factory):
+    """At both levels of optimization."""
+    folder = tmp_path_factory.mktemp("fortran")
+    words = ["gfortran", "-g", f"-O{request.param}", "-fno-inline", "-fno-ipa-cp", "-fno-ipa-sra", SOURCE, "-o", folder / f"shapes{request.param}"]
+    if shutil.which("gfortran") is None or subprocess.run(words, capture_output=True, check=False, cwd=folder).returncode != 0:
+        pytest.skip("there is no gfortran that works")
+    return folder / f"shapes{request.param}"
+
+
+def lines(djtap_once, program, point, expressions):
+    """What the expressions print at the second hit."""
+    body = " ".join(f'println("<", {each}, ">")' for each in expressions)
+    result = djtap_once("-e", f"global hits probe {point} {{ if (hits++ == 1) {{ {body} }} }}", "-c", program)
+    assert result.returncode == 0 and "ERROR" not in result.stderr, result
+    return dict(zip(expressions, [line[1:-1] for line in result.stdout.splitlines() if line.startswith("<")]))
+
+
+@pytest.mark.parametrize("name", ["shapes::move", "move", "mo?e", "__shapes_MOD_move"])
+def test_procedures_by_their_names(djtap_once, program, name):
+    result = djtap_once("-e", f'probe process.function("{name}") {{ n[probefunc()]++ }} probe process.function("twice").return {{ r = $return; println(r) }}',
+                        "-c", program)
+    assert result.array("n") == [('"shapes::move"', "3")] and "42\n" in result.stdout, result
+
+
+# At the second call: i = 2. p%x = 1 + the first call's sum (100 + 1) + 1 + 5.
+ARGUMENTS = {"$n": "5", "$p->x": "108", "$p->y": "2.5", "$p->name$": '"fives"', "$a[1]": "10", "$a[3]": "30", "$m[2][-1]": "1", "$m[3][0]": "4", "$m[2][1]": "5",
+             "$b[1]": "0.5", "$b[3]": "2.5", "$b[$n-3]": "1.5", "$a[$n]": "50", "$word$": '"hello"', "$flag": "1", '@var("counter")': "8"}
+
+
+def test_arguments_elements_and_strings(djtap_once, program):
+    """What gfortran -O2 says of n and b is wrong; gdb believes it, too."""
+    sound = program.name == "shapes0"
+    truth = {each: value for each, value in ARGUMENTS.items() if sound or not ("$n" in each or "$b" in each)}
+    assert lines(djtap_once, program, 'process.function("move")', truth) == truth
+
+
+def test_bounds_in_texts(djtap_once, program):
+    said = lines(djtap_once, program, 'process.function("move")', ["$m$", "$m$$"])
+    assert said["$m$$"] == "[[1, 3, 5], [2, 4, 6]]", said
