@@ -113,6 +113,10 @@ bool has_place(Dwarf_Die* die) {
   return dwarf_attr(die, DW_AT_location, &attr) || dwarf_attr(die, DW_AT_const_value, &attr);
 }
 
+// From here on, counted from a frame's base (the canonical frame address, or where rbp points),
+// lies what the caller has put onto the stack.
+constexpr int64_t kAboveFrame = 16;
+
 bool is_list(Dwarf_Attribute* location) {
   switch (dwarf_whatform(location)) {
     case DW_FORM_sec_offset:
@@ -274,6 +278,13 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
   if (early && !holds_at_entry({ops, count})) {
     if (place.is_clone) {
       return Error{"it was optimized out of this copy of the function"};
+    }
+    if (ops[0].atom == DW_OP_fbreg && int64_t(ops[0].number) >= kAboveFrame) {
+      Result<Spot> passed = translate(
+          {ops, count}, {index, function, &*location, pc, place.at_entry, 0, &variable.die});
+      if (passed.ok()) {
+        return passed;
+      }
     }
     return argument_at_entry(function, &variable.die, index);
   }

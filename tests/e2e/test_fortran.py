@@ -29,14 +29,14 @@ def lines(djtap_once, program, point, expressions):
 
 @pytest.mark.parametrize("name", ["shapes::move", "move", "mo?e", "__shapes_MOD_move"])
 def test_procedures_by_their_names(djtap_once, program, name):
-    result = djtap_once("-e", f'probe process.function("{name}") {{ n[probefunc()]++ }} probe process.function("twice").return {{ r = $return; println(r) }}',
-                        "-c", program)
+    script = f'probe process.function("{name}") {{ n[probefunc()]++ }} probe process.function("twice").return {{ println($return) }}'
+    result = djtap_once("-e", script, "-c", program)
     assert result.array("n") == [('"shapes::move"', "3")] and "42\n" in result.stdout, result
 
 
 # At the second call: i = 2. p%x = 1 + the first call's sum (100 + 1) + 1 + 5.
-ARGUMENTS = {"$n": "5", "$p->x": "108", "$p->y": "2.5", "$p->name$": '"fives"', "$a[1]": "10", "$a[3]": "30", "$m[2][-1]": "1", "$m[3][0]": "4", "$m[2][1]": "5",
-             "$b[1]": "0.5", "$b[3]": "2.5", "$b[$n-3]": "1.5", "$a[$n]": "50", "$word$": '"hello"', "$flag": "1", '@var("counter")': "8"}
+ARGUMENTS = {"$n": "5", "$p->x": "108", "$p->y": "2.5", "$p->name$": '"fives"', "$a[1]": "10", "$a[3]": "30", "$m[2][-1]": "1", "$m[3][0]": "4",
+             "$m[2][1]": "5", "$b[1]": "0.5", "$b[3]": "2.5", "$b[$n-3]": "1.5", "$a[$n]": "50", "$word$": '"hello"', "$flag": "1", '@var("counter")': "8"}
 
 
 def test_arguments_elements_and_strings(djtap_once, program):
