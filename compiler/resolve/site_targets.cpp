@@ -306,7 +306,7 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
   d.help = f.help;
   if (f.kind == TargetFailure::NotHere && is_clone(site.symbol)) {
     d.notes.push_back(fmt::format("{} is a copy of {}() that the compiler made for some callers",
-                                  site.symbol, site.function));
+                                  site.symbol, function_of(site)));
     d.help = "its callers have the value; gcc's -fno-ipa-sra -fno-ipa-cp keep the parameters";
   }
   if (f.kind == TargetFailure::NoDebugInfo) {
