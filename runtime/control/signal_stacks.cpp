@@ -5,6 +5,9 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
+#include <set>
+
 #include "runtime/control/install.h"
 #include "runtime/control/remote_call.h"
 #include "runtime/shared/trap.h"
@@ -38,6 +41,45 @@ Result<uint64_t> smallest_stack(Stopped& stopped, abi::TrapTable& table, uint64_
   return smallest;
 }
 
+// A return that is not seen at one exit is seen at none: the other exits of those that have lost
+// one.
+SiteList partners(const SiteList& sites) {
+  std::set<SiteId> unseen;
+  for (const PatchSite* site : sites) {
+    for (const PatchCall& call : site->calls) {
+      if (site->state == SiteState::Skipped && call.at_exit) {
+        unseen.insert(call.site);
+      }
+    }
+  }
+  SiteList found;
+  for (PatchSite* site : sites) {
+    const bool in_vain = std::all_of(
+        site->calls.begin(), site->calls.end(),
+        [&](const PatchCall& call) { return call.at_exit && unseen.contains(call.site); });
+    if (in_vain && !site->calls.empty() && site->state != SiteState::Skipped) {
+      found.push_back(site);
+    }
+  }
+  return found;
+}
+
+// With those whose jumps end in the bytes of these.
+SiteList with_leaning(SiteList sites, const SiteList& all) {
+  std::set<uint64_t> places;
+  for (const PatchSite* site : sites) {
+    places.insert(site->address);
+  }
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    const uint8_t lean = (*it)->jump && (*it)->form ? (*it)->form->region.lean : 0;
+    if (lean != 0 && places.contains((*it)->address + lean) &&
+        places.insert((*it)->address).second) {
+      sites.push_back(*it);
+    }
+  }
+  return sites;
+}
+
 }  // namespace
 
 Status Installation::refuse_traps(Stopped& stopped) {
@@ -56,6 +98,11 @@ Status Installation::refuse_traps(Stopped& stopped) {
     site.live = false;
     if (site.state == SiteState::Registered && site.traps()) {
       site.skip(reason(bytes, least));
+    }
+  }
+  for (PatchSite* site : partners(all_sites())) {
+    if (site->state == SiteState::Registered) {
+      site->skip(reason(bytes, least));
     }
   }
   for (PatchSite* site : without_support(all_sites())) {
@@ -84,14 +131,19 @@ Status Installation::withdraw_traps(Stopped& stopped) {
     }
   }
   DJ_TRY_DO(take_back_traps(stopped));
-  DJ_TRY_DO(find_gone(stopped, trapping, modules_));
+  DJ_TRY_DO(find_gone(stopped, all_sites(), modules_));
   std::string damage;
-  DJ_TRY_DO(restore_sites(stopped, trapping, damage));
-  for (PatchSite* site : trapping) {
-    if (site->state == SiteState::Disarmed) {
-      site->skip(reason(table.stack_small, table.stack_least));
+  const auto take_out = [&](const SiteList& sites) -> Status {
+    DJ_TRY_DO(restore_sites(stopped, sites, damage));
+    for (PatchSite* site : sites) {
+      if (site->state == SiteState::Disarmed) {
+        site->skip(reason(table.stack_small, table.stack_least));
+      }
     }
-  }
+    return ok_status();
+  };
+  DJ_TRY_DO(take_out(trapping));
+  DJ_TRY_DO(take_out(with_leaning(partners(all_sites()), all_sites())));
   abi::store(&table.trapless, uint64_t{1});
   return damage.empty() ? ok_status() : Status(Error{damage});
 }

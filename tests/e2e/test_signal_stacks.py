@@ -41,3 +41,24 @@ def test_what_traps_is_refused_where_one_is(background, program, options, script
     assert result.globals["n"] == expected and bool(re.search(REFUSED, result.stderr)) == (expected == 0), result
 
 
+
+
+TWO_WAYS = 'probe func("short_two").return { n++; k += @entry(tid()) == tid() } probe func("work") { w++ }'
+
+
+def test_a_return_that_is_not_seen_at_one_exit_is_seen_at_none(djtap_once, background, program):
+    """A guard stands in the jump at one exit of short_two(): it goes, and the other exit with it."""
+    result = djtap_once("-v", "-e", TWO_WAYS, "-c", victim("altstack"))  # the first of its calls is on a large stack
+    assert result.returncode == 0 and result.globals == {"n": 2, "k": 2, "w": 1000}, result
+    target = program(victim("altstack"), "waiting")
+    target.wait_for("waiting: ")
+    tracer = background("--probes", "-e", TWO_WAYS, "-p", str(target.pid))
+    tracer.wait_for(r"\[(OPTIMIZED|INT3|SKIPPED)")
+    target.tell("")
+    target.wait_for("calls: 1000$")
+    result = tracer.finish()
+    assert target.finish().returncode == 0
+    assert result.globals.get("n", 0) == 0, result
+    if "--no-optimize" not in tracer.words:
+        assert result.globals["w"] == 999, result
+        assert [site.state for site in result.sites if site.kind == "r"] == ["SKIPPED"] * 2, result

@@ -1,4 +1,4 @@
-"""Attached and detached again and again: counts exact, the text as before after each."""
+"""Attached and detached again and again: counts exact, the text as before after each; and probes switched off and on."""
 import os
 import random
 import signal
@@ -7,11 +7,13 @@ import pytest
 
 import workloads
 from support import process
+from support.control import FOLLOW, Control
 from support.paths import victim
 
 pytestmark = [pytest.mark.stress, pytest.mark.timeout(1800)]
 
 ROUNDS = 1000 if workloads.LONG else 50
+SWITCHES = 20000 if workloads.LONG else 300
 SEED = int(os.environ.get("DJTAP_STRESS_SEED") or random.SystemRandom().randrange(2**32))
 OTHERS = ["", 'probe func("work").return { back++ }', 'probe process.function("*") { all++ }',
           'probe func("libc.so.6!mem*"), func("libc.so.6!pthread_*") { all++ }',
@@ -62,6 +64,26 @@ def test_under_load(attach, program):
         if "back" in result.globals:
             assert abs(result.globals.get("calls", 0) - result.globals["back"]) <= 4, result
         assert process.differences(before, process.text_of(target.pid)) == [], result
+    target.signal(signal.SIGTERM)
+    end = target.finish()
+    assert end.returncode == 0 and end.facts["wrong"] == 0, end
+
+
+@pytest.mark.parametrize("live", [[], ["--live"]], ids=["stopped", "live"])
+def test_switched_under_load(attach, program, tmp_path, live):
+    """One session takes its probe out and puts it in again while four threads call the function: no hit twice, none missing while on."""
+    target = program(victim("hammer"), "1800")
+    target.wait_for("pid: ")
+    before = process.text_of(target.pid)
+    tracer = attach(target.pid, FOLLOW, "--control", str(tmp_path / "control"), *live)
+    with Control(tmp_path / "control") as control:
+        for _ in range(SWITCHES):
+            control.do("disable work")
+            control.do("enable work")
+    result = detach(tracer)
+    assert result.globals.get("extra", 0) == 0 and result.globals["hits"] > SWITCHES, result
+    assert result.globals.get("gaps", 0) <= SWITCHES * 4, result
+    assert process.differences(before, process.text_of(target.pid)) == [], result
     target.signal(signal.SIGTERM)
     end = target.finish()
     assert end.returncode == 0 and end.facts["wrong"] == 0, end

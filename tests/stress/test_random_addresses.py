@@ -49,6 +49,15 @@ def points(path, form, generator):
             yield f'process("{path}").statement({begin + generator.randrange(size):#x})?'
 
 
+def script_of(chosen):
+    """Each counts; a return also compares a value that was kept at the entry."""
+    returns = [point for point in chosen if ".return" in point]
+    text = "probe " + ",\n  ".join(point for point in chosen if ".return" not in point) + " { n++ }\n"
+    if returns:
+        text += "probe " + ",\n  ".join(returns) + " { n++; if (@entry(tid()) != tid()) wrong++ }\n"
+    return text
+
+
 @pytest.mark.parametrize("round_number", range(ROUNDS))
 @pytest.mark.parametrize("form", ["jump", "int3", "returns"])
 @pytest.mark.parametrize("name", FILES)
@@ -63,11 +72,12 @@ def test_results_are_those_of_an_unprobed_run(name, form, round_number, tmp_path
         pytest.skip(f"{FILES[name][0]} names no function")
     chosen = [point for file in FILES[name] for point in points(path_of(file, workload.words), form, generator)]
     script = tmp_path / "script.djt"
-    script.write_text("probe " + ",\n  ".join(chosen) + " { n++ }\n")
+    script.write_text(script_of(chosen))
     before = workload.plain()
     output = tmp_path / "numbers"
     after, stderr = workload.probed("--probes", "-o", output, *(["--no-optimize"] if form == "int3" else []), script)
     assert after == before, f"{seed}: {stderr}"
     armed = stderr.count("[INT3" if form == "int3" else "[OPTIMIZED")
     assert armed > POINTS / 20, f"{seed}: {stderr}"
-    assert re.search(r"^n=\d+$", output.read_text(), re.M), f"{seed}: {stderr}"
+    numbers = output.read_text()
+    assert re.search(r"^n=\d+$", numbers, re.M) and "wrong=" not in numbers, f"{seed}: {numbers} {stderr}"

@@ -12,6 +12,7 @@ static volatile long calls;
 
 void short_ret(void);  // short.S: the jump over it has bytes of the next function
 int short_zero(void);
+int short_two(int n);
 
 NOINLINE long work(long n) {
   calls = calls + 1;
@@ -26,6 +27,7 @@ static void on_signal(int number) {
   deepest = (size_t)(top - &here);
   short_ret();
   if (work(number) != number + 1 || short_zero() != 0) abort();
+  if (short_two(number) != 3 * (number + 1) || short_two(0) != 0) abort();
 }
 
 // The stack's lowest byte stands behind a page that nobody may touch.

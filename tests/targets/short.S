@@ -76,4 +76,21 @@
     .size short_over, .-short_over
     .p2align 4
 
+// Two ways out: at the second one the next function begins inside the jump's bytes.
+    .p2align 4
+    function short_two
+    testl %edi, %edi
+    je 1f
+    leal 1(%rdi), %eax
+    imull $3, %eax, %eax
+    ret
+1:  xorl %eax, %eax
+    ret
+    .size short_two, .-short_two
+    function short_after
+    movl %edi, %eax
+    ret
+    .size short_after, .-short_after
+    .p2align 4
+
     .section .note.GNU-stack,"",@progbits
