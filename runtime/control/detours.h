@@ -8,6 +8,7 @@
 #include "compiler/result.h"
 #include "runtime/control/patch.h"
 #include "runtime/control/session_memory.h"
+#include "runtime/control/site_text.h"
 
 namespace dj {
 
@@ -21,7 +22,7 @@ class CodeIslands {
                                       const LinkCode& link);
   // switch_slots.cpp. Each call of a Registered site gets a slot in the island that will have its
   // detour, by which turn() switches it; before build(). Takes at most slot_bytes().
-  Status give_slots(SessionMemory& memory, std::vector<PatchSite>& sites) const;
+  Status give_slots(SessionMemory& memory, const SiteList& sites) const;
   // From now on whoever comes to this call finds it on or off, as it says: one store, no thread
   // need stop. Nothing for a call without a slot.
   void turn(SessionMemory& memory, const PatchSite& site, const PatchCall& call) const;
@@ -47,7 +48,7 @@ class CodeIslands {
 // Where the handler of a call begins in `code`.
 uint64_t entry_of(const PatchCall& call, const Linked& code);
 // An upper bound of what give_slots() takes from an island.
-uint64_t slot_bytes(const std::vector<PatchSite>& sites);
+uint64_t slot_bytes(const SiteList& sites);
 // An upper bound of what one build() takes from an island.
 uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis);
 

@@ -94,7 +94,7 @@ std::vector<AddressRange> Installation::island_modules() const {
   return ranges;
 }
 
-uint64_t Installation::detour_bytes() const {
+uint64_t Installation::detour_bytes() {
   uint64_t bytes = 4096;
   for (const PatchSite& site : patches_.hooks) {
     bytes += detour_room(site, abis_);
@@ -104,7 +104,7 @@ uint64_t Installation::detour_bytes() const {
         site.form ? 2 : 1;  // another for the int3 that a hot guard makes of it
     bytes += site.state == SiteState::Registered ? detours * detour_room(site, abis_) : 0;
   }
-  return switched_ ? bytes + slot_bytes(patches_.sites) : bytes;
+  return switched_ ? bytes + slot_bytes(all_places()) : bytes;
 }
 
 uint64_t Installation::journal_bytes() {
@@ -129,7 +129,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   begin = now_ns();
   const uint64_t left = bytes_left(memory);
   if (switched_) {
-    DJ_TRY_DO(code_->give_slots(memory, patches_.sites));
+    DJ_TRY_DO(code_->give_slots(memory, all_places()));
   }
   for (PatchSite& hook : patches_.hooks) {
     Status built = code_->build(memory, hook, abis_);
@@ -200,6 +200,14 @@ SiteList Installation::all_sites() {
   SiteList list;
   for (PatchSite& site : patches_.sites) {
     list.push_back(&site);
+  }
+  return list;
+}
+
+SiteList Installation::all_places() {
+  SiteList list = all_sites();
+  for (PatchSite& hook : patches_.hooks) {
+    list.push_back(&hook);
   }
   return list;
 }

@@ -81,7 +81,7 @@ class Installation {
   // Image ranges of the modules that need an island, and bytes of detours that each island must
   // take at most.
   std::vector<AddressRange> island_modules() const;
-  uint64_t detour_bytes() const;
+  uint64_t detour_bytes();
   // Bytes of the session's journal.
   uint64_t journal_bytes();
 
@@ -107,9 +107,10 @@ class Installation {
   // Is SIGTRAP the session's? And may more sites be an int3?
   bool has_trap() const { return trap_.installed() || shares_trap_; }
   bool may_trap() const;
-  // Sites of modules whose text is the file's again are Gone: the module was unmapped, and perhaps
-  // mapped anew. Returns where those modules began. The process runs, but its loader.
-  std::set<uint64_t> find_gone_sites(pid_t pid);
+  // Sites of modules that are not among `now`, or whose text is the file's again, are Gone: the
+  // module was unmapped, and perhaps mapped anew. Returns where those modules began. The process
+  // runs, but its loader.
+  std::set<uint64_t> find_gone_sites(pid_t pid, const std::vector<MappedModule>& now);
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);
 
@@ -158,6 +159,7 @@ class Installation {
   void write_biases(const abi::Header& header) const;
   SiteList all_sites();
   SiteList all_hooks();
+  SiteList all_places();  // sites, then hooks: some have handlers too
   uint64_t guard_traps(const PatchSite& site) const;
   template <typename Off>
   void switch_calls(SessionMemory& memory, const Off& off);

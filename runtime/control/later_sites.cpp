@@ -40,10 +40,13 @@ bool Installation::may_trap() const {
   return has_trap() && reinterpret_cast<const abi::TrapTable*>(trap_table_)->trapless == 0;
 }
 
-std::set<uint64_t> Installation::find_gone_sites(pid_t pid) {
+std::set<uint64_t> Installation::find_gone_sites(pid_t pid, const std::vector<MappedModule>& now) {
   RunningMemory memory(pid);
   std::vector<bool> asked(modules_.size());
   std::set<uint64_t> gone;
+  for (const MappedModule& module : modules_) {  // those that were off have nothing in the text
+    if (!is_mapped(module, now)) gone.insert(module.begin);
+  }
   for (const PatchSite& site : patches_.sites) {
     if (!site.armed() || asked[site.module]) {
       continue;

@@ -19,12 +19,6 @@ void wake_all(uint32_t& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-bool is_among(const MappedModule& module, const std::vector<MappedModule>& others) {
-  return std::any_of(others.begin(), others.end(), [&](const MappedModule& m) {
-    return m.begin == module.begin && m.path == module.path;
-  });
-}
-
 }  // namespace
 
 std::optional<uint32_t> Session::loader_event() const {
@@ -48,18 +42,18 @@ void Session::close_loader_talk() {
 
 Result<LaterObjects> Session::find_later_objects() {
   DJ_TRY(std::vector<MappedModule> now, mapped_modules(pid_));
-  std::set<uint64_t> gone = installation_->find_gone_sites(pid_);
+  std::set<uint64_t> gone = installation_->find_gone_sites(pid_, now);
   for (Later& later : later_) {
-    gone.merge(later.installation.find_gone_sites(pid_));
+    gone.merge(later.installation.find_gone_sites(pid_, now));
   }
   LaterObjects found;
   for (const MappedModule& module : known_) {
-    if (is_among(module, now) && gone.count(module.begin) == 0) found.modules.push_back(module);
+    if (is_mapped(module, now) && gone.count(module.begin) == 0) found.modules.push_back(module);
   }
   found.first_new = found.modules.size();
   const std::vector<MappedModule> old = found.modules;
   for (const MappedModule& module : now) {
-    if (!is_among(module, old)) found.modules.push_back(module);
+    if (!is_mapped(module, old)) found.modules.push_back(module);
   }
   return found;
 }

@@ -14,7 +14,8 @@ bool is_waiting(const PatchSite& site) {
   return site.state == SiteState::Registered || site.state == SiteState::Disarmed;
 }
 
-// Is a module with this file and bias still among `now`?
+}  // namespace
+
 bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now) {
   for (const MappedModule& m : now) {
     if (m.begin == module.begin && m.path == module.path) {
@@ -23,8 +24,6 @@ bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now)
   }
   return false;
 }
-
-}  // namespace
 
 Status find_gone(const Stopped& stopped, const SiteList& sites,
                  const std::vector<MappedModule>& modules) {

@@ -24,8 +24,7 @@ bool all_live(const SiteList& sites) {
 // `off`: from a call to its new PatchCall::off.
 template <typename Off>
 void Installation::switch_calls(SessionMemory& memory, const Off& off) {
-  for (size_t i = 0; i < patches_.sites.size(); i++) {
-    PatchSite& site = patches_.sites[i];
+  auto switch_site = [&](PatchSite& site) {
     bool changed = false;
     for (PatchCall& call : site.calls) {
       const bool was_on = call.off == 0;
@@ -34,7 +33,14 @@ void Installation::switch_calls(SessionMemory& memory, const Off& off) {
       code_->turn(memory, site, call);
       changed = true;
     }
-    if (!changed) continue;
+    return changed;
+  };
+  for (PatchSite& hook : patches_.hooks) {
+    switch_site(hook);  // stays: it is there for itself
+  }
+  for (size_t i = 0; i < patches_.sites.size(); i++) {
+    PatchSite& site = patches_.sites[i];
+    if (!switch_site(site)) continue;
     const bool idle = !site.any_enabled();
     site.off_since_ns = idle ? now_ns() : 0;
     if (idle) {

@@ -21,22 +21,22 @@ uint64_t line_up(uint64_t value) { return (value + kLine - 1) & ~(kLine - 1); }
 
 }  // namespace
 
-uint64_t slot_bytes(const std::vector<PatchSite>& sites) {
+uint64_t slot_bytes(const SiteList& sites) {
   uint64_t calls = 0;
-  for (const PatchSite& site : sites) {
-    calls += site.calls.size();
+  for (const PatchSite* site : sites) {
+    calls += site->calls.size();
   }
   return 2 * kLine + line_up(calls * sizeof(uint64_t));
 }
 
-Status CodeIslands::give_slots(SessionMemory& memory, std::vector<PatchSite>& sites) const {
+Status CodeIslands::give_slots(SessionMemory& memory, const SiteList& sites) const {
   for (Island& island : memory.islands()) {
-    std::vector<PatchSite*> served;
+    SiteList served;
     uint64_t calls = 0;
-    for (PatchSite& site : sites) {
-      if (site.state == SiteState::Registered && memory.island_near(site.address) == &island) {
-        served.push_back(&site);
-        calls += site.calls.size();
+    for (PatchSite* site : sites) {
+      if (site->state == SiteState::Registered && memory.island_near(site->address) == &island) {
+        served.push_back(site);
+        calls += site->calls.size();
       }
     }
     const std::optional<uint64_t> room = island.reserve(kLine + line_up(calls * sizeof(uint64_t)));

@@ -104,6 +104,22 @@ def test_one_of_two_is_switched_by_the_asking_thread(djtap, tmp_path):
     assert result.globals["others"] == truth["others"], result
 
 
+def test_system_calls_are_switched(controlled, program):
+    """Also at those that djtap hooks for itself, whose text stays."""
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer, control = controlled(target.pid, "probe process.syscall { if ($syscall == 1) writes++ }")
+    with control:
+        for number, (command, after) in enumerate((("disable *", "enable *"), ("enable *", "list"), ("disable *", "enable *"))):
+            control.do(command)
+            for i in range(number + 1):  # each answer is one write
+                target.tell(f"call {10 * number + i}")
+                target.wait_for(f"called: {10 * number + i}$")
+            control.do(after)
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().globals == {"writes": 2}
+
+
 def test_wrong_commands(controlled, program, tmp_path):
     target = program(victim("commander"))
     target.wait_for("pid: ")

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from support.paths import line_of, victim
+from support.paths import line_of, symbol_address, victim
 
 
 def traced(djtap, script):
@@ -66,11 +66,6 @@ def test_nearest(djtap):
     assert "DJ3007" in result.stderr, result
     result = traced(djtap, f'probe process.statement("by_hand@inside.c:{line}").nearest {{ n++ }}')
     assert result.globals["n"] > 0
-
-
-def symbol_address(program, name):
-    table = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
-    return int(re.search(rf"^([0-9a-f]+) \w {name}$", table, re.M).group(1), 16)
 
 
 def test_addresses_of_the_file(djtap):

@@ -5,12 +5,7 @@ import subprocess
 
 import pytest
 
-from support.paths import victim
-
-
-def symbol_address(path, name):
-    table = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True, check=True).stdout
-    return int(re.search(rf"^\s*\d+: ([0-9a-f]+)\s.*FUNC.*\s{name}$", table, re.M).group(1), 16)
+from support.paths import symbol_address, victim
 
 
 def test_states(djtap, mode):

@@ -1,6 +1,8 @@
-"""Where things are: the build, the programs in it, and a source line by the name in its comment."""
+"""Where things are: the build, the programs in it, a function in one, and a source line by the name in its comment."""
 import os
 import pathlib
+import re
+import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DJTAP_BUILD", ROOT / "build")).resolve()
@@ -21,3 +23,9 @@ def line_of(source, marker):
         if text.endswith(f"LINE:{marker}"):
             return number
     raise AssertionError(f"{source} has no line marked LINE:{marker}")
+
+
+def symbol_address(path, name):
+    """Address of a function in a program's file, by readelf."""
+    table = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True, check=True).stdout
+    return int(re.search(rf"^\s*\d+: ([0-9a-f]+)\s.*FUNC.*\s{name}$", table, re.M).group(1), 16)
