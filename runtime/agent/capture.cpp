@@ -49,7 +49,7 @@ void free_entry(abi::Capture& entry) {
   if (entry.stage != abi::kCalled) {
     abi::add(&count_of(static_cast<uint32_t>(entry.owner) - 1).in_tails, ~uint64_t{0});
   }
-  abi::store(&entry.slot, uint64_t{0});
+  abi::store(&entry.slot, entry.slot | abi::kSlotUnused);
   abi::store(&entry.owner, uint64_t{0});
 }
 
@@ -58,11 +58,14 @@ void abandon(const abi::Capture& entry, uint64_t owner) {
   abi::add(&count_of(static_cast<uint32_t>(owner) - 1).abandoned, entry.calls);
 }
 
-// An entry of the bucket for this thread, or null. Slot 0 keeps it from being found before it is
-// filled.
+// An entry of the bucket for this thread, or null. It is not found before it is filled; but when a
+// signal's siglongjmp comes in between, its slot tells that its frame is gone.
 abi::Capture* claim(const Place& place) {
   for (abi::Capture& entry : place.bucket->ways) {
-    if (abi::load(&entry.owner) == 0 && abi::cas(&entry.owner, 0, place.owner)) return &entry;
+    if (abi::load(&entry.owner) == 0 && abi::cas(&entry.owner, 0, place.owner)) {
+      abi::store(&entry.slot, place.slot | abi::kSlotUnused);
+      return &entry;
+    }
   }
   uint64_t stack = agent::stack_pointer();
   for (abi::Capture& entry : place.bucket->ways) {
@@ -71,11 +74,12 @@ abi::Capture* claim(const Place& place) {
     bool stale = other == place.tid ? agent::frame_is_gone(abi::load(&entry.slot), stack)
                                     : agent::thread_is_gone(other);
     if (stale && abi::cas(&entry.owner, seen, place.owner)) {
-      abandon(entry, seen);
-      if (entry.stage != abi::kCalled) {
+      const bool filled = (entry.slot & abi::kSlotUnused) == 0;
+      if (filled) abandon(entry, seen);
+      if (filled && entry.stage != abi::kCalled) {
         abi::add(&count_of(static_cast<uint32_t>(seen) - 1).in_tails, ~uint64_t{0});
       }
-      abi::store(&entry.slot, uint64_t{0});
+      abi::store(&entry.slot, place.slot | abi::kSlotUnused);
       return &entry;
     }
   }

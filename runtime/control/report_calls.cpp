@@ -39,7 +39,7 @@ void add_kept(const abi::Captures& captures, const Plan& plan, std::map<ProbeId,
   const auto* entries = reinterpret_cast<const abi::Capture*>(captures.buckets);
   for (uint64_t i = 0; i < (captures.bucket_mask + 1) * abi::kCaptureWays; ++i) {
     const abi::Capture& entry = entries[i];
-    if (entry.owner == 0 || entry.slot == 0) continue;
+    if (entry.owner == 0 || entry.slot == 0 || (entry.slot & abi::kSlotUnused) != 0) continue;
     const auto handler = static_cast<uint32_t>(entry.owner) - 1;
     if (handler >= plan.handlers.size()) continue;  // in an object that was opened later
     Calls& calls = probes[plan.handlers[handler].probe];

@@ -10,6 +10,8 @@ namespace dj::abi {
 constexpr uint32_t kCaptureWays = 8;
 constexpr uint32_t kCaptureBuckets = 4096;
 
+constexpr uint64_t kSlotUnused = 1;
+
 // Where the call of a Capture is.
 enum CaptureStage : uint32_t {
   kCalled = 1,  // in the function
@@ -19,7 +21,7 @@ enum CaptureStage : uint32_t {
 
 struct Capture {
   uint64_t owner;    // 0 free; else tid << 32 | handler + 1
-  uint64_t slot;     // address of the return address
+  uint64_t slot;     // address of the return address; with kSlotUnused: to be filled, or freed
   uint64_t returns;  // the return address; of kJumping and kInTail
   uint32_t stage;    // CaptureStage
   uint32_t epoch;    // CaptureCount::epoch when it was made: of another one it counts for nothing
