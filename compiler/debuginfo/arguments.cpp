@@ -171,7 +171,7 @@ bool is_passed_by_address(Dwarf_Die* parameter) {
   }
   const auto& regs = arch::kArgumentRegs;
   const bool at_register = std::find_if(std::begin(regs), std::end(regs), [&](arch::Reg reg) {
-                             return ops[0].atom == DW_OP_breg0 + reg;
+                             return ops[0].atom == static_cast<unsigned>(DW_OP_breg0) + reg;
                            }) != std::end(regs);
   return count == 1 ? at_register && ops[0].number == 0
                     : count == 2 && ops[0].atom == DW_OP_fbreg && ops[1].atom == DW_OP_deref;
