@@ -58,8 +58,13 @@ void abandon(const abi::Capture& entry, uint64_t owner) {
   abi::add(&count_of(static_cast<uint32_t>(owner) - 1).abandoned, entry.calls);
 }
 
-// An entry of the bucket for this thread, or null. It is not found before it is filled; but when a
-// signal's siglongjmp comes in between, its slot tells that its frame is gone.
+// An entry that its thread was about to fill for this very slot: a signal's siglongjmp came in
+// between, and now another call has the slot.
+bool is_half_made(const Place& place, const abi::Capture& entry) {
+  return abi::load(&entry.slot) == (place.slot | abi::kSlotUnused);
+}
+
+// An entry of the bucket for this thread, or null. It is not found before it is filled.
 abi::Capture* claim(const Place& place) {
   for (abi::Capture& entry : place.bucket->ways) {
     if (abi::load(&entry.owner) == 0 && abi::cas(&entry.owner, 0, place.owner)) {
@@ -71,8 +76,10 @@ abi::Capture* claim(const Place& place) {
   for (abi::Capture& entry : place.bucket->ways) {
     uint64_t seen = abi::load(&entry.owner);
     auto other = static_cast<uint32_t>(seen >> 32);
-    bool stale = other == place.tid ? agent::frame_is_gone(abi::load(&entry.slot), stack)
-                                    : agent::thread_is_gone(other);
+    bool stale = other == place.tid
+                     ? is_half_made(place, entry) ||
+                           agent::frame_is_gone(abi::load(&entry.slot), stack)
+                     : agent::thread_is_gone(other);
     if (stale && abi::cas(&entry.owner, seen, place.owner)) {
       const bool filled = (entry.slot & abi::kSlotUnused) == 0;
       if (filled) abandon(entry, seen);

@@ -10,6 +10,7 @@ namespace dj::abi {
 constexpr uint32_t kCaptureWays = 8;
 constexpr uint32_t kCaptureBuckets = 4096;
 
+// Beside a slot's address: the entry is to be filled for it, or was freed.
 constexpr uint64_t kSlotUnused = 1;
 
 // Where the call of a Capture is.
