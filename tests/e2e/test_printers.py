@@ -55,6 +55,7 @@ def test_containers_of_the_library(says):
 
 def test_more_containers(says):
     said = says([f"$more->{name}" for name in MORE], point='func("show_more")')
+    said = [line for line in said if not line.startswith("more: ")]  # the program's own, whenever it comes
     assert dict(zip(MORE, said)) == MORE
 
 
