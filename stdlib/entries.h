@@ -54,6 +54,8 @@ const dj::abi::Str* dj_cmdline_args(dj::abi::Context* ctx, int64_t first, int64_
                                     const dj::abi::Str* delimiter);
 const dj::abi::Str* dj_cmdline_arg(dj::abi::Context* ctx, int64_t n);
 const dj::abi::Str* dj_cmdline_str(dj::abi::Context* ctx);
+const dj::abi::Str* dj_proc_text(dj::abi::Context* ctx, int64_t process, const dj::abi::Str* name);
+void dj_abort(dj::abi::Context* ctx);
 const dj::abi::Str* dj_env_var(dj::abi::Context* ctx, const dj::abi::Str* name);
 const dj::abi::Str* dj_pexecname(dj::abi::Context* ctx);
 void dj_user_error(dj::abi::Context* ctx, const dj::abi::Str* text);

@@ -22,4 +22,10 @@ void dj_system(uint32_t site, const abi::Str* command) {
   send_text(site, abi::kEventSystem, command);
 }
 
+// The handler ends here, whatever `try` it is in, and the session soon.
+void dj_abort(abi::Context* ctx) {
+  dj_exit();
+  ctx->raised = abi::kAborted;
+}
+
 void dj_exit() { __atomic_store_n(&agent::arena()->exit_requested, 1, __ATOMIC_RELEASE); }

@@ -114,17 +114,56 @@ const abi::Str* dj_env_var(abi::Context* ctx, const abi::Str* name) {
   return text.finish();
 }
 
+namespace {
+
+// A path below /proc, piece by piece; what does not fit is left out.
+class ProcPath {
+ public:
+  ProcPath() { put("/proc/"); }
+  void put(const char* text) {
+    while (*text != '\0') put(*text++);
+  }
+  void put(char c) {
+    if (used_ + 1 < sizeof path_) path_[used_++] = c;
+  }
+  void put(uint64_t number) {
+    char digits[20];
+    uint32_t count = 0;
+    for (; count == 0 || number > 0; number /= 10)
+      digits[count++] = static_cast<char>('0' + number % 10);
+    while (count > 0) put(digits[--count]);
+  }
+  const char* text() const { return path_; }
+
+ private:
+  char path_[128] = {};
+  uint32_t used_ = 0;
+};
+
+}  // namespace
+
 const abi::Str* dj_pexecname(abi::Context* ctx) {
-  char path[32] = "/proc/", digits[12];
-  uint32_t at = 6, count = 0;
-  for (auto pid = static_cast<uint64_t>(agent::raw_syscall(agent::kSysGetppid));
-       count == 0 || pid > 0; pid /= 10)
-    digits[count++] = static_cast<char>('0' + pid % 10);
-  while (count > 0) path[at++] = digits[--count];
-  for (const char* rest = "/comm"; *rest != '\0'; ++rest) path[at++] = *rest;
-  path[at] = '\0';
+  ProcPath path;
+  path.put(static_cast<uint64_t>(agent::raw_syscall(agent::kSysGetppid)));
+  path.put("/comm");
   Text text(ctx);
-  ProcFile file(path);
+  ProcFile file(path.text());
   for (char c; file.next(&c) && c != '\n';) text.put(c);
+  return text.finish();
+}
+
+// How the file begins, no longer than a string may be; "" when it is not there. process 0: a file
+// of /proc itself.
+const abi::Str* dj_proc_text(abi::Context* ctx, int64_t process, const abi::Str* name) {
+  ProcPath path;
+  if (process > 0) {
+    path.put(static_cast<uint64_t>(process));
+    path.put('/');
+  }
+  for (uint32_t i = 0; i < name->len; ++i) path.put(name->data[i]);
+  Text text(ctx);
+  ProcFile file(path.text());
+  uint32_t room = agent::arena()->max_string;
+  for (char c; room > 0 && file.next(&c); --room) text.put(c);
   return text.finish();
 }

@@ -20,8 +20,10 @@ void Body::visit(const Stmt&, const Try& node) {
 
   b_.SetInsertPoint(caught);
   b_.CreateStore(tries_before, tries);
+  llvm::Value* raised = context_field(offsetof(abi::Context, raised));
+  leave_if(b_.CreateICmpEQ(b_.CreateLoad(unit_.half, raised), unit_.number32(abi::kAborted)));
   b_.CreateStore(iterators_before, iterators);  // the error may have left loops over arrays
-  b_.CreateStore(unit_.number32(0), context_field(offsetof(abi::Context, raised)));
+  b_.CreateStore(unit_.number32(0), raised);
   statement(*node.handler);
   b_.CreateBr(end);
   b_.SetInsertPoint(end);

@@ -9,6 +9,9 @@
 
 namespace dj::abi {
 
+// Context::raised of abort(): no `try` catches it.
+constexpr uint32_t kAborted = 2;
+
 struct Context {
   uint64_t owner;   // 0: free; else the thread's id. Taken by CAS
   uint64_t stack;   // stack pointer of the run
