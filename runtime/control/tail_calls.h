@@ -19,8 +19,9 @@
 
 namespace dj {
 
-// Marks the return handlers of functions whose exits are shared (Handler::shared_exits). `files`:
-// the modules' files may be analysed here; those that cannot be read have no exits.
+// Sets Handler::shared_exits of return handlers at functions whose exits others leave by, too. Call
+// it before the plan is laid out and lowered. Analyses the modules that have return sites; nobody
+// need be stopped. Of a module that cannot be read no handler is marked.
 void mark_shared_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes);
 
 // CallsAt: what a place of a return probe calls.
