@@ -102,9 +102,8 @@ void fill_operand(const ZydisDecodedInstruction& z, Insn& insn) {
   }
 }
 
-bool is_relative_branch(Kind kind) {
-  return kind == Kind::Jump || kind == Kind::CondJump || kind == Kind::Loop || kind == Kind::Call;
-}
+// A branch, call or return, direct or not.
+bool transfers(Kind kind) { return kind >= Kind::Jump && kind <= Kind::Return; }
 
 }  // namespace
 
@@ -131,8 +130,10 @@ bool decode(std::span<const uint8_t> bytes, uint64_t address, Insn& insn) {
   insn.imm_bytes = z.raw.imm[0].size / 8;
   if (z.attributes & ZYDIS_ATTRIB_HAS_MODRM) fill_operand(z, insn);
   if (z.raw.imm[0].is_relative) insn.target = insn.end() + uint64_t(insn.imm);
-  // 66 before a branch: Intel ignores it, AMD cuts the address to 16 bits. Nobody emits it.
-  if (is_relative_branch(insn.kind) && insn.imm_bytes == 2) insn.kind = Kind::Odd;
+  // 66 before a branch: Intel ignores it, AMD cuts the address to 16 bits. Nobody emits it without
+  // REX.W, which wins.
+  if (transfers(insn.kind) && (z.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && !insn.wide)
+    insn.kind = Kind::Odd;
   return true;
 }
 

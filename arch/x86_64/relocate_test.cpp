@@ -70,6 +70,9 @@ const Case kCases[] = {
     {"syscall", "syscall", "syscall"},
     {"int", "int $0x80", ""},
     {"ret", "ret $8", "ret $8"},
+    {"data16_ret", ".byte 0x66; ret", ""},
+    {"data16_jump", ".byte 0x66; jmp @", ""},
+    {"data16_wide_ret", ".byte 0x66; rex.W ret", ".byte 0x66; rex.W ret"},
 };
 INSTANTIATE_TEST_SUITE_P(Table, Relocate, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });

@@ -1,6 +1,7 @@
 // The machine code itself, as binutils see it: no vector registers anywhere, the agent needs
 // nothing from outside, a counter is the counter alone.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -13,9 +14,9 @@
 namespace dj {
 namespace {
 
-// Output of `tool` run on these bytes.
+// Output of `tool` run on these bytes. The tests of this file may run side by side.
 std::string output_of(const std::string& tool, std::string_view object) {
-  std::string path = testing::TempDir() + "djtap_object_test.o";
+  std::string path = testing::TempDir() + "djtap_object_test_" + std::to_string(getpid()) + ".o";
   std::ofstream(path, std::ios::binary)
       .write(object.data(), static_cast<std::streamsize>(object.size()));
   std::string text;

@@ -1,6 +1,7 @@
 """Probes at random instructions of real programs: thousands at once, results as without djtap.
 
 A round is repeated by its seed:  DJTAP_STRESS_SEED=S pytest tests/stress/test_random_addresses.py
+The short form always has the same one, so that a failure is a change's; the long form looks for new ones.
 """
 import functools
 import os
@@ -14,7 +15,7 @@ import workloads
 
 pytestmark = [pytest.mark.stress, pytest.mark.timeout(1800)]
 
-SEED = int(os.environ.get("DJTAP_STRESS_SEED") or random.SystemRandom().randrange(2**32))
+SEED = int(os.environ.get("DJTAP_STRESS_SEED") or (random.SystemRandom().randrange(2**32) if workloads.LONG else 1))
 ROUNDS = 20 if workloads.LONG else 1
 POINTS = 4000  # a quarter of them begin an instruction
 # Which files of a program get probes.
@@ -80,4 +81,5 @@ def test_results_are_those_of_an_unprobed_run(name, form, round_number, tmp_path
     armed = stderr.count("[INT3" if form == "int3" else "[OPTIMIZED")
     assert armed > POINTS / 20, f"{seed}: {stderr}"
     numbers = output.read_text()
-    assert re.search(r"^n=\d+$", numbers, re.M) and "wrong=" not in numbers, f"{seed}: {numbers} {stderr}"
+    assert re.search(r"^n=\d+$", numbers, re.M), f"{seed}: {numbers} {stderr}"
+    assert re.findall(r"^wrong=(.*)$", numbers, re.M) in ([], ["0"]), f"{seed}: {numbers} {stderr}"
