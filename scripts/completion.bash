@@ -6,6 +6,7 @@
 _djtap_values() {
   case $1 in
     -f | --format) echo "text json csv plugin:chrome plugin:csv plugin:flame plugin:json" ;;
+    --guards) echo "needed all none" ;;
     --stop-after) echo "parse check resolve lower" ;;
     --diagnostics) echo "text json" ;;
     --dump) echo "tokens ast program plan ir asm probes" ;;

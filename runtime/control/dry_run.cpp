@@ -22,7 +22,7 @@ Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const Se
   if (process != nullptr) {
     DJ_TRY(Installation installation,
            Installation::prepare(input.plan, input.layout, input.abis, process->modules, codes,
-                                 {.optimize = input.optimize, .use_rseq = input.use_rseq}));
+                                 input.patching));
     for (InstalledSite& site : installation.sites()) {
       if (site.state == SiteState::Registered)
         site.state = site.jump ? SiteState::Optimized : SiteState::Int3;

@@ -29,8 +29,27 @@ std::string positive(const std::string& text) {
   return whole ? "" : "takes a number of seconds above 0, not " + text;
 }
 
+// For an option that takes one of some words: sets `into`, or throws a usage error.
+template <class T>
+auto one_of(const char* option, const std::map<std::string, T>& words, T& into) {
+  return [option, &words, &into](const std::string& word) {
+    auto found = words.find(word);
+    if (found != words.end()) {
+      into = found->second;
+      return;
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, value] : words) names.push_back(name);
+    throw CLI::ValidationError(
+        option, fmt::format("takes {}; not {}", fmt::join(names, ", "), word));
+  };
+}
+
 constexpr const char* kVersion = "djtap 0.1";
 const std::set<std::string> kDumps = {"tokens", "ast", "program", "plan", "ir", "asm", "probes"};
+const std::map<std::string, arch::Guards> kGuards = {{"needed", arch::Guards::WhereNeeded},
+                                                     {"all", arch::Guards::Everywhere},
+                                                     {"none", arch::Guards::None}};
 const std::map<std::string, Stage> kStages = {{"parse", Stage::Parse},
                                               {"check", Stage::Check},
                                               {"resolve", Stage::Resolve},
@@ -230,6 +249,11 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
                  "line: list, enable N|GLOB, disable N|GLOB")
       ->option_text("PATH");
   app.add_flag("--no-optimize", words.no_optimize, "int3 at every site, no jumps");
+  app.add_option_function<std::string>(
+         "--guards", one_of("--guards", kGuards, options.guards),
+         "which of the instructions that a jump covers are kept as int3: needed, those where "
+         "somebody may arrive; all; or none: plain jumps only")
+      ->option_text("WHICH");
   app.add_flag("--live", options.live,
                "with -p: patch text while the program runs, all its threads standing only to be "
                "moved out of it; needs a SIGTRAP action in the program");
@@ -271,8 +295,9 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
   app.add_option_function<std::string>(
       "--dump", [&options](const std::string& list) { set_dumps(options, list); },
       "print a stage's data: tokens,ast,program,plan,ir,asm,probes");
-  app.add_option("--stop-after", options.stop_after, "parse, check, resolve or lower")
-      ->transform(CLI::CheckedTransformer(kStages))
+  app.add_option_function<std::string>("--stop-after",
+                                       one_of("--stop-after", kStages, options.stop_after),
+                                       "parse, check, resolve or lower")
       ->option_text("STAGE");
   app.add_option("--diagnostics", words.diagnostics,
                  "form of diagnostics: text, or json (one object a line)")

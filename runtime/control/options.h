@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/x86_64/safety.h"
 #include "compiler/layout.h"
 #include "runtime/control/output.h"
 #include "runtime/control/report_globals.h"
@@ -56,6 +57,7 @@ struct Options {
   std::string control_path;                           // --control PATH; empty: none
   bool probes = false;                                // --probes
   bool optimize = true;                               // --no-optimize clears it
+  arch::Guards guards = arch::Guards::WhereNeeded;    // --guards
   bool live = false;              // --live: a running target is patched while it runs
   bool cache = true;              // --no-cache: analyse all anew, keep nothing
   bool strict = false;            // --strict: no auto-globals

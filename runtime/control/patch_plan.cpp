@@ -72,6 +72,7 @@ class Planner {
  private:
   void add_exits(SiteId id);
   Candidate* hook_at(const arch::Region& region);
+  void bare_hooks(std::vector<arch::Region>& regions) const;
   void skip_site(SiteId id, std::string reason);
   bool is_jump(const Candidate& c) const {
     return c.region.verdict == arch::Verdict::Ok && (c.hook ? is_plain(c) : options_.optimize);
@@ -197,6 +198,17 @@ bool Planner::shows_int3() const {
   });
 }
 
+// Hooks are plain or none: what Guards::Everywhere adds to them is taken back.
+void Planner::bare_hooks(std::vector<arch::Region>& regions) const {
+  for (size_t i = 0; i < regions.size(); i++) {
+    if (!candidates_[i].hook || regions[i].verdict == arch::Verdict::InsideOtherSite) continue;
+    std::vector<arch::Region> bare = {candidates_[i].region};
+    code_->checker->check_alone(bare, arch::Guards::WhereNeeded);
+    bare[0].room = std::min(bare[0].room, regions[i].room);
+    regions[i] = bare[0];
+  }
+}
+
 bool Planner::check(arch::Guards guards) {
   if (code_ == nullptr || candidates_.empty()) {
     return false;
@@ -207,6 +219,7 @@ bool Planner::check(arch::Guards guards) {
   }
   code_->checker->check(regions, guards,
                         options_.lean ? arch::Neighbours::Lean : arch::Neighbours::Apart);
+  if (guards == arch::Guards::Everywhere) bare_hooks(regions);
   // A probe inside a hook's bytes would turn the hook into an int3: the probe goes, and all begins
   // again.
   std::set<uint64_t> culprits;
@@ -393,13 +406,16 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   return false;
 }
 
+arch::Guards guards_of(const PatchOptions& options) {
+  return options.optimize ? options.guards : arch::Guards::None;
+}
+
 // Objects that were opened later: SIGTRAP is as the session has it.
 PatchPlan plan_later(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                      const PatchOptions& options) {
   PatchPlan out;
-  const bool guards = options.has_trap && options.optimize && options.guards;
-  if (plan_modules(plan, modules, codes, options, options.has_trap, out,
-                   guards ? arch::Guards::WhereNeeded : arch::Guards::None)) {
+  const arch::Guards guards = options.has_trap ? guards_of(options) : arch::Guards::None;
+  if (plan_modules(plan, modules, codes, options, options.has_trap, out, guards)) {
     out = {};
     plan_modules(plan, modules, codes, options, options.has_trap, out);
   }
@@ -427,8 +443,7 @@ PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& module
   }
   PatchOptions options = wanted;
   PatchPlan out;
-  const arch::Guards guards =
-      options.optimize && options.guards ? arch::Guards::WhereNeeded : arch::Guards::None;
+  const arch::Guards guards = guards_of(options);
   if (options.live) {
     options.lean = false;  // those sites are written one after the other
     out.live = !plan_modules(plan, modules, codes, options, true, out, guards);
@@ -439,7 +454,8 @@ PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& module
     options = wanted;
     options.live = false;
   }
-  if (plan_modules(plan, modules, codes, options, false, out)) {
+  const bool plain_will_do = guards != arch::Guards::Everywhere;
+  if (!plain_will_do || plan_modules(plan, modules, codes, options, false, out)) {
     // Guards need SIGTRAP as int3 sites do; where it cannot be had, plain jumps remain.
     out = {};
     if (plan_modules(plan, modules, codes, options, true, out, guards)) {

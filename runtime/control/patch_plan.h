@@ -13,7 +13,7 @@ namespace dj {
 
 struct PatchOptions {
   bool optimize = true;   // false: every site stays an int3
-  bool guards = true;     // false: plain jumps only
+  arch::Guards guards = arch::Guards::WhereNeeded;
   bool lean = true;       // jumps may share bytes (arch::Neighbours): none is removed alone
   bool switched = false;  // handlers will be switched on and off
   bool use_rseq = true;   // handlers trust the rseq area: hook vfork and clone

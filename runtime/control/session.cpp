@@ -96,8 +96,8 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   Session session;
   session.arena_base_ = input.layout.base;
   session.layout_ = &input.layout;
-  session.later_options_ = {
-      .optimize = input.optimize, .switched = input.switched, .use_rseq = input.use_rseq};
+  session.later_options_ = input.patching;
+  session.later_options_.live = false;
   if (process != nullptr) {
     session.pid_ = process->pid;
     session.known_ = process->modules;
@@ -163,10 +163,8 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
         got, [bytes](void* p) { munmap(p, bytes + sizeof(abi::ThreadTable)); });
     return ok_status();
   }
-  InstallOptions options{.optimize = input.optimize,
-                         .switched = input.switched,
-                         .use_rseq = input.use_rseq,
-                         .live = input.live && !process->is_child};
+  InstallOptions options = input.patching;
+  options.live = options.live && !process->is_child;
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
                                                           process->modules, codes, options));
   if (process->stopped) {

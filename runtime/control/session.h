@@ -71,10 +71,8 @@ struct SessionInput {
   const Image& image;
   const std::vector<HandlerAbi>& abis;
   const Layout& layout;
-  bool optimize = true, use_rseq = true;
   std::span<const uint8_t> stack_tables;  // of make_stack_tables(); may be empty
-  bool live = false;                      // PatchOptions::live, in a process that runs already
-  bool switched = false;                  // handlers will be switched on and off
+  PatchOptions patching;                  // live: only in a process that runs already
 };
 
 // Objects that the target has opened since the session began.

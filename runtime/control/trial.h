@@ -112,7 +112,7 @@ struct Trial {
   }
   void install(Stopped& stopped, PatchOptions options = {}) {
     std::string why;
-    options.guards = false;  // the SIGTRAP action written by hand knows one int3 only
+    options.guards = arch::Guards::None;  // the SIGTRAP action written by hand knows one int3 only
     options.use_rseq = can_trust_rseq(true, modules, codes, &why);
     Result<uint64_t> base =
         choose_arena_base(read_maps(stopped.pid()).value(), read_maps(0).value(),

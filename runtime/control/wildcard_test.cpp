@@ -115,8 +115,8 @@ void probe_everything(PatchOptions options, bool returns) {
   EXPECT_EQ(victim.wait(), 0);
 }
 
-TEST(Install, AllFunctionsOfLibc) { probe_everything({.guards = false}, false); }
-TEST(Install, AllReturnsOfLibc) { probe_everything({.guards = false}, true); }
+TEST(Install, AllFunctionsOfLibc) { probe_everything({.guards = arch::Guards::None}, false); }
+TEST(Install, AllReturnsOfLibc) { probe_everything({.guards = arch::Guards::None}, true); }
 
 }  // namespace
 }  // namespace dj

@@ -35,11 +35,13 @@ inline SessionInput session_input(const Options& options, const Compiled& compil
           compiled.image,
           compiled.abis,
           compiled.layout,
-          options.optimize,
-          compiled.use_rseq,
           compiled.stack_tables,
-          options.live,
-          !options.control_path.empty() || options.monitor || !compiled.armings.empty()};
+          {.optimize = options.optimize,
+           .guards = options.guards,
+           .switched =
+               !options.control_path.empty() || options.monitor || !compiled.armings.empty(),
+           .use_rseq = compiled.use_rseq,
+           .live = options.live}};
 }
 
 }  // namespace dj

@@ -73,6 +73,8 @@ def test_what_cannot_be_run(djtap_once, command, status, words):
     (["-p", "abc"], "takes a whole number above 0, not abc"),
     (["-p", "999999999"], "999999999"),
     (["-T", "-1"], "takes a number of seconds above 0, not -1"),
+    (["--guards=some"], "--guards: takes all, needed, none; not some"),
+    (["--stop-after=end"], "--stop-after: takes check, lower, parse, resolve; not end"),
     (["-e"], "-e"),
     (["-p"], "-p"),
 ])

@@ -44,6 +44,22 @@ def test_int3_everywhere_where_jumps_would_do(djtap_once):
     assert result.sites and {site.state for site in result.sites} == {"INT3"}, result
 
 
+def test_guards_nowhere_where_needed_and_everywhere(djtap_once):
+    """Counts are the same; more int3 bytes under the jumps, or int3 sites where a plain jump will not do."""
+    told = {}
+    for which in ["none", "needed", "all"]:
+        result = djtap_once(f"--guards={which}", "--probes", "-e", 'probe func("short_*") { n++ } probe func("main") { m++ }',
+                            "-c", victim("short"))
+        told[which] = [(site.state, (site.reason or "").startswith("guarded")) for site in result.sites]
+        assert result.globals["m"] == 1, result
+        told[which, "n"] = result.globals["n"]
+    assert told["none", "n"] == told["needed", "n"] == told["all", "n"]
+    guarded = {which: sum(guards for _, guards in told[which]) for which in ["none", "needed", "all"]}
+    assert guarded["none"] == 0 < guarded["needed"] < guarded["all"], told
+    int3 = {which: sum(state == "INT3" for state, _ in told[which]) for which in ["none", "needed"]}
+    assert int3["none"] > int3["needed"], told
+
+
 def test_a_guard_byte_counts_who_arrives(djtap_once):
     """Two functions begin inside the jump over the one-byte function before them: their callers trap and go on."""
     result = djtap_once("-v", "-e", 'probe func("short_ret") { n++ }', "-c", victim("short"))

@@ -7,9 +7,9 @@ import workloads
 
 pytestmark = [pytest.mark.stress, pytest.mark.timeout(1800)]
 
-FORMS = {"jump": ["--stress"], "int3": ["--stress", "--no-optimize"],
+FORMS = {"jump": ["--stress"], "guarded": ["--stress", "--guards=all"], "int3": ["--stress", "--no-optimize"],
          "returns": ["-e", 'probe func("*").return { n++ } probe end { printf("") }']}
-SIZES = {"jump": "medium", "int3": "small", "returns": "medium"}
+SIZES = {"jump": "medium", "guarded": "medium", "int3": "small", "returns": "medium"}
 
 
 def hits(form, stdout, stderr):
