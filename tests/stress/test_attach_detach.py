@@ -10,9 +10,10 @@ from support import process
 from support.control import FOLLOW, Control
 from support.paths import victim
 
-pytestmark = [pytest.mark.stress, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.stress, pytest.mark.timeout(4 * 3600 if workloads.LONG else 1800)]
 
 ROUNDS = 1000 if workloads.LONG else 50
+HAMMERED = 20000 if workloads.LONG else 50
 SWITCHES = 20000 if workloads.LONG else 300
 SEED = int(os.environ.get("DJTAP_STRESS_SEED") or random.SystemRandom().randrange(2**32))
 OTHERS = ["", 'probe func("work").return { back++ }', 'probe process.function("*") { all++ }',
@@ -56,10 +57,10 @@ def test_under_load(attach, program):
     """Four threads are in the function while its probe comes and goes."""
     generator = random.Random(SEED)
     print(f"DJTAP_STRESS_SEED={SEED}")
-    target = program(victim("hammer"), "1800")
+    target = program(victim("hammer"), "14400")
     target.wait_for("pid: ")
     before = process.text_of(target.pid)
-    for _ in range(ROUNDS):
+    for _ in range(HAMMERED):
         result = detach(attach(target.pid, 'probe func("work") { calls++ } ' + generator.choice(OTHERS)))
         if "back" in result.globals:
             assert abs(result.globals.get("calls", 0) - result.globals["back"]) <= 4, result
