@@ -113,6 +113,8 @@ TEST(Parse, DeclarationsAndPoints) {
             "private global d = -9223372036854775808\nglobal e = \"xy\"\nprivate global f\n");
   EXPECT_EQ(canonical("private function f:string (a:long, b) { return a . b }"),
             "private function f:string(a:long, b) {\n  return a . b\n}\n");
+  EXPECT_EQ(canonical("probe a.{return, next.b, return.c(1), return?} { return }"),
+            "probe a.return, a.next.b, a.return.c(1), a.return? {\n  return\n}\n");
   EXPECT_EQ(canonical("probe process(\"/bin/x\").function(\"*@f.c:1\").return?, sys.*open**!, "
                       "timer.ms(-1) {}"),
             "probe process(\"/bin/x\").function(\"*@f.c:1\").return?, sys.*open**!, timer.ms(-1) "

@@ -58,11 +58,13 @@ class Retagger {
            type == DjtParser::FOREACH || type == DjtParser::CATCH;
   }
 
-  // Whether an expression begins at token i: anything but the end or another statement.
+  // Whether an expression begins at token i: anything but the end or another statement. Behind
+  // what stands in ".{return, call}" none does.
   bool has_value(size_t i) const {
     size_t type = lexemes_[i].type;
     return !is_keyword(type) && type != DjtParser::SEMICOLON && type != DjtParser::RBRACE &&
            type != DjtParser::LBRACE && type != DjtParser::ANGLE_CLOSE &&
+           type != DjtParser::COMMA && type != DjtParser::DOT && type != DjtParser::QUESTION &&
            type != antlr4::Token::EOF;
   }
 
