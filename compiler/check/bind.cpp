@@ -85,6 +85,7 @@ void declare(const ast::FunctionDecl& decl, Program& program, Notes& notes, Diag
   notes.functions[decl.name].push_back(static_cast<FunctionId>(program.functions.size()));
   program.functions.push_back(std::move(function));
   notes.function_facts.push_back(std::move(facts));
+  notes.bodies.push_back(decl.body.get());
 }
 
 // Functions of one name and one number of parameters are one function with several bodies: `next`

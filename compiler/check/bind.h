@@ -48,6 +48,7 @@ class Binder {
   StmtPtr stmt(const ast::Stmt& s);
   StmtPtr expr_stmt(const ast::Expr& e, Span span);
   StmtPtr ternary_stmt(const ast::Ternary& t, Span span);
+  StmtPtr logical_stmt(const ast::Binary& b, Span span);
   StmtPtr for_loop(const ast::For& f, Span span);
   StmtPtr foreach_loop(const ast::Foreach& f, Span span);
   LocalId loop_variable(const ast::LoopKey& key, std::vector<StmtPtr>& prologue);
@@ -126,6 +127,7 @@ class Binder {
   ExprPtr entry_value(const ast::At& a, Span span);
   ExprPtr at_entry(const ast::Expr& e);
   ExprPtr call_at_entry(const ast::Call& c, Span span);
+  const ast::Expr* short_function(const ast::Call& c) const;
 
   // bind_register.cpp
   ExprPtr register_call(const ast::Call& c, Span span);
@@ -153,6 +155,7 @@ class Binder {
   const ast::Probe* source_;
   std::unordered_map<std::string, LocalId> locals_;
   std::unordered_set<std::string> defined_;  // $names that this probe asks @defined of
+  std::vector<std::string> entry_calls_;     // functions whose value at the entry is being bound
   int loops_ = 0;
   // In a function: its `next`, and its arguments as they came.
   std::optional<FunctionId> next_;

@@ -66,9 +66,29 @@ ExprPtr Binder::at_entry(const ast::Expr& e) {
       e.node);
 }
 
+// What `function f() { return e }` returns; null: the call means another kind of function.
+const ast::Expr* Binder::short_function(const ast::Call& c) const {
+  const std::vector<FunctionId>& overloads = notes_.functions.at(c.name);
+  const bool again =
+      std::find(entry_calls_.begin(), entry_calls_.end(), c.name) != entry_calls_.end();
+  if (!c.args.empty() || overloads.size() != 1 || again) return nullptr;
+  const ast::Stmt* body = notes_.bodies[overloads.front()];
+  if (program_.functions[overloads.front()].param_count != 0) return nullptr;
+  const ast::Block* block = std::get_if<ast::Block>(&body->node);
+  if (block != nullptr && block->body.size() == 1) body = block->body.front().get();
+  const ast::Return* only = std::get_if<ast::Return>(&body->node);
+  return only != nullptr && only->value ? only->value.get() : nullptr;
+}
+
 ExprPtr Binder::call_at_entry(const ast::Call& c, Span span) {
   std::optional<BuiltinId> id = find_builtin(c.name);
   bool script = notes_.functions.contains(c.name);
+  if (const ast::Expr* value = script ? short_function(c) : nullptr) {
+    entry_calls_.push_back(c.name);
+    ExprPtr bound = at_entry(*value);
+    entry_calls_.pop_back();
+    return bound;
+  }
   bool argument = !script && is_register_name(c.name) && !c.name.ends_with("register");
   if (argument) return register_call(c, span);  // int_arg(n) means the entry in any case
   bool plain = id && !script && c.args.empty() && builtins()[*id].flags == 0 &&
@@ -77,7 +97,8 @@ ExprPtr Binder::call_at_entry(const ast::Call& c, Span span) {
     Diag& diag =
         diags_.error("DJ2031", span, fmt::format("`{}` cannot be called at the entry", c.name));
     diag.notes.push_back(
-        "built-ins without parameters that give a number can: tid(), gettimeofday_us() ...");
+        "what can: built-ins without parameters that give a number, as tid(); functions without "
+        "parameters that are one `return` of such");
     return poison(span);
   }
   TargetExpr wanted{.span = span, .name_span = c.name_span};

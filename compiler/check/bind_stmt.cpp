@@ -39,6 +39,10 @@ StmtPtr Binder::expr_stmt(const ast::Expr& e, Span span) {
   if (const ast::Ternary* choice = std::get_if<ast::Ternary>(&e.node)) {
     return ternary_stmt(*choice, span);
   }
+  const ast::Binary* both = std::get_if<ast::Binary>(&e.node);
+  if (both != nullptr && (both->op == ast::BinOp::LogAnd || both->op == ast::BinOp::LogOr)) {
+    return logical_stmt(*both, span);
+  }
   const ast::Assign* add = std::get_if<ast::Assign>(&e.node);
   if (add == nullptr || !add->stat_add) return make_stmt(ExprStmt{expr(e)}, span);
   ExprPtr where = place(*add->left);
@@ -61,6 +65,16 @@ StmtPtr Binder::ternary_stmt(const ast::Ternary& t, Span span) {
   StmtPtr then = expr_stmt(*t.then, t.then->span);
   return make_stmt(If{std::move(test), std::move(then), expr_stmt(*t.otherwise, t.otherwise->span)},
                    span);
+}
+
+// `c && f()` as a statement is an if, `c || f()` one with an else: f() needs no value.
+StmtPtr Binder::logical_stmt(const ast::Binary& b, Span span) {
+  ExprPtr test = condition(*b.left);
+  StmtPtr right = expr_stmt(*b.right, b.right->span);
+  if (b.op == ast::BinOp::LogAnd) {
+    return make_stmt(If{std::move(test), std::move(right), nullptr}, span);
+  }
+  return make_stmt(If{std::move(test), make_stmt(Block{}, span), std::move(right)}, span);
 }
 
 ExprPtr Binder::condition(const ast::Expr& e) {

@@ -23,8 +23,8 @@ struct FunctionFacts {
   std::vector<Span> param_spans;
   std::vector<Type> param_types;  // declared; Unknown: not
   int64_t priority = 0;
-  bool has_next = false;             // it may pass the call on
-  std::optional<FunctionId> next;    // the overload that `next` calls
+  bool has_next = false;           // it may pass the call on
+  std::optional<FunctionId> next;  // the overload that `next` calls
 };
 
 // One Print: its format text waits for the types of its arguments, or (printf) the other way round.
@@ -44,11 +44,13 @@ inline bool is_poisoned(const Expr& e) {
 struct Notes {
   bool doubles = false;  // a literal, a built-in or a format is of doubles: doubles.h has work
   std::unordered_map<std::string, GlobalId> globals;
-  std::unordered_map<std::string, std::vector<FunctionId>> functions;  // by name, in order of priority
-  std::vector<GlobalFacts> global_facts;                             // by GlobalId
-  std::vector<FunctionFacts> function_facts;                         // by FunctionId
-  std::vector<PrintNote> prints;                                     // by FormatId
-  std::vector<std::pair<GlobalId, GlobalId>> snapshots;               // a global and its copy
+  std::unordered_map<std::string, std::vector<FunctionId>>
+      functions;                                         // by name, in order of priority
+  std::vector<GlobalFacts> global_facts;                 // by GlobalId
+  std::vector<FunctionFacts> function_facts;             // by FunctionId
+  std::vector<const ast::Stmt*> bodies;                  // the same
+  std::vector<PrintNote> prints;                         // by FormatId
+  std::vector<std::pair<GlobalId, GlobalId>> snapshots;  // a global and its copy
   std::unordered_map<const Foreach*, std::vector<Span>> loop_spans;  // of the keys, then the value
 };
 

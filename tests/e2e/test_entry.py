@@ -19,6 +19,17 @@ def test_each_call_keeps_its_own(djtap):
     assert at_entry == kept > 0 and wrong == 0 and other == result.facts["fib calls"], result
 
 
+def test_short_functions_are_called_at_the_entry(djtap):
+    """A function that is one `return` stands for its expression, also inside of another one: the time at a call's entry is before its callee's."""
+    script = ('global depth, began function now() { return local_clock_ns() } function twice() { return 2 * now() } '
+              'probe func("fib") { began[++depth[tid()], tid()] = 2 * now() } '
+              'probe func("fib").return { d = depth[tid()]--; if ($n > 1) { n++; wrong += @entry(twice()) > began[d + 1, tid()] } } '
+              'probe end { printf("%d %d\\n", n, wrong) }')
+    result = djtap("-e", script, "-c", victim("recursion"))
+    n, wrong = map(int, re.search(r"^(\d+) (\d+)$", result.stdout, re.M).groups())
+    assert n > 0 and wrong == 0, result
+
+
 def test_latency_times_each_call(djtap):
     """Calls inside of calls are shorter; the outermost ones of four threads last about as long as all inside of them."""
     script = ('global h, begun, own probe func("deep").latency { h[$n] <<< elapsed } '
@@ -52,6 +63,8 @@ def test_values_from_before_a_switch_off_are_not_found(attach, program, tmp_path
     ('probe func("fib") { println(@entry($n)) }', "only where a function returns"),
     ("probe begin { println(@entry(1)) }", "only where a function returns"),
     ('global g probe func("fib").return { println(@entry(g)) }', "cannot be kept from the entry"),
+    ('function f() { return f() } probe func("fib").return { println(@entry(f())) }', "`f` cannot be called at the entry"),
+    ('function f(x) { return x } probe func("fib").return { println(@entry(f(1))) }', "`f` cannot be called at the entry"),
     ('probe func("fib").return { println(@entry(execname())) }', "cannot be called at the entry"),
 ])
 def test_wrong_use(djtap_once, script, words):

@@ -70,6 +70,7 @@ STATEMENTS = {
     "empty statement": (";;; print(1);", "1"),
     "unassigned local is zero": ("print(nothing + 1)", "1"),
     "side effects of && and ||": ("a = 0; if (0 && a++) {} if (1 || a++) {} print(a)", "0"),
+    "&& and || before a call without a value": ("a = 1; a == 1 && println(1); a || print(2); a == 2 && a == 1 && exit(); print(3)", "1\n3"),
 }
 
 

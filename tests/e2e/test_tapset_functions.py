@@ -3,7 +3,11 @@ import collections
 import errno
 import os
 import re
+import shutil
 import signal
+import subprocess
+
+import pytest
 
 from support import paths, run
 from support.paths import victim
@@ -120,6 +124,28 @@ def test_macros_and_the_target_set():
     n = result.facts["vfs_read calls"]
     line = f"@count={n} @min=7 @max=7 @sum={7 * n} @avg=7"
     assert f"[x] {line}\n{line}\n" in result.stdout and result.globals["mine"] == result.globals["calls"] == n, result
+
+
+@pytest.mark.skipif(not shutil.which("gdb"), reason="needs gdb")
+def test_sizes_and_places_of_types_are_gdbs():
+    script = """probe func("list") { printf("is %d %d %d %d %d\\n", @cast_sizeof("node"), @cast_module_sizeof("args", "point"), @offsetof("node", at),
+                @module_offsetof("args", "node", at->y), @module_offsetof("<sys/stat.h>", "stat", st_size))
+                printf("found %d %d\\n", @container_of(&$head->at, "node", at)->value == $head->value,
+                @module_container_of(&$head->at->y, "args", "node", at->y)->value == $head->value)
+                printf("defined %d%d %d%d %d%d\\n", @type_defined("node"), @type_defined("nod"), @type_member_defined("node", at),
+                @module_type_member_defined("args", "node", att), @module_type_defined("args", "point"), @module_type_defined("args", "points")) exit() }"""
+    result = run.run(["-e", script, "-c", victim("args")])
+    asked = ["sizeof(struct node)", "sizeof(struct point)", "(long)&((struct node*)0)->at", "(long)&((struct node*)0)->at.y"]
+    told = subprocess.run(["gdb", "-batch", *(word for each in asked for word in ("-ex", f"p {each}")), victim("args")], capture_output=True, text=True).stdout
+    numbers = " ".join(line.split("= ")[1] for line in told.splitlines() if line.startswith("$"))
+    assert f"is {numbers} 48\nfound 1 1\ndefined 10 10 10\n" in result.stdout, (told, result)  # 48: the x86-64 ABI's st_size
+
+
+def test_a_threads_own_variables_reach_the_return(djtap):
+    script = """probe func("work") { @this1 = $n @this8 = sprint("n", $n) }
+                probe func("work").return { n++ wrong += @this1 != @entry($n) || @this8 != sprint("n", @entry($n)) }"""
+    result = djtap("-e", script, "-c", victim("count"))
+    assert result.globals["n"] == result.facts["work calls"] and result.globals["wrong"] == 0, result
 
 
 def test_pn_and_user_mode(djtap):
