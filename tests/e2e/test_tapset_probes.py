@@ -1,12 +1,16 @@
 """Probes of tapsets/ on the real libraries, against what the traced programs did and say themselves."""
 import hashlib
 import os
+import pathlib
 import re
 import subprocess
+
+import pytest
 
 from support import paths, run
 
 PYTHON = ["--", "/usr/bin/python3", "-I", "-S", "-c"]
+UNISTD = pathlib.Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
 SHELL = ["--", "sqlite3", ":memory:"]
 
 
@@ -21,6 +25,9 @@ def test_file_calls_are_decoded(tmp_path):
     program = f"""import os
 fd = os.open({str(path)!r}, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o640)
 os.write(fd, b'abc'); os.lseek(fd, 1, 0); print(os.read(fd, 10)); os.pwrite(fd, b'xy', 5); os.fsync(fd); os.close(fd)
+import ctypes; libc = ctypes.CDLL(None); text = ctypes.create_string_buffer(b'4', 9); room = (ctypes.c_size_t * 2)(ctypes.addressof(text), 1)
+fd = os.open({str(path)!r}, os.O_RDWR); os.writev(fd, [b'1', b'23']); libc.pwritev64(fd, room, 1, 2); room[1] = 9
+os.readv(fd, [bytearray(1)] * 3); libc.preadv64(fd, room, 1, 1)
 os.rename({str(path)!r}, {str(path)!r} + '2'); os.unlink({str(path)!r} + '2'); os.mkdir({str(path)!r}, 0o700); os.rmdir({str(path)!r})
 try: os.open('/no/where', os.O_RDONLY)
 except OSError: pass"""
@@ -28,9 +35,27 @@ except OSError: pass"""
     text = re.sub("0x[0-9a-f]+", "ADDR", text)
     name = f'"{path}"'
     for line in (f"open({name}, O_RDWR|O_CREAT|O_EXCL|O_CLOEXEC, 0640) = 3", "write(3, ADDR, 3) = 3", "lseek(3, 1, SEEK_SET) = 1",
-                 "read(3, ADDR, 10) = 2", "pwrite(3, ADDR, 2, 5) = 2", "fsync(3) = 0", "close(3) = 0", f'rename({name}, "{path}2") = 0',
+                 "read(3, ADDR, 10) = 2", "pwrite(3, ADDR, 2, 5) = 2", "fsync(3) = 0", "writev(3, ADDR, 2) = 3",
+                 "pwritev(3, ADDR, 1, 2) = 1", "readv(3, ADDR, 3) = 3", "preadv(3, ADDR, 1, 1) = 6", "close(3) = 0", f'rename({name}, "{path}2") = 0',
                  f'unlink("{path}2") = 0', f"mkdir({name}, 0700) = 0", f"rmdir({name}) = 0", 'open("/no/where", O_RDONLY|O_CLOEXEC) = -1'):
         assert line in text.splitlines(), (line, text)
+
+
+@pytest.mark.skipif(not UNISTD.exists(), reason="needs linux-libc-dev")
+def test_all_system_calls_have_the_kernels_names():
+    numbers = {name: int(number) for name, number in re.findall(r"#define __NR_(\w+) (\d+)", UNISTD.read_text())}
+    text = traced('probe begin { for (i = 0; i < 500; i++) println(syscall_name(i)) exit() }', "-c", "/bin/true").stdout.split()
+    for name, number in numbers.items():
+        assert text[number] in (name, str(number)), (name, number)  # those that came after Debian 12's headers have none
+    assert text[400] == "400"
+
+
+def test_all_system_calls_are_seen():
+    script = """probe syscall_any { if (syscall_name(syscall_nr) == name) calls[name]++ }
+                probe syscall_any.return { if (retval < 0) failed[name, errno_str(retval)]++ }
+                probe end { printf("%d %d %d\\n", calls["getppid"], calls["umask"], failed["rmdir", "ENOENT"]) }"""
+    program = "import os\nfor i in range(1000): os.getppid()\nfor i in range(70): os.umask(0o22)\ntry: os.rmdir('/no/where')\nexcept OSError: pass"
+    assert "1000 70 1\n" in traced(script, *PYTHON, program).stdout
 
 
 def test_sockets_are_decoded(tmp_path):
