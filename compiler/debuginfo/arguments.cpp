@@ -13,20 +13,60 @@ namespace {
 constexpr int kVectorArguments = 8;
 constexpr uint64_t kMaxRegisterBytes = 16;
 
+// What one of the two 8 bytes that fit into registers holds. Upper: the rest of a vector register.
+enum class Part { None, Upper, Vector, Integer };
+
+struct Parts {
+  Part of[2] = {Part::None, Part::None};
+
+  // Bytes [begin, end); an integer among them takes the whole part.
+  void add(Part part, uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin / 8; at < (end + 7) / 8 && at < std::size(of); ++at) {
+      of[at] = std::max(of[at], part);
+    }
+  }
+};
+
 // How one argument travels: integer and vector registers it takes, or memory.
 struct Passing {
   int integer = 0, vector = 0;
   bool memory = false;
   bool aggregate = false;
-  bool by_reference = false;           // the register holds the object's address
-  bool in_vector[2] = {false, false};  // per 8 bytes of an object: from a vector register
+  bool by_reference = false;  // the register holds the object's address
+  Part parts[2] = {Part::None, Part::None};
   uint64_t stack_bytes = 8;
   uint64_t stack_align = 8;
 };
 
-// Marks which of the two eightbytes at [base, ..) hold an integer part.
-// False: a part that puts the whole object into memory (long double in a struct, unaligned).
-bool mark_integers(TypeDie type, uint64_t base, bool integer[2], DwarfIndex& index, int depth = 0) {
+bool is_vector_type(Dwarf_Die* type) { return is_array(type) && flag(type, DW_AT_GNU_vector); }
+
+// A scalar's bytes: a pointer to a member function is an address and what to add to `this`.
+uint64_t scalar_bytes(Dwarf_Die* type, const Scalar& scalar) {
+  TypeDie target = dwarf_tag(type) == DW_TAG_ptr_to_member_type ? type_of(type) : TypeDie{};
+  const bool method = target && dwarf_tag(&*target) == DW_TAG_subroutine_type;
+  return method ? 16 : std::max<uint64_t>(type_size(type), scalar.size);
+}
+
+// A scalar at [base, ..). False: it travels in memory.
+bool mark_scalar(Dwarf_Die* type, const Scalar& scalar, uint64_t base, Parts& parts) {
+  const uint64_t bytes = scalar_bytes(type, scalar);
+  const bool complex = number(type, DW_AT_encoding) == uint64_t{DW_ATE_complex_float};
+  const uint64_t alignment = std::min<uint64_t>(complex ? bytes / 2 : bytes, 8);
+  if (base + bytes > kMaxRegisterBytes || base % alignment != 0) {
+    return false;
+  }
+  if (scalar.floating && !complex && bytes > 8) {  // __float128 in one register
+    parts.add(Part::Vector, base, base + 8);
+    parts.add(Part::Upper, base + 8, base + bytes);
+    return type_name(*type) != "long double";
+  }
+  parts.add(scalar.floating ? Part::Vector : Part::Integer, base, base + bytes);
+  return true;
+}
+
+// Marks what the 8 bytes at [base, ..) hold. False: a part that puts the whole object into memory
+// (long double, unaligned).
+bool mark_parts(TypeDie type, uint64_t base, Parts& parts, DwarfIndex& index, int depth = 0) {
   type = strip_type(type, index);
   if (!type || depth > 16) {
     return false;
@@ -37,33 +77,62 @@ bool mark_integers(TypeDie type, uint64_t base, bool integer[2], DwarfIndex& ind
       if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || flag(&child, DW_AT_external)) {
         continue;
       }
-      const uint64_t offset = number(&child, DW_AT_data_member_location).value_or(0);
-      if (!mark_integers(type_of(&child), base + offset, integer, index, depth + 1)) {
+      const Member member = direct_member(child);
+      if (member.bit_size) {
+        const uint64_t bit = base * 8 + member.bit_offset;
+        parts.add(Part::Integer, bit / 8, (bit + *member.bit_size + 7) / 8);
+      } else if (!mark_parts(type_of(&child), base + member.offset, parts, index, depth + 1)) {
         return false;
       }
     }
     return true;
+  }
+  if (is_vector_type(&*type)) {
+    const uint64_t end = base + type_size(&*type);
+    parts.add(Part::Vector, base, base + 8);
+    parts.add(Part::Upper, base + 8, end);
+    return end <= kMaxRegisterBytes;
   }
   if (is_array(&*type)) {
     TypeDie element = strip_type(type_of(&*type), index);
     const uint64_t step = element ? type_size(&*element) : 0;
     const uint64_t end = base + type_size(&*type);
     for (uint64_t at = base; step > 0 && at < end; at += step) {
-      if (!mark_integers(element, at, integer, index, depth + 1)) {
+      if (!mark_parts(element, at, parts, index, depth + 1)) {
         return false;
       }
     }
     return step > 0;
   }
   std::optional<Scalar> scalar = scalar_of(&*type);
-  if (!scalar || base >= kMaxRegisterBytes || (scalar->floating && scalar->size > 8)) {
+  return scalar && mark_scalar(&*type, *scalar, base, parts);
+}
+
+// Whether it begins at a multiple of 16 bytes on the stack.
+bool is_wide(TypeDie type, DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  if (!type || depth > 16) {
     return false;
   }
-  if (!scalar->floating) {
-    integer[base / 8] = true;
-    integer[(base + scalar->size - 1) / 8 & 1] = true;
+  if (number(&*type, DW_AT_alignment).value_or(0) >= 16) {
+    return true;
   }
-  return true;
+  if (is_struct(&*type)) {
+    const std::vector<Dwarf_Die> all = children(&*type);
+    return std::any_of(all.begin(), all.end(), [&](Dwarf_Die child) {
+      const bool part =
+          dwarf_tag(&child) == DW_TAG_member || dwarf_tag(&child) == DW_TAG_inheritance;
+      return part && !flag(&child, DW_AT_external) &&
+             (number(&child, DW_AT_alignment).value_or(0) >= 16 ||
+              is_wide(type_of(&child), index, depth + 1));
+    });
+  }
+  if (is_array(&*type) && !is_vector_type(&*type)) {
+    return is_wide(type_of(&*type), index, depth + 1);
+  }
+  const uint64_t size = type_size(&*type);
+  const bool complex = number(&*type, DW_AT_encoding) == uint64_t{DW_ATE_complex_float};
+  return complex ? size == 32 : size >= 16 && (is_vector_type(&*type) || scalar_of(&*type));
 }
 
 // A special member function that the program wrote: destructor, copy or move constructor.
@@ -109,6 +178,9 @@ bool travels_as_address(TypeDie type, DwarfIndex& index, int depth = 0) {
         break;
       case DW_TAG_member:
       case DW_TAG_inheritance:
+        if (is_virtual_base(&child)) {
+          return true;
+        }
         if (!flag(&child, DW_AT_external) &&
             travels_as_address(type_of(&child), index, depth + 1)) {
           return true;
@@ -128,35 +200,22 @@ Passing passing_of(TypeDie type, DwarfIndex& index) {
     result.memory = true;
     return result;
   }
-  const uint64_t size = type_size(&*type);
-  if (is_struct(&*type) || is_array(&*type)) {
-    result.aggregate = true;
-    if (travels_as_address(type, index)) {
-      result.integer = 1;
-      result.by_reference = true;
-      return result;
-    }
-    bool integer[2] = {false, false};
-    result.stack_bytes = (size + 7) & ~7ull;
-    result.memory = size > kMaxRegisterBytes || !mark_integers(type, 0, integer, index);
-    for (uint64_t at = 0; !result.memory && at < size; at += 8) {
-      ++(integer[at / 8] ? result.integer : result.vector);
-      result.in_vector[at / 8] = !integer[at / 8];
-    }
+  result.aggregate = is_struct(&*type) || is_array(&*type);
+  if (travels_as_address(type, index)) {
+    result.integer = 1;
+    result.by_reference = true;
     return result;
   }
-  std::optional<Scalar> scalar = scalar_of(&*type);
-  if (!scalar) {
-    result.memory = true;
-  } else if (scalar->floating) {
-    // long double lives in memory, on a 16-byte boundary; double and float in vector registers.
-    result.memory = scalar->size > 8;
-    result.vector = !result.memory;
-    result.stack_bytes = result.stack_align = result.memory ? 16 : 8;
-  } else {
-    result.integer = scalar->size > 8 ? 2 : 1;
-    result.stack_bytes = scalar->size > 8 ? 16 : 8;
-    result.stack_align = result.stack_bytes;
+  const uint64_t size = type_size(&*type);
+  Parts parts;
+  const bool fits = mark_parts(type, 0, parts, index);
+  result.memory = !fits && !is_vector_type(&*type);  // larger vectors have larger registers
+  result.stack_bytes = std::max<uint64_t>(8, (size + 7) & ~7ull);
+  result.stack_align = is_wide(type, index) ? 16 : 8;
+  for (size_t i = 0; !result.memory && i < std::size(parts.of); ++i) {
+    result.parts[i] = parts.of[i];
+    result.integer += parts.of[i] == Part::Integer;
+    result.vector += parts.of[i] == Part::Vector;
   }
   return result;
 }
@@ -264,14 +323,15 @@ Spot register_spot(const Passing& p, const arch::Reg* integers, int64_t vectors)
     spot.expr.steps.push_back({LocStep::PushReg, *integers});
     return spot;
   }
-  if (p.integer + p.vector == 1) {
+  if (p.integer + p.vector == 1 && p.parts[0] >= Part::Vector && p.parts[1] == Part::None) {
     return register_word(p.vector > 0 ? vectors : int64_t{*integers});
   }
   Spot whole;
   whole.kind = Spot::Pieces;
-  for (int i = 0; i < p.integer + p.vector; i++) {
-    const int64_t reg = p.in_vector[i] ? vectors++ : int64_t{*integers++};
-    whole.pieces.push_back({uint64_t(i) * 8, 8, true, register_word(reg)});
+  for (size_t i = 0; i < std::size(p.parts); i++) {
+    const bool known = p.parts[i] >= Part::Vector;
+    const int64_t reg = !known ? 0 : p.parts[i] == Part::Vector ? vectors++ : int64_t{*integers++};
+    whole.pieces.push_back({i * 8, 8, known, known ? register_word(reg) : Spot()});
   }
   return whole;
 }

@@ -98,7 +98,31 @@ void Navigator::become(TypeDie type) {
   dimension_ = 0;
 }
 
+// By the object's own table of virtual functions, as DWARF says it.
+Failed Navigator::to_virtual_base(const VirtualBase& base) {
+  Dwarf_Die die = base.die;
+  std::optional<LocExpr> way;
+  if (spot_.kind == Spot::Memory) {
+    add_constant(spot_.expr, int64_t(base.offset));
+    way = described(&die, DW_AT_data_member_location, spot_.expr);
+  }
+  if (!way) {
+    return target_failure(Kind::NotHere, -1,
+                          fmt::format("where the virtual base {} of {} is cannot be found out here",
+                                      type_name(type_of(&die)), text_));
+  }
+  std::vector<LocStep>& steps = spot_.expr.steps;  // the object, that the way begins at
+  steps.insert(steps.end(), way->steps.begin(), way->steps.end());
+  spot_.in_frame = false;
+  return std::nullopt;
+}
+
 Failed Navigator::enter(const Member& member) {
+  for (const VirtualBase& base : member.bases) {
+    if (Failed failed = to_virtual_base(base)) {
+      return failed;
+    }
+  }
   bits_ = member.bit_size;
   bit_offset_ = member.bit_offset;
   Dwarf_Die die = member.die;

@@ -65,6 +65,7 @@ class Navigator {
   Failed step_over(int64_t& stride, int64_t& lower);
   Failed described_element(const TargetStep& step, int argument);
   std::optional<LocExpr> described(Dwarf_Die* die, unsigned attribute_name, const LocExpr& object);
+  Failed to_virtual_base(const VirtualBase& base);
   TargetFailure unknown_member(const TargetStep& step, int number);
   TargetFailure whole_struct();
   TargetAnswer as_double(Scalar scalar);

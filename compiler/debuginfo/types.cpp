@@ -106,7 +106,35 @@ void place_bits(Member& member) {
   }
 }
 
+// `part` of the base or of the struct without a name that `child` is, seen from around `child`.
+Member seen_from_outside(Dwarf_Die& child, Member part) {
+  if (is_virtual_base(&child)) {
+    part.bases.insert(part.bases.begin(), VirtualBase{0, child});
+    return part;
+  }
+  const uint64_t offset = number(&child, DW_AT_data_member_location).value_or(0);
+  if (part.bases.empty()) {
+    part.offset += offset;
+    part.bit_offset += offset * 8;
+  } else {
+    part.bases.front().offset += offset;
+  }
+  return part;
+}
+
 }  // namespace
+
+bool is_virtual_base(Dwarf_Die* child) {
+  return dwarf_tag(child) == DW_TAG_inheritance &&
+         number(child, DW_AT_virtuality).value_or(0) != DW_VIRTUALITY_none;
+}
+
+Member direct_member(const Dwarf_Die& child) {
+  Member member{child};
+  member.offset = number(&member.die, DW_AT_data_member_location).value_or(0);
+  place_bits(member);
+  return member;
+}
 
 TypeDie type_of(Dwarf_Die* die) { return referred(die, DW_AT_type); }
 
@@ -268,17 +296,13 @@ std::vector<Member> all_members(Dwarf_Die* structure, DwarfIndex& index) {
         flag(&child, DW_AT_declaration)) {
       continue;
     }
-    Member member{child, number(&child, DW_AT_data_member_location).value_or(0)};
     TypeDie inner = strip_type(type_of(&child), index);
     const bool nameless = tag == DW_TAG_inheritance || die_name(&child).empty();
     if (!nameless) {
-      place_bits(member);
-      result.push_back(member);
+      result.push_back(direct_member(child));
     } else if (inner && is_struct(&*inner)) {
-      for (Member part : all_members(&*inner, index)) {
-        part.offset += member.offset;
-        part.bit_offset += member.offset * 8;
-        result.push_back(part);
+      for (Member& part : all_members(&*inner, index)) {
+        result.push_back(seen_from_outside(child, std::move(part)));
       }
     }
   }
@@ -300,20 +324,16 @@ std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name,
     if (flag(&child, DW_AT_external) || flag(&child, DW_AT_declaration)) {
       continue;  // a static member is no part of the object
     }
-    Member member{child, number(&child, DW_AT_data_member_location).value_or(0)};
     const std::string child_name = die_name(&child);
     if (tag == DW_TAG_member && child_name == name) {
-      place_bits(member);
-      return member;
+      return direct_member(child);
     }
     TypeDie inner = strip_type(type_of(&child), index);
     if (!inner || !is_struct(&*inner) || (tag == DW_TAG_member && !child_name.empty())) {
       continue;
     }
     if (std::optional<Member> found = find_member(&*inner, name, index)) {
-      found->offset += member.offset;
-      found->bit_offset += member.offset * 8;
-      return found;
+      return seen_from_outside(child, std::move(*found));
     }
   }
   return std::nullopt;
@@ -326,7 +346,7 @@ std::vector<Variant> variants_of(Dwarf_Die* structure, std::optional<Member>& di
       continue;
     }
     if (std::optional<Dwarf_Die> chooser = referred(&part, DW_AT_discr)) {
-      discriminant = Member{*chooser, number(&*chooser, DW_AT_data_member_location).value_or(0)};
+      discriminant = direct_member(*chooser);
     }
     for (Dwarf_Die& variant : children(&part)) {
       std::optional<Dwarf_Attribute> value = attribute(&variant, DW_AT_discr_value);
@@ -334,8 +354,7 @@ std::vector<Variant> variants_of(Dwarf_Die* structure, std::optional<Member>& di
       for (Dwarf_Die& child : children(&variant)) {
         if (dwarf_tag(&child) == DW_TAG_member) {
           const bool known = value && dwarf_formsdata(&*value, &chosen_by) == 0;
-          result.push_back({{child, number(&child, DW_AT_data_member_location).value_or(0)},
-                            known ? std::optional(chosen_by) : std::nullopt});
+          result.push_back({direct_member(child), known ? std::optional(chosen_by) : std::nullopt});
         }
       }
     }
@@ -351,13 +370,11 @@ std::optional<Member> find_base(Dwarf_Die* structure, const std::string& pattern
     if (!inner) {
       continue;
     }
-    const uint64_t offset = number(&child, DW_AT_data_member_location).value_or(0);
-    if (glob_match(pattern, die_name(&*inner))) {
-      return Member{child, offset};
-    }
-    if (std::optional<Member> found = find_base(&*inner, pattern, index)) {
-      found->offset += offset;
-      return found;
+    std::optional<Member> found = glob_match(pattern, die_name(&*inner))
+                                      ? std::optional(Member{child})
+                                      : find_base(&*inner, pattern, index);
+    if (found) {
+      return seen_from_outside(child, std::move(*found));
     }
   }
   return std::nullopt;

@@ -55,13 +55,23 @@ struct Subscript {
 uint64_t element_count(Dwarf_Die* array, unsigned dimension);
 Subscript subscript(Dwarf_Die* array, unsigned dimension, DwarfIndex& index);
 
+// A virtual base on the way to a member: only the object knows where it is.
+struct VirtualBase {
+  uint64_t offset = 0;  // of the object that has the base, from where the way has led so far
+  Dwarf_Die die;        // DW_TAG_inheritance: says how to get from that object to the base
+};
+
 // A member found by name, through anonymous and base parts.
 struct Member {
   Dwarf_Die die;
   uint64_t offset = 0;               // bytes from the outer struct's beginning
   std::optional<uint64_t> bit_size;  // a bit-field
   uint64_t bit_offset = 0;           // of a bit-field, from the outer struct's beginning
+  std::vector<VirtualBase> bases;    // not empty: the offsets count from the last one's beginning
 };
+// A DW_TAG_member (or a base that is not virtual) as a part of the struct whose child it is.
+Member direct_member(const Dwarf_Die& child);
+bool is_virtual_base(Dwarf_Die* child);
 std::optional<Member> find_member(Dwarf_Die* stripped_struct, const std::string& name,
                                   DwarfIndex& index);
 // One of the parts of a Rust enum, which share its bytes.
