@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "compiler/debuginfo/text.h"
@@ -69,7 +70,9 @@ struct Trial {
   Plan plan;
   Layout layout;
   std::vector<HandlerAbi> abis;
-  ModuleCodes codes{[](const std::string& path) { return read_text(path); }};
+  // Several may share it.
+  std::shared_ptr<ModuleCodes> codes =
+      std::make_shared<ModuleCodes>([](const std::string& path) { return read_text(path); });
   std::vector<MappedModule> modules;
   std::optional<SessionMemory> memory;
   std::optional<Installation> installation;
@@ -113,7 +116,7 @@ struct Trial {
   void install(Stopped& stopped, PatchOptions options = {}) {
     std::string why;
     options.guards = arch::Guards::None;  // the SIGTRAP action written by hand knows one int3 only
-    options.use_rseq = can_trust_rseq(true, modules, codes, &why);
+    options.use_rseq = can_trust_rseq(true, modules, *codes, &why);
     Result<uint64_t> base =
         choose_arena_base(read_maps(stopped.pid()).value(), read_maps(0).value(),
                           read_status(stopped.pid()).value().heap_begin, kArenaBytes);
@@ -122,7 +125,7 @@ struct Trial {
     layout.bytes = kArenaBytes;
     layout.trap_table = base.value() + kTrapOffset;
     layout.trap_bytes = kTrapBytes;
-    Result<Installation> made = Installation::prepare(plan, layout, abis, modules, codes, options);
+    Result<Installation> made = Installation::prepare(plan, layout, abis, modules, *codes, options);
     ASSERT_TRUE(made.ok()) << made.error().message;
     installation.emplace(made.take());
     Result<SessionMemory> created =

@@ -62,7 +62,7 @@ void probe_everything(PatchOptions options, bool returns) {
     }
     session.plan.modules.push_back({module.path, ""});
     Result<arch::ModuleText> text = read_text(module.open_path);
-    ModuleCode& code = *session.codes.get(module).value();
+    ModuleCode& code = *session.codes->get(module).value();
     for (const arch::FunctionRange& function : text.value().functions) {
       // The agent written by hand keeps no calls.
       if (returns && code.exits(function.begin, function.end).shared) continue;
@@ -79,7 +79,7 @@ void probe_everything(PatchOptions options, bool returns) {
   std::vector<Site> jumps;
   {
     Installation all = Installation::prepare(session.plan, session.layout, session.abis,
-                                             session.modules, session.codes, options)
+                                             session.modules, *session.codes, options)
                            .take();
     std::set<SiteId> unfit;
     for (const InstalledSite& site : all.sites()) {
