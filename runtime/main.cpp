@@ -15,6 +15,7 @@
 #include "compiler/parse/tidy.h"
 #include "compiler/print_ast.h"
 #include "compiler/resolve/double_targets.h"
+#include "compiler/resolve/kept_plan.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stack_info.h"
 #include "compiler/tapset/aliases.h"
@@ -150,12 +151,33 @@ std::optional<int> load_outputs(const Options& options, Sources& sources, LuaOut
   return exit_code_for(options, kExitSyntax);
 }
 
+// Where the probes go; as an earlier session has found it, if that is kept.
 Plan find_places(const Options& options, const Compiled& compiled,
-                 const std::optional<TracedProcess>& process, Diags& diags) {
+                 const std::optional<TracedProcess>& process, ModuleCodes& codes, Diags& diags,
+                 StageClock& clock) {
   TargetFiles files = target_files(process, compiled.printers);
   files.compile_headers = compiled.compile_headers;
-  return with_progress("finding what is to be probed",
-                       [&] { return resolve(compiled.program, files, diags, options.times); });
+  const bool keeps = codes.kept_files().keeps();
+  const std::string key = keeps ? plan_key(compiled.program, files, options.times) : "";
+  const std::string name = "plan-" + short_name(key);
+  std::optional<Plan> plan;
+  if (!key.empty()) {
+    if (std::optional<KeptBytes> kept = codes.kept_files().load(name, key))
+      plan = unpack_plan(kept->bytes);
+  }
+  const bool is_kept = plan.has_value();
+  if (!is_kept) {
+    const size_t said = diags.all().size();
+    plan = with_progress("finding what is to be probed",
+                         [&] { return resolve(compiled.program, files, diags, options.times); });
+    std::string packed = key.empty() || diags.all().size() != said ? "" : pack_plan(*plan);
+    if (!packed.empty()) codes.plan_key = key;
+    codes.keep(name, key, std::move(packed));
+  } else {
+    codes.plan_key = key;
+  }
+  clock.done("resolve", fmt::format("{} sites{}", plan->sites.size(), is_kept ? ", kept" : ""));
+  return std::move(*plan);
 }
 
 // A script, from its text to the end of its session.
@@ -209,8 +231,8 @@ int run_script(const Options& options) {
   if (!target.find().ok()) return target_failure(options, target.find().error());
   std::optional<TracedProcess> process = target.find().take();
   clock.done("target", summary_of(process));
-  compiled.plan = find_places(options, compiled, process, diags);
-  clock.done("resolve", fmt::format("{} sites", compiled.plan.sites.size()));
+  ModuleCodes codes(read_text, PlanCache(options.cache ? KeptFiles::of_user() : KeptFiles::none()));
+  compiled.plan = find_places(options, compiled, process, codes, diags, clock);
   print_diags(diags, sources, options);
   if (!diags.ok() || !settle_types(options, sources, script, compiled))
     return exit_code_for(options, kExitScript);
@@ -222,7 +244,6 @@ int run_script(const Options& options) {
     return fail(options, kExitScript,
                 "the script probes a program, but there is none: give -c 'command' or -p PID");
   }
-  ModuleCodes codes(read_text, options.cache ? PlanCache::of_user() : PlanCache::none());
   Status compiled_ok = compile_for(options, process, codes, compiled, clock);
   if (!compiled_ok.ok()) return fail(options, kExitScript, compiled_ok.error().message);
   if (options.stop_after == Stage::Lower) return kExitOk;

@@ -6,11 +6,13 @@
 #include <x86intrin.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <fstream>
 #include <variant>
 
+#include "compiler/parallel.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/context.h"
 #include "runtime/shared/map.h"
@@ -87,17 +89,18 @@ class Texts {
  public:
   explicit Texts(uint64_t strings) : strings_(at<abi::Strings>(strings)) {}
   // Address of the interned text; 0 when the budget is used up (remembered).
-  uint32_t operator()(const std::string& text) {
+  // Any thread may ask.
+  uint32_t operator()(std::string_view text) {
     const abi::Str* str =
         abi::strings_intern(strings_, text.data(), static_cast<uint32_t>(text.size()));
-    full_ = full_ || str == nullptr;
+    if (str == nullptr) full_ = true;
     return static_cast<uint32_t>(reinterpret_cast<uint64_t>(str));
   }
   bool full() const { return full_; }
 
  private:
   abi::Strings* strings_;
-  bool full_ = false;
+  std::atomic<bool> full_ = false;
 };
 
 // The probe point as pp() says it: fully resolved.
@@ -121,15 +124,17 @@ void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
   for (const PlanModule& module : plan.modules) {
     paths.push_back(texts(module.path));
   }
-  for (const Site& site : plan.sites) {
+  parallel(plan.sites.size(), [&](size_t i) {
+    const Site& site = plan.sites[i];
+    abi::SiteInfo& row = info[i];
     if (!site.function.empty()) {  // else no handler will ask for a name
       const uint32_t function = texts(site.function);
-      *info = {function, function, texts(probe_point(plan, site)), paths[site.module]};
+      row = {function, function, texts(probe_point(plan, site)), paths[site.module]};
     }
-    info->pc = site.kind == SiteKind::Return ? site.function_begin : site.address;
-    info->boundary = site.kind != SiteKind::Statement;
-    info++;
-  }
+    row.pc = site.kind == SiteKind::Return ? site.function_begin : site.address;
+    row.boundary = site.kind != SiteKind::Statement;
+  });
+  info += plan.sites.size();
   for (const HostProbe& probe : plan.host_probes) {
     *info++ = {texts(""), texts(""), texts(probe.text), texts("")};
   }

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <thread>
 
 #include "compiler/samples.h"
+#include "runtime/control/kept_patches.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/remote_call.h"
 #include "runtime/control/stubs.h"
@@ -67,7 +69,7 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   for (const Handler& handler : plan.handlers) {
     made.probes_.push_back(handler.probe);
   }
-  made.patches_ = plan_patches(plan, modules, codes, options);
+  made.patches_ = find_patches(plan, modules, codes, options);
   made.restorers_ = find_restorers(modules, codes);
   made.times_.prepare_ns = now_ns() - begin;
   return made;
@@ -248,7 +250,7 @@ Status Installation::stage(Staged& staged) {
 
 Status Installation::ready(pid_t pid) {
   staged_.emplace(Staged{TextImage(all_sites(), all_hooks()), {}, {}, {}, 0, false});
-  times_.copies = copy_pages(pid, staged_->text);
+  std::jthread copying([this, pid] { times_.copies = copy_pages(pid, staged_->text); });
   return stage(*staged_);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "arch/x86_64/byte_pairs.h"
@@ -29,6 +30,21 @@ std::span<uint8_t> map_file(const std::string& path) {
     return {};
   }
   return {static_cast<uint8_t*>(at), static_cast<size_t>(info.st_size)};
+}
+
+// Does each of them stand in its range, with the byte behind it?
+bool fits(const PlanCache::Addresses& addresses, const std::vector<RawText>& text) {
+  if (addresses.size() != text.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < text.size(); i++) {
+    const auto inside = [&](uint64_t a) { return a - text[i].address < text[i].bytes.size() - 1; };
+    if (text[i].bytes.empty() ? !addresses[i].empty()
+                              : !std::all_of(addresses[i].begin(), addresses[i].end(), inside)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -60,15 +76,21 @@ const std::vector<RawText>& ModuleCodes::raw(const MappedModule& module) {
 
 const std::vector<std::vector<uint64_t>>& ModuleCodes::syscall_bytes(const MappedModule& module) {
   auto [entry, is_new] = syscall_bytes_.try_emplace(module.open_path);
-  if (is_new) {
-    for (const RawText& range : raw(module)) {
-      entry->second.emplace_back();
-      for (size_t at :
-           arch::find_pairs(range.bytes, arch::kSyscallBytes[0], arch::kSyscallBytes[1])) {
-        entry->second.back().push_back(range.address + at);
-      }
+  const std::vector<RawText>& text = raw(module);
+  if (!is_new || text.empty()) {
+    return entry->second;
+  }
+  if (auto kept = cache_.load_syscalls(module.open_path); kept && fits(*kept, text)) {
+    return entry->second = std::move(*kept);
+  }
+  for (const RawText& range : text) {
+    entry->second.emplace_back();
+    for (size_t at :
+         arch::find_pairs(range.bytes, arch::kSyscallBytes[0], arch::kSyscallBytes[1])) {
+      entry->second.back().push_back(range.address + at);
     }
   }
+  new_syscall_bytes_.insert(module.open_path);
   return entry->second;
 }
 
@@ -115,6 +137,12 @@ Result<std::unique_ptr<ModuleCode>> ModuleCodes::read(const MappedModule& module
 }
 
 void ModuleCodes::remember() const {
+  for (const NewFile& file : new_files_) {
+    cache_.files().save(file.name, file.key, file.bytes);
+  }
+  for (const std::string& path : new_syscall_bytes_) {
+    cache_.save_syscalls(path, syscall_bytes_.at(path));
+  }
   for (const auto& [path, code] : codes_) {
     if (code->checker->known().size() > code->remembered) {
       cache_.save(path, code->checker->known());

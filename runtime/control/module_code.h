@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -49,6 +50,15 @@ class ModuleCodes {
   Result<ModuleCode*> get(const MappedModule& module);
   // Leaves new answers in the cache for later sessions. Never fails: it is only a cache.
   void remember() const;
+  // Says what the session's plan was made from: with the same key it would be the same. Empty: that
+  // is not known, and what is found for it is not kept.
+  std::string plan_key;
+  // Files of earlier sessions, of all kinds; and what remember() will write there. Empty `bytes`:
+  // nothing.
+  const KeptFiles& kept_files() const { return cache_.files(); }
+  void keep(std::string name, std::string key, std::string bytes) {
+    if (!bytes.empty()) new_files_.push_back({std::move(name), std::move(key), std::move(bytes)});
+  }
   // The bytes alone, cheap; empty if the file cannot be read.
   const std::vector<RawText>& raw(const MappedModule& module);
   // Addresses of the bytes of `syscall` in raw(), whatever they are, by range of raw(); ELF
@@ -64,7 +74,12 @@ class ModuleCodes {
   std::map<std::string, Error> failed_;
   std::map<std::string, std::vector<RawText>> raw_;
   std::map<std::string, std::vector<std::vector<uint64_t>>> syscall_bytes_;
-  std::vector<std::span<uint8_t>> files_;  // mapped
+  std::set<std::string> new_syscall_bytes_;  // found in this session
+  std::vector<std::span<uint8_t>> files_;    // mapped
+  struct NewFile {
+    std::string name, key, bytes;
+  };
+  std::vector<NewFile> new_files_;
 };
 
 }  // namespace dj

@@ -3,6 +3,9 @@
 
 #include <fcntl.h>
 
+#include <atomic>
+
+#include "compiler/parallel.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/running_memory.h"
 
@@ -11,14 +14,14 @@ namespace dj {
 PageCopies copy_pages(pid_t pid, const TextImage& text) {
   const uint64_t begin = now_ns();
   PageCopies copies;
+  std::atomic<uint64_t> pages = 0;
   RunningMemory memory(pid, O_RDWR);
-  for (const TextImage::Span& span : text.spans()) {
+  const std::vector<TextImage::Span>& spans = text.spans();
+  parallel(memory.is_open() ? spans.size() : 0, [&](size_t i) {
     uint8_t byte = 0;
-    if (memory.is_open() && memory.read(span.begin, &byte, 1) &&
-        memory.write(span.begin, &byte, 1)) {
-      copies.pages++;
-    }
-  }
+    if (memory.read(spans[i].begin, &byte, 1) && memory.write(spans[i].begin, &byte, 1)) pages++;
+  });
+  copies.pages = pages;
   copies.ns = now_ns() - begin;
   return copies;
 }

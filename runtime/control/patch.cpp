@@ -2,6 +2,7 @@
 #include "runtime/control/patch.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "arch/x86_64/decode.h"
 #include "runtime/control/module_code.h"
@@ -109,9 +110,12 @@ std::vector<uint8_t> PatchSite::patched() const {
   if (form) {
     return arch::writes(form->region, form->placement, form->stub).front().bytes;
   }
-  Result<std::vector<uint8_t>> bytes = arch::encode_jump(address, detour);
-  CHECK(bytes.ok());  // the detour could be built there, so it is in reach
-  return bytes.take();
+  const auto distance = static_cast<int64_t>(detour - (address + 5));
+  const auto rel32 = static_cast<int32_t>(distance);
+  CHECK(distance == rel32);  // the detour could be built there, so it is in reach
+  std::vector<uint8_t> bytes(5, 0xe9);
+  memcpy(&bytes[1], &rel32, sizeof rel32);
+  return bytes;
 }
 
 }  // namespace dj

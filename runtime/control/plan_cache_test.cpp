@@ -50,11 +50,15 @@ class PlanCacheTest : public testing::Test {
   PlanCache cache = PlanCache::none();
 };
 
+KeptFiles files_in(const fs::path& folder, const char* version) {
+  return KeptFiles(folder / "cache", version);
+}
+
 class PlanCacheFile : public PlanCacheTest {
  protected:
   void SetUp() override {
     PlanCacheTest::SetUp();
-    cache = PlanCache(folder / "cache", "this build");
+    cache = PlanCache(files_in(folder, "this build"));
     cache.save(module, some_answers());
   }
 };
@@ -92,7 +96,7 @@ TEST_F(PlanCacheFile, IgnoresWhatIsNotWhole) {
 }
 
 TEST_F(PlanCacheFile, EveryBuildHasItsOwn) {
-  const PlanCache other(folder / "cache", "another build");
+  const PlanCache other(files_in(folder, "another build"));
   EXPECT_FALSE(other.load(module).has_value());
   other.save(module, some_answers());
   EXPECT_TRUE(other.load(module).has_value());
@@ -100,21 +104,23 @@ TEST_F(PlanCacheFile, EveryBuildHasItsOwn) {
 }
 
 TEST_F(PlanCacheFile, WhatWasNotUsedForLongestGoes) {
-  const uint64_t bytes = fs::file_size(file());
   const fs::path first = file();
-  const PlanCache other(folder / "cache", "another build");
+  const uint64_t bytes = fs::file_size(first);
+  const PlanCache other(files_in(folder, "another build"));
   other.save(module, some_answers());
+  uint64_t both = 0;
+  for (const auto& entry : fs::directory_iterator(folder / "cache")) both += entry.file_size();
   fs::last_write_time(first, fs::last_write_time(first) - std::chrono::hours(1));
-  other.trim(bytes * 2);
+  other.files().trim(both);
   EXPECT_TRUE(fs::exists(first));
-  other.trim(bytes * 2 - 1);
+  other.files().trim(both - 1);
   EXPECT_FALSE(fs::exists(first));
   EXPECT_TRUE(other.load(module).has_value());
 
   cache.save(module, some_answers());
   fs::last_write_time(first, fs::last_write_time(first) - std::chrono::hours(1));
   ASSERT_TRUE(cache.load(module).has_value());  // used: now the other one is older
-  cache.trim(bytes);
+  cache.files().trim(bytes);
   EXPECT_TRUE(fs::exists(first));
   EXPECT_FALSE(other.load(module).has_value());
 }
@@ -123,6 +129,28 @@ TEST_F(PlanCacheFile, IgnoresWhatIsOfAnotherFile) {
   ASSERT_TRUE(cache.load(module).has_value());
   fs::last_write_time(module, fs::last_write_time(module) + std::chrono::seconds(1));
   EXPECT_FALSE(cache.load(module).has_value());
+}
+
+TEST_F(PlanCacheFile, KeepsWhereSystemCallsAre) {
+  EXPECT_FALSE(cache.load_syscalls(module).has_value());
+  const PlanCache::Addresses addresses = {{0x1000, 0x1010, 0x1024}, {}, {7}};
+  cache.save_syscalls(module, addresses);
+  EXPECT_EQ(cache.load_syscalls(module), addresses);
+  EXPECT_TRUE(cache.load(module).has_value());  // the one is not the other
+  fs::last_write_time(module, fs::last_write_time(module) + std::chrono::seconds(1));
+  EXPECT_FALSE(cache.load_syscalls(module).has_value());
+}
+
+TEST_F(PlanCacheFile, AFileIsOfItsKey) {
+  const KeptFiles& files = cache.files();
+  const std::string text = "content";
+  files.save("name", "key", text);
+  const std::optional<KeptBytes> kept = files.load("name", "key");
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_EQ(std::string(kept->bytes.begin(), kept->bytes.end()), text);
+  EXPECT_FALSE(files.load("name", "kez").has_value());
+  EXPECT_FALSE(files.load("name", "key and more").has_value());
+  EXPECT_FALSE(files.load("another name", "key").has_value());
 }
 
 TEST_F(PlanCacheFile, IgnoresWhatOthersMayWrite) {

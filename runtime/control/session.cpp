@@ -76,6 +76,8 @@ std::vector<std::string> TracedProcess::module_paths() const {
     if (module.is_vdso || known) continue;
     paths.insert(module.is_executable_file ? paths.begin() : paths.end(), module.path);
   }
+  // Not by address, which is another one each time: plans are kept.
+  if (!paths.empty()) std::sort(paths.begin() + 1, paths.end());
   return paths;
 }
 

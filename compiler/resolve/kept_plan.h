@@ -1,0 +1,25 @@
+// Plans that are kept between sessions: of scripts that probe whole functions by wildcards, in
+// thousands, and ask for no target variables. Such a plan depends on the points, on the objects'
+// symbols and on nothing else.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "compiler/plan.h"
+#include "compiler/program.h"
+#include "compiler/resolve/resolve.h"
+
+namespace dj {
+
+// Says all that the plan depends on: two plans of one build of djtap with the same key are the
+// same. Empty: plans like this one are not kept. keep_calls: of resolve().
+std::string plan_key(const Program& program, const TargetFiles& files, bool keep_calls);
+
+// The plan as bytes, to be used by the same build of djtap. Empty: it has what is not kept (marks,
+// lines, target variables ...), or is so small that resolving it is as fast.
+std::string pack_plan(const Plan& plan);
+// What pack_plan() gave; empty: these are not such bytes.
+std::optional<Plan> unpack_plan(std::span<const char> bytes);
+
+}  // namespace dj
