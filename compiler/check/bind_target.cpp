@@ -97,6 +97,7 @@ ExprPtr Binder::choose_defined(const ast::At& a, Span span) {
         .help = "write @choose_defined($name, $other)";
     return poison(span);
   }
+  if (source_ != nullptr && is_host(*source_)) return expr(*a.args[1]);  // it is nowhere
   ExprPtr condition = is_defined(*wanted, a.args[0]->span, span);
   ExprPtr chosen = expr(*a.args[0]);
   ExprPtr otherwise = expr(*a.args[1]);

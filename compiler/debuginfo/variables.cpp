@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/arguments.h"
+#include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/symbols.h"
 #include "compiler/debuginfo/tls.h"
@@ -106,6 +108,31 @@ bool each_unit_variable(Dwarf_Die* parent, Visit visit) {
     }
   }
   return false;
+}
+
+// "ns::Counter::count" of a variable in a namespace or of a class; what has no name is left out.
+std::string qualified_name(Dwarf_Die* die) {
+  std::optional<Dwarf_Die> declared = referred(die, DW_AT_specification);
+  Dwarf_Die* scopes = nullptr;
+  const int count = dwarf_getscopes_die(declared ? &*declared : die, &scopes);
+  std::string name = die_name(die);
+  for (int i = 1; i < count; i++) {
+    const int tag = dwarf_tag(&scopes[i]);
+    if ((tag == DW_TAG_namespace || is_struct(&scopes[i])) && !die_name(&scopes[i]).empty()) {
+      name.insert(0, die_name(&scopes[i]) + "::");
+    }
+  }
+  std::free(scopes);
+  return name;
+}
+
+// As written: "count", "Counter::count", "ns::Counter::count".
+bool is_named(Dwarf_Die* die, const std::string& name) {
+  const size_t last = last_component(name);
+  if (die_name(die) != std::string_view(name).substr(last)) {
+    return false;
+  }
+  return last == 0 || ("::" + qualified_name(die)).ends_with("::" + name);
 }
 
 bool has_place(Dwarf_Die* die) {
@@ -233,7 +260,7 @@ std::optional<ScopedVariable> find_unit_variable(const std::string& name, const 
       continue;
     }
     const bool defined = each_unit_variable(&unit, [&](Dwarf_Die& die) {
-      if (die_name(&die) == name) {
+      if (is_named(&die, name)) {
         found = ScopedVariable{die, name, false};
         return has_place(&die);
       }

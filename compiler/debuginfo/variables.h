@@ -23,6 +23,7 @@ std::vector<ScopedVariable> variables_in_scope(Dwarf_Die* function, const ProbeP
 std::optional<ScopedVariable> find_variable(const std::string& name, Dwarf_Die* function,
                                             const ProbePlace& place, DwarfIndex& index);
 // A variable of the units whose source file is `file` ("" any): a definition, else a declaration.
+// The name may have its namespaces and class before it: "ns::Counter::count".
 std::optional<ScopedVariable> find_unit_variable(const std::string& name, const std::string& file,
                                                  DwarfIndex& index);
 // Names of the unit's own global variables, to suggest from.

@@ -210,8 +210,10 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
               output);
   run_first_probes(session, compiled.plan, process.has_value());
   drain.run(false);
-  if (session.header().error_count > 0)  // what begin was to prepare is not there: nothing is armed
+  if (session.header().error_count > 0) {  // what begin was to prepare is not there
+    run_host_probes(session, compiled.plan, HostProbe::When::Error);
     return drain.run(true), output.flush(), kExitRun;
+  }
   std::optional<ExitWatch> watch;
   if (process) {
     Result<ExitWatch> made = ExitWatch::create(process->pid, process->is_child);

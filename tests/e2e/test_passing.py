@@ -1,4 +1,4 @@
-"""Parameters behind parameters of unusual types, at functions' entries; members of virtual bases."""
+"""Parameters behind parameters of unusual types, at functions' entries; members of virtual bases; variables of namespaces and classes."""
 import shutil
 import subprocess
 
@@ -39,3 +39,12 @@ def test_members_of_virtual_bases(djtap_once, program):
 def test_a_bit_field_alone_in_a_register(djtap_once, program):
     result = djtap_once("-e", 'probe process.function("takes_bits") { printf("bits %d %d %d\\n", $odd->a, $odd->s, $odd->l) }', "-c", program)
     assert "bits 5 -3 78187493530\n" in result.stdout, result
+
+
+def test_variables_by_their_qualified_names(djtap_once, program):
+    wanted = {"tally::count": 61, "tally::hidden": 62, "tally::Made::count": 63, "Made::count": 63, "Made::count@passing.cpp": 63}
+    reads = " ".join(f'println("{name} is ", @var("{name}"))' for name in wanted)
+    result = djtap_once("-e", f'probe process.function("bases") {{ {reads} }}', "-c", program)
+    assert all(f"{name} is {value}\n" in result.stdout for name, value in wanted.items()), result
+    result = djtap_once("-e", 'probe process.function("bases") { println(@var("shapes::count")) }', "-c", program)
+    assert 'error[DJ3011]: no variable "shapes::count" in any unit' in result.stderr, result

@@ -45,6 +45,19 @@ struct Both : Left, Right {
 };
 using Method = int (Base::*)(int);
 
+// Variables of one name in several places.
+namespace tally {
+long count = 61;
+namespace {
+volatile long hidden = 62;
+}
+struct Made {
+  static long count;
+};
+long Made::count = 63;
+}  // namespace tally
+long count = 64;
+
 static long total = 0;
 
 #define TAKES(name, Type)                                                                       \
@@ -76,6 +89,7 @@ TAKES(takes_virtual, Left)
 
 __attribute__((noinline)) void bases(Both* both, Left* left, Right& right) {
   total += both->b + left->left + right.right;
+  tally::hidden = tally::hidden + tally::count + tally::Made::count + count - 188;
   asm volatile("" : : "r"(both), "r"(left), "r"(&right) : "memory");
 }
 
