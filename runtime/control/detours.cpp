@@ -142,13 +142,18 @@ const Linked& CodeIslands::linked_in(SessionMemory& memory, const Island& island
   return linked_[index];
 }
 
-Status CodeIslands::build(SessionMemory& memory, PatchSite& site,
-                          const std::vector<HandlerAbi>& abis) const {
+Status CodeIslands::build_detour(SessionMemory& memory, PatchSite& site,
+                                 const std::vector<HandlerAbi>& abis) const {
   Island* island = memory.island_near(site.address);
   if (island == nullptr) {
     return Error{"no free addresses for code near the module"};
   }
-  DJ_TRY_DO(build_in(*island, linked_in(memory, *island), site, abis));
+  return build_in(*island, linked_in(memory, *island), site, abis);
+}
+
+Status CodeIslands::build(SessionMemory& memory, PatchSite& site,
+                          const std::vector<HandlerAbi>& abis) const {
+  DJ_TRY_DO(build_detour(memory, site, abis));
   return site.jump && site.form ? write_stub(memory, site) : ok_status();
 }
 
@@ -165,6 +170,7 @@ Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site
   DJ_TRY(arch::Detour detour, write_detour(island, main, &site.detour));
   site.copies.reserve(detour.copies.size());
   for (auto [offset, copy] : detour.copies) {
+    main.child_hook = code.symbols.at("dj_child_hook");
     site.copies.emplace_back(offset, site.detour + copy);
   }
   if (middle && has_form(site, arch::Form::Boundary)) {

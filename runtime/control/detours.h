@@ -29,6 +29,9 @@ class CodeIslands {
   // Builds a detour of `site` with all its calls. Fails when there is no room, or the bytes cannot
   // be moved there.
   Status build(SessionMemory& memory, PatchSite& site, const std::vector<HandlerAbi>& abis) const;
+  // The same for one whose stub is not in this memory, if it has one.
+  Status build_detour(SessionMemory& memory, PatchSite& site,
+                      const std::vector<HandlerAbi>& abis) const;
   // Points the stub of a jump that has one at the site's detour; nobody is in the stub.
   static Status write_stub(SessionMemory& memory, const PatchSite& site);
   // Address of an agent entry in some island; 0: there is none of this name.

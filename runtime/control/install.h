@@ -134,7 +134,7 @@ class Installation {
   // Guarded jumps at whose guards more than `limit` threads have arrived since this was asked last:
   // as int3 they trap once a hit, not once a round of a loop.
   std::vector<size_t> hot_guards(uint64_t limit);
-  // Makes these an int3 each, while armed.
+  // Gives these a form without guards, or makes them an int3 each, while armed.
   Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
 
   // signal_stacks.cpp. Bytes of the alternate signal stack that the program has just asked for and
@@ -169,6 +169,8 @@ class Installation {
   Status refuse_traps(Stopped& stopped);
   // All threads of `stopped` but one are let go, then and now stopped for a moment.
   Status write_live(Stopped& stopped, const SiteList& sites);
+  // `site`: not in the text. On failure nothing has changed.
+  Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);
   // Where that is not possible: the same sites while all threads stand.
   Status write_stopped(Stopped& stopped, const SiteList& sites);
   Status restore_live(Stopped& stopped, const SiteList& sites, std::string& damage);
