@@ -32,6 +32,10 @@ struct Image {
 struct HandlerAbi {
   std::vector<uint8_t> stack_regs;
   bool wants_site = false;
+  // A handler that does nothing but add a constant to a counter: detours may do that themselves, in
+  // threads' own rows (runtime/shared/thread_rows.h). Address of the counter's word in row 0; 0: another handler.
+  uint64_t count_word = 0;
+  int32_t count_add = 0;
 };
 
 // lower(): Plan -> LLVM module -> optimised object. abis gets one entry per Plan::handlers.

@@ -14,6 +14,7 @@
 #include "runtime/shared/ring.h"
 #include "runtime/shared/stat.h"
 #include "runtime/shared/strings.h"
+#include "runtime/shared/thread_rows.h"
 #include "runtime/shared/trap.h"
 
 namespace dj {
@@ -26,6 +27,8 @@ constexpr uint64_t kSnapshotBytes = 24, kStringScratchBytes = 64 << 10;
 constexpr uint64_t kContextsBytesMax = 256 << 20, kContextsMin = 4;
 // int3 bytes of one site: a return probe has a region for each exit, and a jump several guards.
 constexpr uint64_t kTrapsPerSite = 16;
+// Threads and forked children that count at one time; fewer where rows are long.
+constexpr uint64_t kThreadRows = 8192;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -88,7 +91,11 @@ void lay_out_counters(const Program& program, Layout& layout, Cursor& cursor) {
   uint64_t row_bytes = std::bit_ceil(std::max<uint64_t>(8ull * count, 2 * kLine));
   layout.header.counter_count = count;
   layout.header.counter_shift = static_cast<uint32_t>(std::countr_zero(row_bytes));
-  layout.header.counters = cursor.take(row_bytes * (layout.cpus + 1), kPage);
+  const uint64_t threads = std::min(kThreadRows, kThreadRowsBytes / row_bytes);
+  layout.header.counters = cursor.take(row_bytes * (layout.cpus + 1 + threads), kPage);
+  layout.thread_rows = static_cast<uint32_t>(threads);
+  layout.header.thread_rows =
+      cursor.take(offsetof(abi::ThreadRows, owner) + 4 * threads, 2 * kLine);
 }
 
 void lay_out_global(const Global& global, GlobalSlot& slot, Layout& layout, Cursor& cursor) {

@@ -26,6 +26,9 @@ struct Limits {
   int64_t contexts = 64;             // handlers at once that need scratch memory
 };
 
+// The threads' own rows of counters (runtime/shared/thread_rows.h) are not more bytes.
+constexpr uint64_t kThreadRowsBytes = 4 << 20;
+
 struct GlobalSlot {
   uint64_t address = 0;         // Scalar: the word. Stats: row 0. Array: the Map. Counter: unused
   uint32_t counter = 0;         // Counter: its number
@@ -44,6 +47,11 @@ struct Layout {
   uint64_t constants = 0;           // string constants, as consecutive Str
   std::vector<std::string> constant_texts;      // interned by the controller at start
   std::vector<uint64_t> constant_words;         // where each one's interned address is stored (a u64 in the arena)
+  uint32_t thread_rows = 0;                     // ThreadRows::count
+  // Address of the first of the threads' own rows of counters.
+  uint64_t thread_words() const {
+    return header.counters + (uint64_t{cpus + 1} << header.counter_shift);
+  }
   uint64_t trap_table = 0, trap_bytes = 0;      // room for the int3 look-up (trap.h)
 };
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "arch/x86_64/detour_frame.h"
 #include "arch/x86_64/relocate.h"
 
@@ -21,8 +23,35 @@ uint32_t saved_slot(Form form, Reg reg) {
 
 }  // namespace
 
+namespace {
+
+// addq $n,%gs:word
+void put_count(Code& code, const HandlerCall& call) {
+  CHECK(call.count_word < uint64_t{1} << 31);
+  const bool small = call.count_add >= INT8_MIN && call.count_add <= INT8_MAX;
+  code.put({0x65, 0x48});
+  if (call.count_add == 1) {
+    code.put({0xff, 0x04, 0x25});  // incq
+  } else {
+    code.put({uint8_t(small ? 0x83 : 0x81), 0x04, 0x25});
+  }
+  code.put_u32(uint32_t(call.count_word));
+  if (call.count_add == 1) return;
+  if (small) {
+    code.put({uint8_t(call.count_add)});
+  } else {
+    code.put_u32(uint32_t(call.count_add));
+  }
+}
+
+}  // namespace
+
 // Registers that an earlier handler or the flags' saving changed come from their saved copies.
 Status put_handler_call(Code& code, Form form, const HandlerCall& call) {
+  if (call.count_word != 0) {
+    put_count(code, call);
+    return ok_status();
+  }
   uint32_t pushed = 0;
   for (auto it = call.stack_regs.rbegin(); it != call.stack_regs.rend(); ++it) {
     CHECK(*it < kRegCount && *it != kRsp);
@@ -48,9 +77,12 @@ namespace {
 
 Status put_handlers(Code& code, Form form, const std::vector<HandlerCall>& calls) {
   if (calls.empty()) return ok_status();
-  open_frame(code, form);
+  const bool frame = form == Form::Middle ||
+                     std::any_of(calls.begin(), calls.end(),
+                                 [](const HandlerCall& call) { return call.count_word == 0; });
+  if (frame) open_frame(code, form);
   for (const HandlerCall& call : calls) DJ_TRY_DO(put_handler_call(code, form, call));
-  close_frame(code, form);
+  if (frame) close_frame(code, form);
   return ok_status();
 }
 
@@ -67,24 +99,30 @@ Status put_exit(Code& code, const DetourRequest& request, std::span<const uint8_
   return relocate_to(code, bytes, insn);
 }
 
-// The hook answers in CF, which lea leaves alone: set means that it did the system call itself.
+// The hook answers in CF and ZF, which lea leaves alone, and so does the system call: the kernel
+// gives each of those who come back the flags of the call.
 Status put_hooked(Code& code, const DetourRequest& request, std::span<const uint8_t> bytes,
                   const Insn& insn, uint32_t& copy_at) {
   DJ_TRY_DO(put_handlers(code, request.form, request.calls));
   code.move_sp(-kRedZone);
   DJ_TRY_DO(code.call(request.syscall_hook));
   code.move_sp(kRedZone);
-  const uint32_t skip = code.short_jump(0x72);  // jc skip
+  const uint32_t made = code.short_jump(0x72);  // jc
   copy_at = code.size();
   DJ_TRY_DO(relocate_to(code, bytes, insn));
-  code.bind(skip);
+  const uint32_t nothing = code.short_jump(0x74);  // je
+  code.move_sp(-kRedZone);
+  DJ_TRY_DO(code.call(request.child_hook));
+  code.move_sp(kRedZone);
+  code.bind(nothing);
+  code.bind(made);
   return ok_status();
 }
 
 }  // namespace
 
 uint32_t detour_bytes_max(const DetourRequest& request) {
-  constexpr uint32_t kFrame = 48, kHook = 32, kJumpBack = 8, kPush = 8;
+  constexpr uint32_t kFrame = 48, kHook = 64, kJumpBack = 8, kPush = 8;
   uint32_t total = kFrame + kHook + kJumpBack;
   for (const HandlerCall& call : request.calls)
     total += 24 + kPush * uint32_t(call.stack_regs.size());

@@ -32,6 +32,10 @@ struct HandlerCall {
   uint32_t site = 0;
   // Address of a word, within 2 GB of the detour, that holds what is called instead; 0: none.
   uint64_t slot = 0;
+  // Address below 2 GB to whose word, in the row of the running thread, this is added; 0: a call.
+  // Nothing but flags changes.
+  uint64_t count_word = 0;
+  int32_t count_add = 0;
 };
 
 struct DetourRequest {
@@ -51,9 +55,11 @@ struct DetourRequest {
   // then all are in `calls`.
   std::vector<HandlerCall> exit_calls;
   Leaving leaving;
-  // System call hook behind the handlers: call `hook` right before the instruction at handlers_at and
-  // skip that instruction when the hook returns with CF set. 0: none.
+  // System call hook behind the handlers: call it right before the instruction at handlers_at. When
+  // it returns with CF set, skip that instruction; with neither CF nor ZF, call `child_hook` behind
+  // it, in whoever comes back. 0: none.
   uint64_t syscall_hook = 0;
+  uint64_t child_hook = 0;  // not 0 where syscall_hook is not
 };
 
 struct Detour {

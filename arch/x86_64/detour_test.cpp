@@ -2,7 +2,10 @@
 // code.
 #include "arch/x86_64/detour.h"
 
+#include <asm/prctl.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <random>
 
@@ -203,6 +206,50 @@ TEST_F(DetourRun, ACallThroughASlotIsSwitchedByOneWord) {
   }
 }
 
+// A counter that the detour changes itself: in the row that the thread's gs base leads to.
+TEST_F(DetourRun, ACountIsAddedInTheThreadsRow) {
+  constexpr uint64_t kRow = 0x100;
+  for (const uint64_t row : {uint64_t{0}, kRow}) {
+    for (const Form form : {Form::Boundary, Form::Middle}) {
+      uint64_t sum = 0;
+      for (const int32_t add : {1, -1, 127, -128, 5000, -70000}) {
+        DetourRequest request;
+        request.form = form;
+        HandlerCall count;
+        count.count_word = kRecord + 0x200;
+        count.count_add = add;
+        request.calls = {count, plain_call(), count};
+        memset(memory_.at(kRecord + 0x200), 0, 0x200);
+        ASSERT_EQ(syscall(SYS_arch_prctl, ARCH_SET_GS, row), 0);
+        const char* source = form == Form::Middle ? "adc %rsi,%rdi; mov %r11,-8(%rsp)"
+                                                  : "add %rsi,%rdi; mov %r11,-8(%rsp)";
+        EXPECT_EQ(compare(source, request, 0, 12), 1u);
+        request.calls = {count};
+        compare("lea 1(%rdi),%rsi; push %r11; pop %rcx", request, 0, 13);
+        ASSERT_EQ(syscall(SYS_arch_prctl, ARCH_SET_GS, 0), 0);
+        memcpy(&sum, memory_.at(kRecord + 0x200 + row), 8);
+        EXPECT_EQ(int64_t(sum), int64_t{3} * add);
+      }
+    }
+  }
+}
+
+TEST(DetourForm, ACountAloneNeedsNoFrame) {
+  const auto code = test::assemble("push %rbp; mov %rsp,%rbp; push %rbx");
+  DetourRequest request;
+  request.region = code;
+  request.original = 0x10000;
+  HandlerCall count;
+  count.count_word = 0x20000;
+  count.count_add = 1;
+  request.calls = {count};
+  auto detour = build_detour(request, 0x10020);
+  ASSERT_TRUE(detour.ok());
+  EXPECT_EQ(detour.value().bytes,
+            test::assemble("incq %gs:0x20000; push %rbp; mov %rsp,%rbp; push %rbx; "
+                           ".byte 0xe9, 0xd2, 0xff, 0xff, 0xff"));
+}
+
 TEST_F(DetourRun, FrameBytesTellWhereTheArgumentsLie) {
   // The handler's own frame: return address and its push, so 16(%rsp) is the first argument; its
   // address relative to the site's stack pointer is -(kFrameBytes + 8 * arguments).
@@ -310,11 +357,11 @@ TEST_F(DetourRun, ExitHandlersRunOnlyOnTheWayOut) {
   }
 }
 
-TEST_F(DetourRun, SyscallHookSkipsTheCallWhenItSaysSo) {
-  // getpid (39); the hook answers 4321 itself with CF set, or lets the call happen.
-  for (const bool skip : {false, true}) {
-    memory_.put(kHandler, test::assemble(skip ? "incq 0x10030000; mov $4321,%eax; stc; ret"
-                                              : "incq 0x10030000; clc; ret"));
+// Behind a call that may start a thread, whoever comes back runs the other hook.
+TEST_F(DetourRun, ChildHookRunsBehindTheCallWhenTheHookSaysSo) {
+  for (const bool forks : {false, true}) {
+    memory_.put(kHandler, test::assemble(forks ? "or $1,%ecx; clc; ret" : "xor %ecx,%ecx; ret"));
+    memory_.put(kHelper, test::assemble("incq 0x10030000; ret"));
     const auto code = test::assemble("mov $39,%eax; syscall");
     memory_.put(kVictim, code);
     memory_.put_exit(kVictim + code.size());
@@ -323,6 +370,37 @@ TEST_F(DetourRun, SyscallHookSkipsTheCallWhenItSaysSo) {
     request.original = kVictim;
     request.handlers_at = 5;
     request.syscall_hook = kHandler;
+    request.child_hook = kHelper;
+    auto detour = build_detour(request, kDetour);
+    ASSERT_TRUE(detour.ok()) << detour.error().message;
+    memory_.put(kDetour, detour.value().bytes);
+    memset(memory_.at(kRecord), 0, 8);
+    fill_stack();
+    std::mt19937_64 random(4);
+    const auto before = stack(-128, 128);
+    const State out = test::run(kDetour, random_state(random));
+    EXPECT_EQ(record(0), forks ? 1u : 0u);
+    EXPECT_EQ(out.regs[0], uint64_t(getpid()));
+    EXPECT_EQ(out.regs[4], kStack);
+    EXPECT_EQ(stack(-128, 128), before);
+  }
+}
+
+TEST_F(DetourRun, SyscallHookSkipsTheCallWhenItSaysSo) {
+  // getpid (39); the hook answers 4321 itself with CF set, or lets the call happen.
+  for (const bool skip : {false, true}) {
+    memory_.put(kHandler, test::assemble(skip ? "incq 0x10030000; mov $4321,%eax; stc; ret"
+                                              : "incq 0x10030000; clc; ret"));
+    memory_.put(kHelper, test::assemble("ret"));
+    const auto code = test::assemble("mov $39,%eax; syscall");
+    memory_.put(kVictim, code);
+    memory_.put_exit(kVictim + code.size());
+    DetourRequest request;
+    request.region = code;
+    request.original = kVictim;
+    request.handlers_at = 5;
+    request.syscall_hook = kHandler;
+    request.child_hook = kHelper;
     auto detour = build_detour(request, kDetour);
     ASSERT_TRUE(detour.ok()) << detour.error().message;
     memory_.put(kDetour, detour.value().bytes);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <optional>
 #include <set>
 
@@ -149,6 +150,35 @@ HandlerAbi define_loader_handler(Unit& unit, HandlerId id) {
   return {};
 }
 
+// A body that is `g++`, `g += 5` and nothing else: what HandlerAbi says of it.
+void count_alone(const Unit& unit, const Stmt& body, HandlerAbi& abi) {
+  const Stmt* only = &body;
+  while (const auto* block = std::get_if<Block>(&only->node)) {
+    if (block->body.size() != 1) return;
+    only = block->body.front().get();
+  }
+  const auto* statement = std::get_if<ExprStmt>(&only->node);
+  if (statement == nullptr) return;
+  const Expr* place = nullptr;
+  int64_t add = 0;
+  if (const auto* crement = std::get_if<Crement>(&statement->expr->node)) {
+    place = crement->place.get();
+    add = crement->delta;
+  } else if (const auto* assign = std::get_if<Assign>(&statement->expr->node)) {
+    const auto* number = std::get_if<IntLit>(&assign->value->node);
+    if (number == nullptr || std::abs(number->value) > INT32_MAX) return;
+    place = assign->place.get();
+    if (assign->op == ast::BinOp::Add) add = number->value;
+    if (assign->op == ast::BinOp::Sub) add = -number->value;
+  }
+  const auto* global = place == nullptr ? nullptr : std::get_if<GlobalRef>(&place->node);
+  if (global == nullptr || add == 0 ||
+      unit.program.globals[global->global].storage != Storage::Counter)
+    return;
+  abi.count_word = unit.layout.thread_words() + 8ull * unit.layout.globals[global->global].counter;
+  abi.count_add = static_cast<int32_t>(add);
+}
+
 }  // namespace
 
 Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
@@ -192,6 +222,7 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   b.CreateRetVoid();
   if (!body.failure().empty()) return Error{body.failure(), Fail::Unsupported};
   if (follows) define_tail_calls(unit, id);
+  if (!host && !capture && !taker && probe.body) count_alone(unit, *probe.body, abi);
   return abi;
 }
 

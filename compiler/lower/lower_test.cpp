@@ -40,6 +40,28 @@ TEST(Lower, CounterWithoutRseq) {
   EXPECT_EQ(session.number("count"), 20);
 }
 
+// What detours may do themselves, in threads' own rows; and all that they may not.
+TEST(Lower, ACountAloneIsSaidToBeOne) {
+  const std::pair<const char*, int> bodies[] = {{"count++", 1},
+                                                {"++count", 1},
+                                                {"count--", -1},
+                                                {"{ count += 300 }", 300},
+                                                {"count -= 7", -7}};
+  for (const auto& [body, add] : bodies) {
+    TestSession session(std::string("probe func(\"f\") { ") + body + " }");
+    EXPECT_EQ(session.abis[0].count_word, session.layout.thread_words()) << body;
+    EXPECT_EQ(session.abis[0].count_add, add) << body;
+  }
+  for (const char* body : {"count++; count++", "count += $a", "if (1) count++", "count = 1",
+                           "a[1]++", "count += 9999999999", "old = count++"}) {
+    TestSession session(std::string("global count, old\nprobe func(\"f\") { ") + body +
+                        " }\nprobe end { print(old) }");
+    EXPECT_EQ(session.abis[0].count_word, 0u) << body;
+  }
+  TestSession read("global n\nprobe func(\"f\") { n++ }\nprobe func(\"g\") { m = n }");
+  EXPECT_EQ(read.abis[1].count_word, 0u);
+}
+
 TEST(Lower, CounterIsExactUnderThreads) {
   TestSession session("probe func(\"f\") { count++ }");
   std::vector<std::thread> threads;

@@ -1,5 +1,6 @@
 // hot: Sharded counters: one row per CPU, changed by one plain add inside a restartable sequence.
 #include "runtime/agent/arena.h"
+#include "runtime/shared/thread_rows.h"
 
 using namespace dj;
 using agent::arena;
@@ -21,7 +22,7 @@ void dj_count_add(uint32_t counter, int64_t n) {
 
 int64_t dj_count_read(uint32_t counter) {
   uint64_t sum = 0;
-  for (uint32_t row = 0; row <= arena()->cpus; ++row) {
+  for (uint32_t row = 0; row < abi::counter_rows(arena()); ++row) {
     sum += static_cast<uint64_t>(__atomic_load_n(counter_word(counter, row), __ATOMIC_RELAXED));
   }
   return static_cast<int64_t>(sum);

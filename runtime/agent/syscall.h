@@ -13,6 +13,7 @@ enum Syscall : int64_t {
   kSysNanosleep = 35,
   kSysGetpid = 39,
   kSysClone = 56,
+  kSysFork = 57,
   kSysVfork = 58,
   kSysKill = 62,
   kSysGetuid = 102,
@@ -25,6 +26,7 @@ enum Syscall : int64_t {
   kSysRtSigsuspend = 130,
   kSysSigaltstack = 131,
   kSysPrctl = 157,
+  kSysArchPrctl = 158,
   kSysGettid = 186,
   kSysTkill = 200,
   kSysFutex = 202,
@@ -39,7 +41,7 @@ enum Syscall : int64_t {
   kSysClone3 = 435,
   kSysEpollPwait2 = 441,
 };
-constexpr int64_t kEsrch = 3, kEfault = 14, kEinval = 22;
+constexpr int64_t kEperm = 1, kEsrch = 3, kEfault = 14, kEinval = 22;
 
 inline int64_t raw_syscall(int64_t number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0,
                            uint64_t d = 0, uint64_t e = 0, uint64_t f = 0) {

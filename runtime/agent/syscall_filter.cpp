@@ -5,6 +5,7 @@
 // program's registers and memory stay as they are.
 #include "runtime/agent/thread.h"
 #include "runtime/agent/user_memory.h"
+#include "runtime/shared/thread_rows.h"
 #include "runtime/shared/trap.h"
 
 using namespace dj;
@@ -111,9 +112,7 @@ void prepare_stack(uint64_t wanted) {
   struct {
     uint64_t sp, flags, bytes;
   } stack;
-  const struct {
-    int64_t seconds, ns;
-  } millisecond = {0, 1'000'000};
+  const struct { int64_t seconds, ns; } millisecond = {0, 1'000'000};
   auto* table = reinterpret_cast<abi::TrapTable*>(arena()->trap_table);
   if (wanted == 0 || !copy_in(&stack, wanted, sizeof stack)) return;
   if ((stack.flags & kStackDisabled) != 0 || stack.bytes >= table->stack_least) return;
@@ -167,28 +166,48 @@ void prepare_clone(uint64_t flags, uint64_t tls) {
   agent::forget_thread(tls);
 }
 
-void prepare_new_thread(const CallFrame* frame) {
+// Does the call start a thread or a process?
+bool prepare_new_thread(const CallFrame* frame) {
   struct {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
   } args;
   switch (static_cast<uint32_t>(frame->rax)) {
+    case agent::kSysFork:
+      return true;
     case agent::kSysVfork:
-      return unregister_self();
+      unregister_self();
+      return true;
     case agent::kSysClone:
-      return prepare_clone(frame->rdi, frame->r8);
+      prepare_clone(frame->rdi, frame->r8);
+      return true;
     case agent::kSysClone3:
       if (frame->rsi >= sizeof args && copy_in(&args, frame->rdi, sizeof args))
         prepare_clone(args.flags, args.tls);
-      return;
+      return true;
     default:
-      return;
+      return false;
   }
 }
 
+// A program that takes the gs base for itself would have its memory counted in.
+bool refuse_gs_base(CallFrame* frame) {
+  constexpr uint64_t kArchSetGs = 0x1001;
+  if (static_cast<uint32_t>(frame->rax) != agent::kSysArchPrctl || frame->rdi != kArchSetGs)
+    return false;
+  if (arena()->thread_rows == 0 || abi::load(&abi::thread_rows(arena())->count) == 0) return false;
+  frame->rax = static_cast<uint64_t>(-agent::kEperm);
+  return true;
+}
+
+// What dj_syscall_hook (trap_entry.S) tells the detour.
+enum : uint32_t { kFilterMade, kFilterNothing, kFilterForks };
+
 }  // namespace
 
-// True: the call was made, frame->rax is its result.
-extern "C" bool dj_syscall_filter(CallFrame* frame) {
-  if (dj_has_rseq) prepare_new_thread(frame);
-  return arena()->trap_table != 0 && filter_masks(frame);
+// Made: frame->rax is the call's result. Forks: dj_child_hook is to run behind it.
+extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
+  const bool forks = dj_has_rseq && prepare_new_thread(frame);
+  if (refuse_gs_base(frame)) return kFilterMade;
+  if (arena()->trap_table != 0 && filter_masks(frame)) return kFilterMade;
+  return forks ? kFilterForks : kFilterNothing;
 }

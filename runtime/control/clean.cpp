@@ -10,6 +10,7 @@
 #include "runtime/control/os_error.h"
 #include "runtime/control/running_memory.h"
 #include "runtime/control/text_patch.h"
+#include "runtime/control/thread_rows.h"
 #include "runtime/control/trap_setup.h"
 #include "runtime/shared/trap.h"
 
@@ -164,6 +165,7 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
         give_back_trap(stopped, journal.header.trap_handler, trap_before(journal, table.app)));
   }
   DJ_TRY(size_t hooks, restore(stopped, records, true));
+  DJ_TRY_DO(take_rows(stopped));
   return places + hooks;
 }
 

@@ -30,6 +30,10 @@ arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerA
     out.address = entry_of(call, *code);
   }
   out.slot = call.slot;
+  if (call.kind == PatchCall::Body && call.slot == 0) {
+    out.count_word = abis[call.handler].count_word;
+    out.count_add = abis[call.handler].count_add;
+  }
   return out;
 }
 
@@ -166,11 +170,11 @@ Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site
   add_exit_calls(site, abis, &code, main);
   if (site.hook) {
     main.syscall_hook = code.symbols.at("dj_syscall_hook");
+    main.child_hook = code.symbols.at("dj_child_hook");
   }
   DJ_TRY(arch::Detour detour, write_detour(island, main, &site.detour));
   site.copies.reserve(detour.copies.size());
   for (auto [offset, copy] : detour.copies) {
-    main.child_hook = code.symbols.at("dj_child_hook");
     site.copies.emplace_back(offset, site.detour + copy);
   }
   if (middle && has_form(site, arch::Form::Boundary)) {

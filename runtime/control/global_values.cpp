@@ -9,6 +9,7 @@
 #include "runtime/shared/double_text.h"
 #include "runtime/shared/map.h"
 #include "runtime/shared/soft_double.h"
+#include "runtime/shared/thread_rows.h"
 
 namespace dj {
 namespace {
@@ -23,7 +24,8 @@ Value value_of(uint64_t word, Type type) {
 
 int64_t counter_sum(const Layout& layout, uint32_t counter) {
   int64_t sum = 0;
-  for (uint32_t row = 0; row <= layout.cpus; ++row) {
+  const uint32_t rows = abi::counter_rows(reinterpret_cast<const abi::Header*>(layout.base));
+  for (uint32_t row = 0; row < rows; ++row) {
     uint64_t address =
         layout.header.counters + (uint64_t{row} << layout.header.counter_shift) + 8 * counter;
     sum += *reinterpret_cast<const int64_t*>(address);

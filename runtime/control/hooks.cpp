@@ -12,11 +12,11 @@ namespace dj {
 namespace {
 
 const std::vector<int64_t>& numbers(HookSet set) {
-  static const std::vector<int64_t> kRseq = {SYS_clone, SYS_clone3, SYS_vfork};
+  static const std::vector<int64_t> kRseq = {SYS_clone, SYS_clone3, SYS_vfork, SYS_fork};
   static const std::vector<int64_t> kTrap = {
-      SYS_clone,         SYS_clone3, SYS_vfork,    SYS_rt_sigaction, SYS_rt_sigprocmask,
-      SYS_rt_sigsuspend, SYS_ppoll,  SYS_pselect6, SYS_epoll_pwait,  SYS_epoll_pwait2,
-      SYS_sigaltstack};
+      SYS_clone,        SYS_clone3,         SYS_vfork,         SYS_fork,
+      SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigsuspend, SYS_ppoll,
+      SYS_pselect6,     SYS_epoll_pwait,    SYS_epoll_pwait2,  SYS_sigaltstack};
   return set == HookSet::Rseq ? kRseq : kTrap;
 }
 
@@ -83,7 +83,8 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
 }
 
 bool is_essential(HookSet set, int64_t number) {
-  bool threads = number == SYS_clone || number == SYS_clone3 || number == SYS_vfork;
+  bool threads =
+      number == SYS_clone || number == SYS_clone3 || number == SYS_vfork || number == SYS_fork;
   // A number that is not known may be theirs.
   bool signals = number == SYS_rt_sigaction || number == SYS_rt_sigprocmask || number == -1;
   return set == HookSet::Rseq ? threads : signals;

@@ -13,7 +13,8 @@
 namespace dj {
 
 enum class HookSet : uint8_t {
-  Rseq,  // vfork, clone, clone3: a thread that is not registered with rseq must be seen as such
+  Rseq,  // fork, vfork, clone, clone3: a thread that is not registered with rseq must be seen as
+         // such, and a new one counts in a row of its own (runtime/shared/thread_rows.h)
   Trap,  // also rt_sigaction, rt_sigprocmask and all that set masks while they wait: SIGTRAP must
          // stay deliverable
 };

@@ -75,6 +75,10 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   return made;
 }
 
+void Installation::count_by_calls() {
+  for (HandlerAbi& abi : abis_) abi.count_word = 0;
+}
+
 std::vector<AddressRange> Installation::island_modules() const {
   std::vector<bool> used(modules_.size());
   for (size_t i = 0; i < modules_.size() && samples_; i++) {

@@ -78,6 +78,9 @@ class Installation {
                                       const InstallOptions& options);
   Installation(Installation&&) noexcept = default;
 
+  // Before place(): threads have no rows of their own, so counters are handlers that are called.
+  void count_by_calls();
+
   // Image ranges of the modules that need an island, and bytes of detours that each island must
   // take at most.
   std::vector<AddressRange> island_modules() const;
@@ -166,11 +169,11 @@ class Installation {
   void find_live_sites();
   static SiteList live_ones(const SiteList& sites, bool live);
   Status take_back_traps(Stopped& stopped);
+  // `site`: not in the text. On failure nothing has changed.
+  Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);
   Status refuse_traps(Stopped& stopped);
   // All threads of `stopped` but one are let go, then and now stopped for a moment.
   Status write_live(Stopped& stopped, const SiteList& sites);
-  // `site`: not in the text. On failure nothing has changed.
-  Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);
   // Where that is not possible: the same sites while all threads stand.
   Status write_stopped(Stopped& stopped, const SiteList& sites);
   Status restore_live(Stopped& stopped, const SiteList& sites, std::string& damage);

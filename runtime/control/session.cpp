@@ -19,6 +19,7 @@
 #include "runtime/control/os_error.h"
 #include "runtime/control/report.h"
 #include "runtime/control/rseq_query.h"
+#include "runtime/control/thread_rows.h"
 #include "runtime/shared/atomic.h"
 
 namespace dj {
@@ -184,6 +185,9 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     if (abandoned) DJ_TRY_DO(clean_abandoned(*stopped_));
     DJ_TRY_DO(unmap_leftovers(*stopped_, std::move(leftovers), installation.restorers()));
   }
+  DJ_TRY(has_rows_, may_have_rows(*stopped_));
+  has_rows_ = has_rows_ && input.use_rseq && input.layout.thread_rows > 1;
+  if (!has_rows_) installation.count_by_calls();
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
          SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,
@@ -215,6 +219,7 @@ Status Session::arm() {
     DJ_TRY(Stopped stopped, Stopped::stop(pid_));
     stopped_.emplace(std::move(stopped));
   }
+  if (has_rows_) DJ_TRY_DO(give_rows(*stopped_, *layout_));
   DJ_TRY_DO(installation_->arm(*stopped_));
   DJ_TRY_DO(semaphores_.raise(*stopped_));
   unstarted_.let_run();
@@ -239,7 +244,8 @@ Status Session::disarm_all(Stopped& stopped) {
     DJ_TRY_DO(later->installation.disarm(stopped));
   }
   DJ_TRY_DO(semaphores_.lower(stopped));
-  return installation_->disarm(stopped);
+  DJ_TRY_DO(installation_->disarm(stopped));
+  return has_rows_ ? take_rows(stopped) : ok_status();
 }
 
 size_t Session::clean_forked(std::vector<std::string>& failures) {

@@ -167,6 +167,7 @@ class Session {
   const Layout* layout_ = nullptr;
   InstallOptions later_options_;
   int64_t rseq_offset_ = 0;
+  bool has_rows_ = false;  // thread_rows.h
   std::optional<Stopped> stopped_;
   UnstartedChild unstarted_;  // dies before stopped_
   Linked host_;

@@ -65,6 +65,7 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   options.has_trap = installation_->may_trap();
   DJ_TRY(Installation made, Installation::prepare(input.plan, *layout_, input.abis,
                                                   input.objects.modules, codes, options));
+  if (!has_rows_) made.count_by_calls();
   const uint64_t code_bytes = link_bytes(input.image);
   std::optional<Stopped> stopped;
   auto stop = [&]() -> Status {

@@ -78,7 +78,10 @@ constexpr uint32_t kStatSquares = 1, kStatFine = 2;
 
 // Counters: row cpu (0 .. cpus-1) for threads with a registered rseq area, row `cpus` for the
 // others, each 1 << counter_shift bytes apart; word i of every row belongs to counter i.
-// Scalar statistics: same rows, stat_stride bytes a row.
+// Behind them, equally far apart, the threads' own rows (thread_rows.h), each changed by
+// one thread alone, with one instruction. A thread's gs base is the distance of its row from the
+// first of these, so `incq %gs:word` of that one counts in its own.
+// Scalar statistics: rows of CPUs, stat_stride bytes a row.
 
 // LoaderTalk: the target's loader says that objects came or went, and waits for the answer, so that
 // probes stand in an object before any of its code runs.
@@ -109,6 +112,7 @@ struct Header {
   uint64_t trap_table;  // address of TrapTable (trap.h); 0: no int3 site
   uint64_t target_pid;  // for target()
   uint64_t threads;     // address of the ThreadTable; 0: none, ask the kernel
+  uint64_t thread_rows;  // address of the ThreadRows (thread_rows.h)
   uint64_t stack_tables;  // address of StackTables (unwind.h); 0: no handler walks stacks
   uint64_t ticket;      // random, tells sessions apart
   uint64_t session_start_tsc;

@@ -160,8 +160,11 @@ void dj_trap_handler(int signal, void* siginfo, void* ucontext);  // the SIGTRAP
 void dj_restorer();                                               // its SA_RESTORER
 // Called by the detour of a `syscall` instruction, all registers as the program left them but rcx,
 // r11 and flags. Returns with CF=0: execute the system call with the (perhaps changed) registers;
-// CF=1: skip it, rax is the result.
+// CF=1: skip it, rax is the result. CF=0 and ZF=0: it may start a thread or a process; call
+// dj_child_hook right behind it, with the registers as it left them; they stay so, but for rcx, r11
+// and flags.
 void dj_syscall_hook();
+void dj_child_hook();
 // What a detour calls in place of a handler that is switched off: returns at once.
 void dj_switched_off();
 }

@@ -1,0 +1,68 @@
+"""Counters that detours change themselves, in rows that belong to one thread each (gs base)."""
+import errno
+import re
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from support.paths import victim
+
+COUNT = 'probe func("work") { n++ }'
+
+
+def gs_base(pid):
+    """What gdb says of the main thread's."""
+    if not shutil.which("gdb"):
+        pytest.skip("no gdb")
+    text = subprocess.run(["gdb", "-q", "-batch", "-p", str(pid), "-ex", "print $gs_base"], capture_output=True, text=True, check=True).stdout
+    return int(re.search(r"^\$1 = (\d+)$", text, re.M)[1])
+
+
+def test_more_threads_than_rows_count_exactly(djtap):
+    """Rows of threads that have ended are used again."""
+    result = djtap("-e", COUNT, "-c", f"{victim('rows')} 9000", timeout=300)
+    assert result.returncode == 0 and result.globals["n"] == result.facts["work calls"] > 9000 * 3 + 45 * 1000, result
+
+
+def test_a_program_with_a_gs_base_keeps_it(attach, program):
+    """Its threads have no rows, and are counted by calls; threads that it starts inherit the base."""
+    target = program(victim("rows"), "400", "1")
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, COUNT)
+    target.tell("go")
+    facts = target.finish(60).facts
+    assert facts["word at gs"] == 4711 and tracer.finish().globals == {"n": facts["work calls"]}, facts
+
+
+def test_a_program_cannot_take_the_gs_base_while_it_is_used(djtap):
+    result = djtap("-e", COUNT, "-c", f"{victim('rows')} 400 2")
+    assert result.facts["refused"] == errno.EPERM and result.globals["n"] == result.facts["work calls"], result
+
+
+def test_rows_are_taken_back(attach, program):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, COUNT)
+    target.tell("call 100")
+    target.wait_for("called: 100$")
+    assert gs_base(target.pid) != 0
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().globals == {"n": 100}
+    assert gs_base(target.pid) == 0
+    target.tell("quit")
+    target.finish()
+
+
+def test_rows_are_taken_back_after_a_kill(attach, djtap_once, program):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, COUNT)
+    assert gs_base(target.pid) != 0
+    tracer.signal(signal.SIGKILL)
+    tracer.process.wait()
+    assert djtap_once("clean", target.pid).returncode == 0
+    assert gs_base(target.pid) == 0
+    target.tell("quit")
+    target.finish()
