@@ -105,6 +105,11 @@ bool filter_sigaction(CallFrame* frame) {
   return true;
 }
 
+void sleep_a_millisecond() {
+  const struct { int64_t seconds, ns; } millisecond = {0, 1'000'000};
+  agent::raw_syscall(agent::kSysNanosleep, agent::word(&millisecond), 0, 0, 0);
+}
+
 // A stack on which no SIGTRAP has room behind another signal: djtap takes the places that trap out
 // of the text first. A forked child cannot wait for that: djtap does not watch it.
 void prepare_stack(uint64_t wanted) {
@@ -112,14 +117,13 @@ void prepare_stack(uint64_t wanted) {
   struct {
     uint64_t sp, flags, bytes;
   } stack;
-  const struct { int64_t seconds, ns; } millisecond = {0, 1'000'000};
   auto* table = reinterpret_cast<abi::TrapTable*>(arena()->trap_table);
   if (wanted == 0 || !copy_in(&stack, wanted, sizeof stack)) return;
   if ((stack.flags & kStackDisabled) != 0 || stack.bytes >= table->stack_least) return;
   if (agent::kernel_process_id() != arena()->target_pid) return;
   for (int i = 0; i < kRounds && abi::load(&table->trapless) == 0; ++i) {
     abi::store(&table->stack_small, stack.bytes);
-    agent::raw_syscall(agent::kSysNanosleep, agent::word(&millisecond), 0, 0, 0);
+    sleep_a_millisecond();
   }
   abi::store(&table->trapless, uint64_t{1});  // also if djtap is dead: nobody waits again
 }
@@ -189,12 +193,23 @@ bool prepare_new_thread(const CallFrame* frame) {
   }
 }
 
-// A program that takes the gs base for itself would have its memory counted in.
+// A program that takes the gs base for itself would have its memory counted in: it waits until
+// djtap has ended the session. If that does not come (djtap was killed, or this is a forked child,
+// which djtap does not watch), the call is refused.
 bool refuse_gs_base(CallFrame* frame) {
   constexpr uint64_t kArchSetGs = 0x1001;
+  constexpr int kRounds = 1000;
   if (static_cast<uint32_t>(frame->rax) != agent::kSysArchPrctl || frame->rdi != kArchSetGs)
     return false;
-  if (arena()->thread_rows == 0 || abi::load(&abi::thread_rows(arena())->count) == 0) return false;
+  if (arena()->thread_rows == 0) return false;
+  abi::ThreadRows* rows = abi::thread_rows(arena());
+  if (abi::load(&rows->count) == 0) return false;
+  const bool watched = agent::kernel_process_id() == arena()->target_pid;
+  for (int i = 0; watched && i < kRounds && abi::load(&rows->returned) == 0; ++i) {
+    abi::store(&rows->wanted, uint32_t{1});
+    sleep_a_millisecond();
+  }
+  if (abi::load(&rows->returned) != 0) return false;
   frame->rax = static_cast<uint64_t>(-agent::kEperm);
   return true;
 }

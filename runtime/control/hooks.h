@@ -14,7 +14,8 @@ namespace dj {
 
 enum class HookSet : uint8_t {
   Rseq,  // fork, vfork, clone, clone3: a thread that is not registered with rseq must be seen as
-         // such, and a new one counts in a row of its own (runtime/shared/thread_rows.h)
+         // such, and a new one counts in a row of its own (runtime/shared/thread_rows.h);
+         // arch_prctl, which may want the gs base that leads there
   Trap,  // also rt_sigaction, rt_sigprocmask and all that set masks while they wait: SIGTRAP must
          // stay deliverable
 };

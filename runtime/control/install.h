@@ -80,6 +80,8 @@ class Installation {
 
   // Before place(): threads have no rows of their own, so counters are handlers that are called.
   void count_by_calls();
+  // Code of a module may set the gs base, and djtap would not see it.
+  bool sets_gs_base() const { return patches_.sets_gs_base; }
 
   // Image ranges of the modules that need an island, and bytes of detours that each island must
   // take at most.

@@ -27,7 +27,8 @@ struct FormRow {
   uint8_t placements, int3_at, int3_length;
 };
 struct CountsRow {
-  uint64_t sites, live;  // the other places are hooks
+  uint64_t sites;  // the other places are hooks
+  uint64_t live, sets_gs_base;
 };
 static_assert(std::is_trivially_copyable_v<FormRow> &&
               std::is_trivially_copyable_v<arch::Placement>);
@@ -129,6 +130,7 @@ class Unpacker {
                        take_records(bytes, bytes_) && take_records(bytes, texts_) && bytes.empty();
     if (!whole || counts.size() != 1 || counts.front().sites > places.size()) return false;
     out.live = counts.front().live != 0;
+    out.sets_gs_base = counts.front().sets_gs_base != 0;
     const std::vector<uint32_t> order = by_name(modules_);
     out.sites.reserve(counts.front().sites);
     for (size_t module = 0; module < modules_.size(); module++) {  // in memory's order, as planned
@@ -232,7 +234,7 @@ std::string pack_patches(const PatchPlan& patches, const std::vector<MappedModul
       if (!packed.add(site, number[site.module], modules[site.module].bias)) return "";
     }
   }
-  const CountsRow counts = {patches.sites.size(), patches.live};
+  const CountsRow counts = {patches.sites.size(), patches.live, patches.sets_gs_base};
   std::string bytes;
   put_records(bytes, std::span(&counts, 1));
   put_records(bytes, std::span<const PlaceRow>(packed.places));

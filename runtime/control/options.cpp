@@ -40,8 +40,8 @@ auto one_of(const char* option, const std::map<std::string, T>& words, T& into) 
     }
     std::vector<std::string> names;
     for (const auto& [name, value] : words) names.push_back(name);
-    throw CLI::ValidationError(
-        option, fmt::format("takes {}; not {}", fmt::join(names, ", "), word));
+    throw CLI::ValidationError(option,
+                               fmt::format("takes {}; not {}", fmt::join(names, ", "), word));
   };
 }
 
@@ -257,6 +257,8 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
   app.add_flag("--live", options.live,
                "with -p: patch text while the program runs, all its threads standing only to be "
                "moved out of it; needs a SIGTRAP action in the program");
+  app.add_flag("!--no-thread-rows", options.thread_rows,
+               "count by calls of handlers: for programs that use their threads' gs base");
   app.add_flag("!--no-cache", options.cache,
                "neither use nor keep analyses of modules in ~/.cache/djtap");
 }

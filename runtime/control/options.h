@@ -59,6 +59,7 @@ struct Options {
   bool optimize = true;                               // --no-optimize clears it
   arch::Guards guards = arch::Guards::WhereNeeded;    // --guards
   bool live = false;              // --live: a running target is patched while it runs
+  bool thread_rows = true;        // --no-thread-rows
   bool cache = true;              // --no-cache: analyse all anew, keep nothing
   bool strict = false;            // --strict: no auto-globals
   bool json_diagnostics = false;  // --diagnostics=json

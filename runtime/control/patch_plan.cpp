@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "arch/x86_64/gs_base.h"
 #include "runtime/control/hooks.h"
 #include "runtime/control/mapped_sites.h"
 #include "runtime/control/tail_calls.h"
@@ -428,19 +429,18 @@ PatchPlan plan_later(const Plan& plan, const std::vector<MappedModule>& modules,
   return out;
 }
 
-}  // namespace
-
-bool PatchPlan::needs_trap() const {
-  return std::any_of(sites.begin(), sites.end(), [&](const PatchSite& s) {
-    return s.state == SiteState::Registered && (live || s.traps());
-  });
+bool sets_gs_base(const std::vector<MappedModule>& modules, size_t first, ModuleCodes& codes) {
+  for (size_t i = first; i < modules.size(); i++) {
+    if (modules[i].is_vdso) continue;
+    for (const RawText& text : codes.raw(modules[i])) {
+      if (arch::has_wrgsbase(text.bytes)) return true;
+    }
+  }
+  return false;
 }
 
-PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,
-                       ModuleCodes& codes, const PatchOptions& wanted) {
-  if (wanted.first_module > 0) {
-    return plan_later(plan, modules, codes, wanted);
-  }
+PatchPlan plan_first(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                     const PatchOptions& wanted) {
   PatchOptions options = wanted;
   PatchPlan out;
   const arch::Guards guards = guards_of(options);
@@ -463,6 +463,22 @@ PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& module
       plan_modules(plan, modules, codes, options, true, out);
     }
   }
+  return out;
+}
+
+}  // namespace
+
+bool PatchPlan::needs_trap() const {
+  return std::any_of(sites.begin(), sites.end(), [&](const PatchSite& s) {
+    return s.state == SiteState::Registered && (live || s.traps());
+  });
+}
+
+PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,
+                       ModuleCodes& codes, const PatchOptions& options) {
+  PatchPlan out = options.first_module > 0 ? plan_later(plan, modules, codes, options)
+                                           : plan_first(plan, modules, codes, options);
+  out.sets_gs_base = sets_gs_base(modules, options.first_module, codes);
   return out;
 }
 

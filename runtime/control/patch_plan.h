@@ -12,7 +12,7 @@
 namespace dj {
 
 struct PatchOptions {
-  bool optimize = true;   // false: every site stays an int3
+  bool optimize = true;  // false: every site stays an int3
   arch::Guards guards = arch::Guards::WhereNeeded;
   bool lean = true;       // jumps may share bytes (arch::Neighbours): none is removed alone
   bool switched = false;  // handlers will be switched on and off
@@ -26,8 +26,10 @@ struct PatchOptions {
 struct PatchPlan {
   std::vector<PatchSite> sites;  // places of probes, skipped ones too
   std::vector<PatchSite>
-      hooks;                // system call hooks: jumps that must stand before any site is armed
-  bool live = false;        // SIGTRAP can be had: text may be written while threads run
+      hooks;          // system call hooks: jumps that must stand before any site is armed
+  bool live = false;  // SIGTRAP can be had: text may be written while threads run
+  bool sets_gs_base =
+      false;                // code of a module may, and nobody would see it (arch/x86_64/gs_base.h)
   bool needs_trap() const;  // an int3 is among the sites, or may be for a moment
 };
 

@@ -186,7 +186,8 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     DJ_TRY_DO(unmap_leftovers(*stopped_, std::move(leftovers), installation.restorers()));
   }
   DJ_TRY(has_rows_, may_have_rows(*stopped_));
-  has_rows_ = has_rows_ && input.use_rseq && input.layout.thread_rows > 1;
+  has_rows_ = has_rows_ && input.thread_rows && input.patching.use_rseq &&
+              input.layout.thread_rows > 1 && !installation.sets_gs_base();
   if (!has_rows_) installation.count_by_calls();
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
@@ -245,7 +246,15 @@ Status Session::disarm_all(Stopped& stopped) {
   }
   DJ_TRY_DO(semaphores_.lower(stopped));
   DJ_TRY_DO(installation_->disarm(stopped));
-  return has_rows_ ? take_rows(stopped) : ok_status();
+  if (!has_rows_) return ok_status();
+  DJ_TRY_DO(take_rows(stopped));
+  return_gs_base(header());
+  return ok_status();
+}
+
+std::string Session::why_over() {
+  if (!has_rows_ || !is_gs_base_wanted(header())) return "";
+  return "the program sets its gs base, in which djtap's counters lie";
 }
 
 size_t Session::clean_forked(std::vector<std::string>& failures) {

@@ -73,6 +73,7 @@ struct SessionInput {
   const Layout& layout;
   std::span<const uint8_t> stack_tables;  // of make_stack_tables(); may be empty
   PatchOptions patching;                  // live: only in a process that runs already
+  bool thread_rows = true;                // threads may count in rows of their own
 };
 
 // Objects that the target has opened since the session began.
@@ -124,6 +125,8 @@ class Session {
   // back, makes hot guards an int3, and takes out what may trap when the program asks for a signal
   // stack that is too small for it (install.h).
   void watch();
+  // Why the session must end now, for the program's sake; empty: it need not.
+  std::string why_over();
   // Takes the probes out of a running target. Not needed when it is gone.
   Status disarm();
   // The same for all processes that the target has forked, which may live longer; after disarm().

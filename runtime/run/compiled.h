@@ -30,18 +30,19 @@ struct Compiled {
 };
 
 inline SessionInput session_input(const Options& options, const Compiled& compiled) {
-  return {compiled.program,
-          compiled.plan,
-          compiled.image,
-          compiled.abis,
-          compiled.layout,
-          compiled.stack_tables,
-          {.optimize = options.optimize,
-           .guards = options.guards,
-           .switched =
-               !options.control_path.empty() || options.monitor || !compiled.armings.empty(),
-           .use_rseq = compiled.use_rseq,
-           .live = options.live}};
+  return {
+      compiled.program,
+      compiled.plan,
+      compiled.image,
+      compiled.abis,
+      compiled.layout,
+      compiled.stack_tables,
+      {.optimize = options.optimize,
+       .guards = options.guards,
+       .switched = !options.control_path.empty() || options.monitor || !compiled.armings.empty(),
+       .use_rseq = compiled.use_rseq,
+       .live = options.live},
+      options.thread_rows};
 }
 
 }  // namespace dj

@@ -104,7 +104,7 @@ Result<Ended> trace(const Options& options, Compiled& compiled, Session& session
     actions.timers.push_back({static_cast<uint64_t>(*options.seconds * 1e9), 0, end});
   actions.exit_requested = [&] {
     return time_is_up || (monitor != nullptr && monitor->quit()) ||
-           session.header().exit_requested != 0;
+           session.header().exit_requested != 0 || !session.why_over().empty();
   };
   uint64_t max_errors = static_cast<uint64_t>(options.limits.max_errors);
   actions.too_many_errors = [&drain, &lua, max_errors] {
@@ -235,6 +235,9 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
                               process, watch ? watch->fd() : -1, control, arming);
   monitor.reset();
   if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
+  const std::string over = session.why_over();
+  if (!over.empty())
+    fmt::print(stderr, "WARNING: the session ends: {}; --no-thread-rows does without\n", over);
   clock.done("run");
   bool gone = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.

@@ -36,8 +36,30 @@ def test_a_program_with_a_gs_base_keeps_it(attach, program):
     assert facts["word at gs"] == 4711 and tracer.finish().globals == {"n": facts["work calls"]}, facts
 
 
-def test_a_program_cannot_take_the_gs_base_while_it_is_used(djtap):
+def test_a_program_that_takes_the_gs_base_ends_the_session(djtap):
+    """It waits until nobody counts there any more, and goes on with its own."""
     result = djtap("-e", COUNT, "-c", f"{victim('rows')} 400 2")
+    assert result.returncode == 0 and result.facts["refused"] == 0 and result.facts["word at gs"] == 4711, result
+    assert "the program sets its gs base" in result.stderr and "--no-thread-rows" in result.stderr, result
+    assert result.globals["n"] == 5, result
+
+
+def test_without_rows_it_may_take_the_gs_base(djtap):
+    result = djtap("--no-thread-rows", "-e", COUNT, "-c", f"{victim('rows')} 400 2")
+    assert result.returncode == 0 and result.facts["refused"] == 0 and result.facts["word at gs"] == 4711, result
+    assert result.globals["n"] == result.facts["work calls"], result
+
+
+def test_a_program_that_can_set_it_by_itself_has_no_rows(djtap):
+    """wrgsbase is no system call: where the code has one, counters are called."""
+    result = djtap("-e", COUNT, "-c", f"{victim('wrgsbase')}")
+    assert result.returncode == 0 and result.facts["word at gs"] == 4711, result
+    assert result.globals["n"] == result.facts["work calls"] == 100, result
+
+
+def test_a_forked_child_cannot_take_it(djtap):
+    """djtap does not watch it: the call is refused, and what it counts is right."""
+    result = djtap("-e", COUNT, "-c", f"{victim('rows')} 400 3")
     assert result.facts["refused"] == errno.EPERM and result.globals["n"] == result.facts["work calls"], result
 
 

@@ -1,7 +1,8 @@
 // More threads than djtap has rows for at one time, one after the other, forked children among
 // them, all calling work(); signals every 200 us call it too.
 //   rows [THREADS] [BASE]   BASE 1: first the gs base leads to a word of our own, until the end;
-//                           2: we try to make it so, and say what the kernel answers
+//                           2: we make it so after five calls, and say what the kernel answers;
+//                           3: a forked child tries to
 #define _GNU_SOURCE
 #include <asm/prctl.h>
 #include <errno.h>
@@ -47,8 +48,13 @@ int main(int argc, char** argv) {
   if (has_base && syscall(SYS_arch_prctl, ARCH_SET_GS, own) != 0) abort();
   fact("pid", getpid());
   if (has_base) getchar();  // until somebody has attached
-  if (argc > 2 && atoi(argv[2]) == 2) {
+  const int late = argc > 2 && atoi(argv[2]) == 2;
+  for (long i = 0; late && i < 5; i++) work(i);
+  if (late || (argc > 2 && atoi(argv[2]) == 3 && fork() == 0)) {
     fact("refused", syscall(SYS_arch_prctl, ARCH_SET_GS, own) != 0 ? errno : 0);
+    if (!late) _exit(0);
+  }
+  while (waitpid(-1, NULL, 0) > 0) {
   }
   struct sigaction tick = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
   struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
@@ -70,6 +76,6 @@ int main(int argc, char** argv) {
   }
   setitimer(ITIMER_REAL, &never, NULL);
   fact("work calls", *calls);
-  if (has_base) fact("word at gs", word_at_gs());
+  if (has_base || late) fact("word at gs", word_at_gs());
   return 0;
 }
