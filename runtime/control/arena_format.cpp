@@ -13,11 +13,13 @@
 #include <variant>
 
 #include "compiler/parallel.h"
+#include "compiler/walk.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/context.h"
 #include "runtime/shared/map.h"
 #include "runtime/shared/ring.h"
 #include "runtime/shared/strings.h"
+#include "stdlib/builtins.h"
 
 namespace dj {
 namespace {
@@ -115,7 +117,37 @@ std::string probe_point(const Plan& plan, const Site& site) {
   return site.kind == SiteKind::Return ? text + ".return" : text;
 }
 
-void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
+// Which names of its site some handler may ask for.
+struct Asked {
+  bool function = true, point = true;
+
+  Asked() = default;  // it is not known: all
+  explicit Asked(const Program& program) : function(false), point(false) {
+    for (const Probe& probe : program.probes) {
+      if (probe.body) look(*probe.body);
+      if (probe.condition) look(*probe.condition);
+    }
+    for (const Function& own : program.functions) {
+      if (own.body) look(*own.body);
+    }
+  }
+
+ private:
+  template <typename Node>
+  void look(const Node& node) {
+    if constexpr (std::is_same_v<Node, Expr>) {
+      if (const auto* call = std::get_if<CallBuiltin>(&node.node)) {
+        const std::string_view name = builtins()[call->builtin].name;
+        function = function || name == "probefunc" || name == "ppfunc";
+        point = point || name == "pp";
+      }
+    }
+    const auto deeper = [this](const auto& child) { look(child); };
+    for_each_child(node, deeper);
+  }
+};
+
+void write_sites(const abi::Header& header, const Plan& plan, const Asked& asked, Texts& texts) {
   if (header.sites == 0) {
     return;
   }
@@ -128,8 +160,9 @@ void write_sites(const abi::Header& header, const Plan& plan, Texts& texts) {
     const Site& site = plan.sites[i];
     abi::SiteInfo& row = info[i];
     if (!site.function.empty()) {  // else no handler will ask for a name
-      const uint32_t function = texts(site.function);
-      row = {function, function, texts(probe_point(plan, site)), paths[site.module]};
+      const uint32_t function = asked.function ? texts(site.function) : 0;
+      const uint32_t point = asked.point ? texts(probe_point(plan, site)) : 0;
+      row = {function, function, point, paths[site.module]};
     }
     row.pc = site.kind == SiteKind::Return ? site.function_begin : site.address;
     row.boundary = site.kind != SiteKind::Statement;
@@ -183,7 +216,7 @@ Status add_later_sites(const abi::Header& header, const Plan& plan) {
                  " handlers in objects that were opened later"};
   }
   Texts texts(header.strings);
-  write_sites(header, plan, texts);
+  write_sites(header, plan, Asked(), texts);
   return texts.full() ? Status(Error{"no string memory is left for the names of probes in objects "
                                      "that were opened later (-D STRING_BYTES=...)"})
                       : ok_status();
@@ -227,7 +260,7 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   for (size_t i = 0; i < program.globals.size(); i++) {
     write_global(header, layout, program.globals[i], layout.globals[i], texts);
   }
-  write_sites(header, plan, texts);
+  write_sites(header, plan, Asked(program), texts);
   set_clock(header);
   if (texts.full()) {
     return Error{"the script's strings and probe names need more than " +

@@ -6,6 +6,7 @@
 #include "runtime/control/detours.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "arch/x86_64/sample.h"
@@ -158,6 +159,43 @@ Status CodeIslands::build_detour(SessionMemory& memory, PatchSite& site,
 Status CodeIslands::build(SessionMemory& memory, PatchSite& site,
                           const std::vector<HandlerAbi>& abis) const {
   DJ_TRY_DO(build_detour(memory, site, abis));
+  return site.jump && site.form ? write_stub(memory, site) : ok_status();
+}
+
+uint64_t CodeIslands::entry(SessionMemory& memory, const PatchSite& site,
+                            const PatchCall& call) const {
+  const Island* island = memory.island_near(site.address);
+  CHECK(island != nullptr);
+  return entry_of(call, linked_in(memory, *island));
+}
+
+Status CodeIslands::build_kept(SessionMemory& memory, PatchSite& site, const KeptDetour& kept,
+                               uint64_t bias) const {
+  Island* island = memory.island_near(site.address);
+  const uint64_t room = (kept.bytes.size() + kAlignSlack - 1) & ~(kAlignSlack - 1);
+  const std::optional<uint64_t> at = island != nullptr ? island->reserve(room) : std::nullopt;
+  if (!at) {
+    return Error{"no room left for code near the module"};
+  }
+  const std::span<uint8_t> view = island->view(*at, room);
+  std::copy(kept.bytes.begin(), kept.bytes.end(), view.begin());
+  for (const KeptReach& reach : kept.reaches) {
+    const bool is_call = reach.is_call != 0;
+    const bool whole = (!is_call || reach.target < site.calls.size()) && reach.at + 4u <= room;
+    uint64_t target = reach.target + bias;
+    if (whole && is_call) target = entry(memory, site, site.calls[reach.target]);
+    const auto distance = static_cast<int64_t>(target - (*at + reach.end));
+    const auto rel32 = static_cast<int32_t>(distance);
+    if (!whole || distance != rel32) {
+      island->give_back(*at, room);
+      return Error{"out of reach"};
+    }
+    memcpy(&view[reach.at], &rel32, sizeof rel32);
+  }
+  site.detour = *at;
+  site.copies.clear();
+  site.copies.reserve(kept.copies.size());
+  for (const KeptCopy& copy : kept.copies) site.copies.emplace_back(copy.offset, *at + copy.at);
   return site.jump && site.form ? write_stub(memory, site) : ok_status();
 }
 

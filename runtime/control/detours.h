@@ -6,6 +6,7 @@
 
 #include "compiler/image.h"
 #include "compiler/result.h"
+#include "runtime/control/kept_detours.h"
 #include "runtime/control/patch.h"
 #include "runtime/control/session_memory.h"
 #include "runtime/control/site_text.h"
@@ -32,6 +33,12 @@ class CodeIslands {
   // The same for one whose stub is not in this memory, if it has one.
   Status build_detour(SessionMemory& memory, PatchSite& site,
                       const std::vector<HandlerAbi>& abis) const;
+  // The same from what an earlier session has kept, for a module loaded at `bias`. Fails when
+  // something is out of reach.
+  Status build_kept(SessionMemory& memory, PatchSite& site, const KeptDetour& kept,
+                    uint64_t bias) const;
+  // Where the handler of a call begins that is made at `site`.
+  uint64_t entry(SessionMemory& memory, const PatchSite& site, const PatchCall& call) const;
   // Points the stub of a jump that has one at the site's detour; nobody is in the stub.
   static Status write_stub(SessionMemory& memory, const PatchSite& site);
   // Address of an agent entry in some island; 0: there is none of this name.

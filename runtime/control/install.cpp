@@ -70,13 +70,51 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
     made.probes_.push_back(handler.probe);
   }
   made.patches_ = find_patches(plan, modules, codes, options);
+  made.find_detours(codes, options);
   made.restorers_ = find_restorers(modules, codes);
   made.times_.prepare_ns = now_ns() - begin;
   return made;
 }
 
 void Installation::count_by_calls() {
-  for (HandlerAbi& abi : abis_) abi.count_word = 0;
+  for (HandlerAbi& abi : abis_) {
+    if (abi.count_word == 0) continue;
+    abi.count_word = 0;
+    kept_detours_ = {};  // these count in rows
+    patches_key_.clear();
+  }
+}
+
+void Installation::find_detours(ModuleCodes& codes, const InstallOptions& options) {
+  const std::string key = patches_key(codes.plan_key, modules_, options);
+  if (key.empty() || !codes.kept_files().keeps() || switched_) {
+    return;
+  }
+  patches_key_ = key + detours_key(abis_);
+  auto kept = codes.kept_files().load("detours-" + short_name(patches_key_), patches_key_);
+  detours_are_kept_ = kept.has_value();
+  if (kept) {
+    kept_detours_ = KeptDetours(std::move(*kept), modules_);
+  }
+}
+
+void Installation::keep_detours(SessionMemory& memory, ModuleCodes& codes) const {
+  if (patches_key_.empty() || detours_are_kept_) {
+    return;
+  }
+  const auto view = [&](uint64_t address, uint64_t count) -> std::span<const uint8_t> {
+    for (Island& island : memory.islands()) {
+      if (island.contains(address)) {
+        return island.view(address, std::min(count, island.end() - address));
+      }
+    }
+    return {};
+  };
+  const auto entry = [&](const PatchSite& site, const PatchCall& call) {
+    return code_->entry(memory, site, call);
+  };
+  codes.keep("detours-" + short_name(patches_key_), patches_key_,
+             pack_detours(patches_.sites, modules_, view, entry));
 }
 
 std::vector<AddressRange> Installation::island_modules() const {
@@ -145,12 +183,19 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
     }
   }
   for (PatchSite& site : patches_.sites) {
-    Status built =
-        site.state == SiteState::Registered ? code_->build(memory, site, abis_) : ok_status();
+    if (site.state != SiteState::Registered) {
+      continue;
+    }
+    const std::optional<KeptDetour> kept = kept_detours_.find(site);
+    if (kept && code_->build_kept(memory, site, *kept, modules_[site.module].bias).ok()) {
+      continue;
+    }
+    Status built = code_->build(memory, site, abis_);
     if (!built.ok()) {
       site.skip(built.error().message);
     }
   }
+  kept_detours_ = {};
   for (const PatchSite& site : patches_.sites) {
     if (site.form && site.form->region.lean != 0) {
       leaning_.insert({site.address, site.address + site.form->region.lean});

@@ -99,6 +99,8 @@ class Installation {
   // arena must be formatted. Sites that cannot be reached become Skipped. The target may run
   // meanwhile.
   Status place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
+  // Behind arm(): leaves its detours to later sessions, by codes.remember(). `memory`: of place().
+  void keep_detours(SessionMemory& memory, ModuleCodes& codes) const;
   // Behind place(): the code that runs the handler of a sample in a thread that is sent there
   // (arch::build_sample), for row `site` of the SiteInfos; its address.
   Result<uint64_t> place_sample(SessionMemory& memory, HandlerId handler, SiteId site,
@@ -160,6 +162,7 @@ class Installation {
  private:
   Installation() = default;
   std::vector<InstalledSite> list(bool skipped_only) const;
+  void find_detours(ModuleCodes& codes, const InstallOptions& options);
   Status share_trap_table();
   void write_biases(const abi::Header& header) const;
   SiteList all_sites();
@@ -215,6 +218,9 @@ class Installation {
   std::optional<CodeIslands> code_;        // from place() on
   std::optional<Staged> staged_;           // from ready() to arm()
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
+  std::string patches_key_;                // of what is kept; empty: nothing is
+  KeptDetours kept_detours_;               // from prepare() to place()
+  bool detours_are_kept_ = false;          // an earlier session has done that
   bool switched_ = false;
   std::set<size_t> idle_, resting_;  // sites without a handler that is on; those out of the text
   std::set<uint64_t> leaning_;       // addresses of jumps that share bytes: they never rest

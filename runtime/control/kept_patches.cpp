@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 #include <type_traits>
 
 #include "compiler/packed.h"
+#include "runtime/control/kept_detours.h"
 
 namespace dj {
 namespace {
@@ -42,20 +42,6 @@ std::string line_of(const MappedModule& m) {
     line += fmt::format(" {:x}-{:x}", text.begin - m.bias, text.end - m.bias);
   }
   return line;
-}
-
-// Modules lie elsewhere each time, so rows number them by their names. By that number: the index.
-std::vector<uint32_t> by_name(const std::vector<MappedModule>& modules) {
-  std::vector<uint32_t> order(modules.size());
-  for (uint32_t i = 0; i < order.size(); i++) order[i] = i;
-  const auto rank = [&](uint32_t i) {
-    const MappedModule& m = modules[i];
-    const uint64_t text = m.text.empty() ? 0 : m.text.front().begin - m.bias;
-    return std::tuple(std::string_view(m.path), m.partial, text);
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
-  return order;
 }
 
 // All that the rows point into.

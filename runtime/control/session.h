@@ -134,6 +134,10 @@ class Session {
   size_t clean_forked(std::vector<std::string>& failures);
 
   abi::Header& header() { return *reinterpret_cast<abi::Header*>(arena_base_); }
+  // Behind arm(): what later sessions may use is left to codes.remember().
+  void keep(ModuleCodes& codes) {
+    if (installation_) installation_->keep_detours(*memory_, codes);
+  }
   const Installation* installation() const { return installation_ ? &*installation_ : nullptr; }
   // Of the installation, and of all objects that came later.
   std::vector<InstalledSite> sites() const;

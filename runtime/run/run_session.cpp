@@ -228,6 +228,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   if (session.installation() != nullptr)
     report_arming(session, clock, options.probes || options.dump.count("probes"), !options.stress);
   StressFacts facts = options.stress ? stress_facts(session) : StressFacts();
+  session.keep(codes);
   codes.remember();
   // From here on, the target runs, probed and untraced.
 

@@ -106,3 +106,25 @@ def test_a_kept_plan_is_not_used_for_another_file(folder, tmp_path):
     assert {s: (site.state, site.reason) for s, site in now.items()} == \
         {site.symbol: (site.state, site.reason) for site in fresh.sites}
     assert now[f"{symbol}+0x0"].state != "OPTIMIZED"
+
+
+def test_kept_detours_count_what_the_program_does(folder):
+    """Bash lies elsewhere each time, and so do the handlers."""
+    script = 'probe process("/bin/bash").function("*") { n[probefunc()]++ }'
+    for kept in (False, True, True, True):
+        assert any(file.name.startswith("detours-") for file in folder.glob("*")) == kept
+        result = run.run(["-e", script, "--", "/bin/bash", "-c", "for ((i = 0; i < 1234; i++)); do echo line; done"])
+        assert result.returncode == 0, result.stderr
+        calls = dict(result.array("n"))
+        assert int(calls['"echo_builtin"']) == result.stdout.count("line\n") == 1234
+        assert len(calls) > 200
+
+
+@pytest.mark.parametrize("asked", ["pp", "probefunc", "ppfunc", "probemod"])
+def test_names_are_there_for_those_who_ask(folder, asked):
+    script = f'probe process("/bin/bash").function("*") {{ n[{asked}()]++ }}'
+    for _ in range(2):
+        result = run.run(["-e", script, "-c", "/bin/bash -c :"])
+        assert result.returncode == 0, result.stderr
+        names = [name for name, _ in result.array("n")]
+        assert any("bash" in name if asked == "probemod" else "execute_command" in name for name in names)
