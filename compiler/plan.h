@@ -164,6 +164,7 @@ struct Plan {
   std::vector<Site> sites;
   std::vector<Handler> handlers;
   std::vector<HostProbe> host_probes;
+  std::vector<TargetPlan> function_targets;  // by Program::function_targets
   // Points may also mean objects that the target opens later (dlopen). The site of the Loader
   // handler, if the target has such a place; it is no probe and is not listed.
   bool awaits_objects = false;

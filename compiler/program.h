@@ -22,7 +22,7 @@ using GlobalId = uint32_t;    // Program::globals
 using FunctionId = uint32_t;  // Program::functions
 using ProbeId = uint32_t;     // Program::probes
 using LocalId = uint32_t;     // Frame::locals of the function or probe the node stands in
-using TargetId = uint32_t;    // Probe::targets
+using TargetId = uint32_t;    // Probe::targets; in a function Program::function_targets
 using BuiltinId = uint32_t;   // row of stdlib/builtins.def (stdlib/builtins.h)
 using FormatId = uint32_t;    // Program::formats
 
@@ -212,6 +212,7 @@ struct Program {
   std::vector<Function> functions;
   std::vector<Probe> probes;
   std::vector<Format> formats;
+  std::vector<TargetExpr> function_targets;  // @cast and @var of functions: they mean no place
 };
 
 }  // namespace dj

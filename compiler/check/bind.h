@@ -118,7 +118,7 @@ class Binder {
   ExprPtr target(const TargetView& t, Span span);
   bool target_allowed(const TargetView& t, Span span);
   ExprPtr choose_defined(const ast::At& a, Span span);
-  // The probe's target that equals `wanted`, made on its first use.
+  // The probe's, or the functions', target that equals `wanted`, made on its first use.
   TargetId intern(TargetExpr wanted);
   // nullopt: reported. args may be null: element indexes are then not evaluated (@defined).
   std::optional<TargetId> intern_target(const TargetView& t, Span span, std::vector<ExprPtr>* args);

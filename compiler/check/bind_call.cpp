@@ -168,7 +168,10 @@ ExprPtr Binder::defined(const ast::At& a, Span span) {
 }
 
 ExprPtr Binder::is_defined(const TargetView& wanted, Span wanted_span, Span span) {
-  if (source_ != nullptr && is_host(*source_)) return make(IntLit{0}, span, Type::Int);
+  const bool type = wanted.base == TargetExpr::Cast && wanted.address_of;
+  if (source_ != nullptr && is_host(*source_) && !type) {
+    return make(IntLit{0}, span, Type::Int);
+  }
   defined_.insert(wanted.name);
   std::optional<TargetId> id = intern_target(wanted, wanted_span, nullptr);
   return id ? make(Defined{*id}, span, Type::Int) : poison(span);

@@ -106,11 +106,14 @@ ExprPtr Binder::choose_defined(const ast::At& a, Span span) {
 
 // Where no target variable can exist at all; what a name means at a place is resolve's question.
 bool Binder::target_allowed(const TargetView& t, Span span) {
+  const bool placeless = t.base == TargetExpr::Cast || t.base == TargetExpr::Var;
   if (probe_ == nullptr) {
+    if (placeless) return true;
     Diag& diag = diags_.error("DJ2012", span, "a function has no target variables");
     diag.help = "read it in the probe and pass it as an argument";
     return false;
   }
+  if (t.base == TargetExpr::Cast && t.address_of) return true;  // a type's numbers: nothing is read
   bool guarded = defined_.contains(t.name);
   const ast::ProbePoint* host = nullptr;
   const ast::ProbePoint* entry = nullptr;
@@ -134,19 +137,17 @@ bool Binder::target_allowed(const TargetView& t, Span span) {
 }
 
 TargetId Binder::intern(TargetExpr wanted) {
-  for (size_t i = 0; i < probe_->targets.size(); ++i) {
-    if (same_target(probe_->targets[i], wanted)) return static_cast<TargetId>(i);
+  auto& targets = probe_ != nullptr ? probe_->targets : program_.function_targets;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (same_target(targets[i], wanted)) return static_cast<TargetId>(i);
   }
-  probe_->targets.push_back(std::move(wanted));
-  return static_cast<TargetId>(probe_->targets.size() - 1);
+  targets.push_back(std::move(wanted));
+  return static_cast<TargetId>(targets.size() - 1);
 }
 
 std::optional<TargetId> Binder::intern_target(const TargetView& t, Span span,
                                               std::vector<ExprPtr>* args) {
-  if (probe_ == nullptr) {
-    target_allowed(t, span);
-    return std::nullopt;
-  }
+  if (probe_ == nullptr && !target_allowed(t, span)) return std::nullopt;
   uint32_t name_begin = span.begin + (t.address_of ? 1 : 0);
   // The path starts behind the name; without one, the name ends the expression.
   uint32_t name_end = t.path.empty() ? span.end : std::min(span.end, t.path.front().span.begin);

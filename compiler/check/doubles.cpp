@@ -92,9 +92,7 @@ Type Doubles::visit(ExprPtr& p) {
           },
           [&](TargetRef& t) {
             for (ExprPtr& arg : t.args) want_whole(arg, "an index or an address");
-            bool is_double = probe_ < targets_.size() && t.target < targets_[probe_].size() &&
-                             targets_[probe_][t.target];
-            return is_double ? Type::Double : e.type;
+            return is_double(t.target) ? Type::Double : e.type;
           },
           [&](Print& p) {
             print(p);
@@ -117,6 +115,13 @@ Type Doubles::visit(ExprPtr& p) {
       },
       e.node);
   return e.type;
+}
+
+bool Doubles::is_double(TargetId target) const {
+  // Behind the probes' rows there is that of the functions.
+  const bool in_function = function_ < program_.functions.size();
+  const size_t row = in_function ? program_.probes.size() : probe_;
+  return row < targets_.size() && target < targets_[row].size() && targets_[row][target];
 }
 
 Type Doubles::place(Expr& e) {
@@ -312,6 +317,7 @@ std::string Doubles::describe(const Expr& e) const {
     return fmt::format("an element of `{}`", program_.globals[element->array].name);
   const TargetRef* target = std::get_if<TargetRef>(&e.node);
   if (target == nullptr) return "this";
+  if (function_ < program_.functions.size()) return "this";
   const TargetExpr& named = program_.probes[probe_].targets[target->target];
   return named.path.empty() && named.base == TargetExpr::Variable ? fmt::format("${}", named.name)
                                                                   : "this";

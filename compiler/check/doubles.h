@@ -32,6 +32,7 @@ class Doubles {
   void print(Print& p);
   void keys(GlobalId array, std::vector<ExprPtr>& given);
   Type place(Expr& e);
+  bool is_double(TargetId target) const;
   void stmt(Stmt& s);
   void foreach_loop(Foreach& loop);
 

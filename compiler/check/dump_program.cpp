@@ -93,6 +93,9 @@ struct BodyPrinter {
       text += (text.empty() ? "" : ", ") + (each ? expr(*each) : "*");
     return text;
   }
+  const TargetExpr& target(TargetId id) const {
+    return probe ? probe->targets[id] : program.function_targets[id];
+  }
   std::string global(GlobalId id) const { return "@" + program.globals[id].name; }
   std::string local(LocalId id) const { return "%" + frame.locals[id].name; }
 
@@ -143,11 +146,11 @@ struct BodyPrinter {
               return fmt::format("@{}({})", stat_op_name(s.op), expr(*s.place));
             },
             [&](const TargetRef& t) {
-              std::string text = target_text(probe->targets[t.target]);
+              std::string text = target_text(target(t.target));
               return t.args.empty() ? text : fmt::format("{}{{{}}}", text, list(t.args));
             },
             [&](const Defined& d) {
-              return fmt::format("@defined({})", target_text(probe->targets[d.target]));
+              return fmt::format("@defined({})", target_text(target(d.target)));
             },
             [&](const Print& p) {
               std::string_view word = p.printed ? "print" : "sprint";
@@ -317,6 +320,8 @@ std::string dump(const Program& program) {
     for (Type type : program.formats[i].arguments) out += fmt::format(" {}", name_of(type));
     out += "\n";
   }
+  for (const TargetExpr& target : program.function_targets)
+    out += "target of functions " + target_text(target) + "\n";
   for (const Function& function : program.functions) {
     out += "function " + function.name + "(";
     for (uint32_t i = 0; i < function.param_count; ++i) {

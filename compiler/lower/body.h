@@ -95,6 +95,7 @@ class Body {
   llvm::Value* compute_doubles(ast::BinOp op, llvm::Value* left, llvm::Value* right);
   llvm::Value* compare_doubles(ast::BinOp op, llvm::Value* left, llvm::Value* right);
   llvm::Value* double_key(llvm::Value* word);
+  const TargetPlan& target_plan(TargetId id) const;
   bool is_double(LocalId local) const { return frame_.locals[local].type == Type::Double; }
   Value update_double(const GlobalSlot& slot, ast::BinOp op, llvm::Value* operand, bool want_old);
 

@@ -103,11 +103,14 @@ Value Body::visit(const Expr&, const InArray& node) {
   return {b_.CreateCall(unit_.entry("dj_map_has"), {map(node.array), where})};
 }
 
+const TargetPlan& Body::target_plan(TargetId id) const {
+  return handler_ ? handler_->targets[id] : unit_.plan.function_targets[id];
+}
+
 Value Body::visit(const Expr& expr, const TargetRef& node) {
-  CHECK(handler_);
   std::vector<llvm::Value*> args;
   for (const ExprPtr& arg : node.args) args.push_back(number(*arg));
-  const TargetPlan& target = handler_->targets[node.target];
+  const TargetPlan& target = target_plan(node.target);
   if (const auto* where = std::get_if<LocExpr>(&target)) return {location(*where, args, expr.span)};
   if (const auto* text = std::get_if<TargetText>(&target)) {
     return target_text(*text, args, expr.span);
@@ -117,8 +120,7 @@ Value Body::visit(const Expr& expr, const TargetRef& node) {
 }
 
 Value Body::visit(const Expr&, const Defined& node) {
-  CHECK(handler_);
-  return {unit_.number(!std::holds_alternative<Undefined>(handler_->targets[node.target]))};
+  return {unit_.number(!std::holds_alternative<Undefined>(target_plan(node.target)))};
 }
 
 }  // namespace dj::ir

@@ -4,8 +4,13 @@
 namespace dj {
 
 std::vector<std::vector<bool>> settle_doubles(const Program& program, Plan& plan) {
-  std::vector<std::vector<bool>> doubles(program.probes.size());
+  std::vector<std::vector<bool>> doubles(program.probes.size() + 1);
   bool any = false;
+  for (const TargetPlan& target : plan.function_targets) {
+    const auto* value = std::get_if<LocExpr>(&target);
+    doubles.back().push_back(value && value->is_double);
+    any = any || doubles.back().back();
+  }
   for (const Handler& handler : plan.handlers) {
     std::vector<bool>& row = doubles[handler.probe];
     row.resize(program.probes[handler.probe].targets.size());

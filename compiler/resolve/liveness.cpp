@@ -2,6 +2,7 @@
 #include "compiler/resolve/liveness.h"
 
 #include <optional>
+#include <utility>
 
 #include "stdlib/builtins.h"
 
@@ -135,11 +136,16 @@ class Walker {
   void call(FunctionId id) {
     if (!visited_[id]) {
       visited_[id] = true;
+      const bool before = std::exchange(ours_, false);  // its targets are not the probe's
       walk(program_.functions[id].body);
+      ours_ = before;
     }
   }
 
   void mark(TargetId target) {
+    if (!ours_) {
+      return;
+    }
     if (target >= live.size()) {
       live.resize(target + 1);
     }
@@ -149,6 +155,9 @@ class Walker {
   // The truth of an expression made of @defined, !, &&, || and numbers.
   std::optional<bool> constant(const ExprPtr& expr) const {
     if (const auto* d = std::get_if<Defined>(&expr->node)) {
+      if (!ours_) {
+        return std::nullopt;
+      }
       return d->target < defined_.size() && defined_[d->target];
     }
     if (const auto* n = std::get_if<IntLit>(&expr->node)) {
@@ -175,6 +184,7 @@ class Walker {
   const Program& program_;
   const std::vector<bool>& defined_;
   std::vector<bool> visited_;
+  bool ours_ = true;  // what is walked has the targets that `defined_` tells of: it was not called
 };
 
 }  // namespace
@@ -184,6 +194,15 @@ std::vector<bool> live_targets(const Program& program, const Probe& probe,
   Walker walker(program, defined);
   walker.walk(probe.body);
   walker.live.resize(probe.targets.size());
+  return walker.live;
+}
+
+std::vector<bool> live_function_targets(const Program& program, const std::vector<bool>& defined) {
+  Walker walker(program, defined);
+  for (const Function& function : program.functions) {
+    walker.walk(function.body);
+  }
+  walker.live.resize(program.function_targets.size());
   return walker.live;
 }
 

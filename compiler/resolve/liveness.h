@@ -11,6 +11,8 @@ namespace dj {
 // Branches behind a false @defined do not count.
 std::vector<bool> live_targets(const Program& program, const Probe& probe,
                                const std::vector<bool>& defined);
+// The same of Program::function_targets.
+std::vector<bool> live_function_targets(const Program& program, const std::vector<bool>& defined);
 
 // The body, or a function it calls, asks for its site (probefunc(), pp() ...).
 bool asks_for_site(const Program& program, const Probe& probe);

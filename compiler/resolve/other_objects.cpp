@@ -81,7 +81,7 @@ OtherObject OtherObjects::file(const std::string& path, std::string name) {
     module = opened.take();
     module->set_printers(modules_.printers());
   }
-  return {module->debug_info(), std::move(name), std::nullopt};
+  return {module.get(), std::move(name), std::nullopt};
 }
 
 std::optional<TargetFailure> OtherObjects::add_headers(const std::string& headers,
@@ -122,7 +122,7 @@ std::optional<TargetFailure> OtherObjects::add_named(const std::string& name,
   for (size_t i : found) {
     Module* module = modules_.open(i);
     if (module) {
-      out.push_back({module->debug_info(), module->base_name(), modules_.bias(i)});
+      out.push_back({module, module->base_name(), modules_.bias(i)});
     }
   }
   if (!found.empty()) {
@@ -138,14 +138,14 @@ std::optional<TargetFailure> OtherObjects::add_named(const std::string& name,
   return f;
 }
 
-OtherObjects::Found OtherObjects::objects(const TargetExpr& expr, const Module& probed) {
+OtherObjects::Found OtherObjects::objects(const TargetExpr& expr, const Module* probed) {
   std::vector<OtherObject> found;
   for (const std::string& part : parts_of(expr.module)) {
     std::optional<TargetFailure> failed;
     if (part.starts_with('<') || part.starts_with("kernel<")) {
       failed = add_headers(part, expr, found);
     } else {
-      failed = add_named(part.empty() ? probed.path() : part, expr, found);
+      failed = add_named(!part.empty() ? part : probed ? probed->path() : "*", expr, found);
     }
     if (failed) {
       return *failed;
@@ -155,25 +155,33 @@ OtherObjects::Found OtherObjects::objects(const TargetExpr& expr, const Module& 
 }
 
 template <typename Answer, typename Ask>
-Answer OtherObjects::first_answer(const TargetExpr& expr, const Module& probed, Ask ask) {
+Answer OtherObjects::first_answer(const TargetExpr& expr, const Module* probed, Ask ask) {
   Found found = objects(expr, probed);
   if (auto* f = std::get_if<TargetFailure>(&found)) {
     return *f;
   }
   TargetFailure last =
       failure(TargetFailure::BadUse, fmt::format("\"{}\" is no object file", expr.module));
+  std::string searched, unknown;  // what had debug info, and what it said
   for (const OtherObject& object : std::get<std::vector<OtherObject>>(found)) {
-    if (!object.info) {
-      last = failure(TargetFailure::NoDebugInfo, object.name + " has no debug info");
+    DebugInfo* info = object.file ? object.file->debug_info() : nullptr;
+    if (!info) {
+      if (searched.empty()) {
+        last = failure(TargetFailure::NoDebugInfo, object.name + " has no debug info");
+      }
       continue;
     }
-    Answer answer = ask(*object.info);
+    Answer answer = ask(*info);
     if (const auto* f = std::get_if<TargetFailure>(&answer)) {
       if (!goes_on(*f)) {
         return *f;
       }
-      last = *f;
-      last.message += " (searched: " + object.name + ")";
+      if (searched.empty()) {
+        last = *f;
+        unknown = f->message;
+      }
+      searched += (searched.empty() ? "" : ", ") + object.name;
+      last.message = unknown + " (searched: " + searched + ")";
       continue;
     }
     if (expr.base == TargetExpr::Var && !object.bias) {
@@ -195,12 +203,22 @@ Answer OtherObjects::first_answer(const TargetExpr& expr, const Module& probed, 
 }
 
 TargetAnswer OtherObjects::target(const TargetExpr& expr, const Module& probed) {
-  return first_answer<TargetAnswer>(expr, probed,
+  return first_answer<TargetAnswer>(expr, &probed,
+                                    [&](DebugInfo& info) { return info.target({}, expr); });
+}
+
+TargetAnswer OtherObjects::target(const TargetExpr& expr) {
+  return first_answer<TargetAnswer>(expr, nullptr,
                                     [&](DebugInfo& info) { return info.target({}, expr); });
 }
 
 TextAnswer OtherObjects::text(const TargetExpr& expr, const Module& probed) {
-  return first_answer<TextAnswer>(expr, probed,
+  return first_answer<TextAnswer>(expr, &probed,
+                                  [&](DebugInfo& info) { return info.text({}, expr); });
+}
+
+TextAnswer OtherObjects::text(const TargetExpr& expr) {
+  return first_answer<TextAnswer>(expr, nullptr,
                                   [&](DebugInfo& info) { return info.text({}, expr); });
 }
 

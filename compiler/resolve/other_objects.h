@@ -15,7 +15,7 @@ namespace dj {
 
 // Where an expression looks: debug info, and where its object stands in the target.
 struct OtherObject {
-  DebugInfo* info = nullptr;
+  Module* file = nullptr;
   std::string name;              // as messages say it
   std::optional<uint64_t> bias;  // run-time address minus the file's; none: not in memory
 };
@@ -31,17 +31,22 @@ class OtherObjects {
   // The value of such an expression. An object's own variables have fixed addresses then.
   TargetAnswer target(const TargetExpr& expr, const Module& probed);
   TextAnswer text(const TargetExpr& expr, const Module& probed);
+  // The same where nothing is probed, as in functions: what names no object means the first of the
+  // target's that knows the name.
+  TargetAnswer target(const TargetExpr& expr);
+  TextAnswer text(const TargetExpr& expr);
 
  private:
   using Found = std::variant<std::vector<OtherObject>, TargetFailure>;
-  Found objects(const TargetExpr& expr, const Module& probed);
+  Found objects(const TargetExpr& expr, const Module* probed);
   std::optional<TargetFailure> add_named(const std::string& name, const TargetExpr& expr,
                                          std::vector<OtherObject>& out);
   std::optional<TargetFailure> add_headers(const std::string& headers, const TargetExpr& expr,
                                            std::vector<OtherObject>& out);
   OtherObject file(const std::string& path, std::string name);
+  // probed: null where nothing is.
   template <typename Answer, typename Ask>
-  Answer first_answer(const TargetExpr& expr, const Module& probed, Ask ask);
+  Answer first_answer(const TargetExpr& expr, const Module* probed, Ask ask);
 
   ModuleSet& modules_;
   const CompileHeaders& compile_headers_;

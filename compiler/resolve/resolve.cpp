@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compiler/resolve/function_targets.h"
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/other_objects.h"
@@ -41,6 +42,7 @@ class Resolver {
     for (ProbeId p = 0; p < program_.probes.size(); p++) {
       add_probe(p);
     }
+    plan_function_targets(program_, others_, plan_, diags_);
     order_hosts();
     if (plan_.awaits_objects && modules_.first_new() == 0) {
       add_loader_site();
@@ -84,23 +86,34 @@ class Resolver {
 
   void add_host(ProbeId id, PointMeaning& meaning, const ast::ProbePoint& point) {
     const Probe& probe = program_.probes[id];
-    const std::vector<bool> none(probe.targets.size(), false);
-    const std::vector<bool> live = live_targets(program_, probe, none);
+    Handler handler;
+    handler.targets.assign(probe.targets.size(), Undefined{"not a place in the program"});
+    std::vector<std::optional<TargetFailure>> failures(probe.targets.size());
+    std::vector<bool> defined(probe.targets.size());
+    for (size_t t = 0; t < probe.targets.size(); t++) {
+      const TargetExpr& target = probe.targets[t];
+      const bool type = target.base == TargetExpr::Cast && target.address_of;
+      failures[t] = type ? plan_placeless(target, others_, handler.targets[t]) : std::nullopt;
+      defined[t] = type && !failures[t];
+    }
+    const std::vector<bool> live = live_targets(program_, probe, defined);
     for (size_t t = 0; t < live.size(); t++) {
-      if (live[t]) {
+      if (live[t] && failures[t]) {
+        report_failure(probe.targets[t], *failures[t], diags_);
+        return;
+      }
+      if (live[t] && !defined[t]) {
         diags_.error("DJ3016", probe.targets[t].name_span,
                      fmt::format("${} has no meaning here: {} is not a place in the program",
                                  probe.targets[t].name, to_string(point)));
         return;
       }
     }
-    Handler handler;
     handler.probe = id;
     const bool sample = is_profile(point);
     handler.role = sample ? Handler::Role::Body : Handler::Role::Host;
     handler.form = Handler::Form::Host;
     handler.wants_site = sample;
-    handler.targets.assign(probe.targets.size(), Undefined{"not a place in the program"});
     meaning.host->handler = HandlerId(plan_.handlers.size());
     plan_.handlers.push_back(std::move(handler));
     plan_.host_probes.push_back(*meaning.host);

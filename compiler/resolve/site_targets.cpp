@@ -175,6 +175,10 @@ void append(std::string& key, const LocExpr& expr) {
   }
 }
 
+bool is_unknown(const TargetFailure& f) {
+  return f.kind == TargetFailure::UnknownName || f.kind == TargetFailure::UnknownField;
+}
+
 const char* code_of(TargetFailure::Kind kind) {
   switch (kind) {
     case TargetFailure::NoDebugInfo:
@@ -285,33 +289,14 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
   return mistakes;
 }
 
-void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site,
-                    const Module& file, size_t site_count, Diags& diags) {
-  const TargetExpr& expr = probe.targets[mistake.target];
-  const TargetFailure& f = mistake.failure;
+Diag& report_failure(const TargetExpr& expr, const TargetFailure& f, Diags& diags) {
   const Span span = f.step >= 0 ? expr.path[size_t(f.step)].span : expr.name_span;
-  std::string message = f.message;
-  const bool elsewhere = OtherObjects::asked(expr, file);
-  if (f.kind == TargetFailure::NoDebugInfo && !elsewhere) {
-    const char* sign = expr.base == TargetExpr::Variable ? "$" : "";
-    message = fmt::format("{}{} is not known: {} has no debug info for {}()", sign, expr.name,
-                          file.base_name(), function_of(site));
-  }
-  Diag& d = diags.error(code_of(f.kind), span, message);
+  Diag& d = diags.error(code_of(f.kind), span, f.message);
   d.notes = f.notes;
-  if (site_count > 1 && !elsewhere) {
-    d.notes.push_back(fmt::format("in {}() of {}, one of {} places of this probe point",
-                                  function_of(site), file.base_name(), site_count));
-  }
   d.help = f.help;
-  if (f.kind == TargetFailure::NotHere && is_clone(site.symbol)) {
-    d.notes.push_back(fmt::format("{} is a copy of {}() that the compiler made for some callers",
-                                  site.symbol, function_of(site)));
-    d.help = "its callers have the value; gcc's -fno-ipa-sra -fno-ipa-cp keep the parameters";
-  }
   if (f.kind == TargetFailure::NoDebugInfo) {
     d.help = "compile with -g, or install the package with its debug symbols";
-  } else if (f.kind == TargetFailure::UnknownName || f.kind == TargetFailure::UnknownField) {
+  } else if (is_unknown(f)) {
     const bool name = f.kind == TargetFailure::UnknownName;
     std::vector<std::string> near =
         near_names(name ? expr.name : expr.path[size_t(f.step)].field, f.known);
@@ -319,7 +304,32 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
       n = (name && expr.base == TargetExpr::Variable ? "$" : "") + n;
     }
     d.suggest(near);
-  } else if (site_count > 1 && !elsewhere && d.help.empty()) {
+  }
+  return d;
+}
+
+void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site,
+                    const Module& file, size_t site_count, Diags& diags) {
+  const TargetExpr& expr = probe.targets[mistake.target];
+  const TargetFailure& f = mistake.failure;
+  const bool elsewhere = OtherObjects::asked(expr, file);
+  Diag& d = report_failure(expr, f, diags);
+  const bool no_info = f.kind == TargetFailure::NoDebugInfo;
+  if (no_info && !elsewhere) {
+    const char* sign = expr.base == TargetExpr::Variable ? "$" : "";
+    d.message = fmt::format("{}{} is not known: {} has no debug info for {}()", sign, expr.name,
+                            file.base_name(), function_of(site));
+  }
+  if (site_count > 1 && !elsewhere) {
+    d.notes.push_back(fmt::format("in {}() of {}, one of {} places of this probe point",
+                                  function_of(site), file.base_name(), site_count));
+  }
+  if (f.kind == TargetFailure::NotHere && is_clone(site.symbol)) {
+    d.notes.push_back(fmt::format("{} is a copy of {}() that the compiler made for some callers",
+                                  site.symbol, function_of(site)));
+    d.help = "its callers have the value; gcc's -fno-ipa-sra -fno-ipa-cp keep the parameters";
+  }
+  if (!no_info && !is_unknown(f) && site_count > 1 && !elsewhere && d.help.empty()) {
     d.help = "'?' behind the probe point leaves such places out; @defined(...) tests for a value";
   }
 }

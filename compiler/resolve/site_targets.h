@@ -29,7 +29,10 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
                                         const Site& site, Module& file, OtherObjects& others,
                                         SiteTargets& out);
 
-// One error for the mistake, at the place in the script where the name or the member stands.
+// One error for the failure, at the place in the script where the name or the member stands.
+Diag& report_failure(const TargetExpr& expr, const TargetFailure& failure, Diags& diags);
+
+// The same for a site's mistake, which says where.
 void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site,
                     const Module& file, size_t site_count, Diags& diags);
 

@@ -101,6 +101,38 @@ def test_casts_look_into_the_object_that_they_name(djtap_once):
     assert "-10\n" in djtap_once("-e", named, "-c", victim("args")).stdout
 
 
+def test_functions_cast_too(djtap):
+    """Functions have no place: their types and variables are those of the first object that knows the name, or of the one named."""
+    script = ('global bytes function value(p) { return @cast(p, "node")->value } '
+              'function total(p) { while (p) { n += value(p) p = @cast(p, "node")->next } return n } '
+              'function words(p) { return user_string(@cast(p, "node", "args")->name) . @cast(p, "node")->at$ '
+              '. sprint(@cast(p, "node")->small[1]) } '
+              'function kept() { return @defined(@cast(0, "node")->no) || @defined(@var("no")) ? 0 '
+              ': @defined(@cast(0, "node")->value) * @var("global_list")->value } '
+              'function wide(p) { return &@cast(p, "node")[1] - p + &@cast(0, "tm", "<time.h>")->tm_hour } probe begin { bytes = &@cast(0, "node")[1] } '
+              'probe func("list") { printf("%d %d %s %d %d %d\\n", value($head), total($head), words($head), kept(), wide($head), bytes) exit() }')
+    result = djtap("-e", script, "-c", victim("args"))
+    assert f"-10 {result.facts['list']} first{{.x=1, .y=2}}0 -10 48 40\n" in result.stdout, result
+
+
+def test_fractions_through_a_function(djtap):
+    script = ('function warmer(p) { return @cast(p, "reading")->celsius + 1 } '
+              'probe func("cool") { if (hits++ == 0) printf("<%g>", warmer($r)) }')
+    assert "<22.75>" in djtap("-e", script, "-c", victim("doubles")).stdout
+
+
+def test_mistakes_in_functions(djtap_once):
+    for body, code, words in [('@cast(p, "node")->valeu', "DJ3012", 'did you mean "value"?'),
+                              ('@cast(p, "nodes")->value', "DJ3011", "(searched: args"),
+                              ('@var("no_such")', "DJ3011", "no_such"),
+                              ('@cast(p, "node", "libnone.so")->value', "DJ3005", "is no object of the traced process"),
+                              ("$head->value", "DJ2012", "a function has no target variables")]:
+        result = djtap_once("-e", f'function f(p) {{ return {body} }} probe func("list") {{ println(f($head)) }}', "-c", victim("args"))
+        assert result.returncode != 0 and code in result.stderr and words in result.stderr and result.stderr.count("error[") == 1, result
+    host = djtap_once("-e", 'probe begin { println(@cast(8, "node")->value) }', "-c", victim("args"))
+    assert "DJ2012" in host.stderr and "begin has no target variables" in host.stderr, host
+
+
 def test_register_mistakes(djtap_once):
     for call, words in [('register("rxa")', 'there is no general register "rxa"'), ("uint_arg(0)", "takes the number of an argument"),
                         ("double_arg(9)", "takes the number of an argument, 1 to 8")]:
