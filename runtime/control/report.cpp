@@ -7,6 +7,7 @@
 #include <map>
 
 #include "runtime/shared/capture.h"
+#include "runtime/shared/thread_rows.h"
 
 namespace dj {
 namespace {
@@ -40,6 +41,11 @@ void report_skips(const abi::Header& header) {
   for (uint32_t i = 0; i < abi::kSkipCount; ++i) {
     if (header.skipped[i] != 0)
       fmt::print(stderr, "WARNING: {} {}\n", header.skipped[i], kSkipTexts[i]);
+  }
+  const uint32_t crowded = header.thread_rows != 0 ? abi::thread_rows(&header)->crowded : 0;
+  if (crowded != 0) {
+    fmt::print(stderr, "WARNING: {} threads found no row to count in: counts may be too low\n",
+               crowded);
   }
   if (uint64_t lost = lost_returns(header); lost != 0) {
     fmt::print(stderr,

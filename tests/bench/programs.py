@@ -5,11 +5,14 @@ time of its own work.
 """
 import os
 import pathlib
+import pwd
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.dont_write_bytecode = True
@@ -89,6 +92,60 @@ def redis(folder, prefix):
     return spent, result.stdout
 
 
+def postgres_programs():
+    """The folder of the server's programs; empty: there is none here, or nobody to run it (it refuses root)."""
+    found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/pgbench"))
+    if not found or (os.getuid() == 0 and not shutil.which("setpriv")):
+        return None
+    try:
+        pwd.getpwnam("postgres")
+    except KeyError:
+        return None
+    return found[-1].parent
+
+
+def postgres(folder, programs, prefix, transactions=10_000):
+    """Processor time of a server and its children that `pgbench -S` asks; and the count, when it is probed."""
+    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.getuid() == 0 else []
+    data, environment = f"{folder}/data", dict(os.environ, HOME=folder, XDG_CACHE_HOME=folder, LC_ALL="C")
+
+    def ask(program, *words):
+        return subprocess.run([*user, programs / program, *words], cwd=folder, env=environment, capture_output=True, text=True, check=True)
+
+    if user:
+        shutil.chown(folder, "postgres", "postgres")
+    first = not os.path.exists(data)
+    if first:
+        ask("initdb", "-D", data, "-A", "trust", "-N")
+    server = [programs / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "autovacuum=off", "-c", "fsync=off"]
+    with run.Background([*user, *prefix, *server], cwd=folder, env=environment) as running:
+        while subprocess.run([programs / "pg_isready", "-h", folder, "-q"], check=False).returncode != 0:
+            time.sleep(0.05)
+        pid = int(pathlib.Path(data, "postmaster.pid").read_text().split()[0])
+        if first:
+            ask("pgbench", "-h", folder, "-i", "-s", "5", "-q", "postgres")
+        ask("pgbench", "-h", folder, "-S", "-n", "-t", str(transactions), "postgres")
+        time.sleep(0.2)  # the last child's time is the server's as soon as it is waited for
+        times = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:15]
+        os.kill(pid, signal.SIGINT)
+        result = running.finish(60)
+    return sum(map(int, times)) / os.sysconf("SC_CLK_TCK"), result.stdout
+
+
+def postgres_row(runs):
+    programs = postgres_programs()
+    if not programs:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        postgres(folder, programs, [])  # makes the tables
+        prefix = run.command(["-e", ALL.format(), "--"])
+        bare, probed = [], []
+        for _ in range(runs):
+            bare.append(postgres(folder, programs, [])[0])
+            probed.append(postgres(folder, programs, prefix))
+        yield row("postgres, `pgbench -S`", min(bare), min(spent for spent, _ in probed), probed[-1][1])
+
+
 FEW = 100_000  # hits that noise outweighs
 
 
@@ -118,6 +175,7 @@ def rows(runs=2):
                 prefix = run.command(["-e", script.format(os.path.realpath("/usr/bin/redis-server")), "--"])
                 each = [redis(folder, prefix) for _ in range(runs)]
                 yield row("redis-server" + what, bare, min(spent for spent, _ in each), each[-1][1])
+    yield from postgres_row(runs)
 
 
 if __name__ == "__main__":
