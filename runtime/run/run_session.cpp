@@ -144,6 +144,13 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
   if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
 }
 
+void say_why_over(const Result<Ended>& ended, Session& session) {
+  if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
+  const std::string over = session.why_over();
+  if (!over.empty())
+    fmt::print(stderr, "WARNING: the session ends: {}; --no-thread-rows does without\n", over);
+}
+
 // Out of the target if it still runs, and of what it has forked, which may live on. Returns whether
 // the target is gone.
 bool take_out_probes(const Options& options, Session& session,
@@ -235,10 +242,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   Result<Ended> ended = trace(options, compiled, session, codes, drain, output, lua, monitor.get(),
                               process, watch ? watch->fd() : -1, control, arming);
   monitor.reset();
-  if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
-  const std::string over = session.why_over();
-  if (!over.empty())
-    fmt::print(stderr, "WARNING: the session ends: {}; --no-thread-rows does without\n", over);
+  say_why_over(ended, session);
   clock.done("run");
   bool gone = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.
