@@ -46,7 +46,9 @@ void run_first_probes(Session& session, const Plan& plan, bool has_target) {
 }
 
 // When no handler runs in the target any more.
-void run_last_probes(Session& session, const Plan& plan, bool target_gone, bool by_errors) {
+void run_last_probes(Session& session, const Plan& plan, bool target_gone,
+                     const Result<Ended>& ended) {
+  const bool by_errors = ended.ok() && ended.value() == Ended::TooManyErrors;
   if (target_gone) run_host_probes(session, plan, HostProbe::When::ProcessEnd);
   run_host_probes(session, plan, by_errors ? HostProbe::When::Error : HostProbe::When::End);
 }
@@ -247,8 +249,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   bool gone = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.
 
-  bool by_errors = ended.ok() && ended.value() == Ended::TooManyErrors;
-  run_last_probes(session, compiled.plan, gone, by_errors);
+  run_last_probes(session, compiled.plan, gone, ended);
   drain.run(true);
   report_end(options, compiled, lua, output);
   if (options.stress) report_stress(facts, clock, compiled.layout);
