@@ -9,6 +9,7 @@
 #include <lua.hpp>
 
 #include "compiler/result.h"
+#include "runtime/lua/pattern_watch.h"
 
 namespace dj {
 namespace {
@@ -33,6 +34,25 @@ int checked_rep(lua_State* state) {
   lua_insert(state, 1);
   lua_call(state, 3, 1);
   return 1;
+}
+
+// string.find and its kin.
+int checked_match(lua_State* state) { return watched_match(state, LuaSandbox::spend_all); }
+
+// string.gmatch gives a function that does the matching.
+int checked_gmatch(lua_State* state) {
+  lua_pushvalue(state, lua_upvalueindex(1));
+  lua_insert(state, 1);
+  lua_call(state, lua_gettop(state) - 1, 1);
+  lua_pushcclosure(state, checked_match, 1);
+  return 1;
+}
+
+// With the table on top of the stack: its function `name` becomes an upvalue of `checked`.
+void put_before(lua_State* state, const char* name, lua_CFunction checked) {
+  lua_getfield(state, -1, name);
+  lua_pushcclosure(state, checked, 1);
+  lua_setfield(state, -2, name);
 }
 
 void remove_names(lua_State* state, const char* table, std::initializer_list<const char*> names) {
@@ -62,9 +82,9 @@ void open_libraries(lua_State* state) {
   remove_names(state, LUA_STRLIBNAME, {"dump"});
   remove_names(state, LUA_TABLIBNAME, {"move"});
   lua_getglobal(state, LUA_STRLIBNAME);
-  lua_getfield(state, -1, "rep");
-  lua_pushcclosure(state, checked_rep, 1);
-  lua_setfield(state, -2, "rep");
+  put_before(state, "rep", checked_rep);
+  for (const char* name : {"find", "match", "gsub"}) put_before(state, name, checked_match);
+  put_before(state, "gmatch", checked_gmatch);
   lua_pop(state, 1);
 }
 
@@ -108,15 +128,20 @@ void* LuaSandbox::allocate(void* self, void* block, size_t old_bytes, size_t new
 }
 
 void LuaSandbox::count_hook(lua_State* state, lua_Debug*) {
+  PatternWatch::note_progress();
   LuaSandbox* sandbox = self_of(state);
   if (sandbox->left_ > kHookEvery) {
     sandbox->left_ -= kHookEvery;
     return;
   }
-  sandbox->left_ = 0;
-  lua_sethook(state, count_hook, LUA_MASKCOUNT, 1);  // a pcall does not hold it up
+  spend_all(state);
   luaL_error(state, "more than %I instructions: an endless loop?",
              static_cast<lua_Integer>(sandbox->limits_.instructions));
+}
+
+void LuaSandbox::spend_all(lua_State* state) {
+  self_of(state)->left_ = 0;
+  lua_sethook(state, count_hook, LUA_MASKCOUNT, 1);  // a pcall does not hold it up
 }
 
 // The lines where the file's functions stand just now.
@@ -165,6 +190,7 @@ std::optional<LuaFailure> LuaSandbox::protect(const std::function<void(lua_State
   lua_settop(state_, 0);
   lua_pushcfunction(state_, on_error);
   lua_pushcfunction(state_, run_body);
+  const PatternWatch watch;
   lua_pushlightuserdata(state_, const_cast<std::function<void(lua_State*)>*>(&body));
   int status = lua_pcall(state_, 1, 0, 1);
   if (status == LUA_OK) return std::nullopt;

@@ -17,8 +17,9 @@ namespace dj {
 
 struct LuaLimits {
   size_t memory_bytes = size_t{256} << 20;
-  uint64_t instructions = 500'000'000;  // of one protect(); a few seconds. Patterns of
-                                        // string.find and its kin count as one instruction
+  uint64_t instructions = 500'000'000;  // of one protect(); a few seconds. A match of string.find
+                                        // and its kin is one, with a limit of its own
+                                        // (pattern_watch.h)
 };
 
 // Why a Lua file ended.
@@ -41,6 +42,8 @@ class LuaSandbox {
   std::optional<LuaFailure> protect(const std::function<void(lua_State*)>& body);
   // Compiles and runs a file's text.
   std::optional<LuaFailure> run(std::string_view text);
+  // No instruction is left: whatever runs ends with an error.
+  static void spend_all(lua_State* state);
 
  private:
   static void* allocate(void* self, void* block, size_t old_bytes, size_t new_bytes);

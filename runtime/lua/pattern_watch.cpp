@@ -1,0 +1,81 @@
+// The signal's handler jumps to the watched_match() that has been the innermost one for long
+// enough. It may: the matcher has no locks, no objects with destructors and nothing allocated, and
+// Lua itself puts its own stack right when an error is raised.
+#include "runtime/lua/pattern_watch.h"
+
+#include <signal.h>
+#include <sys/time.h>
+
+#include <lua.hpp>
+
+namespace dj {
+namespace {
+
+constexpr int kTickMs = 250, kTicks = PatternWatch::kSeconds * 1000 / kTickMs;
+
+// What the handler sees.
+volatile sig_atomic_t ticks = 0;  // since the innermost match began, or the virtual machine went on
+sigjmp_buf* volatile innermost = nullptr;
+
+void on_tick(int) {
+  if (innermost == nullptr) return;
+  ticks = ticks + 1;
+  if (ticks >= kTicks) siglongjmp(*innermost, 1);
+}
+
+void set_timer(int milliseconds) {
+  const timeval every = {milliseconds / 1000, milliseconds % 1000 * 1000};
+  const itimerval timer = {every, every};
+  setitimer(ITIMER_VIRTUAL, &timer, nullptr);
+}
+
+void let_signal_come() {
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, SIGVTALRM);
+  sigprocmask(SIG_UNBLOCK, &own, nullptr);
+}
+
+// The innermost match, also when an error of Lua leaves it.
+struct Match {
+  Match() : outer(innermost) {
+    ticks = 0;
+    innermost = &here;
+  }
+  ~Match() {
+    innermost = outer;
+    ticks = 0;
+  }
+  sigjmp_buf here;
+  sigjmp_buf* outer;
+};
+
+}  // namespace
+
+PatternWatch::PatternWatch() {
+  struct sigaction action = {};
+  action.sa_handler = on_tick;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGVTALRM, &action, nullptr);
+  set_timer(kTickMs);
+}
+
+PatternWatch::~PatternWatch() { set_timer(0); }
+
+void PatternWatch::note_progress() { ticks = 0; }
+
+int watched_match(lua_State* state, void (*give_up)(lua_State*)) {
+  lua_pushvalue(state, lua_upvalueindex(1));
+  lua_insert(state, 1);
+  Match match;
+  if (sigsetjmp(match.here, 0) == 0) {
+    lua_call(state, lua_gettop(state) - 1, LUA_MULTRET);
+    return lua_gettop(state);
+  }
+  innermost = match.outer;
+  let_signal_come();
+  give_up(state);
+  return luaL_error(state, "a pattern took more than %d seconds to match", PatternWatch::kSeconds);
+}
+
+}  // namespace dj
