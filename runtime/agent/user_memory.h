@@ -1,10 +1,20 @@
 // Memory of the program that may not be there: the kernel copies, and says how much it could.
 #pragma once
+#include "runtime/agent/arena.h"
 #include "runtime/agent/thread.h"
 
 namespace dj::agent {
 
 constexpr uint64_t kPageBytes = 4096;
+
+// Whose memory handlers read: those that djtap itself runs (begin, end, timers) the target's, if
+// there is one.
+inline uint32_t memory_owner() {
+  const uint32_t pid = process_id();
+  const abi::Header* header = arena();
+  const bool host = header->loader.controller == pid && header->target_pid != 0;
+  return host ? static_cast<uint32_t>(header->target_pid) : pid;
+}
 
 // Bytes read of `bytes` at `from`, or -errno. A range across pages must be asked for page by page:
 // of one piece the kernel gives all or nothing.
@@ -12,7 +22,7 @@ inline int64_t read_user(void* to, uint64_t from, uint64_t bytes) {
   struct Piece {
     uint64_t base, length;
   } local = {word(to), bytes}, remote = {from, bytes};
-  return raw_syscall(kSysProcessVmReadv, process_id(), word(&local), 1, word(&remote), 1, 0);
+  return raw_syscall(kSysProcessVmReadv, memory_owner(), word(&local), 1, word(&remote), 1, 0);
 }
 inline int64_t write_user(uint64_t to, const void* from, uint64_t bytes) {
   struct Piece {

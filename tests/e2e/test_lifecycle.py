@@ -25,6 +25,14 @@ def test_an_error_in_begin_runs_the_error_probes(djtap):
     assert "end" not in result.stdout and result.returncode != 0, result
 
 
+def test_begin_and_timers_read_the_targets_memory(djtap):
+    """Python's first page lies where djtap has none."""
+    script = """probe begin { println("begin ", user_string_n(0x400001, 3)) }
+                probe timer.ms(100) { println("later ", user_string_n(0x400001, 3), user_int8(0x400000)); exit() }"""
+    result = djtap("-e", script, "--", "/usr/bin/python3", "-c", "import time; time.sleep(1)")
+    assert result.returncode == 0 and result.stdout.splitlines() == ["begin ELF", "later ELF127"], result
+
+
 def test_process_begin_needs_a_process(djtap):
     result = djtap("-e", 'probe process.begin { println("never") } probe oneshot { println("once") }')
     assert result.stdout.split() == ["once"], result
