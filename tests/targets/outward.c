@@ -31,7 +31,7 @@ int main(void) {
   long numbers = 0, sum = 0, lengths = 0;
   for (int i = 0; i < 100; i++, numbers++) sum += strtol(texts[i % 4], NULL, 0);
   for (int i = 0; i < 30; i++) lengths += (long)strlen(texts[i % 4]);
-  for (int i = 0; i < 20; i++) failed += write(-1, texts[0], 2) < 0;
+  for (int i = 0; i < 20; i++) failed += write(-1, "123", 3) < 0;
   for (int i = 0; i < 25; i++) own_sum += own_getpgid(0) > 0;
   long in_thread = 0;
   pthread_t id;
