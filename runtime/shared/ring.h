@@ -66,9 +66,11 @@ inline const EventHeader* ring_peek(Ring* ring, RingReader* reader, bool give_up
   while (reader->position + sizeof(EventHeader) <= head) {
     const EventHeader* record = ring_at(ring, reader->position);
     uint64_t room = ring->bytes - (reader->position & (ring->bytes - 1));
-    uint32_t size = load(&record->size);
-    bool finished = load(&record->stamp) == reader->position + 1 && size >= kEventAlign &&
-                    size % kEventAlign == 0 && size <= room && reader->position + size <= head;
+    bool stamped = load(&record->stamp) == reader->position + 1;
+    uint32_t size =
+        load(&record->size);  // behind the stamp: before it, it may be an older record's
+    bool finished = stamped && size >= kEventAlign && size % kEventAlign == 0 && size <= room &&
+                    reader->position + size <= head;
     if (finished && record->kind != kEventPad) {
       reader->size = size;
       return record;
