@@ -7,7 +7,6 @@ using namespace dj;
 using agent::arena;
 
 int64_t dj_pid() { return agent::process_id(); }
-int64_t dj_tid() { return agent::thread_id(); }
 int64_t dj_uid() { return agent::raw_syscall(agent::kSysGetuid); }
 int64_t dj_euid() { return agent::raw_syscall(agent::kSysGeteuid); }
 int64_t dj_gid() { return agent::raw_syscall(agent::kSysGetgid); }

@@ -1,25 +1,14 @@
-// Built-ins about time: the cycle counter, scaled to CLOCK_REALTIME by factors of the controller.
+// hot: Built-ins about time: the cycle counter, scaled to CLOCK_REALTIME by factors of the
+// controller.
 #include "runtime/agent/event_record.h"
-#include "runtime/agent/syscall.h"
 #include "stdlib/entries.h"
+#include "stdlib/kernel_time.h"
 
 using namespace dj;
 
-namespace {
-constexpr uint64_t kRealtime = 0, kMonotonic = 1;
-
-int64_t kernel_time_ns(uint64_t clock) {
-  struct {
-    int64_t s, ns;
-  } now = {};
-  agent::raw_syscall(agent::kSysClockGettime, clock, agent::word(&now));
-  return now.s * 1'000'000'000 + now.ns;
-}
-}  // namespace
-
 int64_t dj_time_ns() {
   const abi::Header* header = agent::arena();
-  if (header->tsc_mult == 0) return kernel_time_ns(kRealtime);
+  if (__builtin_expect(header->tsc_mult == 0, 0)) return dj_kernel_time_ns(kRealtime);
   auto passed = static_cast<int64_t>(agent::cycles() - header->tsc_base);
   __int128 scaled = static_cast<__int128>(passed) * static_cast<int64_t>(header->tsc_mult);
   return static_cast<int64_t>(header->time_base_ns) +
@@ -33,7 +22,7 @@ int64_t dj_cycles() { return static_cast<int64_t>(agent::cycles()); }
 // Of this CPU, from some moment before the session on: differences count, and nobody sets it.
 int64_t dj_local_clock_ns() {
   const abi::Header* header = agent::arena();
-  if (header->tsc_mult == 0) return kernel_time_ns(kMonotonic);
+  if (__builtin_expect(header->tsc_mult == 0, 0)) return dj_kernel_time_ns(kMonotonic);
   auto scaled = static_cast<unsigned __int128>(agent::cycles()) * header->tsc_mult;
   return static_cast<int64_t>(scaled >> (header->tsc_shift & 63));
 }

@@ -1,49 +1,21 @@
 // Calls of return probes: kept at a function's entry or tail jump, taken where the call returns, by
-// the same thread.
-#include "runtime/shared/capture.h"
-
-#include "runtime/agent/arena.h"
+// the same thread. What handlers inline of it is in capture_first.cpp.
+#include "runtime/agent/capture_place.h"
 #include "runtime/agent/frame.h"
-#include "runtime/agent/thread.h"
 
 using namespace dj;
-using agent::arena;
+using agent::Place;
 
 namespace {
 
-struct Bucket {
-  abi::Capture ways[abi::kCaptureWays];
-};
-
-abi::Captures* captures() { return reinterpret_cast<abi::Captures*>(arena()->captures); }
-abi::CaptureCount& count_of(uint32_t handler) { return *abi::capture_count(captures(), handler); }
+abi::CaptureCount& count_of(uint32_t handler) {
+  return *abi::capture_count(agent::captures(), handler);
+}
 
 // What is counted only when it is asked for: every call writes to one cache line then.
 void count(uint64_t* counter) {
-  if (captures()->counting != 0) abi::add(counter, 1);
+  if (agent::captures()->counting != 0) abi::add(counter, 1);
 }
-
-// Place: all calls of one handler that have their return address at one slot of one thread.
-struct Place {
-  Place(uint32_t handler, uint64_t slot)
-      : slot(slot),
-        tid(agent::thread_id()),
-        handler(handler),
-        owner(uint64_t{tid} << 32 | (handler + 1)),
-        epoch(static_cast<uint32_t>(abi::load(&count_of(handler).epoch))) {
-    uint64_t hash = (owner ^ slot >> 3) * 0x9e3779b97f4a7c15ull;
-    bucket =
-        reinterpret_cast<Bucket*>(captures()->buckets) + (hash >> 32 & captures()->bucket_mask);
-  }
-  bool has(const abi::Capture& entry) const {
-    return abi::load(&entry.owner) == owner && abi::load(&entry.slot) == slot;
-  }
-  uint64_t slot;
-  uint32_t tid, handler;
-  uint64_t owner;
-  uint32_t epoch;
-  Bucket* bucket;
-};
 
 void free_entry(abi::Capture& entry) {
   if (entry.stage != abi::kCalled) {
@@ -76,10 +48,9 @@ abi::Capture* claim(const Place& place) {
   for (abi::Capture& entry : place.bucket->ways) {
     uint64_t seen = abi::load(&entry.owner);
     auto other = static_cast<uint32_t>(seen >> 32);
-    bool stale = other == place.tid
-                     ? is_half_made(place, entry) ||
-                           agent::frame_is_gone(abi::load(&entry.slot), stack)
-                     : agent::thread_is_gone(other);
+    bool stale = other == place.tid ? is_half_made(place, entry) ||
+                                          agent::frame_is_gone(abi::load(&entry.slot), stack)
+                                    : agent::thread_is_gone(other);
     if (stale && abi::cas(&entry.owner, seen, place.owner)) {
       const bool filled = (entry.slot & abi::kSlotUnused) == 0;
       if (filled) abandon(entry, seen);
@@ -109,13 +80,6 @@ abi::Capture* find(const Place& place, uint32_t stage) {
   return nullptr;
 }
 
-void fill(const Place& place, abi::Capture& entry, uint32_t stage) {
-  entry.stage = stage;
-  entry.epoch = place.epoch;
-  entry.calls = 1;
-  abi::store(&entry.slot, place.slot);
-}
-
 uint64_t return_address(uint64_t slot) { return *reinterpret_cast<const uint64_t*>(slot); }
 
 // Its return will be another function's: it jumps there, or is there already.
@@ -130,13 +94,10 @@ void lose(const Place& place, abi::Capture& entry) {
   free_entry(entry);
 }
 
-void copy_values(uint64_t* to, const uint64_t* from, uint32_t count) {
-  for (uint32_t i = 0; i < count && i < abi::kMaxCaptures; ++i) to[i] = from[i];
-}
-
 }  // namespace
 
-void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, uint32_t words) {
+DJ_RARE void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* values,
+                             uint32_t words) {
   Place place(handler, slot);
   count(&count_of(handler).entered);
   abi::Capture* entry = find(place, abi::kCalled);
@@ -150,18 +111,19 @@ void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, u
     agent::count_skip(abi::kSkipReturnFull);
     return;
   }
-  copy_values(entry->values, values, words);
-  fill(place, *entry, abi::kCalled);
+  agent::copy_values(entry->values, values, words);
+  agent::fill(place, *entry, abi::kCalled);
 }
 
-uint32_t dj_capture_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
+DJ_RARE uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* values,
+                                 uint32_t words) {
   Place place(handler, slot);
   abi::Capture* entry = find(place, abi::kCalled);
   if (entry == nullptr) {
     agent::count_skip(abi::kSkipReturnMiss);
     return 0;
   }
-  copy_values(values, entry->values, words);
+  agent::copy_values(values, entry->values, words);
   free_entry(*entry);
   count(&count_of(handler).returned);
   return 1;
@@ -198,7 +160,7 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
     together->calls++;
   } else if (abi::Capture* entry = claim(place)) {
     entry->site = site;
-    fill(place, *entry, abi::kCalled);
+    agent::fill(place, *entry, abi::kCalled);
     jump(place, *entry, stage);
   } else {
     agent::count_skip(abi::kSkipReturnFull);
@@ -228,7 +190,7 @@ uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_
       continue;
     }
     uint32_t site = entry.site;
-    copy_values(values, entry.values, words);
+    agent::copy_values(values, entry.values, words);
     count(&count_of(handler).returned);
     if (--entry.calls == 0) free_entry(entry);
     return site + 1;

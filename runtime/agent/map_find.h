@@ -17,15 +17,8 @@
 //   of these steps leaves at most one node that is never used again.
 #pragma once
 #include "runtime/agent/arena.h"
+#include "runtime/agent/rare.h"
 #include "runtime/shared/map.h"
-
-// What a handler calls rarely keeps all registers but r11 itself, so that the handler need not save
-// them on its way past the call.
-#if defined(__clang__)
-#define DJ_RARE __attribute__((preserve_most))
-#else
-#define DJ_RARE
-#endif
 
 #pragma GCC visibility push(hidden)
 extern "C" {

@@ -4,13 +4,21 @@
 // to that), and ask the kernel.
 #pragma once
 #include "runtime/agent/arena.h"
+#include "runtime/agent/rare.h"
 #include "runtime/agent/syscall.h"
+
+#pragma GCC visibility push(hidden)
+extern "C" {
+// thread.cpp. This thread's number from the kernel; kept in the table where that is allowed.
+DJ_RARE uint32_t dj_ask_thread_id();
+}
+#pragma GCC visibility pop
 
 namespace dj::agent {
 
 constexpr uint32_t kTidBits = 22;  // PID_MAX_LIMIT is 4 Mi
 constexpr uint64_t kTidMask = (uint64_t{1} << kTidBits) - 1;
-constexpr uint64_t kControlBlockAlign = 64;
+constexpr uint64_t kControlBlockAlign = 64;  // 2 to the 6th
 
 inline uint64_t fs_base() {
   uint64_t fs;
@@ -25,19 +33,19 @@ inline abi::ThreadTable* thread_table() {
   return reinterpret_cast<abi::ThreadTable*>(arena()->threads);
 }
 inline uint64_t* thread_slot(abi::ThreadTable* table, uint64_t fs) {
-  return &table->slots[(fs / kControlBlockAlign * 0x9e3779b97f4a7c15ull >> 32) % abi::kThreadSlots];
+  uint64_t hash = fs / kControlBlockAlign * 0x9e3779b97f4a7c15ull >> 32;
+  return &table->slots[hash * abi::kThreadSlots >> 32];
 }
 
 inline uint32_t thread_id() {
   abi::ThreadTable* table = thread_table();
-  uint64_t fs = table != nullptr ? fs_base() : 0;
-  if (fs == 0 || fs % kControlBlockAlign != 0) return kernel_thread_id();
-  uint64_t* slot = thread_slot(table, fs);
-  uint64_t word = abi::load(slot);
-  if (word >> kTidBits == fs / kControlBlockAlign) return static_cast<uint32_t>(word & kTidMask);
-  uint32_t tid = kernel_thread_id();
-  abi::store(slot, fs / kControlBlockAlign << kTidBits | tid);
-  return tid;
+  if (__builtin_expect(table == nullptr, 0)) return dj_ask_thread_id();
+  uint64_t fs = fs_base();
+  uint64_t word = abi::load(thread_slot(table, fs));
+  auto tid = static_cast<uint32_t>(word & kTidMask);
+  // Rotated, a base that is not aligned is like none in the table.
+  bool known = word >> kTidBits == (fs >> 6 | fs << 58) && tid != 0;
+  return __builtin_expect(known, 1) ? tid : dj_ask_thread_id();
 }
 
 inline uint32_t process_id() {

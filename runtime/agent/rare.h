@@ -1,0 +1,9 @@
+// DJ_RARE: what a handler calls rarely keeps all registers but r11 itself, so that the handler need
+// not save them on its way past the call.
+#pragma once
+
+#if defined(__clang__)
+#define DJ_RARE __attribute__((preserve_most))
+#else
+#define DJ_RARE
+#endif

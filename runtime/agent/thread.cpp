@@ -1,0 +1,15 @@
+// Asking the kernel for a thread's number, once per thread where it can be kept.
+#include "runtime/agent/thread.h"
+
+using namespace dj;
+
+DJ_RARE uint32_t dj_ask_thread_id() {
+  uint32_t tid = agent::kernel_thread_id();
+  abi::ThreadTable* table = agent::thread_table();
+  uint64_t fs = table != nullptr ? agent::fs_base() : 0;
+  if (fs != 0 && fs % agent::kControlBlockAlign == 0) {
+    abi::store(agent::thread_slot(table, fs),
+               fs / agent::kControlBlockAlign << agent::kTidBits | tid);
+  }
+  return tid;
+}

@@ -1,0 +1,14 @@
+// The kernel's clocks, for machines whose cycle counter is no clock.
+#include "stdlib/kernel_time.h"
+
+#include "runtime/agent/syscall.h"
+
+using namespace dj;
+
+DJ_RARE int64_t dj_kernel_time_ns(uint64_t clock) {
+  struct {
+    int64_t s, ns;
+  } now = {};
+  agent::raw_syscall(agent::kSysClockGettime, clock, agent::word(&now));
+  return now.s * 1'000'000'000 + now.ns;
+}

@@ -1,0 +1,14 @@
+// The kernel's clocks, for machines whose cycle counter is no clock.
+#pragma once
+#include <stdint.h>
+
+#include "runtime/agent/rare.h"
+
+constexpr uint64_t kRealtime = 0, kMonotonic = 1;  // clock_gettime(2)'s numbers
+
+#pragma GCC visibility push(hidden)
+extern "C" {
+// Nanoseconds of `clock`, by a system call.
+DJ_RARE int64_t dj_kernel_time_ns(uint64_t clock);
+}
+#pragma GCC visibility pop
