@@ -1,5 +1,6 @@
-// Rings -> events -> text. An event is held back until the round after it was seen, so that an
-// earlier one of another CPU, committed a little later, still comes before it.
+// Rings -> events -> text. An event is held back until the round after it was seen, and as long as
+// a record of another CPU's ring that may be earlier is unfinished, so that earlier ones come
+// first.
 #include "runtime/control/drain.h"
 
 #include <fmt/format.h>
@@ -36,6 +37,8 @@ struct RingSource {
   abi::Ring* ring = nullptr;
   abi::RingReader reader;
   Clock::time_point moved = Clock::now();
+  uint64_t last = 0;     // tsc of the last record read
+  bool waiting = false;  // behind it is one that is not finished: hardly an earlier one
 };
 
 // The bytes of a packed string, if they lie inside the record.
@@ -140,7 +143,7 @@ struct Drain::State {
   ShellCommands commands;
   std::vector<RingSource> sources;
   std::vector<Record> held;
-  uint64_t horizon = 0;  // tsc at the beginning of the round before
+  uint64_t horizon = 0;  // tsc: what is not later can be written
 
   size_t collect(bool last);
   void write(const Record& record);
@@ -175,13 +178,14 @@ size_t Drain::State::collect(bool last) {
     while (const abi::EventHeader* record = abi::ring_peek(source.ring, &source.reader, give_up)) {
       const uint8_t* bytes = reinterpret_cast<const uint8_t*>(record);
       Record copy{record->tsc, std::vector<uint8_t>(bytes, bytes + source.reader.size)};
+      source.last = copy.tsc;
       held.push_back(std::move(copy));
       abi::ring_next(&source.reader);
       ++count;
     }
     abi::ring_free(source.ring, source.reader);
-    bool waiting = abi::load(&source.ring->head) > source.reader.position;
-    if (count > before || !waiting) source.moved = now;
+    source.waiting = abi::load(&source.ring->head) > source.reader.position;
+    if (count > before || !source.waiting) source.moved = now;
   }
   return count;
 }
@@ -249,6 +253,9 @@ size_t Drain::run(bool last) {
     state.write(state.held[ready++]);
   state.held.erase(state.held.begin(), state.held.begin() + static_cast<ptrdiff_t>(ready));
   state.horizon = round;
+  for (const RingSource& source : state.sources) {
+    if (source.waiting) state.horizon = std::min(state.horizon, source.last);
+  }
   state.output.flush();
   if (last) state.script_errors.summarize();
   if (last) state.commands.wait();
