@@ -27,6 +27,8 @@ constexpr uint64_t kSnapshotBytes = 24, kStringScratchBytes = 64 << 10;
 constexpr uint64_t kContextsBytesMax = 256 << 20, kContextsMin = 4;
 // int3 bytes of one site: a return probe has a region for each exit, and a jump several guards.
 constexpr uint64_t kTrapsPerSite = 16;
+// The rows of sums of one array; no rows where they would take more.
+constexpr uint64_t kSumRowsBytes = 16 << 20;
 // Threads and forked children that count at one time; fewer where rows are long.
 constexpr uint64_t kThreadRows = 8192;
 
@@ -74,8 +76,8 @@ abi::StatShape stat_shape(const Global& global) {
     shape.linear_start = linear.start;
     shape.linear_step = linear.step;
   }
-  shape.extras =
-      (global.variance ? abi::kStatSquares : 0) | (global.percentiles ? abi::kStatFine : 0);
+  shape.extras = (global.variance ? abi::kStatSquares : 0) |
+                 (global.percentiles ? abi::kStatFine : 0) | (global.grows ? abi::kStatGrows : 0);
   uint64_t words = (shape.has_log ? abi::kLogBuckets : 0) + shape.linear_count +
                    (global.variance ? 2 : 0) + (global.percentiles ? abi::kFineBuckets : 0);
   shape.bytes = static_cast<uint32_t>(sizeof(abi::Stat) + 8 * words);
@@ -110,18 +112,12 @@ void lay_out_global(const Global& global, GlobalSlot& slot, Layout& layout, Curs
       slot.address = cursor.take(8, kLine);
       break;
     case Storage::Stats:
-      slot.stride = static_cast<uint32_t>(round_up(slot.shape.bytes, 2 * kLine));
+      slot.stride = std::bit_ceil(std::max<uint32_t>(slot.shape.bytes, 2 * kLine));
       slot.address = cursor.take(uint64_t{slot.stride} * (layout.cpus + 1), 2 * kLine);
       break;
-    case Storage::Array: {
-      int64_t capacity = global.capacity > 0 ? global.capacity : layout.limits.max_map_entries;
-      uint32_t value_bytes = global.value == Type::Stat ? slot.shape.bytes : 8;
-      slot.address =
-          cursor.take(abi::map_bytes(static_cast<uint32_t>(capacity),
-                                     static_cast<uint32_t>(global.keys.size()), value_bytes),
-                      kPage);
+    case Storage::Array:
+      slot.address = cursor.take(abi::map_bytes(map_form(global, slot, layout)), kPage);
       break;
-    }
   }
 }
 
@@ -173,6 +169,18 @@ void fill_limits(const Limits& limits, abi::Header& header) {
 }
 
 }  // namespace
+
+abi::MapForm map_form(const Global& global, const GlobalSlot& slot, const Layout& layout) {
+  abi::MapForm form{
+      static_cast<uint32_t>(global.capacity > 0 ? global.capacity : layout.limits.max_map_entries),
+      static_cast<uint32_t>(global.keys.size())};
+  if (global.value == Type::Stat) form.shape = &slot.shape;
+  form.wrap = global.wrap;
+  form.grows = global.grows;
+  if (global.sums && uint64_t{layout.cpus} << abi::map_row_shift(form.capacity) <= kSumRowsBytes)
+    form.rows = layout.cpus;
+  return form;
+}
 
 Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus,
                uint64_t base, uint64_t stack_bytes) {

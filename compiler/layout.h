@@ -8,6 +8,7 @@
 #include "compiler/plan.h"
 #include "compiler/program.h"
 #include "runtime/shared/abi.h"
+#include "runtime/shared/map.h"
 
 namespace dj {
 
@@ -54,6 +55,9 @@ struct Layout {
   }
   uint64_t trap_table = 0, trap_bytes = 0;      // room for the int3 look-up (trap.h)
 };
+
+// The array `global` in `layout`; the form's shape is slot's.
+abi::MapForm map_form(const Global& global, const GlobalSlot& slot, const Layout& layout);
 
 // base: a page-aligned address below 2 GB where `Layout::bytes` are free in both processes; kNominalBase
 // where no target exists (--stop-after, tests). Pure.

@@ -48,6 +48,8 @@ struct Global {
   bool ever_written = false;
   int64_t capacity = 0;       // 0: the default (MAXMAPENTRIES)
   bool wrap = false;          // a full array gives up its oldest element for a new one
+  bool grows = false;         // nothing is ever taken out of it: no delete, no snapshot, no wrap
+  bool sums = false;          // an array that grows, of ints that handlers only add to
   std::variant<std::monostate, int64_t, std::string, double> init;
   bool hist_log = false;            // @hist_log is asked of it somewhere
   bool variance = false, percentiles = false;  // the same of @variance and @p50 ...

@@ -104,6 +104,42 @@ TEST(Check, StorageClasses) {
   }
 }
 
+struct Grows {
+  const char* script;
+  bool grows, sums;  // of the global `n`
+};
+
+TEST(Check, WhatIsNeverDeletedFromGrows) {
+  const Grows cases[] = {
+      {"global n probe func(\"f\") { n[1]++; n[2] -= 3 } probe end { println(n[1]) }", true, true},
+      {"global n probe func(\"f\") { n[1]++; if (n[1] > 2) exit() }", true, true},
+      {"global n probe func(\"f\") { n[1]++ } probe end { foreach (k in n-) println(k) }", true,
+       true},
+      {"global n probe func(\"f\") { n[1]++ } probe end { delete n[1] }", false, false},
+      {"global n probe func(\"f\") { n[1]++ } probe end { delete n }", false, false},
+      {"global n probe func(\"f\") { n[1]++ } probe end { x = snapshot(n[1]); println(x) }", false,
+       false},
+      {"global n probe func(\"f\") { n[1]++ } probe end { snapshot(n) { println(n[1]) } }", false,
+       false},
+      {"global n% probe func(\"f\") { n[1]++ }", false, false},
+      {"global n probe func(\"f\") { println(n[1]++) }", true, false},
+      {"global n probe func(\"f\") { n[1] = 2; n[1]++ }", true, false},
+      {"global n probe func(\"f\") { n[1] *= 2 }", true, false},
+      {"global n probe func(\"f\") { n[1] .= \"x\" }", true, false},
+      {"global n probe func(\"f\") { n[1] <<< 2 }", true, false},
+      {"global n probe func(\"f\") { n <<< 2 } probe timer.s(1) { delete n }", false, false},
+      {"global n probe func(\"f\") { n <<< 2 } probe end { println(@count(n)) }", true, false},
+  };
+  for (const Grows& each : cases) {
+    SCOPED_TRACE(each.script);
+    Checked checked = good(each.script);
+    const Global* n = find_global(checked, "n");
+    ASSERT_NE(n, nullptr);
+    EXPECT_EQ(n->grows, each.grows);
+    EXPECT_EQ(n->sums, each.sums);
+  }
+}
+
 struct Shown {
   const char* script;
   bool shown;  // at exit, the global `n`

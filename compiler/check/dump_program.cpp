@@ -274,6 +274,7 @@ std::string dump_global(const Global& global) {
   }
   if (global.capacity != 0) out += fmt::format(" capacity {}", global.capacity);
   if (global.wrap) out += " wrap";
+  if (global.sums) out += " sums";
   if (global.variance) out += " variance";
   if (global.percentiles) out += " percentiles";
   if (global.hist_log) out += " hist_log";

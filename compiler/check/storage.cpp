@@ -1,5 +1,6 @@
 // A number that handlers in the target only count up and down is a Counter: one slot per CPU, no
-// contended cache line. Its exact value is a sum that only djtap's own handlers may ask for.
+// contended cache line. Its exact value is a sum that only djtap's own handlers may ask for. The
+// same holds for the elements of an array that is never deleted from; these everybody may ask for.
 #include "compiler/check/storage.h"
 
 #include <algorithm>
@@ -60,6 +61,17 @@ bool is_counter(const Global& global, const std::vector<NameUse>& uses,
   return counted;
 }
 
+bool is_deleted(const std::vector<NameUse>& uses) {
+  return std::any_of(uses.begin(), uses.end(),
+                     [](const NameUse& use) { return use.use == Use::Delete; });
+}
+
+bool only_adds(const std::vector<NameUse>& uses) {
+  return std::all_of(uses.begin(), uses.end(), [](const NameUse& use) {
+    return use.use == Use::Read || (use.use == Use::Update && use.additive);
+  });
+}
+
 }  // namespace
 
 void choose_storage(const ast::Script& script, const Uses& uses, Program& program) {
@@ -72,8 +84,10 @@ void choose_storage(const ast::Script& script, const Uses& uses, Program& progra
         std::any_of(list.begin(), list.end(), [](const NameUse& u) { return is_read(u.use); });
     global.ever_written =
         std::any_of(list.begin(), list.end(), [](const NameUse& u) { return is_write(u.use); });
+    global.grows = !global.wrap && !is_deleted(list);
     if (!global.keys.empty()) {
       global.storage = Storage::Array;
+      global.sums = global.grows && global.value == Type::Int && only_adds(list);
     } else if (global.value == Type::Stat) {
       global.storage = Storage::Stats;
     } else {

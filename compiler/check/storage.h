@@ -7,7 +7,7 @@
 
 namespace dj {
 
-// Fills storage, ever_read and ever_written of all globals.
+// Fills storage, grows, sums, ever_read and ever_written of all globals.
 void choose_storage(const ast::Script& script, const Uses& uses, Program& program);
 
 }  // namespace dj

@@ -26,9 +26,7 @@ FixedBytes fixed_bytes(const Program& program, const Layout& layout) {
     }
     if (global.storage != Storage::Array) continue;
     abi::Map map = {};
-    int64_t capacity = global.capacity > 0 ? global.capacity : layout.limits.max_map_entries;
-    abi::map_init(&map, static_cast<uint32_t>(capacity), static_cast<uint32_t>(global.keys.size()),
-                  global.value == Type::Stat ? &slot.shape : nullptr, global.wrap);
+    abi::map_init(&map, map_form(global, slot, layout));
     fixed[slot.address].assign(reinterpret_cast<const char*>(&map), offsetof(abi::Map, free_nodes));
   }
   return fixed;

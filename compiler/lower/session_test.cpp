@@ -123,9 +123,7 @@ void TestSession::format_arena() {
     const abi::StatShape* shape = global.value == Type::Stat ? &place.shape : nullptr;
     if (shape) std::memcpy(reinterpret_cast<void*>(place.shape_address), shape, sizeof *shape);
     if (global.storage == Storage::Array) {
-      int64_t capacity = global.capacity > 0 ? global.capacity : layout.limits.max_map_entries;
-      abi::map_init(reinterpret_cast<abi::Map*>(place.address), static_cast<uint32_t>(capacity),
-                    static_cast<uint32_t>(global.keys.size()), shape, global.wrap);
+      abi::map_init(reinterpret_cast<abi::Map*>(place.address), map_form(global, place, layout));
     }
   }
   format_tables();

@@ -60,11 +60,13 @@ class TestArena : public testing::Test {
   abi::Ring* ring(uint32_t i) {
     return reinterpret_cast<abi::Ring*>(header().rings + i * header().ring_stride);
   }
-  abi::Map* make_map(uint32_t capacity, uint32_t keys, const abi::StatShape* shape = nullptr) {
-    auto* map =
-        reinterpret_cast<abi::Map*>(take(abi::map_bytes(capacity, keys, shape ? shape->bytes : 8)));
-    abi::map_init(map, capacity, keys, shape);
+  abi::Map* make_map(const abi::MapForm& form) {
+    auto* map = reinterpret_cast<abi::Map*>(take(abi::map_bytes(form)));
+    abi::map_init(map, form);
     return map;
+  }
+  abi::Map* make_map(uint32_t capacity, uint32_t keys, const abi::StatShape* shape = nullptr) {
+    return make_map({capacity, keys, shape});
   }
   // A Str that is not interned; lives as long as the fixture.
   const abi::Str* str(std::string_view text) {

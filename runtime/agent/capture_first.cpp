@@ -12,9 +12,11 @@ bool counts() { return __builtin_expect(abi::load(&agent::captures()->counting) 
 // Nothing in the bucket can be this thread's for this handler, and its first entry is free.
 inline bool is_new(const Place& place) {
   const abi::Capture* ways = place.bucket->ways;
-  bool own = false;
-  for (uint32_t i = 1; i < abi::kCaptureWays; ++i) own |= abi::load(&ways[i].owner) == place.owner;
-  return abi::load(&ways[0].owner) == 0 && !own;
+  if (abi::load(&ways[0].owner) != 0) return false;
+  for (uint32_t i = 1; i < abi::kCaptureWays; ++i) {
+    if (abi::load(&ways[i].owner) == place.owner) return false;
+  }
+  return true;
 }
 
 inline bool is_the_call(const Place& place, const abi::Capture& entry) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <thread>
 
@@ -117,46 +118,70 @@ TEST_F(Counters, ClearForgetsAndCountsOn) {
   EXPECT_EQ(dj_count_read(3), -5);
 }
 
-TEST_F(Counters, StatisticsOfThreads) {
+struct Rows {
+  abi::Stat* first;
+  uint32_t stride;
+};
+
+class Statistics : public Counters {
+ protected:
+  // Threads add each number from -1000 to 1000 four times, interrupted and moved.
+  Rows expect_exact(abi::StatShape& shape) {
+    shape.has_log = 1;
+    shape.linear_count = 13;  // 0 10 .. 100, below, above
+    shape.linear_step = 10;
+    shape.bytes = sizeof(abi::Stat) + 8 * (abi::kLogBuckets + shape.linear_count);
+    const uint32_t stride = std::bit_ceil(shape.bytes), all = header().cpus + 1;
+    auto* rows = reinterpret_cast<abi::Stat*>(take(uint64_t{stride} * all));
+    uint32_t empty;
+    EXPECT_EQ(dj_stat_read(rows, stride, abi::kStatMax, &empty), 0);
+    EXPECT_EQ(empty, 1u);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([=, &shape] {
+        for (int turn = 0; turn < kTurns; ++turn) {
+          for (int i = -1000; i <= 1000; ++i) dj_stat_add(rows, stride, &shape, i);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    abi::StatTotal total = abi::stat_total(rows, stride, all);
+    EXPECT_EQ(total.count, 4 * kTurns * 2001);
+    EXPECT_EQ(total.sum, 0);
+    EXPECT_EQ(total.min, -1000);
+    EXPECT_EQ(total.max, 1000);
+    int64_t log = 0, below = 0, above = 0;
+    for (uint32_t row = 0; row < all; ++row) {
+      const abi::Stat* stat = abi::stat_row(rows, stride, row);
+      for (uint32_t i = 0; i < abi::kLogBuckets; ++i) log += abi::stat_log(stat)[i];
+      below += abi::stat_linear(stat, shape)[0];
+      above += abi::stat_linear(stat, shape)[12];
+    }
+    EXPECT_EQ(log, 4 * kTurns * 2001);
+    EXPECT_EQ(below, 4 * kTurns * 1000);
+    EXPECT_EQ(above, 4 * kTurns * (1000 - 109));  // the bucket of 100 ends at 109
+    return {rows, stride};
+  }
+  static constexpr int kTurns = 200;
+};
+
+TEST_F(Statistics, OfThreadsAreExactAndCleared) {
   abi::StatShape shape = {};
-  shape.has_log = 1;
-  shape.linear_count = 13;  // 0 10 .. 100, below, above
-  shape.linear_step = 10;
-  shape.bytes = sizeof(abi::Stat) + 8 * (abi::kLogBuckets + shape.linear_count);
-  uint32_t stride = (shape.bytes + 127) / 128 * 128;
-  auto* rows = reinterpret_cast<abi::Stat*>(take(uint64_t{stride} * (header().cpus + 1)));
+  auto [rows, stride] = expect_exact(shape);
   uint32_t empty;
-  EXPECT_EQ(dj_stat_read(rows, stride, abi::kStatMax, &empty), 0);
-  EXPECT_EQ(empty, 1u);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([=, &shape] {
-      for (int i = -1000; i <= 1000; ++i) dj_stat_add(rows, stride, &shape, i);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  abi::StatTotal total = abi::stat_total(rows, stride, header().cpus + 1);
-  EXPECT_EQ(total.count, 4 * 2001);
-  EXPECT_EQ(total.sum, 0);
-  EXPECT_EQ(total.min, -1000);
-  EXPECT_EQ(total.max, 1000);
-  int64_t log = 0, below = 0, above = 0;
-  for (uint32_t row = 0; row <= header().cpus; ++row) {
-    const abi::Stat* stat = abi::stat_row(rows, stride, row);
-    for (uint32_t i = 0; i < abi::kLogBuckets; ++i) log += abi::stat_log(stat)[i];
-    below += abi::stat_linear(stat, shape)[0];
-    above += abi::stat_linear(stat, shape)[12];
-  }
-  EXPECT_EQ(log, 4 * 2001);
-  EXPECT_EQ(below, 4 * 1000);
-  EXPECT_EQ(above, 4 * (1000 - 109));  // the bucket of 100 ends at 109
   dj_stat_clear(rows, stride, &shape);
   dj_stat_add(rows, stride, &shape, 7);
   EXPECT_EQ(dj_stat_read(rows, stride, abi::kStatMin, &empty), 7);
   EXPECT_EQ(empty, 0u);
 }
 
-TEST(Statistics, BucketsOfTheLogarithm) {
+TEST_F(Statistics, ThatGrowOfThreadsAreExact) {
+  abi::StatShape shape = {};
+  shape.extras = abi::kStatGrows;
+  expect_exact(shape);
+}
+
+TEST(StatisticsWords, BucketsOfTheLogarithm) {
   EXPECT_EQ(abi::log_bucket(0), 65u);
   EXPECT_EQ(abi::log_bucket(1), 66u);
   EXPECT_EQ(abi::log_bucket(3), 67u);
@@ -166,7 +191,7 @@ TEST(Statistics, BucketsOfTheLogarithm) {
   EXPECT_EQ(abi::log_bucket(INT64_MIN), 1u);
 }
 
-TEST(Statistics, ExtremesAreRepresentable) {
+TEST(StatisticsWords, ExtremesAreRepresentable) {
   abi::Stat stat = {};
   abi::StatTotal total;
   stat.count = 1;

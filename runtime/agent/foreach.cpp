@@ -76,7 +76,7 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
     if (sort == abi::kSortKey && sort_arg < map->key_count) {
       element.sort = static_cast<int64_t>(keys[sort_arg]);
     } else if (sort == abi::kSortValue) {
-      element.sort = static_cast<int64_t>(abi::load(&abi::map_node(map, i)->pair.first));
+      element.sort = static_cast<int64_t>(abi::map_value(map, abi::map_node(map, i)));
     } else if (sort == abi::kSortStat && map->shape.bytes != 0) {
       element.sort =
           abi::stat_total(abi::map_node_stat(map, abi::map_node(map, i)), 0, 1).get(sort_arg);
@@ -118,7 +118,7 @@ uint32_t dj_foreach_next(void* iterator, uint64_t* keys, int64_t* value) {
     const Element& element = live->elements[live->next++];
     abi::MapNode* node = abi::map_node(live->map, element.node);
     for (uint32_t i = 0; i < live->map->key_count; ++i) keys[i] = node->keys[i];
-    *value = static_cast<int64_t>(abi::load(&node->pair.first));
+    *value = static_cast<int64_t>(abi::map_value(live->map, node));
     if (agent::same_element(abi::load(&node->pair.second), element.state)) return 1;
   }
   live->ctx->iterators = live->outer;

@@ -1,4 +1,5 @@
-// hot: Arrays, what is inlined into handlers: reading, and changing elements that exist.
+// hot: Arrays, what is inlined into handlers: reading, and changing elements that exist. Where no
+// element is ever deleted (Map::grows), finding one is all it takes.
 #include "runtime/agent/map_find.h"
 #include "runtime/agent/map_op.h"
 #include "runtime/agent/stat_add.h"
@@ -26,9 +27,40 @@ inline bool change_first(abi::Map* map, const uint64_t* keys, uint32_t hash, uin
   return abi::cas_pair(&node->pair, &seen, changed);
 }
 
+constexpr uint32_t kNear = 16;  // elements of a chain that handlers look at themselves
+
+// Index of an element of an array that grows, plus 1: it stays where it is, and whoever has found
+// it need not look back. 0: none, or far away.
+inline uint32_t find_growing(const abi::Map* map, const uint64_t* keys, uint32_t hash) {
+  uint32_t index = agent::link_index(abi::load(abi::map_head(map, hash)));
+#pragma GCC unroll 1
+  for (uint32_t steps = 0; steps < kNear; ++steps) {
+    if (__builtin_expect(index - 1 >= map->capacity, 0)) return 0;
+    const abi::MapNode* node = abi::map_node(map, index - 1);
+    if (agent::same_keys(node->keys, keys, map->key_count)) return index;
+    index = agent::link_index(abi::load(&node->link));
+  }
+  return 0;
+}
+
+// Adds to an element's word of this CPU's row. False: nothing was done.
+inline bool add_to_row(const abi::Map* map, const uint64_t* keys, uint32_t hash, int64_t n) {
+  if (!dj_has_rseq) return false;
+  uint32_t index = find_growing(map, keys, hash);
+  return __builtin_expect(index != 0, 1) &&
+         agent::rseq_add(reinterpret_cast<uint64_t>(abi::map_sum(map, index - 1)), map->row_shift,
+                         n);
+}
+
 inline uint64_t change(abi::Map* map, const uint64_t* keys, uint32_t op, uint64_t operand,
                        uint64_t* old) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
+  if (map->rows != 0) {  // nobody asks for the value
+    auto n = static_cast<int64_t>(op == agent::kSub ? 0 - operand : operand);
+    if (!__builtin_expect(add_to_row(map, keys, hash, n), 1))
+      dj_map_change(map, keys, hash, op, operand, old);
+    return *old = 0;
+  }
   if (__builtin_expect(change_first(map, keys, hash, op, operand, old), 1))
     return agent::apply(op, *old, operand);
   uint64_t before;
@@ -44,7 +76,7 @@ int64_t dj_map_get(abi::Map* map, const uint64_t* keys) {
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
     if (found.node == nullptr) return 0;
-    uint64_t value = abi::load(&found.node->pair.first);
+    uint64_t value = abi::map_value(map, found.node);
     if (abi::load(&found.node->pair.second) == found.state) return static_cast<int64_t>(value);
   }
   return 0;
@@ -69,16 +101,7 @@ int64_t dj_map_update(abi::Map* map, const uint64_t* keys, uint32_t op, int64_t 
 
 void dj_map_stat_add(abi::Map* map, const uint64_t* keys, int64_t sample) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
-  for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
-    Found found = agent::map_find(map, keys, hash);
-    if (found.given_up) return;
-    if (found.node == nullptr) {
-      if (dj_map_insert(map, keys, hash, static_cast<uint64_t>(sample))) return;
-      continue;
-    }
-    if (!agent::map_pin(found.node, found.state)) continue;
-    agent::stat_add(abi::map_node_stat(map, found.node), map->shape, sample);
-    agent::map_unpin(map, found.node);
-    return;
-  }
+  uint32_t index = map->grows ? find_growing(map, keys, hash) : 0;
+  if (__builtin_expect(index == 0, 0)) return dj_map_add_sample(map, keys, hash, sample);
+  agent::stat_add(abi::map_node_stat(map, abi::map_node(map, index - 1)), map->shape, sample);
 }

@@ -142,6 +142,21 @@ DJ_RARE uint64_t dj_map_change(abi::Map* map, const uint64_t* keys, uint32_t has
   return agent::apply(op, 0, operand);
 }
 
+DJ_RARE void dj_map_add_sample(abi::Map* map, const uint64_t* keys, uint32_t hash, int64_t sample) {
+  for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
+    Found found = agent::map_find(map, keys, hash);
+    if (found.given_up) return;
+    if (found.node == nullptr) {
+      if (dj_map_insert(map, keys, hash, static_cast<uint64_t>(sample))) return;
+      continue;
+    }
+    if (!agent::map_pin(found.node, found.state)) continue;
+    agent::stat_add(abi::map_node_stat(map, found.node), map->shape, sample);
+    agent::map_unpin(map, found.node);
+    return;
+  }
+}
+
 void dj_map_delete(abi::Map* map, const uint64_t* keys) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
   Found found = agent::map_find(map, keys, hash);

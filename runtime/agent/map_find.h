@@ -34,6 +34,9 @@ DJ_RARE void dj_map_release(dj::abi::Map* map, dj::abi::MapNode* node);
 // value; *old: the one before.
 DJ_RARE uint64_t dj_map_change(dj::abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,
                                uint64_t operand, uint64_t* old);
+// Adds a sample to an element of an array of statistics, whatever stands in the way.
+DJ_RARE void dj_map_add_sample(dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
+                               int64_t sample);
 }
 #pragma GCC visibility pop
 

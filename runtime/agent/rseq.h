@@ -77,6 +77,14 @@ inline __attribute__((always_inline)) bool rseq_add(uint64_t slot, uint32_t shif
              : unregistered);
     return true;
   }
+  if (__builtin_constant_p(shift)) {
+    asm goto(DJ_RSEQ_ADD("%[shift]", "   addq %[n], (%[slot],%%r11)\n")
+             : /* none */
+             : [slot] "r"(slot), [shift] "i"(shift), [n] "er"(n)
+             : "r11", "memory", "cc"
+             : unregistered);
+    return true;
+  }
 #endif
   asm goto(DJ_RSEQ_ADD("%%cl", "   addq %[n], (%[slot],%%r11)\n")
            : /* none */

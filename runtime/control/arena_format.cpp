@@ -181,11 +181,7 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
     *at<abi::StatShape>(slot.shape_address) = slot.shape;
   }
   if (global.storage == Storage::Array) {
-    int64_t capacity = global.capacity != 0 ? global.capacity : layout.limits.max_map_entries;
-    abi::map_init(at<abi::Map>(slot.address), static_cast<uint32_t>(capacity),
-                  static_cast<uint32_t>(global.keys.size()),
-                  global.value == Type::Stat ? at<abi::StatShape>(slot.shape_address) : nullptr,
-                  global.wrap);
+    abi::map_init(at<abi::Map>(slot.address), map_form(global, slot, layout));
   } else if (global.storage == Storage::Scalar) {
     uint64_t& word = *at<uint64_t>(slot.address);
     word = global.value == Type::Str ? texts("") : 0;

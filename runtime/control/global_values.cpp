@@ -44,17 +44,17 @@ int64_t weight(const Value& value) {
 
 std::vector<Element> read_array(const Global& global, const GlobalSlot& slot) {
   std::vector<Element> elements;
-  abi::map_each(reinterpret_cast<const abi::Map*>(slot.address),
-                [&](const abi::MapNode& node, const abi::Stat* stat) {
-                  Element element;
-                  for (size_t i = 0; i < global.keys.size(); ++i)
-                    element.keys.push_back(value_of(node.keys[i], global.keys[i]));
-                  if (stat != nullptr)
-                    element.value = abi::stat_total(stat, 0, 1);
-                  else
-                    element.value = value_of(node.pair.first, global.value);
-                  elements.push_back(std::move(element));
-                });
+  const auto* map = reinterpret_cast<const abi::Map*>(slot.address);
+  abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat* stat) {
+    Element element;
+    for (size_t i = 0; i < global.keys.size(); ++i)
+      element.keys.push_back(value_of(node.keys[i], global.keys[i]));
+    if (stat != nullptr)
+      element.value = abi::stat_total(stat, 0, 1);
+    else
+      element.value = value_of(abi::map_value(map, &node), global.value);
+    elements.push_back(std::move(element));
+  });
   std::sort(elements.begin(), elements.end(), [](const Element& a, const Element& b) {
     int64_t x = weight(a.value), y = weight(b.value);
     return x != y ? x > y : key_text(a) < key_text(b);

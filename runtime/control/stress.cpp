@@ -28,7 +28,7 @@ Hits read_hits(const Layout& layout) {
   auto* map = reinterpret_cast<const abi::Map*>(layout.globals.front().address);
   abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat*) {
     auto* key = reinterpret_cast<const abi::Str*>(node.keys[0]);
-    int64_t count = static_cast<int64_t>(node.pair.first);
+    int64_t count = static_cast<int64_t>(abi::map_value(map, &node));
     hits.total += count;
     hits.by_place.emplace_back(count, key ? std::string(key->data, key->len) : "?");
   });

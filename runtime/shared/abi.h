@@ -70,11 +70,11 @@ struct StatShape {
   uint32_t bytes;         // sizeof(Stat) + histograms, multiple of 8
   uint32_t has_log;       // 0 or 1
   uint32_t linear_count;  // 0: none; includes one bucket below and one above
-  uint32_t extras;        // kStatSquares, kStatFine
+  uint32_t extras;        // kStatSquares, kStatFine, kStatGrows
   int64_t linear_start, linear_step;
 };
 constexpr uint32_t kLogBuckets = 130;
-constexpr uint32_t kStatSquares = 1, kStatFine = 2;
+constexpr uint32_t kStatSquares = 1, kStatFine = 2, kStatGrows = 4;  // kStatGrows: no sample is ever taken out
 
 // Counters: row cpu (0 .. cpus-1) for threads with a registered rseq area, row `cpus` for the
 // others, each 1 << counter_shift bytes apart; word i of every row belongs to counter i.

@@ -1,6 +1,6 @@
 // Map: one array of the script in the arena: a hash table of chains with a fixed number of nodes.
-// Lock-free; how it stays exact is told in agent/map_find.h. Memory: Map, bucket heads, nodes. No
-// address in it: a copy of a fresh Map says the same.
+// Lock-free; how it stays exact is told in agent/map_find.h. Memory: Map, bucket heads, nodes, and
+// rows of sums. No address in it: a copy of a fresh Map says the same.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"
@@ -40,10 +40,13 @@ struct Map {
   // written by the controller
   uint32_t capacity, key_count;
   uint32_t node_bytes, bucket_mask;
-  uint64_t nodes, heads;  // offsets from this Map
-  StatShape shape;        // shape.bytes 0: elements are words
-  uint64_t wrap;          // 1: a full array gives up an element for a new one
-  uint64_t pad[7];
+  uint64_t nodes, heads;          // offsets from this Map
+  StatShape shape;                // shape.bytes 0: elements are words
+  uint32_t wrap;                  // 1: a full array gives up an element for a new one
+  uint32_t grows;                 // 1: no element is ever deleted
+  uint64_t rows;                  // offset of the first row of sums; 0: none
+  uint32_t row_count, row_shift;  // a row has 1 << row_shift bytes
+  uint64_t pad[5];
   // written by handlers
   uint64_t free_nodes;  // tag in the upper half, index + 1 in the lower
   uint64_t fresh;       // nodes ever used: the first `fresh` ones
@@ -62,23 +65,50 @@ constexpr uint32_t map_node_bytes(uint32_t key_count, uint32_t value_bytes) {
   uint32_t stat = value_bytes > 8 ? value_bytes : 0;
   return (static_cast<uint32_t>(offsetof(MapNode, keys)) + 8 * key_count + stat + 15) / 16 * 16;
 }
-constexpr uint64_t map_bytes(uint32_t capacity, uint32_t key_count, uint32_t value_bytes) {
-  return sizeof(Map) + 8ull * map_buckets(capacity) +
-         uint64_t{capacity} * map_node_bytes(key_count, value_bytes);
+// What decides a Map's size and what is written to it before its first use.
+struct MapForm {
+  uint32_t capacity, key_count;
+  const StatShape* shape = nullptr;  // of an array of statistics
+  bool wrap = false;
+  bool grows = false;
+  // CPUs with a row of their own: what is added to element i on one of them is in word i of its
+  // row, changed without a locked instruction. Only where the array grows, and words are only
+  // added to; the value is the sum of the node's word and these.
+  uint32_t rows = 0;
+};
+constexpr uint64_t map_nodes_end(const MapForm& form) {
+  return sizeof(Map) + 8ull * map_buckets(form.capacity) +
+         uint64_t{form.capacity} *
+             map_node_bytes(form.key_count, form.shape ? form.shape->bytes : 8);
+}
+constexpr uint32_t map_row_shift(uint32_t capacity) {
+  uint32_t shift = 7;
+  while ((uint64_t{1} << shift) < 8ull * capacity) ++shift;
+  return shift;
+}
+constexpr uint64_t map_rows_at(const MapForm& form) {
+  return (map_nodes_end(form) + 127) / 128 * 128;
+}
+constexpr uint64_t map_bytes(const MapForm& form) {
+  if (form.rows == 0) return map_nodes_end(form);
+  return map_rows_at(form) + (uint64_t{form.rows} << map_row_shift(form.capacity));
 }
 
-// Prepares zero memory of map_bytes(), 64-byte aligned. shape: of an array of statistics, else
-// null.
-inline void map_init(Map* map, uint32_t capacity, uint32_t key_count, const StatShape* shape,
-                     bool wrap = false) {
-  map->capacity = capacity;
-  map->key_count = key_count;
-  map->node_bytes = map_node_bytes(key_count, shape ? shape->bytes : 8);
-  map->bucket_mask = map_buckets(capacity) - 1;
-  map->wrap = wrap;
+// Prepares zero memory of map_bytes(form), 128-byte aligned.
+inline void map_init(Map* map, const MapForm& form) {
+  map->capacity = form.capacity;
+  map->key_count = form.key_count;
+  map->node_bytes = map_node_bytes(form.key_count, form.shape ? form.shape->bytes : 8);
+  map->bucket_mask = map_buckets(form.capacity) - 1;
+  map->wrap = form.wrap;
+  map->grows = form.grows;
   map->heads = sizeof(Map);
-  map->nodes = sizeof(Map) + 8ull * map_buckets(capacity);
-  if (shape) map->shape = *shape;
+  map->nodes = sizeof(Map) + 8ull * map_buckets(form.capacity);
+  if (form.shape) map->shape = *form.shape;
+  if (form.rows == 0) return;
+  map->rows = map_rows_at(form);
+  map->row_count = form.rows;
+  map->row_shift = map_row_shift(form.capacity);
 }
 
 inline MapNode* map_node(const Map* map, uint32_t index) {
@@ -87,6 +117,21 @@ inline MapNode* map_node(const Map* map, uint32_t index) {
 }
 inline Stat* map_node_stat(const Map* map, MapNode* node) {
   return reinterpret_cast<Stat*>(node->keys + map->key_count);
+}
+// Word `index` of the first row of sums.
+inline uint64_t* map_sum(const Map* map, uint32_t index) {
+  return reinterpret_cast<uint64_t*>(reinterpret_cast<uint64_t>(map) + map->rows + 8ull * index);
+}
+// The value of an element that is a word.
+inline uint64_t map_value(const Map* map, const MapNode* node) {
+  uint64_t value = load(&node->pair.first);
+  if (map->rows == 0) return value;
+  uint64_t first = reinterpret_cast<uint64_t>(map) + map->nodes;
+  const uint64_t* sum = map_sum(
+      map, static_cast<uint32_t>((reinterpret_cast<uint64_t>(node) - first) / map->node_bytes));
+  for (uint32_t row = 0; row < map->row_count; ++row)
+    value += load(sum + (uint64_t{row} << map->row_shift) / sizeof *sum);
+  return value;
 }
 // Nodes that may hold an element: 0 .. map_used() - 1.
 inline uint32_t map_used(const Map* map) {

@@ -107,10 +107,9 @@ constexpr uint32_t kLogZero = 65;  // bucket of the value 0
 
 // Bucket of a sample: kLogZero + 1 + n for 2^n <= sample < 2^(n+1), mirrored for negative ones.
 inline uint32_t log_bucket(int64_t sample) {
-  if (sample == 0) return kLogZero;
-  uint64_t size = sample < 0 ? 0 - static_cast<uint64_t>(sample) : static_cast<uint64_t>(sample);
-  uint32_t bit = 63 - static_cast<uint32_t>(__builtin_clzll(size));
-  return sample < 0 ? kLogZero - 1 - bit : kLogZero + 1 + bit;
+  auto bit = [](uint64_t size) { return 63 ^ static_cast<uint32_t>(__builtin_clzll(size)); };
+  if (__builtin_expect(sample > 0, 1)) return kLogZero + 1 + bit(static_cast<uint64_t>(sample));
+  return sample == 0 ? kLogZero : kLogZero - 1 - bit(0 - static_cast<uint64_t>(sample));
 }
 
 // 0: below linear_start; linear_count - 1: above the last bucket.

@@ -1,0 +1,143 @@
+// Arrays that are never deleted from: sums in the CPUs' rows and statistics without pins are exact
+// with threads that are moved and interrupted, with forked children, and where there is no row.
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "runtime/agent/arena_support.h"
+#include "runtime/shared/stat.h"
+
+namespace dj {
+namespace {
+
+constexpr uint32_t kAdd = 0, kSub = 1;
+
+void move_in_signal(int) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET((sched_getcpu() + 1) % sysconf(_SC_NPROCESSORS_ONLN), &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+class Growing : public TestArena {
+ protected:
+  abi::Map* make_sums(uint32_t capacity, uint32_t keys) {
+    return make_map({capacity, keys, nullptr, false, true, header().cpus});
+  }
+  static void add(abi::Map* map, uint64_t key, uint32_t op, int64_t n) {
+    int64_t old;
+    dj_map_update(map, &key, op, n, &old);
+  }
+  static std::map<uint64_t, int64_t> values(abi::Map* map) {
+    std::map<uint64_t, int64_t> found;
+    abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat*) {
+      auto value = static_cast<int64_t>(abi::map_value(map, &node));
+      EXPECT_TRUE(found.emplace(node.keys[0], value).second) << "a key stands twice";
+    });
+    return found;
+  }
+};
+
+TEST_F(Growing, SumsOfThreadsThatAreMovedAreExact) {
+  constexpr int kThreads = 2, kRounds = 6'000'000;
+  constexpr uint64_t kKeys = 2;
+  abi::Map* map = make_sums(8, 1);
+  signal(SIGUSR1, move_in_signal);
+  std::atomic<int> running = kThreads;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (uint64_t i = 0; i < kRounds; ++i) {
+        add(map, i % kKeys, i % 3 == 0 ? kSub : kAdd, i % 3 == 0 ? -1 : 1);
+      }
+      --running;
+    });
+  }
+  while (running > 0) {
+    for (std::thread& thread : threads) pthread_kill(thread.native_handle(), SIGUSR1);
+    usleep(20);
+  }
+  for (std::thread& thread : threads) thread.join();
+  signal(SIGUSR1, SIG_DFL);
+  std::map<uint64_t, int64_t> found = values(map);
+  EXPECT_EQ(found.size(), kKeys);
+  for (auto [key, value] : found) {
+    EXPECT_EQ(value, int64_t{kThreads} * kRounds / static_cast<int64_t>(kKeys)) << key;
+    EXPECT_EQ(dj_map_get(map, &key), value);
+  }
+  EXPECT_GT(abi::load(abi::map_sum(map, 0)), 0u) << "the rows are used";
+}
+
+TEST_F(Growing, SumsOfForkedChildrenAreExact) {
+  constexpr int kChildren = 4, kRounds = 500'000;
+  abi::Map* map = make_sums(8, 1);
+  for (int c = 0; c < kChildren; ++c) {
+    if (fork() == 0) {
+      for (uint64_t i = 0; i < kRounds; ++i) add(map, i % 5, kAdd, 1);
+      _exit(0);
+    }
+  }
+  int done = 0;
+  while (done < kChildren) done += wait(nullptr) > 0;
+  for (auto [key, value] : values(map)) EXPECT_EQ(value, kChildren * kRounds / 5) << key;
+}
+
+TEST_F(Growing, FullIsCountedAndTheRestGoesOn) {
+  abi::Map* map = make_sums(8, 1);
+  for (uint64_t key = 0; key < 10; ++key) add(map, key, kAdd, 5);
+  for (uint64_t key = 0; key < 10; ++key) add(map, key, kAdd, 5);
+  EXPECT_EQ(header().skipped[abi::kSkipMapFull], 4u);
+  std::map<uint64_t, int64_t> found = values(map);
+  EXPECT_EQ(found.size(), 8u);
+  for (auto [key, value] : found) EXPECT_EQ(value, 10) << key;
+}
+
+TEST_F(Growing, ForeachSeesTheSums) {
+  abi::Map* map = make_sums(16, 1);
+  for (uint64_t key = 1; key <= 9; ++key) {
+    for (uint64_t i = 0; i < key; ++i) add(map, key, kAdd, 10);
+  }
+  abi::Context* ctx = dj_enter(0);
+  void* loop = dj_foreach_begin(ctx, map, abi::kSortValue, 0, 1, 3, nullptr, 0);
+  uint64_t key;
+  int64_t value;
+  for (int64_t wanted = 9; wanted > 6; --wanted) {
+    ASSERT_EQ(dj_foreach_next(loop, &key, &value), 1u);
+    EXPECT_EQ(key, static_cast<uint64_t>(wanted));
+    EXPECT_EQ(value, 10 * wanted);
+  }
+  EXPECT_EQ(dj_foreach_next(loop, &key, &value), 0u);
+  dj_leave(ctx);
+}
+
+TEST_F(Growing, StatisticsOfThreadsAreExact) {
+  abi::StatShape shape = {sizeof(abi::Stat), 0, 0, abi::kStatGrows, 0, 0};
+  abi::Map* map = make_map({64, 2, &shape, false, true, 0});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([=] {
+      for (int64_t i = 1; i <= 200'000; ++i) {
+        uint64_t keys[2] = {static_cast<uint64_t>(i % 8), static_cast<uint64_t>(i % 5)};
+        dj_map_stat_add(map, keys, i);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  int64_t count = 0, sum = 0;
+  uint32_t empty;
+  for (uint64_t i = 0; i < 40; ++i) {
+    uint64_t keys[2] = {i % 8, i % 5};
+    count += dj_map_stat_read(map, keys, abi::kStatCount, &empty);
+    sum += dj_map_stat_read(map, keys, abi::kStatSum, &empty);
+  }
+  EXPECT_EQ(count, 800'000);
+  EXPECT_EQ(sum, 4 * (int64_t{200'000} * 200'001 / 2));
+}
+
+}  // namespace
+}  // namespace dj
