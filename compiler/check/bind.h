@@ -27,6 +27,10 @@ struct TargetView {
   const ast::Expr* pointer = nullptr;  // of a cast
   bool well_formed = true;             // the arguments of @var and @cast are what they take
 };
+// @var and @cast: they mean no place in the program, so every probe and function has them.
+inline bool is_placeless(const TargetView& view) {
+  return view.base == TargetExpr::Var || view.base == TargetExpr::Cast;
+}
 // None: `e` is no target expression.
 std::optional<TargetView> target_view(const ast::Expr& e);
 

@@ -168,8 +168,7 @@ ExprPtr Binder::defined(const ast::At& a, Span span) {
 }
 
 ExprPtr Binder::is_defined(const TargetView& wanted, Span wanted_span, Span span) {
-  const bool type = wanted.base == TargetExpr::Cast && wanted.address_of;
-  if (source_ != nullptr && is_host(*source_) && !type) {
+  if (source_ != nullptr && is_host(*source_) && !is_placeless(wanted)) {
     return make(IntLit{0}, span, Type::Int);
   }
   defined_.insert(wanted.name);

@@ -97,7 +97,9 @@ ExprPtr Binder::choose_defined(const ast::At& a, Span span) {
         .help = "write @choose_defined($name, $other)";
     return poison(span);
   }
-  if (source_ != nullptr && is_host(*source_)) return expr(*a.args[1]);  // it is nowhere
+  if (source_ != nullptr && is_host(*source_) && !is_placeless(*wanted)) {
+    return expr(*a.args[1]);  // it is nowhere
+  }
   ExprPtr condition = is_defined(*wanted, a.args[0]->span, span);
   ExprPtr chosen = expr(*a.args[0]);
   ExprPtr otherwise = expr(*a.args[1]);
@@ -106,14 +108,12 @@ ExprPtr Binder::choose_defined(const ast::At& a, Span span) {
 
 // Where no target variable can exist at all; what a name means at a place is resolve's question.
 bool Binder::target_allowed(const TargetView& t, Span span) {
-  const bool placeless = t.base == TargetExpr::Cast || t.base == TargetExpr::Var;
+  if (is_placeless(t)) return true;
   if (probe_ == nullptr) {
-    if (placeless) return true;
     Diag& diag = diags_.error("DJ2012", span, "a function has no target variables");
     diag.help = "read it in the probe and pass it as an argument";
     return false;
   }
-  if (t.base == TargetExpr::Cast && t.address_of) return true;  // a type's numbers: nothing is read
   bool guarded = defined_.contains(t.name);
   const ast::ProbePoint* host = nullptr;
   const ast::ProbePoint* entry = nullptr;

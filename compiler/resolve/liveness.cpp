@@ -24,6 +24,7 @@ class Walker {
 
   std::vector<bool> live;
   bool wants_site = false;
+  bool calls_alone = false;  // live: the targets of the functions that are called, instead
 
   void walk(const StmtPtr& stmt) {
     if (!stmt) {
@@ -143,7 +144,7 @@ class Walker {
   }
 
   void mark(TargetId target) {
-    if (!ours_) {
+    if (ours_ == calls_alone) {
       return;
     }
     if (target >= live.size()) {
@@ -202,6 +203,15 @@ std::vector<bool> live_function_targets(const Program& program, const std::vecto
   for (const Function& function : program.functions) {
     walker.walk(function.body);
   }
+  walker.live.resize(program.function_targets.size());
+  return walker.live;
+}
+
+std::vector<bool> called_function_targets(const Program& program, const Probe& probe) {
+  const std::vector<bool> defined(probe.targets.size(), true);
+  Walker walker(program, defined);
+  walker.calls_alone = true;
+  walker.walk(probe.body);
   walker.live.resize(program.function_targets.size());
   return walker.live;
 }

@@ -13,6 +13,8 @@ std::vector<bool> live_targets(const Program& program, const Probe& probe,
                                const std::vector<bool>& defined);
 // The same of Program::function_targets.
 std::vector<bool> live_function_targets(const Program& program, const std::vector<bool>& defined);
+// The same of the functions that the probe calls, whatever is defined there.
+std::vector<bool> called_function_targets(const Program& program, const Probe& probe);
 
 // The body, or a function it calls, asks for its site (probefunc(), pp() ...).
 bool asks_for_site(const Program& program, const Probe& probe);

@@ -12,6 +12,11 @@
 
 namespace dj {
 
+// The help of errors where nothing is traced.
+inline constexpr const char* kTraceSomething =
+    "trace a process: djtap -c 'command' -e '...' starts one, "
+    "djtap -p PID -e '...' attaches to a running one";
+
 class ModuleSet {
  public:
   explicit ModuleSet(const TargetFiles& files);

@@ -132,6 +132,11 @@ std::optional<TargetFailure> OtherObjects::add_named(const std::string& name,
     out.push_back(file(name, name));
     return std::nullopt;
   }
+  if (!modules_.has_target()) {
+    TargetFailure f = failure(TargetFailure::NoObject, "no process is traced");
+    f.help = kTraceSomething;
+    return f;
+  }
   TargetFailure f = failure(TargetFailure::NoObject,
                             fmt::format("\"{}\" is no object of the traced process", name));
   f.notes.push_back(modules_.listed());

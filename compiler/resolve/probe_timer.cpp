@@ -69,9 +69,7 @@ void find_profile(PointQuery& query, PointMeaning& meaning) {
     }
   }
   if (!query.modules.has_target()) {
-    query.diags.error("DJ3006", query.point.span, "no process is traced").help =
-        "trace a process: djtap -c 'command' -e '...' starts one, "
-        "djtap -p PID -e '...' attaches to a running one";
+    query.diags.error("DJ3006", query.point.span, "no process is traced").help = kTraceSomething;
     return;
   }
   HostProbe host;

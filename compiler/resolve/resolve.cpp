@@ -87,30 +87,12 @@ class Resolver {
   void add_host(ProbeId id, PointMeaning& meaning, const ast::ProbePoint& point) {
     const Probe& probe = program_.probes[id];
     Handler handler;
-    handler.targets.assign(probe.targets.size(), Undefined{"not a place in the program"});
-    std::vector<std::optional<TargetFailure>> failures(probe.targets.size());
-    std::vector<bool> defined(probe.targets.size());
-    for (size_t t = 0; t < probe.targets.size(); t++) {
-      const TargetExpr& target = probe.targets[t];
-      const bool type = target.base == TargetExpr::Cast && target.address_of;
-      failures[t] = type ? plan_placeless(target, others_, handler.targets[t]) : std::nullopt;
-      defined[t] = type && !failures[t];
-    }
-    const std::vector<bool> live = live_targets(program_, probe, defined);
-    for (size_t t = 0; t < live.size(); t++) {
-      if (live[t] && failures[t]) {
-        report_failure(probe.targets[t], *failures[t], diags_);
-        return;
-      }
-      if (live[t] && !defined[t]) {
-        diags_.error("DJ3016", probe.targets[t].name_span,
-                     fmt::format("${} has no meaning here: {} is not a place in the program",
-                                 probe.targets[t].name, to_string(point)));
-        return;
-      }
+    const bool sample = is_profile(point);
+    if (!plan_host_targets(program_, probe, {to_string(point), !sample}, others_, diags_,
+                           handler.targets)) {
+      return;
     }
     handler.probe = id;
-    const bool sample = is_profile(point);
     handler.role = sample ? Handler::Role::Body : Handler::Role::Host;
     handler.form = Handler::Form::Host;
     handler.wants_site = sample;

@@ -42,9 +42,7 @@ std::vector<size_t> no_target(PointQuery& query) {
   Diag& d = query.diags.error(
       "DJ3006", query.point.span,
       func ? "kernel probes are not built yet, and no process is traced" : "no process is traced");
-  d.help =
-      "trace a process: djtap -c 'command' -e '...' starts one, "
-      "djtap -p PID -e '...' attaches to a running one";
+  d.help = kTraceSomething;
   return {};
 }
 

@@ -7,13 +7,12 @@ namespace dj::agent {
 
 constexpr uint64_t kPageBytes = 4096;
 
-// Whose memory handlers read: those that djtap itself runs (begin, end, timers) the target's, if
-// there is one.
+// Whose memory handlers read: those that djtap itself runs (begin, end, timers) the target's.
+// Without a target that is process 0, of whom the kernel reads nothing.
 inline uint32_t memory_owner() {
   const uint32_t pid = process_id();
   const abi::Header* header = arena();
-  const bool host = header->loader.controller == pid && header->target_pid != 0;
-  return host ? static_cast<uint32_t>(header->target_pid) : pid;
+  return header->loader.controller == pid ? static_cast<uint32_t>(header->target_pid) : pid;
 }
 
 // Bytes read of `bytes` at `from`, or -errno. A range across pages must be asked for page by page:

@@ -151,13 +151,14 @@ struct Drain::State {
 };
 
 Drain::Drain(const DrainInput& input, Output& output)
-    : state_(new State{input,
-                       output,
-                       ScriptErrors({input.image.spans, input.plan, input.sources}),
-                       {},
-                       {},
-                       {},
-                       0}) {
+    : state_(
+          new State{input,
+                    output,
+                    ScriptErrors({input.image.spans, input.plan, input.sources, input.layout.base}),
+                    {},
+                    {},
+                    {},
+                    0}) {
   const abi::Header& header = input.layout.header;
   for (uint32_t i = 0; i <= input.layout.cpus; ++i) {
     RingSource source;

@@ -2,9 +2,12 @@
 #include "runtime/control/script_error.h"
 
 #include <fmt/format.h>
+#include <sys/uio.h>
 
 #include <algorithm>
+#include <cerrno>
 
+#include "runtime/shared/abi.h"
 #include "runtime/shared/error_text.h"
 #include "runtime/shared/format.h"
 
@@ -20,7 +23,18 @@ std::string remedy(uint32_t error, bool host) {
   return error == abi::kErrNesting ? " (raise it by -D MAXNESTING=N)" : "";
 }
 
-std::string what(const abi::ErrorPayload& payload, std::string_view text, bool host) {
+// Why a handler of djtap itself found nothing at all to read, if it is that.
+std::string whose_memory(const ScriptErrorInput& input, uint64_t address) {
+  const uint64_t target = reinterpret_cast<const abi::Header*>(input.arena)->target_pid;
+  if (target == 0) return " (no process is traced)";
+  char byte = 0;
+  const iovec local{&byte, 1}, remote{reinterpret_cast<void*>(address), 1};
+  const ssize_t done = process_vm_readv(static_cast<pid_t>(target), &local, 1, &remote, 1, 0);
+  return done < 0 && errno == ESRCH ? " (the program has ended)" : "";
+}
+
+std::string what(const ScriptErrorInput& input, const abi::ErrorPayload& payload,
+                 std::string_view text, bool host) {
   if (payload.error == abi::kErrUser) return std::string(text);
   std::string_view format = abi::error_format(payload.error);
   abi::FormatArg value{static_cast<uint64_t>(payload.a)};
@@ -30,6 +44,8 @@ std::string what(const abi::ErrorPayload& payload, std::string_view text, bool h
   std::string said(words, std::min<uint64_t>(length, sizeof words));
   constexpr std::string_view kLimit = "MAXACTION";  // its name is another one in djtap itself
   if (host && said.starts_with(kLimit)) said.insert(kLimit.size(), "_HOST");
+  if (host && payload.error == abi::kErrBadAddress)
+    said += whose_memory(input, static_cast<uint64_t>(payload.a));
   return said + remedy(payload.error, host);
 }
 
@@ -73,8 +89,8 @@ std::string probe(const Plan& plan, uint32_t site) {
 void ScriptErrors::report(const abi::ErrorPayload& payload, uint32_t site, std::string_view text) {
   ++count_;
   Seen& seen = seen_[{payload.error, payload.span}];
-  std::string error =
-      what(payload, text, site_numbered(input_.plan, site) == nullptr) + near(input_, payload.span);
+  std::string error = what(input_, payload, text, site_numbered(input_.plan, site) == nullptr) +
+                      near(input_, payload.span);
   if (seen.times++ == 0) seen.text = error;
   if (seen.times > kShownEach) return;
   fmt::print(stderr, "ERROR: {}, in probe {}, pid {}, tid {}\n{}", error, probe(input_.plan, site),

@@ -19,6 +19,7 @@ struct ScriptErrorInput {
   const std::vector<Span>& spans;  // Image::spans
   const Plan& plan;
   const Sources& sources;
+  uint64_t arena = 0;  // Layout::base: who the target is
 };
 
 class ScriptErrors {
