@@ -101,8 +101,6 @@ class Binder {
   ExprPtr at(const ast::At& a, Span span);
   // The aggregate an @op or a histogram is asked of; null when it is none (reported).
   ExprPtr aggregate(const ast::At& a, const ast::Expr& e);
-  ExprPtr defined(const ast::At& a, Span span);
-  ExprPtr is_defined(const TargetView& wanted, Span wanted_span, Span span);
   ExprPtr match(const ast::Match& m, Span span);
 
   // bind_stat.cpp
@@ -121,11 +119,18 @@ class Binder {
   // bind_target.cpp
   ExprPtr target(const TargetView& t, Span span);
   bool target_allowed(const TargetView& t, Span span);
-  ExprPtr choose_defined(const ast::At& a, Span span);
   // The probe's, or the functions', target that equals `wanted`, made on its first use.
   TargetId intern(TargetExpr wanted);
   // nullopt: reported. args may be null: element indexes are then not evaluated (@defined).
   std::optional<TargetId> intern_target(const TargetView& t, Span span, std::vector<ExprPtr>* args);
+
+  // bind_defined.cpp
+  ExprPtr defined(const ast::At& a, Span span);
+  ExprPtr choose_defined(const ast::At& a, Span span);
+  // Whether all target expressions in `e` have values; null: there are none in it.
+  ExprPtr all_defined(const ast::Expr& e, Span span);
+  ExprPtr is_defined(const TargetView& wanted, Span wanted_span, Span span);
+  ExprPtr register_defined(const ast::Call& c, Span call_span, Span span);
 
   // bind_entry.cpp
   ExprPtr entry_value(const ast::At& a, Span span);

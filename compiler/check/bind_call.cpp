@@ -155,25 +155,4 @@ ExprPtr Binder::aggregate(const ast::At& a, const ast::Expr& e) {
   return bound;
 }
 
-ExprPtr Binder::defined(const ast::At& a, Span span) {
-  std::optional<TargetView> wanted;
-  if (a.args.size() == 1) wanted = target_view(*a.args[0]);
-  if (!wanted) {
-    Diag& diag = diags_.error("DJ2009", span,
-                              "`@defined` of anything but one target variable is not built yet");
-    diag.help = "write @defined($name)";
-    return poison(span);
-  }
-  return is_defined(*wanted, a.args[0]->span, span);
-}
-
-ExprPtr Binder::is_defined(const TargetView& wanted, Span wanted_span, Span span) {
-  if (source_ != nullptr && is_host(*source_) && !is_placeless(wanted)) {
-    return make(IntLit{0}, span, Type::Int);
-  }
-  defined_.insert(wanted.name);
-  std::optional<TargetId> id = intern_target(wanted, wanted_span, nullptr);
-  return id ? make(Defined{*id}, span, Type::Int) : poison(span);
-}
-
 }  // namespace dj

@@ -88,24 +88,6 @@ std::optional<TargetView> target_view(const ast::Expr& e) {
   return view;
 }
 
-// @choose_defined(a, b): a where it exists, else b.
-ExprPtr Binder::choose_defined(const ast::At& a, Span span) {
-  std::optional<TargetView> wanted;
-  if (a.args.size() == 2) wanted = target_view(*a.args[0]);
-  if (!wanted) {
-    diags_.error("DJ2009", span, "`@choose_defined` takes a target variable and another value")
-        .help = "write @choose_defined($name, $other)";
-    return poison(span);
-  }
-  if (source_ != nullptr && is_host(*source_) && !is_placeless(*wanted)) {
-    return expr(*a.args[1]);  // it is nowhere
-  }
-  ExprPtr condition = is_defined(*wanted, a.args[0]->span, span);
-  ExprPtr chosen = expr(*a.args[0]);
-  ExprPtr otherwise = expr(*a.args[1]);
-  return make(Ternary{std::move(condition), std::move(chosen), std::move(otherwise)}, span);
-}
-
 // Where no target variable can exist at all; what a name means at a place is resolve's question.
 bool Binder::target_allowed(const TargetView& t, Span span) {
   if (is_placeless(t)) return true;
