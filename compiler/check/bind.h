@@ -107,6 +107,11 @@ class Binder {
   ExprPtr stat_read(StatOp op, const ast::At& a, Span span);
   ExprPtr hist_bucket(const ast::Member& m, Span span);
   StmtPtr bucket_loop(const ast::Foreach& f, Span span);
+  ExprPtr buckets_of(const ast::Expr& e, Span span);
+  ExprPtr in_histogram(const ast::In& i, Span span);
+  // How many buckets a script can name; hist may be null (reported).
+  int64_t bucket_count(const PrintHist* hist) const;
+  LocalId hidden_local(const char* name);
 
   // bind_print.cpp
   ExprPtr print_call(const ast::Call& c, Span span);

@@ -141,12 +141,7 @@ ExprPtr Binder::element(const ast::Index& i, Span span, bool may_slice) {
 }
 
 ExprPtr Binder::in_array(const ast::In& i, Span span) {
-  if (i.histogram) {
-    exprs(i.keys);
-    diags_.error("DJ2009", i.array_span, "`in` a histogram is not built yet").help =
-        "compare the bucket's count: @hist_log(x)[bucket] > 0";
-    return poison(span);
-  }
+  if (i.histogram) return in_histogram(i, span);
   std::vector<ExprPtr> keys = exprs(i.keys);
   std::optional<GlobalId> found = array(i.array, i.array_span, keys.size());
   if (!found) return poison(span);

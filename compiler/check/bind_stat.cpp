@@ -37,12 +37,6 @@ ExprPtr Binder::stat_read(StatOp op, const ast::At& a, Span span) {
   ExprPtr where = aggregate(a, *a.args[0]);
   if (!where) return poison(span);
   if (op > StatOp::Avg) {
-    const ElementRef* element = std::get_if<ElementRef>(&where->node);
-    if (element != nullptr && is_slice(element->keys)) {
-      diags_.error("DJ2009", span, fmt::format("`@{}` of a slice is not built yet", a.op)).help =
-          "@count, @sum, @min, @max and @avg take slices";
-      return poison(span);
-    }
     Global& global = program_.globals[global_of(*where)];
     (op == StatOp::Variance ? global.variance : global.percentiles) = true;
   }
@@ -62,11 +56,49 @@ ExprPtr Binder::hist_bucket(const ast::Member& m, Span span) {
   return make(HistBucket{hist->linear, std::move(hist->place), std::move(index)}, span, Type::Int);
 }
 
+int64_t Binder::bucket_count(const PrintHist* hist) const {
+  if (hist == nullptr || !hist->linear) return abi::kLogShown;
+  const Linear& linear = *program_.globals[global_of(*hist->place)].hist_linear;
+  return (linear.stop - linear.start) / linear.step + 3;  // one below, one above
+}
+
+LocalId Binder::hidden_local(const char* name) {
+  frame_.locals.push_back({name, Type::Unknown});
+  return static_cast<LocalId>(frame_.locals.size() - 1);
+}
+
+// The PrintHist of @hist_...(x) behind `in`; poison: it is none (reported).
+ExprPtr Binder::buckets_of(const ast::Expr& e, Span span) {
+  const auto* a = std::get_if<ast::At>(&e.node);
+  if (a != nullptr && is_histogram(a->op)) return histogram(*a, span, span);
+  diags_.error("DJ2105", span, "only arrays and histograms have something in them").help =
+      "write @hist_log(x) or @hist_linear(x, low, high, step)";
+  return poison(span);
+}
+
+// n in @hist_...(x): whether the histogram has that bucket.
+ExprPtr Binder::in_histogram(const ast::In& i, Span span) {
+  ExprPtr shown = buckets_of(*i.histogram, i.array_span);
+  const PrintHist* hist = std::get_if<PrintHist>(&shown->node);
+  if (i.keys.size() != 1 || !i.keys.front()) {
+    diags_.error("DJ2025", i.array_span, "a histogram has one key: the number of the bucket").help =
+        "write 3 in @hist_log(x)";
+    return poison(span);
+  }
+  if (hist == nullptr) return poison(span);
+  LocalId bucket = hidden_local("bucket");
+  auto number = [&](int64_t value) { return make(IntLit{value}, span, Type::Int); };
+  ExprPtr asked =
+      make(Assign{std::nullopt, make(LocalRef{bucket}, span), expr(*i.keys.front())}, span);
+  ExprPtr from = make(Binary{ast::BinOp::Ge, std::move(asked), number(0)}, span);
+  ExprPtr below =
+      make(Binary{ast::BinOp::Lt, make(LocalRef{bucket}, span), number(bucket_count(hist))}, span);
+  return make(Binary{ast::BinOp::LogAnd, std::move(from), std::move(below)}, span);
+}
+
 // foreach (bucket in @hist_...): counts a hidden variable from 0 up, as for (...) would.
 StmtPtr Binder::bucket_loop(const ast::Foreach& f, Span span) {
-  const ast::At& a = std::get<ast::At>(f.histogram->node);
-  ExprPtr shown =
-      is_histogram(a.op) ? histogram(a, f.array_span, f.array_span) : at(a, f.array_span);
+  ExprPtr shown = buckets_of(*f.histogram, f.array_span);
   const PrintHist* hist = std::get_if<PrintHist>(&shown->node);
   bool sorted = f.array_sort != 0 || f.keys[0].sort != 0;
   if (f.keys.size() != 1 || f.value || sorted || !f.slice.empty()) {
@@ -74,27 +106,19 @@ StmtPtr Binder::bucket_loop(const ast::Foreach& f, Span span) {
         .error("DJ2025", f.array_span, "the buckets of a histogram come one by one, in their order")
         .help = "foreach (bucket in @hist_log(x))";
   }
-  auto hidden = [&](const char* name) {
-    frame_.locals.push_back({name, Type::Unknown});
-    return static_cast<LocalId>(frame_.locals.size() - 1);
-  };
   auto read = [&](LocalId local) { return make(LocalRef{local}, span); };
   auto set = [&](LocalId local, ExprPtr value) {
     return make_stmt(ExprStmt{make(Assign{std::nullopt, read(local), std::move(value)}, span)},
                      span);
   };
-  int64_t count = abi::kLogShown;
-  if (hist != nullptr && hist->linear) {
-    const Linear& linear = *program_.globals[global_of(*hist->place)].hist_linear;
-    count = (linear.stop - linear.start) / linear.step + 3;  // one below, one above
-  }
-  LocalId next = hidden("bucket");
+  const int64_t count = bucket_count(hist);
+  LocalId next = hidden_local("bucket");
   Block block;
   block.body.push_back(set(next, make(IntLit{0}, span, Type::Int)));
   ExprPtr more =
       make(Binary{ast::BinOp::Lt, read(next), make(IntLit{count}, span, Type::Int)}, span);
   if (f.limit) {
-    LocalId limit = hidden("limit");
+    LocalId limit = hidden_local("limit");
     block.body.push_back(set(limit, expr(*f.limit)));
     ExprPtr within = make(Binary{ast::BinOp::Lt, read(next), read(limit)}, span);
     more = make(Binary{ast::BinOp::LogAnd, std::move(more), std::move(within)}, span);

@@ -100,7 +100,11 @@ struct Scanner {
                    },
                    [&](const ast::In& i) {
                      exprs(i.keys);
-                     note(i.array, i.array_span, Use::Read, i.keys.size());
+                     if (i.histogram) {
+                       expr(*i.histogram);
+                     } else {
+                       note(i.array, i.array_span, Use::Read, i.keys.size());
+                     }
                    },
                    [&](const ast::Member& m) {
                      expr(*m.base);

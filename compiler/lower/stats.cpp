@@ -17,21 +17,22 @@ Body::StatRows Body::stat_rows(const Expr& place) {
 
 llvm::Value* Body::stat_value(const StatRead& node, llvm::Value* empty) {
   llvm::Value* op = unit_.number32(static_cast<uint32_t>(node.op));
+  const auto* element = std::get_if<ElementRef>(&node.place->node);
+  if (element != nullptr && is_slice(element->keys)) {
+    llvm::Value* where = keys(element->keys);
+    return b_.CreateCall(unit_.entry("dj_slice_stat_read"),
+                         {map(element->array), where, given_keys(element->keys), op, empty});
+  }
   if (node.op > StatOp::Avg) {
     StatRows from = stat_rows(*node.place);
     return b_.CreateCall(unit_.entry("dj_stat_derived"),
                          {from.rows, from.stride, from.shape, op, empty});
   }
-  const auto* element = std::get_if<ElementRef>(&node.place->node);
   if (element == nullptr) {
     StatRows from = stat_rows(*node.place);
     return b_.CreateCall(unit_.entry("dj_stat_read"), {from.rows, from.stride, op, empty});
   }
   llvm::Value* where = keys(element->keys);
-  if (is_slice(element->keys)) {
-    return b_.CreateCall(unit_.entry("dj_slice_stat_read"),
-                         {map(element->array), where, given_keys(element->keys), op, empty});
-  }
   return b_.CreateCall(unit_.entry("dj_map_stat_read"), {map(element->array), where, op, empty});
 }
 

@@ -1,7 +1,7 @@
 // Slices of arrays: a[*, k] in `in`, delete and the extractors. One walk over all elements.
 #include "runtime/agent/map_walk.h"
+#include "runtime/agent/stat_derived.h"
 #include "runtime/shared/entries.h"
-#include "runtime/shared/stat.h"
 
 using namespace dj;
 
@@ -38,11 +38,11 @@ void dj_slice_delete(abi::Map* map, const uint64_t* keys, uint32_t given) {
 
 int64_t dj_slice_stat_read(abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t op,
                            uint32_t* empty) {
-  abi::StatTotal total;
-  each_of(map, {keys, given}, [&](uint32_t index, const uint64_t*) {
-    total.add(*abi::map_node_stat(map, abi::map_node(map, index)));
-    return true;
-  });
-  *empty = total.count == 0;
-  return total.get(op);
+  auto each = [&](auto visit) {
+    each_of(map, {keys, given}, [&](uint32_t index, const uint64_t*) {
+      visit(abi::map_node_stat(map, abi::map_node(map, index)));
+      return true;
+    });
+  };
+  return agent::stat_derived(each, map->shape, op, empty);
 }

@@ -78,7 +78,7 @@ uint32_t dj_foreach_next(void* iterator, uint64_t* keys, int64_t* value);
 // --- slices (cold): the elements whose key i is keys[i] for each bit i of `given` ---
 int64_t dj_slice_has(dj::abi::Map* map, const uint64_t* keys, uint32_t given);  // 1 or 0
 void dj_slice_delete(dj::abi::Map* map, const uint64_t* keys, uint32_t given);
-// As dj_map_stat_read, of all their samples together.
+// As dj_map_stat_read and dj_stat_derived, of all their samples together.
 int64_t dj_slice_stat_read(dj::abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t op,
                            uint32_t* empty);
 

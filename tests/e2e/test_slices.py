@@ -15,13 +15,18 @@ CASES = {
     "delete": ("delete a[*, 1]; foreach ([i+, j] in a) print(j); print([*, 1] in a)", None),
     "delete all": ("delete a[*, *]; print([*, *] in a)", "0"),
     "count and sum of a slice": ("print(@count(s[*, 1]), \" \", @sum(s[*, 1]), \" \", @avg(s[2, *]), \" \", @max(s[*, *]))", "4 64 21 32"),
+    "percentiles of a slice": (
+        "for (i = 0; i < 3; i++) for (j = 1; j <= 10; j++) t[i, j % 2] <<< 10 * i + j;"
+        "print(@p50(t[*, *]), \" \", @p90(t[*, *]), \" \", @p50(t[*, 0]), \" \", @p999(t[1, *]), \" \", @p50(t[1, 1]))",
+        "15 27 16 20 15"),
+    "variance of a slice": ("for (i = 1; i <= 5; i++) t[i, 0] <<< i; print(@variance(t[*, *]), \" \", @variance(t[*, 0], 3))", "2 2"),
     "an empty slice": ("print(@count(s[*, 9])); try { print(@min(s[*, 9])) } catch (m) { print(m) }", "0the aggregate is empty"),
 }
 
 
 @pytest.mark.parametrize("body, text", CASES.values(), ids=CASES.keys())
 def test_slices(djtap_once, body, text):
-    result = djtap_once("-e", f"global a, s probe begin {{ {FILL} {body}; println(); exit() }}")
+    result = djtap_once("-e", f"global a, s, t probe begin {{ {FILL} {body}; println(); exit() }}")
     line = result.stdout.split("\n")[0]
     if text is None:
         assert line.count("1") == 0 and line.count("0") == 5 and line.count("2") == 4, result
@@ -53,6 +58,9 @@ STATS = {
         "x <<< -100; x <<< 1; x <<< 2; x <<< 3; x <<< 100;"
         "foreach (b in @hist_linear(x, 1, 3, 1)) print(b, \":\", @hist_linear(x, 1, 3, 1)[b], \" \")", "0:1 1:1 2:1 3:1 4:1 "),
     "limit and break": ("x <<< 1; foreach (b in @hist_log(x) limit 3) print(b); foreach (b in @hist_log(x)) if (b > 1) break; print(b)", "0122"),
+    "in a histogram": (
+        "x <<< 1; print(127 in @hist_log(x), 128 in @hist_log(x), -1 in @hist_log(x), [0] in @hist_log(x), "
+        "5 in @hist_linear(x, 0, 3, 1), 6 in @hist_linear(x, 0, 3, 1))", "100110"),
     "no such bucket": ("x <<< 1; try { print(@hist_log(x)[128]) } catch (m) { print(m) }", "the histogram has no bucket 128"),
     "absent element": ("y[1] <<< 1; print(@hist_log(y[2])[64]); try { print(@p50(y[2])) } catch (m) { print(m) }", "0the aggregate is empty"),
 }
