@@ -68,7 +68,7 @@ void scan(std::string_view text, Visit visit) {
 }  // namespace
 
 bool is_mangled(std::string_view symbol) {
-  return symbol.starts_with("_Z") ||
+  return symbol.starts_with("_Z") || is_rust_v0(symbol) ||
          (symbol.starts_with("__") && symbol.find(kInModule) != std::string_view::npos);
 }
 
@@ -77,6 +77,9 @@ std::string demangle(std::string_view symbol) {
   if (symbol.starts_with("__") && in_module != std::string_view::npos) {
     return std::string(symbol.substr(2, in_module - 2)) +
            "::" + std::string(symbol.substr(in_module + kInModule.size()));
+  }
+  if (is_rust_v0(symbol)) {
+    return demangle_rust_v0(symbol);
   }
   if (!symbol.starts_with("_Z")) {
     return {};

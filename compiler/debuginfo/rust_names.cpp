@@ -1,8 +1,11 @@
-// Decodes what rustc writes for characters that C++ symbols cannot have, and drops the hash.
+// Decodes what rustc writes for characters that C++ symbols cannot have, and drops the hash; its
+// own mangling ("v0") is LLVM's to read.
 #include "compiler/debuginfo/rust_names.h"
 
+#include <llvm/Demangle/Demangle.h>
+
 #include <algorithm>
-#include <string_view>
+#include <cstdlib>
 
 namespace dj {
 
@@ -94,14 +97,8 @@ std::string_view type_in(std::string_view words) {
                                                                         : words;
 }
 
-}  // namespace
-
-std::string without_rust_hash(std::string demangled) {
-  if (!has_hash(demangled)) {
-    return demangled;
-  }
-  std::string text = decoded(std::string_view(demangled).substr(0, demangled.rfind("::h")));
-  // A whole component in brackets is an implementation: its type stands for the path so far.
+// A whole component in brackets is an implementation: its type stands for the path so far.
+std::string with_types_for_implementations(std::string text) {
   for (size_t open = text.find('<'); open != std::string::npos; open = text.find('<', open + 1)) {
     const size_t close = closing(text, open);
     const bool whole = open == 0 || (open >= 2 && text.compare(open - 2, 2, "::") == 0);
@@ -110,11 +107,41 @@ std::string without_rust_hash(std::string demangled) {
     }
     if (whole && text.compare(close + 1, 2, "::") == 0) {
       const std::string type(type_in(std::string_view(text).substr(open + 1, close - open - 1)));
-      text = type + text.substr(close + 1);
-      break;
+      return type + text.substr(close + 1);
     }
   }
   return text;
+}
+
+// "f" of "f::<i32>".
+std::string without_arguments(std::string text) {
+  for (size_t open = text.find("::<"); open != std::string::npos; open = text.find("::<", open)) {
+    const size_t close = closing(text, open + 2);
+    if (close == std::string::npos) {
+      break;
+    }
+    text.erase(open, close + 1 - open);
+  }
+  return text;
+}
+
+}  // namespace
+
+bool is_rust_v0(std::string_view symbol) { return symbol.starts_with("_R"); }
+
+std::string demangle_rust_v0(std::string_view symbol) {
+  char* text = llvm::rustDemangle(symbol);
+  std::string result = text ? text : "";
+  std::free(text);
+  return without_arguments(with_types_for_implementations(std::move(result)));
+}
+
+std::string without_rust_hash(std::string demangled) {
+  if (!has_hash(demangled)) {
+    return demangled;
+  }
+  return with_types_for_implementations(
+      decoded(std::string_view(demangled).substr(0, demangled.rfind("::h"))));
 }
 
 }  // namespace dj

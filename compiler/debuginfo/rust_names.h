@@ -1,7 +1,8 @@
-// Rust's symbols in the form that rustc makes by default ("legacy"): C++ mangling with a hash
-// behind it.
+// Rust's symbols in both forms: "legacy", which is C++ mangling with a hash behind it, and "v0",
+// Rust's own mangling (RFC 2603).
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace dj {
 
@@ -10,5 +11,11 @@ namespace dj {
 // C++ demangler gives; a path of a trait's implementation becomes that of the type. Other texts
 // stay as they are.
 std::string without_rust_hash(std::string demangled);
+
+// A symbol in the form "v0" begins with _R.
+bool is_rust_v0(std::string_view symbol);
+// "r::Point::fmt" of "_RNvXNtC1r...", which is <r::Point as core::fmt::Display>::fmt; generic
+// arguments ("f::<i32>") are left out, as in the other form. Empty: no such symbol.
+std::string demangle_rust_v0(std::string_view symbol);
 
 }  // namespace dj

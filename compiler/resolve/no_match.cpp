@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "compiler/debuginfo/demangle.h"
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -35,31 +36,39 @@ std::string searched(ModuleSet& modules, const std::vector<size_t>& objects) {
   return text;
 }
 
-// Names worth comparing: near in length, and the same at one of their ends. C++ symbols by their
-// last part.
+// The last components of a C++ or Rust name, as many as `wanted` has ("A::f" of "ns::A::f").
+std::string_view as_qualified(std::string_view name, std::string_view wanted) {
+  size_t mark = name.rfind("::");
+  for (size_t at = wanted.find("::");
+       at != std::string_view::npos && mark != std::string_view::npos;
+       at = wanted.find("::", at + 2)) {
+    mark = name.substr(0, mark).rfind("::");
+  }
+  return mark == std::string_view::npos ? name : name.substr(mark + 2);
+}
+
+// Names worth comparing: near in length, and the same at one of their ends. C++ symbols by as many
+// components as were written.
 std::vector<std::string> candidates(PointQuery& query, std::string_view wanted,
                                     const std::vector<size_t>& objects) {
-  const size_t colon = wanted.rfind("::");
-  const std::string_view last = colon == std::string_view::npos ? wanted : wanted.substr(colon + 2);
-  const size_t slack = std::max<size_t>(1, last.size() / 3);
+  const size_t slack = std::max<size_t>(1, wanted.size() / 3);
   std::vector<std::string> names;
   for (size_t i : objects) {
     Module* file = query.modules.open(i);
-    if (!file || last.empty()) {
+    if (!file || wanted.empty()) {
       continue;
     }
     for (const Symbol& s : file->symbols().functions) {
       std::string_view name = plain_symbol(s.name);
       std::string demangled;
-      if (name.starts_with("_Z") && i == objects[0]) {
+      if (is_mangled(name) && i == objects[0]) {
         demangled = person_name(name);
-        const size_t at = demangled.rfind("::");
-        name = at == std::string::npos ? demangled : std::string_view(demangled).substr(at + 2);
+        name = as_qualified(demangled, wanted);
       }
       const size_t difference =
-          name.size() > last.size() ? name.size() - last.size() : last.size() - name.size();
+          name.size() > wanted.size() ? name.size() - wanted.size() : wanted.size() - name.size();
       if (name.empty() || difference > slack || is_fragment(s.name) ||
-          (name.front() != last.front() && name.back() != last.back())) {
+          (name.front() != wanted.front() && name.back() != wanted.back())) {
         continue;
       }
       names.emplace_back(name);

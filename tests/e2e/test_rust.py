@@ -11,11 +11,13 @@ from support.paths import line_of
 SOURCE = paths.ROOT / "tests" / "targets" / "shapes.rs"
 
 
-@pytest.fixture(scope="module", params=["0", "2"])
+@pytest.fixture(scope="module", params=["default_0", "default_2", "v0_0", "v0_2"])
 def program(request, tmp_path_factory):
-    """At both levels of optimization."""
-    built = tmp_path_factory.mktemp("rust") / f"shapes{request.param}"
-    words = ["rustc", "-g", "-C", f"opt-level={request.param}", "--crate-name", "shop", SOURCE, "-o", built]
+    """With the mangling that rustc makes by default and its newer one, at two levels of optimization."""
+    mangling, level = request.param.split("_")
+    built = tmp_path_factory.mktemp("rust") / f"shapes_{request.param}"
+    chosen = ["-C", "symbol-mangling-version=v0"] if mangling == "v0" else []
+    words = ["rustc", "-g", "-C", f"opt-level={level}", *chosen, "--crate-name", "shop", SOURCE, "-o", built]
     if shutil.which("rustc") is None or subprocess.run(words, capture_output=True, check=False).returncode != 0:
         pytest.skip("there is no rustc that works")
     return built
@@ -49,6 +51,12 @@ def test_functions_by_their_paths(says):
 def test_names_that_are_printed(says):
     result = says('probe process.function("area"), process.function("length") { n[probefunc()]++ }')
     assert sorted(result.array("n")) == [('"shop::shapes::Point::length"', "1"), ('"shop::shapes::area"', "8")], result
+
+
+def test_a_misspelt_name(djtap_once, program):
+    for wrong, right in {"lenght": "length", "Point::lenght": "Point::length", "sohp::shapes::area": "shop::shapes::area"}.items():
+        result = djtap_once("-e", f'probe process.function("{wrong}") {{ }}', "-c", program)
+        assert f'did you mean "{right}"' in result.stderr, result
 
 
 def test_parameters_and_results(says):

@@ -62,7 +62,8 @@ GENERATED = ("DjtLexer.h", "DjtParser.h", "DjtBaseVisitor.h", "DjtVisitor.h", "l
 THIRD_PARTY = {
     r"antlr4": ["compiler/parse"],
     r"(elfutils/|dwarf\.h|libelf|gelf|libdw)": ["compiler/debuginfo"],
-    r"(llvm|llvm-c|clang)/": ["compiler/lower"],
+    r"(llvm|llvm-c|clang)/(?!Demangle/)": ["compiler/lower"],
+    r"llvm/Demangle/": ["compiler/debuginfo"],
     r"Zydis": ["arch/x86_64"],
     r"CLI/": ["runtime/control/options.cpp"],
     r"nlohmann/": ["compiler", "runtime/control", "runtime/lua"],
