@@ -33,6 +33,7 @@ struct Passing {
   bool memory = false;
   bool aggregate = false;
   bool by_reference = false;  // the register holds the object's address
+  bool wide_vector = false;   // of 32 bytes or more: memory where the code is not built for AVX
   Part parts[2] = {Part::None, Part::None};
   uint64_t stack_bytes = 8;
   uint64_t stack_align = 8;
@@ -108,31 +109,85 @@ bool mark_parts(TypeDie type, uint64_t base, Parts& parts, DwarfIndex& index, in
   return scalar && mark_scalar(&*type, *scalar, base, parts);
 }
 
-// Whether it begins at a multiple of 16 bytes on the stack.
-bool is_wide(TypeDie type, DwarfIndex& index, int depth = 0) {
+// On the stack it begins at a multiple of this, but at least of 8.
+uint64_t alignment_of(TypeDie type, DwarfIndex& index, int depth = 0) {
   type = strip_type(type, index);
   if (!type || depth > 16) {
-    return false;
+    return 1;
   }
-  if (number(&*type, DW_AT_alignment).value_or(0) >= 16) {
-    return true;
-  }
+  uint64_t alignment = number(&*type, DW_AT_alignment).value_or(1);
   if (is_struct(&*type)) {
-    const std::vector<Dwarf_Die> all = children(&*type);
-    return std::any_of(all.begin(), all.end(), [&](Dwarf_Die child) {
-      const bool part =
-          dwarf_tag(&child) == DW_TAG_member || dwarf_tag(&child) == DW_TAG_inheritance;
-      return part && !flag(&child, DW_AT_external) &&
-             (number(&child, DW_AT_alignment).value_or(0) >= 16 ||
-              is_wide(type_of(&child), index, depth + 1));
-    });
+    for (Dwarf_Die& child : children(&*type)) {
+      const int tag = dwarf_tag(&child);
+      if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !flag(&child, DW_AT_external)) {
+        alignment = std::max({alignment, number(&child, DW_AT_alignment).value_or(1),
+                              alignment_of(type_of(&child), index, depth + 1)});
+      }
+    }
+    return alignment;
   }
   if (is_array(&*type) && !is_vector_type(&*type)) {
-    return is_wide(type_of(&*type), index, depth + 1);
+    return std::max(alignment, alignment_of(type_of(&*type), index, depth + 1));
   }
-  const uint64_t size = type_size(&*type);
   const bool complex = number(&*type, DW_AT_encoding) == uint64_t{DW_ATE_complex_float};
-  return complex ? size == 32 : size >= 16 && (is_vector_type(&*type) || scalar_of(&*type));
+  return std::max(alignment, type_size(&*type) / (complex ? 2 : 1));
+}
+
+// A vector of 32 or 64 bytes, or a struct or an array of nothing else.
+bool is_wide_vector(TypeDie type, DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  if (!type || depth > 16 || type_size(&*type) <= kMaxRegisterBytes) {
+    return false;
+  }
+  if (is_struct(&*type)) {
+    TypeDie only;
+    for (Dwarf_Die& child : children(&*type)) {
+      const int tag = dwarf_tag(&child);
+      if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !flag(&child, DW_AT_external)) {
+        if (only) {
+          return false;
+        }
+        only = type_of(&child);
+      }
+    }
+    TypeDie inside = strip_type(only, index);
+    return inside && type_size(&*inside) == type_size(&*type) &&
+           is_wide_vector(inside, index, depth + 1);
+  }
+  return is_vector_type(&*type);
+}
+
+// Vectors of 32 bytes and more are passed in registers where AVX is allowed, else in memory; only
+// the code tells. Unoptimized code keeps the whole register before it writes into it.
+bool keeps_wide_register(Dwarf_Die* function, int number, DwarfIndex& index) {
+  constexpr size_t kPrologue = 256;
+  constexpr uint8_t kVex = 0xc5, kVexWide = 0x04, kEvex = 0x62, kEvexWide = 0x60, kLow = 0x80;
+  Dwarf_Addr begin = 0, end = 0;
+  if (dwarf_lowpc(function, &begin) != 0 || dwarf_highpc(function, &end) != 0) {
+    return false;
+  }
+  const Bytes all = index.elf().at(begin + index.bias());
+  const Bytes code = all.first(std::min({all.size(), kPrologue, size_t(end - begin)}));
+  for (size_t i = 0; i + 5 < code.size(); i++) {
+    const bool vex = code[i] == kVex && (code[i + 1] & kVexWide) != 0;
+    const bool evex = code[i] == kEvex && (code[i + 3] & kEvexWide) != 0;
+    if (!vex && !evex) {
+      continue;
+    }
+    const uint8_t* op = &code[i + (vex ? 2 : 4)];
+    const int reg = (op[1] >> 3 & 7) + ((code[i + 1] & kLow) != 0 ? 0 : 8);
+    const int rm = op[1] >> 6 == 3 ? op[1] & 7 : -1;
+    // vmovups, vmovaps, vmovdqa and their kin: a register to memory or a register, and back.
+    const bool stores = op[0] == 0x11 || op[0] == 0x29 || op[0] == 0x7f;
+    const bool loads = op[0] == 0x10 || op[0] == 0x28 || op[0] == 0x6f;
+    if ((stores && reg == number) || (loads && rm == number)) {
+      return true;
+    }
+    if ((loads && reg == number) || (stores && rm == number)) {
+      return false;
+    }
+  }
+  return false;
 }
 
 // A special member function that the program wrote: destructor, copy or move constructor.
@@ -209,9 +264,14 @@ Passing passing_of(TypeDie type, DwarfIndex& index) {
   const uint64_t size = type_size(&*type);
   Parts parts;
   const bool fits = mark_parts(type, 0, parts, index);
-  result.memory = !fits && !is_vector_type(&*type);  // larger vectors have larger registers
+  result.wide_vector = is_wide_vector(type, index);
+  if (result.wide_vector) {
+    parts.of[0] = Part::Vector;
+    parts.of[1] = Part::Upper;
+  }
+  result.memory = !fits && !result.wide_vector;
   result.stack_bytes = std::max<uint64_t>(8, (size + 7) & ~7ull);
-  result.stack_align = is_wide(type, index) ? 16 : 8;
+  result.stack_align = std::max<uint64_t>(8, alignment_of(type, index));
   for (size_t i = 0; !result.memory && i < std::size(parts.of); ++i) {
     result.parts[i] = parts.of[i];
     result.integer += parts.of[i] == Part::Integer;
@@ -338,6 +398,10 @@ Spot register_spot(const Passing& p, const arch::Reg* integers, int64_t vectors)
 
 }  // namespace
 
+bool is_called_otherwise(Dwarf_Die* function) {
+  return number(function, DW_AT_calling_convention) == uint64_t{DW_CC_nocall};
+}
+
 bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
   TypeDie type = type_of(function);
   if (!type) {
@@ -348,6 +412,9 @@ bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
 }
 
 Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
+  if (is_called_otherwise(function)) {
+    return Error{"the compiler has changed how this function is called and what it returns"};
+  }
   TypeDie type = type_of(function);
   const std::optional<Passing> passing =
       is_rust(function) ? passing_in_rust(type, index) : passing_of(type, index);
@@ -382,8 +449,9 @@ Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfI
       return Error{"where Rust passes it is not known; a line of the function knows it"};
     }
     const Passing& p = *passing;
-    const bool in_registers =
-        !p.memory && integers + p.integer <= 6 && vectors + p.vector <= kVectorArguments;
+    const bool in_registers = !p.memory &&
+                              (!p.wide_vector || keeps_wide_register(function, vectors, index)) &&
+                              integers + p.integer <= 6 && vectors + p.vector <= kVectorArguments;
     if (in_registers) {
       if (wanted) {
         return register_spot(p, arch::kArgumentRegs + integers, arch::kXmm0 + vectors);

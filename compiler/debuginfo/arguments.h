@@ -10,6 +10,10 @@ namespace dj {
 // `parameter`: one of the function's DW_TAG_formal_parameter children.
 Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index);
 
+// clang has changed the function's parameters or result, as it may where it knows all callers
+// (DW_CC_nocall).
+bool is_called_otherwise(Dwarf_Die* function);
+
 // Where the function's result is behind its last instruction. Its type must not be void.
 Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/debuginfo/symbols.h"
+
 namespace dj {
 
 std::vector<Dwarf_Die> children(Dwarf_Die* die) {
@@ -245,6 +247,19 @@ std::optional<Dwarf_Die> DwarfIndex::complete_type(int tag, const std::string& n
       found != types_.end() && !name.empty() &&
       ((dwarf_tag(&found->second) == DW_TAG_union_type) == (tag == DW_TAG_union_type));
   return same_kind ? std::optional(found->second) : std::nullopt;
+}
+
+bool DwarfIndex::is_global_function(uint64_t address) {
+  if (!globals_indexed_) {
+    globals_indexed_ = true;
+    for (const Symbol& s : own_symbols(elf_)) {
+      if (s.binding != STB_LOCAL) {
+        global_functions_.push_back(s.address);
+      }
+    }
+    std::sort(global_functions_.begin(), global_functions_.end());
+  }
+  return std::binary_search(global_functions_.begin(), global_functions_.end(), address);
 }
 
 std::vector<Dwarf_Op> DwarfIndex::cfa_ops(uint64_t pc) const {

@@ -48,6 +48,8 @@ class DwarfIndex {
   const std::vector<Dwarf_Die>& units() const { return units_; }
   // The complete type for a declaration ("struct foo;") of this tag and name.
   std::optional<Dwarf_Die> complete_type(int tag, const std::string& name);
+  // Other objects may call the function that begins there by its name: so nobody has changed how.
+  bool is_global_function(uint64_t address);
   // The rule for the canonical frame address at pc; empty: unknown.
   std::vector<Dwarf_Op> cfa_ops(uint64_t pc) const;
 
@@ -85,6 +87,8 @@ class DwarfIndex {
   std::unordered_map<uint64_t, Functions> functions_;  // by unit, filled when first asked
   std::unordered_map<std::string, Dwarf_Die> types_;
   bool types_indexed_ = false;
+  std::vector<uint64_t> global_functions_;  // sorted; filled when first asked
+  bool globals_indexed_ = false;
   const TypePrinters* printers_ = nullptr;
   std::unordered_map<uint64_t, Dwarf_Die> marked_;
 };

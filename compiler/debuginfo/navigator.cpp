@@ -135,7 +135,7 @@ Failed Navigator::enter(const Member& member) {
   const uint64_t size = !bare                  ? 1
                         : is_reference(&*bare) ? 8
                                                : std::max<uint64_t>(1, type_size(&*bare));
-  Result<Spot> part = slice(spot_, member.offset, size);
+  Result<Spot> part = slice_known(spot_, member.offset, size);
   if (!part.ok()) {
     return nowhere(text_, part.error());
   }
@@ -198,7 +198,7 @@ Failed Navigator::at(int64_t index) {
   if (Failed failed = step_over(stride, lower)) {
     return failed;
   }
-  Result<Spot> part = slice(spot_, uint64_t(index * stride), uint64_t(stride));
+  Result<Spot> part = slice_known(spot_, uint64_t(index * stride), uint64_t(stride));
   if (!part.ok()) {
     return nowhere(text_, part.error());
   }

@@ -44,6 +44,26 @@ Result<Spot> join(const Spot& spot, uint64_t offset, uint64_t size) {
   return word;
 }
 
+// The pieces within the bytes; what cannot be taken is missing.
+Spot parts_of(const Spot& spot, uint64_t offset, uint64_t size) {
+  Spot part;
+  part.kind = Spot::Pieces;
+  for (const SpotPiece& piece : spot.pieces) {
+    const uint64_t begin = std::max(piece.offset, offset);
+    const uint64_t end = std::min(piece.end(), offset + size);
+    if (begin >= end) {
+      continue;
+    }
+    Result<Spot> inner = Error{};
+    if (piece.known) {
+      inner = slice(piece.spot, begin - piece.offset, end - begin);
+    }
+    part.pieces.push_back(
+        {begin - offset, end - begin, inner.ok(), inner.ok() ? inner.take() : Spot()});
+  }
+  return part;
+}
+
 Result<Spot> slice_pieces(const Spot& spot, uint64_t offset, uint64_t size) {
   for (const SpotPiece& piece : spot.pieces) {
     if (piece.offset <= offset && offset + size <= piece.end()) {
@@ -53,24 +73,7 @@ Result<Spot> slice_pieces(const Spot& spot, uint64_t offset, uint64_t size) {
       return slice(piece.spot, offset - piece.offset, size);
     }
   }
-  if (size <= kWord) {
-    return join(spot, offset, size);
-  }
-  Spot part;
-  part.kind = Spot::Pieces;
-  for (const SpotPiece& piece : spot.pieces) {
-    const uint64_t begin = std::max(piece.offset, offset);
-    const uint64_t end = std::min(piece.end(), offset + size);
-    if (begin >= end) {
-      continue;
-    }
-    Spot inner;
-    if (piece.known) {
-      DJ_TRY(inner, slice(piece.spot, begin - piece.offset, end - begin));
-    }
-    part.pieces.push_back({begin - offset, end - begin, piece.known, std::move(inner)});
-  }
-  return part;
+  return size <= kWord ? join(spot, offset, size) : parts_of(spot, offset, size);
 }
 
 }  // namespace
@@ -120,6 +123,17 @@ Result<Spot> slice(const Spot& spot, uint64_t offset, uint64_t size) {
       return Error{"the pointer was optimized out"};
   }
   return spot;
+}
+
+Result<Spot> slice_known(const Spot& spot, uint64_t offset, uint64_t size) {
+  Result<Spot> whole = slice(spot, offset, size);
+  if (whole.ok() || spot.kind != Spot::Pieces) {
+    return whole;
+  }
+  Spot part = parts_of(spot, offset, size);
+  const bool some = std::any_of(part.pieces.begin(), part.pieces.end(),
+                                [](const SpotPiece& piece) { return piece.known; });
+  return some ? Result<Spot>(std::move(part)) : whole;
 }
 
 void add_constant(LocExpr& expr, int64_t n) {

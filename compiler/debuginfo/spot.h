@@ -38,6 +38,8 @@ struct SpotPiece {
 Spot constant_spot(const unsigned char* bytes, uint64_t count);
 // Bytes [offset, offset + size) of what lies at the spot; the error says why they are nowhere.
 Result<Spot> slice(const Spot& spot, uint64_t offset, uint64_t size);
+// The same for a struct or an array, of which parts may be missing; the error: all are.
+Result<Spot> slice_known(const Spot& spot, uint64_t offset, uint64_t size);
 
 // Appends "+ n" to an expression that ends with a word on its stack.
 void add_constant(LocExpr& expr, int64_t n);

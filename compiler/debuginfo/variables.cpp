@@ -10,6 +10,7 @@
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/arguments.h"
 #include "compiler/debuginfo/demangle.h"
+#include "compiler/debuginfo/passed.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/symbols.h"
 #include "compiler/debuginfo/tls.h"
@@ -199,6 +200,17 @@ std::optional<Spot> moved_by_loader(ScopedVariable& variable, DwarfIndex& index)
   return address.ok() ? std::optional(Spot{address.take()}) : std::nullopt;
 }
 
+// No part of it is missing.
+bool is_whole(const Spot& spot, ScopedVariable& variable, DwarfIndex& index) {
+  if (spot.kind != Spot::Pieces) {
+    return true;
+  }
+  TypeDie type = strip_type(type_of(&variable.die), index);
+  return type && spot.pieces.back().end() >= type_size(&*type) &&
+         std::all_of(spot.pieces.begin(), spot.pieces.end(),
+                     [](const SpotPiece& piece) { return piece.known; });
+}
+
 Result<Spot> unlocated(ScopedVariable& variable, DwarfIndex& index) {
   // "extern int x": the definition is in another unit, and the linker knows where.
   if (flag(&variable.die, DW_AT_external)) {
@@ -298,8 +310,15 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
   const int found = dwarf_getlocation_addr(&*location, pc - index.bias(), &ops, &count, 1);
+  const bool listed =
+      place.at_entry && place.scope == 0 && variable.parameter && is_list(&*location);
+  auto passed = [&] {
+    return listed ? passed_parameter(function, &variable.die, &*location, place.is_clone, index)
+                  : std::nullopt;
+  };
   if (found < 1) {
-    return Error{"it has no location here"};
+    std::optional<Spot> spot = passed();
+    return spot ? Result<Spot>(std::move(*spot)) : Error{"it has no location here"};
   }
   const bool early = place.at_entry && variable.parameter && !is_list(&*location);
   if (early && !holds_at_entry({ops, count})) {
@@ -321,7 +340,13 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
     }
   }
   OpContext context{index, function, &*location, pc, place.at_entry, 0, &variable.die};
-  DJ_TRY(Spot spot, translate({ops, count}, context));
+  Result<Spot> there = translate({ops, count}, context);
+  if (listed && (!there.ok() || !is_whole(there.value(), variable, index))) {
+    if (std::optional<Spot> spot = passed()) {
+      return std::move(*spot);
+    }
+  }
+  DJ_TRY(Spot spot, std::move(there));
   if (place.at_entry && !variable.parameter) {
     spot.in_frame = false;  // its slot may lie below the stack that exists so far
   }

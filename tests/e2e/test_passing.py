@@ -1,4 +1,6 @@
 """Parameters behind parameters of unusual types, at functions' entries; members of virtual bases; variables of namespaces and classes."""
+import pathlib
+import re
 import shutil
 import subprocess
 
@@ -9,14 +11,26 @@ from support import paths
 SOURCE = paths.TARGETS / "passing.cpp"
 
 
+def built(tmp_path_factory, compiler, source):
+    words = compiler.split()
+    if not shutil.which(words[0]):
+        pytest.skip(f"there is no {words[0]}")
+    path = tmp_path_factory.mktemp(source.stem) / source.stem
+    subprocess.run([*words, "-g", "-w", "-o", path, source], check=True)
+    return str(path)
+
+
 @pytest.fixture(scope="module", params=["g++ -O0", "g++ -O2", "clang++-14 -O0", "clang++-19 -O0", "clang++-19 -O2"])
 def program(request, tmp_path_factory):
-    compiler = request.param.split()
-    if not shutil.which(compiler[0]):
-        pytest.skip(f"there is no {compiler[0]}")
-    path = tmp_path_factory.mktemp("passing") / "passing"
-    subprocess.run([*compiler, "-g", "-w", "-o", path, SOURCE], check=True)
-    return str(path)
+    return built(tmp_path_factory, request.param, SOURCE)
+
+
+@pytest.fixture(scope="module", params=["g++ -O0", "g++ -O0 -mavx", "g++ -O2", "clang++-14 -O0", "clang++-14 -O1", "clang++-14 -O2 -gdwarf-4", "clang++-19 -O0",
+                                        "clang++-19 -O0 -mavx", "clang++-19 -O2", "clang++-19 -O2 -mavx", "clang++-19 -O3 -fno-omit-frame-pointer"])
+def late(request, tmp_path_factory):
+    if "avx" in request.param and " avx " not in pathlib.Path("/proc/cpuinfo").read_text():
+        pytest.skip("this processor has no AVX")
+    return built(tmp_path_factory, request.param, paths.TARGETS / "late.cpp")
 
 
 def test_the_parameters_behind_each_type(djtap_once, program):
@@ -48,3 +62,38 @@ def test_variables_by_their_qualified_names(djtap_once, program):
     assert all(f"{name} is {value}\n" in result.stdout for name, value in wanted.items()), result
     result = djtap_once("-e", 'probe process.function("bases") { println(@var("shapes::count")) }', "-c", program)
     assert 'error[DJ3011]: no variable "shapes::count" in any unit' in result.stderr, result
+
+
+# Printed values of parameters, and the same as late.cpp's calls write them.
+LATE = {
+    "stack_params": ("$a $b $c $d $e $f $s1 $s2 $s3 $s4 $x1", "1 2 3 4 5 6 77 -78 -79 80 6.5"),
+    "stack_doubles": ("$a $h $s1 $s2 $b $i $s3", "1.5 8.5 9.5 10.5 2.5 111 12.5"),
+    "mixed": ("$dl->d $dl->l $ld->l $ld->d $ffl->l $ii->a $ii->b $last", "1.5 21 22 2.5 23 24 25 26"),
+    "spilled": ("$a $e $dl->l $big->a $big->b $big->c $ld->l $ld->d $ii->a $ii->b $cc->c[9] $last", "1 5 21 91 92 93 22 2.5 24 25 106 26"),
+    "uni": ("$u->d $n->in->i $n->d $b->a $b->s $e $s $cc->c[9] $ref->b $pu->l", "8.5 51 6.5 1 -9 5 7 106 72 44"),
+    "returns_big": ("$a $d $ref->n $s1", "61 62.5 63 64"),
+    "Base::method": ("$this->base $a $dl->l $b $c $d $e $s1", "41 81 82 83 84 85 86 87"),
+    "Der::sret": ("$this->base $this->der $a $b $c $d $s1", "41 42 51 52 53 54 55"),
+    "vectors": ("$v[0] $a $w[0] $d $b", "1 31 1.5 2.25 32"),
+    "hvec": ("$a $d $sd $b", "33 2.75 3.75 34"),
+}
+
+
+def test_parameters_that_are_described_late(djtap_once, late):
+    script = " ".join(f'probe process.function("{name}") {{ println("{name} <", {reads.replace(" ", ", " + chr(34) + " " + chr(34) + ", ")}, ">") }}'
+                      for name, (reads, _) in LATE.items())
+    result = djtap_once("-e", script, "-c", late)
+    wanted = {f"{name} <{text}>" for name, (_, text) in LATE.items() if name not in ("vectors", "hvec") or " avx " in pathlib.Path("/proc/cpuinfo").read_text()}
+    assert wanted <= set(result.stdout.splitlines()), result
+
+
+RESULTS = {"big": "a b c", "dl": "d l", "ld": "l d", "ffl": "a b l", "nest": "in->f in->i d", "cc": "c[10]", "u": "l", "ii": "a b", "e": "", "bool": "", "float": ""}
+
+
+def test_results_of_each_kind(djtap_once, late):
+    def reads(members):
+        return ', " ", '.join(f"$return->{member}" for member in members.split()) or "$return"
+    script = " ".join(f'probe process.function("returns_{name}").return {{ println("{name} is <", {reads(members)}, ">") }}' for name, members in RESULTS.items())
+    result = djtap_once("-e", script, "-c", late)
+    truth = dict(re.findall(r"^(\w+) (<.*>)$", result.stdout, re.M))
+    assert {name: truth[name] for name in RESULTS} == dict(re.findall(r"^(\w+) is (<.*>)$", result.stdout, re.M)), result

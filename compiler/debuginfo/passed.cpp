@@ -1,0 +1,184 @@
+// Reads a parameter's location list for what it says of the time before its first range.
+#include "compiler/debuginfo/passed.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/arguments.h"
+#include "compiler/debuginfo/types.h"
+
+namespace dj {
+
+namespace {
+
+struct Entry {
+  uint64_t begin = 0;  // of its range, in the module's file
+  std::vector<Dwarf_Op> ops;
+};
+
+std::vector<Entry> entries_of(Dwarf_Attribute* location, const DwarfIndex& index) {
+  std::vector<Entry> entries;
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  ptrdiff_t offset = 0;
+  while ((offset = dwarf_getlocations(location, offset, &base, &begin, &end, &ops, &count)) > 0) {
+    if (count > 0 && begin < end) {
+      entries.push_back({begin + index.bias(), {ops, ops + count}});
+    }
+  }
+  return entries;
+}
+
+// A register and an offset, or what an operation counts from.
+struct Based {
+  int reg = 0;
+  int64_t offset = 0;
+};
+
+std::optional<Based> based_on(const Dwarf_Op& op) {
+  if (op.atom == DW_OP_bregx) {
+    return Based{int(op.number), int64_t(op.number2)};
+  }
+  if (op.atom < DW_OP_breg0 || op.atom > DW_OP_breg31) {
+    return std::nullopt;
+  }
+  return Based{op.atom - DW_OP_breg0, int64_t(op.number)};
+}
+
+// The operation's address, as bytes above the canonical frame address at pc; none: it is not in the
+// frame, or the unwind table counts from another register there.
+std::optional<int64_t> above_frame(const Dwarf_Op& op, uint64_t pc, Dwarf_Die* function,
+                                   const DwarfIndex& index) {
+  std::optional<Based> place = based_on(op);
+  if (op.atom == DW_OP_fbreg) {
+    std::optional<Dwarf_Attribute> base = attribute(function, DW_AT_frame_base);
+    Dwarf_Op* ops = nullptr;
+    size_t count = 0;
+    if (!base || dwarf_getlocation(&*base, &ops, &count) != 0 || count != 1) {
+      return std::nullopt;
+    }
+    if (ops[0].atom == DW_OP_call_frame_cfa) {
+      return int64_t(op.number);
+    }
+    if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
+      place = Based{ops[0].atom - DW_OP_reg0, int64_t(op.number)};
+    }
+  }
+  const std::vector<Dwarf_Op> rule = place ? index.cfa_ops(pc) : std::vector<Dwarf_Op>();
+  const std::optional<Based> frame = rule.size() == 1 ? based_on(rule[0]) : std::nullopt;
+  if (!frame || frame->reg != place->reg) {
+    return std::nullopt;
+  }
+  return place->offset - frame->offset;
+}
+
+bool is_deref(const Dwarf_Op& op) { return op.atom == DW_OP_deref || op.atom == DW_OP_deref_size; }
+
+// Where the caller has put it onto the stack, if the entry says that.
+std::optional<Spot> stack_slot(const Entry& entry, Dwarf_Die* function, const DwarfIndex& index) {
+  const std::optional<int64_t> offset = above_frame(entry.ops[0], entry.begin, function, index);
+  if (!offset || *offset < 0) {
+    return std::nullopt;
+  }
+  Spot spot;
+  spot.expr.steps.push_back({LocStep::PushReg, arch::kRsp});
+  add_constant(spot.expr, *offset + 8);  // the return address lies below
+  spot.in_frame = true;
+  if (entry.ops.size() == 1) {
+    return spot;
+  }
+  if (!is_deref(entry.ops[1])) {
+    return std::nullopt;
+  }
+  if (entry.ops.size() == 2) {  // only its address is there
+    spot.expr = load(spot, 8, false);
+    spot.in_frame = false;
+  }
+  return spot;
+}
+
+// Marks the bytes that an expression describes.
+void mark_described(const Entry& entry, std::vector<bool>& bytes) {
+  uint64_t at = 0;
+  bool pieces = false, known = false;
+  auto mark = [&](uint64_t end) {
+    for (; at < end && at < bytes.size(); at++) {
+      bytes[at] = bytes[at] || known;
+    }
+    at = end;
+  };
+  for (const Dwarf_Op& op : entry.ops) {
+    if (op.atom == DW_OP_piece) {
+      mark(at + op.number);
+      pieces = true;
+    }
+    known = op.atom != DW_OP_piece;
+  }
+  if (!pieces) {
+    mark(bytes.size());
+  }
+}
+
+// All of the parameter's value is somewhere in the function: so callers do pass it.
+bool is_described(Dwarf_Die* parameter, DwarfIndex& index) {
+  std::optional<Dwarf_Attribute> location = attribute(parameter, DW_AT_location);
+  TypeDie type = strip_type(type_of(parameter), index);
+  if (!location || !type) {
+    return false;
+  }
+  std::vector<bool> bytes(std::max<uint64_t>(1, type_size(&*type)));
+  for (const Entry& entry : entries_of(&*location, index)) {
+    mark_described(entry, bytes);
+  }
+  return std::find(bytes.begin(), bytes.end(), false) == bytes.end();
+}
+
+// The register that DWARF names at pc agrees with the convention's, where it names one.
+bool agrees(Dwarf_Die* function, Dwarf_Die* parameter, uint64_t pc, DwarfIndex& index) {
+  std::optional<Dwarf_Attribute> location = attribute(parameter, DW_AT_location);
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (!location || dwarf_getlocation_addr(&*location, pc - index.bias(), &ops, &count, 1) != 1 ||
+      count != 1 || ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31) {
+    return true;
+  }
+  const Result<Spot> expected = argument_at_entry(function, parameter, index);
+  return expected.ok() &&
+         (expected.value().kind != Spot::Value || expected.value().reg == ops[0].atom - DW_OP_reg0);
+}
+
+}  // namespace
+
+std::optional<Spot> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
+                                     Dwarf_Attribute* location, bool is_clone, DwarfIndex& index) {
+  for (const Entry& entry : entries_of(location, index)) {
+    if (std::optional<Spot> slot = stack_slot(entry, function, index)) {
+      return slot;
+    }
+  }
+  Dwarf_Addr begin = 0;
+  if (is_clone || is_called_otherwise(function) || !is_described(parameter, index) ||
+      dwarf_lowpc(function, &begin) != 0) {
+    return std::nullopt;
+  }
+  begin += index.bias();
+  const bool global = index.is_global_function(begin);
+  for (Dwarf_Die& child : children(function)) {
+    if (dwarf_tag(&child) != DW_TAG_formal_parameter) {
+      continue;
+    }
+    if (identity(child) == identity(*parameter)) {
+      Result<Spot> spot = argument_at_entry(function, parameter, index);
+      return spot.ok() ? std::optional(spot.take()) : std::nullopt;
+    }
+    // One that is gone may have left its register to the next.
+    if ((!global && !is_described(&child, index)) || !agrees(function, &child, begin, index)) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace dj
