@@ -25,10 +25,14 @@ def program(request, tmp_path_factory):
     return built(tmp_path_factory, request.param, SOURCE)
 
 
-@pytest.fixture(scope="module", params=["g++ -O0", "g++ -O0 -mavx", "g++ -O2", "clang++-14 -O0", "clang++-14 -O1", "clang++-14 -O2 -gdwarf-4", "clang++-19 -O0",
-                                        "clang++-19 -O0 -mavx", "clang++-19 -O2", "clang++-19 -O2 -mavx", "clang++-19 -O3 -fno-omit-frame-pointer"])
+HAS_AVX = " avx " in pathlib.Path("/proc/cpuinfo").read_text()
+
+
+@pytest.fixture(scope="module", params=["g++ -O0", "g++ -O0 -mavx", "g++ -O2", "clang++-14 -O0", "clang++-14 -O1", "clang++-14 -O2 -gdwarf-4",
+                                        "clang++-19 -O0", "clang++-19 -O0 -mavx", "clang++-19 -O2", "clang++-19 -O2 -mavx",
+                                        "clang++-19 -O3 -fno-omit-frame-pointer"])
 def late(request, tmp_path_factory):
-    if "avx" in request.param and " avx " not in pathlib.Path("/proc/cpuinfo").read_text():
+    if "avx" in request.param and not HAS_AVX:
         pytest.skip("this processor has no AVX")
     return built(tmp_path_factory, request.param, paths.TARGETS / "late.cpp")
 
@@ -79,21 +83,33 @@ LATE = {
 }
 
 
+def printing(point, name, reads):
+    """A probe that prints "name <1 2 3>"."""
+    values = ', " ", '.join(reads)
+    return f'probe process.function("{point}") {{ println("{name} <", {values}, ">") }}'.replace('.return")', '").return')
+
+
 def test_parameters_that_are_described_late(djtap_once, late):
-    script = " ".join(f'probe process.function("{name}") {{ println("{name} <", {reads.replace(" ", ", " + chr(34) + " " + chr(34) + ", ")}, ">") }}'
-                      for name, (reads, _) in LATE.items())
+    script = " ".join(printing(name, name, reads.split()) for name, (reads, _) in LATE.items())
     result = djtap_once("-e", script, "-c", late)
-    wanted = {f"{name} <{text}>" for name, (_, text) in LATE.items() if name not in ("vectors", "hvec") or " avx " in pathlib.Path("/proc/cpuinfo").read_text()}
+    wanted = {f"{name} <{text}>" for name, (_, text) in LATE.items() if HAS_AVX or name not in ("vectors", "hvec")}
     assert wanted <= set(result.stdout.splitlines()), result
 
 
-RESULTS = {"big": "a b c", "dl": "d l", "ld": "l d", "ffl": "a b l", "nest": "in->f in->i d", "cc": "c[10]", "u": "l", "ii": "a b", "e": "", "bool": "", "float": ""}
+RESULTS = {"big": "a b c", "dl": "d l", "ld": "l d", "ffl": "a b l", "nest": "in->f in->i d", "cc": "c[10]", "u": "l", "ii": "a b", "e": "",
+           "bool": "", "float": ""}
 
 
 def test_results_of_each_kind(djtap_once, late):
-    def reads(members):
-        return ', " ", '.join(f"$return->{member}" for member in members.split()) or "$return"
-    script = " ".join(f'probe process.function("returns_{name}").return {{ println("{name} is <", {reads(members)}, ">") }}' for name, members in RESULTS.items())
+    script = " ".join(printing(f"returns_{name}.return", f"{name} is", [f"$return->{member}" for member in members.split()] or ["$return"])
+                      for name, members in RESULTS.items())
     result = djtap_once("-e", script, "-c", late)
     truth = dict(re.findall(r"^(\w+) (<.*>)$", result.stdout, re.M))
     assert {name: truth[name] for name in RESULTS} == dict(re.findall(r"^(\w+) is (<.*>)$", result.stdout, re.M)), result
+
+
+def test_a_result_that_the_compiler_has_taken_away(djtap_once, tmp_path_factory):
+    """It knows all callers, and what they make of it; gdb declines, too."""
+    program = built(tmp_path_factory, "clang++-19 -O2 -flto -fuse-ld=lld-19", paths.TARGETS / "late.cpp")
+    result = djtap_once("-e", 'probe process.function("returns_big").return { println($return->a) }', "-c", program)
+    assert "$return cannot be read: the compiler has changed how this function is called" in result.stderr, result
