@@ -1,6 +1,7 @@
 // Checks 2, 3 and 4: nobody arrives inside a region's bytes, or only at a guard. All regions of a
 // module at once: one scan finds who refers to any of them.
 #include <algorithm>
+#include <unordered_set>
 
 #include "arch/x86_64/checker.h"
 
@@ -127,11 +128,22 @@ void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
     for (uint32_t i = 1; i < prohibited_bytes(region, guards); i++) marked.add(region.address + i);
   });
   check_taken_addresses(impl, standing, guards);
-  for (const Reference& reference : scan_references(impl.module.text(), marked)) {
-    cold.see(reference);
+  const auto hits = [&](const Reference& reference) {
     bool hit = false;
     standing.hit_by(reference.target, [&](Region&) { hit = true; });
-    if (!hit || !impl.confirmed(reference)) continue;
+    return hit;
+  };
+  const std::vector<Reference> references = scan_references(impl.module.text(), marked);
+  std::vector<Reference> asked;  // most of what confirmed() will be asked for
+  std::unordered_set<uint64_t> entered;
+  for (const Reference& reference : references) {
+    const bool enters = cold.begins_at(reference.target) && entered.insert(reference.target).second;
+    if (enters || hits(reference)) asked.push_back(reference);
+  }
+  impl.decode_around(asked);
+  for (const Reference& reference : references) {
+    cold.see(reference);
+    if (!hits(reference) || !impl.confirmed(reference)) continue;
     if (reference.kind == Reference::Branch) {
       check_direct_branches(impl, standing, reference, guards);
     } else {

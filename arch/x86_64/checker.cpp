@@ -71,15 +71,44 @@ bool in_linkage_stub(const Module& module, uint64_t at) {
   return false;
 }
 
+std::optional<FunctionRange> Checker::Impl::around(const Reference& reference) const {
+  const FunctionRange* range = module.function_at(reference.at);
+  if (range != nullptr) return *range;
+  if (in_linkage_stub(module, reference.at)) return std::nullopt;
+  return module.gap_at(reference.at);
+}
+
+void Checker::Impl::decode_around(const std::vector<Reference>& references) {
+  std::vector<FunctionRange> ranges;
+  for (const Reference& reference : references) {
+    const std::optional<FunctionRange> range = around(reference);
+    if (range && !decoded.contains(range->begin)) ranges.push_back(*range);
+  }
+  const auto by_begin = [](const FunctionRange& a, const FunctionRange& b) {
+    return a.begin < b.begin;
+  };
+  std::sort(ranges.begin(), ranges.end(), by_begin);
+  ranges.erase(std::unique(ranges.begin(), ranges.end(),
+                           [](const FunctionRange& a, const FunctionRange& b) {
+                             return a.begin == b.begin;
+                           }),
+               ranges.end());
+  std::mutex noting;
+  parallel(ranges.size(), [&](size_t i) {
+    const Function function = module.decode(ranges[i]);
+    std::lock_guard lock(noting);
+    note(function);
+  });
+}
+
 // Is the byte pattern at reference.at really an instruction (or operand) of the program?
 bool Checker::Impl::confirmed(const Reference& reference) {
-  const FunctionRange* range = module.function_at(reference.at);
-  if (range == nullptr && in_linkage_stub(module, reference.at)) return false;
-  const FunctionRange around = range != nullptr ? *range : module.gap_at(reference.at);
-  auto known = decoded.find(around.begin);
+  const std::optional<FunctionRange> range = around(reference);
+  if (!range) return false;
+  auto known = decoded.find(range->begin);
   if (known == decoded.end()) {
-    decode(around);
-    known = decoded.find(around.begin);
+    decode(*range);
+    known = decoded.find(range->begin);
   }
   if (reference.at >= known->second) return true;  // behind what we could decode
   uint64_t start = reference.at;

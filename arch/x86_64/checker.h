@@ -58,6 +58,10 @@ struct Checker::Impl {
   void check_reach(Region& region) const;
   void forbid(Region& region, Verdict verdict, uint64_t culprit) const;
   Outcome outcome(Region& region) const;  // and check_reach()
+  // The function or gap that the reference stands in; empty: linkage stubs, whose jumps go nowhere.
+  std::optional<FunctionRange> around(const Reference& reference) const;
+  // Decodes what `references` stand in and was not decoded before, on all processors.
+  void decode_around(const std::vector<Reference>& references);
   bool confirmed(const Reference& reference);
   // All jump tables of the module; found when first asked for (cold_parts.cpp).
   struct Tables {
@@ -84,6 +88,7 @@ class ColdParts {
   // Marks what scan_references() should look for.
   uint64_t low() const { return parts_.empty() ? ~uint64_t(0) : parts_.begin()->first; }
   void mark(ByteSet& marked) const;
+  bool begins_at(uint64_t address) const { return parts_.count(address) != 0; }
   // One of its finds.
   void see(const Reference& reference);
   // Behind all finds: nobody was seen to enter the functions that are left.

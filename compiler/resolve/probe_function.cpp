@@ -1,6 +1,8 @@
 // Probe kinds func("..") and process..function(".."): entries and returns of functions.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -72,6 +74,9 @@ void search_functions(size_t module, Module& file, const FunctionPattern& patter
     tally.without_debug_info.push_back(file.base_name());
     return;
   }
+  // A large program's sites are moved once at most, not at each doubling.
+  if (sites.size() + found.functions.size() > sites.capacity())
+    sites.reserve(std::max(2 * sites.size(), sites.size() + found.functions.size()));
   for (const CodeFunction& function : found.functions) {
     std::optional<SourcePlace> place;
     if (!pattern.file.empty()) {

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "compiler/parallel.h"
+#include "compiler/sort_runs.h"
 
 namespace dj {
 namespace {
@@ -31,7 +32,7 @@ TextImage::TextImage(const SiteList& sites, const SiteList& more) {
       }
     }
   }
-  std::sort(pieces.begin(), pieces.end());
+  sort_runs(pieces.begin(), pieces.end());
   for (const auto& [begin, end] : pieces) {
     if (!spans_.empty() && page_of(spans_.back().begin) == page_of(begin)) {
       spans_.back().end = std::max(spans_.back().end, end);

@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/sort_runs.h"
 #include "runtime/control/module_code.h"
 #include "runtime/control/process.h"
 #include "runtime/control/trap_setup.h"
@@ -150,7 +151,7 @@ void Detouring::add(const PatchSite& site) {
 
 uint64_t Detouring::moved(uint64_t pc) const {
   if (!sorted_) {
-    std::sort(moves_.begin(), moves_.end());
+    sort_runs(moves_.begin(), moves_.end());
     sorted_ = true;
   }
   auto found = std::lower_bound(moves_.begin(), moves_.end(), Move{pc, 0});
