@@ -24,7 +24,7 @@ PYTHON_WORK = """
 import time, json, re
 begin = time.process_time()
 words = [str(i * 7919 % 10007) for i in range(60000)]
-for turn in range(3):
+for turn in range(20):
     table = {w: len(w) for w in words}
     text = json.dumps(sorted(table.items()))
     json.loads(text)
@@ -34,11 +34,11 @@ print("cpu:", time.process_time() - begin)
 """
 SQL_WORK = """
 .timer on
-CREATE TABLE t AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 60000) SELECT i, i * 7919 % 10007 AS k, hex(i) AS s FROM c;
+CREATE TABLE t AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 600000) SELECT i, i * 7919 % 10007 AS k, hex(i) AS s FROM c;
 CREATE INDEX x ON t(k);
-SELECT count(*), sum(i), max(s) FROM t JOIN (SELECT k AS q FROM t LIMIT 500) ON k = q;
+SELECT count(*), sum(i), max(s) FROM t JOIN (SELECT k AS q FROM t LIMIT 5000) ON k = q;
 """
-BASH_WORK = "for ((i = 0; i < 20000; i++)); do a[i % 100]=x$i; [[ ${a[i % 100]} == *7 ]] && n=$((n + 1)); done; times"
+BASH_WORK = "for ((i = 0; i < 200000; i++)); do a[i % 100]=x$i; [[ ${a[i % 100]} == *7 ]] && n=$((n + 1)); done; times"
 NODE_WORK = """
 const begin = process.cpuUsage();
 let list = Array.from({length: 200000}, (_, i) => ({k: i * 7919 % 10007, s: String(i)}));
@@ -85,7 +85,7 @@ def redis(folder, prefix):
             return sum(float(value) for value in re.findall(r"used_cpu_(?:sys|user):([\d.]+)", text))
 
         begin = used()
-        subprocess.run(["redis-benchmark", "-s", socket, "-q", "-n", "30000", "-t", "get,set,lpush"], capture_output=True, check=True)
+        subprocess.run(["redis-benchmark", "-s", socket, "-q", "-n", "100000", "-t", "get,set,lpush"], capture_output=True, check=True)
         spent = used() - begin
         subprocess.run([*ask, "shutdown", "nosave"], capture_output=True)
         result = running.finish(60)
@@ -162,7 +162,7 @@ def row(name, bare, probed, text):
     return (name, f"{bare:.2f}", f"{probed:.2f}", f"{100 * bare / probed:.0f} %", f"{hits:,}", each)
 
 
-def rows(runs=2):
+def rows(runs=3):
     with tempfile.TemporaryDirectory() as folder:
         for name, words in commands(folder).items():
             for what, script in (("", ALL), (", own functions only", OWN)):

@@ -64,6 +64,17 @@ def gdb_breakpoint(target):
     return f"{nanoseconds:,.0f}"
 
 
+def uftrace_rows(bare):
+    """uftrace patches when the program starts, and writes each entry and return with its time to a file."""
+    if not shutil.which("uftrace"):
+        return [("uftrace", "no uftrace")]
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["uftrace", "record", "--no-libcall", "--no-event", "-d", f"{folder}/data", "-P", "bare", hit.HIT]
+        orders = "bare 300000\nquit\n"
+        text = subprocess.run(words, input=orders, capture_output=True, text=True).stdout
+    return [("uftrace -P, entry and return written to files", f"{float(re.search(r'ns: ([0-9.]+)', text)[1]) - bare:,.0f}")]
+
+
 DURATIONS = [
     ("by @entry", 'probe func("bare").return { h <<< gettimeofday_ns() - @entry(gettimeofday_ns()) } probe end { print(@hist_log(h)) }'),
     ("by an array", 'probe func("bare") { t[tid()] = gettimeofday_ns() } '
@@ -90,6 +101,7 @@ def hit_costs(target):
             ("int3 boosted, the same", f"{boosted:,.0f} ({stepped / boosted:.1f} times cheaper)"),
             ("gdb breakpoint, `silent`, `continue`", gdb_breakpoint(target))]
     rows += [(name, f"{value:,.0f}") for name, value in hit.bpftrace_row(target, bare)]
+    rows += uftrace_rows(bare)
     table("The same counter by other means, ns above the bare call", ["", "ns"], rows)
     print(PEERS, end="")
 
