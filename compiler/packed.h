@@ -20,6 +20,15 @@ void put_records(std::string& out, std::span<const T> records) {
   out.append(-out.size() % sizeof count, '\0');
 }
 
+// All of these runs, in memory taken once.
+template <typename... Runs>
+std::string all_records(const Runs&... runs) {
+  std::string out;
+  out.reserve((0 + ... + (2 * sizeof(uint64_t) + std::size(runs) * sizeof(*std::data(runs)))));
+  (put_records(out, std::span<const std::remove_cvref_t<decltype(*std::data(runs))>>(runs)), ...);
+  return out;
+}
+
 // Takes what put_records() has appended off the front of `bytes`; false: it is not there. They stay
 // where they lie.
 template <typename T>

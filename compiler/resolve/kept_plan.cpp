@@ -150,6 +150,7 @@ std::string pack_plan(const Plan& plan) {
   std::vector<SiteRow> sites;
   std::vector<HandlerId> called;
   sites.reserve(plan.sites.size());
+  called.reserve(plan.sites.size());
   for (const Site& s : plan.sites) {
     sites.push_back({s.address, s.function_begin, s.function_end, texts.add(s.function),
                      texts.add(s.symbol), static_cast<uint32_t>(called.size()),
@@ -166,17 +167,9 @@ std::string pack_plan(const Plan& plan) {
     hosts.push_back({h.interval_ns, h.random_ns, texts.add(h.text), h.handler, h.when});
   }
   if (texts.all().size() >= UINT32_MAX) return "";
-  const PlanRow all = {plan.awaits_objects, plan.loader_site.has_value(),
-                       plan.loader_site.value_or(0)};
-  std::string bytes;
-  put_records(bytes, std::span(&all, 1));
-  put_records(bytes, std::span<const ModuleRow>(modules));
-  put_records(bytes, std::span<const SiteRow>(sites));
-  put_records(bytes, std::span<const HandlerId>(called));
-  put_records(bytes, std::span<const HandlerRow>(handlers));
-  put_records(bytes, std::span<const HostRow>(hosts));
-  put_records(bytes, texts.all());
-  return bytes;
+  const PlanRow all[] = {
+      {plan.awaits_objects, plan.loader_site.has_value(), plan.loader_site.value_or(0)}};
+  return all_records(all, modules, sites, called, handlers, hosts, texts.all());
 }
 
 std::optional<Plan> unpack_plan(std::span<const char> bytes) {

@@ -211,13 +211,7 @@ std::string pack_detours(const std::vector<PatchSite>& sites,
     runs.push_back(
         {static_cast<uint32_t>(first), static_cast<uint32_t>(packer.rows.size() - first)});
   }
-  std::string bytes;
-  put_records(bytes, std::span<const RunRow>(runs));
-  put_records(bytes, std::span<const KeptDetours::Row>(packer.rows));
-  put_records(bytes, std::span<const uint8_t>(packer.bytes));
-  put_records(bytes, std::span<const KeptReach>(packer.reaches));
-  put_records(bytes, std::span<const KeptCopy>(packer.copies));
-  return bytes;
+  return all_records(runs, packer.rows, packer.bytes, packer.reaches, packer.copies);
 }
 
 }  // namespace dj
