@@ -83,6 +83,8 @@ struct TargetText {
       Unsigned,
       Hex,
       Char,  // 'c'
+      Wide,  // 128 bits: value is the low half, length the high one
+      WideUnsigned,
       Text,  // "abc": value is the address; `length` or `limit` bytes, or up to its NUL
       Float,
       Double,  // value is the bits
@@ -90,7 +92,7 @@ struct TargetText {
       Nothing,  // prints nothing; only carries `before`
     } as = As::Signed;
     LocExpr value;
-    LocExpr length;  // Text: how many bytes; no steps: see limit
+    LocExpr length;  // Text: how many bytes; no steps: see limit. Wide: see there
     uint32_t limit =
         0;  // Text: at most so many bytes, up to a NUL; 0: up to its NUL. If: see there
     std::vector<std::pair<int64_t, std::string>> names;  // values that print as a word: enums

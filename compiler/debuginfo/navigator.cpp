@@ -328,9 +328,7 @@ TargetAnswer Navigator::word(Scalar& scalar) {
   }
   scalar = *found;
   if (scalar.size > 8) {
-    return target_failure(
-        Kind::NotBuilt, -1,
-        fmt::format("{} is {}, and reading those is not built yet", text_, type_name(type_)));
+    return too_wide();
   }
   if (bits_) {
     return bit_field(scalar.is_signed);
@@ -377,9 +375,7 @@ TargetAnswer Navigator::as_double(Scalar scalar) {
   const bool known = number(&*type_, DW_AT_encoding) == uint64_t{DW_ATE_float} &&
                      (scalar.size == 4 || scalar.size == 8 || extended);
   if (!known) {
-    return target_failure(
-        Kind::NotBuilt, -1,
-        fmt::format("{} is {}, and reading those is not built yet", text_, type_name(type_)));
+    return too_wide();
   }
   if (extended) {
     return extended_as_double();
@@ -394,22 +390,37 @@ TargetAnswer Navigator::as_double(Scalar scalar) {
   return answer;
 }
 
+TargetAnswer Navigator::part(uint64_t offset, uint8_t size) {
+  Result<Spot> there = slice(spot_, offset, size);
+  if (!there.ok()) {
+    return nowhere(text_, there.error());
+  }
+  return load(there.value(), size, false);
+}
+
 // The x87's ten bytes: the mantissa, then sign and exponent.
 TargetAnswer Navigator::extended_as_double() {
-  Result<Spot> mantissa = slice(spot_, 0, 8);
-  if (!mantissa.ok()) {
-    return nowhere(text_, mantissa.error());
+  TargetAnswer mantissa = part(0, 8), exponent = part(8, 2);
+  for (TargetAnswer* half : {&mantissa, &exponent}) {
+    if (std::holds_alternative<TargetFailure>(*half)) {
+      return *half;
+    }
   }
-  Result<Spot> exponent = slice(spot_, 8, 2);
-  if (!exponent.ok()) {
-    return nowhere(text_, exponent.error());
-  }
-  LocExpr expr = load(mantissa.value(), 8, false);
-  const LocExpr upper = load(exponent.value(), 2, false);
+  LocExpr expr = std::get<LocExpr>(std::move(mantissa));
+  const LocExpr& upper = std::get<LocExpr>(exponent);
   expr.steps.insert(expr.steps.end(), upper.steps.begin(), upper.steps.end());
   expr.steps.push_back({LocStep::DoubleOfExtended});
   expr.is_double = true;
   return expr;
+}
+
+TargetFailure Navigator::too_wide() {
+  TargetFailure f = target_failure(
+      Kind::BadUse, -1,
+      fmt::format("{} is {}, and a number in a script has 64 bits", text_, type_name(type_)));
+  f.help = fmt::format("{}$ is its text; its halves can be read by address, as user_uint64(&{})",
+                       text_, text_);
+  return f;
 }
 
 TargetFailure Navigator::unknown_member(const TargetStep& step, int number) {

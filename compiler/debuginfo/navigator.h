@@ -49,6 +49,8 @@ class Navigator {
   Failed template_argument(int64_t n);
   // The scalar's word as it lies there, extended to 64 bits (float: its bits); how to show it.
   TargetAnswer word(Scalar& scalar);
+  // Bytes [offset, offset + size) of the value, as they lie there; size: 1, 2, 4 or 8.
+  TargetAnswer part(uint64_t offset, uint8_t size);
   // How many bytes a Fortran string has; none: its type says it by a number, or not.
   std::optional<LocExpr> string_length();
   // What lies at the place is taken for a value of that type.
@@ -68,6 +70,7 @@ class Navigator {
   Failed to_virtual_base(const VirtualBase& base);
   TargetFailure unknown_member(const TargetStep& step, int number);
   TargetFailure whole_struct();
+  TargetFailure too_wide();
   TargetAnswer as_double(Scalar scalar);
   TargetAnswer extended_as_double();
   TargetAnswer bit_field(bool is_signed);

@@ -232,16 +232,59 @@ void TextWriter::pointer(Navigator at, int depth, bool outermost) {
   scalar(at, true);
 }
 
+// Real and imaginary part, as gdb writes them: 1 + -2i.
+void TextWriter::complex(Navigator& at, uint8_t half) {
+  for (const uint8_t offset : {uint8_t(0), half}) {
+    TargetAnswer part = half == 4 || half == 8 ? at.part(offset, half) : TargetFailure();
+    Item item;
+    item.as = half == 4 ? As::Float : As::Double;
+    if (auto* expr = std::get_if<LocExpr>(&part)) {
+      item.defined = true;
+      item.value = std::move(*expr);
+    }
+    add(std::move(item));
+    literal(offset == 0 ? " + " : "i");
+  }
+}
+
+// An integer of 128 bits; false: it is none, or its value is not known.
+bool TextWriter::wide(Navigator& at, const Scalar& scalar) {
+  if (scalar.size != 16 || scalar.floating) {
+    return false;
+  }
+  TargetAnswer low = at.part(0, 8), high = at.part(8, 8);
+  if (!std::holds_alternative<LocExpr>(low) || !std::holds_alternative<LocExpr>(high)) {
+    return false;
+  }
+  Item item;
+  item.defined = true;
+  item.as = scalar.is_signed ? As::Wide : As::WideUnsigned;
+  item.value = std::get<LocExpr>(std::move(low));
+  item.length = std::get<LocExpr>(std::move(high));
+  add(std::move(item));
+  return true;
+}
+
 void TextWriter::scalar(Navigator& at, bool with_names) {
+  const std::optional<Scalar> type = at.type() ? scalar_of(&*at.type()) : std::nullopt;
+  if (type && number(&*at.type(), DW_AT_encoding) == uint64_t{DW_ATE_complex_float}) {
+    return complex(at, type->size / 2);
+  }
+  if (type && wide(at, *type)) {
+    return;
+  }
   Item item;
   Scalar scalar;
   if (at.type()) {
-    TargetAnswer answer = at.word(scalar);
+    const bool extended = type && type->floating && type->size > 8;  // value() makes a double of it
+    TargetAnswer answer = extended ? at.value() : at.word(scalar);
     if (auto* expr = std::get_if<LocExpr>(&answer)) {
       item.defined = true;
       item.value = *expr;
     }
-    item.as = scalar.floating ? (scalar.size == 4 ? As::Float : As::Double) : scalar.as;
+    item.as = extended          ? As::Double
+              : scalar.floating ? (scalar.size == 4 ? As::Float : As::Double)
+                                : scalar.as;
     if (with_names && dwarf_tag(&*at.type()) == DW_TAG_enumeration_type) {
       item.names = names_of(&*at.type());
     }

@@ -42,6 +42,8 @@ class TextWriter {
   void close_if(size_t opened);       // up to here
   void pointer(Navigator at, int depth, bool outermost);
   void scalar(Navigator& at, bool with_names);
+  void complex(Navigator& at, uint8_t half);
+  bool wide(Navigator& at, const Scalar& scalar);
   void add(TargetText::Item item);
   bool full() const;
 

@@ -23,6 +23,10 @@ char letter_of(const Item& item) {
       return abi::kTextUnsigned;
     case Item::As::Char:
       return abi::kTextChar;
+    case Item::As::Wide:
+      return abi::kTextWide;
+    case Item::As::WideUnsigned:
+      return abi::kTextWideUnsigned;
     case Item::As::Text:
       return item.length.steps.empty() && item.limit == 0 ? abi::kTextString : abi::kTextBytes;
     case Item::As::Float:
@@ -32,6 +36,12 @@ char letter_of(const Item& item) {
     default:
       return abi::kTextHex;
   }
+}
+
+// Has it a second word?
+bool is_pair(const Item& item) {
+  return item.as == Item::As::Text || item.as == Item::As::Wide ||
+         item.as == Item::As::WideUnsigned;
 }
 
 // "5=GREEN;-7=BLUE;": what kTextWord takes.
@@ -49,7 +59,7 @@ class Body::TextParts {
   TextParts(Body& body, const TargetText& text, const std::vector<llvm::Value*>& args, Span span)
       : body_(body), text_(text), args_(args), span_(span) {
     uint32_t most = 1;
-    for (const Item& item : text.items) most += item.as == Item::As::Text ? 2 : 1;
+    for (const Item& item : text.items) most += is_pair(item) ? 2 : 1;
     words_ = body.slot(body.unit_.word, "words", most);
     bad_ = body.slot(body.unit_.half, "unread", most);
   }
@@ -102,6 +112,8 @@ class Body::TextParts {
       const bool counted = !item.length.steps.empty();
       format += counted ? 'n' : 'z';
       add(counted ? &item.length : nullptr, item.limit);
+    } else if (is_pair(item) && letter != abi::kTextString) {
+      add(&item.length, 0);
     }
     return format;
   }

@@ -63,8 +63,9 @@ std::string text_of(const TargetPlan& plan) {
   if (const auto* e = std::get_if<LocExpr>(&plan)) {
     return to_string(*e);
   }
-  static const char* const kAs[] = {"signed", "unsigned", "hex", "char",   "text",
-                                    "float",  "double",   "if",  "nothing"};
+  static const char* const kAs[] = {"signed",        "unsigned", "hex",   "char",   "wide",
+                                    "wide unsigned", "text",     "float", "double", "if",
+                                    "nothing"};
   std::string text = "text ";
   for (const TargetText::Item& item : std::get<TargetText>(plan).items) {
     text += fmt::format(

@@ -38,6 +38,30 @@ class Text {
     uint64_t bits = static_cast<uint64_t>(value);
     number(value < 0 ? 0 - bits : bits, 10, value < 0);
   }
+  void wide(uint64_t low, uint64_t high, bool negative) {
+    if (negative) {
+      put('-');
+      high = ~high + (low == 0);
+      low = 0 - low;
+    }
+    uint32_t parts[] = {static_cast<uint32_t>(high >> 32), static_cast<uint32_t>(high),
+                        static_cast<uint32_t>(low >> 32), static_cast<uint32_t>(low)};
+    char digits[39];
+    uint32_t count = 0;
+    bool more = true;
+    while (more) {  // a division by hand: there is no library
+      uint64_t rest = 0;
+      more = false;
+      for (uint32_t& part : parts) {
+        rest = rest << 32 | part;
+        part = static_cast<uint32_t>(rest / 10);
+        rest %= 10;
+        more |= part != 0;
+      }
+      digits[count++] = static_cast<char>('0' + rest);
+    }
+    while (count != 0) put(digits[--count]);
+  }
   void hex(uint64_t value) {
     put("0x", 2);
     number(value, 16, false);
@@ -118,6 +142,11 @@ class Writer {
       uint64_t bytes = *words_++;
       unread |= *bad_++ != 0;
       unread = unread || !out_.string(word, bytes, to_nul);
+    } else if (letter == abi::kTextWide || letter == abi::kTextWideUnsigned) {
+      uint64_t high = *words_++;
+      unread |= *bad_++ != 0;
+      bool negative = letter == abi::kTextWide && high >> 63 != 0;
+      if (!unread) out_.wide(word, high, negative);
     } else if (letter == abi::kTextWord) {
       name(static_cast<int64_t>(word), unread);
     } else if (!unread) {

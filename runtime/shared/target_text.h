@@ -9,6 +9,8 @@ constexpr char kTextChar = 'c';    // 'c'
 constexpr char kTextString = 's';  // "abc": address of a text that ends with a NUL
 // address and, as a second word, bytes. Followed by 'n': exactly so many; 'z': up to a NUL.
 constexpr char kTextBytes = 'b';
+// Numbers of 128 bits, signed and not: the low word, and the high one as a second.
+constexpr char kTextWide = 'i', kTextWideUnsigned = 'I';
 constexpr char kTextFloat = 'f', kTextDouble = 'g';  // bits
 // Followed by "number=word;" pairs and "%;": the word of this number, else the number.
 constexpr char kTextWord = 'w';
