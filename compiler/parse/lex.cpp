@@ -24,6 +24,9 @@ bool is_stray_byte(const Lexeme& lexeme) { return lexeme.type == DjtParser::JUNK
 
 // A character outside ASCII comes as several JUNK bytes: one lexeme for the user.
 void join_stray_bytes(Lexemes& lexemes) {
+  if (std::none_of(lexemes.begin(), lexemes.end(), is_stray_byte)) {
+    return;
+  }
   Lexemes joined;
   for (Lexeme& lexeme : lexemes) {
     bool continues = is_stray_byte(lexeme) && !joined.empty() && is_stray_byte(joined.back()) &&
@@ -89,8 +92,12 @@ Lexemes lex(std::string_view text, uint32_t file, Comments comments) {
   DjtLexer lexer(&stream);
   lexer.removeErrorListeners();  // every byte is a token: there is nothing it could say
   Lexemes lexemes;
+  lexemes.reserve(text.size() / 4);
   uint32_t end = 0;
   while (true) {
+    // Blanks are a third of the tokens, and ANTLR takes as long for them as for others.
+    const size_t blanks = text.find_first_not_of(" \t\r\n\f", stream.index());
+    stream.seek(std::min(blanks, text.size()));
     std::unique_ptr<antlr4::Token> token = lexer.nextToken();
     if (token->getType() == antlr4::Token::EOF) {
       break;

@@ -7,6 +7,7 @@
 #include "compiler/parse/build.h"
 #include "compiler/parse/lexeme.h"
 #include "compiler/parse/macros.h"
+#include "compiler/parse/one_token.h"
 #include "compiler/parse/syntax_error.h"
 
 namespace dj {
@@ -17,6 +18,7 @@ using Mode = antlr4::atn::PredictionMode;
 
 std::vector<std::unique_ptr<antlr4::Token>> antlr_tokens(const Lexemes& lexemes) {
   std::vector<std::unique_ptr<antlr4::Token>> tokens;
+  tokens.reserve(lexemes.size());
   for (const Lexeme& lexeme : lexemes) {
     auto token = std::make_unique<antlr4::CommonToken>(lexeme.type);
     token->setStartIndex(lexeme.span.begin);
@@ -33,18 +35,19 @@ class ItemParser {
   explicit ItemParser(const Lexemes& lexemes)
       : lexemes_(lexemes), source_(antlr_tokens(lexemes)), stream_(&source_), parser_(&stream_) {
     parser_.removeErrorListeners();
-    parser_.setErrorHandler(catcher_);
+    predictor_ = new OneToken(parser_);
+    parser_.setInterpreter(predictor_);  // owns it
   }
 
   bool at_end() { return stream_.LA(1) == antlr4::Token::EOF; }
   size_t position() { return stream_.index(); }
   const SyntaxError& error() const { return catcher_->error(); }
 
-  // The next item's tree, or null: see error().
+  // The next item's tree, or null: see error(). It lives until the next call.
   DjtParser::ItemContext* next() {
     size_t start = position();
-    DjtParser::ItemContext* item = attempt(start, Mode::SLL);
-    return item != nullptr ? item : attempt(start, Mode::LL);
+    DjtParser::ItemContext* item = attempt(start, true);
+    return item != nullptr ? item : attempt(start, false);
   }
 
   // Goes on at the first item that begins behind the error.
@@ -61,11 +64,16 @@ class ItemParser {
   }
 
  private:
-  DjtParser::ItemContext* attempt(size_t start, Mode mode) {
+  // quick: only to find out what a right item is; what is wrong with another one the second attempt
+  // says, which takes its time.
+  DjtParser::ItemContext* attempt(size_t start, bool quick) {
     stream_.seek(start);
     // Not parser_.reset(), which would go back to the first token.
     parser_.setContext(nullptr);
-    parser_.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(mode);
+    parser_.getTreeTracker().reset();  // memory that is used again is warm
+    parser_.setErrorHandler(quick ? quitter_ : catcher_);
+    predictor_->use_tables(quick);
+    predictor_->setPredictionMode(quick ? Mode::SLL : Mode::LL);
     try {
       return parser_.item();
     } catch (const antlr4::ParseCancellationException&) {
@@ -96,7 +104,10 @@ class ItemParser {
   antlr4::ListTokenSource source_;
   antlr4::CommonTokenStream stream_;
   DjtParser parser_;
+  OneToken* predictor_;
   std::shared_ptr<ErrorCatcher> catcher_ = std::make_shared<ErrorCatcher>();
+  std::shared_ptr<antlr4::ANTLRErrorStrategy> quitter_ =
+      std::make_shared<antlr4::BailErrorStrategy>();
 };
 
 // Text to the tokens that the grammar reads. Stops at the first filter that reports something.
