@@ -1,6 +1,8 @@
 // DebugInfo: opens the index and answers by the files beside this one.
 #include "compiler/debuginfo/debug_info.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -20,10 +22,24 @@ struct DebugInfo::Impl {
 
 namespace {
 
-TargetFailure no_debug_info() {
+// Where split debug info is missing: which file, and whether it was packed, which libdw before
+// 0.191 does not read.
+TargetFailure no_debug_info(uint64_t pc, DwarfIndex& index) {
   TargetFailure f;
   f.kind = TargetFailure::NoDebugInfo;
   f.message = "no debug info covers this function";
+  const std::string missing = index.missing_file(pc);
+  if (missing.empty()) {
+    return f;
+  }
+  f.notes.push_back("it was built with -gsplit-dwarf; its debug info is in " + missing +
+                    ", which cannot be read");
+  const std::string packed = index.elf().path() + ".dwp";
+  f.help = "keep the .dwo files, or build without -gsplit-dwarf";
+  if (::access(packed.c_str(), F_OK) == 0) {
+    f.notes.push_back(packed + " is not read: packed files (of dwp, llvm-dwp) take elfutils 0.191");
+    f.help = "keep the .dwo files beside the packed one, or build without -gsplit-dwarf";
+  }
   return f;
 }
 
@@ -196,7 +212,7 @@ bool needs_function(const TargetExpr& expr) {
 TargetAnswer DebugInfo::target(const ProbePlace& place, const TargetExpr& expr) {
   std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
   if (!function && needs_function(expr)) {
-    return no_debug_info();
+    return no_debug_info(place.pc, *impl_->index);
   }
   return resolve_target(function ? &*function : nullptr, place, expr, *impl_->index);
 }
@@ -204,7 +220,7 @@ TargetAnswer DebugInfo::target(const ProbePlace& place, const TargetExpr& expr) 
 TextAnswer DebugInfo::text(const ProbePlace& place, const TargetExpr& expr) {
   std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
   if (!function && needs_function(expr)) {
-    return no_debug_info();
+    return no_debug_info(place.pc, *impl_->index);
   }
   Dwarf_Die* die = function ? &*function : nullptr;
   return expr.name.starts_with('$') ? resolve_text(die, place, expr, *impl_->index)

@@ -141,6 +141,23 @@ std::optional<Dwarf_Die> DwarfIndex::unit_at(uint64_t pc) {
   return std::nullopt;
 }
 
+std::string DwarfIndex::missing_file(uint64_t pc) {
+  std::optional<Dwarf_Die> unit = unit_at(pc);
+  for (const unsigned name : {DW_AT_dwo_name, DW_AT_GNU_dwo_name}) {
+    Dwarf_Attribute attr;
+    const char* text = unit && dwarf_attr(&*unit, name, &attr) ? dwarf_formstring(&attr) : nullptr;
+    Dwarf_Die die, split;
+    uint8_t type = 0;
+    if (!text || dwarf_cu_info(unit->cu, nullptr, &type, &die, &split, nullptr, nullptr, nullptr) ||
+        type != DW_UT_skeleton) {
+      continue;
+    }
+    const char* folder = dwarf_attr(&*unit, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr) : "";
+    return *text == '/' || !folder ? std::string(text) : std::string(folder) + "/" + text;
+  }
+  return {};
+}
+
 // Functions with code lie directly in the unit, in namespaces, in classes and, if `nested`, inside
 // other functions: those of local classes, Fortran's contained procedures, GNU C's nested
 // functions.

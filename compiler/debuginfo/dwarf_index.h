@@ -41,6 +41,8 @@ class DwarfIndex {
   // Everything below takes and gives addresses of the module's file.
   std::optional<Dwarf_Die> unit_at(uint64_t pc);
   std::optional<Dwarf_Die> function_at(uint64_t pc);
+  // The .dwo file that holds the unit at pc and could not be read; empty: the unit is whole.
+  std::string missing_file(uint64_t pc);
   // A number by which the DIE is found again, never 0.
   uint64_t mark(const Dwarf_Die& die);
   std::optional<Dwarf_Die> marked(uint64_t mark) const;

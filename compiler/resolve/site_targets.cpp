@@ -294,7 +294,7 @@ Diag& report_failure(const TargetExpr& expr, const TargetFailure& f, Diags& diag
   Diag& d = diags.error(code_of(f.kind), span, f.message);
   d.notes = f.notes;
   d.help = f.help;
-  if (f.kind == TargetFailure::NoDebugInfo) {
+  if (f.kind == TargetFailure::NoDebugInfo && f.help.empty()) {
     d.help = "compile with -g, or install the package with its debug symbols";
   } else if (is_unknown(f)) {
     const bool name = f.kind == TargetFailure::UnknownName;
