@@ -162,8 +162,35 @@ def test_exceptions_of_cxx():
     result = traced("probe cxx.throw { t[type]++ } probe cxx.catch { c++ } probe cxx.new { n++ } probe cxx.delete { d++ }",
                     "-c", paths.victim("exceptions"))
     thrown = result.facts["leaf calls"] - result.facts["leaf returns"]
-    assert result.array("t") == [('"St13runtime_error"', str(thrown))], result
+    assert result.array("t") == [('"std::runtime_error"', str(thrown))], result
     assert result.globals["c"] >= result.facts["caught"] and result.globals["n"] >= 0, result
+
+
+THROWS = """#include <cxxabi.h>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <typeinfo>
+struct plain {};
+namespace shop { struct failure : std::exception {}; namespace { struct hidden {}; } }
+namespace shop::inner { template <typename T> struct box {}; struct lid { struct hinge {}; }; }
+template <typename T> void throws(T value) {
+  int status; std::printf("class: %s\\n", abi::__cxa_demangle(typeid(value).name(), nullptr, nullptr, &status));
+  try { throw value; } catch (const T&) { }
+}
+int main() { throws(plain()); throws(shop::failure()); throws(shop::inner::lid::hinge()); throws(shop::hidden()); throws(std::out_of_range("x"));
+  try { throw shop::inner::box<int>(); } catch (...) { }
+  try { throw 1; } catch (...) { } }
+"""
+
+
+def test_classes_of_exceptions(tmp_path):
+    """As the program itself demangles them; a template and an int as the linker has them."""
+    (tmp_path / "throws.cpp").write_text(THROWS)
+    subprocess.run(["g++", "-o", tmp_path / "throws", tmp_path / "throws.cpp"], check=True)
+    result = traced('probe cxx.throw { println("type: ", type) }', "-c", tmp_path / "throws")
+    truth = re.findall(r"^class: (.*)$", result.stdout, re.M)
+    assert len(truth) == 5 and re.findall(r"^type: (.*)$", result.stdout, re.M) == [*truth, "N4shop5inner3boxIiEE", "i"], result
 
 
 def test_what_python_does():
