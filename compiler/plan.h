@@ -170,6 +170,8 @@ struct Plan {
   // Points may also mean objects that the target opens later (dlopen). The site of the Loader
   // handler, if the target has such a place; it is no probe and is not listed.
   bool awaits_objects = false;
+  // A process.library() point means only such objects: what it will probe may need an int3.
+  bool expects_objects = false;
   std::optional<SiteId> loader_site;
   // Of a plan for objects that came later: the session's numbers of its first site and handler.
   SiteId first_site = 0;

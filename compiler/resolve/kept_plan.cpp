@@ -41,7 +41,7 @@ struct HostRow {
   uint8_t pad[3] = {};
 };
 struct PlanRow {
-  uint32_t awaits_objects, has_loader_site, loader_site;
+  uint32_t awaits_objects, expects_objects, has_loader_site, loader_site;
 };
 
 // Does the point mean places by the names of functions only, and many of them?
@@ -167,8 +167,8 @@ std::string pack_plan(const Plan& plan) {
     hosts.push_back({h.interval_ns, h.random_ns, texts.add(h.text), h.handler, h.when});
   }
   if (texts.all().size() >= UINT32_MAX) return "";
-  const PlanRow all[] = {
-      {plan.awaits_objects, plan.loader_site.has_value(), plan.loader_site.value_or(0)}};
+  const PlanRow all[] = {{plan.awaits_objects, plan.expects_objects, plan.loader_site.has_value(),
+                          plan.loader_site.value_or(0)}};
   return all_records(all, modules, sites, called, handlers, hosts, texts.all());
 }
 
@@ -188,6 +188,7 @@ std::optional<Plan> unpack_plan(std::span<const char> bytes) {
   bool whole = true;
   Plan plan;
   plan.awaits_objects = all.front().awaits_objects != 0;
+  plan.expects_objects = all.front().expects_objects != 0;
   if (all.front().has_loader_site != 0) plan.loader_site = all.front().loader_site;
   for (const ModuleRow& row : modules) {
     plan.modules.push_back({std::string(text_of(texts, row.path, &whole)),

@@ -78,6 +78,8 @@ class Resolver {
         add_host(id, meaning, point);
       }
       const bool added = add_sites(id, meaning.sites, query.optional, wants_site);
+      const bool in_library = point.components.size() > 1 && point.components[1].name == "library";
+      plan_.expects_objects = plan_.expects_objects || (in_library && !added && !later);
       if (point.sufficient && (added || meaning.host)) {
         break;  // '!': the later points are only alternatives
       }

@@ -377,8 +377,11 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   while (const std::optional<TailCalls::Step> step = tails.next()) {
     planners[step->function.first - options.first_module].add_callee(*step);
   }
-  if (!with_trap && std::any_of(planners.rbegin(), planners.rend(),
-                                [](const Planner& planner) { return planner.shows_int3(); })) {
+  const bool later = options.first_module > 0;
+  const bool expects_int3 = plan.expects_objects && !later;
+  if (!with_trap &&
+      (expects_int3 || std::any_of(planners.rbegin(), planners.rend(),
+                                   [](const Planner& planner) { return planner.shows_int3(); }))) {
     return true;
   }
   bool int3 = false;
@@ -388,7 +391,6 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
     missing = missing.empty() ? planner.missing_hook() : missing;
   }
   const bool needs_all = guards != arch::Guards::None || options.live;
-  const bool later = options.first_module > 0;
   if ((int3 && !with_trap && !later) || (!missing.empty() && needs_all)) {
     return true;
   }
@@ -396,6 +398,7 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   if (later && !with_trap) {
     no_int3 = "opened later, and the session has not set SIGTRAP up";
   }
+  out.expects_int3 = expects_int3 && no_int3.empty();
   Planner::Refused refused;
   for (const Planner& planner : planners) {
     planner.refuse(no_int3, refused);
@@ -469,9 +472,9 @@ PatchPlan plan_first(const Plan& plan, const std::vector<MappedModule>& modules,
 }  // namespace
 
 bool PatchPlan::needs_trap() const {
-  return std::any_of(sites.begin(), sites.end(), [&](const PatchSite& s) {
-    return s.state == SiteState::Registered && (live || s.traps());
-  });
+  return expects_int3 || std::any_of(sites.begin(), sites.end(), [&](const PatchSite& s) {
+           return s.state == SiteState::Registered && (live || s.traps());
+         });
 }
 
 PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,

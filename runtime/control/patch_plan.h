@@ -29,8 +29,10 @@ struct PatchPlan {
       hooks;          // system call hooks: jumps that must stand before any site is armed
   bool live = false;  // SIGTRAP can be had: text may be written while threads run
   bool sets_gs_base =
-      false;                // code of a module may, and nobody would see it (arch/x86_64/gs_base.h)
-  bool needs_trap() const;  // an int3 is among the sites, or may be for a moment
+      false;  // code of a module may, and nobody would see it (arch/x86_64/gs_base.h)
+  bool expects_int3 = false;  // of objects that are opened later; SIGTRAP can be had
+  // An int3 is among the sites, or may be, for a moment or later.
+  bool needs_trap() const;
 };
 
 PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,

@@ -23,7 +23,7 @@ constexpr const char* kSkipTexts[abi::kSkipCount] = {
     "handlers ended by MAXACTION",
     "handlers ended by MAXNESTING",
     "returns without entry values: no room for them",
-    "returns without entry values: entered before the probe",
+    "returns without entry values: entered before the probe, or before a fork",
     "array operations given up: too much contention",
 };
 

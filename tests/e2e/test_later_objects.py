@@ -1,11 +1,14 @@
 """Objects that the target opens while it is traced: probed before any of their code runs."""
 import re
 import signal
+import subprocess
 import time
 
-from support import process
+import pytest
+
+from support import paths, process
 from support.control import Control
-from support.paths import victim
+from support.paths import line_of, victim
 
 LIBRARY = victim("libctor.so")
 
@@ -116,3 +119,23 @@ def test_names_that_may_come_and_names_that_are_wrong(djtap_once):
     assert other.returncode == 0 and "warning[DJ3004]" in other.stderr and "waits for others" in other.stderr, other
     wrong = djtap_once("-e", 'probe process.library("libnever.so").function("f") { n++ }', "-c", "/bin/true")
     assert wrong.returncode == 125 and "error[DJ3005]" in wrong.stderr and "if the program opens it later" in wrong.stderr, wrong
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    path = tmp_path_factory.mktemp("opened") / "libopened.so"
+    subprocess.run(["gcc", "-g", "-O1", "-fPIC", "-shared", "-o", path, paths.TARGETS / "opened.c"], check=True)
+    return path
+
+
+@pytest.mark.parametrize("point, hits", {
+    'function("lib_work")': 10, 'function("lib_work").return': 10, 'function("helper").call': 10, 'function("*").exported': 20, 'function("twice").inline': 10,
+    'function("lib_work").callee("helper")': 10, 'function("lib_work").callees': 19, 'function("lib_work").label("out")': 10,
+    'function("lib_work@opened.c:ODD")': 9, 'statement("lib_work@opened.c:ODD")': 9, 'statement("*@opened.c:ODD").nearest': 9,
+    'plt("strtol")': 9, 'mark("step")': 10, 'mark("costly")': 10, 'mark("*")': 20, 'provider("opened").mark("step")': 10, 'function("lib_work").latency': 10,
+    '{function("helper"),mark("step")}': 20}.items())
+def test_every_kind_of_place_in_a_library_that_comes_later(djtap_once, opened, point, hits):
+    """Also those that need an int3: a point that names such a library takes SIGTRAP from the beginning."""
+    point = point.replace("ODD", str(line_of("opened.c", "odd")))
+    result = djtap_once("-e", f'probe process.library("libopened*").{point} {{ n++ }}', "--", victim("plugin"), opened, stdin="open\ncall 10\nclose\nquit\n")
+    assert result.facts["called"] == 10 and result.globals == {"n": hits} and "WARNING" not in result.stderr, result

@@ -1,17 +1,9 @@
 // SDT marks as sys/sdt.h makes them, written out so that every form of operand occurs: registers,
 // a constant, memory, signed and short ones; one mark with a semaphore.
 #include "facts.h"
+#include "sdt_note.h"
 
-// The note of a mark at label 990 before it: provider "victim".
-#define NOTE(name, semaphore, operands)                                          \
-  "990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n"              \
-  ".4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n"    \
-  "993: .8byte 990b, _.stapsdt.base, " semaphore                                 \
-  "\n.asciz \"victim\"\n.asciz \"" name "\"\n.asciz \"" operands                 \
-  "\"\n994: .balign 4\n.popsection\n"                                            \
-  ".ifndef _.stapsdt.base\n.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
-  ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n_.stapsdt.base: .space 1\n"     \
-  ".size _.stapsdt.base, 1\n.popsection\n.endif\n"
+#define NOTE(name, semaphore, operands) SDT_NOTE("victim", name, semaphore, operands)
 
 __attribute__((section(".probes"), used)) volatile unsigned short marks_semaphore = 0;
 
@@ -25,7 +17,8 @@ NOINLINE void plain(long number, const char* text) {
 NOINLINE void shapes(int negative, unsigned char byte, long table[4], long index) {
   __asm__ volatile(NOTE("two__words", "0", "-4@%k0 1@%b1 8@8(%2,%3,8) -4@(%4)")
                    :
-                   : "r"(negative), "q"(byte), "r"(table), "r"(index), "r"(&negative), "m"(negative));
+                   : "r"(negative), "q"(byte), "r"(table), "r"(index), "r"(&negative),
+                     "m"(negative));
 }
 
 NOINLINE void costly(long n) {
