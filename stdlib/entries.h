@@ -14,6 +14,7 @@ int64_t dj_ppid();
 int64_t dj_pgrp();
 int64_t dj_sid();
 const dj::abi::Str* dj_execname(dj::abi::Context* ctx);
+int64_t dj_user_errno();
 int64_t dj_target();
 int64_t dj_cpu_number();
 int64_t dj_time_ns();
@@ -92,6 +93,12 @@ const dj::abi::Str* dj_user_string2(dj::abi::Context* ctx, int64_t address,
                                     const dj::abi::Str* otherwise);
 const dj::abi::Str* dj_user_string_n2(dj::abi::Context* ctx, int64_t address, int64_t length,
                                       const dj::abi::Str* otherwise);
+const dj::abi::Str* dj_user_string_utf16(dj::abi::Context* ctx, int64_t address);
+const dj::abi::Str* dj_user_string_utf32(dj::abi::Context* ctx, int64_t address);
+const dj::abi::Str* dj_user_string2_utf16(dj::abi::Context* ctx, int64_t address,
+                                          const dj::abi::Str* otherwise);
+const dj::abi::Str* dj_user_string2_utf32(dj::abi::Context* ctx, int64_t address,
+                                          const dj::abi::Str* otherwise);
 const dj::abi::Str* dj_user_string_quoted(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_user_string_n_quoted(dj::abi::Context* ctx, int64_t address, int64_t length);
 int64_t dj_user_int8(dj::abi::Context* ctx, int64_t address);

@@ -1,6 +1,7 @@
 // Built-ins about the running thread, and about the session.
 #include "runtime/agent/scratch.h"
 #include "runtime/agent/thread.h"
+#include "runtime/agent/user_memory.h"
 #include "stdlib/entries.h"
 
 using namespace dj;
@@ -22,6 +23,19 @@ const abi::Str* dj_execname(abi::Context* ctx) {
   uint32_t length = 0;
   while (length < sizeof name && name[length] != '\0') ++length;
   return agent::make_string(ctx, name, length);
+}
+
+// By asking the kernel for fs base: this thread may have no control block.
+int64_t dj_user_errno() {
+  constexpr uint64_t kGetFs = 0x1003;  // ARCH_GET_FS
+  const int64_t offset = arena()->errno_offset;
+  uint64_t fs = 0;
+  if (offset == 0 || agent::memory_owner() != agent::process_id() ||
+      agent::raw_syscall(agent::kSysArchPrctl, kGetFs, agent::word(&fs)) != 0) {
+    return 0;
+  }
+  int32_t value = 0;
+  return agent::can_read(&value, fs + static_cast<uint64_t>(offset), sizeof value) ? value : 0;
 }
 
 int64_t dj_target() { return static_cast<int64_t>(arena()->target_pid); }

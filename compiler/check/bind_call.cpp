@@ -20,6 +20,26 @@ std::string arity_message(std::string_view name, size_t least, size_t most, size
   return fmt::format("`{}` takes {} argument{}, got {}", name, wanted, most == 1 ? "" : "s", got);
 }
 
+// SystemTap's overloads of one name are rows of their own here. Source: its uconversions.stp.
+BuiltinId overload_of(BuiltinId id, size_t arguments) {
+  struct Overload {
+    std::string_view name;
+    size_t arguments;
+    std::string_view row;
+  };
+  constexpr Overload kOverloads[] = {
+      {"user_string", 2, "user_string2"},
+      {"user_string_n", 3, "user_string_n2"},
+      {"user_string_utf16", 2, "user_string2_utf16"},
+      {"user_string_utf32", 2, "user_string2_utf32"},
+  };
+  for (const Overload& each : kOverloads) {
+    if (builtins()[id].name == each.name && arguments == each.arguments)
+      return *find_builtin(each.row);
+  }
+  return id;
+}
+
 }  // namespace
 
 std::optional<BuiltinId> find_builtin(std::string_view name) {
@@ -64,8 +84,11 @@ ExprPtr Binder::call_script(const std::vector<FunctionId>& overloads, const ast:
 }
 
 ExprPtr Binder::call_builtin(BuiltinId id, const ast::Call& c, Span span) {
-  Signature signature = parse_signature(builtins()[id].signature);
   std::vector<ExprPtr> args = exprs(c.args);
+  id = overload_of(id, args.size());
+  Signature signature = parse_signature(builtins()[id].signature);
+  if (c.name == "tokenize" && args.size() == 1)  // goes on in the text that was given before
+    args.insert(args.begin(), make(StrLit{""}, span, Type::Str));
   if (args.size() < signature.required || args.size() > signature.params.size()) {
     Diag& diag = diags_.error(
         "DJ2007", span,

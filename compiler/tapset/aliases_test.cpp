@@ -166,8 +166,8 @@ TEST(Tapsets, PrivateNamesAreOfTheirFile) {
   for (const Diag& diag : made.diags.all()) ADD_FAILURE() << render(diag, made.sources, false);
   EXPECT_EQ(made.probes,
             "global seen private global seen@one.djt = 2 function helper() { return 7 } "
-            "private function helper@one.djt(x) { return x + seen@one.djt } "
             "function known(seen) { return helper@one.djt(seen) } "
+            "private function helper@one.djt(x) { return x + seen@one.djt } "
             "probe func(\"x\") { { v = seen@one.djt } { w = known(1) + seen + v } }");
 }
 

@@ -68,6 +68,19 @@ ast::ProbePoint first_of(const ast::ProbePoint& point) {
   return dotted(point.components.front().name);
 }
 
+template <typename T>
+void move_all(std::vector<T>& from, std::vector<T>& to) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+// In their order; the others stay.
+template <typename T, typename Predicate>
+void move_those(std::vector<T>& from, std::vector<T>& to, Predicate wanted) {
+  auto rest = std::stable_partition(from.begin(), from.end(), wanted);
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(rest));
+  from.erase(from.begin(), rest);
+}
+
 }  // namespace
 
 std::vector<std::string> tapset_folders(const std::vector<std::string>& given) {
@@ -190,19 +203,39 @@ void TapsetLibrary::merge(size_t index, ast::Script& script, Diags& diags) {
   ast::Script library = parse(sources_, *text, options, diags);
   hide_private_names(library, fs::path(files_[index].path).filename());
   for (const ast::GlobalDecl& global : library.globals) shared_.insert(global.name);
-  auto move_all = [](auto& from, auto& to) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-  };
   move_all(library.globals, script.globals);
-  // The script's own functions hide those of the file; the file may overload its own.
-  std::unordered_set<std::string> own;
-  for (const ast::FunctionDecl& function : script.functions) own.insert(function.name);
-  for (ast::FunctionDecl& function : library.functions) {
-    if (!own.contains(function.name)) script.functions.push_back(std::move(function));
-  }
-  move_all(library.aliases, script.aliases);
   // Probes of a tapset that are no aliases serve its functions: begin { table[1] = "x" }.
   move_all(library.probes, script.probes);
+  unused_.push_back(std::move(library));
+}
+
+// A function of the script hides the files' functions of that name; a file may overload its own.
+bool TapsetLibrary::take_used(ast::Script& script) {
+  NamesUsed used = names_used(script);
+  auto calls = [&](const ast::FunctionDecl& function) {
+    return used.functions.contains(function.name);
+  };
+  size_t parts = 0;
+  // An alias hands what follows its name on to its points (.return), so longer names count, too.
+  auto meets = [&](const ast::ProbePoint& point, const ast::ProbePoint& name) {
+    return uses_alias(point, name, parts) || uses_alias(name, point, parts);
+  };
+  auto names = [&](const ast::Alias& alias) {
+    return std::any_of(used.points.begin(), used.points.end(), [&](const ast::ProbePoint* point) {
+      return std::any_of(alias.names.begin(), alias.names.end(),
+                         [&](const ast::ProbePoint& name) { return meets(*point, name); });
+    });
+  };
+  std::vector<ast::FunctionDecl> functions;
+  std::vector<ast::Alias> aliases;
+  for (ast::Script& library : unused_) {
+    move_those(library.functions, functions, calls);
+    move_those(library.aliases, aliases, names);
+    for (const ast::FunctionDecl& function : functions) used.functions.erase(function.name);
+  }
+  move_all(functions, script.functions);
+  move_all(aliases, script.aliases);
+  return !functions.empty() || !aliases.empty();
 }
 
 void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
@@ -223,6 +256,7 @@ void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
         more = true;
       }
     }
+    more = take_used(script) || more;
   }
   part_locals(script, functions, probes, shared_);
 }

@@ -47,7 +47,10 @@ class TapsetLibrary {
   void scan();
   void scan_file(const std::string& path);
   void wanted_files(const ast::Script& script, std::vector<size_t>& out) const;
+  // Reads the file; its functions and aliases wait in unused_.
   void merge(size_t file, ast::Script& script, Diags& diags);
+  // Moves what the script uses by now from unused_ into it; false: nothing.
+  bool take_used(ast::Script& script);
   uint32_t read(const std::string& path);
 
   std::optional<uint32_t> text_of(const File& file, Diags& diags);
@@ -61,7 +64,8 @@ class TapsetLibrary {
   std::unordered_map<std::string, std::string> macros_;  // to the path
   std::unordered_map<std::string, uint32_t> read_;       // path to its number in sources_
   std::unordered_set<size_t> merged_;
-  std::set<std::string> shared_;  // globals of the merged files
+  std::vector<ast::Script> unused_;  // functions and aliases of the merged files
+  std::set<std::string> shared_;     // globals of the merged files
 };
 
 // The folders to search: `given` (-I), then the ones beside the program.

@@ -229,6 +229,7 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   header.target_pid = static_cast<uint64_t>(facts.target_pid);
   header.ticket = facts.ticket;
   header.threads = facts.threads;
+  header.errno_offset = facts.errno_offset;
   header.trap_table = 0;
   header.loader.controller = static_cast<uint32_t>(getpid());
   for (uint32_t i = 0; i <= header.cpus; i++) {

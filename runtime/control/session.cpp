@@ -15,6 +15,7 @@
 #include "runtime/control/address_space.h"
 #include "runtime/control/arena_format.h"
 #include "runtime/control/clean.h"
+#include "runtime/control/errno_query.h"
 #include "runtime/control/leftovers.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/report.h"
@@ -110,6 +111,8 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   SessionFacts facts;
   facts.target_pid = session.pid_;
   facts.stack_tables = input.stack_tables;
+  if (process != nullptr)
+    facts.errno_offset = errno_offset(process->pid, process->modules).value_or(0);
   facts.threads = input.layout.base + input.layout.bytes;  // map_arena() put it there
   if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0)
     facts.ticket = static_cast<uint64_t>(session.pid_);

@@ -120,6 +120,7 @@ struct Header {
   // kernel
   uint64_t tsc_base, time_base_ns, tsc_mult;
   uint64_t tsc_shift;
+  int64_t errno_offset;  // the C library's errno minus fs base; 0: not known
   LoaderTalk loader;
   // written by handlers
   uint64_t exit_requested;

@@ -87,7 +87,7 @@ def test_a_missing_file_is_a_mistake_in_use(djtap_once):
     result = djtap_once("--report", "/nowhere.lua", "-e", COUNT, "-c", str(paths.TINYFS))
     assert result.returncode == 125 and "cannot read /nowhere.lua: No such file or directory" in result.stderr, result
     result = djtap_once("-f", "plugin:flam", "-e", COUNT, "-c", str(paths.TINYFS))
-    assert result.returncode == 125 and "there are chrome, csv, flame, json, and any file NAME.lua" in result.stderr, result
+    assert result.returncode == 125 and "there are chrome, csv, flame, json, prometheus, and any file NAME.lua" in result.stderr, result
 
 
 # --- output plugins
@@ -147,6 +147,19 @@ def test_folded_stacks(djtap_once, tmp_path):
     for stack in stacks:
         names = stack.split(";")
         assert names[:2] == ["clone3", "start_thread"] and names[-1] == "vfs_read" and "left out" not in names, stack
+
+
+def test_prometheus(djtap_once, tmp_path):
+    text, calls = plugged(djtap_once, tmp_path, "prometheus", """global n, by, s, who, half, none
+        probe func("vfs_read") { n++; by["a\\"\\\\\\n", 1]++; s <<< $count; who = execname(); half = 0.5; println("left out") }
+        probe end { if (0) none <<< 1; printf("%d\\n", @sum(s)) }""")
+    lines = text.splitlines()
+    assert f"n {calls}" in lines and f'by{{key1="a\\"\\\\\\n",key2="1"}} {calls}' in lines, text
+    assert f"s_count {calls}" in lines and "half 0.5" in lines and 'who_info{value="tinyfs"} 1' in lines and "none_count 0" in lines
+    metrics = [line.split()[2] for line in lines if line.startswith("# TYPE ")]
+    assert metrics == ["n", "by", "s_count", "s_sum", "s_min", "s_max", "who_info", "half", "none_count"] and "left out" not in text
+    form = r'[a-zA-Z_:][\w:]*(\{(\w+="([^"\\]|\\[\\"n])*",?)+\})? \S+'  # of Prometheus' description of the format
+    assert [line for line in lines if not line.startswith("# TYPE ") and not re.fullmatch(form, line)] == []
 
 
 def test_a_failing_plugin_ends_the_session(djtap_once, tmp_path):

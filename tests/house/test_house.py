@@ -207,7 +207,7 @@ def test_every_builtin_is_used_in_a_test():
 
 
 def test_every_tapset_function_is_used_in_a_test_or_a_tapset():
-    texts = {name: read(name) for name in project_files(".py", ".djt") if name.startswith(("tests/e2e", "examples", "tapsets"))}
+    texts = {name: read(name) for name in project_files(".py", ".djt", ".djtm") if name.startswith(("tests/e2e", "examples", "tapsets"))}
     used = re.sub(r"^function \w+", "", "\n".join(texts.values()), flags=re.M)
     names = [name for path, text in texts.items() if path.startswith("tapsets") for name in re.findall(r"^function (\w+)", text, re.M)]
     assert names and [name for name in names if not re.search(rf"\b{name}\(", used)] == []
