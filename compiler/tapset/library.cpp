@@ -216,15 +216,19 @@ bool TapsetLibrary::take_used(ast::Script& script) {
     return used.functions.contains(function.name);
   };
   size_t parts = 0;
-  // An alias hands what follows its name on to its points (.return), so longer names count, too.
-  auto meets = [&](const ast::ProbePoint& point, const ast::ProbePoint& name) {
-    return uses_alias(point, name, parts) || uses_alias(name, point, parts);
+  // An alias hands what follows its name on to its points (.return).
+  auto meets = [&](size_t point, const ast::ProbePoint& name) {
+    const ast::ProbePoint& used_point = *used.points[point];
+    return uses_alias(used_point, name, parts) ||
+           (point >= used.whole && uses_alias(name, used_point, parts));
   };
   auto names = [&](const ast::Alias& alias) {
-    return std::any_of(used.points.begin(), used.points.end(), [&](const ast::ProbePoint* point) {
-      return std::any_of(alias.names.begin(), alias.names.end(),
-                         [&](const ast::ProbePoint& name) { return meets(*point, name); });
-    });
+    for (size_t i = 0; i < used.points.size(); ++i) {
+      for (const ast::ProbePoint& name : alias.names) {
+        if (meets(i, name)) return true;
+      }
+    }
+    return false;
   };
   std::vector<ast::FunctionDecl> functions;
   std::vector<ast::Alias> aliases;

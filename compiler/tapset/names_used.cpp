@@ -29,6 +29,7 @@ NamesUsed names_used(const ast::Script& script) {
     calls(*probe.body);
     for (const ast::ProbePoint& point : probe.points) used.points.push_back(&point);
   }
+  used.whole = used.points.size();
   for (const ast::Alias& alias : script.aliases) {
     if (alias.prologue) calls(*alias.prologue);
     if (alias.epilogue) calls(*alias.epilogue);

@@ -11,6 +11,7 @@ namespace dj {
 struct NamesUsed {
   std::set<std::string> functions;  // neither built in nor defined in the script
   std::vector<const ast::ProbePoint*> points;
+  size_t whole = 0;  // the first so many are of probes; others are of aliases, which may be longer
   bool texts = false;  // of values: $x$, $$parms$
 };
 
