@@ -195,6 +195,19 @@ const abi::Str* dj_usymdata(abi::Context* ctx, int64_t address) {
   return text.finish();
 }
 
+// From the first byte of the object that the address lies in.
+int64_t dj_umodaddr(abi::Context* ctx, int64_t address) {
+  const uint64_t place = static_cast<uint64_t>(address);
+  const uint64_t begin = agent::module_begin(place);
+  if (begin != 0) return static_cast<int64_t>(place - begin);
+  Listing text(ctx);
+  text.put("no object of the program is at ");
+  text.put_hex(place);
+  text.end_item();
+  dj_user_error(ctx, text.finish());
+  return 0;
+}
+
 const abi::Str* dj_umodname(abi::Context* ctx, int64_t address) {
   agent::StackSymbolAt at = agent::symbol_at(static_cast<uint64_t>(address));
   Listing text(ctx);

@@ -40,6 +40,7 @@ const dj::abi::Str* dj_usymfile(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_usymline(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_usymfileline(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_usymdata(dj::abi::Context* ctx, int64_t address);
+int64_t dj_umodaddr(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_umodname(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_probefunc(uint32_t site);
 const dj::abi::Str* dj_ppfunc(uint32_t site);
@@ -56,6 +57,8 @@ const dj::abi::Str* dj_cmdline_args(dj::abi::Context* ctx, int64_t first, int64_
 const dj::abi::Str* dj_cmdline_arg(dj::abi::Context* ctx, int64_t n);
 const dj::abi::Str* dj_cmdline_str(dj::abi::Context* ctx);
 const dj::abi::Str* dj_proc_text(dj::abi::Context* ctx, int64_t process, const dj::abi::Str* name);
+const dj::abi::Str* dj_proc_line(dj::abi::Context* ctx, int64_t process, const dj::abi::Str* name,
+                                 const dj::abi::Str* key);
 void dj_abort(dj::abi::Context* ctx);
 const dj::abi::Str* dj_env_var(dj::abi::Context* ctx, const dj::abi::Str* name);
 const dj::abi::Str* dj_pexecname(dj::abi::Context* ctx);

@@ -140,6 +140,17 @@ class ProcPath {
   uint32_t used_ = 0;
 };
 
+// /proc/PROCESS/NAME; of process 0 /proc/NAME.
+ProcPath path_of(int64_t process, const abi::Str* name) {
+  ProcPath path;
+  if (process > 0) {
+    path.put(static_cast<uint64_t>(process));
+    path.put('/');
+  }
+  for (uint32_t i = 0; i < name->len; ++i) path.put(name->data[i]);
+  return path;
+}
+
 }  // namespace
 
 const abi::Str* dj_pexecname(abi::Context* ctx) {
@@ -155,15 +166,29 @@ const abi::Str* dj_pexecname(abi::Context* ctx) {
 // How the file begins, no longer than a string may be; "" when it is not there. process 0: a file
 // of /proc itself.
 const abi::Str* dj_proc_text(abi::Context* ctx, int64_t process, const abi::Str* name) {
-  ProcPath path;
-  if (process > 0) {
-    path.put(static_cast<uint64_t>(process));
-    path.put('/');
-  }
-  for (uint32_t i = 0; i < name->len; ++i) path.put(name->data[i]);
   Text text(ctx);
-  ProcFile file(path.text());
+  ProcFile file(path_of(process, name).text());
   uint32_t room = agent::arena()->max_string;
   for (char c; room > 0 && file.next(&c); --room) text.put(c);
+  return text.finish();
+}
+const abi::Str* dj_proc_line(abi::Context* ctx, int64_t process, const abi::Str* name,
+                             const abi::Str* key) {
+  Text text(ctx);
+  ProcFile file(path_of(process, name).text());
+  uint32_t room = agent::arena()->max_string, matched = 0;
+  bool wanted = true;  // the line began with as much of the key as was read
+  for (char c; room > 0 && file.next(&c);) {
+    if (c == '\n') {
+      if (wanted && matched == key->len) break;
+      wanted = true;
+      matched = 0;
+    } else if (wanted && matched == key->len) {
+      text.put(c);
+      --room;
+    } else {
+      wanted = wanted && c == key->data[matched++];
+    }
+  }
   return text.finish();
 }

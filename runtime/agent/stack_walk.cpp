@@ -135,6 +135,13 @@ bool StackWalk::read(uint64_t address, uint64_t* word) {
   return true;
 }
 
+uint64_t module_begin(uint64_t address) {
+  const abi::StackTables* tables = stack_tables();
+  const abi::StackModule* module =
+      tables == nullptr ? nullptr : abi::find_stack_module(tables, address);
+  return module == nullptr ? 0 : module->begin;
+}
+
 StackSymbolAt symbol_at(uint64_t address) {
   StackSymbolAt found;
   const abi::StackTables* tables = stack_tables();

@@ -41,10 +41,12 @@ class StackWalk {
 
 // "name+0x12/0x34 [module]", "name", "module" of an address.
 struct StackSymbolAt {
-  const abi::Str* name = nullptr;  // null: unknown
-  uint64_t offset = 0, size = 0;   // offset from the name, else from the module's first byte
+  const abi::Str* name = nullptr;    // null: unknown
+  uint64_t offset = 0, size = 0;     // offset from the name, else from the module's first byte
   const abi::Str* module = nullptr;  // null: in none
 };
 StackSymbolAt symbol_at(uint64_t address);
+// The first byte of the module that lies there; 0: none does.
+uint64_t module_begin(uint64_t address);
 
 }  // namespace dj::agent
