@@ -138,7 +138,9 @@ TEST(ParserFuzz, MutatedScriptsDoNoHarm) {
     auto start = std::chrono::steady_clock::now();
     std::string once = canonical(text);
     accepted += !once.empty();
-    if (!once.empty()) ASSERT_EQ(canonical(once), once);
+    if (!once.empty()) {
+      ASSERT_EQ(canonical(once), once);
+    }
     Sources sources;
     uint32_t file = sources.add("fuzz", text);
     Diags diags;
