@@ -13,7 +13,7 @@ def test_a_failing_built_in_says_its_place(djtap):
 
 def test_error_says_its_place(djtap_once):
     result = djtap_once("-e", 'probe end { exit(); user_string_n(8, 4) } probe end {\n error("odd") } probe begin { exit() }')
-    assert re.search(r'address 0x0+8 near "user_string_n\(8, 4\)" at .*:1:21', result.stderr), result
+    assert re.search(r'address 0x0+8 \(no process is traced\) near "user_string_n\(8, 4\)" at .*:1:21', result.stderr), result
     assert re.search(r'^ERROR: odd near "error\("odd"\)" at .*:2:2, in probe end', result.stderr, re.M), result
 
 
