@@ -432,16 +432,6 @@ PatchPlan plan_later(const Plan& plan, const std::vector<MappedModule>& modules,
   return out;
 }
 
-bool sets_gs_base(const std::vector<MappedModule>& modules, size_t first, ModuleCodes& codes) {
-  for (size_t i = first; i < modules.size(); i++) {
-    if (modules[i].is_vdso) continue;
-    for (const RawText& text : codes.raw(modules[i])) {
-      if (arch::has_wrgsbase(text.bytes)) return true;
-    }
-  }
-  return false;
-}
-
 PatchPlan plan_first(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                      const PatchOptions& wanted) {
   PatchOptions options = wanted;
@@ -471,6 +461,17 @@ PatchPlan plan_first(const Plan& plan, const std::vector<MappedModule>& modules,
 
 }  // namespace
 
+std::string gs_base_setter(const std::vector<MappedModule>& modules, size_t first,
+                           ModuleCodes& codes) {
+  for (size_t i = first; i < modules.size(); i++) {
+    if (modules[i].is_vdso) continue;
+    for (const RawText& text : codes.raw(modules[i])) {
+      if (arch::has_wrgsbase(text.bytes)) return modules[i].path;
+    }
+  }
+  return "";
+}
+
 bool PatchPlan::needs_trap() const {
   return expects_int3 || std::any_of(sites.begin(), sites.end(), [&](const PatchSite& s) {
            return s.state == SiteState::Registered && (live || s.traps());
@@ -481,7 +482,7 @@ PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& module
                        ModuleCodes& codes, const PatchOptions& options) {
   PatchPlan out = options.first_module > 0 ? plan_later(plan, modules, codes, options)
                                            : plan_first(plan, modules, codes, options);
-  out.sets_gs_base = sets_gs_base(modules, options.first_module, codes);
+  out.sets_gs_base = !gs_base_setter(modules, options.first_module, codes).empty();
   return out;
 }
 

@@ -35,6 +35,11 @@ struct PatchPlan {
   bool needs_trap() const;
 };
 
+// Path of the first module from `first` on with an instruction that sets the gs base, which nobody
+// would see (arch/x86_64/gs_base.h); empty: none has.
+std::string gs_base_setter(const std::vector<MappedModule>& modules, size_t first,
+                           ModuleCodes& codes);
+
 PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,
                        ModuleCodes& codes, const PatchOptions& options);
 

@@ -233,9 +233,11 @@ Status Session::arm() {
 
 Status Session::disarm() {
   if (!installation_) return ok_status();
-  close_loader_talk();
-  DJ_TRY(Stopped stopped, Stopped::stop(pid_));
-  DJ_TRY_DO(disarm_all(stopped));
+  Result<Stopped> stop = Stopped::stop(pid_);
+  Status done = stop.ok() ? disarm_all(stop.value()) : Status(stop.error());
+  close_loader_talk();  // what waits there may be what must not run while a session counts in rows
+  DJ_TRY_DO(done);
+  Stopped& stopped = stop.value();
   stopped.release();
   disarm_pause_ns_ = stopped.pause_ns();
   return ok_status();
@@ -256,8 +258,10 @@ Status Session::disarm_all(Stopped& stopped) {
 }
 
 std::string Session::why_over() {
-  if (!has_rows_ || !is_gs_base_wanted(header())) return "";
-  return "the program sets its gs base, in which djtap's counters lie";
+  if (!has_rows_) return "";
+  if (gs_base_setter_.empty() && !is_gs_base_wanted(header())) return "";
+  return fmt::format("{} sets its gs base, in which djtap's counters lie",
+                     gs_base_setter_.empty() ? "the program" : gs_base_setter_);
 }
 
 size_t Session::clean_forked(std::vector<std::string>& failures) {

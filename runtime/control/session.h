@@ -116,8 +116,8 @@ class Session {
   // Looks at the target's mappings; sites in objects that are gone become Gone.
   Result<LaterObjects> find_later_objects();
   size_t later_count() const { return later_.size(); }  // how often such were probed
-  // These are known from now on, probed or not.
-  void know(const LaterObjects& objects) { known_ = objects.modules; }
+  // These are known from now on, probed or not. One that may set the gs base ends the session.
+  void know(const LaterObjects& objects, ModuleCodes& codes);
   // Arms the probes of objects that came later. The target stands for a moment.
   Status add_later(ModuleCodes& codes, const LaterInput& input);
 
@@ -174,7 +174,8 @@ class Session {
   const Layout* layout_ = nullptr;
   InstallOptions later_options_;
   int64_t rseq_offset_ = 0;
-  bool has_rows_ = false;  // thread_rows.h
+  bool has_rows_ = false;       // thread_rows.h
+  std::string gs_base_setter_;  // an object that was opened and may set the gs base
   std::optional<Stopped> stopped_;
   UnstartedChild unstarted_;  // dies before stopped_
   Linked host_;

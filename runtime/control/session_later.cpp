@@ -58,6 +58,11 @@ Result<LaterObjects> Session::find_later_objects() {
   return found;
 }
 
+void Session::know(const LaterObjects& objects, ModuleCodes& codes) {
+  known_ = objects.modules;
+  if (has_rows_) gs_base_setter_ = gs_base_setter(objects.modules, objects.first_new, codes);
+}
+
 Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   DJ_TRY_DO(add_later_sites(header(), input.plan));
   InstallOptions options = later_options_;

@@ -46,14 +46,16 @@ bool LaterWatch::poll() {
   std::optional<uint32_t> event = is_on() ? session_.loader_event() : std::nullopt;
   if (!event) return false;
   look();
-  session_.answer_loader(*event);
+  // What ends the session must not run before it has ended; then nobody waits any more.
+  if (session_.why_over().empty()) session_.answer_loader(*event);
   return true;
 }
 
 Status LaterWatch::probe_new_objects() {
   DJ_TRY(LaterObjects objects, session_.find_later_objects());
-  session_.know(objects);
-  if (objects.first_new == objects.modules.size()) return ok_status();
+  session_.know(objects, codes_);
+  if (objects.first_new == objects.modules.size() || !session_.why_over().empty())
+    return ok_status();
   Diags silent;  // points that mean nothing here were reported when the session began, if at all
   Plan plan = resolve(compiled_.program, files_of(objects, compiled_), silent);
   if (plan.sites.empty() && !session_.installation()->has_trap()) return ok_status();
