@@ -12,7 +12,7 @@ int64_t dj_time_ns() {
   auto passed = static_cast<int64_t>(agent::cycles() - header->tsc_base);
   __int128 scaled = static_cast<__int128>(passed) * static_cast<int64_t>(header->tsc_mult);
   return static_cast<int64_t>(header->time_base_ns) +
-         static_cast<int64_t>(scaled >> (header->tsc_shift & 63));
+         static_cast<int64_t>(scaled >> abi::kTscShift);
 }
 int64_t dj_time_us() { return dj_time_ns() / 1'000; }
 int64_t dj_time_ms() { return dj_time_ns() / 1'000'000; }
@@ -24,7 +24,7 @@ int64_t dj_local_clock_ns() {
   const abi::Header* header = agent::arena();
   if (__builtin_expect(header->tsc_mult == 0, 0)) return dj_kernel_time_ns(kMonotonic);
   auto scaled = static_cast<unsigned __int128>(agent::cycles()) * header->tsc_mult;
-  return static_cast<int64_t>(scaled >> (header->tsc_shift & 63));
+  return static_cast<int64_t>(scaled >> abi::kTscShift);
 }
 int64_t dj_local_clock_us() { return dj_local_clock_ns() / 1'000; }
 int64_t dj_local_clock_ms() { return dj_local_clock_ns() / 1'000'000; }

@@ -33,8 +33,8 @@ inline abi::ThreadTable* thread_table() {
   return reinterpret_cast<abi::ThreadTable*>(arena()->threads);
 }
 inline uint64_t* thread_slot(abi::ThreadTable* table, uint64_t fs) {
-  uint64_t hash = fs / kControlBlockAlign * 0x9e3779b97f4a7c15ull >> 32;
-  return &table->slots[hash * abi::kThreadSlots >> 32];
+  uint64_t hash = fs / kControlBlockAlign * 0x9e3779b97f4a7c15ull;
+  return &table->slots[hash >> (64 - abi::kThreadSlotBits)];
 }
 
 inline uint32_t thread_id() {

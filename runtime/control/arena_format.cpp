@@ -70,7 +70,6 @@ bool tsc_is_steady() {
 // The rate is measured from djtap's start until now. Without a steady TSC tsc_mult stays 0: the
 // kernel is asked.
 void set_clock(abi::Header& header) {
-  constexpr uint64_t kShift = 32;
   Moment now = read_clocks();
   header.session_start_tsc = now.tsc;
   uint64_t ticks = now.tsc - kProcessStart.tsc;
@@ -81,8 +80,7 @@ void set_clock(abi::Header& header) {
   unsigned __int128 elapsed = now.realtime_ns - kProcessStart.realtime_ns;
   header.tsc_base = now.tsc;
   header.time_base_ns = now.realtime_ns;
-  header.tsc_shift = kShift;
-  header.tsc_mult = static_cast<uint64_t>((elapsed << kShift) / ticks);
+  header.tsc_mult = static_cast<uint64_t>((elapsed << abi::kTscShift) / ticks);
 }
 
 // --- text ---

@@ -119,8 +119,7 @@ int64_t time_of(uint64_t tsc, const abi::Header& header) {
   }
   __int128 scaled = static_cast<__int128>(static_cast<int64_t>(tsc - header.tsc_base)) *
                     static_cast<int64_t>(header.tsc_mult);
-  return static_cast<int64_t>(header.time_base_ns) +
-         static_cast<int64_t>(scaled >> header.tsc_shift);
+  return static_cast<int64_t>(header.time_base_ns) + static_cast<int64_t>(scaled >> abi::kTscShift);
 }
 
 std::string_view kind_name(SiteKind kind) {

@@ -22,7 +22,7 @@ int64_t to_ns(int64_t cycles, const Layout& layout) {
   const abi::Header& header = *reinterpret_cast<const abi::Header*>(layout.base);
   if (header.tsc_mult == 0) return cycles;
   __int128 scaled = static_cast<__int128>(cycles) * static_cast<int64_t>(header.tsc_mult);
-  return static_cast<int64_t>(scaled >> (header.tsc_shift & 63));
+  return static_cast<int64_t>(scaled >> abi::kTscShift);
 }
 
 std::string label_of(const Probe& probe, const Sources& sources) {

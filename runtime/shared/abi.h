@@ -92,6 +92,8 @@ struct LoaderTalk {
   uint32_t controller;  // pid of djtap
 };
 
+constexpr uint32_t kTscShift = 32;  // of Header::tsc_mult, nanoseconds a cycle
+
 // Header: at the arena's base.
 struct Header {
   // written by the controller before arming
@@ -116,10 +118,9 @@ struct Header {
   uint64_t stack_tables;  // address of StackTables (unwind.h); 0: no handler walks stacks
   uint64_t ticket;      // random, tells sessions apart
   uint64_t session_start_tsc;
-  // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> tsc_shift). tsc_mult 0: ask the
+  // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> kTscShift). tsc_mult 0: ask the
   // kernel
   uint64_t tsc_base, time_base_ns, tsc_mult;
-  uint64_t tsc_shift;
   int64_t errno_offset;  // the C library's errno minus fs base; 0: not known
   LoaderTalk loader;
   // written by handlers
@@ -133,11 +134,11 @@ struct Header {
 // ThreadTable: what the kernel says of a process and its threads, so that it need not be asked at every hit. Private to
 // each process (not in the memfd) and wiped in a forked child. Lies right behind the arena, in djtap too. Written by
 // handlers, one word at a time.
-constexpr uint32_t kThreadSlots = 2046;
+constexpr uint32_t kThreadSlotBits = 11;
 struct ThreadTable {
+  uint64_t slots[1 << kThreadSlotBits];  // (fs base >> 6) << 22 | tid; 0: empty
   uint64_t pid;  // 0: not asked yet
-  uint64_t pad;
-  uint64_t slots[kThreadSlots];  // (fs base >> 6) << 22 | tid; 0: empty
+  uint64_t pad[511];
 };
 static_assert(sizeof(ThreadTable) % 4096 == 0);
 
