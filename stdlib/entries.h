@@ -92,6 +92,8 @@ uint64_t dj_user_float(dj::abi::Context* ctx, int64_t address);
 int64_t dj_randint(int64_t limit);
 const dj::abi::Str* dj_user_string(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_user_string_n(dj::abi::Context* ctx, int64_t address, int64_t length);
+const dj::abi::Str* dj_user_bytes(dj::abi::Context* ctx, int64_t address, int64_t length);
+const dj::abi::Str* dj_user_bytes_hex(dj::abi::Context* ctx, int64_t address, int64_t length);
 const dj::abi::Str* dj_user_string2(dj::abi::Context* ctx, int64_t address,
                                     const dj::abi::Str* otherwise);
 const dj::abi::Str* dj_user_string_n2(dj::abi::Context* ctx, int64_t address, int64_t length,

@@ -63,6 +63,34 @@ const abi::Str* read_string_n(abi::Context* ctx, int64_t address, int64_t length
                      whole ? max : static_cast<uint32_t>(length), whole, otherwise);
 }
 
+// `length` bytes as they are, NULs too; hex: two digits of each, made of what first lies in the
+// upper half of the room.
+const abi::Str* read_bytes(abi::Context* ctx, int64_t address, int64_t length, bool hex) {
+  abi::Str* made = agent::string_room(ctx);
+  uint32_t most = agent::arena()->max_string / (hex ? 2 : 1);
+  if (made == nullptr || length <= 0) return agent::empty_string();
+  if (length > most) agent::count_skip(abi::kSkipStringCut);
+  uint32_t count = length > most ? most : static_cast<uint32_t>(length);
+  char* bytes = made->data + (hex ? most : 0);
+  for (uint32_t done = 0; done < count;) {
+    uint64_t from = static_cast<uint64_t>(address) + done;
+    uint64_t page = agent::kPageBytes - from % agent::kPageBytes;
+    uint32_t piece = count - done < page ? count - done : static_cast<uint32_t>(page);
+    if (!agent::can_read(bytes + done, from, piece)) {
+      dj_raise(ctx, ctx->site, ctx->span, abi::kErrBadAddress, static_cast<int64_t>(from));
+      return agent::empty_string();
+    }
+    done += piece;
+  }
+  for (uint32_t i = 0; hex && i < count; ++i) {
+    auto byte = static_cast<unsigned char>(bytes[i]);
+    made->data[2 * i] = "0123456789abcdef"[byte >> 4];
+    made->data[2 * i + 1] = "0123456789abcdef"[byte & 15];
+  }
+  made->len = hex ? 2 * count : count;
+  return agent::keep_string(ctx, made);
+}
+
 template <typename Number>
 int64_t read_number(abi::Context* ctx, int64_t address) {
   Number value = 0;
@@ -87,6 +115,13 @@ const abi::Str* dj_user_string_n(abi::Context* ctx, int64_t address, int64_t len
 const abi::Str* dj_user_string_n2(abi::Context* ctx, int64_t address, int64_t length,
                                   const abi::Str* otherwise) {
   return read_string_n(ctx, address, length, otherwise);
+}
+
+const abi::Str* dj_user_bytes(abi::Context* ctx, int64_t address, int64_t length) {
+  return read_bytes(ctx, address, length, false);
+}
+const abi::Str* dj_user_bytes_hex(abi::Context* ctx, int64_t address, int64_t length) {
+  return read_bytes(ctx, address, length, true);
 }
 
 int64_t dj_user_int8(abi::Context* ctx, int64_t at) { return read_number<int8_t>(ctx, at); }

@@ -117,6 +117,7 @@ class Binder {
   ExprPtr print_call(const ast::Call& c, Span span);
   ExprPtr print_values(bool printed, PrintNote note, std::vector<ExprPtr> args, Span span);
   ExprPtr formatted(const ast::Call& c, bool printed, Span span);
+  void read_memory(std::vector<Conversion>& conversions, std::vector<ExprPtr>& args);
   ExprPtr histogram(const ast::At& a, Span at_span, Span span);
   bool histogram_bounds(const ast::At& a, Global& global);
   bool too_many_values(const std::vector<ExprPtr>& args);

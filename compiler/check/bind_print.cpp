@@ -78,6 +78,30 @@ bool Binder::too_many_values(const std::vector<ExprPtr>& args) {
   return true;
 }
 
+// The addresses of %m and %M become texts.
+void Binder::read_memory(std::vector<Conversion>& conversions, std::vector<ExprPtr>& args) {
+  for (size_t i = 0; i < conversions.size(); ++i) {
+    Conversion& conversion = conversions[i];
+    if (conversion.memory == 0) continue;
+    const Span span = args[i]->span;
+    std::vector<ExprPtr> given;
+    given.push_back(std::move(args[i]));
+    if (conversion.star_bytes) {
+      given.push_back(std::move(args[i - 1]));
+      args.erase(args.begin() + static_cast<ptrdiff_t>(i - 1));
+      conversions.erase(conversions.begin() + static_cast<ptrdiff_t>(i - 1));
+      --i;
+    } else {
+      given.push_back(make(IntLit{conversion.bytes}, span, Type::Int));
+    }
+    const bool hex = conversions[i].memory == 'M';
+    args[i] =
+        make(CallBuiltin{*find_builtin(hex ? "user_bytes_hex" : "user_bytes"), std::move(given)},
+             span, Type::Str);
+    conversions[i].type = Type::Str;
+  }
+}
+
 ExprPtr Binder::formatted(const ast::Call& c, bool printed, Span span) {
   const ast::String* format = c.args.empty() ? nullptr : std::get_if<ast::String>(&c.args[0]->node);
   std::vector<ExprPtr> args;
@@ -106,6 +130,7 @@ ExprPtr Binder::formatted(const ast::Call& c, bool printed, Span span) {
     diag.labels.push_back({literal, "this format"});
     return poison(span);
   }
+  read_memory(split.conversions, args);
   if (too_many_values(args)) return poison(span);
   for (const Conversion& conversion : split.conversions)
     notes_.doubles |= conversion.type == Type::Double;

@@ -7,9 +7,9 @@ namespace dj {
 namespace {
 
 constexpr std::string_view kFlags = "-+ #0";
-constexpr std::string_view kIntLetters = "diuxXopc";
+constexpr std::string_view kIntLetters = "diuxXopcb";
 constexpr std::string_view kDoubleLetters = "feEgGF";
-constexpr std::string_view kUnbuiltLetters = "mMbn";
+constexpr std::string_view kUnbuiltLetters = "n";
 constexpr std::string_view kEscaped = "\n\t\"\\\r\a\b\f\v";
 constexpr size_t kMaxWidth = 4096;
 
@@ -73,7 +73,37 @@ struct Splitter {
       return;
     }
     Diag& diag = fail(begin, at, "DJ2202", fmt::format("unknown conversion `{}`", text));
-    diag.notes.push_back("conversions: %d %i %u %x %X %o %p %c %s %f %e %g %%");
+    diag.notes.push_back("conversions: %d %i %u %x %X %o %p %c %b %s %m %M %f %e %g %%");
+  }
+
+  // %4b: the width says how many bytes.
+  bool whole_bytes(size_t begin, std::string_view kept) {
+    for (std::string_view good : {"%", "%1", "%2", "%4", "%8"}) {
+      if (kept == good) return true;
+    }
+    ++at;
+    fail(begin, at, "DJ2202", "`%b` takes a width of 1, 2, 4 or 8 bytes and nothing else");
+    return false;
+  }
+
+  // %10.4m: 4 bytes of memory at an address, in a field of 10.
+  void memory(size_t begin, size_t width_end, std::vector<Conversion> stars) {
+    const std::string_view precision = format.substr(width_end, at - width_end);
+    Conversion made{Type::Int, {}, "", false};
+    made.memory = format[at++];
+    made.star_bytes = precision == ".*";
+    if (!made.star_bytes && precision.size() > 1)
+      made.bytes = std::stoll(std::string(precision.substr(1)));
+    made.text = format.substr(begin, at - begin);
+    made.span = span_of(begin, at);
+    result.text += format.substr(begin, width_end - begin);
+    result.text += 's';
+    for (Conversion& star : stars) {
+      star.span = made.span;
+      star.text = made.text;
+      result.conversions.push_back(star);
+    }
+    result.conversions.push_back(std::move(made));
   }
 
   void conversion() {
@@ -86,6 +116,7 @@ struct Splitter {
     std::vector<Conversion> stars;
     while (peek() != '\0' && kFlags.find(peek()) != std::string_view::npos) ++at;
     if (!number(begin, stars)) return;
+    const size_t width_end = at;
     if (peek() == '.') {
       ++at;
       if (!number(begin, stars)) return;
@@ -95,6 +126,11 @@ struct Splitter {
     char letter = peek();
     const bool is_double = letter != '\0' && kDoubleLetters.find(letter) != std::string_view::npos;
     const bool is_int = letter != '\0' && kIntLetters.find(letter) != std::string_view::npos;
+    if (letter == 'm' || letter == 'M') {
+      memory(begin, width_end, std::move(stars));
+      return;
+    }
+    if (letter == 'b' && !whole_bytes(begin, kept)) return;
     if (letter != 's' && !is_double && !is_int) {
       unknown_letter(begin);
       return;

@@ -16,6 +16,11 @@ struct Conversion {
   Span span;         // of the whole conversion in the script
   std::string text;  // "%-8s"; for a '*' "the `*` of ..." is said
   bool star = false;
+  // %m and %M: the argument is the address of `bytes` bytes of memory, with star_bytes of as many
+  // as the argument before it says. The runtime formatter takes their text, as of %s.
+  char memory = 0;  // the letter
+  int64_t bytes = 1;
+  bool star_bytes = false;
 };
 
 struct SplitFormat {

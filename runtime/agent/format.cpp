@@ -196,6 +196,9 @@ void put_argument(Out& out, const Conversion& c, const FormatArg& arg) {
   } else if (c.letter == 'c') {
     char one = static_cast<char>(arg.number);
     put_padded(out, c, &one, 1);
+  } else if (c.letter == 'b') {
+    for (uint32_t i = 0; i < (c.width == 0 ? 8 : c.width) && i < 8; ++i)
+      out.put(static_cast<char>(arg.number >> 8 * i));
   } else if (is_double(c.letter)) {
     put_double(out, c, arg.number);
   } else {
