@@ -21,7 +21,7 @@ constexpr Row kRows[] = {
     {"case", "a chain of if and else if"},
     {"loop", "while (1) { statements }"},
     {"throw", "error(\"text\")"},
-    {"raise", "error(\"text\")"},
+    {"raise", "error(\"text\") ends the handler; the program is sent no signals"},
     // items
     {"def", "function name(parameters) { statements }"},
     {"fn", "function name(parameters) { statements }"},
@@ -51,6 +51,12 @@ constexpr Row kRows[] = {
     {"strstr", "isinstr(string, part)"},
     {"strcat", ". between strings"},
     {"comm", "execname()"},
+    // functions of SystemTap that djtap does otherwise
+    {"print_regs", "printf(\"%x\", register(\"rax\")), register by register"},
+    {"switch_file", "-S MB on the command line: files of that size take turns"},
+    {"umodaddr", "usymdata(address), which names the object and the place in it"},
+    {"registers_valid", "@defined(register(\"rax\"))"},
+    {"task_rlimit", "proc_text(tid(), \"limits\")"},
 };
 
 // SystemTap's functions that mean the kernel, by how their names begin.
@@ -66,6 +72,12 @@ constexpr Row kKernel[] = {
     {"set_long_arg", "djtap changes nothing in the program"},
     {"set_ulong_arg", "djtap changes nothing in the program"},
     {"set_pointer_arg", "djtap changes nothing in the program"},
+    {"set_longlong_arg", "djtap changes nothing in the program"},
+    {"set_ulonglong_arg", "djtap changes nothing in the program"},
+    {"set_s32_arg", "djtap changes nothing in the program"},
+    {"set_s64_arg", "djtap changes nothing in the program"},
+    {"set_u32_arg", "djtap changes nothing in the program"},
+    {"set_u64_arg", "djtap changes nothing in the program"},
     {"task_dentry_path", "paths of the kernel are out of reach; see proc_text(tid(), \"maps\")"},
     {"d_path", "the kernel's structures are out of reach; proc_text() reads files of /proc"},
     {"d_name", "the kernel's structures are out of reach; proc_text() reads files of /proc"},
