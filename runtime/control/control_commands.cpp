@@ -17,15 +17,27 @@ std::string number_of(const InstalledSite& site, size_t handler) {
                                   : std::to_string(site.site);
 }
 
-std::string list_sites(const std::vector<InstalledSite>& sites) {
+// `word`: a number or a pattern of names; empty: every site is meant.
+bool is_meant(const InstalledSite& site, size_t handler, const std::string& word) {
+  if (word.empty()) return true;
+  if (std::isdigit(static_cast<unsigned char>(word[0]))) {
+    return word == std::to_string(site.site) || word == number_of(site, handler);
+  }
+  std::string symbol = site.symbol.substr(0, site.symbol.rfind('+'));
+  return fnmatch(word.c_str(), symbol.c_str(), 0) == 0;
+}
+
+// `word`: those that it means; empty: all.
+std::string list_sites(const std::vector<InstalledSite>& sites, const std::string& word) {
   std::string text;
   for (InstalledSite site : sites) {
-    if (site.handlers.empty()) {  // refused before it got any
+    if (site.handlers.empty() && is_meant(site, 0, word)) {  // refused before it got any
       text += fmt::format("{} {}\n", site.site, to_string(site));
     }
     const SiteState state = site.state;
     const std::string reason = site.reason;
     for (size_t i = 0; i < site.handlers.size(); i++) {
+      if (!is_meant(site, i, word)) continue;
       const bool armed = state == SiteState::Optimized || state == SiteState::Int3;
       const uint8_t off = site.handlers[i].off;
       site.state = armed && off != 0 ? SiteState::Disarmed : state;
@@ -34,14 +46,6 @@ std::string list_sites(const std::vector<InstalledSite>& sites) {
     }
   }
   return text;
-}
-
-bool is_meant(const InstalledSite& site, size_t handler, const std::string& word) {
-  if (std::isdigit(static_cast<unsigned char>(word[0]))) {
-    return word == std::to_string(site.site) || word == number_of(site, handler);
-  }
-  std::string symbol = site.symbol.substr(0, site.symbol.rfind('+'));
-  return fnmatch(word.c_str(), symbol.c_str(), 0) == 0;
 }
 
 Result<std::string> switch_matching(Session& session, const std::string& word, bool on) {
@@ -69,13 +73,13 @@ Result<std::string> run_control_command(Session& session, const std::string& lin
   if (session.installation() == nullptr) {
     return Error{"the session has no target"};
   }
-  if (command == "list" && word.empty()) {
-    return list_sites(session.sites());
+  if (command == "list" && more.empty()) {
+    return list_sites(session.sites(), word);
   }
   if ((command == "enable" || command == "disable") && !word.empty() && more.empty()) {
     return switch_matching(session, word, command == "enable");
   }
-  return Error{"the commands are: list, enable N|GLOB, disable N|GLOB"};
+  return Error{"the commands are: list [N|GLOB], enable N|GLOB, disable N|GLOB"};
 }
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // The commands of --control: which probes of the session run now.
-//   list               every site: its number, and its line of --probes; a site with several
-//                      handlers has a line for each: N.0, N.1 ...
+//   list [N|GLOB]      every site, or those meant: the number, and the line of --probes; a site with
+//                      several handlers has a line for each: N.0, N.1 ...
 //   enable N|GLOB      the site or handler with this number, or all sites whose symbol matches
 //   disable N|GLOB
 #pragma once

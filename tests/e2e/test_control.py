@@ -51,6 +51,8 @@ def test_one_of_two_probes_at_a_place(controlled, program):
     tracer, control = controlled(target.pid, 'probe func("work") { a++ } probe process.function("work") { b++ }')
     with control:
         assert [line.split()[0] for line in control.do("list")] == ["0.0", "0.1"]
+        assert [line.split()[0] for line in control.do("list 0.1")] == ["0.1"]
+        assert [line.split()[0] for line in control.do("list w?rk")] == ["0.0", "0.1"] and control.do("list main") == []
         for at, command in enumerate(("list", "disable 0.0", "disable work", "enable 0.1", "enable 0")):
             control.do(command)
             target.tell(f"call {10 ** at}")
@@ -126,8 +128,8 @@ def test_wrong_commands(controlled, program, tmp_path):
     tracer, control = controlled(target.pid, 'probe func("work") { n++ }')
     assert os.stat(tmp_path / "control").st_mode & 0o777 == 0o600
     with control:
-        for command in ("", "enable", "destroy work", "disable work main"):
-            assert control.ask(command) == ([], "error: the commands are: list, enable N|GLOB, disable N|GLOB")
+        for command in ("", "enable", "destroy work", "disable work main", "list work main"):
+            assert control.ask(command) == ([], "error: the commands are: list [N|GLOB], enable N|GLOB, disable N|GLOB")
         assert control.ask("disable nothing")[1] == "error: no site is meant by nothing; list shows all"
         assert "[DISABLED" not in "".join(control.do("list"))
     tracer.signal(signal.SIGINT)
