@@ -54,6 +54,7 @@ def test_attach_after_a_killed_tracer(attach, program):
     assert not process.differences(text, process.text_of(target.pid))
 
 
+@pytest.mark.timeout(600)  # thirty sessions and as many cleans, beside whatever else the machine does
 def test_killed_at_any_moment_all_is_put_back(mode_options, djtap_once, program):
     """While it attaches, patches, runs, and takes the probes out again."""
     seed = random.randrange(10**6)
@@ -64,7 +65,7 @@ def test_killed_at_any_moment_all_is_put_back(mode_options, djtap_once, program)
         where = f"seed {seed}, round {round_number}"
         with run.Background(run.command([*mode_options, "--probes", "-e", WIDE, "-p", target.pid])) as tracer:
             if round_number % 3 == 0:  # in the middle of detach
-                tracer.wait_for(r"\[(OPTIMIZED|INT3|SKIPPED)")
+                tracer.wait_for(r"\[(OPTIMIZED|INT3|SKIPPED)", 120)
                 tracer.signal(signal.SIGINT)
                 time.sleep(moments.uniform(0, 0.02))
             else:
