@@ -318,6 +318,10 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
   };
   if (found < 1) {
     std::optional<Spot> spot = passed();
+    if (!spot && found < 0) {  // gcc's DW_OP_GNU_uninit, among others
+      return Error{std::string("elfutils cannot read its location: ") + dwarf_errmsg(-1),
+                   Fail::Unsupported};
+    }
     return spot ? Result<Spot>(std::move(*spot)) : Error{"it has no location here"};
   }
   const bool early = place.at_entry && variable.parameter && !is_list(&*location);

@@ -19,6 +19,8 @@ LONG = os.environ.get("DJTAP_STRESS") == "long"
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 # What djtap does not know and gdb finds out from the caller, or shows as a null pointer.
 CALLERS = ("entry", "optimized out of this copy", "the pointer was optimized out")
+# What djtap does not read: vectors' upper halves, and what elfutils does not know (DW_OP_GNU_uninit).
+NOT_BUILT = ("upper part is not known", "elfutils cannot read")
 
 pytestmark = pytest.mark.skipif(shutil.which("gdb") is None, reason="no gdb")
 
@@ -53,11 +55,15 @@ def compare(tmp_path, program, module, addresses, begin="main"):
 
 
 def verdict(row):
-    _, _, _, theirs, ours, where = row
+    _, _, name, theirs, ours, where = row
     if isinstance(theirs, str):
         return "gdb fails"
     if theirs == ours:
         return "same" if theirs is not None else "neither"
+    if ours is None and any(reason in where for reason in NOT_BUILT):
+        return "not built"
+    if ours is None and theirs == 0 and "optimized out" in where and re.search(r"->|\[", name):
+        return "neither"  # behind the last piece that the location has, gdb sees zeros
     if ours is None:
         return "caller's" if any(reason in where for reason in CALLERS) else "gdb only"
     return "djtap only" if theirs is None else "different"
@@ -113,3 +119,20 @@ def test_forms_of_debug_info(tmp_path, compiler):
     random.seed(4)
     addresses = instructions(program)
     check(compare(tmp_path, [program], program, random.sample(addresses, min(len(addresses), 500))), 100)
+
+
+@pytest.mark.parametrize("source", ["values", "passing", "late"])
+@pytest.mark.parametrize("compiler", ["g++ -O0", "g++ -O3", "clang++-14 -O2 -gdwarf-4", "clang++-19 -O1", "clang++-19 -O3",
+                                      "clang++-19 -O2 -flto -fuse-ld=lld-19"])
+def test_scalars_inside_of_structs(tmp_path, compiler, source):
+    """Members, bit-fields, members of bases and unions, behind pointers and references, elements: in memory, in registers, in pieces."""
+    words = compiler.split()
+    if shutil.which(words[0]) is None:
+        pytest.skip("not installed")
+    program = str(tmp_path / "program")
+    subprocess.run([*words, "-g", "-w", "-std=c++20", "-o", program, paths.TARGETS / f"{source}.cpp"], check=True)
+    random.seed(5)
+    addresses = instructions(program)
+    rows = compare(tmp_path, [program], program, addresses if LONG else random.sample(addresses, min(len(addresses), 250)))
+    check(rows, 100)
+    assert sum("->" in row[2] or "[" in row[2] for row in rows) >= 50

@@ -16,6 +16,7 @@ with open(os.environ["AGREEMENT"], encoding="utf8") as file:
     SETTINGS = json.load(file)
 MODULE = os.path.realpath(SETTINGS["module"])
 SCALARS = {gdb.TYPE_CODE_INT, gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_FLT}
+AGGREGATES = {gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION}
 BINARY = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "and": lambda a, b: a & b,
           "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b, "shl": lambda a, b: a << (b & 63), "shr": lambda a, b: a >> (b & 63),
           "sar": lambda a, b: signed(a) >> (b & 63), "eq": lambda a, b: a == b, "ne": lambda a, b: a != b,
@@ -98,18 +99,51 @@ def shuffle(word, stack):
         stack[-3:] = [stack[-1], stack[-3], stack[-2]]
 
 
+def values_of(name, kind, depth=0):
+    """{what djtap calls it: steps from the variable's gdb.Value}: the scalar itself, or some of the scalars inside."""
+    kind = kind.strip_typedefs()
+    if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        inside = values_of(name, kind.target(), depth)
+        return {text: ["behind", *steps] for text, steps in inside.items()}
+    if kind.code in SCALARS:
+        found = {name: []} if kind.sizeof <= 8 else {}
+        target = kind.target().strip_typedefs() if kind.code == gdb.TYPE_CODE_PTR else kind
+        if depth == 0 and target.code in AGGREGATES:
+            found |= {text: ["behind", *steps] for text, steps in members_of(name, target, 1).items()}
+        return found
+    if kind.code == gdb.TYPE_CODE_ARRAY and kind.target().strip_typedefs().code in SCALARS and kind.range()[1] >= 0:
+        ends = set(kind.range())
+        return {f"{name}[{index}]": [index] for index in ends} if depth < 3 else {}
+    return members_of(name, kind, depth) if kind.code in AGGREGATES and depth < 3 else {}
+
+
+def members_of(name, kind, depth):
+    found = {}
+    for field in kind.fields():
+        if field.artificial or not hasattr(field, "bitpos") or len(found) >= 16:
+            continue
+        inside = name if field.is_base_class or not field.name else f"{name}->{field.name}"
+        for text, steps in values_of(inside, field.type, depth + 1).items():
+            found.setdefault(text, [field, *steps])
+    return found
+
+
 def variables_at(pc):
-    """Names of the scalar variables in scope; the innermost of one name."""
+    """The scalar variables in scope, and scalars inside of others: {name: steps}; the innermost of one name."""
     kinds = {}
     block = gdb.block_for_pc(pc)
     while block and not block.is_static and not block.is_global:
         for symbol in block:
             if symbol.is_variable or symbol.is_argument:
-                kinds.setdefault(symbol.name, symbol.type.strip_typedefs())
+                kinds.setdefault(symbol.name, symbol.type)
         if block.function:
             break  # an inlined function has a scope of its own
         block = block.superblock
-    return [name for name, kind in kinds.items() if kind.code in SCALARS and kind.sizeof <= 8 and re.fullmatch(r"[A-Za-z_]\w*", name)]
+    found = {}
+    for name, kind in kinds.items():
+        if re.fullmatch(r"[A-Za-z_]\w*", name):
+            found |= values_of(name, kind)
+    return found
 
 
 def plans(places):
@@ -134,21 +168,23 @@ def plans(places):
         elif match := re.match(r"handler (\d+) probe (\d+) body", line):
             handler, probe = int(match.group(1)), int(match.group(2))
         elif match := re.match(r"  target (\d+): (.*)", line):
-            name = probes[probe][1][int(match.group(1))]
+            name = list(probes[probe][1])[int(match.group(1))]
             where = match.group(2)
             for address in handlers.get(handler, []):
                 found.setdefault(address, {})[name] = where
     return found
 
 
-def gdb_value(name, frame):
+def gdb_value(name, steps, frame):
     """The word that gdb sees; None: it was optimized out."""
-    block, symbol = gdb.block_for_pc(frame.pc()), None
+    block, symbol, base = gdb.block_for_pc(frame.pc()), None, re.match(r"\w+", name).group()
     while block and symbol is None:
-        symbol = next((s for s in block if s.name == name and (s.is_variable or s.is_argument)), None)
+        symbol = next((s for s in block if s.name == base and (s.is_variable or s.is_argument)), None)
         block = block.superblock
     try:
         value = symbol.value(frame) if symbol.needs_frame else symbol.value()
+        for step in steps:
+            value = value.referenced_value() if step == "behind" else value[step]
         if value.is_optimized_out:
             return None
         kind = value.type.strip_typedefs().code
@@ -185,7 +221,8 @@ def main():
     gdb.execute("run", to_string=True)
     gdb.execute("delete", to_string=True)
     bias = module_bias()
-    found = plans(places_with_variables(bias))
+    names = places_with_variables(bias)
+    found = plans(names)
     waiting = {address + bias: gdb.Breakpoint(f"*{address + bias:#x}", internal=True) for address in found}
     rows = []
     while waiting:
@@ -197,7 +234,8 @@ def main():
         if pc not in waiting:
             break
         for name, steps in found[pc - bias].items():
-            rows.append([pc - bias, str(frame.function()), name, gdb_value(name, frame), djtap_value(steps, frame, bias), steps])
+            theirs = gdb_value(name, names[pc - bias][name], frame)
+            rows.append([pc - bias, str(frame.function()), name, theirs, djtap_value(steps, frame, bias), steps])
         waiting.pop(pc).delete()
     with open(SETTINGS["out"], "w", encoding="utf8") as out:
         json.dump(rows, out)
