@@ -374,22 +374,29 @@ std::string live_ranges(ScopedVariable& variable, const ProbePlace& place, Dwarf
   if (!location || !is_list(&*location)) {
     return {};
   }
-  std::string text;
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;  // those that touch are one
   Dwarf_Addr base = 0, begin = 0, end = 0;
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
   ptrdiff_t offset = 0;
-  int shown = 0;
   while ((offset = dwarf_getlocations(&*location, offset, &base, &begin, &end, &ops, &count)) > 0) {
     if (count == 0 || begin >= end || !is_in_function(ops, count)) {
       continue;
     }
-    if (++shown > 4) {
+    if (!ranges.empty() && ranges.back().second == begin) {
+      ranges.back().second = end;
+    } else {
+      ranges.emplace_back(begin, end);
+    }
+  }
+  const uint64_t zero = place.function_begin - index.bias();
+  std::string text;
+  for (size_t i = 0; i < ranges.size(); i++) {
+    if (i == 4) {
       return text + ", ...";
     }
-    text += fmt::format("{}+{:#x}..+{:#x}", text.empty() ? "" : ", ",
-                        begin + index.bias() - place.function_begin,
-                        end + index.bias() - place.function_begin);
+    text += fmt::format("{}+{:#x}..+{:#x}", i == 0 ? "" : ", ", ranges[i].first - zero,
+                        ranges[i].second - zero);
   }
   return text;
 }

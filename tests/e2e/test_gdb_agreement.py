@@ -136,3 +136,40 @@ def test_scalars_inside_of_structs(tmp_path, compiler, source):
     rows = compare(tmp_path, [program], program, addresses if LONG else random.sample(addresses, min(len(addresses), 250)))
     check(rows, 100)
     assert sum("->" in row[2] or "[" in row[2] for row in rows) >= 50
+
+
+RANGES = """__attribute__((noinline)) void sink(long x) { __asm__ volatile("" : : "r"(x) : "memory"); }
+__attribute__((noinline)) long f(long n) {
+  long local = n * 7;
+  sink(local);
+  sink(1);
+  sink(n + 2);
+  sink(3);
+  return 5;
+}
+int main(int argc, char **argv) { return f(argc) != 5; }
+"""
+
+
+@pytest.mark.parametrize("name", ["n", "local"])
+@pytest.mark.parametrize("compiler", ["gcc -O2", "clang-19 -O2 -gdwarf-4"])
+def test_where_a_variable_lives_is_said_where_it_does_not(djtap_once, tmp_path, compiler, name):
+    """The ranges that gdb lists, but those whose value only the caller knows; ranges that touch are one."""
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip("not installed")
+    (tmp_path / "ranges.c").write_text(RANGES)
+    subprocess.run([*compiler.split(), "-g", "-o", "ranges", "ranges.c"], cwd=tmp_path, check=True)
+    scope = subprocess.run(["gdb", "-batch", "-nx", "-ex", "info scope f", "ranges"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    told = re.search(rf"^Symbol {name} is (.*?)^(?:Symbol|\Z)", scope + "Symbol", re.M | re.S).group(1)
+    merged = []
+    for begin, end, where in re.findall(r"Range 0x([0-9a-f]+)-0x([0-9a-f]+): (.*?)(?=Range|\Z)", told, re.S):
+        if "entry_value" in where:
+            continue
+        if merged and merged[-1][1] == int(begin, 16):
+            merged[-1][1] = int(end, 16)
+        else:
+            merged.append([int(begin, 16), int(end, 16)])
+    begin = paths.symbol_address(tmp_path / "ranges", "f")
+    wanted = ", ".join(f"+{a - begin:#x}..+{b - begin:#x}" for a, b in merged)
+    result = djtap_once("-e", f'probe process.statement("f@ranges.c:8") {{ println(${name}) }}', "-c", tmp_path / "ranges")
+    assert "error[DJ3013]" in result.stderr and f"${name} has a location in f() at {wanted}\n" in result.stderr, (scope, result)
