@@ -54,8 +54,6 @@ constexpr Row kRows[] = {
     // functions of SystemTap that djtap does otherwise
     {"print_regs", "printf(\"%x\", register(\"rax\")), register by register"},
     {"switch_file", "-S MB on the command line: files of that size take turns"},
-    {"registers_valid", "@defined(register(\"rax\"))"},
-    {"task_rlimit", "proc_text(tid(), \"limits\")"},
 };
 
 // SystemTap's functions that mean the kernel, by how their names begin.
