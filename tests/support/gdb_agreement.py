@@ -189,7 +189,7 @@ def gdb_value(name, steps, frame):
             return None
         kind = value.type.strip_typedefs().code
         return bits(float(value)) if kind == gdb.TYPE_CODE_FLT else int(value) & MASK
-    except gdb.error as problem:
+    except (gdb.error, TypeError) as problem:  # TypeError: an inner block's variable of this name has another type
         return f"error: {problem}"
 
 
