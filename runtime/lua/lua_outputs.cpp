@@ -83,6 +83,10 @@ void LuaOutputs::call(Output& output, Call call) {
   }
 }
 
+void LuaOutputs::flush(Output& output) {
+  for (Running& running : running_) output.write(running.file->take_text());
+}
+
 void LuaOutputs::record(const PrintRecord& record, Output& output) {
   call(output, [&](LuaFile& file) { return file.on_record(record, diags_); });
 }

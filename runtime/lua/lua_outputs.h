@@ -22,6 +22,8 @@ class LuaOutputs {
 
   bool takes_records() const;  // else what handlers print is written as text
   bool takes_globals() const;  // else the globals are reported as ever
+  // Writes what files have printed outside of functions, while they were loaded.
+  void flush(Output& output);
   void record(const PrintRecord& record, Output& output);
   void end(std::span<const GlobalValue> globals, Output& output);
 

@@ -44,6 +44,11 @@ def test_a_report_stands_for_the_printed_globals(lua):
     assert "n=" in lua("local unused = 1").stdout, "nobody shows them"
 
 
+def test_what_is_printed_outside_of_functions_is_written(lua):
+    assert re.search(r"^head\n(.*\n)*n=", lua('print("head")').stdout, re.M)
+    assert "head\nbody\n" in lua('print("head") dj.on_end(function() print("body") end)').stdout
+
+
 @pytest.mark.parametrize("text, code, line, words", [
     ("dj.on_end(function(g)\n  local x = = 1\nend)", "DJ5101", 2, "unexpected symbol near '='"),
     ("local function inner(g)\n  return g.n.x.y\nend\ndj.on_end(function(g)\n  inner(g)\nend)", "DJ5102", 2, "attempt to index"),
