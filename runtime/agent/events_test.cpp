@@ -228,6 +228,26 @@ TEST_F(Events, CapturesFindTheirFrame) {
   EXPECT_EQ(out[0], 2u);
 }
 
+TEST_F(Events, CapturesThatNobodyReturnedFromAreNotFoundAgain) {
+  auto* captures = reinterpret_cast<abi::Captures*>(header().captures);
+  captures->bucket_mask = 0;  // one bucket, so that the first entry may be another call's
+  uint64_t frame[64], value = 5, out = 0;
+  auto slot = [&](int i) { return reinterpret_cast<uint64_t>(&frame[i]); };
+  dj_capture_store(1, slot(0), &value, 1);
+  dj_capture_store(1, slot(8), &value, 1);  // left by an exception; behind the first entry
+  ASSERT_EQ(dj_capture_take(1, slot(0), &out, 1), 1u);
+  value = 7;
+  dj_capture_store(1, slot(8), &value, 1);
+  ASSERT_EQ(dj_capture_take(1, slot(8), &out, 1), 1u);
+  EXPECT_EQ(out, 7u);
+  EXPECT_EQ(dj_capture_take(1, slot(8), &out, 1), 0u);
+  EXPECT_EQ(abi::capture_count(captures, 1)->abandoned, 1u);
+
+  dj_capture_store(1, slot(0), &value, 1);
+  abi::capture_count(captures, 1)->epoch++;  // switched off and on: what became of the call?
+  EXPECT_EQ(dj_capture_take(1, slot(0), &out, 1), 0u);
+}
+
 __attribute__((noinline)) void capture_deep(int depth, uint64_t value) {
   char frame[128];
   asm volatile("" : : "r"(frame) : "memory");
