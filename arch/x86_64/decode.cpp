@@ -1,7 +1,11 @@
-// Zydis's minimal decoder to Insn; this file is the only one that knows Zydis.
+// Zydis's minimal decoder to Head and Insn; this file is the only one that knows Zydis.
 #include "arch/x86_64/decode.h"
 
 #include <Zydis/Zydis.h>
+
+#include <cstring>
+
+#include "arch/x86_64/heads.h"
 
 namespace dj::arch {
 namespace {
@@ -77,63 +81,92 @@ Kind kind_of(const ZydisDecodedInstruction& z) {
   return Kind::Other;
 }
 
-void fill_operand(const ZydisDecodedInstruction& z, Insn& insn) {
+void fill_operand(const ZydisDecodedInstruction& z, Head& head) {
   const auto& modrm = z.raw.modrm;
   const auto& rex = z.raw.rex;  // all zero when there is none; only used for legacy encodings
-  const bool legacy = insn.legacy;
-  insn.has_modrm = true;
-  insn.mod = modrm.mod;
-  insn.reg = modrm.reg | (legacy && rex.R ? 8 : 0);
+  const bool legacy = head.legacy;
+  head.has_modrm = true;
+  head.mod = modrm.mod;
+  head.reg = modrm.reg | (legacy && rex.R ? 8 : 0);
   if (modrm.mod == 3) {
-    insn.rm = modrm.rm | (legacy && rex.B ? 8 : 0);
+    head.rm = modrm.rm | (legacy && rex.B ? 8 : 0);
     return;
   }
   if (modrm.rm == 4) {
     const auto& sib = z.raw.sib;
     const uint8_t index = sib.index | (legacy && rex.X ? 8 : 0);
-    insn.scale = uint8_t(1u << sib.scale);
-    if (index != 4) insn.index = index;
-    if (sib.base != 5 || modrm.mod != 0) insn.base = sib.base | (legacy && rex.B ? 8 : 0);
+    head.scale = uint8_t(1u << sib.scale);
+    if (index != 4) head.index = index;
+    if (sib.base != 5 || modrm.mod != 0) head.base = sib.base | (legacy && rex.B ? 8 : 0);
   } else if (modrm.rm == 5 && modrm.mod == 0) {
-    insn.rip_relative = true;
-    insn.target = insn.end() + uint64_t(z.raw.disp.value);
+    head.rip_relative = true;
   } else {
-    insn.base = modrm.rm | (legacy && rex.B ? 8 : 0);
+    head.base = modrm.rm | (legacy && rex.B ? 8 : 0);
   }
 }
 
 // A branch, call or return, direct or not.
 bool transfers(Kind kind) { return kind >= Kind::Jump && kind <= Kind::Return; }
 
+// How long the head is; 0 where what follows it decides more than values.
+size_t bytes_of_head(const ZydisDecodedInstruction& z) {
+  if (z.opcode_map == ZYDIS_OPCODE_MAP_0F0F) return 0;  // 3DNow!: the opcode comes last
+  if (z.raw.disp.size != 0) return z.raw.disp.offset;
+  return z.raw.imm[0].size != 0 ? z.raw.imm[0].offset : z.length;
+}
+
+Head head_of(const ZydisDecodedInstruction& z) {
+  Head head;
+  head.length = z.length;
+  head.kind = kind_of(z);
+  head.relative = z.raw.imm[0].is_relative;
+  head.legacy = z.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+  head.map = uint8_t(z.opcode_map);
+  head.opcode = z.opcode;
+  head.wide = head.legacy && z.raw.rex.W;
+  head.short_address = z.address_width == 32;
+  head.prefixes = z.raw.prefix_count;
+  head.disp_offset = z.raw.disp.offset;
+  head.disp_bytes = z.raw.disp.size / 8;
+  head.imm_offset = z.raw.imm[0].offset;
+  head.imm_bytes = z.raw.imm[0].size / 8;
+  head.imm_signed = z.raw.imm[0].is_signed;
+  if (z.attributes & ZYDIS_ATTRIB_HAS_MODRM) fill_operand(z, head);
+  // 66 before a branch: Intel ignores it, AMD cuts the address to 16 bits. Nobody emits it without
+  // REX.W, which wins.
+  if (transfers(head.kind) && (z.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && !head.wide)
+    head.kind = Kind::Odd;
+  return head;
+}
+
+// The value of a displacement or an immediate of 1, 2, 4 or 8 bytes; 0 of none.
+int64_t value_at(const uint8_t* at, uint8_t bytes, bool is_signed) {
+  uint64_t value = 0;
+  std::memcpy(&value, at, bytes);
+  const int unused = 64 - 8 * bytes;
+  if (bytes == 0 || !is_signed) return int64_t(value);
+  return int64_t(value << unused) >> unused;
+}
+
 }  // namespace
 
 bool decode(std::span<const uint8_t> bytes, uint64_t address, Insn& insn) {
-  ZydisDecodedInstruction z;
-  if (!ZYAN_SUCCESS(
-          ZydisDecoderDecodeInstruction(&decoder(), nullptr, bytes.data(), bytes.size(), &z)))
-    return false;
-  insn = Insn{};
+  const size_t size = head_size(bytes);
+  Head& head = insn;
+  if (size == 0 || !known_head(bytes.data(), size, head)) {
+    ZydisDecodedInstruction z;
+    if (!ZYAN_SUCCESS(
+            ZydisDecoderDecodeInstruction(&decoder(), nullptr, bytes.data(), bytes.size(), &z)))
+      return false;
+    head = head_of(z);
+    if (size == bytes_of_head(z)) keep_head(bytes.data(), size, head);
+  }
   insn.address = address;
-  insn.length = z.length;
-  insn.kind = kind_of(z);
-  insn.legacy = z.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
-  insn.map = uint8_t(z.opcode_map);
-  insn.opcode = z.opcode;
-  insn.wide = insn.legacy && z.raw.rex.W;
-  insn.short_address = z.address_width == 32;
-  insn.prefixes = z.raw.prefix_count;
-  insn.disp = int32_t(z.raw.disp.value);
-  insn.disp_offset = z.raw.disp.offset;
-  insn.disp_bytes = z.raw.disp.size / 8;
-  insn.imm = z.raw.imm[0].value.s;
-  insn.imm_offset = z.raw.imm[0].offset;
-  insn.imm_bytes = z.raw.imm[0].size / 8;
-  if (z.attributes & ZYDIS_ATTRIB_HAS_MODRM) fill_operand(z, insn);
-  if (z.raw.imm[0].is_relative) insn.target = insn.end() + uint64_t(insn.imm);
-  // 66 before a branch: Intel ignores it, AMD cuts the address to 16 bits. Nobody emits it without
-  // REX.W, which wins.
-  if (transfers(insn.kind) && (z.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && !insn.wide)
-    insn.kind = Kind::Odd;
+  insn.disp = int32_t(value_at(bytes.data() + head.disp_offset, head.disp_bytes, true));
+  insn.imm = value_at(bytes.data() + head.imm_offset, head.imm_bytes, head.imm_signed);
+  insn.target = 0;
+  if (head.rip_relative) insn.target = insn.end() + uint64_t(int64_t(insn.disp));
+  if (head.relative) insn.target = insn.end() + uint64_t(insn.imm);
   return true;
 }
 

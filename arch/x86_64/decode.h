@@ -23,13 +23,11 @@ enum class Kind : uint8_t {
 
 constexpr uint8_t kNoReg = 0xff;
 
-struct Insn {
-  uint64_t address = 0;
-  uint64_t target = 0;  // direct branches: where to; rip-relative operands: which address; else 0
-  int64_t imm = 0;      // first immediate, sign-extended where the CPU does
-  int32_t disp = 0;
+// What an instruction's bytes before its displacement and immediate say (heads.h).
+struct Head {
   uint8_t length = 0;
   Kind kind = Kind::Other;
+  bool relative = false;  // the immediate is a distance from the end, to `target`
   bool rip_relative = false;
   bool legacy = true;  // no VEX, EVEX, XOP: map, opcode and ModRM mean what the old manual says
   bool wide = false;   // REX.W
@@ -38,12 +36,22 @@ struct Insn {
   uint8_t map = 0;             // 0: one-byte opcodes, 1: 0f
   uint8_t opcode = 0;
   uint8_t disp_offset = 0, disp_bytes = 0, imm_offset = 0, imm_bytes = 0;
+  bool imm_signed = false;
   bool has_modrm = false;
   uint8_t mod = 0;
   // Encoding numbers with REX applied; memory operands have base and index (kNoReg: none), mod 3
   // has rm.
   uint8_t reg = 0, rm = kNoReg, base = kNoReg, index = kNoReg, scale = 1;
+  bool operator==(const Head&) const = default;
+};
 
+struct Insn : Head {
+  int32_t disp = 0;
+  uint64_t address = 0;
+  uint64_t target = 0;  // direct branches: where to; rip-relative operands: which address; else 0
+  int64_t imm = 0;      // first immediate, sign-extended where the CPU does
+
+  bool operator==(const Insn&) const = default;
   uint64_t end() const { return address + length; }
   bool memory() const { return has_modrm && mod != 3; }
   bool is(uint8_t op) const { return legacy && map == 0 && opcode == op; }
