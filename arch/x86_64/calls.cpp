@@ -52,8 +52,7 @@ std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t ad
 
 std::vector<uint64_t> syscall_bytes(std::span<const uint8_t> bytes, uint64_t address) {
   std::vector<uint64_t> found;
-  for (const size_t at : find_pairs(bytes, kSyscallBytes[0], kSyscallBytes[1]))
-    found.push_back(address + at);
+  for (const size_t at : find_pairs(bytes, kSyscallBytes)) found.push_back(address + at);
   return found;
 }
 

@@ -220,12 +220,12 @@ void check_each(Checker::Impl& impl, std::vector<Region>& regions, Guards guards
 }
 
 // The same for regions that nobody asked about before.
-void judge(Checker::Impl& impl, Judged& judged, std::vector<Region> regions, Guards guards) {
-  const std::vector<Region> asked = regions;
-  check_each(impl, regions, guards);
+void judge(Checker::Impl& impl, Judged& judged, std::vector<Region>& regions, Guards guards) {
   std::vector<Judged::Answer> answers;
-  for (size_t i = 0; i < regions.size(); i++)
-    answers.push_back({asked[i].address, asked[i].pivot, regions[i]});
+  answers.reserve(regions.size());
+  for (const Region& asked : regions) answers.push_back({asked.address, asked.pivot, {}});
+  check_each(impl, regions, guards);
+  for (size_t i = 0; i < regions.size(); i++) answers[i].region = regions[i];
   judged.add(std::move(answers));
 }
 
@@ -292,16 +292,20 @@ void Checker::check_alone(std::vector<Region>& regions, Guards guards) {
 
 void Checker::check(std::vector<Region>& regions, Guards guards, Neighbours neighbours) {
   Judged& judged = known_->judged[size_t(guards)];
-  std::vector<const Region*> answers = judged.find_all(regions);
-  std::vector<Region> unknown;
-  for (size_t i = 0; i < regions.size(); i++) {
-    if (answers[i] == nullptr) unknown.push_back(regions[i]);
+  if (judged.all().empty()) {
+    judge(impl(), judged, regions, guards);
+  } else {
+    std::vector<const Region*> answers = judged.find_all(regions);
+    std::vector<Region> unknown;
+    for (size_t i = 0; i < regions.size(); i++) {
+      if (answers[i] == nullptr) unknown.push_back(regions[i]);
+    }
+    if (!unknown.empty()) {
+      judge(impl(), judged, unknown, guards);
+      answers = judged.find_all(regions);
+    }
+    for (size_t i = 0; i < regions.size(); i++) regions[i] = *answers[i];
   }
-  if (!unknown.empty()) {
-    judge(impl(), judged, std::move(unknown), guards);
-    answers = judged.find_all(regions);
-  }
-  for (size_t i = 0; i < regions.size(); i++) regions[i] = *answers[i];
   const bool lean = neighbours == Neighbours::Lean && guards != Guards::None;
   check_other_sites(regions, text_,
                     lean ? std::function([this] { return impl().space; }) : nullptr);

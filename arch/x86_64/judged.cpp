@@ -36,7 +36,9 @@ std::vector<const Region*> Judged::find_all(const std::vector<Region>& asked) co
 }
 
 void Judged::add(std::vector<Answer> answers) {
-  std::stable_sort(answers.begin(), answers.end(), before);
+  if (!std::is_sorted(answers.begin(), answers.end(), before))
+    std::stable_sort(answers.begin(), answers.end(), before);
+  if (answers_.empty()) answers_.swap(answers);
   const auto middle = std::ptrdiff_t(answers_.size());
   answers_.insert(answers_.end(), answers.begin(), answers.end());
   std::inplace_merge(answers_.begin(), answers_.begin() + middle, answers_.end(), before);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/x86_64/byte_pairs.h"
+
 namespace dj::arch {
 
 size_t Function::find(uint64_t address) const {
@@ -76,10 +78,7 @@ Function Module::decode(const FunctionRange& range, uint64_t until) const {
 bool Module::may_jump_by_register(const FunctionRange& range) const {
   const auto text = bytes(range.begin);
   const size_t size = std::min<size_t>(text.size(), range.end - range.begin);
-  for (size_t i = 0; i + 1 < size; i++) {
-    if (text[i] == 0xff && (text[i + 1] & 0xf8) == 0xe0) return true;  // jmp *%reg
-  }
-  return false;
+  return !find_pairs(text.first(size), kJumpByRegister).empty();
 }
 
 uint32_t Module::padding(const Function& function, uint64_t address, uint32_t wanted) const {

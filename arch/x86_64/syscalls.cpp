@@ -48,7 +48,7 @@ bool is_trampoline(const Module& module, uint64_t at) {
 std::vector<uint64_t> candidates(const ModuleText& text) {
   std::vector<uint64_t> found;
   for (const TextRange& range : text.text) {
-    for (const size_t at : find_pairs(range.bytes, kSyscallBytes[0], kSyscallBytes[1]))
+    for (const size_t at : find_pairs(range.bytes, kSyscallBytes))
       found.push_back(range.address + at);
   }
   return found;

@@ -161,6 +161,17 @@ bool ObjectFile::is_code(uint64_t address) const {
   return false;
 }
 
+std::pair<uint64_t, uint64_t> ObjectFile::code_range() const {
+  uint64_t begin = ~uint64_t{0}, end = 0;
+  for (const Elf64_Phdr& p : segments_) {
+    if (p.p_type == PT_LOAD && (p.p_flags & PF_X)) {
+      begin = std::min<uint64_t>(begin, p.p_vaddr);
+      end = std::max<uint64_t>(end, p.p_vaddr + p.p_filesz);
+    }
+  }
+  return {std::min(begin, end), end};
+}
+
 bool ObjectFile::is_program() const {
   if (header_->e_type == ET_EXEC) {
     return true;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/result.h"
@@ -39,6 +40,8 @@ class ObjectFile {
   // there.
   Bytes at(uint64_t address) const;
   bool is_code(uint64_t address) const;  // inside an executable segment
+  // From the first to the last executable byte; what lies in between need not be code.
+  std::pair<uint64_t, uint64_t> code_range() const;
   bool position_independent() const { return header_->e_type == ET_DYN; }
   // A program, not a library: its thread-local variables have offsets known from the file.
   bool is_program() const;

@@ -7,6 +7,7 @@
 #include "compiler/debuginfo/eh_frame.h"
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/symbols.h"
+#include "compiler/parallel.h"
 
 #ifndef SHT_RELR
 #define SHT_RELR 19
@@ -206,6 +207,25 @@ void add_rseq(const ObjectFile& elf, ModuleText& text) {
   }
 }
 
+// What may be a code address among the words of data: all that lie in code. Large constant data has
+// millions of words, hence the range that most of them miss, and all processors.
+void add_code_words(const ObjectFile& elf, std::span<const uint64_t> words,
+                    std::vector<uint64_t>& taken) {
+  constexpr size_t kPiece = 8192;
+  const auto [begin, end] = elf.code_range();
+  std::vector<std::vector<uint64_t>> found((words.size() + kPiece - 1) / kPiece);
+  parallel(found.size(), [&, begin = begin, size = end - begin](size_t i) {
+    for (uint64_t value : words.subspan(i * kPiece, std::min(kPiece, words.size() - i * kPiece))) {
+      if (value - begin < size && elf.is_code(value)) {
+        found[i].push_back(value);
+      }
+    }
+  });
+  for (const std::vector<uint64_t>& values : found) {
+    taken.insert(taken.end(), values.begin(), values.end());
+  }
+}
+
 void add_taken_addresses(const ObjectFile& elf, ModuleText& text) {
   auto add = [&](uint64_t value) {
     if (elf.is_code(value)) {
@@ -221,9 +241,7 @@ void add_taken_addresses(const ObjectFile& elf, ModuleText& text) {
   for (const Section& s : elf.sections()) {
     if ((s.header.sh_flags & SHF_ALLOC) && !s.executable() && s.header.sh_type != SHT_RELA &&
         !s.name.starts_with(".eh_frame") && !s.name.starts_with(".dyn")) {
-      for (uint64_t value : records<uint64_t>(s.bytes)) {
-        add(value);
-      }
+      add_code_words(elf, records<uint64_t>(s.bytes), text.address_taken);
     }
   }
 }

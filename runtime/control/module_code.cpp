@@ -85,8 +85,7 @@ const std::vector<std::vector<uint64_t>>& ModuleCodes::syscall_bytes(const Mappe
   }
   for (const RawText& range : text) {
     entry->second.emplace_back();
-    for (size_t at :
-         arch::find_pairs(range.bytes, arch::kSyscallBytes[0], arch::kSyscallBytes[1])) {
+    for (size_t at : arch::find_pairs(range.bytes, arch::kSyscallBytes)) {
       entry->second.back().push_back(range.address + at);
     }
   }

@@ -215,6 +215,7 @@ bool Planner::check(arch::Guards guards) {
     return false;
   }
   std::vector<arch::Region> regions;
+  regions.reserve(candidates_.size());
   for (const Candidate& c : candidates_) {
     regions.push_back(c.region);
   }
