@@ -3,8 +3,11 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
+
+#include "runtime/control/running_memory.h"
 
 namespace dj {
 namespace {
@@ -94,6 +97,7 @@ void read_slots(Sections& sections, const Elf64_Shdr& table, DynamicLinks& links
     const auto type = ELF64_R_TYPE(r.r_info);
     const uint64_t symbol = ELF64_R_SYM(r.r_info);
     const bool of_got = type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+    if (type == R_X86_64_IRELATIVE) links.chosen.insert(r.r_offset);
     if (of_got && symbol < symbols.size()) {
       links.slots.emplace(r.r_offset, name_of(symbols[symbol], names));
     }
@@ -118,7 +122,23 @@ const DynamicLinks& Imports::links(size_t module) {
   return *links_[module];
 }
 
-std::optional<FunctionAt> Imports::function(size_t module, uint64_t slot) {
+std::optional<FunctionAt> Imports::bound(size_t module, uint64_t slot) {
+  const DynamicLinks& own = links(module);
+  uint64_t word = 0;
+  if (pid_ == 0 || !(own.slots.contains(slot) || own.chosen.contains(slot)) ||
+      !RunningMemory(pid_).read(slot + modules_[module].bias, &word, sizeof word)) {
+    return {};
+  }
+  for (size_t i = 0; i < modules_.size(); i++) {
+    const std::vector<AddressRange>& text = modules_[i].text;
+    const bool inside = std::any_of(
+        text.begin(), text.end(), [&](const AddressRange& range) { return range.contains(word); });
+    if (inside && !modules_[i].is_vdso) return FunctionAt{i, word - modules_[i].bias};
+  }
+  return {};
+}
+
+std::optional<FunctionAt> Imports::by_name(size_t module, uint64_t slot) {
   const auto import = links(module).slots.find(slot);
   if (import == links(module).slots.end()) return {};
   std::optional<FunctionAt> only;

@@ -1,8 +1,10 @@
-// Imports: which function of which module a word of a GOT leads to, by the files' dynamic symbols.
+// Imports: which function of which module a word of a GOT leads to: what stands there in the
+// process, else what the files' dynamic symbols say.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,22 +19,30 @@ using FunctionAt = std::pair<size_t, uint64_t>;
 // Of one file. Empty where there is no such thing or the file cannot be read.
 struct DynamicLinks {
   std::map<uint64_t, std::string> slots;     // words of the GOT: name of the imported function
+  std::set<uint64_t> chosen;                 // words that the loader fills as an IFUNC tells it
   std::map<std::string, uint64_t> exported;  // ~0: no function, an IFUNC, or several addresses
 };
 DynamicLinks read_dynamic_links(const std::string& path);
 
 class Imports {
  public:
-  explicit Imports(const std::vector<MappedModule>& modules)
-      : modules_(modules), links_(modules.size()) {}
-  // Where the module's GOT word at `slot` leads. Nothing if that is not certain: no import, a
-  // choice at run time (IFUNC), or exported by several modules, none of which is the program.
-  std::optional<FunctionAt> function(size_t module, uint64_t slot);
+  // pid: the process that has them mapped; 0: none has, there are only the files.
+  Imports(const std::vector<MappedModule>& modules, pid_t pid)
+      : modules_(modules), pid_(pid), links_(modules.size()) {}
+  // Where the module's GOT word at `slot` (ELF address) leads now: into code of one of the modules,
+  // whatever begins there. A word that the loader has not filled leads nowhere, or back to its own
+  // linkage stub, and then by_name() may know more; one that the program fills is none of the GOT.
+  // Nobody need be stopped.
+  std::optional<FunctionAt> bound(size_t module, uint64_t slot);
+  // Where it leads by its name. Nothing if that is not certain: no import, a choice at run time
+  // (IFUNC), or exported by several modules, none of which is the program.
+  std::optional<FunctionAt> by_name(size_t module, uint64_t slot);
 
  private:
   const DynamicLinks& links(size_t module);
 
   const std::vector<MappedModule>& modules_;
+  pid_t pid_;
   std::vector<std::optional<DynamicLinks>> links_;  // read when first needed
 };
 

@@ -357,7 +357,7 @@ void Planner::finish(const Refused& refused) {
 bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                   const PatchOptions& options, bool with_trap, PatchPlan& out,
                   arch::Guards guards = arch::Guards::None) {
-  TailCalls tails(plan, modules, codes, options.first_module);
+  TailCalls tails(plan, modules, codes, options.first_module, options.pid);
   std::vector<Planner> planners;
   for (size_t i = options.first_module; i < modules.size(); i++) {
     planners.emplace_back(plan, modules, i, options, out, codes, tails);

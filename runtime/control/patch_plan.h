@@ -1,5 +1,6 @@
 // PatchPlan: from Plan sites to physical places: exits found, regions checked, handlers at one
-// address joined. Looks at files only.
+// address joined. Looks at files, and at the words of the target through which functions are
+// called.
 #pragma once
 #include <vector>
 
@@ -21,6 +22,7 @@ struct PatchOptions {
   // Modules before this one are left alone: the session has probed them already.
   size_t first_module = 0;
   bool has_trap = false;  // first_module > 0: the session has set SIGTRAP up
+  pid_t pid = 0;          // the target, whose bound imports are looked at; 0: there are only files
 };
 
 struct PatchPlan {

@@ -104,6 +104,7 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   session.later_options_.live = false;
   if (process != nullptr) {
     session.pid_ = process->pid;
+    session.later_options_.pid = process->pid;
     session.known_ = process->modules;
     session.rseq_offset_ = process->rseq_offset;
   }
@@ -170,6 +171,7 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     return ok_status();
   }
   InstallOptions options = input.patching;
+  options.pid = process->pid;
   options.live = options.live && !process->is_child;
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
                                                           process->modules, codes, options));

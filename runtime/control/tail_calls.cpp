@@ -30,12 +30,12 @@ int rank(const PatchCall& call) {
 }  // namespace
 
 TailCalls::TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
-                     size_t first_module)
+                     size_t first_module, pid_t pid)
     : plan_(plan),
       modules_(modules),
       codes_(codes),
       first_module_(first_module),
-      imports_(modules),
+      imports_(modules, pid),
       waiting_(handlers_of_results(plan)) {}
 
 // Null: not all of them are known.
@@ -53,11 +53,17 @@ void TailCalls::follow(FunctionAt function, HandlerId handler, SiteId site) {
 }
 
 std::optional<FunctionAt> TailCalls::callee(size_t module, const arch::Exit& exit) {
+  const auto known = [this](const std::optional<FunctionAt>& function) {
+    return function && function->first >= first_module_ && exits_of(*function) != nullptr;
+  };
   std::optional<FunctionAt> function;
-  if (exit.tail_target != 0) function = FunctionAt{module, exit.tail_target};
-  if (exit.tail_slot != 0) function = imports_.function(module, exit.tail_slot);
-  const bool known = function && function->first >= first_module_;
-  return known && exits_of(*function) != nullptr ? function : std::nullopt;
+  if (exit.tail_target != 0) {
+    function = FunctionAt{module, exit.tail_target};
+  } else if (exit.tail_slot != 0) {
+    function = imports_.bound(module, exit.tail_slot);
+    if (!known(function)) function = imports_.by_name(module, exit.tail_slot);
+  }
+  return known(function) ? function : std::nullopt;
 }
 
 PatchCall TailCalls::leave(SiteId site, HandlerId handler, size_t module, const arch::Exit& exit) {

@@ -33,9 +33,9 @@ struct CallsAt {
 
 class TailCalls {
  public:
-  // Calls into modules before `first_module` cannot be followed.
+  // Calls into modules before `first_module` cannot be followed. pid: as for Imports.
   TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
-            size_t first_module);
+            size_t first_module, pid_t pid);
 
   // The places of a probed function's Return site: its exits, or its entry where these are shared.
   std::vector<CallsAt> own_places(SiteId site, size_t module, const arch::Exits& exits);

@@ -54,6 +54,27 @@ def test_returns_that_cannot_be_seen_are_counted(djtap):
     assert result.globals["n"] + lost == result.facts["through pointer calls"] and result.globals["n"] == 150, result
 
 
+def test_returns_of_what_the_loader_has_chosen(djtap, tmp_path):
+    """calloc() of large blocks ends in a jump to memset(), which the C library's loader has chosen for this processor."""
+    source, program = tmp_path / "zeros.c", tmp_path / "zeros"
+    source.write_text('''#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  unsigned long sum = 0;
+  for (int i = 0; i < 500; i++) {
+    char *block = calloc(77, 1 + i % 50);
+    sum += (unsigned long)block;
+    for (int k = 0; k < 77 * (1 + i % 50); k++) block[k] = 1;
+    if (i % 2) free(block);
+  }
+  printf("sum: %lu\\n", sum);
+}
+''')
+    subprocess.run(["gcc", "-O1", "-o", program, source], check=True)
+    result = djtap("-e", 'probe func("libc.so.6!calloc").return { if (int_arg(1) == 77) { n++; sum += $return } }', "-c", str(program))
+    assert result.globals == {"n": 500, "sum": result.facts["sum"]} and "WARNING" not in result.stderr, result
+
+
 def test_one_handler_for_callers_and_callees(djtap):
     """Each return has the name of its own function, though one place sees them all."""
     script = ('probe func("first").return, func("chain").return, func("second").return, func("third").return, func("last").return '
