@@ -167,7 +167,8 @@ struct Plan {
   std::vector<Handler> handlers;
   std::vector<HostProbe> host_probes;
   std::vector<TargetPlan> function_targets;  // by Program::function_targets
-  // Points may also mean objects that the target opens later (dlopen). The site of the Loader
+  // Objects that the target opens later (dlopen) are looked at: points may mean them, or counters be
+  // in danger of their code. The site of the Loader
   // handler, if the target has such a place; it is no probe and is not listed.
   bool awaits_objects = false;
   // A process.library() point means only such objects: what it will probe may need an int3.

@@ -44,6 +44,11 @@ class Resolver {
     }
     plan_function_targets(program_, others_, plan_, diags_);
     order_hosts();
+    // Threads' counters lie where the gs base leads: no code that changes it may come unseen.
+    const bool counts =
+        std::any_of(program_.globals.begin(), program_.globals.end(),
+                    [](const Global& global) { return global.storage == Storage::Counter; });
+    plan_.awaits_objects = plan_.awaits_objects || (counts && !plan_.sites.empty());
     if (plan_.awaits_objects && modules_.first_new() == 0) {
       add_loader_site();
     }
