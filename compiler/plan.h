@@ -167,12 +167,12 @@ struct Plan {
   std::vector<Handler> handlers;
   std::vector<HostProbe> host_probes;
   std::vector<TargetPlan> function_targets;  // by Program::function_targets
-  // Objects that the target opens later (dlopen) are looked at: points may mean them, or counters be
-  // in danger of their code. The site of the Loader
-  // handler, if the target has such a place; it is no probe and is not listed.
+  // Objects that the target opens later (dlopen) are looked at: points may mean them, or counters
+  // be in danger of their code.
   bool awaits_objects = false;
   // A process.library() point means only such objects: what it will probe may need an int3.
   bool expects_objects = false;
+  // The site of the Loader handler, if the target has such a place; it is no probe, and not listed.
   std::optional<SiteId> loader_site;
   // Of a plan for objects that came later: the session's numbers of its first site and handler.
   SiteId first_site = 0;
