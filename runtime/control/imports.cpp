@@ -82,7 +82,9 @@ void read_exported(Sections& sections, size_t index, DynamicLinks& links) {
       continue;
     }
     const bool function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC;
-    uint64_t& address = links.exported[name_of(symbol, names)];
+    const std::string name = name_of(symbol, names);
+    if (ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC) links.resolvers[name] = symbol.st_value;
+    uint64_t& address = links.exported[name];
     const bool same = address == 0 || address == symbol.st_value;
     address = function && same ? symbol.st_value : kNoAddress;
   }
@@ -97,7 +99,7 @@ void read_slots(Sections& sections, const Elf64_Shdr& table, DynamicLinks& links
     const auto type = ELF64_R_TYPE(r.r_info);
     const uint64_t symbol = ELF64_R_SYM(r.r_info);
     const bool of_got = type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
-    if (type == R_X86_64_IRELATIVE) links.chosen.insert(r.r_offset);
+    if (type == R_X86_64_IRELATIVE) links.chosen[r.r_offset] = static_cast<uint64_t>(r.r_addend);
     if (of_got && symbol < symbols.size()) {
       links.slots.emplace(r.r_offset, name_of(symbols[symbol], names));
     }
@@ -138,20 +140,30 @@ std::optional<FunctionAt> Imports::bound(size_t module, uint64_t slot) {
   return {};
 }
 
+std::optional<FunctionAt> Imports::chosen(size_t module, const std::string& name) {
+  const DynamicLinks& own = links(module);
+  const auto resolver = own.resolvers.find(name);
+  if (resolver == own.resolvers.end()) return {};
+  for (const auto& [slot, by] : own.chosen) {
+    if (by == resolver->second) return bound(module, slot);
+  }
+  return {};
+}
+
 std::optional<FunctionAt> Imports::by_name(size_t module, uint64_t slot) {
   const auto import = links(module).slots.find(slot);
   if (import == links(module).slots.end()) return {};
-  std::optional<FunctionAt> only;
+  std::optional<size_t> only;
   for (size_t i = 0; i < modules_.size(); i++) {
-    if (modules_[i].is_vdso) continue;
-    const auto found = links(i).exported.find(import->second);
-    if (found == links(i).exported.end()) continue;
-    if (found->second == kNoAddress) return {};
-    if (modules_[i].is_executable_file) return FunctionAt{i, found->second};
-    if (only) return {};
-    only = FunctionAt{i, found->second};
+    if (modules_[i].is_vdso || !links(i).exported.contains(import->second)) continue;
+    if (only && !modules_[i].is_executable_file) return {};
+    only = i;
+    if (modules_[i].is_executable_file) break;
   }
-  return only;
+  if (!only) return {};
+  const uint64_t address = links(*only).exported.at(import->second);
+  if (address == kNoAddress) return chosen(*only, import->second);
+  return FunctionAt{*only, address};
 }
 
 }  // namespace dj

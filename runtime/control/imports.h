@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,9 +17,10 @@ using FunctionAt = std::pair<size_t, uint64_t>;
 
 // Of one file. Empty where there is no such thing or the file cannot be read.
 struct DynamicLinks {
-  std::map<uint64_t, std::string> slots;     // words of the GOT: name of the imported function
-  std::set<uint64_t> chosen;                 // words that the loader fills as an IFUNC tells it
-  std::map<std::string, uint64_t> exported;  // ~0: no function, an IFUNC, or several addresses
+  std::map<uint64_t, std::string> slots;      // words of the GOT: name of the imported function
+  std::map<uint64_t, uint64_t> chosen;        // words that the loader fills as a resolver tells it
+  std::map<std::string, uint64_t> exported;   // ~0: no function, an IFUNC, or several addresses
+  std::map<std::string, uint64_t> resolvers;  // exported IFUNCs: the function that chooses
 };
 DynamicLinks read_dynamic_links(const std::string& path);
 
@@ -34,12 +34,15 @@ class Imports {
   // linkage stub, and then by_name() may know more; one that the program fills is none of the GOT.
   // Nobody need be stopped.
   std::optional<FunctionAt> bound(size_t module, uint64_t slot);
-  // Where it leads by its name. Nothing if that is not certain: no import, a choice at run time
-  // (IFUNC), or exported by several modules, none of which is the program.
+  // Where it leads by its name; of an IFUNC, where a word of its own module leads that the same
+  // resolver has filled. Nothing if that is not certain: no import, or exported by several modules,
+  // none of which is the program.
   std::optional<FunctionAt> by_name(size_t module, uint64_t slot);
 
  private:
   const DynamicLinks& links(size_t module);
+  // What the loader has chosen for an IFUNC that the module exports.
+  std::optional<FunctionAt> chosen(size_t module, const std::string& name);
 
   const std::vector<MappedModule>& modules_;
   pid_t pid_;

@@ -21,6 +21,9 @@ NOINLINE long own_getpgid(long pid) {
   return result;
 }
 
+// Ends in a jump to strlen(), which the loader chooses for the processor when it is first called.
+NOINLINE size_t length(const char* text) { return strlen(text); }
+
 static void* thread(void* counted) {
   for (int i = 0; i < 50; i++) parents += getppid() > 0;
   *(long*)counted = parents;
@@ -30,7 +33,7 @@ static void* thread(void* counted) {
 int main(void) {
   long numbers = 0, sum = 0, lengths = 0;
   for (int i = 0; i < 100; i++, numbers++) sum += strtol(texts[i % 4], NULL, 0);
-  for (int i = 0; i < 30; i++) lengths += (long)strlen(texts[i % 4]);
+  for (int i = 0; i < 30; i++) lengths += (long)length(texts[i % 4]);
   for (int i = 0; i < 20; i++) failed += write(-1, "123", 3) < 0;
   for (int i = 0; i < 25; i++) own_sum += own_getpgid(0) > 0;
   long in_thread = 0;
