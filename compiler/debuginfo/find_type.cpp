@@ -1,5 +1,7 @@
 // Finds types by the names that people write in casts.
 #include <algorithm>
+#include <sstream>
+#include <string>
 
 #include "compiler/debuginfo/types.h"
 
@@ -42,6 +44,54 @@ std::string normal(const std::string& name) {
   return text;
 }
 
+// C lets the words of an arithmetic type stand in any order and leaves some out: "unsigned long" is
+// "long unsigned int" in gcc's debug info and "unsigned long" in clang's. One spelling for each,
+// with the '*' behind it; empty: no such type.
+std::string one_spelling(const std::string& name) {
+  const size_t stars = std::min(name.find('*'), name.size());
+  std::istringstream words(name.substr(0, stars));
+  std::string text, kind, longs;
+  bool is_signed = false, any = false;
+  for (std::string word; words >> word; any = true) {
+    if (word == "unsigned") {
+      text = "unsigned ";
+    } else if (word == "long") {
+      longs += "long ";
+    } else if (word == "short" || word == "char" || word == "double" || word == "__int128") {
+      kind = word;
+    } else if (word == "signed") {
+      is_signed = true;
+    } else if (word != "int") {
+      return {};
+    }
+  }
+  if (!any) {
+    return {};
+  }
+  if (is_signed && kind == "char") {
+    kind = "signed char";
+  }
+  return text + longs + (kind.empty() && longs.empty() ? "int" : kind) + name.substr(stars);
+}
+
+// A type's name as it is looked for.
+struct Wanted {
+  std::string name, spelling;
+  bool is_pointer = false;
+
+  explicit Wanted(const std::string& text)
+      : name(text), spelling(one_spelling(text)), is_pointer(text.find('*') != std::string::npos) {}
+  bool is(const Dwarf_Die& type, const std::string& plain) const {
+    const int tag = dwarf_tag(const_cast<Dwarf_Die*>(&type));
+    if (spelling.empty() || tag == DW_TAG_typedef) {
+      return plain == name ||
+             (name.find_first_of(" *") != std::string::npos && type_name(type) == name);
+    }
+    return tag == (is_pointer ? DW_TAG_pointer_type : DW_TAG_base_type) &&
+           one_spelling(type_name(type)) == spelling;
+  }
+};
+
 bool is_declaration(Dwarf_Die* die) {
   bool declared = false;
   Dwarf_Attribute attr;
@@ -49,21 +99,19 @@ bool is_declaration(Dwarf_Die* die) {
          declared;
 }
 
-// The type called `name` directly in `parent` or in its namespaces and classes.
-TypeDie find_in(Dwarf_Die* parent, const std::string& name) {
+// The type of that name directly in `parent` or in its namespaces and classes.
+TypeDie find_in(Dwarf_Die* parent, const Wanted& wanted) {
   for (Dwarf_Die& child : children(parent)) {
     const int tag = dwarf_tag(&child);
     const std::string plain = die_name(&child);
-    if (is_type(tag) && !is_declaration(&child) &&
-        (plain == name ||
-         (name.find_first_of(" *") != std::string::npos && type_name(child) == name))) {
+    if (is_type(tag) && !is_declaration(&child) && wanted.is(child, plain)) {
       return child;
     }
     const bool scope =
         tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
     const std::string prefix = plain + "::";
-    if (scope && !plain.empty() && name.starts_with(prefix)) {
-      if (TypeDie inner = find_in(&child, name.substr(prefix.size()))) {
+    if (scope && !plain.empty() && wanted.name.starts_with(prefix)) {
+      if (TypeDie inner = find_in(&child, Wanted(wanted.name.substr(prefix.size())))) {
         return inner;
       }
     }
@@ -74,7 +122,7 @@ TypeDie find_in(Dwarf_Die* parent, const std::string& name) {
 }  // namespace
 
 TypeDie find_type(const std::string& name, DwarfIndex& index, uint64_t pc) {
-  const std::string wanted = normal(name);
+  const Wanted wanted(normal(name));
   if (std::optional<Dwarf_Die> unit = index.unit_at(pc)) {
     if (TypeDie type = find_in(&*unit, wanted)) {
       return type;

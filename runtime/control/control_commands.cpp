@@ -8,6 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "compiler/shown_symbol.h"
+
 namespace dj {
 namespace {
 
@@ -23,8 +25,9 @@ bool is_meant(const InstalledSite& site, size_t handler, const std::string& word
   if (std::isdigit(static_cast<unsigned char>(word[0]))) {
     return word == std::to_string(site.site) || word == number_of(site, handler);
   }
-  std::string symbol = site.symbol.substr(0, site.symbol.rfind('+'));
-  return fnmatch(word.c_str(), symbol.c_str(), 0) == 0;
+  const std::string symbol = site.symbol.substr(0, site.symbol.rfind('+'));
+  return fnmatch(word.c_str(), symbol.c_str(), 0) == 0 ||
+         fnmatch(word.c_str(), shown_symbol(symbol).c_str(), 0) == 0;
 }
 
 // `word`: those that it means; empty: all.

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "compiler/samples.h"
+#include "compiler/shown_symbol.h"
 #include "runtime/control/kept_patches.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/remote_call.h"
@@ -38,8 +39,8 @@ std::string to_string(const InstalledSite& site) {
   if (site.guards != 0) {
     state += fmt::format(", {} guard traps", site.guard_traps);
   }
-  return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, site.symbol, site.module,
-                     state);
+  return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, shown_symbol(site.symbol),
+                     site.module, state);
 }
 
 Result<Installation> Installation::prepare(const Plan& plan, const Layout& layout,

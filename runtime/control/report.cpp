@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/shown_symbol.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/thread_rows.h"
 
@@ -73,7 +74,7 @@ void warn_skipped_sites(const std::vector<InstalledSite>& sites) {
   for (const InstalledSite& site : sites) {
     // The detail in parentheses is for --probes; here sites of one kind are one line.
     if (site.state == SiteState::Skipped)
-      by_reason[site.reason.substr(0, site.reason.find(" ("))].push_back(site.symbol);
+      by_reason[site.reason.substr(0, site.reason.find(" ("))].push_back(shown_symbol(site.symbol));
   }
   for (const auto& [reason, symbols] : by_reason) {
     std::string names = fmt::format(

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "compiler/shown_symbol.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/error_text.h"
 #include "runtime/shared/format.h"
@@ -79,7 +80,7 @@ std::string call_chain(const ScriptErrorInput& input, const abi::ErrorPayload& p
 
 std::string probe(const Plan& plan, uint32_t site) {
   if (const Site* found = site_numbered(plan, site))
-    return found->function.empty() ? found->symbol : found->function;
+    return found->function.empty() ? shown_symbol(found->symbol) : found->function;
   site -= static_cast<uint32_t>(plan.sites.size());
   return site < plan.host_probes.size() ? plan.host_probes[site].text : "?";
 }

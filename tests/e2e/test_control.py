@@ -44,6 +44,19 @@ def test_disabled_sites_count_nothing(controlled, program):
     assert target.finish().returncode == 0
 
 
+def test_cxx_functions_are_named_as_one_writes_them(controlled, program):
+    target = program("/usr/bin/env", "LD_PRELOAD=libstdc++.so.6", victim("commander"))
+    target.wait_for("pid: ")
+    tracer, control = controlled(target.pid, 'probe func("libstdc++.so.6!std::*_category") { n++ }')
+    with control:
+        control.do("disable std::future_*")
+        off = [line.split()[3] for line in control.do("list") if "[DISABLED" in line]
+        assert [name.split("+")[0] for name in off] == ["std::future_category"], control.do("list")
+        assert control.do("list _ZSt15future_categoryv") == control.do("list std::future_category")
+    tracer.signal(signal.SIGINT)
+    tracer.finish()
+
+
 def test_one_of_two_probes_at_a_place(controlled, program):
     """An aggregated site runs the handlers that are on; the place stays patched for the other."""
     target = program(victim("commander"))

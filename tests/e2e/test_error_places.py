@@ -29,3 +29,15 @@ def test_the_limit_named_is_the_one_that_ended_the_handler(djtap, djtap_once):
 def test_a_variable_that_is_not_there_is_one_error(djtap):
     result = djtap("-e", 'probe func("work") { println($nope, $nope->x, $nope[3]) }', "-c", victim("count"))
     assert result.stderr.count("error[DJ") == 1, result
+
+
+def test_cxx_names_are_as_one_writes_them_also_among_thousands_of_sites(djtap):
+    """Names of so many sites are not looked up before somebody asks; c++filt knows them too."""
+    script = 'probe func("libstdc++.so.6!*") { error("here") }'
+    result = djtap("-e", script, "-c", victim("exceptions"))
+    named = re.findall(r"in probe (\S+),", result.stderr)
+    dry = djtap("-n", "-e", script, "-c", victim("exceptions"))
+    listed = dry.stdout + dry.stderr
+    assert listed.count("OPTIMIZED") + listed.count("INT3") > 1000
+    assert named and not any(name.startswith("_Z") for name in named), result
+    assert " e std::future_category+0x" in listed and " _Z" not in listed

@@ -79,7 +79,13 @@ OTHERS = [
     ('register("rdi") == $p', "1"), ('u_register("edx")', "5"), ('register("dl")', "5"), ("ulong_arg(2) == &$r", "1"),
     ("s32_arg(3)", "5"), ("u32_arg(3)", "5"), ("s64_arg(1) == $p", "1"), ("u64_arg(1) == $p", "1"),
     ("longlong_arg(1) == $p", "1"), ("ulonglong_arg(1) == $p", "1"),
-]
+] + [(f'@cast(&$p->colour, "{words}")[0]', str(value)) for value, spellings in {
+    -7: ["int", "signed", "signed int", "short", "short int", "signed short", "signed char"],
+    2 ** 32 - 7: ["unsigned", "unsigned int", "int unsigned"],
+    2 ** 16 - 7: ["unsigned short", "short unsigned int"], 249: ["unsigned char"],
+    int.from_bytes(b"\xf9\xff\xff\xfftag\0", "little"): ["long", "long int", "unsigned long", "long unsigned int", "long long",
+                                                          "long long int", "unsigned long long", "long long unsigned"],
+}.items() for words in spellings]
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -12,7 +12,7 @@ from support import paths
 FACT = re.compile(r"^([\w:() ]+): (-?\d+)$", re.M)
 NUMBER = re.compile(r"^(\w+)=(-?\d+)$", re.M)
 ELEMENT = re.compile(r"^(\w+)\[(.+)\]=(.*)$", re.M)
-SITE = re.compile(r"^(0x)?([0-9a-f]+)\s+([ers])\s+(\S+)\s+(\S+)\s+\[(OPTIMIZED|INT3|SKIPPED|DISABLED|GONE)(?:: ([^\]]*))?\]", re.M)
+SITE = re.compile(r"^(0x)?([0-9a-f]+)\s+([ers])\s+(\S.*?)\s+(\S+)\s+\[(OPTIMIZED|INT3|SKIPPED|DISABLED|GONE)(?:: ([^\]]*))?\]", re.M)
 
 
 @dataclasses.dataclass
