@@ -152,7 +152,7 @@ ExprPtr Binder::aggregate(const ast::At& a, const ast::Expr& e) {
     return nullptr;
   }
   const std::string& spelled = plain != nullptr ? plain->name : index->name;
-  ExprPtr bound = index != nullptr ? element(*index, e.span, stat_op(a.op).has_value()) : place(e);
+  ExprPtr bound = index != nullptr ? element(*index, e.span, true) : place(e);
   if (!bound || is_poisoned(*bound)) return nullptr;
   if (std::holds_alternative<LocalRef>(bound->node)) {
     Diag& diag = diags_.error("DJ2104", e.span, fmt::format("`{}` is not an aggregate", spelled));

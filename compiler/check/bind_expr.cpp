@@ -132,7 +132,7 @@ ExprPtr Binder::element(const ast::Index& i, Span span, bool may_slice) {
   if (is_slice(keys) && !may_slice) {
     Diag& diag = diags_.error("DJ2029", span, "a slice is several elements: it has no value");
     diag.help = fmt::format(
-        "slices stand in foreach, behind `in`, in delete and in @count and its kin; "
+        "slices stand in foreach, behind `in`, in delete, in @count and its kin and in @hist_log; "
         "{} takes one key for each place",
         i.name);
     return poison(span);

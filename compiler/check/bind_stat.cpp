@@ -86,7 +86,7 @@ ExprPtr Binder::in_histogram(const ast::In& i, Span span) {
     return poison(span);
   }
   if (hist == nullptr) return poison(span);
-  LocalId bucket = hidden_local("bucket");
+  LocalId bucket = hidden_local(kAskedBucket);
   auto number = [&](int64_t value) { return make(IntLit{value}, span, Type::Int); };
   ExprPtr asked =
       make(Assign{std::nullopt, make(LocalRef{bucket}, span), expr(*i.keys.front())}, span);

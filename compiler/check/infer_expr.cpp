@@ -180,6 +180,12 @@ TypeVar Infer::ternary(Ternary& t) {
 
 TypeVar Infer::assign(Assign& a) {
   TypeVar where = place(*a.place);
+  const auto* local = std::get_if<LocalRef>(&a.place->node);
+  if (local != nullptr && frame_->frame->locals[local->local].name == kAskedBucket) {
+    want(*a.value, Type::Int, kAskedBucket);
+    table_.set(where, Type::Int, a.value->span);
+    return where;
+  }
   if (!a.op) {
     TypeVar v = value(*a.value);
     // The variable, not the value, is where a person looks for the type.

@@ -10,6 +10,9 @@
 
 namespace dj {
 
+// The hidden variable that holds n in `n in @hist_log(x)`, and what messages call it.
+inline constexpr const char* kAskedBucket = "a histogram's bucket";
+
 struct GlobalFacts {
   std::optional<Span> indexed;    // first use as an array
   std::optional<Span> aggregate;  // first <<<, or first @op when nothing else writes it

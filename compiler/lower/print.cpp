@@ -41,6 +41,11 @@ Value Body::visit(const Expr&, const PrintHist& node) {
   if (const auto* element = std::get_if<ElementRef>(&node.place->node)) {
     const GlobalSlot& slot = unit_.layout.globals[element->array];
     llvm::Value* where = keys(element->keys);
+    if (is_slice(element->keys)) {
+      b_.CreateCall(unit_.entry("dj_slice_event_hist"),
+                    {site_, map(element->array), where, given_keys(element->keys), linear});
+      return {unit_.number(0)};
+    }
     llvm::Value* stat = b_.CreateCall(unit_.entry("dj_map_stat_at"), {map(element->array), where});
     llvm::BasicBlock *there = block("there"), *end = block("printed");
     b_.CreateCondBr(b_.CreateIsNull(stat), end, there);

@@ -48,11 +48,20 @@ Value Body::visit(const Expr& expr, const StatRead& node) {
 
 Value Body::visit(const Expr& expr, const HistBucket& node) {
   llvm::AllocaInst* bad = slot(unit_.half, "bad");
-  StatRows from = stat_rows(*node.place);
-  llvm::Value* index = number(*node.index);
-  llvm::Value* value =
-      b_.CreateCall(unit_.entry("dj_stat_bucket"),
-                    {from.rows, from.stride, from.shape, unit_.number32(node.linear), index, bad});
+  llvm::Value *linear = unit_.number32(node.linear), *index, *value;
+  const auto* element = std::get_if<ElementRef>(&node.place->node);
+  if (element != nullptr && is_slice(element->keys)) {
+    llvm::Value* where = keys(element->keys);
+    index = number(*node.index);
+    value =
+        b_.CreateCall(unit_.entry("dj_slice_bucket"),
+                      {map(element->array), where, given_keys(element->keys), linear, index, bad});
+  } else {
+    StatRows from = stat_rows(*node.place);
+    index = number(*node.index);
+    value = b_.CreateCall(unit_.entry("dj_stat_bucket"),
+                          {from.rows, from.stride, from.shape, linear, index, bad});
+  }
   llvm::Value* is_bad = b_.CreateICmpNE(b_.CreateLoad(unit_.half, bad), unit_.number32(0));
   fail_if(is_bad, expr.span, abi::kErrBucket, index);
   return {value};

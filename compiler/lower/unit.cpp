@@ -36,6 +36,8 @@ constexpr EntryRow kEntries[] = {
     {"dj_slice_has", "lppi"},
     {"dj_slice_delete", "vppi"},
     {"dj_slice_stat_read", "lppiip"},
+    {"dj_slice_event_hist", "vippii"},
+    {"dj_slice_bucket", "lppiilp"},
     {"dj_foreach_next", "ippp"},
     {"dj_enter", "pi"},
     {"dj_leave", "vp"},

@@ -1,4 +1,6 @@
-// Slices of arrays: a[*, k] in `in`, delete and the extractors. One walk over all elements.
+// Slices of arrays: a[*, k] in `in`, delete, the extractors and histograms. One walk over all
+// elements.
+#include "runtime/agent/event_record.h"
 #include "runtime/agent/map_walk.h"
 #include "runtime/agent/stat_derived.h"
 #include "runtime/shared/entries.h"
@@ -45,4 +47,38 @@ int64_t dj_slice_stat_read(abi::Map* map, const uint64_t* keys, uint32_t given, 
     });
   };
   return agent::stat_derived(each, map->shape, op, empty);
+}
+
+void dj_slice_event_hist(uint32_t site, abi::Map* map, const uint64_t* keys, uint32_t given,
+                         uint32_t linear) {
+  const abi::StatShape& shape = map->shape;
+  const uint32_t words = linear ? shape.linear_count : uint32_t{abi::kLogBuckets};
+  agent::Record record;
+  if (!record.open(sizeof(abi::HistPayload) + 8ull * words, abi::kEventHist, site)) return;
+  record.head().format = linear;
+  auto* payload = reinterpret_cast<abi::HistPayload*>(record.payload());
+  payload->shape = shape;
+  payload->words = words;
+  auto* sums = reinterpret_cast<uint64_t*>(payload + 1);
+  for (uint32_t i = 0; i < words; ++i) sums[i] = 0;
+  each_of(map, {keys, given}, [&](uint32_t index, const uint64_t*) {
+    const abi::Stat* part = abi::map_node_stat(map, abi::map_node(map, index));
+    const int64_t* counts = linear ? abi::stat_linear(part, shape) : abi::stat_log(part);
+    for (uint32_t i = 0; i < words; ++i) sums[i] += static_cast<uint64_t>(counts[i]);
+    return true;
+  });
+  record.commit();
+}
+
+int64_t dj_slice_bucket(abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t linear,
+                        int64_t bucket, uint32_t* bad) {
+  int64_t sum = 0;
+  *bad = bucket < 0 || bucket >= (linear ? int64_t{map->shape.linear_count} : abi::kLogShown);
+  each_of(map, {keys, given}, [&](uint32_t index, const uint64_t*) {
+    const abi::Stat* part = abi::map_node_stat(map, abi::map_node(map, index));
+    uint32_t unused;
+    if (!*bad) sum += dj_stat_bucket(part, 0, &map->shape, linear, bucket, &unused);
+    return !*bad;
+  });
+  return sum;
 }

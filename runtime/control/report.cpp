@@ -8,6 +8,7 @@
 
 #include "compiler/shown_symbol.h"
 #include "runtime/shared/capture.h"
+#include "runtime/shared/map.h"
 #include "runtime/shared/thread_rows.h"
 
 namespace dj {
@@ -17,7 +18,7 @@ namespace {
 constexpr const char* kSkipTexts[abi::kSkipCount] = {
     "hits skipped: too many handlers at once (raise -D CONTEXTS)",
     "hits skipped: recursion of a handler",
-    "new elements dropped: an array is full (raise -D MAXMAPENTRIES)",
+    "new elements dropped: an array is full",
     "events lost: a ring is full (raise -D RINGBYTES)",
     "strings dropped: string memory is full (raise -D STRINGBYTES)",
     "strings cut (raise -D MAXSTRINGLEN)",
@@ -36,12 +37,34 @@ uint64_t lost_returns(const abi::Header& header) {
   return lost;
 }
 
+// How room is made in the arrays that have been full: " (raise the size of `a[5]`)".
+std::string room_for_elements(const Program& program, const Layout& layout) {
+  std::vector<std::string> sized, others;
+  for (size_t i = 0; i < program.globals.size(); ++i) {
+    const Global& global = program.globals[i];
+    if (global.storage != Storage::Array || global.wrap) continue;
+    const auto* map = reinterpret_cast<const abi::Map*>(layout.globals[i].address);
+    if (abi::map_used(map) < map->capacity) continue;
+    if (global.capacity == 0) {
+      others.push_back(fmt::format("`{}`", global.name));
+    } else {
+      sized.push_back(fmt::format("`{}[{}]`", global.name, global.capacity));
+    }
+  }
+  std::vector<std::string> ways;
+  if (!sized.empty()) ways.push_back(fmt::format("the size of {}", fmt::join(sized, ", ")));
+  if (!others.empty())
+    ways.push_back(fmt::format("-D MAXMAPENTRIES for {}", fmt::join(others, ", ")));
+  return ways.empty() ? "" : fmt::format(" (raise {})", fmt::join(ways, " and "));
+}
+
 }  // namespace
 
-void report_skips(const abi::Header& header) {
+void report_skips(const abi::Header& header, const Program& program, const Layout& layout) {
   for (uint32_t i = 0; i < abi::kSkipCount; ++i) {
-    if (header.skipped[i] != 0)
-      fmt::print(stderr, "WARNING: {} {}\n", header.skipped[i], kSkipTexts[i]);
+    if (header.skipped[i] == 0) continue;
+    fmt::print(stderr, "WARNING: {} {}{}\n", header.skipped[i], kSkipTexts[i],
+               i == abi::kSkipMapFull ? room_for_elements(program, layout) : "");
   }
   const uint32_t crowded = header.thread_rows != 0 ? abi::thread_rows(&header)->crowded : 0;
   if (crowded != 0) {

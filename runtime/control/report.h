@@ -3,15 +3,18 @@
 #include <string>
 #include <vector>
 
+#include "compiler/layout.h"
 #include "compiler/plan.h"
+#include "compiler/program.h"
 #include "runtime/control/install.h"
 #include "runtime/control/session.h"
 #include "runtime/control/stage_clock.h"
 
 namespace dj {
 
-// One line for every reason in Header::skipped that happened, on stderr.
-void report_skips(const abi::Header& header);
+// One line for every reason in Header::skipped that happened, on stderr. layout: where the arrays
+// are that may have been full; the arena is still mapped.
+void report_skips(const abi::Header& header, const Program& program, const Layout& layout);
 
 // One line a site (--probes), on stderr.
 void report_sites(const std::vector<InstalledSite>& sites);

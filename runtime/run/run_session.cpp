@@ -133,7 +133,7 @@ void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lu
 void report_run(const Options& options, const Sources& sources, const Compiled& compiled,
                 Session& session, const LuaOutputs& lua, Output& output) {
   output.flush();
-  report_skips(session.header());
+  report_skips(session.header(), compiled.program, compiled.layout);
   if (options.times) {
     report_times(compiled.times, compiled.program, sources, compiled.layout);
     report_calls(compiled.program, compiled.plan, sources, compiled.layout);

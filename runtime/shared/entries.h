@@ -29,8 +29,8 @@ void dj_stat_add(dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape*
                  int64_t sample);
 // op: 0 count, 1 sum, 2 min, 3 max, 4 avg. Sets *empty to 1 when there is no sample (result 0).
 int64_t dj_stat_read(const dj::abi::Stat* rows, uint32_t stride, uint32_t op, uint32_t* empty);
-// Variance and percentiles (kStatVariance ...), cold. Of an array's element: rows = its Stat or null,
-// stride = 0.
+// Variance and percentiles (kStatVariance ...), cold. Of an array's element: rows = its Stat or
+// null, stride = 0.
 int64_t dj_stat_derived(const dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape* shape,
                         uint32_t op, uint32_t* empty);
 // Count of one bucket of a histogram; *bad set to 1 when there is no such bucket.
@@ -53,23 +53,25 @@ int64_t dj_map_stat_read(dj::abi::Map* map, const uint64_t* keys, uint32_t op, u
 void dj_map_delete(dj::abi::Map* map, const uint64_t* keys);
 void dj_map_clear(dj::abi::Map* map);
 
-// --- snapshots (cold): read and clear. What handlers add meanwhile is in what is taken or stays ---
+// --- snapshots (cold): read and clear. What handlers add meanwhile is in what is taken or stays
+// ---
 int64_t dj_count_take(uint32_t counter);
 // Ends the element; 0 when absent. Of an array of words.
 int64_t dj_map_take(dj::abi::Map* map, const uint64_t* keys);
 // All elements of `from` become those of `to`, an array of the same keys and values that only one
 // handler at a time uses.
 void dj_map_move(dj::abi::Map* from, dj::abi::Map* to);
-// The same for the rows of a scalar aggregate. Each word is moved at once: of a sample that is being
-// added, count and sum may end up on different sides.
+// The same for the rows of a scalar aggregate. Each word is moved at once: of a sample that is
+// being added, count and sum may end up on different sides.
 void dj_stat_move(dj::abi::Stat* from, dj::abi::Stat* to, uint32_t stride,
                   const dj::abi::StatShape* shape);
 
 // --- iteration over arrays (cold) ---
-// sort: abi::Sort, with kSortText where the key or value is a string, kSortDouble where a double; `sort_arg`: the key's number,
-// or the statistic as dj_stat_read's op. limit < 0: none. Returns an iterator in the context's
-// scratch, or null (raised: no scratch left). The set of elements is fixed here; an element deleted
-// later is passed over. Only elements whose key i is keys[i] for each bit i of `given`.
+// sort: abi::Sort, with kSortText where the key or value is a string, kSortDouble where a double;
+// `sort_arg`: the key's number, or the statistic as dj_stat_read's op. limit < 0: none. Returns an
+// iterator in the context's scratch, or null (raised: no scratch left). The set of elements is
+// fixed here; an element deleted later is passed over. Only elements whose key i is keys[i] for
+// each bit i of `given`.
 void* dj_foreach_begin(dj::abi::Context* ctx, dj::abi::Map* map, uint32_t sort, uint32_t sort_arg,
                        uint32_t descending, int64_t limit, const uint64_t* keys, uint32_t given);
 // Next element: its keys to `keys`, its value (Int, Str) to *value; 0 at the end.
@@ -81,6 +83,11 @@ void dj_slice_delete(dj::abi::Map* map, const uint64_t* keys, uint32_t given);
 // As dj_map_stat_read and dj_stat_derived, of all their samples together.
 int64_t dj_slice_stat_read(dj::abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t op,
                            uint32_t* empty);
+// As dj_event_hist and dj_stat_bucket, of the elements' sums.
+void dj_slice_event_hist(uint32_t site, dj::abi::Map* map, const uint64_t* keys, uint32_t given,
+                         uint32_t linear);
+int64_t dj_slice_bucket(dj::abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t linear,
+                        int64_t bucket, uint32_t* bad);
 
 // --- contexts (hot): scratch memory and limits of one handler run ---
 // Null: skip this hit (already counted). `site` is what errors are reported with.
@@ -92,7 +99,8 @@ uint32_t dj_action(dj::abi::Context* ctx);
 uint32_t dj_nest(dj::abi::Context* ctx);
 void dj_unnest(dj::abi::Context* ctx);
 // Raises a script error from a handler (ctx may be null): sets ctx->raised; sends an ErrorEvent and
-// counts, or keeps it for dj_caught where a try block is open. `span` is the lowerer's index of the script place.
+// counts, or keeps it for dj_caught where a try block is open. `span` is the lowerer's index of the
+// script place.
 void dj_raise(dj::abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, int64_t a);
 // The text of the error that was raised last while Context::tries was not 0.
 const dj::abi::Str* dj_caught(dj::abi::Context* ctx);

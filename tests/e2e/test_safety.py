@@ -65,6 +65,14 @@ def test_a_full_map_is_counted(djtap):
     assert len(result.array("a")) == 16 and kept + lost == 4000, result
 
 
+def test_a_full_array_says_what_to_raise(djtap_once):
+    script = ("global own[3], other, both[2], never[9], wrapped%[2] probe begin { for (i = 0; i < 6; i++) {"
+              " own[i] = 1; other[i] = 1; both[i] <<< i; never[i] = 1; wrapped[i] = 1 } exit() }")
+    result = djtap_once("-D", "MAXMAPENTRIES=4", "-e", script)
+    assert ("WARNING: 9 new elements dropped: an array is full (raise the size of `own[3]`, `both[2]` and -D MAXMAPENTRIES for `other`)"
+            in result.stderr), result
+
+
 def test_a_full_ring_is_counted(djtap):
     """Events that came plus events told as lost are all there were."""
     script = 'probe func("work") { printf("event %d %d\\n", $id, $n) }'

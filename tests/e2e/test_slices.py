@@ -20,6 +20,10 @@ CASES = {
         "print(@p50(t[*, *]), \" \", @p90(t[*, *]), \" \", @p50(t[*, 0]), \" \", @p999(t[1, *]), \" \", @p50(t[1, 1]))",
         "15 27 16 20 15"),
     "variance of a slice": ("for (i = 1; i <= 5; i++) t[i, 0] <<< i; print(@variance(t[*, *]), \" \", @variance(t[*, 0], 3))", "2 2"),
+    "buckets of a slice": (
+        "print(@hist_log(s[*, 1])[65], @hist_log(s[*, *])[68], \" \", 70 in @hist_log(s[*, 1]), \" \");"
+        "foreach (b in @hist_linear(s[2, *], 20, 22, 1)) print(@hist_linear(s[2, *], 20, 22, 1)[b]);"
+        "try { print(@hist_log(s[*, 1])[200]) } catch (m) { print(m) }", "13 1 01110the histogram has no bucket 200"),
     "an empty slice": ("print(@count(s[*, 9])); try { print(@min(s[*, 9])) } catch (m) { print(m) }", "0the aggregate is empty"),
 }
 
@@ -44,6 +48,15 @@ def test_a_wrapping_array_under_threads_stays_within_its_size(djtap):
     result = djtap("-e", 'global last%[100] probe func("work") { last[tid(), $n] = $n }', "-c", f"{victim('count')} 2000")
     kept = result.array("last")
     assert len(kept) == 100 and all(key.endswith("," + value) for key, value in kept), result
+
+
+@pytest.mark.parametrize("form", ["log({})", "linear({}, 0, 40, 5)"])
+def test_the_histogram_of_a_slice_is_that_of_its_samples(djtap_once, form):
+    """As a plain aggregate draws it that was given the same values."""
+    shown = [f'print(@hist_{form.format(which)}) println("--")' for which in ("s[*, 1]", "t")]
+    result = djtap_once("-e", f"global a, s, t probe begin {{ {FILL} for (i = 1; i < 40; i += 10) t <<< i {' '.join(shown)} delete s delete t exit() }}")
+    of_slice, of_all, _ = result.stdout.split("--\n", 2)
+    assert of_slice == of_all and sum(int(line.split()[-1]) for line in of_slice.splitlines()[1:] if "@" in line) == 4, result
 
 
 STATS = {
