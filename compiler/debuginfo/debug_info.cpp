@@ -46,8 +46,9 @@ TargetFailure no_debug_info(uint64_t pc, DwarfIndex& index) {
 // LineSearch: finds the rows of one file and its lines in units' line tables.
 class LineSearch {
  public:
-  LineSearch(const std::string& file, LineRange lines, uint64_t begin, uint64_t end, uint64_t bias)
-      : file_(file), lines_(lines), begin_(begin), end_(end), bias_(bias) {}
+  LineSearch(const std::string& file, LineRange lines, uint64_t begin, uint64_t end, uint64_t bias,
+             bool all_rows = false)
+      : file_(file), lines_(lines), begin_(begin), end_(end), bias_(bias), all_rows_(all_rows) {}
 
   void add(Dwarf_Die unit) {
     Dwarf_Lines* lines = nullptr;
@@ -91,7 +92,8 @@ class LineSearch {
     dwarf_lineendsequence(row, &end_of_sequence);
     address += bias_;
     const char* source = dwarf_linesrc(row, nullptr, nullptr);
-    if (!statement || end_of_sequence || !source || address < begin_ || address >= end_) {
+    if (!(statement || all_rows_) || end_of_sequence || !source || address < begin_ ||
+        address >= end_) {
       return;
     }
     auto [known, fresh] = file_matches_.try_emplace(source, false);
@@ -111,6 +113,7 @@ class LineSearch {
   const std::string& file_;
   const LineRange lines_;
   const uint64_t begin_, end_, bias_;
+  const bool all_rows_;  // not only where a statement begins
   std::vector<LineHit> hits_;
   std::set<uint32_t> other_lines_;
   std::unordered_map<const char*, bool> file_matches_;
@@ -149,8 +152,8 @@ std::string DebugInfo::compile_folder(uint64_t pc) {
 
 std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRange lines,
                                                uint64_t begin, uint64_t end,
-                                               std::vector<uint32_t>& nearest) {
-  LineSearch search(file, lines, begin, end, impl_->index->bias());
+                                               std::vector<uint32_t>& nearest, bool all_rows) {
+  LineSearch search(file, lines, begin, end, impl_->index->bias(), all_rows);
   if (std::optional<Dwarf_Die> unit = impl_->index->unit_at(begin)) {
     search.add(*unit);
   }

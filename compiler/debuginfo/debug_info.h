@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -74,6 +75,8 @@ struct InlineHit {
   uint64_t scope = 0;    // for ProbePlace
   std::string name;      // as a person writes it
   SourcePlace declared;
+  // [begin, end) of its code. Empty: a statement begins there of which no instruction is left.
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
 };
 
 struct LabelHit {
@@ -97,9 +100,11 @@ class DebugInfo {
   // known.
   std::string compile_folder(uint64_t pc);
   // All instructions (is_stmt) of file:lines with begin <= address < end, ascending. `nearest`:
-  // when there are none, lines of that file with code there, below and above.
+  // when there are none, lines of that file with code there, below and above. all_rows: also where
+  // no statement begins.
   std::vector<LineHit> line_addresses(const std::string& file, LineRange lines, uint64_t begin,
-                                      uint64_t end, std::vector<uint32_t>& nearest);
+                                      uint64_t end, std::vector<uint32_t>& nearest,
+                                      bool all_rows = false);
   // The same in all of the module.
   std::vector<LineHit> line_addresses(const std::string& file, LineRange lines,
                                       std::vector<uint32_t>& nearest);

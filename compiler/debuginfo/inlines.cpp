@@ -60,9 +60,14 @@ void InlineSearch::copy(Dwarf_Die* die) {
   if (!known->second || dwarf_entrypc(die, &entry) != 0 || entry == 0) {
     return;
   }
-  InlineHit hit{entry + index_.bias(), index_.mark(*die), person_name(symbol_of(die)), {}};
+  InlineHit hit{entry + index_.bias(), index_.mark(*die), person_name(symbol_of(die)), {}, {}};
   if (auto place = declaration_of(die)) {
     hit.declared = {place->first, place->second};
+  }
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  ptrdiff_t offset = 0;
+  while ((offset = dwarf_ranges(die, offset, &base, &begin, &end)) > 0) {
+    hit.ranges.emplace_back(begin + index_.bias(), end + index_.bias());
   }
   hits_.push_back(std::move(hit));
 }

@@ -161,6 +161,15 @@ void report_line(PointQuery& query, const FunctionPattern& pattern, Span span,
   }
 }
 
+bool is_inlined(PointQuery& query, const FunctionPattern& pattern,
+                const std::vector<size_t>& objects) {
+  const NameMatcher matcher(pattern.name);
+  return !matcher.is_wild() && std::any_of(objects.begin(), objects.end(), [&](size_t i) {
+    Module* file = query.modules.open(i);
+    return file && file->debug_info() && !file->debug_info()->inlined(matcher).empty();
+  });
+}
+
 }  // namespace
 
 void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span,
@@ -185,7 +194,7 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
     d.help = "compile with -g, or install the package with its debug symbols";
     return;
   }
-  bool function_exists = false;
+  bool function_exists = tally.has_copies;
   for (size_t i : objects) {
     Module* file = pattern.line ? query.modules.open(i) : nullptr;
     function_exists =
@@ -209,6 +218,11 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
       d.notes.push_back(query.modules.base_name(i) +
                         " is stripped: what it does not export is called by its address (\"0x*\")");
     }
+  }
+  if (!pattern.line && is_inlined(query, pattern, objects)) {
+    d.notes.push_back("it is inlined wherever it is called, and such copies have no entry or exit");
+    d.help = fmt::format("probe the copies: func(\"{}\").inline", pattern.name);
+    return;
   }
   d.suggest(near_names(pattern.name, candidates(query, pattern.name, objects)));
   const std::string first = pattern.name.substr(0, has_wildcard(pattern.name) ? 0 : 1);

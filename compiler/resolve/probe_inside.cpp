@@ -11,21 +11,6 @@ namespace dj {
 
 namespace {
 
-// A site in the middle of `holder`; empty: refused.
-std::optional<Site> inner_site(size_t module, Module& file, uint64_t address, SearchTally& tally) {
-  const std::optional<CodeFunction> holder = file.function_at(address);
-  if (!holder) {
-    return std::nullopt;
-  }
-  if (const char* reason = refusal(file.elf(), holder->symbol, holder->begin)) {
-    tally.refused.push_back(fmt::format("{}: {}", holder->name(), reason));
-    return std::nullopt;
-  }
-  Site site = function_site(module, file, *holder, SiteKind::Statement);
-  site.address = std::max(address, site.address);  // not before the endbr64
-  return site;
-}
-
 void add_inlined(size_t module, Module& file, const InlineHit& hit, const std::string& suffix,
                  std::vector<Site>& sites, SearchTally& tally) {
   if (std::optional<Site> site = inner_site(module, file, hit.address, tally)) {

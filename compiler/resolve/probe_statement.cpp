@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 
 #include "compiler/resolve/site_search.h"
@@ -31,13 +32,12 @@ const CodeFunction* holder(const std::vector<CodeFunction>& functions, uint64_t 
   return &*std::prev(next);
 }
 
-// The lines meant in the function, counted from its declaration when they are relative. None: its
-// declaration is not known, or in another file.
-std::optional<LineRange> lines_in(const CodeFunction& function, const FunctionPattern& pattern,
-                                  DebugInfo& info) {
+// The lines meant in a function that is declared there, counted from there when they are relative.
+// None: its declaration is not known, or in another file.
+std::optional<LineRange> lines_in(const std::optional<SourcePlace>& declared,
+                                  const FunctionPattern& pattern) {
   LineRange lines = *pattern.line;
   if (lines.relative) {
-    const std::optional<SourcePlace> declared = info.declaration(function.begin);
     if (!declared || !path_matches(pattern.file, declared->file)) {
       return std::nullopt;
     }
@@ -61,7 +61,8 @@ std::vector<LineHit> hits_in(const std::vector<CodeFunction>& functions, DebugIn
                              const FunctionPattern& pattern, std::vector<uint32_t>& nearest) {
   std::vector<LineHit> hits;
   for (const CodeFunction& f : functions) {
-    const std::optional<LineRange> lines = lines_in(f, pattern, info);
+    const std::optional<LineRange> lines =
+        lines_in(pattern.line->relative ? info.declaration(f.begin) : std::nullopt, pattern);
     if (!lines) {
       continue;
     }
@@ -75,6 +76,83 @@ std::vector<LineHit> hits_in(const std::vector<CodeFunction>& functions, DebugIn
   }
   return hits;
 }
+
+// Lines in inlined copies. An optimizer leaves of some statements only the place where they would
+// begin: at the copy's entry, or in an empty range of it. What else the line tables have at these
+// addresses is the caller's, so there only lines of the function's own text count.
+class InlinedLines {
+ public:
+  InlinedLines(DebugInfo& info, const FunctionPattern& pattern, std::vector<uint32_t>& nearest)
+      : info_(info), pattern_(pattern), nearest_(nearest) {}
+
+  // For each copy, before the first hits(): the last line of its function that has code in it.
+  void note_end(const InlineHit& copy) {
+    uint32_t& last = last_line_[{copy.declared.file, copy.declared.line}];
+    std::vector<uint32_t> none;
+    for (const auto& [begin, end] : copy.ranges) {
+      for (const LineHit& hit :
+           info_.line_addresses(copy.declared.file, LineRange{}, begin, end, none, true)) {
+        last = std::max(last, hit.line);
+      }
+    }
+  }
+
+  // The first address of each of the lines, where a statement begins if there is such a place.
+  std::vector<LineHit> hits(const InlineHit& copy) {
+    const std::optional<LineRange> lines = lines_in(copy.declared, pattern_);
+    if (!lines) {
+      return {};
+    }
+    std::vector<LineHit> found = hits_of(copy, *lines);
+    if (found.empty() && pattern_.nearest && !nearest_.empty()) {
+      found = hits_of(copy, closest(*lines, nearest_));
+    }
+    return found;
+  }
+
+ private:
+  std::vector<LineHit> hits_of(const InlineHit& copy, const LineRange& lines) {
+    std::map<uint32_t, LineHit> first;  // by line
+    for (const bool all_rows : {false, true}) {
+      std::map<uint32_t, LineHit> more;
+      for (const auto& [begin, end] : copy.ranges) {
+        add(begin, begin == end ? begin + 1 : end, begin < end, copy, lines, all_rows, more);
+      }
+      add(copy.address, copy.address + 1, false, copy, lines, all_rows, more);
+      first.insert(more.begin(), more.end());
+    }
+    std::vector<LineHit> found;
+    for (auto& [line, hit] : first) {
+      found.push_back(std::move(hit));
+    }
+    return found;
+  }
+
+  void add(uint64_t begin, uint64_t end, bool whole, const InlineHit& copy, const LineRange& lines,
+           bool all_rows, std::map<uint32_t, LineHit>& out) {
+    std::vector<uint32_t> near;
+    const SourcePlace& declared = copy.declared;
+    const uint32_t last = last_line_[{declared.file, declared.line}];
+    for (LineHit& hit : info_.line_addresses(pattern_.file, lines, begin, end, near, all_rows)) {
+      const bool own = hit.file == declared.file && hit.line >= declared.line && hit.line <= last;
+      if (!whole && !own) {
+        continue;
+      }
+      const auto known = out.try_emplace(hit.line, hit).first;
+      if (hit.address < known->second.address) {
+        known->second = std::move(hit);
+      }
+    }
+    if (whole) {
+      nearest_.insert(nearest_.end(), near.begin(), near.end());
+    }
+  }
+
+  DebugInfo& info_;
+  const FunctionPattern& pattern_;
+  std::vector<uint32_t>& nearest_;
+  std::map<std::pair<std::string, uint32_t>, uint32_t> last_line_;  // by declaration
+};
 
 }  // namespace
 
@@ -122,6 +200,33 @@ void search_lines(size_t module, Module& file, const FunctionPattern& pattern, S
     site.file = hit.file;
     site.line = hit.line;
     sites.push_back(std::move(site));
+  }
+  if (kind == SiteKind::Statement && !matcher.is_wild()) {
+    search_inlined_lines(module, file, pattern, sites, tally);
+  }
+}
+
+void search_inlined_lines(size_t module, Module& file, const FunctionPattern& pattern,
+                          std::vector<Site>& sites, SearchTally& tally) {
+  if (!file.debug_info()) {
+    return;
+  }
+  InlinedLines search(*file.debug_info(), pattern, tally.nearest_lines);
+  const std::vector<InlineHit> copies = file.debug_info()->inlined(NameMatcher(pattern.name));
+  for (const InlineHit& copy : copies) {
+    search.note_end(copy);
+    tally.has_copies = true;
+  }
+  for (const InlineHit& copy : copies) {
+    for (const LineHit& hit : search.hits(copy)) {
+      if (std::optional<Site> site = inner_site(module, file, hit.address, tally)) {
+        site->function = copy.name;
+        site->file = hit.file;
+        site->line = hit.line;
+        site->scope = copy.scope;
+        sites.push_back(std::move(*site));
+      }
+    }
   }
 }
 

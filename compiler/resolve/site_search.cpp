@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/parallel.h"
 
 namespace dj {
@@ -138,6 +140,20 @@ Site function_site(size_t module, const Module& file, const CodeFunction& functi
   return site;
 }
 
+std::optional<Site> inner_site(size_t module, Module& file, uint64_t address, SearchTally& tally) {
+  const std::optional<CodeFunction> holder = file.function_at(address);
+  if (!holder) {
+    return std::nullopt;
+  }
+  if (const char* reason = refusal(file.elf(), holder->symbol, holder->begin)) {
+    tally.refused.push_back(fmt::format("{}: {}", holder->name(), reason));
+    return std::nullopt;
+  }
+  Site site = function_site(module, file, *holder, SiteKind::Statement);
+  site.address = std::max(address, site.address);  // not before the endbr64
+  return site;
+}
+
 std::string function_of(const Site& site) {
   return site.function.empty() ? person_name(site.symbol) : site.function;
 }
@@ -189,7 +205,28 @@ void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind
       search_functions(index, file, pattern, whole, sites, tally);
     }
   };
-  find_in_objects(query, argument, search, meaning);
+  const Result<FunctionPattern> asked = parse_function_pattern(query.text(argument));
+  if (kind != SiteKind::Statement || !asked.ok() || !asked.value().line ||
+      has_wildcard(asked.value().name)) {
+    find_in_objects(query, argument, search, meaning);
+    return;
+  }
+  // Where no object has code of that name's own, it may have been inlined everywhere; to know that
+  // takes all debug info of an object.
+  PointQuery first{query.point, query.modules, query.diags, true};
+  const size_t errors = query.diags.error_count();
+  find_in_objects(first, argument, search, meaning);
+  if (!meaning.sites.empty() || query.diags.error_count() != errors) {
+    return;
+  }
+  auto search_both = [&](size_t index, Module& file, const FunctionPattern& pattern,
+                         std::vector<Site>& sites, SearchTally& tally) {
+    search(index, file, pattern, sites, tally);
+    if (file.find(NameMatcher(pattern.name)).functions.empty()) {
+      search_inlined_lines(index, file, pattern, sites, tally);
+    }
+  };
+  find_in_objects(query, argument, search_both, meaning);
 }
 
 }  // namespace dj

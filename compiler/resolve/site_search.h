@@ -1,6 +1,7 @@
 // Shared by the kinds whose places are functions or lines of the target's code.
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ struct SearchTally {
   std::vector<std::string> ifuncs;
   std::vector<std::string> refused;  // "name: reason"
   std::vector<uint32_t> nearest_lines;
+  bool has_copies = false;                      // functions of that name are inlined
   std::vector<std::string> without_debug_info;  // objects in which lines or files cannot be known
   // Functions were found, but not what was asked of them: says what; and what there is instead.
   std::string missing;
@@ -37,8 +39,14 @@ struct SearchTally {
 };
 void search_functions(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                       std::vector<Site>& sites, SearchTally& tally);
+// Lines in functions of their own and, where there are any, in inlined copies of these.
 void search_lines(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                   std::vector<Site>& sites, SearchTally& tally);
+// Lines in inlined copies alone.
+void search_inlined_lines(size_t module, Module& file, const FunctionPattern& pattern,
+                          std::vector<Site>& sites, SearchTally& tally);
+// A site in the middle of the function that holds the address; empty: none does, or it is refused.
+std::optional<Site> inner_site(size_t module, Module& file, uint64_t address, SearchTally& tally);
 
 // The component that holds the function's name.
 const ast::Component& name_component(PointQuery& query);

@@ -29,6 +29,40 @@ def test_a_function_without_entries_means_its_copies(djtap):
     assert counts(result, "name") == {"triple": result.globals["n"]}
 
 
+LAST = line_of("inside.c", "tripled")
+
+
+@pytest.mark.parametrize("place", [f"triple@inside.c:{LAST}", f"triple@inside.c:{LAST - 2}", "triple@inside.c+2", f"triple@*:{LAST}",
+                                   f"triple@inside.c:{LAST - 1}-{LAST - 1}"])
+@pytest.mark.parametrize("form", ['process.statement("{}")', 'func("{}")'])
+def test_lines_of_inlined_copies(djtap, place, form):
+    """Each copy has its place, however the optimizer mixed it with the caller's code."""
+    result = traced(djtap, f"probe {form.format(place)} {{ n++; name[probefunc()]++ }}")
+    assert result.globals["n"] == result.facts["triple calls"]
+    assert counts(result, "name") == {"triple": result.globals["n"]}
+
+
+def test_all_lines_of_inlined_copies_are_the_functions_own(djtap):
+    every = traced(djtap, 'probe process.statement("triple@inside.c:*") { n[pp()]++ }')
+    found = {int(re.search(r":(\d+)", key).group(1)): n for key, n in counts(every, "n").items()}
+    assert set(found) <= set(range(LAST - 4, LAST + 2)) and found[LAST - 4] == every.facts["triple calls"], found
+    value = traced(djtap, f'probe func("triple@inside.c:{LAST - 3}") {{ sum += @choose_defined($value, 0) }}')
+    assert 0 < value.globals["sum"] <= value.facts["triple sum"]
+
+
+def test_the_nearest_line_of_inlined_copies(djtap):
+    result = traced(djtap, f'probe process.statement("triple@inside.c:{LAST + 6}").nearest {{ n[pp()]++ }}')
+    ((place, n),) = counts(result, "n").items()
+    assert f":{LAST}" in place and n == result.facts["triple calls"], result
+    result = djtap("-e", f'probe process.statement("triple@inside.c:{LAST + 6}") {{ n++ }}', "-c", victim("inside"))
+    assert re.search(rf"DJ3007.*: no code for inside.c:{LAST + 6} in triple\(\)(.|\n)*nearest lines with code: {LAST}", result.stderr), result
+
+
+def test_optional_points_mean_inlined_copies_too(djtap):
+    result = traced(djtap, 'probe func("triple")? { n++ }')
+    assert result.globals["n"] == result.facts["triple calls"]
+
+
 def test_label(djtap):
     result = traced(djtap, 'probe func("by_hand").label("ag*") { n++ }')
     assert result.globals == {"n": result.facts["retries"]}
@@ -112,6 +146,7 @@ def test_exported(djtap):
 @pytest.mark.parametrize("script, words", [
     ('probe func("by_hand").label("agin") { n++ }', 'did you mean "again"?'),
     ('probe func("helper").inline { n++ }', "helper is not inlined anywhere in inside"),
+    ('probe func("triple").return { n++ }', "it is inlined wherever it is called"),
     ('probe func("uses").callee("helpr") { n++ }', 'did you mean "helper"?'),
     ('probe func("uses").callees(0) { n++ }', "a depth of 1 or more"),
     ("probe process.function(1) { n++ }", "no code at 0x1"),

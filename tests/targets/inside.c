@@ -11,7 +11,7 @@ static inline __attribute__((always_inline)) long triple(long value, long bias) 
   tripled++;
   tripled_sum += value;
   sink = value + bias;
-  return value * 3 + bias;
+  return value * 3 + bias;  // LINE:tripled
 }
 
 NOINLINE long helper(long a, long b, long c, long d, long e, long f, long g) {
