@@ -133,28 +133,37 @@ uint64_t alignment_of(TypeDie type, DwarfIndex& index, int depth = 0) {
   return std::max(alignment, type_size(&*type) / (complex ? 2 : 1));
 }
 
-// A vector of 32 or 64 bytes, or a struct or an array of nothing else.
-bool is_wide_vector(TypeDie type, DwarfIndex& index, int depth = 0) {
+// The type that fills it, a struct's only member and so on down; none: it has several parts.
+TypeDie innermost(TypeDie type, DwarfIndex& index, int depth = 0) {
   type = strip_type(type, index);
-  if (!type || depth > 16 || type_size(&*type) <= kMaxRegisterBytes) {
-    return false;
+  if (!type || depth > 16 || !is_struct(&*type)) {
+    return depth > 16 ? TypeDie{} : type;
   }
-  if (is_struct(&*type)) {
-    TypeDie only;
-    for (Dwarf_Die& child : children(&*type)) {
-      const int tag = dwarf_tag(&child);
-      if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !flag(&child, DW_AT_external)) {
-        if (only) {
-          return false;
-        }
-        only = type_of(&child);
+  TypeDie only;
+  for (Dwarf_Die& child : children(&*type)) {
+    const int tag = dwarf_tag(&child);
+    if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !flag(&child, DW_AT_external)) {
+      if (only) {
+        return std::nullopt;
       }
+      only = type_of(&child);
     }
-    TypeDie inside = strip_type(only, index);
-    return inside && type_size(&*inside) == type_size(&*type) &&
-           is_wide_vector(inside, index, depth + 1);
   }
-  return is_vector_type(&*type);
+  TypeDie inside = strip_type(only, index);
+  const bool fills = inside && type_size(&*inside) == type_size(&*type);
+  return fills ? innermost(inside, index, depth + 1) : TypeDie{};
+}
+
+// A vector of 32 or 64 bytes, or a struct of nothing else.
+bool is_wide_vector(TypeDie type, DwarfIndex& index) {
+  type = innermost(type, index);
+  return type && is_vector_type(&*type) && type_size(&*type) > kMaxRegisterBytes;
+}
+
+// A struct of nothing but one long double: passed in memory, but returned in st(0).
+bool is_extended_struct(TypeDie type, DwarfIndex& index) {
+  type = innermost(type, index);
+  return type && type_name(type) == "long double" && type_size(&*type) == 16;
 }
 
 // Vectors of 32 bytes and more are passed in registers where AVX is allowed, else in memory; only
@@ -408,7 +417,7 @@ bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
     return false;
   }
   const Passing p = passing_of(type, index);
-  return p.aggregate && (p.memory || p.by_reference);
+  return p.aggregate && (p.memory || p.by_reference) && !is_extended_struct(type, index);
 }
 
 Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
@@ -423,7 +432,8 @@ Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
     return Error{"how Rust returns such a value is not known", Fail::Unsupported};
   }
   const Passing& p = *passing;
-  if (p.aggregate && (p.memory || p.by_reference)) {
+  const bool extended = p.memory && is_extended_struct(type, index);
+  if (p.aggregate && (p.memory || p.by_reference) && !extended) {
     Spot spot;  // rax holds the address that the caller gave
     spot.expr.steps.push_back({LocStep::PushReg, arch::kRax});
     return spot;

@@ -46,3 +46,13 @@ def test_as_numbers(djtap_once, expression, words):
     said = says(djtap_once, "show", expression)
     assert "error[DJ3014]" in said and words in said and "$ is its text" in said, said
     assert says(djtap_once, "show", "user_uint64(&$p->high), user_int64(&$p->high + 8)") == "764"
+
+
+@pytest.mark.parametrize("expression, shown", [("boxed $return->inner->x", None), ("boxed $return$", None), ("plain $return", None),
+                                               ("boxed $$return", "return=?"), ("plain $$return", "return=?"), ("boxed $n", "2"), ("plain $n", "2")])
+def test_results_on_the_floating_point_stack_are_refused(djtap_once, expression, shown):
+    """A struct of one long double comes back in st(0) as that does, not in memory as other large structs."""
+    function, value = expression.split()
+    result = djtap_once("-e", f'probe func("{function}").return {{ println("<", {value}, ">") }}', "-c", victim("wide"))
+    words = "error[DJ3015]: $return cannot be read: it is returned in a floating-point register" if shown is None else f"<{shown}>"
+    assert words in result.stdout + result.stderr, result
