@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <new>
+
 #include "compiler/check/arming.h"
 #include "compiler/check/check.h"
 #include "compiler/check/dump_program.h"
@@ -44,7 +46,7 @@ namespace dj {
 namespace {
 
 void dump(const Options& options, const char* stage, const std::string& text) {
-  if (options.dump.count(stage)) fmt::print("{}", text);
+  if (options.dump.count(stage)) show(text);
 }
 
 std::string summary_of(const std::optional<TracedProcess>& process) {
@@ -94,7 +96,7 @@ Status compile_for(const Options& options, std::optional<TracedProcess>& process
 // --fmt
 int print_tidy(const Options& options, const Sources& sources, uint32_t file, Diags& diags) {
   std::string text = tidy(sources, file, diags);
-  if (diags.ok()) fmt::print("{}", text);
+  if (diags.ok()) show(text);
   print_diags(diags, sources, options);
   return diags.ok() ? kExitOk : kExitSyntax;
 }
@@ -264,7 +266,14 @@ int run(const Options& options) {
 }  // namespace dj
 
 int main(int argc, char** argv) {
+  dj::fill_standard_descriptors();
   int exit_code = 0;
   std::optional<dj::Options> options = dj::parse_options(argc, argv, exit_code);
-  return options ? dj::run(*options) : exit_code;
+  if (!options) return exit_code;
+  try {
+    exit_code = dj::run(*options);
+  } catch (const std::bad_alloc&) {  // what djtap holds of the target is let go on the way here
+    return dj::fail(*options, dj::kExitRun, "there is not enough memory");
+  }
+  return dj::end_of_output(*options, exit_code);
 }

@@ -35,6 +35,7 @@ struct FunctionRange {
 struct ModuleText {
   std::string path;
   bool position_independent = true;
+  bool is_truncated = false;                // the file ends before parts that its headers tell of
   uint64_t image_begin = 0, image_end = 0;  // all that the file maps; no detour can lie there
   std::vector<TextRange> text;
   std::vector<FunctionRange> functions;  // sorted by begin
@@ -42,8 +43,8 @@ struct ModuleText {
   std::vector<uint64_t> landing_pads;    // from .gcc_except_table, sorted
   // (begin of a function, landing pad of its calls outside of it), sorted
   std::vector<std::pair<uint64_t, uint64_t>> far_pads;
-  std::vector<uint64_t> address_taken;   // code addresses in relocations, data words and
-                                         // global symbols, sorted
+  std::vector<uint64_t> address_taken;  // code addresses in relocations, data words and
+                                        // global symbols, sorted
   std::vector<FunctionRange>
       rseq_sections;              // critical sections from __rseq_cs / __rseq_cs_ptr_array
   std::vector<TextRange> rodata;  // for jump tables

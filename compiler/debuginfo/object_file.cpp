@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -13,14 +14,21 @@ namespace dj {
 
 namespace {
 
+// Why a file that is there cannot be mapped.
+std::string unmappable(const std::string& path, const struct stat& info) {
+  if (S_ISDIR(info.st_mode)) return path + " is a folder";
+  if (S_ISREG(info.st_mode) && info.st_size == 0) return path + " is empty";
+  return path + (S_ISREG(info.st_mode) ? " cannot be mapped" : " is a device, pipe or socket");
+}
+
 // Maps the whole file read-only; the mapping lives as long as somebody holds the pointer.
 Result<std::pair<std::shared_ptr<const void>, Bytes>> map_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe has no writer
   if (fd < 0) {
     const Fail kind = errno == EACCES ? Fail::Permission : Fail::NotFound;
     return Error{"cannot open " + path + ": " + std::strerror(errno), kind};
   }
-  struct stat info;
+  struct stat info = {};
   void* memory = MAP_FAILED;
   size_t size = 0;
   if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
@@ -29,7 +37,7 @@ Result<std::pair<std::shared_ptr<const void>, Bytes>> map_file(const std::string
   }
   ::close(fd);
   if (memory == MAP_FAILED) {
-    return Error{path + " is not a file that can be read"};
+    return Error{unmappable(path, info)};
   }
   std::shared_ptr<const void> owner(
       memory, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
@@ -50,6 +58,16 @@ std::string_view c_string(Bytes table, uint64_t offset) {
   }
   const char* text = reinterpret_cast<const char*>(table.data()) + offset;
   return {text, ::strnlen(text, table.size() - offset)};
+}
+
+// What is not to be read as an x86-64 ELF file: what it is, or what is wrong with it.
+std::string not_for_us(const std::string& path, Bytes all) {
+  if (all.size() >= 2 && all[0] == '#' && all[1] == '!')
+    return path + " is a script, not an ELF file; its first line names its program";
+  if (all.size() < SELFMAG || std::memcmp(all.data(), ELFMAG, SELFMAG) != 0)
+    return path + " is not an ELF file";
+  if (all.size() < sizeof(Elf64_Ehdr)) return path + ": truncated ELF header";
+  return path + " is not made for x86-64; 32-bit programs are not supported";
 }
 
 std::string hex(Bytes bytes) {
@@ -91,7 +109,7 @@ Result<ObjectFile> ObjectFile::open(const std::string& path) {
   elf.mapping_ = mapped.first;
   elf.all_ = mapped.second;
   if (!elf.read_headers()) {
-    return Error{path + " is not an x86-64 ELF file"};
+    return Error{not_for_us(path, elf.all_)};
   }
   elf.read_build_id();
   return elf;
@@ -170,6 +188,14 @@ std::pair<uint64_t, uint64_t> ObjectFile::code_range() const {
     }
   }
   return {std::min(begin, end), end};
+}
+
+bool ObjectFile::is_truncated() const {
+  const uint64_t headers = uint64_t{header_->e_shnum} * sizeof(Elf64_Shdr);
+  if (headers > 0 && slice(all_, header_->e_shoff, headers).empty()) return true;
+  return std::any_of(segments_.begin(), segments_.end(), [&](const Elf64_Phdr& p) {
+    return p.p_type == PT_LOAD && p.p_filesz > 0 && slice(all_, p.p_offset, p.p_filesz).empty();
+  });
 }
 
 bool ObjectFile::is_program() const {

@@ -42,6 +42,8 @@ class ObjectFile {
   bool is_code(uint64_t address) const;  // inside an executable segment
   // From the first to the last executable byte; what lies in between need not be code.
   std::pair<uint64_t, uint64_t> code_range() const;
+  // A segment or the section headers lie behind the file's end.
+  bool is_truncated() const;
   bool position_independent() const { return header_->e_type == ET_DYN; }
   // A program, not a library: its thread-local variables have offsets known from the file.
   bool is_program() const;

@@ -254,6 +254,7 @@ Result<arch::ModuleText> read_text(const std::string& path) {
   text.path = path;
   text.kept.push_back(elf.mapping());
   text.position_independent = elf.position_independent();
+  text.is_truncated = elf.is_truncated();
   add_bytes(elf, text);
   const std::vector<FrameEntry> frames = read_frames(elf);
   add_functions(elf, frames, text);

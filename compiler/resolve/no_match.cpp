@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "compiler/debuginfo/demangle.h"
+#include "compiler/debuginfo/nameless.h"
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -214,10 +215,12 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
   d.notes.push_back(searched(query.modules, objects));
   for (size_t i : objects) {
     Module* file = query.modules.open(i);
-    if (file && !file->symbols().complete && i == objects[0]) {
-      d.notes.push_back(query.modules.base_name(i) +
-                        " is stripped: what it does not export is called by its address (\"0x*\")");
-    }
+    if (!file || file->symbols().complete || i != objects[0]) continue;
+    const bool searched_all = may_mean_nameless(pattern.name) && file->function_count() == 0;
+    d.notes.push_back(query.modules.base_name(i) +
+                      (searched_all ? " is stripped, and .eh_frame knows no functions of it either"
+                                    : " is stripped: what it does not export is called by its "
+                                      "address (\"0x*\")"));
   }
   if (!pattern.line && is_inlined(query, pattern, objects)) {
     d.notes.push_back("it is inlined wherever it is called, and such copies have no entry or exit");

@@ -88,9 +88,9 @@ Result<std::string> coverage_table(const std::string& path, const ReadText& read
   for (const arch::FunctionRange& f : text.functions) {
     ends_of.emplace(f.begin, f.end);
   }
-  if (ends_of.empty()) {
-    return Error{path + " names no functions, neither by symbols nor by .eh_frame"};
-  }
+  const char* truncated = text.is_truncated ? "; the file is truncated" : "";
+  if (ends_of.empty())
+    return Error{path + " names no functions, neither by symbols nor by .eh_frame" + truncated};
   arch::Checker checker(text);
   const arch::Checker::Census census = checker.census();
   std::set<uint64_t> places;  // a symbol may stand behind another one's endbr64
@@ -119,8 +119,10 @@ Result<std::string> coverage_table(const std::string& path, const ReadText& read
   for (const auto& [outcome, count] : census.instructions) {
     all.add(outcome, count);
   }
-  std::string out = fmt::format("{}: {} functions, {} of them entered\n{}", path, ends_of.size(),
-                                census.entries.size(), kNote);
+  std::string out = fmt::format("{}: {} functions, {} of them entered{}\n", path, ends_of.size(),
+                                census.entries.size(), truncated);
+  if (text.named.empty()) out += "It is stripped: its functions are known by .eh_frame alone.\n";
+  out += kNote;
   out += table_of(checker, std::move(entries)).print("function entries");
   out += all.print("all instructions, each probed alone");
   out += table_of(checker, std::move(ends)).print("function exits");

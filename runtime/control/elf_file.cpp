@@ -34,9 +34,12 @@ constexpr uint64_t kMaxTableBytes = 256 << 20;  // a symbol table larger than th
 
 Result<ElfFile> read_headers(const File& file, const std::string& path) {
   ElfFile elf;
-  if (!file.read(&elf.header, sizeof elf.header, 0) ||
+  if (!file.read(elf.header.e_ident, SELFMAG, 0) ||
       memcmp(elf.header.e_ident, ELFMAG, SELFMAG) != 0) {
     return Error{path + " is not an ELF file", Fail::Unsupported};
+  }
+  if (!file.read(&elf.header, sizeof elf.header, 0)) {
+    return Error{path + ": truncated ELF header", Fail::Unsupported};
   }
   if (elf.header.e_ident[EI_CLASS] != ELFCLASS64 || elf.header.e_machine != EM_X86_64) {
     return Error{path + " is not made for x86-64; 32-bit programs are not supported",

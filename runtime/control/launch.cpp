@@ -15,6 +15,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "runtime/control/elf_file.h"
@@ -148,6 +149,30 @@ Error exec_error(const std::string& program, int number) {
   else if (number == EACCES)
     error.message = program + " is not executable: " + error.message;
   return error;
+}
+
+// The file that execvp() will execute; empty: it will find none.
+std::string program_file(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* folders = getenv("PATH");
+  std::istringstream list(folders != nullptr ? folders : "");
+  for (std::string folder; std::getline(list, folder, ':');) {
+    const std::filesystem::path path = std::filesystem::path(folder) / program;
+    if (access(path.c_str(), X_OK) == 0) return path;
+  }
+  return "";
+}
+
+// What the kernel does not execute, execvp() gives to the shell as a script. An ELF file is none.
+Status refuse_foreign(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none))
+    return ok_status();  // execvp() says what it is
+  std::ifstream file(path, std::ios::binary);
+  char magic[SELFMAG];
+  if (!file.read(magic, SELFMAG) || memcmp(magic, ELFMAG, SELFMAG) != 0) return ok_status();
+  Result<ElfFile> elf = read_elf(path);
+  return elf.ok() ? ok_status() : Status(elf.error());
 }
 
 // Forks, seizes the child, and lets it execute the program: at the exec stop afterwards.
@@ -298,6 +323,7 @@ Status run_to_tls(Child& child) {
 
 Result<Launched> launch(const std::vector<std::string>& argv, const LaunchOptions& options) {
   CHECK(!argv.empty());
+  DJ_TRY_DO(refuse_foreign(program_file(argv[0])));
   DJ_TRY(Child child, start(argv, options));
   DJ_TRY(ElfFile elf, read_elf("/proc/" + std::to_string(child.pid()) + "/exe"));
   if (!elf.interpreter.empty()) {

@@ -81,10 +81,18 @@ Status watch(int epoll, int fd, uint64_t who) {
 
 HeldSignals::HeldSignals() {
   sigset_t signals = ending_signals();
+  sigaddset(&signals, SIGXFSZ);
   sigprocmask(SIG_BLOCK, &signals, &before_);
 }
 
-HeldSignals::~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+HeldSignals::~HeldSignals() {
+  sigset_t too_long;
+  sigemptyset(&too_long);
+  sigaddset(&too_long, SIGXFSZ);
+  const timespec now = {};
+  sigtimedwait(&too_long, nullptr, &now);
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
 
 Result<Ended> run_loop(LoopActions& actions) {
   sigset_t signals = ending_signals();

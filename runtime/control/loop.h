@@ -38,7 +38,8 @@ struct LoopActions {
 };
 
 // HeldSignals: scope in which SIGINT and SIGTERM wait for the loop instead of ending djtap, so that
-// they never fall between arming and the loop, or into disarming.
+// they never fall between arming and the loop, or into disarming. SIGXFSZ does not end djtap
+// either: the write that is too long for RLIMIT_FSIZE fails with EFBIG.
 class HeldSignals {
  public:
   HeldSignals();

@@ -363,7 +363,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   app.footer(
       "Exit codes: the command's own with -c or --, djtap's failures then 125 (126 not "
       "executable,\n127 not found); else 0 done, 1 usage, 2 syntax, 3 wrong script or nothing to "
-      "probe,\n4 cannot attach, 5 script errors at run time.\n"
+      "probe,\n4 cannot attach, 5 script errors at run time, or output that was not taken.\n"
       "DJTAP_LOG=engine in the environment: every step in the life of a site, on stderr.");
   add_script_options(app, options, words);
   add_target_options(app, options, words);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,6 +39,7 @@ Output::Output(Output&& other) noexcept
       owned_(other.owned_),
       buffer_(std::move(other.buffer_)),
       error_(std::move(other.error_)),
+      reader_left_(other.reader_left_),
       path_(std::move(other.path_)),
       rotation_(other.rotation_),
       in_file_(other.in_file_),
@@ -55,7 +57,11 @@ void Output::put(std::string_view text) {
     ssize_t count = ::write(fd_, text.data() + done, text.size() - done);
     if (count >= 0) {
       done += static_cast<size_t>(count);
-    } else if (errno != EINTR && errno != EAGAIN) {
+    } else if (errno == EAGAIN) {  // the target has made the pipe they share non-blocking
+      pollfd room = {fd_, POLLOUT, 0};
+      poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      reader_left_ = errno == EPIPE;
       error_ = std::strerror(errno);
     }
   }

@@ -27,6 +27,8 @@ class Output {
   // A write failed (EPIPE, ENOSPC ...): nothing is written any more; error() says why.
   bool closed() const { return !error_.empty(); }
   const std::string& error() const { return error_; }
+  // The same, but not because the reader had enough (EPIPE).
+  bool failed() const { return closed() && !reader_left_; }
 
  private:
   Output(int fd, bool owned) : fd_(fd), owned_(owned) {}
@@ -37,6 +39,7 @@ class Output {
   int fd_;
   bool owned_;
   std::string buffer_, error_;
+  bool reader_left_ = false;
   std::string path_;  // with rotation
   Rotation rotation_;
   uint64_t in_file_ = 0;

@@ -51,6 +51,22 @@ void print_states(const std::vector<InstalledSite>& sites) {
   }
 }
 
+// Objects whose functions are not all known by symbols: what they were found by.
+void print_nameless(const StressFacts& facts) {
+  std::map<std::string, size_t> nameless;  // by object
+  bool program_has_any = facts.program.empty();
+  for (const InstalledSite& site : facts.sites) {
+    if (site.symbol.starts_with("0x")) nameless[site.module]++;
+    program_has_any = program_has_any || site.module == facts.program;
+  }
+  for (const auto& [object, count] : nameless)
+    fmt::print(stderr, "stress: {} is stripped: {} of its functions are known by .eh_frame alone\n",
+               object, count);
+  if (!program_has_any)
+    fmt::print(stderr, "stress: {}: no function of it is known, by symbols or by .eh_frame\n",
+               facts.program);
+}
+
 double ms(uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 }  // namespace
@@ -66,8 +82,9 @@ void widen_for_stress(Limits& limits) {
   if (limits.string_bytes == usual.string_bytes) limits.string_bytes = kStringBytes;
 }
 
-StressFacts stress_facts(const Session& session) {
+StressFacts stress_facts(const Session& session, std::string program) {
   StressFacts facts;
+  facts.program = std::move(program);
   facts.pause_ms = ms(session.arm_pause_ns());
   if (session.installation() != nullptr) {
     facts.sites = session.installation()->sites();
@@ -79,6 +96,7 @@ StressFacts stress_facts(const Session& session) {
 
 void report_stress(const StressFacts& facts, const StageClock& clock, const Layout& layout) {
   print_states(facts.sites);
+  print_nameless(facts);
   fmt::print(stderr, "stress: milliseconds\n");
   double run_ms = 0;
   for (const auto& [stage, stage_ms] : clock.stages()) {

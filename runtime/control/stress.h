@@ -20,12 +20,13 @@ void widen_for_stress(Limits& limits);
 
 // What the table tells of an armed session; taken before the probes are removed.
 struct StressFacts {
+  std::string program;  // path of the executable, where functions of it are looked for; else empty
   std::vector<InstalledSite> sites;
   InstallTimes times;
   SiteMemory memory;
   double pause_ms = 0;
 };
-StressFacts stress_facts(const Session& session);
+StressFacts stress_facts(const Session& session, std::string program);
 
 // Sites by kind, state and reason; milliseconds; hits; busiest functions, on stderr. `clock` ends
 // with the stage "run".

@@ -182,6 +182,14 @@ Result<Session> create_session(std::optional<TracedProcess>& process, ModuleCode
   });
 }
 
+// What --stress tells; empty without it.
+StressFacts facts_for(const Options& options, const Session& session,
+                      const std::optional<TracedProcess>& process) {
+  if (!options.stress) return {};
+  const bool all = options.stress->empty() || *options.stress == "*";
+  return stress_facts(session, process && all ? process->modules.front().path : "");
+}
+
 // Null: none is asked for.
 Result<std::unique_ptr<Monitor>> open_monitor(const Options& options, const Sources& sources,
                                               const Compiled& compiled) {
@@ -195,6 +203,7 @@ Result<std::unique_ptr<Monitor>> open_monitor(const Options& options, const Sour
 int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
                 std::optional<TracedProcess>& process, ModuleCodes& codes, StageClock& clock,
                 std::optional<HeldSignals>& held) {
+  outlive_readers();
   Result<Output> opened = Output::open(options.output_path, options.rotation);
   if (!opened.ok()) return fail(options, kExitUsage, opened.error().message);
   Output output = opened.take();
@@ -211,7 +220,6 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   clock.done("place");
   // From here on, handlers exist; a launched target still stands.
 
-  signal(SIGPIPE, SIG_IGN);
   Result<std::unique_ptr<Monitor>> shown = open_monitor(options, sources, compiled);
   if (!shown.ok()) return fail(options, kExitUsage, shown.error().message);
   std::unique_ptr<Monitor> monitor = shown.take();
@@ -237,7 +245,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
   if (session.installation() != nullptr)
     report_arming(session, clock, options.probes || options.dump.count("probes"), !options.stress);
-  StressFacts facts = options.stress ? stress_facts(session) : StressFacts();
+  const StressFacts facts = facts_for(options, session, process);
   session.keep(codes);
   codes.remember();
   // From here on, the target runs, probed and untraced.
@@ -260,7 +268,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
     std::optional<int> status = watch->wait_status(-1);
     return status ? child_exit_code(*status) : kExitOwnFailure;
   }
-  return drain.errors() > 0 || !lua.diags().ok() ? kExitRun : kExitOk;
+  return drain.errors() > 0 || !lua.diags().ok() || output.failed() ? kExitRun : kExitOk;
 }
 
 }  // namespace dj

@@ -1,10 +1,62 @@
 // Failures, results and diagnostics as text.
 #include "runtime/run/say.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+
 namespace dj {
+namespace {
+
+// What cannot be written is lost; nobody is told, there is nobody.
+ssize_t write_or_lose(void*, const char* text, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t count = ::write(STDERR_FILENO, text + done, size - done);
+    if (count >= 0) {
+      done += static_cast<size_t>(count);
+    } else if (errno == EAGAIN) {  // the target has made the pipe they share non-blocking
+      pollfd room = {STDERR_FILENO, POLLOUT, 0};
+      poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      break;
+    }
+  }
+  return static_cast<ssize_t>(size);
+}
+
+}  // namespace
+
+void fill_standard_descriptors() {
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (fd > STDERR_FILENO) close(fd);
+}
+
+void show(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }
+
+int end_of_output(const Options& options, int exit_code) {
+  const bool lost = ferror(stdout) != 0;
+  errno = 0;
+  if (fflush(stdout) == 0 && !lost) return exit_code;
+  const int number = errno != 0 ? errno : EIO;
+  if (exit_code != kExitOk) return exit_code;
+  return fail(options, kExitRun, fmt::format("output ended early: {}", std::strerror(number)));
+}
+
+void outlive_readers() {
+  signal(SIGPIPE, SIG_IGN);
+  FILE* file = fopencookie(nullptr, "w", {nullptr, write_or_lose, nullptr, nullptr});
+  if (file == nullptr) return;
+  setvbuf(file, nullptr, _IONBF, 0);
+  stderr = file;
+}
 
 int exit_code_for(const Options& options, int own) {
   return options.command.empty() ? own : kExitOwnFailure;
@@ -17,7 +69,7 @@ int fail(const Options& options, int own, const std::string& message) {
 
 int print_result(const Options& options, int own_code, const Result<std::string>& text) {
   if (!text.ok()) return fail(options, own_code, text.error().message);
-  fmt::print("{}", text.value());
+  show(text.value());
   return kExitOk;
 }
 

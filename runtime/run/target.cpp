@@ -68,7 +68,7 @@ int list_points(const Options& options) {
   else if (diags.ok())
     text = list(script.probes.front().points, target_files(process.value()), options.list_variables,
                 diags);
-  fmt::print("{}", text);
+  show(text);
   print_diags(diags, sources, options);
   return diags.ok() ? kExitOk : exit_code_for(options, kExitScript);
 }

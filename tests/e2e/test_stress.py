@@ -1,5 +1,6 @@
 """--stress: every function counted, the program unharmed, a table that adds up; and --coverage of a file."""
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -148,10 +149,69 @@ def test_coverage_of_libc(djtap_once):
     assert sum(int(count) for count, _ in unknown) < 0.005 * total and "0x" not in str(unknown), result
 
 
-def test_coverage_of_no_program(djtap_once, tmp_path):
-    (tmp_path / "text").write_text("no program")
-    result = djtap_once("--stress", "--coverage", tmp_path / "text")
-    assert result.returncode == 3 and str(tmp_path / "text") in result.stderr and not result.stdout, result
+@pytest.fixture(scope="module")
+def odd_files(tmp_path_factory):
+    """Files that cannot be traced, by name: {what it is: path}."""
+    folder = tmp_path_factory.mktemp("odd")
+    whole = pathlib.Path(paths.victim("count")).read_bytes()
+    other = bytearray(whole)
+    other[18:20] = (183).to_bytes(2, "little")  # EM_AARCH64
+    for name, data in {"text": b"no program", "empty": b"", "script": b"#!/bin/sh\necho hi\n", "arm64": other,
+                       "header": whole[:40], "half": whole[:5000]}.items():
+        (folder / name).write_bytes(data)
+        (folder / name).chmod(0o755)
+    os.mkfifo(folder / "pipe")
+    (folder / "bare.s").write_text(".globl _start\n_start: mov $60, %eax\nxor %edi, %edi\nsyscall\n")
+    subprocess.run("as bare.s -o bare.o && ld bare.o -o bare && strip bare", shell=True, cwd=folder, check=True)
+    return folder
+
+
+@pytest.mark.parametrize("name, words", {
+    "text": "is not an ELF file",
+    "empty": "is empty",
+    "script": "is a script, not an ELF file",
+    "arm64": "is not made for x86-64",
+    "header": "truncated ELF header",
+    "half": "names no functions, neither by symbols nor by .eh_frame; the file is truncated",
+    "bare": "names no functions, neither by symbols nor by .eh_frame",
+    "pipe": "is a device, pipe or socket",
+    "": "is a folder",
+    "nosuch": "No such file or directory",
+}.items())
+def test_coverage_of_no_program(djtap_once, odd_files, name, words):
+    result = djtap_once("--stress", "--coverage", odd_files / name)
+    assert result.returncode == 3 and result.stdout == "", result
+    assert str(odd_files / name) in result.stderr and words in result.stderr, result
+
+
+@pytest.mark.parametrize("name, status, words", [
+    ("arm64", 126, "is not made for x86-64"),
+    ("header", 126, "truncated ELF header"),
+    ("pipe", 126, "is not executable"),
+    ("bare", 125, "bare is stripped, and .eh_frame knows no functions of it either"),
+])
+def test_a_run_of_no_program(djtap_once, odd_files, name, status, words):
+    """A shell would take some of them for a script."""
+    result = djtap_once("--stress", "--", odd_files / name)
+    assert result.returncode == status and words in result.stderr and result.stdout == "", result
+    result = djtap_once("--stress", "--", name, env={**os.environ, "PATH": f"{os.environ['PATH']}:{odd_files}"})
+    assert result.returncode in (status, 127) and (words in result.stderr or name == "pipe"), result
+
+
+def test_what_was_found_instead_of_functions(djtap_once, tmp_path):
+    """A stripped program: its functions come from .eh_frame, as readelf counts them; one without that has none."""
+    stripped, bare = tmp_path / "stripped", tmp_path / "bare"
+    subprocess.run(["strip", "-o", stripped, paths.victim("count")], check=True)
+    subprocess.run(["strip", "-R", ".eh_frame", "-R", ".eh_frame_hdr", "-o", bare, paths.victim("count")], check=True)
+    result = djtap_once("--stress", "--", stripped, 10)
+    known = int(re.search(rf"^stress: {stripped} is stripped: (\d+) of its functions are known by .eh_frame alone$", result.stderr, re.M)[1])
+    frames = subprocess.run(["readelf", "--debug-dump=frames", stripped], capture_output=True, text=True, check=True).stdout
+    assert 3 < known <= frames.count(" FDE ") <= known + 4, result  # the PLT's are no functions
+    assert "known by .eh_frame alone" in djtap_once("--stress", "--coverage", stripped).stdout
+    assert "known by .eh_frame alone" not in djtap_once("--stress", "--coverage", paths.victim("count")).stdout
+    result = djtap_once("--stress", "--", bare, 10)
+    assert result.returncode == 0 and f"stress: {bare}: no function of it is known, by symbols or by .eh_frame" in result.stderr, result
+    assert f"{paths.victim('count')}:" not in djtap_once("--stress", "--", paths.victim("count"), 10).stderr
 
 
 @pytest.mark.parametrize("args, message", [
