@@ -201,6 +201,10 @@ NameMatcher::NameMatcher(std::string name) : name_(std::move(name)) {
 }
 
 bool NameMatcher::matches(std::string_view symbol) const {
+  // Most symbols are neither this name, with a version or suffix behind it, nor mangled.
+  if (!wild_ && !symbol.starts_with(name_) && !symbol.starts_with('_')) {
+    return false;
+  }
   if (is_fragment(symbol) && !dotted_) {
     return false;
   }

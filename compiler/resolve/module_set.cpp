@@ -40,6 +40,7 @@ ModuleSet::ModuleSet(const TargetFiles& files)
     : paths_(files.modules),
       modules_(files.modules.size()),
       tried_(files.modules.size()),
+      syscalls_(files.modules.size()),
       mapped_(files.mapped),
       has_target_(files.has_target),
       printers_(files.printers),
@@ -121,6 +122,7 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
     paths_.push_back(file);
     modules_.emplace_back();
     tried_.push_back(false);
+    syscalls_.emplace_back();
     return {paths_.size() - 1};
   }
   if (!file.empty()) {

@@ -34,6 +34,8 @@ class ModuleSet {
   std::string listed() const;  // "its objects: a, b, ...", for messages
   // Null: not an object file that can be read (fonts, locale archives ...).
   Module* open(size_t i);
+  // Where object i has system call instructions; nothing until probe_syscall.cpp has looked once.
+  std::optional<std::vector<uint64_t>>& syscalls(size_t i) { return syscalls_[i]; }
 
   // Objects that "libc.so.6", "libc", "/lib/x/libc.so.6" or a wildcard means; from: the first to
   // consider.
@@ -45,6 +47,7 @@ class ModuleSet {
   std::vector<std::string> paths_;
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<bool> tried_;
+  std::vector<std::optional<std::vector<uint64_t>>> syscalls_;
   std::vector<MappedFile> mapped_;
   bool has_target_;
   const TypePrinters* printers_;

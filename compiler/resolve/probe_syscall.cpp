@@ -46,30 +46,46 @@ bool is_instruction(const Module& file, const std::optional<CodeFunction>& holde
   return arch::instruction_around(code.first(size), holder->begin, address).begin == address;
 }
 
-void add_sites(size_t module, Module& file, bool done, std::vector<Site>& sites) {
+// Each is found by decoding the function around it; scripts such as `probe syscall.*` ask again.
+const std::vector<uint64_t>& syscalls_of(ModuleSet& modules, size_t module, Module& file) {
+  std::optional<std::vector<uint64_t>>& known = modules.syscalls(module);
+  if (known) return *known;
+  known.emplace();
   for (const Section& section : file.elf().sections()) {
     if (!section.executable()) continue;
     for (const uint64_t address : arch::syscall_bytes(section.bytes, section.header.sh_addr)) {
-      const std::optional<CodeFunction> holder = file.function_at(address);
-      if (done && holder && never_returns(*holder)) continue;
-      if (!is_instruction(file, holder, address) || is_signal_return(file, address)) continue;
-      Site site;
-      if (holder) site = function_site(module, file, *holder, SiteKind::Statement);
-      site.module = ModuleId(module);
-      site.kind = SiteKind::Statement;
-      site.address = done ? address + arch::kSyscallLength : address;
-      site.syscall = SyscallOf{address, done};
-      site.listed = fmt::format("syscall{} at {:#x}", done ? ".return" : "", address);
-      if (!holder) site.symbol = site.function = "syscall";
-      sites.push_back(std::move(site));
+      if (is_instruction(file, file.function_at(address), address) &&
+          !is_signal_return(file, address)) {
+        known->push_back(address);
+      }
     }
+  }
+  return *known;
+}
+
+void add_sites(ModuleSet& modules, size_t module, Module& file, bool done,
+               std::vector<Site>& sites) {
+  for (const uint64_t address : syscalls_of(modules, module, file)) {
+    const std::optional<CodeFunction> holder = file.function_at(address);
+    if (done && holder && never_returns(*holder)) continue;
+    Site site;
+    if (holder) site = function_site(module, file, *holder, SiteKind::Statement);
+    site.module = ModuleId(module);
+    site.kind = SiteKind::Statement;
+    site.address = done ? address + arch::kSyscallLength : address;
+    site.syscall = SyscallOf{address, done};
+    site.listed = fmt::format("syscall{} at {:#x}", done ? ".return" : "", address);
+    if (!holder) site.symbol = site.function = "syscall";
+    sites.push_back(std::move(site));
   }
 }
 
 void find_places(PointQuery& query, bool done, PointMeaning& meaning) {
   const size_t errors = query.diags.error_count();
   for (const size_t module : meant_objects(query)) {
-    if (Module* file = query.modules.open(module)) add_sites(module, *file, done, meaning.sites);
+    if (Module* file = query.modules.open(module)) {
+      add_sites(query.modules, module, *file, done, meaning.sites);
+    }
   }
   if (meaning.sites.empty() && !query.optional && query.diags.error_count() == errors) {
     query.diags

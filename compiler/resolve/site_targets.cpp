@@ -246,9 +246,7 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
   std::vector<std::optional<TargetFailure>> failures(count);
   std::vector<bool> defined(count);
   const bool elsewhere = site.call && site.call->callee == 0;
-  // Opening it unpacks the debug file: not for registers and arguments by number.
   const bool asks = !std::all_of(probe.targets.begin(), probe.targets.end(), is_raw);
-  DebugInfo* info = asks && !elsewhere ? file.debug_info() : nullptr;
   for (size_t t = 0; t < count; t++) {
     if (plan_call_target(probe.targets[t], site, out, out.targets[t], failures[t]) ||
         plan_mark_target(probe.targets[t], site, out.targets[t], failures[t])) {
@@ -258,7 +256,9 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
       }
       continue;
     }
-    const Asked asked{info, others, file};
+    // Opening it unpacks the debug file: not for registers, arguments by number and what calls
+    // tell.
+    const Asked asked{asks && !elsewhere ? file.debug_info() : nullptr, others, file};
     failures[t] = plan_one(probe.targets[t], site, asked, out, out.targets[t]);
     if (site.call && !site.call->tail) {
       see_as_callee(out.targets[t]);
