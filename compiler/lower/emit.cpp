@@ -60,13 +60,16 @@ Status prepare(llvm::Module& module) {
   return ok_status();
 }
 
-Status optimise(llvm::Module& module, const FixedBytes& fixed) {
+Status optimise(llvm::Module& module, const FixedBytes& fixed, size_t handlers) {
   std::string broken;
   llvm::raw_string_ostream complaint(broken);
   if (llvm::verifyModule(module, &complaint)) return Error{"bug: bad LLVM code: " + broken};
   DJ_TRY(std::unique_ptr<llvm::TargetMachine> machine, target_machine());
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = false;
+  constexpr size_t kMany = 8;
+  constexpr int kSmall = 50;  // counters and contexts, but no arrays and events
+  if (handlers > kMany) tuning.InlinerThreshold = kSmall;
   llvm::PassBuilder builder(machine.get(), tuning);
   builder.registerPeepholeEPCallback(
       [&fixed](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {

@@ -10,6 +10,9 @@
 
 namespace dj::ir {
 
+// Attribute of the handlers that djtap itself runs.
+inline constexpr const char* kOwnHandler = "dj-own";
+
 // Links the hot agent functions that the module calls into it (private copies, to be inlined) and
 // gives every function of the module the same attributes as theirs. has_rseq, arena_base: what they
 // read as constants.
@@ -18,7 +21,9 @@ Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq);
 // Configures data layout and triple; call before code is made.
 Status prepare(llvm::Module& module);
 // Verifies, and optimises in place. Loads of `fixed` bytes become constants.
-Status optimise(llvm::Module& module, const FixedBytes& fixed);
+// handlers: how many run in the target; where they are many, larger agent functions are called by
+// them (1 to 4 ns) instead of compiled into each (4 ms).
+Status optimise(llvm::Module& module, const FixedBytes& fixed, size_t handlers);
 Result<std::vector<uint8_t>> emit_object(llvm::Module& module);
 Result<std::string> emit_assembly(const llvm::Module& module);
 // Without attributes, metadata and what is only declared.

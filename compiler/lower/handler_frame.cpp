@@ -3,6 +3,8 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "compiler/lower/emit.h"
+
 namespace dj::ir {
 
 llvm::Function* make_handler(Unit& unit, const std::string& name, size_t pushed, bool host) {
@@ -11,7 +13,11 @@ llvm::Function* make_handler(Unit& unit, const std::string& name, size_t pushed,
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(unit.context), parameters, false);
   auto* function =
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, unit.module);
-  if (!host) function->setCallingConv(llvm::CallingConv::PreserveMost);
+  if (host) {
+    function->addFnAttr(kOwnHandler);
+  } else {
+    function->setCallingConv(llvm::CallingConv::PreserveMost);
+  }
   function->setDSOLocal(true);
   function->setVisibility(llvm::GlobalValue::HiddenVisibility);
   return function;

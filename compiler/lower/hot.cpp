@@ -1,11 +1,14 @@
 // The hot part of the agent, as bitcode: linked into the handlers' module so that what a handler
 // calls is inlined into it. Cold functions stay undefined and are found in the agent's object by
-// link().
+// link(); so do those that only djtap's own handlers call, which run seldom: compiling is dearer.
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Transforms/IPO/Internalize.h>
+
+#include <set>
 
 #include "compiler/lower/agent_blob.h"
 #include "compiler/lower/emit.h"
@@ -54,6 +57,64 @@ void check_calls(const llvm::Module& module) {
   }
 }
 
+// What handlers of the target run: they themselves and the script's functions they call.
+std::set<const llvm::Function*> run_by_target(const llvm::Module& module) {
+  std::vector<const llvm::Function*> open;
+  for (const llvm::Function& function : module) {
+    const bool root = !function.isDeclaration() && !function.hasLocalLinkage();
+    if (root && !function.hasFnAttribute(kOwnHandler)) open.push_back(&function);
+  }
+  std::set<const llvm::Function*> found(open.begin(), open.end());
+  while (!open.empty()) {
+    const llvm::Function* caller = open.back();
+    open.pop_back();
+    for (const llvm::Instruction& instruction : llvm::instructions(caller)) {
+      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+      if (callee && !callee->isDeclaration() && found.insert(callee).second) open.push_back(callee);
+    }
+  }
+  return found;
+}
+
+// True: some call is made by the target. The other calls are kept calls.
+bool called_by_target(llvm::Function& callee, const std::set<const llvm::Function*>& target) {
+  bool any = false;
+  for (llvm::User* user : callee.users()) {
+    auto* call = llvm::dyn_cast<llvm::CallBase>(user);
+    if (!call || target.count(call->getFunction())) {
+      any = true;
+    } else {
+      call->setIsNoInline();
+    }
+  }
+  return any;
+}
+
+// Functions that stay in the agent's object have another name while bitcode is linked in.
+constexpr llvm::StringLiteral kKept = "kept.";
+
+void hide_from_bitcode(llvm::Module& module) {
+  const std::set<const llvm::Function*> target = run_by_target(module);
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration() || function.isIntrinsic()) continue;
+    if (!called_by_target(function, target)) function.setName(kKept + function.getName());
+  }
+}
+
+void show_again(llvm::Module& module) {
+  for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+    if (!function.getName().starts_with(kKept)) continue;
+    const std::string name = function.getName().substr(kKept.size()).str();
+    if (llvm::Function* linked = module.getFunction(name)) {  // others of the agent call it
+      function.replaceAllUsesWith(linked);
+      function.eraseFromParent();
+    } else {
+      function.setName(name);
+    }
+  }
+}
+
 }  // namespace
 
 Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq) {
@@ -70,9 +131,11 @@ Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq) 
   }
   define_constant(module, "dj_arena_base", 64, arena_base);
   define_constant(module, "dj_has_rseq", 32, has_rseq);
+  hide_from_bitcode(module);
   if (llvm::Linker::linkModules(module, std::move(*hot), llvm::Linker::Flags::LinkOnlyNeeded)) {
     return Error{"the agent's bitcode does not fit the handlers"};
   }
+  show_again(module);
   llvm::internalizeModule(module, [](const llvm::GlobalValue& value) {
     auto named = [&](const char* prefix) { return value.getName().starts_with(prefix); };
     return named("dj_handler_") || named("dj_leave_") || named("dj_land_") ||

@@ -1,6 +1,7 @@
 // lower(): Plan -> LLVM module -> optimised object. The map of this room.
 #include <llvm/IR/LLVMContext.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "compiler/image.h"
@@ -28,7 +29,10 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
   // From here on, the script is LLVM code that calls agent entries.
 
   DJ_TRY_DO(ir::link_hot_agent(*module, layout.base, options.abi.has_rseq));
-  DJ_TRY_DO(ir::optimise(*module, ir::fixed_bytes(program, layout)));
+  const auto in_target = [](const Handler& handler) { return handler.role != Handler::Role::Host; };
+  DJ_TRY_DO(
+      ir::optimise(*module, ir::fixed_bytes(program, layout),
+                   size_t(std::count_if(plan.handlers.begin(), plan.handlers.end(), in_target))));
   // From here on, what is hot is inlined; the rest is undefined until link().
 
   Image image;

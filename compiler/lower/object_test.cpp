@@ -61,13 +61,48 @@ TEST(Object, AgentUsesGeneralRegistersOnly) {
   expect_general_registers_only(output_of("objdump -d", agent_object()));
 }
 
-TEST(Object, AgentNeedsNothingFromOutside) {
-  std::istringstream lines(output_of("nm -u", agent_object()));
-  std::set<std::string> undefined;
+std::set<std::string> undefined_in(std::string_view object) {
+  std::istringstream lines(output_of("nm -u", object));
+  std::set<std::string> names;
   std::string mark, name;
-  while (lines >> mark >> name) undefined.insert(name);
+  while (lines >> mark >> name) names.insert(name);
+  return names;
+}
+
+TEST(Object, AgentNeedsNothingFromOutside) {
   std::set<std::string> allowed = {"dj_arena_base", "dj_has_rseq", "dj_rseq"};
-  for (const std::string& symbol : undefined) EXPECT_TRUE(allowed.count(symbol)) << symbol;
+  for (const std::string& symbol : undefined_in(agent_object())) {
+    EXPECT_TRUE(allowed.count(symbol)) << symbol;
+  }
+}
+
+// To compile it takes longer than they run.
+TEST(Object, WhatOnlyOwnHandlersCallStaysInTheAgent) {
+  auto undefined = [](const char* script) {
+    return undefined_in(view(TestSession(script).image.object));
+  };
+  const auto own = undefined("probe begin { a[1] = 2; println(\"x\") }");
+  EXPECT_TRUE(own.count("dj_map_set"));
+  EXPECT_TRUE(own.count("dj_event_print"));
+  const auto both = undefined(
+      "function set(k) { a[k] = 2 }\nprobe func(\"f\") { set($a) }\n"
+      "probe end { set(7); println(a[7]) }");
+  EXPECT_FALSE(both.count("dj_map_set"));
+  EXPECT_TRUE(both.count("dj_event_print"));
+}
+
+TEST(Object, ManyHandlersCallWhatFewHaveWithinThem) {
+  auto calls = [](int handlers) {
+    std::string script;
+    for (int i = 0; i < handlers; ++i) script += "probe func(\"f\") { a[$a]++ }\n";
+    TestSession session(script);
+    const std::string code = output_of("objdump -dr", view(session.image.object));
+    const size_t begin = code.find("<dj_handler_1>:");
+    return code.substr(begin, code.find("\n\n", begin) - begin).find("<dj_map_update>") !=
+           std::string::npos;
+  };
+  EXPECT_FALSE(calls(2));
+  EXPECT_TRUE(calls(20));
 }
 
 TEST(Object, CounterIsTheCounterAlone) {
