@@ -1,6 +1,7 @@
 """Runs installed test modules of Python and prints each test with its outcome: python3 python_tests.py MODULE..."""
 import sys
 import unittest
+from test import support
 
 
 class Outcomes(unittest.TestResult):
@@ -27,6 +28,7 @@ class Outcomes(unittest.TestResult):
 
 
 if __name__ == "__main__":
+    support.verbose = False  # else threads tell how long they have slept
     outcomes = Outcomes()
     unittest.defaultTestLoader.loadTestsFromNames("test." + name for name in sys.argv[1:]).run(outcomes)
     print(outcomes.testsRun, "tests")
