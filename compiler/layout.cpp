@@ -30,7 +30,7 @@ constexpr uint64_t kTrapsPerSite = 16;
 // The rows of sums of one array; no rows where they would take more.
 constexpr uint64_t kSumRowsBytes = 16 << 20;
 // Threads and forked children that count at one time; fewer where rows are long.
-constexpr uint64_t kThreadRows = 8192;
+constexpr uint64_t kThreadRows = 32768;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 

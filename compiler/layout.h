@@ -27,7 +27,8 @@ struct Limits {
   int64_t contexts = 64;             // handlers at once that need scratch memory
 };
 
-// The threads' own rows of counters (runtime/shared/thread_rows.h) are not more bytes.
+// The threads' own rows of counters (runtime/shared/thread_rows.h) are not more bytes: a gs base
+// that djtap has set is less than any address of a program's data.
 constexpr uint64_t kThreadRowsBytes = 4 << 20;
 
 struct GlobalSlot {

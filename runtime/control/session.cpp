@@ -191,8 +191,10 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     DJ_TRY_DO(unmap_leftovers(*stopped_, std::move(leftovers), installation.restorers()));
   }
   DJ_TRY(has_rows_, may_have_rows(*stopped_));
+  constexpr size_t kGrowth = 4;  // times as many threads may there be later
   has_rows_ = has_rows_ && input.thread_rows && input.patching.use_rseq &&
-              input.layout.thread_rows > 1 && !installation.sets_gs_base();
+              input.layout.thread_rows > kGrowth * stopped_->threads().size() &&
+              !installation.sets_gs_base();
   if (!has_rows_) installation.count_by_calls();
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,

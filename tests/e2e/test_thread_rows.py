@@ -23,9 +23,15 @@ def gs_base(pid):
     return int(re.search(r"^\$1 = (\d+)$", text, re.M)[1])
 
 
+def with_counters(count):
+    """The script with so many other counters: a row has a word for each, and all rows together are 4 MB."""
+    others = [f"other{i}++" for i in range(count)]
+    return COUNT + "".join(f" probe begin {{ {' '.join(others[i:i + 500])} }}" for i in range(0, count, 500))
+
+
 def test_more_threads_than_rows_count_exactly(djtap):
     """Rows of threads that have ended are used again."""
-    result = djtap("-e", COUNT, "-c", f"{victim('rows')} 9000", timeout=300)
+    result = djtap("-e", with_counters(100), "-c", f"{victim('rows')} 9000", timeout=300)
     assert result.returncode == 0 and result.globals["n"] == result.facts["work calls"] > 9000 * 3 + 45 * 1000, result
 
 
@@ -78,6 +84,33 @@ def test_a_forked_child_cannot_take_it(djtap):
     """djtap does not watch it: the call is refused, and what it counts is right."""
     result = djtap("-e", COUNT, "-c", f"{victim('rows')} 400 3")
     assert result.facts["refused"] == errno.EPERM and result.globals["n"] == result.facts["work calls"], result
+
+
+TALKATIVE = """
+import os, sys, threading
+go = threading.Event()
+def ask():
+    go.wait()
+    for i in range(500): os.getppid()
+threads = [threading.Thread(target=ask) for i in range(70)]
+for thread in threads: thread.start()
+print("pid:", os.getpid(), flush=True)
+sys.stdin.readline()
+go.set()
+for thread in threads: thread.join()
+"""
+
+
+@pytest.mark.parametrize("others, rows", [(0, True), (1500, False)], ids=["many rows", "few rows"])
+def test_a_crowd_of_threads(attach, program, others, rows):
+    """Where there are not many more rows than threads, counters are called."""
+    target = program("/usr/bin/python3", "-c", TALKATIVE)
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, with_counters(others).replace('func("work")', 'func("libc.so.6!getppid")'))
+    assert (gs_base(target.pid) != 0) == rows
+    target.tell("go")
+    target.finish(60)
+    assert tracer.finish().globals["n"] == 70 * 500
 
 
 @needs_rows
