@@ -5,7 +5,7 @@ import pytest
 
 import workloads
 
-pytestmark = [pytest.mark.stress, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.stress, pytest.mark.timeout(2 * 3600 if workloads.LONG else 1800)]
 
 FORMS = {"jump": ["--stress"], "guarded": ["--stress", "--guards=all"], "int3": ["--stress", "--no-optimize"],
          "returns": ["-e", 'probe func("*").return { n++ } probe end { printf("") }']}

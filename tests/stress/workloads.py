@@ -69,7 +69,7 @@ class Workload:
         done = subprocess.run(self.words, capture_output=True, text=True, timeout=300, check=False, env=ENVIRONMENT)
         return self.result(done.stdout, done.returncode)
 
-    def probed(self, *options, timeout=600):
+    def probed(self, *options, timeout=3000 if LONG else 600):
         """(the result under djtap, djtap's own stderr)."""
         words = [*options, "--", *self.words]
         if self.server:
