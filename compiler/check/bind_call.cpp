@@ -133,7 +133,12 @@ ExprPtr Binder::at(const ast::At& a, Span span) {
     return poison(span);
   }
   if (is_unbuilt_at(a.op)) {
-    diags_.error("DJ2009", a.op_span, fmt::format("`@{}` is not built yet", a.op));
+    Diag& diag = diags_.error("DJ2009", a.op_span,
+                              fmt::format("djtap does not have SystemTap's `@{}`", a.op));
+    if (a.op.ends_with("deref"))
+      diag.help = "user_uint8(address) to user_uint64(address) read memory";
+    if (a.op.ends_with("register"))
+      diag.help = "register(\"rax\") and u_register(\"eax\") read registers";
     return poison(span);
   }
   Diag& diag = diags_.error("DJ2008", a.op_span, fmt::format("there is no operator `@{}`", a.op));

@@ -163,13 +163,15 @@ bool Binder::histogram_bounds(const ast::At& a, Global& global) {
     diag.notes.push_back("@hist_linear(aggregate, lowest, highest, width)");
     return false;
   }
-  std::optional<Span>& first = notes_.global_facts[notes_.globals.at(global.name)].linear;
+  std::optional<Span>& first =
+      notes_.global_facts[static_cast<size_t>(&global - program_.globals.data())].linear;
   if (global.hist_linear) {
     const Linear& known = *global.hist_linear;
     if (known.start == start && known.stop == stop && known.step == step) return true;
     Diag& diag = diags_.error(
         "DJ2106", span,
-        fmt::format("`{}` has a linear histogram with other bounds already", global.name));
+        fmt::format("`{}` has a linear histogram with other bounds already",
+                    global.name.substr(0, global.name.find('@'))));  // also of "x@snapshot"
     diag.labels.push_back({*first, "first asked here"});
     return false;
   }

@@ -80,6 +80,7 @@ GlobalId Binder::snapshot_copy(GlobalId from) {
   copy.value = source.value;
   copy.keys = source.keys;
   copy.capacity = source.capacity;
+  copy.hist_linear = source.hist_linear;
   auto id = static_cast<GlobalId>(program_.globals.size());
   program_.globals.push_back(std::move(copy));
   GlobalFacts facts = notes_.global_facts[from];
@@ -110,7 +111,9 @@ StmtPtr Binder::snapshot_block(const ast::Call& c, const ast::Stmt& body, Span s
 }
 
 void share_snapshot_shapes(Program& program, const Notes& notes, Diags& diags) {
-  auto give = [&](const Global& from, Global& to) {
+  auto give = [&](GlobalId from_id, GlobalId to_id) {
+    const Global& from = program.globals[from_id];
+    Global& to = program.globals[to_id];
     to.hist_log |= from.hist_log;
     to.variance |= from.variance;
     to.percentiles |= from.percentiles;
@@ -119,12 +122,15 @@ void share_snapshot_shapes(Program& program, const Notes& notes, Diags& diags) {
     if (!to.hist_linear) to.hist_linear = a;
     const Linear& b = *to.hist_linear;
     if (a.start == b.start && a.stop == b.stop && a.step == b.step) return;
-    diags.error("DJ2106", to.span,
-                fmt::format("a snapshot of `{}` has the bounds of its @hist_linear", to.name));
+    Diag& diag =
+        diags.error("DJ2106", *notes.global_facts[to_id].linear,
+                    fmt::format("a snapshot of `{}` has the bounds of its @hist_linear", to.name));
+    diag.labels.push_back({*notes.global_facts[from_id].linear, "other bounds in the snapshot"});
+    to.hist_linear = a;  // said once
   };
   for (auto pair = notes.snapshots.rbegin(); pair != notes.snapshots.rend(); ++pair)
-    give(program.globals[pair->second], program.globals[pair->first]);
-  for (auto [from, to] : notes.snapshots) give(program.globals[from], program.globals[to]);
+    give(pair->second, pair->first);
+  for (auto [from, to] : notes.snapshots) give(from, to);
 }
 
 }  // namespace dj

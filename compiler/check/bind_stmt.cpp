@@ -190,12 +190,6 @@ void Binder::foreach_sort(const ast::Foreach& f, Foreach& out) {
     diag.help = "an array of aggregates is sorted by @count, @sum, @min, @max or @avg";
     return;
   }
-  if (f.array_sort == 0) {
-    Diag& diag = diags_.error("DJ2025", f.array_span,
-                              fmt::format("`@{}` here needs a direction", f.array_op));
-    diag.help = fmt::format("write {0}@{1}- (greatest first) or {0}@{1}+", f.array, f.array_op);
-    return;
-  }
   if (!aggregate) {
     Diag& diag =
         diags_.error("DJ2104", f.array_span, fmt::format("`{}` does not hold aggregates", f.array));
@@ -222,9 +216,10 @@ StmtPtr Binder::foreach_loop(const ast::Foreach& f, Span span) {
     loop.array = *found;
     foreach_sort(f, loop);
     if (f.value && program_.globals[*found].value == Type::Stat) {
-      Diag& diag = diags_.error("DJ2009", f.value->span,
-                                "a loop variable for the value of an aggregate is not built yet");
-      diag.help = fmt::format("read it by its keys: @count({}[...])", f.array);
+      Diag& diag = diags_.error(
+          "DJ2103", f.value->span,
+          fmt::format("the elements of `{}` are aggregates, which no variable can hold", f.array));
+      diag.help = fmt::format("ask them by their keys: @count({}[...])", f.array);
       found = std::nullopt;
     }
   }

@@ -1,5 +1,7 @@
-// Refuses, by name and at the exact place, the forms that are parsed and printed but not built yet.
+// Refuses, at the exact place, members and elements of what has none.
 #include "compiler/check/unbuilt.h"
+
+#include <fmt/format.h>
 
 #include "compiler/check/bind.h"
 #include "compiler/walk_ast.h"
@@ -10,20 +12,25 @@ namespace {
 struct Finder {
   Diags& diags;
 
-  Diag& refuse(Span span, const std::string& what) {
-    return diags.error("DJ2009", span, what + " not built yet");
-  }
-
   void operator()(const ast::Expr& expr) {
     if (const auto* member = std::get_if<ast::Member>(&expr.node);
         member != nullptr && !target_view(expr)) {
       const auto* at = std::get_if<ast::At>(&member->base->node);
       bool element = !member->path.empty() && member->path[0].kind == ast::Access::Element;
       if (at != nullptr && at->op.starts_with("hist_") && element) return;
-      Diag& diag = refuse(expr.span, at == nullptr ? "members of a computed value are"
-                                                   : "taking one part of @" + at->op + "(...) is");
-      if (const auto* name = std::get_if<ast::Name>(&member->base->node)) {
-        diag.help = "target variables are written with a dollar: $" + name->name + "->...";
+      Diag& diag = diags.error(
+          "DJ2009", expr.span,
+          at == nullptr
+              ? "only target variables, @cast(...) and @var(...) have members and elements"
+              : "@" + at->op + "(...) has no members and elements");
+      const auto* name = std::get_if<ast::Name>(&member->base->node);
+      if (name != nullptr) {
+        diag.help = fmt::format(
+            "target variables are written with a dollar: ${0}->...; a pointer in a variable of the "
+            "script: @cast({0}, \"struct type\")->...",
+            name->name);
+      } else if (at == nullptr) {
+        diag.help = "of a pointer: @cast(pointer, \"struct type\")->...";
       }
     }
     ast::for_each_child(expr, *this);

@@ -1,4 +1,4 @@
-// The forms that the grammar has and the later passes of check do not know yet.
+// Members and elements of what has none: the grammar takes them behind every value.
 #pragma once
 #include "compiler/ast.h"
 #include "compiler/diag.h"
