@@ -18,18 +18,19 @@ constexpr std::chrono::milliseconds kBetween{500};
 constexpr size_t kElements = 8, kOutputLines = 10;
 // Of the terminal: what probes get at least, and what is left for the rest when there are many.
 constexpr size_t kLeastRows = 5, kOtherLines = 20;
+constexpr int64_t kLeastOutput = 3;
 
-std::string global_lines(const GlobalValue& global) {
-  std::string text;
+// One line each, whatever its text holds.
+void add_lines(const GlobalValue& global, std::vector<std::string>& lines) {
   size_t count = std::min(global.elements.size(), kElements);
   for (const Element& element : std::span(global.elements).first(count)) {
     const char* joint = std::holds_alternative<abi::StatTotal>(element.value) ? " " : "=";
     std::string keys = global.is_array ? fmt::format("[{}]", key_text(element)) : "";
-    text += fmt::format("  {}{}{}{}\n", global.name, keys, joint, quoted(element.value));
+    lines.push_back(fmt::format("  {}{}{}{}", global.name, keys, joint, quoted(element.value)));
+    std::replace(lines.back().begin(), lines.back().end(), '\n', ' ');
   }
   if (count < global.elements.size())
-    text += fmt::format("  .. {} more\n", global.elements.size() - count);
-  return text;
+    lines.push_back(fmt::format("  .. {} more", global.elements.size() - count));
 }
 
 }  // namespace
@@ -114,12 +115,29 @@ std::string Monitor::screen(double seconds) const {
                     label_of(input_.program.probes[row.probe], input_.sources));
   }
   if (count < all.size()) text += fmt::format("    .. {} more\n", all.size() - count);
-  text += "\nglobals\n";
+  return text + globals_and_output(std::count(text.begin(), text.end(), '\n'));
+}
+
+// What the terminal has room for below `above` lines: of the output a few lines at least, then the
+// globals, then the rest of the output.
+std::string Monitor::globals_and_output(int64_t above) const {
+  std::vector<std::string> lines;
   for (const GlobalValue& global :
        read_globals(input_.program, input_.shown_globals, input_.layout))
-    text += global_lines(global);
+    add_lines(global, lines);
+  const int64_t room = std::max<int64_t>(
+      static_cast<int64_t>(terminal_.size().first) - above - 4 /* titles and blank lines */, 0);
+  const auto wanted = static_cast<int64_t>(lines.size());
+  const auto printed = static_cast<int64_t>(output_.size());
+  const int64_t kept = std::min(printed, std::max(kLeastOutput, room - wanted));
+  const bool all = wanted <= room - kept;
+  const int64_t count = all ? wanted : std::clamp<int64_t>(room - kept - 1, 0, wanted);
+  std::string text = "\nglobals\n";
+  for (const std::string& line : std::span(lines).first(static_cast<size_t>(count)))
+    text += line + "\n";
+  if (!all) text += fmt::format("  .. {} more lines\n", wanted - count);
   text += "\noutput\n";
-  for (const std::string& line : output_) text += "  " + line;
+  for (auto line = output_.end() - kept; line != output_.end(); ++line) text += "  " + *line;
   return text;
 }
 

@@ -45,6 +45,7 @@ class Monitor {
   size_t place_of_cursor(const std::vector<Row>& rows) const;
   std::pair<size_t, size_t> window(const std::vector<Row>& rows) const;
   std::string screen(double seconds) const;
+  std::string globals_and_output(int64_t above) const;
   void reset();
   void obey(Session& session, std::string_view keys);
   void move_cursor(int down);

@@ -1,5 +1,5 @@
 // Terminal: the screen of --monitor. Takes the terminal from its first use until it dies: a screen
-// of its own, keys without echo; a crash of djtap gives it back too.
+// of its own, keys without echo. A crash of djtap gives it back too, Ctrl-Z until djtap goes on.
 #pragma once
 #include <string>
 #include <utility>
@@ -18,7 +18,8 @@ class Terminal {
 
   // Lines and columns there are now.
   std::pair<size_t, size_t> size() const;
-  // Shows these lines instead of what was shown; cut to the size. Control characters become spaces.
+  // Shows these lines (UTF-8) instead of what was shown; cut to the size. Control characters become
+  // blanks, what is no character '?'.
   void show(const std::string& lines) const;
   // Keys pressed since the last call.
   std::string keys() const;

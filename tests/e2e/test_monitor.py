@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import termios
@@ -17,15 +18,22 @@ ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
 
 
 class Screen:
-    """djtap --monitor on a pseudo-terminal of 40 lines."""
+    """djtap --monitor, or what is given, on a pseudo-terminal of 40 lines."""
 
-    def __init__(self, *words):
+    def __init__(self, *words, program=paths.DJTAP):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.execv(paths.DJTAP, [str(paths.DJTAP), *map(str, words)])
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+            os.execv(program, [str(program), *map(str, words)])
+        self.resize(40, 120)
         self.before = termios.tcgetattr(self.fd)
         self.text = ""
+
+    def resize(self, lines, columns):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def last(self):
+        """The lines of the last screen that is whole."""
+        return self.text.split("\x1b[J")[-2].rpartition("\x1b[H")[2].replace("\x1b[K", "").replace("\r", "").split("\n")
 
     def wait(self, pattern, seconds=20):
         """Until the last screen drawn matches; returns the match."""
@@ -55,8 +63,8 @@ class Screen:
 def screen():
     made = []
 
-    def start(*words):
-        made.append(Screen(*words))
+    def start(*words, **options):
+        made.append(Screen(*words, **options))
         return made[-1]
 
     yield start
@@ -140,6 +148,67 @@ def test_the_terminal_is_given_back(screen, counting):
         os.kill(shown.pid, end)
         shown.wait(re.escape(LEAVE))
         assert shown.end() == (-end if end == signal.SIGSEGV else 0)
+
+
+def test_output_keeps_its_place(screen, counting):
+    """However many globals there are, the newest lines of the output are seen; and on any terminal no line is too long or too much."""
+    script = "global many " + CLOCK + ' probe begin { for (i = 0; i < 30; i++) many[i] = i }' + \
+        " ".join(f'global g{n} probe func("libc.so.6!clock_nanosleep") {{ g{n}++ }}' for n in range(40))
+    shown = screen("--monitor", "-p", counting.pid, "-e", script)
+    shown.wait(r"globals\x1b\[K[^\0]*  \.\. \d+ more lines\x1b\[K\r+\n\x1b\[K\r+\noutput\x1b\[K\r+\n(  tick\x1b\[K\r+\n){2}  tick\x1b\[K\x1b\[J")
+    assert len(shown.last()) == 40
+    for lines, columns in ((12, 50), (3, 10), (60, 200)):
+        shown.resize(lines, columns)
+        seen = len(shown.text)
+        while shown.text[seen:].count("\x1b[J") < 3:
+            shown.wait(r"$")
+            shown.text += os.read(shown.fd, 65536).decode()
+        assert 0 < len(shown.last()) <= lines and all(len(line) <= columns for line in shown.last()), shown.last()
+    shown.press("q")
+    shown.wait(re.escape(LEAVE))
+
+
+def test_text_of_all_kinds(screen, counting):
+    """Characters, not bytes, are cut; what would move the cursor, and what is no character, is not sent to the terminal."""
+    script = CLOCK.replace('"tick"', r'"h\303\251 \346\227\245\346\234\254 a\033[31mb\302\233c\377d " . str_repeat("\346\227\245", 70)') + \
+        ' function str_repeat:string(text:string, n) { all = "" for (i = 0; i < n; i++) all .= text return all }' \
+        r' probe begin { key["two\nlines"] = 1 println(key["x"]) }'
+    shown = screen("--monitor", "-p", counting.pid, "-e", script)
+    line = shown.wait(r"\n  (h\u00e9 \u65e5\u672c a \[31mb c\?d \u65e5+)\x1b\[K")[1]
+    wide = line.count("\u65e5") + line.count("\u672c")
+    assert 117 <= len(line) + wide <= 118, line
+    shown.wait(r'key\["two lines"\]=1\x1b\[K')
+
+
+def test_a_stopped_monitor_gives_the_terminal_back(screen, counting):
+    """Ctrl-Z, and fg of the shell: it is taken again, and keys are heard."""
+    shell = shutil.which("bash")
+    shown = screen("--norc", "--noprofile", "-i", program=shell)
+    shown.press(f"{paths.DJTAP} --monitor -p {counting.pid} -e '{CLOCK}'\n")
+    shown.wait(re.escape(ENTER) + r"[^\0]* 1 +on +[1-9]|> 1 +on +[1-9]")
+    shown.press("\x1a")
+    shown.wait(re.escape(LEAVE) + r"[^\0]*Stopped")
+    shown.press("stty -a; echo do''ne\n")
+    assert re.search(r" icanon .* echo ", shown.wait(r"speed[^\0]*done")[0], re.S)
+    shown.text = ""
+    shown.press("fg\n")
+    shown.wait(r"> 1 +on +[1-9]")
+    assert ENTER in shown.text
+    shown.press("1")
+    shown.wait(r"> 1 +off +[1-9]")
+    shown.press("q")
+    shown.wait(re.escape(LEAVE) + r"[^\0]*n=\d+\r\n")
+
+
+def test_the_end_of_the_target_is_the_end(screen):
+    for signal_number, code in ((signal.SIGKILL, 0), (signal.SIGSEGV, 0)):
+        with run.Background([paths.PYTHON, "-c", "import time\nprint('ready', flush=True)\nwhile True: time.sleep(0.001)"]) as victim:
+            victim.wait_for("ready")
+            shown = screen("--monitor", "-p", victim.pid, "-e", CLOCK)
+            shown.wait(r" 1 +on +[1-9]")
+            victim.signal(signal_number)
+            shown.wait(re.escape(LEAVE) + r"[^\0]*n=\d+\r\n")
+            assert shown.end() == code and termios.tcgetattr(shown.fd) == shown.before
 
 
 def test_without_a_terminal(djtap_once):
