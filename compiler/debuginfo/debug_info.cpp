@@ -138,8 +138,15 @@ void DebugInfo::set_printers(const TypePrinters* printers) { impl_->index->set_p
 
 std::optional<SourcePlace> DebugInfo::declaration(uint64_t pc) {
   std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
-  const auto place = function ? declaration_of(&*function) : std::nullopt;
-  return place ? std::optional(SourcePlace{place->first, place->second}) : std::nullopt;
+  if (const auto place = function ? declaration_of(&*function) : std::nullopt)
+    return SourcePlace{place->first, place->second};
+  // Assembler code: its functions are labels.
+  std::optional<Dwarf_Die> unit = impl_->index->unit_at(pc);
+  Dwarf_Line* row = unit ? dwarf_getsrc_die(&*unit, pc - impl_->index->bias()) : nullptr;
+  const char* source = row != nullptr ? dwarf_linesrc(row, nullptr, nullptr) : nullptr;
+  int line = 0;
+  if (source == nullptr || dwarf_lineno(row, &line) != 0 || line <= 0) return std::nullopt;
+  return SourcePlace{source, static_cast<uint32_t>(line)};
 }
 
 std::string DebugInfo::compile_folder(uint64_t pc) {

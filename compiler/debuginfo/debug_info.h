@@ -94,7 +94,8 @@ class DebugInfo {
   // How texts show some types; must outlive this object.
   void set_printers(const TypePrinters* printers);
 
-  // Declaration of the function that holds `pc`.
+  // Declaration of the function that holds `pc`; where it has none, as in assembler code, the line
+  // of `pc` itself.
   std::optional<SourcePlace> declaration(uint64_t pc);
   // The folder in which the code at `pc` was compiled: relative file names begin there. "": not
   // known.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -20,11 +21,23 @@ namespace {
 
 constexpr size_t kMaxFunctions = 20;
 
-std::vector<std::string> lines_of_file(const std::string& folder, const std::string& name) {
-  std::ifstream file(name.starts_with('/') || folder.empty() ? name : folder + "/" + name);
+std::string path_of(const std::string& folder, const std::string& name) {
+  return name.starts_with('/') || folder.empty() ? name : folder + "/" + name;
+}
+
+std::vector<std::string> lines_of_file(const std::string& path) {
+  std::ifstream file(path);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   return lines;
+}
+
+bool is_newer(const std::string& path, const std::string& than) {
+  std::error_code error;
+  const auto source = std::filesystem::last_write_time(path, error);
+  if (error) return false;
+  const auto program = std::filesystem::last_write_time(than, error);
+  return !error && source > program;
 }
 
 // "13-17, 21" of the lines in `some`; of lines with code, `all` of them, none lies between 13 and
@@ -47,8 +60,9 @@ std::string ranges(const std::set<uint32_t>& some, const std::set<uint32_t>& all
 // One function: where its lines have code, and what can be read there.
 class FunctionSource {
  public:
-  FunctionSource(DebugInfo& info, const Site& site, const SourcePlace& declared)
-      : info_(info), site_(site), declared_(declared) {
+  FunctionSource(DebugInfo& info, const Site& site, const SourcePlace& declared,
+                 const std::string& program)
+      : info_(info), site_(site), declared_(declared), program_(program) {
     std::vector<uint32_t> nearest;
     LineRange lines;
     lines.first = declared.line;
@@ -61,9 +75,12 @@ class FunctionSource {
 
   std::string text() const {
     std::string out = fmt::format("{}@{}:{}\n", function_of(site_), declared_.file, declared_.line);
-    std::vector<std::string> source =
-        lines_of_file(info_.compile_folder(site_.function_begin), declared_.file);
-    if (source.empty()) out += "  (the source is not here)\n";
+    const std::string path = path_of(info_.compile_folder(site_.function_begin), declared_.file);
+    std::vector<std::string> source = lines_of_file(path);
+    if (source.empty())
+      out += "  (the source is not here)\n";
+    else if (is_newer(path, program_))
+      out += "  (the source is newer than the program: lines may have moved)\n";
     uint32_t last = with_code_.empty() ? declared_.line : *with_code_.rbegin();
     for (uint32_t line = declared_.line; line <= last; ++line) {
       bool probeable = with_code_.contains(line);
@@ -98,6 +115,7 @@ class FunctionSource {
   DebugInfo& info_;
   const Site& site_;
   SourcePlace declared_;
+  std::string program_;
   std::set<uint32_t> with_code_;
   std::vector<std::string> order_;
   std::map<std::string, std::set<uint32_t>> seen_;
@@ -121,7 +139,8 @@ std::string list_source(const ast::ProbePoint& point, const TargetFiles& files, 
     if (info != nullptr) declared = info->declaration(site.function_begin);
     if (!declared) continue;
     if (++shown > kMaxFunctions) break;
-    out += (out.empty() ? "" : "\n") + FunctionSource(*info, site, *declared).text();
+    out += (out.empty() ? "" : "\n") +
+           FunctionSource(*info, site, *declared, modules.path(site.module)).text();
   }
   if (shown > kMaxFunctions)
     out += fmt::format("\n.. more than {} functions match\n", kMaxFunctions);

@@ -1,4 +1,5 @@
 """Where a probe can be put: names, wildcards, returns, source lines, life-cycle and timers; and -l, -L."""
+import os
 import re
 import subprocess
 
@@ -24,6 +25,29 @@ def test_the_source_of_a_function(djtap_once, tmp_path):
         listed = djtap_once("-l", f'func("walk@lines.c:{line}")', "-c", lines)
         assert (listed.returncode == 0) == (star == "*"), (line, listed)
     assert re.search(r"^  \$total:long(?: int)? on [\d, -]+$", result.stdout, re.M) and "$from" in result.stdout, result
+
+
+def test_the_source_of_assembler_code(djtap_once, tmp_path):
+    """Its functions are labels: objdump says which lines their instructions are of."""
+    (tmp_path / "work.s").write_text(".globl work\n.type work, @function\nwork:\n  mov %edi, %eax\n\n  # one more\n  add $1, %eax\n  ret\n"
+                                     ".size work, . - work\n.globl main\n.type main, @function\nmain:\n  xor %eax, %eax\n  ret\n"
+                                     ".size main, . - main\n.section .note.GNU-stack\n")
+    subprocess.run(["cc", "-g", "-o", "work", "work.s"], cwd=tmp_path, check=True)
+    result = djtap_once("--source", "work", "-c", tmp_path / "work")
+    listing = subprocess.run(["objdump", "-d", "-l", "--disassemble=work", tmp_path / "work"], capture_output=True, text=True, check=True).stdout
+    lines = set(re.findall(r"work\.s:(\d+)", listing))
+    assert result.returncode == 0 and set(re.findall(r"^\* +(\d+)  ", result.stdout, re.M)) == lines == {"4", "7", "8"}, result
+    assert re.search(r"^ +6    # one more$", result.stdout, re.M) and "xor" not in result.stdout, result
+
+
+def test_a_source_that_was_changed_since(djtap_once, tmp_path):
+    source = tmp_path / "work.c"
+    source.write_text("int work(int n) { return n + 1; }\nint main(void) { return work(-1); }\n")
+    subprocess.run(["cc", "-g", "-o", "work", "work.c"], cwd=tmp_path, check=True)
+    assert "newer" not in djtap_once("--source", "work", "-c", tmp_path / "work").stdout
+    later = (tmp_path / "work").stat().st_mtime + 10
+    os.utime(source, (later, later))
+    assert "(the source is newer than the program: lines may have moved)\n" in djtap_once("--source", "work", "-c", tmp_path / "work").stdout
 
 
 def test_source_needs_debug_info(djtap_once, tmp_path):
