@@ -2,12 +2,17 @@
 #include "runtime/control/clean.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 
 #include "runtime/control/kin.h"
 #include "runtime/control/os_error.h"
+#include "runtime/control/remote_call.h"
 #include "runtime/control/running_memory.h"
 #include "runtime/control/text_patch.h"
 #include "runtime/control/thread_rows.h"
@@ -89,6 +94,24 @@ TrapBefore trap_before(const FoundJournal& journal, const abi::AppAction& app) {
   return before;
 }
 
+// Later sessions may take the memory. Written by a second mapping, which is gone again at once: the
+// journal itself is never writable in the target.
+Status write_finished(Stopped& stopped, const FoundJournal& journal) {
+  constexpr uint64_t kPage = 4096;
+  const uint32_t one = 1;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&one);
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  DJ_TRY(uint64_t twin, call.checked("mremap of the journal", SYS_mremap,
+                                     {journal.address, 0, kPage, MREMAP_MAYMOVE}));
+  DJ_TRY_DO(call.checked("mprotect of the journal's twin", SYS_mprotect,
+                         {twin, kPage, PROT_READ | PROT_WRITE}));
+  const Status written =
+      stopped.write(twin + offsetof(JournalHeader, finished), std::span(bytes, sizeof one));
+  DJ_TRY_DO(call.checked("munmap of the journal's twin", SYS_munmap, {twin, kPage}));
+  DJ_TRY_DO(call.give_back());
+  return written;
+}
+
 }  // namespace
 
 bool FoundJournal::is_held() const {
@@ -119,6 +142,8 @@ Result<std::vector<FoundJournal>> find_journals(pid_t pid) {
     }
     journals.push_back(std::move(journal));
   }
+  std::stable_sort(journals.begin(), journals.end(),
+                   [](const auto& a, const auto& b) { return a.session() > b.session(); });
   return journals;
 }
 
@@ -166,6 +191,7 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
   }
   DJ_TRY(size_t hooks, restore(stopped, records, true));
   DJ_TRY_DO(take_rows(stopped));
+  DJ_TRY_DO(write_finished(stopped, journal));
   return places + hooks;
 }
 
@@ -193,8 +219,8 @@ Status check_unheld(pid_t pid) {
 Result<bool> is_abandoned(pid_t pid) {
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
   for (const FoundJournal& journal : journals) {
-    DJ_TRY(bool patched, is_patched(pid, journal));
-    if (patched) return true;
+    DJ_TRY(bool done, is_done(pid, journal));
+    if (!done) return true;
   }
   return false;
 }
@@ -202,11 +228,14 @@ Result<bool> is_abandoned(pid_t pid) {
 Status clean_abandoned(Stopped& stopped) {
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(stopped.pid()));
   for (const FoundJournal& journal : journals) {
-    DJ_TRY(bool patched, is_patched(stopped.pid(), journal));
-    if (!patched) {
+    DJ_TRY(bool done, is_done(stopped.pid(), journal));
+    if (done) {
       continue;
     }
     DJ_TRY(size_t places, clean(stopped, journal));
+    if (places == 0) {
+      continue;
+    }
     fmt::print(
         stderr,
         "djtap: process {} was left probed by djtap {}, which has ended: {} places restored\n",

@@ -2,6 +2,7 @@
 // djtap was killed, and in the processes that the target has forked.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/result.h"
@@ -16,11 +17,16 @@ struct FoundJournal {
   uint64_t address = 0;  // of the journal in the process
   JournalHeader header = {};
 
+  // Later ones are greater.
+  std::pair<uint64_t, int64_t> session() const {
+    return {header.controller_start, header.controller};
+  }
   // The djtap that wrote it still runs, and is not done.
   bool is_held() const;
 };
 
-// Those that are mapped into `pid`, which may run meanwhile; oldest mapping first.
+// Those that are mapped into `pid`, which may run meanwhile; latest session first, as they are to
+// be cleaned: the int3 of a later session looks like one of an earlier session at the same place.
 Result<std::vector<FoundJournal>> find_journals(pid_t pid);
 
 // Does the text hold bytes that this session wrote? The process may run.
@@ -30,17 +36,18 @@ Result<bool> is_patched(pid_t pid, const FoundJournal& journal);
 Result<bool> is_done(pid_t pid, const FoundJournal& journal);
 
 // Takes the session out of this process: sites, SIGTRAP, hooks, in that order. Places where others
-// have written since are left alone. May be killed at any moment and begun again. Returns how many
-// places were restored.
+// have written since are left alone. May be killed at any moment and begun again; at the end the
+// journal says that the session is done. Returns how many places were restored.
 Result<size_t> clean(Stopped& stopped, const FoundJournal& journal);
 
 // Fails when a djtap that runs has its probes in `pid`, and names it.
 Status check_unheld(pid_t pid);
 
-// Has a djtap that has ended left bytes of its own in the text of `pid`, which may run?
+// Has a session that is not done been mapped into `pid`, which may run? check_unheld() tells those
+// whose djtap still runs.
 Result<bool> is_abandoned(pid_t pid);
 
-// Cleans `stopped` of all sessions that left something, and says so on stderr.
+// Cleans `stopped` of all sessions that are not done; says on stderr where text was restored.
 Status clean_abandoned(Stopped& stopped);
 
 // Cleans all processes but `except` that share the session memory `inode`: forked children, and

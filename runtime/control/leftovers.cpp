@@ -89,7 +89,7 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
     DJ_TRY(bool done, is_done(pid, journal));
     if (done) {
       found.emplace_back();
-      found.back().session = {journal.header.controller_start, journal.header.controller};
+      found.back().session = journal.session();
       found.back().inode = journal.inode;
       locate(found.back(), maps);
     }

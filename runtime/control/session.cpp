@@ -187,7 +187,11 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
     DJ_TRY(Stopped stopped, Stopped::stop(process->pid));
     stopped_.emplace(std::move(stopped));
     DJ_TRY_DO(check_unheld(process->pid));  // somebody may have been faster
-    if (abandoned) DJ_TRY_DO(clean_abandoned(*stopped_));
+    if (abandoned) {
+      DJ_TRY_DO(clean_abandoned(*stopped_));
+      DJ_TRY(leftovers, find_leftovers(process->pid, maps));  // those are done now, too
+      find_sharers(process->pid, leftovers);
+    }
     DJ_TRY_DO(unmap_leftovers(*stopped_, std::move(leftovers), installation.restorers()));
   }
   DJ_TRY(has_rows_, may_have_rows(*stopped_));

@@ -42,6 +42,24 @@ def test_old_sessions_go(attach, program):
     assert target.finish().facts["wrong"] == 0
 
 
+@pytest.mark.parametrize("cleaned", [True, False], ids=["clean", "next"])
+def test_killed_sessions_go(attach, djtap_once, program, cleaned):
+    """Once they are cleaned, by hand or by the next session."""
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    left = []
+    for _ in range(KEPT + 4):
+        tracer = attach(target.pid, 'probe func("work") { n++ }')
+        tracer.signal(signal.SIGKILL)
+        tracer.process.wait()
+        if cleaned:
+            assert djtap_once("clean", target.pid).returncode == 0
+        left.append(len({line.split()[4] for line in ours(target.pid)}))
+    assert left[-1] == left[-2] <= KEPT + 2, left
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
 def test_the_data_of_a_session_go_with_the_next_one(attach, program):
     target = program(victim("hammer"), "100")
     target.wait_for("pid: ")
