@@ -1,0 +1,284 @@
+// Calls what the tapsets have probes for, of the C and C++ libraries; prints how often it has
+// called each, by the probe's name.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#define _FILE_OFFSET_BITS 64
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace {
+
+struct Row {
+  const char* name;
+  long calls;
+} rows[200];
+volatile long kept;  // results are looked at
+void* volatile block;
+
+void made(const char* name) {
+  Row* row = rows;
+  while (row->name && strcmp(row->name, name) != 0) row++;
+  row->name = name;
+  row->calls++;
+}
+
+#define DO(name, call) (made(name), kept = (long)(call))
+
+void files() {
+  char text[16] = "abc";
+  iovec part = {text, 3};
+  struct stat status;
+  int ends[2];
+  char path[] = "/tmp/djtap-calls-XXXXXX", other[64];
+  const int first = mkstemp(path);
+  snprintf(other, sizeof other, "%s.2", path);
+  for (int round = 0; round < 3; round++) {
+    const int fd = (int)DO("syscall.open", open(path, O_RDWR));
+    const int at = (int)DO("syscall.openat", openat(AT_FDCWD, path, O_RDWR));
+    DO("syscall.write", write(fd, text, 3));
+    DO("syscall.pwrite", pwrite(fd, text, 3, 3));
+    DO("syscall.writev", writev(fd, &part, 1));
+    DO("syscall.pwritev", pwritev(fd, &part, 1, 9));
+    DO("syscall.lseek", lseek(fd, 0, SEEK_SET));
+    DO("syscall.read", read(fd, text, 3));
+    DO("syscall.pread", pread(fd, text, 3, 1));
+    DO("syscall.readv", readv(fd, &part, 1));
+    DO("syscall.preadv", preadv(fd, &part, 1, 0));
+    DO("syscall.fsync", fsync(fd));
+    DO("syscall.ftruncate", ftruncate(fd, 2));
+    DO("syscall.ioctl", ioctl(fd, FIONREAD, text));
+    DO("syscall.fstat", fstat(fd, &status));
+    DO("syscall.dup2", dup2(fd, at));
+    DO("syscall.close", close((int)DO("syscall.dup", dup(fd))));
+    DO("syscall.close", close(at));
+    DO("syscall.close", close(fd));
+  }
+  DO("syscall.stat", stat(path, &status));
+  DO("syscall.lstat", lstat(path, &status));
+  DO("syscall.access", access(path, R_OK));
+  DO("syscall.rename", rename(path, other));
+  DO("syscall.readlink", readlink(other, text, 3));
+  DO("syscall.unlink", unlink(other));
+  DO("syscall.unlinkat", unlinkat(AT_FDCWD, other, 0));
+  DO("syscall.mkdir", mkdir(other, 0700));
+  DO("syscall.rmdir", rmdir(other));
+  DO("syscall.chdir", chdir("/"));
+  DO("syscall.getcwd", getcwd(text, sizeof text));
+  DO("syscall.pipe", pipe(ends));
+  DO("syscall.vmsplice", vmsplice(ends[1], &part, 1, SPLICE_F_NONBLOCK));
+  pollfd wait = {ends[0], POLLIN, 0};
+  fd_set set;
+  FD_ZERO(&set);
+  timeval now = {0, 0};
+  epoll_event event;
+  DO("syscall.poll", poll(&wait, 1, 0));
+  DO("syscall.select", select(0, &set, nullptr, nullptr, &now));
+  DO("syscall.epoll_wait", epoll_wait(-1, &event, 1, 0));
+  close(first);
+  made("syscall.close");
+}
+
+void sockets() {
+  sockaddr_un address = {AF_UNIX, {}};
+  snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "djtap-calls-%d", getpid());
+  const auto* name = (const sockaddr*)&address;
+  char text[16] = "hello";
+  iovec part = {text, 5};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  const int listener = (int)DO("syscall.socket", socket(AF_UNIX, SOCK_STREAM, 0));
+  DO("syscall.bind", bind(listener, name, sizeof address));
+  DO("syscall.listen", listen(listener, 5));
+  for (int round = 0; round < 2; round++) {
+    const int client = (int)DO("syscall.socket", socket(AF_UNIX, SOCK_STREAM, 0));
+    DO("syscall.connect", connect(client, name, sizeof address));
+    const int server =
+        round == 0 ? (int)DO("syscall.accept", accept(listener, nullptr, nullptr))
+                   : (int)DO("syscall.accept4", accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    DO("syscall.send", send(client, text, 5, 0));
+    DO("syscall.recv", recv(server, text, 5, 0));
+    DO("syscall.sendto", sendto(client, text, 5, 0, nullptr, 0));
+    DO("syscall.recvfrom", recvfrom(server, text, 5, 0, nullptr, nullptr));
+    DO("syscall.sendmsg", sendmsg(client, &message, 0));
+    DO("syscall.recvmsg", recvmsg(server, &message, 0));
+    DO("syscall.shutdown", shutdown(client, SHUT_WR));
+  }
+}
+
+void memory_and_streams() {
+  char text[32];
+  for (int round = 0; round < 4; round++) {
+    block = (void*)DO("libc.malloc", malloc(100));
+    block = (void*)DO("libc.realloc", realloc(block, 500));
+    made("libc.free");
+    free(block);
+    block = (void*)DO("libc.calloc", calloc(3, 7));
+    made("libc.free");
+    free(block);
+    FILE* file = (FILE*)DO("libc.fopen", fopen("/proc/self/stat", "r"));
+    DO("libc.fread", fread(text, 1, 8, file));
+    DO("libc.fwrite", fwrite(text, 1, 8, file));
+    DO("libc.fclose", fclose(file));
+    DO("libc.getenv", getenv("HOME"));
+  }
+  addrinfo* found = nullptr;
+  addrinfo hints = {};
+  hints.ai_flags = AI_NUMERICHOST;
+  DO("libc.getaddrinfo", getaddrinfo("127.0.0.1", nullptr, &hints, &found));
+  void* pages = (void*)DO("syscall.mmap2",
+                          mmap(nullptr, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  DO("syscall.mprotect", mprotect(pages, 4096, PROT_NONE));
+  DO("syscall.munmap", munmap(pages, 8192));
+}
+
+void processes() {
+  const timespec soon = {0, 1};
+  int status;
+  DO("syscall.kill", kill(getpid(), 0));
+  DO("syscall.tgkill", tgkill(getpid(), gettid(), 0));
+  DO("syscall.nanosleep", nanosleep(&soon, nullptr));
+  DO("syscall.clock_nanosleep", clock_nanosleep(CLOCK_MONOTONIC, 0, &soon, nullptr));
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  DO("syscall.rt_sigtimedwait", sigtimedwait(&set, nullptr, &soon));
+  DO("syscall.ptrace", ptrace((__ptrace_request)99, 7, nullptr, nullptr));
+  DO("syscall.semop", semop(-1, nullptr, 1));
+  DO("syscall.semtimedop", semtimedop(-1, nullptr, 1, nullptr));
+  DO("syscall.io_submit", syscall(SYS_io_submit, 0, 0, nullptr));
+  DO("syscall.futex", syscall(SYS_futex, &kept, FUTEX_WAKE, 1, nullptr, nullptr, 0));
+  char* const none[] = {nullptr};
+  DO("syscall.execve", execve("/no/where", none, none));
+  made("syscall.exit_group");  // the child's; once more at the end of the program
+  made("syscall.clone");
+  const pid_t child = (pid_t)DO("syscall.fork", fork());
+  if (child == 0) _exit(0);
+  DO("syscall.wait4", wait4(child, &status, 0, nullptr));
+}
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+volatile pid_t contender;
+volatile int waits, go;
+
+void* contend(void*) {
+  contender = gettid();
+  pthread_mutex_lock(&mutex);  // until main lets go of it
+  pthread_mutex_unlock(&mutex);
+  return nullptr;
+}
+
+void* await(void*) {
+  pthread_mutex_lock(&mutex);
+  waits = 1;
+  while (!go) pthread_cond_wait(&condition, &mutex);
+  pthread_mutex_unlock(&mutex);
+  return nullptr;
+}
+
+bool sleeps(pid_t tid) {
+  char path[64], state = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+  FILE* file = (FILE*)DO("libc.fopen", fopen(path, "r"));
+  if (!file) return false;
+  if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 0;
+  DO("libc.fclose", fclose(file));
+  return state == 'S';
+}
+
+void start(pthread_t* thread, void* (*body)(void*)) {
+  DO("pthread.create", pthread_create(thread, nullptr, body, nullptr));
+  made("syscall.clone3");
+  made("syscall.exit");
+  made("pthread.mutex.lock");
+  made("pthread.mutex.unlock");
+}
+
+void locks_and_threads() {
+  pthread_t thread;
+  DO("pthread.mutex.lock", pthread_mutex_lock(&mutex));
+  DO("pthread.mutex.trylock", pthread_mutex_trylock(&mutex));
+  start(&thread, contend);
+  made("pthread.contended");
+  while (contender == 0 || !sleeps(contender)) continue;
+  DO("pthread.mutex.unlock", pthread_mutex_unlock(&mutex));
+  DO("pthread.join", pthread_join(thread, nullptr));
+
+  start(&thread, await);
+  made("pthread.cond.wait");
+  while (!waits) continue;
+  DO("pthread.mutex.lock", pthread_mutex_lock(&mutex));  // free once await() waits
+  go = 1;
+  DO("pthread.cond.signal", pthread_cond_signal(&condition));
+  DO("pthread.cond.broadcast", pthread_cond_broadcast(&condition));
+  DO("pthread.mutex.unlock", pthread_mutex_unlock(&mutex));
+  DO("pthread.join", pthread_join(thread, nullptr));
+
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  DO("pthread.rwlock.read", pthread_rwlock_rdlock(&lock));
+  DO("pthread.rwlock.unlock", pthread_rwlock_unlock(&lock));
+  DO("pthread.rwlock.write", pthread_rwlock_wrlock(&lock));
+  DO("pthread.rwlock.unlock", pthread_rwlock_unlock(&lock));
+  sem_t semaphore;
+  sem_init(&semaphore, 0, 1);
+  DO("pthread.sem.wait", sem_wait(&semaphore));
+  DO("pthread.sem.post", sem_post(&semaphore));
+}
+
+void of_cxx() {
+  for (int round = 0; round < 5; round++) {
+    try {
+      try {
+        made("cxx.throw");
+        throw round;
+      } catch (int) {
+        made("cxx.catch");
+        made("cxx.rethrow");
+        throw;
+      }
+    } catch (...) {
+      made("cxx.catch");
+    }
+    made("cxx.new");
+    made("cxx.delete");
+    block = new long;
+    delete static_cast<long*>(block);
+  }
+}
+
+}  // namespace
+
+int main() {
+  files();
+  sockets();
+  memory_and_streams();
+  processes();
+  locks_and_threads();
+  of_cxx();
+  made("syscall.exit_group");
+  for (const Row* row = rows; row->name; row++) printf("made %s %ld\n", row->name, row->calls);
+}
