@@ -5,12 +5,12 @@
 # The words that follow `-x VALUE` for an option's value; nothing: a file.
 _djtap_values() {
   case $1 in
-    -f | --format) echo "text json csv plugin:chrome plugin:csv plugin:flame plugin:json" ;;
+    -f | --format) echo "text json csv plugin:chrome plugin:csv plugin:flame plugin:json plugin:prometheus" ;;
     --guards) echo "needed all none" ;;
     --stop-after) echo "parse check resolve lower" ;;
     --diagnostics) echo "text json" ;;
     --dump) echo "tokens ast program plan ir asm probes" ;;
-    -D) echo "MAXACTION= MAXACTION_HOST= MAXBACKTRACE= MAXERRORS= MAXMAPENTRIES= MAXNESTING= MAXSTRINGLEN= RINGBYTES= STRINGBYTES= CONTEXTS=" ;;
+    -D) echo "MAXACTION= MAXACTION_HOST= MAXBACKTRACE= MAXERRORS= MAXMAPENTRIES= MAXNESTING= MAXSTRINGLEN= RINGBYTES= STRINGBYTES= CONTEXTS= TRAPCACHE=" ;;
     -p | -x) (cd /proc && echo [0-9]*) ;;
   esac
 }
@@ -53,7 +53,7 @@ _djtap() {
   elif [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_djtap_options "$program")" -- "$word")
   elif [[ $word == plugin:* || $before == : ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "chrome csv flame json" -- "${word#plugin:}")
+    mapfile -t COMPREPLY < <(compgen -W "chrome csv flame json prometheus" -- "${word#plugin:}")
   else
     mapfile -t COMPREPLY < <(compgen -W "$(_djtap_values "$before")" -- "$word")
     [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null

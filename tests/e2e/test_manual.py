@@ -83,6 +83,24 @@ def test_options_and_values_are_completed():
     assert str(os.getpid()) in complete(paths.DJTAP, "-p", str(os.getpid()))
 
 
+def words_after(pattern, *args):
+    """The words that an error message of djtap lists."""
+    message = subprocess.run([paths.DJTAP, *args], capture_output=True, text=True, check=False, timeout=30).stderr
+    return re.split(r", | or ", re.search(pattern, message)[1])
+
+
+def test_every_value_is_completed():
+    """What djtap itself takes, as its error messages say: no more, no less."""
+    limits = words_after(r"there are (.*)", "-e", "probe begin {}", "-D", "NOSUCH=1")
+    assert len(limits) > 8 and sorted(complete(paths.DJTAP, "-D", "")) == sorted(f"{name}=" for name in limits)
+    plugins = sorted(file.stem for file in (paths.ROOT / "runtime" / "lua" / "plugins").glob("*.lua"))
+    assert sorted(complete(paths.DJTAP, "-f", "")) == sorted(["text", "json", "csv", *(f"plugin:{name}" for name in plugins)])
+    assert sorted(complete(paths.DJTAP, "-f", "plugin:")) == plugins
+    for option in ("--stop-after", "--guards", "--dump"):
+        taken = words_after(rf"{option}: takes (.*?); not nosuch", "-e", "probe begin {}", option, "nosuch")
+        assert sorted(complete(paths.DJTAP, option, "")) == sorted(taken), option
+
+
 def test_functions_are_completed():
     target = f"'{paths.TINYFS}'"
     names = ["vfs_open", "vfs_read", "vfs_unlink", "vfs_write"]
