@@ -16,7 +16,8 @@ const abi::Str* site_text(uint32_t site, uint32_t abi::SiteInfo::*field) {
   if (nameless && info.pc != 0) {  // only a sample has a place without a name
     const agent::StackSymbolAt at = agent::symbol_at(info.pc);
     const abi::Str* found = field == &abi::SiteInfo::module ? at.module : at.name;
-    return found == nullptr ? agent::empty_string() : found;
+    // The table's text is not the one that keys are compared with.
+    return found == nullptr ? agent::empty_string() : dj_intern(found);
   }
   return text == 0 ? agent::empty_string() : reinterpret_cast<const abi::Str*>(text);
 }

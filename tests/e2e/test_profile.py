@@ -32,6 +32,17 @@ def test_functions_get_samples_by_the_time_they_take(djtap_once):
     assert taken == result.globals["n"], result
 
 
+def test_names_of_samples_are_keys(djtap_once):
+    """A name that a sample was counted by finds its element again, and is equal to the same text."""
+    script = """global at, spun probe timer.profile { at[probefunc(), ppfunc(), probemod()]++; if (probefunc() == "spin") spun++ }
+        probe end { foreach ([a, b, c] in at) printf("%s: %d of %d\\n", a, at[a, b, c], [a, b, c] in at)
+                    foreach ([a+, b, c] in at) if (a == "spin") printf("equal: %d %d\\n", at[a, b, c], spun) }"""
+    result = samples(djtap_once, script)
+    rows = re.findall(r"^(\w*): (\d+) of 1$", result.stdout, re.M)
+    assert "spin" in dict(rows) and all(int(count) > 0 for _, count in rows) and " of 0" not in result.stdout, result
+    assert re.search(r"^equal: (\d+) \1$", result.stdout, re.M), result
+
+
 def test_nothing_changes_for_the_program(djtap_once):
     """At 1,000 a second: numbers in vector registers, calls that wait, the exit status."""
     bare = re.search(r"^checksum: .*", subprocess.run([victim("busy")], capture_output=True, text=True).stdout, re.M).group()
