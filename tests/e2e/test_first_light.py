@@ -33,6 +33,28 @@ def test_sums_arguments_and_results(djtap):
     assert result.globals == {"total": result.facts["bytes read"], "calls": result.facts["vfs_read calls"]}, result
 
 
+SHAPES = [(r"0x[0-9a-f]+", "0x[0-9a-f]+"), (r"\d+\.\d+", r"\d+\.\d+"), (r"(?<![\w.])0(?![\w.])", r"\d+"),
+          (r"(?<![\w.])\d+(?![\w.])", r"0*[1-9]\d*"), (r"@+", "@+"), (r"\.\.\.", ".*"), (r" +", " *")]
+
+
+def shape_of(line):
+    """A pattern for lines like this one: other numbers, but 0 only for 0; other widths; words as they are."""
+    parts, at = [], 0
+    tokens = re.compile("|".join(f"(?P<p{number}>{token})" for number, (token, _) in enumerate(SHAPES)))
+    for found in tokens.finditer(line):
+        parts += [re.escape(line[at:found.start()]), SHAPES[int(found.lastgroup[1:])][1]]
+        at = found.end()
+    return re.compile("".join([*parts, re.escape(line[at:])]))
+
+
+def test_shapes():
+    """What the test of the examples takes for the same shape, and what not."""
+    assert shape_of("  48 %     82 f (x) 0x7f").fullmatch(" 5 %   7 f (x) 0x1")
+    assert not shape_of("  48 %     82 f (x)").fullmatch(" 0 %   0 f (x)")
+    assert shape_of(" 0 |@@@   4").fullmatch("16 |@    12") and not shape_of("0 |@@@  4").fullmatch("0 |    4")
+    assert not shape_of("read  written").fullmatch("read  wrote") and shape_of("a: 1.250 us").fullmatch("a: 0.030 us")
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs_as_its_header_says(djtap_once, example):
     line = re.search(r"^//\s+scripts/djtap (.*)$", example.read_text(), re.M)
@@ -41,6 +63,11 @@ def test_example_runs_as_its_header_says(djtap_once, example):
     result = djtap_once(*words, cwd=paths.ROOT)
     assert result.returncode == 0, result
     assert "ERROR" not in result.stderr and "error" not in result.stderr, result
+    shown = re.findall(r"^//   \| (.*)$", example.read_text(), re.M)
+    assert shown, "the header shows what is printed"
+    lines = result.stdout.splitlines()
+    for sample in shown:
+        assert any(shape_of(sample).fullmatch(line) for line in lines), f"no line like {sample!r} in {result}"
 
 
 def test_example_calls_is_exact(djtap):
