@@ -21,8 +21,8 @@ Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq);
 // Configures data layout and triple; call before code is made.
 Status prepare(llvm::Module& module);
 // Verifies, and optimises in place. Loads of `fixed` bytes become constants.
-// handlers: how many run in the target; where they are many, larger agent functions are called by
-// them (1 to 4 ns) instead of compiled into each (4 ms).
+// handlers: how many run in the target; the more they are, the more agent functions are called by
+// them instead of compiled into each.
 Status optimise(llvm::Module& module, const FixedBytes& fixed, size_t handlers);
 Result<std::vector<uint8_t>> emit_object(llvm::Module& module);
 Result<std::string> emit_assembly(const llvm::Module& module);

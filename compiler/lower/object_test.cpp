@@ -101,8 +101,8 @@ TEST(Object, ManyHandlersCallWhatFewHaveWithinThem) {
     return code.substr(begin, code.find("\n\n", begin) - begin).find("<dj_map_update>") !=
            std::string::npos;
   };
-  EXPECT_FALSE(calls(2));
-  EXPECT_TRUE(calls(20));
+  EXPECT_FALSE(calls(4));
+  EXPECT_TRUE(calls(21));
 }
 
 TEST(Object, CounterIsTheCounterAlone) {
