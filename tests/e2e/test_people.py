@@ -1,5 +1,6 @@
 """What djtap prints for people: explanations of codes, results as text, JSON and CSV, dry runs, manual, completion."""
 import csv
+import io
 import json
 import re
 import subprocess
@@ -92,6 +93,42 @@ def test_globals_as_text(djtap_once):
     text, facts = shown(djtap_once, "text")
     assert text.startswith(f'n={facts["vfs_read calls"]}\nlast=7\nwho="tinyfs"\nby["tinyfs","a,"b"]=')
     assert text.endswith("none @count=0\n")
+
+
+TEXTS = ["", "a\nb\r\nc\td", 'say "hi" \\ \'x\'', "a,b;c", "h\u00e9 \u20ac \U0001f600", "\x01\x1b[31m\x7f", "null", "=1+1", " ", "x" * 4000, ',"\n' * 900]
+NUMBERS = [0, -5, 2**63 - 1, -2**63]
+
+
+def odd_values(djtap, form):
+    """The bytes that a script prints whose globals hold TEXTS and NUMBERS, as values, keys and in aggregates."""
+    def literal(text):
+        return '"' + "".join(f"\\{byte:03o}" for byte in text.encode()) + '"'
+    lines = [f"text[{i}] = {literal(text)}; by[{literal(text)}, {i}, {literal(text[:1])}] = {i}" for i, text in enumerate(TEXTS)]
+    lines += [f"number[{i}] = {number}; spread <<< {number}" for i, number in enumerate(NUMBERS[:2])]
+    lines += [f"number[{i}] = {number}" for i, number in enumerate(NUMBERS[2:], 2)]
+    script = "global text, by, number, spread, empty, half, nothing, infinite, broken\nprobe begin {\n" + "\n".join(lines) + """
+        zero = 0.0; half = 0.5; nothing = zero / zero; infinite = -1.0 / zero; broken = "x\\377\\300z"; if (0) empty[1] = 1; exit() }"""
+    result = djtap("-f", form, "-D", "MAXSTRINGLEN=8192", "-e", script)
+    assert result.returncode == 0 and result.stderr == "", result
+    return result.stdout
+
+
+def test_odd_values_as_json(djtap_once):
+    total = json.loads(odd_values(djtap_once, "json"), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert {row["key"][0]: row["value"] for row in total["text"]} == dict(enumerate(TEXTS))
+    assert {tuple(row["key"]): row["value"] for row in total["by"]} == {(text, i, text[:1]): i for i, text in enumerate(TEXTS)}
+    assert {row["key"][0]: row["value"] for row in total["number"]} == dict(enumerate(NUMBERS))
+    assert total["spread"] == {"count": 2, "min": -5, "max": 0, "sum": -5, "avg": -2} and total["empty"] == []
+    assert (total["half"], total["nothing"], total["infinite"], total["broken"]) == (0.5, None, None, "x\ufffd\ufffdz")
+
+
+def test_odd_values_as_csv(djtap_once):
+    rows = list(csv.reader(io.StringIO(odd_values(djtap_once, "csv"), newline="")))
+    assert {int(row[1]): row[2] for row in rows if row[0] == "text"} == dict(enumerate(TEXTS))
+    assert sorted(row[1:] for row in rows if row[0] == "by") == sorted([text, str(i), text[:1], str(i)] for i, text in enumerate(TEXTS))
+    assert {int(row[1]): int(row[2]) for row in rows if row[0] == "number"} == dict(enumerate(NUMBERS))
+    scalars = {row[0]: row[1] for row in rows if len(row) == 2}
+    assert (scalars["half"], scalars["nothing"], scalars["infinite"], scalars["broken"]) == ("0.5", "nan", "-inf", "x\ufffd\ufffdz")
 
 
 def test_an_unknown_form_is_a_mistake(djtap_once):
