@@ -2,6 +2,9 @@
 #include "runtime/run/target.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -12,11 +15,31 @@
 #include "runtime/run/say.h"
 
 namespace dj {
+namespace {
+
+// The kernel gives a program that is traced none of the rights that its file would give it.
+void warn_of_lost_rights(pid_t pid, const std::string& command) {
+  const std::string exe = fmt::format("/proc/{}/exe", pid);
+  struct stat info = {};
+  if (geteuid() == 0 || stat(exe.c_str(), &info) != 0) return;
+  const bool user = (info.st_mode & S_ISUID) != 0 && info.st_uid != geteuid();
+  const bool group = (info.st_mode & S_ISGID) != 0 && info.st_gid != getegid();
+  const bool capable = getxattr(exe.c_str(), "security.capability", nullptr, 0) > 0;
+  if (!user && !group && !capable) return;
+  fmt::print(stderr, "WARNING: {} has {}: traced from its start, it runs without these rights\n",
+             command,
+             capable ? "file capabilities"
+             : user  ? "the setuid bit"
+                     : "the setgid bit");
+}
+
+}  // namespace
 
 Result<std::optional<TracedProcess>> find_target(const Options& options,
                                                  const sigset_t& child_mask) {
   if (!options.command.empty()) {
     DJ_TRY(TracedProcess process, TracedProcess::launch(options.command, child_mask));
+    if (!options.list) warn_of_lost_rights(process.pid, options.command.front());
     return std::optional<TracedProcess>(std::move(process));
   }
   if (options.pid) {

@@ -1,5 +1,7 @@
 """Works without any privilege on one's own processes; as root, the same by dropping all of it first."""
 import os
+import shutil
+import tempfile
 
 import pytest
 
@@ -54,3 +56,18 @@ def test_another_users_process_is_refused(public_build, as_nobody, program):
     assert result.returncode == 4 and str(target.pid) in result.stderr, result
     target.tell("quit")
     assert target.finish().returncode == 0
+
+
+def test_a_setuid_program_runs_without_its_rights(public_build, as_nobody):
+    """The kernel's rule for traced programs; djtap says so, and the program runs."""
+    if os.getuid() != 0:
+        pytest.skip("needs root to make a program of another user")
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        program = os.path.join(folder, "count")
+        shutil.copy(public_build / "targets" / "count", program)
+        os.chmod(program, 0o4755)
+        result = launch(as_nobody, public_build, "-e", SCRIPT, "-c", program)
+        check(result)
+        assert f"WARNING: {program} has the setuid bit: traced from its start, it runs without these rights\n" in result.stderr, result
+    assert "WARNING" not in launch(as_nobody, public_build, "-e", SCRIPT, "-c", str(public_build / "targets" / "count")).stderr
