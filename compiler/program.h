@@ -1,8 +1,9 @@
 // STAGE TYPE Program: every name an id, every expression a type. Written by compiler/check, read by
-// resolve (probe points and targets) and lower (all). No name is looked up by its spelling from here on.
-// A script value is an int (64 bits, signed), a double or a string; a target expression ($x->y) is a
-// number, its text forms ($$parms) are strings: so check needs no debug info. Which of them are
-// doubles resolve finds out; where there are any, the script is checked once more (doubles.h).
+// resolve (probe points and targets) and lower (all). No name is looked up by its spelling from
+// here on. A script value is an int (64 bits, signed), a double or a string; a target expression
+// ($x->y) is a number, its text forms ($$parms) are strings: so check needs no debug info. Which of
+// them are doubles resolve finds out; where there are any, the script is checked once more
+// (doubles.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -35,7 +36,9 @@ enum class Storage : uint8_t {
 };
 
 // Linear histogram of an aggregate: buckets for start, start+step .. stop.
-struct Linear { int64_t start = 0, stop = 0, step = 1; };
+struct Linear {
+  int64_t start = 0, stop = 0, step = 1;
+};
 
 struct Global {
   std::string name;
@@ -43,17 +46,17 @@ struct Global {
   Type value = Type::Int;  // of the scalar, or of the array's elements
   std::vector<Type> keys;  // empty: not an array
   Storage storage = Storage::Scalar;
-  bool implicit = false;      // auto-global
-  bool ever_read = false;     // false: printed at exit
+  bool implicit = false;   // auto-global
+  bool ever_read = false;  // false: printed at exit
   bool ever_written = false;
-  int64_t capacity = 0;       // 0: the default (MAXMAPENTRIES)
-  bool wrap = false;          // a full array gives up its oldest element for a new one
-  bool grows = false;         // nothing is ever taken out of it: no delete, no snapshot, no wrap
-  bool sums = false;          // an array that grows, of ints that handlers only add to
+  int64_t capacity = 0;  // 0: the default (MAXMAPENTRIES)
+  bool wrap = false;     // a full array gives up its oldest element for a new one
+  bool grows = false;    // nothing is ever taken out of it: no delete, no snapshot, no wrap
+  bool sums = false;     // an array that grows, of ints that handlers only add to
   std::variant<std::monostate, int64_t, std::string, double> init;
-  bool hist_log = false;            // @hist_log is asked of it somewhere
+  bool hist_log = false;                       // @hist_log is asked of it somewhere
   bool variance = false, percentiles = false;  // the same of @variance and @p50 ...
-  std::optional<Linear> hist_linear;  // @hist_linear is asked of it, with these bounds
+  std::optional<Linear> hist_linear;           // @hist_linear is asked of it, with these bounds
 };
 
 struct Expr;
@@ -61,62 +64,137 @@ struct Stmt;
 using ExprPtr = std::unique_ptr<Expr>;
 using StmtPtr = std::unique_ptr<Stmt>;
 
-struct IntLit { int64_t value; };
-struct DoubleLit { double value; };
-struct StrLit { std::string value; };
-struct LocalRef { LocalId local; };
-struct GlobalRef { GlobalId global; };
+struct IntLit {
+  int64_t value;
+};
+struct DoubleLit {
+  double value;
+};
+struct StrLit {
+  std::string value;
+};
+struct LocalRef {
+  LocalId local;
+};
+struct GlobalRef {
+  GlobalId global;
+};
 // a[k..]. A null key is a '*': all elements whose other keys agree (in delete and StatRead only).
-struct ElementRef { GlobalId array; std::vector<ExprPtr> keys; };
+struct ElementRef {
+  GlobalId array;
+  std::vector<ExprPtr> keys;
+};
 inline bool is_slice(const std::vector<ExprPtr>& keys) {
   for (const ExprPtr& key : keys) {
     if (!key) return true;
   }
   return false;
 }
-struct ToDouble { ExprPtr operand; };  // of an Int
-struct Unary { ast::UnOp op; ExprPtr operand; };  // Int; Neg and Plus also Double
+struct ToDouble {
+  ExprPtr operand;
+};  // of an Int
+struct Unary {
+  ast::UnOp op;
+  ExprPtr operand;
+};  // Int; Neg and Plus also Double
 // Int x Int; Concat and comparisons also Str x Str; + - * / and comparisons also Double x Double.
-struct Binary { ast::BinOp op; ExprPtr left, right; };
-struct Ternary { ExprPtr condition, then, otherwise; };
+struct Binary {
+  ast::BinOp op;
+  ExprPtr left, right;
+};
+struct Ternary {
+  ExprPtr condition, then, otherwise;
+};
 // place = value, place op= value. place is LocalRef, GlobalRef or ElementRef. Concat for ".=".
-struct Assign { std::optional<ast::BinOp> op; ExprPtr place, value; };
-struct Crement { bool prefix; int delta; ExprPtr place; };
-struct CallFunction { FunctionId function; std::vector<ExprPtr> args; };
-struct CallBuiltin { BuiltinId builtin; std::vector<ExprPtr> args; };
-struct InArray { GlobalId array; std::vector<ExprPtr> keys; };  // keys as ElementRef's
+struct Assign {
+  std::optional<ast::BinOp> op;
+  ExprPtr place, value;
+};
+struct Crement {
+  bool prefix;
+  int delta;
+  ExprPtr place;
+};
+struct CallFunction {
+  FunctionId function;
+  std::vector<ExprPtr> args;
+};
+struct CallBuiltin {
+  BuiltinId builtin;
+  std::vector<ExprPtr> args;
+};
+struct InArray {
+  GlobalId array;
+  std::vector<ExprPtr> keys;
+};  // keys as ElementRef's
 // @count(place) and friends; place is GlobalRef or ElementRef of a Stat.
 enum class StatOp : uint8_t { Count, Sum, Min, Max, Avg, Variance, P50, P90, P95, P99, P999 };
-struct StatRead { StatOp op; ExprPtr place; };
+struct StatRead {
+  StatOp op;
+  ExprPtr place;
+};
 // $x->y[i]: args are the script expressions inside [..] that are not constants, in order.
-struct TargetRef { TargetId target; std::vector<ExprPtr> args; };
-struct Defined { TargetId target; };  // @defined($x): a constant once sites are resolved
+struct TargetRef {
+  TargetId target;
+  std::vector<ExprPtr> args;
+};
+struct Defined {
+  TargetId target;
+};  // @defined($x): a constant once sites are resolved
 
 // printf, print, println (printed = true) and sprintf (printed = false, type Str).
-struct Print { bool printed; FormatId format; std::vector<ExprPtr> args; };
+struct Print {
+  bool printed;
+  FormatId format;
+  std::vector<ExprPtr> args;
+};
 // text =~ pattern; program: compiled by compiler/regex, as runtime/shared/regex.h describes it.
-struct Match { bool negated; ExprPtr text; std::string program; };
-struct Take { ExprPtr place; };  // snapshot(place): its value, and from here on it is 0 or absent
+struct Match {
+  bool negated;
+  ExprPtr text;
+  std::string program;
+};
+struct Take {
+  ExprPtr place;
+};                 // snapshot(place): its value, and from here on it is 0 or absent
 struct Caught {};  // the text of the error that the innermost catch handles
 // print(@hist_log(s)) and println(...): kind of histogram of place.
-struct PrintHist { bool linear; ExprPtr place; };
-struct HistBucket { bool linear; ExprPtr place, index; };  // @hist_log(s)[i]: its count
+struct PrintHist {
+  bool linear;
+  ExprPtr place;
+};
+struct HistBucket {
+  bool linear;
+  ExprPtr place, index;
+};  // @hist_log(s)[i]: its count
 
 struct Expr {
   Type type = Type::Unknown;
   Span span;
-  std::variant<IntLit, StrLit, LocalRef, GlobalRef, ElementRef, Unary, Binary, Ternary, Assign, Crement,
-               CallFunction, CallBuiltin, InArray, StatRead, TargetRef, Defined, Print, PrintHist, HistBucket, Match, Take, Caught,
-               DoubleLit, ToDouble>
+  std::variant<IntLit, StrLit, LocalRef, GlobalRef, ElementRef, Unary, Binary, Ternary, Assign,
+               Crement, CallFunction, CallBuiltin, InArray, StatRead, TargetRef, Defined, Print,
+               PrintHist, HistBucket, Match, Take, Caught, DoubleLit, ToDouble>
       node;
 };
 
-struct Block { std::vector<StmtPtr> body; };
-struct ExprStmt { ExprPtr expr; };  // the value is discarded
-struct StatAdd { ExprPtr place, value; };  // place <<< value
-struct If { ExprPtr condition; StmtPtr then, otherwise; };
+struct Block {
+  std::vector<StmtPtr> body;
+};
+struct ExprStmt {
+  ExprPtr expr;
+};  // the value is discarded
+struct StatAdd {
+  ExprPtr place, value;
+};  // place <<< value
+struct If {
+  ExprPtr condition;
+  StmtPtr then, otherwise;
+};
 // while and for: init already stands before it; step may be null; condition may be null (true).
-struct Loop { ExprPtr condition, step; StmtPtr body; };
+struct Loop {
+  ExprPtr condition, step;
+  StmtPtr body;
+};
 // Sort by: nothing, key number `sort_key`, the value (Int/Str arrays), or a StatOp of the value.
 struct Foreach {
   GlobalId array;
@@ -133,25 +211,41 @@ struct Foreach {
 struct Break {};
 struct Continue {};
 struct Next {};
-struct Return { ExprPtr value; };
-struct DeleteElement { ExprPtr element; };  // ElementRef
-struct DeleteGlobal { GlobalId global; };   // whole array, or a scalar back to 0, "" or empty
+struct Return {
+  ExprPtr value;
+};
+struct DeleteElement {
+  ExprPtr element;
+};  // ElementRef
+struct DeleteGlobal {
+  GlobalId global;
+};  // whole array, or a scalar back to 0, "" or empty
 
 // A script error in the body goes on in the handler, which begins with `message = Caught`.
-struct Try { StmtPtr body, handler; };
+struct Try {
+  StmtPtr body, handler;
+};
 
 // snapshot(a) { body }: what was in `from` is in `to`, which only the body knows; `from` is empty.
-struct Snapshot { GlobalId from, to; StmtPtr body; };
+struct Snapshot {
+  GlobalId from, to;
+  StmtPtr body;
+};
 
 struct Stmt {
   Span span;
-  std::variant<Block, ExprStmt, StatAdd, If, Loop, Foreach, Break, Continue, Next, Return, DeleteElement,
-               DeleteGlobal, Try, Snapshot>
+  std::variant<Block, ExprStmt, StatAdd, If, Loop, Foreach, Break, Continue, Next, Return,
+               DeleteElement, DeleteGlobal, Try, Snapshot>
       node;
 };
 
-struct Local { std::string name; Type type = Type::Int; };
-struct Frame { std::vector<Local> locals; };  // a function's parameters come first
+struct Local {
+  std::string name;
+  Type type = Type::Int;
+};
+struct Frame {
+  std::vector<Local> locals;
+};  // a function's parameters come first
 
 struct Function {
   std::string name;
@@ -171,8 +265,8 @@ struct TargetStep {
   Span span;
 };
 struct TargetExpr {
-  Span span;         // of its first use
-  Span name_span;    // the $name alone
+  Span span;       // of its first use
+  Span name_span;  // the $name alone
   enum Base : uint8_t {
     Variable,
     Var,       // @var
@@ -201,11 +295,14 @@ struct Probe {
   // tests it too, so sites may stay armed while it is false.
   ExprPtr condition;
   bool empty = false;  // the body does nothing
+  // -t: a counter of hits, also of those whose handler ends before its end or never begins.
+  std::optional<GlobalId> hits;
 };
 
-// A printf format, split. Literal pieces have conv 0. See runtime/shared/format.h for the conversions.
+// A printf format, split. Literal pieces have conv 0. See runtime/shared/format.h for the
+// conversions.
 struct Format {
-  std::string text;              // as the runtime formatter takes it
+  std::string text;             // as the runtime formatter takes it
   std::vector<Type> arguments;  // Int, Double or Str, '*' widths included
 };
 

@@ -84,6 +84,15 @@ std::vector<GlobalId> time_probes(Program& program) {
     times.ever_read = times.ever_written = true;
     program.globals.push_back(std::move(times));
 
+    Global hits;
+    hits.name = "-t";
+    hits.span = probe.span;
+    hits.value = Type::Int;
+    hits.storage = Storage::Counter;
+    hits.ever_read = hits.ever_written = true;
+    probe.hits = static_cast<GlobalId>(program.globals.size());
+    program.globals.push_back(std::move(hits));
+
     Timed timed{probe.span, static_cast<LocalId>(probe.frame.locals.size()), id, cycles};
     probe.frame.locals.push_back({"-t", Type::Int});
     Block block;

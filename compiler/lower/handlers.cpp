@@ -207,6 +207,10 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
     machine.entry = taker.emplace(unit, body, id, machine.rsp).take();
   body.set_machine(&handler, machine);
   llvm::Value* context = nullptr;
+  if (probe.hits && !capture) {
+    const uint32_t counter = unit.layout.globals[*probe.hits].counter;
+    b.CreateCall(unit.entry("dj_count_add"), {unit.number32(counter), unit.number(1)});
+  }
   if (needs.context) context = enter(unit, body, host);
   if (needs.stack && context) keep_registers(unit, body, machine);
   if (capture) {

@@ -274,10 +274,10 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-T", options.seconds, "end the session after so many seconds")
       ->check(positive)
       ->option_text("SECONDS");
-  app.add_flag("-t,--times", options.times,
-               "at the end: hits of each probe, and the least, average and longest time of its "
-               "handler; what "
-               "was skipped is counted by its reason, for all probes together");
+  app.add_flag(
+      "-t,--times", options.times,
+      "at the end: hits of each probe, those whose handler did not run to its end (skips), "
+      "and the least, average and longest time of the others; warnings say the reasons");
   app.add_flag(
       "--monitor", options.monitor,
       "show probes, globals and output on the terminal while the session runs; keys switch "

@@ -13,6 +13,7 @@ namespace {
 
 struct Row {
   abi::StatTotal total;
+  int64_t hits = 0;
   std::string label;
 };
 
@@ -38,19 +39,23 @@ void report_times(const std::vector<GlobalId>& times, const Program& program,
   const abi::Header& header = *reinterpret_cast<const abi::Header*>(layout.base);
   std::vector<Row> rows;
   for (size_t i = 0; i < times.size(); ++i) {
-    Value value = read_global(program, times[i], layout).elements.front().value;
-    rows.push_back({std::get<abi::StatTotal>(value), label_of(program.probes[i], sources)});
+    const Probe& probe = program.probes[i];
+    const Value total = read_global(program, times[i], layout).elements.front().value;
+    const Value hits = read_global(program, *probe.hits, layout).elements.front().value;
+    rows.push_back(
+        {std::get<abi::StatTotal>(total), std::get<int64_t>(hits), label_of(probe, sources)});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Row& a, const Row& b) { return a.total.sum > b.total.sum; });
-  fmt::print(stderr, "{:>12} {:>10} {:>10} {:>12} {:>14}  probe ({})\n", "hits", "min", "avg",
-             "max", "total", header.tsc_mult == 0 ? "cycles" : "ns");
+  fmt::print(stderr, "{:>12} {:>10} {:>10} {:>10} {:>12} {:>14}  probe ({})\n", "hits", "skips",
+             "min", "avg", "max", "total", header.tsc_mult == 0 ? "cycles" : "ns");
   for (const Row& row : rows) {
     const abi::StatTotal& t = row.total;
     bool none = t.count == 0;
-    fmt::print(stderr, "{:>12} {:>10} {:>10} {:>12} {:>14}  {}\n", t.count,
-               none ? 0 : to_ns(t.min, layout), to_ns(t.get(abi::kStatAvg), layout),
-               none ? 0 : to_ns(t.max, layout), to_ns(t.sum, layout), row.label);
+    fmt::print(stderr, "{:>12} {:>10} {:>10} {:>10} {:>12} {:>14}  {}\n", row.hits,
+               std::max<int64_t>(row.hits - t.count, 0), none ? 0 : to_ns(t.min, layout),
+               to_ns(t.get(abi::kStatAvg), layout), none ? 0 : to_ns(t.max, layout),
+               to_ns(t.sum, layout), row.label);
   }
 }
 

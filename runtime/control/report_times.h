@@ -1,4 +1,4 @@
-// The table of -t: how often each probe was hit and how long its handler ran.
+// The table of -t: how often each probe was hit and skipped, and how long its handler ran.
 #pragma once
 #include <cstdint>
 #include <string>

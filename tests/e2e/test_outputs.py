@@ -4,14 +4,14 @@ import time
 
 from support import paths
 
-ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +(\d+) +(\d+)  (.+) at (.+:\d+:\d+)$", re.M)
+ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)  (.+) at (.+:\d+:\d+)$", re.M)
 
 
 def times(stderr):
-    """{probe: (hits, min, avg, max, total)} of the table of -t."""
-    assert re.search(r"^ *hits +min +avg +max +total  probe \((ns|cycles)\)$", stderr, re.M), stderr
+    """{probe: (hits, skips, min, avg, max, total)} of the table of -t."""
+    assert re.search(r"^ *hits +skips +min +avg +max +total  probe \((ns|cycles)\)$", stderr, re.M), stderr
     ran = re.split(r"^ *entered +returned", stderr, flags=re.M)[0]  # the table of calls follows
-    return {row[5]: tuple(map(int, row[:5])) for row in ROW.findall(ran)}
+    return {row[6]: tuple(map(int, row[:6])) for row in ROW.findall(ran)}
 
 
 def test_times_of_probes(djtap):
@@ -22,10 +22,18 @@ def test_times_of_probes(djtap):
     found = times(result.stderr)
     assert found['func("vfs_read")'][0] == result.facts["vfs_read calls"], result
     assert found['func("vfs_write").return'][0] == result.globals["writes"] and found["end"][0] == 1, result
-    for hits, least, average, most, total in found.values():
-        assert least <= average <= most <= total and 0 <= total - hits * average <= 2 * hits  # whole cycles, whole ns
-    assert found['func("vfs_write").return'][2] > found['func("vfs_read")'][2], "20 rounds take longer"
+    for hits, skips, least, average, most, total in found.values():
+        assert skips == 0 and least <= average <= most <= total and 0 <= total - hits * average <= 2 * hits  # whole cycles, whole ns
+    assert found['func("vfs_write").return'][3] > found['func("vfs_read")'][3], "20 rounds take longer"
     assert "-t" not in result.stdout and result.globals.keys() <= {"small", "writes"}, result
+
+
+def test_skips_of_probes(djtap):
+    script = """probe func("vfs_read") { if ($count > 8) { large++; error("large") } } probe func("vfs_write") { m++ }"""
+    result = djtap("-t", "-D", "MAXERRORS=1000000", "-e", script, "-c", str(paths.TINYFS))
+    found, reads = times(result.stderr), result.facts["vfs_read calls"]
+    assert found['func("vfs_read")'][:2] == (reads, result.globals["large"]) and 0 < result.globals["large"] < reads, result
+    assert found['func("vfs_write")'][:2] == (result.facts["vfs_write calls"], 0), result
 
 
 def test_output_in_turns(djtap_once, tmp_path):
