@@ -17,7 +17,8 @@ struct LocStep {
     PushBias,   // load bias of the site's module (static addresses are ELF vaddrs plus this)
     PushFsBase, // thread pointer (variables in static TLS)
     PushCall,   // a: BuiltinId of a built-in "int()" without flags: what it returns now
-    PushEntry,  // a: index into ReturnCapture::values; only in .return handlers
+    PushEntry,  // a: index into ReturnCapture::values; only in .return handlers. kEntryBase: of the
+                // pointer that an @exit(...) begins with, until it has one
     Deref,      // pop address, push a checked read of `a` bytes (1, 2, 4, 8), sign-extended if b
     StackDeref, // as Deref, but the address is provably in the current frame: read unchecked
     Add, Sub, Mul, Div, Mod, And, Or, Xor, Shl, Shr, Sar, Neg, Not,
@@ -31,6 +32,8 @@ struct LocStep {
   int64_t a = 0, b = 0, c = 0;
   bool operator==(const LocStep&) const = default;
 };
+
+constexpr int64_t kEntryBase = -1, kEntryReference = -2;  // the latter: a C++ reference
 
 struct LocExpr {
   std::vector<LocStep> steps;

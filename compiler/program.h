@@ -283,6 +283,7 @@ struct TargetExpr {
   int64_t index = 0;       // Argument: 1 is the first
   uint8_t bytes = 8;       // Register, Argument: how many of them count
   bool is_signed = false;  // and how they are extended
+  bool at_exit = false;    // @exit(...): read where the function returns, by the entry's pointer
 };
 
 struct Probe {

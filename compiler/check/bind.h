@@ -26,6 +26,7 @@ struct TargetView {
   std::span<const ast::Access> path;
   const ast::Expr* pointer = nullptr;  // of a cast
   bool well_formed = true;             // the arguments of @var and @cast are what they take
+  bool at_exit = false;                // inside of @exit(...)
 };
 // @var and @cast: they mean no place in the program, so every probe and function has them.
 inline bool is_placeless(const TargetView& view) {
@@ -140,6 +141,8 @@ class Binder {
 
   // bind_entry.cpp
   ExprPtr entry_value(const ast::At& a, Span span);
+  ExprPtr exit_value(const ast::At& a, Span span);
+  bool only_at_return(const std::string& op, Span span);
   ExprPtr at_entry(const ast::Expr& e);
   ExprPtr call_at_entry(const ast::Call& c, Span span);
   const ast::Expr* short_function(const ast::Call& c) const;

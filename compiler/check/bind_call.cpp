@@ -125,6 +125,7 @@ ExprPtr Binder::at(const ast::At& a, Span span) {
   if (a.op == "defined") return defined(a, span);
   if (a.op == "choose_defined") return choose_defined(a, span);
   if (a.op == "entry") return entry_value(a, span);
+  if (a.op == "exit") return exit_value(a, span);
   if (std::optional<StatOp> op = stat_op(a.op)) return stat_read(*op, a, span);
   if (is_histogram(a.op)) {
     Diag& diag =

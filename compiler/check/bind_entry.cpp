@@ -16,19 +16,36 @@ ExprPtr Binder::entry_value(const ast::At& a, Span span) {
         "write @entry(gettimeofday_us())";
     return poison(span);
   }
+  return only_at_return(a.op, span) ? at_entry(*a.args[0]) : poison(span);
+}
+
+// False: reported.
+bool Binder::only_at_return(const std::string& op, Span span) {
   const ast::ProbePoint* other = nullptr;
   for (size_t i = 0; source_ != nullptr && i < source_->points.size(); ++i) {
     if (!is_return_point(source_->points[i])) other = &source_->points[i];
   }
-  if (source_ == nullptr || other != nullptr) {
-    Diag& diag = diags_.error("DJ2031", span, "`@entry` exists only where a function returns");
-    if (other != nullptr) {
-      diag.labels.push_back({other->span, "this is not a return probe"});
-      diag.help = "add .return to the probe point";
-    }
+  if (source_ != nullptr && other == nullptr) return true;
+  Diag& diag =
+      diags_.error("DJ2031", span, fmt::format("`@{}` exists only where a function returns", op));
+  if (other != nullptr) {
+    diag.labels.push_back({other->span, "this is not a return probe"});
+    diag.help = "add .return to the probe point";
+  }
+  return false;
+}
+
+// @exit($p->f): what the pointer that $p was at the entry leads to now. A cast reads now anyway.
+ExprPtr Binder::exit_value(const ast::At& a, Span span) {
+  std::optional<TargetView> view = a.args.size() == 1 ? target_view(*a.args[0]) : std::nullopt;
+  if (!view || view->name.starts_with('$')) {
+    diags_.error("DJ2031", span, "`@exit` takes one target variable").help =
+        "write @exit($pointer->member)";
     return poison(span);
   }
-  return at_entry(*a.args[0]);
+  if (!only_at_return(a.op, span)) return poison(span);
+  view->at_exit = view->base != TargetExpr::Cast && view->name != "return";
+  return target(*view, a.args[0]->span);
 }
 
 ExprPtr Binder::at_entry(const ast::Expr& e) {

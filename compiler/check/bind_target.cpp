@@ -32,7 +32,7 @@ bool same_step(const TargetStep& a, const TargetStep& b) {
 bool same_target(const TargetExpr& a, const TargetExpr& b) {
   return a.base == b.base && a.name == b.name && a.module == b.module && a.index == b.index &&
          a.bytes == b.bytes && a.is_signed == b.is_signed && a.address_of == b.address_of &&
-         a.pretty == b.pretty &&
+         a.pretty == b.pretty && a.at_exit == b.at_exit &&
          std::equal(a.path.begin(), a.path.end(), b.path.begin(), b.path.end(), same_step);
 }
 
@@ -143,6 +143,7 @@ std::optional<TargetId> Binder::intern_target(const TargetView& t, Span span,
   wanted.module = t.module;
   wanted.address_of = t.address_of;
   wanted.pretty = static_cast<uint8_t>(t.pretty);
+  wanted.at_exit = t.at_exit;
   if (t.pointer != nullptr && args != nullptr) args->push_back(expr(*t.pointer));
   for (const ast::Access& access : t.path) {
     if (access.kind == ast::Access::Field) {

@@ -62,7 +62,8 @@ std::string base_text(const TargetExpr& target) {
 }
 
 std::string target_text(const TargetExpr& target) {
-  std::string out = (target.address_of ? "&" : "") + base_text(target);
+  std::string out = (target.at_exit ? "@exit " : "") + std::string(target.address_of ? "&" : "") +
+                    base_text(target);
   for (const TargetStep& step : target.path) {
     switch (step.kind) {
       case TargetStep::Field:

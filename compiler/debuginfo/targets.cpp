@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/debuginfo/arguments.h"
 #include "compiler/debuginfo/pretty.h"
 #include "compiler/debuginfo/variables.h"
@@ -130,7 +132,39 @@ Begun start_at_cast(const TargetExpr& expr, const Scene& scene) {
   return at;
 }
 
+bool lies_outside_of_frames(const Spot& spot) {
+  return spot.kind == Spot::Memory &&
+         std::none_of(spot.expr.steps.begin(), spot.expr.steps.end(),
+                      [](const LocStep& step) { return step.op == LocStep::PushReg; });
+}
+
+// A parameter or local variable is gone at the exit; what it pointed to need not be. Variables
+// outside of functions stay where they are.
+Begun start_at_exit(const TargetExpr& expr, const Scene& scene) {
+  Begun begun = start(expr.name, scene);
+  Navigator* at = std::get_if<Navigator>(&begun);
+  if (!at || lies_outside_of_frames(at->spot())) {
+    return begun;
+  }
+  TypeDie type = strip_type(at->type(), scene.index);
+  const bool reference = type && is_reference(&*type);
+  if (!reference && (!type || !is_pointer(&*type) || expr.path.empty())) {
+    TargetFailure f = failure(
+        Kind::BadUse, fmt::format("${} itself is gone where the function returns", expr.name));
+    f.help = fmt::format("@exit(${}->member) is for pointers; ${} alone is its value at the entry",
+                         expr.name, expr.name);
+    return f;
+  }
+  Spot given;
+  given.kind = Spot::Value;
+  given.expr.steps.push_back({LocStep::PushEntry, reference ? kEntryReference : kEntryBase});
+  return Navigator(std::move(given), at->type(), "$" + expr.name, scene);
+}
+
 Begun start_of(const TargetExpr& expr, const Scene& scene) {
+  if (expr.at_exit && expr.base == TargetExpr::Variable) {
+    return start_at_exit(expr, scene);
+  }
   switch (expr.base) {
     case TargetExpr::Var:
       return start_at_var(expr, scene);

@@ -72,6 +72,46 @@ struct Asked {
   const Module& probed;
 };
 
+// @exit(...): the pointer at its beginning becomes a value of the entry; all else is read at the
+// exit.
+std::optional<TargetFailure> keep_base(const TargetExpr& expr, const ProbePlace& entry,
+                                       const Asked& asked, ReturnCapture& capture,
+                                       TargetPlan& plan) {
+  std::vector<LocStep*> bases;
+  auto look = [&](LocExpr& part) {
+    for (LocStep& step : part.steps) {
+      if (step.op == LocStep::PushEntry && step.a < 0) {
+        bases.push_back(&step);
+      }
+    }
+  };
+  if (auto* text = std::get_if<TargetText>(&plan)) {
+    for (TargetText::Item& item : text->items) {
+      look(item.value);
+      look(item.length);
+    }
+  } else {
+    look(std::get<LocExpr>(plan));
+  }
+  if (bases.empty()) {
+    return std::nullopt;  // a variable outside of functions
+  }
+  TargetExpr base{.span = expr.span, .name_span = expr.name_span, .name = expr.name};
+  base.address_of = bases.front()->a == kEntryReference;
+  TargetAnswer answer = asked.info->target(entry, base);
+  if (auto* f = std::get_if<TargetFailure>(&answer)) {
+    return *f;
+  }
+  LocExpr value = std::get<LocExpr>(std::move(answer));
+  if (std::optional<TargetFailure> f = capture_word(value, expr.pretty > 0, capture)) {
+    return f;
+  }
+  for (LocStep* step : bases) {
+    step->a = value.steps.front().a;
+  }
+  return std::nullopt;
+}
+
 std::optional<TargetFailure> plan_text(const TargetExpr& expr, const ProbePlace& place,
                                        bool captured, const Asked& asked, SiteTargets& out,
                                        TargetPlan& plan) {
@@ -92,7 +132,8 @@ std::optional<TargetFailure> plan_text(const TargetExpr& expr, const ProbePlace&
     capture_items(text, out.capture);
   }
   plan = std::move(text);
-  return std::nullopt;
+  return expr.at_exit && asked.info ? keep_base(expr, place, asked, out.capture, plan)
+                                    : std::nullopt;
 }
 
 // Looks one target up. The variant's failure is kept apart: it matters only if the target is live.
@@ -104,8 +145,8 @@ std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, 
   const bool current =
       expr.base == TargetExpr::Register || expr.base == TargetExpr::Cast ||
       (expr.base == TargetExpr::Variable && (expr.name == "return" || expr.name == "$return"));
-  const bool captured = at_exit && !current;
-  if (captured) {
+  const bool captured = at_exit && !current && !expr.at_exit;
+  if (captured || expr.at_exit) {
     place.at_return = false;
     place.at_entry = true;
   }
@@ -129,7 +170,8 @@ std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, 
     }
   }
   plan = std::move(value);
-  return std::nullopt;
+  return expr.at_exit && asked.info ? keep_base(expr, place, asked, out.capture, plan)
+                                    : std::nullopt;
 }
 
 // Before a call the return address is not on the stack yet: the callee will see rsp 8 lower.

@@ -94,6 +94,22 @@ def test_casts_variables_and_registers(djtap, form):
     assert dict(zip([e for e, _ in OTHERS], rows)) == dict(OTHERS)
 
 
+AT_EXIT = [
+    ("@exit($p->id)", "109"), ("$p->id", "9"), ("@exit($r->at->x)", "101"), ("@exit($r$) == @exit($p[0]$)", "1"), ("$r->at->x", "1"),
+    ("user_string(@exit($p->name))", "square"), ("@exit($p->name$)", '"square"'), ("@exit($p->grid[$by / 100])", "108"),
+    ("@exit($p->at$)", "{.x=101, .y=-2}"), ("$p->at$", "{.x=1, .y=-2}"), ("@exit(&$p->at) - $p", "16"),
+    ('@exit(@var("counter"))', "144"), ("@exit($counter)", "144"), ("$counter", "44"), ('@exit(@cast($p, "Shape")->id)', "109"),
+    ('@exit($p[0]$) == @exit(@cast($p, "Shape")$)', "1"), ("@exit($p->real)", "2.5"), ("$by", "100"),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_pointer_leads_to_at_the_exit(djtap, form):
+    """grow() changes what its parameters point to, and a variable outside."""
+    rows = says(djtap, form, 'func("grow").return', [expression for expression, _ in AT_EXIT])
+    assert dict(zip([e for e, _ in AT_EXIT], rows)) == dict(AT_EXIT)
+
+
 def test_arguments_on_the_stack(djtap):
     rows = says(djtap, "args", 'func("nine")', ["int_arg(7)", "long_arg(8)", "int_arg(9)"])
     assert rows == ["7", "-8000000000", "-9"]

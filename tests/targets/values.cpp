@@ -75,6 +75,16 @@ NOINLINE Whole make_whole(long n) { return {n, -n}; }
 NOINLINE double halve(double d) { return d / 2; }
 NOINLINE float third(float f) { return f / 3; }
 
+// What its parameters lead to is other at the exit than at the entry.
+NOINLINE void grow(Shape* p, Shape& r, int by) {
+  p->id += by;
+  p->name = "square";
+  p->grid[1] += by;
+  r.at.x += by;
+  counter += by;
+  asm volatile("" : : "r"(p), "r"(&r) : "memory");
+}
+
 int main() {
   Shape shape{{9},  "circle\n", {1, -2}, BLUE, "tag", {7, 8, 9}, 5,      -3,
               {66}, nullptr,    true,    'Q',  2.5,   1.25f,     "hello"};
@@ -87,4 +97,5 @@ int main() {
   fact("halves", long(halve(-5.0) * 100));
   fact("thirds", long(third(1.0f) * 100));
   show(nullptr, shape, RED, 0, 0, {}, "null", "");
+  grow(&shape, shape, 100);
 }
