@@ -1,4 +1,5 @@
 """User backtraces: against the C library's backtrace() in the program itself, and gdb's on real programs."""
+import random
 import re
 import shutil
 import subprocess
@@ -111,3 +112,48 @@ def test_real_programs_have_the_frames_that_gdb_shows(djtap, tmp_path, function,
     ours = [int(word, 16) & 0xfff for word in re.search(r"^0x.*$", result.stdout, re.M).group(0).split()]
     # The entry probe stands behind endbr64; main is where gdb stops.
     assert len(truth) >= 2 and ours[1:len(truth)] == truth[1:], (gdb.stdout, result)
+
+
+# At the first call of each of these functions: where the frames are, inside their pages.
+GDB_MANY = """
+import gdb
+class First(gdb.Breakpoint):
+    def __init__(self, name):
+        super().__init__("*" + name)
+        self.name = name
+    def stop(self):
+        frame, places = gdb.newest_frame(), []
+        while frame is not None and frame.is_valid():
+            if frame.type() != gdb.INLINE_FRAME:
+                places.append("%x" % (frame.pc() & 0xfff))
+            frame = frame.older()
+        print("FRAMES", self.name, *places)
+        self.enabled = False
+        return False
+for name in NAMES:
+    First(name)
+gdb.execute("run")
+"""
+
+
+def test_a_hundred_functions_have_the_frames_that_gdb_shows(djtap, tmp_path, monkeypatch):
+    """At random: exported functions of Python, each where it is called first."""
+    monkeypatch.setenv("PYTHONHASHSEED", "0")  # both runs go the same way
+    program = [PYTHON, "-s", "-S", "-c", "import json; json.loads('[1, {}]')"]
+    table = subprocess.run(["readelf", "-W", "--dyn-syms", PYTHON], capture_output=True, text=True, check=True).stdout
+    names = sorted(set(re.findall(r" FUNC +GLOBAL +DEFAULT +\d+ (\w+)$", table, re.M)))
+    seed = random.randrange(10**6)
+    names = random.Random(seed).sample(names, min(len(names), 400))
+    probe = 'probe func("NAME") { if (!seen["NAME"]++) println("FRAMES NAME ", ubacktrace()) }\n'
+    script = "global seen\n" + "".join(probe.replace("NAME", name) for name in names)
+    (tmp_path / "all.djt").write_text(script)
+    result = djtap("-D", "MAXBACKTRACE=200", "-D", "MAXSTRINGLEN=8192", tmp_path / "all.djt", "--", *program)
+    ours = {name: [int(word, 16) & 0xfff for word in words.split()] for name, words in re.findall(r"^FRAMES (\w+) (.*)$", result.stdout, re.M)}
+    called = sorted(ours)[:100]
+    (tmp_path / "many.py").write_text(GDB_MANY.replace("NAMES", repr(called)))
+    gdb = subprocess.run(["gdb", "-nx", "-batch", "-ex", f"source {tmp_path}/many.py", "--args", *program], capture_output=True, text=True,
+                         timeout=200, check=False)
+    truth = {name: [int(word, 16) for word in words.split()] for name, words in re.findall(r"^FRAMES (\w+) (.*)$", gdb.stdout, re.M)}
+    assert len(called) > 50 and set(truth) == set(called), (seed, result, gdb)
+    for name in called:  # the entry probe stands behind endbr64; main is where gdb stops
+        assert ours[name][1:len(truth[name])] == truth[name][1:], (seed, name)
