@@ -8,9 +8,12 @@ namespace dj {
 LineCol Source::line_col(uint32_t offset) const {
   size_t end = std::min<size_t>(offset, text.size());
   LineCol at;
-  at.line += static_cast<uint32_t>(std::count(text.begin(), text.begin() + end, '\n'));
-  size_t newline = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
-  at.column = static_cast<uint32_t>(end - (newline == std::string::npos ? 0 : newline + 1)) + 1;
+  size_t line_begin = 0;
+  for (size_t newline = text.find('\n'); newline < end; newline = text.find('\n', line_begin)) {
+    line_begin = newline + 1;
+    at.line++;
+  }
+  at.column = static_cast<uint32_t>(end - line_begin) + 1;
   return at;
 }
 
