@@ -48,6 +48,26 @@ int checked_gmatch(lua_State* state) {
   return 1;
 }
 
+// xpcall(f, handler, ...): the handler is called when f has ended. Lua calls it where the error is
+// raised: of too many instructions that is in the hook that counts them, which does not count
+// itself.
+int handled_call(lua_State* state) {
+  luaL_checktype(state, 2, LUA_TFUNCTION);
+  const int count = lua_gettop(state);
+  lua_pushvalue(state, 2);
+  lua_insert(state, 1);
+  lua_remove(state, 3);  // handler, f, arguments
+  if (lua_pcall(state, count - 2, LUA_MULTRET, 0) == LUA_OK) {
+    lua_pushboolean(state, 1);
+    lua_replace(state, 1);
+    return lua_gettop(state);
+  }
+  lua_call(state, 1, 1);
+  lua_pushboolean(state, 0);
+  lua_insert(state, 1);
+  return 2;
+}
+
 // With the table on top of the stack: its function `name` becomes an upvalue of `checked`.
 void put_before(lua_State* state, const char* name, lua_CFunction checked) {
   lua_getfield(state, -1, name);
@@ -79,6 +99,8 @@ void open_libraries(lua_State* state) {
   remove_names(state, LUA_GNAME,
                {"load", "loadfile", "dofile", "collectgarbage", "getmetatable", "setmetatable",
                 "rawset", "rawget", "rawequal", "rawlen", "warn", "print"});
+  lua_pushcfunction(state, handled_call);
+  lua_setglobal(state, "xpcall");
   remove_names(state, LUA_STRLIBNAME, {"dump"});
   remove_names(state, LUA_TABLIBNAME, {"move"});
   lua_getglobal(state, LUA_STRLIBNAME);

@@ -61,6 +61,10 @@ def test_what_is_printed_outside_of_functions_is_written(lua):
     ("\nwhile true do pcall(string.gsub, ('a'):rep(40), ('a-'):rep(30) .. 'b', '') end", "DJ5103", 2, "an endless loop?"),
     ("\nfor x in ('a'):rep(40):gmatch(('a-'):rep(30) .. 'b') do end", "DJ5103", 2, "a pattern took more than 5 seconds"),
     ("\nwhile true do pcall(function() while true do end end) end", "DJ5103", 2, "an endless loop?"),
+    ("\nxpcall(function() error('x') end, function() while true do end end)", "DJ5103", 2, "an endless loop?"),
+    ("\nxpcall(function() while true do end end, function() while true do end end)", "DJ5103", 2, "an endless loop?"),
+    ("\nif xpcall(error, function(e) return e .. 2 end, 'x') or select(2, xpcall(error, function(e) return e .. 2 end, 'x')) ~= 'x2'\nor"
+     " select('#', xpcall(select, error, 2, 'a', 'b', 'c')) ~= 3 then return end\nerror('as in Lua')", "DJ5102", 4, "as in Lua"),
     ("local t = {}\nfor i = 1, 1e9 do\n  t[i] = ('x'):rep(1e6) .. i\nend", "DJ5103", 3, "more than 256 MB of memory"),
     ("local s = ('x'):rep(1e9)", "DJ5103", 1, "more than 256 MB of memory"),
 ])
