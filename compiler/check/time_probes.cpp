@@ -68,32 +68,29 @@ struct Timed {
   }
 };
 
+// One more global, which no report shows.
+GlobalId hide(Program& program, Span span, Type value, Storage storage) {
+  Global global;
+  global.name = "-t";
+  global.span = span;
+  global.value = value;
+  global.storage = storage;
+  global.ever_read = global.ever_written = true;
+  program.globals.push_back(std::move(global));
+  return static_cast<GlobalId>(program.globals.size() - 1);
+}
+
 }  // namespace
 
 std::vector<GlobalId> time_probes(Program& program) {
   std::vector<GlobalId> ids;
   BuiltinId cycles = cycles_builtin();
   for (Probe& probe : program.probes) {
-    auto id = static_cast<GlobalId>(program.globals.size());
-    ids.push_back(id);
-    Global times;
-    times.name = "-t";
-    times.span = probe.span;
-    times.value = Type::Stat;
-    times.storage = Storage::Stats;
-    times.ever_read = times.ever_written = true;
-    program.globals.push_back(std::move(times));
+    const GlobalId times = hide(program, probe.span, Type::Stat, Storage::Stats);
+    probe.hits = hide(program, probe.span, Type::Int, Storage::Counter);
+    ids.push_back(times);
 
-    Global hits;
-    hits.name = "-t";
-    hits.span = probe.span;
-    hits.value = Type::Int;
-    hits.storage = Storage::Counter;
-    hits.ever_read = hits.ever_written = true;
-    probe.hits = static_cast<GlobalId>(program.globals.size());
-    program.globals.push_back(std::move(hits));
-
-    Timed timed{probe.span, static_cast<LocalId>(probe.frame.locals.size()), id, cycles};
+    Timed timed{probe.span, static_cast<LocalId>(probe.frame.locals.size()), times, cycles};
     probe.frame.locals.push_back({"-t", Type::Int});
     Block block;
     block.body.push_back(timed.start());
