@@ -101,6 +101,7 @@ for thread in threads: thread.join()
 """
 
 
+@needs_rows
 @pytest.mark.parametrize("others, rows", [(0, True), (1500, False)], ids=["many rows", "few rows"])
 def test_a_crowd_of_threads(attach, program, others, rows):
     """Where there are not many more rows than threads, counters are called."""
