@@ -119,6 +119,20 @@ DynamicLinks read_dynamic_links(const std::string& path) {
   return links;
 }
 
+std::vector<uint64_t> read_call_words(const std::string& path) {
+  Sections sections(path);
+  std::vector<uint64_t> words;
+  for (const Elf64_Shdr& section : sections.headers()) {
+    // That of the linkage table names it; the others are large.
+    if (section.sh_type != SHT_RELA || (section.sh_flags & SHF_INFO_LINK) == 0) continue;
+    for (const Elf64_Rela& r : sections.records<Elf64_Rela>(section)) {
+      if (ELF64_R_TYPE(r.r_info) == R_X86_64_JUMP_SLOT) words.push_back(r.r_offset);
+    }
+  }
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
 const DynamicLinks& Imports::links(size_t module) {
   if (!links_[module]) links_[module] = read_dynamic_links(modules_[module].open_path);
   return *links_[module];

@@ -23,6 +23,10 @@ struct DynamicLinks {
   std::map<std::string, uint64_t> resolvers;  // exported IFUNCs: the function that chooses
 };
 DynamicLinks read_dynamic_links(const std::string& path);
+// Words of the GOT that only the file's linkage stubs jump through (R_X86_64_JUMP_SLOT, ELF gABI
+// and x86-64 psABI), ascending ELF addresses. Empty where there are none or the file cannot be
+// read.
+std::vector<uint64_t> read_call_words(const std::string& path);
 
 class Imports {
  public:

@@ -71,6 +71,9 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
     made.probes_.push_back(handler.probe);
   }
   made.patches_ = find_patches(plan, modules, codes, options);
+  if (!options.switched && !made.patches_.live) {
+    made.words_ = CallWords(modules, options.pid, made.patches_.sites);
+  }
   made.find_detours(codes, options);
   made.restorers_ = find_restorers(modules, codes);
   made.times_.prepare_ns = now_ns() - begin;
@@ -153,7 +156,8 @@ uint64_t Installation::detour_bytes() {
 }
 
 uint64_t Installation::journal_bytes() {
-  return Journal::bytes_for(all_sites()) + Journal::bytes_for(all_hooks());
+  return Journal::bytes_for(all_sites()) + Journal::bytes_for(all_hooks()) +
+         Journal::bytes_for(words_.all());
 }
 
 ChooseStubs Installation::stub_chooser() {
@@ -197,6 +201,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
     }
   }
   kept_detours_ = {};
+  words_.aim(patches_.sites);
   for (const PatchSite& site : patches_.sites) {
     if (site.form && site.form->region.lean != 0) {
       leaning_.insert({site.address, site.address + site.form->region.lean});
@@ -293,13 +298,16 @@ Status Installation::stage(Staged& staged) {
   }
   staged.hooks = patches_of(hooks);
   staged.sites = patches_of(still);
+  staged.words = patches_of(words_.all());
   journal_->unstage();
   DJ_TRY_DO(journal_->stage(hooks));
-  return journal_->stage(sites);
+  DJ_TRY_DO(journal_->stage(sites));
+  return journal_->stage(words_.all());
 }
 
 Status Installation::ready(pid_t pid) {
-  staged_.emplace(Staged{TextImage(all_sites(), all_hooks()), {}, {}, {}, 0, false});
+  staged_.emplace(Staged{
+      TextImage(all_sites(), all_hooks()), TextImage(words_.all()), {}, {}, {}, {}, 0, false});
   std::jthread copying([this, pid] { times_.copies = copy_pages(pid, staged_->text); });
   return stage(*staged_);
 }
@@ -325,7 +333,11 @@ Status Installation::check_all(Stopped& stopped, Staged& staged) {
                    "was killed"};
     }
   }
-  const bool same = registered_count() == staged.registered && patches_.live == staged.live;
+  words_.follow(patches_.sites);
+  staged.got.read(stopped);
+  const bool stale = check_text(staged.got, words_.all());
+  const bool same =
+      !stale && registered_count() == staged.registered && patches_.live == staged.live;
   return same ? ok_status() : stage(staged);
 }
 
@@ -354,6 +366,9 @@ Status Installation::arm(Stopped& stopped) {
   }
   if (written.ok()) {
     written = write_sites(stopped, staged.text, still, staged.sites);
+  }
+  if (written.ok()) {
+    written = write_sites(stopped, staged.got, words_.all(), staged.words);
   }
   times_.patch_ns = now_ns() - begin;
   if (written.ok() && !live.empty()) {
@@ -388,6 +403,8 @@ Status Installation::disarm(Stopped& stopped) {
   }
   DJ_TRY_DO(find_gone(stopped, sites, modules_));
   DJ_TRY_DO(find_gone(stopped, hooks, modules_));
+  DJ_TRY_DO(find_gone(stopped, words_.all(), modules_));
+  DJ_TRY_DO(restore_sites(stopped, words_.all(), damage));
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
   if (trap_.installed()) {
     DJ_TRY_DO(trap_.remove(stopped));

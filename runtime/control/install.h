@@ -13,6 +13,7 @@
 #include "compiler/layout.h"
 #include "compiler/plan.h"
 #include "compiler/result.h"
+#include "runtime/control/call_words.h"
 #include "runtime/control/detours.h"
 #include "runtime/control/journal.h"
 #include "runtime/control/module_code.h"
@@ -185,9 +186,9 @@ class Installation {
 
   // What arm() writes and where threads go, for those sites that were Registered when it was made.
   struct Staged {
-    TextImage text;
+    TextImage text, got;
     Detouring detouring;
-    std::vector<TextPatch> hooks, sites;
+    std::vector<TextPatch> hooks, sites, words;
     size_t registered = 0;
     bool live = false;
   };
@@ -196,6 +197,7 @@ class Installation {
   Status check_all(Stopped& stopped, Staged& staged);
 
   PatchPlan patches_;
+  CallWords words_;
   std::vector<MappedModule> modules_;
   std::vector<uint64_t> restorers_;  // code that signal frames return to
   std::vector<HandlerAbi> abis_;

@@ -56,12 +56,12 @@ std::set<uint64_t> Installation::find_gone_sites(pid_t pid, const std::vector<Ma
       gone.insert(modules_[site.module].begin);
     }
   }
-  for (std::vector<PatchSite>* sites : {&patches_.sites, &patches_.hooks}) {
-    for (PatchSite& site : *sites) {
-      if (gone.count(modules_[site.module].begin) != 0 &&
-          is_legal_step(site.state, SiteState::Gone)) {
-        set_state(site, SiteState::Gone, "its module was unmapped");
-      }
+  SiteList all = all_places();
+  for (PatchSite* word : words_.all()) all.push_back(word);
+  for (PatchSite* site : all) {
+    if (gone.count(modules_[site->module].begin) != 0 &&
+        is_legal_step(site->state, SiteState::Gone)) {
+      set_state(*site, SiteState::Gone, "its module was unmapped");
     }
   }
   return gone;

@@ -104,6 +104,10 @@ bool PatchSite::any_enabled() const {
 }
 
 std::vector<uint8_t> PatchSite::patched() const {
+  if (word) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&detour);
+    return {bytes, bytes + sizeof detour};
+  }
   if (!jump) {
     return {arch::kInt3};
   }

@@ -60,6 +60,7 @@ struct PatchSite {
   arch::Leaving leaving;           // of its at_exit calls; runtime addresses
   bool jump = false;               // 5-byte jump, else int3
   std::shared_ptr<JumpForm> form;  // of a jump that is not plain
+  bool word = false;  // no text, but a word of a GOT that leads there (call_words.h)
   bool hook = false;  // system call hook: calls the agent, behind the handlers of a probe there
   std::vector<PatchCall> calls;             // in the order of order_calls()
   std::vector<SiteId> owners;               // Plan sites that this place belongs to

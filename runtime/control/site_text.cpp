@@ -107,8 +107,8 @@ Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string&
       set_state(*site, SiteState::Gone, "its module was mapped anew");
     } else {
       set_state(*site, SiteState::Gone, "other bytes stand there");
-      damage = fmt::format("the text at {:#x} was changed by somebody else and is left as it is",
-                           site->address);
+      damage = fmt::format("the {} at {:#x} was changed by somebody else and is left as it is",
+                           site->word ? "word" : "text", site->address);
     }
   }
   DJ_TRY_DO(text.write(stopped, patches));

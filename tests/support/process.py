@@ -38,11 +38,12 @@ def mappings(pid):
 
 
 def text_of(pid):
-    """{(begin, path): bytes} of all executable mappings of files; the vdso, too."""
+    """{(begin, path): bytes} of all mappings of files that are not writable, so the GOTs that the loader has
+    filled for good are there; the vdso, too."""
     result = {}
     with open(f"/proc/{living_thread(pid)}/mem", "rb") as memory:
         for begin, end, permissions, path in mappings(pid):
-            if "x" in permissions and (path.startswith("/") and "memfd" not in path or path == "[vdso]"):
+            if "w" not in permissions and "r" in permissions and (path.startswith("/") and "memfd" not in path or path == "[vdso]"):
                 memory.seek(begin)
                 result[begin, path] = memory.read(end - begin)
     return result
