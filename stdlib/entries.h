@@ -49,6 +49,7 @@ const dj::abi::Str* dj_probemod(uint32_t site);
 void dj_exit();
 void dj_warn(uint32_t site, const dj::abi::Str* text);
 void dj_system(uint32_t site, const dj::abi::Str* command);
+void dj_switch_file(uint32_t site);
 const dj::abi::Str* dj_tokenize(dj::abi::Context* ctx, const dj::abi::Str* input,
                                 const dj::abi::Str* delimiters);
 int64_t dj_strpos(const dj::abi::Str* text, const dj::abi::Str* part);

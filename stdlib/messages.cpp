@@ -1,4 +1,5 @@
-// Built-ins that tell djtap something: warnings, commands for its shell, the session's end.
+// Built-ins that tell djtap something: warnings, commands for its shell, another output file, the
+// session's end.
 #include "runtime/agent/event_record.h"
 #include "runtime/agent/scratch.h"
 #include "stdlib/entries.h"
@@ -20,6 +21,11 @@ void send_text(uint32_t site, abi::EventKind kind, const abi::Str* text) {
 void dj_warn(uint32_t site, const abi::Str* text) { send_text(site, abi::kEventWarn, text); }
 void dj_system(uint32_t site, const abi::Str* command) {
   send_text(site, abi::kEventSystem, command);
+}
+
+void dj_switch_file(uint32_t site) {
+  agent::Record record;
+  if (record.open(0, abi::kEventSwitchFile, site)) record.commit();
 }
 
 // The handler ends here, whatever `try` it is in, and the session soon.

@@ -237,6 +237,9 @@ void Drain::State::write(const Record& record) {
       output.flush();
       commands.run(std::string(text_of(record, header)));
       break;
+    case abi::kEventSwitchFile:
+      output.switch_file();
+      break;
     default:
       break;
   }

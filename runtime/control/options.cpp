@@ -264,7 +264,11 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
 }
 
 void add_output_options(CLI::App& app, Options& options, Words& words) {
-  app.add_option("-o", options.output_path, "write the script's output to this file");
+  app.add_option(
+         "-o", options.output_path,
+         "write the script's output to this file; a script's switch_file() goes on in FILE.1, "
+         "FILE.2 ..")
+      ->option_text("FILE");
   app.add_option_function<std::string>(
          "-S", [&options](const std::string& text) { set_rotation(options, text); },
          "with -o: begin FILE.1, FILE.2 .. when FILE.0 would get larger than so many megabytes; "

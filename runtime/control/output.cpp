@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,8 +30,10 @@ Result<Output> Output::open(const std::string& path, const Rotation& rotation) {
   if (path.empty()) return Output(STDOUT_FILENO, false);
   DJ_TRY(int fd, create(rotation.bytes > 0 ? numbered(path, 0) : path));
   Output output(fd, true);
-  output.path_ = path;
   output.rotation_ = rotation;
+  struct stat what = {};
+  bool regular = fstat(fd, &what) == 0 && S_ISREG(what.st_mode);
+  if (regular || rotation.bytes > 0) output.path_ = path;  // a device has no second one
   return output;
 }
 
@@ -75,6 +78,11 @@ size_t Output::fitting(std::string_view text) const {
   size_t last = room == 0 ? std::string_view::npos : text.rfind('\n', room - 1);
   if (last != std::string_view::npos) return last + 1;
   return in_file_ > 0 ? 0 : std::min(text.find('\n'), text.size() - 1) + 1;
+}
+
+void Output::switch_file() {
+  flush();
+  if (!path_.empty() && !closed()) next_file();
 }
 
 void Output::next_file() {

@@ -8,9 +8,10 @@
 
 namespace dj {
 
-// -S: FILE.0, FILE.1 .., each of at most `bytes`, a line longer than that alone in one.
+// -S: FILE.0, FILE.1 .., each of at most `bytes`, a line longer than that alone in one. Without -S:
+// FILE, and behind a switch_file() FILE.1, FILE.2 ..
 struct Rotation {
-  uint64_t bytes = 0;  // 0: one file that grows
+  uint64_t bytes = 0;  // 0: files grow
   uint32_t files = 0;  // the newest so many are kept; 0: all
 };
 
@@ -24,6 +25,9 @@ class Output {
 
   void write(std::string_view text) { buffer_ += text; }
   void flush();
+  // What was written so far goes to this file, what comes to the next one. Stdout, devices
+  // and pipes have no next one.
+  void switch_file();
   // A write failed (EPIPE, ENOSPC ...): nothing is written any more; error() says why.
   bool closed() const { return !error_.empty(); }
   const std::string& error() const { return error_; }
@@ -40,7 +44,7 @@ class Output {
   bool owned_;
   std::string buffer_, error_;
   bool reader_left_ = false;
-  std::string path_;  // with rotation
+  std::string path_;  // empty: there is no next file
   Rotation rotation_;
   uint64_t in_file_ = 0;
   uint32_t number_ = 0;  // of the file that is written

@@ -10,8 +10,9 @@ enum EventKind : uint16_t {
   kEventPrint,
   kEventError,
   kEventHist,
-  kEventWarn,   // warn(): a line for the people at djtap's terminal
-  kEventSystem  // system(): a command for djtap's shell
+  kEventWarn,       // warn(): a line for the people at djtap's terminal
+  kEventSystem,     // system(): a command for djtap's shell
+  kEventSwitchFile  // switch_file(): what follows goes into another file
 };
 
 // EventHeader: first bytes of each record. Records are multiples of kEventAlign bytes and never

@@ -1,4 +1,5 @@
 """What helps to read a session: -t times of probes, -S files that take turns, -T an end in time."""
+import os
 import re
 import time
 
@@ -48,6 +49,40 @@ def test_output_in_turns(djtap_once, tmp_path):
     djtap_once("-o", str(tmp_path / "last"), "-S", "1,2", *limits, "-e", script)
     assert sorted(file.name for file in tmp_path.glob("last*")) == ["last.1", "last.2"]
     assert [(tmp_path / f"last.{i}").read_text() for i in (1, 2)] == [file.read_text() for file in files[1:]]
+
+
+def files_of(folder):
+    return {file.name: file.read_text() for file in folder.iterdir()}
+
+
+def test_a_script_switches_the_file(djtap, tmp_path):
+    """Every 5000th call that the program counts begins another file."""
+    script = 'global reads probe func("vfs_read") { n = ++reads println(n) if (n % 5000 == 0) switch_file() }'
+    result = djtap("-o", str(tmp_path / "out"), "-e", script, "-c", str(paths.TINYFS))
+    reads, files = result.facts["vfs_read calls"], files_of(tmp_path)
+    names = ["out"] + [f"out.{n}" for n in range(1, reads // 5000 + 1)]
+    assert reads > 10000 and sorted(files) == names, result
+    numbers = [list(map(int, files[name].split())) for name in names]
+    assert sorted(sum(numbers, [])) == list(range(1, reads + 1)), result
+    assert all(5000 * (place + 1) in some for place, some in enumerate(numbers[:-1])), "other threads' lines may come between"
+
+
+def test_a_switched_file_in_turns(djtap_once, tmp_path):
+    script = 'probe begin { for (i = 0; i < 5; i++) { println(i) switch_file() } println("last") exit() }'
+    assert djtap_once("-o", str(tmp_path / "out"), "-S", "1", "-e", script).returncode == 0
+    assert files_of(tmp_path) == {f"out.{n}": f"{n}\n" for n in range(5)} | {"out.5": "last\n"}
+    assert djtap_once("-o", str(tmp_path / "few"), "-S", "1,2", "-e", script).returncode == 0
+    assert {name: text for name, text in files_of(tmp_path).items() if "few" in name} == {"few.4": "4\n", "few.5": "last\n"}
+
+
+def test_what_has_no_next_file(djtap_once, tmp_path):
+    script = 'probe begin { println("one") switch_file() println("two") exit() }'
+    assert djtap_once("-e", script).stdout == "one\ntwo\n"
+    result = djtap_once("-o", "/dev/stdout", "-e", script)
+    assert result.stdout == "one\ntwo\n" and not os.path.exists("/dev/stdout.1"), result
+    (tmp_path / "out.1").mkdir()
+    result = djtap_once("-o", str(tmp_path / "out"), "-e", script)
+    assert result.returncode == 5 and f"cannot write {tmp_path}/out.1: Is a directory" in result.stderr, result
 
 
 def test_turns_need_a_file_and_a_size(djtap_once):
