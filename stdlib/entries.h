@@ -47,6 +47,7 @@ const dj::abi::Str* dj_ppfunc(uint32_t site);
 const dj::abi::Str* dj_pp(uint32_t site);
 const dj::abi::Str* dj_probemod(uint32_t site);
 void dj_exit();
+const dj::abi::Str* dj_cxx_class(dj::abi::Context* ctx, const dj::abi::Str* name);
 void dj_warn(uint32_t site, const dj::abi::Str* text);
 void dj_system(uint32_t site, const dj::abi::Str* command);
 void dj_switch_file(uint32_t site);
