@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -14,17 +16,32 @@
 
 namespace dj {
 
+// A new folder in /tmp that goes with the process that made it, not with its forked children.
+class VictimFolder {
+ public:
+  VictimFolder() {
+    char name[] = "/tmp/djtap-victim-XXXXXX";
+    if (mkdtemp(name) == nullptr || chmod(name, 0755) != 0) abort();
+    path_ = name;
+  }
+  ~VictimFolder() {
+    std::error_code ignored;
+    if (getpid() == owner_) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  pid_t owner_ = getpid();
+};
+
 // Compiles `source` and returns the path of the program; the same source is compiled once per test
 // run.
 inline std::string compile_victim(const std::string& source,
                                   const std::string& flags = "-O1 -pthread") {
-  static const std::string folder = [] {
-    char name[] = "/tmp/djtap-victim-XXXXXX";
-    std::string made = mkdtemp(name);
-    static_cast<void>(!system(("chmod 755 " + made).c_str()));
-    return made;
-  }();
-  std::string path = folder + "/v" + std::to_string(std::hash<std::string>()(source + flags));
+  static const VictimFolder folder;
+  std::string path =
+      folder.path() + "/v" + std::to_string(std::hash<std::string>()(source + flags));
   if (access(path.c_str(), X_OK) != 0) {
     std::ofstream(path + ".c") << source;
     if (system(("gcc " + flags + " -o " + path + " " + path + ".c").c_str()) != 0) {
