@@ -66,9 +66,15 @@ void Output::put(std::string_view text) {
     } else if (errno != EINTR) {
       reader_left_ = errno == EPIPE;
       error_ = std::strerror(errno);
+      if (!path_.empty()) error_ += fmt::format(" ({})", file());
     }
   }
   in_file_ += done;
+}
+
+// What is written now.
+std::string Output::file() const {
+  return rotation_.bytes > 0 || number_ > 0 ? numbered(path_, number_) : path_;
 }
 
 // Bytes of whole lines that this file still takes; a fresh file takes any first line.

@@ -39,6 +39,7 @@ class Output {
   void put(std::string_view text);
   size_t fitting(std::string_view text) const;
   void next_file();
+  std::string file() const;
 
   int fd_;
   bool owned_;

@@ -1,5 +1,6 @@
 """Output that nobody takes: closed pipes and descriptors, a full disk, a limit on file sizes. The target keeps no probe."""
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -78,6 +79,7 @@ def test_a_limit_on_file_sizes(sleeper, tmp_path):
     result = traced("-o", tmp_path / "out", "-D", "MAXACTION_HOST=10000000", "-e", script, capture_output=True, text=True,
                     preexec_fn=limited(resource.RLIMIT_FSIZE, 64 << 10))
     assert result.returncode == 5 and "output ended early: File too large" in result.stderr, result
+    assert f"File too large ({tmp_path}/out)" in result.stderr, result
     assert (tmp_path / "out").read_text() == "".join(f"{i:099}\n" for i in range(30000))[:64 << 10]
     with run.Background([paths.victim("commander")], preexec_fn=limited(resource.RLIMIT_FSIZE, 0)) as victim:
         session = subprocess.Popen([paths.DJTAP, "-p", str(victim.pid), "--probes", "-e", 'probe func("work") { n++ }'],
@@ -88,6 +90,32 @@ def test_a_limit_on_file_sizes(sleeper, tmp_path):
         victim.wait_for("called: 10")
         session.send_signal(signal.SIGINT)
         assert session.communicate(timeout=30)[0] == "n=10\n" and session.returncode == 0
+
+
+LINES = 'probe func("libc.so.6!clock_nanosleep") { for (i = 0; i < 500; i++) printf("%099d\\n", i) }'
+# tmpfs of 1.5 MB in a mount namespace of its own, where the output goes.
+SMALL_DISK = 'mount -t tmpfs -o size=1536k none "$0" && "$@"; code=$?; ls "$0" >&2; wc -c < "$0/out.1" >&2; exit $code'
+
+
+def test_files_in_turns_on_a_full_disk(sleeper, tmp_path):
+    """The second file of one megabyte finds no room: the session ends, its probes go, and the message names the file."""
+    tried = subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", tmp_path], capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        pytest.skip(f"no mount namespace: {tried.stderr}")
+    namespace = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
+    session = [paths.DJTAP, "-p", str(sleeper.pid), "-T", "60", "-o", tmp_path / "out", "-S", "1", "-e", LINES]
+    result = subprocess.run([*namespace, "sh", "-c", SMALL_DISK, tmp_path, *session], capture_output=True, text=True, check=False, timeout=90)
+    assert result.returncode == 5 and f"output ended early: No space left on device ({tmp_path}/out.1)" in result.stderr, result
+    assert re.search(r"^out\.0\nout\.1\n5\d{5}$", result.stderr, re.M), result
+
+
+def test_files_in_turns_and_a_limit_on_file_sizes(tmp_path):
+    """The limit of 512 kB comes before the turn."""
+    script = 'probe begin { for (i = 0; i < 9000; i++) printf("%099d\\n", i); exit() }'
+    result = traced("-o", tmp_path / "out", "-S", "1", "-D", "MAXACTION_HOST=10000000", "-e", script, capture_output=True, text=True,
+                    preexec_fn=limited(resource.RLIMIT_FSIZE, 512 << 10))
+    assert result.returncode == 5 and f"output ended early: File too large ({tmp_path}/out.0)" in result.stderr, result
+    assert [file.stat().st_size for file in tmp_path.iterdir()] == [512 << 10]
 
 
 def test_too_little_memory(sleeper):
