@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <span>
 
@@ -31,6 +32,21 @@ void add_lines(const GlobalValue& global, std::vector<std::string>& lines) {
   }
   if (count < global.elements.size())
     lines.push_back(fmt::format("  .. {} more", global.elements.size() - count));
+}
+
+// As many words as a line of so many columns has room for; `other`: what s would sort by.
+std::string key_help(std::string_view other, size_t columns) {
+  const std::array forms = {
+      fmt::format("keys: q quit, s sort by {}, r count from 0, 1-9 switch a probe, arrows and "
+                  "space any",
+                  other),
+      fmt::format("q quit, s by {}, r from 0, 1-9 or arrows, space: on/off", other),
+      fmt::format("q quit, s {}, r 0, 1-9 on/off", other), std::string("q s r 1-9")};
+  const size_t before = std::string_view("djtap 99999.9 s   ").size();
+  for (const std::string& form : forms) {
+    if (before + form.size() <= columns) return form;
+  }
+  return forms.back();
 }
 
 }  // namespace
@@ -97,10 +113,9 @@ std::pair<size_t, size_t> Monitor::window(const std::vector<Row>& rows) const {
 }
 
 std::string Monitor::screen(double seconds) const {
-  std::string text = fmt::format(
-      "djtap {:.1f} s   keys: q quit, s sort by {}, r count from 0, 1-9 switch a probe, arrows and "
-      "space any\n{}\n",
-      seconds, by_cost_ ? "hits" : "time", note_);
+  std::string text =
+      fmt::format("djtap {:.1f} s   {}\n{}\n", seconds,
+                  key_help(by_cost_ ? "hits" : "time", terminal_.size().second), note_);
   double counted = std::chrono::duration<double>(Clock::now() - reset_).count();
   text +=
       fmt::format(" {:>2} {:>5} {:>12} {:>12} {:>9}  probe\n", "#", "", "hits", "hits/s", "avg ns");

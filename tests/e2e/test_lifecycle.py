@@ -1,6 +1,11 @@
 """Probes of the session and the target itself: begin, end, error, never, oneshot, process.*, threads, timers."""
+import signal
+import subprocess
+import time
+
 import pytest
 
+from support import paths, process, run
 from support.paths import victim
 
 
@@ -59,3 +64,20 @@ def test_timers(djtap, point):
 def test_wrong_use(djtap, script, words):
     result = djtap("-e", script, "-c", "/bin/true")
     assert result.returncode != 0 and words in result.stderr, result
+
+
+def test_a_signal_at_any_time_ends_the_session():
+    """Sent while djtap starts, compiles, patches or traces: the process keeps no probe and goes on."""
+    with run.Background([paths.PYTHON, "-c", "import time\nprint('ready', flush=True)\nwhile True: time.sleep(0.001)"]) as target:
+        target.wait_for("ready")
+        before, codes = process.text_of(target.pid), set()
+        for step in range(12):
+            words = [paths.DJTAP, "--no-cache", "-p", str(target.pid), "-e", 'probe func("*") { n++ } probe end { println("ended") }']
+            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as session:
+                time.sleep(0.05 * step)
+                session.send_signal(signal.SIGTERM)
+                out, err = session.communicate(timeout=60)
+            codes.add(session.returncode)
+            assert session.returncode == -signal.SIGTERM and out == err == "" or session.returncode == 0 and "ended\n" in out, (step, out, err)
+            assert process.text_of(target.pid) == before, f"a probe is left after {0.05 * step} s"
+        assert 0 in codes and process.status_field(target.pid, "State")[0] in "SR"

@@ -168,6 +168,45 @@ def test_output_keeps_its_place(screen, counting):
     shown.wait(re.escape(LEAVE))
 
 
+def test_the_keys_are_named_on_any_width(screen, counting):
+    """No word is cut where the terminal has 50 columns or more."""
+    shown = screen("--monitor", "-p", counting.pid, "-e", CLOCK)
+    shown.wait(r" s   keys: q quit, s sort by time, r count from 0, 1-9 switch a probe, arrows and space any\x1b")
+    for columns, words in ((99, "q quit, s by time, r from 0, 1-9 or arrows, space: on/off"), (80, "q quit, s by time, r from 0, 1-9 or arrows, space: on/off"),
+                           (60, "q quit, s time, r 0, 1-9 on/off"), (40, "q s r 1-9")):
+        shown.resize(30, columns)
+        shown.wait(rf" s   {words}\x1b")
+
+
+def test_a_key_switches_thousands_of_sites(screen, counting):
+    """Nothing is counted while they are off, and they count again."""
+    shown = screen("--monitor", "-p", counting.pid, "-e", 'probe func("*") { n++ }')
+    shown.wait(r" 1 +on +\d{4,} ")
+    shown.press("1")
+    hits = shown.wait(r" 1 +off +(\d+) ")[1]
+    shown.press("s")
+    assert shown.wait(r"sort by hits[^\0]* 1 +off +(\d+) ")[1] == hits
+    shown.press("1")
+    shown.wait(rf" 1 +on +(?!{hits} )\d+ ")
+    shown.press("q")
+    shown.wait(re.escape(LEAVE) + r"[^\0]*n=\d+\r\n")
+    assert shown.end() == 0
+
+
+def test_many_probes(screen, counting, tmp_path):
+    """Five hundred in a script: the keys are heard, the last one can be reached."""
+    script = tmp_path / "many.djt"
+    script.write_text("\n".join(f'probe func("libc.so.6!clock_nanosleep") {{ c{n}++ }}' for n in range(1, 501)))
+    shown = screen("--monitor", "-p", counting.pid, script)
+    shown.wait(r"> 1 +on +[1-9][^\0]*\.\. 480 more")
+    shown.press(" ")
+    shown.wait(r"> 1 +off ")
+    shown.press("\x1b[A")
+    shown.wait(r">500 +on +[1-9]")
+    shown.press("q")
+    shown.wait(re.escape(LEAVE) + r"[^\0]*c500=\d+\r\n")
+
+
 def test_text_of_all_kinds(screen, counting):
     """Characters, not bytes, are cut; what would move the cursor, and what is no character, is not sent to the terminal."""
     script = CLOCK.replace('"tick"', r'"h\303\251 \346\227\245\346\234\254 a\033[31mb\302\233c\377d " . str_repeat("\346\227\245", 70)') + \
