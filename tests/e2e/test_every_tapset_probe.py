@@ -42,6 +42,13 @@ def fired(names, *words, env=None):
     return {key.strip('"'): int(count) for key, count in result.array("n")}, result
 
 
+def in_order(names):
+    """The same program's calls by one thread, as they come: what it says, and which probes fire, entries and returns."""
+    script = "".join(f'probe {name} {{ if (tid() == target()) println("fired {name}") }}\n' for name in sorted(names))
+    result = run.run(["-e", script, "-c", paths.victim("library_calls")])
+    return (re.findall(r"^then (\S+)$", result.stdout, re.M), re.findall(r"^fired (\S+)$", result.stdout, re.M))
+
+
 def of_family(*families):
     return {name for name in aliases() if name.split(".")[0] in families}
 
@@ -57,6 +64,18 @@ def test_probes_of_the_c_and_cxx_libraries():
         if count != truth and not (base in MORE and count > truth):
             wrong[name] = count, truth
     assert not wrong, (wrong, result)
+
+
+def test_each_probe_tells_its_own_function():
+    """Many functions are called equally often; in the order of the calls no probe can stand at another's function."""
+    others = MORE | set(ALSO) | {name.removesuffix(".return") for name in FOR} | {"syscall.exit", "syscall.exit_group", "syscall.clone", "syscall.clone3"}
+    names = {name for name in of_family("libc", "pthread", "syscall", "cxx") if name.removesuffix(".return") not in others}
+    made, fired_names = in_order(names)
+    entries, returns = names & set(made), {name for name in names if name.endswith(".return")}
+    assert len(entries) > 60 and len(returns) > 50
+    assert [name for name in fired_names if name in entries] == [name for name in made if name in entries]
+    expected = [f"{name}.return" for name in made if f"{name}.return" in returns]
+    assert [name for name in fired_names if name in returns] == expected
 
 
 SQLITE = """import ctypes

@@ -1,5 +1,5 @@
 // Calls what the tapsets have probes for, of the C and C++ libraries; prints how often it has
-// called each, by the probe's name.
+// called each, by the probe's name, and all calls in their order.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -35,6 +35,8 @@ struct Row {
   const char* name;
   long calls;
 } rows[200];
+const char* order[2000];
+long calls;
 volatile long kept;  // results are looked at
 void* volatile block;
 
@@ -43,6 +45,7 @@ void made(const char* name) {
   while (row->name && strcmp(row->name, name) != 0) row++;
   row->name = name;
   row->calls++;
+  if (calls < 2000) order[calls++] = name;
 }
 
 #define DO(name, call) (made(name), kept = (long)(call))
@@ -281,4 +284,5 @@ int main() {
   of_cxx();
   made("syscall.exit_group");
   for (const Row* row = rows; row->name; row++) printf("made %s %ld\n", row->name, row->calls);
+  for (long i = 0; i < calls; i++) printf("then %s\n", order[i]);
 }
