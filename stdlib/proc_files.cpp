@@ -1,6 +1,7 @@
 // Built-ins about the process that the kernel tells in /proc: command line, environment, parent.
 #include "runtime/agent/scratch.h"
 #include "runtime/agent/syscall.h"
+#include "runtime/agent/task.h"
 #include "stdlib/entries.h"
 
 using namespace dj;
@@ -12,6 +13,9 @@ class ProcFile {
  public:
   explicit ProcFile(const char* path)
       : file_(agent::raw_syscall(agent::kSysOpen, agent::word(path), kReadOnlyCloseOnExec)) {}
+  // What one held when it was read.
+  ProcFile(uint64_t text, uint64_t bytes)
+      : file_(-1), filled_(static_cast<int64_t>(bytes)), from_(reinterpret_cast<char*>(text)) {}
   ~ProcFile() {
     if (file_ >= 0) agent::raw_syscall(agent::kSysClose, static_cast<uint64_t>(file_));
   }
@@ -29,7 +33,7 @@ class ProcFile {
         return false;
       }
     }
-    *c = bytes_[at_++];
+    *c = from_[at_++];
     return true;
   }
 
@@ -37,7 +41,20 @@ class ProcFile {
   static constexpr uint64_t kReadOnlyCloseOnExec = 02000000;
   int64_t file_, filled_ = 0, at_ = 0;
   char bytes_[256];
+  const char* from_ = bytes_;
 };
+
+// The current process's.
+ProcFile arguments() {
+  const abi::Task* task = agent::told_task();
+  return task != nullptr ? ProcFile(task->arguments, task->argument_bytes)
+                         : ProcFile("/proc/self/cmdline");
+}
+ProcFile environment() {
+  const abi::Task* task = agent::told_task();
+  return task != nullptr ? ProcFile(task->environment, task->environment_bytes)
+                         : ProcFile("/proc/self/environ");
+}
 
 // Text that grows up to MAXSTRINGLEN.
 class Text {
@@ -71,7 +88,7 @@ class Text {
 const abi::Str* dj_cmdline_args(abi::Context* ctx, int64_t first, int64_t last,
                                 const abi::Str* delimiter) {
   Text text(ctx);
-  ProcFile file("/proc/self/cmdline");
+  ProcFile file = arguments();
   int64_t argument = 0;
   bool begun = false;
   for (char c; file.next(&c);) {
@@ -96,7 +113,7 @@ const abi::Str* dj_cmdline_str(abi::Context* ctx) {
 // As the program was started with it; "" when it is not set.
 const abi::Str* dj_env_var(abi::Context* ctx, const abi::Str* name) {
   Text text(ctx);
-  ProcFile file("/proc/self/environ");
+  ProcFile file = environment();
   uint32_t matched = 0;  // bytes of "NAME=" that agree; more: the value
   bool differs = false;
   for (char c; file.next(&c);) {
@@ -155,7 +172,7 @@ ProcPath path_of(int64_t process, const abi::Str* name) {
 
 const abi::Str* dj_pexecname(abi::Context* ctx) {
   ProcPath path;
-  path.put(static_cast<uint64_t>(agent::raw_syscall(agent::kSysGetppid)));
+  path.put(static_cast<uint64_t>(dj_ppid()));
   path.put("/comm");
   Text text(ctx);
   ProcFile file(path.text());

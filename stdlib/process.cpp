@@ -1,25 +1,41 @@
 // Built-ins about the running thread, and about the session.
 #include "runtime/agent/scratch.h"
-#include "runtime/agent/thread.h"
+#include "runtime/agent/task.h"
 #include "runtime/agent/user_memory.h"
 #include "stdlib/entries.h"
 
 using namespace dj;
 using agent::arena;
 
-int64_t dj_pid() { return agent::process_id(); }
-int64_t dj_uid() { return agent::raw_syscall(agent::kSysGetuid); }
-int64_t dj_euid() { return agent::raw_syscall(agent::kSysGeteuid); }
-int64_t dj_gid() { return agent::raw_syscall(agent::kSysGetgid); }
-int64_t dj_egid() { return agent::raw_syscall(agent::kSysGetegid); }
-int64_t dj_ppid() { return agent::raw_syscall(agent::kSysGetppid); }
-int64_t dj_pgrp() { return agent::raw_syscall(agent::kSysGetpgid, 0); }
-int64_t dj_sid() { return agent::raw_syscall(agent::kSysGetsid, 0); }
+namespace {
+
+// A number of the current process: the one that a Task tells, or what a system call says.
+int64_t who(int64_t abi::Task::*told, int64_t call) {
+  const abi::Task* task = agent::told_task();
+  return task != nullptr ? task->*told : agent::raw_syscall(call, 0);
+}
+
+}  // namespace
+
+int64_t dj_pid() {
+  const abi::Task* task = agent::told_task();
+  return task != nullptr ? task->pid : agent::process_id();
+}
+int64_t dj_uid() { return who(&abi::Task::uid, agent::kSysGetuid); }
+int64_t dj_euid() { return who(&abi::Task::euid, agent::kSysGeteuid); }
+int64_t dj_gid() { return who(&abi::Task::gid, agent::kSysGetgid); }
+int64_t dj_egid() { return who(&abi::Task::egid, agent::kSysGetegid); }
+int64_t dj_ppid() { return who(&abi::Task::ppid, agent::kSysGetppid); }
+int64_t dj_pgrp() { return who(&abi::Task::pgrp, agent::kSysGetpgid); }
+int64_t dj_sid() { return who(&abi::Task::sid, agent::kSysGetsid); }
 
 const abi::Str* dj_execname(abi::Context* ctx) {
   constexpr uint64_t kGetName = 16;  // PR_GET_NAME
   char name[16] = {};
-  agent::raw_syscall(agent::kSysPrctl, kGetName, agent::word(name));
+  if (const abi::Task* task = agent::told_task())
+    __builtin_memcpy(name, task->name, sizeof name);
+  else
+    agent::raw_syscall(agent::kSysPrctl, kGetName, agent::word(name));
   uint32_t length = 0;
   while (length < sizeof name && name[length] != '\0') ++length;
   return agent::make_string(ctx, name, length);

@@ -1,5 +1,8 @@
-// hot: tid(), the number of the thread that runs the handler.
-#include "runtime/agent/thread.h"
+// hot: tid(), the number of the thread that runs the handler, or of the one it is about.
+#include "runtime/agent/task.h"
 #include "stdlib/entries.h"
 
-int64_t dj_tid() { return dj::agent::thread_id(); }
+int64_t dj_tid() {
+  if (__builtin_expect(dj::agent::arena()->task != 0, 0)) return dj_told_thread_id();
+  return dj::agent::thread_id();
+}

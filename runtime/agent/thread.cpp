@@ -1,6 +1,8 @@
 // Asking the kernel for a thread's number, once per thread where it can be kept.
 #include "runtime/agent/thread.h"
 
+#include "runtime/agent/task.h"
+
 using namespace dj;
 
 DJ_RARE uint32_t dj_ask_thread_id() {
@@ -12,4 +14,9 @@ DJ_RARE uint32_t dj_ask_thread_id() {
                fs / agent::kControlBlockAlign << agent::kTidBits | tid);
   }
   return tid;
+}
+
+DJ_RARE uint32_t dj_told_thread_id() {
+  const abi::Task* task = agent::told_task();
+  return task != nullptr ? static_cast<uint32_t>(task->tid) : agent::thread_id();
 }

@@ -21,6 +21,7 @@
 #include "runtime/control/report_globals.h"
 #include "runtime/control/report_times.h"
 #include "runtime/control/stress.h"
+#include "runtime/control/target_task.h"
 #include "runtime/run/arming.h"
 #include "runtime/run/later_objects.h"
 #include "runtime/run/say.h"
@@ -34,22 +35,37 @@ void run_host_probes(Session& session, const Plan& plan, HostProbe::When when) {
   }
 }
 
-// Before the target runs on.
-void run_first_probes(Session& session, const Plan& plan, bool has_target) {
+// In these, the current process is the target.
+void run_process_probes(Session& session, const Plan& plan, HostProbe::When when,
+                        const TargetTask& task) {
+  session.header().task = task.address();
+  run_host_probes(session, plan, when);
+  session.header().task = 0;
+}
+
+// Before the target runs on. Returns who that is.
+std::optional<TargetTask> run_first_probes(Session& session, const Plan& plan,
+                                           const std::optional<TracedProcess>& process) {
+  std::optional<TargetTask> task;
+  if (process) task.emplace(process->pid);
   run_host_probes(session, plan, HostProbe::When::Begin);
-  if (has_target) run_host_probes(session, plan, HostProbe::When::ProcessBegin);
+  if (task) run_process_probes(session, plan, HostProbe::When::ProcessBegin, *task);
   for (const HostProbe& probe : plan.host_probes) {
     if (probe.when != HostProbe::When::Oneshot) continue;
     session.run_host(probe.handler);
     session.header().exit_requested = 1;
   }
+  return task;
 }
 
 // When no handler runs in the target any more.
 void run_last_probes(Session& session, const Plan& plan, bool target_gone,
-                     const Result<Ended>& ended) {
+                     std::optional<TargetTask>& task, const Result<Ended>& ended) {
   const bool by_errors = ended.ok() && ended.value() == Ended::TooManyErrors;
-  if (target_gone) run_host_probes(session, plan, HostProbe::When::ProcessEnd);
+  if (target_gone) {
+    task->ended();
+    run_process_probes(session, plan, HostProbe::When::ProcessEnd, *task);
+  }
   run_host_probes(session, plan, by_errors ? HostProbe::When::Error : HostProbe::When::End);
 }
 
@@ -226,7 +242,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   RecordSink sink = sink_of(options, lua, monitor, output);
   Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout, sink},
               output);
-  run_first_probes(session, compiled.plan, process.has_value());
+  std::optional<TargetTask> task = run_first_probes(session, compiled.plan, process);
   drain.run(false);
   if (session.header().error_count > 0) {  // what begin was to prepare is not there
     run_host_probes(session, compiled.plan, HostProbe::When::Error);
@@ -258,7 +274,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   bool gone = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.
 
-  run_last_probes(session, compiled.plan, gone, ended);
+  run_last_probes(session, compiled.plan, gone, task, ended);
   drain.run(true);
   report_end(options, compiled, lua, output);
   if (options.stress) report_stress(facts, clock, compiled.layout);

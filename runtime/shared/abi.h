@@ -122,6 +122,7 @@ struct Header {
   // kernel
   uint64_t tsc_base, time_base_ns, tsc_mult;
   int64_t errno_offset;  // the C library's errno minus fs base; 0: not known
+  uint64_t task;        // of the Task (task.h) that a handler of djtap's runs for; 0: none
   LoaderTalk loader;
   // written by handlers
   uint64_t exit_requested;

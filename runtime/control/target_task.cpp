@@ -1,0 +1,70 @@
+// Reads /proc/PID: status, cmdline, environ.
+#include "runtime/control/target_task.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "runtime/control/process.h"
+#include "runtime/shared/task.h"
+
+namespace dj {
+
+struct TargetTask::Told {
+  abi::Task task = {};
+  std::string arguments, environment;
+};
+
+namespace {
+
+std::string read_text(pid_t pid, const char* name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/" + name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void read_ids(pid_t pid, abi::Task& task) {
+  std::istringstream status(read_text(pid, "status"));
+  for (std::string line; std::getline(status, line);) {
+    std::istringstream words(line);
+    std::string key;
+    words >> key;
+    if (key == "PPid:") words >> task.ppid;
+    if (key == "Uid:") words >> task.uid >> task.euid;
+    if (key == "Gid:") words >> task.gid >> task.egid;
+  }
+  task.pid = task.tid = pid;
+  task.pgrp = getpgid(pid);
+  task.sid = getsid(pid);
+  const std::string name = read_text(pid, "comm");  // and a line feed
+  memset(task.name, 0, sizeof task.name);
+  name.copy(task.name, std::min(sizeof task.name, name.empty() ? 0 : name.size() - 1));
+}
+
+}  // namespace
+
+TargetTask::TargetTask(pid_t pid) : told_(std::make_shared<Told>()) {
+  read_ids(pid, told_->task);
+  told_->arguments = read_text(pid, "cmdline");
+  told_->environment = read_text(pid, "environ");
+  told_->task.arguments = reinterpret_cast<uint64_t>(told_->arguments.data());
+  told_->task.argument_bytes = told_->arguments.size();
+  told_->task.environment = reinterpret_cast<uint64_t>(told_->environment.data());
+  told_->task.environment_bytes = told_->environment.size();
+}
+
+void TargetTask::ended() {
+  const auto pid = static_cast<pid_t>(told_->task.pid);
+  const Result<ProcessStatus> status = read_status(pid);
+  // In any other state it is another process of that number.
+  if (status.ok() && status.value().state == 'Z') read_ids(pid, told_->task);
+}
+
+uint64_t TargetTask::address() const { return reinterpret_cast<uint64_t>(&told_->task); }
+
+}  // namespace dj

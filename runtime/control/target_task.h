@@ -1,0 +1,26 @@
+// TargetTask: who the target is, for the handlers of process.begin and process.end, which djtap
+// runs.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace dj {
+
+class TargetTask {
+ public:
+  // Asks the kernel now: what of a process is still told when it has ended is its name and its ids,
+  // and nothing when somebody has waited for it.
+  explicit TargetTask(pid_t pid);
+  // When the process has ended: its last name and ids, if they can still be had.
+  void ended();
+  // For abi::Header::task; valid while this object lives.
+  uint64_t address() const;
+
+ private:
+  struct Told;
+  std::shared_ptr<Told> told_;
+};
+
+}  // namespace dj
