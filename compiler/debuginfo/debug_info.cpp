@@ -169,9 +169,9 @@ std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRang
 }
 
 std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRange lines,
-                                               std::vector<uint32_t>& nearest) {
+                                               std::vector<uint32_t>& nearest, bool all_rows) {
   // A source file is usually a unit of its own; a header's code lies in any of them.
-  LineSearch search(file, lines, 0, UINT64_MAX, impl_->index->bias());
+  LineSearch search(file, lines, 0, UINT64_MAX, impl_->index->bias(), all_rows);
   bool found = false;
   for (const Dwarf_Die& unit : impl_->index->units()) {
     Dwarf_Die die = unit;

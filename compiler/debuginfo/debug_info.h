@@ -108,7 +108,7 @@ class DebugInfo {
                                       bool all_rows = false);
   // The same in all of the module.
   std::vector<LineHit> line_addresses(const std::string& file, LineRange lines,
-                                      std::vector<uint32_t>& nearest);
+                                      std::vector<uint32_t>& nearest, bool all_rows = false);
   // Inlined copies of the functions that match, by address; in all of the module: walks all of its
   // debug info. The second: only those in the function that holds `pc`.
   std::vector<InlineHit> inlined(const NameMatcher& matcher);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -77,21 +79,25 @@ std::vector<LineHit> hits_in(const std::vector<CodeFunction>& functions, DebugIn
   return hits;
 }
 
+// Rows of the line tables in [begin, end), as DebugInfo::line_addresses() has them.
+using RowsIn = std::function<std::vector<LineHit>(const std::string& file, const LineRange& lines,
+                                                  uint64_t begin, uint64_t end,
+                                                  std::vector<uint32_t>& nearest, bool all_rows)>;
+
 // Lines in inlined copies. An optimizer leaves of some statements only the place where they would
 // begin: at the copy's entry, or in an empty range of it. What else the line tables have at these
 // addresses is the caller's, so there only lines of the function's own text count.
 class InlinedLines {
  public:
-  InlinedLines(DebugInfo& info, const FunctionPattern& pattern, std::vector<uint32_t>& nearest)
-      : info_(info), pattern_(pattern), nearest_(nearest) {}
+  InlinedLines(RowsIn rows, const FunctionPattern& pattern, std::vector<uint32_t>& nearest)
+      : rows_(std::move(rows)), pattern_(pattern), nearest_(nearest) {}
 
   // For each copy, before the first hits(): the last line of its function that has code in it.
   void note_end(const InlineHit& copy) {
     uint32_t& last = last_line_[{copy.declared.file, copy.declared.line}];
     std::vector<uint32_t> none;
     for (const auto& [begin, end] : copy.ranges) {
-      for (const LineHit& hit :
-           info_.line_addresses(copy.declared.file, LineRange{}, begin, end, none, true)) {
+      for (const LineHit& hit : rows_(copy.declared.file, LineRange{}, begin, end, none, true)) {
         last = std::max(last, hit.line);
       }
     }
@@ -133,7 +139,7 @@ class InlinedLines {
     std::vector<uint32_t> near;
     const SourcePlace& declared = copy.declared;
     const uint32_t last = last_line_[{declared.file, declared.line}];
-    for (LineHit& hit : info_.line_addresses(pattern_.file, lines, begin, end, near, all_rows)) {
+    for (LineHit& hit : rows_(pattern_.file, lines, begin, end, near, all_rows)) {
       const bool own = hit.file == declared.file && hit.line >= declared.line && hit.line <= last;
       if (!whole && !own) {
         continue;
@@ -148,11 +154,135 @@ class InlinedLines {
     }
   }
 
-  DebugInfo& info_;
+  RowsIn rows_;
   const FunctionPattern& pattern_;
   std::vector<uint32_t>& nearest_;
   std::map<std::pair<std::string, uint32_t>, uint32_t> last_line_;  // by declaration
 };
+
+// Which function's text a line is of, of a function and those that were inlined into it: the one
+// that is declared last above it.
+class LineOwners {
+ public:
+  LineOwners(const std::optional<SourcePlace>& outer, const std::vector<InlineHit>& copies) {
+    if (outer) {
+      declared_.emplace(outer->file, outer->line);
+    }
+    for (const InlineHit& copy : copies) {
+      declared_.emplace(copy.declared.file, copy.declared.line);
+    }
+  }
+  bool is_of(const LineHit& hit, const SourcePlace& declared) const {
+    auto next = declared_.upper_bound({hit.file, hit.line});
+    return next != declared_.begin() && *std::prev(next) == std::pair(declared.file, declared.line);
+  }
+
+ private:
+  std::set<std::pair<std::string, uint32_t>> declared_;
+};
+
+void add_copied_line(size_t module, Module& file, const InlineHit& copy, const LineHit& hit,
+                     std::vector<Site>& sites, SearchTally& tally) {
+  if (std::optional<Site> site = inner_site(module, file, hit.address, tally)) {
+    site->function = copy.name;
+    site->file = hit.file;
+    site->line = hit.line;
+    site->scope = copy.scope;
+    sites.push_back(std::move(*site));
+  }
+}
+
+// Of lines that are asked for in whatever function has them: those in inlined copies, of which one
+// function may hold several.
+class CopiedLines {
+ public:
+  CopiedLines(size_t module, Module& file, const FunctionPattern& pattern, SearchTally& tally)
+      : module_(module),
+        file_(file),
+        info_(*file.debug_info()),
+        pattern_(pattern),
+        matcher_(pattern.name),
+        tally_(tally) {}
+
+  // hits: all of one function, by address. Lines of which copies have places are taken out.
+  void add(const CodeFunction& function, std::vector<LineHit>& hits) {
+    const std::vector<InlineHit> copies = info_.inlined(matcher_, function.begin);
+    if (copies.empty()) {
+      return;
+    }
+    const LineOwners owners(info_.declaration(function.begin), copies);
+    InlinedLines search(rows(), pattern_, tally_.nearest_lines);
+    for (const InlineHit& copy : copies) {
+      search.note_end(copy);
+    }
+    std::set<std::pair<std::string, uint32_t>> taken;
+    for (const InlineHit& copy : copies) {
+      for (const LineHit& hit : search.hits(copy)) {
+        if (owners.is_of(hit, copy.declared)) {
+          add_copied_line(module_, file_, copy, hit, sites_, tally_);
+          taken.emplace(hit.file, hit.line);
+        }
+      }
+    }
+    std::erase_if(hits, [&](const LineHit& h) { return taken.contains({h.file, h.line}); });
+  }
+  std::vector<Site> take() { return std::move(sites_); }
+
+ private:
+  // The pattern's alone, read once: a function is copied to thousands of places.
+  RowsIn rows() {
+    if (!all_rows_) {
+      std::vector<uint32_t> near;
+      all_rows_ = info_.line_addresses(pattern_.file, *pattern_.line, near, true);
+      rows_ = info_.line_addresses(pattern_.file, *pattern_.line, near);
+    }
+    return [this](const std::string& file, const LineRange& lines, uint64_t begin, uint64_t end,
+                  std::vector<uint32_t>&, bool all) {
+      const std::vector<LineHit>& from = all ? *all_rows_ : rows_;
+      auto row = std::partition_point(from.begin(), from.end(),
+                                      [&](const LineHit& r) { return r.address < begin; });
+      std::vector<LineHit> found;
+      for (; row != from.end() && row->address < end; ++row) {
+        if (lines.has(row->line) && path_matches(file, row->file)) {
+          found.push_back(*row);
+        }
+      }
+      return found;
+    };
+  }
+
+  size_t module_;
+  Module& file_;
+  DebugInfo& info_;
+  const FunctionPattern& pattern_;
+  const NameMatcher matcher_;
+  SearchTally& tally_;
+  std::optional<std::vector<LineHit>> all_rows_;
+  std::vector<LineHit> rows_;
+  std::vector<Site> sites_;
+};
+
+// Splits hits in two: those in copies become sites, the others stay.
+std::vector<Site> take_copied(size_t module, Module& file, const FunctionPattern& pattern,
+                              const std::vector<CodeFunction>& functions,
+                              std::vector<LineHit>& hits, SearchTally& tally) {
+  CopiedLines copied(module, file, pattern, tally);
+  std::vector<LineHit> own;
+  for (auto first = hits.begin(); first != hits.end();) {
+    const CodeFunction* function = holder(functions, first->address);
+    auto last = std::find_if(first, hits.end(), [&](const LineHit& hit) {
+      return function ? hit.address >= function->end : hit.address != first->address;
+    });
+    std::vector<LineHit> here(first, last);
+    if (function) {
+      copied.add(*function, here);
+    }
+    own.insert(own.end(), here.begin(), here.end());
+    first = last;
+  }
+  hits = std::move(own);
+  return copied.take();
+}
 
 }  // namespace
 
@@ -171,11 +301,16 @@ void search_lines(size_t module, Module& file, const FunctionPattern& pattern, S
   }
   DebugInfo& info = *file.debug_info();
   std::vector<LineHit> hits;
+  std::vector<Site> in_copies;
   if (matcher.is_wild() && !pattern.line->relative) {
-    hits = info.line_addresses(pattern.file, *pattern.line, tally.nearest_lines);
+    FunctionPattern meant = pattern;
+    hits = info.line_addresses(pattern.file, *meant.line, tally.nearest_lines);
     if (hits.empty() && pattern.nearest && !tally.nearest_lines.empty()) {
-      const LineRange line = closest(*pattern.line, tally.nearest_lines);
-      hits = info.line_addresses(pattern.file, line, tally.nearest_lines);
+      meant.line = closest(*pattern.line, tally.nearest_lines);
+      hits = info.line_addresses(pattern.file, *meant.line, tally.nearest_lines);
+    }
+    if (kind == SiteKind::Statement && pattern.name == "*") {
+      in_copies = take_copied(module, file, meant, found.functions, hits, tally);
     }
   } else {
     hits = hits_in(found.functions, info, pattern, tally.nearest_lines);
@@ -201,7 +336,9 @@ void search_lines(size_t module, Module& file, const FunctionPattern& pattern, S
     site.line = hit.line;
     sites.push_back(std::move(site));
   }
-  if (kind == SiteKind::Statement && !matcher.is_wild()) {
+  sites.insert(sites.end(), std::make_move_iterator(in_copies.begin()),
+               std::make_move_iterator(in_copies.end()));
+  if (kind == SiteKind::Statement && pattern.name != "*") {
     search_inlined_lines(module, file, pattern, sites, tally);
   }
 }
@@ -211,21 +348,20 @@ void search_inlined_lines(size_t module, Module& file, const FunctionPattern& pa
   if (!file.debug_info()) {
     return;
   }
-  InlinedLines search(*file.debug_info(), pattern, tally.nearest_lines);
-  const std::vector<InlineHit> copies = file.debug_info()->inlined(NameMatcher(pattern.name));
+  DebugInfo& info = *file.debug_info();
+  InlinedLines search(
+      [&info](const std::string& source, const LineRange& lines, uint64_t begin, uint64_t end,
+              std::vector<uint32_t>& near,
+              bool all) { return info.line_addresses(source, lines, begin, end, near, all); },
+      pattern, tally.nearest_lines);
+  const std::vector<InlineHit> copies = info.inlined(NameMatcher(pattern.name));
   for (const InlineHit& copy : copies) {
     search.note_end(copy);
     tally.has_copies = true;
   }
   for (const InlineHit& copy : copies) {
     for (const LineHit& hit : search.hits(copy)) {
-      if (std::optional<Site> site = inner_site(module, file, hit.address, tally)) {
-        site->function = copy.name;
-        site->file = hit.file;
-        site->line = hit.line;
-        site->scope = copy.scope;
-        sites.push_back(std::move(*site));
-      }
+      add_copied_line(module, file, copy, hit, sites, tally);
     }
   }
 }

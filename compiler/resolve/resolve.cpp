@@ -82,6 +82,7 @@ class Resolver {
       if (meaning.host && !later) {
         add_host(id, meaning, point);
       }
+      point_ = size_t(&point - probe.points.data());
       const bool added = add_sites(id, meaning.sites, query.optional, wants_site);
       const bool in_library = point.components.size() > 1 && point.components[1].name == "library";
       plan_.expects_objects = plan_.expects_objects || (in_library && !added && !later);
@@ -147,6 +148,9 @@ class Resolver {
         site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
     // At a stub it waits for the callee (result_use.h), so it is one of its own.
     std::string key = {form == Handler::Form::Middle ? 'm' : 'b', site.stub ? 's' : '-'};
+    if (!site.file.empty()) {  // lines of several points are hit each, though at one address
+      key += fmt::format("#{}", point_);
+    }
     if (!targets.targets.empty()) {
       key += key_of(targets);
     }
@@ -200,19 +204,34 @@ class Resolver {
     return site.function_begin;
   }
 
-  // Sites at one place are one site; a handler stands there once.
+  // Sites at one place are one site, unless pp() says another line of each; a handler stands at a
+  // place once.
   void attach(Site site, HandlerId handler) {
     // What was inlined at one address are several functions, each with its name.
     const uint64_t place = (site.address * 4 + uint64_t(site.kind)) ^ (site.scope << 40);
-    auto [known, fresh] = sites_[site.module].try_emplace(place, SiteId(plan_.sites.size()));
-    if (fresh) {
+    const auto fresh = SiteId(plan_.sites.size());
+    SiteId at = sites_[site.module].try_emplace(place, fresh).first->second;
+    std::optional<SiteId> same;
+    while (at != fresh) {
+      const Site& here = plan_.sites[at];
+      if (std::find(here.handlers.begin(), here.handlers.end(), handler) != here.handlers.end()) {
+        return;
+      }
+      if (here.file == site.file && (site.file.empty() || here.line == site.line)) {
+        same = at;
+      }
+      const auto next = beside_.find(at);
+      if (next == beside_.end() && same) {
+        break;
+      }
+      at = next == beside_.end() ? beside_.emplace(at, fresh).first->second : next->second;
+    }
+    if (!same) {
       plan_.sites.push_back(std::move(site));
       plan_.sites.back().handlers.clear();
+      same = fresh;
     }
-    std::vector<HandlerId>& handlers = plan_.sites[known->second].handlers;
-    if (std::find(handlers.begin(), handlers.end(), handler) == handlers.end()) {
-      handlers.push_back(handler);
-    }
+    plan_.sites[*same].handlers.push_back(handler);
   }
 
   // Where debuggers, too, are told of objects that come and go.
@@ -276,6 +295,8 @@ class Resolver {
   std::unordered_map<ProbeId, std::unordered_map<std::string, HandlerId>> bodies_;
   std::unordered_map<HandlerId, HandlerId> captures_;
   std::unordered_map<ModuleId, std::unordered_map<uint64_t, SiteId>> sites_;
+  std::unordered_map<SiteId, SiteId> beside_;  // the next site at the same place
+  size_t point_ = 0;                           // the one of its probe that is being added
 };
 
 }  // namespace

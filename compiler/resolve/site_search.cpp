@@ -207,7 +207,7 @@ void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind
   };
   const Result<FunctionPattern> asked = parse_function_pattern(query.text(argument));
   if (kind != SiteKind::Statement || !asked.ok() || !asked.value().line ||
-      has_wildcard(asked.value().name)) {
+      asked.value().name == "*") {
     find_in_objects(query, argument, search, meaning);
     return;
   }
