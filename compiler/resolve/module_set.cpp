@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 
+#include "compiler/resolve/path_glob.h"
+
 namespace dj {
 
 namespace {
@@ -97,6 +99,24 @@ std::vector<size_t> ModuleSet::named(std::string_view name, size_t from) const {
   return exact.empty() ? result : exact;
 }
 
+std::vector<size_t> ModuleSet::matching(std::string_view path) const {
+  std::vector<size_t> result;
+  for (size_t i = 0; i < paths_.size(); i++) {
+    if (path_glob(path, paths_[i])) {
+      result.push_back(i);
+    }
+  }
+  return result;
+}
+
+size_t ModuleSet::add(const std::string& file) {
+  paths_.push_back(file);
+  modules_.emplace_back();
+  tried_.push_back(false);
+  syscalls_.emplace_back();
+  return paths_.size() - 1;
+}
+
 std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags& diags) {
   const bool is_path = name.find('/') != std::string::npos;
   const std::string real = real_path(is_path ? name : "./" + name);
@@ -108,7 +128,8 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
       return {i};
     }
   }
-  if (std::vector<size_t> by_name = named(name, 0); !by_name.empty()) {
+  const bool is_wild = is_path && has_wildcard(name);
+  if (std::vector<size_t> by_name = is_wild ? matching(name) : named(name, 0); !by_name.empty()) {
     return by_name;
   }
   // Where a distribution keeps its libraries differs: /lib*/libc.so.* means the one that is mapped.
@@ -119,18 +140,31 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
   }
   const std::string file = !real.empty() ? real : real_found;
   if (!file.empty() && !has_target_) {
-    paths_.push_back(file);
-    modules_.emplace_back();
-    tried_.push_back(false);
-    syscalls_.emplace_back();
-    return {paths_.size() - 1};
+    return {add(file)};
+  }
+  if (is_wild && !has_target_) {
+    std::vector<size_t> added;
+    for (const std::string& path : object_files(name)) {
+      added.push_back(add(path));
+    }
+    if (!added.empty()) {
+      return added;
+    }
   }
   if (!file.empty()) {
     Diag& d = diags.error("DJ3005", span, fmt::format("{} is no part of the traced process", file));
     d.notes.push_back(listed());
     return {};
   }
-  Diag& d = diags.error("DJ3005", span, fmt::format("there is no file \"{}\"", name));
+  Diag& d = diags.error(
+      "DJ3005", span,
+      is_wild && has_target_
+          ? fmt::format("the traced process has no object \"{}\"", name)
+          : fmt::format("there is no {} \"{}\"", is_wild ? "object file" : "file", name));
+  if (is_wild && has_target_) {
+    d.notes.push_back(listed());
+    return {};
+  }
   d.notes.push_back(is_path ? "searched: " + name
                             : "searched: ./" + name + ", $PATH, the objects of the traced process");
   return {};

@@ -44,6 +44,9 @@ class ModuleSet {
   std::vector<size_t> process(const std::string& name, Span span, Diags& diags);
 
  private:
+  // Objects whose path matches, by path_glob().
+  std::vector<size_t> matching(std::string_view path) const;
+  size_t add(const std::string& file);  // its index
   std::vector<std::string> paths_;
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<bool> tried_;
