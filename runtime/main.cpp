@@ -37,6 +37,7 @@
 #include "runtime/run/compiled.h"
 #include "runtime/run/header_types.h"
 #include "runtime/run/lazy_target.h"
+#include "runtime/run/lowering.h"
 #include "runtime/run/run_session.h"
 #include "runtime/run/say.h"
 #include "runtime/run/script_text.h"
@@ -186,6 +187,7 @@ Plan find_places(const Options& options, const Compiled& compiled,
 int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
   StageClock clock(options.verbose > 0);
+  LoweringThread lowering(options.stop_after >= Stage::Lower && !options.tidy);
   Result<std::string> text = read_script(options);
   if (!text.ok()) return fail(options, kExitUsage, text.error().message);
   Sources sources;

@@ -97,7 +97,8 @@ def public_build():
         return
     folder = pathlib.Path(tempfile.mkdtemp(prefix="djtap-test-"))
     folder.chmod(0o755)
-    shutil.copy2(paths.DJTAP, folder)
+    for file in (paths.DJTAP, paths.BUILD / "libdjtap_lower.so"):
+        shutil.copy2(file, folder)
     for part in ("targets", "examples"):
         (folder / part).mkdir()
         for file in (paths.BUILD / part).iterdir():

@@ -1,6 +1,7 @@
 // emit: verify, optimise, print. LLVM's x86 back end is initialised at the first use.
 #include "compiler/lower/emit.h"
 
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -94,6 +95,18 @@ Status optimise(llvm::Module& module, const FixedBytes& fixed, size_t handlers) 
   builder.crossRegisterProxies(loops, functions, graph, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
   return ok_status();
+}
+
+void warm_up() {
+  llvm::LLVMContext context;
+  llvm::Module module("first", context);
+  if (!prepare(module).ok()) return;  // lower() will say why
+  auto* word = llvm::Type::getInt64Ty(context);
+  auto* function = llvm::Function::Create(llvm::FunctionType::get(word, {word}, false),
+                                          llvm::GlobalValue::ExternalLinkage, "next", module);
+  llvm::IRBuilder<> code(llvm::BasicBlock::Create(context, "", function));
+  code.CreateRet(code.CreateAdd(function->getArg(0), code.getInt64(1)));
+  if (optimise(module, {}, 1).ok()) static_cast<void>(emit_object(module));
 }
 
 Result<std::vector<uint8_t>> emit_object(llvm::Module& module) {

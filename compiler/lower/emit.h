@@ -24,6 +24,9 @@ Status prepare(llvm::Module& module);
 // handlers: how many run in the target; the more they are, the more agent functions are called by
 // them instead of compiled into each.
 Status optimise(llvm::Module& module, const FixedBytes& fixed, size_t handlers);
+// Sends a function of one instruction the whole way, so that LLVM's code is read and its tables are
+// made before they are waited for. Any thread.
+void warm_up();
 Result<std::vector<uint8_t>> emit_object(llvm::Module& module);
 Result<std::string> emit_assembly(const llvm::Module& module);
 // Without attributes, metadata and what is only declared.

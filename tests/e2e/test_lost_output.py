@@ -120,5 +120,5 @@ def test_files_in_turns_and_a_limit_on_file_sizes(tmp_path):
 
 def test_too_little_memory(sleeper):
     result = traced("-p", sleeper.pid, "-T", "1", "-e", TICKS, capture_output=True, text=True,
-                    preexec_fn=limited(resource.RLIMIT_AS, 200 << 20))
+                    preexec_fn=limited(resource.RLIMIT_AS, 300 << 20))
     assert result.returncode in (4, 5) and "memory" in result.stderr and "terminate" not in result.stderr, result

@@ -1,0 +1,63 @@
+// Loads libdjtap_lower.so, which stands beside djtap.
+#include "runtime/run/lowering.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+
+#include "compiler/lowering.h"
+
+namespace dj {
+namespace {
+
+std::thread loader;
+std::atomic<bool> is_awaited{false};
+const Lowering* lowering = nullptr;  // null: not loaded, `failure` says why
+std::string failure;
+
+void load() {
+  void* file = dlopen(kLoweringFile, RTLD_LAZY | RTLD_LOCAL);
+  if (file != nullptr) lowering = static_cast<const Lowering*>(dlsym(file, kLoweringSymbol));
+  if (lowering == nullptr) failure = dlerror();
+}
+
+void wait() {
+  is_awaited = true;
+  if (loader.joinable()) loader.join();
+}
+
+const Lowering& loaded() {
+  CHECK(lowering != nullptr);  // lower() comes first
+  return *lowering;
+}
+
+}  // namespace
+
+LoweringThread::LoweringThread(bool wanted) {
+  if (!wanted) return;
+  loader = std::thread([] {
+    load();
+    if (lowering != nullptr && !is_awaited) lowering->warm_up();
+  });
+}
+
+LoweringThread::~LoweringThread() { wait(); }
+
+Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout,
+                    const EmitOptions& options, std::vector<HandlerAbi>& abis) {
+  wait();
+  if (lowering == nullptr) load();
+  if (lowering == nullptr) return Error{"the compiler of handlers cannot be loaded: " + failure};
+  return lowering->lower(program, plan, layout, options, abis);
+}
+
+Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working,
+                    int64_t rseq_offset) {
+  return loaded().link(image, base, working, rseq_offset);
+}
+
+uint64_t link_bytes(const Image& image) { return loaded().link_bytes(image); }
+
+Result<Linked> link_host(const Image& image) { return loaded().link_host(image); }
+
+}  // namespace dj

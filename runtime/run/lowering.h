@@ -1,0 +1,20 @@
+// LLVM, and what uses it, is loaded by a thread of its own while the script is checked and the
+// target is started. The functions of compiler/image.h are here; they hand on to it.
+#pragma once
+#include <thread>
+
+namespace dj {
+
+// While it lives, lower(), link() and their kin may be called, by the thread that made it; the
+// first lower() waits until all is loaded. One at a time.
+class LoweringThread {
+ public:
+  // wanted: false, handlers will hardly be compiled, so nothing is loaded before lower() is called.
+  explicit LoweringThread(bool wanted);
+  // Waits: LLVM must not be loaded while djtap's static objects are taken down.
+  ~LoweringThread();
+  LoweringThread(const LoweringThread&) = delete;
+  LoweringThread& operator=(const LoweringThread&) = delete;
+};
+
+}  // namespace dj
