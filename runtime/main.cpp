@@ -210,7 +210,7 @@ int run_script(const Options& options) {
   clock.done("parse");
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitSyntax);
   if (auto code = answer_options(options, text.value(), script_options)) return *code;
-  dump(options, "ast", print(script));
+  if (options.dump.count("ast")) dump(options, "ast", print(script));
   if (options.stop_after == Stage::Parse) return print_diags(diags, sources, options), kExitOk;
   // From here on, the script is a tree; no ANTLR type is in sight.
 

@@ -8,6 +8,8 @@ using namespace ast;
 ExprPtr Builder::postfix(DjtParser::PostfixContext* ctx) {
   ctx->primary()->accept(this);
   ExprPtr base = std::move(expr_);
+  const bool is_alone = ctx->children.size() == 1;
+  if (is_alone && !std::holds_alternative<Target>(base->node)) return base;
   const Name* name = std::get_if<Name>(&base->node);
   bool element =
       !ctx->deref().empty() && dynamic_cast<DjtParser::ElementContext*>(ctx->deref(0)) != nullptr;

@@ -20,6 +20,31 @@ class ByteStream : public antlr4::ANTLRInputStream {
   }
 };
 
+// ANTLR's lexer without the tokens that it makes: what is wanted of them are type and place.
+class BareLexer : public DjtLexer {
+ public:
+  explicit BareLexer(ByteStream& stream)
+      : DjtLexer(&stream),
+        stream_(stream),
+        matcher_(*getInterpreter<antlr4::atn::LexerATNSimulator>()) {
+    removeErrorListeners();  // every byte is a token: there is nothing it could say
+  }
+
+  // Type of the token that begins at the stream's position, which goes behind it; EOF at the end.
+  size_t next() {
+    if (stream_.LA(1) == EOF) return EOF;
+    channel = antlr4::Token::DEFAULT_CHANNEL;
+    type = antlr4::Token::INVALID_TYPE;
+    const size_t matched = matcher_.match(&stream_, mode);  // what it does sets channel and type
+    return type == antlr4::Token::INVALID_TYPE ? matched : type;
+  }
+  bool is_hidden() const { return channel != antlr4::Token::DEFAULT_CHANNEL; }
+
+ private:
+  ByteStream& stream_;
+  antlr4::atn::LexerATNSimulator& matcher_;
+};
+
 bool is_stray_byte(const Lexeme& lexeme) { return lexeme.type == DjtParser::JUNK; }
 
 // A character outside ASCII comes as several JUNK bytes: one lexeme for the user.
@@ -89,26 +114,20 @@ bool check_lexeme(const Lexeme& lexeme, Diags& diags) {
 
 Lexemes lex(std::string_view text, uint32_t file, Comments comments) {
   ByteStream stream(text);
-  DjtLexer lexer(&stream);
-  lexer.removeErrorListeners();  // every byte is a token: there is nothing it could say
+  BareLexer lexer(stream);
   Lexemes lexemes;
   lexemes.reserve(text.size() / 4);
   uint32_t end = 0;
   while (true) {
     // Blanks are a third of the tokens, and ANTLR takes as long for them as for others.
-    const size_t blanks = text.find_first_not_of(" \t\r\n\f", stream.index());
-    stream.seek(std::min(blanks, text.size()));
-    std::unique_ptr<antlr4::Token> token = lexer.nextToken();
-    if (token->getType() == antlr4::Token::EOF) {
-      break;
-    }
-    if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL && comments == Comments::Drop) {
-      continue;
-    }
-    uint32_t begin = static_cast<uint32_t>(token->getStartIndex());
-    end = static_cast<uint32_t>(token->getStopIndex()) + 1;
-    lexemes.push_back({token->getType(),
-                       {file, begin, end},
+    const size_t begin = std::min(text.find_first_not_of(" \t\r\n\f", stream.index()), text.size());
+    stream.seek(begin);
+    const size_t type = lexer.next();
+    if (type == antlr4::Token::EOF) break;
+    if (lexer.is_hidden() && comments == Comments::Drop) continue;
+    end = static_cast<uint32_t>(stream.index());
+    lexemes.push_back({type,
+                       {file, static_cast<uint32_t>(begin), end},
                        std::string(text.substr(begin, end - begin)),
                        false});
   }
