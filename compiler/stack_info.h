@@ -35,7 +35,7 @@ struct StackInline {
 struct StackInfo {
   uint64_t base = 0;                   // lowest ELF address of the module; rows count from it
   std::vector<abi::UnwindRow> rows;    // ascending; where no rule is known, one with rule 0 stands
-  std::vector<abi::UnwindRule> rules;  // rules[0] is End
+  std::vector<abi::UnwindRule> rules;  // rules[0] is NoRule
   std::vector<StackSymbol> symbols;    // ascending by address, one a place
   // Only when asked for, and where the file has DWARF:
   std::vector<std::string> files;  // [0] stands for none

@@ -73,13 +73,15 @@ bool set_frame_address(Ops ops, abi::UnwindRule& rule) {
     return true;
   }
   std::optional<RegisterOffset> at = ops.empty() ? std::nullopt : register_offset(ops[0]);
-  const bool stored = ops.size() == 2 && ops[1].atom == DW_OP_deref;
-  if (!at || (ops.size() != 1 && !stored) || at->offset != static_cast<int32_t>(at->offset)) {
+  const bool stored = ops.size() >= 2 && ops[1].atom == DW_OP_deref;
+  const bool plus = ops.size() == 3 && stored && ops[2].atom == DW_OP_plus_uconst;
+  if (!at || ops.size() != 1u + stored + plus || at->offset != static_cast<int32_t>(at->offset)) {
     return false;
   }
   rule.offset = static_cast<int32_t>(at->offset);
-  if (at->reg == kDwarfRsp && !stored) {
-    rule.kind = abi::UnwindRule::FromStack;
+  if (plus) rule.plus = static_cast<int32_t>(ops[2].number);
+  if (at->reg == kDwarfRsp) {
+    rule.kind = stored ? abi::UnwindRule::StoredOnStack : abi::UnwindRule::FromStack;
     return true;
   }
   std::optional<uint8_t> base = saved_register(at->reg);
@@ -88,8 +90,9 @@ bool set_frame_address(Ops ops, abi::UnwindRule& rule) {
   return base.has_value();
 }
 
-// Where the caller's value of a register lies, from the CFA. False: in a way not understood.
-bool set_saved(Dwarf_Frame* frame, int dwarf, int32_t& saved) {
+// Where the caller's value of a register lies; from: UnwindRule::saved_from of that offset. False:
+// in a way not understood.
+bool set_saved(Dwarf_Frame* frame, int dwarf, int32_t& saved, uint8_t& from) {
   Dwarf_Op memory[3];
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
@@ -100,6 +103,7 @@ bool set_saved(Dwarf_Frame* frame, int dwarf, int32_t& saved) {
   if (count == 0) {
     return true;  // unchanged, or undefined: for a register of the caller that is the same to us
   }
+  from = 0;
   if (ops[0].atom != DW_OP_call_frame_cfa) {
     return false;
   }
@@ -107,6 +111,12 @@ bool set_saved(Dwarf_Frame* frame, int dwarf, int32_t& saved) {
     saved = 0;
   } else if (count == 2 && ops[1].atom == DW_OP_plus_uconst) {
     saved = static_cast<int32_t>(ops[1].number);
+  } else if (count == 2) {  // an expression of its own, with the CFA below it: realigned stacks
+    std::optional<RegisterOffset> at = register_offset(ops[1]);
+    std::optional<uint8_t> base = at ? saved_register(at->reg) : std::nullopt;
+    if (!base || at->offset != static_cast<int32_t>(at->offset)) return false;
+    saved = static_cast<int32_t>(at->offset);
+    from = static_cast<uint8_t>(1 + *base);
   } else {
     return false;
   }
@@ -130,15 +140,19 @@ abi::UnwindRule rule_of(Dwarf_Frame* frame, bool signal_frame) {
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
   int32_t return_at = 0;
+  uint8_t from = 0;
   if (is_undefined(frame, kDwarfReturn) || dwarf_frame_cfa(frame, &ops, &count) != 0 ||
-      !set_frame_address({ops, count}, rule) || !set_saved(frame, kDwarfReturn, return_at) ||
-      return_at != -8) {
+      !set_frame_address({ops, count}, rule) || !set_saved(frame, kDwarfReturn, return_at, from) ||
+      return_at != -8 || from != 0) {
     return end;
   }
+  bool any = false;
   for (size_t i = 0; i < abi::kSavedRegisters; i++) {
-    if (!set_saved(frame, kDwarfSaved[i], rule.saved[i])) {
-      return end;
-    }
+    if (!set_saved(frame, kDwarfSaved[i], rule.saved[i], from)) return end;
+    if (rule.saved[i] == abi::kNotSaved) continue;
+    if (any && from != rule.saved_from) return end;
+    rule.saved_from = from;
+    any = true;
   }
   return rule;
 }
@@ -146,10 +160,10 @@ abi::UnwindRule rule_of(Dwarf_Frame* frame, bool signal_frame) {
 // Rules of a module, each once.
 class Rules {
  public:
-  explicit Rules(std::vector<abi::UnwindRule>& out) : out_(out) { add({}); }
+  explicit Rules(std::vector<abi::UnwindRule>& out) : out_(out) { add({abi::UnwindRule::NoRule}); }
   uint32_t add(const abi::UnwindRule& rule) {
     std::vector<int32_t> key(rule.saved, rule.saved + abi::kSavedRegisters);
-    key.insert(key.end(), {rule.kind, rule.base, rule.offset});
+    key.insert(key.end(), {rule.kind, rule.base, rule.saved_from, rule.offset, rule.plus});
     auto [found, fresh] = known_.try_emplace(std::move(key), static_cast<uint32_t>(out_.size()));
     if (fresh) {
       out_.push_back(rule);
@@ -185,8 +199,8 @@ void add_rows(Dwarf_CFI* cfi, const FrameEntry& entry, Rules& rules, StackInfo& 
   out.rows.push_back({static_cast<uint32_t>(entry.end - out.base), 0});
 }
 
-// Where an End row and the next function's first row meet, the latter stays. The sort is stable,
-// and End rows come first.
+// Where a function's end and the next one's first row meet, the latter stays. The sort is stable,
+// and ends come first.
 void sort_rows(std::vector<abi::UnwindRow>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](auto& a, auto& b) {
     return std::tuple(a.at, a.rule != 0) < std::tuple(b.at, b.rule != 0);

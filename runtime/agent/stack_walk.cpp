@@ -16,9 +16,13 @@ constexpr uint64_t kLinkageEntry = 16;
 
 const abi::UnwindRule kBoundary = {abi::UnwindRule::FromStack,
                                    0,
+                                   0,
                                    kWord,
+                                   0,
                                    {abi::kNotSaved, abi::kNotSaved, abi::kNotSaved, abi::kNotSaved,
                                     abi::kNotSaved, abi::kNotSaved}};
+
+uint64_t extended(int32_t value) { return static_cast<uint64_t>(static_cast<int64_t>(value)); }
 
 }  // namespace
 
@@ -64,18 +68,23 @@ const abi::UnwindRule* StackWalk::rule_here() const {
 }
 
 bool StackWalk::step_by(const abi::UnwindRule& rule) {
-  uint64_t offset = static_cast<uint64_t>(static_cast<int64_t>(rule.offset)), frame = 0;
+  const uint64_t offset = extended(rule.offset), plus = extended(rule.plus);
+  uint64_t frame = 0;
   switch (rule.kind) {
     case abi::UnwindRule::FromStack:
       return go_to_caller(sp_ + offset, rule);
     case abi::UnwindRule::FromSaved:
       return go_to_caller(saved_[rule.base] + offset, rule);
     case abi::UnwindRule::StoredAt:
-      return read(saved_[rule.base] + offset, &frame) && go_to_caller(frame, rule);
+      return read(saved_[rule.base] + offset, &frame) && go_to_caller(frame + plus, rule);
+    case abi::UnwindRule::StoredOnStack:
+      return read(sp_ + offset, &frame) && go_to_caller(frame + plus, rule);
     case abi::UnwindRule::Linkage:
       return go_to_caller(sp_ + kWord + (pc_ % kLinkageEntry >= rule.base ? kWord : 0), rule);
     case abi::UnwindRule::SignalFrame:
       return leave_signal_frame();
+    case abi::UnwindRule::NoRule:
+      return step_by_frame_pointer();
     case abi::UnwindRule::End:
       break;
   }
@@ -86,9 +95,10 @@ bool StackWalk::go_to_caller(uint64_t frame_address, const abi::UnwindRule& rule
   uint64_t pc = 0;
   if (frame_address <= sp_ || frame_address % kWord != 0) return false;
   if (!read(frame_address - kWord, &pc)) return false;
+  const uint64_t from = rule.saved_from == 0 ? frame_address : saved_[rule.saved_from - 1];
   for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) {
     if (rule.saved[i] == abi::kNotSaved) continue;
-    uint64_t at = frame_address + static_cast<uint64_t>(static_cast<int64_t>(rule.saved[i]));
+    uint64_t at = from + extended(rule.saved[i]);
     if (!read(at, &saved_[i])) return false;
   }
   pc_ = pc;
@@ -101,11 +111,25 @@ bool StackWalk::step_by_frame_pointer() {
   uint64_t frame = saved_[abi::kRbp], caller = 0, pc = 0;
   if (frame < sp_ || frame % kWord != 0) return false;
   if (!read(frame, &caller) || !read(frame + kWord, &pc)) return false;
+  if (!is_behind_call(pc)) return false;  // the register holds something else
   saved_[abi::kRbp] = caller;
   sp_ = frame + 2 * kWord;
   pc_ = pc;
   exact_ = false;
   return true;
+}
+
+// Does a call end at `pc`: e8 and four bytes, or ff /2 in one of its lengths?
+bool StackWalk::is_behind_call(uint64_t pc) {
+  constexpr uint64_t kLongest = 8;
+  uint8_t bytes[kLongest];
+  if (pc < kLongest || !can_read(bytes, pc - kLongest, kLongest)) return false;
+  if (bytes[kLongest - 5] == 0xe8) return true;
+  for (uint64_t length = 2; length < kLongest; ++length) {
+    const uint8_t* call = bytes + kLongest - length;
+    if (call[0] == 0xff && (call[1] & 0x38) == 0x10) return true;
+  }
+  return false;
 }
 
 // Back to the code that a signal interrupted; its stack may be another one.

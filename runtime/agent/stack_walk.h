@@ -24,6 +24,7 @@ class StackWalk {
   bool step();
   bool step_by(const abi::UnwindRule& rule);
   bool step_by_frame_pointer();
+  static bool is_behind_call(uint64_t pc);
   bool leave_signal_frame();
   bool go_to_caller(uint64_t frame_address, const abi::UnwindRule& rule);
   const abi::UnwindRule* rule_here() const;

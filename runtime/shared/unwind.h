@@ -15,17 +15,21 @@ constexpr int32_t kNotSaved = INT32_MIN;  // the caller's value is still in the 
 // pointer behind its call; the return address lies right below it.
 struct UnwindRule {
   enum Kind : uint8_t {
-    End,         // the outermost frame, or a rule of a form that is not understood
-    FromStack,   // CFA = stack pointer + offset
-    FromSaved,   // CFA = saved register `base` + offset
-    StoredAt,    // CFA = word at (saved register `base` + offset): functions that realign the stack
-    Linkage,     // PLT entry: CFA = stack pointer + 8, and 8 more from byte `base` of each 16 on
-    SignalFrame  // the kernel's frame: everything is in the ucontext at the stack pointer
+    End,        // the outermost frame, or a rule of a form that is not understood
+    NoRule,     // nothing is known: as code that a program made, it may keep frame pointers
+    FromStack,  // CFA = stack pointer + offset
+    FromSaved,  // CFA = saved register `base` + offset
+    StoredAt,   // CFA = word at (saved register `base` + offset): functions that realign the stack
+    StoredOnStack,  // CFA = word at (stack pointer + offset), and `plus` more: assembler that does
+    Linkage,        // PLT entry: CFA = stack pointer + 8, and 8 more from byte `base` of each 16 on
+    SignalFrame     // the kernel's frame: everything is in the ucontext at the stack pointer
   } kind = End;
   uint8_t base = 0;
-  int32_t offset = 0;
-  int32_t saved[kSavedRegisters] = {kNotSaved, kNotSaved, kNotSaved, kNotSaved,
-                                    kNotSaved, kNotSaved};  // offset of the copy from CFA
+  // 0: copies of registers lie relative to the CFA; else to what saved register saved_from - 1 has.
+  uint8_t saved_from = 0;
+  int32_t offset = 0, plus = 0;
+  int32_t saved[kSavedRegisters] = {kNotSaved, kNotSaved, kNotSaved,
+                                    kNotSaved, kNotSaved, kNotSaved};  // offset of the copy
 };
 
 // From this place on, up to the next row, `rule` holds. Places are offsets from the module's first

@@ -42,6 +42,30 @@ def test_lines_name_function_offset_and_module(djtap, mode):
     assert names[0][1] == victim("stack") and ": _start+" in result.stdout
 
 
+def test_code_without_frame_information_keeps_a_frame_pointer(djtap):
+    """backtrace() does not pass assembler of that kind; we do."""
+    result = djtap("-e", 'probe func("leaf") { print_ubacktrace_brief() }', "--", victim("stack"), "bare")
+    assert result.stdout.splitlines()[:4] == ["leaf", "plain", "bare", "main"] and "_start" in result.stdout, result
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize("options", [["--jitless"], []])
+def test_stacks_go_through_javascript(djtap, tmp_path, options):
+    """Neither code that V8 makes nor its built-in functions have call frame information: a recursion of 20 more is 20 frames more."""
+    program = tmp_path / "deep.js"
+    program.write_text("const chmod = require('fs').chmodSync\n"
+                       "function deep(n) { return n === 0 ? chmod(process.argv[1], 0o600) : deep(n - 1) || 0 }\n"
+                       "for (let i = 0; i < 2; i++) deep(+process.argv[2])\n")
+    script = 'probe func("libc.so.6!chmod") { print_ubacktrace_brief() println("END") }'
+    found = []
+    for depth in (5, 25):
+        result = djtap("-D", "MAXBACKTRACE=200", "-D", "MAXSTRINGLEN=16000", "-e", script, "--", "node", *options, program, depth)
+        stacks = [text.splitlines() for text in result.stdout.split("END\n")[:-1]]
+        assert len(stacks) == 2 and all(stack[-1] == "_start" and "node::Start" in stack for stack in stacks), result
+        found.append({len(stack) for stack in stacks})
+    assert len(found[0]) == 1 and found[1] == {found[0].pop() + 20}, found
+
+
 def test_stacks_are_keys_and_are_named_when_the_target_is_gone(djtap):
     script = ('probe func("leaf") { calls[ubacktrace()]++ } '
               'probe end { foreach (stack in calls-) { println(calls[stack]) print_usyms(stack) } }')

@@ -1,4 +1,5 @@
-// Stacks of all kinds, each told by backtrace() itself: one line a call of leaf(), addresses of its callers.
+// Stacks of all kinds, each told by backtrace() itself: one line a call of leaf(), addresses of its
+// callers.
 #define _GNU_SOURCE
 #include <execinfo.h>
 #include <signal.h>
@@ -26,11 +27,18 @@ __attribute__((noinline)) static int sized(int n) {
   return plain(bytes[0]) + 1;
 }
 
-// gcc keeps the caller's stack pointer in the frame: the rule is an expression.
-__attribute__((noinline, force_align_arg_pointer)) static int realigned(int n) {
+// gcc keeps the caller's stack pointer in the frame, since parameters are on the stack: the rules
+// are expressions, those of registers too.
+__attribute__((noipa, force_align_arg_pointer)) int on_stack(int n, int b, int c, int d, int e,
+                                                             int f, int g) {
   char bytes[n * 8] __attribute__((aligned(64)));
+  int kept = rand(), too = rand();
   memset(bytes, n, sizeof bytes);
-  return sized(bytes[1]) + 1;
+  return sized(bytes[1]) + kept - too + b + c + d + e + f + g;
+}
+__attribute__((noinline)) static int realigned(int n) {
+  int kept = rand();
+  return on_stack(n, kept, 1, 2, 3, 4, 5) + kept;
 }
 
 static int compare(const void* a, const void* b) {
@@ -46,7 +54,14 @@ __attribute__((noinline)) static int recurse(int n) {
   return result;
 }
 
-int main(void) {
+// Assembler without call frame information that keeps a frame pointer; backtrace() ends here.
+int bare(int (*callee)(int));
+__asm__(
+    ".type bare, @function\nbare: push %rbp\nmov %rsp, %rbp\nmov %rdi, %rax\nmov $7, %edi\n"
+    "call *%rax\npop %rbp\nret\n.size bare, . - bare");
+
+int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "bare") == 0) return bare(plain) - 8;
   signal(SIGUSR1, on_signal);
   sink += plain(1);
   sink += sized(2);
