@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "arch/x86_64/calls.h"
+#include "compiler/debuginfo/eh_frame.h"
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -37,13 +38,22 @@ bool never_returns(const CodeFunction& holder) {
   return holder.symbol == "_exit" || holder.symbol == "_Exit";
 }
 
-// Without symbols there is no function to decode; then the controller's checker judges the bytes.
+bool begins_instruction(const Module& file, uint64_t begin, uint64_t end, uint64_t address) {
+  const Bytes code = file.elf().at(begin);
+  const size_t size = std::min<size_t>(code.size(), end - begin);
+  return arch::instruction_around(code.first(size), begin, address).begin == address;
+}
+
+// The function is a symbol's, else one that .eh_frame alone knows. Where neither knows any, there
+// is nothing to decode; then the controller's checker judges the bytes.
 bool is_instruction(const Module& file, const std::optional<CodeFunction>& holder,
                     uint64_t address) {
-  if (!holder) return true;
-  const Bytes code = file.elf().at(holder->begin);
-  const size_t size = std::min<size_t>(code.size(), holder->end - holder->begin);
-  return arch::instruction_around(code.first(size), holder->begin, address).begin == address;
+  if (holder) return begins_instruction(file, holder->begin, holder->end, address);
+  for (const FrameEntry& frame : read_frames(file.elf())) {
+    if (frame.begin <= address && address < frame.end)
+      return begins_instruction(file, frame.begin, frame.end, address);
+  }
+  return true;
 }
 
 // Each is found by decoding the function around it; scripts such as `probe syscall.*` ask again.

@@ -92,6 +92,16 @@ def test_system_calls(djtap):
     assert of_libc[SYS_GETPPID] == 50 and SYS_GETPGID not in of_libc, result
 
 
+def test_bytes_inside_an_instruction_are_no_system_call(djtap, tmp_path):
+    """0f 05 in the number of a move: in a stripped program, .eh_frame tells which function to decode."""
+    source, program = tmp_path / "t.c", tmp_path / "t"
+    source.write_text("volatile int word;\nint main(void) { word = 0x050f; return word != 0x050f; }\n")
+    subprocess.run(["gcc", "-O1", "-s", "-o", program, source], check=True)
+    assert b"\x0f\x05\0\0" in program.read_bytes()
+    result = djtap("-e", "probe process.syscall { n[$syscall]++ }", "-c", str(program))
+    assert result.returncode == 0 and dict(result.array("n"))["231"] == "1" and "WARNING" not in result.stderr, result
+
+
 def test_returns_of_system_calls(djtap):
     """$syscall and the arguments are those of the call, though their registers hold something else by then."""
     result = traced(djtap, """probe process.syscall.return {
