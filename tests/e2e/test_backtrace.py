@@ -33,6 +33,40 @@ def test_callers_are_those_that_backtrace_finds(djtap, point):
     assert [frames[1:] for frames in ours] == truth
 
 
+TAGS = {"main", "signal", "signal-stack", "destructor", "landed", "coroutine", "coroutine-again", "thread", "qsort", "atexit"}
+FORMS = [[], ["--guards=all"], ["--no-optimize"]]
+
+
+def told(text, first):
+    """Lines of a tag and addresses: the tag, and where the addresses lie in their pages, from the first one wanted on."""
+    lines = [line.split() for line in text.splitlines()]
+    return [(words[0], [int(word, 16) & 0xfff for word in words[1 + first:]]) for words in lines if words and words[0] in TAGS]
+
+
+@pytest.mark.parametrize("point", ["", ".return"])
+@pytest.mark.parametrize("form", FORMS)
+def test_stacks_of_signals_exceptions_coroutines_and_threads(djtap_once, form, point):
+    """In handlers on either stack, in destructors that an exception runs and where it lands, behind swapcontext()."""
+    script = f'probe func("callers!here"){point} {{ printf("of %s %s\\n", user_string(@entry($tag)), ubacktrace()) }}'
+    if not point:
+        script = script.replace("@entry($tag)", "$tag")
+    result = djtap_once(*form, *LIMITS, "-e", script, "-c", victim("callers"))
+    ours = "\n".join(line[3:] for line in result.stdout.splitlines() if line.startswith("of "))
+    truth = told(result.stdout, 0)
+    assert result.returncode == 0 and {tag for tag, _ in truth} == TAGS, result
+    assert told(ours, 1) == truth, result
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("script", ['probe func("*") { n++ }', 'probe func("callers!*").return, func("libgcc_s.so.1!*").return { n++ }',
+                                    'probe func("*@callers.cpp:*") { n++ }'])
+def test_probes_change_no_stack_that_the_program_sees(djtap_once, form, script):
+    alone = subprocess.run([victim("callers")], capture_output=True, text=True, check=True).stdout
+    result = djtap_once(*form, "-e", script, "-c", victim("callers"))
+    assert result.returncode == 0 and result.globals["n"] > 20, result
+    assert told(result.stdout, 0) == told(alone, 0), result
+
+
 @pytest.mark.parametrize("mode", [[], ["--no-optimize"]])
 def test_lines_name_function_offset_and_module(djtap, mode):
     result = djtap(*mode, "-e", 'probe func("leaf") { print_ubacktrace() exit() }', "-c", victim("stack"))
