@@ -51,9 +51,10 @@ bool StackWalk::next() {
 }
 
 bool StackWalk::step() {
-  bool boundary = boundary_;
+  const abi::UnwindRule* rule = rule_here();
+  // Where a function begins, only the program's first one has no caller.
+  if (boundary_ && (rule == nullptr || rule->kind != abi::UnwindRule::End)) rule = &kBoundary;
   boundary_ = false;
-  const abi::UnwindRule* rule = boundary ? &kBoundary : rule_here();
   bool moved = rule != nullptr ? step_by(*rule) : step_by_frame_pointer();
   return moved && pc_ != 0;
 }

@@ -76,6 +76,12 @@ def test_lines_name_function_offset_and_module(djtap, mode):
     assert names[0][1] == victim("stack") and ": _start+" in result.stdout
 
 
+def test_the_first_function_has_no_caller(djtap):
+    """On top of the stack lies argc, no return address."""
+    result = djtap("-e", 'probe func("stack!_start") { println("at ", ubacktrace()) exit() }', "-c", victim("stack"))
+    assert re.search(r"^at 0x\w+$", result.stdout, re.M), result
+
+
 def test_code_without_frame_information_keeps_a_frame_pointer(djtap, tmp_path):
     """backtrace() does not pass assembler of that kind; we do."""
     output = tmp_path / "out"
