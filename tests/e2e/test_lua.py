@@ -99,6 +99,24 @@ def test_a_missing_file_is_a_mistake_in_use(djtap_once):
     assert result.returncode == 125 and "there are chrome, csv, flame, json, prometheus, and any file NAME.lua" in result.stderr, result
 
 
+def test_a_report_of_a_hundred_thousand_keys(djtap_once, tmp_path):
+    """All of them within Lua's limits; what copies them again and again ends with an error, not with djtap."""
+    script = """global a[100000], t[100000]
+        probe begin { for (i = 0; i < 100000; i++) { a[i] = i * 7 t["k" . sprint(i)] = sprint(i) } exit() }"""
+    options = ["-D", "MAXMAPENTRIES=100000", "-D", "STRINGBYTES=33554432", "-D", "MAXACTION_HOST=100000000"]
+    file = tmp_path / "many.lua"
+    file.write_text("""dj.on_end(function(g)
+        local n, sum, rows = 0, 0, dj.rows("a")
+        for _, v in pairs(g.a) do n = n + 1; sum = sum + v end
+        print(n, sum, #rows, rows[1][1], rows[#rows][1], g.t.k99999)
+      end)""")
+    result = djtap_once("--report", str(file), *options, "-e", script)
+    assert result.stdout == f"100000\t{7 * sum(range(100000))}\t100000\t99999\t0\t99999\n" and result.stderr == "", result
+    file.write_text("dj.on_end(function(g)\n local all = {}\n while true do\n  all[#all + 1] = dj.rows('t')\n end\nend)")
+    result = djtap_once("--report", str(file), *options, "-e", script)
+    assert result.returncode == 5 and "DJ5103" in result.stderr and "more than 256 MB of memory" in result.stderr and ":4:" in result.stderr, result
+
+
 # --- output plugins
 
 PRINTS = """probe func("vfs_read") { printf("%d %s\\n", tid(), "a,\\"b"); by[execname()]++; n++; s <<< 5 }
