@@ -23,6 +23,7 @@
 #include "compiler/tapset/aliases.h"
 #include "compiler/tapset/latency.h"
 #include "compiler/tapset/library.h"
+#include "compiler/tapset/script_words.h"
 #include "runtime/control/clean.h"
 #include "runtime/control/coverage.h"
 #include "runtime/control/dry_run.h"
@@ -143,6 +144,7 @@ void expand(const Options& options, ast::Script& script, Sources& sources, Diags
   set_globals(script, options.settings, sources, diags);
   if (diags.ok()) expand_aliases(script, diags);
   if (diags.ok()) expand_latency(script, sources, diags);
+  if (diags.ok()) add_script_words(script, options.script_args, sources, diags);
 }
 
 // The files of -f plugin: and --report; when they cannot be had, the exit code.

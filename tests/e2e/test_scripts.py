@@ -184,3 +184,15 @@ def test_what_the_compiler_asks_for(traced, tmp_path):
                        probe libc.free { if (address) freed++ } probe end { printf("%d %d\\n", total > 1000, freed > 100) }""",
                     "--", cc1, "-quiet", "-O2", tmp_path / "a.c", "-o", tmp_path / "probed.s")
     assert "1 1\n" in result.stdout and (tmp_path / "probed.s").read_text() == (tmp_path / "plain.s").read_text(), result
+
+
+def test_words_of_the_command_line(djtap_once, tmp_path):
+    """All of SystemTap's names of them; a script's own names stay its own."""
+    script = tmp_path / "words.djt"
+    script.write_text("""probe begin { println(argc, "|", $#, "|", @#, "|", argv[1], "|", argv[2], "|", argv_1, "|", argv_2, "|", argv_3, "|", @1, "|", @2)
+        foreach (i+ in argv) print(i, "=", argv[i], ";") println(3 in argv) exit() }""")
+    result = djtap_once(str(script), "5", 'two "words"\n')
+    assert result.stdout == '2|2|2|5|two "words"\n|5|two "words"\n||5|two "words"\n\n1=5;2=two "words"\n;0\n' and result.stderr == "", result
+    assert djtap_once("-e", 'probe begin { println(argc, "[", argv[1], argv_1, "]") exit() }').stdout == "0[]\n"
+    own = 'global argv probe begin { argc = 7 argv[1] = 8 argv_1 = "nine" println(argc, argv[1], argv_1) exit() } function f(argc) { return argc }'
+    assert djtap_once("-e", own, "5").stdout == "78nine\n"

@@ -1,0 +1,18 @@
+// The names by which SystemTap's scripts find their arguments, besides $1 @1 $# @#: argc, argv[1],
+// argv_1.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/ast.h"
+#include "compiler/diag.h"
+#include "compiler/source.h"
+
+namespace dj {
+
+// Declares those that the script reads and does not have itself as globals with the `words` behind
+// it, as texts; argc is their number. What is not there is "".
+void add_script_words(ast::Script& script, const std::vector<std::string>& words, Sources& sources,
+                      Diags& diags);
+
+}  // namespace dj
