@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <thread>
 #include <vector>
+
+#include "compiler/spare_thread.h"
 
 namespace dj {
 
@@ -21,10 +24,10 @@ void parallel(size_t count, const Body& body) {
     }
   };
   const size_t chunks = (count + kChunk - 1) / kChunk;
-  std::vector<std::jthread> others;
+  std::vector<std::optional<std::jthread>> others;
   for (size_t i = 1; i < std::min<size_t>({chunks, kMost, std::thread::hardware_concurrency()});
        i++)
-    others.emplace_back(work);
+    others.push_back(spare_thread(work));
   work();
 }
 

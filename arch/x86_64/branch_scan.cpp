@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <thread>
+
+#include "compiler/spare_thread.h"
 
 namespace dj::arch {
 namespace {
@@ -95,10 +98,12 @@ std::vector<Reference> scan_references(const ModuleText& text, const ByteSet& ma
   const bool immediates = !text.position_independent;
   for (const TextRange& range : text.text) {
     const size_t half = range.bytes.size() / 2;
-    std::thread other(
-        [&] { scan_range(range, half, range.bytes.size(), marked, immediates, found_by_other); });
+    const auto upper = [&] {
+      scan_range(range, half, range.bytes.size(), marked, immediates, found_by_other);
+    };
+    const std::optional<std::jthread> other = spare_thread(upper);
     scan_range(range, 0, half, marked, immediates, found);
-    other.join();
+    if (!other) upper();
   }
   found.insert(found.end(), found_by_other.begin(), found_by_other.end());
   return found;

@@ -99,6 +99,12 @@ Status put_exit(Code& code, const DetourRequest& request, std::span<const uint8_
   return relocate_to(code, bytes, insn);
 }
 
+// A system call that can be made where it stands.
+bool is_intact(const DetourRequest& request, const Insn& insn) {
+  const uint64_t offset = insn.address - request.original;
+  return insn.kind == Kind::Syscall && request.intact_from != 0 && offset >= request.intact_from;
+}
+
 // The hook answers in CF and ZF, which lea leaves alone, and so does the system call: the kernel
 // gives each of those who come back the flags of the call.
 Status put_hooked(Code& code, const DetourRequest& request, std::span<const uint8_t> bytes,
@@ -108,6 +114,11 @@ Status put_hooked(Code& code, const DetourRequest& request, std::span<const uint
   DJ_TRY_DO(code.call(request.syscall_hook));
   code.move_sp(kRedZone);
   const uint32_t made = code.short_jump(0x72);  // jc
+  if (is_intact(request, insn)) {
+    const uint32_t starts_thread = code.short_jump(0x75);  // jne
+    DJ_TRY_DO(code.jump(insn.address));
+    code.bind(starts_thread);
+  }
   copy_at = code.size();
   DJ_TRY_DO(relocate_to(code, bytes, insn));
   const uint32_t nothing = code.short_jump(0x74);  // je
@@ -170,6 +181,11 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
       if (offset == request.handlers_at && request.leaving.how != Leaving::Always) {
         branch_goal = insn.target;
         DJ_TRY_DO(put_exit(code, request, bytes, insn, branch));
+      } else if (is_intact(request, insn)) {
+        detour.copies.emplace_back(offset, copy_at);
+        DJ_TRY_DO(code.jump(insn.address));
+        goes_on = false;
+        break;
       } else {
         DJ_TRY_DO(relocate_to(code, bytes, insn));
       }

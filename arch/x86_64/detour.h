@@ -56,10 +56,13 @@ struct DetourRequest {
   std::vector<HandlerCall> exit_calls;
   Leaving leaving;
   // System call hook behind the handlers: call it right before the instruction at handlers_at. When
-  // it returns with CF set, skip that instruction; with neither CF nor ZF, call `child_hook` behind
-  // it, in whoever comes back. 0: none.
+  // it returns with CF set, skip that instruction; with neither CF nor ZF, make it in the detour
+  // and call `child_hook` behind it, in whoever comes back. 0: none.
   uint64_t syscall_hook = 0;
   uint64_t child_hook = 0;  // not 0 where syscall_hook is not
+  // From this offset of the region on the text keeps its bytes: a system call there is made in its
+  // place, so that whoever sleeps in it stands where debuggers and unwinders know the way. 0: none.
+  uint32_t intact_from = 0;
 };
 
 struct Detour {

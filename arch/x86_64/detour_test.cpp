@@ -416,6 +416,37 @@ TEST_F(DetourRun, SyscallHookSkipsTheCallWhenItSaysSo) {
   }
 }
 
+// What stands in the system call's place tells where it was made.
+TEST_F(DetourRun, SystemCallsAreMadeInTheirPlaceWhereItIsLeft) {
+  for (const bool hooked : {false, true}) {
+    for (const bool forks : {false, true}) {
+      memory_.put(kHandler,
+                  test::assemble(hooked && forks ? "or $1,%ecx; clc; ret" : "xor %ecx,%ecx; ret"));
+      memory_.put(kHelper, test::assemble("ret"));
+      const auto code = test::assemble("mov $39,%eax; syscall");
+      const auto in_place = test::assemble("mov $39,%eax; xor %eax,%eax");
+      memory_.put(kVictim, in_place);
+      memory_.put_exit(kVictim + in_place.size());
+      DetourRequest request;
+      request.region = code;
+      request.original = kVictim;
+      request.handlers_at = request.intact_from = 5;
+      if (hooked) {
+        request.syscall_hook = kHandler;
+        request.child_hook = kHelper;
+      }
+      auto detour = build_detour(request, kDetour);
+      ASSERT_TRUE(detour.ok()) << detour.error().message;
+      memory_.put(kDetour, detour.value().bytes);
+      fill_stack();
+      std::mt19937_64 random(5);
+      const State out = test::run(kDetour, random_state(random));
+      EXPECT_EQ(out.regs[0], hooked && forks ? uint64_t(getpid()) : 0u);
+      EXPECT_EQ(out.regs[4], kStack);
+    }
+  }
+}
+
 TEST(DetourRefusal, HandlersAtMustBeAnInstruction) {
   const auto code = test::assemble("mov $1,%eax; ret");
   DetourRequest request;

@@ -62,6 +62,8 @@ arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
   request.region = std::span(site.original).first(site.displaced);
   request.guards = site.guards();
   request.original = site.address;
+  constexpr uint32_t kJump = 5;
+  if (site.jump && !site.form) request.intact_from = kJump;
   request.handlers_at = site.handlers_at;
   request.form = form;
   for (const PatchCall& call : site.calls) {

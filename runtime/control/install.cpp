@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <thread>
 
 #include "compiler/samples.h"
 #include "compiler/shown_symbol.h"
+#include "compiler/spare_thread.h"
 #include "runtime/control/kept_patches.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/remote_call.h"
@@ -308,7 +308,8 @@ Status Installation::stage(Staged& staged) {
 Status Installation::ready(pid_t pid) {
   staged_.emplace(Staged{
       TextImage(all_sites(), all_hooks()), TextImage(words_.all()), {}, {}, {}, {}, 0, false});
-  std::jthread copying([this, pid] { times_.copies = copy_pages(pid, staged_->text); });
+  // Only the pause is longer where no thread can be had.
+  const auto copying = spare_thread([&] { times_.copies = copy_pages(pid, staged_->text); });
   return stage(*staged_);
 }
 

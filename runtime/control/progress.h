@@ -24,7 +24,7 @@ class Progress {
   std::mutex mutex_;  // guards ended_
   std::condition_variable changed_;
   bool ended_ = false;
-  std::optional<std::thread> thread_;
+  std::optional<std::jthread> thread_;
 };
 
 // The result of work(), with its progress shown.

@@ -8,6 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "compiler/spare_thread.h"
+
 namespace dj {
 namespace {
 
@@ -24,14 +26,12 @@ std::vector<std::optional<StackInfo>> read_all(const std::vector<MappedModule>& 
       }
     }
   };
-  std::vector<std::thread> helpers;
+  std::vector<std::optional<std::jthread>> helpers;
   for (unsigned i = 1; i < std::thread::hardware_concurrency(); i++) {
-    helpers.emplace_back(work);
+    helpers.push_back(spare_thread(work));
   }
   work();
-  for (std::thread& helper : helpers) {
-    helper.join();
-  }
+  helpers.clear();
   return infos;
 }
 

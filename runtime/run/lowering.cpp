@@ -4,13 +4,15 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <optional>
 
 #include "compiler/lowering.h"
+#include "compiler/spare_thread.h"
 
 namespace dj {
 namespace {
 
-std::thread loader;
+std::optional<std::jthread> loader;
 std::atomic<bool> is_awaited{false};
 const Lowering* lowering = nullptr;  // null: not loaded, `failure` says why
 std::string failure;
@@ -23,7 +25,7 @@ void load() {
 
 void wait() {
   is_awaited = true;
-  if (loader.joinable()) loader.join();
+  loader.reset();
 }
 
 const Lowering& loaded() {
@@ -35,7 +37,7 @@ const Lowering& loaded() {
 
 LoweringThread::LoweringThread(bool wanted) {
   if (!wanted) return;
-  loader = std::thread([] {
+  loader = spare_thread([] {
     load();
     if (lowering != nullptr && !is_awaited) lowering->warm_up();
   });

@@ -1,8 +1,6 @@
 // LLVM, and what uses it, is loaded by a thread of its own while the script is checked and the
 // target is started. The functions of compiler/image.h are here; they hand on to it.
 #pragma once
-#include <thread>
-
 namespace dj {
 
 // While it lives, lower(), link() and their kin may be called, by the thread that made it; the

@@ -1,10 +1,12 @@
 """Where the target leaves an object: calls through its linkage table, and system calls."""
+import re
 import shutil
 import subprocess
 
 import pytest
 
-from support.paths import victim
+from support import process
+from support.paths import PYTHON, victim
 
 
 def traced(djtap, script, program="outward"):
@@ -136,3 +138,34 @@ def test_a_library_wherever_the_distribution_keeps_it(djtap):
     """As SystemTap's examples name it: Debian has it in a folder below."""
     result = traced(djtap, 'probe process("/lib*/libc.so.*").function("strtol") { n++ } probe process("/usr/lib*/libc.so.6").function("strtol") { m++ }')
     assert result.globals == {"n": 100, "m": 100}, result
+
+
+SLEEPER = """
+import ctypes
+print("ready", flush=True)
+input()
+libc = ctypes.CDLL(None)
+libc.puts(b"asleep")
+libc.fflush(None)
+libc.ppoll(None, 0, None, ctypes.create_string_buffer(128))
+"""
+
+
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
+@pytest.mark.parametrize("script", ['probe process.library("libc.so.6").syscall { n++ }', 'probe func("libc.so.6!puts") { n++ }'])
+def test_who_sleeps_in_a_system_call_has_its_stack(attach, program, script):
+    """As gdb shows the same program without probes. In int3 form ppoll is hooked in the second case, too."""
+    def asleep(probes):
+        target = program(PYTHON, "-c", SLEEPER)
+        target.wait_for("ready")
+        if probes:
+            attach(target.pid, probes)
+        target.tell("go on")
+        target.wait_for("asleep")
+        process.wait_until_asleep(target.pid)
+        shown = subprocess.run(["gdb", "-nx", "-batch", "-p", str(target.pid), "-ex", "bt"], capture_output=True, text=True, timeout=120)
+        return re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(\S+)", shown.stdout, re.M)
+
+    truth = asleep("")
+    assert "__ppoll" in truth and len(truth) > 5, truth
+    assert asleep(script) == truth
