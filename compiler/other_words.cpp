@@ -53,7 +53,6 @@ constexpr Row kRows[] = {
     {"comm", "execname()"},
     // functions of SystemTap that djtap does otherwise
     {"print_regs", "printf(\"%x\", register(\"rax\")), register by register"},
-    {"switch_file", "-S MB on the command line: files of that size take turns"},
 };
 
 // SystemTap's functions that mean the kernel, by how their names begin.
