@@ -136,4 +136,25 @@ TypeDie find_type(const std::string& name, DwarfIndex& index, uint64_t pc) {
   return std::nullopt;
 }
 
+std::optional<CastType> find_cast_type(const std::string& name, DwarfIndex& index, uint64_t pc) {
+  CastType found;
+  std::string rest = normal(name);
+  for (;; found.pointers++) {
+    found.type = find_type(rest, index, pc);
+    if (found.type || (rest == "void" && found.pointers > 0)) {
+      return found;
+    }
+    if (!rest.ends_with('*')) {
+      break;
+    }
+    rest = normal(rest.substr(0, rest.size() - 1));
+  }
+  for (const std::string& word : {std::string("const "), std::string("volatile ")}) {
+    if (rest.starts_with(word)) {
+      return find_cast_type(normal(name).substr(word.size()), index, pc);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace dj

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/debuginfo/dwarf_ops.h"
 #include "compiler/debuginfo/variables.h"
 
@@ -29,6 +31,9 @@ TargetFailure nowhere(const std::string& text, const Error& error) {
 }  // namespace
 
 Failed Navigator::settle() {
+  if (pointers_ > 0) {
+    return std::nullopt;
+  }
   type_ = strip_type(type_, index());
   while (type_ && is_reference(&*type_)) {
     if (Failed failed = follow()) {
@@ -40,7 +45,8 @@ Failed Navigator::settle() {
 }
 
 Failed Navigator::follow() {
-  TypeDie target = type_of(&*type_);
+  TypeDie target = pointers_ > 0 ? type_ : type_of(&*type_);
+  pointers_ = std::max(pointers_ - 1, 0);
   if (spot_.kind == Spot::Pointer) {
     ScopedVariable pointee{*spot_.pointee, die_name(&*spot_.pointee), false};
     Result<Spot> there = locate(pointee, scene_->function, scene_->place, index());
@@ -145,7 +151,7 @@ Failed Navigator::enter(const Member& member) {
 
 Failed Navigator::field(const TargetStep& step, int number) {
   Failed failed = settle();
-  while (!failed && type_ && is_pointer(&*type_)) {
+  while (!failed && (pointers_ > 0 || (type_ && is_pointer(&*type_)))) {
     failed = follow();
     if (!failed) {
       failed = settle();
@@ -170,7 +176,7 @@ Failed Navigator::field(const TargetStep& step, int number) {
 // From an array or pointer to its first element; stride: bytes from one to the next; lower: the
 // first subscript.
 Failed Navigator::step_over(int64_t& stride, int64_t& lower) {
-  if (type_ && is_array(&*type_) && !given_) {
+  if (pointers_ == 0 && type_ && is_array(&*type_) && !given_) {
     const Subscript s = subscript(&*type_, dimension_, index());
     stride = int64_t(s.stride);
     lower = s.lower;
@@ -189,7 +195,7 @@ Failed Navigator::step_over(int64_t& stride, int64_t& lower) {
   }
   given_ = false;
   TypeDie target = strip_type(type_, index());
-  stride = target ? int64_t(type_size(&*target)) : 1;
+  stride = pointers_ > 0 ? 8 : target ? int64_t(type_size(&*target)) : 1;
   return std::nullopt;
 }
 
@@ -276,11 +282,11 @@ Failed Navigator::element(const TargetStep& step, int number, int argument) {
   if (Failed failed = settle()) {
     return failed;
   }
-  if (!given_ && (!type_ || (!is_array(&*type_) && !is_pointer(&*type_)))) {
+  if (!given_ && pointers_ == 0 && (!type_ || (!is_array(&*type_) && !is_pointer(&*type_)))) {
     return target_failure(Kind::BadUse, number,
                           fmt::format("{} is {}, which has no elements", text_, type_name(type_)));
   }
-  const bool array = type_ && is_array(&*type_) && !given_;
+  const bool array = pointers_ == 0 && type_ && is_array(&*type_) && !given_;
   if (array && (descriptor_ || attribute(&*type_, DW_AT_data_location))) {
     return described_element(step, argument);
   }
@@ -352,6 +358,9 @@ TargetAnswer Navigator::value() {
   }
   if (given_) {
     return spot_.expr;  // a cast without a step is the pointer itself
+  }
+  if (pointers_ > 0) {
+    return part(0, 8);
   }
   if (!type_) {
     return target_failure(Kind::BadUse, -1, text_ + " is void");

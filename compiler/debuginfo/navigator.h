@@ -33,6 +33,10 @@ class Navigator {
   Failed element(const TargetStep& step, int number, int argument);
   // The place was given by address: [n] steps over things of its type.
   void set_given() { given_ = true; }
+  // What lies at the place is not of the type but so many pointers before it; debug info need not
+  // have such a type. Only field(), element(), value() and address() know of them.
+  void set_pointers(int pointers) { pointers_ = pointers; }
+  int pointers() const { return pointers_; }
 
   TargetAnswer address();
   // The word a script sees; of a floating-point type the bits of a double.
@@ -80,6 +84,7 @@ class Navigator {
   TypeDie type_;
   std::string text_;
   bool given_ = false;
+  int pointers_ = 0;
   unsigned dimension_ = 0;             // of the array type, that the next subscript means
   std::optional<LocExpr> descriptor_;  // of the array of which one subscript is done
   std::optional<uint64_t> bits_;

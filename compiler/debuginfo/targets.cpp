@@ -118,8 +118,8 @@ Begun start_at_var(const TargetExpr& expr, const Scene& scene) {
 }
 
 Begun start_at_cast(const TargetExpr& expr, const Scene& scene) {
-  TypeDie type = find_type(expr.name, scene.index, scene.place.pc);
-  if (!type) {
+  const std::optional<CastType> found = find_cast_type(expr.name, scene.index, scene.place.pc);
+  if (!found) {
     TargetFailure f =
         failure(Kind::UnknownName, fmt::format("no type \"{}\" in the debug info", expr.name));
     f.help = "types are written as in C: \"struct point\", \"size_t\", \"enum colour\", \"char*\"";
@@ -127,8 +127,9 @@ Begun start_at_cast(const TargetExpr& expr, const Scene& scene) {
   }
   Spot spot;
   spot.expr.steps.push_back({LocStep::PushArg, 0});
-  Navigator at(std::move(spot), type, "@cast(...)", scene);
+  Navigator at(std::move(spot), found->type, "@cast(...)", scene);
   at.set_given();
+  at.set_pointers(found->pointers);
   return at;
 }
 
@@ -211,6 +212,12 @@ TextAnswer resolve_pretty(Dwarf_Die* function, const ProbePlace& place, const Ta
   Begun begun = walk(expr, scene);
   if (auto* f = std::get_if<TargetFailure>(&begun)) {
     return *f;
+  }
+  if (std::get<Navigator>(begun).pointers() > 0) {
+    return failure(Kind::BadUse,
+                   fmt::format("\"{}\" with these steps is a pointer, which has no text "
+                               "form; printf's %p shows it",
+                               expr.name));
   }
   TextWriter writer;
   writer.pretty(std::get<Navigator>(begun), expr.pretty == 1 ? 1 : kAllDepths);

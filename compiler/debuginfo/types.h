@@ -32,6 +32,13 @@ bool is_string(Dwarf_Die* stripped);  // Fortran's character(len=..)
 // The type that a person writes as "struct point", "size_t" or "char*": that of the unit at pc,
 // else of any. C++ names may have their namespaces. None: unknown.
 TypeDie find_type(const std::string& name, DwarfIndex& index, uint64_t pc);
+// The same where debug info has a type but no pointers to it: "struct point**" is two pointers
+// before "struct point".
+struct CastType {
+  TypeDie type;  // none: void
+  int pointers = 0;
+};
+std::optional<CastType> find_cast_type(const std::string& name, DwarfIndex& index, uint64_t pc);
 
 // How a value of a scalar type is read and shown.
 struct Scalar {
