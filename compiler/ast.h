@@ -84,6 +84,7 @@ struct Foreach {
   ExprPtr histogram;           // foreach (bucket in @hist_log(x)): an At, and no array; else null
   std::vector<ExprPtr> slice;  // in a[*, 3]: as Index::keys; empty: the whole array
   std::string array_op;  // "count", "sum" ... of a@count-; empty: none
+  Span array_op_span;
   int array_sort = 0;
   ExprPtr limit;  // may be null
   StmtPtr body;

@@ -186,7 +186,7 @@ void Binder::foreach_sort(const ast::Foreach& f, Foreach& out) {
   std::optional<StatOp> op = stat_op(f.array_op);
   if (!op || *op > StatOp::Avg) {
     Diag& diag =
-        diags_.error("DJ2008", f.array_span, fmt::format("cannot sort by `@{}`", f.array_op));
+        diags_.error("DJ2008", f.array_op_span, fmt::format("cannot sort by `@{}`", f.array_op));
     diag.help = "an array of aggregates is sorted by @count, @sum, @min, @max or @avg";
     return;
   }

@@ -108,6 +108,7 @@ void Builder::loop_array(DjtParser::LoopArrayContext* ctx, Foreach& out) {
   }
   if (ctx->ATWORD() != nullptr) {
     out.array_op = text(ctx->ATWORD()).substr(1);
+    out.array_op_span = span(ctx->ATWORD());
     if (out.array_sort == 0) {
       diags_
           .error("DJ1023", span(ctx->ATWORD()),

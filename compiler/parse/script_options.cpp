@@ -16,8 +16,12 @@ namespace dj {
 
 namespace {
 
-constexpr const char* kForm =
-    "write option(\"limit\", 10, \"rows to show\"): a name, a default and a help text";
+// `name`: empty where the script has none yet.
+std::string form(const std::string& name) {
+  return fmt::format(
+      "write option(\"{}\", 10, \"rows to show\"): a name, a default and a help text",
+      name.empty() ? "limit" : name);
+}
 
 bool is_name(const std::string& name) {
   return !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) &&
@@ -44,6 +48,7 @@ class OptionReader {
     ScriptOption option;
     if (!text(i, option.name)) return fail(i);
     option.span = in_[i++].span;
+    if (in_[i].type == DjtParser::RPAREN) return no_default(option, in_[i].span);
     if (!comma(i)) return fail(i);
     size_t minus = in_[i].type == DjtParser::MINUS ? 1 : 0;
     const Lexeme& value = in_[i + minus];
@@ -76,7 +81,14 @@ class OptionReader {
     return is;
   }
   size_t fail(size_t i) {
-    diags_.error("DJ1030", in_[i].span, "an option is made of literals").help = kForm;
+    diags_.error("DJ1030", in_[i].span, "an option is made of literals").help = form("");
+    return 0;
+  }
+  size_t no_default(const ScriptOption& option, Span end) {
+    Span whole = option.span;
+    whole.end = end.end;
+    diags_.error("DJ1030", whole, fmt::format("the option --{} has no default", option.name)).help =
+        form(option.name);
     return 0;
   }
 

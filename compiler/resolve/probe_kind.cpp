@@ -9,11 +9,9 @@ namespace dj {
 
 namespace {
 
-constexpr ProbeKind kUnbuilt[] = {
-    {"kernel.function(s)", nullptr},        {"kernel.function(s).call", nullptr},
-    {"kernel.function(s).return", nullptr}, {"kernel.statement(s)", nullptr},
-    {"module(s).function(s)", nullptr},     {"kernel.trace(s)", nullptr},
-};
+// SystemTap's families of probe points that are not about a process.
+constexpr std::string_view kOfKernel[] = {"kernel", "module", "kprobe", "netfilter",
+                                          "perf",   "procfs", "input",  "swap"};
 
 // What "<function>" and "<process>" at the front of a form stand for.
 constexpr const char* kProcesses[] = {"process", "process(s)", "process.library(s)",
@@ -69,8 +67,7 @@ std::vector<Candidate> all_forms() {
   std::vector<Candidate> forms;
   for (std::span<const ProbeKind> kinds :
        {function_kinds(), inside_kinds(), address_kinds(), mark_kinds(), plt_kinds(),
-        statement_kinds(), syscall_kinds(), thread_kinds(), lifecycle_kinds(), timer_kinds(),
-        unbuilt_kinds()}) {
+        statement_kinds(), syscall_kinds(), thread_kinds(), lifecycle_kinds(), timer_kinds()}) {
     for (const ProbeKind& kind : kinds) {
       for (const std::string& form : spelled_out(kind.form)) {
         forms.push_back({&kind, parts_of(form)});
@@ -80,11 +77,11 @@ std::vector<Candidate> all_forms() {
   return forms;
 }
 
-// Names that built forms have at this depth, each once.
+// Names that forms have at this depth, each once.
 std::vector<std::string> names_at(const std::vector<Candidate>& forms, size_t depth) {
   std::vector<std::string> names;
   for (const Candidate& c : forms) {
-    if (c.kind->find && depth < c.parts.size()) {
+    if (depth < c.parts.size()) {
       std::string name = c.parts[depth].name;
       if (std::find(names.begin(), names.end(), name) == names.end()) {
         names.push_back(std::move(name));
@@ -132,7 +129,7 @@ const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
   std::string wanted;
   for (char argument : {'s', 'n', '\0'}) {
     for (const Candidate& form : same_name) {
-      if (form.kind->find && form.parts[depth].argument == argument) {
+      if (form.parts[depth].argument == argument) {
         wanted += (wanted.empty() ? "" : " or ") + std::string(argument_text(argument));
         break;
       }
@@ -158,18 +155,26 @@ const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
   return nullptr;
 }
 
-// What djtap has for a form that it does not have.
-std::string instead_of(const ast::ProbePoint& point) {
+bool is_of_kernel(const ast::ProbePoint& point) {
+  return std::find(std::begin(kOfKernel), std::end(kOfKernel), point.components[0].name) !=
+         std::end(kOfKernel);
+}
+
+const ProbeKind* not_of_processes(const ast::ProbePoint& point, Diags& diags) {
   const auto* name = point.components.size() > 1
                          ? std::get_if<std::string>(&point.components[1].argument)
                          : nullptr;
-  if (name == nullptr) return "djtap traces programs: func(\"name\") is a function of the target";
-  return fmt::format("for a function of the target: func(\"{}\")", *name);
+  diags
+      .error("DJ3003", point.span,
+             fmt::format("djtap probes processes, not the kernel: {}", to_string(point)))
+      .help = fmt::format(
+      "func(\"{}\") is a function of the target, process.syscall its calls of "
+      "the kernel",
+      name ? *name : "name");
+  return nullptr;
 }
 
 }  // namespace
-
-std::span<const ProbeKind> unbuilt_kinds() { return kUnbuilt; }
 
 const ast::Component* PointQuery::component(std::string_view name) const {
   for (const ast::Component& c : point.components) {
@@ -196,6 +201,9 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
     if (same_name.empty() && depth == 0 && point.optional) {
       return nullptr;  // an alias that the tapsets at hand do not have
     }
+    if (same_name.empty() && depth == 0 && is_of_kernel(point)) {
+      return not_of_processes(point, diags);
+    }
     if (same_name.empty()) {
       return unknown_name(point, depth, forms, diags);
     }
@@ -207,16 +215,6 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
   for (const Candidate& form : forms) {
     if (form.parts.size() != point.components.size()) {
       continue;
-    }
-    if (!form.kind->find) {
-      const char* what =
-          point.components[0].name == "kernel" || point.components[0].name == "module"
-              ? "kernel probes are"
-              : "this form of probe point is";
-      Diag& diag = diags.error("DJ3003", point.span,
-                               fmt::format("{} not built yet: {}", what, to_string(point)));
-      diag.help = instead_of(point);
-      return nullptr;
     }
     return form.kind;
   }

@@ -42,7 +42,6 @@ struct ProbeKind {
   // "process(s).function(s).return": s a string, n a number. Matched component by component.
   // "<function>" and "<process>" in front stand for every way to name functions or objects.
   const char* form;
-  // Null: known, but not built.
   void (*find)(PointQuery& query, PointMeaning& meaning);
 };
 
@@ -56,7 +55,6 @@ std::span<const ProbeKind> lifecycle_kinds();  // probe_lifecycle.cpp
 std::span<const ProbeKind> syscall_kinds();    // probe_syscall.cpp
 std::span<const ProbeKind> thread_kinds();     // probe_thread.cpp
 std::span<const ProbeKind> timer_kinds();      // probe_timer.cpp
-std::span<const ProbeKind> unbuilt_kinds();    // probe_kind.cpp
 
 // The row of the point, or null after reporting what is wrong with it. An optional point of unknown
 // family is nothing, and no mistake.

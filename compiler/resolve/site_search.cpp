@@ -41,9 +41,9 @@ std::vector<size_t> all_of(const ModuleSet& modules) {
 
 std::vector<size_t> no_target(PointQuery& query) {
   const bool func = query.point.components[0].name == "func";
-  Diag& d = query.diags.error(
-      "DJ3006", query.point.span,
-      func ? "kernel probes are not built yet, and no process is traced" : "no process is traced");
+  Diag& d = query.diags.error("DJ3006", query.point.span,
+                              func ? "no process is traced, and djtap has no probes of the kernel"
+                                   : "no process is traced");
   d.help = kTraceSomething;
   return {};
 }

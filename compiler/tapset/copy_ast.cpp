@@ -66,6 +66,7 @@ struct Copier {
     made.histogram = of(n.histogram);
     made.slice = of(n.slice);
     made.array_op = n.array_op;
+    made.array_op_span = n.array_op_span;
     made.array_sort = n.array_sort;
     made.limit = of(n.limit);
     made.body = of(n.body);
