@@ -12,7 +12,7 @@ def test_longjmp_over_and_out_of_probes(djtap):
     script = 'probe func("middle") { m++ } probe func("thrower") { t++ } probe func("thrower").return { r++ } probe func("work") { w++ }'
     result = djtap("-e", script, "-c", victim("jumps"))
     truth = result.facts
-    assert result.returncode == 0 and truth["alarms"] == 1000 and truth["thrown"] == 30000, result
+    assert result.returncode == 0 and truth["alarms"] >= 1000 and truth["thrown"] == 30000, result
     assert result.globals["m"] == result.globals["t"] == 30000 and result.globals["r"] == truth["returned"] == 20000, result
     assert truth["entered"] <= result.globals["w"] <= truth["attempts"], result  # a jump between both counts
 
@@ -20,7 +20,7 @@ def test_longjmp_over_and_out_of_probes(djtap):
 def test_a_handler_with_memory_is_left_by_siglongjmp(djtap):
     """The timer's jump also leaves handlers that are in the middle of an event or of an array."""
     result = djtap("-e", 'global k probe func("work") { n++; a[tid()] <<< 1; if (k++ % 1000 == 0) printf("x\\n") }', "-c", victim("jumps"))
-    assert result.returncode == 0 and result.facts["alarms"] == 1000, result
+    assert result.returncode == 0 and result.facts["alarms"] >= 1000, result
     assert result.facts["entered"] <= result.globals["n"] <= result.facts["attempts"], result
 
 

@@ -40,7 +40,7 @@ ROOMS = {
     "runtime/shared": [],
     "stdlib": ["runtime/shared", "runtime/agent"],
     "runtime/agent": ["runtime/shared", "stdlib"],
-    "arch/x86_64": ["compiler/result.h", "compiler/parallel.h", "runtime/shared"],
+    "arch/x86_64": ["compiler/result.h", "compiler/parallel.h", "compiler/spare_thread.h", "runtime/shared"],
     "compiler": ["runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def", "arch/x86_64/registers.h"],
     "compiler/parse": ["compiler/*"],
     "compiler/tapset": ["compiler/*", "compiler/parse", "stdlib/builtins.h"],
