@@ -9,6 +9,7 @@ import time
 import pytest
 
 from support import process, run
+from support.paths import victim
 
 SCRIPT = 'probe func("sqlite3*") { n++ }'
 
@@ -24,11 +25,11 @@ def words_of(pid):
     found = {}
     bases = {}
     for begin, _, _, path in process.mappings(pid):
-        if path.startswith("/usr/"):
+        if path.startswith("/usr/") or path == victim("commander"):
             bases.setdefault(path, begin)
     with open(f"/proc/{pid}/mem", "rb") as memory:
         for path, base in bases.items():
-            for offset in stub_words(path) if ".so" in path or "bin" in path else []:
+            for offset in [] if "locale" in path or "cache" in path else stub_words(path):
                 memory.seek(base + offset)
                 found[base + offset] = struct.unpack("<Q", memory.read(8))[0]
     return found
@@ -50,6 +51,29 @@ def shell(program):
     target.wait_for("ready")
     process.wait_until_asleep(target.pid)
     return target
+
+
+def test_words_that_the_loader_fills_late(program):
+    """Some are filled before the session, and some while it runs: these lead to functions, those come back."""
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    before = words_of(target.pid)
+    with run.Background(run.command(["--probes", "-e", 'probe func("libc.so.6!*") { n++ }', "-p", target.pid])) as tracer:
+        tracer.wait_for(r"\[(OPTIMIZED|INT3)", 120)
+        assert changed(before, words_of(target.pid))
+        target.tell("call 1000")
+        target.wait_for("called: 1000$")
+        tracer.signal(signal.SIGINT)
+        result = tracer.finish()
+        assert result.returncode == 0 and result.globals["n"] > 0, result
+    after = words_of(target.pid)
+    own = [begin for begin, _, _, path in process.mappings(target.pid) if path == victim("commander")]
+    for address in changed(before, after):
+        assert own[0] <= before[address] < own[-1] + 0x10000, hex(address)
+    target.tell("call 1000")
+    target.wait_for("called: 1000$")
+    target.tell("quit")
+    assert target.finish().returncode == 0
 
 
 @pytest.fixture
