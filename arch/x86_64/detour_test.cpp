@@ -357,94 +357,70 @@ TEST_F(DetourRun, ExitHandlersRunOnlyOnTheWayOut) {
   }
 }
 
-// Behind a call that may start a thread, whoever comes back runs the other hook.
-TEST_F(DetourRun, ChildHookRunsBehindTheCallWhenTheHookSaysSo) {
-  for (const bool forks : {false, true}) {
-    memory_.put(kHandler, test::assemble(forks ? "or $1,%ecx; clc; ret" : "xor %ecx,%ecx; ret"));
-    memory_.put(kHelper, test::assemble("incq 0x10030000; ret"));
-    const auto code = test::assemble("mov $39,%eax; syscall");
-    memory_.put(kVictim, code);
-    memory_.put_exit(kVictim + code.size());
+// A detour of getpid's system call, which a hook may answer.
+class HookRun : public DetourRun {
+ protected:
+  // Runs it with these hooks (none: no hook); `text` is what stands where the program has the call.
+  // Checks that the stack is as before.
+  State call(const char* hook, const char* child, const char* text, uint32_t intact_from) {
+    const auto code = test::assemble(kCall), stands = test::assemble(text);
+    memory_.put(kVictim, stands);
+    memory_.put_exit(kVictim + stands.size());
     DetourRequest request;
     request.region = code;
     request.original = kVictim;
     request.handlers_at = 5;
-    request.syscall_hook = kHandler;
-    request.child_hook = kHelper;
+    request.intact_from = intact_from;
+    if (hook != nullptr) {
+      memory_.put(kHandler, test::assemble(hook));
+      memory_.put(kHelper, test::assemble(child));
+      request.syscall_hook = kHandler;
+      request.child_hook = kHelper;
+    }
     auto detour = build_detour(request, kDetour);
-    ASSERT_TRUE(detour.ok()) << detour.error().message;
+    EXPECT_TRUE(detour.ok()) << detour.error().message;
+    if (!detour.ok()) return {};
     memory_.put(kDetour, detour.value().bytes);
     memset(memory_.at(kRecord), 0, 8);
     fill_stack();
     std::mt19937_64 random(4);
     const auto before = stack(-128, 128);
     const State out = test::run(kDetour, random_state(random));
-    EXPECT_EQ(record(0), forks ? 1u : 0u);
-    EXPECT_EQ(out.regs[0], uint64_t(getpid()));
     EXPECT_EQ(out.regs[4], kStack);
     EXPECT_EQ(stack(-128, 128), before);
+    return out;
+  }
+  static constexpr const char* kCall = "mov $39,%eax; syscall";
+  static constexpr const char* kForks = "or $1,%ecx; clc; ret";
+  static constexpr const char* kDoesNot = "xor %ecx,%ecx; ret";
+};
+
+// Behind a call that may start a thread, whoever comes back runs the other hook.
+TEST_F(HookRun, ChildHookRunsBehindTheCallWhenTheHookSaysSo) {
+  for (const bool forks : {false, true}) {
+    const State out = call(forks ? kForks : kDoesNot, "incq 0x10030000; ret", kCall, 0);
+    EXPECT_EQ(record(0), forks ? 1u : 0u);
+    EXPECT_EQ(out.regs[0], uint64_t(getpid()));
   }
 }
 
-TEST_F(DetourRun, SyscallHookSkipsTheCallWhenItSaysSo) {
-  // getpid (39); the hook answers 4321 itself with CF set, or lets the call happen.
+TEST_F(HookRun, SyscallHookSkipsTheCallWhenItSaysSo) {
+  // The hook answers 4321 itself with CF set, or lets the call happen.
   for (const bool skip : {false, true}) {
-    memory_.put(kHandler, test::assemble(skip ? "incq 0x10030000; mov $4321,%eax; stc; ret"
-                                              : "incq 0x10030000; clc; ret"));
-    memory_.put(kHelper, test::assemble("ret"));
-    const auto code = test::assemble("mov $39,%eax; syscall");
-    memory_.put(kVictim, code);
-    memory_.put_exit(kVictim + code.size());
-    DetourRequest request;
-    request.region = code;
-    request.original = kVictim;
-    request.handlers_at = 5;
-    request.syscall_hook = kHandler;
-    request.child_hook = kHelper;
-    auto detour = build_detour(request, kDetour);
-    ASSERT_TRUE(detour.ok()) << detour.error().message;
-    memory_.put(kDetour, detour.value().bytes);
-    memset(memory_.at(kRecord), 0, 8);
-    fill_stack();
-    std::mt19937_64 random(3);
-    const auto before = stack(-128, 128);
-    const State out = test::run(kDetour, random_state(random));
+    const State out =
+        call(skip ? "incq 0x10030000; mov $4321,%eax; stc; ret" : "incq 0x10030000; clc; ret",
+             "ret", kCall, 0);
     EXPECT_EQ(record(0), 1u);
     EXPECT_EQ(out.regs[0], skip ? 4321u : uint64_t(getpid()));
-    EXPECT_EQ(out.regs[4], kStack);
-    EXPECT_EQ(stack(-128, 128), before);
   }
 }
 
 // What stands in the system call's place tells where it was made.
-TEST_F(DetourRun, SystemCallsAreMadeInTheirPlaceWhereItIsLeft) {
-  for (const bool hooked : {false, true}) {
-    for (const bool forks : {false, true}) {
-      memory_.put(kHandler,
-                  test::assemble(hooked && forks ? "or $1,%ecx; clc; ret" : "xor %ecx,%ecx; ret"));
-      memory_.put(kHelper, test::assemble("ret"));
-      const auto code = test::assemble("mov $39,%eax; syscall");
-      const auto in_place = test::assemble("mov $39,%eax; xor %eax,%eax");
-      memory_.put(kVictim, in_place);
-      memory_.put_exit(kVictim + in_place.size());
-      DetourRequest request;
-      request.region = code;
-      request.original = kVictim;
-      request.handlers_at = request.intact_from = 5;
-      if (hooked) {
-        request.syscall_hook = kHandler;
-        request.child_hook = kHelper;
-      }
-      auto detour = build_detour(request, kDetour);
-      ASSERT_TRUE(detour.ok()) << detour.error().message;
-      memory_.put(kDetour, detour.value().bytes);
-      fill_stack();
-      std::mt19937_64 random(5);
-      const State out = test::run(kDetour, random_state(random));
-      EXPECT_EQ(out.regs[0], hooked && forks ? uint64_t(getpid()) : 0u);
-      EXPECT_EQ(out.regs[4], kStack);
-    }
-  }
+TEST_F(HookRun, SystemCallsAreMadeInTheirPlaceWhereItIsLeft) {
+  const char* elsewhere = "mov $39,%eax; xor %eax,%eax";
+  EXPECT_EQ(call(nullptr, nullptr, elsewhere, 5).regs[0], 0u);
+  EXPECT_EQ(call(kDoesNot, "ret", elsewhere, 5).regs[0], 0u);
+  EXPECT_EQ(call(kForks, "ret", elsewhere, 5).regs[0], uint64_t(getpid()));
 }
 
 TEST(DetourRefusal, HandlersAtMustBeAnInstruction) {
