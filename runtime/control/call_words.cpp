@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "runtime/control/imports.h"
-#include "runtime/control/running_memory.h"
 
 namespace dj {
 namespace {
@@ -15,8 +14,7 @@ std::vector<size_t> entries_of(const std::vector<PatchSite>& sites) {
   std::vector<size_t> entries;
   for (size_t i = 0; i < sites.size(); i++) {
     const PatchSite& site = sites[i];
-    const bool plain = site.jump && !site.form && site.handlers_at == 0;
-    if (plain && site.state == SiteState::Registered) entries.push_back(i);
+    if (is_plain_jump(site) && site.state == SiteState::Registered) entries.push_back(i);
   }
   const auto by_address = [&](size_t a, size_t b) { return sites[a].address < sites[b].address; };
   std::sort(entries.begin(), entries.end(), by_address);
@@ -34,20 +32,26 @@ PatchSite make_word(uint64_t address, size_t module, uint64_t holds) {
   return word;
 }
 
-// What stands at these ascending addresses; empty if it cannot be read.
-std::vector<uint64_t> read_words(const RunningMemory& memory, const std::vector<uint64_t>& at,
-                                 uint64_t bias) {
+}  // namespace
+
+std::vector<CallWord> read_call_words(const MappedModule& module, const RunningMemory& memory) {
   constexpr uint64_t kMost = 16 << 20;  // farther apart they are in no GOT
+  const std::vector<uint64_t> at = read_call_words(module.open_path);
+  if (at.empty()) return {};
   const uint64_t bytes = at.back() - at.front() + sizeof(uint64_t);
   std::vector<uint8_t> got(bytes <= kMost ? bytes : 0);
-  if (got.empty() || !memory.read(at.front() + bias, got.data(), bytes)) return {};
-  std::vector<uint64_t> words(at.size());
-  for (size_t i = 0; i < at.size(); i++)
-    memcpy(&words[i], &got[at[i] - at.front()], sizeof words[i]);
+  if (got.empty() || !memory.read(at.front() + module.bias, got.data(), bytes)) return {};
+  std::vector<CallWord> words(at.size());
+  for (size_t i = 0; i < at.size(); i++) {
+    words[i].address = at[i];
+    memcpy(&words[i].value, &got[at[i] - at.front()], sizeof words[i].value);
+  }
   return words;
 }
 
-}  // namespace
+bool is_plain_jump(const PatchSite& site) {
+  return site.jump && !site.form && site.handlers_at == 0;
+}
 
 CallWords::CallWords(const std::vector<MappedModule>& modules, pid_t pid,
                      const std::vector<PatchSite>& sites) {
@@ -55,15 +59,14 @@ CallWords::CallWords(const std::vector<MappedModule>& modules, pid_t pid,
   if (entries.empty() || pid == 0) return;
   const RunningMemory memory(pid);
   for (size_t m = 0; m < modules.size(); m++) {
-    const std::vector<uint64_t> at = read_call_words(modules[m].open_path);
-    const std::vector<uint64_t> words =
-        at.empty() ? std::vector<uint64_t>() : read_words(memory, at, modules[m].bias);
-    for (size_t i = 0; i < words.size(); i++) {
+    const std::vector<CallWord> words = read_call_words(modules[m], memory);
+    words_seen_ += words.size();
+    for (const CallWord& word : words) {
       const auto found = std::lower_bound(
-          entries.begin(), entries.end(), words[i],
+          entries.begin(), entries.end(), word.value,
           [&](size_t entry, uint64_t wanted) { return sites[entry].address < wanted; });
-      if (found == entries.end() || sites[*found].address != words[i]) continue;
-      words_.push_back(make_word(at[i] + modules[m].bias, m, words[i]));
+      if (found == entries.end() || sites[*found].address != word.value) continue;
+      words_.push_back(make_word(word.address + modules[m].bias, m, word.value));
       targets_.push_back(*found);
     }
   }

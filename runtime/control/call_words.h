@@ -9,9 +9,21 @@
 
 #include "runtime/control/patch.h"
 #include "runtime/control/process.h"
+#include "runtime/control/running_memory.h"
 #include "runtime/control/site_text.h"
 
 namespace dj {
+
+// A word of a GOT, by its ELF address, and what it holds.
+struct CallWord {
+  uint64_t address = 0, value = 0;
+};
+// Those of `module` that only linkage stubs jump through, as they are in `memory`; ascending. Empty
+// where there are none or they cannot be read.
+std::vector<CallWord> read_call_words(const MappedModule& module, const RunningMemory& memory);
+
+// A jump at the first byte that its handlers precede, so that who comes by the detour misses none.
+bool is_plain_jump(const PatchSite& site);
 
 class CallWords {
  public:
@@ -26,10 +38,13 @@ class CallWords {
   // Words whose site will not be patched become Skipped.
   void follow(const std::vector<PatchSite>& sites);
   SiteList all();
+  // Words that there are, wherever they lead.
+  size_t words_seen() const { return words_seen_; }
 
  private:
   std::vector<PatchSite> words_;
   std::vector<size_t> targets_;  // by word: index of its site
+  size_t words_seen_ = 0;
 };
 
 }  // namespace dj

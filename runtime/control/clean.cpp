@@ -14,6 +14,7 @@
 #include "runtime/control/os_error.h"
 #include "runtime/control/remote_call.h"
 #include "runtime/control/running_memory.h"
+#include "runtime/control/stub_calls.h"
 #include "runtime/control/text_patch.h"
 #include "runtime/control/thread_rows.h"
 #include "runtime/control/trap_setup.h"
@@ -48,6 +49,16 @@ Result<std::vector<JournalRecord>> read_records(pid_t pid, const FoundJournal& j
     return os_error(fmt::format("cannot read the journal in process {}", pid));
   }
   return records;
+}
+
+Result<std::vector<JournalCall>> read_calls(pid_t pid, const FoundJournal& journal) {
+  const RunningMemory memory(pid);
+  std::vector<JournalCall> calls(journal.header.call_count);
+  if (!memory.read(journal.address + journal.header.calls_at, calls.data(),
+                   calls.size() * sizeof(JournalCall))) {
+    return os_error(fmt::format("cannot read the journal in process {}", pid));
+  }
+  return calls;
 }
 
 // Where threads go on that have hit an int3 or a guard and have not got their SIGTRAP.
@@ -135,8 +146,13 @@ Result<std::vector<FoundJournal>> find_journals(pid_t pid) {
         header.magic != kJournalMagic) {
       continue;
     }
-    const uint64_t room = (m.end - m.begin - sizeof header) / sizeof(JournalRecord);
-    if (header.version != kJournalVersion || header.count > room ||
+    const uint64_t bytes = m.end - m.begin;
+    const auto fits = [](uint64_t begin, uint64_t end, uint64_t count, uint64_t each) {
+      return begin <= end && count <= (end - begin) / each;
+    };
+    if (header.version != kJournalVersion || header.calls_at > bytes ||
+        !fits(sizeof header, header.calls_at, header.count, sizeof(JournalRecord)) ||
+        !fits(header.calls_at, bytes, header.call_count, sizeof(JournalCall)) ||
         header.blocked_count > kBlockedThreads) {
       return Error{fmt::format("process {} was probed by another version of djtap", pid)};
     }
@@ -148,6 +164,8 @@ Result<std::vector<FoundJournal>> find_journals(pid_t pid) {
 }
 
 Result<bool> is_patched(pid_t pid, const FoundJournal& journal) {
+  DJ_TRY(std::vector<JournalCall> calls, read_calls(pid, journal));
+  if (!journaled_calls(pid, calls).empty()) return true;
   DJ_TRY(std::vector<JournalRecord> records, read_records(pid, journal));
   RunningMemory memory(pid);
   constexpr uint64_t kPage = 4096;
@@ -181,6 +199,8 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
       return found == traps.end() ? 0 : found->second;
     }));
   }
+  DJ_TRY(std::vector<JournalCall> calls, read_calls(stopped.pid(), journal));
+  DJ_TRY_DO(write_patches(stopped, journaled_calls(stopped.pid(), calls)));
   DJ_TRY(size_t places, restore(stopped, records, false));
   if (trap) {
     abi::TrapTable table = {};

@@ -157,7 +157,7 @@ uint64_t Installation::detour_bytes() {
 
 uint64_t Installation::journal_bytes() {
   return Journal::bytes_for(all_sites()) + Journal::bytes_for(all_hooks()) +
-         Journal::bytes_for(words_.all());
+         Journal::bytes_for(words_.all()) + Journal::bytes_for_calls(words_.words_seen());
 }
 
 ChooseStubs Installation::stub_chooser() {
@@ -173,7 +173,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   uint64_t begin = now_ns();
   DJ_TRY(CodeIslands islands, CodeIslands::link_all(memory, code_bytes, link));
   code_.emplace(std::move(islands));
-  journal_.emplace(memory.journal());
+  journal_.emplace(memory.journal(), words_.words_seen());
   times_.link_ns = now_ns() - begin;
   begin = now_ns();
   const uint64_t left = bytes_left(memory);
@@ -405,6 +405,7 @@ Status Installation::disarm(Stopped& stopped) {
   DJ_TRY_DO(find_gone(stopped, sites, modules_));
   DJ_TRY_DO(find_gone(stopped, hooks, modules_));
   DJ_TRY_DO(find_gone(stopped, words_.all(), modules_));
+  DJ_TRY_DO(stub_calls_.restore(stopped, modules_, damage));
   DJ_TRY_DO(restore_sites(stopped, words_.all(), damage));
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
   if (trap_.installed()) {

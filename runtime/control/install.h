@@ -25,6 +25,7 @@
 #include "runtime/control/site_memory.h"
 #include "runtime/control/site_text.h"
 #include "runtime/control/stopped.h"
+#include "runtime/control/stub_calls.h"
 #include "runtime/control/text_image.h"
 #include "runtime/control/thread_moves.h"
 #include "runtime/control/trap_setup.h"
@@ -62,8 +63,10 @@ std::string to_string(const InstalledSite& site);
 
 struct InstallTimes {
   uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, move_ns = 0, patch_ns = 0;
-  PageCopies copies;     // before the patch, apart from it
-  uint64_t live_ns = 0;  // writing text while the program runs
+  PageCopies copies;           // before the patch, apart from it
+  uint64_t live_ns = 0;        // writing text while the program runs
+  size_t stub_calls = 0;       // written later (stub_calls.h),
+  uint64_t stub_calls_ns = 0;  // in which time the target stood
 };
 
 // What was done while the program ran: "; while it ran ..."; empty: nothing.
@@ -145,6 +148,12 @@ class Installation {
   // Gives these a form without guards, or makes them an int3 each, while armed.
   Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
 
+  // Calls of linkage stubs that may lead straight to detours (stub_calls.h): begins to look for
+  // them, beside; says that there is something to write; writes it. Each once, behind arm().
+  void look_for_stub_calls(pid_t pid, const ReadText& read_text);
+  bool has_stub_calls() const { return stub_calls_.is_found(); }
+  Status write_stub_calls(Stopped& stopped);
+
   // signal_stacks.cpp. Bytes of the alternate signal stack that the program has just asked for and
   // on which a trap would kill it: it waits until withdraw_traps() has made all places that trap
   // Skipped. 0: none.
@@ -198,6 +207,7 @@ class Installation {
 
   PatchPlan patches_;
   CallWords words_;
+  StubCalls stub_calls_;
   std::vector<MappedModule> modules_;
   std::vector<uint64_t> restorers_;  // code that signal frames return to
   std::vector<HandlerAbi> abis_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -40,8 +41,9 @@ uint64_t Journal::bytes_for(const SiteList& sites) {
   return sizeof(JournalHeader) + records * sizeof(JournalRecord);
 }
 
-Journal::Journal(std::span<uint8_t> view) : view_(view) {
-  CHECK(view_.size() >= sizeof(JournalHeader));
+Journal::Journal(std::span<uint8_t> view, size_t calls) : view_(view) {
+  CHECK(view_.size() >= sizeof(JournalHeader) + bytes_for_calls(calls));
+  header().calls_at = view_.size() - bytes_for_calls(calls);
   header().version = kJournalVersion;
   header().controller = getpid();
   header().controller_start = start_time(getpid()).value_or(0);
@@ -50,7 +52,7 @@ Journal::Journal(std::span<uint8_t> view) : view_(view) {
 
 std::span<JournalRecord> Journal::records() const {
   return {reinterpret_cast<JournalRecord*>(view_.data() + sizeof(JournalHeader)),
-          (view_.size() - sizeof(JournalHeader)) / sizeof(JournalRecord)};
+          (header().calls_at - sizeof(JournalHeader)) / sizeof(JournalRecord)};
 }
 
 void Journal::enter_trap(uint64_t table, uint64_t handler) {
@@ -136,6 +138,14 @@ Status Journal::append(const JournalRecord& record) {
     return Error{"the session's journal is full"};
   }
   records()[staged_++] = record;
+  return ok_status();
+}
+
+Status Journal::enter_call(const JournalCall& call) {
+  const uint64_t at = header().calls_at + bytes_for_calls(header().call_count);
+  if (at + sizeof call > view_.size()) return Error{"the session's journal is full"};
+  memcpy(&view_[at], &call, sizeof call);
+  publish(header().call_count, header().call_count + 1);
   return ok_status();
 }
 

@@ -16,7 +16,7 @@
 namespace dj {
 
 constexpr uint64_t kJournalMagic = 0x4c4e524a'4a44ull;  // "DJJRNL"
-constexpr uint32_t kJournalVersion = 1;
+constexpr uint32_t kJournalVersion = 2;
 constexpr uint32_t kBlockedThreads = 1024;
 
 // At the journal's begin; records follow. Other processes read it: a change is a new version.
@@ -31,6 +31,7 @@ struct JournalHeader {
   uint64_t masked[65];        // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
   int32_t blocked[kBlockedThreads];  // threads that had SIGTRAP blocked
   uint64_t blocked_count, count;     // entries of blocked, records
+  uint64_t calls_at, call_count;     // JournalCalls: offset in the journal, and number
 };
 
 // JournalRecord: up to eight bytes of one place. More than eight are several records.
@@ -40,13 +41,21 @@ struct JournalRecord {
 };
 static_assert(sizeof(JournalRecord) == 24);
 
+// JournalCall: direct calls and jumps to this linkage stub, in the text that it is in, lead to the
+// detour instead (stub_calls.h).
+struct JournalCall {
+  uint64_t stub, detour;
+};
+
 class Journal {
  public:
   // Bytes for the records of these sites, also when some of them become an int3 later.
   static uint64_t bytes_for(const SiteList& sites);
   // `view`: djtap's view of zero memory of at least bytes_for(all sites). Names djtap as the one
   // who holds the target.
-  explicit Journal(std::span<uint8_t> view);
+  // `calls`: room for so many, behind the records, in bytes_for_calls().
+  explicit Journal(std::span<uint8_t> view, size_t calls = 0);
+  static uint64_t bytes_for_calls(size_t calls) { return calls * sizeof(JournalCall); }
 
   // SIGTRAP will be the agent's; before it is.
   void enter_trap(uint64_t table, uint64_t handler);
@@ -60,10 +69,14 @@ class Journal {
   Status stage(const SiteList& sites);
   void commit();
   void unstage();
+  // Calls of this stub will lead to the detour; before the first of them does.
+  Status enter_call(const JournalCall& call);
   // All has been put back.
   void finish();
-  // Of its records.
-  uint64_t bytes() const { return header().count * sizeof(JournalRecord); }
+  // Of what is in it.
+  uint64_t bytes() const {
+    return header().count * sizeof(JournalRecord) + bytes_for_calls(header().call_count);
+  }
 
  private:
   Status stage(uint64_t address, bool hook, std::span<const uint8_t> original,

@@ -20,7 +20,7 @@
 
 namespace dj {
 
-// How to read a module's text; compiler/debuginfo provides it.
+// How to read a module's text; compiler/debuginfo provides it. Any thread may.
 using ReadText = std::function<Result<arch::ModuleText>(const std::string& open_path)>;
 
 struct ModuleCode {
@@ -45,6 +45,7 @@ class ModuleCodes {
   explicit ModuleCodes(ReadText read_text, PlanCache cache = PlanCache::none())
       : read_text_(std::move(read_text)), cache_(std::move(cache)) {}
   ModuleCodes(ModuleCodes&&) = default;
+  const ReadText& read_text() const { return read_text_; }
   ~ModuleCodes();
   // Text with its checker. Costs an analysis the first time.
   Result<ModuleCode*> get(const MappedModule& module);

@@ -101,6 +101,7 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   session.arena_base_ = input.layout.base;
   session.layout_ = &input.layout;
   session.later_options_ = input.patching;
+  session.read_text_ = codes.read_text();
   session.later_options_.live = false;
   if (process != nullptr) {
     session.pid_ = process->pid;
@@ -235,6 +236,7 @@ Status Session::arm() {
   DJ_TRY_DO(installation_->arm(*stopped_));
   DJ_TRY_DO(semaphores_.raise(*stopped_));
   unstarted_.let_run();
+  used_at_arm_ns_ = processor_ns(pid_);
   let_go();
   return ok_status();
 }

@@ -122,8 +122,9 @@ class Session {
   Status add_later(ModuleCodes& codes, const LaterInput& input);
 
   // Called while the target runs, again and again: gives the text of places whose handlers are off
-  // back, makes hot guards an int3, and takes out what may trap when the program asks for a signal
-  // stack that is too small for it (install.h).
+  // back, makes hot guards an int3, takes out what may trap when the program asks for a signal
+  // stack that is too small for it (install.h), and spares the calls of a program that computes
+  // their detour's entry (stub_calls.h).
   void watch();
   // Why the session must end now, for the program's sake; empty: it need not.
   std::string why_over();
@@ -161,6 +162,7 @@ class Session {
   // if_awaited: only if a handler is on whose place is not in the text.
   Status do_text_work(bool if_awaited);
   void withdraw_traps();
+  void lead_calls(Installation& installation);
   void cool(Installation& installation, SessionMemory& memory);
   void close_loader_talk();
   Status disarm_all(Stopped& stopped);
@@ -182,6 +184,8 @@ class Session {
   uint64_t arena_base_ = 0;
   pid_t pid_ = 0;
   uint64_t watch_next_ns_ = 0;
+  uint64_t used_at_arm_ns_ = 0;  // processor_ns() of the target
+  ReadText read_text_;
   std::optional<Sampler> sampler_;
   std::map<size_t, Sampler::Point> sample_points_;  // by index in Plan::host_probes
   uint64_t arm_pause_ns_ = 0, disarm_pause_ns_ = 0;

@@ -47,6 +47,8 @@ void Session::watch() {
   for (Later& later : later_) {
     cool(later.installation, later.memory);
   }
+  lead_calls(*installation_);
+  for (Later& later : later_) lead_calls(later.installation);
   // Threads that cannot be stopped now (a vfork) may be later; nobody waits for it.
   if (!do_text_work(false).ok()) watch_next_ns_ = now_ns() + kAfterFailureNs;
 }
@@ -59,6 +61,18 @@ void Session::cool(Installation& installation, SessionMemory& memory) {
   if (!stopped.ok()) return;
   Status cooled = installation.cool_guards(stopped.value(), memory, hot);
   if (!cooled.ok()) fmt::print(stderr, "djtap: {}\n", cooled.error().message);
+}
+
+// A program that waits most of its time would stand once more for nothing.
+void Session::lead_calls(Installation& installation) {
+  constexpr uint64_t kWorthNs = 50'000'000;
+  if (processor_ns(pid_) - used_at_arm_ns_ < kWorthNs) return;
+  installation.look_for_stub_calls(pid_, read_text_);
+  if (!installation.has_stub_calls()) return;
+  Result<Stopped> stopped = Stopped::stop(pid_);
+  if (!stopped.ok()) return;
+  const Status written = installation.write_stub_calls(stopped.value());
+  if (!written.ok()) fmt::print(stderr, "djtap: {}\n", written.error().message);
 }
 
 void Session::withdraw_traps() {

@@ -261,7 +261,6 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
   if (session.installation() != nullptr)
     report_arming(session, clock, options.probes || options.dump.count("probes"), !options.stress);
-  const StressFacts facts = facts_for(options, session, process);
   session.keep(codes);
   codes.remember();
   // From here on, the target runs, probed and untraced.
@@ -269,6 +268,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   Result<Ended> ended = trace(options, compiled, session, codes, drain, output, lua, monitor.get(),
                               process, watch ? watch->fd() : -1, control, arming);
   monitor.reset();
+  const StressFacts facts = facts_for(options, session, process);
   say_why_over(ended, session);
   clock.done("run");
   bool gone = take_out_probes(options, session, process, watch);
