@@ -226,3 +226,14 @@ extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
   if (arena()->trap_table != 0 && filter_masks(frame)) return kFilterMade;
   return forks ? kFilterForks : kFilterNothing;
 }
+
+extern "C" void dj_own_row();  // thread_rows.cpp
+
+// In whoever comes back with 0 from a call that starts a thread or process. A vfork child shares
+// its parent's rseq area, where the kernel has written again if the parent lost the processor
+// between prepare_new_thread() and the call. Now the parent waits in the call, and nobody writes.
+// In the area of a forked child the kernel writes again soon; it does without meanwhile.
+extern "C" void dj_child_begins() {
+  if (dj_has_rseq) unregister_self();
+  dj_own_row();
+}

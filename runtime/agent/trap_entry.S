@@ -2,7 +2,7 @@
 // called in place of a handler that is switched off.
         .text
         .globl  dj_restorer, dj_syscall_hook, dj_child_hook, dj_switched_off
-        .hidden dj_restorer, dj_syscall_hook, dj_child_hook, dj_switched_off, dj_syscall_filter, dj_own_row
+        .hidden dj_restorer, dj_syscall_hook, dj_child_hook, dj_switched_off, dj_syscall_filter, dj_child_begins
 
 // The signal frame lies at the stack pointer.
 dj_restorer:
@@ -54,7 +54,7 @@ dj_child_hook:
         pushq   %rbx
         movq    %rsp, %rbx
         andq    $-16, %rsp
-        call    dj_own_row
+        call    dj_child_begins
         movq    %rbx, %rsp
         popq    %rbx
         popq    %rdi
