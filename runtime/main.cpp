@@ -129,6 +129,32 @@ bool settle_types(const Options& options, const Sources& sources, const ast::Scr
   return true;
 }
 
+template <class T>
+void append(std::vector<T>& to, std::vector<T>& from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+// The script, and those of -E, as one.
+ast::Script parse_scripts(const Options& options, Sources& sources, uint32_t file,
+                          const ParseOptions& parsing, Diags& diags) {
+  ast::Script script = parse(sources, file, parsing, diags);
+  for (const std::string& text : options.more_scripts) {
+    ast::Script more = parse(sources, sources.add("<-E>", text), parsing, diags);
+    append(script.globals, more.globals);
+    append(script.functions, more.functions);
+    append(script.probes, more.probes);
+    append(script.aliases, more.aliases);
+  }
+  return script;
+}
+
+// Errors, or with -W warnings, that were printed end the script.
+bool ends_here(const Options& options, const Diags& diags) {
+  const bool by_warning = options.warnings_are_errors && !diags.all().empty();
+  if (diags.ok() && by_warning) fail(options, kExitScript, "-W: a warning ends it");
+  return !diags.ok() || by_warning;
+}
+
 // --help of the script, or an option that nobody knows: then the exit code.
 std::optional<int> answer_options(const Options& options, const std::string& text,
                                   const ScriptOptions& script_options) {
@@ -208,7 +234,7 @@ int run_script(const Options& options) {
   ParseOptions parsing{options.script_args,
                        [&](const std::string& macro) { return library.macro_file(macro); },
                        &script_options};
-  ast::Script script = parse(sources, file, parsing, diags);
+  ast::Script script = parse_scripts(options, sources, file, parsing, diags);
   clock.done("parse");
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitSyntax);
   if (auto code = answer_options(options, text.value(), script_options)) return *code;
@@ -240,7 +266,7 @@ int run_script(const Options& options) {
   ModuleCodes codes(read_text, PlanCache(options.cache ? KeptFiles::of_user() : KeptFiles::none()));
   compiled.plan = find_places(options, compiled, process, codes, diags, clock);
   print_diags(diags, sources, options);
-  if (!diags.ok() || !settle_types(options, sources, script, compiled))
+  if (ends_here(options, diags) || !settle_types(options, sources, script, compiled))
     return exit_code_for(options, kExitScript);
   if (options.dump.count("plan")) dump(options, "plan", dj::dump(compiled.plan));
   if (options.stop_after == Stage::Resolve) return kExitOk;

@@ -2,14 +2,17 @@
 #include "runtime/control/options.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <wordexp.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <map>
 
 #include "compiler/diag.h"
+#include "runtime/control/stap_options.h"
 #include "runtime/control/stress.h"
 
 namespace dj {
@@ -109,6 +112,7 @@ void set_limit(Limits& limits, const std::string& setting) {
     limits.*row.field = value;
     return;
   }
+  if (is_stap_limit(name)) return;
   std::string known;
   for (const LimitRow& row : kLimitRows) known += std::string(known.empty() ? "" : ", ") + row.name;
   throw CLI::ValidationError("-D", fmt::format("no limit is named {}; there are {}", name, known));
@@ -168,14 +172,62 @@ void check_stress(Options& options, const std::vector<std::string>& words) {
   widen_for_stress(options.limits);
 }
 
+// --color[=WHEN] as stap has it. False: it is another option.
+bool set_colour(Options& options, const std::string& word) {
+  std::string name = word.substr(0, word.find('='));
+  if (name != "--color" && name != "--colour") return false;
+  std::string when = word.size() == name.size() ? "always" : word.substr(name.size() + 1);
+  if (when != "always" && when != "never" && when != "auto")
+    throw CLI::ValidationError(name, "takes always, never or auto; not " + when);
+  if (when != "auto") options.colour = when == "always";
+  return true;
+}
+
+// Words that no option of djtap takes: SystemTap's options are answered here, or taken where they
+// change nothing. Returns the others.
+std::vector<std::string> without_stap_options(Options& options,
+                                              const std::vector<std::string>& words) {
+  std::vector<std::string> others;
+  for (const std::string& word : words) {
+    if (set_colour(options, word)) continue;
+    const StapOption* row = stap_option(word);
+    if (row == nullptr) {
+      others.push_back(word);
+    } else if (!row->help.empty()) {
+      throw CLI::ArgumentMismatch(
+          fmt::format("SystemTap's option {} is not djtap's; {}", row->name, row->help));
+    }
+  }
+  return others;
+}
+
+// stap's -p is a number of its passes.
+void check_process(const Options& options) {
+  constexpr int kPasses = 5;
+  if (!options.pid) return;
+  if (!options.command.empty())
+    throw CLI::ValidationError("-p", "goes with neither -c nor --: one target a session");
+  if (*options.pid <= kPasses && kill(*options.pid, 0) != 0)
+    throw CLI::ValidationError(
+        "-p", fmt::format("takes a process, as -x; {} is none of yours. For a pass of SystemTap's: "
+                          "--stop-after=STAGE",
+                          *options.pid));
+}
+
 // Everything that no single option can know.
 void check_together(Options& options, std::vector<std::string> words) {
   if (options.clean) return;
   check_stress(options, words);
+  check_process(options);
+  if (!options.script_text && words.empty() && !options.more_scripts.empty()) {
+    options.script_text = options.more_scripts.front();
+    options.more_scripts.erase(options.more_scripts.begin());
+  }
   if (!options.script_text && !options.list && !options.explain) {
     if (words.empty())
       throw CLI::ValidationError("script", "a script is needed: a file, or -e 'probe ...'");
     options.script_path = words.front();
+    options.strict = options.strict || options.script_path.ends_with(".stp");
     words.erase(words.begin());
   }
   options.script_args = std::move(words);
@@ -184,8 +236,6 @@ void check_together(Options& options, std::vector<std::string> words) {
   options.times = options.times || options.monitor;
   if (options.rotation.bytes > 0 && options.output_path.empty())
     throw CLI::ValidationError("-S", "goes with -o FILE");
-  if (options.pid && !options.command.empty())
-    throw CLI::ValidationError("-p", "goes with neither -c nor --: one target a session");
 }
 
 // What CLI11 fills besides Options.
@@ -198,6 +248,8 @@ struct Words {
 
 void add_script_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-e", options.script_text, "the script itself");
+  app.add_option("-E", options.more_scripts, "a script that runs beside the other one")
+      ->allow_extra_args(false);
   app.add_option("script", words.positional,
                  "script file (unless -e or -l), then its arguments $1 ..");
   app.add_option("-I", options.include, "look for tapsets (*.djt, *.djtm) in this folder, too")
@@ -205,7 +257,8 @@ void add_script_options(CLI::App& app, Options& options, Words& words) {
   app.add_flag("--fmt", options.tidy, "print the script in tidy form, comments kept; run nothing");
   app.add_option("-G", options.settings, "NAME=VALUE: the initial value of a global of the script")
       ->allow_extra_args(false);
-  app.add_flag("--strict", options.strict, "undeclared names are local, as in SystemTap");
+  app.add_flag("--strict", options.strict,
+               "undeclared names are local, as in SystemTap; so they are in FILE.stp");
   app.add_option_function<std::vector<std::string>>(
          "-D",
          [&options](const std::vector<std::string>& settings) {
@@ -213,6 +266,37 @@ void add_script_options(CLI::App& app, Options& options, Words& words) {
          },
          "a limit, NAME=VALUE: MAXACTION, MAXMAPENTRIES ...")
       ->allow_extra_args(false);
+}
+
+// stap's options that are others of djtap's, said differently. Not in --help: djtap(1) has them.
+void add_stap_options(CLI::App& app, Options& options) {
+  const auto unlisted = [](CLI::Option* option) { option->group("")->allow_extra_args(false); };
+  constexpr int64_t kNever = 1 << 30;
+  unlisted(app.add_option_function<std::string>(
+      "--compatible", [&options](const std::string&) { options.strict = true; }, ""));
+  unlisted(app.add_option_function<std::vector<std::string>>(
+      "-d", [](const std::vector<std::string>&) {}, ""));  // all objects' symbols are read
+  unlisted(app.add_option_function<std::string>(
+      "-s",
+      [&options](const std::string& text) {
+        const long long megabytes = std::atoll(text.c_str());
+        if (megabytes < 1 || megabytes > 64)
+          throw CLI::ValidationError("-s", "takes 1 to 64 megabytes, as -D RINGBYTES does bytes");
+        options.limits.ring_bytes = static_cast<int64_t>(std::bit_ceil(uint64_t(megabytes) << 20));
+      },
+      ""));
+  unlisted(app.add_option_function<std::string>(
+      "--vp",
+      [&options](const std::string& levels) {
+        options.verbose += levels.find_first_not_of('0') != std::string::npos;
+      },
+      ""));
+  unlisted(app.add_flag("!--disable-cache,!--poison-cache", options.cache, ""));
+  unlisted(app.add_flag_callback(
+      "--suppress-handler-errors", [&options] { options.limits.max_errors = 0; }, ""));
+  unlisted(app.add_flag_callback(
+      "--suppress-time-limits",
+      [&options] { options.limits.max_action = options.limits.max_action_host = kNever; }, ""));
 }
 
 void add_target_options(CLI::App& app, Options& options, Words& words) {
@@ -263,7 +347,7 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
                "neither use nor keep analyses of modules in ~/.cache/djtap");
 }
 
-void add_output_options(CLI::App& app, Options& options, Words& words) {
+void add_output_options(CLI::App& app, Options& options) {
   app.add_option(
          "-o", options.output_path,
          "write the script's output to this file; a script's switch_file() goes on in FILE.1, "
@@ -294,9 +378,16 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
          "Lua "
          "plugin: chrome, csv, flame, json, or a file NAME.lua")
       ->option_text("FORM");
+  app.add_flag("!--no-global-var-display", options.show_globals,
+               "globals that no handler reads are not printed at the end");
+  app.add_flag("-w", options.no_warnings, "print no warnings of the script");
+  app.add_flag("-W", options.warnings_are_errors, "warnings of the script end it");
   app.add_option("--report", options.report_path,
                  "a Lua file that gets all globals at the end and prints the report")
       ->option_text("FILE.lua");
+}
+
+void add_look_options(CLI::App& app, Options& options, Words& words) {
   app.add_flag("--probes", options.probes, "list every site with its state when armed");
   app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
   app.add_option_function<std::string>(
@@ -311,15 +402,15 @@ void add_output_options(CLI::App& app, Options& options, Words& words) {
       ->check(CLI::IsMember({"text", "json"}));
   app.add_option("--explain", options.explain,
                  "say what a diagnostic's code means, with an example");
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("-V,--version", kVersion);
 }
 
 // --NAME=VALUE that no option of djtap takes: perhaps the script has one of this name.
-void set_script_options(CLI::App& app, Options& options) {
+void set_script_options(CLI::App& app, Options& options, const std::vector<std::string>& words) {
   for (CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) options.own_names.push_back(name);
   }
-  for (const std::string& word : app.remaining()) {
+  for (const std::string& word : words) {
     size_t equals = word.find('=');
     bool named = word.starts_with("--") && word.size() > 2;
     std::string name =
@@ -372,7 +463,9 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
       "DJTAP_LOG=engine in the environment: every step in the life of a site, on stderr.");
   add_script_options(app, options, words);
   add_target_options(app, options, words);
-  add_output_options(app, options, words);
+  add_output_options(app, options);
+  add_look_options(app, options, words);
+  add_stap_options(app, options);
   app.add_subcommand("clean", "take out what a killed djtap left in a process and its children")
       ->add_option("PID", options.clean, "the process")
       ->required()
@@ -384,8 +477,9 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     app.parse(static_cast<int>(dashes - argv), argv);
     options.script_help = words.help && (options.script_text || !words.positional.empty());
     if (words.help && !options.script_help) throw CLI::CallForHelp();
+    const std::vector<std::string> strangers = without_stap_options(options, app.remaining());
     check_together(options, std::move(words.positional));
-    set_script_options(app, options);
+    set_script_options(app, options, strangers);
   } catch (const CLI::ParseError& error) {
     exit_code = end_parse(app, error, options);
     return std::nullopt;

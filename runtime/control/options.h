@@ -33,6 +33,7 @@ enum class Stage : uint8_t { Parse, Check, Resolve, Lower, All };
 struct Options {
   std::optional<std::string> script_text;             // -e
   std::string script_path;                            // else this file
+  std::vector<std::string> more_scripts;              // -E: run beside the script
   std::vector<std::string> script_args;               // $1 .. and @1 ..
   std::map<std::string, std::string> script_options;  // --NAME=VALUE that djtap does not know
   std::vector<std::string> own_names;                 // djtap's own long options, without "--"
@@ -47,6 +48,10 @@ struct Options {
   Rotation rotation;                                  // -S
   std::optional<double> seconds;                      // -T: the session ends then
   bool times = false;                                 // -t
+  bool no_warnings = false;                           // -w: of the script
+  bool warnings_are_errors = false;                   // -W: the same
+  bool show_globals = true;                           // --no-global-var-display clears it
+  std::optional<bool> colour;                         // --color; none: as the terminal is
   bool monitor = false;                               // --monitor; sets times too
   std::optional<std::string> list;                    // -l PATTERN
   bool list_source = false;                           // --source; sets list too

@@ -140,6 +140,7 @@ int child_exit_code(int status) {
 void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lua, Output& output) {
   if (options.stress) return;
   lua.flush(output);
+  if (!lua.takes_globals() && !options.show_globals) return;
   if (!lua.takes_globals())
     return report_globals(compiled.program, compiled.layout, options.format, output);
   lua.end(read_globals(compiled.program, compiled.shown_globals, compiled.layout), output);

@@ -74,8 +74,9 @@ int print_result(const Options& options, int own_code, const Result<std::string>
 }
 
 void print_diags(const Diags& diags, const Sources& sources, const Options& options) {
-  bool colour = isatty(STDERR_FILENO);
+  bool colour = options.colour.value_or(isatty(STDERR_FILENO));
   for (const Diag& diag : diags.all()) {
+    if (options.no_warnings && diag.severity == Severity::Warning) continue;
     std::string text =
         options.json_diagnostics ? render_json(diag, sources) : render(diag, sources, colour);
     fmt::print(stderr, "{}", text);
