@@ -38,6 +38,7 @@
 #include "runtime/run/compiled.h"
 #include "runtime/run/header_types.h"
 #include "runtime/run/lazy_target.h"
+#include "runtime/run/list_points.h"
 #include "runtime/run/lowering.h"
 #include "runtime/run/run_session.h"
 #include "runtime/run/say.h"

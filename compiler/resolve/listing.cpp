@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/site_search.h"
@@ -73,6 +75,19 @@ std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& 
     }
   }
   return out;
+}
+
+bool is_somewhere(const std::vector<ast::ProbePoint>& points, const TargetFiles& files) {
+  ModuleSet modules(files);
+  return std::any_of(points.begin(), points.end(), [&](const ast::ProbePoint& point) {
+    Diags nobody;
+    PointMeaning meaning;
+    const ProbeKind* kind = find_kind(point, nobody);
+    if (!kind || !files.has_target) return kind != nullptr;
+    PointQuery query{point, modules, nobody, true};
+    kind->find(query, meaning);
+    return meaning.host || !meaning.sites.empty();
+  });
 }
 
 }  // namespace dj

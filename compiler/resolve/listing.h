@@ -14,4 +14,8 @@ namespace dj {
 std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& files,
                  bool with_variables, Diags& diags);
 
+// Whether one of the points has a place in the target, or needs none (timers, begin). Without a
+// target: whether there are such points.
+bool is_somewhere(const std::vector<ast::ProbePoint>& points, const TargetFiles& files);
+
 }  // namespace dj

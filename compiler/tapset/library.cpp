@@ -242,6 +242,19 @@ bool TapsetLibrary::take_used(ast::Script& script) {
   return !functions.empty() || !aliases.empty();
 }
 
+void TapsetLibrary::add_names(const ast::ProbePoint& point, ast::Script& script) {
+  scan();
+  for (const File& file : files_) {
+    for (const ast::ProbePoint& name : file.aliases) {
+      size_t used = 0;
+      if (!file.family.empty() || is_own_point(name) || !uses_alias(point, name, used)) continue;
+      ast::Probe& probe = script.probes.emplace_back();
+      probe.points = {name};
+      probe.body = std::make_unique<ast::Stmt>();
+    }
+  }
+}
+
 void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
   NamesUsed used = names_used(script);
   bool needed = !used.functions.empty() || used.texts ||

@@ -33,6 +33,10 @@ class TapsetLibrary {
   // Adds to the script what it uses and does not define, and what that uses, and so on.
   void complete(ast::Script& script, Diags& diags);
 
+  // Adds to the script an empty probe for each alias name in the folders that `point` means: also
+  // where the point begins with a wildcard, for which complete() reads no file.
+  void add_names(const ast::ProbePoint& point, ast::Script& script);
+
   // How many tapset files were read so far; for -v.
   size_t files_read() const { return read_.size(); }
 

@@ -304,7 +304,8 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
       "-c", [&options](const std::string& text) { options.command = split_command(text); },
       "run this command and trace it");
   app.add_option("-p,-x", options.pid, "trace this running process")->check(above_zero);
-  app.add_option("-l", options.list, "list the probe points that match, one a line");
+  app.add_option("-l", options.list,
+                 "list the probe points that match, one a line: func(\"m*\"), syscall.*, **");
   app.add_option_function<std::string>(
       "-L",
       [&options](const std::string& text) {

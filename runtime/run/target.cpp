@@ -1,4 +1,4 @@
-// Finding the target; listing its probe points.
+// Finding the target.
 #include "runtime/run/target.h"
 
 #include <fmt/format.h>
@@ -8,10 +8,6 @@
 
 #include <algorithm>
 
-#include "compiler/parse/parse.h"
-#include "compiler/resolve/listing.h"
-#include "compiler/resolve/source_listing.h"
-#include "runtime/control/loop.h"
 #include "runtime/run/say.h"
 
 namespace dj {
@@ -76,24 +72,6 @@ TargetFiles target_files(const std::optional<TracedProcess>& process,
     files.mapped.push_back({index, module.begin, module.end, module.bias});
   }
   return files;
-}
-
-int list_points(const Options& options) {
-  Sources sources;
-  uint32_t file = sources.add("<command line>", "probe " + *options.list + " {}");
-  Diags diags;
-  ast::Script script = parse(sources, file, {}, diags);
-  Result<std::optional<TracedProcess>> process = find_target(options, HeldSignals().before());
-  if (!process.ok()) return target_failure(options, process.error());
-  std::string text;
-  if (diags.ok() && options.list_source)
-    text = list_source(script.probes.front().points.front(), target_files(process.value()), diags);
-  else if (diags.ok())
-    text = list(script.probes.front().points, target_files(process.value()), options.list_variables,
-                diags);
-  show(text);
-  print_diags(diags, sources, options);
-  return diags.ok() ? kExitOk : exit_code_for(options, kExitScript);
 }
 
 }  // namespace dj

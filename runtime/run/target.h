@@ -1,4 +1,4 @@
-// The target as the command line names it, what the compiler may know of it, and -l / -L.
+// The target as the command line names it, and what the compiler may know of it.
 #pragma once
 #include <optional>
 
@@ -20,8 +20,5 @@ int target_failure(const Options& options, const Error& error);
 // Files and mappings of the target; without one, of nobody. printers: for texts; may be null.
 TargetFiles target_files(const std::optional<TracedProcess>& process,
                          const TypePrinters* printers = nullptr);
-
-// -l and -L: no handler is made, the target is not touched.
-int list_points(const Options& options);
 
 }  // namespace dj

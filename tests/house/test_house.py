@@ -52,7 +52,8 @@ ROOMS = {
     "compiler/lower": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/detour.h", "runtime/shared", "stdlib/builtins.h",
                        "stdlib/builtins.def"],
     "runtime/lua": ["compiler/*", "runtime/control"],
-    "runtime/run": ["compiler/*", "compiler/parse", "compiler/resolve", "runtime/control", "runtime/lua", "runtime/shared"],
+    "runtime/run": ["compiler/*", "compiler/parse", "compiler/tapset", "compiler/check/check.h", "compiler/resolve", "runtime/control",
+                    "runtime/lua", "runtime/shared"],
     "runtime/control": ["compiler/*", "arch/x86_64", "runtime/shared", "runtime/agent", "stdlib/builtins.h"],
 }
 TOP = {"runtime/main.cpp"}  # may include everything

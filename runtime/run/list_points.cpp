@@ -1,0 +1,40 @@
+// A pattern is looked for among the tapsets' names, then among djtap's own points.
+#include "runtime/run/list_points.h"
+
+#include "compiler/parse/parse.h"
+#include "compiler/resolve/listing.h"
+#include "compiler/resolve/source_listing.h"
+#include "runtime/control/loop.h"
+#include "runtime/run/list_aliases.h"
+#include "runtime/run/say.h"
+
+namespace dj {
+
+int list_points(const Options& options) {
+  Sources sources;
+  uint32_t file = sources.add("<command line>", "probe " + *options.list + " {}");
+  Diags diags;
+  ast::Script script = parse(sources, file, {}, diags);
+  const HeldSignals held;
+  LazyTarget target(options, held.before());
+  if (!target.find().ok()) return target_failure(options, target.find().error());
+  std::string text;
+  if (diags.ok()) {
+    const std::vector<ast::ProbePoint>& points = script.probes.front().points;
+    const TargetFiles files = target_files(target.find().value());
+    if (options.list_source)
+      text = list_source(points.front(), files, diags);
+    else if (auto names = list_aliases(options, points, target, sources, diags))
+      text = *names;
+    else if (diags.ok())
+      text = list(points, files, options.list_variables, diags);
+  }
+  if (text.empty() && diags.ok())
+    return fail(options, kExitScript,
+                "the tapsets have this probe point, but nothing of this program is one");
+  show(text);
+  print_diags(diags, sources, options);
+  return diags.ok() ? kExitOk : exit_code_for(options, kExitScript);
+}
+
+}  // namespace dj
