@@ -60,6 +60,35 @@ TargetFailure bad_header(const std::string& message) {
   return f;
 }
 
+// The headers of structures that programs share with the kernel: what "kernel" can mean for them.
+constexpr const char* kSharedHeaders =
+    "<sys/types.h><sys/stat.h><sys/statfs.h><sys/socket.h><netinet/in.h><sys/un.h><time.h>"
+    "<sys/time.h><sys/times.h><sys/timex.h><sys/uio.h><signal.h><ucontext.h><sys/resource.h>"
+    "<poll.h><sys/epoll.h><sys/sem.h><sys/shm.h><sys/msg.h><dirent.h><fcntl.h><sched.h>"
+    "<sys/utsname.h><sys/sysinfo.h><termios.h><linux/aio_abi.h><linux/futex.h>";
+
+bool is_kernel(const std::string& part) { return part == "kernel" || part.starts_with("kernel<"); }
+
+// kernel<linux/aio.h>: the kernel keeps what programs see of it in <linux/aio_abi.h>, or in a
+// header of the same name.
+std::string headers_of_kernel(const std::string& part) {
+  if (part == "kernel") return kSharedHeaders;
+  std::string header = part.substr(part.find('<'));
+  if (!header.ends_with(".h>")) return header;
+  const std::string abi = header.substr(1, header.size() - 4) + "_abi.h";
+  return ::access(("/usr/include/" + abi).c_str(), R_OK) == 0 ? "<" + abi + ">" : header;
+}
+
+TargetFailure of_kernel() {
+  TargetFailure f =
+      failure(TargetFailure::NotBuilt,
+              "the kernel's headers describe the kernel, which djtap does not look into");
+  f.help =
+      "for a type of a program write the header alone: @cast(p, \"timeval\", "
+      "\"<sys/time.h>\")";
+  return f;
+}
+
 // Another object may know the name.
 bool goes_on(const TargetFailure& f) {
   return f.kind == TargetFailure::UnknownName || f.kind == TargetFailure::NoDebugInfo;
@@ -90,15 +119,6 @@ std::optional<TargetFailure> OtherObjects::add_headers(const std::string& header
   if (expr.base == TargetExpr::Var) {
     return failure(TargetFailure::BadUse,
                    "a header has types, not variables: name the object that has the variable");
-  }
-  if (headers.starts_with("kernel")) {
-    TargetFailure f =
-        failure(TargetFailure::NotBuilt,
-                "the kernel's headers describe the kernel, which djtap does not look into");
-    f.help =
-        "for a type of a program write the header alone: @cast(p, \"timeval\", "
-        "\"<sys/time.h>\")";
-    return f;
   }
   if (headers.back() != '>' || headers.size() < 3) {
     return failure(TargetFailure::BadHeader,
@@ -147,7 +167,11 @@ OtherObjects::Found OtherObjects::objects(const TargetExpr& expr, const Module* 
   std::vector<OtherObject> found;
   for (const std::string& part : parts_of(expr.module)) {
     std::optional<TargetFailure> failed;
-    if (part.starts_with('<') || part.starts_with("kernel<")) {
+    if (is_kernel(part)) {
+      if (expr.base == TargetExpr::Var) return of_kernel();
+      failed = add_headers(headers_of_kernel(part), expr, found);
+      if (failed && !failed->notes.empty()) failed = of_kernel();  // it is not one of programs
+    } else if (part.starts_with('<')) {
       failed = add_headers(part, expr, found);
     } else {
       failed = add_named(!part.empty() ? part : probed ? probed->path() : "*", expr, found);
@@ -204,7 +228,7 @@ Answer OtherObjects::first_answer(const TargetExpr& expr, const Module* probed, 
         answer);
     return answer;
   }
-  return last;
+  return is_kernel(expr.module) ? of_kernel() : last;
 }
 
 TargetAnswer OtherObjects::target(const TargetExpr& expr, const Module& probed) {

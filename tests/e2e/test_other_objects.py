@@ -106,11 +106,31 @@ def test_types_of_another_object_and_of_a_file(djtap_once, built):
     assert "3|" in result.stdout, result
 
 
+SHARED = {"sembuf": ("kernel", "sys/sem.h", "sem_flg"), "timespec": ("kernel", "time.h", "tv_nsec"), "stat": ("kernel", "sys/stat.h", "st_size"),
+          "iocb": ("kernel<linux/aio.h>", "linux/aio_abi.h", "aio_offset"), "iovec": ("kernel<linux/uio.h>", "sys/uio.h", "iov_len")}
+
+
+def test_structures_that_programs_share_with_the_kernel(djtap_once, tmp_path):
+    """Sizes and places are what the compiler says."""
+    lines = "".join(f'printf("%zu %zu\\n", sizeof(struct {name}), offsetof(struct {name}, {member}));' for name, (_, _, member) in SHARED.items())
+    headers = "".join(f"#include <{header}>\n" for _, header, _ in SHARED.values())
+    subprocess.run([COMPILER, "-x", "c", "-", "-o", tmp_path / "truth"], check=True, text=True,
+                   input=f"#include <stdio.h>\n#include <stddef.h>\n{headers}int main(void) {{ {lines} }}")
+    truth = subprocess.run([tmp_path / "truth"], capture_output=True, text=True, check=True).stdout
+    script = "".join(f'println(@cast_module_sizeof("{module}", "struct {name}"), " ", &@cast(0, "{name}", "{module}")->{member});'
+                     for name, (module, _, member) in SHARED.items())
+    result = djtap_once("-e", f"probe begin {{ {script} exit() }}", "-c", "/bin/true")
+    assert result.stdout == truth and result.stderr == "", result
+
+
 CAST = '@cast(pointer_arg(1), "{}", "{}")->a'
 MISTAKES = [
     (CAST.format("timeval", "<no/such.h>"), "DJ3021", "headers.c:1:10: fatal error: no/such.h: No such file or directory"),
     (CAST.format("timeval", "<time.h"), "DJ3021", 'write "<name.h>"'),
     (CAST.format("task_struct", "kernel<linux/sched.h>"), "DJ3015", "the kernel's headers describe the kernel"),
+    (CAST.format("task_struct", "kernel"), "DJ3015", "the kernel's headers describe the kernel"),
+    (CAST.format("module", "kernel<linux/module.h>"), "DJ3015", "the kernel's headers describe the kernel"),
+    ('@var("jiffies", "kernel")', "DJ3015", "the kernel's headers describe the kernel"),
     (CAST.format("no_such", "<shape.h>"), "DJ3011", "(searched: <shape.h>)"),
     (CAST.format("shape", "<shape.h>"), "DJ3012", 'struct shape has no member "a"'),
     (CAST.format("shape", "liblevle.so"), "DJ3005", "its objects: main, "),
