@@ -110,10 +110,19 @@ class ItemParser {
       std::make_shared<antlr4::BailErrorStrategy>();
 };
 
+// The text with blanks where none of the parts is, so that everything stands where it stood.
+std::string only(const std::vector<TextPart>& parts, const std::string& text) {
+  std::string out(text.size(), ' ');
+  for (const TextPart& part : parts)
+    text.copy(out.data() + part.begin, part.end - part.begin, part.begin);
+  return out;
+}
+
 // Text to the tokens that the grammar reads. Stops at the first filter that reports something.
 bool tokenize(Sources& sources, uint32_t file, const ParseOptions& options, Lexemes& lexemes,
               Diags& diags) {
-  lexemes = lex(sources.files.at(file).text, file);
+  const std::string& text = sources.files.at(file).text;
+  lexemes = lex(options.parts.empty() ? text : only(options.parts, text), file);
   if (!check_lexemes(lexemes, diags) || !fill_options(lexemes, options.script_options, diags) ||
       !Preprocessor(sources, options, diags).run(lexemes) || !check_embedded(lexemes, diags) ||
       !check_lexemes(lexemes, diags) || !mark_angle_bodies(lexemes, diags) ||

@@ -12,11 +12,18 @@
 
 namespace dj {
 
+// Bytes [begin, end) of a text whose file is known.
+struct TextPart {
+  size_t begin = 0, end = 0;
+};
+
 struct ParseOptions {
   std::vector<std::string> args;  // $1 and @1 are args[0]
   // The file of `sources` that defines a macro which the script does not; nullopt: none does.
   std::function<std::optional<uint32_t>(const std::string& macro)> macro_file;
   ScriptOptions* script_options = nullptr;  // null: every option(...) is its default
+  // Only these of the text, in their order; none: all of it.
+  std::vector<TextPart> parts;
 };
 
 // Reads file number `file`; the uses of its macros are added to `sources`. Mistakes go to `diags`,

@@ -9,7 +9,6 @@
 #include "compiler/parse/parse.h"
 #include "compiler/tapset/aliases.h"
 #include "compiler/tapset/names_used.h"
-#include "compiler/tapset/own_names.h"
 
 namespace dj {
 
@@ -196,25 +195,39 @@ std::optional<uint32_t> TapsetLibrary::text_of(const File& file, Diags& diags) {
 }
 
 void TapsetLibrary::merge(size_t index, ast::Script& script, Diags& diags) {
-  ParseOptions options;
-  options.macro_file = [this](const std::string& macro) { return macro_file(macro); };
   std::optional<uint32_t> text = text_of(files_[index], diags);
   if (!text || sources_.files[*text].text.empty()) return;
-  ast::Script library = parse(sources_, *text, options, diags);
-  hide_private_names(library, fs::path(files_[index].path).filename());
-  for (const ast::GlobalDecl& global : library.globals) shared_.insert(global.name);
-  move_all(library.globals, script.globals);
+  Merged& file = merged_.emplace_back();
+  file.text = *text;
+  file.name = fs::path(files_[index].path).filename();
+  file.items = items_of(sources_.files[*text].text);
+  for (const TapsetItem& item : file.items) {
+    if (item.is_private) file.private_names.functions.insert(item.function);
+  }
+  std::vector<TapsetItem> for_all;
+  move_those(file.items, for_all, [](const TapsetItem& item) { return item.is_for_all(); });
+  parse_items(file, std::move(for_all), script, diags);
+}
+
+void TapsetLibrary::parse_items(Merged& file, std::vector<TapsetItem> items, ast::Script& script,
+                                Diags& diags) {
+  if (items.empty()) return;
+  ParseOptions options;
+  options.macro_file = [this](const std::string& macro) { return macro_file(macro); };
+  for (const TapsetItem& item : items) options.parts.push_back(item.part);
+  ast::Script parsed = parse(sources_, file.text, options, diags);
+  hide_private_names(parsed, file.name, file.private_names);
+  for (const ast::GlobalDecl& global : parsed.globals) shared_.insert(global.name);
+  move_all(parsed.globals, script.globals);
   // Probes of a tapset that are no aliases serve its functions: begin { table[1] = "x" }.
-  move_all(library.probes, script.probes);
-  unused_.push_back(std::move(library));
+  move_all(parsed.probes, script.probes);
+  move_all(parsed.functions, file.functions);
+  move_all(parsed.aliases, file.aliases);
 }
 
 // A function of the script hides the files' functions of that name; a file may overload its own.
-bool TapsetLibrary::take_used(ast::Script& script) {
+bool TapsetLibrary::take_used(ast::Script& script, Diags& diags) {
   NamesUsed used = names_used(script);
-  auto calls = [&](const ast::FunctionDecl& function) {
-    return used.functions.contains(function.name);
-  };
   size_t parts = 0;
   // An alias hands what follows its name on to its points (.return).
   auto meets = [&](size_t point, const ast::ProbePoint& name) {
@@ -222,24 +235,35 @@ bool TapsetLibrary::take_used(ast::Script& script) {
     return uses_alias(used_point, name, parts) ||
            (point >= used.whole && uses_alias(name, used_point, parts));
   };
-  auto names = [&](const ast::Alias& alias) {
+  auto names = [&](const ast::ProbePoint& name) {
     for (size_t i = 0; i < used.points.size(); ++i) {
-      for (const ast::ProbePoint& name : alias.names) {
-        if (meets(i, name)) return true;
-      }
+      if (meets(i, name)) return true;
     }
     return false;
   };
-  std::vector<ast::FunctionDecl> functions;
-  std::vector<ast::Alias> aliases;
-  for (ast::Script& library : unused_) {
-    move_those(library.functions, functions, calls);
-    move_those(library.aliases, aliases, names);
-    for (const ast::FunctionDecl& function : functions) used.functions.erase(function.name);
+  ast::Script taken;
+  for (Merged& file : merged_) {
+    auto calls = [&](const std::string& name) { return used.functions.contains(name); };
+    std::vector<TapsetItem> items;
+    move_those(file.items, items, [&](const TapsetItem& item) {
+      return calls(item.is_private ? hidden_name(item.function, file.name) : item.function) ||
+             std::any_of(item.aliases.begin(), item.aliases.end(),
+                         [&](const std::string& name) { return names(dotted(name)); });
+    });
+    parse_items(file, std::move(items), taken, diags);
+    move_those(file.functions, taken.functions,
+               [&](const ast::FunctionDecl& function) { return calls(function.name); });
+    move_those(file.aliases, taken.aliases, [&](const ast::Alias& alias) {
+      return std::any_of(alias.names.begin(), alias.names.end(), names);
+    });
+    for (const ast::FunctionDecl& function : taken.functions) used.functions.erase(function.name);
   }
-  move_all(functions, script.functions);
-  move_all(aliases, script.aliases);
-  return !functions.empty() || !aliases.empty();
+  const bool more = !taken.functions.empty() || !taken.aliases.empty();
+  move_all(taken.globals, script.globals);
+  move_all(taken.probes, script.probes);
+  move_all(taken.functions, script.functions);
+  move_all(taken.aliases, script.aliases);
+  return more;
 }
 
 void TapsetLibrary::add_names(const ast::ProbePoint& point, ast::Script& script) {
@@ -268,12 +292,12 @@ void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
     std::vector<size_t> wanted;
     wanted_files(script, wanted);
     for (size_t file : wanted) {
-      if (diags.ok() && merged_.insert(file).second) {
+      if (diags.ok() && wanted_.insert(file).second) {
         merge(file, script, diags);
         more = true;
       }
     }
-    more = take_used(script) || more;
+    more = take_used(script, diags) || more;
   }
   part_locals(script, functions, probes, shared_);
 }

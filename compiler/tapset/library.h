@@ -1,5 +1,6 @@
 // Tapsets: folders of files with aliases, functions and macros. A folder is scanned for the names
-// that its files define; only files that a script needs are read.
+// that its files define; only files that a script needs are read, and of these only the items that
+// it needs are parsed.
 #pragma once
 #include <functional>
 #include <optional>
@@ -12,6 +13,8 @@
 #include "compiler/ast.h"
 #include "compiler/diag.h"
 #include "compiler/source.h"
+#include "compiler/tapset/items.h"
+#include "compiler/tapset/own_names.h"
 
 namespace dj {
 
@@ -51,10 +54,21 @@ class TapsetLibrary {
   void scan();
   void scan_file(const std::string& path);
   void wanted_files(const ast::Script& script, std::vector<size_t>& out) const;
-  // Reads the file; its functions and aliases wait in unused_.
+  // A file that the script needs.
+  struct Merged {
+    uint32_t text = 0;  // its number in sources_
+    std::string name;
+    std::vector<TapsetItem> items;  // not parsed so far
+    PrivateNames private_names;
+    std::vector<ast::FunctionDecl> functions;  // parsed, and not used so far
+    std::vector<ast::Alias> aliases;
+  };
+  // Reads the file: what is for all of it becomes part of the script.
   void merge(size_t file, ast::Script& script, Diags& diags);
-  // Moves what the script uses by now from unused_ into it; false: nothing.
-  bool take_used(ast::Script& script);
+  // Parses the items; what they define waits in `file`, globals and probes become the script's.
+  void parse_items(Merged& file, std::vector<TapsetItem> items, ast::Script& script, Diags& diags);
+  // Moves what the script uses by now from merged files into it; false: nothing.
+  bool take_used(ast::Script& script, Diags& diags);
   uint32_t read(const std::string& path);
 
   std::optional<uint32_t> text_of(const File& file, Diags& diags);
@@ -67,9 +81,9 @@ class TapsetLibrary {
   std::unordered_map<std::string, size_t> functions_;    // to the index in files_
   std::unordered_map<std::string, std::string> macros_;  // to the path
   std::unordered_map<std::string, uint32_t> read_;       // path to its number in sources_
-  std::unordered_set<size_t> merged_;
-  std::vector<ast::Script> unused_;  // functions and aliases of the merged files
-  std::set<std::string> shared_;     // globals of the merged files
+  std::unordered_set<size_t> wanted_;                    // indices in files_ of merged_
+  std::vector<Merged> merged_;
+  std::set<std::string> shared_;  // globals of the merged files
 };
 
 // The folders to search: `given` (-I), then the ones beside the program.

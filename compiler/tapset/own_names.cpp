@@ -96,15 +96,21 @@ std::set<std::string> names_of_script(Script& script, size_t functions, size_t p
 
 }  // namespace
 
-void hide_private_names(Script& library, const std::string& file) {
+std::string hidden_name(const std::string& name, const std::string& file) {
+  return name + "@" + file;
+}
+
+void hide_private_names(Script& part, const std::string& file, PrivateNames& names) {
+  for (const GlobalDecl& global : part.globals) {
+    if (global.is_private) names.variables.insert(global.name);
+  }
+  for (const FunctionDecl& function : part.functions) {
+    if (function.is_private) names.functions.insert(function.name);
+  }
   Renamed variables, functions;
-  for (const GlobalDecl& global : library.globals) {
-    if (global.is_private) variables[global.name] = global.name + "@" + file;
-  }
-  for (const FunctionDecl& function : library.functions) {
-    if (function.is_private) functions[function.name] = function.name + "@" + file;
-  }
-  if (!variables.empty() || !functions.empty()) rename_all(library, variables, functions);
+  for (const std::string& name : names.variables) variables[name] = hidden_name(name, file);
+  for (const std::string& name : names.functions) functions[name] = hidden_name(name, file);
+  if (!variables.empty() || !functions.empty()) rename_all(part, variables, functions);
 }
 
 void part_locals(Script& script, size_t functions, size_t probes,
