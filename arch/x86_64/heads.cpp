@@ -53,7 +53,7 @@ struct Slot {
   std::array<uint8_t, sizeof(Head)> head;
 };
 static_assert(std::is_trivially_copyable_v<Head> && sizeof(Slot) == 32);
-Slot slots[kSlots];
+constinit Slot slots[kSlots]{};
 
 // Two heads never share a key: where a head ends, its own bytes say.
 uint64_t key_of(const uint8_t* bytes, size_t size) {
