@@ -77,8 +77,10 @@ std::string step_text(const LocStep& s) {
   const std::string a = std::to_string(s.a);
   switch (s.op) {
     case LocStep::PushReg:
-      if (arch::is_vector(s.a)) {
-        return "xmm" + std::to_string(s.a - arch::kXmm0);
+      if (arch::is_vector(s.a) || arch::is_x87(s.a)) {
+        const std::string name = arch::is_x87(s.a) ? "st" + std::to_string(s.a - arch::kSt0)
+                                                   : "xmm" + std::to_string(s.a - arch::kXmm0);
+        return s.b == 0 ? name : name + "[" + std::to_string(s.b) + "]";
       }
       return s.a >= 0 && s.a < arch::kRegCount ? arch::kRegNames[s.a] : "reg" + a;
     case LocStep::PushConst:

@@ -11,7 +11,8 @@ namespace dj {
 struct LocStep {
   enum Op : uint8_t {
     PushReg,    // a: DWARF register number at the site (x86-64: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi
-                //    6 rbp 7 rsp 8..15 r8..r15; 17..32 the low 8 bytes of xmm0..xmm15)
+                //    6 rbp 7 rsp 8..15 r8..r15; 17..32 xmm0..xmm15 or ymm; 33..40 st0..st7)
+                // b: which 8 bytes of a larger one, 0 is the lowest; of st: mantissa, then sign and exponent
     PushConst,  // a: the word
     PushArg,    // a: index into TargetRef::args
     PushBias,   // load bias of the site's module (static addresses are ELF vaddrs plus this)

@@ -29,6 +29,11 @@ constexpr const char* kRegNames[kRegCount] = {"rax", "rdx", "rcx", "rbx", "rsi",
 // Vector registers follow behind the return address column.
 constexpr int64_t kXmm0 = 17, kXmmCount = 16;
 constexpr bool is_vector(int64_t reg) { return reg >= kXmm0 && reg < kXmm0 + kXmmCount; }
+// The x87's stack: 0 is its top.
+constexpr int64_t kSt0 = 33, kStCount = 8;
+constexpr bool is_x87(int64_t reg) { return reg >= kSt0 && reg < kSt0 + kStCount; }
+// How many words of 8 bytes can be read of a register: of a vector register as much as AVX has.
+constexpr uint64_t words_of(int64_t reg) { return is_vector(reg) ? 4 : is_x87(reg) ? 2 : 1; }
 // Integer argument registers in order (System V ABI 3.2.3).
 constexpr Reg kArgumentRegs[6] = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};
 // The number that stands for reg in instruction encodings (ModRM, REX).

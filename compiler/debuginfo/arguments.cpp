@@ -5,6 +5,7 @@
 
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/types.h"
+#include "compiler/debuginfo/wide_registers.h"
 
 namespace dj {
 
@@ -59,7 +60,7 @@ bool mark_scalar(Dwarf_Die* type, const Scalar& scalar, uint64_t base, Parts& pa
   if (scalar.floating && !complex && bytes > 8) {  // __float128 in one register
     parts.add(Part::Vector, base, base + 8);
     parts.add(Part::Upper, base + 8, base + bytes);
-    return type_name(*type) != "long double";
+    return !is_extended(type);
   }
   parts.add(scalar.floating ? Part::Vector : Part::Integer, base, base + bytes);
   return true;
@@ -160,43 +161,10 @@ bool is_wide_vector(TypeDie type, DwarfIndex& index) {
   return type && is_vector_type(&*type) && type_size(&*type) > kMaxRegisterBytes;
 }
 
-// A struct of nothing but one long double: passed in memory, but returned in st(0).
+// A long double, or a struct of nothing but one: passed in memory, but returned in st(0).
 bool is_extended_struct(TypeDie type, DwarfIndex& index) {
   type = innermost(type, index);
-  return type && type_name(type) == "long double" && type_size(&*type) == 16;
-}
-
-// Vectors of 32 bytes and more are passed in registers where AVX is allowed, else in memory; only
-// the code tells. Unoptimized code keeps the whole register before it writes into it.
-bool keeps_wide_register(Dwarf_Die* function, int number, DwarfIndex& index) {
-  constexpr size_t kPrologue = 256;
-  constexpr uint8_t kVex = 0xc5, kVexWide = 0x04, kEvex = 0x62, kEvexWide = 0x60, kLow = 0x80;
-  Dwarf_Addr begin = 0, end = 0;
-  if (dwarf_lowpc(function, &begin) != 0 || dwarf_highpc(function, &end) != 0) {
-    return false;
-  }
-  const Bytes all = index.elf().at(begin + index.bias());
-  const Bytes code = all.first(std::min({all.size(), kPrologue, size_t(end - begin)}));
-  for (size_t i = 0; i + 5 < code.size(); i++) {
-    const bool vex = code[i] == kVex && (code[i + 1] & kVexWide) != 0;
-    const bool evex = code[i] == kEvex && (code[i + 3] & kEvexWide) != 0;
-    if (!vex && !evex) {
-      continue;
-    }
-    const uint8_t* op = &code[i + (vex ? 2 : 4)];
-    const int reg = (op[1] >> 3 & 7) + ((code[i + 1] & kLow) != 0 ? 0 : 8);
-    const int rm = op[1] >> 6 == 3 ? op[1] & 7 : -1;
-    // vmovups, vmovaps, vmovdqa and their kin: a register to memory or a register, and back.
-    const bool stores = op[0] == 0x11 || op[0] == 0x29 || op[0] == 0x7f;
-    const bool loads = op[0] == 0x10 || op[0] == 0x28 || op[0] == 0x6f;
-    if ((stores && reg == number) || (loads && rm == number)) {
-      return true;
-    }
-    if ((loads && reg == number) || (stores && rm == number)) {
-      return false;
-    }
-  }
-  return false;
+  return type && is_extended(&*type);
 }
 
 // A special member function that the program wrote: destructor, copy or move constructor.
@@ -392,7 +360,7 @@ Spot register_spot(const Passing& p, const arch::Reg* integers, int64_t vectors)
     spot.expr.steps.push_back({LocStep::PushReg, *integers});
     return spot;
   }
-  if (p.integer + p.vector == 1 && p.parts[0] >= Part::Vector && p.parts[1] == Part::None) {
+  if (p.integer + p.vector == 1 && p.parts[0] >= Part::Vector && p.parts[1] <= Part::Upper) {
     return register_word(p.vector > 0 ? vectors : int64_t{*integers});
   }
   Spot whole;
@@ -403,6 +371,33 @@ Spot register_spot(const Passing& p, const arch::Reg* integers, int64_t vectors)
     whole.pieces.push_back({i * 8, 8, known, known ? register_word(reg) : Spot()});
   }
   return whole;
+}
+
+// What comes back on the x87's stack, of which a complex number takes two places; none: another
+// type.
+std::optional<Spot> result_of_x87(TypeDie type, DwarfIndex& index) {
+  if (is_extended_struct(type, index)) {
+    return register_word(arch::kSt0);
+  }
+  TypeDie bare = strip_type(type, index);
+  if (!bare || !is_extended_complex(&*bare)) {
+    return std::nullopt;
+  }
+  Spot both;
+  both.kind = Spot::Pieces;
+  both.pieces = {{0, kExtendedBytes, true, register_word(arch::kSt0)},
+                 {kExtendedBytes, kExtendedBytes, true, register_word(arch::kSt0 + 1)}};
+  return both;
+}
+
+// Whether the caller gives the address of the result, which comes back in rax.
+Result<bool> is_result_in_memory(Dwarf_Die* function, const Passing& passing, DwarfIndex& index) {
+  TypeDie type = strip_type(type_of(function), index);
+  if (passing.wide_vector && type) {
+    return returns_wide_in_memory(function, type_size(&*type), index);
+  }
+  const bool large = passing.memory && !result_of_x87(type, index);
+  return passing.aggregate && (large || passing.by_reference);
 }
 
 }  // namespace
@@ -416,8 +411,8 @@ bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
   if (!type) {
     return false;
   }
-  const Passing p = passing_of(type, index);
-  return p.aggregate && (p.memory || p.by_reference) && !is_extended_struct(type, index);
+  const Result<bool> in_memory = is_result_in_memory(function, passing_of(type, index), index);
+  return in_memory.ok() && in_memory.value();
 }
 
 Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
@@ -431,19 +426,20 @@ Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
   if (!passing) {
     return Error{"how Rust returns such a value is not known", Fail::Unsupported};
   }
-  const Passing& p = *passing;
-  const bool extended = p.memory && is_extended_struct(type, index);
-  if (p.aggregate && (p.memory || p.by_reference) && !extended) {
+  if (std::optional<Spot> spot = result_of_x87(type, index); spot && passing->memory) {
+    return *spot;
+  }
+  DJ_TRY(const bool in_memory, is_result_in_memory(function, *passing, index));
+  if (in_memory) {
     Spot spot;  // rax holds the address that the caller gave
     spot.expr.steps.push_back({LocStep::PushReg, arch::kRax});
     return spot;
   }
-  if (p.memory || p.integer + p.vector == 0) {
-    return Error{"it is returned in a floating-point register that cannot be read",
-                 Fail::Unsupported};
+  if (passing->memory || passing->integer + passing->vector == 0) {
+    return Error{"how such a value is returned is not known", Fail::Unsupported};
   }
   static constexpr arch::Reg kResults[2] = {arch::kRax, arch::kRdx};
-  return register_spot(p, kResults, arch::kXmm0);
+  return register_spot(*passing, kResults, arch::kXmm0);
 }
 
 Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {

@@ -310,7 +310,7 @@ class Translator {
   }
 
   Status whole_register(int reg) {
-    if (reg > 15 && !arch::is_vector(reg)) {
+    if (reg > 15 && !arch::is_vector(reg) && !arch::is_x87(reg)) {
       return no_register(reg);
     }
     push(spot_.expr, Op::PushReg, reg);

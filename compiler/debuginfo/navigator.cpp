@@ -380,14 +380,14 @@ TargetAnswer Navigator::value() {
 }
 
 TargetAnswer Navigator::as_double(Scalar scalar) {
-  const bool extended = scalar.size == 16 && type_name(type_) == "long double";
+  const bool extended = is_extended(&*type_);
   const bool known = number(&*type_, DW_AT_encoding) == uint64_t{DW_ATE_float} &&
                      (scalar.size == 4 || scalar.size == 8 || extended);
   if (!known) {
     return too_wide();
   }
   if (extended) {
-    return extended_as_double();
+    return extended_as_double(0);
   }
   TargetAnswer answer = word(scalar);
   if (LocExpr* expr = std::get_if<LocExpr>(&answer)) {
@@ -407,9 +407,9 @@ TargetAnswer Navigator::part(uint64_t offset, uint8_t size) {
   return load(there.value(), size, false);
 }
 
-// The x87's ten bytes: the mantissa, then sign and exponent.
-TargetAnswer Navigator::extended_as_double() {
-  TargetAnswer mantissa = part(0, 8), exponent = part(8, 2);
+// The mantissa, then sign and exponent.
+TargetAnswer Navigator::extended_as_double(uint64_t offset) {
+  TargetAnswer mantissa = part(offset, 8), exponent = part(offset + 8, 2);
   for (TargetAnswer* half : {&mantissa, &exponent}) {
     if (std::holds_alternative<TargetFailure>(*half)) {
       return *half;

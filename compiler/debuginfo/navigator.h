@@ -55,6 +55,8 @@ class Navigator {
   TargetAnswer word(Scalar& scalar);
   // Bytes [offset, offset + size) of the value, as they lie there; size: 1, 2, 4 or 8.
   TargetAnswer part(uint64_t offset, uint8_t size);
+  // The x87's ten bytes at offset, as the bits of a double.
+  TargetAnswer extended_as_double(uint64_t offset);
   // How many bytes a Fortran string has; none: its type says it by a number, or not.
   std::optional<LocExpr> string_length();
   // What lies at the place is taken for a value of that type.
@@ -76,7 +78,6 @@ class Navigator {
   TargetFailure whole_struct();
   TargetFailure too_wide();
   TargetAnswer as_double(Scalar scalar);
-  TargetAnswer extended_as_double();
   TargetAnswer bit_field(bool is_signed);
 
   const Scene* scene_;

@@ -80,6 +80,8 @@ void TextWriter::plain(Navigator at) {
     add(std::move(item));
   } else if (at.type() && is_string(&*at.type())) {
     fortran_text(at);
+  } else if (at.type() && is_array(&*at.type())) {  // in a register: a vector
+    array(at, 0);
   } else {
     scalar(at, false);
   }
@@ -235,7 +237,9 @@ void TextWriter::pointer(Navigator at, int depth, bool outermost) {
 // Real and imaginary part, as gdb writes them: 1 + -2i.
 void TextWriter::complex(Navigator& at, uint8_t half) {
   for (const uint8_t offset : {uint8_t(0), half}) {
-    TargetAnswer part = half == 4 || half == 8 ? at.part(offset, half) : TargetFailure();
+    TargetAnswer part = half == 4 || half == 8             ? at.part(offset, half)
+                        : is_extended_complex(&*at.type()) ? at.extended_as_double(offset)
+                                                           : TargetFailure();
     Item item;
     item.as = half == 4 ? As::Float : As::Double;
     if (auto* expr = std::get_if<LocExpr>(&part)) {
@@ -268,7 +272,7 @@ bool TextWriter::wide(Navigator& at, const Scalar& scalar) {
 void TextWriter::scalar(Navigator& at, bool with_names) {
   const std::optional<Scalar> type = at.type() ? scalar_of(&*at.type()) : std::nullopt;
   if (type && number(&*at.type(), DW_AT_encoding) == uint64_t{DW_ATE_complex_float}) {
-    return complex(at, type->size / 2);
+    return complex(at, uint8_t(type_size(&*at.type()) / 2));
   }
   if (type && wide(at, *type)) {
     return;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/x86_64/registers.h"
+
 namespace dj {
 
 namespace {
@@ -64,6 +66,18 @@ Spot parts_of(const Spot& spot, uint64_t offset, uint64_t size) {
   return part;
 }
 
+Spot words_of_register(int reg) {
+  Spot whole;
+  whole.kind = Spot::Pieces;
+  for (uint64_t i = 0; i < arch::words_of(reg); i++) {
+    Spot word;
+    word.kind = Spot::Value;
+    push(word.expr, LocStep::PushReg, reg, int64_t(i));
+    whole.pieces.push_back({i * kWord, kWord, true, std::move(word)});
+  }
+  return whole;
+}
+
 Result<Spot> slice_pieces(const Spot& spot, uint64_t offset, uint64_t size) {
   for (const SpotPiece& piece : spot.pieces) {
     if (piece.offset <= offset && offset + size <= piece.end()) {
@@ -103,6 +117,10 @@ Result<Spot> slice(const Spot& spot, uint64_t offset, uint64_t size) {
       return part;
     }
     case Spot::Value: {
+      if (spot.reg >= 0 && offset + size > kWord &&
+          offset + size <= kWord * arch::words_of(spot.reg)) {
+        return slice(words_of_register(spot.reg), offset, size);
+      }
       if (offset + size > kWord) {
         return Error{"its upper part is not known"};
       }

@@ -225,6 +225,20 @@ bool is_array(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_array_
 
 bool is_string(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_string_type; }
 
+bool is_extended(Dwarf_Die* stripped) {
+  const std::string name = type_name(*stripped);
+  return type_size(stripped) == kExtendedBytes &&
+         number(stripped, DW_AT_encoding) == uint64_t{DW_ATE_float} &&
+         (name == "long double" || name == "real(kind=10)");
+}
+
+bool is_extended_complex(Dwarf_Die* stripped) {
+  const std::string name = type_name(*stripped);
+  return type_size(stripped) == 2 * kExtendedBytes &&
+         number(stripped, DW_AT_encoding) == uint64_t{DW_ATE_complex_float} &&
+         (name.find("long double") != std::string::npos || name == "complex(kind=10)");
+}
+
 std::optional<Scalar> scalar_of(Dwarf_Die* stripped) {
   const uint64_t size = type_size(stripped);
   const uint8_t bytes = size == 0 || size > 16 ? 8 : uint8_t(size);

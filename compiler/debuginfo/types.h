@@ -27,6 +27,10 @@ bool is_pointer(Dwarf_Die* stripped);    // pointers
 bool is_reference(Dwarf_Die* stripped);  // C++ references
 bool is_struct(Dwarf_Die* stripped);     // struct, class, union
 bool is_array(Dwarf_Die* stripped);
+// The x87's number of 80 bits, which takes 16 bytes: long double, Fortran's real(10).
+bool is_extended(Dwarf_Die* stripped);
+bool is_extended_complex(Dwarf_Die* stripped);  // two of them
+constexpr uint64_t kExtendedBytes = 16;
 bool is_string(Dwarf_Die* stripped);  // Fortran's character(len=..)
 
 // The type that a person writes as "struct point", "size_t" or "char*": that of the unit at pc,

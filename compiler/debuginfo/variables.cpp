@@ -200,13 +200,18 @@ std::optional<Spot> moved_by_loader(ScopedVariable& variable, DwarfIndex& index)
   return address.ok() ? std::optional(Spot{address.take()}) : std::nullopt;
 }
 
+uint64_t type_bytes(ScopedVariable& variable, DwarfIndex& index) {
+  TypeDie type = strip_type(type_of(&variable.die), index);
+  return type ? type_size(&*type) : 0;
+}
+
 // No part of it is missing.
 bool is_whole(const Spot& spot, ScopedVariable& variable, DwarfIndex& index) {
   if (spot.kind != Spot::Pieces) {
     return true;
   }
-  TypeDie type = strip_type(type_of(&variable.die), index);
-  return type && spot.pieces.back().end() >= type_size(&*type) &&
+  const uint64_t bytes = type_bytes(variable, index);
+  return bytes > 0 && spot.pieces.back().end() >= bytes &&
          std::all_of(spot.pieces.begin(), spot.pieces.end(),
                      [](const SpotPiece& piece) { return piece.known; });
 }
@@ -351,6 +356,10 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
     }
   }
   DJ_TRY(Spot spot, std::move(there));
+  if (arch::is_x87(spot.reg) && type_bytes(variable, index) != kExtendedBytes) {
+    return Error{"it is in the x87's form of 80 bits, which its type does not have",
+                 Fail::Unsupported};
+  }
   if (place.at_entry && !variable.parameter) {
     spot.in_frame = false;  // its slot may lie below the stack that exists so far
   }

@@ -3,6 +3,7 @@
 // locations.cpp. Evaluation is strictly left to right.
 #pragma once
 #include <functional>
+#include <map>
 
 #include "compiler/lower/unit.h"
 
@@ -174,7 +175,8 @@ class Body {
                              const std::vector<llvm::Value*>& args, Span span);
   llvm::Value* location_push(const LocStep& step, const std::vector<llvm::Value*>& args);
   llvm::Value* stack_read(llvm::Value* address, const LocStep& step);
-  llvm::Value* register_value(int64_t reg);
+  llvm::Value* register_value(int64_t reg, int64_t word);  // LocStep::PushReg
+  llvm::Value* wide_register(int64_t reg, int64_t word);
   llvm::Value* vector_value(int64_t number);
   void note_unread_entry(int64_t slot);
   llvm::Value* checked_read(llvm::Value* address, const LocStep& step, Span span);
@@ -197,6 +199,7 @@ class Body {
   const Handler* handler_ = nullptr;    // null in script functions
   Machine machine_;
   llvm::Value* lenient_ = nullptr;  // where failed reads are noted instead of raised; null: raise
+  std::map<int64_t, llvm::Value*> kept_registers_;  // see wide_register()
   const Frame& frame_;
   std::vector<llvm::AllocaInst*> locals_;
   struct LoopBlocks {

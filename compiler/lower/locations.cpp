@@ -23,7 +23,43 @@ llvm::Value* Body::vector_value(int64_t number) {
   return b_.CreateCall(type, llvm::InlineAsm::get(type, code, "={ax}", true));
 }
 
-llvm::Value* Body::register_value(int64_t reg) {
+// The registers of the x87 and the vectors change nowhere in a handler, so one copy at its begin is
+// good for all of it. Storing them changes no state, be there a pending exception or not: fxsave64
+// (of which the x87's stack is read), movups %xmmN, vmovups %ymmN, to (%rax).
+llvm::Value* Body::wide_register(int64_t reg, int64_t word) {
+  constexpr uint32_t kFxsaveWords = 64, kFxsaveStack = 32, kFxsaveEntry = 16, kXmmWords = 2;
+  const bool x87 = arch::is_x87(reg);
+  const bool upper = !x87 && word >= kXmmWords;
+  if (upper && !__builtin_cpu_supports("avx")) {
+    fail("this processor has no vector registers of more than 16 bytes");
+    return unit_.number(0);
+  }
+  llvm::Value*& kept = kept_registers_[x87 ? arch::kSt0 : upper ? -reg : reg];
+  if (kept == nullptr) {
+    const int64_t number = reg - arch::kXmm0;
+    const std::string operand = std::to_string((number & 7) * 8);
+    const std::string code = x87 ? "0x48,0x0f,0xae,0x00"
+                             : upper
+                                 ? (number >= 8 ? "0xc5,0x7c,0x11," : "0xc5,0xfc,0x11,") + operand
+                                 : (number >= 8 ? "0x44,0x0f,0x11," : "0x0f,0x11,") + operand;
+    llvm::IRBuilder<> at(entry_->getTerminator());
+    llvm::AllocaInst* place =
+        slot(unit_.word, "wide", x87 ? kFxsaveWords + 1 : uint32_t(arch::words_of(reg)));
+    kept = at.CreatePtrToInt(place, unit_.word);
+    if (x87) {  // fxsave wants a multiple of 16, which stacks of handlers need not be
+      kept = at.CreateAnd(at.CreateAdd(kept, unit_.number(8)), unit_.number(-16));
+    }
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {unit_.word}, false);
+    at.CreateCall(type, llvm::InlineAsm::get(type, ".byte " + code, "{ax},~{memory}", true),
+                  {kept});
+  }
+  const int64_t offset = word * 8 + (x87 ? kFxsaveStack + (reg - arch::kSt0) * kFxsaveEntry : 0);
+  return b_.CreateAlignedLoad(unit_.word, as_pointer(b_.CreateAdd(kept, unit_.number(offset))),
+                              llvm::Align(8));
+}
+
+llvm::Value* Body::register_value(int64_t reg, int64_t word) {
+  if (arch::is_x87(reg) || word > 0) return wide_register(reg, word);
   if (arch::is_vector(reg)) return vector_value(reg - arch::kXmm0);
   if (reg == arch::kRsp) {
     CHECK(machine_.rsp);
@@ -177,7 +213,7 @@ void Body::note_unread_entry(int64_t slot) {
 llvm::Value* Body::location_push(const LocStep& step, const std::vector<llvm::Value*>& args) {
   switch (step.op) {
     case LocStep::PushReg:
-      return register_value(step.a);
+      return register_value(step.a, step.b);
     case LocStep::PushConst:
       return unit_.number(step.a);
     case LocStep::PushArg:

@@ -46,8 +46,14 @@ def read(address, size, is_signed):
 
 
 def register(frame, name):
+    name, _, part = name.rstrip("]").partition("[")  # "ymm3[2]": which word
+    word = int(part or 0)
     if name.startswith("xmm"):
-        return int(frame.read_register(name)["v2_int64"][0]) & MASK
+        whole = frame.read_register(name)["v2_int64"] if word < 2 else frame.read_register(name.replace("x", "y", 1))["v4_int64"]
+        return int(whole[word]) & MASK
+    if name.startswith("st"):
+        raw = int(re.search(r"raw 0x([0-9a-f]+)", gdb.execute(f"info registers {name}", to_string=True)).group(1), 16)
+        return raw >> (64 * word) & MASK
     return int(frame.read_register(name)) & MASK
 
 
