@@ -149,9 +149,9 @@ class Installation {
   Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
 
   // Calls of linkage stubs that may lead straight to detours (stub_calls.h): begins to look for
-  // them, beside; says that there is something to write; writes it. Each once, behind arm().
+  // them, beside, once; are there some to be written?; writes them. Behind arm().
   void look_for_stub_calls(pid_t pid, const ReadText& read_text);
-  bool has_stub_calls() const { return stub_calls_.is_found(); }
+  bool choose_stub_calls() { return stub_calls_.choose(all_places()); }
   Status write_stub_calls(Stopped& stopped);
 
   // signal_stacks.cpp. Bytes of the alternate signal stack that the program has just asked for and

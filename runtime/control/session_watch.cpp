@@ -68,7 +68,7 @@ void Session::lead_calls(Installation& installation) {
   constexpr uint64_t kWorthNs = 50'000'000;
   if (processor_ns(pid_) - used_at_arm_ns_ < kWorthNs) return;
   installation.look_for_stub_calls(pid_, read_text_);
-  if (!installation.has_stub_calls()) return;
+  if (!installation.choose_stub_calls()) return;
   Result<Stopped> stopped = Stopped::stop(pid_);
   if (!stopped.ok()) return;
   const Status written = installation.write_stub_calls(stopped.value());

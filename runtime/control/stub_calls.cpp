@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "arch/x86_64/linkage.h"
@@ -107,11 +108,28 @@ std::vector<AddressRange> file_texts(const std::vector<Mapping>& maps) {
   return texts;
 }
 
-// Is a byte of the call one of a site's?
-bool is_within(const std::map<uint64_t, uint64_t>& places, uint64_t address) {
-  const auto after = places.lower_bound(address + kNearBranchBytes);
-  return after != places.begin() && std::prev(after)->second > address;
-}
+// Places in the text that belong to sites.
+class Places {
+ public:
+  explicit Places(const SiteList& sites) {
+    for (const PatchSite* site : sites) {
+      const uint64_t bytes = std::max<uint64_t>(site->original.size(), 1);
+      ranges_.push_back({site->address, site->address + bytes});
+    }
+    std::sort(ranges_.begin(), ranges_.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  }
+  // Is a byte of the call in one of them?
+  bool touch(uint64_t call) const {
+    const auto after = std::lower_bound(
+        ranges_.begin(), ranges_.end(), call + kNearBranchBytes,
+        [](const AddressRange& range, uint64_t address) { return range.begin < address; });
+    return after != ranges_.begin() && std::prev(after)->end > call;
+  }
+
+ private:
+  std::vector<AddressRange> ranges_;
+};
 
 // Is there a call or jump at `address` that leads to `target` now? *readable: as of TextReader.
 bool leads_to(TextReader& text, uint64_t address, uint64_t target, bool* readable) {
@@ -141,6 +159,7 @@ std::vector<StubCall> find_stub_calls(const std::vector<MappedModule>& modules, 
 
 void StubCalls::look(const std::vector<MappedModule>& modules, pid_t pid, DetourOf detour_of,
                      ReadText read_text) {
+  has_looked_ = true;
   search_ = std::make_unique<Search>();
   Search& search = *search_;
   search.thread = spare_thread([&search, modules, pid, detour_of = std::move(detour_of),
@@ -150,33 +169,35 @@ void StubCalls::look(const std::vector<MappedModule>& modules, pid_t pid, Detour
   });
 }
 
-bool StubCalls::is_found() const {
-  return !is_over_ && search_ && search_->done && !search_->found.empty();
-}
-
-Status StubCalls::write(const Stopped& stopped, Journal& journal, const SiteList& sites) {
-  is_over_ = true;
-  std::map<uint64_t, uint64_t> places;
-  std::set<uint64_t> standing;  // detours
+bool StubCalls::choose(const SiteList& sites) {
+  if (search_ && search_->done) {
+    chosen_ = std::move(search_->found);
+    search_.reset();
+  }
+  if (chosen_.empty()) return false;
+  const Places places(sites);
+  std::unordered_set<uint64_t> standing;  // detours
   for (const PatchSite* site : sites) {
-    places[site->address] = site->address + std::max<uint64_t>(site->original.size(), 1);
     if (is_plain_jump(*site) && site->armed()) standing.insert(site->detour);
   }
+  std::erase_if(chosen_, [&](const StubCall& call) {
+    return !standing.contains(call.detour) || places.touch(call.address);
+  });
+  return !chosen_.empty();
+}
+
+Status StubCalls::write(const Stopped& stopped, Journal& journal) {
   TextReader text(stopped);
   std::vector<TextPatch> patches;
   std::map<uint64_t, uint64_t> stubs;
-  for (const StubCall& call : search_->found) {
+  for (const StubCall& call : std::exchange(chosen_, {})) {
     bool readable = true;
-    if (!standing.contains(call.detour) || is_within(places, call.address) ||
-        !leads_to(text, call.address, call.stub, &readable)) {
-      continue;
-    }
+    if (!leads_to(text, call.address, call.stub, &readable)) continue;
     patches.push_back({call.address + 1, displacement(call.address, call.detour)});
     stubs[call.stub] = call.detour;
-    calls_.push_back(call);
+    written_.push_back(call);
   }
-  search_.reset();
-  count_ = calls_.size();
+  count_ = written_.size();
   for (const auto& [stub, detour] : stubs) DJ_TRY_DO(journal.enter_call({stub, detour}));
   Status written = write_patches(stopped, std::move(patches));
   if (is_engine_logged()) {
@@ -187,15 +208,15 @@ Status StubCalls::write(const Stopped& stopped, Journal& journal, const SiteList
 
 Status StubCalls::restore(const Stopped& stopped, const std::vector<MappedModule>& modules,
                           std::string& damage) {
-  is_over_ = true;
   search_.reset();
-  if (calls_.empty()) return ok_status();
+  chosen_.clear();
+  if (written_.empty()) return ok_status();
   DJ_TRY(std::vector<MappedModule> now, mapped_modules(stopped.pid()));
   std::vector<bool> mapped;
   for (const MappedModule& module : modules) mapped.push_back(is_mapped(module, now));
   TextReader text(stopped);
   std::vector<TextPatch> patches;
-  for (const StubCall& call : std::exchange(calls_, {})) {
+  for (const StubCall& call : std::exchange(written_, {})) {
     bool readable = true;
     if (!mapped[call.module] || leads_to(text, call.address, call.stub, &readable)) continue;
     if (leads_to(text, call.address, call.detour, &readable)) {
@@ -220,7 +241,7 @@ void Installation::look_for_stub_calls(pid_t pid, const ReadText& read_text) {
 
 Status Installation::write_stub_calls(Stopped& stopped) {
   const uint64_t begin = now_ns();
-  Status written = stub_calls_.write(stopped, *journal_, all_places());
+  Status written = stub_calls_.write(stopped, *journal_);
   times_.stub_calls = stub_calls_.count();
   times_.stub_calls_ns = now_ns() - begin;
   return written;

@@ -51,12 +51,13 @@ class StubCalls {
   // Begins to look for them in a thread of its own; does nothing where none can be had.
   void look(const std::vector<MappedModule>& modules, pid_t pid, DetourOf detour_of,
             ReadText read_text);
-  bool has_looked() const { return is_over_ || search_ != nullptr; }
-  // They are known, there are some, and they are not written yet.
-  bool is_found() const;
-  // Writes them, the journal first. Calls whose bytes are not the file's, or lie within one of
-  // `sites`, are left alone. All threads are stopped, none of them can stand inside of a call.
-  Status write(const Stopped& stopped, Journal& journal, const SiteList& sites);
+  bool has_looked() const { return has_looked_; }
+  // Are there some to be written? Leaves out those that lie within one of `sites`, or whose detour
+  // is none of theirs any more. The process may run.
+  bool choose(const SiteList& sites);
+  // Writes what choose() has left, the journal first; calls whose bytes are not the file's are left
+  // alone. All threads are stopped, none of them can stand inside of a call.
+  Status write(const Stopped& stopped, Journal& journal);
   // Puts back those that are written. `damage`: as of restore_sites(). `modules`: as they were for
   // look(). All threads are stopped.
   Status restore(const Stopped& stopped, const std::vector<MappedModule>& modules,
@@ -71,9 +72,9 @@ class StubCalls {
     std::optional<std::jthread> thread;  // joined before the others go
   };
   std::unique_ptr<Search> search_;
-  std::vector<StubCall> calls_;  // those that are written
+  std::vector<StubCall> chosen_, written_;
   size_t count_ = 0;
-  bool is_over_ = false;  // written or given up
+  bool has_looked_ = false;
 };
 
 }  // namespace dj
