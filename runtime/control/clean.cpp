@@ -164,9 +164,9 @@ Result<std::vector<FoundJournal>> find_journals(pid_t pid) {
 }
 
 Result<bool> is_patched(pid_t pid, const FoundJournal& journal) {
-  DJ_TRY(std::vector<JournalCall> calls, read_calls(pid, journal));
-  if (!journaled_calls(pid, calls).empty()) return true;
   DJ_TRY(std::vector<JournalRecord> records, read_records(pid, journal));
+  DJ_TRY(std::vector<JournalCall> calls, read_calls(pid, journal));
+  if (!journaled_calls(pid, calls, records).empty()) return true;
   RunningMemory memory(pid);
   constexpr uint64_t kPage = 4096;
   std::vector<uint8_t> page(kPage);
@@ -200,7 +200,7 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
     }));
   }
   DJ_TRY(std::vector<JournalCall> calls, read_calls(stopped.pid(), journal));
-  DJ_TRY_DO(write_patches(stopped, journaled_calls(stopped.pid(), calls)));
+  DJ_TRY_DO(write_patches(stopped, journaled_calls(stopped.pid(), calls, records)));
   DJ_TRY(size_t places, restore(stopped, records, false));
   if (trap) {
     abi::TrapTable table = {};

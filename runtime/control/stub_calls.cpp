@@ -247,11 +247,14 @@ Status Installation::write_stub_calls(Stopped& stopped) {
   return written;
 }
 
-std::vector<TextPatch> journaled_calls(pid_t pid, const std::vector<JournalCall>& calls) {
+std::vector<TextPatch> journaled_calls(pid_t pid, const std::vector<JournalCall>& calls,
+                                       const std::vector<JournalRecord>& records) {
   std::vector<TextPatch> patches;
   Result<std::vector<Mapping>> maps = read_maps(pid);
   if (calls.empty() || !maps.ok()) return patches;
   const RunningMemory memory(pid);
+  std::unordered_set<uint64_t> places;
+  for (const JournalRecord& record : records) places.insert(record.address);
   for (const AddressRange& text : file_texts(maps.value())) {
     std::map<uint64_t, uint64_t> stub_of;  // by detour
     std::set<uint64_t> detours;
@@ -262,8 +265,10 @@ std::vector<TextPatch> journaled_calls(pid_t pid, const std::vector<JournalCall>
     }
     Bytes bytes(detours.empty() ? 0 : text.end - text.begin);
     if (bytes.empty() || !memory.read(text.begin, bytes.data(), bytes.size())) continue;
-    for (const auto& branch : arch::near_branches(bytes, text.begin, sorted(detours)))
-      patches.push_back({branch.at + 1, displacement(branch.at, stub_of.at(branch.target))});
+    for (const auto& branch : arch::near_branches(bytes, text.begin, sorted(detours))) {
+      if (!places.contains(branch.at))
+        patches.push_back({branch.at + 1, displacement(branch.at, stub_of.at(branch.target))});
+    }
   }
   return patches;
 }

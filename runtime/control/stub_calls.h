@@ -43,8 +43,9 @@ std::vector<StubCall> find_stub_calls(const std::vector<MappedModule>& modules, 
                                       const std::stop_token& stop);
 
 // Calls in the text of `pid`, which may run, that lead to detours of `calls`; with what puts them
-// back.
-std::vector<TextPatch> journaled_calls(pid_t pid, const std::vector<JournalCall>& calls);
+// back. `records`: of the same journal; where one of them is, a jump to a detour is no such call.
+std::vector<TextPatch> journaled_calls(pid_t pid, const std::vector<JournalCall>& calls,
+                                       const std::vector<JournalRecord>& records);
 
 class StubCalls {
  public:

@@ -196,6 +196,17 @@ def test_thousands_of_calls(shell):
     assert mapped_text(target.pid, library) == (base, before)
 
 
+def test_clean_tells_calls_from_the_jumps_of_functions_in_the_same_library(shell, djtap_once):
+    target, tracer, library, (base, before) = shell
+    tracer.signal(signal.SIGKILL)
+    tracer.process.wait()
+    cleaned = djtap_once("clean", target.pid)
+    assert cleaned.returncode == 0, cleaned
+    assert mapped_text(target.pid, library) == (base, before)
+    target.tell(BUSY.format(1000))
+    target.wait_for("^5005!")
+
+
 def test_a_call_that_somebody_else_changed_is_left(shell):
     target, tracer, library, (base, before) = shell
     during = mapped_text(target.pid, library)[1]
