@@ -14,7 +14,7 @@ PYTHON = ["--", "/usr/bin/python3", "-I", "-S", "-c"]
 def traced(djtap_once, tmp_path):
     """traced(script, words...) runs a script file; words before "--" or "-c" are its arguments."""
     def call(script, *words):
-        file = tmp_path / "script.stp"
+        file = tmp_path / "script.djt"
         file.write_text(script)
         result = djtap_once(str(file), *[str(word) for word in words])
         assert result.returncode == 0 and not re.search(r"^(ERROR|error)\b", result.stderr, re.M), result
