@@ -139,6 +139,19 @@ bool leads_to(TextReader& text, uint64_t address, uint64_t target, bool* readabl
   return is_branch && text.equals(address + 1, displacement(address, target), readable);
 }
 
+// Detours of `calls` to which the jump of a site leads in the text.
+std::unordered_set<uint64_t> standing_detours(TextReader& text, const SiteList& sites,
+                                              const std::vector<StubCall>& calls) {
+  std::unordered_set<uint64_t> wanted, standing;
+  for (const StubCall& call : calls) wanted.insert(call.detour);
+  for (const PatchSite* site : sites) {
+    if (!is_plain_jump(*site) || !site->armed() || !wanted.contains(site->detour)) continue;
+    bool readable = true;
+    if (text.equals(site->address, site->patched(), &readable)) standing.insert(site->detour);
+  }
+  return standing;
+}
+
 }  // namespace
 
 std::vector<StubCall> find_stub_calls(const std::vector<MappedModule>& modules, pid_t pid,
@@ -176,23 +189,19 @@ bool StubCalls::choose(const SiteList& sites) {
   }
   if (chosen_.empty()) return false;
   const Places places(sites);
-  std::unordered_set<uint64_t> standing;  // detours
-  for (const PatchSite* site : sites) {
-    if (is_plain_jump(*site) && site->armed()) standing.insert(site->detour);
-  }
-  std::erase_if(chosen_, [&](const StubCall& call) {
-    return !standing.contains(call.detour) || places.touch(call.address);
-  });
+  std::erase_if(chosen_, [&](const StubCall& call) { return places.touch(call.address); });
   return !chosen_.empty();
 }
 
-Status StubCalls::write(const Stopped& stopped, Journal& journal) {
+Status StubCalls::write(const Stopped& stopped, Journal& journal, const SiteList& sites) {
   TextReader text(stopped);
+  const std::unordered_set<uint64_t> standing = standing_detours(text, sites, chosen_);
   std::vector<TextPatch> patches;
   std::map<uint64_t, uint64_t> stubs;
   for (const StubCall& call : std::exchange(chosen_, {})) {
     bool readable = true;
-    if (!leads_to(text, call.address, call.stub, &readable)) continue;
+    if (!standing.contains(call.detour) || !leads_to(text, call.address, call.stub, &readable))
+      continue;
     patches.push_back({call.address + 1, displacement(call.address, call.detour)});
     stubs[call.stub] = call.detour;
     written_.push_back(call);
@@ -241,7 +250,7 @@ void Installation::look_for_stub_calls(pid_t pid, const ReadText& read_text) {
 
 Status Installation::write_stub_calls(Stopped& stopped) {
   const uint64_t begin = now_ns();
-  Status written = stub_calls_.write(stopped, *journal_);
+  Status written = stub_calls_.write(stopped, *journal_, all_sites());
   times_.stub_calls = stub_calls_.count();
   times_.stub_calls_ns = now_ns() - begin;
   return written;

@@ -53,12 +53,14 @@ class StubCalls {
   void look(const std::vector<MappedModule>& modules, pid_t pid, DetourOf detour_of,
             ReadText read_text);
   bool has_looked() const { return has_looked_; }
-  // Are there some to be written? Leaves out those that lie within one of `sites`, or whose detour
-  // is none of theirs any more. The process may run.
+  // Are there some to be written? Leaves out those that lie within one of `sites`. The process may
+  // run.
   bool choose(const SiteList& sites);
-  // Writes what choose() has left, the journal first; calls whose bytes are not the file's are left
-  // alone. All threads are stopped, none of them can stand inside of a call.
-  Status write(const Stopped& stopped, Journal& journal);
+  // Writes what choose() has left, the journal first; but no calls whose bytes are not the file's,
+  // and none to a detour to which the jump of none of `sites` leads in the text: the program may
+  // have executed itself anew at the same addresses. All threads are stopped, none of them can
+  // stand inside of a call.
+  Status write(const Stopped& stopped, Journal& journal, const SiteList& sites);
   // Puts back those that are written. `damage`: as of restore_sites(). `modules`: as they were for
   // look(). All threads are stopped.
   Status restore(const Stopped& stopped, const std::vector<MappedModule>& modules,

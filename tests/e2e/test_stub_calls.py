@@ -167,6 +167,13 @@ def test_a_library_that_goes_and_comes_again(program, trace, tmp_path):
     assert target.finish().returncode == 0
 
 
+def test_a_program_executed_anew_at_the_same_addresses(djtap_once):
+    """Its text is what it was, but the detours are gone."""
+    result = run.run(["-e", LABS, "-c", victim("linked") + " 1 again"], prefix=["setarch", "-R"])
+    assert result.returncode == 0 and result.facts["wrong"] == 0 and result.facts["labs calls"] > 0, result
+    assert result.globals["n"] == 0
+
+
 @pytest.fixture
 def shell(program, trace):
     """An SQLite shell, asleep, whose calls lead to detours; with the tracer, and what its text was."""

@@ -1,6 +1,7 @@
 // Threads call a library (linked_lib.c) until SIGTERM or a time is over, which calls the C library's labs() twice a round
 // through its linkage stub; the program forks meanwhile, and the children do the same. It counts the calls.
-//   linked [SECONDS]     ends by itself after SECONDS (default 60)
+//   linked [SECONDS]           ends by itself after SECONDS (default 60)
+//   linked SECONDS again       executes itself first
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -43,6 +44,7 @@ static void on_term(int number) {
 
 int main(int argc, char** argv) {
   pthread_t threads[THREADS];
+  if (argc > 2) execl(argv[0], argv[0], argv[1], NULL);
   signal(SIGTERM, on_term);
   signal(SIGALRM, on_term);
   alarm(argc > 1 ? (unsigned)atoi(argv[1]) : 60);
