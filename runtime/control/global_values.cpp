@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "runtime/agent/quote.h"
 #include "runtime/shared/double_text.h"
 #include "runtime/shared/map.h"
 #include "runtime/shared/soft_double.h"
@@ -108,11 +109,23 @@ std::string double_word(double value) {
   return {text, abi::short_double_text(text, std::bit_cast<uint64_t>(value))};
 }
 
+// Control characters, quotes and backslashes as one writes them in a script: a line stays a line.
+// What is no ASCII stays, as UTF-8 has it.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    char bytes[4];
+    const bool plain = static_cast<unsigned char>(c) >= 0x80;
+    out.append(plain ? &c : bytes, plain ? 1 : agent::escape(bytes, c));
+  }
+  return out;
+}
+
 std::string quoted(const Value& value) {
   if (const int64_t* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
   if (const double* number = std::get_if<double>(&value)) return double_word(*number);
   if (const std::string* text = std::get_if<std::string>(&value))
-    return fmt::format("\"{}\"", *text);
+    return fmt::format("\"{}\"", escaped(*text));
   const abi::StatTotal& total = std::get<abi::StatTotal>(value);
   std::string text;
   for (auto [name, part] : stat_parts(total))
