@@ -18,6 +18,7 @@ constexpr std::string_view kDebugFiles =
 constexpr StapOption kRows[] = {
     // what djtap does anyway
     {"-b", ""},
+    {"-g", ""},  // what only guru mode may do is answered where the script asks for it
     {"-P", ""},
     {"-u", ""},
     {"--all-modules", ""},
