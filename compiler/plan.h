@@ -155,7 +155,7 @@ struct HostProbe {
     ProcessEnd,
     Timer
   } when = When::Begin;
-  uint64_t interval_ns = 0;  // Timer
+  uint64_t interval_ns = 0;  // Timer; 0: not by time, for each byte of djtap's standard input
   uint64_t random_ns = 0;    // Timer: each interval is longer or shorter by up to this
   HandlerId handler = 0;
   std::string text;  // "timer.s(1)"

@@ -57,6 +57,7 @@ int64_t dj_strpos(const dj::abi::Str* text, const dj::abi::Str* part);
 const dj::abi::Str* dj_cmdline_args(dj::abi::Context* ctx, int64_t first, int64_t last,
                                     const dj::abi::Str* delimiter);
 const dj::abi::Str* dj_cmdline_arg(dj::abi::Context* ctx, int64_t n);
+const dj::abi::Str* dj_input_char(uint32_t site, dj::abi::Context* ctx);
 const dj::abi::Str* dj_cmdline_str(dj::abi::Context* ctx);
 const dj::abi::Str* dj_proc_text(dj::abi::Context* ctx, int64_t process, const dj::abi::Str* name);
 const dj::abi::Str* dj_proc_line(dj::abi::Context* ctx, int64_t process, const dj::abi::Str* name,

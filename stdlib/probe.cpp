@@ -1,7 +1,8 @@
-// Built-ins that name the probe point: words of its SiteInfo; of a sample, what is at its program
+// Built-ins about the probe point: words of its SiteInfo; of a sample, what is at its program
 // counter.
 #include "runtime/agent/scratch.h"
 #include "runtime/agent/stack_walk.h"
+#include "runtime/shared/input.h"
 #include "stdlib/entries.h"
 
 using namespace dj;
@@ -27,3 +28,12 @@ const abi::Str* dj_probefunc(uint32_t site) { return site_text(site, &abi::SiteI
 const abi::Str* dj_ppfunc(uint32_t site) { return site_text(site, &abi::SiteInfo::ppfunc); }
 const abi::Str* dj_pp(uint32_t site) { return site_text(site, &abi::SiteInfo::pp); }
 const abi::Str* dj_probemod(uint32_t site) { return site_text(site, &abi::SiteInfo::module); }
+
+const abi::Str* dj_input_char(uint32_t site, abi::Context* ctx) {
+  const abi::Header* header = agent::arena();
+  if (site >= header->site_count) return agent::empty_string();
+  const uint64_t word = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site].bias;
+  const char byte = static_cast<char>(word);
+  if ((word & abi::kInputByte) == 0 || byte == '\0') return agent::empty_string();
+  return agent::make_string(ctx, &byte, 1);
+}

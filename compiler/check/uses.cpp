@@ -181,7 +181,7 @@ struct Scanner {
 bool is_host(const ast::ProbePoint& point) {
   const std::string& first = point.components.front().name;
   if (is_profile(point)) return false;  // in threads of the target
-  for (const char* host : {"begin", "end", "error", "never", "oneshot", "timer"}) {
+  for (const char* host : {"begin", "end", "error", "never", "oneshot", "timer", "input"}) {
     if (first == host) return true;
   }
   if (first != "process" || point.components.size() != 2) return false;

@@ -61,7 +61,7 @@ bool by_names(const ast::ProbePoint& point) {
 }
 
 bool is_host(const ast::ProbePoint& point) {
-  constexpr std::string_view kNames[] = {"begin", "end", "error", "never", "oneshot", "timer"};
+  constexpr std::string_view kNames[] = {"begin", "end", "error", "never", "oneshot", "timer", "input"};
   const std::string& name = point.components.front().name;
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }

@@ -1,4 +1,4 @@
-// Probe kinds begin, end, error, never, oneshot, process.begin and process.end: run by the
+// Probe kinds begin, end, error, never, oneshot, input, process.begin and process.end: run by the
 // controller when the session or the target changes.
 #include "compiler/resolve/probe_kind.h"
 
@@ -46,6 +46,14 @@ void find_process_change(PointQuery& query, PointMeaning& meaning) {
   meaning.host = host;
 }
 
+// A timer without an interval: run for each byte that comes.
+void find_input(PointQuery& query, PointMeaning& meaning) {
+  HostProbe host;
+  host.when = When::Timer;
+  host.text = to_string(query.point);
+  meaning.host = host;
+}
+
 constexpr ProbeKind kKinds[] = {
     {"begin", find_session},
     {"begin(n)", find_session},
@@ -55,6 +63,7 @@ constexpr ProbeKind kKinds[] = {
     {"error(n)", find_session},
     {"never", find_session},
     {"oneshot", find_session},
+    {"input", find_input},
     {"process.begin", find_process_change},
     {"process(s).begin", find_process_change},
     {"process.end", find_process_change},

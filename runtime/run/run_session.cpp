@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "compiler/samples.h"
@@ -14,6 +15,7 @@
 #include "runtime/control/drain.h"
 #include "runtime/control/exec_watch.h"
 #include "runtime/control/exit_watch.h"
+#include "runtime/control/key_input.h"
 #include "runtime/control/monitor.h"
 #include "runtime/control/progress.h"
 #include "runtime/control/report.h"
@@ -25,6 +27,7 @@
 #include "runtime/run/arming.h"
 #include "runtime/run/later_objects.h"
 #include "runtime/run/say.h"
+#include "runtime/shared/input.h"
 
 namespace dj {
 namespace {
@@ -41,6 +44,28 @@ void run_process_probes(Session& session, const Plan& plan, HostProbe::When when
   session.header().task = task.address();
   run_host_probes(session, plan, when);
   session.header().task = 0;
+}
+
+bool is_input(const HostProbe& probe) {
+  return probe.when == HostProbe::When::Timer && probe.interval_ns == 0;
+}
+
+bool asks_for_input(const Plan& plan) {
+  return std::any_of(plan.host_probes.begin(), plan.host_probes.end(), is_input);
+}
+
+// For each byte that has come.
+void run_input_probes(Session& session, const Plan& plan, KeyInput& input, ArmingWatch& arming) {
+  auto* sites = reinterpret_cast<abi::SiteInfo*>(session.header().sites) + plan.sites.size();
+  for (char byte : input.read()) {
+    if (session.header().exit_requested != 0) return;
+    for (size_t i = 0; i < plan.host_probes.size(); ++i) {
+      if (!is_input(plan.host_probes[i])) continue;
+      sites[i].bias = abi::kInputByte | static_cast<unsigned char>(byte);
+      session.run_host(plan.host_probes[i].handler);
+    }
+    arming.look();
+  }
 }
 
 // Before the target runs on. Returns who that is.
@@ -99,7 +124,7 @@ Result<Ended> trace(const Options& options, Compiled& compiled, Session& session
   ExecWatch exec(process ? process->pid : getpid());
   for (size_t i = 0; i < compiled.plan.host_probes.size(); ++i) {
     const HostProbe& probe = compiled.plan.host_probes[i];
-    if (probe.when != HostProbe::When::Timer) continue;
+    if (probe.when != HostProbe::When::Timer || is_input(probe)) continue;
     std::function<void()> fire = [&session, &probe, &arming] {
       session.run_host(probe.handler);
       arming.look();
@@ -107,6 +132,8 @@ Result<Ended> trace(const Options& options, Compiled& compiled, Session& session
     if (is_sample(compiled.plan, probe)) fire = [&session, i] { session.sample(i); };
     actions.timers.push_back({probe.interval_ns, probe.random_ns, std::move(fire)});
   }
+  std::optional<KeyInput> input;
+  if (asks_for_input(compiled.plan)) input.emplace();
   actions.drain = [&] {
     std::string program = exec.poll();
     if (!program.empty())
@@ -114,6 +141,7 @@ Result<Ended> trace(const Options& options, Compiled& compiled, Session& session
     if (later.poll()) arming.look();
     session.watch();
     if (monitor != nullptr) monitor->run(session);
+    if (input) run_input_probes(session, compiled.plan, *input, arming);
     return drain.run(false);
   };
   bool time_is_up = false;
@@ -211,6 +239,7 @@ StressFacts facts_for(const Options& options, const Session& session,
 Result<std::unique_ptr<Monitor>> open_monitor(const Options& options, const Sources& sources,
                                               const Compiled& compiled) {
   if (!options.monitor) return std::unique_ptr<Monitor>();
+  if (asks_for_input(compiled.plan)) return Error{"--monitor and input probes want the same keys"};
   return Monitor::open({compiled.program, compiled.plan, sources, compiled.layout, compiled.times,
                         compiled.shown_globals});
 }

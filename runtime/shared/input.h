@@ -1,0 +1,11 @@
+// Input probes: the controller runs one for each byte that it reads from its standard input.
+#pragma once
+#include <stdint.h>
+
+namespace dj::abi {
+
+// SiteInfo::bias of an input probe is this with the byte below it, while it runs; no object is
+// loaded there.
+constexpr uint64_t kInputByte = 1ull << 63;
+
+}  // namespace dj::abi
