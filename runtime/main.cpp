@@ -216,6 +216,7 @@ Plan find_places(const Options& options, const Compiled& compiled,
 int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
   StageClock clock(options.verbose > 0);
+  LazyTarget target(options, held->before());  // forks, before there is much to fork
   LoweringThread lowering(options.stop_after >= Stage::Lower && !options.tidy);
   Result<std::string> text = read_script(options);
   if (!text.ok()) return fail(options, kExitUsage, text.error().message);
@@ -227,7 +228,6 @@ int run_script(const Options& options) {
     dump(options, "tokens", dump_tokens(sources, file, {options.script_args}));
   if (options.tidy) return print_tidy(options, sources, file, diags);
   TypePrinters printers;
-  LazyTarget target(options, held->before());
   TapsetLibrary library(sources, tapset_folders(options.include),
                         run_lua_tapsets(
                             sources, [&] { return target.index(); }, printers));

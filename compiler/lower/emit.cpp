@@ -20,29 +20,31 @@ constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 // As the agent's: no vector or x87 register is ever touched.
 constexpr const char* kFeatures = "-sse,-sse2,-mmx,-x87,+soft-float,+cx16";
 
-Result<std::unique_ptr<llvm::TargetMachine>> target_machine() {
-  static const bool initialised = [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    LLVMInitializeX86AsmParser();  // for the agent's inline assembly
-    return true;
-  }();
-  (void)initialised;
-  std::string error;
+std::unique_ptr<llvm::TargetMachine> make_machine(std::string& error) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  LLVMInitializeX86AsmParser();  // for the agent's inline assembly
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
-  if (!target) return Error{"LLVM has no x86-64 back end: " + error};
+  if (!target) return nullptr;
   llvm::TargetOptions options;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       kTriple, "x86-64", kFeatures, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
       llvm::CodeGenOptLevel::Default, /*JIT=*/false));
-  if (!machine) return Error{"LLVM made no target machine"};
-  return machine;
+}
+
+// One for all modules: its description of the processor takes as long as a small module's code.
+// warm_up() is over when lower() asks for it.
+Result<llvm::TargetMachine*> target_machine() {
+  static std::string error;
+  static const std::unique_ptr<llvm::TargetMachine> machine = make_machine(error);
+  if (!machine) return Error{"LLVM makes no code for x86-64: " + error};
+  return machine.get();
 }
 
 Status emit_file(llvm::Module& module, llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
-  DJ_TRY(std::unique_ptr<llvm::TargetMachine> machine, target_machine());
+  DJ_TRY(llvm::TargetMachine * machine, target_machine());
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, out, nullptr, type))
     return Error{"LLVM emits no object files"};
@@ -63,7 +65,7 @@ int inliner_threshold(size_t handlers) {
 }  // namespace
 
 Status prepare(llvm::Module& module) {
-  DJ_TRY(std::unique_ptr<llvm::TargetMachine> machine, target_machine());
+  DJ_TRY(llvm::TargetMachine * machine, target_machine());
   module.setTargetTriple(kTriple);
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::SmallPIC);
@@ -75,11 +77,11 @@ Status optimise(llvm::Module& module, const FixedBytes& fixed, size_t handlers) 
   std::string broken;
   llvm::raw_string_ostream complaint(broken);
   if (llvm::verifyModule(module, &complaint)) return Error{"bug: bad LLVM code: " + broken};
-  DJ_TRY(std::unique_ptr<llvm::TargetMachine> machine, target_machine());
+  DJ_TRY(llvm::TargetMachine * machine, target_machine());
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = false;
   tuning.InlinerThreshold = inliner_threshold(handlers);
-  llvm::PassBuilder builder(machine.get(), tuning);
+  llvm::PassBuilder builder(machine, tuning);
   builder.registerPeepholeEPCallback(
       [&fixed](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
         passes.addPass(FoldArena(fixed));

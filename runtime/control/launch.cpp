@@ -175,42 +175,18 @@ Status refuse_foreign(const std::string& path) {
   return elf.ok() ? ok_status() : Status(elf.error());
 }
 
-// Forks, seizes the child, and lets it execute the program: at the exec stop afterwards.
-Result<Child> start(const std::vector<std::string>& argv, const LaunchOptions& options) {
-  int go[2], report[2];
-  if (pipe2(go, O_CLOEXEC) != 0 || pipe2(report, O_CLOEXEC) != 0) {
-    return os_error("cannot make a pipe");
-  }
-  pid_t pid = fork();
-  if (pid == 0) {
-    close(go[1]);
-    exec_child(argv, options, go[0], report[1]);
-  }
-  close(go[0]);
-  close(report[1]);
-  if (pid < 0) {
-    close(go[1]);
-    close(report[0]);
-    return os_error("cannot fork");
-  }
-  Child child(pid);
+// Seizes the child and lets it execute the program: at the exec stop afterwards.
+Result<Child> start(ForkedChild forked) {
+  const pid_t pid = forked.pid();
   uint64_t flags = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC;
   bool seized = ptrace(PTRACE_SEIZE, pid, 0, flags) == 0 &&
                 ptrace(PTRACE_INTERRUPT, pid, 0, 0) == 0 && waitpid(pid, nullptr, __WALL) == pid;
-  int seize_errno = errno;
-  static_cast<void>(!write(go[1], "g", 1));
-  close(go[1]);
-  Result<Stop> stop = seized ? run(child, PTRACE_CONT)
-                             : Result<Stop>(os_error("cannot trace the program", seize_errno));
-  int number = 0;
-  bool exec_failed = read(report[0], &number, sizeof number) == sizeof number;
-  close(report[0]);
-  if (exec_failed) {
-    return exec_error(argv[0], number);
-  }
-  if (!stop.ok()) {
-    return stop.error();
-  }
+  if (!seized) return os_error("cannot trace the program");
+  Child child(forked.release());
+  forked.go();
+  Result<Stop> stop = run(child, PTRACE_CONT);
+  if (int number = forked.exec_errno(); number != 0) return exec_error(forked.program(), number);
+  if (!stop.ok()) return stop.error();
   return child;
 }
 
@@ -321,10 +297,52 @@ Status run_to_tls(Child& child) {
 
 }  // namespace
 
-Result<Launched> launch(const std::vector<std::string>& argv, const LaunchOptions& options) {
+Result<ForkedChild> ForkedChild::fork(const std::vector<std::string>& argv,
+                                      const LaunchOptions& options) {
   CHECK(!argv.empty());
-  DJ_TRY_DO(refuse_foreign(program_file(argv[0])));
-  DJ_TRY(Child child, start(argv, options));
+  int go[2] = {-1, -1}, report[2] = {-1, -1};
+  const bool piped = pipe2(go, O_CLOEXEC) == 0 && pipe2(report, O_CLOEXEC) == 0;
+  const pid_t pid = piped ? ::fork() : -1;
+  if (pid == 0) {
+    close(go[1]);
+    exec_child(argv, options, go[0], report[1]);
+  }
+  Error error = os_error(piped ? "cannot fork" : "cannot make a pipe");
+  close(go[0]);
+  close(report[1]);
+  if (pid > 0) return ForkedChild(argv[0], pid, go[1], report[0]);
+  close(go[1]);
+  close(report[0]);
+  return error;
+}
+
+ForkedChild::ForkedChild(ForkedChild&& other) noexcept
+    : program_(std::move(other.program_)),
+      pid_(std::exchange(other.pid_, 0)),
+      go_(std::exchange(other.go_, -1)),
+      report_(std::exchange(other.report_, -1)) {}
+
+ForkedChild::~ForkedChild() {
+  close(go_);
+  close(report_);
+  if (pid_ == 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, __WALL);
+}
+
+void ForkedChild::go() {
+  static_cast<void>(!write(go_, "g", 1));
+  close(std::exchange(go_, -1));
+}
+
+int ForkedChild::exec_errno() {
+  int number = 0;
+  return read(report_, &number, sizeof number) == sizeof number ? number : 0;
+}
+
+Result<Launched> launch(ForkedChild forked) {
+  DJ_TRY_DO(refuse_foreign(program_file(forked.program())));
+  DJ_TRY(Child child, start(std::move(forked)));
   DJ_TRY(ElfFile elf, read_elf("/proc/" + std::to_string(child.pid()) + "/exe"));
   if (!elf.interpreter.empty()) {
     DJ_TRY_DO(run_loader(child, elf.interpreter));
@@ -334,6 +352,11 @@ Result<Launched> launch(const std::vector<std::string>& argv, const LaunchOption
   ptrace(PTRACE_SETOPTIONS, child.pid(), 0, PTRACE_O_TRACESYSGOOD);
   DJ_TRY(Stopped stopped, Stopped::adopt(child.pid()));
   return Launched{child.release(), std::move(stopped)};
+}
+
+Result<Launched> launch(const std::vector<std::string>& argv, const LaunchOptions& options) {
+  DJ_TRY(ForkedChild child, ForkedChild::fork(argv, options));
+  return launch(std::move(child));
 }
 
 }  // namespace dj

@@ -2,6 +2,7 @@
 #include "runtime/control/launch.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include "runtime/control/exit_watch.h"
 #include "runtime/control/process.h"
@@ -48,6 +49,27 @@ TEST(Launch, Dynamic) { expect_before_constructor("-O1"); }
 TEST(Launch, NotPie) { expect_before_constructor("-O1 -no-pie"); }
 TEST(Launch, Static) { expect_before_constructor("-O1 -static"); }
 TEST(Launch, StaticPie) { expect_before_constructor("-O1 -static-pie"); }
+
+TEST(Launch, AForkedChildExecutesNothingUntilItIsAsked) {
+  const std::string mark = "/tmp/djtap-mark-" + std::to_string(getpid());
+  unlink(mark.c_str());
+  pid_t pid = 0;
+  {
+    Result<ForkedChild> child = ForkedChild::fork({"touch", mark});
+    ASSERT_TRUE(child.ok()) << child.error().message;
+    pid = child.value().pid();
+    EXPECT_EQ(kill(pid, 0), 0);
+  }
+  EXPECT_NE(kill(pid, 0), 0);  // ended, and reaped
+  EXPECT_NE(access(mark.c_str(), F_OK), 0);
+  Result<ForkedChild> asked = ForkedChild::fork({"touch", mark});
+  ASSERT_TRUE(asked.ok());
+  asked.value().go();
+  EXPECT_EQ(asked.value().exec_errno(), 0);
+  EXPECT_EQ(waitpid(asked.value().release(), nullptr, 0) > 0, true);
+  EXPECT_EQ(access(mark.c_str(), F_OK), 0);
+  unlink(mark.c_str());
+}
 
 TEST(Launch, StaticWithoutTlsStandsAtItsEntry) {
   std::string program = compile_victim(R"(

@@ -31,9 +31,8 @@ UnstartedChild::~UnstartedChild() {
   waitpid(pid_, nullptr, 0);
 }
 
-Result<TracedProcess> TracedProcess::launch(const std::vector<std::string>& command,
-                                            const sigset_t& signal_mask) {
-  DJ_TRY(Launched launched, dj::launch(command, {signal_mask}));
+Result<TracedProcess> TracedProcess::launch(ForkedChild child) {
+  DJ_TRY(Launched launched, dj::launch(std::move(child)));
   TracedProcess process;
   process.pid = launched.pid;
   process.is_child = true;

@@ -53,9 +53,8 @@ struct TracedProcess {
   bool rseq_registered = false;  // both by find_rseq()
   int64_t rseq_offset = 0;
 
-  // signal_mask: what the program starts with.
-  static Result<TracedProcess> launch(const std::vector<std::string>& command,
-                                      const sigset_t& signal_mask);
+  // Executes the child's program.
+  static Result<TracedProcess> launch(ForkedChild child);
   // Only looks; nothing of the process is stopped.
   static Result<TracedProcess> open(pid_t pid);
   // Where the threads' rseq areas are. A running process is stopped for it only if glibc does not

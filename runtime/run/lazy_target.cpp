@@ -5,8 +5,14 @@
 
 namespace dj {
 
+LazyTarget::LazyTarget(const Options& options, const sigset_t& child_mask)
+    : options_(options), child_mask_(child_mask) {
+  if (!options.command.empty() && options.stop_after >= Stage::Resolve)
+    child_.emplace(fork_target(options, child_mask));
+}
+
 Result<std::optional<TracedProcess>>& LazyTarget::find() {
-  if (!found_) found_.emplace(find_target(options_, child_mask_));
+  if (!found_) found_.emplace(find_target(options_, child_mask_, std::move(child_)));
   return *found_;
 }
 

@@ -1,5 +1,5 @@
 // LazyTarget: the target, found when it is first asked for: by a Lua tapset, else behind the
-// checks, so that mistakes in a script launch nothing.
+// checks, so that mistakes in a script launch nothing. Only the fork for a command comes before.
 #pragma once
 #include <memory>
 #include <optional>
@@ -12,8 +12,7 @@ namespace dj {
 class LazyTarget {
  public:
   // Both must outlive this object. child_mask: as find_target() takes it.
-  LazyTarget(const Options& options, const sigset_t& child_mask)
-      : options_(options), child_mask_(child_mask) {}
+  LazyTarget(const Options& options, const sigset_t& child_mask);
 
   Result<std::optional<TracedProcess>>& find();
   // What the target's files say. Null: it could not be found, and find() says why.
@@ -24,6 +23,7 @@ class LazyTarget {
  private:
   const Options& options_;
   const sigset_t& child_mask_;
+  std::optional<Result<ForkedChild>> child_;
   std::optional<Result<std::optional<TracedProcess>>> found_;
   std::unique_ptr<TargetIndex> index_;
 };

@@ -31,10 +31,16 @@ void warn_of_lost_rights(pid_t pid, const std::string& command) {
 
 }  // namespace
 
-Result<std::optional<TracedProcess>> find_target(const Options& options,
-                                                 const sigset_t& child_mask) {
+Result<ForkedChild> fork_target(const Options& options, const sigset_t& child_mask) {
+  return ForkedChild::fork(options.command, {child_mask});
+}
+
+Result<std::optional<TracedProcess>> find_target(const Options& options, const sigset_t& child_mask,
+                                                 std::optional<Result<ForkedChild>> child) {
   if (!options.command.empty()) {
-    DJ_TRY(TracedProcess process, TracedProcess::launch(options.command, child_mask));
+    if (!child) child.emplace(fork_target(options, child_mask));
+    if (!child->ok()) return child->error();
+    DJ_TRY(TracedProcess process, TracedProcess::launch(child->take()));
     if (!options.list) warn_of_lost_rights(process.pid, options.command.front());
     return std::optional<TracedProcess>(std::move(process));
   }

@@ -9,9 +9,14 @@
 
 namespace dj {
 
-// The target as the command line names it; null when there is none.
-Result<std::optional<TracedProcess>> find_target(const Options& options,
-                                                 const sigset_t& child_mask);
+// The process that the command (there is one) is to run in. child_mask: its signals.
+Result<ForkedChild> fork_target(const Options& options, const sigset_t& child_mask);
+
+// The target as the command line names it; null when there is none. child: forked before; null: it
+// is forked now, if there is a command.
+Result<std::optional<TracedProcess>> find_target(
+    const Options& options, const sigset_t& child_mask,
+    std::optional<Result<ForkedChild>> child = std::nullopt);
 
 // Says why the target could not be launched or opened. Returns the exit code (126, 127 as a
 // shell's).
