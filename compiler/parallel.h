@@ -12,7 +12,7 @@
 namespace dj {
 
 // Calls body(i) for every i < count, in no order, on several threads when there is enough to do.
-// body must not throw.
+// body may throw std::bad_alloc only: then this does, when all threads have ended.
 template <typename Body>
 void parallel(size_t count, const Body& body) {
   constexpr size_t kChunk = 64;  // iterations: neighbours in memory, and few enough to balance
@@ -24,11 +24,14 @@ void parallel(size_t count, const Body& body) {
     }
   };
   const size_t chunks = (count + kChunk - 1) / kChunk;
-  std::vector<std::optional<std::jthread>> others;
+  std::vector<std::optional<SpareThread>> others;
   for (size_t i = 1; i < std::min<size_t>({chunks, kMost, std::thread::hardware_concurrency()});
        i++)
     others.push_back(spare_thread(work));
   work();
+  for (std::optional<SpareThread>& other : others) {
+    if (other) other->join();
+  }
 }
 
 }  // namespace dj

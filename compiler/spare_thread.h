@@ -1,6 +1,9 @@
 // A thread to do something beside, where the system has one to give: near the limits of memory or
 // of processes it has not, and all goes on without.
 #pragma once
+#include <atomic>
+#include <memory>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -8,12 +11,38 @@
 
 namespace dj {
 
-// Runs work() in a thread of its own, joined when the result goes; nothing: there is none, and
-// nobody has called work().
+// SpareThread: joined when it goes. Memory may fail its work as it may fail everybody's: then
+// join() throws what the work has thrown, so that it comes to those who wait for the work.
+class SpareThread {
+ public:
+  // Throws std::system_error when there is no thread.
+  template <typename Work>
+  explicit SpareThread(Work work)
+      : failed_(std::make_unique<std::atomic<bool>>(false)),
+        thread_([work = std::move(work), failed = failed_.get()]() mutable {
+          try {
+            work();
+          } catch (const std::bad_alloc&) {
+            *failed = true;
+          }
+        }) {}
+
+  // Until the work has ended. Throws std::bad_alloc when that ended it.
+  void join() {
+    if (thread_.joinable()) thread_.join();
+    if (*failed_) throw std::bad_alloc();
+  }
+
+ private:
+  std::unique_ptr<std::atomic<bool>> failed_;  // stays where it is when this object moves
+  std::jthread thread_;
+};
+
+// Runs work() in a thread of its own; nothing: there is none, and nobody has called work().
 template <typename Work>
-std::optional<std::jthread> spare_thread(Work work) {
+std::optional<SpareThread> spare_thread(Work work) {
   try {
-    return std::jthread(std::move(work));
+    return std::optional<SpareThread>(std::in_place, std::move(work));
   } catch (const std::system_error&) {
     return std::nullopt;
   }

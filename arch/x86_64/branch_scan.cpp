@@ -5,7 +5,6 @@
 #include <cstring>
 #include <optional>
 #include <span>
-#include <thread>
 
 #include "compiler/spare_thread.h"
 
@@ -101,9 +100,12 @@ std::vector<Reference> scan_references(const ModuleText& text, const ByteSet& ma
     const auto upper = [&] {
       scan_range(range, half, range.bytes.size(), marked, immediates, found_by_other);
     };
-    const std::optional<std::jthread> other = spare_thread(upper);
+    std::optional<SpareThread> other = spare_thread(upper);
     scan_range(range, 0, half, marked, immediates, found);
-    if (!other) upper();
+    if (other)
+      other->join();
+    else
+      upper();
   }
   found.insert(found.end(), found_by_other.begin(), found_by_other.end());
   return found;

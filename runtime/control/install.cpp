@@ -309,8 +309,10 @@ Status Installation::ready(pid_t pid) {
   staged_.emplace(Staged{
       TextImage(all_sites(), all_hooks()), TextImage(words_.all()), {}, {}, {}, {}, 0, false});
   // Only the pause is longer where no thread can be had.
-  const auto copying = spare_thread([&] { times_.copies = copy_pages(pid, staged_->text); });
-  return stage(*staged_);
+  auto copying = spare_thread([&] { times_.copies = copy_pages(pid, staged_->text); });
+  DJ_TRY_DO(stage(*staged_));
+  if (copying) copying->join();
+  return ok_status();
 }
 
 // Sites that cannot be are Skipped; `staged` is what remains.

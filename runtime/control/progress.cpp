@@ -7,8 +7,6 @@
 #include <chrono>
 #include <cstdio>
 
-#include "compiler/spare_thread.h"
-
 namespace dj {
 namespace {
 
@@ -28,7 +26,7 @@ Progress::~Progress() {
     ended_ = true;
   }
   changed_.notify_all();
-  thread_->join();
+  thread_.reset();  // the line may have failed for want of memory; the work goes on
 }
 
 void Progress::show() {

@@ -5,7 +5,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
+
+#include "compiler/spare_thread.h"
 
 namespace dj {
 
@@ -24,7 +25,7 @@ class Progress {
   std::mutex mutex_;  // guards ended_
   std::condition_variable changed_;
   bool ended_ = false;
-  std::optional<std::jthread> thread_;
+  std::optional<SpareThread> thread_;
 };
 
 // The result of work(), with its progress shown.

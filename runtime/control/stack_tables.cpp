@@ -26,12 +26,14 @@ std::vector<std::optional<StackInfo>> read_all(const std::vector<MappedModule>& 
       }
     }
   };
-  std::vector<std::optional<std::jthread>> helpers;
+  std::vector<std::optional<SpareThread>> helpers;
   for (unsigned i = 1; i < std::thread::hardware_concurrency(); i++) {
     helpers.push_back(spare_thread(work));
   }
   work();
-  helpers.clear();
+  for (std::optional<SpareThread>& helper : helpers) {
+    if (helper) helper->join();
+  }
   return infos;
 }
 

@@ -12,7 +12,7 @@
 namespace dj {
 namespace {
 
-std::optional<std::jthread> loader;
+std::optional<SpareThread> loader;
 std::atomic<bool> is_awaited{false};
 const Lowering* lowering = nullptr;  // null: not loaded, `failure` says why
 std::string failure;

@@ -122,3 +122,19 @@ def test_too_little_memory(sleeper):
     result = traced("-p", sleeper.pid, "-T", "1", "-e", TICKS, capture_output=True, text=True,
                     preexec_fn=limited(resource.RLIMIT_AS, 300 << 20))
     assert result.returncode in (4, 5) and "memory" in result.stderr and "terminate" not in result.stderr, result
+
+
+STACKS = 'probe func("libc.so.6!malloc") { a[ubacktrace()]++ }'
+EVERYTHING = 'probe func("*") { n++ }'
+
+
+@pytest.mark.parametrize("script, command, limits", [(STACKS, f"{paths.victim('count')} 1 1", range(40, 72, 4)),
+                                                     (EVERYTHING, "/bin/bash -c 'echo ran'", range(284, 310, 4))])
+def test_memory_ends_anywhere(script, command, limits):
+    """In whatever thread: djtap says so, and its program has either not run at all or as if nothing were."""
+    for megabytes in limits:
+        result = traced("--no-cache", "-e", script, "-c", command, capture_output=True, text=True,
+                        preexec_fn=limited(resource.RLIMIT_AS, megabytes * 10**6))
+        ran = "work calls: 1\n" in result.stdout or "ran\n" in result.stdout
+        assert (result.returncode == 0) == ran, result
+        assert ran or (result.returncode == 125 and result.stderr.startswith("djtap: ")), (megabytes, result)
