@@ -59,12 +59,35 @@ LineRange closest(const LineRange& lines, const std::vector<uint32_t>& nearest) 
   return {best, best};
 }
 
+// Which function's text a line is of, of a function and those that were inlined into it: the one
+// that is declared last above it.
+class LineOwners {
+ public:
+  LineOwners(const std::optional<SourcePlace>& outer, const std::vector<InlineHit>& copies) {
+    if (outer) {
+      declared_.emplace(outer->file, outer->line);
+    }
+    for (const InlineHit& copy : copies) {
+      declared_.emplace(copy.declared.file, copy.declared.line);
+    }
+  }
+  bool is_of(const LineHit& hit, const SourcePlace& declared) const {
+    auto next = declared_.upper_bound({hit.file, hit.line});
+    return next != declared_.begin() && *std::prev(next) == std::pair(declared.file, declared.line);
+  }
+
+ private:
+  std::set<std::pair<std::string, uint32_t>> declared_;
+};
+
 std::vector<LineHit> hits_in(const std::vector<CodeFunction>& functions, DebugInfo& info,
                              const FunctionPattern& pattern, std::vector<uint32_t>& nearest) {
   std::vector<LineHit> hits;
+  const bool any = pattern.name == "*";
   for (const CodeFunction& f : functions) {
-    const std::optional<LineRange> lines =
-        lines_in(pattern.line->relative ? info.declaration(f.begin) : std::nullopt, pattern);
+    const std::optional<SourcePlace> declared =
+        pattern.line->relative ? info.declaration(f.begin) : std::nullopt;
+    const std::optional<LineRange> lines = lines_in(declared, pattern);
     if (!lines) {
       continue;
     }
@@ -72,6 +95,10 @@ std::vector<LineHit> hits_in(const std::vector<CodeFunction>& functions, DebugIn
     auto more = info.line_addresses(pattern.file, *lines, f.begin, f.end, near);
     if (more.empty() && pattern.nearest && !near.empty()) {
       more = info.line_addresses(pattern.file, closest(*lines, near), f.begin, f.end, near);
+    }
+    if (any && declared && !more.empty()) {  // behind a short function stands another's text
+      const LineOwners owners(declared, info.inlined(NameMatcher(pattern.name), f.begin));
+      std::erase_if(more, [&](const LineHit& hit) { return !owners.is_of(hit, *declared); });
     }
     hits.insert(hits.end(), more.begin(), more.end());
     nearest.insert(nearest.end(), near.begin(), near.end());
@@ -158,27 +185,6 @@ class InlinedLines {
   const FunctionPattern& pattern_;
   std::vector<uint32_t>& nearest_;
   std::map<std::pair<std::string, uint32_t>, uint32_t> last_line_;  // by declaration
-};
-
-// Which function's text a line is of, of a function and those that were inlined into it: the one
-// that is declared last above it.
-class LineOwners {
- public:
-  LineOwners(const std::optional<SourcePlace>& outer, const std::vector<InlineHit>& copies) {
-    if (outer) {
-      declared_.emplace(outer->file, outer->line);
-    }
-    for (const InlineHit& copy : copies) {
-      declared_.emplace(copy.declared.file, copy.declared.line);
-    }
-  }
-  bool is_of(const LineHit& hit, const SourcePlace& declared) const {
-    auto next = declared_.upper_bound({hit.file, hit.line});
-    return next != declared_.begin() && *std::prev(next) == std::pair(declared.file, declared.line);
-  }
-
- private:
-  std::set<std::pair<std::string, uint32_t>> declared_;
 };
 
 void add_copied_line(size_t module, Module& file, const InlineHit& copy, const LineHit& hit,
@@ -338,7 +344,7 @@ void search_lines(size_t module, Module& file, const FunctionPattern& pattern, S
   }
   sites.insert(sites.end(), std::make_move_iterator(in_copies.begin()),
                std::make_move_iterator(in_copies.end()));
-  if (kind == SiteKind::Statement && pattern.name != "*") {
+  if (kind == SiteKind::Statement && (pattern.name != "*" || pattern.line->relative)) {
     search_inlined_lines(module, file, pattern, sites, tally);
   }
 }
@@ -354,7 +360,8 @@ void search_inlined_lines(size_t module, Module& file, const FunctionPattern& pa
               std::vector<uint32_t>& near,
               bool all) { return info.line_addresses(source, lines, begin, end, near, all); },
       pattern, tally.nearest_lines);
-  const std::vector<InlineHit> copies = info.inlined(NameMatcher(pattern.name));
+  std::vector<InlineHit> copies = info.inlined(NameMatcher(pattern.name));
+  std::erase_if(copies, [&](const InlineHit& copy) { return !lines_in(copy.declared, pattern); });
   for (const InlineHit& copy : copies) {
     search.note_end(copy);
     tally.has_copies = true;

@@ -77,6 +77,19 @@ def test_whose_text_a_line_is(djtap_once, program):
     assert result.array("b") == [('"turn"', str(result.facts["turns"]))], result
 
 
+@pytest.mark.parametrize("name", ["step", "s*", "*"])
+def test_lines_below_the_declarations(djtap_once, program, name):
+    """The first line of each function's text: of those with code of their own, and of each inlined copy."""
+    result = djtap_once("-e", f'probe func("{name}@t.c+1") {{ n[probefunc()]++ }}', "-c", str(program))
+    wanted = {"step": result.facts["steps"]}
+    if name != "step" and FIRST in rows(program):
+        wanted["same"] = result.facts["passes"]
+    if name == "*":
+        wanted.update(turn=result.facts["turns"])
+    found = {key.strip('"'): int(count) for key, count in result.array("n")}
+    assert {key: found.get(key) for key in wanted} == wanted and set(found) <= set(wanted) | {"main"}, result
+
+
 def test_lines_of_several_points_are_hit_each(djtap, program):
     """Their code may be at one address: each point and each probe says its own line."""
     lines = [line for line in (FIRST, SECOND, LAST) if line in rows(program)]
