@@ -13,7 +13,6 @@
 
 #include "arch/x86_64/linkage.h"
 #include "arch/x86_64/module.h"
-#include "compiler/spare_thread.h"
 #include "runtime/control/install.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/running_memory.h"
@@ -156,10 +155,10 @@ std::unordered_set<uint64_t> standing_detours(TextReader& text, const SiteList& 
 
 std::vector<StubCall> find_stub_calls(const std::vector<MappedModule>& modules, pid_t pid,
                                       const DetourOf& detour_of, const ReadText& read_text,
-                                      const std::stop_token& stop) {
+                                      const std::atomic<bool>& stop) {
   std::vector<StubCall> found;
   const RunningMemory memory(pid);
-  for (size_t m = 0; m < modules.size() && !stop.stop_requested(); m++) {
+  for (size_t m = 0; m < modules.size() && !stop; m++) {
     const MappedModule& module = modules[m];
     if (module.is_vdso || module.partial || module.stale) continue;
     const std::vector<CallWord> words = read_call_words(module, memory);
@@ -167,7 +166,7 @@ std::vector<StubCall> find_stub_calls(const std::vector<MappedModule>& modules, 
                                  [&](const CallWord& w) { return detour_of.contains(w.value); });
     if (any) find_in_module(module, m, words, detour_of, read_text, found);
   }
-  return stop.stop_requested() ? std::vector<StubCall>() : found;
+  return stop ? std::vector<StubCall>() : found;
 }
 
 void StubCalls::look(const std::vector<MappedModule>& modules, pid_t pid, DetourOf detour_of,
@@ -175,11 +174,11 @@ void StubCalls::look(const std::vector<MappedModule>& modules, pid_t pid, Detour
   has_looked_ = true;
   search_ = std::make_unique<Search>();
   Search& search = *search_;
-  search.thread = spare_thread([&search, modules, pid, detour_of = std::move(detour_of),
-                                read_text = std::move(read_text)](const std::stop_token& stop) {
-    search.found = find_stub_calls(modules, pid, detour_of, read_text, stop);
-    search.done = true;
-  });
+  search.thread = spare_thread(
+      [&search, modules, pid, detour_of = std::move(detour_of), read_text = std::move(read_text)] {
+        search.found = find_stub_calls(modules, pid, detour_of, read_text, search.stop);
+        search.done = true;
+      });
 }
 
 bool StubCalls::choose(const SiteList& sites) {

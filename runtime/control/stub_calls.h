@@ -10,10 +10,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "compiler/result.h"
+#include "compiler/spare_thread.h"
 #include "runtime/control/call_words.h"
 #include "runtime/control/journal.h"
 #include "runtime/control/module_code.h"
@@ -36,11 +36,11 @@ using DetourOf = std::map<uint64_t, uint64_t>;
 
 // All that lead by words of GOTs to detours, in the text of their modules' files. Leaves out what
 // could not be told apart again by its bytes alone: a detour that some bytes of the text happen to
-// lead to, a second stub for one detour. Ends early, with nothing, when `stop` is asked for. The
+// lead to, a second stub for one detour. Ends early, with nothing, when `stop` is set. The
 // process runs.
 std::vector<StubCall> find_stub_calls(const std::vector<MappedModule>& modules, pid_t pid,
                                       const DetourOf& detour_of, const ReadText& read_text,
-                                      const std::stop_token& stop);
+                                      const std::atomic<bool>& stop);
 
 // Calls in the text of `pid`, which may run, that lead to detours of `calls`; with what puts them
 // back. `records`: of the same journal; where one of them is, a jump to a detour is no such call.
@@ -70,9 +70,10 @@ class StubCalls {
 
  private:
   struct Search {
+    ~Search() { stop = true; }
     std::vector<StubCall> found;
-    std::atomic<bool> done{false};
-    std::optional<std::jthread> thread;  // joined before the others go
+    std::atomic<bool> done{false}, stop{false};
+    std::optional<SpareThread> thread;  // joined before the others go
   };
   std::unique_ptr<Search> search_;
   std::vector<StubCall> chosen_, written_;
