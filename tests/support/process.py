@@ -40,6 +40,15 @@ def mappings(pid):
 def text_of(pid):
     """{(begin, path): bytes} of all mappings of files that are not writable, so the GOTs that the loader has
     filled for good are there; the vdso, too."""
+    for _ in range(20):
+        try:
+            return _text_of(pid)
+        except (OSError, ValueError):  # the thread by which we looked has ended
+            pass
+    return _text_of(pid)
+
+
+def _text_of(pid):
     result = {}
     with open(f"/proc/{living_thread(pid)}/mem", "rb") as memory:
         for begin, end, permissions, path in mappings(pid):
