@@ -167,6 +167,44 @@ def test_a_library_that_goes_and_comes_again(program, trace, tmp_path):
     assert target.finish().returncode == 0
 
 
+FORKING = """
+import ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1])
+work = lambda rounds: sum(library.one_round(n) for n in range(rounds))
+reader, writer = os.pipe()
+for line in sys.stdin:
+    if line == "work\\n":
+        print("wrong:", work(400000), flush=True)
+    elif line == "fork\\n":
+        child = os.fork()
+        if child == 0:
+            os.read(reader, 1)
+            os._exit(work(1000))
+        print("child:", child, flush=True)
+    else:
+        os.write(writer, b"x")
+        print("ended:", os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+def test_a_child_that_lives_longer_gets_its_calls_back(program, trace):
+    target = program(paths.PYTHON, "-c", FORKING, LIBRARY)
+    target.tell("work")
+    target.wait_for("wrong: 0")
+    before = mapped_text(target.pid, LIBRARY)[1]
+    tracer = trace(target.pid, LABS)
+    target.tell("work")
+    tracer.wait_for(LED)
+    target.tell("fork")
+    child = int(target.wait_for(r"child: (\d+)")[1])
+    assert led_calls(before, mapped_text(child, LIBRARY)[1])
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().returncode == 0
+    assert mapped_text(child, LIBRARY)[1] == before == mapped_text(target.pid, LIBRARY)[1]
+    target.tell("end")
+    target.wait_for("ended: 0$")
+
+
 def test_a_program_executed_anew_at_the_same_addresses(djtap_once):
     """Its text is what it was, but the detours are gone."""
     result = run.run(["-e", LABS, "-c", victim("linked") + " 1 again"], prefix=["setarch", "-R"])
