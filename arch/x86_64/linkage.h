@@ -14,6 +14,9 @@ namespace dj::arch {
 // Of a direct call or jump with 32 bits of displacement, the only forms looked for here.
 constexpr uint64_t kNearBranchBytes = 5;
 
+// A stub and what may follow its jump, at most.
+constexpr uint64_t kLinkageStubBytes = 16;
+
 // Code that does nothing but jump through a word: jmp *word(%rip), with `bnd` or behind endbr64.
 struct LinkageStub {
   uint64_t address = 0;

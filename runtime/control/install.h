@@ -149,9 +149,11 @@ class Installation {
   Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
 
   // Calls of linkage stubs that may lead straight to detours (stub_calls.h): begins to look for
-  // them, beside, once; are there some to be written?; writes them. Behind arm().
+  // them, beside, once; says that there are some; leaves out what `sites`, those of all objects,
+  // forbid (false: nothing remains); writes them. Behind arm().
   void look_for_stub_calls(pid_t pid, const ReadText& read_text);
-  bool choose_stub_calls() { return stub_calls_.choose(all_places()); }
+  bool has_stub_calls() const { return stub_calls_.is_found(); }
+  bool choose_stub_calls(const SiteList& sites) { return stub_calls_.choose(sites); }
   Status write_stub_calls(Stopped& stopped);
 
   // signal_stacks.cpp. Bytes of the alternate signal stack that the program has just asked for and
@@ -168,6 +170,7 @@ class Installation {
   const InstallTimes& times() const { return times_; }
   SiteMemory site_memory() const;  // site_memory.h
   size_t armed_count() const;      // places of probed functions whose text is patched
+  SiteList all_places();           // sites, then hooks: some have handlers too
 
  private:
   Installation() = default;
@@ -177,7 +180,6 @@ class Installation {
   void write_biases(const abi::Header& header) const;
   SiteList all_sites();
   SiteList all_hooks();
-  SiteList all_places();  // sites, then hooks: some have handlers too
   uint64_t guard_traps(const PatchSite& site) const;
   template <typename Off>
   void switch_calls(SessionMemory& memory, const Off& off);

@@ -68,7 +68,13 @@ void Session::lead_calls(Installation& installation) {
   constexpr uint64_t kWorthNs = 50'000'000;
   if (processor_ns(pid_) - used_at_arm_ns_ < kWorthNs) return;
   installation.look_for_stub_calls(pid_, read_text_);
-  if (!installation.choose_stub_calls()) return;
+  if (!installation.has_stub_calls()) return;
+  SiteList sites = installation_->all_places();
+  for (Later& later : later_) {
+    const SiteList more = later.installation.all_places();
+    sites.insert(sites.end(), more.begin(), more.end());
+  }
+  if (!installation.choose_stub_calls(sites)) return;
   Result<Stopped> stopped = Stopped::stop(pid_);
   if (!stopped.ok()) return;
   const Status written = installation.write_stub_calls(stopped.value());

@@ -118,12 +118,12 @@ class Places {
     std::sort(ranges_.begin(), ranges_.end(),
               [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
   }
-  // Is a byte of the call in one of them?
-  bool touch(uint64_t call) const {
+  // Is one of the bytes at `begin` in one of them?
+  bool touch(uint64_t begin, uint64_t bytes) const {
     const auto after = std::lower_bound(
-        ranges_.begin(), ranges_.end(), call + kNearBranchBytes,
+        ranges_.begin(), ranges_.end(), begin + bytes,
         [](const AddressRange& range, uint64_t address) { return range.begin < address; });
-    return after != ranges_.begin() && std::prev(after)->end > call;
+    return after != ranges_.begin() && std::prev(after)->end > begin;
   }
 
  private:
@@ -181,14 +181,20 @@ void StubCalls::look(const std::vector<MappedModule>& modules, pid_t pid, Detour
       });
 }
 
+bool StubCalls::is_found() const {
+  return !chosen_.empty() || (search_ && search_->done && !search_->found.empty());
+}
+
 bool StubCalls::choose(const SiteList& sites) {
   if (search_ && search_->done) {
     chosen_ = std::move(search_->found);
     search_.reset();
   }
-  if (chosen_.empty()) return false;
   const Places places(sites);
-  std::erase_if(chosen_, [&](const StubCall& call) { return places.touch(call.address); });
+  std::erase_if(chosen_, [&](const StubCall& call) {
+    return places.touch(call.address, kNearBranchBytes) ||
+           places.touch(call.stub, arch::kLinkageStubBytes);
+  });
   return !chosen_.empty();
 }
 

@@ -53,8 +53,10 @@ class StubCalls {
   void look(const std::vector<MappedModule>& modules, pid_t pid, DetourOf detour_of,
             ReadText read_text);
   bool has_looked() const { return has_looked_; }
-  // Are there some to be written? Leaves out those that lie within one of `sites`. The process may
-  // run.
+  // They are known, there are some, and they are not written yet.
+  bool is_found() const;
+  // Leaves out those that lie within one of `sites`, and those whose stub does: it has probes of
+  // its own. False: none remains to be written. The process may run.
   bool choose(const SiteList& sites);
   // Writes what choose() has left, the journal first; but no calls whose bytes are not the file's,
   // and none to a detour to which the jump of none of `sites` leads in the text: the program may

@@ -87,6 +87,18 @@ def test_no_call_is_missed_or_counted_twice(monkeypatch, djtap_once):
     assert result.globals["n"] == calls_of(result.facts) and result.facts["wrong"] == 0
 
 
+def test_a_stub_that_is_probed_itself_is_not_passed_by(djtap_once):
+    script = LABS + ' probe process.library("*liblinked*").plt("labs") { p++ }'
+    result = djtap_once("-e", script, "-c", victim("linked") + " 1")
+    assert result.returncode == 0 and result.globals["p"] == result.globals["n"] == calls_of(result.facts), result
+
+
+def test_a_call_that_is_probed_itself_is_left_as_it_is(djtap_once):
+    script = LABS + ' probe process.library("*liblinked*").function("calling").callee("labs") { c++ }'
+    result = djtap_once("-e", script, "-c", victim("linked") + " 1")
+    assert result.returncode == 0 and 2 * result.globals["c"] == result.globals["n"] == calls_of(result.facts), result
+
+
 def test_only_those_calls_change_and_come_back(linked, trace):
     base, before = mapped_text(linked.pid, LIBRARY)
     everything = process.text_of(linked.pid)
