@@ -119,13 +119,14 @@ void TapsetLibrary::scan_file(const std::string& path) {
   if (path.ends_with(".lua")) {
     std::string family = fs::path(path).stem();
     bool printers = read_text(path).find("dj.printer(") != std::string::npos;
-    files_.push_back({path, {dotted(family)}, family, printers});
+    files_.push_back({path, {dotted(family)}, family, {}, printers});
     return;
   }
   std::string text = read_text(path);
   bool macros = path.ends_with("m");
   size_t index = files_.size();
   files_.push_back({path, {}, {}});
+  bool only_globals = !macros;
   for (size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
     if (macros && text.compare(at, 7, "@define") == 0) {
       at += 7;
@@ -134,6 +135,7 @@ void TapsetLibrary::scan_file(const std::string& path) {
     }
     size_t begin = at;
     std::string word = next_word(text, begin);
+    only_globals = only_globals && word != "function" && word != "probe" && word != "private";
     if (!macros && word == "function") {
       functions_.emplace(next_word(text, begin), index);
     } else if (!macros && word == "probe") {
@@ -144,6 +146,7 @@ void TapsetLibrary::scan_file(const std::string& path) {
       } while (begin < text.size() && text[begin++] == ',');
     }
   }
+  if (only_globals) files_[index].of_macros = fs::path(path).stem();
 }
 
 uint32_t TapsetLibrary::read(const std::string& path) {
@@ -158,6 +161,7 @@ std::optional<uint32_t> TapsetLibrary::macro_file(const std::string& macro) {
   scan();
   auto known = macros_.find(macro);
   if (known == macros_.end()) return std::nullopt;
+  macros_used_.insert(macro);
   return read(known->second);
 }
 
@@ -165,6 +169,9 @@ void TapsetLibrary::wanted_files(const ast::Script& script, std::vector<size_t>&
   NamesUsed used = names_used(script);
   for (size_t i = 0; i < files_.size(); ++i) {
     if (used.texts && files_[i].printers) out.push_back(i);
+    const std::string& name = files_[i].of_macros;
+    const auto macro = macros_used_.lower_bound(name);
+    if (!name.empty() && macro != macros_used_.end() && macro->starts_with(name)) out.push_back(i);
   }
   for (const std::string& name : used.functions) {
     auto found = functions_.find(name);
@@ -281,7 +288,7 @@ void TapsetLibrary::add_names(const ast::ProbePoint& point, ast::Script& script)
 
 void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
   NamesUsed used = names_used(script);
-  bool needed = !used.functions.empty() || used.texts ||
+  bool needed = !used.functions.empty() || used.texts || !macros_used_.empty() ||
                 std::any_of(used.points.begin(), used.points.end(),
                             [](const ast::ProbePoint* point) { return !is_own_point(*point); });
   if (!needed) return;

@@ -49,6 +49,8 @@ class TapsetLibrary {
     std::vector<ast::ProbePoint> aliases;  // names only, without spans
     // Of a file in Lua, which is named after it: ssl.lua gives probes ssl.* and functions ssl_*.
     std::string family;
+    // Of a file with nothing but globals, its name: they are of the macros @NAME... (this.djt).
+    std::string of_macros = {};
     bool printers = false;  // it has printers of types, and is needed where values are texts
   };
   void scan();
@@ -83,6 +85,7 @@ class TapsetLibrary {
   std::unordered_map<std::string, uint32_t> read_;       // path to its number in sources_
   std::unordered_set<size_t> wanted_;                    // indices in files_ of merged_
   std::vector<Merged> merged_;
+  std::set<std::string> macros_used_;
   std::set<std::string> shared_;  // globals of the merged files
 };
 

@@ -106,6 +106,7 @@ class Texts {
 // The probe point as pp() says it: fully resolved.
 std::string probe_point(const Plan& plan, const Site& site) {
   std::string text = "process(\"" + plan.modules[site.module].path + "\").";
+  if (!site.listed.empty() && !site.syscall) return text + site.listed;
   text += site.kind == SiteKind::Statement ? "statement(\"" : "function(\"";
   text += site.function;
   if (!site.file.empty()) {

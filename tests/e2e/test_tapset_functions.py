@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 
 import pytest
@@ -159,6 +160,42 @@ def test_numbers_with_a_fraction_by_systemtaps_names():
                 "println(fp_to_string(fp_sqrt(2), 5)) printf(\"%d%d%d\\n\", fp_lt(a, b), fp_le(b, a), fp_eq(b, 3)) "
                 "printf(\"%d %d %d %d\\n\", fp_to_long(a, 0, 0), fp_to_long(a, 1, 0), fp_to_long(a, 2, 0), fp_to_long(a, 3, 0))")
     assert text.split("\n")[:-1] == [f"{-12.25 + 3:.3f}", f"{-12.25 - 3:.2f}", f"{-12.25 * 3:.2f}", "1.5", "-1.0", f"{2 ** 0.5:.5f}", "101", "-12 -12 -13 -12"]
+
+
+def test_a_threads_own_variables_in_a_strict_script(djtap_once):
+    """The macros bring their arrays along."""
+    script = 'probe func("vfs_read") { @this1 = $count } probe func("vfs_read").return { n += @this1; delete @this1 }'
+    sums = {djtap_once(*words, "-e", "global n " + script, *TINYFS).stdout.splitlines()[-1] for words in ([], ["--strict"])}
+    truth = djtap_once("-e", 'probe func("vfs_read") { n += $count }', *TINYFS).stdout.splitlines()[-1]
+    assert sums == {truth}, sums
+
+
+def test_floats_are_widened():
+    """As Python's own: normal and denormal ones, the largest, what is no number."""
+    numbers = [1.5, -123.456, 0.1, 2.0 ** -149, 2.0 ** -126, 3.4028234663852886e38, -0.0, 1e30]
+    bits = [struct.unpack("I", struct.pack("f", number))[0] for number in numbers]
+    text = said(" ".join(f'printf("%.17g\\n", fp32_to_fp64({each}));' for each in bits))
+    assert [float(line) for line in text.split()] == [struct.unpack("f", struct.pack("I", each))[0] for each in bits]
+    assert said('printf("%g %g %g", fp32_to_fp64(0x7f800000), fp32_to_fp64(0xff800000), fp32_to_fp64(0x7fc00001))').replace("-nan", "nan") == "inf -inf nan"
+
+
+def test_the_tracer_itself(djtap_once):
+    """Its process is the parent of a command that it runs."""
+    result = djtap_once("-e", 'probe begin { printf("%d %s|%d|%s|", stp_pid(), module_name(), remote_id(), remote_uri()); system("echo $PPID"); exit() }')
+    number = result.stdout.split("|")[-1].strip()
+    assert int(number) > 1 and result.stdout == f"{number} djtap_{number}|-1||{number}\n", result
+
+
+def test_labels_have_names(djtap_once):
+    result = djtap_once("-e", 'probe process.function("*").label("*") { n[pnlabel(), pp()]++ } probe func("triple") { regparm(3); n[pnlabel(), ppfunc()]++ }',
+                        "-c", victim("inside"))
+    assert re.search(rf'^n\["again","process\(\\"{victim("inside")}\\"\)\.function\(\\"by_hand\\"\)\.label\(\\"again\\"\)"\]=\d', result.stdout, re.M), result
+    assert re.search(r'^n\["","triple"\]=\d', result.stdout, re.M), result
+
+
+def test_numbers_as_bytes():
+    result = subprocess.run([paths.DJTAP, "-e", "probe begin { stp_print_binary(3, 1, 0x4142, -2, 9) exit() }"], capture_output=True, check=True, timeout=60)
+    assert result.stdout == struct.pack("3q", 1, 0x4142, -2)
 
 
 def test_speculative_output():
