@@ -35,10 +35,11 @@ bool reads_result(const Handler& handler) {
 
 std::vector<bool> handlers_of_results(const Plan& plan) {
   std::vector<bool> found(plan.handlers.size());
+  const std::vector<bool> calls = handlers_of_calls(plan);
   for (const Site& site : plan.sites) {
     if (site.kind != SiteKind::Return) continue;
     for (HandlerId id : site.handlers) {
-      found[id] = site.stub.has_value() || reads_result(plan.handlers[id]);
+      found[id] = site.stub.has_value() || reads_result(plan.handlers[id]) || calls[id];
     }
   }
   return found;

@@ -1,5 +1,6 @@
-// Which return handlers want the function's result. They must not run before a tail call: only
-// where the callee returns is the result known.
+// Which return handlers want the function's result, or something of its call (@entry, a duration).
+// They must not run before a tail call: only where the callee returns is the result known, and only
+// then is the call over.
 #pragma once
 #include <vector>
 
@@ -7,8 +8,8 @@
 
 namespace dj {
 
-// By HandlerId: a Body handler of some Return site that reads a result register, or of the return
-// of a linkage stub: there is none but the callee's.
+// By HandlerId: a Body handler of some Return site that reads a result register or keeps its calls
+// from the entry on, or of the return of a linkage stub: there is none but the callee's.
 std::vector<bool> handlers_of_results(const Plan& plan);
 
 // By HandlerId: those, and those with Handler::shared_exits: at some exits they run only for calls

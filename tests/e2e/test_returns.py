@@ -54,6 +54,15 @@ def test_returns_that_cannot_be_seen_are_counted(djtap):
     assert result.globals["n"] + lost == result.facts["through pointer calls"] and result.globals["n"] == 150, result
 
 
+@pytest.mark.parametrize("body", [".latency { timed += elapsed >= 0; within += lasts - begun }", ".return { timed++; within += lasts - begun + @entry($n) * 0 }"])
+def test_times_of_calls_end_with_the_last_callee(djtap, body):
+    """first() ends in a jump to last(), whose call is part of its own: SystemTap's user would see it so, too."""
+    script = f'global lasts, begun; probe func("last") {{ lasts++ }} probe func("first") {{ begun = lasts }} probe func("first"){body}'
+    result = djtap("-e", script, "-c", victim("tails"))
+    assert result.stdout.startswith(bare()) and "WARNING" not in result.stderr, result
+    assert result.globals["within"] == result.globals["timed"] >= result.facts["direct calls"] > 0, result
+
+
 def test_returns_of_what_the_loader_has_chosen(djtap, tmp_path):
     """calloc() of large blocks ends in a jump to memset(), which the C library's loader has chosen for this processor."""
     source, program = tmp_path / "zeros.c", tmp_path / "zeros"
