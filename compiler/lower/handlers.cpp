@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <set>
@@ -12,7 +13,9 @@
 #include "compiler/lower/handler_frame.h"
 #include "compiler/lower/needs.h"
 #include "compiler/lower/tail_calls.h"
+#include "compiler/of_children.h"
 #include "compiler/samples.h"
+#include "stdlib/builtins.h"
 
 namespace dj::ir {
 namespace {
@@ -130,6 +133,25 @@ llvm::Value* enter(Unit& unit, Body& body, bool host) {
   return context;
 }
 
+// Leaves the handler in the target's own process.
+void only_in_children(Unit& unit, Body& body) {
+  auto& b = body.builder();
+  auto ask = [&](std::string_view name) {
+    const auto rows = builtins();
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&](const Builtin& builtin) { return builtin.name == name; });
+    CHECK(row != rows.end());
+    return b.CreateCall(unit.builtin(*row, "", false, false), {});
+  };
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  llvm::BasicBlock* own = llvm::BasicBlock::Create(unit.context, "own", function);
+  llvm::BasicBlock* child = llvm::BasicBlock::Create(unit.context, "child", function);
+  b.CreateCondBr(b.CreateICmpEQ(ask("pid"), ask("target")), own, child);
+  b.SetInsertPoint(own);
+  b.CreateRetVoid();
+  b.SetInsertPoint(child);
+}
+
 // For built-ins that walk the stack. Handlers of djtap itself have no site: stack pointer 0.
 void keep_registers(Unit& unit, Body& body, const Machine& machine) {
   auto& b = body.builder();
@@ -206,6 +228,8 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   if (follows || unit.of_calls[id])
     machine.entry = taker.emplace(unit, body, id, machine.rsp).take();
   body.set_machine(&handler, machine);
+  const bool of_children = !host && is_of_children_alone(unit.plan, id);
+  if (of_children) only_in_children(unit, body);
   llvm::Value* context = nullptr;
   if (probe.hits && !capture) {
     const uint32_t counter = unit.layout.globals[*probe.hits].counter;
@@ -226,7 +250,8 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   b.CreateRetVoid();
   if (!body.failure().empty()) return Error{body.failure(), Fail::Unsupported};
   if (follows) define_tail_calls(unit, id);
-  if (!host && !capture && !taker && probe.body) count_alone(unit, *probe.body, abi);
+  const bool always = !host && !capture && !taker && !of_children;
+  if (always && probe.body) count_alone(unit, *probe.body, abi);
   return abi;
 }
 

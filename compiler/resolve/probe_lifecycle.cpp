@@ -1,6 +1,10 @@
 // Probe kinds begin, end, error, never, oneshot, input, process.begin and process.end: run by the
 // controller when the session or the target changes.
-#include "compiler/resolve/probe_kind.h"
+#include <algorithm>
+
+#include "arch/x86_64/calls.h"
+#include "compiler/of_children.h"
+#include "compiler/resolve/site_search.h"
 
 namespace dj {
 
@@ -31,6 +35,30 @@ void find_session(PointQuery& query, PointMeaning& meaning) {
   meaning.host = host;
 }
 
+// Processes that the target forks: where the C library's _Fork() makes a system call that only the
+// child makes, and its _exit(), which all processes come to that end by themselves.
+void add_children(PointQuery& query, bool begin, PointMeaning& meaning) {
+  constexpr uint32_t kSetRobustList = 273;
+  search_c_library(query, begin ? "_Fork" : "_exit",
+                   [&](size_t module, Module& file, const CodeFunction& function) {
+                     Site site = function_site(module, file, function,
+                                               begin ? SiteKind::Statement : SiteKind::Entry);
+                     site.listed = begin ? kChildBegins : kChildEnds;
+                     if (begin) {
+                       const Bytes code = file.elf().at(function.begin);
+                       const size_t size =
+                           std::min<size_t>(code.size(), function.end - function.begin);
+                       const std::vector<uint64_t> calls =
+                           arch::constant_loads(code.first(size), function.begin, kSetRobustList);
+                       if (calls.size() != 1) {
+                         return;
+                       }
+                       site.address = calls.front();
+                     }
+                     meaning.sites.push_back(std::move(site));
+                   });
+}
+
 void find_process_change(PointQuery& query, PointMeaning& meaning) {
   const ast::Component& process = query.point.components[0];
   if (std::holds_alternative<std::string>(process.argument)) {
@@ -44,6 +72,7 @@ void find_process_change(PointQuery& query, PointMeaning& meaning) {
   host.when = query.component("begin") ? When::ProcessBegin : When::ProcessEnd;
   host.text = to_string(query.point);
   meaning.host = host;
+  add_children(query, host.when == When::ProcessBegin, meaning);
 }
 
 // A timer without an interval: run for each byte that comes.

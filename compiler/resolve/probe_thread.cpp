@@ -20,17 +20,7 @@ void find_threads(PointQuery& query, PointMeaning& meaning, Search search) {
   if (query.diags.error_count() != errors) {
     return;
   }
-  const NameMatcher matcher("start_thread");
-  for (size_t module = 0; module < query.modules.size(); module++) {
-    const std::string base = query.modules.base_name(module);
-    Module* file = module == 0 || base.starts_with("libc.so") || base.starts_with("libc-")
-                       ? query.modules.open(module)
-                       : nullptr;
-    const Module::Found found = file ? file->find(matcher) : Module::Found{};
-    for (const CodeFunction& function : found.functions) {
-      search(module, *file, function);
-    }
-  }
+  search_c_library(query, "start_thread", search);
   if (meaning.sites.empty() && !query.optional) {
     query.diags
         .error("DJ3020", c.name_span, "the C library's start_thread() is not known: it is stripped")
@@ -66,6 +56,20 @@ constexpr ProbeKind kKinds[] = {
 };
 
 }  // namespace
+
+void search_c_library(PointQuery& query, const std::string& name, const FoundFunction& found) {
+  const NameMatcher matcher(name);
+  for (size_t module = 0; module < query.modules.size(); module++) {
+    const std::string base = query.modules.base_name(module);
+    Module* file = module == 0 || base.starts_with("libc.so") || base.starts_with("libc-")
+                       ? query.modules.open(module)
+                       : nullptr;
+    const Module::Found functions = file ? file->find(matcher) : Module::Found{};
+    for (const CodeFunction& function : functions.functions) {
+      found(module, *file, function);
+    }
+  }
+}
 
 std::span<const ProbeKind> thread_kinds() { return kKinds; }
 

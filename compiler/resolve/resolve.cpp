@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compiler/of_children.h"
 #include "compiler/resolve/function_targets.h"
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/module_set.h"
@@ -83,7 +84,8 @@ class Resolver {
         add_host(id, meaning, point);
       }
       point_ = size_t(&point - probe.points.data());
-      const bool added = add_sites(id, meaning.sites, query.optional, wants_site);
+      const bool added =
+          add_sites(id, meaning.sites, query.optional || meaning.host.has_value(), wants_site);
       const bool in_library = point.components.size() > 1 && point.components[1].name == "library";
       plan_.expects_objects = plan_.expects_objects || (in_library && !added && !later);
       if (point.sufficient && (added || meaning.host)) {
@@ -148,6 +150,9 @@ class Resolver {
         site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
     // At a stub it waits for the callee (result_use.h), so it is one of its own.
     std::string key = {form == Handler::Form::Middle ? 'm' : 'b', site.stub ? 's' : '-'};
+    if (site.listed == kChildEnds) {  // the handler tells children from the target
+      key += 'c';
+    }
     if (!site.file.empty()) {  // lines of several points are hit each, though at one address
       key += fmt::format("#{}", point_);
     }

@@ -48,6 +48,11 @@ void search_inlined_lines(size_t module, Module& file, const FunctionPattern& pa
 // A site in the middle of the function that holds the address; empty: none does, or it is refused.
 std::optional<Site> inner_site(size_t module, Module& file, uint64_t address, SearchTally& tally);
 
+// The C library that the point means: its functions of that name, each with its object.
+using FoundFunction =
+    std::function<void(size_t module, Module& file, const CodeFunction& function)>;
+void search_c_library(PointQuery& query, const std::string& name, const FoundFunction& found);
+
 // The component that holds the function's name.
 const ast::Component& name_component(PointQuery& query);
 

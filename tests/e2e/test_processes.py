@@ -1,6 +1,7 @@
 """Forks, vforks, spawns and new threads of a probed program, with libc's own functions probed as well."""
 import pytest
 
+from support import paths
 from support.paths import victim
 
 LIBC = ["malloc", "free", "fork", "vfork", "posix_spawn", "system", "pthread_create", "sigprocmask", "write", "read"]
@@ -33,6 +34,22 @@ def test_forked_children_are_counted(djtap):
     result = djtap("-e", 'probe func("work") { n++; pids[pid()]++ }', "-c", victim("forker"))
     assert result.facts["clean children"] == 4 and result.globals == {"n": result.facts["work calls"]}, result
     assert [value for _, value in result.array("pids")] == ["20000"] * 5, result
+
+
+def test_forked_children_begin_and_end(djtap):
+    """Each in its own process; the target's by djtap. A child that executes another program is not followed further."""
+    script = """probe process.begin { b++; begun[pid()]++; if (pid() == target()) first++ }
+                probe process.end { e++; ended[pid()]++; if (pid() == target()) last++ }"""
+    result = djtap("-e", script, "-c", victim("forker"))
+    children = result.facts["clean children"]
+    assert result.globals == {"b": children + 1, "e": children + 1, "first": 1, "last": 1}, result
+    assert len(result.array("begun")) == children + 1 and result.array("begun") == result.array("ended"), result
+
+
+def test_a_child_that_executes_has_no_end(djtap_once):
+    result = djtap_once("-e", "probe process.begin { b++ } probe process.end { e++ }", "--", paths.PYTHON, "-c",
+                        "import os\nif os.fork() == 0: os.execv('/bin/true', ['true'])\nif os.fork() == 0: os._exit(3)\nos.wait(); os.wait()")
+    assert result.globals == {"b": 3, "e": 2}, result
 
 
 def test_exec_in_children_is_harmless(djtap):
