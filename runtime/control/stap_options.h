@@ -1,5 +1,5 @@
 // SystemTap's options that djtap does not have: what to say of each, or that it may be left out.
-// Source: stap(1) of 4.8, staprun(8).
+// Source: stap(1) of SystemTap 4.8.
 #pragma once
 #include <string>
 #include <string_view>

@@ -7,7 +7,7 @@ from support import paths
 
 EXIT = 'probe begin { println("ok") exit() }'
 
-# stap(1) of SystemTap 4.8, by what its own parser is given (cmdline.cxx, and the switch over short options).
+# All of stap(1), SystemTap 4.8.
 TAKEN = [
     ["-h"], ["--help"], ["-V"], ["--version"], ["-v"], ["-vvv"], ["--vp", "00010"], ["-w"], ["-u"], ["-b"], ["-g"], ["-P"], ["-t"], ["-s", "1"], ["-I", "/"],
     ["-D", "MAXACTION=50"], ["-DMAXSKIPPED=9"], ["-DSTP_NO_OVERLOAD"], ["-G", "g=3"], ["-E", "probe begin { }"], ["-T", "5"], ["-d", "/bin/ls"],
