@@ -35,9 +35,9 @@ ExitWatch::~ExitWatch() {
   }
 }
 
-bool ExitWatch::ended() const {
+bool ExitWatch::ended(int timeout_ms) const {
   pollfd entry = {fd_, POLLIN, 0};
-  return poll(&entry, 1, 0) == 1;
+  return poll(&entry, 1, timeout_ms) == 1;
 }
 
 std::optional<int> ExitWatch::wait_status(int timeout_ms) {

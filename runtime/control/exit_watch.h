@@ -15,7 +15,7 @@ class ExitWatch {
   ExitWatch(ExitWatch&& other) noexcept;
   ~ExitWatch();
   int fd() const { return fd_; }  // readable (poll) when the process has ended
-  bool ended() const;
+  bool ended(int timeout_ms = 0) const;  // waits for it up to so long
   // The wait status of an ended child; empty: still running, or not our child. Waits up to
   // timeout_ms (-1: for ever).
   std::optional<int> wait_status(int timeout_ms);

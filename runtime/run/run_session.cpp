@@ -204,10 +204,11 @@ void say_why_over(const Result<Ended>& ended, Session& session) {
 bool take_out_probes(const Options& options, Session& session,
                      const std::optional<TracedProcess>& process,
                      const std::optional<ExitWatch>& watch) {
+  constexpr int kEndingMs = 200;  // a process on its way out has no memory before it has ended
   bool gone = watch && watch->ended();
   if (watch && !gone) {
     Status disarmed = session.disarm();
-    if (!disarmed.ok() && !watch->ended())
+    if (!disarmed.ok() && !watch->ended(kEndingMs))
       fmt::print(stderr, "djtap: probes not removed: {}; do it later with: djtap clean {}\n",
                  disarmed.error().message, process->pid);
   }

@@ -216,7 +216,7 @@ def test_text_of_all_kinds(screen, counting):
     line = shown.wait(r"\n  (h\u00e9 \u65e5\u672c a \[31mb c\?d \u65e5+)\x1b\[K")[1]
     wide = line.count("\u65e5") + line.count("\u672c")
     assert 117 <= len(line) + wide <= 118, line
-    shown.wait(r'key\["two lines"\]=1\x1b\[K')
+    shown.wait(r'key\["two\\nlines"\]=1\x1b\[K')
 
 
 def test_a_stopped_monitor_gives_the_terminal_back(screen, counting):

@@ -91,7 +91,7 @@ def test_globals_as_csv(djtap_once):
 
 def test_globals_as_text(djtap_once):
     text, facts = shown(djtap_once, "text")
-    assert text.startswith(f'n={facts["vfs_read calls"]}\nlast=7\nwho="tinyfs"\nby["tinyfs","a,"b"]=')
+    assert text.startswith(f'n={facts["vfs_read calls"]}\nlast=7\nwho="tinyfs"\nby["tinyfs","a,\\"b"]=')
     assert text.endswith("none @count=0\n")
 
 

@@ -54,7 +54,8 @@ def test_returns_that_cannot_be_seen_are_counted(djtap):
     assert result.globals["n"] + lost == result.facts["through pointer calls"] and result.globals["n"] == 150, result
 
 
-@pytest.mark.parametrize("body", [".latency { timed += elapsed >= 0; within += lasts - begun }", ".return { timed++; within += lasts - begun + @entry($n) * 0 }"])
+@pytest.mark.parametrize("body", [".latency { timed += elapsed >= 0; within += lasts - begun }",
+                                  ".return { timed++; within += lasts - begun + @entry($n) * 0 }"])
 def test_times_of_calls_end_with_the_last_callee(djtap, body):
     """first() ends in a jump to last(), whose call is part of its own: SystemTap's user would see it so, too."""
     script = f'global lasts, begun; probe func("last") {{ lasts++ }} probe func("first") {{ begun = lasts }} probe func("first"){body}'
