@@ -246,6 +246,7 @@ Status StubCalls::restore(const Stopped& stopped, const std::vector<MappedModule
 void Installation::look_for_stub_calls(pid_t pid, const ReadText& read_text) {
   if (switched_ || patches_.live || stub_calls_.has_looked()) return;
   DetourOf detour_of;
+  detour_of.reserve(2 * patches_.sites.size());
   for (const PatchSite& site : patches_.sites) {
     if (is_plain_jump(site) && site.armed())
       detour_of[site.address] = detour_of[site.detour] = site.detour;

@@ -6,10 +6,10 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/result.h"
@@ -32,7 +32,7 @@ struct StubCall {
 
 // DetourOf: to which detour a word leads, by what it holds: the detour's address or that of the
 // entry whose jump goes there.
-using DetourOf = std::map<uint64_t, uint64_t>;
+using DetourOf = std::unordered_map<uint64_t, uint64_t>;
 
 // All that lead by words of GOTs to detours, in the text of their modules' files. Leaves out what
 // could not be told apart again by its bytes alone: a detour that some bytes of the text happen to
