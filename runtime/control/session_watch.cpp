@@ -66,7 +66,7 @@ void Session::cool(Installation& installation, SessionMemory& memory) {
 // A program that waits most of its time would stand once more for nothing.
 void Session::lead_calls(Installation& installation) {
   constexpr uint64_t kWorthNs = 50'000'000;
-  if (processor_ns(pid_) - used_at_arm_ns_ < kWorthNs) return;
+  if (processor_ns(pid_) < used_at_arm_ns_ + kWorthNs) return;
   installation.look_for_stub_calls(pid_, read_text_);
   if (!installation.has_stub_calls()) return;
   SiteList sites = installation_->all_places();
