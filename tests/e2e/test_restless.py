@@ -13,6 +13,8 @@ SCRIPT = 'probe func("work") { n++ } probe func("libc.so.6!*") { m++ }'
 def started(program, what):
     target = program(victim("restless"), what)
     target.wait_for("pid: ")
+    if what == "headless":
+        process.wait_until_headless(target.pid)  # on its way out, the first thread maps libgcc_s and files for it
     return target
 
 

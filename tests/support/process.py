@@ -26,6 +26,14 @@ def wait_until_asleep(pid, seconds=20):
         states = [status_field(int(tid), "State")[0] for tid in os.listdir(f"/proc/{pid}/task")]
 
 
+def wait_until_headless(pid, seconds=20):
+    """Until the first thread of a process has ended, which stays as a zombie while others live."""
+    deadline = time.monotonic() + seconds
+    while status_field(pid, "State")[0] != "Z":
+        assert time.monotonic() < deadline, f"the first thread of {pid} does not end"
+        time.sleep(0.01)
+
+
 def mappings(pid):
     """[(begin, end, permissions, path)] of a process."""
     rows = []
