@@ -265,6 +265,8 @@ void declare_functions(Unit& unit) {
   }
 }
 
+namespace {
+
 Status define_function(Unit& unit, FunctionId id) {
   const Function& source = unit.program.functions[id];
   llvm::Function* function = unit.functions[id];
@@ -297,6 +299,25 @@ Status define_function(Unit& unit, FunctionId id) {
   b.CreateCall(unit.entry("dj_unnest"), {context});
   b.CreateRet(b.CreateLoad(unit.word, result));
   if (!body.failure().empty()) return Error{body.failure(), Fail::Unsupported};
+  return ok_status();
+}
+
+}  // namespace
+
+Status define_called_functions(Unit& unit) {
+  for (bool more = true; more;) {
+    more = false;
+    for (FunctionId id = 0; id < unit.functions.size(); ++id) {
+      if (!unit.functions[id]->isDeclaration() || unit.functions[id]->use_empty()) continue;
+      DJ_TRY_DO(define_function(unit, id));
+      more = true;
+    }
+  }
+  for (llvm::Function*& function : unit.functions) {
+    if (!function->isDeclaration()) continue;
+    function->eraseFromParent();
+    function = nullptr;
+  }
   return ok_status();
 }
 

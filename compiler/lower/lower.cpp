@@ -19,13 +19,12 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
   ir::Unit unit(*module, program, plan, layout);
   unit.spans = options.spans;
   ir::declare_functions(unit);
-  for (FunctionId id = 0; id < program.functions.size(); ++id)
-    DJ_TRY_DO(ir::define_function(unit, id));
   abis.clear();
   for (HandlerId id = 0; id < plan.handlers.size(); ++id) {
     DJ_TRY(HandlerAbi abi, ir::define_handler(unit, id));
     abis.push_back(std::move(abi));
   }
+  DJ_TRY_DO(ir::define_called_functions(unit));
   // From here on, the script is LLVM code that calls agent entries.
 
   DJ_TRY_DO(ir::link_hot_agent(*module, layout.base, options.abi.has_rseq));

@@ -2,6 +2,7 @@
 #include "runtime/run/lowering.h"
 
 #include <dlfcn.h>
+#include <gnu/lib-names.h>
 
 #include <atomic>
 #include <optional>
@@ -17,8 +18,20 @@ std::atomic<bool> is_awaited{false};
 const Lowering* lowering = nullptr;  // null: not loaded, `failure` says why
 std::string failure;
 
+// Whether memory comes from the C library, not from a library loaded before it (LD_PRELOAD, ASan).
+bool has_own_malloc() {
+  void* c_library = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+  if (c_library == nullptr) return false;
+  const bool own = dlsym(c_library, "malloc") == dlsym(RTLD_DEFAULT, "malloc");
+  dlclose(c_library);
+  return own;
+}
+
+// LLVM's 22,000 symbols are first looked for in LLVM, not in djtap and the libraries that it has
+// loaded: 13 ms instead of 22. Not where one half would free what the other's malloc gave.
 void load() {
-  void* file = dlopen(kLoweringFile, RTLD_LAZY | RTLD_LOCAL);
+  const int first_in_itself = has_own_malloc() ? RTLD_DEEPBIND : 0;
+  void* file = dlopen(kLoweringFile, RTLD_LAZY | RTLD_LOCAL | first_in_itself);
   if (file != nullptr) lowering = static_cast<const Lowering*>(dlsym(file, kLoweringSymbol));
   if (lowering == nullptr) failure = dlerror();
 }
