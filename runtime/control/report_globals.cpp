@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/control/global_values.h"
-
 namespace dj {
 namespace {
 
@@ -72,13 +70,19 @@ std::string as_csv(const GlobalValue& shown) {
 
 }  // namespace
 
-void report_globals(const Program& program, const Layout& layout, ReportFormat format,
-                    Output& output) {
+std::vector<GlobalValue> unread_globals(const Program& program, const Layout& layout) {
+  std::vector<GlobalValue> values;
+  for (GlobalId id = 0; id < program.globals.size(); ++id) {
+    const Global& global = program.globals[id];
+    if (global.ever_written && !global.ever_read)
+      values.push_back(read_global(program, id, layout));
+  }
+  return values;
+}
+
+void report_globals(std::span<const GlobalValue> globals, ReportFormat format, Output& output) {
   Json object = Json::object();
-  for (size_t i = 0; i < program.globals.size(); ++i) {
-    const Global& global = program.globals[i];
-    if (!global.ever_written || global.ever_read) continue;
-    GlobalValue shown = read_global(program, static_cast<GlobalId>(i), layout);
+  for (const GlobalValue& shown : globals) {
     if (format == ReportFormat::Json)
       object[shown.name] = as_json(shown);
     else

@@ -9,7 +9,7 @@
 #include <lua.hpp>
 
 #include "compiler/result.h"
-#include "runtime/lua/pattern_watch.h"
+#include "runtime/lua/lua_watch.h"
 
 namespace dj {
 namespace {
@@ -46,6 +46,26 @@ int checked_gmatch(lua_State* state) {
   lua_call(state, lua_gettop(state) - 1, 1);
   lua_pushcclosure(state, checked_match, 1);
   return 1;
+}
+
+// What table.sort compares by when nobody says otherwise. It would compare in C, without looking at
+// the time.
+int timed_less(lua_State* state) {
+  LuaSandbox::check_time(state);
+  lua_pushboolean(state, lua_compare(state, 1, 2, LUA_OPLT));
+  return 1;
+}
+
+int timed_sort(lua_State* state) {
+  lua_settop(state, 2);
+  if (lua_isnil(state, 2)) {
+    lua_pushcfunction(state, timed_less);
+    lua_replace(state, 2);
+  }
+  lua_pushvalue(state, lua_upvalueindex(1));
+  lua_insert(state, 1);
+  lua_call(state, 2, 0);
+  return 0;
 }
 
 // xpcall(f, handler, ...): the handler is called when f has ended. Lua calls it where the error is
@@ -103,6 +123,9 @@ void open_libraries(lua_State* state) {
   lua_setglobal(state, "xpcall");
   remove_names(state, LUA_STRLIBNAME, {"dump"});
   remove_names(state, LUA_TABLIBNAME, {"move"});
+  lua_getglobal(state, LUA_TABLIBNAME);
+  put_before(state, "sort", timed_sort);
+  lua_pop(state, 1);
   lua_getglobal(state, LUA_STRLIBNAME);
   put_before(state, "rep", checked_rep);
   for (const char* name : {"find", "match", "gsub"}) put_before(state, name, checked_match);
@@ -150,8 +173,9 @@ void* LuaSandbox::allocate(void* self, void* block, size_t old_bytes, size_t new
 }
 
 void LuaSandbox::count_hook(lua_State* state, lua_Debug*) {
-  PatternWatch::note_progress();
+  LuaWatch::note_progress();
   LuaSandbox* sandbox = self_of(state);
+  check_time(state);
   if (sandbox->left_ > kHookEvery) {
     sandbox->left_ -= kHookEvery;
     return;
@@ -159,6 +183,18 @@ void LuaSandbox::count_hook(lua_State* state, lua_Debug*) {
   spend_all(state);
   luaL_error(state, "more than %I instructions: an endless loop?",
              static_cast<lua_Integer>(sandbox->limits_.instructions));
+}
+
+// From a signal's handler: as Lua's own interpreter ends a script, by a hook.
+void LuaSandbox::end_time(lua_State* state) {
+  self_of(state)->time_over_ = 1;
+  lua_sethook(state, count_hook, LUA_MASKCOUNT, 1);
+}
+
+void LuaSandbox::check_time(lua_State* state) {
+  if (self_of(state)->time_over_ == 0) return;
+  spend_all(state);
+  luaL_error(state, "more than %d seconds of processor time: an endless loop?", LuaWatch::kSeconds);
 }
 
 void LuaSandbox::spend_all(lua_State* state) {
@@ -206,13 +242,14 @@ LuaFailure LuaSandbox::failure(int status) {
 
 std::optional<LuaFailure> LuaSandbox::protect(const std::function<void(lua_State*)>& body) {
   left_ = limits_.instructions;
+  time_over_ = 0;
   refused_ = false;
   lines_.clear();
   lua_sethook(state_, count_hook, LUA_MASKCOUNT, kHookEvery);
   lua_settop(state_, 0);
   lua_pushcfunction(state_, on_error);
   lua_pushcfunction(state_, run_body);
-  const PatternWatch watch;
+  const LuaWatch watch(state_, end_time);
   lua_pushlightuserdata(state_, const_cast<std::function<void(lua_State*)>*>(&body));
   int status = lua_pcall(state_, 1, 0, 1);
   if (status == LUA_OK) return std::nullopt;

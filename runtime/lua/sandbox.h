@@ -1,6 +1,6 @@
 // LuaSandbox: one Lua 5.4 state that can compute and nothing else: no files, no processes, no code
-// loaded at run time, no debug library, no metatables; memory and instructions are limited. The
-// only room that includes Lua.
+// loaded at run time, no debug library, no metatables; memory, instructions and time are limited.
+// The only room that includes Lua.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,8 @@ namespace dj {
 
 struct LuaLimits {
   size_t memory_bytes = size_t{256} << 20;
-  uint64_t instructions = 500'000'000;  // of one protect(); a few seconds. A match of string.find
-                                        // and its kin is one, with a limit of its own
-                                        // (pattern_watch.h)
+  uint64_t instructions = 500'000'000;  // of one protect(); a few seconds. Calls of C functions
+                                        // count little: lua_watch.h looks at their time
 };
 
 // Why a Lua file ended.
@@ -44,10 +43,13 @@ class LuaSandbox {
   std::optional<LuaFailure> run(std::string_view text);
   // No instruction is left: whatever runs ends with an error.
   static void spend_all(lua_State* state);
+  // Raises an error when the time that a protect() may take is over.
+  static void check_time(lua_State* state);
 
  private:
   static void* allocate(void* self, void* block, size_t old_bytes, size_t new_bytes);
   static void count_hook(lua_State* state, lua_Debug* debug);
+  static void end_time(lua_State* state);
   static int on_error(lua_State* state);
   void note_place();
   LuaFailure failure(int status);
@@ -56,6 +58,7 @@ class LuaSandbox {
   lua_State* state_ = nullptr;
   size_t used_bytes_ = 0;
   uint64_t left_ = 0;            // instructions
+  volatile int time_over_ = 0;   // set by a signal's handler
   bool refused_ = false;         // memory, in this protect()
   std::vector<uint32_t> lines_;  // of the functions that run, innermost first
 };

@@ -164,14 +164,19 @@ int child_exit_code(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// The globals, by whoever shows them.
+// The globals, by whoever shows them. Where a Lua file has failed they are not lost: all are
+// written.
 void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lua, Output& output) {
   if (options.stress) return;
   lua.flush(output);
   if (!lua.takes_globals() && !options.show_globals) return;
-  if (!lua.takes_globals())
-    return report_globals(compiled.program, compiled.layout, options.format, output);
-  lua.end(read_globals(compiled.program, compiled.shown_globals, compiled.layout), output);
+  if (!lua.takes_globals() && lua.diags().ok())
+    return report_globals(unread_globals(compiled.program, compiled.layout), options.format,
+                          output);
+  const std::vector<GlobalValue> all =
+      read_globals(compiled.program, compiled.shown_globals, compiled.layout);
+  if (lua.takes_globals()) lua.end(all, output);
+  if (!lua.diags().ok()) report_globals(all, options.format, output);
 }
 
 // What stderr has to say when all is over.

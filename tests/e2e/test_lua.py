@@ -16,7 +16,7 @@ def lua(djtap_once, tmp_path):
     def call(text, script=COUNT, *options):
         file = tmp_path / "report.lua"
         file.write_text(text)
-        return djtap_once("--report", str(file), *options, "-e", script, "-c", str(paths.TINYFS))
+        return djtap_once("--report", str(file), *options, "-e", script, "-c", str(paths.TINYFS), timeout=300)
     return call
 
 
@@ -65,6 +65,11 @@ def test_what_is_printed_outside_of_functions_is_written(lua):
     ("\nxpcall(function() while true do end end, function() while true do end end)", "DJ5103", 2, "an endless loop?"),
     ("\nif xpcall(error, function(e) return e .. 2 end, 'x') or select(2, xpcall(error, function(e) return e .. 2 end, 'x')) ~= 'x2'\nor"
      " select('#', xpcall(select, error, 2, 'a', 'b', 'c')) ~= 3 then return end\nerror('as in Lua')", "DJ5102", 4, "as in Lua"),
+    ("local t = {}\nfor i = 1, 9e5 do t[i] = i end\nwhile true do pcall(table.unpack, t) end", "DJ5103", 3, "more than 10 seconds of processor time"),
+    ("local a, t = ('x'):rep(8e7), {}\nfor i = 1, 1e5 do t[i] = i % 2 == 0 and a .. '' or a end\ntable.sort(t)", "DJ5103", 3,
+     "more than 10 seconds of processor time"),
+    ("local t = {3, 1, 2}\ntable.sort(t)\nif table.concat(t) ~= '123' then return end\ntable.sort(t, function(a, b) return a > b end)\n"
+     "if table.concat(t) ~= '321' then return end\ntable.sort({1, 'x'})", "DJ5102", 6, "attempt to compare string with number"),
     ("local t = {}\nfor i = 1, 1e9 do\n  t[i] = ('x'):rep(1e6) .. i\nend", "DJ5103", 3, "more than 256 MB of memory"),
     ("local s = ('x'):rep(1e9)", "DJ5103", 1, "more than 256 MB of memory"),
 ])
@@ -196,3 +201,16 @@ def test_a_failing_plugin_ends_the_session(djtap_once, tmp_path):
     result = djtap_once("-f", f"plugin:{plugin}", "-e", "probe timer.ms(1) { println(1) }")
     assert result.returncode == 5 and "mine.lua:4:" in result.stderr and "third" in result.stderr, result
     assert result.stdout == "record\t1\nrecord\t2\n", result
+
+
+@pytest.mark.parametrize("plugin", ["report", "output"])
+def test_a_failing_file_loses_no_globals(djtap_once, tmp_path, plugin):
+    """Also those that the script reads: the file was to show them."""
+    file = tmp_path / "mine.lua"
+    file.write_text("dj.on_record(function(r) dj.write(r.text) end)\ndj.on_end(function(g)\n  print('half')\n  error('here')\nend)\n")
+    options = ["--report", str(file)] if plugin == "report" else ["-f", f"plugin:{file}"]
+    script = 'global n, by probe func("vfs_read") { n++; by["a", n % 2] = 1 } probe end { println("read ", n, by["a", 0]) }'
+    result = djtap_once(*options, "-e", script, "-c", str(paths.TINYFS))
+    calls = result.facts["vfs_read calls"]
+    assert result.stdout.endswith(f'read {calls}1\nhalf\nn={calls}\nby["a",0]=1\nby["a",1]=1\n'), result
+    assert "mine.lua:4:" in result.stderr, result

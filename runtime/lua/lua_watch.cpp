@@ -1,7 +1,7 @@
 // The signal's handler jumps to the watched_match() that has been the innermost one for long
 // enough. It may: the matcher has no locks, no objects with destructors and nothing allocated, and
 // Lua itself puts its own stack right when an error is raised.
-#include "runtime/lua/pattern_watch.h"
+#include "runtime/lua/lua_watch.h"
 
 #include <signal.h>
 #include <sys/time.h>
@@ -11,28 +11,35 @@
 namespace dj {
 namespace {
 
-constexpr int kTickMs = 250, kTicks = PatternWatch::kSeconds * 1000 / kTickMs;
+constexpr int kTickMs = 250;
+constexpr int kMatchTicks = LuaWatch::kMatchSeconds * 1000 / kTickMs;
+constexpr int kAllTicks = LuaWatch::kSeconds * 1000 / kTickMs;
 
 // What the handler sees.
 volatile sig_atomic_t ticks = 0;  // since the innermost match began, or the virtual machine went on
+volatile sig_atomic_t all_ticks = 0;
+lua_State* watched = nullptr;
+void (*stop)(lua_State*) = nullptr;
 sigjmp_buf* volatile innermost = nullptr;
 
 void on_tick(int) {
+  all_ticks = all_ticks + 1;
+  if (all_ticks >= kAllTicks) stop(watched);
   if (innermost == nullptr) return;
   ticks = ticks + 1;
-  if (ticks >= kTicks) siglongjmp(*innermost, 1);
+  if (ticks >= kMatchTicks) siglongjmp(*innermost, 1);
 }
 
 void set_timer(int milliseconds) {
   const timeval every = {milliseconds / 1000, milliseconds % 1000 * 1000};
   const itimerval timer = {every, every};
-  setitimer(ITIMER_VIRTUAL, &timer, nullptr);
+  setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
 void let_signal_come() {
   sigset_t own;
   sigemptyset(&own);
-  sigaddset(&own, SIGVTALRM);
+  sigaddset(&own, SIGPROF);
   sigprocmask(SIG_UNBLOCK, &own, nullptr);
 }
 
@@ -52,17 +59,20 @@ struct Match {
 
 }  // namespace
 
-PatternWatch::PatternWatch() {
+LuaWatch::LuaWatch(lua_State* state, void (*give_up)(lua_State*)) {
+  all_ticks = 0;
+  watched = state;
+  stop = give_up;
   struct sigaction action = {};
   action.sa_handler = on_tick;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGVTALRM, &action, nullptr);
+  sigaction(SIGPROF, &action, nullptr);
   set_timer(kTickMs);
 }
 
-PatternWatch::~PatternWatch() { set_timer(0); }
+LuaWatch::~LuaWatch() { set_timer(0); }
 
-void PatternWatch::note_progress() { ticks = 0; }
+void LuaWatch::note_progress() { ticks = 0; }
 
 int watched_match(lua_State* state, void (*give_up)(lua_State*)) {
   lua_pushvalue(state, lua_upvalueindex(1));
@@ -75,7 +85,7 @@ int watched_match(lua_State* state, void (*give_up)(lua_State*)) {
   innermost = match.outer;
   let_signal_come();
   give_up(state);
-  return luaL_error(state, "a pattern took more than %d seconds to match", PatternWatch::kSeconds);
+  return luaL_error(state, "a pattern took more than %d seconds to match", LuaWatch::kMatchSeconds);
 }
 
 }  // namespace dj
