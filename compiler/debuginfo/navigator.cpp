@@ -200,6 +200,9 @@ Failed Navigator::step_over(int64_t& stride, int64_t& lower) {
 }
 
 Failed Navigator::at(int64_t index) {
+  if (pointers_ == 0 && type_ && is_array(&*type_) && !given_ && has_run_time_places()) {
+    return described_at(LocExpr{{{LocStep::PushConst, index}}});
+  }
   int64_t stride = 1, lower = 0;
   if (Failed failed = step_over(stride, lower)) {
     return failed;
@@ -212,72 +215,6 @@ Failed Navigator::at(int64_t index) {
   return std::nullopt;
 }
 
-// An expression of the type, about the object at that address.
-std::optional<LocExpr> Navigator::described(Dwarf_Die* die, unsigned attribute_name,
-                                            const LocExpr& object) {
-  std::optional<Dwarf_Attribute> attr = attribute(die, attribute_name);
-  Dwarf_Op* ops = nullptr;
-  size_t count = 0;
-  if (!attr || dwarf_getlocation(&*attr, &ops, &count) != 0) {
-    return std::nullopt;
-  }
-  OpContext context{index(), scene_->function, &*attr, scene_->place.pc, scene_->place.at_entry};
-  context.object = &object;
-  Result<Spot> value = translate({ops, count}, context);
-  const bool word = value.ok() && value.value().kind == Spot::Memory;
-  return word ? std::optional(value.value().expr) : std::nullopt;
-}
-
-// Fortran's arrays with bounds that only the running program knows: a descriptor says where the
-// elements are.
-Failed Navigator::described_element(const TargetStep& step, int argument) {
-  text_ += step.kind == TargetStep::ConstElement ? fmt::format("[{}]", step.index) : "[...]";
-  const LocExpr descriptor = descriptor_.value_or(spot_.expr);
-  if (!descriptor_) {
-    std::optional<LocExpr> data = spot_.kind == Spot::Memory
-                                      ? described(&*type_, DW_AT_data_location, spot_.expr)
-                                      : std::nullopt;
-    if (!data) {
-      return target_failure(Kind::NotBuilt, -1,
-                            text_ + " cannot be found: its array's descriptor is unusual");
-    }
-    spot_ = Spot{std::move(*data)};
-  }
-  const Subscript s = subscript(&*type_, dimension_, index());
-  Dwarf_Die range = s.range.value_or(*type_);
-  auto put = [&](const std::optional<LocExpr>& computed, int64_t constant) {
-    const std::vector<LocStep> steps =
-        computed ? computed->steps : std::vector<LocStep>{{LocStep::PushConst, constant}};
-    spot_.expr.steps.insert(spot_.expr.steps.end(), steps.begin(), steps.end());
-  };
-  if (step.kind == TargetStep::ConstElement) {
-    put(std::nullopt, step.index);
-  } else {
-    spot_.expr.steps.push_back({LocStep::PushArg, argument});
-  }
-  put(described(&range, DW_AT_lower_bound, descriptor), s.lower);
-  spot_.expr.steps.push_back({LocStep::Sub});
-  put(described(&range, DW_AT_byte_stride, descriptor), int64_t(s.stride));
-  spot_.expr.steps.push_back({LocStep::Mul});
-  spot_.expr.steps.push_back({LocStep::Add});
-  dimension_ = s.more ? s.dimension : 0;
-  descriptor_ = s.more ? std::optional(descriptor) : std::nullopt;
-  type_ = s.more ? type_ : type_of(&*type_);
-  return std::nullopt;
-}
-
-std::optional<LocExpr> Navigator::string_length() {
-  std::optional<Dwarf_Die> holder = referred(&*type_, DW_AT_string_length);
-  if (!holder) {
-    std::optional<LocExpr> place = described(&*type_, DW_AT_string_length, spot_.expr);
-    return place ? std::optional(load(Spot{*place}, 8, false)) : std::nullopt;
-  }
-  ScopedVariable length{*holder, die_name(&*holder),
-                        dwarf_tag(&*holder) == DW_TAG_formal_parameter};
-  Result<Spot> spot = locate(length, scene_->function, scene_->place, index());
-  return spot.ok() ? std::optional(load(spot.value(), 8, false)) : std::nullopt;
-}
-
 Failed Navigator::element(const TargetStep& step, int number, int argument) {
   if (Failed failed = settle()) {
     return failed;
@@ -287,7 +224,7 @@ Failed Navigator::element(const TargetStep& step, int number, int argument) {
                           fmt::format("{} is {}, which has no elements", text_, type_name(type_)));
   }
   const bool array = pointers_ == 0 && type_ && is_array(&*type_) && !given_;
-  if (array && (descriptor_ || attribute(&*type_, DW_AT_data_location))) {
+  if (array && has_run_time_places()) {
     return described_element(step, argument);
   }
   if (step.kind == TargetStep::ConstElement) {

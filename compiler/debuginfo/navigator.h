@@ -46,7 +46,10 @@ class Navigator {
   Failed settle();
   Failed follow();  // to what the pointer points to
   Failed enter(const Member& member);
-  Failed at(int64_t index);  // of an array
+  Failed at(int64_t index);  // of an array; the first one is 0
+  // How many elements the array's next subscript chooses among, by bounds that are computed in the
+  // program; none: its type does not say.
+  std::optional<LocExpr> run_time_count();
   // To the base class, or one's base class, whose name fits the pattern (* and ?).
   Failed base(const std::string& pattern);
   // What lies here is taken for the type that is the nth type argument (from 1) of its template.
@@ -71,8 +74,13 @@ class Navigator {
 
  private:
   Failed step_over(int64_t& stride, int64_t& lower);
+  bool has_run_time_places();
   Failed described_element(const TargetStep& step, int argument);
+  Failed described_at(LocExpr position);
   std::optional<LocExpr> described(Dwarf_Die* die, unsigned attribute_name, const LocExpr& object);
+  std::optional<LocExpr> bound(Dwarf_Die* die, unsigned attribute_name, const LocExpr& object);
+  std::optional<LocExpr> count_of(unsigned dimension, const LocExpr& object);
+  std::optional<LocExpr> stride_of(unsigned dimension, const LocExpr& object);
   Failed to_virtual_base(const VirtualBase& base);
   TargetFailure unknown_member(const TargetStep& step, int number);
   TargetFailure whole_struct();

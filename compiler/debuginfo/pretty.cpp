@@ -1,6 +1,8 @@
 // Writes structs, arrays and strings the way SystemTap's $x$ does: {.x=1, .name="abc", .in={...}}.
 #include "compiler/debuginfo/pretty.h"
 
+#include <algorithm>
+
 namespace dj {
 
 namespace {
@@ -35,11 +37,20 @@ std::vector<std::pair<int64_t, std::string>> names_of(Dwarf_Die* enumeration) {
 
 }  // namespace
 
-bool TextWriter::full() const { return text_.items.size() >= kMaxItems; }
+LocExpr compared(LocExpr left, LocStep::Op op, int64_t right) {
+  left.steps.push_back({LocStep::PushConst, right});
+  left.steps.push_back({op});
+  return left;
+}
+
+bool TextWriter::full() const {
+  return values_ >= kMaxItems || text_.items.size() >= 4 * kMaxItems;
+}
 
 void TextWriter::add(Item item) {
   item.before = std::move(before_);
   before_.clear();
+  values_ += item.as != As::If && item.as != As::Nothing;
   text_.items.push_back(std::move(item));
 }
 
@@ -150,8 +161,8 @@ void TextWriter::array(const Navigator& at, int depth) {
   }
   Navigator here = at;
   const int64_t count = int64_t(element_count(&*here.type(), at.dimension()));
-  literal("[");
-  for (int64_t i = 0; i < count && i < kMaxElements && !full(); i++) {
+  std::optional<LocExpr> computed = count == 0 ? here.run_time_count() : std::nullopt;
+  auto element = [&](int64_t i) {
     literal(i > 0 ? ", " : "");
     Navigator inner = at;
     if (inner.at(i)) {
@@ -159,8 +170,27 @@ void TextWriter::array(const Navigator& at, int depth) {
     } else {
       value(std::move(inner), depth > 0 ? depth - 1 : 0, false);
     }
+    return true;
+  };
+  literal("[");
+  const int64_t most = computed ? kMaxElements : std::min(count, kMaxElements);
+  int64_t i = 0;
+  for (; i < most && !full(); i++) {
+    if (computed) {
+      when(compared(*computed, LocStep::Gt, i), [&] { return element(i); });
+    } else {
+      element(i);
+    }
   }
-  literal(count > kMaxElements || full() ? ", ...]" : "]");
+  if (computed) {
+    when(compared(*computed, LocStep::Gt, i), [&] {
+      literal(", ...");
+      return true;
+    });
+  } else if (count > i) {
+    literal(", ...");
+  }
+  literal(count == 0 && !computed ? "...]" : "]");
 }
 
 // An array of characters is a string that ends with it at the latest.

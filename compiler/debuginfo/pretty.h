@@ -7,6 +7,9 @@
 
 namespace dj {
 
+// "left op right", signed: 0 or 1.
+LocExpr compared(LocExpr left, LocStep::Op op, int64_t right);
+
 // TextWriter: puts a text together from literal parts and values; ends with "..." where it becomes
 // too long.
 class TextWriter {
@@ -35,9 +38,16 @@ class TextWriter {
   bool piece(const PrintPiece& piece, const Navigator& at, int depth);
   bool piece_text(const PrintPiece& piece, const Navigator& at);
   bool piece_each(const PrintPiece& piece, const Navigator& at, int depth);
-  // What is written by `inside` shows only where the condition is not 0.
+  // What is written by `inside` shows only where the condition is not 0. False: inside() was.
   template <typename Inside>
-  bool when(LocExpr condition, Inside inside);
+  bool when(LocExpr condition, Inside inside) {
+    const size_t opened = open_if(std::move(condition));
+    const bool done = inside();
+    if (done) {
+      close_if(opened);
+    }
+    return done;
+  }
   size_t open_if(LocExpr condition);  // what follows shows only where the condition is not 0,
   void close_if(size_t opened);       // up to here
   void pointer(Navigator at, int depth, bool outermost);
@@ -49,7 +59,8 @@ class TextWriter {
 
   TargetText text_;
   std::string before_;
-  int printing_ = 0;  // printers within each other
+  size_t values_ = 0;  // items that are no conditions
+  int printing_ = 0;   // printers within each other
 };
 
 }  // namespace dj

@@ -192,12 +192,6 @@ class PlanReader {
 
 PlanReader reader_of(const Navigator& at) { return {at.index().printers()->nodes, at}; }
 
-LocExpr compared(LocExpr left, LocStep::Op op, int64_t right) {
-  left.steps.push_back({LocStep::PushConst, right});
-  left.steps.push_back({op});
-  return left;
-}
-
 }  // namespace
 
 bool TextWriter::printed(const Navigator& at, int depth) {
@@ -207,7 +201,7 @@ bool TextWriter::printed(const Navigator& at, int depth) {
   }
   Navigator here = at;
   const std::string name = die_name(&*here.type());
-  const size_t items = text_.items.size();
+  const size_t items = text_.items.size(), values = values_;
   const std::string before = before_;
   for (const TypePrinter& row : printers->rows) {
     if (!glob_match(row.pattern, name)) {
@@ -220,6 +214,7 @@ bool TextWriter::printed(const Navigator& at, int depth) {
       return true;
     }
     text_.items.resize(items);
+    values_ = values;
     before_ = before;
   }
   return false;
@@ -306,16 +301,6 @@ bool TextWriter::piece_each(const PrintPiece& piece, const Navigator& at, int de
     literal(", ...");
     return true;
   });
-}
-
-template <typename Inside>
-bool TextWriter::when(LocExpr condition, Inside inside) {
-  const size_t opened = open_if(std::move(condition));
-  const bool done = inside();
-  if (done) {
-    close_if(opened);
-  }
-  return done;
 }
 
 }  // namespace dj

@@ -277,16 +277,25 @@ std::optional<Scalar> scalar_of(Dwarf_Die* stripped) {
   }
 }
 
+std::vector<unsigned> inner_dimensions(Dwarf_Die* array, unsigned dimension) {
+  const bool by_column = number(array, DW_AT_ordering) == uint64_t{DW_ORD_col_major};
+  const size_t all = dimensions(array).size();
+  std::vector<unsigned> inner;
+  for (unsigned i = 0; i < all; i++) {
+    if (by_column ? i < dimension : i > dimension) {
+      inner.push_back(i);
+    }
+  }
+  return inner;
+}
+
 Subscript subscript(Dwarf_Die* array, unsigned dimension, DwarfIndex& index) {
   Subscript result;
   TypeDie element = strip_type(type_of(array), index);
   result.stride = element ? type_size(&*element) : 1;
   const std::vector<Dimension> all = dimensions(array);
-  const bool by_column = number(array, DW_AT_ordering) == uint64_t{DW_ORD_col_major};
-  for (size_t i = 0; i < all.size(); i++) {
-    if (by_column ? i < dimension : i > dimension) {
-      result.stride *= all[i].count;
-    }
+  for (const unsigned inner : inner_dimensions(array, dimension)) {
+    result.stride *= all[inner].count;
   }
   result.dimension = dimension + 1;
   result.more = dimension + 1 < all.size();

@@ -56,7 +56,7 @@ std::optional<Scalar> scalar_of(Dwarf_Die* stripped);
 
 // An array type's element after one subscript: rest of the dimensions, and the size of one step.
 struct Subscript {
-  uint64_t stride = 0;
+  uint64_t stride = 0;             // 0: only the running program knows it
   unsigned dimension = 0;          // of the array DIE, that the next subscript means
   bool more = false;               // the element is an array too (of the same DIE)
   int64_t lower = 0;               // the first subscript
@@ -65,6 +65,8 @@ struct Subscript {
 // How many elements one subscript chooses among; 0: the type does not say.
 uint64_t element_count(Dwarf_Die* array, unsigned dimension);
 Subscript subscript(Dwarf_Die* array, unsigned dimension, DwarfIndex& index);
+// Dimensions that lie within one step of this one: the later ones, of Fortran's arrays the earlier.
+std::vector<unsigned> inner_dimensions(Dwarf_Die* array, unsigned dimension);
 
 // A virtual base on the way to a member: only the object knows where it is.
 struct VirtualBase {

@@ -67,6 +67,7 @@ void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, Dw
   for (Dwarf_Die& child : children(scope)) {
     switch (dwarf_tag(&child)) {
       case DW_TAG_formal_parameter:
+      case DW_TAG_constant:  // Fortran's "parameter"
       case DW_TAG_variable: {
         const bool parameter = dwarf_tag(&child) == DW_TAG_formal_parameter;
         std::string name = die_name(&child);
@@ -75,6 +76,9 @@ void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, Dw
         }
         break;
       }
+      case DW_TAG_common_block:  // Fortran's: its variables are the procedure's
+        collect_scope(&child, false, place, index, out);
+        break;
       case DW_TAG_inlined_subroutine:
         // At its entry nothing of the function has run, not even what was inlined first.
         if (!place.at_entry && place.scope == 0 && index.covers(&child, place.pc)) {
@@ -103,7 +107,7 @@ template <typename Visit>
 bool each_unit_variable(Dwarf_Die* parent, Visit visit) {
   for (Dwarf_Die& child : children(parent)) {
     const int tag = dwarf_tag(&child);
-    if ((tag == DW_TAG_variable && visit(child)) ||
+    if (((tag == DW_TAG_variable || tag == DW_TAG_constant) && visit(child)) ||
         ((tag == DW_TAG_namespace || tag == DW_TAG_module) && each_unit_variable(&child, visit))) {
       return true;
     }
@@ -119,7 +123,8 @@ std::string qualified_name(Dwarf_Die* die) {
   std::string name = die_name(die);
   for (int i = 1; i < count; i++) {
     const int tag = dwarf_tag(&scopes[i]);
-    if ((tag == DW_TAG_namespace || is_struct(&scopes[i])) && !die_name(&scopes[i]).empty()) {
+    if ((tag == DW_TAG_namespace || tag == DW_TAG_module || is_struct(&scopes[i])) &&
+        !die_name(&scopes[i]).empty()) {
       name.insert(0, die_name(&scopes[i]) + "::");
     }
   }

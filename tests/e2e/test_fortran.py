@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from support import paths
+from support.paths import line_of
 
 SOURCE = paths.ROOT / "tests" / "targets" / "shapes.f90"
 
@@ -49,3 +50,17 @@ def test_arguments_elements_and_strings(djtap_once, program):
 def test_bounds_in_texts(djtap_once, program):
     said = lines(djtap_once, program, 'process.function("move")', ["$m$", "$m$$"])
     assert said["$m$$"] == "[[1, 3, 5], [2, 4, 6]]", said
+
+
+# At the second call: 11 + 6 + 2 + 10. v is (1, 2), (3, 4), (5, 6) by columns; w is every second element of a.
+RUN_TIME_BOUNDS = {"$v[2][3]": "6", "$v[1][2]": "3", "$w$": "[10, 30, 50]", "$w[2]": "30", '@var("grid")$$': "[[1, 3, 5], [2, 4, 6]]",
+                   '@var("grid")[2][3]': "6", '@var("none")$': "[]"}
+OF_THE_PROGRAM = {"$load": "29", "$parts[2]": "2", "$parts$": "[1, 2, 3]", "$label$": '"common"', '@var("answer")': "42",
+                  '@var("shapes::counter")': "10"}
+
+
+def test_common_blocks_constants_and_bounds_of_the_run(djtap_once, program):
+    """Arrays whose bounds and strides are arguments' or a descriptor's; what gfortran -O2 says of v and w is wrong, as above."""
+    sound = program.name == "shapes0"
+    truth = OF_THE_PROGRAM | {each: value for each, value in RUN_TIME_BOUNDS.items() if sound or "@" in each}
+    assert lines(djtap_once, program, f'process.function("weigh@shapes.f90:{line_of("shapes.f90", "weigh")}")', truth) == truth

@@ -1,5 +1,7 @@
 """Text forms ($x$, $$parms$), casts, @var, registers and objects in registers, against what values.cpp holds."""
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -160,3 +162,40 @@ def test_register_mistakes(djtap_once):
                         ("double_arg(9)", "takes the number of an argument, 1 to 8")]:
         result = djtap_once("-e", f'probe func("main") {{ println({call}) }}', "-c", "/bin/true")
         assert "DJ2027" in result.stderr and words in result.stderr, result
+
+
+LENGTHS = r"""#include <stdio.h>
+#include <stdlib.h>
+struct flexible { int count; int items[]; };
+__attribute__((noinline)) int work(int n, int m) {
+  int row[n], grid[n][m];
+  char text[n * 2];
+  struct flexible *tail = malloc(sizeof *tail + sizeof(int) * n);
+  for (int i = 0; i < n; i++) {
+    row[i] = tail->items[i] = i * 3;
+    for (int j = 0; j < m; j++) grid[i][j] = i * 10 + j;
+  }
+  snprintf(text, sizeof text, "n is %d", n);
+  printf("%d %d %s %d\n", row[n - 1], grid[n - 1][m - 1], text, tail->items[n - 1]);
+  return 0;
+}
+int main(int argc, char **argv) { return work(argc + 4, 3) + work(argc + 9, 2); }
+"""
+ROWS = ["[0, 3, 6, 9, 12]", "[0, 3, 6, 9, 12, 15, 18, 21, ...]"]
+OF_LENGTHS = {"$row$": ROWS, "$grid[1][2]": ["12"], "$grid[$n - 1][1]": ["41", "91"], "$text$": ['"n is 5"', '"n is 10"'], "$tail->items[4]": ["12", "12"],
+              "$grid$$": ["[[0, 1, 2], [10, 11, 12], [20, 21, 22], [30, 31, 32], [40, 41, 42]]"], "$tail->items$": ["[...]"] * 2}
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O0", "gcc -O2", "clang-19 -O0"])
+def test_arrays_whose_length_is_computed(djtap_once, tmp_path, compiler):
+    """Elements, texts, and how far it is from row to row; an array without a length says so. Optimized code may not know m."""
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip("not installed")
+    (tmp_path / "lengths.c").write_text(LENGTHS)
+    subprocess.run([*compiler.split(), "-g", "-o", "lengths", "lengths.c"], cwd=tmp_path, check=True)
+    for asked, wanted in OF_LENGTHS.items():
+        if "O2" in compiler and "grid" in asked:
+            continue
+        script = f'probe process.statement("work@lengths.c:13") {{ println("<", {asked}, ">") }}'
+        result = djtap_once("-e", script, "-c", tmp_path / "lengths")
+        assert [line[1:-1] for line in result.stdout.splitlines() if line.startswith("<")][:len(wanted)] == wanted, (asked, result)

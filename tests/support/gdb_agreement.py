@@ -152,8 +152,15 @@ def variables_at(pc):
     return found
 
 
-def plans(places):
+def plans(places, at_once=500):
     """{address: {variable: location, or why there is none}} as djtap resolves them."""
+    addresses, found = list(places), {}
+    for begin in range(0, len(addresses), at_once):  # a script has at most two million tokens
+        found |= plans_of({address: places[address] for address in addresses[begin:begin + at_once]})
+    return found
+
+
+def plans_of(places):
     lines = []
     for address, names in places.items():
         values = "; ".join(f"print(@defined(${name}) ? ${name} : 0)" for name in names)

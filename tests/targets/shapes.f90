@@ -7,6 +7,8 @@ module shapes
     character(len=5) :: name
   end type
   integer :: counter = 7
+  integer, parameter :: answer = 42
+  integer, allocatable :: grid(:,:), none(:)
 contains
   subroutine move(p, n, a, b, m, word, flag, z)
     type(point), intent(inout) :: p
@@ -23,6 +25,16 @@ contains
     p%x = p%x + sum(local) + int(b(2)) + len(word)
     counter = counter + 1
   end subroutine
+  subroutine weigh(n, v, w)
+    integer, intent(in) :: n
+    real(8), intent(in) :: v(n, *)
+    integer, intent(in) :: w(:)
+    common /scales/ load, parts, label
+    integer :: load
+    integer :: parts(3)
+    character(len=6) :: label
+    load = load + int(v(2,3)) + n + w(1)  ! LINE:weigh
+  end subroutine
   integer function twice(n)
     integer, value :: n
     twice = n * 2
@@ -33,6 +45,9 @@ program main
   implicit none
   type(point) :: p
   integer :: a(6), m(2:3,-1:1), i
+  common /scales/ load, parts, label
+  integer :: load, parts(3)
+  character(len=6) :: label
   real(8), allocatable :: b(:)
   p = point(1, 2.5d0, "fives")
   a = [(i * 10, i = 1, 6)]
@@ -42,6 +57,15 @@ program main
   do i = 1, 3
     call move(p, i + 3, a, b, m, "hello", .true., (1.0d0, -2.0d0))
   end do
+  load = 11
+  parts = [1, 2, 3]
+  label = "common"
+  allocate(grid(2,3))
+  grid = m
+  do i = 1, 2
+    call weigh(2, reshape([1d0, 2d0, 3d0, 4d0, 5d0, 6d0], [2,3]), a(1:6:2))
+  end do
+  print '(a,i0)', "load: ", load
   print '(a,i0)', "x: ", p%x
   print '(a,i0)', "counter: ", counter
   print '(a,i0)', "twice: ", twice(21)
