@@ -125,9 +125,13 @@ class Translator {
       return Error{"its DWARF expression nests too deeply"};
     }
     Spot whole;
-    for (const Dwarf_Op& op : ops) {
+    for (size_t i = 0; i < ops.size(); i++) {
+      const Dwarf_Op& op = ops[i];
       if (op.atom == DW_OP_piece || op.atom == DW_OP_bit_piece) {
         DJ_TRY_DO(end_piece(op, whole));
+      } else if (op.atom == DW_OP_bra) {
+        DJ_TRY_DO(branch(ops.subspan(i)));
+        i++;
       } else {
         DJ_TRY_DO(step(op));
       }
@@ -165,6 +169,46 @@ class Translator {
     frame_parts_ = 0;
     computed_ = false;
     return ok_status();
+  }
+
+  // Compilers write minima, maxima and a choice of two values as a branch over one operation. Here
+  // it is done always, with a word that is all ones where the branch is not taken, else 0.
+  Status branch(std::span<const Dwarf_Op> ops) {
+    constexpr uint64_t kBranchBytes = 3;
+    LocExpr& expr = spot_.expr;
+    const uint64_t target = ops[0].offset + kBranchBytes + ops[0].number;
+    if (ops.size() < 3 || ops[2].offset != target ||
+        (ops[1].atom != DW_OP_swap && ops[1].atom != DW_OP_neg)) {
+      return Error{"its DWARF expression has a loop, which is not built yet", Fail::Unsupported};
+    }
+    push(expr, Op::PushConst, 0);
+    push(expr, Op::Eq);
+    push(expr, Op::Neg);
+    if (ops[1].atom == DW_OP_swap) {  // what differs is taken out of both
+      for (const LocStep& s : std::initializer_list<LocStep>{{Op::Pick, 2},
+                                                             {Op::Pick, 2},
+                                                             {Op::Xor},
+                                                             {Op::And},
+                                                             {Op::Swap},
+                                                             {Op::Over},
+                                                             {Op::Xor},
+                                                             {Op::Rot},
+                                                             {Op::Xor},
+                                                             {Op::Swap}}) {
+        expr.steps.push_back(s);
+      }
+    } else {
+      negate_by_mask();
+    }
+    computed_ = true;
+    return ok_status();
+  }
+
+  // On the stack a number, and all ones or 0: the number negated, or as it is.
+  void negate_by_mask() {
+    for (const Op op : {Op::Swap, Op::Over, Op::Xor, Op::Swap, Op::Sub}) {
+      push(spot_.expr, op);
+    }
   }
 
   Status step(const Dwarf_Op& op) {
@@ -274,6 +318,13 @@ class Translator {
         computed_ = true;
         spot_.expr.steps.insert(spot_.expr.steps.end(), context_.object->steps.begin(),
                                 context_.object->steps.end());
+        return ok_status();
+      case DW_OP_abs:
+        push(spot_.expr, Op::Dup);
+        push(spot_.expr, Op::PushConst, 63);
+        push(spot_.expr, Op::Sar);
+        negate_by_mask();
+        computed_ = true;
         return ok_status();
       case DW_OP_GNU_parameter_ref:
         return Error{"it was optimized out of this copy of the function"};
