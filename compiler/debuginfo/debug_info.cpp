@@ -34,7 +34,7 @@ TargetFailure no_debug_info(uint64_t pc, DwarfIndex& index) {
   }
   f.notes.push_back("it was built with -gsplit-dwarf; its debug info is in " + missing +
                     ", which cannot be read");
-  const std::string packed = index.elf().path() + ".dwp";
+  const std::string packed = index.elf().open_path() + ".dwp";
   f.help = "keep the .dwo files, or build without -gsplit-dwarf";
   if (::access(packed.c_str(), F_OK) == 0) {
     f.notes.push_back(packed + " is not read: packed files (of dwp, llvm-dwp) take elfutils 0.191");

@@ -68,7 +68,7 @@ class DwarfIndex {
     uint64_t begin, end;
     size_t index;
   };
-  explicit DwarfIndex(const ObjectFile& elf) : elf_(elf), file_(elf.path()) {}
+  explicit DwarfIndex(const ObjectFile& elf) : elf_(elf), file_(elf.open_path()) {}
   void add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const;
   void index_units();
   struct Functions {

@@ -25,8 +25,8 @@ std::string_view without_version(std::string_view name) { return name.substr(0, 
 
 }  // namespace
 
-Result<std::unique_ptr<Module>> Module::open(const std::string& path) {
-  DJ_TRY(ObjectFile elf, ObjectFile::open(path));
+Result<std::unique_ptr<Module>> Module::open(const std::string& path, const std::string& name) {
+  DJ_TRY(ObjectFile elf, ObjectFile::open(path, name));
   return std::unique_ptr<Module>(new Module(std::move(elf)));
 }
 

@@ -25,7 +25,9 @@ struct CodeFunction {
 
 class Module {
  public:
-  static Result<std::unique_ptr<Module>> open(const std::string& path);
+  // name: as ObjectFile::open() takes it.
+  static Result<std::unique_ptr<Module>> open(const std::string& path,
+                                              const std::string& name = "");
 
   const std::string& path() const { return elf_.path(); }
   std::string base_name() const;

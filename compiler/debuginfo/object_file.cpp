@@ -102,10 +102,11 @@ uint32_t crc32(Bytes bytes) {
 
 }  // namespace
 
-Result<ObjectFile> ObjectFile::open(const std::string& path) {
+Result<ObjectFile> ObjectFile::open(const std::string& path, const std::string& name) {
   DJ_TRY(auto mapped, map_file(path));
   ObjectFile elf;
   elf.path_ = path;
+  elf.name_ = name;
   elf.mapping_ = mapped.first;
   elf.all_ = mapped.second;
   if (!elf.read_headers()) {
@@ -237,11 +238,12 @@ std::string find_debug_file(const ObjectFile& elf) {
   if (name.empty()) {
     return {};
   }
+  const std::string beside = elf.open_path().substr(0, elf.open_path().rfind('/') + 1);
   const std::string dir = elf.path().substr(0, elf.path().rfind('/') + 1);
-  for (const std::string& path :
-       {dir + name, dir + ".debug/" + name, "/usr/lib/debug" + dir + name}) {
+  for (const std::string& path : {beside + name, beside + ".debug/" + name, dir + name,
+                                  dir + ".debug/" + name, "/usr/lib/debug" + dir + name}) {
     Result<ObjectFile> file = ObjectFile::open(path);
-    if (!file.ok() || path == elf.path()) {
+    if (!file.ok() || path == elf.open_path()) {
       continue;
     }
     const bool same = id.empty() ? crc32(file.value().all()) == crc : file.value().build_id() == id;

@@ -29,9 +29,12 @@ struct Section {
 
 class ObjectFile {
  public:
-  static Result<ObjectFile> open(const std::string& path);
+  // name: what people call the file, if that is not how djtap reaches it (another mount namespace,
+  // a file that was replaced while a program runs).
+  static Result<ObjectFile> open(const std::string& path, const std::string& name = "");
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return name_.empty() ? path_ : name_; }
+  const std::string& open_path() const { return path_; }
   const Elf64_Ehdr& header() const { return *header_; }
   const std::vector<Section>& sections() const { return sections_; }
   const Section* section(std::string_view name) const;  // null: none
@@ -59,7 +62,7 @@ class ObjectFile {
   bool read_headers();
   void read_build_id();
 
-  std::string path_;
+  std::string path_, name_;
   std::shared_ptr<const void> mapping_;
   Bytes all_;
   const Elf64_Ehdr* header_ = nullptr;

@@ -55,7 +55,7 @@ bool add_functions(const ObjectFile& table, uint32_t type, const ObjectFile& cod
 
 // The functions of the xz-packed symbol table in .gnu_debugdata; libdwfl unpacks it.
 void add_packed_functions(const ObjectFile& elf, SymbolTable& table) {
-  DwflFile file(elf.path());
+  DwflFile file(elf.open_path());
   const int count = file.module() ? dwfl_module_getsymtab(file.module()) : 0;
   for (int i = 0; i < count; i++) {
     GElf_Sym s;

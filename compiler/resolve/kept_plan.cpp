@@ -61,7 +61,8 @@ bool by_names(const ast::ProbePoint& point) {
 }
 
 bool is_host(const ast::ProbePoint& point) {
-  constexpr std::string_view kNames[] = {"begin", "end", "error", "never", "oneshot", "timer", "input"};
+  constexpr std::string_view kNames[] = {"begin",   "end",   "error", "never",
+                                         "oneshot", "timer", "input"};
   const std::string& name = point.components.front().name;
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
@@ -75,8 +76,8 @@ std::string times_of(const std::string& path) {
 }
 
 // The file and its separate symbols; empty: it has no build-id.
-std::string symbols_of(const std::string& path) {
-  Result<ObjectFile> file = ObjectFile::open(path);
+std::string symbols_of(const std::string& path, const std::string& name) {
+  Result<ObjectFile> file = ObjectFile::open(path, name);
   if (!file.ok()) return "none " + path;
   const ObjectFile& elf = file.value();
   if (elf.build_id().empty()) return "";
@@ -128,10 +129,12 @@ std::string plan_key(const Program& program, const TargetFiles& files, bool keep
                          point.sufficient ? "!" : "");
     }
   }
-  for (const std::string& path : files.modules) {
-    const std::string symbols = symbols_of(path);
+  for (size_t i = 0; i < files.modules.size(); i++) {
+    const std::string& name = files.modules[i];
+    const std::string symbols =
+        symbols_of(i < files.open_paths.size() ? files.open_paths[i] : name, name);
     if (symbols.empty()) return "";
-    key += symbols + "\n";
+    key += name + " " + symbols + "\n";
   }
   return key;
 }

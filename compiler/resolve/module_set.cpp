@@ -40,6 +40,7 @@ std::string in_path(const std::string& name) {
 
 ModuleSet::ModuleSet(const TargetFiles& files)
     : paths_(files.modules),
+      open_paths_(files.open_paths),
       modules_(files.modules.size()),
       tried_(files.modules.size()),
       syscalls_(files.modules.size()),
@@ -70,7 +71,8 @@ std::string ModuleSet::listed() const {
 Module* ModuleSet::open(size_t i) {
   if (!tried_[i]) {
     tried_[i] = true;
-    Result<std::unique_ptr<Module>> module = Module::open(paths_[i]);
+    Result<std::unique_ptr<Module>> module =
+        i < open_paths_.size() ? Module::open(open_paths_[i], paths_[i]) : Module::open(paths_[i]);
     if (module.ok()) {
       modules_[i] = module.take();
       modules_[i]->set_printers(printers_);

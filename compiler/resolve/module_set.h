@@ -47,7 +47,7 @@ class ModuleSet {
   // Objects whose path matches, by path_glob().
   std::vector<size_t> matching(std::string_view path) const;
   size_t add(const std::string& file);  // its index
-  std::vector<std::string> paths_;
+  std::vector<std::string> paths_, open_paths_;
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<bool> tried_;
   std::vector<std::optional<std::vector<uint64_t>>> syscalls_;

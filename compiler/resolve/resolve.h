@@ -28,6 +28,8 @@ using CompileHeaders = std::function<Result<std::string>(const std::string& head
 struct TargetFiles {
   std::vector<std::string>
       modules;  // [0]: executable; then mapped objects; absolute paths, without the vdso
+  // How djtap opens each of them; what is not here is opened by its path.
+  std::vector<std::string> open_paths;
   bool has_target = false;  // false: neither -c nor -p was given
   std::vector<MappedFile> mapped;
   const TypePrinters* printers = nullptr;  // for texts such as $x$; null: none

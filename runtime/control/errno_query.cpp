@@ -25,7 +25,7 @@ std::string_view name_of(const MappedModule& module) {
 const MappedModule* c_library(const std::vector<MappedModule>& modules) {
   const MappedModule* own = nullptr;
   for (const MappedModule& module : modules) {
-    if (module.is_vdso || module.stale) continue;
+    if (module.is_vdso) continue;
     std::string_view name = name_of(module);
     if (name.starts_with("libc.so") || name.starts_with("libc-2.") || name.starts_with("ld-musl"))
       return &module;

@@ -36,7 +36,7 @@ static_assert(std::is_trivially_copyable_v<FormRow> &&
 // One module as patches depend on it; empty: it cannot be relied on.
 std::string line_of(const MappedModule& m) {
   const std::string file = m.is_vdso ? "vdso" : file_identity(m.open_path);
-  if (m.stale || file.empty()) return "";
+  if (file.empty()) return "";
   std::string line = fmt::format("{} {} {} {}", m.path, file, m.is_executable_file, m.partial);
   for (const AddressRange& text : m.text) {
     line += fmt::format(" {:x}-{:x}", text.begin - m.bias, text.end - m.bias);

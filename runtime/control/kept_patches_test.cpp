@@ -124,7 +124,7 @@ TEST_F(Kept, TheKeyTellsOptionsAndFiles) {
   EXPECT_NE(patches_key("plan", modules, {.live = true}), key);
   modules[1].text.push_back({kBias, kBias + 0x1000});
   EXPECT_NE(patches_key("plan", modules, {}), key);
-  modules[1].stale = true;
+  modules[1].open_path = "/nothing/there";
   EXPECT_EQ(patches_key("plan", modules, {}), "");
 }
 

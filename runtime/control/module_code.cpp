@@ -57,7 +57,7 @@ ModuleCodes::~ModuleCodes() {
 
 const std::vector<RawText>& ModuleCodes::raw(const MappedModule& module) {
   auto [entry, is_new] = raw_.try_emplace(module.open_path);
-  if (!is_new || module.is_vdso || module.stale) {
+  if (!is_new || module.is_vdso) {
     return entry->second;
   }
   Result<ElfFile> elf = read_elf(module.open_path);
@@ -110,8 +110,8 @@ std::span<const uint8_t> ModuleCode::at(uint64_t address, uint64_t bytes) const 
 
 // With answers of an earlier session the file's tables are read only when a new question comes.
 Result<std::unique_ptr<ModuleCode>> ModuleCodes::read(const MappedModule& module) {
-  if (module.stale || module.is_vdso) {
-    return Error{module.path + ": its file has been replaced"};
+  if (module.is_vdso) {
+    return Error{module.path + " is no file"};
   }
   auto code = std::make_unique<ModuleCode>();
   const std::vector<RawText>& bytes = raw(module);

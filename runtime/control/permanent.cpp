@@ -27,7 +27,7 @@ std::vector<bool> permanent_modules(const std::vector<MappedModule>& modules) {
     todo.pop_back();
     for (size_t i = 0; i < modules.size(); i++) {
       const MappedModule& m = modules[i];
-      if (!permanent[i] && !m.is_vdso && !m.stale &&
+      if (!permanent[i] && !m.is_vdso &&
           std::find(needed.begin(), needed.end(), name_of(m.path)) != needed.end()) {
         permanent[i] = true;
         todo.push_back(m.open_path);

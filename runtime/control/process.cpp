@@ -72,8 +72,9 @@ bool bias_of(const ElfFile& elf, const Mapping& m, uint64_t& bias) {
   return false;
 }
 
-// How djtap reaches the mapped file; sets stale when the name now stands for another file.
-void find_file(pid_t pid, const Mapping& m, MappedModule& module) {
+// How djtap reaches the mapped file, also where its name stands for another one. False: it cannot.
+// The kernel lets only root open what is mapped (map_files), but everybody the program.
+bool find_file(pid_t pid, const Mapping& m, MappedModule& module) {
   module.path = m.path;
   module.open_path = proc_path(pid, "/root") + m.path;
   struct stat own = {}, theirs = {};
@@ -81,9 +82,17 @@ void find_file(pid_t pid, const Mapping& m, MappedModule& module) {
   if (stat(m.path.c_str(), &own) == 0 && own.st_ino == m.inode &&
       (!reachable || own.st_dev == theirs.st_dev)) {
     module.open_path = m.path;  // the plain name, where it means the same
-    return;
+    return true;
   }
-  module.stale = !reachable || theirs.st_ino != m.inode;
+  if (reachable && theirs.st_ino == m.inode) return true;
+  char range[64];
+  snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
+  for (const std::string& path : {proc_path(pid, "/exe"), proc_path(pid, range)}) {
+    if (stat(path.c_str(), &theirs) != 0 || theirs.st_ino != m.inode) continue;
+    module.open_path = path;
+    return true;
+  }
+  return false;
 }
 
 // The file's first byte is not where it would be: begin and end of what there is.
@@ -97,15 +106,6 @@ void mark_partial(MappedModule& module, const std::vector<Mapping>& maps) {
   module.partial = true;
   module.begin = module.text.front().begin;
   module.end = module.text.back().end;
-}
-
-Result<ElfFile> elf_of(pid_t pid, const Mapping& m, const MappedModule& module) {
-  if (!module.stale) {
-    return read_elf(module.open_path);
-  }
-  char range[64];
-  snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
-  return read_elf(proc_path(pid, range));
 }
 
 }  // namespace
@@ -154,8 +154,10 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
       continue;
     }
     MappedModule module;
-    find_file(pid, m, module);
-    Result<ElfFile> elf = elf_of(pid, m, module);
+    if (!find_file(pid, m, module)) {
+      continue;
+    }
+    Result<ElfFile> elf = read_elf(module.open_path);
     if (!elf.ok() || !bias_of(elf.value(), m, module.bias)) {
       continue;  // no ELF file: data mapped executable, or the session memory of a tracer
     }

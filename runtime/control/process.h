@@ -29,17 +29,17 @@ struct AddressRange {
 
 // MappedModule: one ELF file mapped into the process. The same file mapped twice makes two modules.
 struct MappedModule {
-  std::string path;             // as the target sees it; PlanModule::path
-  std::string open_path;        // how djtap opens the same file (another root or mount namespace)
-  uint64_t bias = 0;            // runtime address = ELF address + bias
-  uint64_t begin = 0, end = 0;  // whole image
+  std::string path;  // as the target sees it; PlanModule::path
+  // How djtap opens the same file (another mount namespace, a file replaced meanwhile).
+  std::string open_path;
+  uint64_t bias = 0;                // runtime address = ELF address + bias
+  uint64_t begin = 0, end = 0;      // whole image
   std::vector<AddressRange> text;   // executable private file mappings, runtime addresses
   bool is_executable_file = false;  // the program itself (/proc/PID/exe)
   bool is_vdso = false;
   // Some of the file's code mapped once more, elsewhere and without the rest (V8 does so): only
   // `text` is there, and begin and end are its.
   bool partial = false;
-  bool stale = false;  // the file at `path` is not the one that is mapped (deleted or replaced)
 };
 
 // Is the code at this runtime address there?
@@ -48,7 +48,7 @@ bool has_code(const MappedModule& module, uint64_t address);
 // pid 0: djtap itself.
 Result<std::vector<Mapping>> read_maps(pid_t pid);
 std::vector<Mapping> parse_maps(const std::string& text);
-// All modules, ascending; the vdso is one of them.
+// All modules whose file djtap can open, ascending; the vdso is one of them.
 Result<std::vector<MappedModule>> mapped_modules(pid_t pid);
 
 // ProcessStatus: from /proc/PID/status and stat.

@@ -12,7 +12,7 @@ namespace {
 bool may_hold_glibc_start(const MappedModule& module) {
   std::string_view name = module.path;
   name.remove_prefix(name.rfind('/') + 1);
-  return !module.stale && (module.is_executable_file || name.starts_with("ld-linux"));
+  return module.is_executable_file || name.starts_with("ld-linux");
 }
 
 }  // namespace

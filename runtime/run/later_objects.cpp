@@ -29,6 +29,7 @@ TargetFiles files_of(const LaterObjects& objects, const Compiled& compiled) {
   for (const MappedModule* module : order) {
     files.mapped.push_back({files.modules.size(), module->begin, module->end, module->bias});
     files.modules.push_back(module->path);
+    files.open_paths.push_back(module->open_path);
   }
   return files;
 }

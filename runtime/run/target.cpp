@@ -71,10 +71,12 @@ TargetFiles target_files(const std::optional<TracedProcess>& process,
   files.has_target = process.has_value();
   if (!process) return files;
   files.modules = process->module_paths();
+  files.open_paths = files.modules;
   for (const MappedModule& module : process->modules) {
     auto found = std::find(files.modules.begin(), files.modules.end(), module.path);
     if (module.is_vdso || found == files.modules.end()) continue;
     size_t index = static_cast<size_t>(found - files.modules.begin());
+    files.open_paths[index] = module.open_path;
     files.mapped.push_back({index, module.begin, module.end, module.bias});
   }
   return files;
