@@ -28,14 +28,14 @@ using CompileHeaders = std::function<Result<std::string>(const std::string& head
 struct TargetFiles {
   std::vector<std::string>
       modules;  // [0]: executable; then mapped objects; absolute paths, without the vdso
-  // How djtap opens each of them; what is not here is opened by its path.
-  std::vector<std::string> open_paths;
   bool has_target = false;  // false: neither -c nor -p was given
   std::vector<MappedFile> mapped;
   const TypePrinters* printers = nullptr;  // for texts such as $x$; null: none
   CompileHeaders compile_headers;          // for @cast(p, "type", "<header.h>"); may be empty
   size_t first_new =
       0;  // modules before this one have had their plan: only the others are searched
+  // How djtap opens each of `modules`; what is not here is opened by its path.
+  std::vector<std::string> open_paths;
 };
 
 // Mistakes go to `diags`; the plan is usable only when there were none. Plan::modules are those
