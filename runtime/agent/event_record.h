@@ -20,7 +20,6 @@ class Record {
         reinterpret_cast<abi::Ring*>(header->rings + uint64_t{current_row()} * header->ring_stride);
     uint64_t size = (sizeof(abi::EventHeader) + bytes + abi::kEventAlign - 1) / abi::kEventAlign *
                     abi::kEventAlign;
-    uint64_t tsc = cycles();
     head_ = size > ring->bytes / 2
                 ? nullptr
                 : abi::ring_reserve(ring, static_cast<uint32_t>(size), &position_);
@@ -28,7 +27,7 @@ class Record {
       count_skip(abi::kSkipRingFull);
       return false;
     }
-    head_->tsc = tsc;
+    head_->tsc = cycles();  // in the ring it is seen already: whatever waits for it keeps its order
     head_->size = static_cast<uint32_t>(size);
     head_->kind = kind;
     head_->count = 0;

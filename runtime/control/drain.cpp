@@ -1,6 +1,6 @@
-// Rings -> events -> text. An event is held back until the round after it was seen, and as long as
-// a record of another CPU's ring that may be earlier is unfinished, so that earlier ones come
-// first.
+// Rings -> events -> text. An event is held back until no earlier one can come: a record gets its
+// time behind its place in a ring, so those that come to a ring are later than the last round in
+// which nothing in it was unfinished.
 #include "runtime/control/drain.h"
 
 #include <fmt/format.h>
@@ -37,8 +37,7 @@ struct RingSource {
   abi::Ring* ring = nullptr;
   abi::RingReader reader;
   Clock::time_point moved = Clock::now();
-  uint64_t last = 0;     // tsc of the last record read
-  bool waiting = false;  // behind it is one that is not finished: hardly an earlier one
+  uint64_t clear = 0;  // tsc of a round in which none was unfinished: what comes is later
 };
 
 // The bytes of a packed string, if they lie inside the record.
@@ -144,7 +143,7 @@ struct Drain::State {
   std::vector<Record> held;
   uint64_t horizon = 0;  // tsc: what is not later can be written
 
-  size_t collect(bool last);
+  size_t collect(bool last, uint64_t round);
   void write(const Record& record);
   void put(const Record& record, const abi::EventHeader& header, std::string text);
 };
@@ -168,8 +167,8 @@ Drain::Drain(const DrainInput& input, Output& output)
 Drain::~Drain() = default;
 Drain::Drain(Drain&&) noexcept = default;
 
-// Moves finished records from the rings to `held`. Returns how many.
-size_t Drain::State::collect(bool last) {
+// Moves finished records from the rings to `held`. Returns how many. round: the tsc before.
+size_t Drain::State::collect(bool last, uint64_t round) {
   size_t count = 0;
   Clock::time_point now = Clock::now();
   for (RingSource& source : sources) {
@@ -178,14 +177,14 @@ size_t Drain::State::collect(bool last) {
     while (const abi::EventHeader* record = abi::ring_peek(source.ring, &source.reader, give_up)) {
       const uint8_t* bytes = reinterpret_cast<const uint8_t*>(record);
       Record copy{record->tsc, std::vector<uint8_t>(bytes, bytes + source.reader.size)};
-      source.last = copy.tsc;
       held.push_back(std::move(copy));
       abi::ring_next(&source.reader);
       ++count;
     }
     abi::ring_free(source.ring, source.reader);
-    source.waiting = abi::load(&source.ring->head) > source.reader.position;
-    if (count > before || !source.waiting) source.moved = now;
+    const bool unfinished = abi::load(&source.ring->head) > source.reader.position;
+    if (!unfinished) source.clear = round;
+    if (count > before || !unfinished) source.moved = now;
   }
   return count;
 }
@@ -248,7 +247,7 @@ void Drain::State::write(const Record& record) {
 size_t Drain::run(bool last) {
   State& state = *state_;
   uint64_t round = __rdtsc();
-  size_t count = state.collect(last);
+  size_t count = state.collect(last, round);
   std::stable_sort(state.held.begin(), state.held.end(),
                    [](const Record& a, const Record& b) { return a.tsc < b.tsc; });
   size_t ready = 0;
@@ -256,9 +255,8 @@ size_t Drain::run(bool last) {
     state.write(state.held[ready++]);
   state.held.erase(state.held.begin(), state.held.begin() + static_cast<ptrdiff_t>(ready));
   state.horizon = round;
-  for (const RingSource& source : state.sources) {
-    if (source.waiting) state.horizon = std::min(state.horizon, source.last);
-  }
+  for (const RingSource& source : state.sources)
+    state.horizon = std::min(state.horizon, source.clear);
   state.output.flush();
   if (last) state.script_errors.summarize();
   if (last) state.commands.wait();
