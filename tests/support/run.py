@@ -107,9 +107,11 @@ def run(args, *, prefix=(), binary=None, timeout=60, stdin=None, cwd=None, env=N
                                cwd=cwd, env=env, start_new_session=True)
     try:
         out, err = process.communicate((stdin or "").encode(), timeout=timeout)
-    except subprocess.TimeoutExpired:
+    except BaseException as why:  # pytest's own limit of time, or somebody's ^C, is none of subprocess
         reap_session(process.pid)
         out, err = process.communicate()
+        if not isinstance(why, subprocess.TimeoutExpired):
+            raise
         raise AssertionError(f"longer than {timeout} s: " + str(Result(words, decode(out), decode(err), -1))) from None
     result = Result(words, decode(out), decode(err), process.returncode)
     left = reap_session(process.pid, patience=1.0)  # a killed child takes a moment to be gone
