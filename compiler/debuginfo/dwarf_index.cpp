@@ -279,29 +279,62 @@ bool DwarfIndex::is_global_function(uint64_t address) {
   return std::binary_search(global_functions_.begin(), global_functions_.end(), address);
 }
 
-std::vector<Dwarf_Op> DwarfIndex::cfa_ops(uint64_t pc) const {
-  Dwarf_Addr bias = 0;
-  Dwarf_CFI* tables[2] = {dwfl_module_eh_cfi(file_.module(), &bias), nullptr};
-  Dwarf_Addr debug_bias = 0;
-  tables[1] = dwfl_module_dwarf_cfi(file_.module(), &debug_bias);
-  const Dwarf_Addr biases[2] = {bias, debug_bias};
+template <typename Visit>
+void DwarfIndex::each_frame(uint64_t pc, Visit visit) const {
+  Dwarf_Addr biases[2] = {0, 0};
+  Dwarf_CFI* tables[2] = {dwfl_module_eh_cfi(file_.module(), &biases[0]),
+                          dwfl_module_dwarf_cfi(file_.module(), &biases[1])};
   for (int i = 0; i < 2; i++) {
     Dwarf_Frame* frame = nullptr;
     if (!tables[i] || dwarf_cfi_addrframe(tables[i], pc - biases[i], &frame) != 0) {
       continue;
     }
+    const bool done = visit(frame);
+    std::free(frame);
+    if (done) {
+      return;
+    }
+  }
+}
+
+std::vector<Dwarf_Op> DwarfIndex::cfa_ops(uint64_t pc) const {
+  std::vector<Dwarf_Op> result;
+  each_frame(pc, [&](Dwarf_Frame* frame) {
     Dwarf_Op* ops = nullptr;
     size_t count = 0;
-    std::vector<Dwarf_Op> result;
     if (dwarf_frame_cfa(frame, &ops, &count) == 0) {
       result.assign(ops, ops + count);
     }
-    std::free(frame);
-    if (!result.empty()) {
-      return result;
+    return !result.empty();
+  });
+  return result;
+}
+
+std::optional<DwarfIndex::Saved> DwarfIndex::saved_register(uint64_t pc, int reg) const {
+  std::optional<Saved> result;
+  each_frame(pc, [&](Dwarf_Frame* frame) {
+    Dwarf_Op memory[3];
+    Dwarf_Op* ops = nullptr;
+    size_t count = 0;
+    if (dwarf_frame_register(frame, reg, memory, &ops, &count) != 0) {
+      return false;
     }
+    if (count == 0 && !ops) {
+      result = Saved{};
+    } else if ((count == 1 || (count == 2 && ops[1].atom == DW_OP_plus_uconst)) &&
+               ops[0].atom == DW_OP_call_frame_cfa) {
+      result = Saved{true, count == 2 ? int64_t(ops[1].number) : 0};
+    }
+    return true;
+  });
+  return result;
+}
+
+const CallSites& DwarfIndex::call_sites() {
+  if (!call_sites_) {
+    call_sites_ = std::make_unique<CallSites>(units_);
   }
-  return {};
+  return *call_sites_;
 }
 
 }  // namespace dj

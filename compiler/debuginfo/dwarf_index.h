@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/debuginfo/call_sites.h"
 #include "compiler/debuginfo/dwfl_file.h"
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/type_printer.h"
@@ -55,6 +56,16 @@ class DwarfIndex {
   // The rule for the canonical frame address at pc; empty: unknown.
   std::vector<Dwarf_Op> cfa_ops(uint64_t pc) const;
 
+  // Where the function at pc keeps what a register held when it was entered: in memory, so many
+  // bytes above the canonical frame address, or still there. None: it is lost.
+  struct Saved {
+    bool in_memory = false;
+    int64_t offset = 0;
+  };
+  std::optional<Saved> saved_register(uint64_t pc, int reg) const;
+  // Collected when first asked for.
+  const CallSites& call_sites();
+
   // DWARF addresses plus this are the module's (not 0 only for files moved by prelink).
   uint64_t bias() const { return bias_; }
   const ObjectFile& elf() const { return elf_; }
@@ -71,6 +82,8 @@ class DwarfIndex {
   explicit DwarfIndex(const ObjectFile& elf) : elf_(elf), file_(elf.open_path()) {}
   void add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const;
   void index_units();
+  template <typename Visit>  // visit(Dwarf_Frame*) for what unwind tables say of pc; true ends it
+  void each_frame(uint64_t pc, Visit visit) const;
   struct Functions {
     std::vector<Dwarf_Die> dies;
     std::vector<Range> ranges;
@@ -92,6 +105,7 @@ class DwarfIndex {
   std::vector<uint64_t> global_functions_;  // sorted; filled when first asked
   bool globals_indexed_ = false;
   const TypePrinters* printers_ = nullptr;
+  std::unique_ptr<CallSites> call_sites_;
   std::unordered_map<uint64_t, Dwarf_Die> marked_;
 };
 

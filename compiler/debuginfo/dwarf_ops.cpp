@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/caller_values.h"
 #include "compiler/debuginfo/tls.h"
 #include "compiler/debuginfo/types.h"
 
@@ -432,17 +433,21 @@ class Translator {
     return ok_status();
   }
 
-  // The value a register had at the function's entry: known there, lost later.
+  // The value a register had at the function's entry: known there; later to the caller, perhaps.
   Status entry_value(const Dwarf_Op& op) {
     Dwarf_Attribute attr;
     Dwarf_Op* ops = nullptr;
     size_t count = 0;
-    if (!context_.at_entry) {
-      return Error{"only its value at the function's entry is known, and that is gone here"};
-    }
     if (dwarf_getlocation_attr(context_.attr, &op, &attr) != 0 ||
         dwarf_getlocation(&attr, &ops, &count) != 0) {
       return Error{"its DWARF expression cannot be read"};
+    }
+    if (!context_.at_entry) {
+      const bool whole = count == 1 && ops[0].atom <= DW_OP_reg31 && ops[0].atom >= DW_OP_reg0;
+      DJ_TRY(LocExpr value, value_at_entry(whole ? ops[0].atom - DW_OP_reg0 : -1, context_));
+      append({std::move(value)});
+      computed_ = true;
+      return ok_status();
     }
     OpContext inner = context_;
     inner.attr = &attr;

@@ -20,6 +20,7 @@ struct OpContext {
   bool at_entry = false;
   int depth = 0;                    // expressions within expressions
   Dwarf_Die* variable = nullptr;    // whose place the expression is; may be null
+  bool in_caller = false;           // the expression is a caller's, about what it passes
   const LocExpr* object = nullptr;  // yields the address of what a type's expression is about
 };
 

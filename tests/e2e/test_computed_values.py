@@ -1,4 +1,5 @@
 """Values that only debug info computes: variables of optimized code that are nowhere, but follow from others."""
+import re
 import shutil
 import subprocess
 
@@ -40,3 +41,62 @@ def test_minima_maxima_and_magnitudes(djtap_once, tmp_path):
     pairs = [(a, b) for a in range(-2, 3) for b in (-3, 3)]
     wanted = [f"{a} {b}: {min(a, b)} {max(a, b)} {a * b if a * b < 0 else max(a * b, 7)} {abs(a)}" for a, b in pairs]
     assert result.stdout.splitlines() == wanted, result
+
+
+CALLED = """#include <stdio.h>
+__attribute__((noinline)) void sink(long x) { __asm__ volatile("" : : "r"(x) : "memory"); }
+__attribute__((noinline)) long leaf(long a, long b, long c) {
+  sink(a + b);
+  sink(c);
+  sink(3);
+  return 5;
+}
+__attribute__((noinline)) long again(long n, long left) {
+  sink(n);
+  sink(left);
+  if (left > 0) return again(n + 1, left - 1);
+  return 0;
+}
+long (*volatile by_pointer)(long, long, long) = leaf;
+__attribute__((noinline)) long through(long a, long b) {
+  long kept = a * 100;
+  sink(kept);
+  long all = leaf(kept, b, 7) + leaf(kept + 1, 1000, kept);
+  sink(kept);
+  return all + kept + b;
+}
+int main(int argc, char **argv) {
+  long all = 0;
+  for (long i = 1; i < 4; i++) all += through(i, i + 10);
+  all += again(1, 2);
+  all += by_pointer(1, 2, 3);
+  return all == 0;
+}
+"""
+# At the third sink() nothing in leaf() has its arguments any more; main() calls it by a pointer last, and that call says nothing of them.
+PASSED = [line for i in (1, 2, 3) for line in (f"{i * 100} {i + 10} 7", f"{i * 100 + 1} 1000 {i * 100}")]
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O2", "gcc -O1", "gcc -O2 -gdwarf-4", "gcc -O2 -fno-omit-frame-pointer", "gcc -O2 -fPIE -pie", "clang-19 -O2"])
+def test_what_only_the_caller_knows(djtap, tmp_path, compiler):
+    """Entry values (DW_OP_entry_value): the call that the return address belongs to says what was passed."""
+    program = built(tmp_path, CALLED, compiler)
+    script = 'probe process.statement("leaf@program.c:6") { try { println($a, " ", $b, " ", $c) } catch { println("unknown") } println($$parms) }'
+    result = djtap("-e", script, "-c", program)
+    lines = result.stdout.splitlines()
+    assert lines[0:12:2] == PASSED and len(lines) == 14, result
+    assert lines[1:12:2] == ["a={} b={} c={}".format(*line.split()) for line in PASSED], result
+    assert lines[12] == "unknown" and re.fullmatch(r"a=\? b=[2?] c=[3?]", lines[13]), result
+
+
+def test_a_call_that_may_be_a_tail_call_of_itself_says_nothing(djtap_once, tmp_path):
+    """What again() was called with first is not what it has now."""
+    program = built(tmp_path, CALLED, "gcc -O2 -fno-optimize-sibling-calls")
+    script = 'probe process.statement("again@program.c:11") { println(@defined($n) ? $n : -1) }'
+    assert djtap_once("-e", script, "-c", program).stdout.split() in (["1", "2", "3"], ["-1"] * 3)
+    program = built(tmp_path, CALLED.replace("again(n + 1, left - 1)", "by_other(n + 1, left - 1)").replace(
+        "__attribute__((noinline)) long again", "long by_other(long, long);\n__attribute__((noinline)) long again").replace(
+        "long (*volatile", "__attribute__((noinline)) long by_other(long n, long left) { sink(4); return again(n, left); }\nlong (*volatile"), "gcc -O2")
+    script = 'probe process.statement("again@program.c:12") { println(@defined($n) ? $n : -1) }'
+    result = djtap_once("-e", script, "-c", program)
+    assert result.returncode == 0 and set(result.stdout.split()) <= {"1", "2", "3", "-1"}, result
