@@ -233,6 +233,27 @@ Result<Session> create_session(std::optional<TracedProcess>& process, ModuleCode
   });
 }
 
+// Fails when there is no place at all where a probe can be, and none may come; says why. What is
+// refused only when the target is probed (masks of running threads ...) is a warning.
+Status check_placed(const Options& options, const Compiled& compiled, const Session& session) {
+  const Installation* installation = session.installation();
+  if (installation == nullptr || options.stress || compiled.plan.expects_objects)
+    return ok_status();
+  const size_t places = installation->site_count();
+  const std::vector<InstalledSite> skipped = installation->skipped_sites();
+  if (places == 0 || skipped.size() < places) return ok_status();
+  for (const Probe& probe : compiled.program.probes) {
+    if (std::any_of(probe.points.begin(), probe.points.end(),
+                    [](const ast::ProbePoint& point) { return point.optional; }))
+      return ok_status();
+  }
+  if (options.probes) report_sites(skipped);
+  warn_skipped_sites(skipped);
+  return Error{places == 1
+                   ? "the one place that is meant cannot be probed"
+                   : fmt::format("none of the {} places that are meant can be probed", places)};
+}
+
 // What --stress tells; empty without it.
 StressFacts facts_for(const Options& options, const Session& session,
                       const std::optional<TracedProcess>& process) {
@@ -242,6 +263,13 @@ StressFacts facts_for(const Options& options, const Session& session,
 }
 
 // Null: none is asked for.
+Result<std::optional<ControlSocket>> open_control(const Options& options) {
+  if (options.control_path.empty()) return std::optional<ControlSocket>();
+  DJ_TRY(ControlSocket socket, ControlSocket::listen(options.control_path));
+  return std::optional<ControlSocket>(std::move(socket));
+}
+
+// The same.
 Result<std::unique_ptr<Monitor>> open_monitor(const Options& options, const Sources& sources,
                                               const Compiled& compiled) {
   if (!options.monitor) return std::unique_ptr<Monitor>();
@@ -259,12 +287,9 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   Result<Output> opened = Output::open(options.output_path, options.rotation);
   if (!opened.ok()) return fail(options, kExitUsage, opened.error().message);
   Output output = opened.take();
-  std::optional<ControlSocket> control;
-  if (!options.control_path.empty()) {
-    Result<ControlSocket> made = ControlSocket::listen(options.control_path);
-    if (!made.ok()) return fail(options, kExitUsage, made.error().message);
-    control.emplace(made.take());
-  }
+  Result<std::optional<ControlSocket>> listening = open_control(options);
+  if (!listening.ok()) return fail(options, kExitUsage, listening.error().message);
+  std::optional<ControlSocket> control = listening.take();
   SessionInput input = session_input(options, compiled);
   Result<Session> created = create_session(process, codes, input);
   if (!created.ok()) return fail(options, kExitAttach, created.error().message);
@@ -293,6 +318,8 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   if (options.times) count_calls(session.header());
   ArmingWatch arming(compiled, session);
   arming.look();
+  if (Status placed = check_placed(options, compiled, session); !placed.ok())
+    return fail(options, kExitScript, placed.error().message);
   Status armed = session.arm();
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
   if (session.installation() != nullptr)

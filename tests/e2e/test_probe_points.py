@@ -263,3 +263,29 @@ def test_list_with_variables(djtap_once):
         assert variable in result.stdout, result
     result = djtap_once("-L", 'func("list")', "-c", victim("args"))
     assert re.search(r"\$head:struct node ?\*", result.stdout) and "$depth:int" in result.stdout, result
+
+
+NOWHERE = 'probe func("_start").return { s++ }'  # it never returns
+
+
+@pytest.mark.parametrize("script, status, words", [
+    (NOWHERE, 125, "WARNING: 1 site not probed [SKIPPED: never returns]: _start+0x0\ndjtap: the one place that is meant cannot be probed\n"),
+    (NOWHERE + 'probe func("_start").return, begin { b++ }', 125, "djtap: the one place that is meant cannot be probed\n"),
+    (NOWHERE + 'probe func("work") { n++ }', 0, "WARNING: 1 site not probed [SKIPPED: never returns]: _start+0x0\n"),
+    ('probe func("_start").return ? { s++ }', 0, "WARNING: 1 site not probed [SKIPPED: never returns]: _start+0x0\n"),
+])
+def test_it_is_an_error_where_no_place_can_be_probed(djtap, script, status, words):
+    """Then the program is not started; if one can be, the others are a warning."""
+    result = djtap("-e", script, "-c", victim("count"))
+    assert result.returncode == status and result.stderr.endswith(words), result
+    assert ("work calls" in result.facts) == (status == 0), result
+    assert result.globals.get("n", 0) == (result.facts["work calls"] if "work" in script else 0), result
+
+
+def test_a_running_program_goes_on_where_no_place_can_be_probed(djtap, program):
+    target = program(victim("ticking"), "wait")
+    target.wait_for("own: 500")
+    result = djtap("-e", NOWHERE, "-p", str(target.pid))
+    assert result.returncode == 3 and "djtap: the one place that is meant cannot be probed" in result.stderr, result
+    target.process.stdin.close()
+    assert target.finish().returncode == 0

@@ -17,7 +17,7 @@ probe func("work") {
 class Control:
     """Commands to a running djtap, one after the other."""
 
-    def __init__(self, path, seconds=20):
+    def __init__(self, path, seconds=60):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(seconds)
         deadline = time.monotonic() + seconds

@@ -100,7 +100,7 @@ def command(args, prefix=(), binary=None):
     return [*prefix, str(binary or paths.DJTAP), *map(str, args)]
 
 
-def run(args, *, prefix=(), binary=None, timeout=60, stdin=None, cwd=None, env=None, may_leave=False):
+def run(args, *, prefix=(), binary=None, timeout=120, stdin=None, cwd=None, env=None, may_leave=False):
     """Runs djtap to its end. Fails when it takes too long or leaves processes behind."""
     words = command(args, prefix, binary)
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -153,7 +153,7 @@ class Background:
             if not data:
                 self.open.discard(fd)
 
-    def wait_for(self, pattern, seconds=20):
+    def wait_for(self, pattern, seconds=60):
         """Until `pattern` stands in stdout or stderr; returns the match."""
         deadline = time.monotonic() + seconds
         while True:
@@ -170,7 +170,7 @@ class Background:
     def signal(self, number):
         os.kill(self.pid, number)
 
-    def finish(self, seconds=30):
+    def finish(self, seconds=90):
         """Until the program has ended; its Result."""
         deadline = time.monotonic() + seconds
         while self.open:
@@ -187,7 +187,7 @@ class Background:
 
     def __exit__(self, *_):
         reap_session(self.pid)
-        self.process.wait(20)
+        self.process.wait(60)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             try:
                 pipe.close()
