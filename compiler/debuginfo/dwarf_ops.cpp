@@ -445,7 +445,7 @@ class Translator {
     if (!context_.at_entry) {
       const bool whole = count == 1 && ops[0].atom <= DW_OP_reg31 && ops[0].atom >= DW_OP_reg0;
       DJ_TRY(LocExpr value, value_at_entry(whole ? ops[0].atom - DW_OP_reg0 : -1, context_));
-      append({std::move(value)});
+      DJ_TRY_DO(append({std::move(value)}));
       computed_ = true;
       return ok_status();
     }

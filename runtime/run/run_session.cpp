@@ -295,6 +295,8 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   if (!created.ok()) return fail(options, kExitAttach, created.error().message);
   Session session = created.take();
   clock.done("place");
+  if (Status placed = check_placed(options, compiled, session); !placed.ok())
+    return fail(options, kExitScript, placed.error().message);
   // From here on, handlers exist; a launched target still stands.
 
   Result<std::unique_ptr<Monitor>> shown = open_monitor(options, sources, compiled);
@@ -318,8 +320,6 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   if (options.times) count_calls(session.header());
   ArmingWatch arming(compiled, session);
   arming.look();
-  if (Status placed = check_placed(options, compiled, session); !placed.ok())
-    return fail(options, kExitScript, placed.error().message);
   Status armed = session.arm();
   if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
   if (session.installation() != nullptr)
