@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 
 #include "compiler/check/arming.h"
@@ -183,6 +184,15 @@ std::optional<int> load_outputs(const Options& options, Sources& sources, LuaOut
   return exit_code_for(options, kExitSyntax);
 }
 
+// Reads the largest object's code while it is looked for what is probed.
+void read_ahead(const TracedProcess& process, ModuleCodes& codes) {
+  const auto smaller = [](const MappedModule& a, const MappedModule& b) {
+    return a.end - a.begin < b.end - b.begin;
+  };
+  const auto largest = std::max_element(process.modules.begin(), process.modules.end(), smaller);
+  if (largest != process.modules.end()) codes.read_ahead(*largest);
+}
+
 // Where the probes go; as an earlier session has found it, if that is kept.
 Plan find_places(const Options& options, const Compiled& compiled,
                  const std::optional<TracedProcess>& process, ModuleCodes& codes, Diags& diags,
@@ -199,6 +209,7 @@ Plan find_places(const Options& options, const Compiled& compiled,
   }
   const bool is_kept = plan.has_value();
   if (!is_kept) {
+    if (process && means_all_objects(compiled.program)) read_ahead(*process, codes);
     const size_t said = diags.all().size();
     plan = with_progress("finding what is to be probed",
                          [&] { return resolve(compiled.program, files, diags, options.times); });

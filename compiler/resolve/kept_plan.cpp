@@ -139,6 +139,18 @@ std::string plan_key(const Program& program, const TargetFiles& files, bool keep
   return key;
 }
 
+bool means_all_objects(const Program& program) {
+  const auto is_open = [](const ast::ProbePoint& point) {
+    const ast::Component& first = point.components.front();
+    const std::string* text = std::get_if<std::string>(&first.argument);
+    return first.name.starts_with("func") && text && by_names(point) &&
+           text->find('!') == std::string::npos;
+  };
+  return std::any_of(program.probes.begin(), program.probes.end(), [&](const Probe& probe) {
+    return std::any_of(probe.points.begin(), probe.points.end(), is_open);
+  });
+}
+
 std::string pack_plan(const Plan& plan) {
   const bool kept =
       plan.sites.size() >= kFew && plan.first_site == 0 && plan.later.empty() &&

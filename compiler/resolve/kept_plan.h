@@ -16,6 +16,8 @@ namespace dj {
 // same. Empty: plans like this one are not kept. keep_calls: of resolve().
 std::string plan_key(const Program& program, const TargetFiles& files, bool keep_calls);
 
+// Does some point mean functions of whatever object, by a wildcard?
+bool means_all_objects(const Program& program);
 // The plan as bytes, to be used by the same build of djtap. Empty: it has what is not kept (marks,
 // lines, target variables ...), or is so small that resolving it is as fast.
 std::string pack_plan(const Plan& plan);

@@ -108,6 +108,26 @@ std::span<const uint8_t> ModuleCode::at(uint64_t address, uint64_t bytes) const 
   return {};
 }
 
+void ModuleCodes::read_ahead(const MappedModule& module) {
+  if (module.is_vdso || cache_.load(module.open_path)) {
+    return;
+  }
+  ahead_ = std::make_unique<Ahead>();
+  ahead_->open_path = module.open_path;
+  ahead_->thread = spare_thread([ahead = ahead_.get(), read_text = read_text_] {
+    ahead->text = read_text(ahead->open_path);
+  });
+}
+
+Result<arch::ModuleText> ModuleCodes::text_of(const std::string& open_path) {
+  if (!ahead_ || ahead_->open_path != open_path) {
+    return read_text_(open_path);
+  }
+  const std::unique_ptr<Ahead> ahead = std::move(ahead_);
+  if (ahead->thread) ahead->thread->join();
+  return ahead->text ? std::move(*ahead->text) : read_text_(open_path);
+}
+
 // With answers of an earlier session the file's tables are read only when a new question comes.
 Result<std::unique_ptr<ModuleCode>> ModuleCodes::read(const MappedModule& module) {
   if (module.is_vdso) {
@@ -129,7 +149,7 @@ Result<std::unique_ptr<ModuleCode>> ModuleCodes::read(const MappedModule& module
     code->checker = std::make_unique<arch::Checker>(bytes, std::move(*known), std::move(whole));
     return code;
   }
-  DJ_TRY(arch::ModuleText text, read_text_(module.open_path));
+  DJ_TRY(arch::ModuleText text, text_of(module.open_path));
   code->text = text.text;
   code->checker = std::make_unique<arch::Checker>(std::move(text));
   return code;

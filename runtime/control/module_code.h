@@ -15,6 +15,7 @@
 #include "arch/x86_64/safety.h"
 #include "arch/x86_64/text.h"
 #include "compiler/result.h"
+#include "compiler/spare_thread.h"
 #include "runtime/control/plan_cache.h"
 #include "runtime/control/process.h"
 
@@ -49,6 +50,8 @@ class ModuleCodes {
   ~ModuleCodes();
   // Text with its checker. Costs an analysis the first time.
   Result<ModuleCode*> get(const MappedModule& module);
+  // Begins to read this module's text beside what follows; get() waits for it. For one module.
+  void read_ahead(const MappedModule& module);
   // Leaves new answers in the cache for later sessions. Never fails: it is only a cache.
   void remember() const;
   // Says what the session's plan was made from: with the same key it would be the same. Empty: that
@@ -68,6 +71,12 @@ class ModuleCodes {
 
  private:
   Result<std::unique_ptr<ModuleCode>> read(const MappedModule& module);
+  Result<arch::ModuleText> text_of(const std::string& open_path);
+  struct Ahead {
+    std::string open_path;
+    std::optional<Result<arch::ModuleText>> text;  // when the thread has ended
+    std::optional<SpareThread> thread;
+  };
 
   ReadText read_text_;
   PlanCache cache_;
@@ -81,6 +90,7 @@ class ModuleCodes {
     std::string name, key, bytes;
   };
   std::vector<NewFile> new_files_;
+  std::unique_ptr<Ahead> ahead_;  // from read_ahead() until that text is asked for
 };
 
 }  // namespace dj
