@@ -57,9 +57,11 @@ TEST_F(ReadAhead, AnswersOfAnEarlierSessionNeedNoText) {
   ModuleCodes first = codes();
   own_function(first, own_);
   first.remember();
-  ModuleCodes second = codes();
-  second.read_ahead(own_);
-  own_function(second, own_);
+  {
+    ModuleCodes second = codes();
+    second.read_ahead(own_);
+    own_function(second, own_);
+  }
   EXPECT_EQ(reads_, 1);
 }
 
