@@ -36,7 +36,7 @@ int64_t counter_sum(const Layout& layout, uint32_t counter) {
 
 // What the elements of an array are sorted by.
 int64_t weight(const Value& value) {
-  if (const abi::StatTotal* total = std::get_if<abi::StatTotal>(&value)) return total->count;
+  if (const StatValue* total = std::get_if<StatValue>(&value)) return total->count;
   if (const double* number = std::get_if<double>(&value))
     return abi::double_order(std::bit_cast<uint64_t>(*number));
   const int64_t* number = std::get_if<int64_t>(&value);
@@ -51,7 +51,7 @@ std::vector<Element> read_array(const Global& global, const GlobalSlot& slot) {
     for (size_t i = 0; i < global.keys.size(); ++i)
       element.keys.push_back(value_of(node.keys[i], global.keys[i]));
     if (stat != nullptr)
-      element.value = abi::stat_total(stat, 0, 1);
+      element.value = read_stat(stat, 0, 1, slot.shape);
     else
       element.value = value_of(abi::map_value(map, &node), global.value);
     elements.push_back(std::move(element));
@@ -79,8 +79,8 @@ GlobalValue read_global(const Program& program, GlobalId id, const Layout& layou
       break;
     case Storage::Stats:
       shown.elements.push_back({{},
-                                abi::stat_total(reinterpret_cast<const abi::Stat*>(slot.address),
-                                                slot.stride, layout.cpus + 1)});
+                                read_stat(reinterpret_cast<const abi::Stat*>(slot.address),
+                                          slot.stride, layout.cpus + 1, slot.shape)});
       break;
     case Storage::Array:
       shown.elements = read_array(global, slot);
@@ -93,15 +93,6 @@ std::vector<GlobalValue> read_globals(const Program& program, size_t count, cons
   std::vector<GlobalValue> values;
   for (GlobalId id = 0; id < count; ++id) values.push_back(read_global(program, id, layout));
   return values;
-}
-
-std::vector<std::pair<const char*, int64_t>> stat_parts(const abi::StatTotal& total) {
-  if (total.count == 0) return {{"count", 0}};
-  return {{"count", total.count},
-          {"min", total.min},
-          {"max", total.max},
-          {"sum", total.sum},
-          {"avg", total.get(abi::kStatAvg)}};
 }
 
 std::string double_word(double value) {
@@ -126,7 +117,7 @@ std::string quoted(const Value& value) {
   if (const double* number = std::get_if<double>(&value)) return double_word(*number);
   if (const std::string* text = std::get_if<std::string>(&value))
     return fmt::format("\"{}\"", escaped(*text));
-  const abi::StatTotal& total = std::get<abi::StatTotal>(value);
+  const StatValue& total = std::get<StatValue>(value);
   std::string text;
   for (auto [name, part] : stat_parts(total))
     text += fmt::format("{}@{}={}", text.empty() ? "" : " ", name, part);

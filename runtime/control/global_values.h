@@ -8,11 +8,11 @@
 
 #include "compiler/layout.h"
 #include "compiler/program.h"
-#include "runtime/shared/stat.h"
+#include "runtime/control/stat_value.h"
 
 namespace dj {
 
-using Value = std::variant<int64_t, std::string, abi::StatTotal, double>;
+using Value = std::variant<int64_t, std::string, StatValue, double>;
 
 // One element of an array; a scalar is one without keys.
 struct Element {
@@ -31,10 +31,6 @@ struct GlobalValue {
 GlobalValue read_global(const Program& program, GlobalId id, const Layout& layout);
 // The first `count` of them.
 std::vector<GlobalValue> read_globals(const Program& program, size_t count, const Layout& layout);
-
-// The parts of an aggregate that exist, with their names: count alone when there is no sample, else
-// count, min, max, sum, avg.
-std::vector<std::pair<const char*, int64_t>> stat_parts(const abi::StatTotal& total);
 
 // As print() writes it: 1.5
 std::string double_word(double value);

@@ -25,7 +25,7 @@ constexpr int64_t kLeastOutput = 3;
 void add_lines(const GlobalValue& global, std::vector<std::string>& lines) {
   size_t count = std::min(global.elements.size(), kElements);
   for (const Element& element : std::span(global.elements).first(count)) {
-    const char* joint = std::holds_alternative<abi::StatTotal>(element.value) ? " " : "=";
+    const char* joint = std::holds_alternative<StatValue>(element.value) ? " " : "=";
     std::string keys = global.is_array ? fmt::format("[{}]", key_text(element)) : "";
     lines.push_back(fmt::format("  {}{}{}{}", global.name, keys, joint, quoted(element.value)));
     std::replace(lines.back().begin(), lines.back().end(), '\n', ' ');
@@ -83,7 +83,7 @@ std::vector<Monitor::Row> Monitor::rows() const {
   for (ProbeId probe = 0; probe < input_.times.size(); ++probe) {
     Value value =
         read_global(input_.program, input_.times[probe], input_.layout).elements.front().value;
-    abi::StatTotal total = std::get<abi::StatTotal>(value);
+    abi::StatTotal total = std::get<StatValue>(value);
     if (probe < since_.size()) {
       total.count -= since_[probe].count;
       total.sum -= since_[probe].sum;

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 std::string as_text(const GlobalValue& shown) {
   std::string text;
   for (const Element& element : shown.elements) {
-    const char* joint = std::holds_alternative<abi::StatTotal>(element.value) ? " " : "=";
+    const char* joint = std::holds_alternative<StatValue>(element.value) ? " " : "=";
     std::string keys = shown.is_array ? fmt::format("[{}]", key_text(element)) : "";
     text += fmt::format("{}{}{}{}\n", shown.name, keys, joint, quoted(element.value));
   }
@@ -24,7 +24,7 @@ Json json_of(const Value& value) {
   if (const int64_t* number = std::get_if<int64_t>(&value)) return *number;
   if (const double* number = std::get_if<double>(&value)) return *number;
   if (const std::string* text = std::get_if<std::string>(&value)) return *text;
-  const abi::StatTotal& total = std::get<abi::StatTotal>(value);
+  const abi::StatTotal& total = std::get<StatValue>(value);
   Json object = Json::object();
   for (auto [name, part] : stat_parts(total)) object[name] = part;
   return object;
@@ -57,7 +57,7 @@ std::string as_csv(const GlobalValue& shown) {
   for (const Element& element : shown.elements) {
     std::string keys;
     for (const Value& key : element.keys) keys += "," + csv_field(key);
-    const abi::StatTotal* total = std::get_if<abi::StatTotal>(&element.value);
+    const StatValue* total = std::get_if<StatValue>(&element.value);
     if (total == nullptr) {
       text += fmt::format("{}{},{}\n", shown.name, keys, csv_field(element.value));
       continue;

@@ -42,8 +42,7 @@ void report_times(const std::vector<GlobalId>& times, const Program& program,
     const Probe& probe = program.probes[i];
     const Value total = read_global(program, times[i], layout).elements.front().value;
     const Value hits = read_global(program, *probe.hits, layout).elements.front().value;
-    rows.push_back(
-        {std::get<abi::StatTotal>(total), std::get<int64_t>(hits), label_of(probe, sources)});
+    rows.push_back({std::get<StatValue>(total), std::get<int64_t>(hits), label_of(probe, sources)});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Row& a, const Row& b) { return a.total.sum > b.total.sum; });

@@ -11,15 +11,37 @@ void push_text(lua_State* state, std::string_view text) {
   lua_pushlstring(state, text.data(), text.size());
 }
 
+// As a field of the table on top: a table from the value that a bucket begins with to its samples.
+void set_buckets(lua_State* state, const char* field, const std::vector<StatBucket>& buckets) {
+  lua_createtable(state, 0, static_cast<int>(buckets.size()));
+  for (auto [from, count] : buckets) {
+    lua_pushinteger(state, from);
+    lua_pushinteger(state, count);
+    lua_settable(state, -3);
+  }
+  lua_setfield(state, -2, field);
+}
+
+void push_stat(lua_State* state, const StatValue& value) {
+  lua_createtable(state, 0, 5);
+  auto set = [&](const char* name, int64_t part) {
+    lua_pushinteger(state, part);
+    lua_setfield(state, -2, name);
+  };
+  for (auto [name, part] : stat_parts(value)) set(name, part);
+  for (auto [name, part] : value.derived) set(name, part);
+  if (value.has_log) set_buckets(state, "hist_log", value.log);
+  if (!value.has_linear) return;
+  set_buckets(state, "hist_linear", value.linear);
+  set("below", value.below);
+  set("above", value.above);
+}
+
 void push_value(lua_State* state, const Value& value) {
   if (const int64_t* number = std::get_if<int64_t>(&value)) return lua_pushinteger(state, *number);
   if (const double* number = std::get_if<double>(&value)) return lua_pushnumber(state, *number);
   if (const std::string* text = std::get_if<std::string>(&value)) return push_text(state, *text);
-  lua_createtable(state, 0, 5);
-  for (auto [name, part] : stat_parts(std::get<abi::StatTotal>(value))) {
-    lua_pushinteger(state, part);
-    lua_setfield(state, -2, name);
-  }
+  push_stat(state, std::get<StatValue>(value));
 }
 
 void set_text(lua_State* state, const char* field, std::string_view text) {

@@ -16,7 +16,7 @@ def lua(djtap_once, tmp_path):
     def call(text, script=COUNT, *options):
         file = tmp_path / "report.lua"
         file.write_text(text)
-        return djtap_once("--report", str(file), *options, "-e", script, "-c", str(paths.TINYFS), timeout=300)
+        return djtap_once("--report", str(file), *options, "-e", script, "-c", str(paths.TINYFS), timeout=120)
     return call
 
 
@@ -37,6 +37,37 @@ def test_a_report_gets_all_globals(lua):
     assert result.stdout.endswith(
         f"n who by s per none\n{calls}\ttinyfs\t{calls}\t{calls}\t{total}\t{total // calls}\t{calls}\t0\tnil\n"
         f"row\ttinyfs\t1\t{calls}\nrow\trare\t2\t1\ntrue\tfalse\n"), result
+
+
+def test_a_report_gets_what_the_script_asks_of_aggregates(djtap_once, tmp_path):
+    """Sums of samples are known here; the words are in rows of CPUs (s, l) and in elements of an array (by)."""
+    file = tmp_path / "report.lua"
+    file.write_text("""
+        local function list(t)
+          local keys, out = {}, {}
+          for k in pairs(t) do keys[#keys + 1] = k end
+          table.sort(keys)
+          for i, k in ipairs(keys) do out[i] = k .. ":" .. t[k] end
+          return table.concat(out, " ")
+        end
+        dj.on_end(function(g)
+          print(list(g.s.hist_log), math.abs(g.s.p50 - 49) * 32 <= 49, g.s.variance, g.s.hist_linear, g.s.below)
+          print(list(g.l.hist_linear), g.l.below, g.l.above, g.l.hist_log, g.l.p50)
+          print(list(g.by.a.hist_log), list(g.by.b.hist_log), g.by.a.p99, g.by.b.p99)
+          print(g.plain.avg, g.plain.hist_log, g.plain.variance, g.none.count, list(g.none.hist_log), g.none.p50)
+        end)""")
+    result = djtap_once("--report", str(file), "-e", """global s, l, by, plain, none
+        probe begin { for (i = 0; i < 100; i++) { s <<< i; l <<< i } for (i = -4; i <= 4; i++) by["a"] <<< i
+          by["b"] <<< 7000; plain <<< 5; exit() }
+        probe never { none <<< 1 }
+        probe end { if (0) { print(@hist_log(s)); print(@hist_linear(l, 10, 60, 25)); print(@hist_log(by["a"])); print(@hist_log(none))
+          println(@p90(s), @variance(s), @p99(by["a"]), @p50(none)) } }""")
+    variance = sum((i - 49.5) ** 2 for i in range(100)) / 99
+    assert result.stdout.splitlines() == [
+        f"0:1 1:1 2:2 4:4 8:8 16:16 32:32 64:36\ttrue\t{int(variance)}\tnil\tnil",
+        "10:25 35:25 60:25\t10\t15\tnil\tnil",
+        "-4:1 -2:2 -1:1 0:1 1:1 2:2 4:1\t4096:1\t4\t7000",
+        "5\tnil\tnil\t0\t\tnil"], result
 
 
 def test_a_report_stands_for_the_printed_globals(lua):
