@@ -10,8 +10,9 @@ namespace dj {
 namespace {
 
 constexpr int kBarWidth = 50;
-constexpr size_t kKeptEmpty = 2;  // empty buckets shown before and behind a filled one
-constexpr size_t kLogZero = 65;   // bucket of the value 0 (stat.h)
+constexpr size_t kKeptEmpty = 2;   // empty buckets shown before and behind a filled one
+constexpr size_t kLabelWidth = 5;  // "value"
+constexpr size_t kLogZero = 65;    // bucket of the value 0 (stat.h)
 
 struct Bucket {
   std::string label;
@@ -28,9 +29,10 @@ bool shown(const std::vector<Bucket>& buckets, size_t i) {
   return false;
 }
 
-std::string draw(const std::vector<Bucket>& buckets) {
+// label_width: at least so wide.
+std::string draw(const std::vector<Bucket>& buckets, size_t label_width) {
   int64_t most = 0;
-  size_t first = buckets.size(), last = 0, label_width = 5;  // "value"
+  size_t first = buckets.size(), last = 0;
   for (size_t i = 0; i < buckets.size(); ++i) {
     most = std::max(most, buckets[i].count);
     if (!shown(buckets, i)) continue;
@@ -40,9 +42,8 @@ std::string draw(const std::vector<Bucket>& buckets) {
   }
   if (most == 0) return "";
   int64_t scale = (most + kBarWidth - 1) / kBarWidth;
-  size_t count_width = std::max<size_t>(5, std::to_string(most).size());  // "count"
-  std::string text = fmt::format("{:>{}} |{:-<{}} {:>{}}\n", "value", label_width, "", kBarWidth,
-                                 "count", count_width);
+  size_t count_width = std::to_string(most).size();
+  std::string text = fmt::format("{:>{}} |{:-<{}} count\n", "value", label_width, "", kBarWidth);
   bool gap = false;
   for (size_t i = first; i <= last; ++i) {
     if (!shown(buckets, i)) {
@@ -55,7 +56,7 @@ std::string draw(const std::vector<Bucket>& buckets) {
                         buckets[i].count / scale, "", kBarWidth - buckets[i].count / scale,
                         buckets[i].count, count_width);
   }
-  return text;
+  return text + "\n";
 }
 
 // The value that log bucket i stands for: the power of two it begins with.
@@ -76,12 +77,14 @@ std::string draw_log_histogram(std::span<const int64_t> counts) {
                               [](int64_t count) { return count > 0; });
   for (size_t i = negative ? 0 : kLogZero; i < counts.size(); ++i)
     buckets.push_back({log_label(i), counts[i]});
-  return draw(buckets);
+  return draw(buckets, kLabelWidth);
 }
 
 std::string draw_linear_histogram(std::span<const int64_t> counts, const abi::StatShape& shape) {
   std::vector<Bucket> buckets;
+  size_t last = 0;  // that has samples
   for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) last = i;
     int64_t from = shape.linear_start + (static_cast<int64_t>(i) - 1) * shape.linear_step;
     bool below = i == 0, above = i + 1 == counts.size();
     if ((below || above) && counts[i] == 0) continue;
@@ -93,7 +96,12 @@ std::string draw_linear_histogram(std::span<const int64_t> counts, const abi::St
       buckets.push_back({std::to_string(from), counts[i]});
     }
   }
-  return draw(buckets);
+  // SystemTap leaves room for the value behind the last bucket that it shows.
+  last = std::min(last + kKeptEmpty, counts.size() - 1);
+  const bool above = last + 1 == counts.size() && counts[last] > 0;
+  if (last + 1 == counts.size() && !above) --last;
+  const int64_t behind = shape.linear_start + shape.linear_step * static_cast<int64_t>(last);
+  return draw(buckets, std::max(kLabelWidth, std::to_string(behind).size() + (above ? 1 : 0)));
 }
 
 }  // namespace dj

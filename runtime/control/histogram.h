@@ -1,5 +1,6 @@
 // Draws the histogram of an aggregate as SystemTap draws it: one line a bucket, '@' bars of at most
-// 50 columns, two empty buckets kept at either end, long empty stretches shown as '~'.
+// 50 columns, two empty buckets kept at either end, long empty stretches shown as '~', an empty
+// line at the end.
 #pragma once
 #include <cstdint>
 #include <span>

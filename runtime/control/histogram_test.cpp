@@ -15,17 +15,17 @@ TEST(Histogram, LogKeepsTwoEmptyBucketsAndElidesTheRest) {
   counts[65 + 2] = 4;   // values 2 and 3
   counts[65 + 11] = 1;  // 1024 .. 2047
   std::string expected = "value |" + std::string(50, '-') + " count\n";
-  expected += "    0 |" + bar(0) + "     0\n";
-  expected += "    1 |" + bar(0) + "     0\n";
-  expected += "    2 |" + bar(4) + "     4\n";
-  expected += "    4 |" + bar(0) + "     0\n";
-  expected += "    8 |" + bar(0) + "     0\n";
+  expected += "    0 |" + bar(0) + " 0\n";
+  expected += "    1 |" + bar(0) + " 0\n";
+  expected += "    2 |" + bar(4) + " 4\n";
+  expected += "    4 |" + bar(0) + " 0\n";
+  expected += "    8 |" + bar(0) + " 0\n";
   expected += "      ~\n";
-  expected += "  256 |" + bar(0) + "     0\n";
-  expected += "  512 |" + bar(0) + "     0\n";
-  expected += " 1024 |" + bar(1) + "     1\n";
-  expected += " 2048 |" + bar(0) + "     0\n";
-  expected += " 4096 |" + bar(0) + "     0\n";
+  expected += "  256 |" + bar(0) + " 0\n";
+  expected += "  512 |" + bar(0) + " 0\n";
+  expected += " 1024 |" + bar(1) + " 1\n";
+  expected += " 2048 |" + bar(0) + " 0\n";
+  expected += " 4096 |" + bar(0) + " 0\n\n";
   EXPECT_EQ(draw_log_histogram(counts), expected);
 }
 
@@ -37,8 +37,8 @@ TEST(Histogram, LinearNamesWhatLiesOutside) {
   std::vector<int64_t> counts = {2, 100, 50, 1};
   std::string text = draw_linear_histogram(counts, shape);
   EXPECT_NE(text.find("  <10 |" + bar(1)), std::string::npos) << text;
-  EXPECT_NE(text.find("   10 |" + bar(50) + "   100"), std::string::npos) << text;
-  EXPECT_NE(text.find("  >15 |" + bar(0) + "     1"), std::string::npos) << text;
+  EXPECT_NE(text.find("   10 |" + bar(50) + " 100"), std::string::npos) << text;
+  EXPECT_NE(text.find("  >15 |" + bar(0) + "   1"), std::string::npos) << text;
 }
 
 TEST(Histogram, NothingForNoSamples) {
