@@ -51,6 +51,13 @@ std::string line_of(const Site& site, Module& file, bool with_source, bool with_
   return line;
 }
 
+std::vector<std::string> forms_with_wildcards(const ast::ProbePoint& point) {
+  const bool wild =
+      std::any_of(point.components.begin(), point.components.end(),
+                  [](const ast::Component& c) { return c.name.find('*') != std::string::npos; });
+  return wild ? forms_matching(point) : std::vector<std::string>();
+}
+
 }  // namespace
 
 std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& files,
@@ -58,7 +65,11 @@ std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& 
   ModuleSet modules(files);
   std::string out;
   for (const ast::ProbePoint& point : points) {
-    const ProbeKind* kind = find_kind(point, diags);
+    const std::vector<std::string> forms = forms_with_wildcards(point);
+    for (const std::string& form : forms) {
+      out += form + "\n";
+    }
+    const ProbeKind* kind = forms.empty() ? find_kind(point, diags) : nullptr;
     if (!kind) {
       continue;
     }

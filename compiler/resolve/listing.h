@@ -10,7 +10,8 @@
 namespace dj {
 
 // One line each: process("/path").function("name@file:line"). with_variables: followed by the
-// variables that are visible there, "$fd:int $buf:char*".
+// variables that are visible there, "$fd:int $buf:char*". Of points with wildcards in their names,
+// the forms that they match: timer.* is timer.s(n), timer.ms(n) ..
 std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& files,
                  bool with_variables, Diags& diags);
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "compiler/debuginfo/pattern.h"
+
 namespace dj {
 
 namespace {
@@ -123,6 +125,18 @@ const char* argument_text(char argument) {
   return argument == 's' ? "a string" : argument == 'n' ? "a number" : "no argument";
 }
 
+// What timer.UNIT(n) counts.
+std::string_view timer_unit(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kUnits[] = {
+      {"s", "seconds"},         {"sec", "seconds"},      {"ms", "milliseconds"},
+      {"msec", "milliseconds"}, {"us", "microseconds"},  {"usec", "microseconds"},
+      {"ns", "nanoseconds"},    {"nsec", "nanoseconds"}, {"jiffies", "hundredths of a second"}};
+  for (auto [unit, text] : kUnits) {
+    if (unit == name) return text;
+  }
+  return "runs per second";
+}
+
 const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
                                 const std::vector<Candidate>& same_name, Diags& diags) {
   const ast::Component& c = point.components[depth];
@@ -136,13 +150,7 @@ const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
     }
   }
   if (depth == 1 && point.components[0].name == "timer" && wanted == "a number") {
-    const bool seconds = c.name == "s" || c.name == "sec";
-    const bool millis = c.name == "ms" || c.name == "msec";
-    const bool hertz = c.name == "hz";
-    wanted = std::string("a number of ") + (seconds  ? "seconds"
-                                            : millis ? "milliseconds"
-                                            : hertz  ? "runs per second"
-                                                     : "microseconds");
+    wanted = "a number of " + std::string(timer_unit(c.name));
   }
   std::string path;
   for (size_t i = 0; i <= depth; i++) {
@@ -223,6 +231,29 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
                         fmt::format("the probe point {} is not complete", to_string(point)));
   d.notes.push_back("must be followed by one of: " + join(valid));
   return nullptr;
+}
+
+std::vector<std::string> forms_matching(const ast::ProbePoint& point) {
+  std::vector<std::string> texts;
+  for (const Candidate& form : all_forms()) {
+    if (form.parts.size() != point.components.size()) {
+      continue;
+    }
+    std::string text;
+    bool same = true;
+    for (size_t i = 0; i < form.parts.size() && same; i++) {
+      const FormPart& part = form.parts[i];
+      const ast::Component& c = point.components[i];
+      const bool wild = c.name.find_first_of("*?") != std::string::npos;
+      same = glob_match(c.name, part.name) && (wild || part.argument == argument_of(c));
+      text +=
+          (i ? "." : "") + part.name + (part.argument ? fmt::format("({})", part.argument) : "");
+    }
+    if (same) {
+      texts.push_back(std::move(text));
+    }
+  }
+  return texts;
 }
 
 std::string to_string(const ast::ProbePoint& point) {

@@ -60,6 +60,10 @@ std::span<const ProbeKind> timer_kinds();      // probe_timer.cpp
 // family is nothing, and no mistake.
 const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags);
 
+// Of a point with wildcards in its names, the forms that it matches, component by component, as the
+// rows have them: timer.* is timer.s(n), timer.ms(n) and so on.
+std::vector<std::string> forms_matching(const ast::ProbePoint& point);
+
 // Text of a probe point as it was written: timer.s(1), func("x").return.
 std::string to_string(const ast::ProbePoint& point);
 

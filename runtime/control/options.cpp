@@ -22,7 +22,9 @@ namespace {
 std::string above_zero(const std::string& text) {
   bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   bool zero = text.find_first_not_of('0') == std::string::npos;
-  return digits && !zero ? "" : "takes a whole number above 0, not " + text;
+  if (digits && !zero) return "";
+  const bool list = text.find(',') != std::string::npos;
+  return "takes a whole number above 0, not " + text + (list ? ": one djtap for each process" : "");
 }
 
 std::string positive(const std::string& text) {

@@ -42,6 +42,16 @@ def test_names(djtap_once, pattern, expression):
     assert names and sorted(listed(djtap_once, "-l", pattern)) == names
 
 
+def test_own_points(djtap_once):
+    """Wildcards in the names of djtap's own points: the kinds that the manual lists."""
+    timers = {f"timer.{unit}(n)" for unit in "s sec ms msec us usec ns nsec hz jiffies".split()} | {"timer.profile"}
+    assert set(listed(djtap_once, "-l", "timer.*")) == timers
+    assert set(listed(djtap_once, "-l", "timer.m*.randomize(1)")) == {"timer.ms(n).randomize(n)", "timer.msec(n).randomize(n)"}
+    shown = listed(djtap_once, "-l", 'process("/bin/true").*', "-c", "/bin/true")
+    assert {"process(s).function(s)", "process(s).mark(s)", "process(s).syscall"} <= set(shown) and "process.syscall" not in shown
+    assert djtap_once("-l", "timer.x*").returncode == 3
+
+
 def test_only_what_the_program_has(djtap_once):
     shown = listed(djtap_once, "-l", "**", "-c", "/bin/true")
     assert len(shown) > 100 and not [name for name in shown if name.startswith(("sqlite.", "openssl."))]
