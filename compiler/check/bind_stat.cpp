@@ -21,7 +21,7 @@ ExprPtr Binder::stat_read(StatOp op, const ast::At& a, Span span) {
   size_t most = op == StatOp::Variance ? 2 : 1;
   if (a.args.empty() || a.args.size() > most) {
     diags_.error("DJ2007", span,
-                 fmt::format("`@{}` takes {} argument{}, got {}", a.op, most == 1 ? "1" : "1 to 2",
+                 fmt::format("`@{}` takes {} argument{}, got {}", a.op, most == 1 ? "1" : "1 or 2",
                              most == 1 ? "" : "s", a.args.size()));
     return poison(span);
   }

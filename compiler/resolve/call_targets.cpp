@@ -92,7 +92,12 @@ bool plan_call_target(const TargetExpr& expr, const Site& site, SiteTargets& out
     if (!site.syscall) return false;
     fail(failure, TargetFailure::UnknownName,
          fmt::format("a system call has no variable \"{}\"", expr.name));
-    for (const Named& value : values) failure->known.push_back(value.name);
+    std::string all;
+    for (const Named& value : values) {
+      failure->known.push_back(value.name);
+      all += (all.empty() ? "$" : ", $") + value.name;
+    }
+    failure->notes.push_back("it has: " + all);
     return true;
   }
   if (!expr.path.empty() || expr.address_of || expr.pretty > 0) {

@@ -362,7 +362,8 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
     d.message = fmt::format("{}{} is not known: {} has no debug info for {}()", sign, expr.name,
                             file.base_name(), function_of(site));
   }
-  if (site_count > 1 && !elsewhere) {
+  const bool places_differ = site_count > 1 && !elsewhere && !site.syscall;
+  if (places_differ) {
     d.notes.push_back(fmt::format("in {}() of {}, one of {} places of this probe point",
                                   function_of(site), file.base_name(), site_count));
   }
@@ -371,7 +372,7 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
                                   site.symbol, function_of(site)));
     d.help = "its callers have the value; gcc's -fno-ipa-sra -fno-ipa-cp keep the parameters";
   }
-  if (!no_info && !is_unknown(f) && site_count > 1 && !elsewhere && d.help.empty()) {
+  if (!no_info && !is_unknown(f) && places_differ && d.help.empty()) {
     d.help = "'?' behind the probe point leaves such places out; @defined(...) tests for a value";
   }
 }

@@ -94,7 +94,7 @@ Result<uint64_t> choose_arena_base(const std::vector<Mapping>& target,
   }
   return Error{"no " + std::to_string(bytes >> 20) +
                " MB of addresses below 2 GB are free in both processes; "
-               "smaller buffers need less (-D MAXMAPENTRIES=..., RING_BYTES=...)"};
+               "smaller buffers need less (-D MAXMAPENTRIES=..., RINGBYTES=...)"};
 }
 
 std::vector<Cluster> make_clusters(const std::vector<AddressRange>& modules, uint64_t bytes) {

@@ -213,7 +213,7 @@ Status add_later_sites(const abi::Header& header, const Plan& plan) {
   Texts texts(header.strings);
   write_sites(header, plan, Asked(), texts);
   return texts.full() ? Status(Error{"no string memory is left for the names of probes in objects "
-                                     "that were opened later (-D STRING_BYTES=...)"})
+                                     "that were opened later (-D STRINGBYTES=...)"})
                       : ok_status();
 }
 
@@ -261,7 +261,7 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   if (texts.full()) {
     return Error{"the script's strings and probe names need more than " +
                  std::to_string(layout.limits.string_bytes >> 20) +
-                 " MB of string memory (-D STRING_BYTES=...)"};
+                 " MB of string memory (-D STRINGBYTES=...)"};
   }
   return ok_status();
 }
