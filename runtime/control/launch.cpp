@@ -343,7 +343,9 @@ int ForkedChild::exec_errno() {
 Result<Launched> launch(ForkedChild forked) {
   DJ_TRY_DO(refuse_foreign(program_file(forked.program())));
   DJ_TRY(Child child, start(std::move(forked)));
-  DJ_TRY(ElfFile elf, read_elf("/proc/" + std::to_string(child.pid()) + "/exe"));
+  Result<ElfFile> read = read_elf("/proc/" + std::to_string(child.pid()) + "/exe");
+  if (!read.ok()) return Error{read.error().message};  // the command is there, /proc is not
+  const ElfFile& elf = read.value();
   if (!elf.interpreter.empty()) {
     DJ_TRY_DO(run_loader(child, elf.interpreter));
   } else if (elf.has_tls) {

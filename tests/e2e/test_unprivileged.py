@@ -1,6 +1,7 @@
 """Works without any privilege on one's own processes; as root, the same by dropping all of it first."""
 import os
 import shutil
+import subprocess
 import tempfile
 
 import pytest
@@ -71,3 +72,13 @@ def test_a_setuid_program_runs_without_its_rights(public_build, as_nobody):
         check(result)
         assert f"WARNING: {program} has the setuid bit: traced from its start, it runs without these rights\n" in result.stderr, result
     assert "WARNING" not in launch(as_nobody, public_build, "-e", SCRIPT, "-c", str(public_build / "targets" / "count")).stderr
+
+
+def test_without_proc_it_is_djtap_that_fails():
+    """The command is there, so the exit code is not that of a command that is not found."""
+    namespace = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
+    hide = [*namespace, "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*hide, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no mount namespaces here")
+    result = run.run(["-e", "probe begin { exit() }", "-c", "/bin/true"], prefix=hide)
+    assert result.returncode == 125 and "/proc" in result.stderr, result
