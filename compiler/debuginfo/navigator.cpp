@@ -318,13 +318,14 @@ TargetAnswer Navigator::value() {
 
 TargetAnswer Navigator::as_double(Scalar scalar) {
   const bool extended = is_extended(&*type_);
+  const bool quad = scalar.size == 16 && !extended;
   const bool known = number(&*type_, DW_AT_encoding) == uint64_t{DW_ATE_float} &&
-                     (scalar.size == 4 || scalar.size == 8 || extended);
+                     (scalar.size == 4 || scalar.size == 8 || extended || quad);
   if (!known) {
     return too_wide();
   }
-  if (extended) {
-    return extended_as_double(0);
+  if (extended || quad) {
+    return extended ? extended_as_double(0) : quad_as_double();
   }
   TargetAnswer answer = word(scalar);
   if (LocExpr* expr = std::get_if<LocExpr>(&answer)) {
@@ -356,6 +357,31 @@ TargetAnswer Navigator::extended_as_double(uint64_t offset) {
   const LocExpr& upper = std::get<LocExpr>(exponent);
   expr.steps.insert(expr.steps.end(), upper.steps.begin(), upper.steps.end());
   expr.steps.push_back({LocStep::DoubleOfExtended});
+  expr.is_double = true;
+  return expr;
+}
+
+// IEEE's 128 bits have the x87's exponent; its mantissa has their 63 highest digits behind the
+// first, which is not written. The last one is set where digits behind it are, for rounding.
+TargetAnswer Navigator::quad_as_double() {
+  using Op = LocStep::Op;
+  TargetAnswer low = part(0, 8), high = part(8, 8);
+  for (TargetAnswer* half : {&low, &high}) {
+    if (std::holds_alternative<TargetFailure>(*half)) {
+      return *half;
+    }
+  }
+  LocExpr expr = std::get<LocExpr>(std::move(high));
+  const std::vector<LocStep> again = std::get<LocExpr>(low).steps;
+  auto add = [&](std::initializer_list<LocStep> steps) {
+    expr.steps.insert(expr.steps.end(), steps);
+  };
+  add({{Op::Dup}, {Op::PushConst, 16}, {Op::Shl}, {Op::PushConst, 1}, {Op::Shr}});
+  add({{Op::PushConst, INT64_MIN}, {Op::Or}});
+  expr.steps.insert(expr.steps.end(), again.begin(), again.end());
+  add({{Op::Dup}, {Op::PushConst, 49}, {Op::Shr}, {Op::Swap}, {Op::PushConst, 15}, {Op::Shl}});
+  add({{Op::PushConst, 0}, {Op::Ne}, {Op::Or}, {Op::Or}});
+  add({{Op::Swap}, {Op::PushConst, 48}, {Op::Shr}, {Op::DoubleOfExtended}});
   expr.is_double = true;
   return expr;
 }

@@ -86,6 +86,7 @@ class Navigator {
   TargetFailure whole_struct();
   TargetFailure too_wide();
   TargetAnswer as_double(Scalar scalar);
+  TargetAnswer quad_as_double();
   TargetAnswer bit_field(bool is_signed);
 
   const Scene* scene_;

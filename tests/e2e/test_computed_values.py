@@ -100,3 +100,32 @@ def test_a_call_that_may_be_a_tail_call_of_itself_says_nothing(djtap_once, tmp_p
     script = 'probe process.statement("again@program.c:12") { println(@defined($n) ? $n : -1) }'
     result = djtap_once("-e", script, "-c", program)
     assert result.returncode == 0 and set(result.stdout.split()) <= {"1", "2", "3", "-1"}, result
+
+
+QUADS = """#include <stdio.h>
+__float128 numbers[] = {0, 1, -2.5Q, 0.1Q, -1e300Q, 1e-310Q, 1e4000Q, -1e-4000Q, 1.0000000000000002220446049250313080847263336181640625Q, 3};
+__attribute__((noinline)) __float128 scaled(__float128 x, int k) {
+  __float128 local = x * k;
+  printf("truth %.17g %.17g\\n", (double)x, (double)local);
+  return local;
+}
+int main(void) {
+  for (int i = 0; i < 10; i++) scaled(numbers[i], i + 1);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O0", "gcc -O2", "clang-19 -O0"])
+def test_numbers_of_128_bits(djtap_once, tmp_path, compiler):
+    """A script's doubles are what a cast to double gives: as parameters, results and in memory."""
+    program = built(tmp_path, QUADS, compiler)
+    script = """probe process.function("scaled") { printf("x %g\\n", $x) }
+        probe process.function("scaled").return { printf("r %g\\n", $return); n++ }
+        probe process.function("main").return { println("numbers ", @var("numbers")$); printf("%s\\n", @var("numbers")[2]$) }"""
+    result = djtap_once("-e", script, "-c", program)
+    truth = [[float(word) for word in line.split()[1:]] for line in result.stdout.splitlines() if line.startswith("truth ")]
+    seen = {kind: [float(line[2:]) for line in result.stdout.splitlines() if line.startswith(f"{kind} ")] for kind in "xr"}
+    assert result.returncode == 0 and len(truth) == 10, result
+    assert [f"{n:g}" for n in seen["x"]] == [f"{x:g}" for x, _ in truth] and [f"{n:g}" for n in seen["r"]] == [f"{r:g}" for _, r in truth], result
+    assert "numbers [0, 1, -2.5, 0.1, " in result.stdout and "\n-2.5\n" in result.stdout, result
