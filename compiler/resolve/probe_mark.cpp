@@ -60,7 +60,7 @@ void find_mark(PointQuery& query, PointMeaning& meaning) {
       // A mark's name has "__" where C's identifiers have no "-"; both spellings are known.
       std::string dashed = mark.name;
       for (size_t at; (at = dashed.find("__")) != std::string::npos;) {
-        dashed.replace(at, 2, "-");
+        dashed.replace(at, 2, 1, '-');
       }
       if (glob_match(by, mark.provider) &&
           (glob_match(wanted, mark.name) || glob_match(wanted, dashed))) {
