@@ -167,7 +167,7 @@ Failed Navigator::field(const TargetStep& step, int number) {
   }
   std::optional<Member> member = find_member(&*type_, step.field, index());
   if (!member) {
-    return unknown_member(step, number);
+    return static_member(step, number);
   }
   text_ += "->" + step.field;
   return enter(*member);
@@ -393,6 +393,28 @@ TargetFailure Navigator::too_wide() {
   f.help = fmt::format("{}$ is its text; its halves can be read by address, as user_uint64(&{})",
                        text_, text_);
   return f;
+}
+
+// A class's static variable, which is no part of its objects.
+Failed Navigator::static_member(const TargetStep& step, int number) {
+  const std::vector<Dwarf_Die> inside = children(&*type_);
+  const bool declared = std::any_of(inside.begin(), inside.end(), [&](Dwarf_Die die) {
+    return dwarf_tag(&die) != DW_TAG_subprogram && die_name(&die) == step.field;
+  });
+  std::optional<ScopedVariable> variable =
+      declared ? find_unit_variable(die_name(&*type_) + "::" + step.field, "", index())
+               : std::nullopt;
+  if (!variable) {
+    return unknown_member(step, number);
+  }
+  text_ += "->" + step.field;
+  Result<Spot> spot = locate(*variable, scene_->function, scene_->place, index());
+  if (!spot.ok()) {
+    return nowhere(text_, spot.error());
+  }
+  spot_ = spot.take();
+  become(type_of(&variable->die));
+  return std::nullopt;
 }
 
 TargetFailure Navigator::unknown_member(const TargetStep& step, int number) {

@@ -82,6 +82,7 @@ class Navigator {
   std::optional<LocExpr> count_of(unsigned dimension, const LocExpr& object);
   std::optional<LocExpr> stride_of(unsigned dimension, const LocExpr& object);
   Failed to_virtual_base(const VirtualBase& base);
+  Failed static_member(const TargetStep& step, int number);
   TargetFailure unknown_member(const TargetStep& step, int number);
   TargetFailure whole_struct();
   TargetFailure too_wide();

@@ -129,3 +129,18 @@ def test_numbers_of_128_bits(djtap_once, tmp_path, compiler):
     assert result.returncode == 0 and len(truth) == 10, result
     assert [f"{n:g}" for n in seen["x"]] == [f"{x:g}" for x, _ in truth] and [f"{n:g}" for n in seen["r"]] == [f"{r:g}" for _, r in truth], result
     assert "numbers [0, 1, -2.5, 0.1, " in result.stdout and "\n-2.5\n" in result.stdout, result
+
+
+STATICS = """#include <cstdio>
+namespace shop { struct Counter { static long made; static int sizes[3]; int own = 1; Counter() { made++; }
+  __attribute__((noinline)) int use(int n) { std::printf("%d\\n", n); return own; } };
+long Counter::made = 40; int Counter::sizes[3] = {7, 8, 9}; }
+int main() { shop::Counter a, b; return a.use(1) - b.use(2); }
+"""
+
+
+def test_static_members_by_their_objects(djtap_once, tmp_path):
+    (tmp_path / "statics.cpp").write_text(STATICS)
+    subprocess.run(["g++", "-g", "-O0", "-o", "statics", "statics.cpp"], cwd=tmp_path, check=True)
+    script = 'probe process.function("use") { if (n++ == 0) println($this->made, " ", $this->sizes[2], " ", $this->own) }'
+    assert "42 9 1\n" in djtap_once("-e", script, "-c", tmp_path / "statics").stdout
