@@ -190,6 +190,11 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
   return modules;
 }
 
+bool has_own_filters(pid_t pid) {
+  const Result<ProcessStatus> own = read_status(getpid()), theirs = read_status(pid);
+  return own.ok() && theirs.ok() && theirs.value().seccomp_filters != own.value().seccomp_filters;
+}
+
 // PF_KTHREAD of linux/sched.h, in field 9 of /proc/PID/stat (proc(5)).
 constexpr uint64_t kKernelThread = 0x00200000;
 
@@ -211,6 +216,8 @@ Result<ProcessStatus> read_status(pid_t pid) {
       words >> status.uid;
     } else if (key == "Seccomp:") {
       words >> status.seccomp;
+    } else if (key == "Seccomp_filters:") {
+      words >> status.seccomp_filters;
     }
   }
   Result<std::string> stat_text = read_proc(pid, "/stat");

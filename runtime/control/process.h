@@ -56,12 +56,16 @@ struct ProcessStatus {
   char state = '?';
   pid_t tracer = 0;
   uid_t uid = 0;
-  int seccomp = 0;  // 0 none, 1 strict, 2 filter
+  int seccomp = 0;          // 0 none, 1 strict, 2 filter
+  int seccomp_filters = 0;  // how many of them
   std::string name;
   uint64_t heap_begin = 0;  // start_brk
   bool is_kernels = false;  // a thread of the kernel
 };
 Result<ProcessStatus> read_status(pid_t pid);
+// Does the process have seccomp filters that djtap does not stand under itself (as all of one
+// container do)?
+bool has_own_filters(pid_t pid);
 
 // Can djtap trace this process now? Fails with a message that says why not: no such process, a
 // zombie, somebody else's tracer (its pid), another user's process, not dumpable, strict seccomp.

@@ -172,6 +172,7 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
   }
   InstallOptions options = input.patching;
   options.pid = process->pid;
+  options.filtered = has_own_filters(process->pid);
   options.live = options.live && !process->is_child;
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
                                                           process->modules, codes, options));

@@ -29,6 +29,17 @@ void warn_of_lost_rights(pid_t pid, const std::string& command) {
                      : "the setgid bit");
 }
 
+// Its filters may not know what handlers ask of the kernel.
+void warn_of_filters(pid_t pid) {
+  if (!has_own_filters(pid)) return;
+  fmt::print(
+      stderr,
+      "WARNING: process {} runs under a seccomp filter, which may end it for the system calls of "
+      "handlers: those that read memory make process_vm_readv, those that ask who runs gettid and "
+      "getpid\n",
+      pid);
+}
+
 }  // namespace
 
 Result<ForkedChild> fork_target(const Options& options, const sigset_t& child_mask) {
@@ -46,6 +57,7 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
   }
   if (options.pid) {
     DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
+    if (!options.list) warn_of_filters(*options.pid);
     return std::optional<TracedProcess>(std::move(process));
   }
   return std::optional<TracedProcess>();

@@ -1,7 +1,10 @@
 """Forks, vforks, spawns and new threads of a probed program, with libc's own functions probed as well."""
+import os
+import signal
+
 import pytest
 
-from support import paths
+from support import paths, process
 from support.paths import victim
 
 LIBC = ["malloc", "free", "fork", "vfork", "posix_spawn", "system", "pthread_create", "sigprocmask", "write", "read"]
@@ -80,3 +83,30 @@ def test_int3_is_refused_where_sigtrap_may_be_blocked(djtap, mode):
         assert site.state == "SKIPPED" and site.reason.startswith("SIGTRAP"), result
     else:
         assert site.state == "OPTIMIZED" and result.globals == {"n": 100}, result
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may suspend a seccomp filter while memory is mapped")
+def test_a_program_under_a_seccomp_filter(djtap_once, background, program, mode):
+    """Counting asks nothing of the kernel; an int3 would, and is refused. djtap says what handlers must not do."""
+    target = program(victim("filtered"))
+    target.wait_for("filtered: 1")
+    before = process.text_of(target.pid)
+    script = 'probe func("work") { n++; seen[probefunc()]++ } probe func("work").return { r++ }'  # the ret is inside the other's jump
+    if mode == "jump":
+        tracer = background("--probes", "-e", script, "-p", str(target.pid))
+        tracer.wait_for(r"\[OPTIMIZED")
+        target.tell("")
+        target.wait_for("calls: 500$")
+        tracer.signal(signal.SIGINT)
+        result = tracer.finish()
+        assert result.globals["n"] == 500 and result.array("seen") == [('"work"', "500")], result
+    else:
+        result = djtap_once("--probes", "--no-optimize", "-e", script, "-p", str(target.pid))
+        assert result.returncode == 3 and "none of the 2 places that are meant can be probed" in result.stderr, result
+        target.tell("")
+        target.wait_for("calls: 500$")
+    assert "runs under a seccomp filter, which may end it for the system calls of handlers" in result.stderr, result
+    assert {site.reason for site in result.sites if site.state == "SKIPPED"} == {"SIGTRAP (a seccomp filter may forbid rt_sigreturn)"}, result
+    assert process.differences(before, process.text_of(target.pid)) == []
+    target.process.stdin.close()
+    assert target.finish().returncode == 0
