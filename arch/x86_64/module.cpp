@@ -81,6 +81,17 @@ bool Module::may_jump_by_register(const FunctionRange& range) const {
   return !find_pairs(text.first(size), kJumpByRegister).empty();
 }
 
+namespace {
+
+// Zeros fill the room before what comes next, or a table of numbers in the text begins with them.
+bool is_zero_until(std::span<const uint8_t> text, uint64_t from, uint64_t limit) {
+  const auto until = text.begin() + std::ptrdiff_t(std::min<uint64_t>(limit, text.size()));
+  return std::all_of(text.begin() + std::ptrdiff_t(from), until,
+                     [](uint8_t byte) { return byte == 0; });
+}
+
+}  // namespace
+
 uint32_t Module::padding(const Function& function, uint64_t address, uint32_t wanted) const {
   uint64_t limit = high_;
   const auto next =
@@ -92,6 +103,7 @@ uint32_t Module::padding(const Function& function, uint64_t address, uint32_t wa
   while (found < wanted && address + found < limit && found < text.size()) {
     Insn insn;
     if (address + found >= function.range.end && text[found] == 0) {
+      if (!is_zero_until(text, found, limit - address)) break;
       found++;
     } else if (text[found] == 0xcc) {
       found++;
