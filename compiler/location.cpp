@@ -74,6 +74,7 @@ const char* plain_name(LocStep::Op op) {
 }
 
 std::string step_text(const LocStep& s) {
+  if (divides_or_orders(s.op)) return (s.a != 0 ? "unsigned_" : "") + std::string(plain_name(s.op));
   const std::string a = std::to_string(s.a);
   switch (s.op) {
     case LocStep::PushReg:

@@ -23,7 +23,7 @@ struct LocStep {
     Deref,      // pop address, push a checked read of `a` bytes (1, 2, 4, 8), sign-extended if b
     StackDeref, // as Deref, but the address is provably in the current frame: read unchecked
     Add, Sub, Mul, Div, Mod, And, Or, Xor, Shl, Shr, Sar, Neg, Not,
-    Eq, Ne, Lt, Le, Gt, Ge,             // signed, push 0 or 1
+    Eq, Ne, Lt, Le, Gt, Ge,             // push 0 or 1; these and Div, Mod: of unsigned words if a
     Dup, Drop, Swap, Over, Rot, Pick,   // Pick: a = depth
     Extract,    // pop word, push bits [a, a+b) of it; sign-extended if c
     Extend,     // pop word, keep its low a bytes; sign-extended if b
@@ -33,6 +33,11 @@ struct LocStep {
   int64_t a = 0, b = 0, c = 0;
   bool operator==(const LocStep&) const = default;
 };
+
+// Does the step's result depend on whether its words have a sign?
+constexpr bool divides_or_orders(LocStep::Op op) {
+  return op == LocStep::Div || op == LocStep::Mod || (op >= LocStep::Lt && op <= LocStep::Ge);
+}
 
 constexpr int64_t kEntryBase = -1, kEntryReference = -2;  // the latter: a C++ reference
 

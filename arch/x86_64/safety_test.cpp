@@ -140,8 +140,12 @@ TEST_P(Check, Says) {
   const test::Victim v = victim(c.source, c.independent);
   const Region region = check_one(v, v.symbols.count("here") != 0 ? "here" : "f");
   EXPECT_STREQ(verdict_name(region.verdict), verdict_name(c.verdict));
-  if (c.length >= 0) EXPECT_EQ(region.length, c.length);
-  if (c.verdict == Verdict::BranchIntoRegion) EXPECT_NE(region.culprit, 0u);
+  if (c.length >= 0) {
+    EXPECT_EQ(region.length, c.length);
+  }
+  if (c.verdict == Verdict::BranchIntoRegion) {
+    EXPECT_NE(region.culprit, 0u);
+  }
   EXPECT_EQ(check_one(v, "harmless").verdict, Verdict::Ok);
 }
 INSTANTIATE_TEST_SUITE_P(Table, Check, testing::ValuesIn(kCases),

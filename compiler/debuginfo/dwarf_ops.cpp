@@ -226,7 +226,7 @@ class Translator {
       return ok_status();
     }
     if (const Op* plain = plain_operation(atom)) {
-      push(expr, *plain);
+      push(expr, *plain, divides_or_orders(*plain) && !is_signed_.value_or(*plain != Op::Mod));
       computed_ = true;
       return ok_status();
     }
@@ -341,6 +341,7 @@ class Translator {
     const bool converts = op.atom == DW_OP_convert || op.atom == DW_OP_GNU_convert ||
                           op.atom == DW_OP_reinterpret || op.atom == DW_OP_GNU_reinterpret;
     if (converts && op.number == 0) {  // the type of addresses
+      is_signed_.reset();
       return ok_status();
     }
     Dwarf_Die type;
@@ -357,6 +358,7 @@ class Translator {
       DJ_TRY_DO(based_register(int(op.number), 0));
     }
     computed_ = true;
+    is_signed_ = scalar->is_signed;
     spot_.expr.steps.push_back({Op::Extend, scalar->size, scalar->is_signed});
     return ok_status();
   }
@@ -465,6 +467,9 @@ class Translator {
   Spot spot_;
   int frame_parts_ = 0;    // stack addresses that went into the result
   bool computed_ = false;  // by more than adding constants to one of them
+  // Of the words' type. None: that of addresses, by which numbers are divided and ordered as signed
+  // ones, but remainders are those of unsigned ones (DWARF 5, 2.5.1.4).
+  std::optional<bool> is_signed_;
 };
 
 }  // namespace

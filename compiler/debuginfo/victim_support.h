@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -106,16 +107,38 @@ inline std::string gdb_expression(const LocExpr& expr) {
                         ") >> " + std::to_string(64 - s.b) + ")");
         break;
       }
-      case LocStep::Add: {
+      case LocStep::Add:
+      case LocStep::Mul:
+      case LocStep::And:
+      case LocStep::Or:
+      case LocStep::Shl:
+      case LocStep::Eq: {
+        const char* sign = s.op == LocStep::Add   ? " + "
+                           : s.op == LocStep::Mul ? " * "
+                           : s.op == LocStep::And ? " & "
+                           : s.op == LocStep::Or  ? " | "
+                           : s.op == LocStep::Shl ? " << "
+                                                  : " == ";
         const std::string right = pop();
-        stack.push_back("(" + pop() + " + " + right + ")");
+        stack.push_back("(" + pop() + sign + right + ")");
         break;
       }
-      case LocStep::Mul: {
-        const std::string right = pop();
-        stack.push_back("(" + pop() + " * " + right + ")");
+      case LocStep::Neg:
+        stack.push_back("-(long)(" + pop() + ")");
         break;
-      }
+      case LocStep::Dup:
+      case LocStep::Pick:
+        stack.push_back(stack.at(stack.size() - 1 - static_cast<size_t>(s.a)));
+        break;
+      case LocStep::Drop:
+        pop();
+        break;
+      case LocStep::Swap:
+        std::swap(stack.end()[-1], stack.end()[-2]);
+        break;
+      case LocStep::Rot:
+        std::rotate(stack.end() - 3, stack.end() - 1, stack.end());
+        break;
       default:
         ADD_FAILURE() << "no gdb form for " << to_string(expr);
         return "0";

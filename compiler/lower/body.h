@@ -175,6 +175,7 @@ class Body {
                              const std::vector<llvm::Value*>& args, Span span);
   llvm::Value* location_push(const LocStep& step, const std::vector<llvm::Value*>& args);
   llvm::Value* stack_read(llvm::Value* address, const LocStep& step);
+  llvm::Value* unsigned_step(LocStep::Op op, llvm::Value* left, llvm::Value* right, Span span);
   llvm::Value* register_value(int64_t reg, int64_t word);  // LocStep::PushReg
   llvm::Value* wide_register(int64_t reg, int64_t word);
   llvm::Value* vector_value(int64_t number);

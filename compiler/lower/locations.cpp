@@ -239,6 +239,20 @@ llvm::Value* Body::location_push(const LocStep& step, const std::vector<llvm::Va
   }
 }
 
+// Words of all 64 bits without a sign.
+llvm::Value* Body::unsigned_step(LocStep::Op op, llvm::Value* left, llvm::Value* right, Span span) {
+  using Predicate = llvm::CmpInst::Predicate;
+  if (op == LocStep::Div || op == LocStep::Mod) {
+    fail_if(b_.CreateICmpEQ(right, unit_.number(0)), span, abi::kErrDivideByZero, unit_.number(0));
+    return op == LocStep::Div ? b_.CreateUDiv(left, right) : b_.CreateURem(left, right);
+  }
+  const Predicate wanted = op == LocStep::Lt   ? Predicate::ICMP_ULT
+                           : op == LocStep::Le ? Predicate::ICMP_ULE
+                           : op == LocStep::Gt ? Predicate::ICMP_UGT
+                                               : Predicate::ICMP_UGE;
+  return b_.CreateZExt(b_.CreateICmp(wanted, left, right), unit_.word);
+}
+
 llvm::Value* Body::location_step(const LocStep& step, Stack& stack,
                                  const std::vector<llvm::Value*>& args, Span span) {
   if (llvm::Value* pushed = location_push(step, args)) return pushed;
@@ -266,6 +280,7 @@ llvm::Value* Body::location_step(const LocStep& step, Stack& stack,
   llvm::Value* left = pop(stack);
   if (step.op == LocStep::DoubleOfExtended)
     return b_.CreateCall(unit_.entry("dj_double_of_extended"), {left, right});
+  if (divides_or_orders(step.op) && step.a != 0) return unsigned_step(step.op, left, right, span);
   ast::BinOp op = operator_of(step.op);
   bool compares = op >= ast::BinOp::Lt && op <= ast::BinOp::Ne;
   if (compares) return b_.CreateZExt(compare(op, left, right), unit_.word);

@@ -43,6 +43,29 @@ def test_minima_maxima_and_magnitudes(djtap_once, tmp_path):
     assert result.stdout.splitlines() == wanted, result
 
 
+LARGE = """__attribute__((noinline)) void sink(unsigned long x) { __asm__ volatile("" : : "r"(x) : "memory"); }
+__attribute__((noinline)) unsigned long f(unsigned long x) {
+  unsigned long share = -1UL / x, rest = -3UL % x;
+  sink(x);
+  return x;
+}
+int main(void) {
+  f(3);
+  f(-5UL);
+  return 0;
+}
+"""
+
+
+def test_numbers_without_a_sign_are_divided_so(djtap_once, tmp_path):
+    program = built(tmp_path, LARGE, "gcc -O2")
+    script = 'probe process.statement("f@program.c:4") { printf("%u: %u %u\\n", $x, $share, $rest) }'
+    result = djtap_once("-e", script, "-c", program)
+    whole = 1 << 64
+    wanted = [f"{x}: {(whole - 1) // x} {(whole - 3) % x}" for x in (3, whole - 5)]
+    assert result.stdout.splitlines() == wanted, result
+
+
 CALLED = """#include <stdio.h>
 __attribute__((noinline)) void sink(long x) { __asm__ volatile("" : : "r"(x) : "memory"); }
 __attribute__((noinline)) long leaf(long a, long b, long c) {
