@@ -40,7 +40,9 @@ Coverage cover(const std::string& path) {
   for (const Region& region : regions) {
     counts[verdict_name(region.verdict)]++;
     result.ok += region.verdict == Verdict::Ok;
-    if (region.verdict == Verdict::Ok) EXPECT_GE(region.length, 5);
+    if (region.verdict == Verdict::Ok) {
+      EXPECT_GE(region.length, 5);
+    }
   }
   result.entries = regions.size();
   for (const auto& [name, count] : counts)

@@ -140,7 +140,9 @@ TEST_P(Run, EndsInTheSameState) {
     }
     EXPECT_GT(forms, 0);
   }
-  if (GetParam().name == std::string_view("loop_head")) EXPECT_GT(test::GuardTraps::count, 0);
+  if (GetParam().name == std::string_view("loop_head")) {
+    EXPECT_GT(test::GuardTraps::count, 0);
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Table, Run, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });

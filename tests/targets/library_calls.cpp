@@ -48,7 +48,12 @@ void made(const char* name) {
   if (calls < 2000) order[calls++] = name;
 }
 
-#define DO(name, call) (made(name), kept = (long)(call))
+static long keep(long value) {
+  kept = value;
+  return value;
+}
+
+#define DO(name, call) (made(name), keep((long)(call)))
 
 void files() {
   char text[16] = "abc";
