@@ -61,10 +61,8 @@ Result<std::span<const Dwarf_Op>> ops_at(Dwarf_Attribute* attr, const OpContext&
 // What DW_OP_fbreg counts from. The rbp that clang names is not set up at a function's entry, and
 // known to be in the frame only where the unwind table says so.
 Result<Spot> frame_base(const OpContext& context) {
-  std::optional<Dwarf_Attribute> attr;
-  if (context.function) {
-    attr = attribute(context.function, DW_AT_frame_base);
-  }
+  std::optional<Dwarf_Attribute> attr =
+      context.function ? attribute(context.function, DW_AT_frame_base) : std::nullopt;
   if (!attr || context.depth >= kMaxDepth) {
     return Error{"the frame of the function is not described"};
   }
@@ -447,9 +445,8 @@ class Translator {
     if (!context_.at_entry) {
       const bool whole = count == 1 && ops[0].atom <= DW_OP_reg31 && ops[0].atom >= DW_OP_reg0;
       DJ_TRY(LocExpr value, value_at_entry(whole ? ops[0].atom - DW_OP_reg0 : -1, context_));
-      DJ_TRY_DO(append({std::move(value)}));
       computed_ = true;
-      return ok_status();
+      return append({std::move(value)});
     }
     OpContext inner = context_;
     inner.attr = &attr;
@@ -458,17 +455,15 @@ class Translator {
     if (spot.kind != Spot::Memory && spot.kind != Spot::Value) {
       return Error{"its DWARF expression cannot be read"};
     }
-    const LocExpr value = load(spot, 8, false);
-    spot_.expr.steps.insert(spot_.expr.steps.end(), value.steps.begin(), value.steps.end());
-    return ok_status();
+    return append({load(spot, 8, false)});
   }
 
   const OpContext& context_;
   Spot spot_;
   int frame_parts_ = 0;    // stack addresses that went into the result
   bool computed_ = false;  // by more than adding constants to one of them
-  // Of the words' type. None: that of addresses, by which numbers are divided and ordered as signed
-  // ones, but remainders are those of unsigned ones (DWARF 5, 2.5.1.4).
+  // Of the words' type. None: that of addresses, which are divided and ordered as if they had a
+  // sign, but whose remainders are those of words without one (DWARF 5, 2.5.1.4).
   std::optional<bool> is_signed_;
 };
 

@@ -430,7 +430,8 @@ TargetFailure Navigator::unknown_member(const TargetStep& step, int number) {
     for (size_t i = 0; i < lines.size(); i++) {
       text += i < 24 ? lines[i] + "; " : i == 24 ? "... " : "";
     }
-    f.notes.push_back(text + "}" + (where.empty() ? "" : ", declared at " + where));
+    f.notes.push_back(text + "}");
+    if (!where.empty()) f.notes.push_back("declared at " + where);
   }
   return f;
 }

@@ -202,8 +202,8 @@ TEST(Targets, MistakesSayWhatThereIs) {
   const TargetFailure member = fails(target("p", {field("z")}));
   EXPECT_EQ(member.kind, TargetFailure::UnknownField);
   EXPECT_EQ(member.step, 0);
-  EXPECT_NE(member.notes.at(0).find("/* 0 */ int x; /* 4 */ int y;"), std::string::npos);
-  EXPECT_NE(member.notes.at(0).find("t.c:3"), std::string::npos);
+  EXPECT_NE(member.notes.at(0).find("0: int x; 4: int y;"), std::string::npos);
+  EXPECT_NE(member.notes.at(1).find("t.c:3"), std::string::npos);
   EXPECT_EQ(fails(target("p", {field("in")})).kind, TargetFailure::BadUse);
   EXPECT_EQ(fails(target("fd", {field("x")})).kind, TargetFailure::BadUse);
   EXPECT_EQ(fails(target("fd", {}, true)).kind, TargetFailure::BadUse);

@@ -431,7 +431,7 @@ void list_parts(Dwarf_Die* structure, std::optional<uint64_t> begin,
     TypeDie type = type_of(&child);
     if (!name.empty()) {
       names.push_back(name);
-      const std::string place = offset ? fmt::format("/* {} */ ", *offset) : "";
+      const std::string place = offset ? fmt::format("{}: ", *offset) : "";
       lines.push_back(place + type_name(type) + " " + name);
     } else if (type && is_struct(&*type)) {
       list_parts(&*type, offset, lines, names);

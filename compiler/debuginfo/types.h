@@ -99,7 +99,7 @@ std::optional<Member> find_base(Dwarf_Die* stripped_struct, const std::string& p
                                 DwarfIndex& index);
 // All parts with a name, those of bases and of anonymous structs too, in declaration order.
 std::vector<Member> all_members(Dwarf_Die* stripped_struct, DwarfIndex& index);
-// "/* 8 */ int x" with its offset in bytes, in declaration order; names alone in `names`.
+// "8: int x" with its offset in bytes, in declaration order; names alone in `names`.
 std::vector<std::string> list_members(Dwarf_Die* stripped_struct, std::vector<std::string>& names);
 
 // "t.c:12" of any DIE with a declaration place; "" when it has none.

@@ -69,6 +69,44 @@ inline uint64_t nm_address(const std::string& file, const std::string& symbol,
   return 0;
 }
 
+inline const char* gdb_sign(LocStep::Op op) {
+  switch (op) {
+    case LocStep::Mul:
+      return " * ";
+    case LocStep::And:
+      return " & ";
+    case LocStep::Or:
+      return " | ";
+    case LocStep::Shl:
+      return " << ";
+    case LocStep::Eq:
+      return " == ";
+    default:
+      return " + ";
+  }
+}
+
+// Steps that only move words about. True: done.
+inline bool gdb_shuffle(const LocStep& step, std::vector<std::string>& stack) {
+  switch (step.op) {
+    case LocStep::Dup:
+    case LocStep::Pick:
+      stack.push_back(stack.at(stack.size() - 1 - static_cast<size_t>(step.a)));
+      return true;
+    case LocStep::Drop:
+      stack.pop_back();
+      return true;
+    case LocStep::Swap:
+      std::swap(stack.end()[-1], stack.end()[-2]);
+      return true;
+    case LocStep::Rot:
+      std::rotate(stack.end() - 3, stack.end() - 1, stack.end());
+      return true;
+    default:
+      return false;
+  }
+}
+
 // A LocExpr of a non-PIE program as an expression for gdb. Only what these tests meet.
 inline std::string gdb_expression(const LocExpr& expr) {
   static const char* const kTypes[2][9] = {
@@ -113,33 +151,15 @@ inline std::string gdb_expression(const LocExpr& expr) {
       case LocStep::Or:
       case LocStep::Shl:
       case LocStep::Eq: {
-        const char* sign = s.op == LocStep::Add   ? " + "
-                           : s.op == LocStep::Mul ? " * "
-                           : s.op == LocStep::And ? " & "
-                           : s.op == LocStep::Or  ? " | "
-                           : s.op == LocStep::Shl ? " << "
-                                                  : " == ";
         const std::string right = pop();
-        stack.push_back("(" + pop() + sign + right + ")");
+        stack.push_back("(" + pop() + gdb_sign(s.op) + right + ")");
         break;
       }
       case LocStep::Neg:
         stack.push_back("-(long)(" + pop() + ")");
         break;
-      case LocStep::Dup:
-      case LocStep::Pick:
-        stack.push_back(stack.at(stack.size() - 1 - static_cast<size_t>(s.a)));
-        break;
-      case LocStep::Drop:
-        pop();
-        break;
-      case LocStep::Swap:
-        std::swap(stack.end()[-1], stack.end()[-2]);
-        break;
-      case LocStep::Rot:
-        std::rotate(stack.end() - 3, stack.end() - 1, stack.end());
-        break;
       default:
+        if (gdb_shuffle(s, stack)) break;
         ADD_FAILURE() << "no gdb form for " << to_string(expr);
         return "0";
     }
