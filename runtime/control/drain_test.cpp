@@ -86,6 +86,14 @@ TEST_F(DrainTest, WhatIsUnfinishedHoldsBackWhatMayBeLater) {
   EXPECT_EQ(shown(), "123");
 }
 
+// Between a look at the head and one at the tail others may fill the ring and djtap empty it.
+TEST_F(DrainTest, ATailBeyondTheHeadIsNoFullRing) {
+  ring(0)->tail = 4 * abi::kEventAlign;
+  uint64_t position = 0;
+  EXPECT_NE(abi::ring_reserve(ring(0), abi::kEventAlign, &position), nullptr);
+  EXPECT_EQ(abi::ring_reserve(ring(0), 2 * kRingBytes, &position), nullptr);
+}
+
 TEST_F(DrainTest, AtTheEndTheUnfinishedAreGivenUp) {
   reserve(0, 1);
   finish(reserve(0, 2), 20);

@@ -59,18 +59,22 @@ pid_t parent_of(pid_t pid) {
 }
 
 // waitpid() without waiting; but a child of djtap that has ended keeps its status, for
-// exit_watch.h.
+// exit_watch.h: it may end between two looks, so of a first thread nothing but a stop is taken.
 pid_t wait_thread(pid_t tid, pid_t pid, int* status) {
+  if (tid != pid) return waitpid(tid, status, __WALL | WNOHANG);
+  const auto id = static_cast<id_t>(tid);
   siginfo_t info = {};
-  const int look = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL;
-  const bool ended = tid == pid && waitid(P_PID, static_cast<id_t>(tid), &info, look) == 0 &&
-                     info.si_pid == tid && info.si_code != CLD_TRAPPED &&
-                     info.si_code != CLD_STOPPED;
-  if (ended && parent_of(pid) == getpid()) {
+  if (waitid(P_PID, id, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0) return -1;
+  if (info.si_pid == 0) return 0;
+  if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) {
+    if (parent_of(pid) != getpid()) return waitpid(tid, status, __WALL | WNOHANG);
     errno = ECHILD;
     return -1;
   }
-  return waitpid(tid, status, __WALL | WNOHANG);
+  info = {};
+  if (waitid(P_PID, id, &info, WSTOPPED | WNOHANG | __WALL) != 0) return -1;
+  *status = info.si_status << 8 | 0x7f;  // as waitpid() has it (W_STOPCODE)
+  return info.si_pid;
 }
 
 bool has_pending_trap(pid_t tid) {

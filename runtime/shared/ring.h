@@ -34,7 +34,9 @@ inline EventHeader* ring_reserve(Ring* ring, uint32_t size, uint64_t* position) 
     uint64_t head = load(&ring->head);
     uint64_t room = ring->bytes - (head & (ring->bytes - 1));
     uint64_t skip = room < size ? room : 0;  // a record never wraps
-    if (head + skip + size - load(&ring->tail) > ring->bytes) return nullptr;
+    // Negative: `head` is old, others have filled and the controller has emptied since.
+    const auto used = static_cast<int64_t>(head + skip + size - load(&ring->tail));
+    if (used > static_cast<int64_t>(ring->bytes)) return nullptr;
     if (!cas(&ring->head, head, head + skip + size)) continue;
     if (skip != 0) {
       EventHeader* pad = ring_at(ring, head);
