@@ -24,7 +24,7 @@ int main(void) {
 
 def built(tmp_path, source, compiler):
     if shutil.which(compiler.split()[0]) is None:
-        pytest.skip("not installed")
+        pytest.skip(f"no {compiler} here")
     (tmp_path / "program.c").write_text(source)
     subprocess.run([*compiler.split(), "-g", "-w", "-o", "program", "program.c"], cwd=tmp_path, check=True)
     return tmp_path / "program"

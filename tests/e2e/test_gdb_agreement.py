@@ -114,7 +114,7 @@ def test_c_library(tmp_path, program):
 def test_forms_of_debug_info(tmp_path, compiler):
     words = [word for word in compiler.split() if word != "dwz"]
     if shutil.which(words[0]) is None or ("dwz" in compiler and shutil.which("dwz") is None):
-        pytest.skip("not installed")
+        pytest.skip(f"no {compiler} here")
     for name in ("program", "other"):
         subprocess.run([*words, "-g", f"-DNAME={name}", "-o", name, str(paths.TARGETS / "args.c")], cwd=tmp_path, check=True, capture_output=True)
     if "dwz" in compiler:
@@ -132,7 +132,7 @@ def test_scalars_inside_of_structs(tmp_path, compiler, source):
     """Members, bit-fields, members of bases and unions, behind pointers and references, elements: in memory, in registers, in pieces."""
     words = compiler.split()
     if shutil.which(words[0]) is None:
-        pytest.skip("not installed")
+        pytest.skip(f"no {compiler} here")
     program = str(tmp_path / "program")
     subprocess.run([*words, "-g", "-w", "-std=c++20", "-o", program, paths.TARGETS / f"{source}.cpp"], check=True)
     random.seed(5)
@@ -160,7 +160,7 @@ int main(int argc, char **argv) { return f(argc) != 5; }
 def test_where_a_variable_lives_is_said_where_it_does_not(djtap_once, tmp_path, compiler, name):
     """The ranges that gdb lists, but those whose value only the caller knows; ranges that touch are one."""
     if shutil.which(compiler.split()[0]) is None:
-        pytest.skip("not installed")
+        pytest.skip(f"no {compiler} here")
     (tmp_path / "ranges.c").write_text(RANGES)
     subprocess.run([*compiler.split(), "-g", "-o", "ranges", "ranges.c"], cwd=tmp_path, check=True)
     scope = subprocess.run(["gdb", "-batch", "-nx", "-ex", "info scope f", "ranges"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout

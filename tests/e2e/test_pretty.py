@@ -190,7 +190,7 @@ OF_LENGTHS = {"$row$": ROWS, "$grid[1][2]": ["12"], "$grid[$n - 1][1]": ["41", "
 def test_arrays_whose_length_is_computed(djtap_once, tmp_path, compiler):
     """Elements, texts, and how far it is from row to row; an array without a length says so. Optimized code may not know m."""
     if shutil.which(compiler.split()[0]) is None:
-        pytest.skip("not installed")
+        pytest.skip(f"no {compiler} here")
     (tmp_path / "lengths.c").write_text(LENGTHS)
     subprocess.run([*compiler.split(), "-g", "-o", "lengths", "lengths.c"], cwd=tmp_path, check=True)
     for asked, wanted in OF_LENGTHS.items():
