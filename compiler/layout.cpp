@@ -11,6 +11,7 @@
 #include "runtime/shared/capture.h"
 #include "runtime/shared/context.h"
 #include "runtime/shared/map.h"
+#include "runtime/shared/own_code.h"
 #include "runtime/shared/ring.h"
 #include "runtime/shared/stat.h"
 #include "runtime/shared/strings.h"
@@ -215,6 +216,7 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   if (keeps_calls(plan) || later > 0) {
     header.captures = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
   }
+  header.frame_texts = cursor.take(sizeof(abi::FrameTexts), kPage);
   if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
   layout.trap_bytes = abi::trap_table_bytes((plan.sites.size() + later) * kTrapsPerSite, cpus);
   layout.trap_table = cursor.take(layout.trap_bytes, kPage);

@@ -68,9 +68,21 @@ const char* plain_name(LocStep::Op op) {
       return "int2double";
     case LocStep::DoubleOfExtended:
       return "extended2double";
+    case LocStep::Join:
+      return "join";
+    case LocStep::FloatOfDouble:
+      return "double2float";
+    case LocStep::IntOfDouble:
+      return "double2int";
     default:
       return "?";
   }
+}
+
+const char* form_name(int64_t form) {
+  constexpr const char* kNames[] = {"signed", "unsigned", "wide",     "unsigned_wide", "half",
+                                    "float",  "double",   "extended", "quad"};
+  return kNames[form];
 }
 
 std::string step_text(const LocStep& s) {
@@ -83,6 +95,7 @@ std::string step_text(const LocStep& s) {
                                                    : "xmm" + std::to_string(s.a - arch::kXmm0);
         return s.b == 0 ? name : name + "[" + std::to_string(s.b) + "]";
       }
+      if (arch::is_mask(s.a)) return "k" + std::to_string(s.a - arch::kMask0);
       return s.a >= 0 && s.a < arch::kRegCount ? arch::kRegNames[s.a] : "reg" + a;
     case LocStep::PushConst:
       return (s.a < 0 ? "push" : "") + a;  // a sign alone is an addition's
@@ -98,6 +111,22 @@ std::string step_text(const LocStep& s) {
       return "stack" + a + (s.b ? "s" : "");
     case LocStep::Extend:
       return "extend" + a + (s.b ? "s" : "");
+    case LocStep::DoubleOfInt:
+    case LocStep::IntOfDouble:
+      return (s.a != 0 ? "unsigned_" : "") + std::string(plain_name(s.op));
+    case LocStep::DoubleCompute:
+      return "double_" + std::string(plain_name(static_cast<LocStep::Op>(s.a)));
+    case LocStep::Half:
+      return s.a == 0 ? "low" : "high";
+    case LocStep::Convert:
+      return std::string(form_name(s.a)) + "_to_" + form_name(s.b);
+    case LocStep::WideCompute:
+      return std::string(form_name(s.b)) + "_" + plain_name(static_cast<LocStep::Op>(s.a));
+    case LocStep::Label:
+      return "label" + a + ":";
+    case LocStep::Jump:
+    case LocStep::JumpIf:
+      return (s.b != 0 ? "back" : "jump") + std::string(s.op == LocStep::Jump ? "" : "_if") + a;
     case LocStep::Pick:
       return "pick" + a;
     case LocStep::Extract:

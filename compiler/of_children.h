@@ -1,7 +1,7 @@
 // process.begin and process.end run in djtap for the target itself, and in the processes that it
 // forks for these: at sites of the C library.
 #pragma once
-#include <algorithm>
+#include <vector>
 
 #include "compiler/plan.h"
 
@@ -10,12 +10,14 @@ namespace dj {
 // Site::listed of those sites.
 constexpr char kChildBegins[] = "begin", kChildEnds[] = "end";
 
-// The handler stands where any process ends, and the target's own end is told by djtap.
-inline bool is_of_children_alone(const Plan& plan, HandlerId id) {
-  return std::any_of(plan.sites.begin(), plan.sites.end(), [id](const Site& site) {
-    return site.listed == kChildEnds &&
-           std::find(site.handlers.begin(), site.handlers.end(), id) != site.handlers.end();
-  });
+// Handlers that stand where any process ends; the target's own end is told by djtap.
+inline std::vector<bool> handlers_of_children(const Plan& plan) {
+  std::vector<bool> found(plan.handlers.size());
+  for (const Site& site : plan.sites) {
+    if (site.listed != kChildEnds) continue;
+    for (HandlerId id : site.handlers) found[id] = true;
+  }
+  return found;
 }
 
 }  // namespace dj

@@ -52,7 +52,6 @@ constexpr Row kRows[] = {
     {"strcat", ". between strings"},
     {"comm", "execname()"},
     // functions of SystemTap that djtap does otherwise
-    {"print_regs", "printf(\"%x\", register(\"rax\")), register by register"},
 };
 
 // SystemTap's functions that mean the kernel, by how their names begin.

@@ -127,6 +127,8 @@ struct Handler {
               // `capture_for`
     Host,     // begin, end, timer: runs in the controller, void()
     Loader,   // runs where the target's loader says that objects came or went: tells the controller
+    Forked,   // runs where a forked child begins: tells the controller, which runs the probe's Host
+              // handler when the child has ended without a word
   } role = Role::Body;
   // Form of the detour that calls it (arch/x86_64/detour.h).
   enum class Form : uint8_t {
@@ -143,7 +145,7 @@ struct Handler {
   bool shared_exits = false;
 };
 
-// begin, end, error, process.begin, process.end, timers: what the controller runs and when.
+// begin, end, error, process.begin, process.end, timers, input: what the controller runs and when.
 struct HostProbe {
   enum class When : uint8_t {
     Begin,
@@ -153,9 +155,10 @@ struct HostProbe {
     Never,
     ProcessBegin,
     ProcessEnd,
-    Timer
+    Timer,
+    Input  // for each byte of djtap's standard input
   } when = When::Begin;
-  uint64_t interval_ns = 0;  // Timer; 0: not by time, for each byte of djtap's standard input
+  uint64_t interval_ns = 0;  // Timer
   uint64_t random_ns = 0;    // Timer: each interval is longer or shorter by up to this
   HandlerId handler = 0;
   std::string text;  // "timer.s(1)"

@@ -17,6 +17,7 @@ enum class Fail : uint8_t {
   Permission,    // the kernel said EPERM/EACCES
   TargetGone,    // the traced process ended
   Unsupported,   // this form is not built yet, and the message says so
+  Incomplete,    // djtap itself lacks a part, or memory for it
 };
 
 struct Error {

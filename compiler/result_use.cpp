@@ -10,9 +10,10 @@ namespace {
 
 bool reads_result(const LocExpr& expr) {
   return std::any_of(expr.steps.begin(), expr.steps.end(), [](const LocStep& s) {
-    // rax, rdx, and the first two of the vector registers and of the x87's stack
-    return s.op == LocStep::PushReg && (s.a <= 1 || s.a == arch::kXmm0 || s.a == arch::kXmm0 + 1 ||
-                                        s.a == arch::kSt0 || s.a == arch::kSt0 + 1);
+    // rax, rdx, the first four vector registers, and the first two of the x87's stack
+    return s.op == LocStep::PushReg &&
+           (s.a <= 1 || (s.a >= arch::kXmm0 && s.a <= arch::kXmm0 + 3) || s.a == arch::kSt0 ||
+            s.a == arch::kSt0 + 1);
   });
 }
 

@@ -76,7 +76,7 @@ block : LBRACE stmt* RBRACE ;
 stmt : block                                                             # blockStmt
      | SEMICOLON                                                         # emptyStmt
      // if (a > b) a = b; else b = a
-     | IF LPAREN expr RPAREN stmt (ELSE stmt)?                           # ifStmt
+     | IF LPAREN condition=expr RPAREN then=stmt (ELSE otherwise=stmt)?  # ifStmt
      | WHILE LPAREN expr RPAREN stmt                                     # whileStmt
      // for (i = 0; i < 10; i++) sum += i
      | FOR LPAREN init=expr? SEMICOLON cond=expr? SEMICOLON step=expr? RPAREN stmt   # forStmt
@@ -110,26 +110,26 @@ expr : op=(PRE_INC | PRE_DEC) postfix                                    # prefi
      // [a, b] in seen
      | LBRACKET indexKey (COMMA indexKey)* RBRACKET IN arrayName         # tupleIn
      | op=(SIGN_PLUS | SIGN_MINUS | NOT | TILDE) expr                    # unary
-     | expr op=(STAR | SLASH | PERCENT) expr                             # binary
-     | expr op=(PLUS | MINUS) expr                                       # binary
+     | left=expr op=(STAR | SLASH | PERCENT) right=expr                  # binary
+     | left=expr op=(PLUS | MINUS) right=expr                            # binary
      // concatenation
-     | expr op=DOT expr                                                  # binary
-     | expr op=(SHL | SHR | USHR) expr                                   # binary
-     | expr op=(LT | GT | LE | GE | EQ | NE) expr                        # binary
+     | left=expr op=DOT right=expr                                       # binary
+     | left=expr op=(SHL | SHR | USHR) right=expr                        # binary
+     | left=expr op=(LT | GT | LE | GE | EQ | NE) right=expr             # binary
      // name =~ "^l.*"
      | expr op=(MATCH | NO_MATCH) string                                 # regex
      // a in seen
      | expr IN arrayName                                                 # singleIn
-     | expr op=AMP expr                                                  # binary
-     | expr op=CARET expr                                                # binary
-     | expr op=PIPE expr                                                 # binary
-     | expr op=AND expr                                                  # binary
-     | expr op=OR expr                                                   # binary
+     | left=expr op=AMP right=expr                                       # binary
+     | left=expr op=CARET right=expr                                     # binary
+     | left=expr op=PIPE right=expr                                      # binary
+     | left=expr op=AND right=expr                                       # binary
+     | left=expr op=OR right=expr                                        # binary
      | <assoc=right> expr QUESTION expr COLON expr                       # ternary
      // sum <<< x
-     | <assoc=right> expr op=(ASSIGN | STAT_ADD | ADD_ASSIGN | SUB_ASSIGN | MUL_ASSIGN | DIV_ASSIGN
+     | <assoc=right> left=expr op=(ASSIGN | STAT_ADD | ADD_ASSIGN | SUB_ASSIGN | MUL_ASSIGN | DIV_ASSIGN
          | MOD_ASSIGN | SHL_ASSIGN | SHR_ASSIGN | AND_ASSIGN | XOR_ASSIGN | OR_ASSIGN
-         | CONCAT_ASSIGN) expr                                           # assign
+         | CONCAT_ASSIGN) right=expr                                           # assign
      ;
 // &$p->list[2]
 postfix : ADDRESS_OF? primary deref* ;
@@ -140,12 +140,10 @@ deref : ARROW (ID | keyword) # member
 index : INDEX_OPEN indexKey (COMMA indexKey)* RBRACKET ;
 indexKey : STAR | expr ;
 primary : LPAREN expr RPAREN            # parens
-        | ATWORD CALL_OPEN exprs? RPAREN  # atCall
-        | ATWORD                        # atBare
-        | ID CALL_OPEN exprs? RPAREN    # call
-        | ID                            # name
+        | word=ATWORD (CALL_OPEN exprs? RPAREN)?  # atWord
+        | name=ID (CALL_OPEN exprs? RPAREN)?  # nameOrCall
         | TARGET                        # target
-        | NUMBER                        # number
+        | value=NUMBER                  # number
         | FRACTION                      # fraction
         | string                        # text
         ;

@@ -11,6 +11,7 @@
 #include "compiler/check/dump_program.h"
 #include "compiler/check/settings.h"
 #include "compiler/check/time_probes.h"
+#include "compiler/counted.h"
 #include "compiler/debuginfo/call_frames.h"
 #include "compiler/debuginfo/text.h"
 #include "compiler/explain.h"
@@ -19,6 +20,7 @@
 #include "compiler/print_ast.h"
 #include "compiler/resolve/double_targets.h"
 #include "compiler/resolve/kept_plan.h"
+#include "compiler/resolve/process_number.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stack_info.h"
 #include "compiler/tapset/aliases.h"
@@ -34,10 +36,12 @@
 #include "runtime/control/stack_tables.h"
 #include "runtime/control/stage_clock.h"
 #include "runtime/control/tail_calls.h"
+#include "runtime/huge_blocks.h"
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/lua/lua_tapset.h"
 #include "runtime/run/compiled.h"
 #include "runtime/run/header_types.h"
+#include "runtime/run/kept_handlers.h"
 #include "runtime/run/lazy_target.h"
 #include "runtime/run/list_points.h"
 #include "runtime/run/lowering.h"
@@ -55,7 +59,7 @@ void dump(const Options& options, const char* stage, const std::string& text) {
 
 std::string summary_of(const std::optional<TracedProcess>& process) {
   if (!process) return "none";
-  return fmt::format("pid {}, {} modules", process->pid, process->modules.size());
+  return fmt::format("pid {}, {}", process->pid, counted(process->modules.size(), "module"));
 }
 
 // Plan to code, for this target.
@@ -89,11 +93,14 @@ Status compile_for(const Options& options, std::optional<TracedProcess>& process
   emit.abi.has_rseq = compiled.use_rseq;
   emit.want_ir = options.dump.count("ir") > 0;
   emit.want_assembly = options.dump.count("asm") > 0;
+  const KeptObjects kept = kept_handlers(codes);
+  if (codes.kept_files().keeps()) emit.kept = &kept;
   DJ_TRY(compiled.image,
          lower(compiled.program, compiled.plan, compiled.layout, emit, compiled.abis));
   dump(options, "ir", compiled.image.ir);
   dump(options, "asm", compiled.image.assembly);
-  clock.done("lower", fmt::format("{} handlers", compiled.plan.handlers.size()));
+  clock.done("lower", fmt::format("{}{}", counted(compiled.plan.handlers.size(), "handler"),
+                                  compiled.image.is_kept ? ", kept" : ""));
   return ok_status();
 }
 
@@ -109,6 +116,10 @@ int print_dry_run(const Options& options, const Compiled& compiled,
                   std::optional<TracedProcess>& process, ModuleCodes& codes) {
   SessionInput input = session_input(options, compiled);
   return print_result(options, kExitAttach, dry_run(process ? &*process : nullptr, codes, input));
+}
+
+int compile_failure(const Options& options, const Error& error) {
+  return fail(options, error.kind == Fail::Incomplete ? kExitRun : kExitScript, error.message);
 }
 
 // What djtap adds to the script.
@@ -194,9 +205,11 @@ void read_ahead(const TracedProcess& process, ModuleCodes& codes) {
 }
 
 // Where the probes go; as an earlier session has found it, if that is kept.
-Plan find_places(const Options& options, const Compiled& compiled,
+Plan find_places(const Options& options, Compiled& compiled,
                  const std::optional<TracedProcess>& process, ModuleCodes& codes, Diags& diags,
                  StageClock& clock) {
+  for (Probe& probe : compiled.program.probes)
+    take_process_numbers(probe.points, process ? process->pid : 0, diags);
   TargetFiles files = target_files(process, compiled.printers);
   files.compile_headers = compiled.compile_headers;
   const bool keeps = codes.kept_files().keeps();
@@ -219,7 +232,8 @@ Plan find_places(const Options& options, const Compiled& compiled,
   } else {
     codes.plan_key = key;
   }
-  clock.done("resolve", fmt::format("{} sites{}", plan->sites.size(), is_kept ? ", kept" : ""));
+  clock.done("resolve",
+             fmt::format("{}{}", counted(plan->sites.size(), "site"), is_kept ? ", kept" : ""));
   return std::move(*plan);
 }
 
@@ -255,7 +269,7 @@ int run_script(const Options& options) {
   // From here on, the script is a tree; no ANTLR type is in sight.
 
   library.complete(script, diags);
-  clock.done("tapsets", fmt::format("{} files", library.files_read()));
+  clock.done("tapsets", counted(library.files_read(), "file"));
   if (target.failed()) return target_failure(options, target.find().error());
   if (diags.ok()) expand(options, script, sources, diags);
   if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
@@ -289,7 +303,7 @@ int run_script(const Options& options) {
                 "the script probes a program, but there is none: give -c 'command' or -p PID");
   }
   Status compiled_ok = compile_for(options, process, codes, compiled, clock);
-  if (!compiled_ok.ok()) return fail(options, kExitScript, compiled_ok.error().message);
+  if (!compiled_ok.ok()) return compile_failure(options, compiled_ok.error());
   if (options.stop_after == Stage::Lower) return kExitOk;
   if (options.dry_run) return print_dry_run(options, compiled, process, codes);
   return run_session(options, sources, lua, compiled, process, codes, clock, held);
@@ -308,6 +322,7 @@ int run(const Options& options) {
 }  // namespace dj
 
 int main(int argc, char** argv) {
+  dj::begin_huge_heap();
   dj::fill_standard_descriptors();
   int exit_code = 0;
   std::optional<dj::Options> options = dj::parse_options(argc, argv, exit_code);

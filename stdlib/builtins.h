@@ -11,6 +11,7 @@ enum BuiltinFlags : uint32_t {
   kSite = 2,    // entry takes the site index first; the handler then wants_site
   kStack = 8,   // entry reads the stack tables; the handler keeps the site's registers in Context
   kLines = 16,  // with kStack: entry reads the tables of source lines and inlined calls
+  kName = 32,   // with kSite: what it gives is a name of the site, written down before the start
   kRaises = 4,  // entry may set Context::raised; the caller must test it and leave the handler
 };
 

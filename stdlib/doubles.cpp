@@ -22,9 +22,21 @@ int32_t dj_double_compare(uint64_t a, uint64_t b) { return abi::double_compare(a
 
 uint64_t dj_double_of_int(int64_t number) { return abi::double_of_int(number); }
 
+uint64_t dj_double_of_unsigned(uint64_t number) { return abi::double_of_unsigned(number); }
+
 uint64_t dj_double_of_float(uint64_t bits) {
   return abi::double_of_float(static_cast<uint32_t>(bits));
 }
+
+uint64_t dj_float_of_double(uint64_t bits) { return abi::float_of_double(bits); }
+
+int64_t dj_int_of_double(uint64_t bits) {
+  constexpr uint64_t kTwoTo63 = 1086ull << 52;
+  const bool fits = abi::double_compare(bits & INT64_MAX, kTwoTo63) < 0;
+  return fits ? abi::int_of_double(bits, Rounding::ToZero) : INT64_MIN;
+}
+
+uint64_t dj_unsigned_of_double(uint64_t bits) { return abi::unsigned_of_double(bits); }
 
 uint64_t dj_double_of_extended(uint64_t mantissa, uint64_t sign_exponent) {
   return abi::double_of_extended(mantissa, static_cast<uint16_t>(sign_exponent));

@@ -42,6 +42,7 @@ const dj::abi::Str* dj_usymfileline(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_usymdata(dj::abi::Context* ctx, int64_t address);
 int64_t dj_umodaddr(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_umodname(dj::abi::Context* ctx, int64_t address);
+const dj::abi::Str* dj_umodbuildid(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_probefunc(uint32_t site);
 const dj::abi::Str* dj_ppfunc(uint32_t site);
 const dj::abi::Str* dj_pp(uint32_t site);

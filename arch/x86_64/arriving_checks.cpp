@@ -105,11 +105,13 @@ void check_taken_addresses(const Checker::Impl& impl, const Standing& standing, 
   });
 }
 
-// The same: an instruction makes the address.
+// The same: an instruction makes the address, or reads what lies there.
 void check_taken_addresses(Checker::Impl& impl, const Standing& standing,
                            const Reference& reference, Guards guards) {
+  const bool data = reference.kind == Reference::Data;
   standing.hit_by(reference.target, [&](Region& region) {
-    impl.arrive(region, reference.target, Verdict::AddressTaken, reference.at, guards);
+    impl.arrive(region, reference.target, data ? Verdict::DataInText : Verdict::AddressTaken,
+                reference.at, guards);
   });
 }
 

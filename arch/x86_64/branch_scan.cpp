@@ -11,7 +11,7 @@
 namespace dj::arch {
 namespace {
 
-enum Class : uint8_t { None, Rel8, Rel32, TwoByte, LeaByte, XbeginByte };
+enum Class : uint8_t { None, Rel8, Rel32, TwoByte, LeaByte, XbeginByte, RipByte };
 
 constexpr std::array<uint8_t, 256> make_classes() {
   std::array<uint8_t, 256> classes{};
@@ -22,10 +22,12 @@ constexpr std::array<uint8_t, 256> make_classes() {
   classes[0x0f] = TwoByte;
   classes[0x8d] = LeaByte;
   classes[0xc7] = XbeginByte;
+  for (int reg = 0; reg < 8; reg++) classes[size_t(0x05 + 8 * reg)] = RipByte;  // ModRM
   return classes;
 }
 constexpr auto kClasses = make_classes();
 constexpr size_t kLongest = 6;  // bytes of the longest form looked for
+constexpr std::array<uint64_t, 4> kImmediates = {0, 1, 2, 4};  // bytes behind a displacement
 
 struct Piece {
   std::span<const uint8_t> bytes;  // with kLongest more bytes, zeros at the end of a range
@@ -68,6 +70,10 @@ void scan_piece(const Piece& piece, const ByteSet& marked, bool immediates,
         break;
       case XbeginByte:
         if (p[1] == 0xf8) look(Reference::Branch, here + 6 + uint64_t(int64_t(read_rel32(p + 2))));
+        break;
+      case RipByte:
+        for (const uint64_t more : kImmediates)
+          look(Reference::Data, here + 5 + more + uint64_t(int64_t(read_rel32(p + 1))));
         break;
     }
   }

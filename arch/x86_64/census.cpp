@@ -20,6 +20,7 @@ class AllArrivals {
         branches_(impl.module.low(), impl.module.high()),
         tables_(branches_),
         taken_(branches_),
+        data_(branches_),
         everywhere_(branches_),
         called_(branches_),
         jumped_(branches_),
@@ -39,6 +40,7 @@ class AllArrivals {
     for (const Insn& insn : function.insns) {
       if (insn.branches() || (insn.kind == Kind::Odd && insn.target != 0)) branch(function, insn);
       if (insn.is(0x8d) && insn.rip_relative) take(insn.target);
+      if (insn.accesses_near()) data_.add(insn.target);
       if (pic || insn.branches()) continue;
       if (insn.imm_bytes >= 4) take(uint64_t(insn.imm_bytes == 4 ? uint32_t(insn.imm) : insn.imm));
       if (insn.disp_bytes == 4 && !insn.rip_relative) take(uint64_t(uint32_t(insn.disp)));
@@ -56,6 +58,7 @@ class AllArrivals {
       look(branches_, Verdict::BranchIntoRegion);
       look(tables_, Verdict::JumpTable);
       look(taken_, Verdict::AddressTaken);
+      look(data_, Verdict::DataInText);
     }
   }
   // Only conditional jumps lead to a cold part, or it jumps back into what it was split from.
@@ -77,7 +80,7 @@ class AllArrivals {
   }
 
   const Checker::Impl& impl_;
-  ByteSet branches_, tables_, taken_, everywhere_;
+  ByteSet branches_, tables_, taken_, data_, everywhere_;
   ByteSet called_, jumped_, cold_;  // function entries
 };
 
@@ -92,6 +95,9 @@ bool is_filler(std::span<const uint8_t> bytes) {
   return true;
 }
 
+// Bytes in which every offset is looked at name data everywhere; real code has its own beside it.
+constexpr uint64_t kNear = 1 << 16;
+
 void AllArrivals::add_bytes(uint64_t begin, uint64_t end) {
   const auto bytes = impl_.module.bytes(begin);
   const auto piece = bytes.first(std::min<size_t>(bytes.size(), end - std::min(begin, end)));
@@ -101,6 +107,10 @@ void AllArrivals::add_bytes(uint64_t begin, uint64_t end) {
   gap.text.push_back({begin, piece});
   for (const Reference& reference : scan_references(gap, everywhere_)) {
     if (in_linkage_stub(impl_.module, reference.at)) continue;
+    if (reference.kind == Reference::Data) {
+      if (reference.target - begin + kNear < end - begin + 2 * kNear) data_.add(reference.target);
+      continue;
+    }
     (reference.kind == Reference::Branch ? branches_ : taken_).add(reference.target);
     called_.add(reference.target);
   }

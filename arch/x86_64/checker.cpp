@@ -120,6 +120,8 @@ bool Checker::Impl::confirmed(const Reference& reference) {
       return (insn.branches() || insn.kind == Kind::Odd) && insn.target == reference.target;
     case Reference::Lea:
       return insn.is(0x8d) && insn.rip_relative && insn.target == reference.target;
+    case Reference::Data:
+      return insn.accesses_near() && insn.target == reference.target;
     case Reference::Immediate: {
       const uint64_t offset = reference.at - start;
       return (insn.imm_bytes >= 4 && insn.imm_offset == offset && !insn.branches()) ||
@@ -256,7 +258,8 @@ void Checker::Impl::arrive(Region& region, uint64_t target, Verdict verdict, uin
   const bool inside = offset < uint64_t(region.stretch - region.padding) &&
                       (offset >= 32 || !(region.boundaries >> offset & 1));
   if (verdict == Verdict::AddressTaken && inside) return;
-  const bool off_limits = verdict == Verdict::RseqSection || verdict == Verdict::Blacklisted;
+  const bool off_limits = verdict == Verdict::RseqSection || verdict == Verdict::Blacklisted ||
+                          verdict == Verdict::DataInText;
   if (offset < region.first) return forbid(region, verdict, culprit);
   if (offset < kJumpBytes && region.obstacle == Verdict::Ok) {
     region.obstacle = verdict;
@@ -337,6 +340,7 @@ const char* verdict_name(Verdict v) {
                                     "jump-table",
                                     "landing-pad",
                                     "address-taken",
+                                    "data-in-text",
                                     "function-end",
                                     "not-relocatable",
                                     "call-not-last",

@@ -3,6 +3,8 @@
 
 #include <Zydis/Zydis.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "arch/x86_64/heads.h"
@@ -151,6 +153,15 @@ int64_t value_at(const uint8_t* at, uint8_t bytes, bool is_signed) {
 }  // namespace
 
 bool decode(std::span<const uint8_t> bytes, uint64_t address, Insn& insn) {
+  // So much is read of what is known already; zeros behind fewer bytes change nothing that they are
+  // enough for.
+  std::array<uint8_t, 16> padded;
+  const size_t given = bytes.size();
+  if (given < padded.size()) {
+    padded.fill(0);
+    std::copy(bytes.begin(), bytes.end(), padded.begin());
+    bytes = padded;
+  }
   const size_t size = head_size(bytes);
   Head& head = insn;
   if (size == 0 || !known_head(bytes.data(), size, head)) {
@@ -161,6 +172,7 @@ bool decode(std::span<const uint8_t> bytes, uint64_t address, Insn& insn) {
     head = head_of(z);
     if (size == bytes_of_head(z)) keep_head(bytes.data(), size, head);
   }
+  if (head.length > given) return false;
   insn.address = address;
   insn.disp = int32_t(value_at(bytes.data() + head.disp_offset, head.disp_bytes, true));
   insn.imm = value_at(bytes.data() + head.imm_offset, head.imm_bytes, head.imm_signed);

@@ -64,6 +64,8 @@ struct Insn : Head {
     return kind == Kind::Jump || kind == Kind::JumpIndirect || kind == Kind::Return ||
            kind == Kind::Trap;
   }
+  // Reads or writes what lies at `target`.
+  bool accesses_near() const { return rip_relative && memory() && !is(0x8d) && kind != Kind::Nop; }
   bool calls() const { return kind == Kind::Call || kind == Kind::CallIndirect; }
 };
 

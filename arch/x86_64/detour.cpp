@@ -153,10 +153,12 @@ uint32_t next_guard(const DetourRequest& request, uint32_t offset) {
 
 }  // namespace
 
-Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
-  Detour detour;
+Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour) {
+  detour.copies.clear();
+  detour.pieces.clear();
   detour.copies.reserve(request.region.size());
-  Code code(to);
+  detour.pieces.reserve(request.region.size());
+  Code code(to, std::move(detour.bytes));
   bool goes_on = true, handled = false;
   uint32_t branch = 0;  // of an IfTaken exit
   uint64_t branch_goal = 0;
@@ -166,10 +168,12 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
     Insn insn;
     if (!decode(bytes, request.original + offset, insn))
       return Error{fmt::format("no instruction at {:#x}", request.original + offset)};
-    uint32_t copy_at = 0;
+    uint32_t copy_at = 0, piece_at = 0, piece_end = 0;
     if (offset == request.handlers_at && request.syscall_hook != 0) {
       handled = true;
       DJ_TRY_DO(put_hooked(code, request, bytes, insn, copy_at));
+      piece_at = copy_at;
+      piece_end = copy_at + insn.length;
     } else {
       const uint32_t handlers = code.size();
       if (offset == request.handlers_at) {
@@ -178,6 +182,7 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
       }
       // Who arrives at an exit has not met its handlers.
       copy_at = offset == request.handlers_at && offset != 0 ? handlers : code.size();
+      piece_at = code.size();
       if (offset == request.handlers_at && request.leaving.how != Leaving::Always) {
         branch_goal = insn.target;
         DJ_TRY_DO(put_exit(code, request, bytes, insn, branch));
@@ -189,8 +194,10 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
       } else {
         DJ_TRY_DO(relocate_to(code, bytes, insn));
       }
+      piece_end = code.size();
     }
     detour.copies.emplace_back(offset, copy_at);
+    detour.pieces.push_back({offset, piece_at, piece_end});
     offset += insn.length;
     // A relocated call returns to the original code by itself; a debugger may go on after an int3.
     goes_on = !((insn.leaves() && insn.kind != Kind::Trap) || insn.calls());
@@ -204,6 +211,7 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
   if (!handled)
     return Error{fmt::format("no instruction starts {} bytes behind {:#x}", request.handlers_at,
                              request.original)};
+  detour.end = offset;
   if (goes_on) DJ_TRY_DO(code.jump(request.original + offset));
   if (branch != 0) {
     code.bind_long(branch);
@@ -212,6 +220,12 @@ Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
   }
   detour.bytes = code.take();
   CHECK(detour.bytes.size() <= detour_bytes_max(request));
+  return ok_status();
+}
+
+Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {
+  Detour detour;
+  DJ_TRY_DO(build_detour(request, to, detour));
   return detour;
 }
 

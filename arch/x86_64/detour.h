@@ -72,12 +72,20 @@ struct Detour {
   // offset 0, and where a system call is hooked: that is its relocated copy. A jump or trap to IA
   // goes to the detour's begin.
   std::vector<std::pair<uint32_t, uint32_t>> copies;
+  // The copies alone, without the handlers before them: what of `bytes` is the program's own.
+  struct Piece {
+    uint32_t offset, begin, end;  // in the region; in bytes
+  };
+  std::vector<Piece> pieces;
+  uint32_t end = 0;  // of what the pieces stand for, in the region
 };
 
 // An upper bound of build_detour()'s bytes, independent of the addresses.
 uint32_t detour_bytes_max(const DetourRequest& request);
 // The detour at address `to`. Fails when something is farther than 2 GB or cannot be relocated.
 Result<Detour> build_detour(const DetourRequest& request, uint64_t to);
+// The same into `detour`, whose memory is used again.
+Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour);
 
 // e9 rel32 from `from` to `to`, or an error when out of reach.
 Result<std::vector<uint8_t>> encode_jump(uint64_t from, uint64_t to);

@@ -13,7 +13,12 @@ namespace dj::arch {
 
 class Code {
  public:
-  explicit Code(uint64_t address) : address_(address) { bytes_.reserve(kUsual); }
+  explicit Code(uint64_t address) : Code(address, {}) {}
+  // With the memory of `used`, whatever it holds.
+  Code(uint64_t address, std::vector<uint8_t> used) : address_(address), bytes_(std::move(used)) {
+    bytes_.clear();
+    bytes_.reserve(kUsual);
+  }
   uint64_t here() const { return address_ + bytes_.size(); }
   uint32_t size() const { return uint32_t(bytes_.size()); }
   std::vector<uint8_t> take() { return std::move(bytes_); }

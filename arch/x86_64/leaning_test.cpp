@@ -48,9 +48,8 @@ class Lean : public testing::TestWithParam<Case> {
       if (!form) continue;
       const uint64_t target = *reachable(*form, space_of(text_));
       targets[region.address] = target;
-      for (const Write& w : writes(region, *form, target)) {
-        std::copy(w.bytes.begin(), w.bytes.end(), image.begin() + long(w.address - kBase));
-      }
+      const JumpBytes bytes = jump_bytes(region, *form, target);
+      std::copy(bytes.begin(), bytes.end(), image.begin() + long(region.address - kBase));
       const uint64_t written = region.lean != 0 ? region.lean : form->prefix + 5;
       behind_[region.address] = {region.address + form->length, region.address + written};
     }

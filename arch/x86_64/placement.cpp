@@ -107,18 +107,20 @@ std::vector<Placement> placements(const Region& region) {
   return region.pins.set ? pinned(region.pins, all_forms(region)) : all_forms(region);
 }
 
-std::vector<Write> writes(const Region& region, const Placement& placement, uint64_t detour) {
+JumpBytes jump_bytes(const Region& region, const Placement& placement, uint64_t detour) {
   const int64_t distance = int64_t(detour - (placement.jump + kJumpBytes));
   CHECK(distance == int32_t(distance));
   const uint32_t rel32 = uint32_t(distance);
   CHECK((rel32 & placement.mask) == placement.value);
-  std::vector<uint8_t> bytes(placement.prefix, region.pins.set ? region.pins.prefix_byte : kPrefix);
+  JumpBytes bytes;
+  for (int i = 0; i < placement.prefix; i++)
+    bytes.push_back(region.pins.set ? region.pins.prefix_byte : kPrefix);
   bytes.push_back(0xe9);
   for (int i = 0; i < 4; i++) bytes.push_back(uint8_t(rel32 >> 8 * i));
-  for (uint32_t at = uint32_t(bytes.size()); placement.guards >> at != 0; at++)
+  for (uint32_t at = uint32_t(bytes.size()); at < 32 && placement.guards >> at != 0; at++)
     bytes.push_back(placement.guards >> at & 1 ? 0xcc : region.original[at]);
   if (region.lean != 0) bytes.resize(region.lean);  // the rest is the next site's
-  return {{region.address, std::move(bytes)}};
+  return bytes;
 }
 
 Space space_of(const ModuleText& text) {
@@ -151,6 +153,10 @@ std::optional<uint64_t> reachable(const Placement& placement, const Space& space
 }
 
 std::optional<Placement> best(const Region& region, const Space& space) {
+  if (is_plain(region)) {  // most are, and then there is no other
+    const Placement plain = form(region, 0, region.length);
+    return reachable(plain, space) ? std::optional(plain) : std::nullopt;
+  }
   for (const Placement& placement : placements(region)) {
     if (reachable(placement, space)) return placement;
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arch/x86_64/safety.h"
+#include "compiler/short_vector.h"
 
 namespace dj::arch {
 
@@ -34,12 +35,10 @@ bool is_plain(const Region& region);
 // Of a region whose verdict is Ok.
 std::vector<Placement> placements(const Region& region);
 
-// Bytes to write for a detour at `detour` (which must fit the pattern).
-struct Write {
-  uint64_t address = 0;
-  std::vector<uint8_t> bytes;
-};
-std::vector<Write> writes(const Region& region, const Placement& placement, uint64_t detour);
+// What is written over a region's first bytes.
+using JumpBytes = ShortVector<uint8_t, 32>;
+// For a detour at `detour` (which must fit the pattern).
+JumpBytes jump_bytes(const Region& region, const Placement& placement, uint64_t detour);
 
 // Addresses where no detour can lie: below `low`, inside the module, above `high`.
 struct Space {

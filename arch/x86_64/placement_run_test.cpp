@@ -54,6 +54,7 @@ const Case kCases[] = {
     {"call_rip", "call *.+0x1008(%rip); mov %rax,%rbx; ret", 0, 0},
     {"call_stack", "push %rdx; call *(%rsp); mov %rax,%rbx; pop %rdx; ret", 0, 0},
     {"call_direct", "call .+0x2000; mov %rax,%rbx; ret", 0, 0},
+    {"data_behind_jump", "jmp 1f; 0: .quad 0x9090909090909088; 1: mov 0b(%rip),%rbx; ret", 0, 0},
     {"prefixes", "lock xadd %rbx,-8(%rsp); rep stosb; ret", 0, 0},
     {"syscall", "mov $39,%eax; syscall; xor %ecx,%ecx; ret", 0, 0},
 };

@@ -66,6 +66,12 @@ const Case kCases[] = {
      Verdict::FunctionEnd, 0, Verdict::AddressTaken, Tactic::Punned},
     {"second_stays", "func f; push %rax; push %rcx; int $0x80; ret; done f",
      Verdict::NotRelocatable, 0, Verdict::NotRelocatable, Tactic::Punned},
+    // What is read there is no instruction.
+    {"data_behind_jump",
+     "func f; jmp 1f; 0: .quad 0x9090909090909088; 1: mov 0b(%rip),%rbx; ret; done f",
+     Verdict::FunctionEnd, 0, Verdict::FunctionEnd, Tactic::Punned},
+    {"reads_own_immediate", "func f; push %rax; 0: mov $1,%eax; mov 0b+1(%rip),%ebx; ret; done f",
+     Verdict::DataInText, 0, Verdict::DataInText, Tactic::Punned},
     // A branch past a lock prefix: the instruction must not be covered.
     {"into_instruction", "func f; xor %eax,%eax; lock; 1: incl (%rdi); ret; jmp 1b; done f",
      Verdict::BranchIntoRegion, 0, Verdict::BranchIntoRegion, Tactic::Punned},
@@ -118,13 +124,11 @@ TEST(Prefix, SparesTheTopByte) {
   EXPECT_EQ(forms[1].mask, 0x00ff0000u);
   const auto target = reachable(forms[1], space_of(v.text));
   ASSERT_TRUE(target);
-  const std::vector<Write> w = writes(region, forms[1], *target);
-  ASSERT_EQ(w.size(), 1u);
-  EXPECT_EQ(w[0].address, region.address);
-  ASSERT_EQ(w[0].bytes.size(), 6u);
-  EXPECT_EQ(w[0].bytes[0], 0x2e);
-  EXPECT_EQ(w[0].bytes[1], 0xe9);
-  EXPECT_EQ(w[0].bytes[4], 0xcc);
+  const JumpBytes bytes = jump_bytes(region, forms[1], *target);
+  ASSERT_EQ(bytes.size(), 6u);
+  EXPECT_EQ(bytes[0], 0x2e);
+  EXPECT_EQ(bytes[1], 0xe9);
+  EXPECT_EQ(bytes[4], 0xcc);
 }
 
 TEST(Punned, LeavesWhatFollows) {
@@ -138,7 +142,7 @@ TEST(Punned, LeavesWhatFollows) {
   EXPECT_EQ(form.value, 0xc380cd00u);  // int $0x80; ret
   const auto target = reachable(form, space_of(v.text));
   ASSERT_TRUE(target);
-  const std::vector<uint8_t> bytes = writes(region, form, *target)[0].bytes;
+  const JumpBytes bytes = jump_bytes(region, form, *target);
   EXPECT_EQ(std::vector<uint8_t>(bytes.begin() + 2, bytes.end()),
             (std::vector<uint8_t>{0xcd, 0x80, 0xc3}));
 }

@@ -5,9 +5,10 @@
 namespace dj::arch {
 
 struct Reference {
-  enum Kind : uint8_t { Branch, Lea, Immediate } kind = Branch;
-  uint64_t at =
-      0;  // Branch, Lea: of the opcode byte, prefixes may precede; Immediate: of the 4 bytes
+  enum Kind : uint8_t { Branch, Lea, Immediate, Data } kind = Branch;
+  // Branch, Lea: of the opcode byte, prefixes may precede; Immediate: of the 4 bytes; Data, an
+  // operand displacement(%rip) that is read or written: of the ModRM byte.
+  uint64_t at = 0;
   uint64_t target = 0;
 };
 

@@ -32,6 +32,13 @@ constexpr bool is_vector(int64_t reg) { return reg >= kXmm0 && reg < kXmm0 + kXm
 // The x87's stack: 0 is its top.
 constexpr int64_t kSt0 = 33, kStCount = 8;
 constexpr bool is_x87(int64_t reg) { return reg >= kSt0 && reg < kSt0 + kStCount; }
+// Masks of AVX-512.
+constexpr int64_t kMask0 = 118, kMaskCount = 8;
+constexpr bool is_mask(int64_t reg) { return reg >= kMask0 && reg < kMask0 + kMaskCount; }
+// The numbers of all registers that a handler can read.
+constexpr bool is_readable(int64_t reg) {
+  return (reg >= 0 && reg < kRegCount) || is_vector(reg) || is_x87(reg) || is_mask(reg);
+}
 // How many words of 8 bytes can be read of a register: of a vector register as much as AVX has.
 constexpr uint64_t words_of(int64_t reg) { return is_vector(reg) ? 4 : is_x87(reg) ? 2 : 1; }
 // Integer argument registers in order (System V ABI 3.2.3).

@@ -25,6 +25,7 @@ enum class Verdict : uint8_t {
   JumpTable,         // 3: a jump table's entry targets the JTPR
   LandingPad,        // 4: exceptions land in the JTPR
   AddressTaken,      // 4: somebody holds an address inside the JTPR
+  DataInText,        // 4: an instruction reads or writes bytes of the JTPR
   FunctionEnd,       // 5: the DCR runs past the function and there is no padding
   NotRelocatable,    // 6: an instruction of the DCR cannot run elsewhere
   CallNotLast,       // 6: a call that is not the DCR's last instruction

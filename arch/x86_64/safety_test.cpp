@@ -130,6 +130,8 @@ const Case kCases[] = {
     {"rseq",
      "func f; .type rseq_f,@function; rseq_f: push %rax; mov $1,%eax; .size rseq_f,6; ret; done f",
      Verdict::RseqSection, 1},
+    {"reads_own_bytes", "func f; push %rax; 0: mov $1,%eax; mov 0b+1(%rip),%ebx; ret; done f",
+     Verdict::DataInText, 1},
     {"trampoline", "func f; mov $15,%rax; syscall; done f", Verdict::Blacklisted, 7},
 };
 

@@ -41,7 +41,7 @@ class Memory {
   uint64_t address() const { return reinterpret_cast<uint64_t>(bytes_); }
   size_t size() const { return size_; }
   uint8_t* at(uint64_t address) { return bytes_ + (address - this->address()); }
-  void put(uint64_t where, const std::vector<uint8_t>& code) {
+  void put(uint64_t where, std::span<const uint8_t> code) {
     std::memcpy(at(where), code.data(), code.size());
   }
   // jmp *[to] by absolute address: the way back into the test.

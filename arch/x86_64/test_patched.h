@@ -67,21 +67,20 @@ class Patched {
       if (form.guards >> offset & 1) GuardTraps::copies[region.address + offset] = target + copy;
     }
     EXPECT_EQ(GuardTraps::copies.size(), size_t(std::popcount(form.guards)));
-    for (const Write& write : writes(region, form, target)) {
-      const uint8_t* from = code.at(write.address);
-      before_.push_back({write.address, {from, from + write.bytes.size()}});
-      code.put(write.address, write.bytes);
-    }
+    const JumpBytes bytes = jump_bytes(region, form, target);
+    const uint8_t* from = code.at(region.address);
+    address_ = region.address;
+    before_.assign(from, from + bytes.size());
+    code.put(address_, bytes);
   }
-  ~Patched() {
-    for (const Write& write : before_) code_.put(write.address, write.bytes);
-  }
+  ~Patched() { code_.put(address_, before_); }
   Patched(const Patched&) = delete;
 
  private:
   Memory& code_;
   Memory island_;
-  std::vector<Write> before_;
+  uint64_t address_ = 0;
+  std::vector<uint8_t> before_;
 };
 
 }  // namespace dj::arch::test

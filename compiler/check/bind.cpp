@@ -134,6 +134,14 @@ void bind_function(const ast::FunctionDecl& decl, FunctionId id, Program& progra
     }
     binder.add_local(decl.params[i].name);
   }
+  for (const RegisterRead& read : notes.register_reads.at(decl.name)) {
+    binder.add_local(read.text);
+    FunctionFacts& facts = notes.function_facts[id];
+    facts.param_spans.push_back(function.span);
+    // Whether one is a fraction its uses tell, as of other parameters.
+    const bool fraction = read.call->name == "double_arg" || read.call->name == "float_arg";
+    facts.param_types.push_back(fraction ? Type::Unknown : Type::Int);
+  }
   function.body = binder.function_body(*decl.body, id);
 }
 
@@ -205,6 +213,7 @@ LocalId Binder::local(const std::string& name) {
 ExprPtr Binder::poison(Span span) { return make(IntLit{0}, span); }
 
 void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diags) {
+  notes.register_reads = find_register_reads(script);
   for (const ast::FunctionDecl& decl : script.functions) declare(decl, program, notes, diags);
   chain_overloads(program, notes, diags);
   for (FunctionId id = 0; id < script.functions.size(); ++id) {
@@ -217,6 +226,9 @@ void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diag
       bind_probe(source, std::move(points), program, notes, diags);
     }
   }
+  // From here on nothing is called by the parameters that the script has written alone.
+  for (Function& function : program.functions)
+    function.param_count += static_cast<uint32_t>(notes.register_reads.at(function.name).size());
   share_snapshot_shapes(program, notes, diags);
 }
 

@@ -149,8 +149,8 @@ class Binder {
 
   // bind_register.cpp
   ExprPtr register_call(const ast::Call& c, Span span);
-  void register_row(const ast::Call& c, TargetExpr& wanted);
-  void argument_row(const ast::Call& c, TargetExpr& wanted);
+  void pass_registers(const std::string& name, Span span, std::vector<ExprPtr>& args);
+  ExprPtr print_registers(const ast::Call& c, Span span);
 
   template <typename Node>
   ExprPtr make(Node node, Span span, Type type = Type::Unknown) {

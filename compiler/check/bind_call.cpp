@@ -68,7 +68,9 @@ ExprPtr Binder::call_script(const std::vector<FunctionId>& overloads, const ast:
   auto fits = [&](FunctionId id) { return program_.functions[id].param_count == c.args.size(); };
   auto found = std::find_if(overloads.begin(), overloads.end(), fits);
   if (found != overloads.end()) {
-    return make(CallFunction{*found, exprs(c.args)}, span, program_.functions[*found].result);
+    std::vector<ExprPtr> args = exprs(c.args);
+    pass_registers(c.name, span, args);
+    return make(CallFunction{*found, std::move(args)}, span, program_.functions[*found].result);
   }
   exprs(c.args);
   size_t least = SIZE_MAX, most = 0;

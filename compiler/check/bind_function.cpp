@@ -37,6 +37,7 @@ StmtPtr Binder::next_stmt(Span span) {
   }
   std::vector<ExprPtr> args;
   for (LocalId kept : arguments_) args.push_back(make(LocalRef{kept}, span));
+  pass_registers(program_.functions[*next_].name, span, args);
   Type result = program_.functions[*next_].result;
   ExprPtr call = make(CallFunction{*next_, std::move(args)}, span, result);
   if (result != Type::Void) return make_stmt(Return{std::move(call)}, span);

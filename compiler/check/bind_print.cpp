@@ -20,7 +20,7 @@ struct PrintKind {
   bool printed, format, delimited, newline;
   std::string_view built_in = {};
 };
-constexpr std::array<PrintKind, 20> kPrints = {{
+constexpr std::array<PrintKind, 21> kPrints = {{
     {"print", true, false, false, false},
     {"printf", true, true, false, false},
     {"println", true, false, false, true},
@@ -41,6 +41,7 @@ constexpr std::array<PrintKind, 20> kPrints = {{
     {"print_syms", true, false, false, false, "sprint_syms"},
     {"print_usyms", true, false, false, false, "sprint_usyms"},
     {"print_ustack", true, false, false, false, "sprint_ustack"},
+    {"print_regs", true, false, false, false},
 }};
 
 constexpr int64_t kMaxLinearBuckets = 1000;
@@ -206,6 +207,7 @@ ExprPtr Binder::histogram(const ast::At& a, Span at_span, Span span) {
 
 ExprPtr Binder::print_call(const ast::Call& c, Span span) {
   const PrintKind& kind = *find_print(c.name);
+  if (c.name == "print_regs") return print_registers(c, span);
   if (kind.format) return formatted(c, kind.printed, span);
   if (!kind.built_in.empty()) {
     std::vector<ExprPtr> text;

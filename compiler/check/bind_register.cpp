@@ -7,6 +7,7 @@
 
 #include "arch/x86_64/registers.h"
 #include "compiler/check/bind.h"
+#include "compiler/check/register_reads.h"
 
 namespace dj {
 namespace {
@@ -56,20 +57,7 @@ uint8_t bytes_of(const std::string& name, const std::string& whole) {
   return name == (letter ? half.substr(0, 1) : half) + "l" ? 1 : 0;
 }
 
-}  // namespace
-
-bool is_register_name(std::string_view name) {
-  return std::find(kRegisters.begin(), kRegisters.end(), name) != kRegisters.end() ||
-         find_argument(name) != nullptr;
-}
-
-std::vector<std::string> register_names() {
-  std::vector<std::string> names(kRegisters.begin(), kRegisters.end());
-  for (const ArgumentRow& row : kArguments) names.emplace_back(row.name);
-  return names;
-}
-
-void Binder::register_row(const ast::Call& c, TargetExpr& wanted) {
+void register_row(const ast::Call& c, TargetExpr& wanted, Diags& diags) {
   wanted.base = TargetExpr::Register;
   wanted.is_signed = c.name == "register";
   const ast::String* name =
@@ -83,16 +71,16 @@ void Binder::register_row(const ast::Call& c, TargetExpr& wanted) {
     wanted.bytes = bytes;
     return;
   }
-  Diag& diag = diags_.error("DJ2027", name == nullptr ? c.name_span : c.args[0]->span,
-                            name == nullptr
-                                ? fmt::format("`{}` takes the name of a register", c.name)
-                                : fmt::format("there is no general register \"{}\"", name->value));
+  Diag& diag = diags.error("DJ2027", name == nullptr ? c.name_span : c.args[0]->span,
+                           name == nullptr
+                               ? fmt::format("`{}` takes the name of a register", c.name)
+                               : fmt::format("there is no general register \"{}\"", name->value));
   diag.notes.push_back(
       "registers: rax rbx rcx rdx rsi rdi rbp rsp r8 to r15 rip; eax, ax, al ... their parts");
   if (name != nullptr) diag.suggest(near_names(name->value, known));
 }
 
-void Binder::argument_row(const ast::Call& c, TargetExpr& wanted) {
+void argument_row(const ast::Call& c, TargetExpr& wanted, Diags& diags) {
   const ArgumentRow& row = *find_argument(c.name);
   const ast::Number* n = c.args.size() == 1 ? std::get_if<ast::Number>(&c.args[0]->node) : nullptr;
   wanted.base = TargetExpr::Argument;
@@ -102,26 +90,78 @@ void Binder::argument_row(const ast::Call& c, TargetExpr& wanted) {
   wanted.index = n == nullptr ? 0 : n->value;
   const int64_t last = row.fraction ? kMaxVector : kMaxArgument;
   if (wanted.index >= 1 && wanted.index <= last) return;
-  diags_
+  diags
       .error("DJ2027", c.args.empty() ? c.name_span : c.args[0]->span,
              fmt::format("`{}` takes the number of an argument, 1 to {}", c.name, last))
       .help = fmt::format("write {}(1) for the first", c.name);
 }
 
-ExprPtr Binder::register_call(const ast::Call& c, Span span) {
-  TargetView like;
-  like.name = c.name;
-  if (!target_allowed(like, span)) return poison(span);
-  TargetExpr wanted{.span = span, .name_span = span};
+}  // namespace
+
+bool is_register_name(std::string_view name) {
+  return std::find(kRegisters.begin(), kRegisters.end(), name) != kRegisters.end() ||
+         find_argument(name) != nullptr;
+}
+
+std::vector<std::string> register_names() {
+  std::vector<std::string> names(kRegisters.begin(), kRegisters.end());
+  for (const ArgumentRow& row : kArguments) names.emplace_back(row.name);
+  return names;
+}
+
+bool describe_read(const ast::Call& c, TargetExpr& wanted, Diags& diags) {
+  const size_t errors = diags.error_count();
   if (find_argument(c.name) != nullptr) {
-    argument_row(c, wanted);
+    argument_row(c, wanted, diags);
   } else if (c.name == "returnval" && c.args.empty()) {
     wanted.base = TargetExpr::Register;  // whatever the type: see $return for that
     wanted.name = "rax";
   } else {
-    register_row(c, wanted);
+    register_row(c, wanted, diags);
   }
+  return diags.error_count() == errors;
+}
+
+ExprPtr Binder::register_call(const ast::Call& c, Span span) {
+  TargetView like;
+  like.name = c.name;
+  if (probe_ != nullptr && !target_allowed(like, span)) return poison(span);
+  TargetExpr wanted{.span = span, .name_span = span};
+  if (!describe_read(c, wanted, diags_)) return poison(span);
+  if (probe_ == nullptr) return make(LocalRef{locals_.at(text_of_read(c))}, span);
   return make(TargetRef{intern(std::move(wanted)), {}}, span, Type::Int);
+}
+
+// What the functions called `name` read of the probed place: of the probe's own, or, where a
+// function calls, of its own parameters. Appended to the arguments.
+void Binder::pass_registers(const std::string& name, Span span, std::vector<ExprPtr>& args) {
+  for (const RegisterRead& read : notes_.register_reads.at(name)) {
+    const size_t errors = diags_.error_count();
+    args.push_back(register_call(*read.call, span));
+    if (diags_.error_count() == errors) continue;
+    diags_.last().notes.push_back(fmt::format("`{}` reads {}", name, read.text));
+    return;
+  }
+}
+
+ExprPtr Binder::print_registers(const ast::Call& c, Span span) {
+  if (!c.args.empty()) {
+    diags_.error("DJ2007", span,
+                 fmt::format("`print_regs` takes no arguments, got {}", c.args.size()));
+    return poison(span);
+  }
+  std::vector<ExprPtr> args;
+  FormatId id = static_cast<FormatId>(program_.formats.size());
+  PrintNote note{
+      .formatted = true, .conversions = {}, .literal = span, .delimiter = "", .ending = ""};
+  // As there: a probe without registers prints none.
+  if (probe_ == nullptr || !is_host(*source_)) {
+    for (const ast::Call& each : printed_registers()) args.push_back(register_call(each, span));
+    note.conversions = split_format(kRegistersFormat, span, diags_).conversions;
+  }
+  program_.formats.push_back({args.empty() ? "" : kRegistersFormat, {}});
+  notes_.prints.push_back(std::move(note));
+  return make(Print{true, id, std::move(args)}, span, Type::Void);
 }
 
 }  // namespace dj

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/check/format.h"
+#include "compiler/check/register_reads.h"
 #include "compiler/program.h"
 
 namespace dj {
@@ -49,6 +50,7 @@ struct Notes {
   std::unordered_map<std::string, GlobalId> globals;
   std::unordered_map<std::string, std::vector<FunctionId>>
       functions;                                         // by name, in order of priority
+  RegisterReads register_reads;                          // by the function's name
   std::vector<GlobalFacts> global_facts;                 // by GlobalId
   std::vector<FunctionFacts> function_facts;             // by FunctionId
   std::vector<const ast::Stmt*> bodies;                  // the same

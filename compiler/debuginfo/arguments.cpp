@@ -12,7 +12,6 @@ namespace dj {
 namespace {
 
 constexpr int kVectorArguments = 8;
-constexpr uint64_t kMaxRegisterBytes = 16;
 
 // What one of the two 8 bytes that fit into registers holds. Upper: the rest of a vector register.
 enum class Part { None, Upper, Vector, Integer };
@@ -39,8 +38,6 @@ struct Passing {
   uint64_t stack_bytes = 8;
   uint64_t stack_align = 8;
 };
-
-bool is_vector_type(Dwarf_Die* type) { return is_array(type) && flag(type, DW_AT_GNU_vector); }
 
 // A scalar's bytes: a pointer to a member function is an address and what to add to `this`.
 uint64_t scalar_bytes(Dwarf_Die* type, const Scalar& scalar) {
@@ -91,7 +88,14 @@ bool mark_parts(TypeDie type, uint64_t base, Parts& parts, DwarfIndex& index, in
   }
   if (is_vector_type(&*type)) {
     const uint64_t end = base + type_size(&*type);
-    parts.add(Part::Vector, base, base + 8);
+    TypeDie element = strip_type(type_of(&*type), index);
+    const std::optional<Scalar> scalar = element ? scalar_of(&*element) : std::nullopt;
+    const bool small = end - base < 8;
+    const bool lone = scalar && scalar->floating && scalar->size == end - base;
+    if (lone && (!small || is_made_by_gcc(&*type))) {  // a vector of one float or double
+      return false;
+    }
+    parts.add(small ? Part::Integer : Part::Vector, base, base + 8);
     parts.add(Part::Upper, base + 8, end);
     return end <= kMaxRegisterBytes;
   }
@@ -132,39 +136,6 @@ uint64_t alignment_of(TypeDie type, DwarfIndex& index, int depth = 0) {
   }
   const bool complex = number(&*type, DW_AT_encoding) == uint64_t{DW_ATE_complex_float};
   return std::max(alignment, type_size(&*type) / (complex ? 2 : 1));
-}
-
-// The type that fills it, a struct's only member and so on down; none: it has several parts.
-TypeDie innermost(TypeDie type, DwarfIndex& index, int depth = 0) {
-  type = strip_type(type, index);
-  if (!type || depth > 16 || !is_struct(&*type)) {
-    return depth > 16 ? TypeDie{} : type;
-  }
-  TypeDie only;
-  for (Dwarf_Die& child : children(&*type)) {
-    const int tag = dwarf_tag(&child);
-    if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !flag(&child, DW_AT_external)) {
-      if (only) {
-        return std::nullopt;
-      }
-      only = type_of(&child);
-    }
-  }
-  TypeDie inside = strip_type(only, index);
-  const bool fills = inside && type_size(&*inside) == type_size(&*type);
-  return fills ? innermost(inside, index, depth + 1) : TypeDie{};
-}
-
-// A vector of 32 or 64 bytes, or a struct of nothing else.
-bool is_wide_vector(TypeDie type, DwarfIndex& index) {
-  type = innermost(type, index);
-  return type && is_vector_type(&*type) && type_size(&*type) > kMaxRegisterBytes;
-}
-
-// A long double, or a struct of nothing but one: passed in memory, but returned in st(0).
-bool is_extended_struct(TypeDie type, DwarfIndex& index) {
-  type = innermost(type, index);
-  return type && is_extended(&*type);
 }
 
 // A special member function that the program wrote: destructor, copy or move constructor.
@@ -373,6 +344,17 @@ Spot register_spot(const Passing& p, const arch::Reg* integers, int64_t vectors)
   return whole;
 }
 
+// A value of so many bytes in vector registers of 16 bytes each.
+Spot vector_parts(uint64_t bytes) {
+  constexpr uint64_t kPart = 16;
+  Spot whole;
+  whole.kind = Spot::Pieces;
+  for (uint64_t at = 0; at < bytes; at += kPart) {
+    whole.pieces.push_back({at, kPart, true, register_word(arch::kXmm0 + int64_t(at / kPart))});
+  }
+  return whole;
+}
+
 // What comes back on the x87's stack, of which a complex number takes two places; none: another
 // type.
 std::optional<Spot> result_of_x87(TypeDie type, DwarfIndex& index) {
@@ -390,11 +372,21 @@ std::optional<Spot> result_of_x87(TypeDie type, DwarfIndex& index) {
   return both;
 }
 
+// How the function returns its vector of 32 bytes or more.
+Result<WideReturn> wide_result(Dwarf_Die* function, DwarfIndex& index) {
+  TypeDie type = strip_type(type_of(function), index);
+  return wide_return(function, type_size(&*type), is_struct(&*type), index);
+}
+
 // Whether the caller gives the address of the result, which comes back in rax.
 Result<bool> is_result_in_memory(Dwarf_Die* function, const Passing& passing, DwarfIndex& index) {
   TypeDie type = strip_type(type_of(function), index);
   if (passing.wide_vector && type) {
-    return returns_wide_in_memory(function, type_size(&*type), index);
+    DJ_TRY(const WideReturn way, wide_result(function, index));
+    return way == WideReturn::Memory;
+  }
+  if (passing.memory && type && is_vector_type(&*type) && !is_made_by_gcc(function)) {
+    return false;  // clang has places of its own for it
   }
   const bool large = passing.memory && !result_of_x87(type, index);
   return passing.aggregate && (large || passing.by_reference);
@@ -437,6 +429,13 @@ Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
   }
   if (passing->memory || passing->integer + passing->vector == 0) {
     return Error{"how such a value is returned is not known", Fail::Unsupported};
+  }
+  if (passing->wide_vector) {
+    DJ_TRY(const WideReturn way, wide_result(function, index));
+    if (way == WideReturn::Parts) {
+      TypeDie bare = strip_type(type, index);
+      return vector_parts(type_size(&*bare));
+    }
   }
   static constexpr arch::Reg kResults[2] = {arch::kRax, arch::kRdx};
   return register_spot(*passing, kResults, arch::kXmm0);

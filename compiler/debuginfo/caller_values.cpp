@@ -64,6 +64,8 @@ class CallerFrame {
           return std::nullopt;
         }
         append(out, *value);
+      } else if (is_jump(step.op) && step.b != 0) {
+        return std::nullopt;  // of another caller's registers it may have no end
       } else if (step.op == Op::Deref || step.op == Op::StackDeref) {
         if (!is_stack_address(steps, i)) {
           return std::nullopt;  // of another caller's registers it may be anywhere
@@ -105,18 +107,40 @@ class CallerFrame {
   bool checked_ = false;
 };
 
-// What the call passes in the register, in terms of the caller's own; none: it does not say.
-std::optional<LocExpr> passed(const CallSite& site, int reg, const OpContext& context) {
+// Is the call site's parameter the one that is asked for?
+bool is_about(Dwarf_Die* said, const Given& given) {
+  if (const Dwarf_Die* parameter = std::get_if<Dwarf_Die>(&given)) {
+    const bool old = dwarf_tag(said) == DW_TAG_GNU_call_site_parameter;
+    const std::optional<Dwarf_Die> meant =
+        referred(said, old ? DW_AT_abstract_origin : DW_AT_call_parameter);
+    return meant && identity(*meant) == identity(*parameter);
+  }
+  Dwarf_Attribute place;
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  return dwarf_attr(said, DW_AT_location, &place) && dwarf_getlocation(&place, &ops, &count) == 0 &&
+         count == 1 && ops[0].atom == DW_OP_reg0 + std::get<int>(given);
+}
+
+// A word of what an expression that yields a value leaves.
+std::optional<LocExpr> word_of(Spot spot, int word) {
+  spot.kind = spot.kind == Spot::Memory ? Spot::Value : spot.kind;
+  Result<Spot> part = spot.kind == Spot::Value && word == 0 ? Result<Spot>(std::move(spot))
+                                                            : slice(spot, uint64_t(word) * 8, 8);
+  return part.ok() && part.value().kind == Spot::Value ? std::optional(part.take().expr)
+                                                       : std::nullopt;
+}
+
+// What the call passes, in terms of the caller's own registers; none: it does not say.
+std::optional<LocExpr> passed(const CallSite& site, const Given& given, int word,
+                              const OpContext& context) {
   Dwarf_Die die = site.die, caller = site.caller;
   for (Dwarf_Die& child : children(&die)) {
     const bool old = dwarf_tag(&child) == DW_TAG_GNU_call_site_parameter;
-    Dwarf_Attribute place, value;
+    Dwarf_Attribute value;
     Dwarf_Op* ops = nullptr;
     size_t count = 0;
-    if ((!old && dwarf_tag(&child) != DW_TAG_call_site_parameter) ||
-        !dwarf_attr(&child, DW_AT_location, &place) ||
-        dwarf_getlocation(&place, &ops, &count) != 0 || count != 1 ||
-        ops[0].atom != DW_OP_reg0 + reg ||
+    if ((!old && dwarf_tag(&child) != DW_TAG_call_site_parameter) || !is_about(&child, given) ||
         !dwarf_attr(&child, old ? DW_AT_GNU_call_site_value : DW_AT_call_value, &value) ||
         dwarf_getlocation(&value, &ops, &count) != 0 || count == 0) {
       continue;
@@ -124,8 +148,9 @@ std::optional<LocExpr> passed(const CallSite& site, int reg, const OpContext& co
     OpContext there{context.index, &caller, &value, site.return_pc + context.index.bias() - 1};
     there.in_caller = true;
     Result<Spot> spot = translate({ops, count}, there);
-    if (spot.ok() && spot.value().kind <= Spot::Value) {
-      return spot.value().expr;
+    std::optional<LocExpr> given_word = spot.ok() ? word_of(spot.take(), word) : std::nullopt;
+    if (given_word) {
+      return given_word;
     }
   }
   return std::nullopt;
@@ -156,7 +181,7 @@ void add_group(const Group& group, uint64_t bias, Steps& steps) {
 
 }  // namespace
 
-Result<LocExpr> value_at_entry(int reg, const OpContext& context) {
+Result<LocExpr> value_at_entry(const Given& given, int word, const OpContext& context) {
   CallerFrame frame(context);
   if (!context.function || context.in_caller || !frame.find()) {
     return unknown();
@@ -164,7 +189,7 @@ Result<LocExpr> value_at_entry(int reg, const OpContext& context) {
   const CallSites& calls = context.index.call_sites();
   std::vector<Group> groups;
   for (const CallSite& site : calls.of(context.function)) {
-    const std::optional<LocExpr> said = passed(site, reg, context);
+    const std::optional<LocExpr> said = passed(site, given, word, context);
     std::optional<Steps> value = said ? frame.translated(said->steps) : std::nullopt;
     if (!value) {
       continue;

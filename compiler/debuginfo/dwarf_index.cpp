@@ -319,7 +319,8 @@ std::optional<DwarfIndex::Saved> DwarfIndex::saved_register(uint64_t pc, int reg
     if (dwarf_frame_register(frame, reg, memory, &ops, &count) != 0) {
       return false;
     }
-    if (count == 0 && !ops) {
+    constexpr int kRbx = 3;  // elfutils takes rax for it, of the registers that calls preserve
+    if (count == 0 && (!ops || reg == kRbx)) {
       result = Saved{};
     } else if ((count == 1 || (count == 2 && ops[1].atom == DW_OP_plus_uconst)) &&
                ops[0].atom == DW_OP_call_frame_cfa) {

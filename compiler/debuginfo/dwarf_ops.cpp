@@ -3,12 +3,13 @@
 #include "compiler/debuginfo/dwarf_ops.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
 #include "arch/x86_64/registers.h"
-#include "compiler/debuginfo/caller_values.h"
+#include "compiler/debuginfo/bit_run.h"
+#include "compiler/debuginfo/jumps.h"
+#include "compiler/debuginfo/op_table.h"
 #include "compiler/debuginfo/tls.h"
+#include "compiler/debuginfo/typed_ops.h"
 #include "compiler/debuginfo/types.h"
 
 namespace dj {
@@ -22,30 +23,11 @@ constexpr int kMaxDepth = 4;
 
 void push(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0) { expr.steps.push_back({op, a, b}); }
 
+Error unreadable() { return Error{"its DWARF expression cannot be read"}; }
+
 Error no_register(int reg) {
   return Error{"it is in register number " + std::to_string(reg) + ", which cannot be read",
                Fail::Unsupported};
-}
-
-// The step for an operation that takes words from the stack and needs nothing else.
-const Op* plain_operation(uint8_t atom) {
-  static const struct {
-    uint8_t atom;
-    Op op;
-  } rows[] = {
-      {DW_OP_dup, Op::Dup}, {DW_OP_drop, Op::Drop}, {DW_OP_swap, Op::Swap}, {DW_OP_over, Op::Over},
-      {DW_OP_rot, Op::Rot}, {DW_OP_plus, Op::Add},  {DW_OP_minus, Op::Sub}, {DW_OP_mul, Op::Mul},
-      {DW_OP_div, Op::Div}, {DW_OP_mod, Op::Mod},   {DW_OP_and, Op::And},   {DW_OP_or, Op::Or},
-      {DW_OP_xor, Op::Xor}, {DW_OP_shl, Op::Shl},   {DW_OP_shr, Op::Shr},   {DW_OP_shra, Op::Sar},
-      {DW_OP_neg, Op::Neg}, {DW_OP_not, Op::Not},   {DW_OP_eq, Op::Eq},     {DW_OP_ne, Op::Ne},
-      {DW_OP_lt, Op::Lt},   {DW_OP_le, Op::Le},     {DW_OP_gt, Op::Gt},     {DW_OP_ge, Op::Ge},
-  };
-  for (const auto& row : rows) {
-    if (row.atom == atom) {
-      return &row.op;
-    }
-  }
-  return nullptr;
 }
 
 // Ops of an attribute that another operation carries (entry values, frame bases).
@@ -95,8 +77,12 @@ Result<Spot> frame_base(const OpContext& context) {
 }
 
 // The address of thread-local storage at the offset on the stack.
-Status push_tls(LocExpr& expr, const OpContext& context) {
-  if (expr.steps.empty() || expr.steps.back().op != Op::PushConst) {
+Status push_tls(TypedStack& stack, const OpContext& context) {
+  LocExpr& expr = stack.expr;
+  if (stack.words().empty()) {  // gcc puts some offsets behind the operation, not before it
+    return stack.pop();
+  }
+  if (expr.steps.back().op != Op::PushConst) {
     return Error{"its place in thread-local storage is computed", Fail::Unsupported};
   }
   TlsVariable variable;
@@ -107,8 +93,9 @@ Status push_tls(LocExpr& expr, const OpContext& context) {
     variable.bytes = type ? type_size(&*type) : 0;
   }
   DJ_TRY(LocExpr address, tls_address(context.index.elf(), variable));
+  DJ_TRY_DO(stack.pop());
   expr.steps.pop_back();
-  expr.steps.insert(expr.steps.end(), address.steps.begin(), address.steps.end());
+  stack.push(address.steps);
   return ok_status();
 }
 
@@ -123,17 +110,29 @@ class Translator {
     if (context_.depth > kMaxDepth) {
       return Error{"its DWARF expression nests too deeply"};
     }
+    DJ_TRY_DO(jumps_.find(ops));
+    if (context_.begins_with_object) {
+      stack_.push(jumps_.adopted(context_.object->steps));
+    }
     Spot whole;
     for (size_t i = 0; i < ops.size(); i++) {
       const Dwarf_Op& op = ops[i];
+      DJ_TRY_DO(jumps_.arrive_at(i, stack_));
+      if (!jumps_.reachable()) {
+        continue;
+      }
       if (op.atom == DW_OP_piece || op.atom == DW_OP_bit_piece) {
         DJ_TRY_DO(end_piece(op, whole));
-      } else if (op.atom == DW_OP_bra) {
-        DJ_TRY_DO(branch(ops.subspan(i)));
-        i++;
+      } else if (Jumps::is_jump(op)) {
+        DJ_TRY_DO(jumps_.jump(ops, i, stack_));
+        computed_ = true;
       } else {
         DJ_TRY_DO(step(op));
       }
+    }
+    DJ_TRY_DO(jumps_.arrive_at(ops.size(), stack_));
+    if (!jumps_.reachable()) {
+      return Error{"its DWARF expression has no end"};
     }
     if (!whole.pieces.empty()) {
       whole.kind = Spot::Pieces;
@@ -149,69 +148,38 @@ class Translator {
  private:
   void end_spot() {
     spot_.in_frame = spot_.kind == Spot::Memory && frame_parts_ == 1 && !computed_;
+    stack_.as_bytes();
+    if (stack_.ends_wide()) {
+      spot_ = wide_spot(stack_.expr);
+    } else if (!stack_.expr.steps.empty()) {
+      spot_.expr = std::move(stack_.expr);
+    }
   }
 
   // What was computed so far is the next part of the whole; nothing computed: that part is gone.
   Status end_piece(const Dwarf_Op& op, Spot& whole) {
-    uint64_t bytes = op.number;
-    if (op.atom == DW_OP_bit_piece) {
-      if (op.number % 8 != 0 || op.number2 != 0) {
-        return Error{"it is split within bytes", Fail::Unsupported};
-      }
-      bytes /= 8;
-    }
+    const bool of_bits = op.atom == DW_OP_bit_piece;
+    const uint64_t bits = of_bits ? op.number : op.number * 8;
+    const uint64_t from = of_bits ? op.number2 : 0;
     end_spot();
     const uint64_t offset = whole.pieces.empty() ? 0 : whole.pieces.back().end();
     const bool known = !spot_.expr.steps.empty() || !spot_.pieces.empty();
-    whole.pieces.push_back({offset, bytes, known, std::move(spot_)});
+    if (bit_run_.empty() && bits % 8 == 0 && from == 0) {
+      whole.pieces.push_back({offset, bits / 8, known, std::move(spot_)});
+    } else {
+      bit_run_.add(bits, from, known, spot_);
+      if (bit_run_.fills_bytes()) {
+        whole.pieces.push_back(bit_run_.take(offset));
+      }
+    }
     spot_ = {};
+    stack_ = {};
     frame_parts_ = 0;
     computed_ = false;
     return ok_status();
   }
 
-  // Compilers write minima, maxima and a choice of two values as a branch over one operation. Here
-  // it is done always, with a word that is all ones where the branch is not taken, else 0.
-  Status branch(std::span<const Dwarf_Op> ops) {
-    constexpr uint64_t kBranchBytes = 3;
-    LocExpr& expr = spot_.expr;
-    const uint64_t target = ops[0].offset + kBranchBytes + ops[0].number;
-    if (ops.size() < 3 || ops[2].offset != target ||
-        (ops[1].atom != DW_OP_swap && ops[1].atom != DW_OP_neg)) {
-      return Error{"its DWARF expression has a loop, which is not built yet", Fail::Unsupported};
-    }
-    push(expr, Op::PushConst, 0);
-    push(expr, Op::Eq);
-    push(expr, Op::Neg);
-    if (ops[1].atom == DW_OP_swap) {  // what differs is taken out of both
-      for (const LocStep& s : std::initializer_list<LocStep>{{Op::Pick, 2},
-                                                             {Op::Pick, 2},
-                                                             {Op::Xor},
-                                                             {Op::And},
-                                                             {Op::Swap},
-                                                             {Op::Over},
-                                                             {Op::Xor},
-                                                             {Op::Rot},
-                                                             {Op::Xor},
-                                                             {Op::Swap}}) {
-        expr.steps.push_back(s);
-      }
-    } else {
-      negate_by_mask();
-    }
-    computed_ = true;
-    return ok_status();
-  }
-
-  // On the stack a number, and all ones or 0: the number negated, or as it is.
-  void negate_by_mask() {
-    for (const Op op : {Op::Swap, Op::Over, Op::Xor, Op::Swap, Op::Sub}) {
-      push(spot_.expr, op);
-    }
-  }
-
   Status step(const Dwarf_Op& op) {
-    LocExpr& expr = spot_.expr;
     const uint8_t atom = op.atom;
     if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
       return whole_register(atom - DW_OP_reg0);
@@ -220,11 +188,11 @@ class Translator {
       return based_register(atom - DW_OP_breg0, int64_t(op.number));
     }
     if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) {
-      push(expr, Op::PushConst, atom - DW_OP_lit0);
+      stack_.push({Op::PushConst, atom - DW_OP_lit0});
       return ok_status();
     }
-    if (const Op* plain = plain_operation(atom)) {
-      push(expr, *plain, divides_or_orders(*plain) && !is_signed_.value_or(*plain != Op::Mod));
+    DJ_TRY(const bool done, stack_.operation(atom));
+    if (done) {
       computed_ = true;
       return ok_status();
     }
@@ -243,25 +211,21 @@ class Translator {
       case DW_OP_const8s:
       case DW_OP_constu:
       case DW_OP_consts:
-        push(expr, Op::PushConst, int64_t(op.number));
+        stack_.push({Op::PushConst, int64_t(op.number)});
         return ok_status();
       case DW_OP_addr:
         return static_address(op.number);
       case DW_OP_plus_uconst:
-        add_constant(expr, int64_t(op.number));
-        return ok_status();
+        return stack_.add(int64_t(op.number));
       case DW_OP_deref:
         computed_ = true;
-        push(expr, Op::Deref, 8);
-        return ok_status();
+        return stack_.deref(8);
       case DW_OP_deref_size:
         computed_ = true;
         // clang asks for the whole of a spilled vector register: the value is its low part.
-        push(expr, Op::Deref, int64_t(std::min<uint64_t>(op.number, 8)));
-        return ok_status();
+        return stack_.deref(int64_t(std::min<uint64_t>(op.number, 8)));
       case DW_OP_pick:
-        push(expr, Op::Pick, int64_t(op.number));
-        return ok_status();
+        return stack_.pick(op.number);
       case DW_OP_nop:
         return ok_status();
       case DW_OP_stack_value:
@@ -270,7 +234,7 @@ class Translator {
       case DW_OP_form_tls_address:
       case DW_OP_GNU_push_tls_address:
         computed_ = true;
-        return push_tls(expr, context_);
+        return push_tls(stack_, context_);
       default:
         return rare(op);
     }
@@ -297,99 +261,63 @@ class Translator {
         return implicit_value(op);
       case DW_OP_entry_value:
       case DW_OP_GNU_entry_value:
-        return entry_value(op);
+        computed_ = true;
+        return entry_value(op, context_, jumps_, stack_);
       case DW_OP_implicit_pointer:
       case DW_OP_GNU_implicit_pointer:
         return implicit_pointer(op);
-      case DW_OP_convert:
-      case DW_OP_GNU_convert:
-      case DW_OP_reinterpret:
-      case DW_OP_GNU_reinterpret:
-      case DW_OP_regval_type:
-      case DW_OP_GNU_regval_type:
-      case DW_OP_deref_type:
-      case DW_OP_GNU_deref_type:
-        return typed(op);
       case DW_OP_push_object_address:
         if (!context_.object) {
           return Error{"its DWARF expression asks for an object that is not known"};
         }
         computed_ = true;
-        spot_.expr.steps.insert(spot_.expr.steps.end(), context_.object->steps.begin(),
-                                context_.object->steps.end());
-        return ok_status();
-      case DW_OP_abs:
-        push(spot_.expr, Op::Dup);
-        push(spot_.expr, Op::PushConst, 63);
-        push(spot_.expr, Op::Sar);
-        negate_by_mask();
-        computed_ = true;
+        stack_.push(jumps_.adopted(context_.object->steps));
         return ok_status();
       case DW_OP_GNU_parameter_ref:
-        return Error{"it was optimized out of this copy of the function"};
+        computed_ = true;
+        return parameter_ref(op, context_, jumps_, stack_);
       default:
-        return Error{"its DWARF expression uses operation " + std::to_string(op.atom) +
-                         ", which is not built yet",
-                     Fail::Unsupported};
+        return typed(op);
     }
   }
 
-  // Operations that say which type the value has from here on: integers only.
   Status typed(const Dwarf_Op& op) {
-    const bool converts = op.atom == DW_OP_convert || op.atom == DW_OP_GNU_convert ||
-                          op.atom == DW_OP_reinterpret || op.atom == DW_OP_GNU_reinterpret;
-    if (converts && op.number == 0) {  // the type of addresses
-      is_signed_.reset();
-      return ok_status();
-    }
-    Dwarf_Die type;
-    if (dwarf_getlocation_die(context_.attr, &op, &type) != 0) {
-      return Error{"its DWARF expression cannot be read"};
-    }
-    const std::optional<Scalar> scalar = scalar_of(&type);
-    if (!scalar || scalar->floating || scalar->size > 8) {
-      return Error{"it is computed from numbers with a fraction", Fail::Unsupported};
-    }
-    if (op.atom == DW_OP_deref_type || op.atom == DW_OP_GNU_deref_type) {
-      push(spot_.expr, Op::Deref, scalar->size);
-    } else if (!converts) {
-      DJ_TRY_DO(based_register(int(op.number), 0));
-    }
     computed_ = true;
-    is_signed_ = scalar->is_signed;
-    spot_.expr.steps.push_back({Op::Extend, scalar->size, scalar->is_signed});
+    DJ_TRY(const bool done, typed_operation(op, context_, stack_));
+    if (!done) {
+      return Error{"its DWARF expression uses " + op_name(op.atom) + ", which cannot be read",
+                   Fail::Unsupported};
+    }
     return ok_status();
   }
 
   Status whole_register(int reg) {
-    if (reg > 15 && !arch::is_vector(reg) && !arch::is_x87(reg)) {
+    if (!arch::is_readable(reg)) {
       return no_register(reg);
     }
-    push(spot_.expr, Op::PushReg, reg);
+    stack_.push({Op::PushReg, reg});
     spot_.kind = Spot::Value;
     spot_.reg = reg;
     return ok_status();
   }
 
   Status based_register(int reg, int64_t offset) {
-    if (reg > 15) {
+    if (!arch::is_readable(reg) || arch::is_x87(reg)) {
       return no_register(reg);
     }
-    push(spot_.expr, Op::PushReg, reg);
-    add_constant(spot_.expr, offset);
+    stack_.push({Op::PushReg, reg});
     frame_parts_ += reg == kRsp;
-    return ok_status();
+    return stack_.add(offset);
   }
 
   Status static_address(uint64_t address) {
-    push(spot_.expr, Op::PushConst, int64_t(address + context_.index.bias()));
-    push(spot_.expr, Op::PushBias);
-    push(spot_.expr, Op::Add);
+    const auto linked = int64_t(address + context_.index.bias());
+    stack_.push({{Op::PushConst, linked}, {Op::PushBias}, {Op::Add}});
     return ok_status();
   }
 
   Status append(const Spot& base) {
-    spot_.expr.steps.insert(spot_.expr.steps.end(), base.expr.steps.begin(), base.expr.steps.end());
+    stack_.push(jumps_.adopted(base.expr.steps));
     frame_parts_ += base.in_frame;
     return ok_status();
   }
@@ -400,22 +328,22 @@ class Translator {
     Dwarf_Word word = 0;
     const bool is_address = op.atom == DW_OP_addrx || op.atom == DW_OP_GNU_addr_index;
     if (dwarf_getlocation_attr(context_.attr, &op, &attr) != 0) {
-      return Error{"its DWARF expression cannot be read"};
+      return unreadable();
     }
     if (is_address && dwarf_formaddr(&attr, &address) == 0) {
       return static_address(address);
     }
     if (!is_address && (dwarf_formudata(&attr, &word) == 0 || dwarf_formaddr(&attr, &word) == 0)) {
-      push(spot_.expr, Op::PushConst, int64_t(word));
+      stack_.push({Op::PushConst, int64_t(word)});
       return ok_status();
     }
-    return Error{"its DWARF expression cannot be read"};
+    return unreadable();
   }
 
   Status implicit_value(const Dwarf_Op& op) {
     Dwarf_Block block;
     if (dwarf_getlocation_implicit_value(context_.attr, &op, &block) != 0) {
-      return Error{"its DWARF expression cannot be read"};
+      return unreadable();
     }
     spot_ = constant_spot(block.data, block.length);
     return ok_status();
@@ -433,38 +361,13 @@ class Translator {
     return ok_status();
   }
 
-  // The value a register had at the function's entry: known there; later to the caller, perhaps.
-  Status entry_value(const Dwarf_Op& op) {
-    Dwarf_Attribute attr;
-    Dwarf_Op* ops = nullptr;
-    size_t count = 0;
-    if (dwarf_getlocation_attr(context_.attr, &op, &attr) != 0 ||
-        dwarf_getlocation(&attr, &ops, &count) != 0) {
-      return Error{"its DWARF expression cannot be read"};
-    }
-    if (!context_.at_entry) {
-      const bool whole = count == 1 && ops[0].atom <= DW_OP_reg31 && ops[0].atom >= DW_OP_reg0;
-      DJ_TRY(LocExpr value, value_at_entry(whole ? ops[0].atom - DW_OP_reg0 : -1, context_));
-      computed_ = true;
-      return append({std::move(value)});
-    }
-    OpContext inner = context_;
-    inner.attr = &attr;
-    inner.depth++;
-    DJ_TRY(Spot spot, translate({ops, count}, inner));
-    if (spot.kind != Spot::Memory && spot.kind != Spot::Value) {
-      return Error{"its DWARF expression cannot be read"};
-    }
-    return append({load(spot, 8, false)});
-  }
-
   const OpContext& context_;
   Spot spot_;
   int frame_parts_ = 0;    // stack addresses that went into the result
   bool computed_ = false;  // by more than adding constants to one of them
-  // Of the words' type. None: that of addresses, which are divided and ordered as if they had a
-  // sign, but whose remainders are those of words without one (DWARF 5, 2.5.1.4).
-  std::optional<bool> is_signed_;
+  BitRun bit_run_;
+  TypedStack stack_;  // of the part of the value that is being computed
+  Jumps jumps_;
 };
 
 }  // namespace

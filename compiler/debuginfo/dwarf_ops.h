@@ -22,6 +22,7 @@ struct OpContext {
   Dwarf_Die* variable = nullptr;    // whose place the expression is; may be null
   bool in_caller = false;           // the expression is a caller's, about what it passes
   const LocExpr* object = nullptr;  // yields the address of what a type's expression is about
+  bool begins_with_object = false;  // that address is on the stack at the beginning
 };
 
 // The error's message is the reason a person reads: "it is split over several registers".

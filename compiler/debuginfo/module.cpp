@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/nameless.h"
 
 namespace dj {
@@ -47,6 +48,8 @@ void Module::name_the_nameless() {
   add_nameless(elf_, *symbols_);
   starts_.clear();  // they, and the pointers to symbols, are made again
   by_address_.clear();
+  by_name_.clear();
+  mangled_.clear();
 }
 
 const std::vector<uint64_t>& Module::starts() {
@@ -112,22 +115,46 @@ uint64_t Module::end_of(const Symbol& symbol) {
   return next == starts().end() ? end : std::min(end, *next);
 }
 
+void Module::index_names() {
+  if (!by_name_.empty() || !mangled_.empty()) return;
+  for (const Symbol& s : symbols().functions) {
+    (is_mangled(s.name) ? mangled_ : by_name_).push_back(&s);
+  }
+  std::sort(by_name_.begin(), by_name_.end(),
+            [](const Symbol* a, const Symbol* b) { return a->name < b->name; });
+}
+
+// Asks about all functions that the matcher can mean. A few names are not worth an index.
+template <class Ask>
+void Module::for_likely(const NameMatcher& matcher, const Ask& ask) {
+  constexpr size_t kFewNames = 50;
+  if (matcher.is_wild() || ++names_asked_ <= kFewNames) {
+    for (const Symbol& s : symbols().functions) ask(s);
+    return;
+  }
+  index_names();
+  for (const Symbol* s : mangled_) ask(*s);
+  // Behind the name there may be a version or a suffix.
+  const std::string& name = matcher.pattern();
+  auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                             [](const Symbol* s, const std::string& n) { return s->name < n; });
+  for (; at != by_name_.end() && (*at)->name.starts_with(name); ++at) ask(**at);
+}
+
 Module::Found Module::find(const NameMatcher& matcher) {
   if (may_mean_nameless(matcher.pattern())) {
     name_the_nameless();
   }
   Found found;
   std::vector<const Symbol*> matching;
-  for (const Symbol& s : symbols().functions) {
-    if (!matcher.matches(s.name)) {
-      continue;
-    }
+  for_likely(matcher, [&](const Symbol& s) {
+    if (!matcher.matches(s.name)) return;
     if (s.ifunc) {
       found.ifuncs.emplace_back(without_version(s.name));
     } else {
       matching.push_back(&s);
     }
-  }
+  });
   std::sort(matching.begin(), matching.end(), [](const Symbol* a, const Symbol* b) {
     return a->address != b->address ? a->address < b->address : better_name(*a, *b);
   });

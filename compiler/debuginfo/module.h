@@ -58,12 +58,17 @@ class Module {
  private:
   explicit Module(ObjectFile elf) : elf_(std::move(elf)) {}
   uint64_t end_of(const Symbol& symbol);
+  template <class Ask>
+  void for_likely(const NameMatcher& matcher, const Ask& ask);
+  void index_names();
   const std::vector<uint64_t>& starts();
 
   ObjectFile elf_;
   std::unique_ptr<SymbolTable> symbols_;
   bool nameless_added_ = false;
   std::vector<const Symbol*> by_address_;  // best name first; filled when first needed
+  size_t names_asked_ = 0;  // how often find() has looked for a name without wildcards
+  std::vector<const Symbol*> by_name_, mangled_;  // index_names(): each function in one of them
   std::unique_ptr<Plt> plt_;
   std::vector<uint64_t> exported_;  // sorted
   bool exported_read_ = false;

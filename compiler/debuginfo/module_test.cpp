@@ -36,6 +36,32 @@ TEST(Module, FindsWhatNmFinds) {
   EXPECT_EQ(find(file, "?nner").functions.at(0).begin, nm_address(file, "inner"));
 }
 
+// After many look-ups there is an index: what is found stays the same, versions and suffixes too.
+TEST(Module, FindsTheSameByAnIndex) {
+  for (const char* file : {kLibc, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/bin/bash"}) {
+    std::unique_ptr<Module> fresh, indexed;
+    indexed = Module::open(file).take();
+    for (int i = 0; i < 60; i++) indexed->find(NameMatcher("malloc"));
+    size_t count = 0, looked_up = 0;
+    for (const Symbol& symbol : indexed->symbols().functions) {
+      if (++count % 40 != 0) continue;
+      const std::string whole(symbol.name);
+      for (const std::string& name : {whole, whole.substr(0, whole.find('@')), whole + "x",
+                                      person_name(whole), whole.substr(0, whole.size() - 1)}) {
+        if (looked_up++ % 40 == 0) fresh = Module::open(file).take();
+        const Module::Found a = fresh->find(NameMatcher(name));
+        const Module::Found b = indexed->find(NameMatcher(name));
+        EXPECT_EQ(a.ifuncs, b.ifuncs) << name;
+        ASSERT_EQ(a.functions.size(), b.functions.size()) << name;
+        for (size_t i = 0; i < a.functions.size(); i++) {
+          EXPECT_EQ(a.functions[i].begin, b.functions[i].begin) << name;
+          EXPECT_EQ(a.functions[i].symbol, b.functions[i].symbol) << name;
+        }
+      }
+    }
+  }
+}
+
 TEST(Module, EntryStandsBehindEndbr64) {
   Folder folder;
   const std::string source = folder.file("t.c", kSource);

@@ -28,6 +28,25 @@ TargetFailure nowhere(const std::string& text, const Error& error) {
   return target_failure(kind, -1, fmt::format("{} cannot be read here: {}", text, error.message));
 }
 
+// The 16 bits of a _Float16 or __bf16 become a double's.
+void widen_half(LocExpr& expr, bool is_bfloat) {
+  using Op = LocStep::Op;
+  auto add = [&](std::initializer_list<LocStep> steps) {
+    expr.steps.insert(expr.steps.end(), steps);
+  };
+  if (is_bfloat) {  // a float's upper half
+    return add({{Op::PushConst, 16}, {Op::Shl}, {Op::DoubleOfFloat}});
+  }
+  // Its exponent and fraction in a double's places are the number times 2^-1008. The greatest
+  // exponent must be the greatest again.
+  constexpr int64_t kGreatest = 0x7c00, kScale = 1008, kFraction = 52;
+  add({{Op::Dup}, {Op::PushConst, 0x7fff}, {Op::And}, {Op::PushConst, kFraction - 10}, {Op::Shl}});
+  add({{Op::PushConst, (kScale + 1023) << kFraction}, {Op::DoubleCompute, Op::Mul}, {Op::Over}});
+  add({{Op::PushConst, kGreatest}, {Op::And}, {Op::PushConst, kGreatest}, {Op::Eq}});
+  add({{Op::PushConst, kScale << kFraction}, {Op::Mul}, {Op::Add}, {Op::Swap}});
+  add({{Op::PushConst, 0x8000}, {Op::And}, {Op::PushConst, 48}, {Op::Shl}, {Op::Or}});
+}
+
 }  // namespace
 
 Failed Navigator::settle() {
@@ -117,8 +136,7 @@ Failed Navigator::to_virtual_base(const VirtualBase& base) {
                           fmt::format("where the virtual base {} of {} is cannot be found out here",
                                       type_name(type_of(&die)), text_));
   }
-  std::vector<LocStep>& steps = spot_.expr.steps;  // the object, that the way begins at
-  steps.insert(steps.end(), way->steps.begin(), way->steps.end());
+  spot_.expr = std::move(*way);
   spot_.in_frame = false;
   return std::nullopt;
 }
@@ -270,6 +288,9 @@ TargetAnswer Navigator::word(Scalar& scalar) {
                           fmt::format("{} is {}, which is not a number", text_, type_name(type_)));
   }
   scalar = *found;
+  if (is_unit(&*type_)) {
+    return LocExpr{{{LocStep::PushConst, 0}}};
+  }
   if (scalar.size > 8) {
     return too_wide();
   }
@@ -320,7 +341,7 @@ TargetAnswer Navigator::as_double(Scalar scalar) {
   const bool extended = is_extended(&*type_);
   const bool quad = scalar.size == 16 && !extended;
   const bool known = number(&*type_, DW_AT_encoding) == uint64_t{DW_ATE_float} &&
-                     (scalar.size == 4 || scalar.size == 8 || extended || quad);
+                     (scalar.size == 2 || scalar.size == 4 || scalar.size == 8 || extended || quad);
   if (!known) {
     return too_wide();
   }
@@ -329,7 +350,9 @@ TargetAnswer Navigator::as_double(Scalar scalar) {
   }
   TargetAnswer answer = word(scalar);
   if (LocExpr* expr = std::get_if<LocExpr>(&answer)) {
-    if (scalar.size == 4) {
+    if (scalar.size == 2) {
+      widen_half(*expr, type_name(type_) == "__bf16");
+    } else if (scalar.size == 4) {
       expr->steps.push_back({LocStep::DoubleOfFloat});
     }
     expr->is_double = true;
@@ -451,6 +474,9 @@ TargetFailure Navigator::whole_struct() {
 
 // Reads the smallest aligned word that holds all bits, then cuts them out.
 TargetAnswer Navigator::bit_field(bool is_signed) {
+  if (std::optional<LocExpr> bits = bits_in_registers(spot_, bit_offset_, *bits_, is_signed)) {
+    return *bits;
+  }
   for (uint64_t bytes : {1, 2, 4, 8}) {
     const uint64_t unit = bit_offset_ / 8 / bytes * bytes;
     if (bit_offset_ + *bits_ > (unit + bytes) * 8) {

@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 
+#include "compiler/other_machine.h"
+
 namespace dj {
 
 namespace {
@@ -67,7 +69,7 @@ std::string not_for_us(const std::string& path, Bytes all) {
   if (all.size() < SELFMAG || std::memcmp(all.data(), ELFMAG, SELFMAG) != 0)
     return path + " is not an ELF file";
   if (all.size() < sizeof(Elf64_Ehdr)) return path + ": truncated ELF header";
-  return path + " is not made for x86-64; 32-bit programs are not supported";
+  return other_machine(path, all.data());
 }
 
 std::string hex(Bytes bytes) {

@@ -6,6 +6,7 @@
 
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/arguments.h"
+#include "compiler/debuginfo/location_lists.h"
 #include "compiler/debuginfo/types.h"
 
 namespace dj {
@@ -23,7 +24,7 @@ std::vector<Entry> entries_of(Dwarf_Attribute* location, const DwarfIndex& index
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
   ptrdiff_t offset = 0;
-  while ((offset = dwarf_getlocations(location, offset, &base, &begin, &end, &ops, &count)) > 0) {
+  while ((offset = next_location(location, offset, &base, &begin, &end, &ops, &count)) > 0) {
     if (count > 0 && begin < end) {
       entries.push_back({begin + index.bias(), {ops, ops + count}});
     }
@@ -140,7 +141,7 @@ bool agrees(Dwarf_Die* function, Dwarf_Die* parameter, uint64_t pc, DwarfIndex& 
   std::optional<Dwarf_Attribute> location = attribute(parameter, DW_AT_location);
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
-  if (!location || dwarf_getlocation_addr(&*location, pc - index.bias(), &ops, &count, 1) != 1 ||
+  if (!location || location_at(&*location, pc - index.bias(), &ops, &count) != 1 ||
       count != 1 || ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31) {
     return true;
   }

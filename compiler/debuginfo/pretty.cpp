@@ -307,16 +307,20 @@ void TextWriter::scalar(Navigator& at, bool with_names) {
   if (type && wide(at, *type)) {
     return;
   }
+  if (type && is_unit(&*at.type())) {
+    return literal("()");
+  }
   Item item;
   Scalar scalar;
   if (at.type()) {
-    const bool extended = type && type->floating && type->size > 8;  // value() makes a double of it
-    TargetAnswer answer = extended ? at.value() : at.word(scalar);
+    // value() makes a double of it
+    const bool unusual = type && type->floating && (type->size > 8 || type->size == 2);
+    TargetAnswer answer = unusual ? at.value() : at.word(scalar);
     if (auto* expr = std::get_if<LocExpr>(&answer)) {
       item.defined = true;
       item.value = *expr;
     }
-    item.as = extended          ? As::Double
+    item.as = unusual           ? As::Double
               : scalar.floating ? (scalar.size == 4 ? As::Float : As::Double)
                                 : scalar.as;
     if (with_names && dwarf_tag(&*at.type()) == DW_TAG_enumeration_type) {

@@ -35,6 +35,7 @@ std::optional<LocExpr> Navigator::described(Dwarf_Die* die, unsigned attribute_n
   }
   OpContext context{index(), scene_->function, &*attr, scene_->place.pc, scene_->place.at_entry};
   context.object = &object;
+  context.begins_with_object = attribute_name == DW_AT_data_member_location;
   Result<Spot> value = translate({ops, count}, context);
   const bool word =
       value.ok() && (value.value().kind == Spot::Memory || value.value().kind == Spot::Value);

@@ -62,6 +62,9 @@ Spot parts_of(const Spot& spot, uint64_t offset, uint64_t size) {
     }
     part.pieces.push_back(
         {begin - offset, end - begin, inner.ok(), inner.ok() ? inner.take() : Spot()});
+    if (begin == piece.offset && end == piece.end()) {
+      part.pieces.back().bits = piece.bits;
+    }
   }
   return part;
 }
@@ -154,6 +157,30 @@ Result<Spot> slice_known(const Spot& spot, uint64_t offset, uint64_t size) {
   return some ? Result<Spot>(std::move(part)) : whole;
 }
 
+std::optional<LocExpr> bits_in_registers(const Spot& spot, uint64_t offset, uint64_t size,
+                                         bool is_signed) {
+  LocExpr word;
+  uint64_t from = offset % 8;
+  for (const SpotPiece& piece : spot.pieces) {
+    for (const BitPart& part : piece.bits) {
+      if (part.known && piece.offset * 8 + part.offset == offset && part.size == size) {
+        word = part.value;
+        from = 0;
+      }
+    }
+  }
+  if (word.steps.empty()) {
+    const uint64_t bytes = (from + size + 7) / 8;
+    const Result<Spot> there = slice(spot, offset / 8, bytes);
+    if (!there.ok() || there.value().kind != Spot::Value) {
+      return std::nullopt;
+    }
+    word = load(there.value(), uint8_t(bytes), false);
+  }
+  word.steps.push_back({LocStep::Extract, int64_t(from), int64_t(size), is_signed});
+  return word;
+}
+
 void add_constant(LocExpr& expr, int64_t n) {
   std::vector<LocStep>& steps = expr.steps;
   if (n == 0) {
@@ -178,6 +205,30 @@ LocExpr load(const Spot& spot, uint8_t size, bool is_signed) {
     push(expr, spot.in_frame ? Op::StackDeref : Op::Deref, size, is_signed);
   } else if (size < 8) {
     push(expr, Op::Extend, size, is_signed);
+  }
+  return expr;
+}
+
+Spot wide_spot(const LocExpr& expr) {
+  Spot whole;
+  whole.kind = Spot::Pieces;
+  for (uint64_t i = 0; i < 2; i++) {
+    Spot word;
+    word.kind = Spot::Value;
+    word.expr = expr;
+    push(word.expr, LocStep::Half, int64_t(i));
+    whole.pieces.push_back({i * kWord, kWord, true, std::move(word)});
+  }
+  return whole;
+}
+
+LocExpr rounded_from_x87(int64_t reg, bool to_float) {
+  LocExpr expr;
+  push(expr, Op::PushReg, reg, 0);
+  push(expr, Op::PushReg, reg, 1);
+  push(expr, Op::DoubleOfExtended);
+  if (to_float) {
+    push(expr, Op::FloatOfDouble);
   }
   return expr;
 }

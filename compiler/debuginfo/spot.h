@@ -27,10 +27,18 @@ struct Spot {
   int64_t pointee_offset = 0;
 };
 
+// Some bits, counted from the beginning of their piece.
+struct BitPart {
+  uint64_t offset, size;
+  bool known;
+  LocExpr value;  // a word of them alone
+};
+
 struct SpotPiece {
   uint64_t offset, size;  // bytes
   bool known;             // false: this part was optimized out
   Spot spot;
+  std::vector<BitPart> bits = {};  // not known as a whole, but some bits of it may be
   uint64_t end() const { return offset + size; }
 };
 
@@ -41,10 +49,18 @@ Result<Spot> slice(const Spot& spot, uint64_t offset, uint64_t size);
 // The same for a struct or an array, of which parts may be missing; the error: all are.
 Result<Spot> slice_known(const Spot& spot, uint64_t offset, uint64_t size);
 
+// A bit-field whose bits, or bytes alone, are outside of memory; none: they are not.
+std::optional<LocExpr> bits_in_registers(const Spot& spot, uint64_t offset, uint64_t size,
+                                         bool is_signed);
+
 // Appends "+ n" to an expression that ends with a word on its stack.
 void add_constant(LocExpr& expr, int64_t n);
 // Loads the value of `size` bytes (1, 2, 4, 8) that lies at a Memory spot, or cuts a Value spot to
 // that size.
 LocExpr load(const Spot& spot, uint8_t size, bool is_signed);
+// What an expression leaves that ends with a wide word.
+Spot wide_spot(const LocExpr& expr);
+// The bits of the double, or float, that a register of the x87 (DWARF's number) holds in 80 bits.
+LocExpr rounded_from_x87(int64_t reg, bool to_float);
 
 }  // namespace dj

@@ -95,6 +95,9 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
     if (s.binding != STB_LOCAL) {
       text.address_taken.push_back(s.address);  // known to others by its name
     }
+    if (s.name == "runtime.goexit" || s.name == "runtime.goexit.abi0") {
+      text.address_taken.push_back(s.address + 1);  // where Go's goroutines return at their end
+    }
     if (s.name.find(".cold") == std::string::npos) {
       text.named.push_back(s.address);
     }

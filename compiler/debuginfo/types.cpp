@@ -225,6 +225,10 @@ bool is_struct(Dwarf_Die* stripped) {
 
 bool is_array(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_array_type; }
 
+bool is_unit(Dwarf_Die* stripped) {
+  return dwarf_tag(stripped) == DW_TAG_base_type && type_size(stripped) == 0;
+}
+
 bool is_string(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_string_type; }
 
 bool is_extended(Dwarf_Die* stripped) {
@@ -238,7 +242,8 @@ bool is_extended_complex(Dwarf_Die* stripped) {
   const std::string name = type_name(*stripped);
   return type_size(stripped) == 2 * kExtendedBytes &&
          number(stripped, DW_AT_encoding) == uint64_t{DW_ATE_complex_float} &&
-         (name.find("long double") != std::string::npos || name == "complex(kind=10)");
+         (name.find("long double") != std::string::npos || name == "complex(kind=10)" ||
+          name == "complex");  // clang's
 }
 
 std::optional<Scalar> scalar_of(Dwarf_Die* stripped) {

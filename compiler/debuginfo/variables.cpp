@@ -10,6 +10,7 @@
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/arguments.h"
 #include "compiler/debuginfo/demangle.h"
+#include "compiler/debuginfo/location_lists.h"
 #include "compiler/debuginfo/passed.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/symbols.h"
@@ -319,7 +320,7 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
   const uint64_t pc = place.at_entry ? place.function_begin : place.pc;
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
-  const int found = dwarf_getlocation_addr(&*location, pc - index.bias(), &ops, &count, 1);
+  const int found = location_at(&*location, pc - index.bias(), &ops, &count);
   const bool listed =
       place.at_entry && place.scope == 0 && variable.parameter && is_list(&*location);
   auto passed = [&] {
@@ -362,8 +363,8 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
   }
   DJ_TRY(Spot spot, std::move(there));
   if (arch::is_x87(spot.reg) && type_bytes(variable, index) != kExtendedBytes) {
-    return Error{"it is in the x87's form of 80 bits, which its type does not have",
-                 Fail::Unsupported};
+    spot.expr = rounded_from_x87(spot.reg, type_bytes(variable, index) == sizeof(float));
+    spot.reg = -1;
   }
   if (place.at_entry && !variable.parameter) {
     spot.in_frame = false;  // its slot may lie below the stack that exists so far
@@ -393,7 +394,7 @@ std::string live_ranges(ScopedVariable& variable, const ProbePlace& place, Dwarf
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
   ptrdiff_t offset = 0;
-  while ((offset = dwarf_getlocations(&*location, offset, &base, &begin, &end, &ops, &count)) > 0) {
+  while ((offset = next_location(&*location, offset, &base, &begin, &end, &ops, &count)) > 0) {
     if (count == 0 || begin >= end || !is_in_function(ops, count)) {
       continue;
     }

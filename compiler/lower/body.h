@@ -170,15 +170,33 @@ class Body {
   void note_call(Span span);
   Value call_builtin(const Builtin& row, const CallBuiltin& node);
 
+  // location_jumps.cpp
+  struct Ways;  // what the labels of one location are
+  void come_to(size_t label, Ways& ways, const std::vector<llvm::Value*>& stack);
+  void count_round(Ways& ways, Span span);
+  void location_jump(const std::vector<LocStep>& steps, size_t at, Ways& ways,
+                     std::vector<llvm::Value*>& stack, Span span);
+  llvm::Value* location_with_jumps(const LocExpr& location, const std::vector<llvm::Value*>& args,
+                                   Span span);
+
+  // wide_numbers.cpp
+  llvm::Value* convert_number(const LocStep& step, llvm::Value* number);
+  llvm::Value* compare_wide(LocStep::Op op, NumberForm form, llvm::Value* left, llvm::Value* right);
+  llvm::Value* wide_step(const LocStep& step, llvm::Value* left, llvm::Value* right, Span span);
+
   // locations.cpp
-  llvm::Value* location_step(const LocStep& step, std::vector<llvm::Value*>& stack,
-                             const std::vector<llvm::Value*>& args, Span span);
+  // Changes the stack as the step says; no label or jump.
+  void location_step(const LocStep& step, std::vector<llvm::Value*>& stack,
+                     const std::vector<llvm::Value*>& args, Span span);
+  llvm::Value* unary_step(const LocStep& step, llvm::Value* operand, Span span);
+  llvm::Value* binary_step(const LocStep& step, llvm::Value* left, llvm::Value* right, Span span);
   llvm::Value* location_push(const LocStep& step, const std::vector<llvm::Value*>& args);
   llvm::Value* stack_read(llvm::Value* address, const LocStep& step);
   llvm::Value* unsigned_step(LocStep::Op op, llvm::Value* left, llvm::Value* right, Span span);
   llvm::Value* register_value(int64_t reg, int64_t word);  // LocStep::PushReg
   llvm::Value* wide_register(int64_t reg, int64_t word);
   llvm::Value* vector_value(int64_t number);
+  llvm::Value* mask_value(int64_t number);
   void note_unread_entry(int64_t slot);
   llvm::Value* checked_read(llvm::Value* address, const LocStep& step, Span span);
   llvm::Value* extend(llvm::Value* word, int64_t bits, bool is_signed);

@@ -2,6 +2,7 @@
 #include "compiler/lower/emit.h"
 
 #include <llvm/Analysis/InlineCost.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
@@ -14,6 +15,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <memory>
+#include <mutex>
 
 namespace dj::ir {
 namespace {
@@ -37,7 +39,6 @@ std::unique_ptr<llvm::TargetMachine> make_machine(std::string& error) {
 }
 
 // One for all modules: its description of the processor takes as long as a small module's code.
-// warm_up() is over when lower() asks for it.
 Result<llvm::TargetMachine*> target_machine() {
   static std::string error;
   static const std::unique_ptr<llvm::TargetMachine> machine = make_machine(error);
@@ -45,8 +46,16 @@ Result<llvm::TargetMachine*> target_machine() {
   return machine.get();
 }
 
-Status emit_file(llvm::Module& module, llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
+// Whoever uses the machine that target_machine() gives: warm_up() may still run when lower() does.
+std::mutex machine_use;
+
+Status emit_file(llvm::Module& module, llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type,
+                 Effort effort) {
   DJ_TRY(llvm::TargetMachine * machine, target_machine());
+  const std::lock_guard alone(machine_use);
+  machine->setOptLevel(effort == Effort::Small ? llvm::CodeGenOptLevel::None
+                                               : llvm::CodeGenOptLevel::Default);
+  machine->setFastISel(effort == Effort::Small);  // what None once sets would stay
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, out, nullptr, type))
     return Error{"LLVM emits no object files"};
@@ -80,6 +89,9 @@ constexpr const char* kBehindInlining =
     "simplifycfg<hoist-common-insts;sink-common-insts;switch-range-to-icmp>,"
     "lower-constant-intrinsics,simplifycfg,instcombine)";
 
+// All of it for Effort::Small.
+constexpr const char* kSmallEffort = "function(sroa<modify-cfg>,early-cse<>,simplifycfg)";
+
 template <class Passes>
 void add_passes(llvm::PassBuilder& builder, Passes& passes, const char* text) {
   llvm::Error error = builder.parsePassPipeline(passes, text);
@@ -94,11 +106,15 @@ llvm::ModulePassManager pipeline(llvm::PassBuilder& builder, const FixedBytes& f
         if (name == "fold-arena") passes.addPass(FoldArena(fixed));
         return name == "fold-arena";
       });
+  llvm::ModulePassManager passes;
+  if (effort_for(handlers) == Effort::Small) {
+    add_passes(builder, passes, kSmallEffort);
+    return passes;
+  }
   llvm::FunctionPassManager around;
   add_passes(builder, around, kAroundInlining);
   llvm::ModuleInlinerWrapperPass inliner(llvm::getInlineParams(inliner_threshold(handlers)));
   inliner.getPM().addPass(llvm::createCGSCCToFunctionPassAdaptor(std::move(around)));
-  llvm::ModulePassManager passes;
   add_passes(builder, passes, kBeforeInlining);
   passes.addPass(std::move(inliner));
   add_passes(builder, passes, kBehindInlining);
@@ -106,6 +122,11 @@ llvm::ModulePassManager pipeline(llvm::PassBuilder& builder, const FixedBytes& f
 }
 
 }  // namespace
+
+Effort effort_for(size_t handlers) {
+  constexpr size_t kVeryMany = 1000;
+  return handlers > kVeryMany ? Effort::Small : Effort::Usual;
+}
 
 Status prepare(llvm::Module& module) {
   DJ_TRY(llvm::TargetMachine * machine, target_machine());
@@ -121,6 +142,7 @@ Status optimise(llvm::Module& module, const FixedBytes& fixed, size_t handlers) 
   llvm::raw_string_ostream complaint(broken);
   if (llvm::verifyModule(module, &complaint)) return Error{"bug: bad LLVM code: " + broken};
   DJ_TRY(llvm::TargetMachine * machine, target_machine());
+  const std::lock_guard alone(machine_use);
   llvm::PassBuilder builder(machine);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -135,30 +157,46 @@ Status optimise(llvm::Module& module, const FixedBytes& fixed, size_t handlers) 
   return ok_status();
 }
 
+std::string object_key(const llvm::Module& module, const FixedBytes& fixed, size_t handlers,
+                       uint64_t arena_base, bool has_rseq) {
+  std::string key;
+  llvm::raw_string_ostream out(key);
+  out << handlers << ' ' << arena_base << ' ' << has_rseq << '\n';
+  for (const auto& [address, bytes] : fixed) {
+    out << address << ' ' << bytes.size() << ' ';
+    out.write(bytes.data(), bytes.size());
+  }
+  llvm::WriteBitcodeToFile(module, out);
+  return key;
+}
+
 void warm_up() {
   llvm::LLVMContext context;
   llvm::Module module("first", context);
   if (!prepare(module).ok()) return;  // lower() will say why
   auto* word = llvm::Type::getInt64Ty(context);
-  auto* function = llvm::Function::Create(llvm::FunctionType::get(word, {word}, false),
-                                          llvm::GlobalValue::ExternalLinkage, "next", module);
+  auto* function =
+      llvm::Function::Create(llvm::FunctionType::get(word, {word}, false),
+                             llvm::GlobalValue::ExternalLinkage, "dj_handler_0", module);
   llvm::IRBuilder<> code(llvm::BasicBlock::Create(context, "", function));
   code.CreateRet(code.CreateAdd(function->getArg(0), code.getInt64(1)));
-  if (optimise(module, {}, 1).ok()) static_cast<void>(emit_object(module));
+  // With the agent's attributes: LLVM describes the processor once for each set of them.
+  if (link_hot_agent(module, 0, true, Effort::Usual).ok() && optimise(module, {}, 1).ok())
+    static_cast<void>(emit_object(module, Effort::Usual));
 }
 
-Result<std::vector<uint8_t>> emit_object(llvm::Module& module) {
+Result<std::vector<uint8_t>> emit_object(llvm::Module& module, Effort effort) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
-  DJ_TRY_DO(emit_file(module, out, llvm::CodeGenFileType::ObjectFile));
+  DJ_TRY_DO(emit_file(module, out, llvm::CodeGenFileType::ObjectFile, effort));
   return std::vector<uint8_t>(bytes.begin(), bytes.end());
 }
 
-Result<std::string> emit_assembly(const llvm::Module& module) {
+Result<std::string> emit_assembly(const llvm::Module& module, Effort effort) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);  // code generation changes it
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);
-  DJ_TRY_DO(emit_file(*copy, out, llvm::CodeGenFileType::AssemblyFile));
+  DJ_TRY_DO(emit_file(*copy, out, llvm::CodeGenFileType::AssemblyFile, effort));
   return std::string(text);
 }
 

@@ -13,7 +13,6 @@
 #include "compiler/lower/handler_frame.h"
 #include "compiler/lower/needs.h"
 #include "compiler/lower/tail_calls.h"
-#include "compiler/of_children.h"
 #include "compiler/samples.h"
 #include "stdlib/builtins.h"
 
@@ -133,7 +132,7 @@ llvm::Value* enter(Unit& unit, Body& body, bool host) {
   return context;
 }
 
-// Leaves the handler in the target's own process.
+// Leaves the handler in the target's own process; of a child's end djtap is told.
 void only_in_children(Unit& unit, Body& body) {
   auto& b = body.builder();
   auto ask = [&](std::string_view name) {
@@ -150,6 +149,7 @@ void only_in_children(Unit& unit, Body& body) {
   b.SetInsertPoint(own);
   b.CreateRetVoid();
   b.SetInsertPoint(child);
+  b.CreateCall(unit.entry("dj_forked_ends"), {});
 }
 
 // For built-ins that walk the stack. Handlers of djtap itself have no site: stack pointer 0.
@@ -163,11 +163,11 @@ void keep_registers(Unit& unit, Body& body, const Machine& machine) {
   }
 }
 
-// No probe: calls the agent.
-HandlerAbi define_loader_handler(Unit& unit, HandlerId id) {
+// No probe: calls that entry of the agent.
+HandlerAbi define_own_handler(Unit& unit, HandlerId id, const char* entry) {
   llvm::Function* function = make_handler(unit, fmt::format("dj_handler_{}", id), 0, false);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(unit.context, "entry", function));
-  b.CreateCall(unit.entry("dj_loader_event"), {});
+  b.CreateCall(unit.entry(entry), {});
   b.CreateRetVoid();
   return {};
 }
@@ -205,7 +205,9 @@ void count_alone(const Unit& unit, const Stmt& body, HandlerAbi& abi) {
 
 Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   const Handler& handler = unit.plan.handlers[id];
-  if (handler.role == Handler::Role::Loader) return define_loader_handler(unit, id);
+  if (handler.role == Handler::Role::Loader) return define_own_handler(unit, id, "dj_loader_event");
+  if (handler.role == Handler::Role::Forked)
+    return define_own_handler(unit, id, "dj_forked_begins");
   bool host = handler.role == Handler::Role::Host;
   Needs needs = needs_of(unit.program, handler);
   HandlerAbi abi;
@@ -228,7 +230,7 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   if (follows || unit.of_calls[id])
     machine.entry = taker.emplace(unit, body, id, machine.rsp).take();
   body.set_machine(&handler, machine);
-  const bool of_children = !host && is_of_children_alone(unit.plan, id);
+  const bool of_children = unit.of_children[id];
   if (of_children) only_in_children(unit, body);
   llvm::Value* context = nullptr;
   if (probe.hits && !capture) {

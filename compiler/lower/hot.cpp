@@ -32,6 +32,7 @@ llvm::AttrBuilder agent_attributes(const llvm::Module& hot) {
   attributes.addAttribute(llvm::Attribute::NoUnwind);
   attributes.addAttribute(llvm::Attribute::NoImplicitFloat);
   attributes.addAttribute(llvm::Attribute::NoRedZone);
+  attributes.addUWTableAttr(llvm::UWTableKind::Async);  // signal handlers unwind out of handlers
   return attributes;
 }
 
@@ -117,7 +118,7 @@ void show_again(llvm::Module& module) {
 
 }  // namespace
 
-Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq) {
+Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq, Effort effort) {
   std::string_view bytes = agent_hot();
   auto buffer = llvm::MemoryBuffer::getMemBuffer({bytes.data(), bytes.size()}, "agent", false);
   auto hot = llvm::getOwningLazyBitcodeModule(std::move(buffer), module.getContext());
@@ -131,6 +132,7 @@ Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq) 
   }
   define_constant(module, "dj_arena_base", 64, arena_base);
   define_constant(module, "dj_has_rseq", 32, has_rseq);
+  if (effort == Effort::Small) return ok_status();
   hide_from_bitcode(module);
   if (llvm::Linker::linkModules(module, std::move(*hot), llvm::Linker::Flags::LinkOnlyNeeded)) {
     return Error{"the agent's bitcode does not fit the handlers"};

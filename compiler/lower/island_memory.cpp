@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace dj::ir {
@@ -39,6 +40,18 @@ bool is_written_at_run_time(const jitlink::Section& section) {
   return writable && !relocated_only && !section.empty();
 }
 
+// Where the object's call frame information begins, as a symbol, which link() gives with the
+// others.
+void name_frames(jitlink::LinkGraph& graph) {
+  jitlink::Section* frames = graph.findSectionByName(".eh_frame");
+  if (frames == nullptr || frames->empty()) return;
+  jitlink::Block* first =
+      *std::min_element(frames->blocks().begin(), frames->blocks().end(),
+                        [](auto* a, auto* b) { return a->getAddress() < b->getAddress(); });
+  graph.addDefinedSymbol(*first, 0, "dj_handler_frames", 0, jitlink::Linkage::Strong,
+                         jitlink::Scope::Hidden, false, true);
+}
+
 }  // namespace
 
 llvm::Error IslandMemory::place(jitlink::LinkGraph& graph) {
@@ -48,6 +61,7 @@ llvm::Error IslandMemory::place(jitlink::LinkGraph& graph) {
       return refuse("code for the target has writable data in " + section.getName().str());
     }
   }
+  name_frames(graph);
   jitlink::BasicLayout layout(graph);
   for (auto& [group, segment] : layout.segments()) {
     uint64_t start = llvm::alignTo(used_, segment.Alignment);

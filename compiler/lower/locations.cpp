@@ -23,6 +23,17 @@ llvm::Value* Body::vector_value(int64_t number) {
   return b_.CreateCall(type, llvm::InlineAsm::get(type, code, "={ax}", true));
 }
 
+// kmovq %kN,%rax.
+llvm::Value* Body::mask_value(int64_t number) {
+  if (!__builtin_cpu_supports("avx512bw")) {
+    fail("this processor has no mask registers");
+    return unit_.number(0);
+  }
+  std::string code = ".byte 0xc4,0xe1,0xfb,0x93," + std::to_string(0xc0 + number);
+  auto* type = llvm::FunctionType::get(unit_.word, false);
+  return b_.CreateCall(type, llvm::InlineAsm::get(type, code, "={ax}", true));
+}
+
 // The registers of the x87 and the vectors change nowhere in a handler, so one copy at its begin is
 // good for all of it. Storing them changes no state, be there a pending exception or not: fxsave64
 // (of which the x87's stack is read), movups %xmmN, vmovups %ymmN, to (%rax).
@@ -61,6 +72,7 @@ llvm::Value* Body::wide_register(int64_t reg, int64_t word) {
 llvm::Value* Body::register_value(int64_t reg, int64_t word) {
   if (arch::is_x87(reg) || word > 0) return wide_register(reg, word);
   if (arch::is_vector(reg)) return vector_value(reg - arch::kXmm0);
+  if (arch::is_mask(reg)) return mask_value(reg - arch::kMask0);
   if (reg == arch::kRsp) {
     CHECK(machine_.rsp);
     return machine_.rsp;
@@ -253,46 +265,77 @@ llvm::Value* Body::unsigned_step(LocStep::Op op, llvm::Value* left, llvm::Value*
   return b_.CreateZExt(b_.CreateICmp(wanted, left, right), unit_.word);
 }
 
-llvm::Value* Body::location_step(const LocStep& step, Stack& stack,
-                                 const std::vector<llvm::Value*>& args, Span span) {
-  if (llvm::Value* pushed = location_push(step, args)) return pushed;
-  llvm::Value* right = pop(stack);
+// Null: the step takes two words.
+llvm::Value* Body::unary_step(const LocStep& step, llvm::Value* operand, Span span) {
   switch (step.op) {
     case LocStep::Deref:
-      return checked_read(right, step, span);
+      return checked_read(operand, step, span);
     case LocStep::StackDeref:
-      return stack_read(right, step);
+      return stack_read(operand, step);
     case LocStep::Neg:
-      return b_.CreateNeg(right);
+      return b_.CreateNeg(operand);
     case LocStep::Not:
-      return b_.CreateNot(right);
+      return b_.CreateNot(operand);
     case LocStep::DoubleOfInt:
-      return double_of_int(right);
+      return step.a != 0 ? b_.CreateCall(unit_.entry("dj_double_of_unsigned"), {operand})
+                         : double_of_int(operand);
     case LocStep::DoubleOfFloat:
-      return b_.CreateCall(unit_.entry("dj_double_of_float"), {right});
+      return b_.CreateCall(unit_.entry("dj_double_of_float"), {operand});
+    case LocStep::FloatOfDouble:
+      return b_.CreateCall(unit_.entry("dj_float_of_double"), {operand});
+    case LocStep::IntOfDouble:
+      return b_.CreateCall(unit_.entry(step.a != 0 ? "dj_unsigned_of_double" : "dj_int_of_double"),
+                           {operand});
     case LocStep::Extend:
-      return extend(right, step.a * 8, step.b != 0);
+      return extend(operand, step.a * 8, step.b != 0);
+    case LocStep::Half:
+      return b_.CreateTrunc(b_.CreateLShr(operand, static_cast<uint64_t>(step.a) * 64), unit_.word);
+    case LocStep::Convert:
+      return convert_number(step, operand);
     case LocStep::Extract:
-      return extend(b_.CreateLShr(right, unit_.number(step.a)), step.b, step.c != 0);
+      return extend(b_.CreateLShr(operand, unit_.number(step.a)), step.b, step.c != 0);
     default:
-      break;
+      return nullptr;
   }
-  llvm::Value* left = pop(stack);
+}
+
+llvm::Value* Body::binary_step(const LocStep& step, llvm::Value* left, llvm::Value* right,
+                               Span span) {
   if (step.op == LocStep::DoubleOfExtended)
     return b_.CreateCall(unit_.entry("dj_double_of_extended"), {left, right});
-  if (divides_or_orders(step.op) && step.a != 0) return unsigned_step(step.op, left, right, span);
-  ast::BinOp op = operator_of(step.op);
-  bool compares = op >= ast::BinOp::Lt && op <= ast::BinOp::Ne;
-  if (compares) return b_.CreateZExt(compare(op, left, right), unit_.word);
-  return arithmetic(op, left, right, span);
+  if (step.op == LocStep::Join || step.op == LocStep::WideCompute)
+    return wide_step(step, left, right, span);
+  const bool of_doubles = step.op == LocStep::DoubleCompute;
+  if (!of_doubles && divides_or_orders(step.op) && step.a != 0)
+    return unsigned_step(step.op, left, right, span);
+  const ast::BinOp op = operator_of(of_doubles ? static_cast<LocStep::Op>(step.a) : step.op);
+  const bool compares = op >= ast::BinOp::Lt && op <= ast::BinOp::Ne;
+  if (compares) {
+    llvm::Value* truth = of_doubles ? compare_doubles(op, left, right) : compare(op, left, right);
+    return b_.CreateZExt(truth, unit_.word);
+  }
+  return of_doubles ? compute_doubles(op, left, right) : arithmetic(op, left, right, span);
+}
+
+void Body::location_step(const LocStep& step, Stack& stack, const std::vector<llvm::Value*>& args,
+                         Span span) {
+  if (shuffle(step, stack)) return;
+  llvm::Value* result = location_push(step, args);
+  if (result == nullptr) {
+    llvm::Value* right = pop(stack);
+    result = unary_step(step, right, span);
+    if (result == nullptr) result = binary_step(step, pop(stack), right, span);
+  }
+  stack.push_back(result);
 }
 
 llvm::Value* Body::location(const LocExpr& location, const std::vector<llvm::Value*>& args,
                             Span span) {
-  Stack stack;
   for (const LocStep& step : location.steps) {
-    if (!shuffle(step, stack)) stack.push_back(location_step(step, stack, args, span));
+    if (step.op == LocStep::Label) return location_with_jumps(location, args, span);
   }
+  Stack stack;
+  for (const LocStep& step : location.steps) location_step(step, stack, args, span);
   CHECK(!stack.empty());
   return stack.back();
 }

@@ -10,6 +10,43 @@
 
 namespace dj {
 
+namespace {
+
+// What decides, beside the module, what comes out.
+struct Task {
+  ir::FixedBytes fixed;
+  size_t handlers;  // that run in the target
+  uint64_t arena_base;
+  bool has_rseq;
+};
+
+size_t in_target(const Plan& plan) {
+  const auto runs_there = [](const Handler& handler) {
+    return handler.role != Handler::Role::Host;
+  };
+  return static_cast<size_t>(std::count_if(plan.handlers.begin(), plan.handlers.end(), runs_there));
+}
+
+std::string key_of(const llvm::Module& module, const Task& task) {
+  return ir::object_key(module, task.fixed, task.handlers, task.arena_base, task.has_rseq);
+}
+
+// LLVM code that calls agent entries, to the image's object and texts.
+Status compile(llvm::Module& module, const Task& task, const EmitOptions& options, Image& image) {
+  const ir::Effort effort = ir::effort_for(task.handlers);
+  DJ_TRY_DO(ir::link_hot_agent(module, task.arena_base, task.has_rseq, effort));
+  DJ_TRY_DO(ir::optimise(module, task.fixed, task.handlers));
+  // From here on, what is hot is inlined; the rest is undefined until link().
+  if (options.want_ir) image.ir = ir::ir_text(module);
+  if (options.want_assembly) {
+    DJ_TRY(image.assembly, ir::emit_assembly(module, effort));
+  }
+  DJ_TRY(image.object, ir::emit_object(module, effort));
+  return ok_status();
+}
+
+}  // namespace
+
 Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout,
                     const EmitOptions& options, std::vector<HandlerAbi>& abis) {
   llvm::LLVMContext context;
@@ -27,20 +64,17 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
   DJ_TRY_DO(ir::define_called_functions(unit));
   // From here on, the script is LLVM code that calls agent entries.
 
-  DJ_TRY_DO(ir::link_hot_agent(*module, layout.base, options.abi.has_rseq));
-  const auto in_target = [](const Handler& handler) { return handler.role != Handler::Role::Host; };
-  DJ_TRY_DO(
-      ir::optimise(*module, ir::fixed_bytes(program, layout),
-                   size_t(std::count_if(plan.handlers.begin(), plan.handlers.end(), in_target))));
-  // From here on, what is hot is inlined; the rest is undefined until link().
-
   Image image;
   image.spans = std::move(unit.spans);
-  if (options.want_ir) image.ir = ir::ir_text(*module);
-  if (options.want_assembly) {
-    DJ_TRY(image.assembly, ir::emit_assembly(*module));
-  }
-  DJ_TRY(image.object, ir::emit_object(*module));
+  const bool keeps = options.kept != nullptr && !options.want_ir && !options.want_assembly;
+  const Task task{ir::fixed_bytes(program, layout), in_target(plan), layout.base,
+                  options.abi.has_rseq};
+  const std::string key = keeps ? key_of(*module, task) : "";
+  if (keeps) image.object = options.kept->find(key);
+  image.is_kept = !image.object.empty();
+  if (image.is_kept) return image;
+  DJ_TRY_DO(compile(*module, task, options, image));
+  if (keeps) options.kept->keep(key, image.object);
   return image;
 }
 

@@ -14,7 +14,9 @@ void add_location(const LocExpr& location, Needs& needs) {
       case LocStep::Deref:
       case LocStep::Div:
       case LocStep::Mod:
+      case LocStep::WideCompute:
       case LocStep::PushBias:
+      case LocStep::Label:
         needs.site = true;
         break;
       default:

@@ -3,6 +3,8 @@
 
 #include <llvm/IR/Constants.h>
 
+#include "compiler/of_children.h"
+
 namespace dj::ir {
 namespace {
 
@@ -61,13 +63,22 @@ constexpr EntryRow kEntries[] = {
     {"dj_double_compare", "ill"},
     {"dj_double_of_int", "ll"},
     {"dj_double_of_float", "ll"},
+    {"dj_double_of_unsigned", "ll"},
+    {"dj_float_of_double", "ll"},
+    {"dj_int_of_double", "ll"},
+    {"dj_unsigned_of_double", "ll"},
     {"dj_double_of_extended", "lll"},
+    {"dj_convert_number", "wiiw"},
+    {"dj_wide_compute", "wiiww"},
+    {"dj_wide_compare", "iiww"},
     {"dj_capture_store", "vilpi"},
     {"dj_capture_take", "iilpi"},
     {"dj_tail_leave", "viil"},
     {"dj_tail_land", "vil"},
     {"dj_tail_take", "iilpi"},
     {"dj_loader_event", "v"},
+    {"dj_forked_begins", "v"},
+    {"dj_forked_ends", "v"},
 };
 
 }  // namespace
@@ -78,6 +89,7 @@ Unit::Unit(llvm::Module& module, const Program& program, const Plan& plan, const
       layout(layout),
       waits(handlers_that_wait(plan)),
       of_calls(handlers_of_calls(plan)),
+      of_children(handlers_of_children(plan)),
       module(module),
       context(module.getContext()),
       word(llvm::Type::getInt64Ty(context)),
@@ -90,12 +102,14 @@ Unit::Unit(llvm::Module& module, const Program& program, const Plan& plan, const
 }
 
 llvm::FunctionCallee Unit::declare(std::string_view name, std::string_view kinds) {
-  auto type_of = [this](char kind) {
+  auto type_of = [this](char kind) -> llvm::Type* {
     switch (kind) {
       case 'i':
         return half;
       case 'l':
         return word;
+      case 'w':
+        return llvm::Type::getInt128Ty(context);
       case 'p':
         return pointer;
       default:

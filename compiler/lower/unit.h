@@ -26,8 +26,9 @@ class Unit {
   const Program& program;
   const Plan& plan;
   const Layout& layout;
-  const std::vector<bool> waits;     // handlers_that_wait()
-  const std::vector<bool> of_calls;  // handlers_of_calls()
+  const std::vector<bool> waits;        // handlers_that_wait()
+  const std::vector<bool> of_calls;     // handlers_of_calls()
+  const std::vector<bool> of_children;  // handlers_of_children()
   llvm::Module& module;
   llvm::LLVMContext& context;
   llvm::Type* const word;  // i64: every script value

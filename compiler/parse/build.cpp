@@ -34,8 +34,8 @@ std::string Builder::string_value(DjtParser::StringContext* ctx) const {
   return value;
 }
 
-int64_t Builder::number(antlr4::tree::TerminalNode* node, bool negative) {
-  const Lexeme& written = lexeme(node);
+int64_t Builder::number(const antlr4::Token* token, bool negative) {
+  const Lexeme& written = lexeme(token);
   std::variant<uint64_t, BadNumber> read = read_number(written.text);
   if (const uint64_t* value = std::get_if<uint64_t>(&read)) {
     if (!negative || *value <= uint64_t{1} << 63) {

@@ -91,10 +91,8 @@ class Builder : private DjtBaseVisitor {
   template <typename Node>
   void array_name(DjtParser::ArrayNameContext* ctx, Node& out);
   Any visitParens(DjtParser::ParensContext* ctx) override;
-  Any visitAtCall(DjtParser::AtCallContext* ctx) override;
-  Any visitAtBare(DjtParser::AtBareContext* ctx) override;
-  Any visitCall(DjtParser::CallContext* ctx) override;
-  Any visitName(DjtParser::NameContext* ctx) override;
+  Any visitAtWord(DjtParser::AtWordContext* ctx) override;
+  Any visitNameOrCall(DjtParser::NameOrCallContext* ctx) override;
   Any visitTarget(DjtParser::TargetContext* ctx) override;
   Any visitNumber(DjtParser::NumberContext* ctx) override;
   Any visitFraction(DjtParser::FractionContext* ctx) override;
@@ -109,7 +107,10 @@ class Builder : private DjtBaseVisitor {
   std::string text(antlr4::tree::TerminalNode* node) const { return lexeme(node).text; }
   std::string string_value(DjtParser::StringContext* ctx) const;
   // A wrong number is reported and reads as 0.
-  int64_t number(antlr4::tree::TerminalNode* node, bool negative = false);
+  int64_t number(const antlr4::Token* token, bool negative = false);
+  int64_t number(antlr4::tree::TerminalNode* node, bool negative = false) {
+    return number(node->getSymbol(), negative);
+  }
   double fraction(antlr4::tree::TerminalNode* node, bool negative = false);
   ast::ExprPtr literal(DjtParser::LiteralContext* ctx);
   ast::ExprPtr initial(DjtParser::InitialContext* ctx);
@@ -131,6 +132,5 @@ class Builder : private DjtBaseVisitor {
   ast::ExprPtr expr_;
   ast::StmtPtr stmt_;
 };
-
 
 }  // namespace dj

@@ -46,8 +46,7 @@ void Builder::add_function(DjtParser::FunctionDefContext* ctx) {
     function.params.push_back({text(param->ID()), span(param->ID()), type_name(param->type())});
   }
   if (ctx->priority() != nullptr) {
-    function.priority =
-        number(ctx->priority()->NUMBER(), ctx->priority()->SIGN_MINUS() != nullptr);
+    function.priority = number(ctx->priority()->NUMBER(), ctx->priority()->SIGN_MINUS() != nullptr);
   }
   function.body = block(ctx->block());
   script_.functions.push_back(std::move(function));

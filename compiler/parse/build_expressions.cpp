@@ -9,53 +9,89 @@ namespace {
 
 UnOp unary_op(size_t type) {
   switch (type) {
-    case DjtParser::SIGN_MINUS: return UnOp::Neg;
-    case DjtParser::SIGN_PLUS: return UnOp::Plus;
-    case DjtParser::NOT: return UnOp::Not;
-    default: return UnOp::BitNot;
+    case DjtParser::SIGN_MINUS:
+      return UnOp::Neg;
+    case DjtParser::SIGN_PLUS:
+      return UnOp::Plus;
+    case DjtParser::NOT:
+      return UnOp::Not;
+    default:
+      return UnOp::BitNot;
   }
 }
 
 BinOp binary_op(size_t type) {
   switch (type) {
-    case DjtParser::STAR: return BinOp::Mul;
-    case DjtParser::SLASH: return BinOp::Div;
-    case DjtParser::PERCENT: return BinOp::Mod;
-    case DjtParser::PLUS: return BinOp::Add;
-    case DjtParser::MINUS: return BinOp::Sub;
-    case DjtParser::DOT: return BinOp::Concat;
-    case DjtParser::SHL: return BinOp::Shl;
-    case DjtParser::SHR: return BinOp::Shr;
-    case DjtParser::USHR: return BinOp::UShr;
-    case DjtParser::LT: return BinOp::Lt;
-    case DjtParser::GT: return BinOp::Gt;
-    case DjtParser::LE: return BinOp::Le;
-    case DjtParser::GE: return BinOp::Ge;
-    case DjtParser::EQ: return BinOp::Eq;
-    case DjtParser::NE: return BinOp::Ne;
-    case DjtParser::AMP: return BinOp::And;
-    case DjtParser::CARET: return BinOp::Xor;
-    case DjtParser::PIPE: return BinOp::Or;
-    case DjtParser::AND: return BinOp::LogAnd;
-    default: return BinOp::LogOr;
+    case DjtParser::STAR:
+      return BinOp::Mul;
+    case DjtParser::SLASH:
+      return BinOp::Div;
+    case DjtParser::PERCENT:
+      return BinOp::Mod;
+    case DjtParser::PLUS:
+      return BinOp::Add;
+    case DjtParser::MINUS:
+      return BinOp::Sub;
+    case DjtParser::DOT:
+      return BinOp::Concat;
+    case DjtParser::SHL:
+      return BinOp::Shl;
+    case DjtParser::SHR:
+      return BinOp::Shr;
+    case DjtParser::USHR:
+      return BinOp::UShr;
+    case DjtParser::LT:
+      return BinOp::Lt;
+    case DjtParser::GT:
+      return BinOp::Gt;
+    case DjtParser::LE:
+      return BinOp::Le;
+    case DjtParser::GE:
+      return BinOp::Ge;
+    case DjtParser::EQ:
+      return BinOp::Eq;
+    case DjtParser::NE:
+      return BinOp::Ne;
+    case DjtParser::AMP:
+      return BinOp::And;
+    case DjtParser::CARET:
+      return BinOp::Xor;
+    case DjtParser::PIPE:
+      return BinOp::Or;
+    case DjtParser::AND:
+      return BinOp::LogAnd;
+    default:
+      return BinOp::LogOr;
   }
 }
 
 // The operator inside an assignment: '+' of "+="; nothing for '=' and '<<<'.
 std::optional<BinOp> assign_op(size_t type) {
   switch (type) {
-    case DjtParser::ADD_ASSIGN: return BinOp::Add;
-    case DjtParser::SUB_ASSIGN: return BinOp::Sub;
-    case DjtParser::MUL_ASSIGN: return BinOp::Mul;
-    case DjtParser::DIV_ASSIGN: return BinOp::Div;
-    case DjtParser::MOD_ASSIGN: return BinOp::Mod;
-    case DjtParser::SHL_ASSIGN: return BinOp::Shl;
-    case DjtParser::SHR_ASSIGN: return BinOp::Shr;
-    case DjtParser::AND_ASSIGN: return BinOp::And;
-    case DjtParser::XOR_ASSIGN: return BinOp::Xor;
-    case DjtParser::OR_ASSIGN: return BinOp::Or;
-    case DjtParser::CONCAT_ASSIGN: return BinOp::Concat;
-    default: return std::nullopt;
+    case DjtParser::ADD_ASSIGN:
+      return BinOp::Add;
+    case DjtParser::SUB_ASSIGN:
+      return BinOp::Sub;
+    case DjtParser::MUL_ASSIGN:
+      return BinOp::Mul;
+    case DjtParser::DIV_ASSIGN:
+      return BinOp::Div;
+    case DjtParser::MOD_ASSIGN:
+      return BinOp::Mod;
+    case DjtParser::SHL_ASSIGN:
+      return BinOp::Shl;
+    case DjtParser::SHR_ASSIGN:
+      return BinOp::Shr;
+    case DjtParser::AND_ASSIGN:
+      return BinOp::And;
+    case DjtParser::XOR_ASSIGN:
+      return BinOp::Xor;
+    case DjtParser::OR_ASSIGN:
+      return BinOp::Or;
+    case DjtParser::CONCAT_ASSIGN:
+      return BinOp::Concat;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -138,8 +174,8 @@ Builder::Any Builder::visitBinary(DjtParser::BinaryContext* ctx) {
   Binary made;
   made.op = binary_op(ctx->op->getType());
   made.op_span = span(ctx->op);
-  made.left = expr(ctx->expr(0));
-  made.right = expr(ctx->expr(1));
+  made.left = expr(ctx->left);
+  made.right = expr(ctx->right);
   return expression(ctx, std::move(made));
 }
 
@@ -165,8 +201,8 @@ Builder::Any Builder::visitAssign(DjtParser::AssignContext* ctx) {
   made.op = assign_op(ctx->op->getType());
   made.stat_add = ctx->op->getType() == DjtParser::STAT_ADD;
   made.op_span = span(ctx->op);
-  made.left = expr(ctx->expr(0));
-  made.right = expr(ctx->expr(1));
+  made.left = expr(ctx->left);
+  made.right = expr(ctx->right);
   check_lvalue(*made.left, "DJ1017", "this cannot be assigned to");
   return expression(ctx, std::move(made));
 }

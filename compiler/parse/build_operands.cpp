@@ -148,28 +148,26 @@ Builder::Any Builder::visitParens(DjtParser::ParensContext* ctx) {
   return {};
 }
 
-Builder::Any Builder::visitAtCall(DjtParser::AtCallContext* ctx) {
-  At made{text(ctx->ATWORD()).substr(1), span(ctx->ATWORD()), exprs(ctx->exprs())};
-  expr_ = std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
-  return {};
-}
-
-Builder::Any Builder::visitAtBare(DjtParser::AtBareContext* ctx) {
-  std::string word = text(ctx->ATWORD());
+Builder::Any Builder::visitAtWord(DjtParser::AtWordContext* ctx) {
+  const std::string& word = lexeme(ctx->word).text;
+  if (ctx->children.size() > 1) {
+    At made{word.substr(1), span(ctx->word), exprs(ctx->exprs())};
+    expr_ = std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
+    return {};
+  }
   diags_.error("DJ1013", span(ctx), word + " needs an argument in parentheses").help =
       "write " + word + "(variable); macros are defined by @define before their use";
   expr_ = std::make_unique<Expr>(Expr{span(ctx), Number{0}});
   return {};
 }
 
-Builder::Any Builder::visitCall(DjtParser::CallContext* ctx) {
-  Call made{text(ctx->ID()), span(ctx->ID()), exprs(ctx->exprs())};
-  expr_ = std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
-  return {};
-}
-
-Builder::Any Builder::visitName(DjtParser::NameContext* ctx) {
-  expr_ = std::make_unique<Expr>(Expr{span(ctx), Name{text(ctx->ID())}});
+Builder::Any Builder::visitNameOrCall(DjtParser::NameOrCallContext* ctx) {
+  if (ctx->children.size() == 1) {
+    expr_ = std::make_unique<Expr>(Expr{span(ctx), Name{lexeme(ctx->name).text}});
+  } else {
+    Call made{lexeme(ctx->name).text, span(ctx->name), exprs(ctx->exprs())};
+    expr_ = std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
+  }
   return {};
 }
 
@@ -179,7 +177,7 @@ Builder::Any Builder::visitTarget(DjtParser::TargetContext* ctx) {
 }
 
 Builder::Any Builder::visitNumber(DjtParser::NumberContext* ctx) {
-  expr_ = std::make_unique<Expr>(Expr{span(ctx), Number{number(ctx->NUMBER())}});
+  expr_ = std::make_unique<Expr>(Expr{span(ctx), Number{number(ctx->value)}});
   return {};
 }
 

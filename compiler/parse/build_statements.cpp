@@ -44,11 +44,9 @@ Builder::Any Builder::visitEmptyStmt(DjtParser::EmptyStmtContext* ctx) {
 
 Builder::Any Builder::visitIfStmt(DjtParser::IfStmtContext* ctx) {
   If made;
-  made.condition = expr(ctx->expr());
-  made.then = stmt(ctx->stmt(0));
-  if (ctx->ELSE() != nullptr) {
-    made.otherwise = stmt(ctx->stmt(1));
-  }
+  made.condition = expr(ctx->condition);
+  made.then = stmt(ctx->then);
+  if (ctx->otherwise != nullptr) made.otherwise = stmt(ctx->otherwise);
   return statement(ctx, std::move(made));
 }
 

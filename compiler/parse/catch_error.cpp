@@ -8,8 +8,8 @@ void ErrorCatcher::reportError(antlr4::Parser* parser, const antlr4::Recognition
   error_.at = e.getOffendingToken()->getTokenIndex();
   const auto* no_alternative = dynamic_cast<const antlr4::NoViableAltException*>(&e);
   // When the parser looked further ahead, what would have fitted there is not known.
-  bool known = no_alternative == nullptr ||
-               no_alternative->getStartToken()->getTokenIndex() == error_.at;
+  bool known =
+      no_alternative == nullptr || no_alternative->getStartToken()->getTokenIndex() == error_.at;
   if (known) {
     for (ssize_t type : parser->getExpectedTokens().toList()) {
       error_.expected.push_back(static_cast<size_t>(type));
@@ -25,8 +25,7 @@ void ErrorCatcher::reportError(antlr4::Parser* parser, const antlr4::Recognition
       }
     }
   }
-  for (antlr4::tree::ParseTree* node = parser->getContext(); node != nullptr;
-       node = node->parent) {
+  for (antlr4::tree::ParseTree* node = parser->getContext(); node != nullptr; node = node->parent) {
     error_.rules.push_back(static_cast<antlr4::ParserRuleContext*>(node)->getRuleIndex());
   }
 }
@@ -48,8 +47,8 @@ void ErrorCatcher::sync(antlr4::Parser* parser) {
   }
   synced_states_.push_back(parser->getState());
   antlr4::misc::IntervalSet next = atn.nextTokens(atn.states[parser->getState()]);
-  bool fits = next.contains(antlr4::Token::EPSILON) ||
-              next.contains(parser->getTokenStream()->LA(1));
+  bool fits =
+      next.contains(antlr4::Token::EPSILON) || next.contains(parser->getTokenStream()->LA(1));
   if (!fits) {
     throw antlr4::InputMismatchException(parser);
   }

@@ -15,8 +15,8 @@ bool separates(size_t type) {
 }
 
 bool is_operand(size_t type) {
-  return type == DjtParser::ID || type == DjtParser::NUMBER || type == DjtParser::FRACTION || type == DjtParser::STRING ||
-         type == DjtParser::TARGET;
+  return type == DjtParser::ID || type == DjtParser::NUMBER || type == DjtParser::FRACTION ||
+         type == DjtParser::STRING || type == DjtParser::TARGET;
 }
 
 bool is_bracket(size_t type) {

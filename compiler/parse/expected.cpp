@@ -11,20 +11,20 @@ namespace {
 using Types = std::set<size_t>;
 
 const Types& expression_starts() {
-  static const Types types = {
-      DjtParser::ID,        DjtParser::TARGET,     DjtParser::NUMBER,  DjtParser::STRING,
-      DjtParser::LPAREN,    DjtParser::LBRACKET,   DjtParser::ATWORD,  DjtParser::SIGN_PLUS,
-      DjtParser::SIGN_MINUS, DjtParser::NOT,       DjtParser::TILDE,   DjtParser::PRE_INC,
-      DjtParser::PRE_DEC,   DjtParser::ADDRESS_OF, DjtParser::FRACTION};
+  static const Types types = {DjtParser::ID,      DjtParser::TARGET,     DjtParser::NUMBER,
+                              DjtParser::STRING,  DjtParser::LPAREN,     DjtParser::LBRACKET,
+                              DjtParser::ATWORD,  DjtParser::SIGN_PLUS,  DjtParser::SIGN_MINUS,
+                              DjtParser::NOT,     DjtParser::TILDE,      DjtParser::PRE_INC,
+                              DjtParser::PRE_DEC, DjtParser::ADDRESS_OF, DjtParser::FRACTION};
   return types;
 }
 
 const Types& statement_starts() {
-  static const Types types = {
-      DjtParser::IF,           DjtParser::WHILE,  DjtParser::FOR,    DjtParser::FOREACH,
-      DjtParser::TRY,          DjtParser::RETURN, DjtParser::DELETE, DjtParser::NEXT,
-      DjtParser::RETURN_VALUE, DjtParser::BREAK,  DjtParser::CONTINUE, DjtParser::LBRACE,
-      DjtParser::SEMICOLON};
+  static const Types types = {DjtParser::IF,       DjtParser::WHILE,    DjtParser::FOR,
+                              DjtParser::FOREACH,  DjtParser::TRY,      DjtParser::RETURN,
+                              DjtParser::DELETE,   DjtParser::NEXT,     DjtParser::RETURN_VALUE,
+                              DjtParser::BREAK,    DjtParser::CONTINUE, DjtParser::LBRACE,
+                              DjtParser::SEMICOLON};
   return types;
 }
 
@@ -58,14 +58,22 @@ void remove_keywords(Types& from) {
 
 std::string word(size_t type) {
   switch (type) {
-    case DjtParser::ID: return "a name";
-    case DjtParser::NUMBER: return "a number";
-    case DjtParser::STRING: return "a string";
-    case DjtParser::CALL_OPEN: return "'('";
-    case DjtParser::INDEX_OPEN: return "'['";
-    case DjtParser::ANGLE_OPEN: return "'<'";
-    case DjtParser::ANGLE_CLOSE: return "'>'";
-    case DjtParser::SIGN_MINUS: return "'-'";
+    case DjtParser::ID:
+      return "a name";
+    case DjtParser::NUMBER:
+      return "a number";
+    case DjtParser::STRING:
+      return "a string";
+    case DjtParser::CALL_OPEN:
+      return "'('";
+    case DjtParser::INDEX_OPEN:
+      return "'['";
+    case DjtParser::ANGLE_OPEN:
+      return "'<'";
+    case DjtParser::ANGLE_CLOSE:
+      return "'>'";
+    case DjtParser::SIGN_MINUS:
+      return "'-'";
     default: {
       std::string literal = literal_name(type);
       bool keyword = is_keyword(type) && literal.size() > 2;
@@ -137,16 +145,24 @@ std::string describe_found(const Lexeme& lexeme) {
     text = text.substr(0, 40) + "...";
   }
   switch (lexeme.type) {
-    case antlr4::Token::EOF: return "the end of the script";
-    case DjtParser::ID: return "the name \"" + text + "\"";
-    case DjtParser::TARGET: return "the target variable " + text;
+    case antlr4::Token::EOF:
+      return "the end of the script";
+    case DjtParser::ID:
+      return "the name \"" + text + "\"";
+    case DjtParser::TARGET:
+      return "the target variable " + text;
     case DjtParser::FRACTION:
-    case DjtParser::NUMBER: return "the number " + text;
+    case DjtParser::NUMBER:
+      return "the number " + text;
     case DjtParser::STRING:
-    case DjtParser::STRING_MORE: return "the string " + text;
-    case DjtParser::ATWORD: return text;
-    case DjtParser::RETURN_VALUE: return "the keyword \"return\"";
-    default: return is_keyword(lexeme.type) ? "the keyword \"" + text + "\"" : "'" + text + "'";
+    case DjtParser::STRING_MORE:
+      return "the string " + text;
+    case DjtParser::ATWORD:
+      return text;
+    case DjtParser::RETURN_VALUE:
+      return "the keyword \"return\"";
+    default:
+      return is_keyword(lexeme.type) ? "the keyword \"" + text + "\"" : "'" + text + "'";
   }
 }
 

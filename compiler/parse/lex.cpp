@@ -9,15 +9,32 @@ namespace dj {
 
 namespace {
 
-// A stream in which every byte is one character, so that ANTLR's positions are byte offsets.
-class ByteStream : public antlr4::ANTLRInputStream {
+// A text whose bytes are its characters, so that ANTLR's positions are byte offsets. (ANTLR's own
+// stream converts UTF-8 by a thread_local object, and the C library registers such an object only
+// when no other thread loads a library: here, LLVM.)
+class ByteStream final : public antlr4::CharStream {
  public:
-  explicit ByteStream(std::string_view text) {
-    _data.reserve(text.size());
-    for (char c : text) {
-      _data.push_back(static_cast<unsigned char>(c));
-    }
+  explicit ByteStream(std::string_view text) : text_(text) {}
+
+  void consume() override { ++at_; }
+  size_t LA(ssize_t ahead) override {  // 1: the next byte, -1: the one before; 0 is not asked for
+    const size_t place = at_ + static_cast<size_t>(ahead > 0 ? ahead - 1 : ahead);
+    return place < text_.size() ? static_cast<unsigned char>(text_[place]) : EOF;
   }
+  ssize_t mark() override { return -1; }
+  void release(ssize_t) override {}
+  size_t index() override { return at_; }
+  void seek(size_t place) override { at_ = place; }
+  size_t size() override { return text_.size(); }
+  std::string getSourceName() const override { return UNKNOWN_SOURCE_NAME; }
+  std::string getText(const antlr4::misc::Interval& range) override {
+    return std::string(text_.substr(static_cast<size_t>(range.a), range.length()));
+  }
+  std::string toString() const override { return std::string(text_); }
+
+ private:
+  std::string_view text_;
+  size_t at_ = 0;
 };
 
 // ANTLR's lexer without the tokens that it makes: what is wanted of them are type and place.
@@ -116,7 +133,7 @@ Lexemes lex(std::string_view text, uint32_t file, Comments comments) {
   ByteStream stream(text);
   BareLexer lexer(stream);
   Lexemes lexemes;
-  lexemes.reserve(text.size() / 4);
+  lexemes.reserve(text.size() / 3);  // dense scripts have no more
   uint32_t end = 0;
   while (true) {
     // Blanks are a third of the tokens, and ANTLR takes as long for them as for others.
@@ -161,7 +178,7 @@ namespace {
 
 // Only a parser object can name the token types that the filters make.
 std::string name_of(size_t type, bool literal) {
-  antlr4::ANTLRInputStream nothing;
+  ByteStream nothing("");
   DjtLexer lexer(&nothing);
   antlr4::CommonTokenStream stream(&lexer);
   DjtParser parser(&stream);

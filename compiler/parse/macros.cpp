@@ -51,6 +51,12 @@ bool Preprocessor::run(Lexemes& lexemes) {
   Lexemes out;
   out.reserve(lexemes.size());
   Lexeme eof = lexemes.back();
+  if (lexemes.size() > kMaxTokens) {
+    fail("DJ1016", lexemes[kMaxTokens].span,
+         fmt::format("a script has at most {} words and marks, this one has {}", kMaxTokens,
+                     lexemes.size() - 1));
+    return false;
+  }
   expand({lexemes, nullptr, 0}, 0, lexemes.size() - 1, out);
   out.push_back(std::move(eof));
   lexemes = std::move(out);

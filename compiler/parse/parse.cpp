@@ -9,6 +9,7 @@
 #include "compiler/parse/macros.h"
 #include "compiler/parse/one_token.h"
 #include "compiler/parse/syntax_error.h"
+#include "compiler/parse/token_list.h"
 
 namespace dj {
 
@@ -16,24 +17,11 @@ namespace {
 
 using Mode = antlr4::atn::PredictionMode;
 
-std::vector<std::unique_ptr<antlr4::Token>> antlr_tokens(const Lexemes& lexemes) {
-  std::vector<std::unique_ptr<antlr4::Token>> tokens;
-  tokens.reserve(lexemes.size());
-  for (const Lexeme& lexeme : lexemes) {
-    auto token = std::make_unique<antlr4::CommonToken>(lexeme.type);
-    token->setStartIndex(lexeme.span.begin);
-    token->setStopIndex(static_cast<size_t>(lexeme.span.end) - 1);
-    token->setText(lexeme.text);
-    tokens.push_back(std::move(token));
-  }
-  return tokens;
-}
-
 // The grammar over one list of tokens, item by item, so that a mistake costs one item.
 class ItemParser {
  public:
   explicit ItemParser(const Lexemes& lexemes)
-      : lexemes_(lexemes), source_(antlr_tokens(lexemes)), stream_(&source_), parser_(&stream_) {
+      : lexemes_(lexemes), stream_(lexemes), parser_(&stream_) {
     parser_.removeErrorListeners();
     predictor_ = new OneToken(parser_);
     parser_.setInterpreter(predictor_);  // owns it
@@ -101,8 +89,7 @@ class ItemParser {
   }
 
   const Lexemes& lexemes_;
-  antlr4::ListTokenSource source_;
-  antlr4::CommonTokenStream stream_;
+  TokenList stream_;
   DjtParser parser_;
   OneToken* predictor_;
   std::shared_ptr<ErrorCatcher> catcher_ = std::make_shared<ErrorCatcher>();

@@ -143,10 +143,13 @@ bool fill_options(Lexemes& lexemes, ScriptOptions* wanted, Diags& diags) {
            lexemes[i + 1].type == DjtParser::LPAREN &&
            (i == 0 || lexemes[i - 1].type != DjtParser::FUNCTION);
   };
+  size_t first = 0;
+  while (first + 1 < lexemes.size() && !begins(first)) ++first;
+  if (first + 1 >= lexemes.size()) return true;
   ScriptOptions defaults;
   OptionReader reader(lexemes, wanted != nullptr ? *wanted : defaults, diags);
-  Lexemes out;
-  for (size_t i = 0; i < lexemes.size();) {
+  Lexemes out(lexemes.begin(), lexemes.begin() + static_cast<ptrdiff_t>(first));
+  for (size_t i = first; i < lexemes.size();) {
     if (i + 1 < lexemes.size() && begins(i)) {
       i = reader.read(i, out);
       if (i == 0) return false;
@@ -167,9 +170,9 @@ std::string ScriptOptions::stranger() const {
     for (const ScriptOption& option : declared) names.push_back(option.name);
     std::vector<std::string> near = near_names(name, names);
     for (std::string& each : near) each = "--" + each;
-    std::string who = declared.empty() ? "djtap has" : "neither djtap nor the script has";
     std::string hint = did_you_mean(near);
-    return fmt::format("{} an option --{}{}{}", who, name, hint.empty() ? "" : "; ", hint);
+    return fmt::format("neither djtap nor the script has an option --{}{}{}", name,
+                       hint.empty() ? "" : "; ", hint);
   }
   return "";
 }

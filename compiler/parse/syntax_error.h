@@ -10,9 +10,9 @@
 namespace dj {
 
 struct SyntaxError {
-  size_t at = 0;                  // index of the token that does not fit
-  std::vector<size_t> expected;   // token types that would have; empty: not known
-  std::vector<size_t> rules;      // the grammar rules it happened in, innermost first
+  size_t at = 0;                 // index of the token that does not fit
+  std::vector<size_t> expected;  // token types that would have; empty: not known
+  std::vector<size_t> rules;     // the grammar rules it happened in, innermost first
 };
 
 // Stops the parser at its first error and keeps it.

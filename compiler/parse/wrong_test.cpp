@@ -256,6 +256,20 @@ TEST(WrongScripts, ArgumentsAreNamedInErrors) {
             "help: @1 pastes the first argument as a string, $1 as it is\n");
 }
 
+TEST(WrongScripts, TheLengthIsLimited) {
+  auto message_of = [](size_t statements) {
+    std::string text = "probe a { ";
+    for (size_t i = 0; i < statements; ++i) text += "x;";
+    Sources sources;
+    sources.add("test", text + " }");
+    Diags diags;
+    parse(sources, 0, {}, diags);
+    return diags.all().empty() ? std::string() : diags.all()[0].code + " " + diags.all()[0].message;
+  };
+  EXPECT_EQ(message_of(1'000'100),
+            "DJ1016 a script has at most 2000000 words and marks, this one has 2000204");
+}
+
 TEST(WrongScripts, EndlessNestingIsRefused) {
   auto code_of = [](const std::string& text) {
     Sources sources;

@@ -18,6 +18,8 @@ const char* role_name(Handler::Role role) {
       return "host";
     case Handler::Role::Loader:
       return "loader";
+    case Handler::Role::Forked:
+      return "forked";
   }
   return "?";
 }
@@ -52,6 +54,8 @@ const char* when_name(HostProbe::When when) {
       return "process-end";
     case HostProbe::When::Timer:
       return "timer";
+    case HostProbe::When::Input:
+      return "input";
   }
   return "?";
 }

@@ -10,6 +10,7 @@
 #include "compiler/packed.h"
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/probe_kind.h"
+#include "stdlib/builtins.h"
 
 namespace dj {
 namespace {
@@ -122,7 +123,10 @@ std::string plan_key(const Program& program, const TargetFiles& files, bool keep
   std::string key = keep_calls ? "plan, calls kept\n" : "plan\n";
   for (const Probe& probe : program.probes) {
     if (!probe.targets.empty()) return "";
-    key += asks_for_site(program, probe) ? "probe with its site\n" : "probe\n";
+    const uint32_t asked = builtin_flags(program, probe);
+    key += asked & kName   ? "probe with its site's names\n"
+           : asked & kSite ? "probe with its site\n"
+                           : "probe\n";
     for (const ast::ProbePoint& point : probe.points) {
       if (!is_host(point) && !by_names(point)) return "";
       key += fmt::format("{}{}{}\n", to_string(point), point.optional ? "?" : "",

@@ -78,6 +78,7 @@ std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& 
     kind->find(query, meaning);
     if (meaning.host) {
       out += meaning.host->text + "\n";
+      continue;  // its sites are those of forked children
     }
     name_functions(meaning.sites);
     const bool with_source = meaning.sites.size() <= kSourceLinesUpTo;

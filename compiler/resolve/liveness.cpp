@@ -23,7 +23,7 @@ class Walker {
       : program_(program), defined_(defined), visited_(program.functions.size()) {}
 
   std::vector<bool> live;
-  bool wants_site = false;
+  uint32_t flags = 0;        // of the built-ins
   bool calls_alone = false;  // live: the targets of the functions that are called, instead
 
   void walk(const StmtPtr& stmt) {
@@ -106,7 +106,7 @@ class Walker {
             },
             [&](const CallBuiltin& e) {
               walk(e.args);
-              wants_site = wants_site || (builtins()[e.builtin].flags & kSite);
+              flags |= builtins()[e.builtin].flags;
             },
             [&](const InArray& e) { walk(e.keys); }, [&](const StatRead& e) { walk(e.place); },
             [&](const TargetRef& e) {
@@ -216,7 +216,7 @@ std::vector<bool> called_function_targets(const Program& program, const Probe& p
   return walker.live;
 }
 
-bool asks_for_site(const Program& program, const Probe& probe) {
+uint32_t builtin_flags(const Program& program, const Probe& probe) {
   // Nothing is known to be undefined here: every branch counts.
   const std::vector<bool> defined(probe.targets.size(), true);
   Walker walker(program, defined);
@@ -224,7 +224,7 @@ bool asks_for_site(const Program& program, const Probe& probe) {
   const std::vector<bool> undefined(probe.targets.size(), false);
   Walker other(program, undefined);
   other.walk(probe.body);
-  return walker.wants_site || other.wants_site;
+  return walker.flags | other.flags;
 }
 
 }  // namespace dj

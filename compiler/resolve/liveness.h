@@ -16,7 +16,8 @@ std::vector<bool> live_function_targets(const Program& program, const std::vecto
 // The same of the functions that the probe calls, whatever is defined there.
 std::vector<bool> called_function_targets(const Program& program, const Probe& probe);
 
-// The body, or a function it calls, asks for its site (probefunc(), pp() ...).
-bool asks_for_site(const Program& program, const Probe& probe);
+// BuiltinFlags of all built-ins that the body, or a function it calls, may call: kSite, whether it
+// asks for its site (uaddr(), pp() ...); kName, whether for names of it.
+uint32_t builtin_flags(const Program& program, const Probe& probe);
 
 }  // namespace dj

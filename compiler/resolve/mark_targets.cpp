@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "compiler/counted.h"
 #include "compiler/debuginfo/sdt.h"
 
 namespace dj {
@@ -73,7 +74,7 @@ bool plan_mark_target(const TargetExpr& expr, const Site& site, TargetPlan& plan
   }
   if (*number < 1 || *number > mark.operands.size()) {
     fail(TargetFailure::UnknownName,
-         fmt::format("the mark {} has {} arguments", mark.name, mark.operands.size()));
+         fmt::format("the mark {} has {}", mark.name, counted(mark.operands.size(), "argument")));
     for (size_t i = 1; i <= mark.operands.size(); i++) {
       failure->known.push_back(fmt::format("arg{}", i));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "compiler/counted.h"
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/nameless.h"
 #include "compiler/resolve/site_search.h"
@@ -28,11 +29,12 @@ std::string searched(ModuleSet& modules, const std::vector<size_t>& objects) {
   std::string text = "searched: ";
   for (size_t n = 0; n < objects.size() && n < kShownObjects; n++) {
     Module* file = modules.open(objects[n]);
-    text += fmt::format("{}{} ({}{})", n ? ", " : "", modules.base_name(objects[n]),
-                        file ? file->function_count() : 0, n == 0 ? " functions" : "");
+    const size_t count = file ? file->function_count() : 0;
+    text += fmt::format("{}{} ({})", n ? ", " : "", modules.base_name(objects[n]),
+                        n == 0 ? counted(count, "function") : std::to_string(count));
   }
   if (objects.size() > kShownObjects) {
-    text += fmt::format(" and {} more objects", objects.size() - kShownObjects);
+    text += fmt::format(" and {}", counted(objects.size() - kShownObjects, "more object"));
   }
   return text;
 }
@@ -156,7 +158,8 @@ void report_line(PointQuery& query, const FunctionPattern& pattern, Span span,
     shown.push_back(std::to_string(lines[i]));
   }
   if (!shown.empty()) {
-    d.help = "nearest lines with code: " + join(shown, " and ");
+    d.help = (shown.size() == 1 ? "nearest line with code: " : "nearest lines with code: ") +
+             join(shown, " and ");
   } else {
     d.notes.push_back("no source file of that name has code there");
   }

@@ -55,10 +55,17 @@ void find_exported(PointQuery& query, PointMeaning& meaning) {
   find_in_objects(query, name_component(query), search, meaning);
 }
 
+// Of scripts, compiler/tapset/latency.h makes .return; here it is listed.
+void find_latency(PointQuery& query, PointMeaning& meaning) {
+  find_return(query, meaning);
+  for (Site& site : meaning.sites)
+    site.listed = fmt::format("function(\"{}\").latency", function_of(site));
+}
+
 constexpr ProbeKind kKinds[] = {
     {"<function>", find_place},         {"<function>.call", find_entry},
     {"<function>.return", find_return}, {"<function>.exported", find_exported},
-    {"<function>.nearest", find_place},
+    {"<function>.nearest", find_place}, {"<function>.latency", find_latency},
 };
 
 }  // namespace

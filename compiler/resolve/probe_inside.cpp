@@ -58,7 +58,10 @@ void find_label(PointQuery& query, PointMeaning& meaning) {
       return;
     }
     for (const CodeFunction& function : found.functions) {
-      tally.missing = fmt::format("{} has no label \"{}\"", function.name(), wanted);
+      tally.missing =
+          fmt::format("{} has {}label \"{}\"",
+                      has_wildcard(pattern.name) ? "none of the functions" : function.name(),
+                      has_wildcard(pattern.name) ? "a " : "no ", wanted);
       for (const LabelHit& label : file.debug_info()->labels(function.begin)) {
         tally.known.push_back(label.name);
         if (!glob_match(wanted, label.name)) {
@@ -163,8 +166,10 @@ void find_callee(PointQuery& query, PointMeaning& meaning) {
                     std::vector<Site>& sites, SearchTally& tally) {
     CalleeSearch callees(module, file, wanted, sites, tally);
     for (const CodeFunction& function : file.find(NameMatcher(pattern.name)).functions) {
-      tally.missing = fmt::format("{} does not call {}", function.name(),
-                                  one ? "\"" + wanted + "\"" : "any function by name");
+      const std::string callee = one ? "\"" + wanted + "\"" : "any function by name";
+      tally.missing = has_wildcard(pattern.name)
+                          ? fmt::format("none of the functions calls {}", callee)
+                          : fmt::format("{} does not call {}", function.name(), callee);
       callees.add(function, depth);
     }
   };

@@ -20,7 +20,8 @@ namespace dj {
 struct PointMeaning {
   std::vector<Site> sites;
   std::optional<HostProbe> host;
-  int64_t order = 0;  // begin(N), end(N): ascending
+  std::vector<Site> forks;  // where children of the target begin, if djtap must know of them
+  int64_t order = 0;        // begin(N), end(N): ascending
 };
 
 // PointQuery: one probe point being looked up. `optional`: to find nothing is no mistake.

@@ -37,7 +37,7 @@ void find_session(PointQuery& query, PointMeaning& meaning) {
 
 // Processes that the target forks: where the C library's _Fork() makes a system call that only the
 // child makes, and its _exit(), which all processes come to that end by themselves.
-void add_children(PointQuery& query, bool begin, PointMeaning& meaning) {
+void find_children(PointQuery& query, bool begin, std::vector<Site>& sites) {
   constexpr uint32_t kSetRobustList = 273;
   search_c_library(query, begin ? "_Fork" : "_exit",
                    [&](size_t module, Module& file, const CodeFunction& function) {
@@ -55,7 +55,7 @@ void add_children(PointQuery& query, bool begin, PointMeaning& meaning) {
                        }
                        site.address = calls.front();
                      }
-                     meaning.sites.push_back(std::move(site));
+                     sites.push_back(std::move(site));
                    });
 }
 
@@ -72,13 +72,15 @@ void find_process_change(PointQuery& query, PointMeaning& meaning) {
   host.when = query.component("begin") ? When::ProcessBegin : When::ProcessEnd;
   host.text = to_string(query.point);
   meaning.host = host;
-  add_children(query, host.when == When::ProcessBegin, meaning);
+  const bool begin = host.when == When::ProcessBegin;
+  find_children(query, begin, meaning.sites);
+  // One that is killed, or executes another program, never comes to its _exit().
+  if (!begin) find_children(query, true, meaning.forks);
 }
 
-// A timer without an interval: run for each byte that comes.
 void find_input(PointQuery& query, PointMeaning& meaning) {
   HostProbe host;
-  host.when = When::Timer;
+  host.when = When::Input;
   host.text = to_string(query.point);
   meaning.host = host;
 }

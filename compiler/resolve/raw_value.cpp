@@ -27,10 +27,11 @@ TargetAnswer raw_value(const TargetExpr& expr, const ProbePlace& place) {
     return value;
   }
   if (expr.base == TargetExpr::Register && expr.name == "rip") {
-    if (place.at_return) {
-      return bad_use("rip is not one address at the exits of a function");
+    if (place.at_return) {  // where it returns to, as of a uretprobe
+      value.steps = {{LocStep::PushReg, arch::kRsp}, {LocStep::StackDeref, 8}};
+    } else {
+      value.steps = {{LocStep::PushConst, int64_t(place.pc)}, {LocStep::PushBias}, {LocStep::Add}};
     }
-    value.steps = {{LocStep::PushConst, int64_t(place.pc)}, {LocStep::PushBias}, {LocStep::Add}};
   } else if (expr.base == TargetExpr::Register) {
     const auto* begin = std::begin(arch::kRegNames);
     const auto* found = std::find(begin, std::end(arch::kRegNames), expr.name);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory_resource>
 #include <unordered_map>
 
 #include "compiler/of_children.h"
@@ -16,6 +17,7 @@
 #include "compiler/resolve/site_search.h"
 #include "compiler/resolve/site_targets.h"
 #include "compiler/samples.h"
+#include "stdlib/builtins.h"
 
 namespace dj {
 
@@ -53,11 +55,9 @@ class Resolver {
     if (plan_.awaits_objects && modules_.first_new() == 0) {
       add_loader_site();
     }
-    // Handlers that ask for their site say its name; else only errors do, and the names of
-    // thousands of sites would take longer than all else.
-    const bool named = std::any_of(plan_.handlers.begin(), plan_.handlers.end(),
-                                   [](const Handler& handler) { return handler.wants_site; });
-    if (named || plan_.sites.size() <= kFew) {
+    // Where no handler says the name of its site only errors do, and the names of thousands of
+    // sites would take longer than all else.
+    if (named_ || plan_.sites.size() <= kFew) {
       name_functions(plan_.sites);
     }
     return std::move(plan_);
@@ -69,7 +69,9 @@ class Resolver {
 
   void add_probe(ProbeId id) {
     const Probe& probe = program_.probes[id];
-    const bool wants_site = asks_for_site(program_, probe);
+    const uint32_t asked = builtin_flags(program_, probe);
+    const bool wants_site = asked & kSite;
+    named_ = named_ || (asked & kName);
     for (const ast::ProbePoint& point : probe.points) {
       const ProbeKind* kind = find_kind(point, diags_);
       if (!kind) {
@@ -86,6 +88,7 @@ class Resolver {
       point_ = size_t(&point - probe.points.data());
       const bool added =
           add_sites(id, meaning.sites, query.optional || meaning.host.has_value(), wants_site);
+      add_forks(id, meaning.forks);
       const bool in_library = point.components.size() > 1 && point.components[1].name == "library";
       plan_.expects_objects = plan_.expects_objects || (in_library && !added && !later);
       if (point.sufficient && (added || meaning.host)) {
@@ -110,6 +113,19 @@ class Resolver {
     plan_.handlers.push_back(std::move(handler));
     plan_.host_probes.push_back(*meaning.host);
     host_order_.push_back(meaning.order);
+  }
+
+  void add_forks(ProbeId id, std::vector<Site>& sites) {
+    for (Site& site : sites) {
+      if (site.module < modules_.first_new()) continue;
+      site.module = module_id(site.module, *modules_.open(site.module));
+      Handler handler;
+      handler.probe = id;
+      handler.role = Handler::Role::Forked;
+      handler.form = Handler::Form::Middle;
+      plan_.handlers.push_back(std::move(handler));
+      attach(std::move(site), HandlerId(plan_.handlers.size() - 1));
+    }
   }
 
   // Installs the probe at all the sites; false when it is at none.
@@ -145,7 +161,7 @@ class Resolver {
     return added;
   }
 
-  void place(ProbeId id, Site site, SiteTargets targets, bool wants_site) {
+  void place(ProbeId id, Site&& site, SiteTargets&& targets, bool wants_site) {
     const auto form =
         site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
     // At a stub it waits for the callee (result_use.h), so it is one of its own.
@@ -172,9 +188,10 @@ class Resolver {
     }
     const bool captures = !plan_.handlers[body].capture.values.empty() ||
                           (keep_calls_ && site.kind == SiteKind::Return);
-    Site entry = captures ? site : Site();
+    if (!captures) return attach(std::move(site), body);
+    Site entry = site;
     attach(std::move(site), body);
-    if (captures && entry.syscall) {
+    if (entry.syscall) {
       entry.address = entry.syscall->address;
       entry.syscall->done = false;
       attach(std::move(entry), capture_for(body));
@@ -211,11 +228,12 @@ class Resolver {
 
   // Sites at one place are one site, unless pp() says another line of each; a handler stands at a
   // place once.
-  void attach(Site site, HandlerId handler) {
+  void attach(Site&& site, HandlerId handler) {
     // What was inlined at one address are several functions, each with its name.
     const uint64_t place = (site.address * 4 + uint64_t(site.kind)) ^ (site.scope << 40);
     const auto fresh = SiteId(plan_.sites.size());
-    SiteId at = sites_[site.module].try_emplace(place, fresh).first->second;
+    auto& known = sites_.try_emplace(site.module, &memory_).first->second;
+    SiteId at = known.try_emplace(place, fresh).first->second;
     std::optional<SiteId> same;
     while (at != fresh) {
       const Site& here = plan_.sites[at];
@@ -256,7 +274,7 @@ class Resolver {
       const auto id = HandlerId(plan_.handlers.size());
       plan_.handlers.push_back(std::move(handler));
       const size_t before = plan_.sites.size();
-      attach(site, id);
+      attach(std::move(site), id);
       if (plan_.sites.size() > before) {
         plan_.loader_site = SiteId(before);
       }
@@ -293,13 +311,15 @@ class Resolver {
   OtherObjects others_;
   Diags& diags_;
   bool keep_calls_;
+  bool named_ = false;  // some handler says a name of its site
   Plan plan_;
   std::vector<ModuleId> module_ids_;  // by index in modules_
   std::vector<int64_t> host_order_;   // by index in plan_.host_probes
   // By what the targets are there.
   std::unordered_map<ProbeId, std::unordered_map<std::string, HandlerId>> bodies_;
   std::unordered_map<HandlerId, HandlerId> captures_;
-  std::unordered_map<ModuleId, std::unordered_map<uint64_t, SiteId>> sites_;
+  std::pmr::monotonic_buffer_resource memory_;  // of the next: they only grow
+  std::unordered_map<ModuleId, std::pmr::unordered_map<uint64_t, SiteId>> sites_;
   std::unordered_map<SiteId, SiteId> beside_;  // the next site at the same place
   size_t point_ = 0;                           // the one of its probe that is being added
 };

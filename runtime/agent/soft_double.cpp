@@ -35,19 +35,23 @@ uint64_t shift_sticky(uint64_t digits, int32_t count) {
   return digits >> count | (digits << (64 - count) != 0);
 }
 
-// Rounds to nearest, ties to even. Bit 63 of digits is set.
-uint64_t put_together(Parts p) {
-  int32_t exponent = p.power + kBias;
-  if (exponent >= 0x7ff) return p.sign | kInfinity;
+// Rounds to nearest, ties to even. Bit 63 of digits is set. The bits of a number of that format,
+// but its sign.
+uint64_t put_together(Parts p, int32_t bias, int32_t fraction_bits) {
+  int32_t exponent = p.power + bias, most = 2 * bias + 1, dropped = kTop - fraction_bits;
+  if (exponent >= most) return static_cast<uint64_t>(most) << fraction_bits;
   if (exponent <= 0) {  // subnormal
     p.digits = shift_sticky(p.digits, 1 - exponent);
     exponent = 1;
   }
-  uint64_t kept = p.digits >> 11, rest = p.digits & 0x7ff;
-  if (rest > 0x400 || (rest == 0x400 && (kept & 1) != 0)) ++kept;
+  uint64_t half = 1ull << (dropped - 1);
+  uint64_t kept = p.digits >> dropped, rest = p.digits & (2 * half - 1);
+  if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
   // The first bit of `kept`, where it is set, is one more in the exponent, and so is its overflow.
-  return p.sign | ((static_cast<uint64_t>(exponent - 1) << 52) + kept);
+  return (static_cast<uint64_t>(exponent - 1) << fraction_bits) + kept;
 }
+
+uint64_t put_together(Parts p) { return p.sign | put_together(p, kBias, 52); }
 
 uint64_t put_normal(uint64_t sign, int32_t power, uint64_t digits) {
   auto zeros = static_cast<int32_t>(__builtin_clzll(digits));
@@ -146,6 +150,26 @@ uint64_t double_of_int(int64_t value) {
   if (value == 0) return 0;
   uint64_t digits = static_cast<uint64_t>(value), sign = digits & kSign;
   return put_normal(sign, kTop, sign != 0 ? 0 - digits : digits);
+}
+
+uint64_t double_of_unsigned(uint64_t value) { return value == 0 ? 0 : put_normal(0, kTop, value); }
+
+uint32_t float_of_double(uint64_t value) {
+  constexpr int32_t kFloatBias = 127, kFloatFraction = 23;
+  constexpr uint32_t kFloatInfinity = 0x7f800000, kFloatNan = 0x7fc00000;
+  auto sign = static_cast<uint32_t>((value & kSign) >> 32);
+  if (is_nan(value)) return sign | kFloatNan;
+  if (is_infinite(value)) return sign | kFloatInfinity;
+  if (is_zero(value)) return sign;
+  return sign | static_cast<uint32_t>(put_together(take_apart(value), kFloatBias, kFloatFraction));
+}
+
+uint64_t unsigned_of_double(uint64_t value) {
+  if (is_nan(value) || is_zero(value) || (value & kSign) != 0) return 0;
+  if (is_infinite(value)) return UINT64_MAX;
+  Parts p = take_apart(value);
+  if (p.power > kTop) return UINT64_MAX;
+  return p.power < 0 ? 0 : p.digits >> (kTop - p.power);
 }
 
 int64_t int_of_double(uint64_t value, Rounding rounding) {

@@ -105,6 +105,29 @@ TEST(SoftDouble, ConvertsAsTheMachineDoes) {
   }
 }
 
+TEST(SoftDouble, ConvertsFloatsAndUnsignedNumbersAsTheMachineDoes) {
+  Operands operands;
+  std::mt19937_64 random(23);
+  for (int i = 0; i < 1000000; ++i) {
+    const double number = operands.next();
+    // Half of them near what a float can be, subnormal ones and overflow among them.
+    const volatile double a = i % 2 == 0 ? number
+                                         : std::ldexp(1 + number - std::trunc(number),
+                                                      static_cast<int>(random() % 300) - 160);
+    if (!std::isnan(a)) {
+      ASSERT_EQ(abi::float_of_double(bits(a)), std::bit_cast<uint32_t>(static_cast<float>(a))) << a;
+    }
+    const uint64_t n = random() >> random() % 64;
+    ASSERT_EQ(abi::double_of_unsigned(n), bits(static_cast<double>(n))) << n;
+    if (a >= 0 && a < 18446744073709551616.0) {
+      ASSERT_EQ(abi::unsigned_of_double(bits(a)), static_cast<uint64_t>(a)) << a;
+    }
+  }
+  EXPECT_EQ(abi::float_of_double(bits(Limits::quiet_NaN())) & 0x7fc00000, 0x7fc00000u);
+  EXPECT_EQ(abi::unsigned_of_double(bits(-1.0)), 0u);
+  EXPECT_EQ(abi::unsigned_of_double(bits(1e300)), UINT64_MAX);
+}
+
 TEST(SoftDouble, RoundsExtendedNumbers) {
   std::mt19937_64 random(22);
   for (int i = 0; i < 1000000; ++i) {

@@ -56,7 +56,7 @@ bool StackWalk::step() {
   if (boundary_ && (rule == nullptr || rule->kind != abi::UnwindRule::End)) rule = &kBoundary;
   boundary_ = false;
   bool moved = rule != nullptr ? step_by(*rule) : step_by_frame_pointer();
-  return moved && pc_ != 0;
+  return moved && pc_ != 0 && leave_own_code();
 }
 
 const abi::UnwindRule* StackWalk::rule_here() const {

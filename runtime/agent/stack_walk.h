@@ -26,6 +26,8 @@ class StackWalk {
   bool step_by_frame_pointer();
   static bool is_behind_call(uint64_t pc);
   bool leave_signal_frame();
+  bool leave_own_code();  // own_walk.cpp. False: it cannot be told where that leads
+  bool step_in_own_code();
   bool go_to_caller(uint64_t frame_address, const abi::UnwindRule& rule);
   const abi::UnwindRule* rule_here() const;
   bool read(uint64_t address, uint64_t* word);

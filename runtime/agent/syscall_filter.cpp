@@ -5,6 +5,7 @@
 // program's registers and memory stay as they are.
 #include "runtime/agent/thread.h"
 #include "runtime/agent/user_memory.h"
+#include "runtime/shared/own_code.h"
 #include "runtime/shared/thread_rows.h"
 #include "runtime/shared/trap.h"
 
@@ -102,6 +103,35 @@ bool filter_sigaction(CallFrame* frame) {
   wanted.mask &= ~kTrapBit;
   frame->rax = static_cast<uint64_t>(agent::raw_syscall(
       agent::kSysRtSigaction, frame->rdi, agent::word(&wanted), frame->rdx, frame->r10));
+  return true;
+}
+
+// Handlers of faults are reached through gates, and the program does not see these. Without a
+// system call that a filter (seccomp) may forbid to a program which makes this one.
+bool filter_fault_action(CallFrame* frame) {
+  constexpr uint64_t kSigkill = 9;
+  abi::FaultGates* gates = abi::fault_gates(arena());
+  const auto signal = static_cast<int32_t>(frame->rdi);
+  if (gates == nullptr || gates->begin == 0 || !abi::is_fault(signal) || frame->r10 != kMaskBytes)
+    return false;
+  abi::AppAction wanted;
+  if (frame->rsi != 0) {
+    // The kernel reads the action before it refuses this signal.
+    const int64_t refused =
+        agent::raw_syscall(agent::kSysRtSigaction, kSigkill, frame->rsi, 0, kMaskBytes);
+    if (refused == -agent::kEfault) return false;
+    wanted = *reinterpret_cast<const abi::AppAction*>(frame->rsi);
+    wanted.handler = abi::gate_to(*gates, wanted.handler);
+    if (arena()->trap_table != 0) wanted.mask &= ~kTrapBit;
+  }
+  const int64_t result =
+      agent::raw_syscall(agent::kSysRtSigaction, frame->rdi,
+                         frame->rsi != 0 ? agent::word(&wanted) : 0, frame->rdx, kMaskBytes);
+  if (result == 0 && frame->rdx != 0) {
+    auto* before = reinterpret_cast<abi::AppAction*>(frame->rdx);
+    before->handler = abi::handler_behind(*gates, before->handler);
+  }
+  frame->rax = static_cast<uint64_t>(result);
   return true;
 }
 
@@ -223,6 +253,8 @@ enum : uint32_t { kFilterMade, kFilterNothing, kFilterForks };
 extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
   const bool forks = dj_has_rseq && prepare_new_thread(frame);
   if (refuse_gs_base(frame)) return kFilterMade;
+  const bool acts = static_cast<uint32_t>(frame->rax) == agent::kSysRtSigaction;
+  if (acts && filter_fault_action(frame)) return kFilterMade;
   if (arena()->trap_table != 0 && filter_masks(frame)) return kFilterMade;
   return forks ? kFilterForks : kFilterNothing;
 }

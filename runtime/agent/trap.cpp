@@ -3,9 +3,12 @@
 
 #include "runtime/agent/arena.h"
 #include "runtime/agent/syscall.h"
+#include "runtime/agent/user_context.h"
 
 using namespace dj;
 using agent::arena;
+using agent::SignalInfo;
+using agent::UserContext;
 
 namespace {
 
@@ -13,20 +16,6 @@ constexpr int kSigtrap = 5;
 constexpr uint64_t kSaResetHand = 0x80000000;
 constexpr uint64_t kMaskBytes = 8;
 constexpr uint64_t kSetMask = 2;  // SIG_SETMASK
-
-// The kernel's struct ucontext and siginfo, as far as they are read here.
-struct UserContext {
-  uint64_t flags, link;
-  uint64_t stack[3];
-  uint64_t registers[23];  // 16: rip
-  uint64_t float_state;
-  uint64_t reserved[8];
-  uint64_t mask;
-};
-constexpr int kRip = 16;
-struct SignalInfo {
-  int32_t signal, error, code;
-};
 
 abi::TrapEntry* find_entry(const abi::TrapTable* table, uint64_t address) {
   if (!table->cache_on) return abi::trap_table_find(table, address);
@@ -64,12 +53,13 @@ void dj_trap_handler(int signal, void* siginfo, void* ucontext) {
   auto* context = static_cast<UserContext*>(ucontext);
   const auto* table = reinterpret_cast<const abi::TrapTable*>(arena()->trap_table);
   bool from_kernel = static_cast<SignalInfo*>(siginfo)->code > 0;
-  abi::TrapEntry* entry =
-      from_kernel && table != nullptr ? find_entry(table, context->registers[kRip] - 1) : nullptr;
+  abi::TrapEntry* entry = from_kernel && table != nullptr
+                              ? find_entry(table, context->registers[agent::kRip] - 1)
+                              : nullptr;
   if (entry != nullptr) {
     abi::add(&arena()->trap_hits, 1);
     abi::add(&entry->hits, 1);
-    context->registers[kRip] = abi::load(&entry->detour);
+    context->registers[agent::kRip] = abi::load(&entry->detour);
     return;
   }
   abi::add(&arena()->trap_strays, 1);

@@ -12,7 +12,10 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kReach =
     (uint64_t{1} << 31) - (64 << 10);  // of a rel32, less what an instruction may add
 constexpr uint64_t kLowest = 1 << 20;  // above every sane vm.mmap_min_addr
-constexpr uint64_t kArenaEnd = uint64_t{1} << 31;
+// AddressSanitizer's shadow memory: a program that is built with it wants all of that when it
+// starts, and ends where something lies in it.
+constexpr AddressRange kShadow = {0x7fff7000, 0x10007fff8000};
+constexpr uint64_t kArenaEnd = kShadow.begin;
 constexpr uint64_t kUserEnd = 0x7ffffffff000;
 constexpr uint64_t kStackRoom = 64 << 20;          // kept free below what may grow downwards
 constexpr uint64_t kHeapRoom = uint64_t{1} << 30;  // kept free above a heap, where possible
@@ -30,6 +33,10 @@ std::vector<AddressRange> occupied(const std::vector<Mapping>& maps,
     uint64_t above = m.path == "[heap]" ? heap_room : 0;
     all.push_back({m.begin - below, m.end + above});
   }
+  const bool shadowed = std::any_of(maps.begin(), maps.end(), [](const Mapping& m) {
+    return m.path.find("/libasan.so") != std::string::npos;
+  });
+  if (shadowed) all.push_back(kShadow);
   if (heap_begin != 0) {
     all.push_back({page_down(heap_begin), page_up(heap_begin) + heap_room});
   }
@@ -119,9 +126,11 @@ std::vector<Cluster> make_clusters(const std::vector<AddressRange>& modules, uin
   return clusters;
 }
 
-uint64_t choose_island_base(const std::vector<Mapping>& target,
-                            const std::vector<AddressRange>& taken, uint64_t heap_begin,
-                            const Cluster& cluster, uint64_t bytes) {
+namespace {
+
+uint64_t find_island_base(const std::vector<Mapping>& target,
+                          const std::vector<AddressRange>& taken, uint64_t heap_begin,
+                          const Cluster& cluster, uint64_t bytes) {
   bytes = page_up(bytes);
   uint64_t low = cluster.span.end > kReach ? cluster.span.end - kReach : 0;
   low = std::max(page_up(low), kLowest);
@@ -143,6 +152,18 @@ uint64_t choose_island_base(const std::vector<Mapping>& target,
     }
   }
   return 0;
+}
+
+}  // namespace
+
+uint64_t choose_island_base(const std::vector<Mapping>& target,
+                            const std::vector<AddressRange>& taken, uint64_t heap_begin,
+                            const Cluster& cluster, uint64_t bytes) {
+  // The program may have AddressSanitizer linked in; one at these addresses has not.
+  std::vector<AddressRange> spared = taken;
+  spared.push_back(kShadow);
+  const uint64_t base = find_island_base(target, spared, heap_begin, cluster, bytes);
+  return base != 0 ? base : find_island_base(target, taken, heap_begin, cluster, bytes);
 }
 
 std::vector<AddressRange> free_ranges(const std::vector<Mapping>& target,

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <variant>
 
+#include "compiler/of_children.h"
 #include "compiler/parallel.h"
 #include "compiler/walk.h"
 #include "runtime/shared/capture.h"
@@ -103,8 +104,26 @@ class Texts {
   std::atomic<bool> full_ = false;
 };
 
+bool is_of_children(const Site& site) {
+  return site.listed == kChildBegins || site.listed == kChildEnds;
+}
+
+// A process that was forked says of its begin and end what djtap says of the target's.
+std::string host_point(const Plan& plan, const Site& site) {
+  const HostProbe::When when =
+      site.listed == kChildBegins ? HostProbe::When::ProcessBegin : HostProbe::When::ProcessEnd;
+  for (HandlerId id : site.handlers) {
+    for (const HostProbe& host : plan.host_probes) {
+      const bool same = plan.handlers[host.handler].probe == plan.handlers[id].probe;
+      if (same && host.when == when) return host.text;
+    }
+  }
+  return "process." + site.listed;
+}
+
 // The probe point as pp() says it: fully resolved.
 std::string probe_point(const Plan& plan, const Site& site) {
+  if (is_of_children(site) && !site.handlers.empty()) return host_point(plan, site);
   std::string text = "process(\"" + plan.modules[site.module].path + "\").";
   if (!site.listed.empty() && !site.syscall) return text + site.listed;
   text += site.kind == SiteKind::Statement ? "statement(\"" : "function(\"";
@@ -159,7 +178,8 @@ void write_sites(const abi::Header& header, const Plan& plan, const Asked& asked
     const Site& site = plan.sites[i];
     abi::SiteInfo& row = info[i];
     if (!site.function.empty()) {  // else no handler will ask for a name
-      const uint32_t function = asked.function ? texts(site.function) : 0;
+      const std::string name = is_of_children(site) ? "" : site.function;
+      const uint32_t function = asked.function ? texts(name) : 0;
       const uint32_t point = asked.point ? texts(probe_point(plan, site)) : 0;
       row = {function, function, point, paths[site.module]};
     }

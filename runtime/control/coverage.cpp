@@ -8,6 +8,8 @@
 #include <regex>
 #include <set>
 
+#include "compiler/counted.h"
+
 namespace dj {
 namespace {
 
@@ -119,15 +121,16 @@ Result<std::string> coverage_table(const std::string& path, const ReadText& read
   for (const auto& [outcome, count] : census.instructions) {
     all.add(outcome, count);
   }
-  std::string out = fmt::format("{}: {} functions, {} of them entered{}\n", path, ends_of.size(),
-                                census.entries.size(), truncated);
+  std::string out =
+      fmt::format("{}: {}, {} of them entered{}\n", path, counted(ends_of.size(), "function"),
+                  census.entries.size(), truncated);
   if (text.named.empty()) out += "It is stripped: its functions are known by .eh_frame alone.\n";
   out += kNote;
   out += table_of(checker, std::move(entries)).print("function entries");
   out += all.print("all instructions, each probed alone");
   out += table_of(checker, std::move(ends)).print("function exits");
   for (const auto& [reason, count] : incomplete)
-    out += fmt::format("  exits not all known: {} functions: {}\n", count, reason);
+    out += fmt::format("  exits not all known: {}: {}\n", counted(count, "function"), reason);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "arch/x86_64/sample.h"
+#include "runtime/shared/detour_note.h"
 
 namespace dj {
 namespace {
@@ -56,14 +57,17 @@ void add_exit_calls(const PatchSite& site, const std::vector<HandlerAbi>& abis, 
 }
 
 // The site's request with the handlers of one form only, that run in any case.
-arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
-                                const std::vector<HandlerAbi>& abis, const Linked* code) {
-  arch::DetourRequest request;
+void request_for(const PatchSite& site, arch::Form form, const std::vector<HandlerAbi>& abis,
+                 const Linked* code, arch::DetourRequest& request) {
+  request.calls.clear();
+  request.exit_calls.clear();
+  request.leaving = {};
+  request.syscall_hook = request.child_hook = 0;
   request.region = std::span(site.original).first(site.displaced);
   request.guards = site.guards();
   request.original = site.address;
   constexpr uint32_t kJump = 5;
-  if (site.jump && !site.form) request.intact_from = kJump;
+  request.intact_from = site.jump && !site.form ? kJump : 0;
   request.handlers_at = site.handlers_at;
   request.form = form;
   for (const PatchCall& call : site.calls) {
@@ -71,7 +75,6 @@ arch::DetourRequest request_for(const PatchSite& site, arch::Form form,
       request.calls.push_back(handler_call(call, abis, code));
     }
   }
-  return request;
 }
 
 bool has_form(const PatchSite& site, arch::Form form) {
@@ -79,43 +82,54 @@ bool has_form(const PatchSite& site, arch::Form form) {
                      [&](const PatchCall& c) { return c.form == form && !sometimes(site, c); });
 }
 
-Result<arch::Detour> write_detour(Island& island, const arch::DetourRequest& request,
-                                  uint64_t* address) {
-  uint64_t room = arch::detour_bytes_max(request);
+void note_detour(IslandNotes& notes, uint64_t at, uint64_t bytes, std::span<const uint8_t> note,
+                 PatchSite& site) {
+  site.detour = at;
+  site.detour_bytes = static_cast<uint32_t>(bytes);
+  site.note_bytes = static_cast<uint32_t>(note.size());
+  const uint64_t whole = (bytes + abi::kDetourUnit - 1) & ~uint64_t{abi::kDetourUnit - 1};
+  site.note_at = notes.add(at, whole, note, site.jump && site.form ? site.form->stub : 0);
+}
+
+// The detour goes into `site`, with its note. `original`: of what it stands for.
+Status write_detour(Island& island, IslandNotes& notes, const arch::DetourRequest& request,
+                    uint64_t original, arch::Detour& detour, PatchSite& site) {
+  const uint64_t room = arch::detour_bytes_max(request);
   std::optional<uint64_t> at = island.reserve(room);
   if (!at.has_value()) {
     return Error{"no room left for code near the module"};
   }
-  Result<arch::Detour> detour = arch::build_detour(request, *at);
-  if (!detour.ok()) {
+  Status built = arch::build_detour(request, *at, detour);
+  if (!built.ok()) {
     island.give_back(*at, room);
-    return detour.error();
+    return built;
   }
-  const std::vector<uint8_t>& bytes = detour.value().bytes;
-  CHECK(bytes.size() <= room);
+  const std::vector<uint8_t>& bytes = detour.bytes;
   std::copy(bytes.begin(), bytes.end(), island.view(*at, bytes.size()).begin());
   // The next detour begins at a multiple of 16 anyway: no crumbs for it to search through.
-  uint64_t used = std::min((bytes.size() + kAlignSlack - 1) & ~(kAlignSlack - 1), room);
+  const uint64_t used = std::min((bytes.size() + kAlignSlack - 1) & ~(kAlignSlack - 1), room);
   island.give_back(*at + used, room - used);
-  *address = *at;
-  return detour;
+  note_detour(notes, *at, bytes.size(), make_note(detour, *at, original), site);
+  return ok_status();
 }
 
 }  // namespace
 
 uint64_t entry_of(const PatchCall& call, const Linked& code) {
+  if (call.kind == PatchCall::Object) return code.symbols.at("dj_find_object");
   constexpr const char* kNames[] = {"dj_handler_", "dj_leave_", "dj_land_"};
   return code.symbols.at(kNames[call.kind] + std::to_string(call.handler));
 }
 
-uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis) {
+uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis,
+                     arch::DetourRequest& scratch) {
   uint64_t bytes = 0;
   for (arch::Form form : {arch::Form::Boundary, arch::Form::Middle}) {
     bool main = form == arch::Form::Boundary;
     if (main || has_form(site, form)) {
-      arch::DetourRequest request = request_for(site, form, abis, nullptr);
-      add_exit_calls(site, abis, nullptr, request);
-      bytes += arch::detour_bytes_max(request) + kAlignSlack;
+      request_for(site, form, abis, nullptr, scratch);
+      add_exit_calls(site, abis, nullptr, scratch);
+      bytes += arch::detour_bytes_max(scratch) + abi::kNoteBytesMax + kAlignSlack;
     }
   }
   return bytes;
@@ -141,25 +155,60 @@ Result<CodeIslands> CodeIslands::link_all(SessionMemory& memory, uint64_t code_b
   return islands;
 }
 
-const Linked& CodeIslands::linked_in(SessionMemory& memory, const Island& island) const {
+Status CodeIslands::give_notes(SessionMemory& memory) {
+  for (Island& island : memory.islands()) {
+    const Linked& code = linked_in(memory, island);
+    const auto frames = [&](const char* name) {
+      const auto found = code.symbols.find(name);
+      return found == code.symbols.end() ? 0 : found->second;
+    };
+    const bool first = notes_.empty();  // the stubs of all
+    DJ_TRY(IslandNotes notes,
+           IslandNotes::make(island, first ? memory.stubs() : std::span<const StubPages>(),
+                             frames("dj_agent_frames"), frames("dj_handler_frames")));
+    notes_.push_back(std::move(notes));
+  }
+  return ok_status();
+}
+
+Status CodeIslands::finish_notes(SessionMemory& memory) {
+  auto* arena = reinterpret_cast<abi::Header*>(memory.arena_base());
+  uint64_t* head = memory.arena().empty() ? &arena->own_code_later : &arena->own_code;
+  for (Island& island : memory.islands()) {
+    DJ_TRY_DO(notes_[index_of(memory, island)].finish(island, head));
+  }
+  return ok_status();
+}
+
+std::span<const uint8_t> CodeIslands::note_of(SessionMemory& memory, const PatchSite& site) const {
+  const Island* island = memory.island_near(site.address);
+  return notes_[index_of(memory, *island)].note(site.note_at, site.note_bytes);
+}
+
+size_t CodeIslands::index_of(SessionMemory& memory, const Island& island) const {
   size_t index = 0;
   while (&memory.islands()[index] != &island) {
     index++;
   }
-  return linked_[index];
+  return index;
+}
+
+const Linked& CodeIslands::linked_in(SessionMemory& memory, const Island& island) const {
+  return linked_[index_of(memory, island)];
 }
 
 Status CodeIslands::build_detour(SessionMemory& memory, PatchSite& site,
-                                 const std::vector<HandlerAbi>& abis) const {
+                                 const std::vector<HandlerAbi>& abis) {
   Island* island = memory.island_near(site.address);
   if (island == nullptr) {
     return Error{"no free addresses for code near the module"};
   }
-  return build_in(*island, linked_in(memory, *island), site, abis);
+  const size_t index = index_of(memory, *island);
+  return build_in(*island, linked_[index], notes_[index], site, abis);
 }
 
 Status CodeIslands::build(SessionMemory& memory, PatchSite& site,
-                          const std::vector<HandlerAbi>& abis) const {
+                          const std::vector<HandlerAbi>& abis) {
   DJ_TRY_DO(build_detour(memory, site, abis));
   return site.jump && site.form ? write_stub(memory, site) : ok_status();
 }
@@ -172,7 +221,7 @@ uint64_t CodeIslands::entry(SessionMemory& memory, const PatchSite& site,
 }
 
 Status CodeIslands::build_kept(SessionMemory& memory, PatchSite& site, const KeptDetour& kept,
-                               uint64_t bias) const {
+                               uint64_t bias) {
   Island* island = memory.island_near(site.address);
   const uint64_t room = (kept.bytes.size() + kAlignSlack - 1) & ~(kAlignSlack - 1);
   const std::optional<uint64_t> at = island != nullptr ? island->reserve(room) : std::nullopt;
@@ -194,27 +243,28 @@ Status CodeIslands::build_kept(SessionMemory& memory, PatchSite& site, const Kep
     }
     memcpy(&view[reach.at], &rel32, sizeof rel32);
   }
-  site.detour = *at;
+  Note note(kept.note);
+  place_note(note, *at, site.address);
+  note_detour(notes_[index_of(memory, *island)], *at, kept.bytes.size(), note, site);
   site.copies.clear();
   site.copies.reserve(kept.copies.size());
   for (const KeptCopy& copy : kept.copies) site.copies.emplace_back(copy.offset, *at + copy.at);
   return site.jump && site.form ? write_stub(memory, site) : ok_status();
 }
 
-Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site,
-                             const std::vector<HandlerAbi>& abis) const {
+Status CodeIslands::build_in(Island& island, const Linked& code, IslandNotes& notes,
+                             PatchSite& site, const std::vector<HandlerAbi>& abis) {
   site.copies.clear();
   bool middle = has_form(site, arch::Form::Middle);
-  arch::DetourRequest main =
-      request_for(site, middle ? arch::Form::Middle : arch::Form::Boundary, abis, &code);
-  add_exit_calls(site, abis, &code, main);
+  request_for(site, middle ? arch::Form::Middle : arch::Form::Boundary, abis, &code, request_);
+  add_exit_calls(site, abis, &code, request_);
   if (site.hook) {
-    main.syscall_hook = code.symbols.at("dj_syscall_hook");
-    main.child_hook = code.symbols.at("dj_child_hook");
+    request_.syscall_hook = code.symbols.at("dj_syscall_hook");
+    request_.child_hook = code.symbols.at("dj_child_hook");
   }
-  DJ_TRY(arch::Detour detour, write_detour(island, main, &site.detour));
-  site.copies.reserve(detour.copies.size());
-  for (auto [offset, copy] : detour.copies) {
+  DJ_TRY_DO(write_detour(island, notes, request_, site.address, detour_, site));
+  site.copies.reserve(detour_.copies.size());
+  for (auto [offset, copy] : detour_.copies) {
     site.copies.emplace_back(offset, site.detour + copy);
   }
   if (middle && has_form(site, arch::Form::Boundary)) {
@@ -222,10 +272,10 @@ Status CodeIslands::build_in(Island& island, const Linked& code, PatchSite& site
       return Error{"entry and statement handlers meet behind the place's first instruction",
                    Fail::Unsupported};
     }
-    arch::DetourRequest front = request_for(site, arch::Form::Boundary, abis, &code);
-    front.region = kJumpToNext;
-    front.original = site.detour - sizeof kJumpToNext;
-    DJ_TRY_DO(write_detour(island, front, &site.detour));
+    request_for(site, arch::Form::Boundary, abis, &code, request_);
+    request_.region = kJumpToNext;
+    request_.original = site.detour - sizeof kJumpToNext;
+    DJ_TRY_DO(write_detour(island, notes, request_, site.address, detour_, site));
   }
   return ok_status();
 }

@@ -6,6 +6,7 @@
 
 #include "compiler/image.h"
 #include "compiler/result.h"
+#include "runtime/control/detour_notes.h"
 #include "runtime/control/kept_detours.h"
 #include "runtime/control/patch.h"
 #include "runtime/control/session_memory.h"
@@ -21,6 +22,14 @@ class CodeIslands {
  public:
   static Result<CodeIslands> link_all(SessionMemory& memory, uint64_t code_bytes,
                                       const LinkCode& link);
+  // What unwinders need of the islands (runtime/shared/own_code.h): once, before build(). Takes at
+  // most IslandNotes::bytes_for() of each.
+  Status give_notes(SessionMemory& memory);
+  // Behind all build(): from then on detours are known to unwinders, those that are built later,
+  // too.
+  Status finish_notes(SessionMemory& memory);
+  // Of a site's detour.
+  std::span<const uint8_t> note_of(SessionMemory& memory, const PatchSite& site) const;
   // switch_slots.cpp. Each call of a Registered site gets a slot in the island that will have its
   // detour, by which turn() switches it; before build(). Takes at most slot_bytes().
   Status give_slots(SessionMemory& memory, const SiteList& sites) const;
@@ -29,14 +38,12 @@ class CodeIslands {
   void turn(SessionMemory& memory, const PatchSite& site, const PatchCall& call) const;
   // Builds a detour of `site` with all its calls. Fails when there is no room, or the bytes cannot
   // be moved there.
-  Status build(SessionMemory& memory, PatchSite& site, const std::vector<HandlerAbi>& abis) const;
+  Status build(SessionMemory& memory, PatchSite& site, const std::vector<HandlerAbi>& abis);
   // The same for one whose stub is not in this memory, if it has one.
-  Status build_detour(SessionMemory& memory, PatchSite& site,
-                      const std::vector<HandlerAbi>& abis) const;
+  Status build_detour(SessionMemory& memory, PatchSite& site, const std::vector<HandlerAbi>& abis);
   // The same from what an earlier session has kept, for a module loaded at `bias`. Fails when
   // something is out of reach.
-  Status build_kept(SessionMemory& memory, PatchSite& site, const KeptDetour& kept,
-                    uint64_t bias) const;
+  Status build_kept(SessionMemory& memory, PatchSite& site, const KeptDetour& kept, uint64_t bias);
   // Where the handler of a call begins that is made at `site`.
   uint64_t entry(SessionMemory& memory, const PatchSite& site, const PatchCall& call) const;
   // Points the stub of a jump that has one at the site's detour; nobody is in the stub.
@@ -50,16 +57,21 @@ class CodeIslands {
  private:
   CodeIslands() = default;
   const Linked& linked_in(SessionMemory& memory, const Island& island) const;
-  Status build_in(Island& island, const Linked& code, PatchSite& site,
-                  const std::vector<HandlerAbi>& abis) const;
-  std::vector<Linked> linked_;  // by island
+  size_t index_of(SessionMemory& memory, const Island& island) const;
+  Status build_in(Island& island, const Linked& code, IslandNotes& notes, PatchSite& site,
+                  const std::vector<HandlerAbi>& abis);
+  std::vector<Linked> linked_;      // by island
+  std::vector<IslandNotes> notes_;  // by island
+  arch::DetourRequest request_;     // these two: of the detour that is being built
+  arch::Detour detour_;
 };
 
 // Where the handler of a call begins in `code`.
 uint64_t entry_of(const PatchCall& call, const Linked& code);
 // An upper bound of what give_slots() takes from an island.
 uint64_t slot_bytes(const SiteList& sites);
-// An upper bound of what one build() takes from an island.
-uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis);
+// An upper bound of what one build() takes from an island. scratch: memory to work in.
+uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis,
+                     arch::DetourRequest& scratch);
 
 }  // namespace dj

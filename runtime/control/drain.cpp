@@ -142,6 +142,7 @@ struct Drain::State {
   std::vector<RingSource> sources;
   std::vector<Record> held;
   uint64_t horizon = 0;  // tsc: what is not later can be written
+  uint64_t written = 0;  // what is not later has been
 
   size_t collect(bool last, uint64_t round);
   void write(const Record& record);
@@ -156,11 +157,13 @@ Drain::Drain(const DrainInput& input, Output& output)
                     {},
                     {},
                     {},
+                    0,
                     0}) {
   const abi::Header& header = input.layout.header;
   for (uint32_t i = 0; i <= input.layout.cpus; ++i) {
     RingSource source;
     source.ring = reinterpret_cast<abi::Ring*>(header.rings + i * header.ring_stride);
+    source.reader = abi::ring_reader(source.ring);
     state_->sources.push_back(source);
   }
 }
@@ -181,7 +184,7 @@ size_t Drain::State::collect(bool last, uint64_t round) {
       abi::ring_next(&source.reader);
       ++count;
     }
-    abi::ring_free(source.ring, source.reader);
+    abi::ring_free(source.ring, &source.reader);
     const bool unfinished = abi::load(&source.ring->head) > source.reader.position;
     if (!unfinished) source.clear = round;
     if (count > before || !unfinished) source.moved = now;
@@ -239,6 +242,11 @@ void Drain::State::write(const Record& record) {
     case abi::kEventSwitchFile:
       output.switch_file();
       break;
+    case abi::kEventChildBegins:
+    case abi::kEventChildEnds:
+      if (input.child)
+        input.child(static_cast<pid_t>(header.format), header.kind == abi::kEventChildBegins);
+      break;
     default:
       break;
   }
@@ -254,6 +262,7 @@ size_t Drain::run(bool last) {
   while (ready < state.held.size() && (last || state.held[ready].tsc <= state.horizon))
     state.write(state.held[ready++]);
   state.held.erase(state.held.begin(), state.held.begin() + static_cast<ptrdiff_t>(ready));
+  state.written = last ? round : state.horizon;
   state.horizon = round;
   for (const RingSource& source : state.sources)
     state.horizon = std::min(state.horizon, source.clear);
@@ -263,6 +272,7 @@ size_t Drain::run(bool last) {
   return count + state.held.size();
 }
 
+uint64_t Drain::written_until() const { return state_->written; }
 uint64_t Drain::errors() const { return state_->script_errors.count(); }
 
 uint64_t Drain::abandoned() const {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "compiler/counted.h"
+
 namespace dj {
 namespace {
 
@@ -35,10 +37,12 @@ Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const Se
   const auto host_probes =
       std::count_if(input.plan.host_probes.begin(), input.plan.host_probes.end(),
                     [](const HostProbe& probe) { return probe.when != HostProbe::When::Never; });
-  return text + fmt::format(
-                    "dry run: {} of {} sites would be armed, {} by jump, {} by int3; {} "
-                    "probes run in djtap itself; {}\n",
-                    jumps + traps, sites, jumps, traps, host_probes, what_was_done(process));
+  return text +
+         fmt::format(
+             "dry run: {} of {} would be armed, {} by jump, {} by int3; {} in djtap itself; {}\n",
+             jumps + traps, counted(sites, "site"), jumps, traps,
+             host_probes == 1 ? "1 probe runs" : fmt::format("{} probes run", host_probes),
+             what_was_done(process));
 }
 
 }  // namespace dj

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "compiler/other_machine.h"
 #include "runtime/control/os_error.h"
 
 namespace dj {
@@ -42,8 +43,7 @@ Result<ElfFile> read_headers(const File& file, const std::string& path) {
     return Error{path + ": truncated ELF header", Fail::Unsupported};
   }
   if (elf.header.e_ident[EI_CLASS] != ELFCLASS64 || elf.header.e_machine != EM_X86_64) {
-    return Error{path + " is not made for x86-64; 32-bit programs are not supported",
-                 Fail::Unsupported};
+    return Error{other_machine(path, elf.header.e_ident), Fail::Unsupported};
   }
   if (elf.header.e_phentsize != sizeof(Elf64_Phdr)) {
     return Error{path + ": damaged ELF header", Fail::Unsupported};

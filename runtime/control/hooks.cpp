@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/x86_64/gs_base.h"
 #include "runtime/control/elf_file.h"
 
 namespace dj {
 namespace {
 
 const std::vector<int64_t>& numbers(HookSet set) {
-  static const std::vector<int64_t> kRseq = {SYS_clone, SYS_clone3, SYS_vfork, SYS_fork,
-                                             SYS_arch_prctl};
+  static const std::vector<int64_t> kRseq = {SYS_clone, SYS_clone3,     SYS_vfork,
+                                             SYS_fork,  SYS_arch_prctl, SYS_rt_sigaction};
   static const std::vector<int64_t> kTrap = {
       SYS_clone,          SYS_clone3,        SYS_vfork,     SYS_fork,     SYS_rt_sigaction,
       SYS_rt_sigprocmask, SYS_rt_sigsuspend, SYS_ppoll,     SYS_pselect6, SYS_epoll_pwait,
@@ -118,6 +119,34 @@ bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, M
     }
   }
   return true;
+}
+
+std::optional<std::pair<size_t, uint64_t>> find_object_finder(
+    const std::vector<MappedModule>& modules) {
+  for (size_t i = 0; i < modules.size(); i++) {
+    const std::string name = modules[i].path.substr(modules[i].path.rfind('/') + 1);
+    if (!name.starts_with("libc.so") || modules[i].partial) continue;
+    const Result<ElfSymbol> symbol = find_symbol(modules[i].open_path, "_dl_find_object");
+    if (symbol.ok()) return std::pair(i, symbol.value().address);
+  }
+  return std::nullopt;
+}
+
+std::string gs_base_setter(const std::vector<MappedModule>& modules, size_t first,
+                           ModuleCodes& codes) {
+  for (size_t i = first; i < modules.size(); i++) {
+    if (modules[i].is_vdso) continue;
+    for (const RawText& text : codes.raw(modules[i])) {
+      if (arch::has_wrgsbase(text.bytes)) return modules[i].path;
+    }
+  }
+  return "";
+}
+
+bool is_load(const ModuleCode& code, uint64_t address, uint64_t end) {
+  static constexpr uint8_t kLoad[] = {0x48, 0x8b, 0x05};  // mov word(%rip),%rax
+  const std::span<const uint8_t> bytes = code.at(address, sizeof kLoad);
+  return end - address == sizeof kLoad + 4 && std::equal(bytes.begin(), bytes.end(), kLoad);
 }
 
 }  // namespace dj

@@ -2,6 +2,7 @@
 // can.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,9 @@ namespace dj {
 enum class HookSet : uint8_t {
   Rseq,  // fork, vfork, clone, clone3: a thread that is not registered with rseq must be seen as
          // such, and a new one counts in a row of its own (runtime/shared/thread_rows.h);
-         // arch_prctl, which may want the gs base that leads there
-  Trap,  // also rt_sigaction, rt_sigprocmask and all that set masks while they wait: SIGTRAP must
+         // arch_prctl, which may want the gs base that leads there; rt_sigaction, since handlers of
+         // faults are called through gates (runtime/shared/fault_gates.h)
+  Trap,  // also rt_sigprocmask and all that set masks while they wait: SIGTRAP must
          // stay deliverable
 };
 
@@ -32,5 +34,19 @@ bool is_essential(HookSet set, int64_t number);
 // an area of the main thread. *why: why not.
 bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                     std::string* why);
+
+// Where the C library tells unwinders whose code is where (_dl_find_object): index of the module,
+// and ELF address. Empty: it does not (musl, static programs, glibc before 2.35).
+std::optional<std::pair<size_t, uint64_t>> find_object_finder(
+    const std::vector<MappedModule>& modules);
+
+// Path of the first module from `first` on with an instruction that sets the gs base, which nobody
+// would see (arch/x86_64/gs_base.h); empty: none has.
+std::string gs_base_setter(const std::vector<MappedModule>& modules, size_t first,
+                           ModuleCodes& codes);
+
+// Does one instruction lie between these ELF addresses that loads a word into rax, as that function
+// of the C library begins?
+bool is_load(const ModuleCode& code, uint64_t address, uint64_t end);
 
 }  // namespace dj

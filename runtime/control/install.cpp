@@ -4,18 +4,16 @@
 // before the first int3. Removal is the same way back.
 #include "runtime/control/install.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
 
 #include "compiler/samples.h"
-#include "compiler/shown_symbol.h"
 #include "compiler/spare_thread.h"
 #include "runtime/control/kept_patches.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/remote_call.h"
+#include "runtime/control/signal_actions.h"
 #include "runtime/control/stubs.h"
+#include "runtime/shared/own_code.h"
 #include "runtime/shared/trap.h"
 
 namespace dj {
@@ -30,18 +28,6 @@ uint64_t bytes_left(SessionMemory& memory) {
 }
 
 }  // namespace
-
-std::string to_string(const InstalledSite& site) {
-  std::string state = site_state_name(site.state);
-  if (!site.reason.empty()) {
-    state += ": " + site.reason;
-  }
-  if (site.guards != 0) {
-    state += fmt::format(", {} guard traps", site.guard_traps);
-  }
-  return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, shown_symbol(site.symbol),
-                     site.module, state);
-}
 
 Result<Installation> Installation::prepare(const Plan& plan, const Layout& layout,
                                            const std::vector<HandlerAbi>& abis,
@@ -108,9 +94,7 @@ void Installation::keep_detours(SessionMemory& memory, ModuleCodes& codes) const
   }
   const auto view = [&](uint64_t address, uint64_t count) -> std::span<const uint8_t> {
     for (Island& island : memory.islands()) {
-      if (island.contains(address)) {
-        return island.view(address, std::min(count, island.end() - address));
-      }
+      if (island.contains(address)) return island.view(address, count);
     }
     return {};
   };
@@ -118,7 +102,8 @@ void Installation::keep_detours(SessionMemory& memory, ModuleCodes& codes) const
     return code_->entry(memory, site, call);
   };
   codes.keep("detours-" + short_name(patches_key_), patches_key_,
-             pack_detours(patches_.sites, modules_, view, entry));
+             pack_detours(patches_.sites, modules_, view, entry,
+                          [&](const PatchSite& site) { return code_->note_of(memory, site); }));
 }
 
 std::vector<AddressRange> Installation::island_modules() const {
@@ -144,15 +129,18 @@ std::vector<AddressRange> Installation::island_modules() const {
 
 uint64_t Installation::detour_bytes() {
   uint64_t bytes = 4096;
+  arch::DetourRequest scratch;
   for (const PatchSite& site : patches_.hooks) {
-    bytes += detour_room(site, abis_);
+    bytes += detour_room(site, abis_, scratch);
   }
   for (const PatchSite& site : patches_.sites) {
     const uint64_t detours =
         site.form ? 2 : 1;  // another for the int3 that a hot guard makes of it
-    bytes += site.state == SiteState::Registered ? detours * detour_room(site, abis_) : 0;
+    if (site.state != SiteState::Registered) continue;
+    bytes += detours * detour_room(site, abis_, scratch) + (detours - 1) * IslandNotes::kLateBytes;
   }
-  return switched_ ? bytes + slot_bytes(all_places()) : bytes;
+  if (switched_) bytes += slot_bytes(all_places());
+  return bytes + IslandNotes::bytes_for(bytes, patches_.sites.size());
 }
 
 uint64_t Installation::journal_bytes() {
@@ -164,8 +152,7 @@ ChooseStubs Installation::stub_chooser() {
   return [this](std::vector<AddressRange> free, const auto& islands) {
     StubSpace space(std::move(free));
     choose_stubs(all_sites(), space, islands);
-    stubs_bytes_ = space.page_bytes();
-    return space.pages();
+    return space.shared_pages(&stubs_bytes_);
   };
 }
 
@@ -176,6 +163,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   journal_.emplace(memory.journal(), words_.words_seen());
   times_.link_ns = now_ns() - begin;
   begin = now_ns();
+  DJ_TRY_DO(code_->give_notes(memory));
   const uint64_t left = bytes_left(memory);
   if (switched_) {
     DJ_TRY_DO(code_->give_slots(memory, all_places()));
@@ -201,6 +189,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
     }
   }
   kept_detours_ = {};
+  DJ_TRY_DO(code_->finish_notes(memory));
   words_.aim(patches_.sites);
   for (const PatchSite& site : patches_.sites) {
     if (site.form && site.form->region.lean != 0) {
@@ -209,6 +198,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   }
   abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());
   write_biases(header);
+  find_gates(header);
   find_live_sites();
   if (patches_.needs_trap()) {
     if (shares_trap_) {
@@ -230,6 +220,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
     trap_ = TrapSetup(trap_table_, handler, restorer);
   }
   detours_bytes_ = left - bytes_left(memory);
+  detours_bytes_ += IslandNotes::index_bytes(detours_bytes_);
   times_.detours_ns = now_ns() - begin;
   return ok_status();
 }
@@ -237,6 +228,14 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
 Result<uint64_t> Installation::place_sample(SessionMemory& memory, HandlerId handler, SiteId site,
                                             uint64_t done) {
   return code_->write_sample(memory, handler, site, abis_[handler], done);
+}
+
+// Only where rt_sigaction is hooked: else the program would see them.
+void Installation::find_gates(const abi::Header& header) {
+  abi::FaultGates* gates = abi::fault_gates(&header);
+  if (gates == nullptr || gates->begin != 0 || patches_.hooks.empty()) return;
+  gates->begin = code_->symbol("dj_fault_gates");
+  gates_ = gates;
 }
 
 // A file that is mapped twice has two biases and one SiteInfo: static variables are then those of
@@ -367,6 +366,10 @@ Status Installation::arm(Stopped& stopped) {
   if (written.ok() && trap) {
     written = trap_.install(stopped, *journal_);
   }
+  if (written.ok() && gates_ != nullptr) {
+    journal_->enter_gates(reinterpret_cast<uint64_t>(gates_));
+    written = enter_gates(stopped, *gates_);
+  }
   if (written.ok()) {
     written = write_sites(stopped, staged.text, still, staged.sites);
   }
@@ -410,87 +413,18 @@ Status Installation::disarm(Stopped& stopped) {
   DJ_TRY_DO(stub_calls_.restore(stopped, modules_, damage));
   DJ_TRY_DO(restore_sites(stopped, words_.all(), damage));
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
+  // The gates first: SIGTRAP goes back into the masks of the handlers that it knows.
+  if (gates_ != nullptr) {
+    DJ_TRY_DO(leave_gates(stopped, *gates_));
+  }
   if (trap_.installed()) {
     DJ_TRY_DO(trap_.remove(stopped));
   }
   DJ_TRY_DO(restore_sites(stopped, hooks, damage));
   if (damage.empty()) {
-    journal_->finish();
+    journal_->finish(stopped.pid());
   }
   return damage.empty() ? ok_status() : Status(Error{damage});
-}
-
-uint64_t Installation::guard_traps(const PatchSite& site) const {
-  uint64_t sum = 0;
-  if (site.guards() != 0 && has_trap()) {
-    const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
-    for (auto [address, detour] : trap_entries_of(site)) {
-      const bool guard = (site.guards() >> (address - site.address) & 1) != 0;
-      const abi::TrapEntry* entry = guard ? abi::trap_table_find(table, address) : nullptr;
-      sum += entry != nullptr ? abi::load(&entry->hits) : 0;
-    }
-  }
-  return sum;
-}
-
-std::vector<InstalledSite> Installation::sites() const { return list(false); }
-std::vector<InstalledSite> Installation::skipped_sites() const { return list(true); }
-
-size_t Installation::site_count() const {
-  size_t count = 0;
-  for (const std::vector<PatchSite>* places : {&patches_.sites, &patches_.hooks}) {
-    for (const PatchSite& place : *places) {
-      count += place.owners.size();
-      count -= loader_site_ && std::count(place.owners.begin(), place.owners.end(), *loader_site_);
-    }
-  }
-  return count;
-}
-
-std::vector<InstalledSite> Installation::list(bool skipped_only) const {
-  std::vector<InstalledSite> out;
-  const auto add = [&](const PatchSite& place) {
-    if (skipped_only && place.state != SiteState::Skipped) {
-      return;
-    }
-    for (SiteId id : place.owners) {
-      if (loader_site_ == id) {
-        continue;
-      }
-      InstalledSite site;
-      site.site = id;
-      site.address = place.pivot();
-      site.letter = site_letter(kinds_[id - first_site_]);
-      uint64_t begin = function_begins_[id - first_site_] + modules_[place.module].bias;
-      site.symbol = fmt::format("{}+{:#x}", symbols_[id - first_site_], site.address - begin);
-      site.module = modules_[place.module].path;
-      site.state = place.state;
-      site.reason = place.reason;
-      site.jump = place.jump;
-      site.guards = static_cast<unsigned>(std::popcount(place.guards()));
-      site.guard_traps = guard_traps(place);
-      for (const PatchCall& call : place.calls) {
-        if (call.site == id) {
-          site.handlers.push_back({call.handler, probes_[call.handler], call.off});
-        }
-      }
-      out.push_back(std::move(site));
-    }
-  };
-  for (const PatchSite& place : patches_.sites) add(place);
-  for (const PatchSite& place : patches_.hooks) add(place);
-  std::sort(out.begin(), out.end(), [](auto& a, auto& b) {
-    return std::tie(a.site, a.address) < std::tie(b.site, b.address);
-  });
-  return out;
-}
-
-size_t Installation::armed_count() const {
-  return static_cast<size_t>(
-      std::count_if(patches_.sites.begin(), patches_.sites.end(), [this](auto& site) {
-        const bool loader = loader_site_ && site.owners == std::vector{*loader_site_};
-        return site.armed() && !site.owners.empty() && !loader;
-      }));
 }
 
 }  // namespace dj

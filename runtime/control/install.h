@@ -29,6 +29,7 @@
 #include "runtime/control/text_image.h"
 #include "runtime/control/thread_moves.h"
 #include "runtime/control/trap_setup.h"
+#include "runtime/shared/fault_gates.h"
 
 namespace dj {
 
@@ -178,6 +179,7 @@ class Installation {
   void find_detours(ModuleCodes& codes, const InstallOptions& options);
   Status share_trap_table();
   void write_biases(const abi::Header& header) const;
+  void find_gates(const abi::Header& header);
   SiteList all_sites();
   SiteList all_hooks();
   uint64_t guard_traps(const PatchSite& site) const;
@@ -224,6 +226,7 @@ class Installation {
   bool trap_cache_ = false;
   uint32_t cpus_ = 1;
   TrapSetup trap_;
+  abi::FaultGates* gates_ = nullptr;  // that handlers of faults are called through; null: another's
   bool shares_trap_ = false;  // of objects that came later: SIGTRAP is the session's already
   SiteId first_site_ = 0;
   std::optional<SiteId> loader_site_;      // not listed

@@ -60,6 +60,8 @@ void Journal::enter_trap(uint64_t table, uint64_t handler) {
   publish(header().trap_table, table);
 }
 
+void Journal::enter_gates(uint64_t gates) { publish(header().fault_gates, gates); }
+
 void Journal::enter_mask(int signal, uint64_t handler) {
   publish(header().masked[signal], handler);
 }
@@ -96,7 +98,7 @@ Status Journal::stage(const SiteList& sites) {
       continue;
     }
     // Unchanged bytes of the same instructions go in too, so that they are known again later.
-    std::vector<uint8_t> patched = site->patched();
+    arch::JumpBytes patched = site->patched();
     const size_t bytes = std::max(patched.size(), std::min(site->original.size(), kPiece));
     for (size_t i = patched.size(); i < bytes; i++) {
       patched.push_back(site->original[i]);
@@ -149,7 +151,11 @@ Status Journal::enter_call(const JournalCall& call) {
   return ok_status();
 }
 
-void Journal::finish() { publish(header().finished, 1u); }
+void Journal::finish(pid_t target) {
+  header().restored = target;
+  header().restored_start = start_time(target).value_or(0);
+  publish(header().finished, 1u);
+}
 
 std::optional<uint64_t> start_time(pid_t pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/stat");

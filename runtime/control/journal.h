@@ -16,7 +16,7 @@
 namespace dj {
 
 constexpr uint64_t kJournalMagic = 0x4c4e524a'4a44ull;  // "DJJRNL"
-constexpr uint32_t kJournalVersion = 2;
+constexpr uint32_t kJournalVersion = 3;
 constexpr uint32_t kBlockedThreads = 1024;
 
 // At the journal's begin; records follow. Other processes read it: a change is a new version.
@@ -28,10 +28,15 @@ struct JournalHeader {
   uint64_t controller_start;  // its start time, as in /proc/PID/stat
   uint64_t trap_table;        // address of abi::TrapTable; 0: SIGTRAP is not ours
   uint64_t trap_handler;      // the agent's action of SIGTRAP
+  uint64_t fault_gates;       // address of abi::FaultGates; 0: no handler is called through them
   uint64_t masked[65];        // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
   int32_t blocked[kBlockedThreads];  // threads that had SIGTRAP blocked
   uint64_t blocked_count, count;     // entries of blocked, records
   uint64_t calls_at, call_count;     // JournalCalls: offset in the journal, and number
+  // The process where djtap itself has put all back, with its start time; 0: none. Its forks may
+  // still be patched.
+  int64_t restored;
+  uint64_t restored_start;
 };
 
 // JournalRecord: up to eight bytes of one place. More than eight are several records.
@@ -59,6 +64,8 @@ class Journal {
 
   // SIGTRAP will be the agent's; before it is.
   void enter_trap(uint64_t table, uint64_t handler);
+  // Handlers of faults will be called through gates; before one is.
+  void enter_gates(uint64_t gates);
   void enter_mask(int signal, uint64_t handler);
   void enter_blocked(pid_t tid);
   // The bytes of Registered and Disarmed sites, whose text is the original one now; before it
@@ -71,8 +78,8 @@ class Journal {
   void unstage();
   // Calls of this stub will lead to the detour; before the first of them does.
   Status enter_call(const JournalCall& call);
-  // All has been put back.
-  void finish();
+  // All has been put back in `target`.
+  void finish(pid_t target);
   // Of what is in it.
   uint64_t bytes() const {
     return header().count * sizeof(JournalRecord) + bytes_for_calls(header().call_count);

@@ -9,14 +9,15 @@
 
 #include "arch/x86_64/decode.h"
 #include "compiler/packed.h"
+#include "runtime/shared/detour_note.h"
 
 namespace dj {
 
 struct KeptDetours::Row {
   uint64_t address;  // ELF, of the place
   uint32_t guards, bytes_at, reaches_at, copies_at;
-  uint8_t bytes, reaches, copies, displaced, handlers_at, jump;
-  uint8_t pad[2];
+  uint8_t bytes, note, reaches, copies, displaced, handlers_at, jump;
+  uint8_t pad;
 };
 
 namespace {
@@ -42,7 +43,7 @@ bool is_simple(const PatchSite& site) {
     return c.form == site.calls.front().form && c.slot == 0;
   });
   return site.armed() && one_form && !site.hook && site.leaving.how == arch::Leaving::Always &&
-         site.detour != 0 && site.calls.size() < 256 && can_move(site);
+         site.detour != 0 && site.note_bytes != 0 && site.calls.size() < 256 && can_move(site);
 }
 
 class DetourPacker {
@@ -52,9 +53,9 @@ class DetourPacker {
   std::vector<KeptReach> reaches;
   std::vector<KeptCopy> copies;
 
-  // `code`: the detour's bytes, perhaps with zeros behind; `entries`: of its calls' handlers.
+  // `entries`: of its calls' handlers.
   void add(const PatchSite& site, const MappedModule& module, std::span<const uint8_t> code,
-           const std::vector<uint64_t>& entries) {
+           std::span<const uint8_t> note, const std::vector<uint64_t>& entries) {
     KeptDetours::Row row = {};
     row.address = site.address - module.bias;
     row.guards = site.guards();
@@ -62,6 +63,7 @@ class DetourPacker {
     row.reaches_at = static_cast<uint32_t>(reaches.size());
     row.copies_at = static_cast<uint32_t>(copies.size());
     row.bytes = static_cast<uint8_t>(code.size());
+    row.note = static_cast<uint8_t>(note.size());
     row.displaced = static_cast<uint8_t>(site.displaced);
     row.handlers_at = static_cast<uint8_t>(site.handlers_at);
     row.jump = site.jump;
@@ -73,6 +75,7 @@ class DetourPacker {
     row.reaches = static_cast<uint8_t>(reaches.size() - row.reaches_at);
     row.copies = static_cast<uint8_t>(copies.size() - row.copies_at);
     bytes.insert(bytes.end(), code.begin(), code.end());
+    bytes.insert(bytes.end(), note.begin(), note.end());
     rows.push_back(row);
   }
 
@@ -87,10 +90,8 @@ class DetourPacker {
 
   bool add_reaches(const PatchSite& site, const MappedModule& module, std::span<const uint8_t> code,
                    const std::vector<uint64_t>& entries) {
-    const auto is_zero = [](uint8_t byte) { return byte == 0; };
     for (size_t at = 0; at < code.size();) {
       const auto rest = code.subspan(at);
-      if (std::all_of(rest.begin(), rest.end(), is_zero)) break;
       arch::Insn insn;
       if (!arch::decode(rest, site.detour + at, insn)) return false;
       const bool inside = insn.target - site.detour < code.size();
@@ -151,12 +152,14 @@ std::optional<KeptDetour> KeptDetours::find(const PatchSite& site) {
   };
   const bool fits = row.guards == site.guards() && row.displaced == site.displaced &&
                     row.handlers_at == site.handlers_at && (row.jump != 0) == site.jump;
-  if (!fits || !within(bytes_, row.bytes_at, row.bytes) ||
+  if (!fits || row.note > abi::kNoteBytesMax ||
+      !within(bytes_, row.bytes_at, size_t{row.bytes} + row.note) ||
       !within(reaches_, row.reaches_at, row.reaches) ||
       !within(copies_, row.copies_at, row.copies)) {
     return std::nullopt;
   }
   return KeptDetour{bytes_.subspan(row.bytes_at, row.bytes),
+                    bytes_.subspan(size_t{row.bytes_at} + row.bytes, row.note),
                     reaches_.subspan(row.reaches_at, row.reaches),
                     copies_.subspan(row.copies_at, row.copies)};
 }
@@ -187,24 +190,19 @@ std::string detours_key(const std::vector<HandlerAbi>& abis) {
 std::string pack_detours(const std::vector<PatchSite>& sites,
                          const std::vector<MappedModule>& modules,
                          const std::function<std::span<const uint8_t>(uint64_t, uint64_t)>& view,
-                         const std::function<uint64_t(const PatchSite&, const PatchCall&)>& entry) {
-  std::vector<uint64_t> starts;  // a detour ends before the next one
-  for (const PatchSite& site : sites) {
-    if (site.detour != 0) starts.push_back(site.detour);
-  }
-  std::sort(starts.begin(), starts.end());
+                         const std::function<uint64_t(const PatchSite&, const PatchCall&)>& entry,
+                         const std::function<std::span<const uint8_t>(const PatchSite&)>& note_of) {
   DetourPacker packer;
   std::vector<RunRow> runs;
   for (uint32_t module : by_name(modules)) {
     const auto first = packer.rows.size();
     for (const PatchSite& site : sites) {
       if (site.module != module || !is_simple(site)) continue;
-      const auto next = std::upper_bound(starts.begin(), starts.end(), site.detour);
-      const uint64_t room = next == starts.end() ? 0 : *next - site.detour;
-      if (room == 0 || room > kMostBytes) continue;
+      if (site.detour_bytes > kMostBytes) continue;
       std::vector<uint64_t> entries;
       for (const PatchCall& call : site.calls) entries.push_back(entry(site, call));
-      packer.add(site, modules[module], view(site.detour, room), entries);
+      packer.add(site, modules[module], view(site.detour, site.detour_bytes), note_of(site),
+                 entries);
     }
     const auto begin = packer.rows.begin() + static_cast<long>(first);
     std::sort(begin, packer.rows.end(), [](auto& a, auto& b) { return a.address < b.address; });

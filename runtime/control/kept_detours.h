@@ -29,6 +29,7 @@ struct KeptCopy {
 };
 struct KeptDetour {
   std::span<const uint8_t> bytes;
+  std::span<const uint8_t> note;  // as make_note() gives it
   std::span<const KeptReach> reaches;
   std::span<const KeptCopy> copies;
 };
@@ -59,12 +60,12 @@ class KeptDetours {
 // For the file's key, behind patches_key().
 std::string detours_key(const std::vector<HandlerAbi>& abis);
 // The detours of armed places as bytes; those that are not simple are left out. `view`: the bytes
-// at an address of an island, as many as there are up to `count`; `entry`: where a call's handler
-// begins.
+// at an address of an island; `entry`: where a call's handler begins; `note_of`: a detour's note.
 std::string pack_detours(
     const std::vector<PatchSite>& sites, const std::vector<MappedModule>& modules,
     const std::function<std::span<const uint8_t>(uint64_t address, uint64_t count)>& view,
-    const std::function<uint64_t(const PatchSite&, const PatchCall&)>& entry);
+    const std::function<uint64_t(const PatchSite&, const PatchCall&)>& entry,
+    const std::function<std::span<const uint8_t>(const PatchSite&)>& note_of);
 
 // Modules lie elsewhere each time, so what is kept numbers them by their names. By that number: the
 // index.

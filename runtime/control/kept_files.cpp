@@ -1,6 +1,7 @@
 // The file: a Head, the key, then the content, each at a multiple of eight bytes.
 #include "runtime/control/kept_files.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "runtime/control/elf_file.h"
 
@@ -185,30 +187,32 @@ void KeptFiles::save(const std::string& name, const std::string& key,
   if (!written || rename(beside.c_str(), file.c_str()) != 0) {
     unlink(beside.c_str());
   }
-  trim(kMostKept);
 }
 
-void KeptFiles::trim(uint64_t most) const {
+void KeptFiles::trim(uint64_t most, size_t most_files) const {
   struct Kept {
-    std::filesystem::file_time_type used;
-    std::filesystem::path path;
+    timespec used;
+    std::string name;
     uint64_t bytes;
   };
   std::vector<Kept> all;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_, none)) {
-    if (entry.is_regular_file(none)) {
-      all.push_back({entry.last_write_time(none), entry.path(), entry.file_size(none)});
-    }
+  DIR* folder = keeps() ? opendir(folder_.c_str()) : nullptr;
+  if (folder == nullptr) return;
+  const int at = dirfd(folder);
+  while (const dirent* entry = readdir(folder)) {
+    struct stat info = {};
+    if (fstatat(at, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode))
+      all.push_back({info.st_mtim, entry->d_name, static_cast<uint64_t>(info.st_size)});
   }
-  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.used > b.used; });
+  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) {
+    return std::pair(a.used.tv_sec, a.used.tv_nsec) > std::pair(b.used.tv_sec, b.used.tv_nsec);
+  });
   uint64_t sum = 0;
-  for (const Kept& file : all) {
-    sum += file.bytes;
-    if (sum > most) {
-      std::filesystem::remove(file.path, none);
-    }
+  for (size_t i = 0; i < all.size(); ++i) {
+    sum += all[i].bytes;
+    if (sum > most || i >= most_files) unlinkat(at, all[i].name.c_str(), 0);
   }
+  closedir(folder);
 }
 
 std::string file_identity(const std::string& path) {

@@ -1,5 +1,6 @@
 // KeptFiles: what djtap computes and keeps on disk between sessions: files in $XDG_CACHE_HOME/djtap
-// or ~/.cache/djtap. When they are more than kMostKept, those go that were not used for longest.
+// or ~/.cache/djtap. When they are more than kMostKept or kMostFiles, those go that were not used
+// for longest.
 //
 // A file counts only if it is ours, whole (checksum), and was written for the very key that it is
 // asked for; any other is as good as none, and is replaced. A key says all that the content depends
@@ -30,13 +31,14 @@ class KeptFiles {
   bool keeps() const { return !folder_.empty() && !version_.empty(); }
   // What save() was given for this name and key. The name is a file's name, without "/".
   std::optional<KeptBytes> load(const std::string& name, const std::string& key) const;
-  // Writes a file beside and renames it. Never fails: it is only a cache.
+  // Writes a file beside and renames it; trim() is the caller's. Never fails: it is only a cache.
   void save(const std::string& name, const std::string& key, std::span<const char> bytes) const;
 
   static constexpr uint64_t kMostKept = 256 << 20;  // bytes
-  // Removes the files in the folder that were not used for longest, until the others have `most`
-  // bytes in all.
-  void trim(uint64_t most) const;
+  static constexpr size_t kMostFiles = 1000;        // few enough to be looked through each time
+  // Removes the files in the folder that were not used for longest, until the others are at most
+  // `most_files` with `most` bytes in all.
+  void trim(uint64_t most = kMostKept, size_t most_files = kMostFiles) const;
 
  private:
   std::string full_key(const std::string& key) const { return version_ + "\n" + key; }

@@ -171,7 +171,8 @@ bool Unpacker::fill(const PlaceRow& row, size_t module, PatchSite& site) {
                row.form <= forms_.size() &&
                (row.skipped != 0 || (row.bytes > 0 && row.displaced <= row.bytes));
   for (const PatchCall& call : calls) {
-    whole = whole && call.site < plan_.sites.size() && call.handler < plan_.handlers.size();
+    const bool known = call.site < plan_.sites.size() && call.handler < plan_.handlers.size();
+    whole = whole && (known || call.kind == PatchCall::Object);
   }
   for (SiteId owner : owners) whole = whole && owner < plan_.sites.size();
   if (!whole) return false;

@@ -80,6 +80,15 @@ TEST_F(Kept, ComeBackWhereTheModuleIsNow) {
   EXPECT_TRUE(back->hooks[0].hook);
 }
 
+TEST_F(Kept, KeepTheHookThatIsOfNoSite) {
+  PatchCall object{.site = ~0u, .handler = ~0u, .kind = PatchCall::Object};
+  patches.sites[1].calls.push_back(object);
+  const auto back = unpack_patches(pack_patches(patches, modules), plan, modules);
+  ASSERT_TRUE(back.has_value());
+  ASSERT_EQ(back->sites[1].calls.size(), 2u);
+  EXPECT_EQ(back->sites[1].calls[1].kind, PatchCall::Object);
+}
+
 TEST_F(Kept, BelongToTheirModulesInAnyOrder) {
   modules[0].path = "/a";
   modules[1].path = "/b";

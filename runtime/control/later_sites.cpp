@@ -11,7 +11,7 @@ namespace {
 
 // Stands the file's own text where this site was armed? Also when nothing is there any more.
 bool is_as_in_file(const PatchSite& site, const RunningMemory& memory) {
-  const std::vector<uint8_t> ours = site.patched();
+  const arch::JumpBytes ours = site.patched();
   std::vector<uint8_t> now(ours.size());
   return !memory.read(site.address, now.data(), now.size()) ||
          std::equal(now.begin(), now.end(), site.original.begin());

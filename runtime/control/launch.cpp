@@ -147,7 +147,7 @@ Error exec_error(const std::string& program, int number) {
   if (std::filesystem::is_directory(program, none))
     error.message = program + " is a folder, not a program";
   else if (number == EACCES)
-    error.message = program + " is not executable: " + error.message;
+    error.message = program + " is not executable: " + strerror(number);
   return error;
 }
 

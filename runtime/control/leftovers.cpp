@@ -8,8 +8,10 @@
 
 #include "runtime/control/clean.h"
 #include "runtime/control/kin.h"
+#include "runtime/control/signal_actions.h"
 #include "runtime/control/thread_moves.h"
 #include "runtime/shared/abi.h"
+#include "runtime/shared/fault_gates.h"
 
 namespace dj {
 namespace {
@@ -62,6 +64,16 @@ Status unmap_arena(RemoteCall& call, const Leftover& leftover) {
   return unmap(call, arena);
 }
 
+// A thread that was making a handler's system call when the session ended may have set a gate up
+// behind it.
+Status close_gates(Stopped& stopped, const Leftover& leftover) {
+  if (leftover.gates == 0 || !leftover.arena.contains(leftover.gates)) return ok_status();
+  abi::FaultGates gates = {};
+  DJ_TRY_DO(
+      stopped.read(leftover.gates, std::span(reinterpret_cast<uint8_t*>(&gates), sizeof gates)));
+  return leave_gates(stopped, gates);
+}
+
 // Those of sessions to whose code, that of later objects with it, nobody can come back.
 Result<std::vector<Leftover>> idle_ones(const Stopped& stopped, std::vector<Leftover> leftovers,
                                         const std::vector<uint64_t>& restorers) {
@@ -91,6 +103,7 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
       found.emplace_back();
       found.back().session = journal.session();
       found.back().inode = journal.inode;
+      found.back().gates = journal.header.fault_gates;
       locate(found.back(), maps);
     }
   }
@@ -130,6 +143,9 @@ Status unmap_leftovers(Stopped& stopped, std::vector<Leftover> leftovers,
     locate(leftover, maps);
   }
   DJ_TRY(std::vector<Leftover> idle, idle_ones(stopped, leftovers, restorers));
+  for (const Leftover& leftover : idle) {
+    DJ_TRY_DO(close_gates(stopped, leftover));
+  }
   const auto newest = leftovers.size() > kKept ? leftovers.end()[-long{kKept}].session
                                                : std::pair<uint64_t, int64_t>();
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));

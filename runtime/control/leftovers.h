@@ -21,7 +21,8 @@ struct Leftover {
   uint64_t shared_end = 0;         // of the arena alone
   std::vector<AddressRange> code;  // islands and stubs
   AddressRange journal;
-  bool alone = true;  // no other process has it
+  uint64_t gates = 0;  // address of its FaultGates, in the arena; 0: none
+  bool alone = true;   // no other process has it
 };
 
 // Of the sessions that have put everything back in `pid`, which may run; maps: its mappings.

@@ -18,15 +18,14 @@ namespace {
 // linux/membarrier.h
 constexpr uint64_t kSyncCore = 1 << 5, kRegisterSyncCore = 1 << 6;
 
-using Bytes = std::vector<uint8_t>;
+using Bytes = arch::JumpBytes;
 
 bool is_waiting(const PatchSite& site) {
   return site.state == SiteState::Registered || site.state == SiteState::Disarmed;
 }
 
 Bytes original_of(const PatchSite& site) {
-  const Bytes ours = site.patched();
-  return Bytes(site.original.begin(), site.original.begin() + static_cast<long>(ours.size()));
+  return Bytes(std::span(site.original).first(site.patched().size()));
 }
 
 // `bytes` with an int3 where a bit of `at` is set.
@@ -57,9 +56,6 @@ uint32_t live_boundaries(const PatchSite& site) {
 
 bool can_write_live(const PatchSite& site) {
   const Bytes ours = site.patched(), original = original_of(site);
-  if (ours.size() > 32) {
-    return false;
-  }
   for (size_t i = site.displaced; i < ours.size(); i++) {
     if (ours[i] != original[i]) {
       return false;

@@ -155,7 +155,8 @@ Result<std::unique_ptr<ModuleCode>> ModuleCodes::read(const MappedModule& module
   return code;
 }
 
-void ModuleCodes::remember() const {
+void ModuleCodes::remember() {
+  bool any = !new_files_.empty() || !new_syscall_bytes_.empty();
   for (const NewFile& file : new_files_) {
     cache_.files().save(file.name, file.key, file.bytes);
   }
@@ -163,10 +164,15 @@ void ModuleCodes::remember() const {
     cache_.save_syscalls(path, syscall_bytes_.at(path));
   }
   for (const auto& [path, code] : codes_) {
-    if (code->checker->known().size() > code->remembered) {
-      cache_.save(path, code->checker->known());
-    }
+    const size_t known = code->checker->known().size();
+    if (known <= code->remembered) continue;
+    cache_.save(path, code->checker->known());
+    code->remembered = known;
+    any = true;
   }
+  new_files_.clear();
+  new_syscall_bytes_.clear();
+  if (any) cache_.files().trim();
 }
 
 Result<ModuleCode*> ModuleCodes::get(const MappedModule& module) {

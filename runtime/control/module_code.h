@@ -52,8 +52,8 @@ class ModuleCodes {
   Result<ModuleCode*> get(const MappedModule& module);
   // Begins to read this module's text beside what follows; get() waits for it. For one module.
   void read_ahead(const MappedModule& module);
-  // Leaves new answers in the cache for later sessions. Never fails: it is only a cache.
-  void remember() const;
+  // Leaves what is new since the last call to later sessions. Never fails: it is only a cache.
+  void remember();
   // Says what the session's plan was made from: with the same key it would be the same. Empty: that
   // is not known, and what is found for it is not kept.
   std::string plan_key;

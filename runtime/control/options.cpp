@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <wordexp.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <map>
 
 #include "compiler/diag.h"
+#include "runtime/control/command_words.h"
 #include "runtime/control/stap_options.h"
 #include "runtime/control/stress.h"
 
@@ -22,7 +22,8 @@ namespace {
 std::string above_zero(const std::string& text) {
   bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   bool zero = text.find_first_not_of('0') == std::string::npos;
-  if (digits && !zero) return "";
+  constexpr size_t kMostDigits = 9;
+  if (digits && !zero && text.size() <= kMostDigits) return "";
   const bool list = text.find(',') != std::string::npos;
   return "takes a whole number above 0, not " + text + (list ? ": one djtap for each process" : "");
 }
@@ -82,21 +83,11 @@ constexpr LimitRow kLimitRows[] = {
     {"CONTEXTS", &Limits::contexts, 1, 4096},
 };
 
-// The words of a shell-like command line, without running anything. Throws a usage error.
-std::vector<std::string> split_command(const std::string& text) {
-  wordexp_t words;
-  int failed = wordexp(text.c_str(), &words, WRDE_NOCMD | WRDE_UNDEF);
-  if (failed == WRDE_BADCHAR || failed == WRDE_CMDSUB) {
-    throw CLI::ValidationError("-c", "the command needs a shell; say so: -- sh -c '...'");
-  }
-  if (failed == WRDE_BADVAL)
-    throw CLI::ValidationError("-c", "an undefined variable stands in the command");
-  if (failed != 0)
-    throw CLI::ValidationError("-c", "the command cannot be split into words (unbalanced quotes?)");
-  std::vector<std::string> result(words.we_wordv, words.we_wordv + words.we_wordc);
-  wordfree(&words);
-  if (result.empty()) throw CLI::ValidationError("-c", "the command is empty");
-  return result;
+void set_command(Options& options, const std::string& text) {
+  options.command = {text};  // what is wrong with it is djtap's failure, not the command's
+  Result<std::vector<std::string>> words = command_words(text);
+  if (!words.ok()) throw CLI::ValidationError("-c", words.error().message);
+  options.command = words.take();
 }
 
 void set_limit(Limits& limits, const std::string& setting) {
@@ -255,6 +246,7 @@ void add_script_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("script", words.positional,
                  "script file (unless -e or -l), then its arguments $1 ..");
   app.add_option("-I", options.include, "look for tapsets (*.djt, *.djtm) in this folder, too")
+      ->check(CLI::ExistingDirectory)
       ->allow_extra_args(false);
   app.add_flag("--fmt", options.tidy, "print the script in tidy form, comments kept; run nothing");
   app.add_option("-G", options.settings, "NAME=VALUE: the initial value of a global of the script")
@@ -281,8 +273,9 @@ void add_stap_options(CLI::App& app, Options& options) {
   unlisted(app.add_option_function<std::string>(
       "-s",
       [&options](const std::string& text) {
-        const long long megabytes = std::atoll(text.c_str());
-        if (megabytes < 1 || megabytes > 64)
+        char* end = nullptr;
+        const long long megabytes = std::strtoll(text.c_str(), &end, 10);
+        if (*end != 0 || megabytes < 1 || megabytes > 64)
           throw CLI::ValidationError("-s", "takes 1 to 64 megabytes, as -D RINGBYTES does bytes");
         options.limits.ring_bytes = static_cast<int64_t>(std::bit_ceil(uint64_t(megabytes) << 20));
       },
@@ -303,7 +296,7 @@ void add_stap_options(CLI::App& app, Options& options) {
 
 void add_target_options(CLI::App& app, Options& options, Words& words) {
   app.add_option_function<std::string>(
-      "-c", [&options](const std::string& text) { options.command = split_command(text); },
+      "-c", [&options](const std::string& text) { set_command(options, text); },
       "run this command and trace it");
   app.add_option("-p,-x", options.pid, "trace this running process")->check(above_zero);
   app.add_option("-l", options.list,
@@ -372,14 +365,13 @@ void add_output_options(CLI::App& app, Options& options) {
   app.add_flag(
       "--monitor", options.monitor,
       "show probes, globals and output on the terminal while the session runs; keys switch "
-      "probes, sort and quit; with -o the output goes to the file instead");
+      "probes, sort, count from 0 and quit; with -o the output goes to the file instead");
   app.add_flag("-n,--dry-run", options.dry_run,
                "say which sites would be armed and how; -c's command is killed before it runs");
   app.add_option_function<std::string>(
          "-f,--format", [&options](const std::string& form) { set_format(options, form); },
          "form of the globals shown at the end: text, json or csv; plugin:NAME: all output by a "
-         "Lua "
-         "plugin: chrome, csv, flame, json, or a file NAME.lua")
+         "Lua plugin: chrome, csv, flame, json, prometheus, or a file NAME.lua")
       ->option_text("FORM");
   app.add_flag("!--no-global-var-display", options.show_globals,
                "globals that no handler reads are not printed at the end");
@@ -402,7 +394,9 @@ void add_look_options(CLI::App& app, Options& options, Words& words) {
       ->option_text("STAGE");
   app.add_option("--diagnostics", words.diagnostics,
                  "form of diagnostics: text, or json (one object a line)")
-      ->check(CLI::IsMember({"text", "json"}));
+      ->check([](const std::string& form) {
+        return form == "text" || form == "json" ? "" : "takes json, text; not " + form;
+      });
   app.add_option("--explain", options.explain,
                  "say what a diagnostic's code means, with an example");
   app.set_version_flag("-V,--version", kVersion);
@@ -441,7 +435,10 @@ int end_parse(const CLI::App& app, const CLI::ParseError& error, const Options& 
     app.exit(error);
     return kExitOk;
   }
-  fmt::print(stderr, "djtap: {}\ndjtap: see djtap --help\n", error.what());
+  std::string message = error.what();
+  if (const size_t at = message.find(": 1 required "); at != std::string::npos)
+    message = message.substr(0, at) + ": a value is missing behind it";
+  fmt::print(stderr, "djtap: {}\ndjtap: see djtap --help\n", message);
   return options.command.empty() ? kExitUsage : kExitOwnFailure;
 }
 

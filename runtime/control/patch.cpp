@@ -103,21 +103,20 @@ bool PatchSite::any_enabled() const {
   return std::any_of(calls.begin(), calls.end(), [](const PatchCall& c) { return c.off == 0; });
 }
 
-std::vector<uint8_t> PatchSite::patched() const {
+arch::JumpBytes PatchSite::patched() const {
   if (word) {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(&detour);
-    return {bytes, bytes + sizeof detour};
+    return arch::JumpBytes(std::span(reinterpret_cast<const uint8_t*>(&detour), sizeof detour));
   }
   if (!jump) {
     return {arch::kInt3};
   }
   if (form) {
-    return arch::writes(form->region, form->placement, form->stub).front().bytes;
+    return arch::jump_bytes(form->region, form->placement, form->stub);
   }
   const auto distance = static_cast<int64_t>(detour - (address + 5));
   const auto rel32 = static_cast<int32_t>(distance);
   CHECK(distance == rel32);  // the detour could be built there, so it is in reach
-  std::vector<uint8_t> bytes(5, 0xe9);
+  arch::JumpBytes bytes = {0xe9, 0, 0, 0, 0};
   memcpy(&bytes[1], &rel32, sizeof rel32);
   return bytes;
 }

@@ -27,7 +27,8 @@ struct PatchCall {
   bool at_exit = false;  // runs when the function is left here
   // What the handler's code does here: its body, or following a call through a tail call
   // (compiler/lower/tail_calls.h).
-  enum Kind : uint8_t { Body, Leave, Land } kind = Body;
+  // Object: not the handler's, but the hook of _dl_find_object() (runtime/shared/own_code.h).
+  enum Kind : uint8_t { Body, Leave, Land, Object } kind = Body;
   uint32_t exit = 0;  // kExit bits (runtime/shared/capture.h) for handlers that follow calls
   // In a function that may return for probed ones: on while the handler is on at one of those.
   bool shared = false;
@@ -60,7 +61,7 @@ struct PatchSite {
   arch::Leaving leaving;           // of its at_exit calls; runtime addresses
   bool jump = false;               // 5-byte jump, else int3
   std::shared_ptr<JumpForm> form;  // of a jump that is not plain
-  bool word = false;  // no text, but a word of a GOT that leads there (call_words.h)
+  bool word = false;               // no text, but a word of a GOT that leads there (call_words.h)
   bool hook = false;  // system call hook: calls the agent, behind the handlers of a probe there
   std::vector<PatchCall> calls;             // in the order of order_calls()
   std::vector<SiteId> owners;               // Plan sites that this place belongs to
@@ -73,6 +74,8 @@ struct PatchSite {
 
   // Filled by build_detours():
   uint64_t detour = 0;  // where jump or trap go
+  // Of the detour, and of its note (IslandNotes::note()); 0: there is none.
+  uint32_t detour_bytes = 0, note_at = 0, note_bytes = 0;
   std::vector<std::pair<uint32_t, uint64_t>>
       copies;  // (offset in region, address of that instruction's copy)
 
@@ -87,7 +90,7 @@ struct PatchSite {
   bool armed() const { return state == SiteState::Int3 || state == SiteState::Optimized; }
   void skip(std::string why);
   // The bytes that go over the first ones of `original`.
-  std::vector<uint8_t> patched() const;
+  arch::JumpBytes patched() const;
 };
 
 struct ModuleCode;  // module_code.h

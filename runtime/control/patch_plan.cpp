@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 
-#include "arch/x86_64/gs_base.h"
 #include "runtime/control/hooks.h"
 #include "runtime/control/mapped_sites.h"
 #include "runtime/control/tail_calls.h"
@@ -26,6 +25,7 @@ struct Candidate {
   arch::Leaving leaving;   // of an exit, ELF addresses
   std::vector<PatchCall> calls;
   bool of_callee = false;  // not in the probed function: only calls of it lead there
+  bool object = false;     // the hook of _dl_find_object(): a plain jump or none
 };
 
 const std::string& site_name(const Site& site) {
@@ -55,10 +55,10 @@ class Planner {
         {call.region, 0, true, !data && is_essential(set, call.number), {}, {}, false});
   }
   void add_sites(const std::vector<SiteId>& sites);  // those of this module
+  // The hook of _dl_find_object() at its ELF address, behind what stands there. Behind add_sites().
+  void add_object_hook(uint64_t address);
   // Places in a function that may return for a probed one.
   void add_callee(const TailCalls::Step& step);
-  // True if an int3 is surely among the probes: what a look at a few of many tells.
-  bool shows_int3() const;
   // Checks all; true if an int3 is among the probes.
   bool check(arch::Guards guards);
   // An essential hook that cannot be: its reason; else empty.
@@ -76,12 +76,13 @@ class Planner {
   void bare_hooks(std::vector<arch::Region>& regions) const;
   void skip_site(SiteId id, std::string reason);
   bool is_jump(const Candidate& c) const {
-    return c.region.verdict == arch::Verdict::Ok && (c.hook ? is_plain(c) : options_.optimize);
+    const bool bare = c.hook || c.object;
+    return c.region.verdict == arch::Verdict::Ok && (bare ? is_plain(c) : options_.optimize);
   }
   std::string problem(const Candidate& c, const std::string& int3_refused) const;
   uint64_t place_of(const Candidate& c) const;
   arch::Leaving leaving_of(const Candidate& c) const;
-  void join(PatchSite& place, const Candidate& c) const;
+  void join(PatchSite& place, Candidate& c) const;
   Result<PatchSite> make(const Candidate& c) const;
   Result<ModuleCode*> look();
 
@@ -118,7 +119,7 @@ void Planner::add_exits(SiteId id) {
     return skip_site(id, "never returns");
   }
   if (!tails_.any_seen(id, index_, exits)) {
-    return skip_site(id, "tail call: the result is not known where the function ends");
+    return skip_site(id, tails_.why_unseen(id));
   }
   for (CallsAt& at : tails_.own_places(id, index_, exits)) {
     candidates_.push_back(
@@ -172,6 +173,20 @@ void Planner::add_sites(const std::vector<SiteId>& sites) {
   }
 }
 
+void Planner::add_object_hook(uint64_t address) {
+  const PatchCall call{.site = ~0u, .handler = ~0u, .kind = PatchCall::Object};
+  for (Candidate& c : candidates_) {
+    const uint64_t distance = c.region.address - address;
+    if (distance > 0 && distance < 5) return;  // a probe there would not be a jump any more
+    if (distance != 0 || c.hook) continue;
+    if (c.region.pivot > address && !is_load(*code_, address, c.region.pivot)) return;
+    c.calls.push_back(call);
+    return;
+  }
+  if (!look().ok()) return;
+  candidates_.push_back({{.address = address}, 0, false, false, {}, {call}, true, true});
+}
+
 // The hook of that very system call; null: none.
 Candidate* Planner::hook_at(const arch::Region& region) {
   auto hook = std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& c) {
@@ -180,29 +195,11 @@ Candidate* Planner::hook_at(const arch::Region& region) {
   return hook != candidates_.end() ? &*hook : nullptr;
 }
 
-// Thousands of functions have an int3 among them nearly always, and then all are checked again with
-// guards: a few tell that the first time is not worth it.
-bool Planner::shows_int3() const {
-  constexpr size_t kFew = 256;
-  std::vector<arch::Region> few;
-  for (size_t i = 0; i < candidates_.size() && few.size() < kFew; i++) {
-    if (!candidates_[i].hook) {
-      few.push_back(candidates_[i].region);
-    }
-  }
-  if (code_ == nullptr || candidates_.size() < 4 * kFew) {
-    return false;
-  }
-  code_->checker->check(few, arch::Guards::None);
-  return std::any_of(few.begin(), few.end(), [](const arch::Region& region) {
-    return region.verdict != arch::Verdict::Ok && !arch::refused(region.verdict);
-  });
-}
-
 // Hooks are plain or none: what Guards::Everywhere adds to them is taken back.
 void Planner::bare_hooks(std::vector<arch::Region>& regions) const {
   for (size_t i = 0; i < regions.size(); i++) {
-    if (!candidates_[i].hook || regions[i].verdict == arch::Verdict::InsideOtherSite) continue;
+    const bool bare_one = candidates_[i].hook || candidates_[i].object;
+    if (!bare_one || regions[i].verdict == arch::Verdict::InsideOtherSite) continue;
     std::vector<arch::Region> bare = {candidates_[i].region};
     code_->checker->check_alone(bare, arch::Guards::WhereNeeded);
     bare[0].room = std::min(bare[0].room, regions[i].room);
@@ -232,16 +229,17 @@ bool Planner::check(arch::Guards guards) {
   }
   const size_t erased = std::erase_if(candidates_, [&](const Candidate& c) {
     const bool culprit = !c.hook && culprits.contains(c.region.address);
-    if (culprit) skip_site(c.site, "inside a system call hook");
+    if (culprit && !c.object) skip_site(c.site, "inside a system call hook");
     return culprit;
   });
   if (erased > 0) return check(guards);
   bool int3 = false;
   for (size_t i = 0; i < regions.size(); i++) {
     candidates_[i].region = regions[i];
-    int3 = int3 ||
-           (!candidates_[i].hook && !is_jump(candidates_[i]) && !arch::refused(regions[i].verdict));
+    int3 = int3 || (!candidates_[i].hook && !candidates_[i].object && !is_jump(candidates_[i]) &&
+                    !arch::refused(regions[i].verdict));
   }
+  std::erase_if(candidates_, [&](const Candidate& c) { return c.object && !is_jump(c); });
   return int3;
 }
 
@@ -278,7 +276,8 @@ Result<PatchSite> Planner::make(const Candidate& c) const {
   place.module = index_;
   place.hook = c.hook;
   if (is_engine_logged()) {
-    place.name = c.hook ? "system-call-hook" : site_name(plan_.sites[c.site]);
+    place.name = c.object ? "object-hook" : site_name(plan_.sites[c.site]);
+    if (c.hook) place.name = "system-call-hook";
   }
   place.leaving = leaving_of(c);
   return place;
@@ -287,7 +286,7 @@ Result<PatchSite> Planner::make(const Candidate& c) const {
 // A return probe stands at all exits of its function or at none: else it would miss returns.
 void Planner::refuse(const std::string& int3_refused, Refused& refused) const {
   for (const Candidate& c : candidates_) {
-    std::string why = c.hook ? "" : problem(c, int3_refused);
+    std::string why = c.hook || c.object ? "" : problem(c, int3_refused);
     if (!why.empty()) {
       refused.emplace(c.site, why);
     }
@@ -299,12 +298,16 @@ uint64_t Planner::place_of(const Candidate& c) const {
   return !is_jump(c) && c.region.pivot > c.region.address ? c.region.pivot : c.region.address;
 }
 
-// One more Plan site at a known place.
-void Planner::join(PatchSite& place, const Candidate& c) const {
+// One more Plan site at a known place; takes the candidate's calls.
+void Planner::join(PatchSite& place, Candidate& c) const {
   if (place.leaving.how == arch::Leaving::Always && !place.calls.empty()) {
     place.leaving = leaving_of(c);
   }
-  place.calls.insert(place.calls.end(), c.calls.begin(), c.calls.end());
+  if (place.calls.empty()) {
+    place.calls = std::move(c.calls);
+  } else {
+    place.calls.insert(place.calls.end(), c.calls.begin(), c.calls.end());
+  }
   if (!c.of_callee) {
     place.owners.push_back(c.site);
   }
@@ -316,10 +319,10 @@ void Planner::finish(const Refused& refused) {
       skip_site(id, why);
     }
   }
-  std::vector<const Candidate*> wanted;
+  std::vector<Candidate*> wanted;
   wanted.reserve(candidates_.size());
-  for (const Candidate& c : candidates_) {
-    if (c.hook ? is_plain(c) : refused.count(c.site) == 0) {
+  for (Candidate& c : candidates_) {
+    if (c.object || (c.hook ? is_plain(c) : refused.count(c.site) == 0)) {
       wanted.push_back(&c);
     }
   }
@@ -328,7 +331,7 @@ void Planner::finish(const Refused& refused) {
   });
   std::vector<std::pair<SiteId, std::string>> failed;
   const size_t others = out_.sites.size();
-  for (const Candidate* c : wanted) {
+  for (Candidate* c : wanted) {
     const uint64_t address = place_of(*c) + module_.bias;
     if (!c->hook && out_.sites.size() > others && out_.sites.back().address == address) {
       join(out_.sites.back(), *c);
@@ -336,7 +339,7 @@ void Planner::finish(const Refused& refused) {
     }
     Result<PatchSite> made = make(*c);
     if (!made.ok()) {
-      failed.emplace_back(c->site, made.error().message);
+      if (!c->object) failed.emplace_back(c->site, made.error().message);
     } else if (c->hook) {
       out_.hooks.push_back(made.take());
       out_.hooks.back().calls = c->calls;
@@ -354,36 +357,56 @@ void Planner::finish(const Refused& refused) {
   }
 }
 
+// Is an int3 surely among the probes of these sites, the module's? Of thousands nearly always, and
+// then all are checked again with guards: a few tell that the first time is not worth it.
+bool shows_int3(const Plan& plan, const std::vector<SiteId>& sites, const MappedModule& module,
+                ModuleCodes& codes) {
+  constexpr size_t kFew = 256;
+  std::vector<arch::Region> few;
+  for (SiteId id : sites) {
+    if (sites.size() < 4 * kFew || few.size() == kFew) break;
+    const Site& site = plan.sites[id];
+    if (site.kind != SiteKind::Return && !site.syscall) few.push_back({.address = site.address});
+  }
+  if (few.empty()) return false;
+  const Result<ModuleCode*> code = codes.get(module);
+  if (!code.ok()) return false;
+  code.value()->checker->check(few, arch::Guards::None);
+  return std::any_of(few.begin(), few.end(), [](const arch::Region& region) {
+    return region.verdict != arch::Verdict::Ok && !arch::refused(region.verdict);
+  });
+}
+
 bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                   const PatchOptions& options, bool with_trap, PatchPlan& out,
                   arch::Guards guards = arch::Guards::None) {
+  const std::vector<std::vector<SiteId>> sites = sites_by_module(plan, modules);
+  const bool later = options.first_module > 0;
+  const bool expects_int3 = plan.expects_objects && !later;
+  const bool may_have_trap = !with_trap && !later;
+  for (size_t i = modules.size(); may_have_trap && i > 0; i--) {
+    if (expects_int3 || shows_int3(plan, sites[i - 1], modules[i - 1], codes)) return true;
+  }
   TailCalls tails(plan, modules, codes, options.first_module, options.pid);
   std::vector<Planner> planners;
   for (size_t i = options.first_module; i < modules.size(); i++) {
     planners.emplace_back(plan, modules, i, options, out, codes, tails);
   }
   HookSet set = with_trap ? HookSet::Trap : HookSet::Rseq;
-  if (with_trap || options.use_rseq) {
-    for (const auto& [module, call] : find_hooks(set, modules, codes).regions) {
-      if (module >= options.first_module &&
-          (options.use_rseq || !is_essential(HookSet::Rseq, call.number))) {
-        planners[module - options.first_module].add_hook(call, set);
-      }
+  for (const auto& [module, call] : find_hooks(set, modules, codes).regions) {
+    if (module >= options.first_module &&
+        (options.use_rseq || !is_essential(HookSet::Rseq, call.number))) {
+      planners[module - options.first_module].add_hook(call, set);
     }
   }
-  const std::vector<std::vector<SiteId>> sites = sites_by_module(plan, modules);
   for (size_t i = 0; i < planners.size(); i++) {
     planners[i].add_sites(sites[options.first_module + i]);
   }
+  const auto finder =
+      options.first_module == 0 && !plan.sites.empty() ? find_object_finder(modules) : std::nullopt;
+  if (finder) planners[finder->first].add_object_hook(finder->second);
   while (const std::optional<TailCalls::Step> step = tails.next()) {
     planners[step->function.first - options.first_module].add_callee(*step);
-  }
-  const bool later = options.first_module > 0;
-  const bool expects_int3 = plan.expects_objects && !later;
-  if (!with_trap &&
-      (expects_int3 || std::any_of(planners.rbegin(), planners.rend(),
-                                   [](const Planner& planner) { return planner.shows_int3(); }))) {
-    return true;
   }
   bool int3 = false;
   std::string missing;
@@ -412,15 +435,11 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   return false;
 }
 
-arch::Guards guards_of(const PatchOptions& options) {
-  return options.optimize ? options.guards : arch::Guards::None;
-}
-
 // Objects that were opened later: SIGTRAP is as the session has it.
 PatchPlan plan_later(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                      const PatchOptions& options) {
   PatchPlan out;
-  const arch::Guards guards = options.has_trap ? guards_of(options) : arch::Guards::None;
+  const arch::Guards guards = options.has_trap ? options.guards_wanted() : arch::Guards::None;
   if (plan_modules(plan, modules, codes, options, options.has_trap, out, guards)) {
     out = {};
     plan_modules(plan, modules, codes, options, options.has_trap, out);
@@ -438,7 +457,7 @@ PatchPlan plan_first(const Plan& plan, const std::vector<MappedModule>& modules,
                      const PatchOptions& wanted) {
   PatchOptions options = wanted;
   PatchPlan out;
-  const arch::Guards guards = guards_of(options);
+  const arch::Guards guards = options.guards_wanted();
   if (options.live) {
     options.lean = false;  // those sites are written one after the other
     out.live = !plan_modules(plan, modules, codes, options, true, out, guards);
@@ -462,17 +481,6 @@ PatchPlan plan_first(const Plan& plan, const std::vector<MappedModule>& modules,
 }
 
 }  // namespace
-
-std::string gs_base_setter(const std::vector<MappedModule>& modules, size_t first,
-                           ModuleCodes& codes) {
-  for (size_t i = first; i < modules.size(); i++) {
-    if (modules[i].is_vdso) continue;
-    for (const RawText& text : codes.raw(modules[i])) {
-      if (arch::has_wrgsbase(text.bytes)) return modules[i].path;
-    }
-  }
-  return "";
-}
 
 bool PatchPlan::needs_trap() const {
   return expects_int3 || std::any_of(sites.begin(), sites.end(), [&](const PatchSite& s) {

@@ -15,6 +15,7 @@ namespace dj {
 struct PatchOptions {
   bool optimize = true;  // false: every site stays an int3
   arch::Guards guards = arch::Guards::WhereNeeded;
+  arch::Guards guards_wanted() const { return optimize ? guards : arch::Guards::None; }
   bool lean = true;       // jumps may share bytes (arch::Neighbours): none is removed alone
   bool switched = false;  // handlers will be switched on and off
   bool use_rseq = true;   // handlers trust the rseq area: hook vfork and clone
@@ -38,11 +39,6 @@ struct PatchPlan {
   // An int3 is among the sites, or may be, for a moment or later.
   bool needs_trap() const;
 };
-
-// Path of the first module from `first` on with an instruction that sets the gs base, which nobody
-// would see (arch/x86_64/gs_base.h); empty: none has.
-std::string gs_base_setter(const std::vector<MappedModule>& modules, size_t first,
-                           ModuleCodes& codes);
 
 PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& modules,
                        ModuleCodes& codes, const PatchOptions& options);

@@ -125,6 +125,18 @@ TEST_F(PlanCacheFile, WhatWasNotUsedForLongestGoes) {
   EXPECT_FALSE(other.load(module).has_value());
 }
 
+TEST_F(PlanCacheFile, FilesAreCounted) {
+  const fs::path first = file();
+  const KeptFiles& files = cache.files();
+  files.save("one more", "key", std::string("content"));
+  fs::last_write_time(first, fs::last_write_time(first) - std::chrono::hours(1));
+  files.trim(KeptFiles::kMostKept, 2);
+  EXPECT_TRUE(fs::exists(first));
+  files.trim(KeptFiles::kMostKept, 1);
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_TRUE(files.load("one more", "key").has_value());
+}
+
 TEST_F(PlanCacheFile, IgnoresWhatIsOfAnotherFile) {
   ASSERT_TRUE(cache.load(module).has_value());
   fs::last_write_time(module, fs::last_write_time(module) + std::chrono::seconds(1));

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "compiler/other_machine.h"
 #include "runtime/control/elf_file.h"
 #include "runtime/control/os_error.h"
 
@@ -190,6 +191,20 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
   return modules;
 }
 
+std::vector<std::string> lost_objects(pid_t pid) {
+  std::vector<std::string> lost;
+  const Result<std::vector<Mapping>> maps = read_maps(pid);
+  if (!maps.ok()) return lost;
+  for (const Mapping& m : maps.value()) {
+    MappedModule module;
+    const bool is_code = m.exec && !m.shared && m.deleted && m.path[0] == '/' &&
+                         !m.path.starts_with("/memfd:") && !m.path.starts_with("/dev/");
+    if (is_code && !find_file(living_thread(pid), m, module)) lost.push_back(m.path);
+  }
+  lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
+  return lost;
+}
+
 bool has_own_filters(pid_t pid) {
   const Result<ProcessStatus> own = read_status(getpid()), theirs = read_status(pid);
   return own.ok() && theirs.ok() && theirs.value().seccomp_filters != own.value().seccomp_filters;
@@ -246,8 +261,7 @@ Status check_program(pid_t pid, const ProcessStatus& status, const std::string& 
   if (!file.read(reinterpret_cast<char*>(head), sizeof head)) return ok_status();  // told below
   constexpr int kClass = 4, kMachine = 18, kClass64 = 2, kX86_64 = 62;
   if (head[kClass] != kClass64 || head[kMachine] != kX86_64)
-    return Error{who + " is not made for x86-64; 32-bit programs are not supported",
-                 Fail::Unsupported};
+    return Error{other_machine(who, head), Fail::Unsupported};
   return ok_status();
 }
 

@@ -51,6 +51,10 @@ std::vector<Mapping> parse_maps(const std::string& text);
 // All modules whose file djtap can open, ascending; the vdso is one of them.
 Result<std::vector<MappedModule>> mapped_modules(pid_t pid);
 
+// Paths of mapped objects whose file djtap cannot open, though it is one of the system's: another
+// one stands there now, or none.
+std::vector<std::string> lost_objects(pid_t pid);
+
 // ProcessStatus: from /proc/PID/status and stat.
 struct ProcessStatus {
   char state = '?';

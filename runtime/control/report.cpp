@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/counted.h"
 #include "compiler/shown_symbol.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/map.h"
@@ -15,18 +16,21 @@ namespace dj {
 namespace {
 
 // In the order of abi::Skip.
-constexpr const char* kSkipTexts[abi::kSkipCount] = {
-    "hits skipped: too many handlers at once (raise -D CONTEXTS)",
-    "hits skipped: recursion of a handler",
-    "new elements dropped: an array is full",
-    "events lost: a ring is full (raise -D RINGBYTES)",
-    "strings dropped: string memory is full (raise -D STRINGBYTES)",
-    "strings cut (raise -D MAXSTRINGLEN)",
-    "handlers ended by MAXACTION",
-    "handlers ended by MAXNESTING",
-    "returns without entry values: no room for them",
-    "returns without entry values: entered before the probe, or before a fork",
-    "array operations given up: too much contention",
+constexpr struct {
+  const char* noun;
+  const char* rest;
+} kSkipTexts[abi::kSkipCount] = {
+    {"hit", "skipped: too many handlers at once (raise -D CONTEXTS)"},
+    {"hit", "skipped: recursion of a handler"},
+    {"new element", "dropped: an array is full"},
+    {"event", "lost: a ring is full (raise -D RINGBYTES)"},
+    {"string", "dropped: string memory is full (raise -D STRINGBYTES)"},
+    {"string", "cut (raise -D MAXSTRINGLEN)"},
+    {"handler", "ended by MAXACTION"},
+    {"handler", "ended by MAXNESTING"},
+    {"return", "without entry values: no room for them"},
+    {"return", "without entry values: entered before the probe, or before a fork"},
+    {"array operation", "given up: too much contention"},
 };
 
 uint64_t lost_returns(const abi::Header& header) {
@@ -63,18 +67,18 @@ std::string room_for_elements(const Program& program, const Layout& layout) {
 void report_skips(const abi::Header& header, const Program& program, const Layout& layout) {
   for (uint32_t i = 0; i < abi::kSkipCount; ++i) {
     if (header.skipped[i] == 0) continue;
-    fmt::print(stderr, "WARNING: {} {}{}\n", header.skipped[i], kSkipTexts[i],
+    fmt::print(stderr, "WARNING: {} {}{}\n", counted(header.skipped[i], kSkipTexts[i].noun),
+               kSkipTexts[i].rest,
                i == abi::kSkipMapFull ? room_for_elements(program, layout) : "");
   }
   const uint32_t crowded = header.thread_rows != 0 ? abi::thread_rows(&header)->crowded : 0;
   if (crowded != 0) {
-    fmt::print(stderr, "WARNING: {} threads found no row to count in: counts may be too low\n",
-               crowded);
+    fmt::print(stderr, "WARNING: {} found no row to count in: counts may be too low\n",
+               counted(crowded, "thread"));
   }
   if (uint64_t lost = lost_returns(header); lost != 0) {
-    fmt::print(stderr,
-               "WARNING: {} returns not seen: tail calls into code whose exits are not known\n",
-               lost);
+    fmt::print(stderr, "WARNING: {} not seen: tail calls into code whose exits are not known\n",
+               counted(lost, "return"));
   }
 }
 
@@ -104,8 +108,8 @@ void warn_skipped_sites(const std::vector<InstalledSite>& sites) {
         "{}",
         fmt::join(symbols.begin(), symbols.begin() + std::min<size_t>(3, symbols.size()), ", "));
     fmt::print(stderr, "WARNING: {} not probed [SKIPPED: {}]: {}{}\n",
-               symbols.size() == 1 ? "1 site" : fmt::format("{} sites", symbols.size()), reason,
-               names, symbols.size() > 3 ? " ... (all by --probes)" : "");
+               counted(symbols.size(), "site"), reason, names,
+               symbols.size() > 3 ? " ... (all by --probes)" : "");
   }
 }
 
@@ -113,10 +117,10 @@ void report_arming(const Session& session, StageClock& clock, bool list, bool wa
   const Installation& installation = *session.installation();
   const PageCopies& copies = installation.times().copies;
   clock.done("arm",
-             fmt::format("{} of {} sites; {} pages of text copied before, in {:.1f} ms; target "
+             fmt::format("{} of {}; {} of text copied before, in {:.1f} ms; target "
                          "stopped {:.1f} ms{}",
-                         installation.armed_count(), installation.site_count(), copies.pages,
-                         static_cast<double>(copies.ns) / 1e6,
+                         installation.armed_count(), counted(installation.site_count(), "site"),
+                         counted(copies.pages, "page"), static_cast<double>(copies.ns) / 1e6,
                          static_cast<double>(session.arm_pause_ns()) / 1e6,
                          to_string(installation.times())));
   if (list) report_sites(installation.sites());

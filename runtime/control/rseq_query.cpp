@@ -1,6 +1,7 @@
 // Two variables of the dynamic linker.
 #include "runtime/control/rseq_query.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "runtime/control/elf_file.h"
@@ -9,18 +10,20 @@
 namespace dj {
 namespace {
 
-bool may_hold_glibc_start(const MappedModule& module) {
+bool is_loader(const MappedModule& module) {
   std::string_view name = module.path;
   name.remove_prefix(name.rfind('/') + 1);
-  return module.is_executable_file || name.starts_with("ld-linux");
+  return name.starts_with("ld-linux");
 }
 
 }  // namespace
 
 std::optional<int64_t> glibc_rseq_offset(pid_t pid, const std::vector<MappedModule>& modules) {
   RunningMemory memory(pid);
+  // A static program has it itself; to look through another's symbols would be in vain, and long.
+  const bool is_static = std::none_of(modules.begin(), modules.end(), is_loader);
   for (const MappedModule& module : modules) {
-    if (module.is_vdso || !may_hold_glibc_start(module)) {
+    if (module.is_vdso || !(is_static ? module.is_executable_file : is_loader(module))) {
       continue;
     }
     Result<ElfSymbol> offset = find_symbol(module.open_path, "__rseq_offset");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "compiler/counted.h"
 #include "compiler/shown_symbol.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/error_text.h"
@@ -74,7 +75,7 @@ std::string call_chain(const ScriptErrorInput& input, const abi::ErrorPayload& p
   for (uint32_t i = 0; i < shown; ++i)
     text += placed(input, payload.calls[i], "  in {}, called at {}:{}:{}\n");
   if (payload.call_count > shown)
-    text += fmt::format("  .. {} more calls\n", payload.call_count - shown);
+    text += fmt::format("  .. {}\n", counted(payload.call_count - shown, "more call"));
   return text;
 }
 

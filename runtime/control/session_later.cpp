@@ -8,6 +8,7 @@
 #include <climits>
 
 #include "runtime/control/arena_format.h"
+#include "runtime/control/hooks.h"
 #include "runtime/control/session.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/capture.h"

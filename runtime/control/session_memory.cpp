@@ -80,16 +80,22 @@ Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange
   if (choose_stubs) {
     stubs_ = choose_stubs(free_ranges(maps, taken, status.heap_begin), islands);
   }
-  uint64_t file_bytes = arena_bytes_ + journal_bytes_ + bases.size() * island_bytes_;
-  for (const AddressRange& range : stubs_) {
-    file_bytes += range.end - range.begin;
-  }
+  const uint64_t file_bytes =
+      arena_bytes_ + bases.size() * island_bytes_ + stub_bytes() + journal_bytes_;
   uint64_t remote_fd = 0;
   DJ_TRY_DO(create_file(call, file_bytes, remote_fd));
   Status mapped = map_all(call, remote_fd, bases);
   DJ_TRY(int64_t closed, call.syscall(SYS_close, {remote_fd}));
   static_cast<void>(closed);
   return mapped.ok() ? call.give_back() : mapped;
+}
+
+uint64_t SessionMemory::stub_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [range, at] : stubs_) {
+    bytes = std::max(bytes, at + range.end - range.begin);
+  }
+  return bytes;
 }
 
 Status SessionMemory::create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd) {
@@ -137,10 +143,11 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
     islands_.emplace_back(base, view);
     offset += island_bytes_;
   }
-  for (const AddressRange& range : stubs_) {
-    DJ_TRY_DO(map_code(call, remote_fd, range, offset, &stub_views_.emplace_back()));
-    offset += range.end - range.begin;
+  for (const StubPages& pages : stubs_) {
+    DJ_TRY_DO(
+        map_code(call, remote_fd, pages.range, offset + pages.at, &stub_views_.emplace_back()));
   }
+  offset += stub_bytes();
   return map_journal(call, remote_fd, offset);  // where the kernel likes, so after all others
 }
 
@@ -242,10 +249,12 @@ Island* SessionMemory::island_near(uint64_t address) {
 }
 
 std::span<uint8_t> SessionMemory::stub_view(uint64_t address, uint64_t bytes) {
-  auto range = std::upper_bound(stubs_.begin(), stubs_.end(), address,
-                                [](uint64_t at, const AddressRange& r) { return at < r.end; });
-  CHECK(range != stubs_.end() && range->contains(address) && address + bytes <= range->end);
-  return stub_views_[static_cast<size_t>(range - stubs_.begin())].subspan(address - range->begin,
+  auto pages = std::upper_bound(stubs_.begin(), stubs_.end(), address,
+                                [](uint64_t at, const StubPages& p) { return at < p.range.end; });
+  CHECK(pages != stubs_.end());
+  const AddressRange& range = pages->range;
+  CHECK(range.contains(address) && address + bytes <= range.end);
+  return stub_views_[static_cast<size_t>(pages - stubs_.begin())].subspan(address - range.begin,
                                                                           bytes);
 }
 

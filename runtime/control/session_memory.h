@@ -1,6 +1,6 @@
 // SessionMemory: the memfd that djtap and the target share: the data arena at one address in both,
-// the code islands, and the journal. djtap's mappings end with this object; the target's stay (a thread may
-// still be inside).
+// the code islands, and the journal. djtap's mappings end with this object; the target's stay (a
+// thread may still be inside).
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -17,9 +17,15 @@
 
 namespace dj {
 
+// StubPages: pages to map for stubs, and where they lie in the memory that all such pages have
+// together: several may have the same there, with their stubs at different offsets.
+struct StubPages {
+  AddressRange range;
+  uint64_t at = 0;
+};
 // Chooses where stubs will lie, when the islands have their places: free ranges, and for each
-// island what it serves and where it is; returns the pages to map.
-using ChooseStubs = std::function<std::vector<AddressRange>(
+// island what it serves and where it is; returns the pages to map, ascending.
+using ChooseStubs = std::function<std::vector<StubPages>(
     std::vector<AddressRange> free,
     const std::vector<std::pair<AddressRange, AddressRange>>& islands)>;
 
@@ -46,7 +52,9 @@ class SessionMemory {
   std::span<uint8_t> journal() const { return journal_; }  // djtap's view
   // Of the ThreadTable, the same in both.
   uint64_t threads() const { return arena_base_ + arena_bytes_; }
+  uint64_t arena_base() const { return arena_base_; }
   std::deque<Island>& islands() { return islands_; }
+  std::span<const StubPages> stubs() const { return stubs_; }  // ascending
   // The island that serves code at `address`; null: none is near.
   Island* island_near(uint64_t address);
   // djtap's view of [address, address + bytes) of the stubs' pages.
@@ -59,6 +67,7 @@ class SessionMemory {
   Status create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
                    const ChooseStubs& choose_stubs);
   Status create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd);
+  uint64_t stub_bytes() const;  // of the file
   Status map_arena(RemoteCall& call, uint64_t remote_fd);
   Status map_threads(RemoteCall& call);
   Status map_all(RemoteCall& call, uint64_t remote_fd, const std::vector<uint64_t>& island_bases);
@@ -71,7 +80,7 @@ class SessionMemory {
   bool arena_mapped_ = false, threads_mapped_ = false;
   std::deque<Island> islands_;
   std::vector<AddressRange> served_;            // by island: span of its modules
-  std::vector<AddressRange> stubs_;             // ascending
+  std::vector<StubPages> stubs_;                // ascending
   std::vector<std::span<uint8_t>> stub_views_;  // of each
 };
 

@@ -95,12 +95,11 @@ Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string&
   std::vector<TextPatch> patches;
   for (PatchSite* site : armed) {
     bool readable = true;
-    std::vector<uint8_t> ours = site->patched();
-    std::vector<uint8_t> original(site->original.begin(),
-                                  site->original.begin() + static_cast<long>(ours.size()));
+    const arch::JumpBytes ours = site->patched();
+    const arch::JumpBytes original(std::span(site->original).first(ours.size()));
     if (text.equals(site->address, ours, &readable)) {
       set_state(*site, SiteState::Disarmed);
-      patches.push_back({site->address, std::move(original)});
+      patches.push_back({site->address, original});
     } else if (!readable) {
       set_state(*site, SiteState::Gone, "its module was unmapped");
     } else if (text.equals(site->address, original, &readable)) {

@@ -8,18 +8,19 @@
 #include <map>
 #include <tuple>
 
+#include "compiler/counted.h"
+#include "compiler/debuginfo/pattern.h"
 #include "runtime/shared/map.h"
 
 namespace dj {
 namespace {
 
 constexpr int64_t kMapEntries = 1 << 18;
-constexpr int64_t kStringBytes = 128 << 20;
 constexpr size_t kBusiest = 10;
 
 struct Hits {
   int64_t total = 0;
-  std::vector<std::pair<int64_t, std::string>> by_place;  // descending
+  std::vector<std::pair<int64_t, uint64_t>> by_place;  // with its address; the most hit first
 };
 
 // The script's only global is its array.
@@ -27,10 +28,9 @@ Hits read_hits(const Layout& layout) {
   Hits hits;
   auto* map = reinterpret_cast<const abi::Map*>(layout.globals.front().address);
   abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat*) {
-    auto* key = reinterpret_cast<const abi::Str*>(node.keys[0]);
     int64_t count = static_cast<int64_t>(abi::map_value(map, &node));
     hits.total += count;
-    hits.by_place.emplace_back(count, key ? std::string(key->data, key->len) : "?");
+    hits.by_place.emplace_back(count, node.keys[0]);
   });
   std::sort(hits.by_place.begin(), hits.by_place.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -38,12 +38,21 @@ Hits read_hits(const Layout& layout) {
   return hits;
 }
 
+// As pp() says it.
+std::string place_name(const std::vector<InstalledSite>& sites, uint64_t address) {
+  const auto found = std::find_if(sites.begin(), sites.end(),
+                                  [&](const auto& site) { return site.address == address; });
+  if (found == sites.end()) return fmt::format("{:#x}", address);
+  const std::string symbol = found->symbol.substr(0, found->symbol.rfind('+'));
+  return fmt::format("process(\"{}\").function(\"{}\")", found->module, person_name(symbol));
+}
+
 void print_states(const std::vector<InstalledSite>& sites) {
   // The detail in parentheses is for --probes.
   std::map<std::tuple<char, SiteState, std::string>, size_t> rows;
   for (const InstalledSite& site : sites)
     rows[{site.letter, site.state, site.reason.substr(0, site.reason.find(" ("))}]++;
-  fmt::print(stderr, "stress: {} sites\n", sites.size());
+  fmt::print(stderr, "stress: {}\n", counted(sites.size(), "site"));
   for (const auto& [row, count] : rows) {
     const auto& [letter, state, reason] = row;
     fmt::print(stderr, "  {} {:<10} {:>8}{}{}\n", letter, site_state_name(state), count,
@@ -73,13 +82,12 @@ double ms(uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 std::string stress_script(const std::string& pattern) {
   return "global djtap_stress_hits\nprobe func(\"" + pattern +
-         "\") { djtap_stress_hits[pp()]++ }\n";
+         "\") { djtap_stress_hits[uaddr()]++ }\n";
 }
 
 void widen_for_stress(Limits& limits) {
   const Limits usual;
   if (limits.max_map_entries == usual.max_map_entries) limits.max_map_entries = kMapEntries;
-  if (limits.string_bytes == usual.string_bytes) limits.string_bytes = kStringBytes;
 }
 
 StressFacts stress_facts(const Session& session, std::string program) {
@@ -109,26 +117,28 @@ void report_stress(const StressFacts& facts, const StageClock& clock, const Layo
       "patches {:.1f}\n",
       ms(facts.times.prepare_ns), ms(facts.times.link_ns), ms(facts.times.detours_ns),
       ms(facts.times.move_ns), ms(facts.times.patch_ns));
-  fmt::print(stderr, "stress: {} pages of text copied before, in {:.1f} ms ({:.1f} per 1,000)\n",
-             facts.times.copies.pages, ms(facts.times.copies.ns),
+  fmt::print(stderr, "stress: {} of text copied before, in {:.1f} ms ({:.1f} per 1,000)\n",
+             counted(facts.times.copies.pages, "page"), ms(facts.times.copies.ns),
              ms(facts.times.copies.ns) * 1000 /
                  static_cast<double>(std::max<uint64_t>(facts.times.copies.pages, 1)));
   fmt::print(stderr, "stress: target stopped {:.1f} ms{}\n", facts.pause_ms,
              to_string(facts.times));
   if (facts.times.stub_calls != 0) {
     fmt::print(stderr,
-               "stress: {} calls of linkage stubs led straight to detours; target stopped {:.1f} "
+               "stress: {} of linkage stubs led straight to detours; target stopped {:.1f} "
                "ms for it\n",
-               facts.times.stub_calls, ms(facts.times.stub_calls_ns));
+               counted(facts.times.stub_calls, "call"), ms(facts.times.stub_calls_ns));
   }
   const std::string memory = to_string(facts.memory);
   if (!memory.empty()) fmt::print(stderr, "stress: {}\n", memory);
   Hits hits = read_hits(layout);
   double rate = run_ms > 0 ? static_cast<double>(hits.total) * 1000 / run_ms : 0;
-  fmt::print(stderr, "stress: {} hits, {:.0f} hits per second, {} functions hit\n", hits.total,
-             rate, hits.by_place.size());
+  fmt::print(stderr, "stress: {}, {:.0f} hits per second, {} hit\n",
+             counted(static_cast<uint64_t>(hits.total), "hit"), rate,
+             counted(hits.by_place.size(), "function"));
   for (size_t i = 0; i < std::min(kBusiest, hits.by_place.size()); ++i)
-    fmt::print(stderr, "  {:>12} {}\n", hits.by_place[i].first, hits.by_place[i].second);
+    fmt::print(stderr, "  {:>12} {}\n", hits.by_place[i].first,
+               place_name(facts.sites, hits.by_place[i].second));
 }
 
 }  // namespace dj

@@ -11,9 +11,8 @@
 
 namespace dj {
 
-// The script that --stress PATTERN stands for: an array, counted up by pp(). Per hit about 10 ns by
-// a jump, where a single counter takes 2 and an aggregate 24. Functions of one file that share a
-// name are counted together.
+// The script that --stress PATTERN stands for: an array, counted up by the address of the function,
+// whose name is looked for only when it is printed.
 std::string stress_script(const std::string& pattern);
 // Limits under which no place is dropped, where the user has not set them.
 void widen_for_stress(Limits& limits);

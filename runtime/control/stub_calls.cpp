@@ -25,12 +25,11 @@ using arch::kNearBranchBytes;
 using Bytes = std::vector<uint8_t>;
 
 // The displacement of a call at `address` that leads to `target`; empty: it cannot be so far.
-Bytes displacement(uint64_t address, uint64_t target) {
+arch::JumpBytes displacement(uint64_t address, uint64_t target) {
   const auto distance = static_cast<int64_t>(target - (address + kNearBranchBytes));
   const auto value = static_cast<int32_t>(distance);
-  Bytes bytes(sizeof value);
-  memcpy(bytes.data(), &value, sizeof value);
-  return value == distance ? bytes : Bytes();
+  if (value != distance) return {};
+  return arch::JumpBytes(std::span(reinterpret_cast<const uint8_t*>(&value), sizeof value));
 }
 
 // From a stub's address (ELF) to the detour (runtime): one stub for each detour.

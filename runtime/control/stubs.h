@@ -1,5 +1,6 @@
 // Stubs: addresses that guarded and punned jumps can lead to. Each stub is one e9 rel32 to the
-// site's detour. Stubs that may lie together do, so that few pages and mappings are needed.
+// site's detour. Stubs that may lie together do, so that few mappings are needed; pages whose stubs
+// do not meet share memory.
 #pragma once
 #include <map>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "runtime/control/island.h"
 #include "runtime/control/process.h"
+#include "runtime/control/session_memory.h"
 #include "runtime/control/site_text.h"
 
 namespace dj {
@@ -19,11 +21,15 @@ class StubSpace {
   // Room for one stub that fits the pattern and lies within reach of every address of `near` too
   // (the island with the detour); taken. Empty: there is none.
   std::optional<uint64_t> reserve(const DisplacementPattern& pattern, const AddressRange& near);
-  // The pages to map, ascending; close ones are joined over free pages between them.
+  // The pages to map, ascending; those that follow one another are one range.
   std::vector<AddressRange> pages() const;
-  uint64_t page_bytes() const;  // of the pages that stubs lie in
+  // The same, each with its place in memory that they share, of which *bytes are used.
+  std::vector<StubPages> shared_pages(uint64_t* bytes) const;
 
  private:
+  bool take(uint64_t at);
+  // In [begin, end), on a page that has stubs already.
+  std::optional<uint64_t> beside(const DisplacementPattern& pattern, uint64_t begin, uint64_t end);
   std::optional<uint64_t> search(const DisplacementPattern& pattern, uint64_t begin, uint64_t end);
   std::vector<AddressRange> free_;
   std::map<uint64_t, uint64_t> taken_;  // begin -> end

@@ -21,6 +21,8 @@ uint64_t entry_of(const ModuleCode& code, uint64_t begin) {
 }
 
 int rank(const PatchCall& call) {
+  constexpr int kLast = 9;
+  if (call.kind == PatchCall::Object) return kLast;  // it may not come back
   if (call.kind == PatchCall::Land) return 0;
   if (!call.at_exit) return call.kind == PatchCall::Leave ? 2 : 1;
   return (call.kind == PatchCall::Leave ? 5 : 3) +
@@ -130,6 +132,13 @@ bool TailCalls::any_seen(SiteId site, size_t module, const arch::Exits& exits) {
   });
 }
 
+const char* TailCalls::why_unseen(SiteId site) const {
+  if (!plan_.sites[site].stub) return "tail call: the result is not known where the function ends";
+  return first_module_ == 0
+             ? "linkage stub: what it leads to is not known, or not probed"
+             : "linkage stub: what it leads to was there before this library, or is not known";
+}
+
 std::optional<TailCalls::Step> TailCalls::next() {
   if (steps_.empty()) return {};
   const Step step = steps_.front();
@@ -176,8 +185,10 @@ void mark_shared_exits(Plan& plan, const std::vector<MappedModule>& modules, Mod
 }
 
 void order_calls(std::vector<PatchCall>& calls) {
-  std::stable_sort(calls.begin(), calls.end(),
-                   [](const PatchCall& a, const PatchCall& b) { return rank(a) < rank(b); });
+  if (calls.size() > 1) {  // it takes memory, and most places have one
+    std::stable_sort(calls.begin(), calls.end(),
+                     [](const PatchCall& a, const PatchCall& b) { return rank(a) < rank(b); });
+  }
   // The function's own calls leave beside those that it was going to return for.
   for (PatchCall& own : calls) {
     const bool both = std::any_of(calls.begin(), calls.end(), [&](const PatchCall& other) {

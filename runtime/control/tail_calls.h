@@ -41,6 +41,7 @@ class TailCalls {
   std::vector<CallsAt> own_places(SiteId site, size_t module, const arch::Exits& exits);
   // False: no return of this site's function can be seen by one of its handlers.
   bool any_seen(SiteId site, size_t module, const arch::Exits& exits);
+  const char* why_unseen(SiteId site) const;  // when that is false
   // Next function that a handler of a probed one was followed into, until there are no more.
   struct Step {
     FunctionAt function;

@@ -52,10 +52,24 @@ TargetTask::TargetTask(pid_t pid) : told_(std::make_shared<Told>()) {
   read_ids(pid, told_->task);
   told_->arguments = read_text(pid, "cmdline");
   told_->environment = read_text(pid, "environ");
+  point_to_texts();
+}
+
+void TargetTask::point_to_texts() {
   told_->task.arguments = reinterpret_cast<uint64_t>(told_->arguments.data());
   told_->task.argument_bytes = told_->arguments.size();
   told_->task.environment = reinterpret_cast<uint64_t>(told_->environment.data());
   told_->task.environment_bytes = told_->environment.size();
+}
+
+TargetTask TargetTask::forked(pid_t pid) const {
+  TargetTask child(*this);
+  child.told_ = std::make_shared<Told>(*told_);
+  child.told_->task.pid = child.told_->task.tid = pid;
+  child.told_->task.ppid = told_->task.pid;
+  child.point_to_texts();
+  if (read_status(pid).ok()) read_ids(pid, child.told_->task);
+  return child;
 }
 
 void TargetTask::ended() {

@@ -13,6 +13,8 @@ class TargetTask {
   // Asks the kernel now: what of a process is still told when it has ended is its name and its ids,
   // and nothing when somebody has waited for it.
   explicit TargetTask(pid_t pid);
+  // That of a process which this one has forked: what cannot be asked any more is as it is here.
+  TargetTask forked(pid_t pid) const;
   // When the process has ended: its last name and ids, if they can still be had.
   void ended();
   // For abi::Header::task; valid while this object lives.
@@ -20,6 +22,7 @@ class TargetTask {
 
  private:
   struct Told;
+  void point_to_texts();
   std::shared_ptr<Told> told_;
 };
 

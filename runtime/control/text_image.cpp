@@ -45,7 +45,7 @@ TextImage::TextImage(const SiteList& sites, const SiteList& more) {
     span.at = bytes;
     bytes += span.end - span.begin;
   }
-  bytes_.resize(bytes);
+  bytes_ = std::make_unique_for_overwrite<uint8_t[]>(bytes);
 }
 
 void TextImage::read(const Stopped& stopped) {
@@ -72,8 +72,8 @@ void TextImage::read(const Stopped& stopped) {
     }
     // It ended at a page that is not there, or that only a debugger may read.
     Span& span = spans_[next++];
-    span.readable =
-        stopped.read(span.begin, std::span(bytes_).subspan(span.at, span.end - span.begin)).ok();
+    const std::span<uint8_t> bytes(&bytes_[span.at], span.end - span.begin);
+    span.readable = stopped.read(span.begin, bytes).ok();
   }
 }
 
@@ -97,7 +97,7 @@ bool TextImage::equals(uint64_t address, std::span<const uint8_t> bytes, bool* r
     Span& span = *span_of(address);
     const size_t here = std::min<size_t>(bytes.size(), span.end - address);
     *readable = *readable && span.readable;
-    same = same && memcmp(byte_at(span, address), bytes.data(), here) == 0;
+    same = same && span.readable && memcmp(byte_at(span, address), bytes.data(), here) == 0;
     address += here;
     bytes = bytes.subspan(here);
   }

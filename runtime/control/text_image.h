@@ -3,6 +3,7 @@
 // threads stand only for the copying.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -40,9 +41,9 @@ class TextImage {
   uint8_t* byte_at(Span& span, uint64_t address) {
     return &bytes_[span.at + (address - span.begin)];
   }
-  std::vector<Span> spans_;  // ascending
-  std::vector<uint8_t> bytes_;
-  size_t last_ = 0;  // where span_of() was: sites come in order
+  std::vector<Span> spans_;           // ascending
+  std::unique_ptr<uint8_t[]> bytes_;  // not cleared: what is not readable is not looked at
+  size_t last_ = 0;                   // where span_of() was: sites come in order
 };
 
 }  // namespace dj

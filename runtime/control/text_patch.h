@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "arch/x86_64/placement.h"
 #include "compiler/result.h"
 #include "runtime/control/stopped.h"
 
@@ -27,7 +28,7 @@ class TextReader {
 
 struct TextPatch {
   uint64_t address = 0;
-  std::vector<uint8_t> bytes;
+  arch::JumpBytes bytes;
 };
 
 // Writes all patches. Whenever djtap is killed, each patch is written as a whole or not at all: a

@@ -2,13 +2,12 @@
 #include "runtime/control/trap_setup.h"
 
 #include <signal.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "runtime/control/journal.h"
 #include "runtime/control/live_text.h"
+#include "runtime/control/signal_actions.h"
 #include "runtime/shared/trap.h"
 
 namespace dj {
@@ -16,46 +15,9 @@ namespace {
 
 constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
 constexpr uint64_t kSaRestorer = 0x04000000;
-constexpr uint64_t kMaskBytes = 8;
 constexpr int kSignals = 64;
-constexpr uint64_t kOldAt = 64;  // of the old action in the scratch page
 
 abi::TrapTable& table_at(uint64_t address) { return *reinterpret_cast<abi::TrapTable*>(address); }
-
-Result<abi::AppAction> get_action(RemoteCall& call, int signal) {
-  DJ_TRY(uint64_t page, call.scratch());
-  DJ_TRY_DO(call.checked("rt_sigaction", SYS_rt_sigaction,
-                         {static_cast<uint64_t>(signal), 0, page + kOldAt, kMaskBytes}));
-  abi::AppAction action;
-  DJ_TRY_DO(call.stopped().read(page + kOldAt,
-                                std::span(reinterpret_cast<uint8_t*>(&action), sizeof action)));
-  return action;
-}
-
-Status set_action(RemoteCall& call, int signal, const abi::AppAction& action) {
-  DJ_TRY(uint64_t page, call.scratch());
-  DJ_TRY_DO(call.stopped().write(
-      page, std::span(reinterpret_cast<const uint8_t*>(&action), sizeof action)));
-  DJ_TRY_DO(call.checked("rt_sigaction", SYS_rt_sigaction,
-                         {static_cast<uint64_t>(signal), page, 0, kMaskBytes}));
-  return ok_status();
-}
-
-// Bit n - 1: the process catches signal n. All bits where the kernel does not tell.
-uint64_t caught_signals(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("SigCgt:")) {
-      return std::stoull(line.substr(7), nullptr, 16);
-    }
-  }
-  return ~uint64_t{0};
-}
-
-bool has_handler(const abi::AppAction& action) {
-  return action.handler != reinterpret_cast<uint64_t>(SIG_DFL) &&
-         action.handler != reinterpret_cast<uint64_t>(SIG_IGN);
-}
 
 }  // namespace
 

@@ -53,6 +53,8 @@ inline Result<Linked> link_by_hand(uint64_t arena, uint64_t base, std::span<uint
   code.put({0xf8, 0xc3});  // clc; ret
   symbol("dj_child_hook");
   code.put({0xc3});
+  symbol("dj_find_object");
+  code.put({0xc3});
   symbol("dj_trap_handler");
   code.put({0x48, 0x8b, 0x04, 0x25});  // mov word,%rax
   code.put32(arena + kCountersAt + 128);

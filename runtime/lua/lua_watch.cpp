@@ -18,16 +18,27 @@ constexpr int kAllTicks = LuaWatch::kSeconds * 1000 / kTickMs;
 // What the handler sees.
 volatile sig_atomic_t ticks = 0;  // since the innermost match began, or the virtual machine went on
 volatile sig_atomic_t all_ticks = 0;
+volatile sig_atomic_t told_to_end = 0;  // SIGINT or SIGTERM waits
 lua_State* watched = nullptr;
 void (*stop)(lua_State*) = nullptr;
 sigjmp_buf* volatile innermost = nullptr;
 
+// Whoever holds such signals (HeldSignals) looks at them when Lua has ended. Where nobody does,
+// they end djtap.
+bool ending_signal_waits() {
+  sigset_t waiting;
+  sigemptyset(&waiting);
+  sigpending(&waiting);
+  return sigismember(&waiting, SIGINT) == 1 || sigismember(&waiting, SIGTERM) == 1;
+}
+
 void on_tick(int) {
   all_ticks = all_ticks + 1;
-  if (all_ticks >= kAllTicks) stop(watched);
+  if (ending_signal_waits()) told_to_end = 1;
+  if (all_ticks >= kAllTicks || told_to_end != 0) stop(watched);
   if (innermost == nullptr) return;
   ticks = ticks + 1;
-  if (ticks >= kMatchTicks) siglongjmp(*innermost, 1);
+  if (ticks >= kMatchTicks || told_to_end != 0) siglongjmp(*innermost, 1);
 }
 
 void set_timer(int milliseconds) {
@@ -61,6 +72,7 @@ struct Match {
 
 LuaWatch::LuaWatch(lua_State* state, void (*give_up)(lua_State*)) {
   all_ticks = 0;
+  told_to_end = 0;
   watched = state;
   stop = give_up;
   struct sigaction action = {};
@@ -73,6 +85,7 @@ LuaWatch::LuaWatch(lua_State* state, void (*give_up)(lua_State*)) {
 LuaWatch::~LuaWatch() { set_timer(0); }
 
 void LuaWatch::note_progress() { ticks = 0; }
+bool LuaWatch::is_told_to_end() { return told_to_end != 0; }
 
 int watched_match(lua_State* state, void (*give_up)(lua_State*)) {
   lua_pushvalue(state, lua_upvalueindex(1));
@@ -85,6 +98,7 @@ int watched_match(lua_State* state, void (*give_up)(lua_State*)) {
   innermost = match.outer;
   let_signal_come();
   give_up(state);
+  if (told_to_end != 0) return luaL_error(state, LuaWatch::kToldToEnd);
   return luaL_error(state, "a pattern took more than %d seconds to match", LuaWatch::kMatchSeconds);
 }
 

@@ -14,8 +14,10 @@ class LuaWatch {
  public:
   static constexpr int kMatchSeconds = 5;  // of processor time, for one match
   static constexpr int kSeconds = 10;      // for all that runs while this object exists
+  static constexpr const char* kToldToEnd = "ended by SIGINT or SIGTERM";
 
-  // `give_up` is called with `state`, by a signal's handler, again and again once the time is over.
+  // `give_up` is called with `state`, by a signal's handler, again and again once the time is over,
+  // or a blocked SIGINT or SIGTERM waits.
   LuaWatch(lua_State* state, void (*give_up)(lua_State*));
   ~LuaWatch();
   LuaWatch(const LuaWatch&) = delete;
@@ -23,6 +25,8 @@ class LuaWatch {
 
   // Lua's virtual machine goes on: what runs is no endless match.
   static void note_progress();
+  // Such a signal waits, and all that runs is to end.
+  static bool is_told_to_end();
 };
 
 // Calls the function in its first upvalue, which matches a pattern, with all arguments. A match

@@ -194,6 +194,7 @@ void LuaSandbox::end_time(lua_State* state) {
 void LuaSandbox::check_time(lua_State* state) {
   if (self_of(state)->time_over_ == 0) return;
   spend_all(state);
+  if (LuaWatch::is_told_to_end()) luaL_error(state, LuaWatch::kToldToEnd);
   luaL_error(state, "more than %d seconds of processor time: an endless loop?", LuaWatch::kSeconds);
 }
 

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
+#include "compiler/counted.h"
 #include "compiler/resolve/resolve.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/report.h"
 #include "runtime/control/tail_calls.h"
+#include "runtime/run/kept_handlers.h"
 
 namespace dj {
 namespace {
@@ -73,6 +75,8 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   EmitOptions emit;
   emit.abi.has_rseq = compiled_.use_rseq;
   emit.spans = compiled_.image.spans;
+  const KeptObjects kept = kept_handlers(codes_);
+  if (codes_.kept_files().keeps()) emit.kept = &kept;
   std::vector<HandlerAbi> abis;
   mark_shared_exits(plan, objects.modules, codes_);
   DJ_TRY(Image image, lower(compiled_.program, plan, compiled_.layout, emit, abis));
@@ -85,9 +89,10 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   if (options_.probes) report_sites(sites);
   if (!options_.stress) warn_skipped_sites(sites);
   if (options_.verbose > 0)
-    fmt::print(stderr, "djtap: {} objects were opened: {} sites in {:.1f} ms\n",
-               objects.modules.size() - objects.first_new, sites.size(),
-               static_cast<double>(now_ns() - begin) / 1e6);
+    fmt::print(stderr, "djtap: {} opened: {} in {:.1f} ms{}\n",
+               counted(objects.modules.size() - objects.first_new, "object"),
+               counted(sites.size(), "site"), static_cast<double>(now_ns() - begin) / 1e6,
+               image.is_kept ? ", handlers kept" : "");
   return ok_status();
 }
 

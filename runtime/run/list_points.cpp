@@ -3,6 +3,7 @@
 
 #include "compiler/parse/parse.h"
 #include "compiler/resolve/listing.h"
+#include "compiler/resolve/process_number.h"
 #include "compiler/resolve/source_listing.h"
 #include "runtime/control/loop.h"
 #include "runtime/run/list_aliases.h"
@@ -20,9 +21,13 @@ int list_points(const Options& options) {
   if (!target.find().ok()) return target_failure(options, target.find().error());
   std::string text;
   if (diags.ok()) {
-    const std::vector<ast::ProbePoint>& points = script.probes.front().points;
-    const TargetFiles files = target_files(target.find().value());
-    if (options.list_source)
+    std::vector<ast::ProbePoint>& points = script.probes.front().points;
+    const std::optional<TracedProcess>& process = target.find().value();
+    take_process_numbers(points, process ? process->pid : 0, diags);
+    const TargetFiles files = target_files(process);
+    if (!diags.ok())
+      text.clear();
+    else if (options.list_source)
       text = list_source(points.front(), files, diags);
     else if (auto names = list_aliases(options, points, target, sources, diags))
       text = *names;

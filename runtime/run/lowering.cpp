@@ -14,6 +14,7 @@ namespace dj {
 namespace {
 
 std::optional<SpareThread> loader;
+std::atomic<bool> has_tried{false};  // what follows is the loader's before
 std::atomic<bool> is_awaited{false};
 const Lowering* lowering = nullptr;  // null: not loaded, `failure` says why
 std::string failure;
@@ -37,9 +38,11 @@ void load() {
   if (lowering == nullptr) failure = dlerror();
 }
 
+// The loader may go on warming up; what is compiled meanwhile waits for that.
 void wait() {
   is_awaited = true;
-  loader.reset();
+  if (loader) has_tried.wait(false);
+  if (lowering == nullptr) load();
 }
 
 const Lowering& loaded() {
@@ -52,18 +55,38 @@ const Lowering& loaded() {
 LoweringThread::LoweringThread(bool wanted) {
   if (!wanted) return;
   loader = spare_thread([] {
-    load();
+    struct AtEnd {  // also where memory fails
+      ~AtEnd() {
+        has_tried = true;
+        has_tried.notify_all();
+      }
+    };
+    {
+      AtEnd loading;
+      load();
+    }
     if (lowering != nullptr && !is_awaited) lowering->warm_up();
   });
 }
 
-LoweringThread::~LoweringThread() { wait(); }
+LoweringThread::~LoweringThread() {
+  is_awaited = true;
+  loader.reset();
+}
+
+std::string lowering_path() {
+  Dl_info file = {};
+  dladdr(&loaded(), &file);
+  return file.dli_fname;
+}
 
 Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout,
                     const EmitOptions& options, std::vector<HandlerAbi>& abis) {
   wait();
-  if (lowering == nullptr) load();
-  if (lowering == nullptr) return Error{"the compiler of handlers cannot be loaded: " + failure};
+  if (lowering == nullptr)
+    return Error{
+        "the compiler of handlers cannot be loaded (is there too little memory?): " + failure,
+        Fail::Incomplete};
   return lowering->lower(program, plan, layout, options, abis);
 }
 

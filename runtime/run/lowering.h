@@ -1,6 +1,8 @@
 // LLVM, and what uses it, is loaded by a thread of its own while the script is checked and the
 // target is started. The functions of compiler/image.h are here; they hand on to it.
 #pragma once
+#include <string>
+
 namespace dj {
 
 // While it lives, lower(), link() and their kin may be called, by the thread that made it; the
@@ -14,5 +16,8 @@ class LoweringThread {
   LoweringThread(const LoweringThread&) = delete;
   LoweringThread& operator=(const LoweringThread&) = delete;
 };
+
+// The file that has compiled, once lower() was called; its build is not djtap's own.
+std::string lowering_path();
 
 }  // namespace dj

@@ -5,11 +5,14 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include <algorithm>
 #include <memory>
 
+#include "compiler/counted.h"
 #include "compiler/samples.h"
+#include "runtime/control/child_watch.h"
 #include "runtime/control/control_commands.h"
 #include "runtime/control/control_socket.h"
 #include "runtime/control/drain.h"
@@ -46,13 +49,14 @@ void run_process_probes(Session& session, const Plan& plan, HostProbe::When when
   session.header().task = 0;
 }
 
-bool is_input(const HostProbe& probe) {
-  return probe.when == HostProbe::When::Timer && probe.interval_ns == 0;
+bool is_input(const HostProbe& probe) { return probe.when == HostProbe::When::Input; }
+
+bool has_host_probes(const Plan& plan, HostProbe::When when) {
+  return std::any_of(plan.host_probes.begin(), plan.host_probes.end(),
+                     [when](const HostProbe& probe) { return probe.when == when; });
 }
 
-bool asks_for_input(const Plan& plan) {
-  return std::any_of(plan.host_probes.begin(), plan.host_probes.end(), is_input);
-}
+bool asks_for_input(const Plan& plan) { return has_host_probes(plan, HostProbe::When::Input); }
 
 // For each byte that has come.
 void run_input_probes(Session& session, const Plan& plan, KeyInput& input, ArmingWatch& arming) {
@@ -70,9 +74,11 @@ void run_input_probes(Session& session, const Plan& plan, KeyInput& input, Armin
 
 // Before the target runs on. Returns who that is.
 std::optional<TargetTask> run_first_probes(Session& session, const Plan& plan,
-                                           const std::optional<TracedProcess>& process) {
+                                           const std::optional<TracedProcess>& process,
+                                           std::optional<ChildWatch>& children) {
   std::optional<TargetTask> task;
   if (process) task.emplace(process->pid);
+  if (task && has_host_probes(plan, HostProbe::When::ProcessEnd)) children.emplace(*task);
   run_host_probes(session, plan, HostProbe::When::Begin);
   if (task) run_process_probes(session, plan, HostProbe::When::ProcessBegin, *task);
   for (const HostProbe& probe : plan.host_probes) {
@@ -83,9 +89,35 @@ std::optional<TargetTask> run_first_probes(Session& session, const Plan& plan,
   return task;
 }
 
+std::function<void(pid_t, bool)> told_to(std::optional<ChildWatch>& children) {
+  return [&children](pid_t pid, bool begins) {
+    if (children) begins ? children->begins(pid) : children->ends(pid);
+  };
+}
+
+// process.end of forked children that could not say it themselves.
+void run_child_ends(Session& session, const Plan& plan, ChildWatch& children, const Drain& drain) {
+  for (const TargetTask& child : children.take_ended(drain.written_until()))
+    run_process_probes(session, plan, HostProbe::When::ProcessEnd, child);
+}
+
+// Of those that are gone at the session's end, once all that they have said is read.
+void run_last_child_ends(Session& session, const Plan& plan, ChildWatch& children, Drain& drain) {
+  constexpr int kRounds = 100;  // a killed thread may have left a record unfinished
+  const uint64_t now = __rdtsc();
+  for (int round = 0; round < kRounds; ++round) {
+    if (round > 4) usleep(20'000);
+    drain.run(false);
+    run_child_ends(session, plan, children, drain);
+    if (drain.written_until() >= now && !children.is_due()) return;
+  }
+}
+
 // When no handler runs in the target any more.
 void run_last_probes(Session& session, const Plan& plan, bool target_gone,
-                     std::optional<TargetTask>& task, const Result<Ended>& ended) {
+                     std::optional<TargetTask>& task, const Result<Ended>& ended,
+                     std::optional<ChildWatch>& children, Drain& drain) {
+  if (children) run_last_child_ends(session, plan, *children, drain);
   const bool by_errors = ended.ok() && ended.value() == Ended::TooManyErrors;
   if (target_gone) {
     task->ended();
@@ -109,7 +141,8 @@ RecordSink sink_of(const Options& options, LuaOutputs& lua, std::unique_ptr<Moni
 Result<Ended> trace(const Options& options, Compiled& compiled, Session& session,
                     ModuleCodes& codes, Drain& drain, Output& output, const LuaOutputs& lua,
                     Monitor* monitor, const std::optional<TracedProcess>& process, int pidfd,
-                    std::optional<ControlSocket>& control, ArmingWatch& arming) {
+                    std::optional<ControlSocket>& control, ArmingWatch& arming,
+                    std::optional<ChildWatch>& children) {
   LaterWatch later(options, compiled, session, codes);
   if (process && !process->is_child) later.look();
   LoopActions actions;
@@ -124,7 +157,7 @@ Result<Ended> trace(const Options& options, Compiled& compiled, Session& session
   ExecWatch exec(process ? process->pid : getpid());
   for (size_t i = 0; i < compiled.plan.host_probes.size(); ++i) {
     const HostProbe& probe = compiled.plan.host_probes[i];
-    if (probe.when != HostProbe::When::Timer || is_input(probe)) continue;
+    if (probe.when != HostProbe::When::Timer) continue;
     std::function<void()> fire = [&session, &probe, &arming] {
       session.run_host(probe.handler);
       arming.look();
@@ -142,7 +175,9 @@ Result<Ended> trace(const Options& options, Compiled& compiled, Session& session
     session.watch();
     if (monitor != nullptr) monitor->run(session);
     if (input) run_input_probes(session, compiled.plan, *input, arming);
-    return drain.run(false);
+    const size_t events = drain.run(false);
+    if (children) run_child_ends(session, compiled.plan, *children, drain);
+    return events;
   };
   bool time_is_up = false;
   auto end = [&] { time_is_up = true; };
@@ -191,7 +226,7 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
   if (options.verbose > 0 && session.installation() != nullptr)
     report_unusual_sites(session.sites());
   if (const Sampler* sampler = session.sampler(); options.verbose > 0 && sampler != nullptr)
-    fmt::print(stderr, "djtap: {} samples taken, {} left out\n", sampler->taken(),
+    fmt::print(stderr, "djtap: {} taken, {} left out\n", counted(sampler->taken(), "sample"),
                sampler->left_out());
   print_diags(lua.diags(), sources, options);
   if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
@@ -220,7 +255,7 @@ bool take_out_probes(const Options& options, Session& session,
   std::vector<std::string> failures;
   size_t cleaned = session.clean_forked(failures);
   if (options.verbose > 0 && cleaned > 0)
-    fmt::print(stderr, "djtap: probes removed from {} forked processes\n", cleaned);
+    fmt::print(stderr, "djtap: probes removed from {}\n", counted(cleaned, "forked process"));
   for (const std::string& failure : failures)
     fmt::print(stderr, "djtap: probes not removed from a forked process: {}\n", failure);
   return gone;
@@ -278,6 +313,13 @@ Result<std::unique_ptr<Monitor>> open_monitor(const Options& options, const Sour
                         compiled.shown_globals});
 }
 
+// Null: there is no target.
+Result<std::optional<ExitWatch>> watch_exit(const std::optional<TracedProcess>& process) {
+  if (!process) return std::optional<ExitWatch>();
+  DJ_TRY(ExitWatch watch, ExitWatch::create(process->pid, process->is_child));
+  return std::optional<ExitWatch>(std::move(watch));
+}
+
 }  // namespace
 
 int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
@@ -303,20 +345,19 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   if (!shown.ok()) return fail(options, kExitUsage, shown.error().message);
   std::unique_ptr<Monitor> monitor = shown.take();
   RecordSink sink = sink_of(options, lua, monitor, output);
-  Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout, sink},
+  std::optional<ChildWatch> children;
+  Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout, sink,
+               told_to(children)},
               output);
-  std::optional<TargetTask> task = run_first_probes(session, compiled.plan, process);
+  std::optional<TargetTask> task = run_first_probes(session, compiled.plan, process, children);
   drain.run(false);
   if (session.header().error_count > 0) {  // what begin was to prepare is not there
     run_host_probes(session, compiled.plan, HostProbe::When::Error);
     return drain.run(true), output.flush(), kExitRun;
   }
-  std::optional<ExitWatch> watch;
-  if (process) {
-    Result<ExitWatch> made = ExitWatch::create(process->pid, process->is_child);
-    if (!made.ok()) return fail(options, kExitAttach, made.error().message);
-    watch.emplace(made.take());
-  }
+  Result<std::optional<ExitWatch>> watched = watch_exit(process);
+  if (!watched.ok()) return fail(options, kExitAttach, watched.error().message);
+  std::optional<ExitWatch> watch = watched.take();
   if (options.times) count_calls(session.header());
   ArmingWatch arming(compiled, session);
   arming.look();
@@ -329,15 +370,16 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   // From here on, the target runs, probed and untraced.
 
   Result<Ended> ended = trace(options, compiled, session, codes, drain, output, lua, monitor.get(),
-                              process, watch ? watch->fd() : -1, control, arming);
+                              process, watch ? watch->fd() : -1, control, arming, children);
   monitor.reset();
+  codes.remember();  // of later objects
   const StressFacts facts = facts_for(options, session, process);
   say_why_over(ended, session);
   clock.done("run");
   bool gone = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.
 
-  run_last_probes(session, compiled.plan, gone, task, ended);
+  run_last_probes(session, compiled.plan, gone, task, ended, children, drain);
   drain.run(true);
   report_end(options, compiled, lua, output);
   if (options.stress) report_stress(facts, clock, compiled.layout);

@@ -40,6 +40,15 @@ void warn_of_filters(pid_t pid) {
       pid);
 }
 
+void warn_of_lost_objects(pid_t pid) {
+  for (const std::string& path : lost_objects(pid)) {
+    fmt::print(stderr,
+               "WARNING: {} was replaced or removed after process {} had mapped it, and only root "
+               "can still read it: nothing in it is probed\n",
+               path, pid);
+  }
+}
+
 }  // namespace
 
 Result<ForkedChild> fork_target(const Options& options, const sigset_t& child_mask) {
@@ -58,6 +67,7 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
   if (options.pid) {
     DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
     if (!options.list) warn_of_filters(*options.pid);
+    warn_of_lost_objects(*options.pid);
     return std::optional<TracedProcess>(std::move(process));
   }
   return std::optional<TracedProcess>();

@@ -46,6 +46,7 @@ enum ErrorKind : uint32_t {
   kErrNoMatch,    // matched() behind an =~ that failed
   kErrNoGroup,    // a: number of a group that the pattern does not have
   kErrBucket,     // a: index of a histogram's bucket that does not exist
+  kErrEndless,    // a: the limit of jumps backwards in a DWARF expression
 };
 
 // Str: a script string. `len` bytes of data, never a terminating NUL; immutable once its address is
@@ -116,6 +117,9 @@ struct Header {
   uint64_t threads;     // address of the ThreadTable; 0: none, ask the kernel
   uint64_t thread_rows;  // address of the ThreadRows (thread_rows.h)
   uint64_t stack_tables;  // address of StackTables (unwind.h); 0: no handler walks stacks
+  uint64_t own_code;     // address of the first OwnIsland (own_code.h); 0: none. The controller adds to them later, too
+  uint64_t own_code_later;  // the same of objects that were opened later: in memory that forks from before do not have
+  uint64_t frame_texts;  // address of the FrameTexts (own_code.h)
   uint64_t ticket;      // random, tells sessions apart
   uint64_t session_start_tsc;
   // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> kTscShift). tsc_mult 0: ask the

@@ -131,8 +131,18 @@ const dj::abi::Str* dj_target_text(dj::abi::Context* ctx, const dj::abi::Str* fo
 uint64_t dj_double_compute(uint32_t op, uint64_t a, uint64_t b);
 int32_t dj_double_compare(uint64_t a, uint64_t b);  // -1, 0, 1; 2: one is no number
 uint64_t dj_double_of_int(int64_t number);
+uint64_t dj_double_of_unsigned(uint64_t number);
 uint64_t dj_double_of_float(uint64_t bits);
+uint64_t dj_float_of_double(uint64_t bits);  // rounded
+int64_t dj_int_of_double(uint64_t bits);     // cut; INT64_MIN, as the machine's, of too large ones
+uint64_t dj_unsigned_of_double(uint64_t bits);  // cut; the nearest that there is
 uint64_t dj_double_of_extended(uint64_t mantissa, uint64_t sign_exponent);
+// Numbers that debug info computes, of up to 16 bytes. from, to, form: abi::NumberForm; op: WideOp
+// (wide_number.h).
+unsigned __int128 dj_convert_number(uint32_t from, uint32_t to, unsigned __int128 bits);
+unsigned __int128 dj_wide_compute(uint32_t form, uint32_t op, unsigned __int128 a,
+                                  unsigned __int128 b);
+int32_t dj_wide_compare(uint32_t form, unsigned __int128 a, unsigned __int128 b);
 
 // --- events (hot) ---
 // One printf: bit i of string_mask: args[i] is a Str address, copied into the record.
@@ -163,6 +173,10 @@ uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_
 // Tells the controller that objects came or went, and waits until it has looked.
 void dj_loader_event();
 
+// --- processes that the target forks (cold): told to the controller ---
+void dj_forked_begins();
+void dj_forked_ends();
+
 // --- not called by handlers: the agent's own entry points, resolved by the controller by name ---
 void dj_trap_handler(int signal, void* siginfo, void* ucontext);  // the SIGTRAP action
 void dj_restorer();                                               // its SA_RESTORER
@@ -173,6 +187,11 @@ void dj_restorer();                                               // its SA_REST
 // and flags.
 void dj_syscall_hook();
 void dj_child_hook();
+// Called by the detour of _dl_find_object() at its begin (own_code.h). Returns to that function's
+// caller where the program counter it asks for is djtap's own. dj_own_object: is it? Then *object,
+// a struct dl_find_object, is filled.
+void dj_find_object();
+uint32_t dj_own_object(uint64_t pc, void* object);
 // What a detour calls in place of a handler that is switched off: returns at once.
 void dj_switched_off();
 }

@@ -27,6 +27,8 @@ inline const char* error_format(uint32_t kind) {
       return "the last pattern has no group %d";
     case kErrBucket:
       return "the histogram has no bucket %d";
+    case kErrEndless:
+      return "debug info's expression for the value goes round more than %d times";
     default:
       return "script error";
   }

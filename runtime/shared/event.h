@@ -10,9 +10,11 @@ enum EventKind : uint16_t {
   kEventPrint,
   kEventError,
   kEventHist,
-  kEventWarn,       // warn(): a line for the people at djtap's terminal
-  kEventSystem,     // system(): a command for djtap's shell
-  kEventSwitchFile  // switch_file(): what follows goes into another file
+  kEventWarn,        // warn(): a line for the people at djtap's terminal
+  kEventSystem,      // system(): a command for djtap's shell
+  kEventSwitchFile,  // switch_file(): what follows goes into another file
+  kEventChildBegins,
+  kEventChildEnds
 };
 
 // EventHeader: first bytes of each record. Records are multiples of kEventAlign bytes and never
@@ -24,7 +26,8 @@ struct EventHeader {
   uint32_t size;    // whole record, multiple of kEventAlign
   uint16_t kind;    // EventKind
   uint16_t count;   // Print: arguments
-  uint32_t format;  // Print: FormatId. Hist: 1 linear, 0 logarithmic. Warn, System: bytes of text
+  uint32_t format;  // Print: FormatId. Hist: 1 linear, 0 logarithmic. Warn, System: bytes of text.
+                    // Child: its pid
   uint32_t site;
 };
 constexpr uint32_t kEventAlign = 32;

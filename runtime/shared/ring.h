@@ -2,7 +2,8 @@
 // in a signal handler) reserves by CAS on `head`, fills, and commits by the stamp. Only the
 // controller moves `tail`. Full: the event is dropped and counted. A record that nobody finishes
 // (its thread was killed or unwound) is passed by the reader, which finds the next finished one by
-// its stamp.
+// its stamp. What the reader gives back has no stamps, so no payload of an older record passes for
+// one.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"
@@ -22,9 +23,12 @@ static_assert(sizeof(Ring) == 256);
 
 constexpr uint64_t ring_bytes(uint64_t data_bytes) { return sizeof(Ring) + data_bytes; }
 inline void ring_init(Ring* ring, uint64_t data_bytes) { ring->bytes = data_bytes; }
-inline EventHeader* ring_at(Ring* ring, uint64_t position) {
+inline EventHeader* ring_at(Ring* ring, uint64_t bytes, uint64_t position) {
   return reinterpret_cast<EventHeader*>(reinterpret_cast<char*>(ring + 1) +
-                                        (position & (ring->bytes - 1)));
+                                        (position & (bytes - 1)));
+}
+inline EventHeader* ring_at(Ring* ring, uint64_t position) {
+  return ring_at(ring, ring->bytes, position);
 }
 
 // Room for one record of `size` bytes (multiple of kEventAlign); null: the ring is full. *position
@@ -54,20 +58,23 @@ inline void ring_commit(EventHeader* record, uint64_t position) {
 
 // --- reader, controller only. Trusts nothing that the target can write ---
 struct RingReader {
+  uint64_t bytes = 0;      // Ring::bytes as the controller has set it
   uint64_t position = 0;   // next record to look at; >= Ring::tail
+  uint64_t freed = 0;      // given back to the writers up to here; <= position
   uint64_t abandoned = 0;  // unfinished records passed
   uint32_t size = 0;       // of the record that ring_peek returned, checked
 };
+inline RingReader ring_reader(const Ring* ring) { return {.bytes = ring->bytes}; }
 // The finished record at `reader->position`, or null (none, or not finished yet). give_up: pass
 // unfinished ones. The target may write into it at any time: copy reader->size bytes first, and
 // check what they say.
 inline const EventHeader* ring_peek(Ring* ring, RingReader* reader, bool give_up) {
   uint64_t head = load(&ring->head);
-  if (head - ring->tail > ring->bytes) head = ring->tail;  // scribbled on
+  if (head - ring->tail > reader->bytes) head = ring->tail;  // scribbled on
   bool passed = false;
   while (reader->position + sizeof(EventHeader) <= head) {
-    const EventHeader* record = ring_at(ring, reader->position);
-    uint64_t room = ring->bytes - (reader->position & (ring->bytes - 1));
+    const EventHeader* record = ring_at(ring, reader->bytes, reader->position);
+    uint64_t room = reader->bytes - (reader->position & (reader->bytes - 1));
     bool stamped = load(&record->stamp) == reader->position + 1;
     uint32_t size =
         load(&record->size);  // behind the stamp: before it, it may be an older record's
@@ -91,6 +98,14 @@ inline const EventHeader* ring_peek(Ring* ring, RingReader* reader, bool give_up
 // Moves behind the record that ring_peek returned; its bytes stay valid until ring_free.
 inline void ring_next(RingReader* reader) { reader->position += reader->size; }
 // Gives everything before the reader's position back to the writers.
-inline void ring_free(Ring* ring, const RingReader& reader) { store(&ring->tail, reader.position); }
+inline void ring_free(Ring* ring, RingReader* reader) {
+  uint64_t used = reader->position - reader->freed;
+  if (used > reader->bytes) used = reader->bytes;
+  for (; used != 0; used -= kEventAlign) {
+    ring_at(ring, reader->bytes, reader->position - used)->stamp = 0;
+  }
+  reader->freed = reader->position;
+  store(&ring->tail, reader->position);
+}
 
 }  // namespace dj::abi

@@ -44,6 +44,8 @@ constexpr int32_t kUnordered = 2;
 int32_t double_compare(uint64_t a, uint64_t b);
 
 uint64_t double_of_int(int64_t value);
+uint64_t double_of_unsigned(uint64_t value);
+uint32_t float_of_double(uint64_t value);  // rounded; the bits of a float
 
 enum class Rounding : uint8_t {
   Down,     // floor()
@@ -53,6 +55,7 @@ enum class Rounding : uint8_t {
 };
 // The nearest end of the range where the whole number does not fit; 0 of a NaN.
 int64_t int_of_double(uint64_t value, Rounding rounding);
+uint64_t unsigned_of_double(uint64_t value);  // the same, cut; 0 of a negative one
 
 // The x87's 80 bits, rounded: mantissa with its explicit first bit, sign and exponent.
 uint64_t double_of_extended(uint64_t mantissa, uint16_t sign_exponent);

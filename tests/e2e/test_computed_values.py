@@ -1,9 +1,12 @@
 """Values that only debug info computes: variables of optimized code that are nowhere, but follow from others."""
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
+
+from support import paths
 
 DEAD = """__attribute__((noinline)) void sink(long x) { __asm__ volatile("" : : "r"(x) : "memory"); }
 __attribute__((noinline)) long f(long a, long b, unsigned long u) {
@@ -23,9 +26,10 @@ int main(void) {
 
 
 def built(tmp_path, source, compiler):
+    """The program of a text, or of a file of tests/targets."""
     if shutil.which(compiler.split()[0]) is None:
         pytest.skip(f"no {compiler} here")
-    (tmp_path / "program.c").write_text(source)
+    (tmp_path / "program.c").write_text((paths.TARGETS / source).read_text() if source.endswith(".c") else source)
     subprocess.run([*compiler.split(), "-g", "-w", "-o", "program", "program.c"], cwd=tmp_path, check=True)
     return tmp_path / "program"
 
@@ -167,3 +171,188 @@ def test_static_members_by_their_objects(djtap_once, tmp_path):
     subprocess.run(["g++", "-g", "-O0", "-o", "statics", "statics.cpp"], cwd=tmp_path, check=True)
     script = 'probe process.function("use") { if (n++ == 0) println($this->made, " ", $this->sizes[2], " ", $this->own) }'
     assert "42 9 1\n" in djtap_once("-e", script, "-c", tmp_path / "statics").stdout
+
+
+def locations_of(program):
+    return subprocess.run(["readelf", "--debug-dump=loc", program], capture_output=True, text=True, check=True).stdout
+
+
+def seen_and_true(result):
+    """What the script printed, and what the program did, each in its own order."""
+    return [re.findall(f"^{word} (.*)", result.stdout, re.M) for word in ("seen", "truth")]
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O2 -mpopcnt", "gcc -O2 -mpopcnt -mlzcnt -mbmi", "gcc -O3 -mpopcnt -gdwarf-4"])
+def test_loops(djtap_once, tmp_path, compiler):
+    """gcc describes the zeros in front and behind, the bits that are set and swapped bytes by loops (DW_OP_bra, DW_OP_skip).
+    That of the bits set it describes the wrong way round, so that gdb shows 0."""
+    program = built(tmp_path, "bits.c", compiler)
+    if "DW_OP_skip: -" not in locations_of(program):
+        pytest.skip("this compiler describes them otherwise")
+    values = ", ".join(f"${name}" for name in "last first set turned far round least".split())
+    script = f'probe process.statement("f@program.c:{paths.line_of("bits.c", "bits")}") {{ printf("seen %d %d %d %u %u %u %d\\n", {values}) }}'
+    seen, truth = seen_and_true(djtap_once("-e", script, "-c", program))
+    assert len(truth) == 5 and seen == truth
+
+
+FRACTIONS = "sum product quotient difference negative size small third narrow minus of_int of_unsigned of_float half whole cut less same more".split()
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O2", "gcc -O1 -fPIE -pie", "gcc -O3 -gdwarf-4", "gcc -O2 -mfpmath=387"])
+def test_numbers_with_a_fraction(djtap_once, tmp_path, compiler):
+    """Doubles, floats and whole numbers made of each other (DW_OP_regval_type, DW_OP_const_type, DW_OP_convert)."""
+    program = built(tmp_path, "fractions.c", compiler)
+    prints = " ".join(f'if (@defined(${name})) println("seen ", n, " {name} ", ${name});' for name in FRACTIONS)
+    script = f'probe process.statement("f@program.c:{paths.line_of("fractions.c", "fractions")}") {{ {prints} n++ }} global n'
+    result = djtap_once("-e", script, "-c", program)
+    seen, truth = seen_and_true(result)
+    assert len(truth) == 5 and len(seen) == 5 * len(FRACTIONS), result
+    for line in seen:
+        row, name, value = line.split()
+        wanted = truth[int(row)].split()[FRACTIONS.index(name)]
+        assert float(value) == float(wanted) or f"{float(wanted):g}" == value, (line, wanted)
+
+
+GIVEN_UP = {"sum": "$unused", "mixed": '$gone, " ", $real, " ", $small', "power": '$exponent, " ", $flag'}
+
+
+@pytest.mark.parametrize("compiler, inside", [("gcc -O2", False), ("gcc -O2", True), ("gcc -O2 -fPIE -pie", True), ("gcc -O3 -gdwarf-4", False),
+                                              ("gcc -O3 -gdwarf-4", True), ("gcc -O2 -flto", False)])
+def test_what_a_copy_of_a_function_does_not_get(djtap_once, tmp_path, compiler, inside):
+    """Its callers say what it would have been (DW_OP_GNU_parameter_ref): at its entry, and at a line of it."""
+    program = built(tmp_path, "given_up.c", compiler)
+    if "DW_OP_GNU_parameter_ref" not in subprocess.run(["readelf", "--debug-dump=info,loc", program], capture_output=True, text=True, check=True).stdout:
+        pytest.skip("this compiler made no such copies")
+    points = {name: f'process.statement("{name}@program.c:{paths.line_of("given_up.c", name)}")' if inside else f'func("{name}")' for name in GIVEN_UP}
+    script = " ".join(f'probe {points[name]} {{ println("seen {name} ", {values}) }}' for name, values in GIVEN_UP.items())
+    result = djtap_once("-e", script, "-c", program)
+    seen, truth = seen_and_true(result)
+    assert len(truth) == 12 and seen == truth, result
+
+
+UNWRITTEN = """#include <stdio.h>
+union ieee {
+  double d;
+  struct { unsigned low : 32, high : 20, exponent : 11, negative : 1; } parts;
+};
+__attribute__((noinline)) void split(long *out, int *exponent, double value) {
+  union ieee u;
+  u.d = value;
+  *exponent = u.parts.exponent;
+  out[0] = (long)u.parts.high << 32 | u.parts.low;
+  out[1] = u.parts.negative;
+}
+int main(void) {
+  for (int i = 1; i < 4; i++) {
+    long out[2];
+    int exponent;
+    split(out, &exponent, i * -1.1);
+    printf("truth %ld %d %ld\\n", out[0], exponent, out[1]);
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O2", "gcc -O2 -gdwarf-4", "gcc -O2 -gsplit-dwarf", "gcc -O2 -gdwarf-4 -gsplit-dwarf", "gcc -O2 -gz"])
+def test_what_may_not_have_been_written_yet(djtap_once, tmp_path, compiler):
+    """Of a union in a register that is written by one member and read by others gcc says so (DW_OP_GNU_uninit): its value is there."""
+    whole = built(tmp_path, UNWRITTEN, compiler.replace(" -gsplit-dwarf", ""))  # readelf never ends with some split lists
+    info = subprocess.run(["readelf", "--debug-dump=loc", whole], capture_output=True, text=True, check=True).stdout
+    if "DW_OP_GNU_uninit" not in info:
+        pytest.skip("this compiler describes it otherwise")
+    program = built(tmp_path, UNWRITTEN, compiler)
+    parts = '$u->parts->high << 32 | $u->parts->low, " ", $u->parts->exponent, " ", $u->parts->negative'
+    script = f'probe process.statement("split@program.c:10") {{ println("truth ", {parts}); println($u->d) }}'
+    lines = djtap_once("-e", script, "-c", program).stdout.splitlines()
+    truths = [line for line in lines if line.startswith("truth")]
+    assert len(truths) == 6 and sorted(truths[:3]) == sorted(truths[3:]) and set(lines) >= {"-1.1", "-2.2", "-3.3"}, lines
+
+
+FIELDS = """#include <stdio.h>
+struct fields { unsigned low : 3, mid : 7; int high : 22; unsigned long wide : 40; };
+__attribute__((noinline)) void sink(long x) { __asm__ volatile("" : : "r"(x) : "memory"); }
+__attribute__((noinline)) long f(struct fields given, long a, long b) {
+  struct fields made = {a, b, a - b, a * b}, changed = given;
+  changed.mid = b;
+  sink(a);
+  sink(b);
+  return made.low + made.wide + changed.high;
+}
+int main(void) {
+  long all = 0;
+  for (long i = 1; i < 4; i++) {
+    struct fields given = {i, i, i, i};
+    all += f(given, i * 5, i * 31);
+    printf("truth %ld %ld %ld %ld\\n", i * 5 & 7, i * 31 & 127, i * 5 - i * 31, i * 5 * i * 31);
+  }
+  return all == 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O1", "gcc -O2", "gcc -O3 -gdwarf-4"])
+def test_bit_fields_of_a_struct_in_parts(djtap_once, tmp_path, compiler):
+    """Each has a place of its own (DW_OP_bit_piece); of changed but one is known."""
+    program = built(tmp_path, FIELDS, compiler)
+    info = subprocess.run(["readelf", "--debug-dump=loc", program], capture_output=True, text=True, check=True).stdout
+    if "DW_OP_bit_piece" not in info:
+        pytest.skip("this compiler describes them otherwise")
+    values = '$made->low, " ", $made->mid, " ", $made->high, " ", $made->wide'
+    script = f'probe process.statement("f@program.c:7") {{ println("truth ", {values}); println("mid ", $changed->mid, @defined($changed->low)) }}'
+    lines = djtap_once("-e", script, "-c", program).stdout.splitlines()
+    truths = [line for line in lines if line.startswith("truth")]
+    assert len(truths) == 6 and sorted(truths[:3]) == sorted(truths[3:]), lines
+    assert [line for line in lines if line.startswith("mid")] == [f"mid {i * 31}0" for i in (1, 2, 3)], lines
+
+
+VECTOR = """#include <stdio.h>
+__attribute__((noinline)) void f(double x, double *out) {
+  union { double d; long l; } u;
+  u.d = x;
+  long magnitude = u.l & 0x7fffffffffffffffL, exponent = magnitude >> 52;
+  __asm__ volatile("nop" : : : "memory");
+  out[0] = x;
+  __asm__ volatile("nop" : : : "memory");
+}
+int main(void) {
+  double all[1];
+  for (int i = 1; i < 4; i++) f(-1.5 * i, all);
+  return all[0] == 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O1", "gcc -O2"])
+def test_whole_numbers_computed_from_vector_registers(djtap_once, tmp_path, compiler):
+    """DW_OP_breg17 and its kin: the lowest 8 bytes."""
+    program = built(tmp_path, VECTOR, compiler)
+    info = subprocess.run(["readelf", "--debug-dump=loc", program], capture_output=True, text=True, check=True).stdout
+    if "DW_OP_breg17" not in info:
+        pytest.skip("this compiler describes them otherwise")
+    result = djtap_once("-e", 'probe process.statement("f@program.c:6") { println($magnitude, " ", $exponent) }', "-c", program)
+    magnitudes = [int.from_bytes(struct.pack("<d", 1.5 * i), "little") for i in (1, 2, 3)]
+    assert result.stdout.splitlines() == [f"{m} {m >> 52}" for m in magnitudes], result
+
+
+MASK = """#include <immintrin.h>
+#include <stdio.h>
+__attribute__((noinline)) unsigned long below(const unsigned char *p, int limit) {
+  __m512i all = _mm512_loadu_si512(p);
+  __mmask64 mask = _mm512_cmplt_epu8_mask(all, _mm512_set1_epi8(limit));
+  __asm__ volatile("" : "+k"(mask));
+  return mask + 1;
+}
+int main(void) {
+  unsigned char bytes[64];
+  for (int i = 0; i < 64; i++) bytes[i] = i * 37;
+  return !below(bytes, 100);
+}
+"""
+
+
+@pytest.mark.skipif(" avx512bw " not in open("/proc/cpuinfo", encoding="ascii").read(), reason="the processor has no AVX-512")
+def test_mask_registers(djtap, tmp_path):
+    program = built(tmp_path, MASK, "gcc -O2 -mavx512bw")
+    result = djtap("-e", 'probe process.statement("below@program.c:6") { printf("%x", $mask) }', "-c", program)
+    assert result.stdout == f"{sum(1 << i for i in range(64) if i * 37 % 256 < 100):x}", result

@@ -128,6 +128,15 @@ def opened(tmp_path_factory):
     return path
 
 
+def test_a_stub_of_a_later_library_that_leads_to_what_was_there(djtap_once, opened):
+    """Its calls are seen, not their return, and a warning says why."""
+    script = 'probe process.library("libopened*").plt("strtol") { n++ } probe process.library("libopened*").plt("strtol").return { r++ }'
+    result = djtap_once("-e", script, "--", victim("plugin"), opened, stdin="open\ncall 10\nclose\nquit\n")
+    assert result.globals == {"n": 9, "r": 0}, result
+    assert result.stderr.endswith("WARNING: 1 site not probed [SKIPPED: linkage stub: what it leads to was there before this library, or is not known]: "
+                             "strtol@plt+0x0\n"), result
+
+
 @pytest.mark.parametrize("point, hits", {
     'function("lib_work")': 10, 'function("lib_work").return': 10, 'function("helper").call': 10, 'function("*").exported': 20, 'function("twice").inline': 10,
     'function("lib_work").callee("helper")': 10, 'function("lib_work").callees': 19, 'function("lib_work").label("out")': 10,

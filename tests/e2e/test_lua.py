@@ -2,6 +2,8 @@
 import csv
 import json
 import re
+import signal
+import time
 
 import pytest
 
@@ -245,3 +247,21 @@ def test_a_failing_file_loses_no_globals(djtap_once, tmp_path, plugin):
     calls = result.facts["vfs_read calls"]
     assert result.stdout.endswith(f'read {calls}1\nhalf\nn={calls}\nby["a",0]=1\nby["a",1]=1\n'), result
     assert "mine.lua:4:" in result.stderr, result
+
+
+@pytest.mark.parametrize("loop", ["while true do pcall(table.unpack, t) end", "string.find(('a'):rep(40), ('a-'):rep(30) .. 'b')"])
+def test_a_signal_ends_lua(background, tmp_path, loop):
+    """The file's limits are 10 and 5 seconds of processor time, and its message would say so."""
+    (tmp_path / "slow.lua").write_text(f"dj.on_end(function()\n  local t = {{}}\n  for i = 1, 9e5 do t[i] = i end\n  {loop}\nend)")
+    tracer = background("--report", tmp_path / "slow.lua", "-e", 'probe begin { println("over"); exit() }')
+    tracer.wait_for("over")
+    while tracer.process.poll() is None:  # the first may find the session still on
+        tracer.signal(signal.SIGINT)
+        time.sleep(0.2)
+    result = tracer.finish()
+    assert "error[DJ5103]: ended by SIGINT or SIGTERM" in result.stderr and "slow.lua:4:" in result.stderr, result
+
+
+def test_help_names_the_plugins(djtap_once):
+    names = sorted(path.stem for path in (paths.ROOT / "runtime" / "lua" / "plugins").glob("*.lua"))
+    assert "plugin: " + ", ".join(names) + ", or a file" in " ".join(djtap_once("--help").stdout.split()), names

@@ -1,4 +1,5 @@
 """Where the target leaves an object: calls through its linkage table, and system calls."""
+import os
 import re
 import shutil
 import subprocess
@@ -169,3 +170,13 @@ def test_who_sleeps_in_a_system_call_has_its_stack(attach, program, script):
     truth = asleep("")
     assert "__ppoll" in truth and len(truth) > 5, truth
     assert asleep(script) == truth
+
+
+def test_stubs_whose_return_cannot_be_seen(djtap):
+    """perl calls time() by a stub, which the loader binds to the vdso's."""
+    if not os.path.exists("/usr/bin/perl"):
+        pytest.skip("perl is not installed")
+    script = 'probe process("perl").plt("time").return { n++ } probe process("perl").plt("malloc").return { m++ }'
+    result = djtap("--probes", "-e", script, "--", "/usr/bin/perl", "-e", "time", env={**os.environ, "LD_BIND_NOW": "1"})
+    reasons = {site.symbol: site.reason for site in result.sites if site.state == "SKIPPED"}
+    assert reasons == {"time@plt+0x0": "linkage stub: what it leads to is not known, or not probed"} and result.globals["m"] > 0, result

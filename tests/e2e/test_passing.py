@@ -113,3 +113,25 @@ def test_a_result_that_the_compiler_has_taken_away(djtap_once, tmp_path_factory)
     program = built(tmp_path_factory, "clang++-19 -O2 -flto -fuse-ld=lld-19", paths.TARGETS / "late.cpp")
     result = djtap_once("-e", 'probe process.function("returns_big").return { println($return->a) }', "-c", program)
     assert "$return cannot be read: the compiler has changed how this function is called" in result.stderr, result
+
+
+RETURNING = ["gcc -O0", "gcc -O2", "gcc -O2 -mavx", "gcc -O2 -flto", "clang-14 -O0", "clang-14 -O2", "clang-19 -O0", "clang-19 -O2", "clang-19 -O2 -mavx"]
+
+
+@pytest.mark.parametrize("compiler", RETURNING)
+def test_results_of_many_types(djtap_once, tmp_path_factory, compiler):
+    """One or two registers of either kind, the x87's, vectors of 4 to 64 bytes, structs of these: what the program says, or no value."""
+    if "avx" in compiler and not HAS_AVX:
+        pytest.skip("this processor has no AVX")
+    program = built(tmp_path_factory, compiler, paths.TARGETS / "returned.c")
+    alone = subprocess.run([program], capture_output=True, text=True, timeout=60, check=True).stdout
+    truth = dict(re.findall(r"^truth (\w+) (.*)", alone, re.M))
+    assert len(truth) >= 34
+    probes = {name: f'probe func("returns_{name}").return {{ println("seen {name} ", $return$$) }}' for name in truth}
+    if compiler == "clang-19 -O2 -mavx":
+        refused = djtap_once("-e", probes.pop("long8"), "-c", program).stderr
+        assert "error[DJ3015]: $return cannot be read: a vector of more than 32 bytes in such registers cannot be read" in refused
+        del truth["long8"]
+    result = djtap_once("-e", " ".join(probes.values()), "-c", program)
+    seen = dict(re.findall(r"^seen (\w+) (.*)", result.stdout, re.M))
+    assert seen == truth, result

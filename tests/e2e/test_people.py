@@ -138,7 +138,7 @@ def test_an_unknown_form_is_a_mistake(djtap_once):
 
 # --- -n
 
-DRY = re.compile(r"^dry run: (\d+) of (\d+) sites would be armed, (\d+) by jump, (\d+) by int3; (\d+) probes run in djtap itself; (.*)$",
+DRY = re.compile(r"^dry run: (\d+) of (\d+) sites? would be armed, (\d+) by jump, (\d+) by int3; (\d+) probes? runs? in djtap itself; (.*)$",
                  re.M)
 
 

@@ -248,6 +248,32 @@ def test_list(djtap_once):
     assert "lib_work" in result.stdout and "lib_total" in result.stdout, result
 
 
+def test_list_has_what_scripts_may_use(djtap_once):
+    """The suffix .latency, too; of process.begin and process.end not the places in the C library where forked children are told."""
+    for point in "process.begin", "process.end":
+        assert djtap_once("-l", point, "-c", victim("ctor")).stdout == point + "\n"
+    assert djtap_once("-l", 'func("lib_work").latency', "-c", victim("ctor")).stdout.endswith('.function("lib_work").latency\n')
+
+
+def test_a_process_by_its_number(djtap_once, background, program):
+    """process(PID) is the traced process, or a mistake; behind it a ? takes that away."""
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer = background("-e", f'probe process({target.pid}).function("work") {{ n++ }} probe process({target.pid}).end {{ e++ }} global armed '
+                        'probe timer.ms(10) { if (++armed == 1) println("armed") }', "-p", target.pid)
+    tracer.wait_for("armed")
+    target.tell("call 7")
+    target.wait_for("called: 7")
+    target.tell("quit")
+    target.finish()
+    result = tracer.finish()
+    assert (result.globals["n"], result.globals["e"]) == (7, 1), result
+    wrong = djtap_once("-e", 'probe process(1).function("work") { n++ }', "-c", victim("count"))
+    assert wrong.returncode == 125 and re.search(r"error\[DJ3005\]: process 1 is not the traced one, \d+\n --> <command line>:1:15\n", wrong.stderr), wrong
+    assert "help: trace it: -p 1;" in wrong.stderr and wrong.stderr.count("error[") == 1, wrong
+    assert djtap_once("-e", 'probe process(1).end ?, begin { println("x") exit() }', "-c", victim("count")).stdout.splitlines().count("x") == 1
+
+
 def test_list_matches_the_symbol_table(djtap_once):
     """Oracle: readelf."""
     path = victim("names")

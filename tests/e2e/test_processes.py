@@ -1,5 +1,6 @@
 """Forks, vforks, spawns and new threads of a probed program, with libc's own functions probed as well."""
 import os
+import re
 import signal
 
 import pytest
@@ -49,10 +50,61 @@ def test_forked_children_begin_and_end(djtap):
     assert len(result.array("begun")) == children + 1 and result.array("begun") == result.array("ended"), result
 
 
-def test_a_child_that_executes_has_no_end(djtap_once):
-    result = djtap_once("-e", "probe process.begin { b++ } probe process.end { e++ }", "--", paths.PYTHON, "-c",
-                        "import os\nif os.fork() == 0: os.execv('/bin/true', ['true'])\nif os.fork() == 0: os._exit(3)\nos.wait(); os.wait()")
-    assert result.globals == {"b": 3, "e": 2}, result
+def test_children_say_the_same_point_as_the_target(djtap):
+    """And no function of the C library, in which they stand."""
+    script = """probe process.begin { seen[pp(), probefunc(), ppfunc()]++ } probe process.end { seen[pp(), probefunc(), ppfunc()]++ }"""
+    result = djtap("-e", script, "-c", victim("forker"))
+    times = str(result.facts["clean children"] + 1)
+    assert sorted(result.array("seen")) == [(f'"process.{point}","",""', times) for point in ("begin", "end")], result
+
+
+ENDS = """import os, signal
+def child(act):
+    pid = os.fork()
+    if pid == 0: act()
+    if act != os.abort: tell(pid, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    return pid
+def tell(pid, status): os.write(1, f"child {pid} {status}\\n".encode())
+child(lambda: os.kill(os.getpid(), signal.SIGKILL))
+child(lambda: os._exit(3))
+child(lambda: os.execv("/bin/true", ["true"]))
+child(lambda: (child(lambda: os.kill(os.getpid(), signal.SIGTERM)), os._exit(4)))
+tell(child(os.abort), -6)
+"""
+
+
+def test_children_that_end_without_a_word_have_an_end(djtap_once):
+    """Killed, or another program by then, also grandchildren, and one that is killed when its parent is about to end: djtap tells it, once."""
+    script = """probe process.begin { begun[pid()]++ } probe process.end { println("ended ", pid(), " ", pp()); ended[pid()]++ }
+                probe process.end { if (pid() == target()) println("last"); seconds[pid()]++ }"""
+    result = djtap_once("-e", script, "--", paths.PYTHON, "-c", ENDS + "os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)")
+    truth = re.findall(r"^child (\d+) (-?\d+)$", result.stdout, re.M)
+    assert sorted(status for _, status in truth) == ["-15", "-6", "-9", "0", "3", "4"], result
+    for name in "begun", "ended", "seconds":
+        told = dict(result.array(name))
+        assert len(told) == 7 and set(told.values()) == {"1"} and {pid for pid, _ in truth} < set(told), result
+    assert set(re.findall(r"^ended \d+ (.*)$", result.stdout, re.M)) == {"process.end"} and "last\n" in result.stdout, result
+
+
+def test_who_a_killed_child_was(djtap_once):
+    """As its own handlers would have said; of one that somebody has waited for already, what its parent is."""
+    script = 'probe process.end { if (pid() != target()) println(pid(), " ", ppid() == target(), " ", execname(), " ", cmdline_arg(3)) }'
+    program = "import os, sys, time\nif os.fork() == 0: os.abort()\npid = os.wait()[0]\nprint('child', pid, flush=True)\ntime.sleep(0.2)"
+    result = djtap_once("-e", script, "--", paths.PYTHON, "-c", program, "word")
+    pid = re.search(r"^child (\d+)$", result.stdout, re.M)[1]
+    assert f"{pid} 1 python3 word\n" in result.stdout, result
+
+
+def test_many_children_that_are_killed(djtap):
+    """Beside others that say their end themselves; none is told twice."""
+    program = """import os, signal
+for i in range(300):
+    if os.fork() == 0:
+        os.kill(os.getpid(), signal.SIGKILL) if i % 2 else os._exit(0)
+    if i % 50 == 49: [os.wait() for _ in range(50)]"""
+    result = djtap("-e", "probe process.end { ended[pid()]++; e++ } probe end { foreach (p in ended) if (ended[p] != 1) wrong++ }",
+                   "--", paths.PYTHON, "-c", program)
+    assert result.globals == {"e": 301, "wrong": 0}, result
 
 
 def test_exec_in_children_is_harmless(djtap):

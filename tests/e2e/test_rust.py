@@ -87,3 +87,10 @@ def test_slices_strings_and_tuples(says, program):
     assert '{size=2, ["a", "bc"]}>\n' in text, text
     if program.name.endswith("0"):  # optimized code does not pass what it does not need
         assert '<{size=3, [1, 2, 3]}{' in text and '<"four">\n<"five5">' in text, text
+
+
+def test_a_value_of_no_bytes(says, program):
+    if not program.name.endswith("0"):
+        pytest.skip("optimized code has no such variable")
+    text = says(f'probe {inside(program, "nothing")} ' '{ println("<", $unit$, $pair$, $unit, ">") }').stdout
+    assert "<(){.__0=5, .__1=()}0>\n" in text, text

@@ -1,6 +1,8 @@
 """Nothing a script does harms the program it traces, and nothing is lost without being told."""
+import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -198,3 +200,67 @@ def test_a_probe_inside_a_system_call_hook_leaves_the_others(djtap_once):
                         f'probe process("{libc}").statement({inside:#x}) {{ m++ }} probe func("work") {{ n++ }}', "-c", victim("count"))
     assert result.returncode == 0 and "[SKIPPED: inside a system call hook]" in result.stderr, result
     assert result.globals["n"] == result.facts["work calls"], result
+
+
+@pytest.mark.parametrize("options", [[], ["--guards=all"], ["--no-optimize"]], ids=["jump", "guarded", "int3"])
+def test_go_routines_end_behind_the_first_byte_of_goexit(djtap_once, options):
+    """The address is made by an addition at run time, so that nothing but the function's name tells."""
+    result = djtap_once(*options, "-e", 'probe process.function("*") { n[probefunc()]++ }', "-c", f"{victim('goexit')} 1000")
+    assert result.returncode == 0 and result.facts["ended"] == 1000, result
+    assert ('"count_end"', "1000") in result.array("n"), result
+
+
+def test_every_function_of_a_go_program(djtap_once, tmp_path):
+    if shutil.which("go") is None:
+        pytest.skip("no Go compiler here")
+    (tmp_path / "main.go").write_text(GO_PROGRAM)
+    env = {**os.environ, "GOCACHE": str(tmp_path / "cache"), "GO111MODULE": "off"}
+    subprocess.run(["go", "build", "-o", "program", "main.go"], cwd=tmp_path, env=env, check=True)
+    bare = subprocess.run([tmp_path / "program"], capture_output=True, text=True, check=True).stdout
+    result = djtap_once("-e", 'probe func("*") { n++ } probe func("main.work") { calls++ }', "-c", str(tmp_path / "program"))
+    assert result.returncode == 0 and bare in result.stdout, result
+    assert result.globals["calls"] == 8 * 2000, result
+
+
+GO_PROGRAM = """package main
+
+import (
+	"fmt"
+	"sync"
+)
+
+//go:noinline
+func work(n int) int { return n*3 + 1 }
+
+//go:noinline
+func deep(n int) int { // moves its stack
+	if n == 0 {
+		return 0
+	}
+	var room [64]int
+	room[n%64] = n
+	return deep(n-1) + room[n%64]%2
+}
+
+func main() {
+	var all sync.WaitGroup
+	sums := make([]int, 8)
+	for g := range sums {
+		all.Add(1)
+		go func(g int) {
+			defer all.Done()
+			for i := 0; i < 2000; i++ {
+				sums[g] += work(i)
+			}
+			sums[g] += deep(3000)
+		}(g)
+	}
+	all.Wait()
+	func() {
+		defer func() { fmt.Println("recovered:", recover()) }()
+		var p *int
+		fmt.Println(*p)
+	}()
+	fmt.Println(sums)
+}
+"""

@@ -37,27 +37,29 @@ def test_hits_of_a_known_function(djtap, mode):
     assert number(r"^stress: (\d+) hits", result.stderr) >= 20000, result
 
 
-def test_memory_of_a_place(djtap_once):
-    """bash: thousands of places; most are a detour, a record of the original bytes, a row of names."""
-    result = djtap_once("--stress", "--", "bash", "-c", "true")
+@pytest.mark.parametrize("words", [["bash", "-c", "true"], [paths.PYTHON, "-c", "import json, ssl, sqlite3"]],
+                         ids=["bash", "python3"])
+def test_memory_of_a_place(djtap_once, words):
+    """Thousands of places; most are a detour, a record of the original bytes, a row of names. Python's stubs lie far apart."""
+    result = djtap_once("--stress", "--", *words)
     found = re.search(r"^stress: ([\d.]+) bytes a place: detours ([\d.]+), stubs ([\d.]+), journal ([\d.]+), "
                       r"tables ([\d.]+), trap look-up ([\d.]+)$", result.stderr, re.M)
     assert found, result
     total, detours, stubs, journal, tables, traps = map(float, found.groups())
-    assert abs(total - detours - stubs - journal - tables - traps) < 0.5 and total < 170, result
-    assert 20 < detours < 60 and 23 < journal < 32 and traps > 0, result
+    assert abs(total - detours - stubs - journal - tables - traps) < 0.5 and total < 128, result
+    assert 20 < detours < 60 and stubs < 6 and 23 < journal < 32 and traps > 0, result
 
 
 def test_hits_of_one_function_alone(djtap):
     result = djtap("--stress", "work", "--", paths.victim("count"), 3000)
     assert number(r"^stress: (\d+) hits", result.stderr) == result.facts["work calls"] == 12000, result
-    assert number(r"^stress: (\d+) sites", result.stderr) == 1, result
+    assert number(r"^stress: (\d+) sites?", result.stderr) == 1, result
 
 
 def test_the_table_counts_every_site(djtap):
     result = djtap("--stress", "--probes", "--", "/bin/true")
     rows = ROW.findall(result.stderr)
-    sites = number(r"^stress: (\d+) sites", result.stderr)
+    sites = number(r"^stress: (\d+) sites?", result.stderr)
     assert sites == sum(int(row[2]) for row in rows) == len(result.sites) > 1000, result
     for state in ("OPTIMIZED", "INT3", "SKIPPED"):
         assert sum(int(row[2]) for row in rows if row[1] == state) == \
@@ -170,7 +172,7 @@ def odd_files(tmp_path_factory):
     "text": "is not an ELF file",
     "empty": "is empty",
     "script": "is a script, not an ELF file",
-    "arm64": "is not made for x86-64",
+    "arm64": "is made for 64-bit ARM (AArch64)",
     "header": "truncated ELF header",
     "half": "names no functions, neither by symbols nor by .eh_frame; the file is truncated",
     "bare": "names no functions, neither by symbols nor by .eh_frame",
@@ -185,7 +187,7 @@ def test_coverage_of_no_program(djtap_once, odd_files, name, words):
 
 
 @pytest.mark.parametrize("name, status, words", [
-    ("arm64", 126, "is not made for x86-64"),
+    ("arm64", 126, "is made for 64-bit ARM (AArch64)"),
     ("header", 126, "truncated ELF header"),
     ("pipe", 126, "is not executable"),
     ("bare", 125, "bare is stripped, and .eh_frame knows no functions of it either"),

@@ -1,12 +1,13 @@
 """Works without any privilege on one's own processes; as root, the same by dropping all of it first."""
 import os
+import pathlib
 import shutil
 import subprocess
 import tempfile
 
 import pytest
 
-from support import process, run
+from support import paths, process, run
 
 SCRIPT = 'probe func("work") { n++; a[$id] += $n } probe func("work").return { s <<< $return }'
 
@@ -48,6 +49,23 @@ def test_attach(as_nobody, public_build, mode_options, program):
     assert target.finish().returncode == 0
 
 
+def test_a_replaced_library_is_named(as_nobody, public_build, program):
+    """Only root may open what a process has mapped under a name that is another file's now."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        library = shutil.copy(public_build / "targets" / "libctor.so", folder)
+        target = program(*as_nobody, public_build / "targets" / "plugin", library, cwd="/tmp")
+        target.wait_for("pid: ")
+        target.tell("open")
+        target.wait_for("opened: 1")
+        os.unlink(library)
+        result = launch(as_nobody, public_build, "-e", 'probe process.function("main") { n++ } probe timer.ms(1) { exit() }', "-p", str(target.pid))
+        target.tell("quit")
+        assert target.finish().returncode == 0
+    assert result.returncode == 0 and result.globals == {"n": 0}, result
+    assert f"WARNING: {library} was replaced or removed after process {target.pid} had mapped it, and only root can still read it" in result.stderr
+
+
 def test_another_users_process_is_refused(public_build, as_nobody, program):
     if os.getuid() != 0:
         pytest.skip("needs root to have another user's process")
@@ -82,3 +100,20 @@ def test_without_proc_it_is_djtap_that_fails():
         pytest.skip("no mount namespaces here")
     result = run.run(["-e", "probe begin { exit() }", "-c", "/bin/true"], prefix=hide)
     assert result.returncode == 125 and "/proc" in result.stderr, result
+
+
+def test_a_build_of_somebody_else_is_used_as_it_is(as_nobody):
+    """scripts/djtap where the sources are newer than the build, and the build's folder cannot be written."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        tree = pathlib.Path(name)
+        for folder in ("scripts", "build", "arch", "compiler", "grammar", "runtime", "stdlib", "examples"):
+            (tree / folder).mkdir()
+        (tree / "CMakeLists.txt").write_text("")
+        shutil.copy(paths.ROOT / "scripts" / "djtap", tree / "scripts")
+        (tree / "build" / "djtap").write_text('#!/bin/sh\necho ran "$@"\n')
+        (tree / "build" / "djtap").chmod(0o755)
+        (tree / "build").chmod(0o555)
+        tree.chmod(0o755)
+        said = subprocess.run([*as_nobody, tree / "scripts" / "djtap", "-V"], capture_output=True, text=True, check=False)
+        (tree / "build").chmod(0o755)
+        assert (said.returncode, said.stdout, said.stderr) == (0, "ran -V\n", "")

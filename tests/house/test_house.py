@@ -40,7 +40,7 @@ ROOMS = {
     "runtime/shared": [],
     "stdlib": ["runtime/shared", "runtime/agent"],
     "runtime/agent": ["runtime/shared", "stdlib"],
-    "arch/x86_64": ["compiler/result.h", "compiler/parallel.h", "compiler/spare_thread.h", "runtime/shared"],
+    "arch/x86_64": ["compiler/result.h", "compiler/parallel.h", "compiler/short_vector.h", "compiler/spare_thread.h", "runtime/shared"],
     "compiler": ["runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def", "arch/x86_64/registers.h"],
     "compiler/parse": ["compiler/*"],
     "compiler/tapset": ["compiler/*", "compiler/parse", "stdlib/builtins.h"],
@@ -54,7 +54,8 @@ ROOMS = {
     "runtime/lua": ["compiler/*", "runtime/control"],
     "runtime/run": ["compiler/*", "compiler/parse", "compiler/tapset", "compiler/check/check.h", "compiler/resolve", "runtime/control",
                     "runtime/lua", "runtime/shared"],
-    "runtime/control": ["compiler/*", "arch/x86_64", "runtime/shared", "runtime/agent", "stdlib/builtins.h"],
+    "runtime/control": ["compiler/*", "arch/x86_64", "runtime/shared", "runtime/agent", "stdlib/builtins.h",
+                        "compiler/debuginfo/pattern.h"],
 }
 TOP = {"runtime/main.cpp"}  # may include everything
 GENERATED = ("DjtLexer.h", "DjtParser.h", "DjtBaseVisitor.h", "DjtVisitor.h", "lua_plugins.inc")

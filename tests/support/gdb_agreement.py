@@ -8,8 +8,12 @@ import os
 import re
 import struct
 import subprocess
+import sys
 
 import gdb  # pylint: disable=import-error
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import wide_numbers  # pylint: disable=import-error,wrong-import-position
 
 MASK = (1 << 64) - 1
 CALLERS = " rot rot or rot or swap"  # in a location: it chooses among known callers
@@ -24,7 +28,14 @@ BINARY = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a,
           "lt": lambda a, b: signed(a) < signed(b), "le": lambda a, b: signed(a) <= signed(b),
           "gt": lambda a, b: signed(a) > signed(b), "ge": lambda a, b: signed(a) >= signed(b),
           "div": lambda a, b: int(signed(a) / signed(b)), "mod": lambda a, b: signed(a) - int(signed(a) / signed(b)) * signed(b)}
+BINARY |= {"unsigned_div": lambda a, b: a // b, "unsigned_mod": lambda a, b: a % b, "unsigned_lt": lambda a, b: a < b,
+           "unsigned_le": lambda a, b: a <= b, "unsigned_gt": lambda a, b: a > b, "unsigned_ge": lambda a, b: a >= b}
+DOUBLE = {"add": lambda a, b: bits(a + b), "sub": lambda a, b: bits(a - b), "mul": lambda a, b: bits(a * b), "div": lambda a, b: bits(a / b),
+          "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
+          "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b}
 UNARY = {"neg": lambda a: -a, "not": lambda a: ~a, "int2double": lambda a: bits(float(signed(a))),
+         "unsigned_int2double": lambda a: bits(float(a)), "double2int": lambda a: int(double(a)), "unsigned_double2int": lambda a: int(double(a)),
+         "double2float": lambda a: struct.unpack("<I", struct.pack("<f", double(a)))[0],
          "float2double": lambda a: bits(struct.unpack("<f", struct.pack("<I", a & 0xffffffff))[0])}
 
 
@@ -34,6 +45,10 @@ def signed(word):
 
 def bits(number):
     return struct.unpack("<Q", struct.pack("<d", number))[0]
+
+
+def double(word):
+    return struct.unpack("<d", struct.pack("<Q", word))[0]
 
 
 def cut(word, size, is_signed):
@@ -60,8 +75,17 @@ def register(frame, name):
 
 def evaluate(steps, frame, bias):
     """The postfix program of a plan's dump, as compiler/location.h describes it."""
-    stack = []
-    for word in steps.split():
+    stack, words, at = [], steps.split(), -1
+    while (at := at + 1) < len(words):
+        word = words[at]
+        jump = re.fullmatch(r"(jump|back)(_if)?(\d+)", word)
+        if jump or word.startswith("label"):
+            if jump and (not jump.group(2) or stack.pop()):
+                labels = [i for i, other in enumerate(words) if other == f"label{jump.group(3)}:"]
+                at = min(i for i in labels if i > at) if jump.group(1) == "jump" else max(i for i in labels if i < at)
+            continue
+        if wide_numbers.step(word, stack):
+            continue
         number = re.fullmatch(r"([a-z]+)(\d+)(?::(\d+))?(s?)", word)
         kind = number.group(1) if number else word
         if re.fullmatch(r"\d+|push-\d+", word):
@@ -87,6 +111,9 @@ def evaluate(steps, frame, bias):
         elif word in BINARY:
             right, left = stack.pop(), stack.pop()
             stack.append(int(BINARY[word](left, right)))
+        elif word.startswith("double_"):
+            right, left = double(stack.pop()), double(stack.pop())
+            stack.append(int(DOUBLE[word.removeprefix("double_")](left, right)))
         else:
             stack.append(register(frame, word))
         stack[-1:] = [stack[-1] & MASK] if stack else []

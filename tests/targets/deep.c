@@ -1,4 +1,5 @@
-// Threads on the smallest stacks, each as deep in recursion as leaves room for one signal frame and a handler.
+// Threads on small stacks, each as deep in recursion as leaves room for one signal frame and a
+// handler.
 #define _GNU_SOURCE
 #include <limits.h>
 #include <pthread.h>
@@ -35,8 +36,10 @@ static void* run(void* argument) {
 int main(void) {
   pthread_attr_t smallest;
   pthread_attr_init(&smallest);
-  pthread_attr_setstacksize(&smallest, PTHREAD_STACK_MIN);
-  room = sysconf(_SC_MINSIGSTKSZ) + 1024;
+  // A signal frame holds the processor's vector and tile registers: alone it may fill that minimum.
+  const long frame = sysconf(_SC_MINSIGSTKSZ);
+  pthread_attr_setstacksize(&smallest, PTHREAD_STACK_MIN + (size_t)frame);
+  room = frame + 1024;
   for (int i = 0; i < THREADS; i++) {
     pthread_t thread;
     if (pthread_create(&thread, &smallest, run, NULL) != 0) abort();

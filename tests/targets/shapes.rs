@@ -46,6 +46,12 @@ fn total(v: &[i32], words: &Vec<String>, t: (i32, u8), arr: [u16; 4]) -> i32 {
 }
 
 #[inline(never)]
+fn nothing(unit: (), pair: (i32, ()), n: i64) -> i64 {
+    std::hint::black_box(unit); // LINE:nothing
+    std::hint::black_box(pair.0 as i64 + n)
+}
+
+#[inline(never)]
 fn generic<T: Into<i64> + Copy>(v: T) -> i64 {
     std::hint::black_box(v.into() + 1)
 }
@@ -63,5 +69,6 @@ fn main() {
     println!("length: {}", p.length(10));
     println!("total: {}", t);
     println!("generic: {}", generic(5i32) + generic(6u8));
+    println!("nothing: {}", nothing((), (5, ()), 7));
     println!("point {}", p);
 }

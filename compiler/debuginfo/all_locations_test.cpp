@@ -1,0 +1,131 @@
+// Every location of every variable of a file becomes a place, or is refused for a reason that is
+// known here. DJTAP_SCAN: more files, with colons between.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+#include "compiler/debuginfo/dwarf_ops.h"
+#include "compiler/debuginfo/location_lists.h"
+#include "compiler/debuginfo/victim_support.h"
+
+namespace dj {
+namespace {
+
+// What debug info itself does not say.
+constexpr const char* kNotSaid[] = {
+    "it was optimized out",
+    "only its value at the function's entry is known, and that is gone here",
+    "it was optimized out of this copy of the function",
+    // Mistakes of compilers, which gdb refuses, too.
+    "its DWARF expression takes words that are not on its stack",
+    "its DWARF expression computes with words of different types",
+};
+
+// How often each reason, and where first; "" a place.
+struct Found {
+  size_t count = 0;
+  std::string first;
+};
+using Reasons = std::map<std::string, Found>;
+
+void add(const std::string& reason, Dwarf_Die* variable, uint64_t address, Reasons& reasons) {
+  Found& found = reasons[reason];
+  if (found.count++ == 0) {
+    found.first = die_name(variable) + " at " + fmt::format("{:#x}", address);
+  }
+}
+
+void count_variable(Dwarf_Die* variable, Dwarf_Die* function, DwarfIndex& index, Reasons& reasons) {
+  Dwarf_Attribute location;
+  if (!dwarf_attr(variable, DW_AT_location, &location)) {
+    return;
+  }
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  ptrdiff_t offset = 0;
+  while ((offset = next_location(&location, offset, &base, &begin, &end, &ops, &count)) > 0) {
+    Dwarf_Addr low = 0, high = 0, first = 0;
+    const bool everywhere = begin == 0 && end == ~Dwarf_Addr{0};
+    if (everywhere && function && dwarf_ranges(function, 0, &low, &first, &high) > 0) {
+      begin = first;
+    }
+    if (begin >= end) {
+      continue;
+    }
+    const OpContext context{index, function, &location, begin + index.bias(), false, 0, variable};
+    const Result<Spot> spot = translate({ops, count}, context);
+    add(spot.ok() ? "" : spot.error().message, variable, begin, reasons);
+  }
+  if (offset < 0) {
+    add(std::string("elfutils: ") + dwarf_errmsg(-1), variable, 0, reasons);
+  }
+}
+
+void count_inside(Dwarf_Die* die, Dwarf_Die* function, DwarfIndex& index, Reasons& reasons) {
+  for (Dwarf_Die& child : children(die)) {
+    switch (dwarf_tag(&child)) {
+      case DW_TAG_variable:
+      case DW_TAG_formal_parameter:
+        count_variable(&child, function, index, reasons);
+        break;
+      case DW_TAG_subprogram:
+        count_inside(&child, &child, index, reasons);
+        break;
+      default:
+        count_inside(&child, function, index, reasons);
+    }
+  }
+}
+
+Reasons reasons_of(const std::string& path) {
+  Reasons reasons;
+  Result<ObjectFile> elf = ObjectFile::open(path);
+  std::unique_ptr<DwarfIndex> index = elf.ok() ? DwarfIndex::open(elf.value()) : nullptr;
+  if (index) {
+    for (Dwarf_Die unit : index->units()) {
+      count_inside(&unit, nullptr, *index, reasons);
+    }
+  }
+  return reasons;
+}
+
+void add_file(const std::string& path, Reasons& sum) {
+  for (const auto& [reason, found] : reasons_of(path)) {
+    const bool known = reason.empty() || std::find(std::begin(kNotSaid), std::end(kNotSaid),
+                                                   reason) != std::end(kNotSaid);
+    EXPECT_TRUE(known) << path << ": " << found.count << " times: " << reason << ", as of "
+                       << found.first;
+    sum[reason].count += found.count;
+    sum[reason].first = found.first + " of " + path;
+  }
+}
+
+void print(const Reasons& sum) {
+  for (const auto& [reason, found] : sum) {
+    std::printf("%8zu %s, as of %s\n", found.count, reason.empty() ? "places" : reason.c_str(),
+                found.first.c_str());
+  }
+}
+
+TEST(AllLocations, OfTheCLibrary) {
+  Reasons sum;
+  add_file("/lib/x86_64-linux-gnu/libc.so.6", sum);
+  add_file("/lib/x86_64-linux-gnu/libm.so.6", sum);
+  print(sum);
+}
+
+TEST(AllLocations, OfFilesThatAreAskedFor) {
+  const char* paths = std::getenv("DJTAP_SCAN");
+  std::istringstream all(paths ? paths : "");
+  Reasons sum;
+  for (std::string path; std::getline(all, path, ':');) {
+    add_file(path, sum);
+  }
+  print(sum);
+}
+
+}  // namespace
+}  // namespace dj

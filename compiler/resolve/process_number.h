@@ -1,0 +1,14 @@
+// process(PID): the traced process by its number.
+#pragma once
+#include <vector>
+
+#include "compiler/ast.h"
+#include "compiler/diag.h"
+
+namespace dj {
+
+// Makes each process(PID) of the points `process`, if that is the process `pid` (0: there is none);
+// else `never`, and reports it unless the point may be missing (`?`, `!`).
+void take_process_numbers(std::vector<ast::ProbePoint>& points, int64_t pid, Diags& diags);
+
+}  // namespace dj

@@ -1,0 +1,33 @@
+// An object's key: what lower() says, and who has compiled it.
+#include "runtime/run/kept_handlers.h"
+
+#include "runtime/run/lowering.h"
+
+namespace dj {
+namespace {
+
+struct File {
+  std::string name, key;
+};
+
+File file_for(const std::string& key) {
+  const std::string whole = file_identity(lowering_path()) + '\n' + key;
+  return {"handlers-" + short_name(whole), whole};
+}
+
+}  // namespace
+
+KeptObjects kept_handlers(ModuleCodes& codes) {
+  return {[&codes](const std::string& key) -> std::vector<uint8_t> {
+            const File file = file_for(key);
+            const std::optional<KeptBytes> kept = codes.kept_files().load(file.name, file.key);
+            if (!kept) return {};
+            return {kept->bytes.begin(), kept->bytes.end()};
+          },
+          [&codes](const std::string& key, const std::vector<uint8_t>& object) {
+            File file = file_for(key);
+            codes.keep(std::move(file.name), std::move(file.key), {object.begin(), object.end()});
+          }};
+}
+
+}  // namespace dj

@@ -1,0 +1,14 @@
+// Handlers that earlier sessions have compiled, in the user's kept files
+// (runtime/control/kept_files.h): a script that is run again, on a target with the same layout, is
+// not compiled again.
+#pragma once
+#include "compiler/image.h"
+#include "runtime/control/module_code.h"
+
+namespace dj {
+
+// For lower(): looks at once into the kept files; what is new is written by codes.remember().
+// `codes` outlives the result.
+KeptObjects kept_handlers(ModuleCodes& codes);
+
+}  // namespace dj

@@ -1,0 +1,43 @@
+// FaultGates: the kernel calls the program's handlers of faults through the agent's gates, so that
+// they see the address of the instruction that has faulted where it stands in the program, not
+// that of its copy in a detour. A gate stands for one handler as long as the session's memory is
+// there, so whoever inherits or keeps an action with it has a good one.
+#pragma once
+#include "runtime/shared/abi.h"
+#include "runtime/shared/atomic.h"
+
+namespace dj::abi {
+
+constexpr uint32_t kFaultGates = 16, kGateBytes = 16;
+
+// Lies in the arena.
+struct FaultGates {
+  uint64_t begin;                  // address of gate 0; 0: there are none. By the controller
+  uint64_t handlers[kFaultGates];  // the program's; 0: free. By both; what is once there stays
+};
+
+// What an instruction can be guilty of: SIGILL, SIGBUS, SIGFPE, SIGSEGV.
+constexpr bool is_fault(int signal) {
+  return signal == 4 || signal == 7 || signal == 8 || signal == 11;
+}
+
+// The handler that is called through this gate; of any other address that itself.
+inline uint64_t handler_behind(const FaultGates& gates, uint64_t address) {
+  const uint64_t gate = (address - gates.begin) / kGateBytes;
+  return gates.begin != 0 && gate < kFaultGates ? load(&gates.handlers[gate]) : address;
+}
+
+// The gate to this handler; itself where it is none, or no gate is left.
+inline uint64_t gate_to(FaultGates& gates, uint64_t handler) {
+  constexpr uint64_t kDefault = 0, kIgnore = 1;
+  if (gates.begin == 0 || handler == kDefault || handler == kIgnore) return handler;
+  if (handler_behind(gates, handler) != handler) return handler;
+  for (uint32_t i = 0; i < kFaultGates; i++) {
+    uint64_t* const slot = &gates.handlers[i];
+    if (load(slot) == 0) static_cast<void>(cas(slot, 0, handler));
+    if (load(slot) == handler) return gates.begin + i * kGateBytes;
+  }
+  return handler;
+}
+
+}  // namespace dj::abi
