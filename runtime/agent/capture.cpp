@@ -36,32 +36,64 @@ bool is_half_made(const Place& place, const abi::Capture& entry) {
   return abi::load(&entry.slot) == (place.slot | abi::kSlotUnused);
 }
 
-// An entry of the bucket for this thread, or null. It is not found before it is filled.
-abi::Capture* claim(const Place& place) {
-  for (abi::Capture& entry : place.bucket->ways) {
-    if (abi::load(&entry.owner) == 0 && abi::cas(&entry.owner, 0, place.owner)) {
-      abi::store(&entry.slot, place.slot | abi::kSlotUnused);
-      return &entry;
-    }
+// This thread gets the block that is its place when nobody has it, or somebody who has ended.
+bool take_block(uint32_t tid) {
+  constexpr uint64_t kAskAgain = 256;  // refusals; whether a thread lives is a system call
+  abi::ThreadBlock* block = agent::place_of_block();
+  const uint64_t fs = block != nullptr ? agent::fs_base() : 1;
+  if (fs % agent::kControlBlockAlign != 0) return false;
+  uint64_t seen = abi::load(&block->word);
+  if (seen != 0 && (abi::add(&block->refused, 1) % kAskAgain != 0 ||
+                    !agent::thread_is_gone(agent::tid_of(seen))))
+    return false;
+  return abi::cas(&block->word, seen, agent::thread_word(fs, tid));
+}
+
+// Nobody will return for what `owner` has left in the entry. `stack`: where this thread's ends.
+bool is_stale(const Place& place, const abi::Capture& entry, uint64_t owner, uint64_t stack) {
+  auto tid = static_cast<uint32_t>(owner >> 32);
+  // Who had the block before has ended, whoever has the number now.
+  if (tid != place.tid) return &entry == place.own || agent::thread_is_gone(tid);
+  return is_half_made(place, entry) || agent::frame_is_gone(abi::load(&entry.slot), stack);
+}
+
+bool claim_free(const Place& place, abi::Capture& entry) {
+  return abi::load(&entry.owner) == 0 && abi::cas(&entry.owner, 0, place.owner);
+}
+
+bool claim_stale(const Place& place, abi::Capture& entry, uint64_t stack) {
+  uint64_t seen = abi::load(&entry.owner);
+  if (!is_stale(place, entry, seen, stack) || !abi::cas(&entry.owner, seen, place.owner))
+    return false;
+  const bool filled = (entry.slot & abi::kSlotUnused) == 0;
+  if (filled) abandon(entry, seen);
+  if (filled && entry.stage != abi::kCalled) {
+    abi::add(&count_of(static_cast<uint32_t>(seen) - 1).in_tails, ~uint64_t{0});
   }
+  return true;
+}
+
+// The own entry is worth more than one of the bucket. The controller reads buckets only: where
+// calls are counted they are all there.
+abi::Capture* claimed(const Place& place) {
   uint64_t stack = agent::stack_pointer();
-  for (abi::Capture& entry : place.bucket->ways) {
-    uint64_t seen = abi::load(&entry.owner);
-    auto other = static_cast<uint32_t>(seen >> 32);
-    bool stale = other == place.tid ? is_half_made(place, entry) ||
-                                          agent::frame_is_gone(abi::load(&entry.slot), stack)
-                                    : agent::thread_is_gone(other);
-    if (stale && abi::cas(&entry.owner, seen, place.owner)) {
-      const bool filled = (entry.slot & abi::kSlotUnused) == 0;
-      if (filled) abandon(entry, seen);
-      if (filled && entry.stage != abi::kCalled) {
-        abi::add(&count_of(static_cast<uint32_t>(seen) - 1).in_tails, ~uint64_t{0});
-      }
-      abi::store(&entry.slot, place.slot | abi::kSlotUnused);
-      return &entry;
-    }
+  if (agent::captures()->counting == 0 && place.own != nullptr &&
+      (claim_free(place, *place.own) || claim_stale(place, *place.own, stack)))
+    return place.own;
+  for (abi::Capture& way : place.bucket->ways) {
+    if (claim_free(place, way)) return &way;
+  }
+  for (abi::Capture& way : place.bucket->ways) {
+    if (claim_stale(place, way, stack)) return &way;
   }
   return nullptr;
+}
+
+// An entry for this thread, or null. It is not found before it is filled.
+abi::Capture* claim(const Place& place) {
+  abi::Capture* entry = claimed(place);
+  if (entry != nullptr) abi::store(&entry->slot, place.slot | abi::kSlotUnused);
+  return entry;
 }
 
 // An entry of an earlier epoch is made free: nobody saw what became of its call.
@@ -74,8 +106,8 @@ bool freed_if_old(const Place& place, abi::Capture& entry) {
 
 // The call that is in `stage`.
 abi::Capture* find(const Place& place, uint32_t stage) {
-  for (abi::Capture& entry : place.bucket->ways) {
-    if (place.has(entry) && entry.stage == stage && !freed_if_old(place, entry)) return &entry;
+  for (abi::Capture* entry : place.entries()) {
+    if (place.has(*entry) && entry->stage == stage && !freed_if_old(place, *entry)) return entry;
   }
   return nullptr;
 }
@@ -99,6 +131,7 @@ void lose(const Place& place, abi::Capture& entry) {
 DJ_RARE void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* values,
                              uint32_t words) {
   Place place(handler, slot);
+  if (place.own == nullptr && take_block(place.tid)) place = Place(handler, slot);
   count(&count_of(handler).entered);
   abi::Capture* entry = find(place, abi::kCalled);
   if (entry != nullptr) {
@@ -112,7 +145,7 @@ DJ_RARE void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* va
     return;
   }
   agent::copy_values(entry->values, values, words);
-  agent::fill(place, *entry, abi::kCalled);
+  agent::fill(*entry, place.slot, place.epoch, abi::kCalled);
 }
 
 DJ_RARE uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* values,
@@ -136,10 +169,14 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
   abi::CaptureStage stage = (exit & abi::kExitAtEntry) != 0 ? abi::kInTail : abi::kJumping;
   uint32_t site = exit & abi::kExitSite;
   abi::Capture* together = nullptr;
-  for (abi::Capture& entry : place.bucket->ways) {
+  for (abi::Capture* at : place.entries()) {
+    abi::Capture& entry = *at;
     if (!place.has(entry) || freed_if_old(place, entry)) continue;
     bool called = entry.stage == abi::kCalled;
-    if (called == own) {
+    if (called && known) {  // left in the bucket by a frame that never returned
+      abandon(entry, place.owner);
+      free_entry(entry);
+    } else if (called == own) {
       known = known || called;
       if (called) entry.site = site;
       jump(place, entry, stage);
@@ -160,7 +197,7 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
     together->calls++;
   } else if (abi::Capture* entry = claim(place)) {
     entry->site = site;
-    agent::fill(place, *entry, abi::kCalled);
+    agent::fill(*entry, place.slot, place.epoch, abi::kCalled);
     jump(place, *entry, stage);
   } else {
     agent::count_skip(abi::kSkipReturnFull);
@@ -169,7 +206,8 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
 
 void dj_tail_land(uint32_t handler, uint64_t slot) {
   Place place(handler, slot);
-  for (abi::Capture& entry : place.bucket->ways) {
+  for (abi::Capture* at : place.entries()) {
+    abi::Capture& entry = *at;
     if (!place.has(entry) || freed_if_old(place, entry)) continue;
     if (entry.stage == abi::kJumping) {
       entry.stage = abi::kInTail;
@@ -182,7 +220,8 @@ void dj_tail_land(uint32_t handler, uint64_t slot) {
 
 uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
   Place place(handler, slot);
-  for (abi::Capture& entry : place.bucket->ways) {
+  for (abi::Capture* at : place.entries()) {
+    abi::Capture& entry = *at;
     if (!place.has(entry) || entry.stage == abi::kCalled || freed_if_old(place, entry)) continue;
     if (entry.returns != return_address(slot)) {
       abandon(entry, place.owner);

@@ -1,47 +1,54 @@
-// hot: Calls of return probes, what is inlined into handlers: the first entry of the bucket, when
-// it is free for the call, or the call's.
+// hot: Calls of return probes, what is inlined into handlers: the thread's own entry, when it is
+// free for the call, or the call's.
 #include "runtime/agent/capture_place.h"
 
 using namespace dj;
-using agent::Place;
 
 namespace {
 
-bool counts() { return __builtin_expect(abi::load(&agent::captures()->counting) != 0, 0); }
-
-// Nothing in the bucket can be this thread's for this handler, and its first entry is free.
-inline bool is_new(const Place& place) {
-  const abi::Capture* ways = place.bucket->ways;
-  if (abi::load(&ways[0].owner) != 0) return false;
-  for (uint32_t i = 1; i < abi::kCaptureWays; ++i) {
-    if (abi::load(&ways[i].owner) == place.owner) return false;
-  }
-  return true;
+// The thread's block, unless the fast way is not to be taken.
+abi::ThreadBlock* fast_block() {
+  if (__builtin_expect(abi::load(&agent::captures()->counting) != 0, 0)) return nullptr;
+  return agent::own_block();
 }
 
-inline bool is_the_call(const Place& place, const abi::Capture& entry) {
-  return place.has(entry) && entry.stage == abi::kCalled && entry.epoch == place.epoch;
+uint64_t owner_of(abi::ThreadBlock* block, uint32_t handler) {
+  return agent::owner_word(agent::tid_of(abi::load(&block->word)), handler);
+}
+
+// Of entries that only this thread claims; signals may come in between, but not inside of one
+// instruction.
+bool claim_own(uint64_t* word, uint64_t owner) {
+  bool done;
+  uint64_t expected = 0;
+  asm volatile("cmpxchgq %[owner], %[word]"
+               : [word] "+m"(*word), "=@ccz"(done), "+a"(expected)
+               : [owner] "r"(owner)
+               : "memory");
+  return done;
 }
 
 }  // namespace
 
 void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, uint32_t words) {
-  Place place(handler, slot);
-  abi::Capture& entry = place.bucket->ways[0];
-  bool first = !counts() && is_new(place) && abi::cas(&entry.owner, 0, place.owner);
-  if (__builtin_expect(!first, 0)) return dj_capture_keep(handler, slot, values, words);
-  abi::store(&entry.slot, slot | abi::kSlotUnused);
-  agent::copy_values(entry.values, values, words);
-  agent::fill(place, entry, abi::kCalled);
+  abi::ThreadBlock* block = fast_block();
+  abi::Capture* entry = block != nullptr ? &agent::own_entry(block, handler, slot) : nullptr;
+  bool done = entry != nullptr && claim_own(&entry->owner, owner_of(block, handler));
+  if (__builtin_expect(!done, 0)) return dj_capture_keep(handler, slot, values, words);
+  abi::store(&entry->slot, slot | abi::kSlotUnused);
+  agent::copy_values(entry->values, values, words);
+  agent::fill(*entry, slot, agent::epoch_of(handler), abi::kCalled);
 }
 
 uint32_t dj_capture_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
-  Place place(handler, slot);
-  abi::Capture& entry = place.bucket->ways[0];
-  bool first = !counts() && is_the_call(place, entry);
-  if (__builtin_expect(!first, 0)) return dj_capture_find(handler, slot, values, words);
-  agent::copy_values(values, entry.values, words);
-  abi::store(&entry.slot, slot | abi::kSlotUnused);
-  abi::store(&entry.owner, uint64_t{0});
+  abi::ThreadBlock* block = fast_block();
+  abi::Capture* entry = block != nullptr ? &agent::own_entry(block, handler, slot) : nullptr;
+  bool found = entry != nullptr && abi::load(&entry->owner) == owner_of(block, handler) &&
+               abi::load(&entry->slot) == slot && entry->stage == abi::kCalled &&
+               entry->epoch == agent::epoch_of(handler);
+  if (__builtin_expect(!found, 0)) return dj_capture_find(handler, slot, values, words);
+  agent::copy_values(values, entry->values, words);
+  abi::store(&entry->slot, slot | abi::kSlotUnused);
+  abi::store(&entry->owner, uint64_t{0});
   return 1;
 }

@@ -1,5 +1,6 @@
 // Place: all calls of one handler that have their return address at one slot of one thread, and the
-// bucket of the Captures that holds them.
+// Captures that may hold them: one of the thread's own, which takes no lock, and a bucket for all
+// threads.
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/agent/rare.h"
@@ -23,32 +24,73 @@ struct Bucket {
 
 inline abi::Captures* captures() { return reinterpret_cast<abi::Captures*>(arena()->captures); }
 
+inline uint32_t epoch_of(uint32_t handler) {
+  return static_cast<uint32_t>(abi::load(&abi::capture_count(captures(), handler)->epoch));
+}
+inline uint64_t owner_word(uint32_t tid, uint32_t handler) {
+  return uint64_t{tid} << 32 | (handler + 1);
+}
+
+// The block where this thread's would be; null: one that must ask the kernel who it is has none.
+inline abi::ThreadBlock* place_of_block() {
+  abi::ThreadTable* table = thread_table();
+  return table != nullptr ? &table->blocks[thread_index(fs_base())] : nullptr;
+}
+// This thread's block, or null.
+inline abi::ThreadBlock* own_block() {
+  abi::ThreadBlock* block = place_of_block();
+  return block != nullptr && is_word_of(abi::load(&block->word), fs_base()) ? block : nullptr;
+}
+// The one of the block's entries that the call may be in.
+inline abi::Capture& own_entry(abi::ThreadBlock* block, uint32_t handler, uint64_t slot) {
+  uint64_t hash = (slot >> 3 ^ uint64_t{handler} << 32) * 0x9e3779b97f4a7c15ull;
+  return block->captures[hash >> (64 - abi::kThreadCaptureBits)];
+}
+
 struct Place {
   Place(uint32_t handler, uint64_t slot)
       : slot(slot),
         tid(thread_id()),
         handler(handler),
-        owner(uint64_t{tid} << 32 | (handler + 1)),
-        epoch(static_cast<uint32_t>(abi::load(&abi::capture_count(captures(), handler)->epoch))) {
+        owner(owner_word(tid, handler)),
+        epoch(epoch_of(handler)) {
     uint64_t hash = (owner ^ slot >> 3) * 0x9e3779b97f4a7c15ull;
     bucket =
         reinterpret_cast<Bucket*>(captures()->buckets) + (hash >> 32 & captures()->bucket_mask);
+    abi::ThreadBlock* block = own_block();
+    if (block != nullptr) own = &own_entry(block, handler, slot);
   }
   bool has(const abi::Capture& entry) const {
     return abi::load(&entry.owner) == owner && abi::load(&entry.slot) == slot;
   }
+  // Where the calls may be: what stands in the thread's own entry is newer than what the bucket has
+  // for the same slot.
+  struct Entries {
+    abi::Capture* list[abi::kCaptureWays + 1];
+    uint32_t count = 0;
+    abi::Capture* const* begin() const { return list; }
+    abi::Capture* const* end() const { return list + count; }
+  };
+  Entries entries() const {
+    Entries all;
+    if (own != nullptr) all.list[all.count++] = own;
+    for (abi::Capture& way : bucket->ways) all.list[all.count++] = &way;
+    return all;
+  }
+
   uint64_t slot;
   uint32_t tid, handler;
   uint64_t owner;
   uint32_t epoch;
   Bucket* bucket;
+  abi::Capture* own = nullptr;  // null: the thread has no block
 };
 
-inline void fill(const Place& place, abi::Capture& entry, uint32_t stage) {
+inline void fill(abi::Capture& entry, uint64_t slot, uint32_t epoch, uint32_t stage) {
   entry.stage = stage;
-  entry.epoch = place.epoch;
+  entry.epoch = epoch;
   entry.calls = 1;
-  abi::store(&entry.slot, place.slot);
+  abi::store(&entry.slot, slot);
 }
 
 inline void copy_values(uint64_t* to, const uint64_t* from, uint32_t count) {

@@ -1,5 +1,5 @@
-// Rings, contexts and captures: nothing is lost uncounted, and what killed processes leave behind
-// blocks nobody.
+// Rings and contexts: nothing is lost uncounted, and what killed processes leave behind blocks
+// nobody.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -238,77 +238,6 @@ TEST_F(Events, ActionsAndNestingAreBounded) {
   EXPECT_EQ(dj_action(ctx), 0u);
   EXPECT_EQ(ctx->raised, 1u);
   EXPECT_EQ(header().skipped[abi::kSkipMaxAction], 1u);
-}
-
-TEST_F(Events, CapturesFindTheirFrame) {
-  uint64_t frame[64], in[3] = {1, 2, 3}, out[3] = {};
-  auto slot = [&](int i) { return reinterpret_cast<uint64_t>(&frame[i]); };
-  dj_capture_store(1, slot(0), in, 3);
-  in[0] = 9;
-  dj_capture_store(1, slot(8), in, 3);
-  dj_capture_store(2, slot(0), in + 1, 2);
-  std::thread([&] { EXPECT_EQ(dj_capture_take(1, slot(0), out, 3), 0u); }).join();
-  EXPECT_EQ(header().skipped[abi::kSkipReturnMiss], 1u);
-  ASSERT_EQ(dj_capture_take(1, slot(0), out, 3), 1u);
-  EXPECT_EQ(out[0], 1u);
-  EXPECT_EQ(out[2], 3u);
-  EXPECT_EQ(dj_capture_take(1, slot(0), out, 3), 0u) << "taken once";
-  ASSERT_EQ(dj_capture_take(1, slot(8), out, 1), 1u);
-  EXPECT_EQ(out[0], 9u);
-  ASSERT_EQ(dj_capture_take(2, slot(0), out, 2), 1u);
-  EXPECT_EQ(out[0], 2u);
-}
-
-TEST_F(Events, CapturesThatNobodyReturnedFromAreNotFoundAgain) {
-  auto* captures = reinterpret_cast<abi::Captures*>(header().captures);
-  captures->bucket_mask = 0;  // one bucket, so that the first entry may be another call's
-  uint64_t frame[64], value = 5, out = 0;
-  auto slot = [&](int i) { return reinterpret_cast<uint64_t>(&frame[i]); };
-  dj_capture_store(1, slot(0), &value, 1);
-  dj_capture_store(1, slot(8), &value, 1);  // left by an exception; behind the first entry
-  ASSERT_EQ(dj_capture_take(1, slot(0), &out, 1), 1u);
-  value = 7;
-  dj_capture_store(1, slot(8), &value, 1);
-  ASSERT_EQ(dj_capture_take(1, slot(8), &out, 1), 1u);
-  EXPECT_EQ(out, 7u);
-  EXPECT_EQ(dj_capture_take(1, slot(8), &out, 1), 0u);
-  EXPECT_EQ(abi::capture_count(captures, 1)->abandoned, 1u);
-
-  dj_capture_store(1, slot(0), &value, 1);
-  abi::capture_count(captures, 1)->epoch++;  // switched off and on: what became of the call?
-  EXPECT_EQ(dj_capture_take(1, slot(0), &out, 1), 0u);
-}
-
-__attribute__((noinline)) void capture_deep(int depth, uint64_t value) {
-  char frame[128];
-  asm volatile("" : : "r"(frame) : "memory");
-  if (depth > 0) {
-    capture_deep(depth - 1, value);
-  } else {
-    dj_capture_store(1, reinterpret_cast<uint64_t>(frame), &value, 1);
-  }
-  asm volatile("" : : "r"(frame) : "memory");
-}
-
-TEST_F(Events, CapturesOfThreadsThatEndedMakeRoom) {
-  uint64_t value = 5;
-  reinterpret_cast<abi::Captures*>(header().captures)->bucket_mask = 0;  // 8 entries in all
-  for (int i = 0; i < 30; ++i) {
-    std::thread([&] {
-      dj_capture_store(1, reinterpret_cast<uint64_t>(&value) + 8, &value, 1);
-    }).join();
-  }
-  EXPECT_EQ(header().skipped[abi::kSkipReturnFull], 0u);
-}
-
-TEST_F(Events, CapturesOfUnwoundFramesMakeRoom) {
-  reinterpret_cast<abi::Captures*>(header().captures)->bucket_mask = 0;
-  for (int depth = 30; depth > 0; --depth) capture_deep(depth, 1);
-  EXPECT_EQ(header().skipped[abi::kSkipReturnFull], 0u);
-  uint64_t above[16], value = 1;  // frames that live: the table is full of them
-  for (uint64_t& word : above)
-    dj_capture_store(1, reinterpret_cast<uint64_t>(&word) + 4096, &value, 1);
-  EXPECT_GT(header().skipped[abi::kSkipReturnFull], 0u);
 }
 
 }  // namespace

@@ -10,8 +10,7 @@ DJ_RARE uint32_t dj_ask_thread_id() {
   abi::ThreadTable* table = agent::thread_table();
   uint64_t fs = table != nullptr ? agent::fs_base() : 0;
   if (fs != 0 && fs % agent::kControlBlockAlign == 0) {
-    abi::store(agent::thread_slot(table, fs),
-               fs / agent::kControlBlockAlign << agent::kTidBits | tid);
+    abi::store(&table->slots[agent::thread_index(fs)], agent::thread_word(fs, tid));
   }
   return tid;
 }

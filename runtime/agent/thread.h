@@ -6,6 +6,7 @@
 #include "runtime/agent/arena.h"
 #include "runtime/agent/rare.h"
 #include "runtime/agent/syscall.h"
+#include "runtime/shared/thread_table.h"
 
 #pragma GCC visibility push(hidden)
 extern "C" {
@@ -20,6 +21,10 @@ constexpr uint32_t kTidBits = 22;  // PID_MAX_LIMIT is 4 Mi
 constexpr uint64_t kTidMask = (uint64_t{1} << kTidBits) - 1;
 constexpr uint64_t kControlBlockAlign = 64;  // 2 to the 6th
 
+inline uint64_t thread_word(uint64_t fs, uint32_t tid) {
+  return fs / kControlBlockAlign << kTidBits | tid;
+}
+
 inline uint64_t fs_base() {
   uint64_t fs;
   asm volatile("movq %%fs:0, %0"
@@ -32,20 +37,22 @@ inline abi::ThreadTable* thread_table() {
   if (!dj_has_rseq || static_cast<int32_t>(rseq_cpu()) < 0) return nullptr;
   return reinterpret_cast<abi::ThreadTable*>(arena()->threads);
 }
-inline uint64_t* thread_slot(abi::ThreadTable* table, uint64_t fs) {
-  uint64_t hash = fs / kControlBlockAlign * 0x9e3779b97f4a7c15ull;
-  return &table->slots[hash >> (64 - abi::kThreadSlotBits)];
+inline uint64_t thread_index(uint64_t fs) {
+  return fs / kControlBlockAlign * 0x9e3779b97f4a7c15ull >> (64 - abi::kThreadSlotBits);
 }
+// Rotated, a base that is not aligned is like none in the table.
+inline bool is_word_of(uint64_t word, uint64_t fs) {
+  return word >> kTidBits == (fs >> 6 | fs << 58);
+}
+inline uint32_t tid_of(uint64_t word) { return static_cast<uint32_t>(word & kTidMask); }
 
 inline uint32_t thread_id() {
   abi::ThreadTable* table = thread_table();
   if (__builtin_expect(table == nullptr, 0)) return dj_ask_thread_id();
   uint64_t fs = fs_base();
-  uint64_t word = abi::load(thread_slot(table, fs));
-  auto tid = static_cast<uint32_t>(word & kTidMask);
-  // Rotated, a base that is not aligned is like none in the table.
-  bool known = word >> kTidBits == (fs >> 6 | fs << 58) && tid != 0;
-  return __builtin_expect(known, 1) ? tid : dj_ask_thread_id();
+  uint64_t word = abi::load(&table->slots[thread_index(fs)]);
+  bool known = is_word_of(word, fs) && tid_of(word) != 0;
+  return __builtin_expect(known, 1) ? tid_of(word) : dj_ask_thread_id();
 }
 
 inline uint32_t process_id() {
@@ -63,7 +70,11 @@ inline uint32_t process_id() {
 // longer true.
 inline void forget_thread(uint64_t fs) {
   auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
-  if (table != nullptr) abi::store(thread_slot(table, fs), uint64_t{0});
+  if (table == nullptr) return;
+  uint64_t index = thread_index(fs);
+  abi::store(&table->slots[index], uint64_t{0});
+  uint64_t word = abi::load(&table->blocks[index].word);
+  if (is_word_of(word, fs)) abi::cas(&table->blocks[index].word, word, 0);
 }
 
 }  // namespace dj::agent

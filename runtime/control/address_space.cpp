@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/shared/abi.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
 namespace {

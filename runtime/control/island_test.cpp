@@ -1,5 +1,6 @@
 // Addresses: arena, clusters, islands, displacement patterns. Pure arithmetic against brute force.
 #include "runtime/shared/abi.h"
+#include "runtime/shared/thread_table.h"
 #include "runtime/control/island.h"
 
 #include <gtest/gtest.h>

@@ -12,6 +12,7 @@
 #include "runtime/control/thread_moves.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/fault_gates.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
 namespace {

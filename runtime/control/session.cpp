@@ -22,6 +22,7 @@
 #include "runtime/control/rseq_query.h"
 #include "runtime/control/thread_rows.h"
 #include "runtime/shared/atomic.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
 

@@ -15,6 +15,7 @@
 #include "runtime/control/kin.h"
 #include "runtime/control/os_error.h"
 #include "runtime/shared/abi.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
 namespace {

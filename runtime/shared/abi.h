@@ -136,17 +136,6 @@ struct Header {
   uint64_t trap_hits, trap_cache_hits, trap_strays;
 };
 
-// ThreadTable: what the kernel says of a process and its threads, so that it need not be asked at every hit. Private to
-// each process (not in the memfd) and wiped in a forked child. Lies right behind the arena, in djtap too. Written by
-// handlers, one word at a time.
-constexpr uint32_t kThreadSlotBits = 11;
-struct ThreadTable {
-  uint64_t slots[1 << kThreadSlotBits];  // (fs base >> 6) << 22 | tid; 0: empty
-  uint64_t pid;  // 0: not asked yet
-  uint64_t pad[511];
-};
-static_assert(sizeof(ThreadTable) % 4096 == 0);
-
 // SiteInfo: what probefunc() and pp() say (interned strings below 2 GB, 0 = ""), and the load bias of the
 // site's module (static variables). Written by the controller. First Plan::sites, then
 // Plan::host_probes.

@@ -34,7 +34,7 @@ struct Capture {
 // Of one handler.
 struct CaptureCount {
   uint64_t epoch;      // raised by the controller whenever the handler is switched on
-  uint64_t abandoned;  // calls that were left without a return, as far as somebody noticed
+  uint64_t abandoned;  // calls that were left without a return; exact while Captures::counting
   uint64_t lost;       // returns that cannot be seen: tail calls into code with unknown exits
   uint64_t entered, returned;  // while Captures::counting
   // Entries that wait for another function's return. Generated code asks nothing while it is 0.

@@ -1,0 +1,32 @@
+// ThreadTable: what belongs to one process's threads alone: their numbers, so that the kernel need
+// not be asked at every hit, and the first of their calls that return probes wait for. Private to
+// each process (not in the memfd) and wiped in a forked child. Lies right behind the arena, in
+// djtap too. Only handlers write to it.
+#pragma once
+#include "runtime/shared/capture.h"
+
+namespace dj::abi {
+
+constexpr uint32_t kThreadSlotBits = 11;
+constexpr uint32_t kThreadSlots = 1 << kThreadSlotBits;
+constexpr uint32_t kThreadCaptureBits = 4;
+
+// ThreadBlock: Captures of one thread. While `word` is the thread's nobody else makes entries of
+// it, so that it needs no locked instruction for that.
+struct ThreadBlock {
+  uint64_t word;     // as in ThreadTable::slots, but others take it over only from who has ended
+  uint64_t refused;  // how often others wanted it
+  uint64_t pad[6];
+  Capture captures[1 << kThreadCaptureBits];
+};
+
+// A thread has one place in `slots` and `blocks`, by its fs base. Two may have the same.
+struct ThreadTable {
+  uint64_t slots[kThreadSlots];  // (fs base >> 6) << 22 | tid, of who asked last; 0: empty
+  uint64_t pid;                  // 0: not asked yet
+  uint64_t pad[511];
+  ThreadBlock blocks[kThreadSlots];
+};
+static_assert(sizeof(ThreadTable) % 4096 == 0);
+
+}  // namespace dj::abi
