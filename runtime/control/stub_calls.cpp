@@ -170,7 +170,6 @@ std::vector<StubCall> find_stub_calls(const std::vector<MappedModule>& modules, 
 
 void StubCalls::look(const std::vector<MappedModule>& modules, pid_t pid, DetourOf detour_of,
                      ReadText read_text) {
-  has_looked_ = true;
   search_ = std::make_unique<Search>();
   Search& search = *search_;
   search.thread = spare_thread(
@@ -178,6 +177,7 @@ void StubCalls::look(const std::vector<MappedModule>& modules, pid_t pid, Detour
         search.found = find_stub_calls(modules, pid, detour_of, read_text, search.stop);
         search.done = true;
       });
+  has_looked_ = search.thread.has_value();
 }
 
 bool StubCalls::is_found() const {

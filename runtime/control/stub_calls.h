@@ -49,7 +49,7 @@ std::vector<TextPatch> journaled_calls(pid_t pid, const std::vector<JournalCall>
 
 class StubCalls {
  public:
-  // Begins to look for them in a thread of its own; does nothing where none can be had.
+  // Begins to look for them in a thread of its own; where none can be had, it has not looked.
   void look(const std::vector<MappedModule>& modules, pid_t pid, DetourOf detour_of,
             ReadText read_text);
   bool has_looked() const { return has_looked_; }

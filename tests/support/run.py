@@ -163,6 +163,10 @@ class Background:
             assert self.open and time.monotonic() < deadline, f"no {pattern!r} came from {self}"
             self._read(max(0.0, min(1.0, deadline - time.monotonic())))
 
+    def stderr_so_far(self):
+        self._read(0)
+        return self.stderr
+
     def tell(self, line):
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
