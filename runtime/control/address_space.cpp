@@ -19,7 +19,10 @@ constexpr AddressRange kShadow = {0x7fff7000, 0x10007fff8000};
 constexpr uint64_t kArenaEnd = kShadow.begin;
 constexpr uint64_t kUserEnd = 0x7ffffffff000;
 constexpr uint64_t kStackRoom = 64 << 20;          // kept free below what may grow downwards
-constexpr uint64_t kHeapRoom = uint64_t{1} << 30;  // kept free above a heap, where possible
+// Kept free above a heap, where possible. Linux begins it up to 1 GB behind a program with fixed
+// addresses; with this room the arena is at the highest addresses in any run, so that what is kept
+// of an earlier run fits. A heap that grows farther goes on by mmap().
+constexpr uint64_t kHeapRoom = uint64_t{768} << 20;
 
 uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
 uint64_t page_down(uint64_t value) { return value & ~(kPage - 1); }

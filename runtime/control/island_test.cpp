@@ -1,11 +1,11 @@
 // Addresses: arena, clusters, islands, displacement patterns. Pure arithmetic against brute force.
-#include "runtime/shared/abi.h"
-#include "runtime/shared/thread_table.h"
 #include "runtime/control/island.h"
 
 #include <gtest/gtest.h>
 
 #include "runtime/control/address_space.h"
+#include "runtime/shared/abi.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
 namespace {
@@ -62,6 +62,10 @@ TEST(AddressSpace, ArenaIsHighAndClearOfTheHeap) {
   EXPECT_EQ(base.value(), 0x7ff00000u - (64 << 20) - sizeof(abi::ThreadTable));
   // A full lower 2 GB is an error, not a collision.
   EXPECT_FALSE(choose_arena_base({map(0x10000, 0x80000000)}, {}, 0, 4096).ok());
+  // Wherever Linux begins the heap of a program with fixed addresses, the arena is at one place.
+  target[1] = map(0x45000000, 0x45100000, "[heap]");
+  EXPECT_EQ(choose_arena_base(target, {map(0x7ff00000, 0x80000000)}, 0x45000000, 64 << 20).value(),
+            base.value());
   // Not enough room above the heap for its growth: still found.
   EXPECT_TRUE(
       choose_arena_base({map(0x60000000, 0x70000000, "[heap]")}, {}, 0x60000000, 64 << 20).ok());
