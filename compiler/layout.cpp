@@ -218,7 +218,9 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   }
   header.frame_texts = cursor.take(sizeof(abi::FrameTexts), kPage);
   if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
-  layout.trap_bytes = abi::trap_table_bytes((plan.sites.size() + later) * kTrapsPerSite, cpus);
+  layout.later_traps = plan.awaits_objects ? kLaterTraps : 0;
+  layout.trap_bytes =
+      abi::trap_table_bytes(plan.sites.size() * kTrapsPerSite, layout.later_traps, cpus);
   layout.trap_table = cursor.take(layout.trap_bytes, kPage);
 
   layout.bytes = round_up(cursor.next - base, kPage);

@@ -55,6 +55,7 @@ struct Layout {
     return header.counters + (uint64_t{cpus + 1} << header.counter_shift);
   }
   uint64_t trap_table = 0, trap_bytes = 0;      // room for the int3 look-up (trap.h)
+  uint64_t later_traps = 0;                     // of which for objects that are opened later
 };
 
 // The array `global` in `layout`; the form's shape is slot's.
@@ -64,7 +65,7 @@ abi::MapForm map_form(const Global& global, const GlobalSlot& slot, const Layout
 // where no target exists (--stop-after, tests). Pure.
 constexpr uint64_t kNominalBase = 0x40000000;
 // Room for sites and handlers in objects that the target opens later (Plan::awaits_objects).
-constexpr uint32_t kLaterSites = 16384, kLaterHandlers = 4096;
+constexpr uint32_t kLaterSites = 262'144, kLaterHandlers = 4096, kLaterTraps = 65'536;
 // Handlers that may keep calls until they return.
 inline uint64_t capture_handlers(const Plan& plan) {
   return plan.handlers.size() + (plan.awaits_objects ? kLaterHandlers : 0);

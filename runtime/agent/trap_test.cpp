@@ -77,8 +77,8 @@ class Traps : public TestArena {
  protected:
   void SetUp() override {
     TestArena::SetUp();
-    header().trap_table = take(abi::trap_table_bytes(100, header().cpus));
-    abi::trap_table_init(&table(), 100, header().cpus);
+    header().trap_table = take(abi::trap_table_bytes(100, kLater, header().cpus));
+    abi::trap_table_init(&table(), 100, kLater);
     KernelAction action = {dj_trap_handler, SA_SIGINFO | SA_ONSTACK | 0x04000000, dj_restorer,
                            ~uint64_t{0}};
     ASSERT_EQ(syscall(SYS_rt_sigaction, SIGTRAP, &action, &before_, 8), 0);
@@ -88,11 +88,12 @@ class Traps : public TestArena {
     syscall(SYS_rt_sigaction, SIGTRAP, &before_, nullptr, 8);
     TestArena::TearDown();
   }
+  static constexpr uint64_t kLater = 300;
   abi::TrapTable& table() { return *reinterpret_cast<abi::TrapTable*>(header().trap_table); }
   static uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
   static int hit() { return reinterpret_cast<int (*)()>(dj_test_int3)(); }
   void probe() {
-    ASSERT_TRUE(abi::trap_table_insert(&table(), address(dj_test_int3_at),
+    ASSERT_TRUE(abi::trap_table_insert(&table(), &table().begin, address(dj_test_int3_at),
                                        reinterpret_cast<uint64_t>(dj_test_landed)));
   }
   // How a child ends that runs `body`.
@@ -114,7 +115,7 @@ TEST_F(Traps, GoOnAtTheDetour) {
   probe();
   table().cache_on = 1;
   for (uint64_t i = 0; i < 1000; ++i) {
-    ASSERT_TRUE(abi::trap_table_insert(&table(), address(dj_test_int3_at),
+    ASSERT_TRUE(abi::trap_table_insert(&table(), &table().begin, address(dj_test_int3_at),
                                        reinterpret_cast<uint64_t>(dj_test_landed)));
     ASSERT_EQ(hit(), 77);
   }
@@ -126,9 +127,29 @@ TEST_F(Traps, GoOnAtTheDetour) {
 TEST_F(Traps, AreFoundWithoutTheCacheToo) {
   probe();
   for (uint64_t i = 1; i < 90; ++i)
-    abi::trap_table_insert(&table(), address(dj_test_int3_at) + i, 1);
+    abi::trap_table_insert(&table(), &table().begin, address(dj_test_int3_at) + i, 1);
   EXPECT_EQ(hit(), 77);
   EXPECT_EQ(header().trap_cache_hits, 0u);
+}
+
+TEST_F(Traps, OfObjectsThatCameLaterAreFoundBesideTheOthers) {
+  const uint64_t first = 0x7f0000001000, at = first + 1000;
+  for (uint64_t i = 0; i < 90; ++i)
+    ASSERT_TRUE(abi::trap_table_insert(&table(), &table().begin, first + i, i));
+  uint64_t later = 0;
+  while (abi::trap_table_insert(&table(), &table().later, at + later, later)) ++later;
+  EXPECT_GE(later, kLater);
+  abi::TrapCache cache = {};
+  for (uint64_t i = 0; i < 2 * later; ++i) {
+    bool hit = false;
+    const uint64_t number = i / 2;  // twice each: then the cache knows it
+    ASSERT_NE(abi::trap_table_find(&table(), at + number), nullptr);
+    EXPECT_EQ(abi::trap_table_find(&table(), at + number)->detour, number);
+    EXPECT_EQ(abi::trap_cached_find(&table(), &cache, at + number, &hit)->detour, number);
+    EXPECT_EQ(hit, i % 2 == 1);
+  }
+  EXPECT_EQ(abi::trap_table_find(&table(), first + 5)->detour, 5u);
+  EXPECT_EQ(abi::trap_table_find(&table(), first + 500), nullptr);
 }
 
 TEST_F(Traps, OfTheApplicationReachItsHandler) {

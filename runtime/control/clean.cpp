@@ -67,7 +67,7 @@ Result<std::vector<JournalCall>> read_calls(pid_t pid, const FoundJournal& journ
 Result<TrapMap> read_traps(const Stopped& stopped, uint64_t address) {
   abi::TrapTable table = {};
   DJ_TRY_DO(stopped.read(address, std::span(reinterpret_cast<uint8_t*>(&table), sizeof table)));
-  std::vector<abi::TrapEntry> entries(table.mask + 1);
+  std::vector<abi::TrapEntry> entries(abi::trap_table_entries(table));
   DJ_TRY_DO(stopped.read(table.entries, std::span(reinterpret_cast<uint8_t*>(entries.data()),
                                                   entries.size() * sizeof entries[0])));
   TrapMap traps;

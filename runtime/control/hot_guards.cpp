@@ -97,8 +97,7 @@ Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
     if (drop_guards(stopped, memory, *site).ok()) continue;
     site->fall_back_to_int3("hot-guard");
     DJ_TRY_DO(code_->build(memory, *site, abis_));
-    auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
-    if (!abi::trap_table_insert(table, site->address, site->detour)) {
+    if (!insert_trap(site->address, site->detour)) {
       return Error{"the look-up table of int3 sites is full"};
     }
   }

@@ -39,6 +39,7 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.abis_ = abis;
   made.trap_table_ = layout.trap_table;
   made.trap_bytes_ = layout.trap_bytes;
+  made.later_traps_ = layout.later_traps;
   made.trap_cache_ = layout.limits.trap_cache != 0;
   made.cpus_ = layout.cpus;
   made.switched_ = options.switched;
@@ -206,12 +207,13 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
     }
     uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
     CHECK(handler != 0 && restorer != 0);
-    Status filled = fill_trap_table(trap_table_, trap_bytes_, cpus_, patches_.sites);
+    const TrapRoom room = {trap_table_, trap_bytes_, cpus_, later_traps_};
+    Status filled = fill_trap_table(room, patches_.sites);
     if (!filled.ok() && patches_.live) {  // fewer traps if all threads stand
       for (PatchSite& site : patches_.sites) {
         site.live = false;
       }
-      filled = fill_trap_table(trap_table_, trap_bytes_, cpus_, patches_.sites);
+      filled = fill_trap_table(room, patches_.sites);
     }
     DJ_TRY_DO(filled);
     reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;

@@ -178,6 +178,7 @@ class Installation {
   std::vector<InstalledSite> list(bool skipped_only) const;
   void find_detours(ModuleCodes& codes, const InstallOptions& options);
   Status share_trap_table();
+  bool insert_trap(uint64_t address, uint64_t detour);  // false: the table is full
   void write_biases(const abi::Header& header) const;
   void find_gates(const abi::Header& header);
   SiteList all_sites();
@@ -220,7 +221,7 @@ class Installation {
   std::vector<uint64_t> function_begins_;  // ELF addresses
   std::vector<SiteKind> kinds_;
   std::vector<ProbeId> probes_;  // by HandlerId
-  uint64_t trap_table_ = 0, trap_bytes_ = 0;
+  uint64_t trap_table_ = 0, trap_bytes_ = 0, later_traps_ = 0;
   uint64_t detours_bytes_ = 0, stubs_bytes_ = 0;
   uint64_t* header_trap_table_ = nullptr;  // Header::trap_table
   bool trap_cache_ = false;

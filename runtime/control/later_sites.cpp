@@ -21,19 +21,24 @@ bool is_as_in_file(const PatchSite& site, const RunningMemory& memory) {
 
 // The table is in use: entries are only added.
 Status Installation::share_trap_table() {
-  auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
   for (PatchSite& site : patches_.sites) {
     if (site.state != SiteState::Registered) {
       continue;
     }
     for (auto [address, detour] : trap_entries_of(site)) {
-      if (!abi::trap_table_insert(table, address, detour)) {
+      if (!insert_trap(address, detour)) {
         site.skip("no room left in the session's look-up table");
         break;
       }
     }
   }
   return ok_status();
+}
+
+bool Installation::insert_trap(uint64_t address, uint64_t detour) {
+  auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
+  return abi::trap_table_insert(table, shares_trap_ ? &table->later : &table->begin, address,
+                                detour);
 }
 
 bool Installation::may_trap() const {

@@ -95,7 +95,7 @@ StressFacts stress_facts(const Session& session, std::string program) {
   facts.program = std::move(program);
   facts.pause_ms = ms(session.arm_pause_ns());
   if (session.installation() != nullptr) {
-    facts.sites = session.installation()->sites();
+    facts.sites = session.sites();
     facts.times = session.installation()->times();
     facts.memory = session.installation()->site_memory();
   }

@@ -35,8 +35,7 @@ std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site
   return entries;
 }
 
-Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
-                       const std::vector<PatchSite>& sites) {
+Status fill_trap_table(const TrapRoom& room, const std::vector<PatchSite>& sites) {
   std::vector<std::pair<uint64_t, uint64_t>> entries;
   uint64_t spare = 0;
   for (const PatchSite& site : sites) {
@@ -46,13 +45,15 @@ Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
       spare += site.guards() != 0 ? 1 : 0;  // for the int3 that a hot guard makes of it
     }
   }
-  if (table == 0 || abi::trap_table_bytes(entries.size() + spare, cpus) > bytes) {
+  const uint64_t wanted = entries.size() + spare;
+  if (room.table == 0 || abi::trap_table_bytes(wanted, room.later, room.cpus) > room.bytes) {
     return Error{"too many int3 and guard bytes (" + std::to_string(entries.size()) +
                  ") for this session's look-up table"};
   }
-  abi::trap_table_init(&table_at(table), entries.size() + spare, cpus);
+  abi::TrapTable& table = table_at(room.table);
+  abi::trap_table_init(&table, wanted, room.later);
   for (auto [address, detour] : entries) {
-    CHECK(abi::trap_table_insert(&table_at(table), address, detour));
+    CHECK(abi::trap_table_insert(&table, &table.begin, address, detour));
   }
   return ok_status();
 }

@@ -50,9 +50,13 @@ class TrapSetup {
 // The addresses of this site where a SIGTRAP may come from, if only for a moment, and where each
 // goes on.
 std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site);
-// Enters every int3 and guard byte of Registered sites into the table at `table` (arena address,
-// `bytes` of room).
-Status fill_trap_table(uint64_t table, uint64_t bytes, uint32_t cpus,
-                       const std::vector<PatchSite>& sites);
+// Where a TrapTable stands.
+struct TrapRoom {
+  uint64_t table = 0, bytes = 0;  // arena address; 0: there is none
+  uint32_t cpus = 0;
+  uint64_t later = 0;  // entries that are kept free for objects that the target opens later
+};
+// Enters every int3 and guard byte of Registered sites into the table.
+Status fill_trap_table(const TrapRoom& room, const std::vector<PatchSite>& sites);
 
 }  // namespace dj

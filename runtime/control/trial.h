@@ -144,7 +144,7 @@ struct Trial {
         });
     ASSERT_TRUE(placed.ok()) << placed.error().message;
     const abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(layout.trap_table);
-    for (uint64_t i = 0; table.count != 0 && i <= table.mask; i++) {
+    for (uint64_t i = 0; i < abi::trap_table_entries(table); i++) {
       if (abi::trap_entry(&table, i)->address != 0) {
         reinterpret_cast<uint64_t*>(layout.base + kCountersAt)[16] =
             abi::trap_entry(&table, i)->detour;

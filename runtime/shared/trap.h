@@ -29,9 +29,17 @@ struct AppAction {
   uint64_t handler, flags, restorer, mask;
 };
 
+// Entries of a TrapTable that are one hash table. What stands in `used` of them is found at a load
+// of at most 1/2.
+struct TrapPart {
+  uint64_t first, mask;  // of `mask` + 1 entries; 0 and 0: none
+  uint64_t used;
+};
+
 struct TrapTable {
-  uint64_t mask;  // entries - 1
-  uint64_t count;
+  // Of what was there when the session began, and of objects that the target opened later: those
+  // that are there already do not move, and most sessions need no room for more.
+  TrapPart begin, later;
   uint64_t entries;   // address
   uint64_t caches;    // address of TrapCache 0; one per CPU and one more
   uint64_t cache_on;  // 0: the table alone
@@ -44,51 +52,64 @@ struct TrapTable {
   uint64_t stack[3];     // scratch of the controller: a thread's stack_t
 };
 
-// Entries for `sites` addresses at a load of at most 1/2.
+// Entries for `sites` addresses.
 constexpr uint64_t trap_entries(uint64_t sites) {
   uint64_t n = 64;
   while (n < 2 * sites) n *= 2;
   return n;
 }
-constexpr uint64_t trap_table_bytes(uint64_t sites, uint32_t cpus) {
-  return (sizeof(TrapTable) + 63) / 64 * 64 + trap_entries(sites) * sizeof(TrapEntry) +
+// `sites`: at the beginning; `later`: in objects that come later, 0: none will.
+constexpr uint64_t trap_table_bytes(uint64_t sites, uint64_t later, uint32_t cpus) {
+  const uint64_t entries = trap_entries(sites) + (later != 0 ? trap_entries(later) : 0);
+  return (sizeof(TrapTable) + 63) / 64 * 64 + entries * sizeof(TrapEntry) +
          sizeof(TrapCache) * (cpus + 1);
 }
-// Of zero memory of trap_table_bytes(sites, cpus), 64-byte aligned.
-inline void trap_table_init(TrapTable* table, uint64_t sites, uint32_t cpus) {
-  (void)cpus;
-  table->mask = trap_entries(sites) - 1;
+// Of zero memory of trap_table_bytes() for the same numbers, 64-byte aligned.
+inline void trap_table_init(TrapTable* table, uint64_t sites, uint64_t later) {
+  const uint64_t first = trap_entries(sites), all = first + (later != 0 ? trap_entries(later) : 0);
+  table->begin = {0, first - 1, 0};
+  table->later = {later != 0 ? first : 0, later != 0 ? all - first - 1 : 0, 0};
   table->entries = reinterpret_cast<uint64_t>(table) + (sizeof(TrapTable) + 63) / 64 * 64;
-  table->caches = table->entries + (table->mask + 1) * sizeof(TrapEntry);
+  table->caches = table->entries + all * sizeof(TrapEntry);
   table->cache_on = 0;
 }
 inline uint64_t trap_hash(uint64_t address) {
   uint64_t h = address * 0x9e3779b97f4a7c15ull;
   return h ^ h >> 32;
 }
+// Of both parts, one behind the other; 0: no table has been made.
+inline uint64_t trap_table_entries(const TrapTable& table) {
+  if (table.begin.mask == 0) return 0;
+  return table.begin.mask + 1 + (table.later.mask != 0 ? table.later.mask + 1 : 0);
+}
 inline TrapEntry* trap_entry(const TrapTable* table, uint64_t index) {
   return reinterpret_cast<TrapEntry*>(table->entries) + index;
 }
-// False: the table is full (more than `sites` of init).
-inline bool trap_table_insert(TrapTable* table, uint64_t address, uint64_t detour) {
-  if (2 * table->count > table->mask) return false;
-  uint64_t at = trap_hash(address) & table->mask;
-  while (trap_entry(table, at)->address != 0 && trap_entry(table, at)->address != address)
-    at = (at + 1) & table->mask;
-  if (trap_entry(table, at)->address == 0) table->count++;
-  trap_entry(table, at)->detour = detour;
-  store(&trap_entry(table, at)->address, address);
+// The entry of the address or, with `empty`, the first that is free for it; null: neither.
+inline TrapEntry* trap_part_find(const TrapTable* table, const TrapPart& part, uint64_t address,
+                                 bool empty) {
+  uint64_t at = trap_hash(address) & part.mask;
+  for (uint64_t i = 0; i <= part.mask; ++i, at = (at + 1) & part.mask) {
+    TrapEntry* entry = trap_entry(table, part.first + at);
+    if (entry->address == address) return entry;
+    if (entry->address == 0) return empty ? entry : nullptr;
+  }
+  return nullptr;
+}
+// False: the part is full. `part`: of the table.
+inline bool trap_table_insert(TrapTable* table, TrapPart* part, uint64_t address, uint64_t detour) {
+  if (2 * part->used > part->mask) return false;
+  TrapEntry* entry = trap_part_find(table, *part, address, true);
+  if (entry->address == 0) part->used++;
+  entry->detour = detour;
+  store(&entry->address, address);
   return true;
 }
 // Null: no int3 of ours.
 inline TrapEntry* trap_table_find(const TrapTable* table, uint64_t address) {
-  uint64_t at = trap_hash(address) & table->mask;
-  for (uint64_t i = 0; i <= table->mask; ++i, at = (at + 1) & table->mask) {
-    TrapEntry* entry = trap_entry(table, at);
-    if (entry->address == address) return entry;
-    if (entry->address == 0) return nullptr;
-  }
-  return nullptr;
+  TrapEntry* entry = trap_part_find(table, table->begin, address, false);
+  if (entry != nullptr || table->later.mask == 0) return entry;
+  return trap_part_find(table, table->later, address, false);
 }
 
 // The same through a cache, which learns what it did not know. A word of it: low half of the
@@ -98,7 +119,7 @@ inline TrapEntry* trap_cached_find(const TrapTable* table, TrapCache* cache, uin
   uint64_t* set = cache->words[trap_hash(address) >> 40 & (kTrapSets - 1)];
   for (uint32_t way = 0; way < kTrapWays; ++way) {
     uint64_t word = load(&set[way]), index = (word & 0xffffffff) - 1;
-    if (word >> 32 != (address & 0xffffffff) || index > table->mask) continue;
+    if (word >> 32 != (address & 0xffffffff) || index >= trap_table_entries(*table)) continue;
     TrapEntry* entry = trap_entry(table, index);
     *hit = load(&entry->address) == address;
     if (*hit) return entry;

@@ -17,13 +17,14 @@ int main(int argc, char** argv) {
   const uint64_t hot = number(4) != 0 ? std::min<uint64_t>(number(4), probes) : probes;
   const uint64_t sites = std::max<uint64_t>(probes, 1) * number(2) / 2;
   auto* table = static_cast<abi::TrapTable*>(
-      aligned_alloc(64, (abi::trap_table_bytes(sites, 1) + 63) / 64 * 64));
-  std::fill_n(reinterpret_cast<char*>(table), abi::trap_table_bytes(sites, 1), 0);
-  abi::trap_table_init(table, sites, 1);
+      aligned_alloc(64, (abi::trap_table_bytes(sites, 0, 1) + 63) / 64 * 64));
+  std::fill_n(reinterpret_cast<char*>(table), abi::trap_table_bytes(sites, 0, 1), 0);
+  abi::trap_table_init(table, sites, 0);
   std::vector<uint64_t> addresses;  // functions as they lie in a program: some 300 bytes apart
   for (uint64_t i = 0; i < std::max<uint64_t>(probes, 1); i++)
     addresses.push_back(0x555500000000 + 304 * i + (i * 2654435761u >> 8 & 0x70));
-  for (uint64_t i = 0; i < probes; i++) abi::trap_table_insert(table, addresses[i], i);
+  for (uint64_t i = 0; i < probes; i++)
+    abi::trap_table_insert(table, &table->begin, addresses[i], i);
   auto* cache = reinterpret_cast<abi::TrapCache*>(table->caches);
   double best = 1e18;
   uint64_t sum = 0, at = 1;
