@@ -78,6 +78,25 @@ def test_output_is_that_of_an_unprobed_run(djtap, words):
     assert number(r"^stress: (\d+) hits", result.stderr) > 1000, result
 
 
+LLVM = pathlib.Path("/usr/lib/llvm-19/lib/libLLVM.so.1")
+USE_LLVM = f"""
+import ctypes
+library = ctypes.CDLL("{LLVM}")
+library.LLVMContextCreate.restype = ctypes.c_void_p
+library.LLVMContextDispose(ctypes.c_void_p(library.LLVMContextCreate()))
+print("done")
+"""
+
+
+@pytest.mark.skipif(not LLVM.exists(), reason=f"no {LLVM}, a library of more than 100,000 functions")
+def test_a_large_library_that_is_opened_later(djtap_once):
+    result = djtap_once("--stress", "--", paths.PYTHON, "-c", USE_LLVM)
+    assert result.returncode == 0 and result.stdout == "done\n" and "WARNING" not in result.stderr, result
+    states = {state: sum(int(count) for _, each, count, _ in ROW.findall(result.stderr) if each == state)
+              for state in ("OPTIMIZED", "INT3", "SKIPPED")}
+    assert states["OPTIMIZED"] > 100_000 and states["INT3"] + states["SKIPPED"] < states["OPTIMIZED"] // 1000, result
+
+
 def test_a_running_process_goes_on_afterwards(background, program, mode):
     target = program(paths.victim("commander"))
     target.tell("call 10")
