@@ -70,7 +70,7 @@ constexpr uint32_t kLaterSites = 262'144, kLaterHandlers = 4096, kLaterTraps = 6
 inline uint64_t capture_handlers(const Plan& plan) {
   return plan.handlers.size() + (plan.awaits_objects ? kLaterHandlers : 0);
 }
-// stack_bytes: of the StackTables (runtime/shared/unwind.h); 0: none.
+// stack_bytes: room for the StackTables (runtime/shared/unwind.h); 0: none.
 Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus, uint64_t base,
                uint64_t stack_bytes = 0);
 

@@ -170,8 +170,8 @@ struct Plan {
   std::vector<Handler> handlers;
   std::vector<HostProbe> host_probes;
   std::vector<TargetPlan> function_targets;  // by Program::function_targets
-  // Objects that the target opens later (dlopen) are looked at: points may mean them, or counters
-  // be in danger of their code.
+  // Objects that the target opens later (dlopen) are looked at: points may mean them, stacks lead
+  // through them, or counters be in danger of their code.
   bool awaits_objects = false;
   // A process.library() point means only such objects: what it will probe may need an int3.
   bool expects_objects = false;

@@ -77,13 +77,13 @@ Status compile_for(const Options& options, std::optional<TracedProcess>& process
   if (process && walks_stack(compiled.program)) {
     auto frames = static_cast<uint32_t>(options.limits.max_backtrace);
     bool lines = names_lines(compiled.program);
-    auto read = [&](const std::string& path) { return read_stack_info(path, lines); };
-    compiled.stack_tables = make_stack_tables(process->modules, read, frames);
-    clock.done("stacks", fmt::format("{} kB of tables", compiled.stack_tables.size() >> 10));
+    auto read = [lines](const std::string& path) { return read_stack_info(path, lines); };
+    compiled.stacks.emplace(process->modules, read, frames, compiled.plan.awaits_objects);
+    clock.done("stacks", fmt::format("{} kB of tables", compiled.stacks->bytes().size() >> 10));
   }
   auto lay = [&](uint64_t base) {
     return lay_out(compiled.program, compiled.plan, options.limits, cpus, base,
-                   compiled.stack_tables.size());
+                   compiled.stacks ? compiled.stacks->room() : 0);
   };
   DJ_TRY(uint64_t base, find_arena_base(process ? &*process : nullptr, lay(kNominalBase).bytes));
   compiled.layout = lay(base);

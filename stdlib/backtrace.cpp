@@ -63,10 +63,11 @@ void end_line(Listing& to, const agent::StackSymbolAt& at, uint64_t address, uin
 // run yet, though its code may begin there.
 constexpr uint64_t kEntryBytes = 4;
 
-// The function at `address`, below what was inlined there. place: the byte to look up.
-void put_frame(Listing& to, uint64_t address, uint64_t place, bool lines) {
-  agent::StackSymbolAt at = agent::symbol_at(place);
-  agent::InlinedAt inlined(place);
+// The function at `address`, below what was inlined there. place: the byte to look up; unwanted: as
+// symbol_at() has it.
+void put_frame(Listing& to, uint64_t address, uint64_t place, uint32_t unwanted, bool lines) {
+  agent::StackSymbolAt at = agent::symbol_at(place, unwanted);
+  agent::InlinedAt inlined(place, unwanted);
   bool entry = address == place && at.name != nullptr && at.offset <= kEntryBytes;
   while (inlined.next()) {
     if (entry) continue;
@@ -78,14 +79,14 @@ void put_frame(Listing& to, uint64_t address, uint64_t place, bool lines) {
   }
   begin_line(to, address);
   put_name(to, at, address, place);
-  if (lines) put_source(to, entry ? agent::line_at(place) : inlined.line());
+  if (lines) put_source(to, entry ? agent::line_at(place, unwanted) : inlined.line());
   end_line(to, at, address, place);
 }
 
 const abi::Str* backtrace(uint32_t site, abi::Context* ctx, bool lines) {
   Listing text(ctx);
   for (agent::StackWalk walk(ctx, site); walk.next();)
-    put_frame(text, walk.address(), walk.place(), lines);
+    put_frame(text, walk.address(), walk.place(), agent::kWalkedNow, lines);
   return text.finish();
 }
 
@@ -145,7 +146,7 @@ const abi::Str* dj_sprint_ubacktrace_fileline(uint32_t site, abi::Context* ctx) 
 const abi::Str* dj_sprint_ubacktrace_brief(uint32_t site, abi::Context* ctx) {
   Listing text(ctx);
   for (agent::StackWalk walk(ctx, site); walk.next();) {
-    agent::StackSymbolAt at = agent::symbol_at(walk.place());
+    agent::StackSymbolAt at = agent::symbol_at(walk.place(), agent::kWalkedNow);
     if (at.name != nullptr) {
       text.put(at.name);
     } else {
@@ -169,7 +170,7 @@ const abi::Str* dj_sprint_usyms(abi::Context* ctx, const abi::Str* callers) {
     bool any = false;
     for (; at < callers->len && digit(callers->data[at]) < 16; ++at, any = true)
       address = address << 4 | digit(callers->data[at]);
-    if (any) put_frame(text, address, first ? address : address - 1, false);
+    if (any) put_frame(text, address, first ? address : address - 1, agent::given_to(ctx), false);
     first = first && !any;
     at += !any || at < callers->len;  // the blank, or what is no digit
   }
@@ -177,7 +178,7 @@ const abi::Str* dj_sprint_usyms(abi::Context* ctx, const abi::Str* callers) {
 }
 
 const abi::Str* dj_usymname(abi::Context* ctx, int64_t address) {
-  agent::StackSymbolAt at = agent::symbol_at(static_cast<uint64_t>(address));
+  agent::StackSymbolAt at = agent::symbol_at(static_cast<uint64_t>(address), agent::given_to(ctx));
   if (at.name != nullptr) return at.name;
   Listing text(ctx);
   text.put_hex(static_cast<uint64_t>(address));
@@ -188,7 +189,7 @@ const abi::Str* dj_usymname(abi::Context* ctx, int64_t address) {
 const abi::Str* dj_usymdata(abi::Context* ctx, int64_t address) {
   Listing text(ctx);
   auto place = static_cast<uint64_t>(address);
-  agent::StackSymbolAt at = agent::symbol_at(place);
+  agent::StackSymbolAt at = agent::symbol_at(place, agent::given_to(ctx));
   put_name(text, at, place, place);
   put_module(text, at, place, place);
   text.end_item();
@@ -198,7 +199,7 @@ const abi::Str* dj_usymdata(abi::Context* ctx, int64_t address) {
 // From the first byte of the object that the address lies in.
 int64_t dj_umodaddr(abi::Context* ctx, int64_t address) {
   const uint64_t place = static_cast<uint64_t>(address);
-  const uint64_t begin = agent::module_begin(place);
+  const uint64_t begin = agent::module_begin(place, agent::given_to(ctx));
   if (begin != 0) return static_cast<int64_t>(place - begin);
   Listing text(ctx);
   text.put("no object of the program is at ");
@@ -209,7 +210,7 @@ int64_t dj_umodaddr(abi::Context* ctx, int64_t address) {
 }
 
 const abi::Str* dj_umodname(abi::Context* ctx, int64_t address) {
-  agent::StackSymbolAt at = agent::symbol_at(static_cast<uint64_t>(address));
+  agent::StackSymbolAt at = agent::symbol_at(static_cast<uint64_t>(address), agent::given_to(ctx));
   Listing text(ctx);
   if (at.module == nullptr) {
     text.put("<unknown>");

@@ -80,7 +80,7 @@ bool put_build_id(Listing& to, uint64_t begin) {
 
 const abi::Str* dj_umodbuildid(abi::Context* ctx, int64_t address) {
   Listing text(ctx);
-  const uint64_t begin = agent::module_begin(static_cast<uint64_t>(address));
+  const uint64_t begin = agent::module_begin(static_cast<uint64_t>(address), agent::given_to(ctx));
   if (begin != 0 && put_build_id(text, begin)) {
     text.end_item();
     return text.finish();

@@ -15,7 +15,7 @@ const abi::Str* site_text(uint32_t site, uint32_t abi::SiteInfo::*field) {
   uint64_t text = info.*field;
   const bool nameless = text == 0 || reinterpret_cast<const abi::Str*>(text)->len == 0;
   if (nameless && info.pc != 0) {  // only a sample has a place without a name
-    const agent::StackSymbolAt at = agent::symbol_at(info.pc);
+    const agent::StackSymbolAt at = agent::symbol_at(info.pc, agent::kWalkedNow);
     const abi::Str* found = field == &abi::SiteInfo::module ? at.module : at.name;
     // The table's text is not the one that keys are compared with.
     return found == nullptr ? agent::empty_string() : dj_intern(found);

@@ -1,5 +1,6 @@
 // Built-ins that give the source line of an address, by the program's debug info.
 #include "runtime/agent/source_lines.h"
+#include "runtime/agent/stack_walk.h"
 #include "stdlib/entries.h"
 #include "stdlib/listing.h"
 
@@ -11,7 +12,7 @@ namespace {
 // gives it.
 const abi::Str* source_text(abi::Context* ctx, int64_t address, bool file, bool line) {
   Listing text(ctx);
-  agent::SourceLine at = agent::line_at(static_cast<uint64_t>(address));
+  agent::SourceLine at = agent::line_at(static_cast<uint64_t>(address), agent::given_to(ctx));
   if (at.file == nullptr) {
     text.put_hex(static_cast<uint64_t>(address));
   } else {

@@ -10,6 +10,7 @@
 #include "compiler/packed.h"
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/probe_kind.h"
+#include "compiler/stack_info.h"
 #include "stdlib/builtins.h"
 
 namespace dj {
@@ -121,6 +122,7 @@ Site site_of(const SiteRow& row, std::span<const char> text, std::span<const Han
 std::string plan_key(const Program& program, const TargetFiles& files, bool keep_calls) {
   if (!files.has_target || files.first_new != 0) return "";
   std::string key = keep_calls ? "plan, calls kept\n" : "plan\n";
+  if (walks_stack(program)) key += "stacks\n";
   for (const Probe& probe : program.probes) {
     if (!probe.targets.empty()) return "";
     const uint32_t asked = builtin_flags(program, probe);

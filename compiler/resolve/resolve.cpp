@@ -17,6 +17,7 @@
 #include "compiler/resolve/site_search.h"
 #include "compiler/resolve/site_targets.h"
 #include "compiler/samples.h"
+#include "compiler/stack_info.h"
 #include "stdlib/builtins.h"
 
 namespace dj {
@@ -51,7 +52,8 @@ class Resolver {
     const bool counts =
         std::any_of(program_.globals.begin(), program_.globals.end(),
                     [](const Global& global) { return global.storage == Storage::Counter; });
-    plan_.awaits_objects = plan_.awaits_objects || (counts && !plan_.sites.empty());
+    plan_.awaits_objects = plan_.awaits_objects || (counts && !plan_.sites.empty()) ||
+                           (modules_.has_target() && walks_stack(program_));
     if (plan_.awaits_objects && modules_.first_new() == 0) {
       add_loader_site();
     }

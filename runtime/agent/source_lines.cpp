@@ -16,26 +16,26 @@ SourceLine source_line(const abi::StackTables* tables, uint32_t file, uint32_t l
 
 }  // namespace
 
-SourceLine line_at(uint64_t place) {
+SourceLine line_at(uint64_t place, uint32_t unwanted) {
   const abi::StackTables* tables = stack_tables();
-  const abi::StackModule* module =
-      tables == nullptr ? nullptr : abi::find_stack_module(tables, place);
-  if (module == nullptr) return {};
-  const auto* rows = abi::in_tables<abi::LineRow>(tables, module->lines);
-  const abi::LineRow* row = abi::last_row(rows, module->line_count, place - module->begin);
+  if (tables == nullptr) return {};
+  const abi::StackModule module = abi::find_stack_module(tables, place, unwanted);
+  const auto* rows = abi::in_tables<abi::LineRow>(tables, module.lines);
+  const abi::LineRow* row = abi::last_row(rows, module.line_count, place - module.origin);
   return row == nullptr ? SourceLine() : source_line(tables, row->file, row->line);
 }
 
-InlinedAt::InlinedAt(uint64_t place) : tables_(stack_tables()), line_(line_at(place)) {
-  if (tables_ != nullptr) module_ = abi::find_stack_module(tables_, place);
-  if (module_ == nullptr) return;
-  const auto* rows = abi::in_tables<abi::InlineRow>(tables_, module_->inlines);
-  const abi::InlineRow* row = abi::last_row(rows, module_->inline_count, place - module_->begin);
+InlinedAt::InlinedAt(uint64_t place, uint32_t unwanted)
+    : tables_(stack_tables()), line_(line_at(place, unwanted)) {
+  if (tables_ == nullptr) return;
+  module_ = abi::find_stack_module(tables_, place, unwanted);
+  const auto* rows = abi::in_tables<abi::InlineRow>(tables_, module_.inlines);
+  const abi::InlineRow* row = abi::last_row(rows, module_.inline_count, place - module_.origin);
   if (row != nullptr) coming_ = row->call;
 }
 
 const abi::InlineCall* InlinedAt::call(uint32_t number) const {
-  return &abi::in_tables<abi::InlineCall>(tables_, module_->calls)[number - 1];
+  return &abi::in_tables<abi::InlineCall>(tables_, module_.calls)[number - 1];
 }
 
 bool InlinedAt::next() {

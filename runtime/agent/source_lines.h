@@ -9,12 +9,13 @@ struct SourceLine {
   const abi::Str* file = nullptr;  // null: not known
   uint32_t line = 0;
 };
-SourceLine line_at(uint64_t place);
+// unwanted: as symbol_at() has it, here and below.
+SourceLine line_at(uint64_t place, uint32_t unwanted);
 
 // InlinedAt: the functions that were inlined at a place, innermost first.
 class InlinedAt {
  public:
-  explicit InlinedAt(uint64_t place);
+  InlinedAt(uint64_t place, uint32_t unwanted);
   // False: what comes now is the function itself; its line is line().
   bool next();
   const abi::Str* name() const;
@@ -25,7 +26,7 @@ class InlinedAt {
   const abi::InlineCall* call(uint32_t number) const;
 
   const abi::StackTables* tables_;
-  const abi::StackModule* module_ = nullptr;
+  abi::StackModule module_;
   uint32_t now_ = 0, coming_ = 0;  // 1 + index; 0: the function itself
   SourceLine line_;
 };

@@ -24,6 +24,11 @@ const abi::UnwindRule kBoundary = {abi::UnwindRule::FromStack,
 
 uint64_t extended(int32_t value) { return static_cast<uint64_t>(static_cast<int64_t>(value)); }
 
+abi::StackModule module_at(uint64_t address, uint32_t unwanted) {
+  const abi::StackTables* tables = stack_tables();
+  return tables == nullptr ? abi::StackModule() : abi::find_stack_module(tables, address, unwanted);
+}
+
 }  // namespace
 
 const abi::StackTables* stack_tables() {
@@ -38,7 +43,7 @@ StackWalk::StackWalk(const abi::Context* ctx, uint32_t site) : tables_(stack_tab
   boundary_ = info.boundary != 0;
   sp_ = ctx->stack_pointer;
   for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) saved_[i] = ctx->saved[i];
-  left_ = tables_->max_frames;
+  left_ = static_cast<uint32_t>(tables_->max_frames);
 }
 
 bool StackWalk::next() {
@@ -60,11 +65,11 @@ bool StackWalk::step() {
 }
 
 const abi::UnwindRule* StackWalk::rule_here() const {
-  const abi::StackModule* module = abi::find_stack_module(tables_, place());
-  if (module == nullptr) return nullptr;  // code that a program made: it keeps frame pointers
-  const auto* rules = abi::in_tables<abi::UnwindRule>(tables_, module->rules);
-  const auto* rows = abi::in_tables<abi::UnwindRow>(tables_, module->rows);
-  const abi::UnwindRow* row = abi::last_row(rows, module->row_count, place() - module->begin);
+  const abi::StackModule module = abi::find_stack_module(tables_, place(), kWalkedNow);
+  if (module.end == 0) return nullptr;  // code that a program made: it keeps frame pointers
+  const auto* rules = abi::in_tables<abi::UnwindRule>(tables_, module.rules);
+  const auto* rows = abi::in_tables<abi::UnwindRow>(tables_, module.rows);
+  const abi::UnwindRow* row = abi::last_row(rows, module.row_count, place() - module.origin);
   return row == nullptr ? &rules[0] : &rules[row->rule];
 }
 
@@ -160,24 +165,20 @@ bool StackWalk::read(uint64_t address, uint64_t* word) {
   return true;
 }
 
-uint64_t module_begin(uint64_t address) {
-  const abi::StackTables* tables = stack_tables();
-  const abi::StackModule* module =
-      tables == nullptr ? nullptr : abi::find_stack_module(tables, address);
-  return module == nullptr ? 0 : module->begin;
+uint64_t module_begin(uint64_t address, uint32_t unwanted) {
+  return module_at(address, unwanted).origin;
 }
 
-StackSymbolAt symbol_at(uint64_t address) {
+StackSymbolAt symbol_at(uint64_t address, uint32_t unwanted) {
   StackSymbolAt found;
   const abi::StackTables* tables = stack_tables();
-  const abi::StackModule* module =
-      tables == nullptr ? nullptr : abi::find_stack_module(tables, address);
-  if (module == nullptr) return found;
-  found.module = abi::in_tables<abi::Str>(tables, module->path);
-  const auto* rows = abi::in_tables<abi::SymbolRow>(tables, module->symbols);
-  uint64_t offset = address - module->begin;
+  const abi::StackModule module = module_at(address, unwanted);
+  if (module.end == 0) return found;
+  found.module = abi::in_tables<abi::Str>(tables, module.path);
+  const auto* rows = abi::in_tables<abi::SymbolRow>(tables, module.symbols);
+  uint64_t offset = address - module.origin;
   found.offset = offset;
-  const abi::SymbolRow* row = abi::last_row(rows, module->symbol_count, offset);
+  const abi::SymbolRow* row = abi::last_row(rows, module.symbol_count, offset);
   if (row == nullptr || (row->size != 0 && offset - row->at >= row->size)) return found;
   found.name = abi::in_tables<abi::Str>(tables, row->name);
   found.offset = offset - row->at;

@@ -9,6 +9,14 @@ namespace dj::agent {
 // Null: this session has none.
 const abi::StackTables* stack_tables();
 
+// Which modules an address may mean, as find_stack_module()'s `unwanted`.
+constexpr uint32_t kWalkedNow = abi::kModuleGone;  // it was found on the stack in this hit
+// A script gives it, who knows since when. A handler in the target most likely has it from this
+// hit, so it means what is there; djtap's own has it from earlier ones.
+inline uint32_t given_to(const abi::Context* ctx) {
+  return ctx->stack_pointer == 0 ? abi::kModuleShared : 0;
+}
+
 class StackWalk {
  public:
   // Stands before the site's own frame.
@@ -48,8 +56,8 @@ struct StackSymbolAt {
   uint64_t offset = 0, size = 0;     // offset from the name, else from the module's first byte
   const abi::Str* module = nullptr;  // null: in none
 };
-StackSymbolAt symbol_at(uint64_t address);
+StackSymbolAt symbol_at(uint64_t address, uint32_t unwanted);
 // The first byte of the module that lies there; 0: none does.
-uint64_t module_begin(uint64_t address);
+uint64_t module_begin(uint64_t address, uint32_t unwanted);
 
 }  // namespace dj::agent

@@ -70,7 +70,7 @@ struct SessionInput {
   const Image& image;
   const std::vector<HandlerAbi>& abis;
   const Layout& layout;
-  std::span<const uint8_t> stack_tables;  // of make_stack_tables(); may be empty
+  std::span<const uint8_t> stack_tables;  // as they are at first; may be empty
   PatchOptions patching;                  // live: only in a process that runs already
   bool thread_rows = true;                // threads may count in rows of their own
 };

@@ -1,5 +1,6 @@
 // A script once it is compiled: what the stages leave to the session.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "compiler/arming.h"
@@ -10,6 +11,7 @@
 #include "compiler/resolve/resolve.h"
 #include "runtime/control/options.h"
 #include "runtime/control/session.h"
+#include "runtime/control/stack_tables.h"
 
 namespace dj {
 
@@ -26,7 +28,7 @@ struct Compiled {
   Image image;
   std::vector<HandlerAbi> abis;
   bool use_rseq = true;
-  std::vector<uint8_t> stack_tables;  // empty: no handler walks stacks
+  std::optional<StackTables> stacks;  // none: no handler walks stacks
 };
 
 inline SessionInput session_input(const Options& options, const Compiled& compiled) {
@@ -36,7 +38,7 @@ inline SessionInput session_input(const Options& options, const Compiled& compil
       compiled.image,
       compiled.abis,
       compiled.layout,
-      compiled.stack_tables,
+      compiled.stacks ? compiled.stacks->bytes() : std::span<const uint8_t>(),
       {.optimize = options.optimize,
        .guards = options.guards,
        .switched = !options.control_path.empty() || options.monitor || !compiled.armings.empty(),

@@ -57,12 +57,21 @@ bool LaterWatch::poll() {
 Status LaterWatch::probe_new_objects() {
   DJ_TRY(LaterObjects objects, session_.find_later_objects());
   session_.know(objects, codes_);
+  name_stacks(objects);
   if (objects.first_new == objects.modules.size() || !session_.why_over().empty())
     return ok_status();
   Diags silent;  // points that mean nothing here were reported when the session began, if at all
   Plan plan = resolve(compiled_.program, files_of(objects, compiled_), silent);
   if (plan.sites.empty() && !session_.installation()->has_trap()) return ok_status();
   return arm(objects, plan);
+}
+
+// Before any of their code runs, stacks lead through it and it has names.
+void LaterWatch::name_stacks(const LaterObjects& objects) {
+  if (!compiled_.stacks) return;
+  auto* begin = reinterpret_cast<uint8_t*>(session_.header().stack_tables);
+  const Status done = compiled_.stacks->follow(objects.modules, {begin, compiled_.stacks->room()});
+  if (!done.ok()) fmt::print(stderr, "WARNING: {}\n", done.error().message);
 }
 
 Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {

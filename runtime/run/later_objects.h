@@ -24,6 +24,7 @@ class LaterWatch {
 
  private:
   Status probe_new_objects();
+  void name_stacks(const LaterObjects& objects);
   Status arm(const LaterObjects& objects, Plan& plan);
   const Options& options_;
   Compiled& compiled_;

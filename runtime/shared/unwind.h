@@ -1,9 +1,10 @@
 // StackTables: what a handler needs to walk the program's stack without frame pointers and to name
 // its functions: call frame information (DWARF 5, section 6.4) and symbols of all mapped modules,
-// precompiled into sorted tables. Written once by the controller before arming, never changed;
-// read by handlers without locks.
+// precompiled into sorted tables. Written by the controller, read by handlers without locks: what
+// is there never changes, modules that come later are written behind it, and a new index says so.
 #pragma once
 #include "runtime/shared/abi.h"
+#include "runtime/shared/atomic.h"
 
 namespace dj::abi {
 
@@ -32,8 +33,8 @@ struct UnwindRule {
                                     kNotSaved, kNotSaved, kNotSaved};  // offset of the copy
 };
 
-// From this place on, up to the next row, `rule` holds. Places are offsets from the module's first
-// byte.
+// From this place on, up to the next row, `rule` holds. Places are offsets from the module's
+// origin.
 struct UnwindRow {
   uint32_t at = 0, rule = 0;
 };
@@ -63,7 +64,8 @@ struct InlineRow {
 
 // One mapped module. Offsets count from the StackTables.
 struct StackModule {
-  uint64_t begin = 0, end = 0;  // runtime addresses
+  uint64_t begin = 0, end = 0;  // runtime addresses; both 0: none
+  uint64_t origin = 0;          // of its lowest ELF address
   uint32_t rows = 0, row_count = 0;
   uint32_t rules = 0;
   uint32_t symbols = 0, symbol_count = 0;
@@ -72,12 +74,20 @@ struct StackModule {
   uint32_t lines = 0, line_count = 0;
   uint32_t inlines = 0, inline_count = 0;
   uint32_t calls = 0;
+  uint32_t state = 0;
+};
+// StackModule::state. Gone: the program has closed it; what was kept of its addresses is named
+// still. Shared: other objects have been there before, so what was kept may be of those.
+constexpr uint32_t kModuleGone = 1, kModuleShared = 2;
+
+struct StackIndex {
+  uint64_t count;
+  StackModule modules[1];  // really count, ascending
 };
 
 struct StackTables {
-  uint32_t module_count;
-  uint32_t max_frames;     // MAXBACKTRACE
-  StackModule modules[1];  // really module_count, ascending
+  uint64_t index;  // how often it was exchanged, and in the low half the offset of the StackIndex
+  uint64_t max_frames;  // MAXBACKTRACE
 };
 
 template <typename T>
@@ -85,21 +95,33 @@ inline const T* in_tables(const StackTables* tables, uint32_t offset) {
   return reinterpret_cast<const T*>(reinterpret_cast<uint64_t>(tables) + offset);
 }
 
-// Null: no module lies there.
-inline const StackModule* find_stack_module(const StackTables* tables, uint64_t address) {
-  uint32_t low = 0, high = tables->module_count;
+inline StackModule find_in_index(const StackIndex* index, uint64_t address, uint32_t unwanted) {
+  uint64_t low = 0, high = index->count;
   while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    const StackModule& module = tables->modules[middle];
+    uint64_t middle = (low + high) / 2;
+    const StackModule& module = index->modules[middle];
     if (address < module.begin) {
       high = middle;
     } else if (address >= module.end) {
       low = middle + 1;
     } else {
-      return &module;
+      return (module.state & unwanted) == 0 ? module : StackModule();
     }
   }
-  return nullptr;
+  return {};
+}
+
+// The module that lies there, unless its state is unwanted. A copy: an index that was exchanged
+// twice is written anew, so what was read counts if it has not been exchanged meanwhile.
+inline StackModule find_stack_module(const StackTables* tables, uint64_t address,
+                                     uint32_t unwanted) {
+  while (true) {
+    const uint64_t index = load(&tables->index);
+    const StackModule found = find_in_index(
+        in_tables<StackIndex>(tables, static_cast<uint32_t>(index)), address, unwanted);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (load(&tables->index) == index) return found;
+  }
 }
 
 // The last row with at <= offset in an ascending table; null: none.

@@ -1,5 +1,6 @@
-// Opens, calls and closes a library on stdin's orders: open, call N, close, quit.
-//   plugin LIBRARY
+// Opens, calls and closes a library on stdin's orders: open, open N (the N-th one), call N, close,
+// quit.
+//   plugin LIBRARY...
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ int main(int argc, char** argv) {
   fact("pid", getpid());
   while (fgets(line, sizeof line, stdin)) {
     if (strncmp(line, "open", 4) == 0) {
-      library = dlopen(argv[1], RTLD_NOW);
+      int which = line[4] == ' ' ? line[5] - '0' : 1;  // no call: others' are counted
+      library = dlopen(argv[which > 0 && which < argc ? which : 1], RTLD_NOW);
       fact("opened", library != NULL);
     } else if (strncmp(line, "call ", 5) == 0) {
       long (*work)(long) = (long (*)(long))dlsym(library, "lib_work");
