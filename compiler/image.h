@@ -30,7 +30,7 @@ struct Image {
 
 // What a detour must push for a handler: registers (DWARF numbers) as stack arguments, first one at the
 // lowest address, behind the site index when wants_site. rdi rsi rdx rcx r8 r9 are never listed: they
-// are where the program left them and the handler reads them in place.
+// are where the program left them and the handler reads them in place. The flags (arch::kFlags) may be the last.
 struct HandlerAbi {
   std::vector<uint8_t> stack_regs;
   bool wants_site = false;

@@ -96,6 +96,9 @@ std::string step_text(const LocStep& s) {
         return s.b == 0 ? name : name + "[" + std::to_string(s.b) + "]";
       }
       if (arch::is_mask(s.a)) return "k" + std::to_string(s.a - arch::kMask0);
+      for (const arch::NamedReg& other : arch::kOtherRegNames) {
+        if (s.a == other.reg) return other.name;
+      }
       return s.a >= 0 && s.a < arch::kRegCount ? arch::kRegNames[s.a] : "reg" + a;
     case LocStep::PushConst:
       return (s.a < 0 ? "push" : "") + a;  // a sign alone is an addition's

@@ -44,20 +44,34 @@ void put_count(Code& code, const HandlerCall& call) {
   }
 }
 
+// 0, which they never are, where handlers before have changed them and nobody has kept them.
+void push_flags(Code& code, Form form, uint32_t pushed, bool has_flags) {
+  if (form == Form::Boundary) {
+    if (!has_flags) return code.push_imm(0);
+  } else {
+    code.put({0x48, 0x8b, 0x84, 0x24});  // mov pushed(%rsp),%rax: whose value is in its slot
+    code.put_u32(pushed);
+    load_flags(code);
+  }
+  code.put({0x9c});  // pushfq
+}
+
 }  // namespace
 
 // Registers that an earlier handler or the flags' saving changed come from their saved copies.
-Status put_handler_call(Code& code, Form form, const HandlerCall& call) {
+Status put_handler_call(Code& code, Form form, const HandlerCall& call, bool has_flags) {
   if (call.count_word != 0) {
     put_count(code, call);
     return ok_status();
   }
   uint32_t pushed = 0;
   for (auto it = call.stack_regs.rbegin(); it != call.stack_regs.rend(); ++it) {
-    CHECK(*it < kRegCount && *it != kRsp);
+    CHECK((*it < kRegCount && *it != kRsp) || *it == kFlags);
     const Reg reg = Reg(*it);
-    const uint32_t slot = saved_slot(form, reg);
-    if (slot == kInPlace) {
+    const uint32_t slot = *it == kFlags ? kInPlace : saved_slot(form, reg);
+    if (*it == kFlags) {
+      push_flags(code, form, pushed, has_flags);
+    } else if (slot == kInPlace) {
       code.push(reg);
     } else {
       code.push_slot(slot + pushed);
@@ -75,13 +89,17 @@ Status put_handler_call(Code& code, Form form, const HandlerCall& call) {
 
 namespace {
 
-Status put_handlers(Code& code, Form form, const std::vector<HandlerCall>& calls) {
+Status put_handlers(Code& code, Form form, const std::vector<HandlerCall>& calls,
+                    bool has_flags = true) {
   if (calls.empty()) return ok_status();
   const bool frame = form == Form::Middle ||
                      std::any_of(calls.begin(), calls.end(),
                                  [](const HandlerCall& call) { return call.count_word == 0; });
   if (frame) open_frame(code, form);
-  for (const HandlerCall& call : calls) DJ_TRY_DO(put_handler_call(code, form, call));
+  for (const HandlerCall& call : calls) {
+    DJ_TRY_DO(put_handler_call(code, form, call, has_flags));
+    has_flags = false;
+  }
   if (frame) close_frame(code, form);
   return ok_status();
 }
@@ -95,7 +113,7 @@ Status put_exit(Code& code, const DetourRequest& request, std::span<const uint8_
     return ok_status();
   }
   DJ_TRY_DO(put_inside_jump(code, bytes, insn, request.leaving.inside));
-  DJ_TRY_DO(put_handlers(code, Form::Boundary, request.exit_calls));
+  DJ_TRY_DO(put_handlers(code, Form::Boundary, request.exit_calls, false));
   return relocate_to(code, bytes, insn);
 }
 
@@ -133,12 +151,14 @@ Status put_hooked(Code& code, const DetourRequest& request, std::span<const uint
 }  // namespace
 
 uint32_t detour_bytes_max(const DetourRequest& request) {
-  constexpr uint32_t kFrame = 48, kHook = 64, kJumpBack = 8, kPush = 8;
+  constexpr uint32_t kFrame = 48, kHook = 64, kJumpBack = 8, kCall = 24, kPush = 8, kFlagsPush = 16;
   uint32_t total = kFrame + kHook + kJumpBack;
-  for (const HandlerCall& call : request.calls)
-    total += 24 + kPush * uint32_t(call.stack_regs.size());
-  for (const HandlerCall& call : request.exit_calls)
-    total += 24 + kPush * uint32_t(call.stack_regs.size());
+  for (const std::vector<HandlerCall>* calls : {&request.calls, &request.exit_calls}) {
+    for (const HandlerCall& call : *calls) {
+      total += kCall;
+      for (const uint8_t reg : call.stack_regs) total += reg == kFlags ? kFlagsPush : kPush;
+    }
+  }
   if (request.leaving.how != Leaving::Always) total += kLeavingBytesMax;
   return total + kRelocatedMax * uint32_t(request.region.size());
 }
@@ -215,7 +235,8 @@ Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour) {
   if (goes_on) DJ_TRY_DO(code.jump(request.original + offset));
   if (branch != 0) {
     code.bind_long(branch);
-    DJ_TRY_DO(put_handlers(code, Form::Boundary, request.exit_calls));
+    const bool has_flags = request.calls.empty() || request.form == Form::Middle;
+    DJ_TRY_DO(put_handlers(code, Form::Boundary, request.exit_calls, has_flags));
     DJ_TRY_DO(code.jump(branch_goal));
   }
   detour.bytes = code.take();

@@ -22,10 +22,15 @@ inline void open_frame(Code& code, Form form) {
   if (form == Form::Middle) save_flags(code);
 }
 
-inline void restore_flags(Code& code) {
-  code.pop(kRax);
+// As save_flags() has left them in rax.
+inline void load_flags(Code& code) {
   code.put({0x04, 0x7f});  // add $127,%al: overflows exactly when it was 1
   code.put({0x9e});        // sahf
+}
+
+inline void restore_flags(Code& code) {
+  code.pop(kRax);
+  load_flags(code);
   code.pop(kRax);
 }
 
@@ -35,7 +40,7 @@ inline void close_frame(Code& code, Form form) {
   if (form == Form::Middle) code.move_sp(kRedZone);
 }
 
-// Inside an open frame; detour.cpp.
-Status put_handler_call(Code& code, Form form, const HandlerCall& call);
+// Inside an open frame; detour.cpp. has_flags: in a Boundary's, they are still the program's.
+Status put_handler_call(Code& code, Form form, const HandlerCall& call, bool has_flags);
 
 }  // namespace dj::arch

@@ -35,6 +35,16 @@ constexpr bool is_x87(int64_t reg) { return reg >= kSt0 && reg < kSt0 + kStCount
 // Masks of AVX-512.
 constexpr int64_t kMask0 = 118, kMaskCount = 8;
 constexpr bool is_mask(int64_t reg) { return reg >= kMask0 && reg < kMask0 + kMaskCount; }
+// Flags, and the selectors of the segments.
+constexpr int64_t kFlags = 49, kEs = 50, kCs = 51, kSs = 52, kDs = 53, kFs = 54, kGs = 55;
+constexpr bool is_segment(int64_t reg) { return reg >= kEs && reg <= kGs; }
+struct NamedReg {
+  const char* name;
+  int64_t reg;
+};
+constexpr NamedReg kOtherRegNames[] = {{"eflags", kFlags}, {"flags", kFlags}, {"cs", kCs},
+                                       {"ds", kDs},        {"es", kEs},       {"ss", kSs},
+                                       {"fs", kFs},        {"gs", kGs}};
 // The numbers of all registers that a handler can read.
 constexpr bool is_readable(int64_t reg) {
   return (reg >= 0 && reg < kRegCount) || is_vector(reg) || is_x87(reg) || is_mask(reg);

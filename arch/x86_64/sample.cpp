@@ -11,7 +11,7 @@ Result<std::vector<uint8_t>> build_sample(const HandlerCall& call, uint64_t done
   Code code(to);
   code.push(kR11);
   save_flags(code);
-  DJ_TRY_DO(put_handler_call(code, Form::Middle, call));
+  DJ_TRY_DO(put_handler_call(code, Form::Middle, call, false));
   restore_flags(code);
   code.pop(kR11);
   code.put({0x48, 0xc7, 0x04, 0x25});  // movq $0,done

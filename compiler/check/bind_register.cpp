@@ -64,8 +64,14 @@ void register_row(const ast::Call& c, TargetExpr& wanted, Diags& diags) {
       c.args.size() == 1 ? std::get_if<ast::String>(&c.args[0]->node) : nullptr;
   std::vector<std::string> known(std::begin(arch::kRegNames), std::end(arch::kRegNames));
   known.push_back("rip");
-  for (const std::string& whole : known) {
-    const uint8_t bytes = name == nullptr ? 0 : bytes_of(name->value, whole);
+  const size_t general = known.size();  // the others have no parts
+  for (const arch::NamedReg& other : arch::kOtherRegNames) known.push_back(other.name);
+  for (size_t i = 0; i < known.size(); ++i) {
+    const std::string& whole = known[i];
+    const bool same = name != nullptr && name->value == whole;
+    const uint8_t bytes = same                              ? 8
+                          : name == nullptr || i >= general ? 0
+                                                            : bytes_of(name->value, whole);
     if (bytes == 0) continue;
     wanted.name = whole;
     wanted.bytes = bytes;
@@ -76,7 +82,8 @@ void register_row(const ast::Call& c, TargetExpr& wanted, Diags& diags) {
                                ? fmt::format("`{}` takes the name of a register", c.name)
                                : fmt::format("there is no general register \"{}\"", name->value));
   diag.notes.push_back(
-      "registers: rax rbx rcx rdx rsi rdi rbp rsp r8 to r15 rip; eax, ax, al ... their parts");
+      "registers: rax rbx rcx rdx rsi rdi rbp rsp r8 to r15 rip; eax, ax, al ... their parts; "
+      "eflags cs ds es ss fs gs");
   if (name != nullptr) diag.suggest(near_names(name->value, known));
 }
 

@@ -11,8 +11,9 @@
 namespace dj {
 namespace {
 
-constexpr const char* kPrinted[] = {"rip", "rsp", "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp",
-                                    "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+constexpr const char* kPrinted[] = {"rip", "rsp", "eflags", "rax", "rbx", "rcx", "rdx", "rsi",
+                                    "rdi", "rbp", "r8",     "r9",  "r10", "r11", "r12", "r13",
+                                    "r14", "r15", "cs",     "ds",  "es",  "ss",  "fs",  "gs"};
 
 // What the functions of one name read and call.
 struct OfName {
@@ -43,9 +44,10 @@ struct OfName {
 }  // namespace
 
 const char* const kRegistersFormat =
-    "RIP: %016x\nRSP: %016x\nRAX: %016x RBX: %016x RCX: %016x\nRDX: %016x RSI: %016x RDI: %016x\n"
+    "RIP: %016x\nRSP: %016x  EFLAGS: %08x\nRAX: %016x RBX: %016x RCX: %016x\nRDX: %016x RSI: %016x "
+    "RDI: %016x\n"
     "RBP: %016x R08: %016x R09: %016x\nR10: %016x R11: %016x R12: %016x\n"
-    "R13: %016x R14: %016x R15: %016x\n";
+    "R13: %016x R14: %016x R15: %016x\nCS:  %04x DS: %04x ES: %04x\nSS:  %04x FS: %04x GS: %04x\n";
 
 const std::vector<ast::Call>& printed_registers() {
   static const std::vector<ast::Call> calls = [] {

@@ -24,11 +24,11 @@ using RegisterReads = std::map<std::string, std::vector<RegisterRead>>;
 // wrong are left out; binding the function's body reports them.
 RegisterReads find_register_reads(const ast::Script& script);
 
-// The calls that print_regs() stands for, in the order in which it prints them: all general
-// registers, the instruction pointer first. They live as long as the program.
+// The calls that print_regs() stands for, in the order in which it prints them: the instruction
+// pointer, all general registers, flags and selectors. They live as long as the program.
 const std::vector<ast::Call>& printed_registers();
-// print_regs()'s format. Source: _stp_print_regs() of SystemTap's runtime/linux/regs.c, without
-// what the kernel alone sees (flags, segments and control registers).
+// print_regs()'s format. Source: _stp_print_regs() of SystemTap's runtime/linux/regs.c, with the
+// segments' selectors alone, and without what the kernel alone sees (control registers).
 extern const char* const kRegistersFormat;
 
 // `register("rax")`, `int_arg(1)`: how a read is written; "" where its arguments are no literals.

@@ -19,6 +19,7 @@ struct Value {
 struct Machine {
   llvm::Value* regs[16] = {};    // by DWARF number, null: not passed
   llvm::Value* rsp = nullptr;    // at the probed instruction
+  llvm::Value* flags = nullptr;  // there, or null: not passed
   llvm::Value* entry = nullptr;  // array of entry values (PushEntry), or null
 };
 
@@ -197,6 +198,7 @@ class Body {
   llvm::Value* wide_register(int64_t reg, int64_t word);
   llvm::Value* vector_value(int64_t number);
   llvm::Value* mask_value(int64_t number);
+  llvm::Value* selector_value(int64_t reg);
   void note_unread_entry(int64_t slot);
   llvm::Value* checked_read(llvm::Value* address, const LocStep& step, Span span);
   llvm::Value* extend(llvm::Value* word, int64_t bits, bool is_signed);

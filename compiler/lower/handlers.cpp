@@ -33,11 +33,13 @@ bool passed_in_place(int64_t reg) {
 void add_registers(const LocExpr& location, std::set<uint8_t>& regs) {
   for (const LocStep& step : location.steps) {
     if (step.op != LocStep::PushReg || passed_in_place(step.a) || step.a == arch::kRsp) continue;
-    if (step.a >= 0 && step.a < arch::kRegCount) regs.insert(static_cast<uint8_t>(step.a));
+    const bool general = step.a >= 0 && step.a < arch::kRegCount;
+    if (general || step.a == arch::kFlags) regs.insert(static_cast<uint8_t>(step.a));
   }
 }
 
-// General registers that the handler's locations read beyond the six argument registers and rsp.
+// General registers that the handler's locations read beyond the six argument registers and rsp,
+// and the flags.
 std::vector<uint8_t> stack_registers(const Handler& handler, bool walks_stack) {
   std::set<uint8_t> regs;
   if (walks_stack) regs.insert(std::begin(kSavedRegisters), std::end(kSavedRegisters));
@@ -64,7 +66,8 @@ Machine machine_of(Unit& unit, llvm::Function* function, llvm::IRBuilder<>& b,
     machine.regs[arch::kArgumentRegs[i]] = function->getArg(i);
   }
   for (size_t i = 0; i < abi.stack_regs.size(); ++i) {
-    machine.regs[abi.stack_regs[i]] =
+    const uint8_t reg = abi.stack_regs[i];
+    (reg == arch::kFlags ? machine.flags : machine.regs[reg]) =
         function->getArg(static_cast<unsigned>(kRegisterArguments + abi.wants_site + i));
   }
   const bool middle = handler.form == Handler::Form::Middle || is_sample(handler);

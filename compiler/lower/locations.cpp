@@ -69,10 +69,23 @@ llvm::Value* Body::wide_register(int64_t reg, int64_t word) {
                               llvm::Align(8));
 }
 
+// movl %cs,%eax: they stand in a handler as in the program.
+llvm::Value* Body::selector_value(int64_t reg) {
+  // Instructions count them as DWARF does: es cs ss ds fs gs.
+  std::string code = ".byte 0x8c," + std::to_string(0xc0 + (reg - arch::kEs) * 8);
+  auto* type = llvm::FunctionType::get(unit_.word, false);
+  return b_.CreateCall(type, llvm::InlineAsm::get(type, code, "={ax}", true));
+}
+
 llvm::Value* Body::register_value(int64_t reg, int64_t word) {
   if (arch::is_x87(reg) || word > 0) return wide_register(reg, word);
   if (arch::is_vector(reg)) return vector_value(reg - arch::kXmm0);
   if (arch::is_mask(reg)) return mask_value(reg - arch::kMask0);
+  if (arch::is_segment(reg)) return selector_value(reg);
+  if (reg == arch::kFlags) {
+    CHECK(machine_.flags);
+    return machine_.flags;
+  }
   if (reg == arch::kRsp) {
     CHECK(machine_.rsp);
     return machine_.rsp;

@@ -18,6 +18,14 @@ TargetFailure bad_use(const std::string& message) {
   return f;
 }
 
+int64_t register_number(const std::string& name) {
+  for (const arch::NamedReg& other : arch::kOtherRegNames) {
+    if (name == other.name) return other.reg;
+  }
+  return std::find(std::begin(arch::kRegNames), std::end(arch::kRegNames), name) -
+         std::begin(arch::kRegNames);
+}
+
 }  // namespace
 
 TargetAnswer raw_value(const TargetExpr& expr, const ProbePlace& place) {
@@ -33,9 +41,7 @@ TargetAnswer raw_value(const TargetExpr& expr, const ProbePlace& place) {
       value.steps = {{LocStep::PushConst, int64_t(place.pc)}, {LocStep::PushBias}, {LocStep::Add}};
     }
   } else if (expr.base == TargetExpr::Register) {
-    const auto* begin = std::begin(arch::kRegNames);
-    const auto* found = std::find(begin, std::end(arch::kRegNames), expr.name);
-    value.steps.push_back({LocStep::PushReg, found - begin});
+    value.steps.push_back({LocStep::PushReg, register_number(expr.name)});
   } else if (!place.at_entry) {
     return bad_use(expr.name +
                    "() means an argument at a function's entry; here its register may "

@@ -15,19 +15,24 @@ void spot(void);
 void run(void);
 extern char back[];
 unsigned long stack;
+unsigned short cs, ds, es, ss, fs, gs;
 __asm__(".text\n.globl spot, run, back\n.type spot, @function\n.type run, @function\n"
         "spot: nop; nop; nop; nop; nop; nop; ret\n.size spot, . - spot\n"
         "run: push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
-        "mov %rsp, stack(%rip)\n"
+        "pushq $FLAGS; popfq; mov %rsp, stack(%rip)\n"
         LOADS
         "call spot\n"
         "back: pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx; ret\n.size run, . - run\n");
 int main(void) {
   run();
+  __asm__("mov %%cs, %0; mov %%ds, %1; mov %%es, %2; mov %%ss, %3; mov %%fs, %4; mov %%gs, %5\n"
+          : "=m"(cs), "=m"(ds), "=m"(es), "=m"(ss), "=m"(fs), "=m"(gs));
   printf("%lx %lx %lx\n", (unsigned long)spot, (unsigned long)back, stack);
+  printf("selectors %04x %04x %04x %04x %04x %04x\n", cs, ds, es, ss, fs, gs);
   return 0;
 }
 """
+FLAGS = 0xad7  # CF, PF, AF, ZF, SF, OF; and the interrupts' and the one that is always set
 VALUES = {name: 0x1111111100000000 + 0x101 * (i + 1) for i, name in enumerate(NAMES)}
 
 
@@ -38,28 +43,57 @@ def filled(tmp_path_factory):
         pytest.skip("gcc is not installed")
     folder = tmp_path_factory.mktemp("registers")
     loads = " ".join(f'"mov ${value:#x}, %{name}\\n"' for name, value in VALUES.items())
-    (folder / "filled.c").write_text(PROGRAM.replace("LOADS", loads))
+    (folder / "filled.c").write_text(PROGRAM.replace("LOADS", loads).replace("FLAGS", str(FLAGS)))
     subprocess.run([compiler, "-O1", "-no-pie", "-o", folder / "filled", folder / "filled.c"], check=True)
     return str(folder / "filled")
 
 
-def listing(rip, rsp):
-    """As SystemTap's runtime writes it."""
+def listing(rip, rsp, flags, selectors):
+    """As SystemTap's runtime writes it, then all selectors."""
     lines = [["RIP"], ["RSP"], ["RAX", "RBX", "RCX"], ["RDX", "RSI", "RDI"], ["RBP", "R08", "R09"], ["R10", "R11", "R12"], ["R13", "R14", "R15"]]
     values = {"RIP": rip, "RSP": rsp, **{name.upper() if name[1].isalpha() or len(name) == 3 else f"R0{name[1]}": value
                                          for name, value in VALUES.items()}}
-    return "".join(" ".join(f"{name}: {values[name]:016x}" for name in line) + "\n" for line in lines)
+    text = "".join(" ".join(f"{name}: {values[name]:016x}" for name in line) + "\n" for line in lines)
+    first, second = (" ".join(f"{name}:{more} {selectors[name]}" for name, more in words) + "\n"
+                     for words in ([("CS", " "), ("DS", ""), ("ES", "")], [("SS", " "), ("FS", ""), ("GS", "")]))
+    return text.replace(f"RSP: {rsp:016x}", f"RSP: {rsp:016x}  EFLAGS: {flags:08x}") + first + second
 
 
-def test_all_registers_are_printed(djtap, filled):
-    """At the entry and at the exit, by the probe itself and by a function of a function. A probe of djtap's own prints none."""
-    script = """function deep() { again() } function again() { print_regs() }
-      probe func("spot") { print_regs() deep() } probe func("spot").return { print_regs() again() } probe begin { print("begin\\n") print_regs() }"""
+def told(result):
+    """What the program says of itself: spot, back, the stack pointer; its selectors by name; and what djtap said between its lines."""
+    places = re.search(r"^(\w+) (\w+) (\w+)\n", result.stdout, re.M)
+    line = re.search(r"^selectors (.*)\n", result.stdout, re.M)
+    selectors = dict(zip(["CS", "DS", "ES", "SS", "FS", "GS"], line[1].split()))
+    return [int(word, 16) for word in places.groups()], selectors, result.stdout.replace(places[0], "").replace(line[0], "")
+
+
+@pytest.mark.parametrize("point", ["", ".return"])
+def test_all_registers_are_printed(djtap, filled, point):
+    """By the probe itself and by a function of a function. A probe of djtap's own prints none."""
+    script = f"""function deep() {{ again() }} function again() {{ print_regs() }}
+      probe func("spot"){point} {{ print_regs() deep() }} probe begin {{ print("begin\\n") print_regs() }}"""
     result = djtap("-e", script, "-c", filled)
-    said = re.search(r"^(\w+) (\w+) (\w+)\n", result.stdout, re.M)  # the program's line may come before djtap's
-    spot, back, stack = (int(word, 16) for word in said.groups())
-    there = listing(spot, stack - 8)
-    assert result.stdout.replace(said[0], "") == f"begin\n{there * 2}{listing(back, stack - 8) * 2}", result
+    (spot, back, stack), selectors, text = told(result)
+    assert text == f"begin\n{listing(back if point else spot, stack - 8, FLAGS, selectors) * 2}", result
+
+
+def test_flags_of_several_probes(djtap, filled):
+    """Inside a function each probe sees the program's; where it begins the first one alone, since nobody keeps them there: 0 says so."""
+    inside = paths.symbol_address(filled, "spot") + 2
+    scripts = {(FLAGS, 0): 'probe func("spot") { print_regs() } probe func("spot") { n++; print_regs() }',
+               (FLAGS, FLAGS): f"probe process.statement({inside:#x}) {{ print_regs() }} probe process.statement({inside:#x}) {{ n++; print_regs() }}"}
+    for flags, script in scripts.items():
+        result = djtap("-e", script, "-c", filled)
+        (spot, _, stack), selectors, text = told(result)
+        place = spot if flags[1] == 0 else inside
+        assert text == "".join(listing(place, stack - 8, each, selectors) for each in flags) + "n=1\n", result
+
+
+def test_selectors_are_registers(djtap, filled):
+    script = """probe func("spot") { if (register("eflags") == register("flags")) 
+      printf("is %04x %04x %04x %04x %04x %04x\\n", register("cs"), register("ds"), register("es"), register("ss"), u_register("fs"), register("gs")) }"""
+    result = djtap("-e", script, "-c", filled)
+    assert re.search(r"^is (.*)$", result.stdout, re.M)[1] == re.search(r"^selectors (.*)$", result.stdout, re.M)[1], result
 
 
 def test_a_function_reads_the_registers_of_its_caller(djtap, filled):
