@@ -30,7 +30,7 @@ Result<uint64_t> map_stub(Stopped& stopped, const arch::Placement& placement,
                           const Island& island) {
   DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
   DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
-  StubSpace space(free_ranges(maps, {}, status.heap_begin));
+  StubSpace space(free_ranges(maps, {}, status.heap_begin), mappings_left(maps.size()));
   std::optional<uint64_t> stub = space.reserve({placement.jump, placement.value, placement.mask},
                                                {island.base(), island.end()});
   if (!stub) return Error{"no free address"};

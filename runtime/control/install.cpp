@@ -150,8 +150,8 @@ uint64_t Installation::journal_bytes() {
 }
 
 ChooseStubs Installation::stub_chooser() {
-  return [this](std::vector<AddressRange> free, const auto& islands) {
-    StubSpace space(std::move(free));
+  return [this](std::vector<AddressRange> free, uint64_t most, const auto& islands) {
+    StubSpace space(std::move(free), most);
     choose_stubs(all_sites(), space, islands);
     return space.shared_pages(&stubs_bytes_);
   };

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "runtime/control/journal.h"
@@ -79,7 +80,9 @@ Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange
     islands.push_back({served_[i], {bases[i], bases[i] + island_bytes_}});
   }
   if (choose_stubs) {
-    stubs_ = choose_stubs(free_ranges(maps, taken, status.heap_begin), islands);
+    constexpr size_t kOthers = 3;  // arena, thread table, journal
+    stubs_ = choose_stubs(free_ranges(maps, taken, status.heap_begin),
+                          mappings_left(maps.size() + bases.size() + kOthers), islands);
   }
   const uint64_t file_bytes =
       arena_bytes_ + bases.size() * island_bytes_ + stub_bytes() + journal_bytes_;
@@ -195,6 +198,14 @@ Status SessionMemory::map_threads(RemoteCall& call) {
   DJ_TRY(at, call.checked("madvise of the thread table", SYS_madvise,
                           {threads(), sizeof(abi::ThreadTable), MADV_WIPEONFORK}));
   return ok_status();
+}
+
+uint64_t mappings_left(uint64_t count) {
+  constexpr uint64_t kDefault = 65530;
+  std::ifstream file("/proc/sys/vm/max_map_count");
+  uint64_t most = kDefault;
+  if (!(file >> most)) most = kDefault;
+  return most / 2 > count ? most / 2 - count : 0;
 }
 
 bool map_thread_table(uint64_t address) {

@@ -23,10 +23,11 @@ struct StubPages {
   AddressRange range;
   uint64_t at = 0;
 };
-// Chooses where stubs will lie, when the islands have their places: free ranges, and for each
-// island what it serves and where it is; returns the pages to map, ascending.
+// Chooses where stubs will lie, when the islands have their places: free ranges, how many mappings
+// there may be, and for each island what it serves and where it is; returns the pages to map,
+// ascending.
 using ChooseStubs = std::function<std::vector<StubPages>(
-    std::vector<AddressRange> free,
+    std::vector<AddressRange> free, uint64_t most,
     const std::vector<std::pair<AddressRange, AddressRange>>& islands)>;
 
 class SessionMemory {
@@ -83,6 +84,10 @@ class SessionMemory {
   std::vector<StubPages> stubs_;                // ascending
   std::vector<std::span<uint8_t>> stub_views_;  // of each
 };
+
+// How many mappings more djtap makes in a process that has `count`: half of what the kernel lets it
+// have (vm.max_map_count) are the program's.
+uint64_t mappings_left(uint64_t count);
 
 // Maps djtap's own ThreadTable, for a session without a target too. False: the place is taken.
 bool map_thread_table(uint64_t address);

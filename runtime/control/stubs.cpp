@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <bitset>
-#include <unordered_map>
 
 namespace dj {
 namespace {
 
-constexpr uint64_t kPage = 4096;
-constexpr uint64_t kStubBytes = 5;
+constexpr uint64_t kPage = StubSpace::kPage, kStubBytes = 5;
+constexpr uint64_t kJoined = 64 << 10;  // bytes between pages of one mapping, at most
 constexpr uint64_t kReach = (uint64_t{1} << 31) - (64 << 10);
 constexpr uint64_t kAnchorStep = 1 << 20;
 constexpr uint64_t kPrimary = 32 << 20;  // two periods of the lower three bytes
@@ -20,50 +18,155 @@ constexpr uint64_t kPrimary = 32 << 20;  // two periods of the lower three bytes
 uint64_t below(uint64_t address, uint64_t bytes) { return address > bytes ? address - bytes : 0; }
 uint64_t page_of(uint64_t address) { return address & ~(kPage - 1); }
 
+// Bytes of a displacement.
+constexpr uint32_t kSecondByte = 0xff00, kThirdByte = 0xff0000;
+// Regions of 16 MB, and a page's place in its 64 kB.
+uint64_t region_of(uint64_t address) { return address >> 24; }
+uint32_t place_of(uint64_t address) { return static_cast<uint32_t>(address >> 12) & 0xf; }
+constexpr uint32_t kAnyPlace = 16;
+
+uint32_t residue_of(const DisplacementPattern& pattern) {
+  return (static_cast<uint32_t>(pattern.jump + kStubBytes) + pattern.value) & pattern.mask;
+}
+
 }  // namespace
 
-bool StubSpace::take(uint64_t at) {
-  const auto after = taken_.lower_bound(at + kStubBytes);
-  if (after != taken_.begin() && std::prev(after)->second > at) return false;
-  taken_.emplace_hint(after, at, at + kStubBytes);
+bool StubSpace::Page::is_free(uint64_t first, uint64_t last) const {
+  for (uint64_t byte = first; byte <= last; byte++) {
+    if (taken[byte]) return false;
+  }
   return true;
 }
 
-// Leaps from page to page, and from one fitting address to the next.
+// Of pages not far from one another what lies between is mapped, too: one mapping instead of two.
+StubSpace::Neighbours StubSpace::neighbours(uint64_t page) {
+  const auto room = std::upper_bound(free_.begin(), free_.end(), page,
+                                     [](uint64_t at, const AddressRange& r) { return at < r.end; });
+  CHECK(room != free_.end() && room->contains(page));
+  Neighbours found{ranges_.end(), ranges_.end()};
+  const auto after = ranges_.upper_bound(page);
+  if (after != ranges_.begin()) {
+    const auto before = std::prev(after);
+    if (before->first >= room->begin && before->second + kJoined >= page) found.before = before;
+  }
+  if (after != ranges_.end() && after->first < room->end && page + kPage + kJoined >= after->first)
+    found.after = after;
+  return found;
+}
+
+void StubSpace::map_page(uint64_t page) {
+  const Neighbours near = neighbours(page);
+  uint64_t begin = page, end = page + kPage;
+  if (near.after != ranges_.end()) {
+    end = near.after->second;
+    ranges_.erase(near.after);
+  }
+  if (near.before != ranges_.end()) {
+    begin = near.before->first;
+    end = std::max(end, near.before->second);
+  }
+  ranges_[begin] = end;
+}
+
+StubSpace::Page& StubSpace::page(uint64_t at) {
+  const auto [known, fresh] = index_.try_emplace(at, pages_.size());
+  if (fresh) {
+    for (const uint32_t place : {place_of(at), kAnyPlace})
+      places_[{region_of(at), place}].push_back(pages_.size());
+    pages_.push_back({at, {}});
+    map_page(at);
+  }
+  return pages_[known->second];
+}
+
+bool StubSpace::is_free(uint64_t at) const {
+  for (const uint64_t part : {page_of(at), page_of(at + kStubBytes - 1)}) {
+    const auto known = index_.find(part);
+    if (known == index_.end()) continue;
+    const uint64_t first = std::max(at, part), last = std::min(at + kStubBytes, part + kPage) - 1;
+    if (!pages_[known->second].is_free(first - part, last - part)) return false;
+  }
+  return true;
+}
+
+bool StubSpace::may_map(uint64_t page) {
+  const bool near = index_.contains(page) || ranges_.size() < most_ ||
+                    neighbours(page).before != ranges_.end() ||
+                    neighbours(page).after != ranges_.end();
+  is_full_ = is_full_ || !near;
+  return near;
+}
+
+void StubSpace::take(uint64_t at) {
+  for (uint64_t byte = at; byte < at + kStubBytes; byte++) {
+    page(page_of(byte)).taken.set(byte % kPage);
+  }
+}
+
+std::optional<uint64_t> StubSpace::take_of(const Page& page, const DisplacementPattern& pattern,
+                                           uint64_t begin, uint64_t end) {
+  const uint64_t last = std::min(end, page.at + kPage);
+  uint64_t at = next_fitting(pattern, std::max(begin, page.at));
+  for (; at + kStubBytes <= last; at = next_fitting(pattern, at + 1)) {
+    if (!page.is_free(at - page.at, at - page.at + kStubBytes - 1)) continue;
+    take(at);
+    return at;
+  }
+  return std::nullopt;
+}
+
 std::optional<uint64_t> StubSpace::beside(const DisplacementPattern& pattern, uint64_t begin,
                                           uint64_t end) {
-  for (uint64_t at = begin; at < end;) {
-    const auto stub = taken_.lower_bound(page_of(at));
-    if (stub == taken_.end()) break;
-    const uint64_t page = page_of(stub->first);
-    at = next_fitting(pattern, std::max(at, page));
-    if (at + kStubBytes > std::min(end, page + kPage)) {
-      at = std::max(at, page + kPage);
-    } else if (take(at)) {
-      return at;
-    } else {
-      at++;
+  if ((pattern.mask & kThirdByte) != 0) return beside_few(pattern, begin, end);
+  // With the second byte fixed, all that fit have the same place in their 64 kB.
+  const uint64_t next = pattern.jump + kStubBytes;
+  const bool second = (pattern.mask & kSecondByte) != 0;
+  const uint32_t place = second ? place_of(next + pattern.value) : kAnyPlace;
+  for (uint64_t region = region_of(begin); region <= region_of(end - 1); region++) {
+    const auto pages = places_.find({region, place});
+    if (pages == places_.end()) continue;
+    size_t& from = first_pages_[{pattern.mask, residue_of(pattern), region}];
+    // What is full for one stub is full for all of its kind, and what lies below for those that
+    // come later.
+    bool is_over = true;
+    for (size_t i = from; i < pages->second.size(); i++) {
+      const Page& page = pages_[pages->second[i]];
+      if (const std::optional<uint64_t> at = take_of(page, pattern, begin, end)) return at;
+      const bool below = page.at + kPage <= begin;
+      is_over = is_over && (below || (page.at >= begin && page.at + kPage <= end));
+      if (is_over) from = i + 1;
     }
+  }
+  return std::nullopt;
+}
+
+// With the third byte fixed few addresses fit.
+std::optional<uint64_t> StubSpace::beside_few(const DisplacementPattern& pattern, uint64_t begin,
+                                              uint64_t end) {
+  for (uint64_t at = next_fitting(pattern, begin); at + kStubBytes <= end;
+       at = next_fitting(pattern, page_of(at) + kPage)) {
+    const auto known = index_.find(page_of(at));
+    if (known == index_.end()) continue;
+    if (const auto found = take_of(pages_[known->second], pattern, at, end)) return found;
   }
   return std::nullopt;
 }
 
 std::optional<uint64_t> StubSpace::search(const DisplacementPattern& pattern, uint64_t begin,
                                           uint64_t end) {
-  const uint32_t residue =
-      (static_cast<uint32_t>(pattern.jump + kStubBytes) + pattern.value) & pattern.mask;
-  uint64_t& hint = hints_.try_emplace({pattern.mask, residue, begin}, begin).first->second;
+  uint64_t& hint =
+      hints_.try_emplace({pattern.mask, residue_of(pattern), begin}, begin).first->second;
   auto range = std::upper_bound(free_.begin(), free_.end(), hint,
                                 [](uint64_t at, const AddressRange& r) { return at < r.end; });
   for (; range != free_.end() && range->begin < end; ++range) {
     uint64_t at = next_fitting(pattern, std::max(hint, range->begin));
     const uint64_t last = std::min(range->end, end);
-    while (at + kStubBytes <= last) {
-      if (take(at)) {
-        hint = at;
-        return at;
-      }
-      at = next_fitting(pattern, std::prev(taken_.lower_bound(at + kStubBytes))->second);
+    for (; at + kStubBytes <= last; at = next_fitting(pattern, at + 1)) {
+      if (!is_free(at)) continue;
+      if (!may_map(page_of(at))) return std::nullopt;
+      hint = at;
+      take(at);
+      return at;
     }
   }
   return std::nullopt;
@@ -96,68 +199,35 @@ std::optional<uint64_t> StubSpace::reserve(const DisplacementPattern& pattern,
 
 std::vector<AddressRange> StubSpace::pages() const {
   std::vector<AddressRange> pages;
-  for (auto [begin, end] : taken_) {
-    const uint64_t first = page_of(begin), last = page_of(end + kPage - 1);
-    if (!pages.empty() && first <= pages.back().end) {
-      pages.back().end = std::max(pages.back().end, last);
-    } else {
-      pages.push_back({first, last});
-    }
-  }
+  for (const auto& [begin, end] : ranges_) pages.push_back({begin, end});
   return pages;
 }
 
-namespace {
-
-// StubMemory: which bytes of the shared memory stubs have taken.
-class StubMemory {
- public:
-  using Stubs = std::map<uint64_t, uint64_t>;  // begin -> end
-
-  // Takes the bytes of these stubs of `range` at the lowest page where all are free.
-  uint64_t place(const Stubs& stubs, const AddressRange& range) {
-    const auto first = stubs.lower_bound(range.begin), last = stubs.lower_bound(range.end);
-    uint64_t at = 0;
-    while (std::any_of(first, last,
-                       [&](auto& stub) { return meets(at + stub.first - range.begin); })) {
-      at += kPage;
-    }
-    for (auto stub = first; stub != last; ++stub) take(at + stub->first - range.begin);
-    return at;
-  }
-  uint64_t used_bytes() const { return pages_.size() * kPage; }
-
- private:
-  using Page = std::bitset<kPage>;
-  bool meets(uint64_t stub) const {
-    for (uint64_t byte = stub; byte < stub + kStubBytes; byte++) {
-      const auto page = pages_.find(byte / kPage);
-      if (page != pages_.end() && page->second[byte % kPage]) return true;
-    }
-    return false;
-  }
-  void take(uint64_t stub) {
-    for (uint64_t byte = stub; byte < stub + kStubBytes; byte++) {
-      pages_[byte / kPage].set(byte % kPage);
-    }
-  }
-  std::unordered_map<uint64_t, Page> pages_;  // those with a stub
-};
-
-}  // namespace
-
+// The largest first: the others find room between its stubs. Each takes the lowest place in the
+// memory where nothing of it meets what is there.
 std::vector<StubPages> StubSpace::shared_pages(uint64_t* bytes) const {
   std::vector<StubPages> shared;
   for (const AddressRange& range : pages()) shared.push_back({range, 0});
-  // The largest first: the others find room between its stubs.
   std::vector<StubPages*> order;
   for (StubPages& pages : shared) order.push_back(&pages);
   std::stable_sort(order.begin(), order.end(), [](const StubPages* a, const StubPages* b) {
     return a->range.end - a->range.begin > b->range.end - b->range.begin;
   });
-  StubMemory memory;
-  for (StubPages* pages : order) pages->at = memory.place(taken_, pages->range);
-  *bytes = memory.used_bytes();
+  std::map<uint64_t, const Bytes*> ascending;
+  for (const Page& page : pages_) ascending[page.at] = &page.taken;
+  std::unordered_map<uint64_t, Bytes> memory;  // its pages that have stubs, by offset
+  for (StubPages* pages : order) {
+    const auto first = ascending.lower_bound(pages->range.begin);
+    const auto last = ascending.lower_bound(pages->range.end);
+    const auto meets = [&](const auto& page) {
+      const auto there = memory.find(pages->at + page.first - pages->range.begin);
+      return there != memory.end() && (there->second & *page.second).any();
+    };
+    while (std::any_of(first, last, meets)) pages->at += kPage;
+    for (auto page = first; page != last; ++page)
+      memory[pages->at + page->first - pages->range.begin] |= *page->second;
+  }
+  *bytes = memory.size() * kPage;
   return shared;
 }
 
@@ -175,6 +245,8 @@ bool reserve_stub(JumpForm& form, StubSpace& space, const AddressRange& island) 
   }
   return false;
 }
+
+constexpr const char* kTooManyMappings = "too-many-mappings";
 
 int fixed_bits(const PatchSite* site) {
   const auto& placements = site->form->placements;
@@ -197,7 +269,8 @@ void choose_stubs(const SiteList& sites, StubSpace& space,
       if (served.contains(site->address) && reserve_stub(*site->form, space, island)) break;
     }
     if (site->form->stub == 0) {
-      site->fall_back_to_int3(arch::verdict_name(arch::Verdict::OutOfReach));
+      site->fall_back_to_int3(space.is_full() ? kTooManyMappings
+                                              : arch::verdict_name(arch::Verdict::OutOfReach));
     } else {
       site->displaced = site->form->placement.length;
       site->reason = arch::tactic_name(site->form->placement.tactic);

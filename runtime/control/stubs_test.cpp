@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace dj {
 namespace {
 
@@ -10,7 +12,9 @@ constexpr uint64_t kText = 0x7f0000000000;
 constexpr AddressRange kIsland = {kText - (64 << 20), kText - (63 << 20)};
 constexpr uint32_t kAll = 0xffffffff, kLowest = 0xff;
 
-StubSpace empty_space() { return StubSpace({{kText - (uint64_t{4} << 30), kIsland.begin}}); }
+StubSpace empty_space(uint64_t most = 1000) {
+  return StubSpace({{kText - (uint64_t{4} << 30), kIsland.begin}}, most);
+}
 
 // A jump that can lead to this address and nowhere else.
 DisplacementPattern only(uint64_t jump, uint64_t stub) {
@@ -76,6 +80,57 @@ TEST(Stubs, MayLieAcrossPages) {
   EXPECT_EQ(pages[0].range.begin, low);
   EXPECT_EQ(pages[0].range.end, low + 2 * 4096);
   EXPECT_EQ(bytes, 2u * 4096);  // the other one has room in the first of these
+}
+
+// Sixteen of a kind have room on a page; looking through all of them again for each would take
+// minutes.
+TEST(Stubs, ManyOfAKindAreFoundSoon) {
+  StubSpace space = empty_space();
+  constexpr uint64_t kStubs = 100'000;
+  const auto begin = std::chrono::steady_clock::now();
+  for (uint64_t i = 0; i < kStubs; i++) {
+    ASSERT_TRUE(space.reserve(like(kText + (i << 8), kIsland.begin + 0x40), kIsland));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  uint64_t bytes = 0;
+  ASSERT_EQ(space.shared_pages(&bytes).size(), 1u);
+  EXPECT_EQ(bytes, kStubs / 16 * 4096);
+}
+
+// Two pages with no more between them than a mapping is worth are one mapping, stubs or not.
+TEST(Stubs, NearOneAnotherAreOneMapping) {
+  StubSpace space = empty_space();
+  const uint64_t low = kText - (1 << 30);
+  for (const uint64_t stub : {low + 0x123, low + 0x9123, low + 0x5123, low + 0x40123}) {
+    ASSERT_EQ(space.reserve(only(kText, stub), kIsland), stub);
+  }
+  uint64_t bytes = 0;
+  const std::vector<StubPages> pages = space.shared_pages(&bytes);
+  ASSERT_EQ(pages.size(), 2u);
+  EXPECT_EQ(pages[0].range.begin, low);
+  EXPECT_EQ(pages[0].range.end, low + 0xa000);
+  EXPECT_EQ(bytes, 3u * 4096 + 4096);  // the last one meets each of them
+}
+
+TEST(Stubs, OfTwoFreeRangesAreTwoMappings) {
+  const uint64_t low = kText - (1 << 30), taken = low + 0x1000;
+  StubSpace space({{low, taken}, {taken + 0x1000, low + 0x10000}}, 1000);
+  ASSERT_TRUE(space.reserve(only(kText, low), kIsland));
+  ASSERT_TRUE(space.reserve(only(kText, taken + 0x1000), kIsland));
+  EXPECT_EQ(space.pages().size(), 2u);
+}
+
+TEST(Stubs, TakeNoMoreMappingsThanTheyMay) {
+  StubSpace space = empty_space(2);
+  const uint64_t low = kText - (1 << 30);
+  ASSERT_TRUE(space.reserve(only(kText, low), kIsland));
+  ASSERT_TRUE(space.reserve(only(kText, low + (4 << 20)), kIsland));
+  EXPECT_FALSE(space.is_full());
+  EXPECT_FALSE(space.reserve(only(kText, low + (8 << 20)), kIsland));
+  EXPECT_TRUE(space.is_full());
+  EXPECT_TRUE(space.reserve(only(kText, low + 0x100), kIsland));
+  EXPECT_TRUE(space.reserve(only(kText, low + 0x2000), kIsland));
+  EXPECT_EQ(space.pages().size(), 2u);
 }
 
 }  // namespace

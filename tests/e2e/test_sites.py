@@ -1,11 +1,12 @@
 """--probes: every site with its address and state, against readelf; and --dump, --stop-after, -v."""
+import collections
 import json
 import re
 import subprocess
 
 import pytest
 
-from support.paths import symbol_address, victim
+from support.paths import PYTHON, symbol_address, victim
 
 
 def test_states(djtap, mode):
@@ -128,3 +129,29 @@ def test_the_engines_log_tells_each_step(djtap_once, monkeypatch):
     assert [step.partition(":")[0] for step in steps] == ["registered -> optimizing", "optimizing -> optimized"], result
     result = djtap_once("--no-optimize", "-e", 'probe func("work") { n++ }', "-c", victim("count"))
     assert re.search(r"^engine .* work registered -> int3: --no-optimize$", result.stderr, re.M), result
+
+
+MAPPINGS = """import mmap, os, sys
+kept = [mmap.mmap(-1, 4096) for _ in range(int(sys.argv[1]))]
+print("pid:", os.getpid(), flush=True)
+sys.stdin.readline()
+print("mappings:", len(open("/proc/self/maps").readlines()), flush=True)
+print("length:", len(str(len(kept))), flush=True)
+"""
+
+
+def test_half_of_the_mappings_are_the_program_s(attach, program, mode):
+    """Stubs for jumps take no more than leaves it half of vm.max_map_count; where there is none left, sites are int3 and count as well."""
+    with open("/proc/sys/vm/max_map_count", encoding="ascii") as file:
+        half = int(file.read()) // 2
+    if half > 50_000:
+        pytest.skip("this system allows too many mappings")
+    for count in (0, half):
+        target = program(PYTHON, "-c", MAPPINGS, count)
+        target.wait_for("pid: ")
+        tracer = attach(target.pid, 'probe func("libc.so.6!*") { n++ }', "--guards=all")
+        target.tell("go")
+        assert target.finish().facts["mappings"] - count < 2000
+        result = tracer.finish()
+        reasons = collections.Counter(site.reason for site in result.sites if site.state == "INT3")
+        assert (reasons["too-many-mappings"] > 1000) == (count > 0 and mode == "jump") and result.globals["n"] > 10, result
