@@ -55,7 +55,9 @@ bool LaterWatch::poll() {
 }
 
 Status LaterWatch::probe_new_objects() {
-  DJ_TRY(LaterObjects objects, session_.find_later_objects());
+  Result<LaterObjects> found = session_.find_later_objects();
+  if (!found.ok() && found.error().kind == Fail::NotFound) return ok_status();  // it has ended
+  DJ_TRY(LaterObjects objects, std::move(found));
   session_.know(objects, codes_);
   name_stacks(objects);
   if (objects.first_new == objects.modules.size() || !session_.why_over().empty())
