@@ -206,6 +206,7 @@ std::vector<abi::StackModule> StackTables::rows() const {
   for (const Placement& placement : placements_) {
     const Tables& tables = files_.at(placement.file);
     if (placement.state == Placement::Covered || !tables.row) continue;
+    if (placement.state == Placement::Gone && placement.shared) continue;  // of no use to anybody
     abi::StackModule row = *tables.row;
     row.begin = placement.module.begin;
     row.end = placement.module.end;

@@ -88,7 +88,7 @@ TEST(StackTables, WhereTwoFilesHaveBeenOnlyTheOneThatIsThereIsNamed) {
   EXPECT_EQ(tables.names(kAt + kPage), Names({"b", "b", ""}));
   EXPECT_EQ(tables.names(kAt), Names({"", "", ""}));  // nothing, rather than half of a module
   ASSERT_TRUE(tables.follow({kProgram}).ok());
-  EXPECT_EQ(tables.names(kAt + kPage), Names({"", "b", ""}));
+  EXPECT_EQ(tables.names(kAt + kPage), Names({"", "", ""}));
   ASSERT_TRUE(tables.follow({kProgram, module_at("a", kAt, 8)}).ok());
   EXPECT_EQ(tables.names(kAt + kPage), Names({"a", "a", ""}));
 }
