@@ -36,6 +36,8 @@ std::string_view stage_of(std::string_view code) {
       return "found while the script is parsed";
     case '2':
       return "found while names and types are checked";
+    case '4':
+      return "found while probes are put into the process";
     case '5':
       return "found while the session runs";
     default:

@@ -36,6 +36,7 @@
 #include "runtime/control/stack_tables.h"
 #include "runtime/control/stage_clock.h"
 #include "runtime/control/tail_calls.h"
+#include "runtime/control/tell.h"
 #include "runtime/huge_blocks.h"
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/lua/lua_tapset.h"
@@ -62,8 +63,8 @@ std::string summary_of(const std::optional<TracedProcess>& process) {
   return fmt::format("pid {}, {}", process->pid, counted(process->modules.size(), "module"));
 }
 
-// Plan to code, for this target.
-Status compile_for(const Options& options, std::optional<TracedProcess>& process,
+// Where globals and stack tables lie in this target, and what else its code depends on there.
+Status lay_out_for(const Options& options, std::optional<TracedProcess>& process,
                    ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
   if (process) {
     DJ_TRY_DO(process->find_rseq());
@@ -87,8 +88,11 @@ Status compile_for(const Options& options, std::optional<TracedProcess>& process
   };
   DJ_TRY(uint64_t base, find_arena_base(process ? &*process : nullptr, lay(kNominalBase).bytes));
   compiled.layout = lay(base);
-  // From here on, every global has its address.
+  return ok_status();
+}
 
+// Plan to code.
+Status compile(const Options& options, ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
   EmitOptions emit;
   emit.abi.has_rseq = compiled.use_rseq;
   emit.want_ir = options.dump.count("ir") > 0;
@@ -115,11 +119,24 @@ int print_tidy(const Options& options, const Sources& sources, uint32_t file, Di
 int print_dry_run(const Options& options, const Compiled& compiled,
                   std::optional<TracedProcess>& process, ModuleCodes& codes) {
   SessionInput input = session_input(options, compiled);
-  return print_result(options, kExitAttach, dry_run(process ? &*process : nullptr, codes, input));
+  return print_result(dry_run(process ? &*process : nullptr, codes, input), fail_attach);
 }
 
-int compile_failure(const Options& options, const Error& error) {
-  return fail(options, error.kind == Fail::Incomplete ? kExitRun : kExitScript, error.message);
+int compile_failure(const Error& error) {
+  return error.kind == Fail::Unsupported ? fail(kExitScript, "DJ3015", error.message)
+                                         : fail(kExitRun, "DJ5013", error.message);
+}
+
+// The plan's code for this target; when it cannot be had, the exit code.
+std::optional<int> compile_for(const Options& options, std::optional<TracedProcess>& process,
+                               ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
+  Status laid_out = lay_out_for(options, process, codes, compiled, clock);
+  if (!laid_out.ok()) return fail_attach(laid_out.error());
+  // From here on, every global has its address.
+
+  Status done = compile(options, codes, compiled, clock);
+  if (!done.ok()) return compile_failure(done.error());
+  return std::nullopt;
 }
 
 // What djtap adds to the script.
@@ -164,18 +181,17 @@ ast::Script parse_scripts(const Options& options, Sources& sources, uint32_t fil
 // Errors, or with -W warnings, that were printed end the script.
 bool ends_here(const Options& options, const Diags& diags) {
   const bool by_warning = options.warnings_are_errors && !diags.all().empty();
-  if (diags.ok() && by_warning) fail(options, kExitScript, "-W: a warning ends it");
+  if (diags.ok() && by_warning) tell_error("DJ2034", "-W: a warning ends it");
   return !diags.ok() || by_warning;
 }
 
 // --help of the script, or an option that nobody knows: then the exit code.
 std::optional<int> answer_options(const Options& options, const std::string& text,
                                   const ScriptOptions& script_options) {
-  if (options.script_help)
-    return print_result(options, kExitOk, script_help(options, text, script_options));
+  if (options.script_help) return show(script_help(options, text, script_options)), kExitOk;
   std::string stranger = script_options.stranger();
   if (stranger.empty()) return std::nullopt;
-  return fail(options, kExitUsage, stranger);
+  return fail_usage(stranger);
 }
 
 // What stands for something else becomes that.
@@ -189,10 +205,10 @@ void expand(const Options& options, ast::Script& script, Sources& sources, Diags
 // The files of -f plugin: and --report; when they cannot be had, the exit code.
 std::optional<int> load_outputs(const Options& options, Sources& sources, LuaOutputs& lua) {
   Status loaded = lua.load(options.plugin, options.report_path, sources);
-  if (!loaded.ok()) return fail(options, kExitUsage, loaded.error().message);
+  if (!loaded.ok()) return fail_usage(loaded.error().message);
   if (lua.diags().ok()) return std::nullopt;
   print_diags(lua.diags(), sources, options);
-  return exit_code_for(options, kExitSyntax);
+  return kExitSyntax;
 }
 
 // Reads the largest object's code while it is looked for what is probed.
@@ -244,7 +260,7 @@ int run_script(const Options& options) {
   LazyTarget target(options, held->before());  // forks, before there is much to fork
   LoweringThread lowering(options.stop_after >= Stage::Lower && !options.tidy);
   Result<std::string> text = read_script(options);
-  if (!text.ok()) return fail(options, kExitUsage, text.error().message);
+  if (!text.ok()) return fail_usage(text.error().message);
   Sources sources;
   Diags diags;
   uint32_t file =
@@ -262,7 +278,7 @@ int run_script(const Options& options) {
                        &script_options};
   ast::Script script = parse_scripts(options, sources, file, parsing, diags);
   clock.done("parse");
-  if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitSyntax);
+  if (!diags.ok()) return print_diags(diags, sources, options), kExitSyntax;
   if (auto code = answer_options(options, text.value(), script_options)) return *code;
   if (options.dump.count("ast")) dump(options, "ast", print(script));
   if (options.stop_after == Stage::Parse) return print_diags(diags, sources, options), kExitOk;
@@ -272,13 +288,13 @@ int run_script(const Options& options) {
   clock.done("tapsets", counted(library.files_read(), "file"));
   if (target.failed()) return target_failure(options, target.find().error());
   if (diags.ok()) expand(options, script, sources, diags);
-  if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
+  if (!diags.ok()) return print_diags(diags, sources, options), kExitScript;
   // From here on, no probe point is an alias.
 
   Compiled compiled{&printers, header_compiler(held->before())};
   compiled.program = check(script, {options.strict}, diags);
   clock.done("check");
-  if (!diags.ok()) return print_diags(diags, sources, options), exit_code_for(options, kExitScript);
+  if (!diags.ok()) return print_diags(diags, sources, options), kExitScript;
   if (options.dump.count("program")) dump(options, "program", dj::dump(compiled.program));
   add_own(options, compiled);
   if (options.stop_after == Stage::Check) return print_diags(diags, sources, options), kExitOk;
@@ -293,27 +309,30 @@ int run_script(const Options& options) {
   compiled.plan = find_places(options, compiled, process, codes, diags, clock);
   print_diags(diags, sources, options);
   if (ends_here(options, diags) || !settle_types(options, sources, script, compiled))
-    return exit_code_for(options, kExitScript);
+    return kExitScript;
   if (options.dump.count("plan")) dump(options, "plan", dj::dump(compiled.plan));
   if (options.stop_after == Stage::Resolve) return kExitOk;
   // From here on, debug info is closed: the plan holds all that was needed.
 
-  if (!process && !compiled.plan.sites.empty()) {
-    return fail(options, kExitScript,
+  if (!process && !compiled.plan.sites.empty())
+    return fail(kExitScript, "DJ3006",
                 "the script probes a program, but there is none: give -c 'command' or -p PID");
-  }
-  Status compiled_ok = compile_for(options, process, codes, compiled, clock);
-  if (!compiled_ok.ok()) return compile_failure(options, compiled_ok.error());
+  if (auto code = compile_for(options, process, codes, compiled, clock)) return *code;
   if (options.stop_after == Stage::Lower) return kExitOk;
   if (options.dry_run) return print_dry_run(options, compiled, process, codes);
   return run_session(options, sources, lua, compiled, process, codes, clock, held);
 }
 
 int run(const Options& options) {
+  set_tell_form({options.json_diagnostics, options.colour.value_or(isatty(STDERR_FILENO))});
   if (!options.coverage.empty())  // a file is looked at, nothing runs
-    return print_result(options, kExitScript, coverage_table(options.coverage, read_text));
-  if (options.explain) return print_result(options, kExitUsage, explain(*options.explain));
-  if (options.clean) return print_result(options, kExitAttach, clean_command(*options.clean));
+    return print_result(coverage_table(options.coverage, read_text), [](const Error& error) {
+      return fail(kExitScript, "DJ3005", error.message);
+    });
+  if (options.explain)
+    return print_result(explain(*options.explain),
+                        [](const Error& error) { return fail_usage(error.message); });
+  if (options.clean) return print_result(clean_command(*options.clean), fail_attach);
   if (options.list) return list_points(options);
   return run_script(options);
 }
@@ -330,7 +349,7 @@ int main(int argc, char** argv) {
   try {
     exit_code = dj::run(*options);
   } catch (const std::bad_alloc&) {  // what djtap holds of the target is let go on the way here
-    return dj::fail(*options, dj::kExitRun, "there is not enough memory");
+    return dj::fail(dj::exit_code_beside(*options), "DJ5013", "there is not enough memory");
   }
   return dj::end_of_output(*options, exit_code);
 }

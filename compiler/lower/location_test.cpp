@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/lower/session_test.h"
+#include "runtime/shared/error_text.h"
 
 namespace dj {
 namespace {
@@ -151,6 +152,7 @@ TEST(Location, ALoopWithoutAnEndIsAnErrorOfTheScript) {
   session.hit(0, registers);
   EXPECT_EQ(session.text("s"),
             "debug info's expression for the value goes round more than 4096 times");
+  EXPECT_STREQ(abi::error_code(abi::kErrEndless), "DJ5011");
 }
 
 TEST(Location, ATextGoesOnWithoutAValueThatNeverEnds) {

@@ -17,6 +17,7 @@
 #include "runtime/control/running_memory.h"
 #include "runtime/control/signal_actions.h"
 #include "runtime/control/stub_calls.h"
+#include "runtime/control/tell.h"
 #include "runtime/control/text_patch.h"
 #include "runtime/control/thread_rows.h"
 #include "runtime/control/trap_setup.h"
@@ -270,9 +271,9 @@ Status clean_abandoned(Stopped& stopped) {
     if (places == 0) {
       continue;
     }
-    fmt::print(stderr,
-               "djtap: process {} was left probed by djtap {}, which has ended: {} restored\n",
-               stopped.pid(), journal.header.controller, counted(places, "place"));
+    tell_warning("DJ4905",
+                 fmt::format("process {} was left probed by djtap {}, which has ended: {} restored",
+                             stopped.pid(), journal.header.controller, counted(places, "place")));
   }
   return ok_status();
 }

@@ -430,7 +430,7 @@ void set_script_options(CLI::App& app, Options& options, const std::vector<std::
 }
 
 // --help and --version are printed, a mistake goes to stderr. Returns the exit code.
-int end_parse(const CLI::App& app, const CLI::ParseError& error, const Options& options) {
+int end_parse(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     app.exit(error);
     return kExitOk;
@@ -439,7 +439,7 @@ int end_parse(const CLI::App& app, const CLI::ParseError& error, const Options& 
   if (const size_t at = message.find(": 1 required "); at != std::string::npos)
     message = message.substr(0, at) + ": a value is missing behind it";
   fmt::print(stderr, "djtap: {}\ndjtap: see djtap --help\n", message);
-  return options.command.empty() ? kExitUsage : kExitOwnFailure;
+  return kExitUsage;
 }
 
 }  // namespace
@@ -457,9 +457,10 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
       "[-c 'command' | -p PID | -- command args]",
       "djtap"};
   app.footer(
-      "Exit codes: the command's own with -c or --, djtap's failures then 125 (126 not "
-      "executable,\n127 not found); else 0 done, 1 usage, 2 syntax, 3 wrong script or nothing to "
-      "probe,\n4 cannot attach, 5 script errors at run time, or output that was not taken.\n"
+      "Exit codes: 0 done, 1 usage, 2 syntax, 3 wrong script or nothing to probe, 4 cannot "
+      "attach,\n"
+      "5 script errors at run time, or output that was not taken. Of a command that runs (-c, --) "
+      "its\nown; 125 djtap failed then, 126 it is not executable, 127 not found.\n"
       "DJTAP_LOG=engine in the environment: every step in the life of a site, on stderr.");
   add_script_options(app, options, words);
   add_target_options(app, options, words);
@@ -481,7 +482,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     check_together(options, std::move(words.positional));
     set_script_options(app, options, strangers);
   } catch (const CLI::ParseError& error) {
-    exit_code = end_parse(app, error, options);
+    exit_code = end_parse(app, error);
     return std::nullopt;
   }
   options.optimize = !words.no_optimize;

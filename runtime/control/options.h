@@ -14,8 +14,8 @@
 
 namespace dj {
 
-// Exit codes without a child command; with one, the child's status, and these become
-// kExitOwnFailure.
+// Exit codes of what ends before a command runs, or without one. Once it runs, its status is the
+// exit code, and kExitOwnFailure stands for failures of djtap's own.
 enum ExitCode : int {
   kExitOk = 0,
   kExitUsage = 1,

@@ -8,6 +8,7 @@
 
 #include "compiler/counted.h"
 #include "compiler/shown_symbol.h"
+#include "runtime/control/tell.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/map.h"
 #include "runtime/shared/thread_rows.h"
@@ -17,20 +18,21 @@ namespace {
 
 // In the order of abi::Skip.
 constexpr struct {
+  const char* code;
   const char* noun;
   const char* rest;
 } kSkipTexts[abi::kSkipCount] = {
-    {"hit", "skipped: too many handlers at once (raise -D CONTEXTS)"},
-    {"hit", "skipped: recursion of a handler"},
-    {"new element", "dropped: an array is full"},
-    {"event", "lost: a ring is full (raise -D RINGBYTES)"},
-    {"string", "dropped: string memory is full (raise -D STRINGBYTES)"},
-    {"string", "cut (raise -D MAXSTRINGLEN)"},
-    {"handler", "ended by MAXACTION"},
-    {"handler", "ended by MAXNESTING"},
-    {"return", "without entry values: no room for them"},
-    {"return", "without entry values: entered before the probe, or before a fork"},
-    {"array operation", "given up: too much contention"},
+    {"DJ5904", "hit", "skipped: too many handlers at once (raise -D CONTEXTS)"},
+    {"DJ5904", "hit", "skipped: recursion of a handler"},
+    {"DJ5905", "new element", "dropped: an array is full"},
+    {"DJ5905", "event", "lost: a ring is full (raise -D RINGBYTES)"},
+    {"DJ5905", "string", "dropped: string memory is full (raise -D STRINGBYTES)"},
+    {"DJ5905", "string", "cut (raise -D MAXSTRINGLEN)"},
+    {"DJ5906", "handler", "ended by MAXACTION"},
+    {"DJ5906", "handler", "ended by MAXNESTING"},
+    {"DJ5907", "return", "without entry values: no room for them"},
+    {"DJ5907", "return", "without entry values: entered before the probe, or before a fork"},
+    {"DJ5904", "array operation", "given up: too much contention"},
 };
 
 uint64_t lost_returns(const abi::Header& header) {
@@ -67,18 +69,20 @@ std::string room_for_elements(const Program& program, const Layout& layout) {
 void report_skips(const abi::Header& header, const Program& program, const Layout& layout) {
   for (uint32_t i = 0; i < abi::kSkipCount; ++i) {
     if (header.skipped[i] == 0) continue;
-    fmt::print(stderr, "WARNING: {} {}{}\n", counted(header.skipped[i], kSkipTexts[i].noun),
-               kSkipTexts[i].rest,
-               i == abi::kSkipMapFull ? room_for_elements(program, layout) : "");
+    const auto& [code, noun, rest] = kSkipTexts[i];
+    tell_warning(code,
+                 fmt::format("{} {}{}", counted(header.skipped[i], noun), rest,
+                             i == abi::kSkipMapFull ? room_for_elements(program, layout) : ""));
   }
   const uint32_t crowded = header.thread_rows != 0 ? abi::thread_rows(&header)->crowded : 0;
   if (crowded != 0) {
-    fmt::print(stderr, "WARNING: {} found no row to count in: counts may be too low\n",
-               counted(crowded, "thread"));
+    tell_warning("DJ5908", fmt::format("{} found no row to count in: counts may be too low",
+                                       counted(crowded, "thread")));
   }
   if (uint64_t lost = lost_returns(header); lost != 0) {
-    fmt::print(stderr, "WARNING: {} not seen: tail calls into code whose exits are not known\n",
-               counted(lost, "return"));
+    tell_warning("DJ5907",
+                 fmt::format("{} not seen: tail calls into code whose exits are not known",
+                             counted(lost, "return")));
   }
 }
 
@@ -107,9 +111,9 @@ void warn_skipped_sites(const std::vector<InstalledSite>& sites) {
     std::string names = fmt::format(
         "{}",
         fmt::join(symbols.begin(), symbols.begin() + std::min<size_t>(3, symbols.size()), ", "));
-    fmt::print(stderr, "WARNING: {} not probed [SKIPPED: {}]: {}{}\n",
-               counted(symbols.size(), "site"), reason, names,
-               symbols.size() > 3 ? " ... (all by --probes)" : "");
+    tell_warning("DJ4901",
+                 fmt::format("{} not probed [SKIPPED: {}]: {}{}", counted(symbols.size(), "site"),
+                             reason, names, symbols.size() > 3 ? " ... (all by --probes)" : ""));
   }
 }
 

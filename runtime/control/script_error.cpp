@@ -1,14 +1,14 @@
-// The lines that begin with "ERROR:".
+// From the record of an error to its diagnostic.
 #include "runtime/control/script_error.h"
 
 #include <fmt/format.h>
-#include <sys/uio.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "compiler/counted.h"
 #include "compiler/shown_symbol.h"
+#include "runtime/control/process.h"
+#include "runtime/control/tell.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/error_text.h"
 #include "runtime/shared/format.h"
@@ -25,14 +25,22 @@ std::string remedy(uint32_t error, bool host) {
   return error == abi::kErrNesting ? " (raise it by -D MAXNESTING=N)" : "";
 }
 
-// Why a handler of djtap itself found nothing at all to read, if it is that.
-std::string whose_memory(const ScriptErrorInput& input, uint64_t address) {
-  const uint64_t target = reinterpret_cast<const abi::Header*>(input.arena)->target_pid;
-  if (target == 0) return " (no process is traced)";
-  char byte = 0;
-  const iovec local{&byte, 1}, remote{reinterpret_cast<void*>(address), 1};
-  const ssize_t done = process_vm_readv(static_cast<pid_t>(target), &local, 1, &remote, 1, 0);
-  return done < 0 && errno == ESRCH ? " (the program has ended)" : "";
+// Nothing is ever mapped below (the kernel's vm.mmap_min_addr), or where no addresses of programs
+// are.
+bool is_nowhere(uint64_t address) { return address < (1 << 16) || address >= uint64_t{1} << 47; }
+
+// What is mapped at `address` now: its name and what is allowed there.
+std::string mapping_at(pid_t pid, uint64_t address) {
+  if (pid == 0) return "no process is traced";
+  const Result<std::vector<Mapping>> maps = read_maps(pid);
+  if (!maps.ok()) return is_nowhere(address) ? "no mapping" : "the program has ended";
+  for (const Mapping& each : maps.value()) {
+    if (address < each.begin || address >= each.end) continue;
+    return fmt::format("in {}, {}{}{}{}", each.path.empty() ? "an unnamed mapping" : each.path,
+                       each.read ? 'r' : '-', each.write ? 'w' : '-', each.exec ? 'x' : '-',
+                       each.shared ? 's' : 'p');
+  }
+  return "no mapping";
 }
 
 std::string what(const ScriptErrorInput& input, const abi::ErrorPayload& payload,
@@ -46,37 +54,35 @@ std::string what(const ScriptErrorInput& input, const abi::ErrorPayload& payload
   std::string said(words, std::min<uint64_t>(length, sizeof words));
   constexpr std::string_view kLimit = "MAXACTION";  // its name is another one in djtap itself
   if (host && said.starts_with(kLimit)) said.insert(kLimit.size(), "_HOST");
-  if (host && payload.error == abi::kErrBadAddress)
-    said += whose_memory(input, static_cast<uint64_t>(payload.a));
+  if (payload.error == abi::kErrBadAddress) {
+    const auto* header = reinterpret_cast<const abi::Header*>(input.arena);
+    const pid_t pid = host ? static_cast<pid_t>(header->target_pid) : payload.pid;
+    said += fmt::format(" ({})", mapping_at(pid, static_cast<uint64_t>(payload.a)));
+  }
   return said + remedy(payload.error, host);
 }
 
-// A place of the script with `format` of its words, file, line and column; "" where it is not
-// known.
-std::string placed(const ScriptErrorInput& input, uint32_t span_index, const char* format) {
-  if (span_index >= input.spans.size()) return "";
-  Span span = input.spans[span_index];
-  if (span.file >= input.sources.files.size()) return "";
-  const Source& source = input.sources.files[span.file];
-  LineCol at = source.line_col(span.begin);
-  return fmt::format(fmt::runtime(format), input.sources.text(span), source.name, at.line,
-                     at.column);
-}
-
-// ' near "$p->next" at trace.djt:3:12'
-std::string near(const ScriptErrorInput& input, uint32_t span_index) {
-  return placed(input, span_index, " near \"{}\" at {}:{}:{}");
+// A place of the script; null: it is not known.
+const Span* place(const ScriptErrorInput& input, uint32_t span_index) {
+  if (span_index >= input.spans.size()) return nullptr;
+  const Span& span = input.spans[span_index];
+  return span.file < input.sources.files.size() ? &span : nullptr;
 }
 
 // One line for each call that the error is inside of, innermost first.
-std::string call_chain(const ScriptErrorInput& input, const abi::ErrorPayload& payload) {
-  std::string text;
+void add_call_chain(const ScriptErrorInput& input, const abi::ErrorPayload& payload,
+                    std::vector<std::string>& notes) {
   uint32_t shown = std::min(payload.call_count, abi::kMaxShownCalls);
-  for (uint32_t i = 0; i < shown; ++i)
-    text += placed(input, payload.calls[i], "  in {}, called at {}:{}:{}\n");
+  for (uint32_t i = 0; i < shown; ++i) {
+    const Span* span = place(input, payload.calls[i]);
+    if (span == nullptr) continue;
+    const Source& source = input.sources.files[span->file];
+    LineCol at = source.line_col(span->begin);
+    notes.push_back(fmt::format("in {}, called at {}:{}:{}", input.sources.text(*span), source.name,
+                                at.line, at.column));
+  }
   if (payload.call_count > shown)
-    text += fmt::format("  .. {}\n", counted(payload.call_count - shown, "more call"));
-  return text;
+    notes.push_back(fmt::format(".. {}", counted(payload.call_count - shown, "more call")));
 }
 
 std::string probe(const Plan& plan, uint32_t site) {
@@ -91,18 +97,27 @@ std::string probe(const Plan& plan, uint32_t site) {
 void ScriptErrors::report(const abi::ErrorPayload& payload, uint32_t site, std::string_view text) {
   ++count_;
   Seen& seen = seen_[{payload.error, payload.span}];
-  std::string error = what(input_, payload, text, site_numbered(input_.plan, site) == nullptr) +
-                      near(input_, payload.span);
-  if (seen.times++ == 0) seen.text = error;
-  if (seen.times > kShownEach) return;
-  fmt::print(stderr, "ERROR: {}, in probe {}, pid {}, tid {}\n{}", error, probe(input_.plan, site),
-             payload.pid, payload.tid, call_chain(input_, payload));
+  if (++seen.times > kShownEach) return;
+  Diag diag;
+  diag.code = abi::error_code(payload.error);
+  diag.message = what(input_, payload, text, site_numbered(input_.plan, site) == nullptr);
+  const Span* span = place(input_, payload.span);
+  if (span == nullptr && payload.call_count > 0) span = place(input_, payload.calls[0]);
+  diag.no_span = span == nullptr;
+  if (span != nullptr) diag.span = *span;
+  if (seen.times == 1) seen.first = diag;
+  diag.notes.push_back(fmt::format("in probe {}, pid {}, tid {}", probe(input_.plan, site),
+                                   payload.pid, payload.tid));
+  add_call_chain(input_, payload, diag.notes);
+  tell(diag, input_.sources);
 }
 
 void ScriptErrors::summarize() {
   for (auto& [key, seen] : seen_) {
     if (seen.times <= kShownEach) continue;
-    fmt::print(stderr, "ERROR: {} more of this kind: {}\n", seen.times - kShownEach, seen.text);
+    seen.first.message =
+        fmt::format("{} more of this kind: {}", seen.times - kShownEach, seen.first.message);
+    tell(seen.first, input_.sources);
     seen.times = kShownEach;
   }
 }

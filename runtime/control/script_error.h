@@ -1,14 +1,14 @@
-// ScriptErrors: run-time errors of handlers as text on stderr: what happened, at which address,
-// near which words of the script, in which probe and thread. The same error again and again is
+// ScriptErrors: run-time errors of handlers as diagnostics: what happened, at which address and in
+// which mapping, where in the script, in which probe and thread. The same error again and again is
 // counted, not repeated.
 #pragma once
 #include <cstdint>
 #include <map>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "compiler/diag.h"
 #include "compiler/plan.h"
 #include "compiler/source.h"
 #include "runtime/shared/event.h"
@@ -36,7 +36,7 @@ class ScriptErrors {
   uint64_t count_ = 0;
   struct Seen {
     uint64_t times = 0;
-    std::string text;  // as it was shown the first time
+    Diag first;
   };
   std::map<std::pair<uint32_t, uint32_t>, Seen> seen_;  // by (kind, span)
 };

@@ -1,10 +1,9 @@
 // What a session does to the text while the target runs: places whose probes are switched off and
 // on, guards where too many arrive, traps that the program can no longer bear.
-#include <fmt/format.h>
-
 #include "runtime/control/os_error.h"
 #include "runtime/control/report.h"
 #include "runtime/control/session.h"
+#include "runtime/control/tell.h"
 
 namespace dj {
 
@@ -60,7 +59,7 @@ void Session::cool(Installation& installation, SessionMemory& memory) {
   Result<Stopped> stopped = Stopped::stop(pid_);  // a target that has just ended is no error here
   if (!stopped.ok()) return;
   Status cooled = installation.cool_guards(stopped.value(), memory, hot);
-  if (!cooled.ok()) fmt::print(stderr, "djtap: {}\n", cooled.error().message);
+  if (!cooled.ok()) tell_undone(cooled.error().message);
 }
 
 // A program that waits most of its time would stand once more for nothing.
@@ -78,7 +77,7 @@ void Session::lead_calls(Installation& installation) {
   Result<Stopped> stopped = Stopped::stop(pid_);
   if (!stopped.ok()) return;
   const Status written = installation.write_stub_calls(stopped.value());
-  if (!written.ok()) fmt::print(stderr, "djtap: {}\n", written.error().message);
+  if (!written.ok()) tell_undone(written.error().message);
 }
 
 void Session::withdraw_traps() {
@@ -89,7 +88,7 @@ void Session::withdraw_traps() {
     if (withdrawn.ok()) withdrawn = later.installation.withdraw_traps(stopped.value());
   }
   if (withdrawn.ok()) withdrawn = installation_->withdraw_traps(stopped.value());
-  if (!withdrawn.ok()) fmt::print(stderr, "djtap: {}\n", withdrawn.error().message);
+  if (!withdrawn.ok()) tell_undone(withdrawn.error().message);
   stopped.value().release();
   warn_skipped_sites(sites());
 }

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/control/tell.h"
+
 namespace dj {
 
 void ShellCommands::run(const std::string& text) {
@@ -30,7 +32,7 @@ void ShellCommands::run(const std::string& text) {
   int failed = posix_spawn(&pid, "/bin/sh", nullptr, &attributes, arguments, environ);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) {
-    fmt::print(stderr, "WARNING: system(\"{}\"): {}\n", text, std::strerror(failed));
+    tell_undone(fmt::format("system(\"{}\"): {}", text, std::strerror(failed)));
   } else {
     running_.push_back(pid);
   }

@@ -1,11 +1,10 @@
 // The conditions are evaluated by handlers of djtap's own, compiled as all others are.
 #include "runtime/run/arming.h"
 
-#include <fmt/format.h>
-
 #include <variant>
 
 #include "runtime/control/global_values.h"
+#include "runtime/control/tell.h"
 
 namespace dj {
 
@@ -40,7 +39,7 @@ void ArmingWatch::look() {
     if (armed == each.armed && (armed || !more)) continue;  // what comes later comes armed
     each.armed = armed;
     Status done = session_.switch_handlers(handlers_of(each.arming.probe), armed, kOffByCondition);
-    if (!done.ok()) fmt::print(stderr, "djtap: {}\n", done.error().message);
+    if (!done.ok()) tell_undone(done.error().message);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/control/os_error.h"
 #include "runtime/control/report.h"
 #include "runtime/control/tail_calls.h"
+#include "runtime/control/tell.h"
 #include "runtime/run/kept_handlers.h"
 
 namespace dj {
@@ -41,8 +42,8 @@ TargetFiles files_of(const LaterObjects& objects, const Compiled& compiled) {
 void LaterWatch::look() {
   Status done = is_on() ? probe_new_objects() : ok_status();
   if (!done.ok())
-    fmt::print(stderr, "WARNING: objects that the target opened are not probed: {}\n",
-               done.error().message);
+    tell_undone(
+        fmt::format("objects that the target opened are not probed: {}", done.error().message));
 }
 
 bool LaterWatch::poll() {

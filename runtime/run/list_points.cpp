@@ -35,11 +35,11 @@ int list_points(const Options& options) {
       text = list(points, files, options.list_variables, diags);
   }
   if (text.empty() && diags.ok())
-    return fail(options, kExitScript,
+    return fail(kExitScript, "DJ3022",
                 "the tapsets have this probe point, but nothing of this program is one");
   show(text);
   print_diags(diags, sources, options);
-  return diags.ok() ? kExitOk : exit_code_for(options, kExitScript);
+  return diags.ok() ? kExitOk : kExitScript;
 }
 
 }  // namespace dj

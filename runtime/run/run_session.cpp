@@ -27,6 +27,7 @@
 #include "runtime/control/report_times.h"
 #include "runtime/control/stress.h"
 #include "runtime/control/target_task.h"
+#include "runtime/control/tell.h"
 #include "runtime/run/arming.h"
 #include "runtime/run/later_objects.h"
 #include "runtime/run/say.h"
@@ -170,7 +171,7 @@ Result<Ended> trace(const Options& options, Compiled& compiled, Session& session
   actions.drain = [&] {
     std::string program = exec.poll();
     if (!program.empty())
-      fmt::print(stderr, "WARNING: the target executed {}: probes do not follow\n", program);
+      tell_warning("DJ5901", fmt::format("the target executed {}: probes do not follow", program));
     if (later.poll()) arming.look();
     session.watch();
     if (monitor != nullptr) monitor->run(session);
@@ -229,14 +230,15 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
     fmt::print(stderr, "djtap: {} taken, {} left out\n", counted(sampler->taken(), "sample"),
                sampler->left_out());
   print_diags(lua.diags(), sources, options);
-  if (output.closed()) fmt::print(stderr, "djtap: output ended early: {}\n", output.error());
+  if (output.closed()) tell_error("DJ5012", fmt::format("output ended early: {}", output.error()));
 }
 
 void say_why_over(const Result<Ended>& ended, Session& session) {
-  if (!ended.ok()) fmt::print(stderr, "djtap: {}\n", ended.error().message);
+  if (!ended.ok()) tell_error("DJ5013", ended.error().message);
   const std::string over = session.why_over();
   if (!over.empty())
-    fmt::print(stderr, "WARNING: the session ends: {}; --no-thread-rows does without\n", over);
+    tell_warning("DJ5902",
+                 fmt::format("the session ends: {}; --no-thread-rows does without", over));
 }
 
 // Out of the target if it still runs, and of what it has forked, which may live on. Returns whether
@@ -249,15 +251,15 @@ bool take_out_probes(const Options& options, Session& session,
   if (watch && !gone) {
     Status disarmed = session.disarm();
     if (!disarmed.ok() && !watch->ended(kEndingMs))
-      fmt::print(stderr, "djtap: probes not removed: {}; do it later with: djtap clean {}\n",
-                 disarmed.error().message, process->pid);
+      tell_error("DJ5014", fmt::format("probes not removed: {}; do it later with: djtap clean {}",
+                                       disarmed.error().message, process->pid));
   }
   std::vector<std::string> failures;
   size_t cleaned = session.clean_forked(failures);
   if (options.verbose > 0 && cleaned > 0)
     fmt::print(stderr, "djtap: probes removed from {}\n", counted(cleaned, "forked process"));
   for (const std::string& failure : failures)
-    fmt::print(stderr, "djtap: probes not removed from a forked process: {}\n", failure);
+    tell_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
   return gone;
 }
 
@@ -327,22 +329,22 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
                 std::optional<HeldSignals>& held) {
   outlive_readers();
   Result<Output> opened = Output::open(options.output_path, options.rotation);
-  if (!opened.ok()) return fail(options, kExitUsage, opened.error().message);
+  if (!opened.ok()) return fail_usage(opened.error().message);
   Output output = opened.take();
   Result<std::optional<ControlSocket>> listening = open_control(options);
-  if (!listening.ok()) return fail(options, kExitUsage, listening.error().message);
+  if (!listening.ok()) return fail_usage(listening.error().message);
   std::optional<ControlSocket> control = listening.take();
   SessionInput input = session_input(options, compiled);
   Result<Session> created = create_session(process, codes, input);
-  if (!created.ok()) return fail(options, kExitAttach, created.error().message);
+  if (!created.ok()) return fail_attach(created.error());
   Session session = created.take();
   clock.done("place");
   if (Status placed = check_placed(options, compiled, session); !placed.ok())
-    return fail(options, kExitScript, placed.error().message);
+    return fail(kExitScript, "DJ3022", placed.error().message);
   // From here on, handlers exist; a launched target still stands.
 
   Result<std::unique_ptr<Monitor>> shown = open_monitor(options, sources, compiled);
-  if (!shown.ok()) return fail(options, kExitUsage, shown.error().message);
+  if (!shown.ok()) return fail_usage(shown.error().message);
   std::unique_ptr<Monitor> monitor = shown.take();
   RecordSink sink = sink_of(options, lua, monitor, output);
   std::optional<ChildWatch> children;
@@ -356,13 +358,13 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
     return drain.run(true), output.flush(), kExitRun;
   }
   Result<std::optional<ExitWatch>> watched = watch_exit(process);
-  if (!watched.ok()) return fail(options, kExitAttach, watched.error().message);
+  if (!watched.ok()) return fail_attach(watched.error());
   std::optional<ExitWatch> watch = watched.take();
   if (options.times) count_calls(session.header());
   ArmingWatch arming(compiled, session);
   arming.look();
   Status armed = session.arm();
-  if (!armed.ok()) return fail(options, kExitAttach, armed.error().message);
+  if (!armed.ok()) return fail_attach(armed.error());
   if (session.installation() != nullptr)
     report_arming(session, clock, options.probes || options.dump.count("probes"), !options.stress);
   session.keep(codes);

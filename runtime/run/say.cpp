@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/control/tell.h"
+
 namespace dj {
 namespace {
 
@@ -47,7 +49,8 @@ int end_of_output(const Options& options, int exit_code) {
   if (fflush(stdout) == 0 && !lost) return exit_code;
   const int number = errno != 0 ? errno : EIO;
   if (exit_code != kExitOk) return exit_code;
-  return fail(options, kExitRun, fmt::format("output ended early: {}", std::strerror(number)));
+  return fail(exit_code_beside(options), "DJ5012",
+              fmt::format("output ended early: {}", std::strerror(number)));
 }
 
 void outlive_readers() {
@@ -58,28 +61,34 @@ void outlive_readers() {
   stderr = file;
 }
 
-int exit_code_for(const Options& options, int own) {
-  return options.command.empty() ? own : kExitOwnFailure;
+int exit_code_beside(const Options& options) {
+  return options.command.empty() ? kExitRun : kExitOwnFailure;
 }
 
-int fail(const Options& options, int own, const std::string& message) {
+int fail_usage(const std::string& message) {
   fmt::print(stderr, "djtap: {}\n", message);
-  return exit_code_for(options, own);
+  return kExitUsage;
 }
 
-int print_result(const Options& options, int own_code, const Result<std::string>& text) {
-  if (!text.ok()) return fail(options, own_code, text.error().message);
+int fail(int exit_code, const std::string& code, const std::string& message) {
+  tell_error(code, message);
+  return exit_code;
+}
+
+int fail_attach(const Error& error) {
+  return fail(kExitAttach, attach_code(error.kind), error.message);
+}
+
+int print_result(const Result<std::string>& text, const std::function<int(const Error&)>& ended) {
+  if (!text.ok()) return ended(text.error());
   show(text.value());
   return kExitOk;
 }
 
 void print_diags(const Diags& diags, const Sources& sources, const Options& options) {
-  bool colour = options.colour.value_or(isatty(STDERR_FILENO));
   for (const Diag& diag : diags.all()) {
     if (options.no_warnings && diag.severity == Severity::Warning) continue;
-    std::string text =
-        options.json_diagnostics ? render_json(diag, sources) : render(diag, sources, colour);
-    fmt::print(stderr, "{}", text);
+    tell(diag, sources);
   }
 }
 

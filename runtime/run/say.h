@@ -1,5 +1,6 @@
 // What a command says to people, and the exit code it ends with.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "compiler/diag.h"
@@ -9,15 +10,17 @@
 
 namespace dj {
 
-// The exit code of a failure of djtap's own: `own`, or kExitOwnFailure where the command's exit
-// codes are handed through (-c).
-int exit_code_for(const Options& options, int own);
+// Says what is wrong with the command line on stderr. Returns kExitUsage.
+int fail_usage(const std::string& message);
 
-// Says `message` on stderr. Returns exit_code_for(own).
-int fail(const Options& options, int own, const std::string& message);
+// Tells the error `code`. Returns `exit_code`.
+int fail(int exit_code, const std::string& code, const std::string& message);
 
-// The end of a command that only has something to show.
-int print_result(const Options& options, int own_code, const Result<std::string>& text);
+// There is no way to the target: the code is that of the error's kind.
+int fail_attach(const Error& error);
+
+// The end of a command that only has something to show. ended: what a failure ends with.
+int print_result(const Result<std::string>& text, const std::function<int(const Error&)>& ended);
 
 // To be called first: opens /dev/null for those of stdin, stdout and stderr that djtap was started
 // without, or the next file it opens is written to as stderr. The target gets none of them.
@@ -25,6 +28,10 @@ void fill_standard_descriptors();
 
 // Writes `text` to stdout. Takes notice of a failure only in end_of_output().
 void show(const std::string& text);
+
+// A failure of djtap's own when the command runs, or may: its exit codes are handed through then,
+// so this is none of them.
+int exit_code_beside(const Options& options);
 
 // To be called last. Returns the exit code; if stdout did not take all and `exit_code` is that of
 // success, says so and returns that of a failure.
@@ -35,7 +42,7 @@ int end_of_output(const Options& options, int exit_code);
 // fails; glibc's stderr is a variable that may be set).
 void outlive_readers();
 
-// Renders all of them to stderr, as text or with --json-diagnostics as JSON.
+// Renders all of them to stderr, as text or with --diagnostics=json as JSON.
 void print_diags(const Diags& diags, const Sources& sources, const Options& options);
 
 }  // namespace dj

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "runtime/control/tell.h"
 #include "runtime/run/say.h"
 
 namespace dj {
@@ -22,30 +23,30 @@ void warn_of_lost_rights(pid_t pid, const std::string& command) {
   const bool group = (info.st_mode & S_ISGID) != 0 && info.st_gid != getegid();
   const bool capable = getxattr(exe.c_str(), "security.capability", nullptr, 0) > 0;
   if (!user && !group && !capable) return;
-  fmt::print(stderr, "WARNING: {} has {}: traced from its start, it runs without these rights\n",
-             command,
-             capable ? "file capabilities"
-             : user  ? "the setuid bit"
-                     : "the setgid bit");
+  const char* right = capable ? "file capabilities" : user ? "the setuid bit" : "the setgid bit";
+  tell_warning("DJ4902",
+               fmt::format("{} has {}: traced from its start, it runs without these rights",
+                           command, right));
 }
 
 // Its filters may not know what handlers ask of the kernel.
 void warn_of_filters(pid_t pid) {
   if (!has_own_filters(pid)) return;
-  fmt::print(
-      stderr,
-      "WARNING: process {} runs under a seccomp filter, which may end it for the system calls of "
-      "handlers: those that read memory make process_vm_readv, those that ask who runs gettid and "
-      "getpid\n",
-      pid);
+  tell_warning(
+      "DJ4903",
+      fmt::format(
+          "process {} runs under a seccomp filter, which may end it for the system calls of "
+          "handlers: those that read memory make process_vm_readv, those that ask who runs "
+          "gettid and getpid",
+          pid));
 }
 
 void warn_of_lost_objects(pid_t pid) {
   for (const std::string& path : lost_objects(pid)) {
-    fmt::print(stderr,
-               "WARNING: {} was replaced or removed after process {} had mapped it, and only root "
-               "can still read it: nothing in it is probed\n",
-               path, pid);
+    tell_warning("DJ4904",
+                 fmt::format("{} was replaced or removed after process {} had mapped it, and only "
+                             "root can still read it: nothing in it is probed",
+                             path, pid));
   }
 }
 
@@ -74,16 +75,11 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
 }
 
 int target_failure(const Options& options, const Error& error) {
-  if (!options.command.empty() && error.kind == Fail::NotFound) {
-    fmt::print(stderr, "djtap: {}\n", error.message);
-    return kExitNotFound;
-  }
-  if (!options.command.empty() &&
-      (error.kind == Fail::Permission || error.kind == Fail::Unsupported)) {
-    fmt::print(stderr, "djtap: {}\n", error.message);
-    return kExitNotExecutable;
-  }
-  return fail(options, kExitAttach, error.message);
+  const int exit_code = fail_attach(error);
+  if (options.command.empty()) return exit_code;
+  if (error.kind == Fail::NotFound) return kExitNotFound;
+  const bool refused = error.kind == Fail::Permission || error.kind == Fail::Unsupported;
+  return refused ? kExitNotExecutable : exit_code;
 }
 
 TargetFiles target_files(const std::optional<TracedProcess>& process,

@@ -1,4 +1,4 @@
-// The words of each script error: what catch (message) gives and what djtap prints.
+// The words of each script error, what catch (message) gives and what djtap prints, and its code.
 #pragma once
 #include "runtime/shared/abi.h"
 
@@ -20,7 +20,8 @@ inline const char* error_format(uint32_t kind) {
     case kErrEmptyStat:
       return "the aggregate is empty";
     case kErrScratch:
-      return "%d bytes of scratch memory are not there; give the foreach a limit";
+      return "scratch memory is full: a loop or a match needs %d bytes more (in a function that "
+             "calls itself?)";
     case kErrNoMatch:
       return "the last =~ did not match";
     case kErrNoGroup:
@@ -31,6 +32,33 @@ inline const char* error_format(uint32_t kind) {
       return "debug info's expression for the value goes round more than %d times";
     default:
       return "script error";
+  }
+}
+
+inline const char* error_code(uint32_t kind) {
+  switch (kind) {
+    case kErrBadAddress:
+      return "DJ5001";
+    case kErrUser:
+      return "DJ5002";
+    case kErrDivideByZero:
+      return "DJ5003";
+    case kErrMaxAction:
+      return "DJ5004";
+    case kErrNesting:
+      return "DJ5005";
+    case kErrEmptyStat:
+      return "DJ5006";
+    case kErrScratch:
+      return "DJ5007";
+    case kErrNoMatch:
+      return "DJ5008";
+    case kErrNoGroup:
+      return "DJ5009";
+    case kErrBucket:
+      return "DJ5010";
+    default:
+      return "DJ5011";
   }
 }
 

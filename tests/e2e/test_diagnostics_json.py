@@ -1,40 +1,13 @@
 """--diagnostics=json: every line follows docs/diagnostics.schema.json; what it offers as a fix fixes."""
-import json
 import re
 
 import pytest
 
 from support import paths
+from support.json_diagnostics import diagnostics
 from support.paths import victim
 
-SCHEMA = json.loads((paths.ROOT / "docs" / "diagnostics.schema.json").read_text())
-TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
 COUNT = ["-c", victim("count")]
-
-
-def check(value, schema, path="$"):
-    """The few words of JSON Schema that ours uses."""
-    unknown = set(schema) - {"$schema", "title", "description", "type", "required", "additionalProperties", "properties", "pattern", "enum", "items"}
-    assert not unknown, unknown
-    if "enum" in schema:
-        assert value in schema["enum"], path
-        return
-    assert type(value) is TYPES[schema["type"]], path
-    if "pattern" in schema:
-        assert re.search(schema["pattern"], value), path
-    for each in value if isinstance(value, list) else []:
-        check(each, schema["items"], path + "[]")
-    if isinstance(value, dict):
-        assert set(value) == set(schema["required"]) == set(schema["properties"]), path
-        for name, part in value.items():
-            check(part, schema["properties"][name], f"{path}.{name}")
-
-
-def diagnostics(result):
-    found = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
-    for each in found:
-        check(each, SCHEMA)
-    return found
 
 
 def test_every_wrong_example_follows_the_schema(djtap_once):

@@ -56,7 +56,7 @@ def test_values_from_before_a_switch_off_are_not_found(attach, program, tmp_path
             control.do(command)
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
-    assert result.globals == {"n": 1, "kept": 1} and "WARNING: 2 returns without entry values: entered before" in result.stderr, result
+    assert result.globals == {"n": 1, "kept": 1} and "warning[DJ5907]: 2 returns without entry values: entered before" in result.stderr, result
 
 
 @pytest.mark.parametrize("script, words", [

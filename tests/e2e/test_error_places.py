@@ -7,14 +7,14 @@ from support.paths import victim
 def test_a_failing_built_in_says_its_place(djtap):
     script = 'probe func("work") {\n  user_string(16) }'
     result = djtap("-e", script, "-c", f"{victim('count')} 1")
-    assert re.search(r'^ERROR: read fault at address 0x0+10 near "user_string\(16\)" at .*:2:3, in probe work,',
+    assert re.search(r'^error\[DJ5001\]: read fault at address 0x0+10 \(no mapping\)\n --> .*:2:3\n(.*\n){3}  = in probe work,',
                      result.stderr, re.M), result
 
 
 def test_error_says_its_place(djtap_once):
     result = djtap_once("-e", 'probe end { exit(); user_string_n(8, 4) } probe end {\n error("odd") } probe begin { exit() }')
-    assert re.search(r'address 0x0+8 \(no process is traced\) near "user_string_n\(8, 4\)" at .*:1:21', result.stderr), result
-    assert re.search(r'^ERROR: odd near "error\("odd"\)" at .*:2:2, in probe end', result.stderr, re.M), result
+    assert re.search(r'address 0x0+8 \(no process is traced\)\n --> .*:1:21', result.stderr), result
+    assert re.search(r'^error\[DJ5002\]: odd\n --> .*:2:2\n(.*\n){3}  = in probe end', result.stderr, re.M), result
 
 
 def test_the_limit_named_is_the_one_that_ended_the_handler(djtap, djtap_once):

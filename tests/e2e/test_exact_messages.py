@@ -53,13 +53,14 @@ def test_a_file_that_is_no_program(tmp_path, name):
     path.chmod(0o755)
     told = ["--stress", "--coverage", path] if option == "--coverage" else ["-e", 'probe func("main") { n++ }', "-c", path]
     code, text = says(*told)
-    assert code != 0 and text == f"djtap: {path}{'' if words[0] == ':' else ' '}{words}\n"
+    number = "DJ3005" if option == "--coverage" else "DJ4004"
+    assert code != 0 and text == f"error[{number}]: {path}{'' if words[0] == ':' else ' '}{words}\n"
 
 
 def test_a_program_that_is_not_executable(tmp_path):
     path = tmp_path / "plain"
     path.write_text("text")
-    assert says("-e", EXIT, "-c", path) == (126, f"djtap: {path} is not executable: Permission denied\n")
+    assert says("-e", EXIT, "-c", path) == (126, f"error[DJ4002]: {path} is not executable: Permission denied\n")
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
@@ -69,7 +70,7 @@ def test_a_program_that_does_not_load(tmp_path):
     subprocess.run(["gcc", "-shared", "-o", "libx.so", "x.c"], cwd=tmp_path, check=True)
     subprocess.run(["gcc", "-o", "main", "main.c", "-L.", "-lx"], cwd=tmp_path, check=True)
     code, text = says("-e", 'probe func("main") { n++ }', "-c", tmp_path / "main")
-    assert code == 125 and text.splitlines()[-1] == "djtap: the program ended while it was being loaded (exit status 127)", text
+    assert code == 4 and text.splitlines()[-1] == "error[DJ4003]: the program ended while it was being loaded (exit status 127)", text
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
@@ -78,7 +79,7 @@ def test_a_call_without_a_stub(tmp_path):
     (tmp_path / "main.c").write_text("#include <stdlib.h>\nint main(void) { free(malloc(3)); return 0; }\n")
     subprocess.run(["gcc", "-O0", "-fno-plt", "-o", "direct", "main.c"], cwd=tmp_path, check=True)
     code, text = says("-e", 'probe process.plt("malloc") { n++ }', "-c", tmp_path / "direct")
-    assert code == 125 and text == ('error[DJ3018]: direct has no PLT entry "malloc"\n'
+    assert code == 3 and text == ('error[DJ3018]: direct has no PLT entry "malloc"\n'
                                     " --> <command line>:1:19\n"
                                     "  |\n"
                                     '1 | probe process.plt("malloc") { n++ }\n'
@@ -107,13 +108,13 @@ def test_a_thread_of_the_kernel():
         pytest.skip("it belongs to root")
     pid, _ = found
     code, text = says("-e", 'probe func("f") { n++ }', "-p", pid)
-    assert code == 4 and text.startswith(f"djtap: process {pid} (") and text.endswith(") is a thread of the kernel: it runs no program\n")
+    assert code == 4 and text.startswith(f"error[DJ4004]: process {pid} (") and text.endswith(") is a thread of the kernel: it runs no program\n")
 
 
 def test_no_process():
     child = subprocess.Popen(["/bin/true"])
     child.wait()
-    assert says("-e", 'probe func("f") { n++ }', "-p", child.pid) == (4, f"djtap: there is no process {child.pid}\n")
+    assert says("-e", 'probe func("f") { n++ }', "-p", child.pid) == (4, f"error[DJ4001]: there is no process {child.pid}\n")
 
 
 def test_a_zombie():
@@ -121,12 +122,12 @@ def test_a_zombie():
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     told = says("-e", 'probe func("f") { n++ }', "-p", child.pid)
     child.wait()
-    assert told == (4, f"djtap: process {child.pid} (true) has already ended and waits for its parent (zombie)\n")
+    assert told == (4, f"error[DJ4003]: process {child.pid} (true) has already ended and waits for its parent (zombie)\n")
 
 
 def test_djtap_itself():
     said = subprocess.run(["sh", "-c", f"exec {paths.DJTAP} -p $$ -e 'probe func(\"f\") {{ n++ }}'"], capture_output=True, text=True, check=False)
-    assert (said.returncode, said.stderr) == (4, "djtap: djtap cannot trace itself\n")
+    assert (said.returncode, said.stderr) == (4, "error[DJ4002]: djtap cannot trace itself\n")
 
 
 def test_a_process_that_is_traced(program):
@@ -139,7 +140,7 @@ print("seized", flush=True)
 sys.stdin.read()""")
     tracer.wait_for("seized")
     code, text = says("-e", 'probe func("work") { n++ }', "-p", target.pid)
-    assert (code, text) == (4, f"djtap: process {target.pid} (commander) is already traced by process {tracer.pid}; "
+    assert (code, text) == (4, f"error[DJ4002]: process {target.pid} (commander) is already traced by process {tracer.pid}; "
                                "end that debugger or tracer first\n")
 
 
@@ -155,10 +156,10 @@ OPTIONS = {
     "form of diagnostics": (["--diagnostics=xml"], 1, "djtap: --diagnostics: takes json, text; not xml\n" + USE),
     "no number of megabytes": (["-s", "5x"], 1, "djtap: -s: takes 1 to 64 megabytes, as -D RINGBYTES does bytes\n" + USE),
     "nobody's option": (["--rows=5"], 1, "djtap: neither djtap nor the script has an option --rows\n"),
-    "a shell's command": (["-c", "ls | cat"], 125, "djtap: -c: the command needs a shell; say so: -- sh -c '...'\n" + USE),
-    "unbalanced quotes": (["-c", 'ls "a'], 125, "djtap: -c: the command cannot be split into words (unbalanced quotes?)\n" + USE),
-    "an unset variable": (["-c", "ls $DJTAP_UNSET"], 125, "djtap: -c: an undefined variable stands in the command\n" + USE),
-    "no command": (["-c", " "], 125, "djtap: -c: the command is empty\n" + USE),
+    "a shell's command": (["-c", "ls | cat"], 1, "djtap: -c: the command needs a shell; say so: -- sh -c '...'\n" + USE),
+    "unbalanced quotes": (["-c", 'ls "a'], 1, "djtap: -c: the command cannot be split into words (unbalanced quotes?)\n" + USE),
+    "an unset variable": (["-c", "ls $DJTAP_UNSET"], 1, "djtap: -c: an undefined variable stands in the command\n" + USE),
+    "no command": (["-c", " "], 1, "djtap: -c: the command is empty\n" + USE),
     "no limit": (["-D", "MAXACTION=x"], 1, "djtap: -D: MAXACTION takes a number from 1 to 1073741824\n" + USE),
     "another's limit": (["-D", "NOSUCH=5"], 1, "djtap: -D: no limit is named NOSUCH; there are MAXMAPENTRIES, MAXSTRINGLEN, MAXACTION, MAXACTION_HOST, "
                         "MAXNESTING, MAXBACKTRACE, MAXERRORS, TRAPCACHE, RINGBYTES, STRINGBYTES, CONTEXTS\n" + USE),
@@ -169,12 +170,12 @@ OPTIONS = {
     "no files": (["-S", "5,0", "-o", "x"], 1, "djtap: -S: takes MEGABYTES or MEGABYTES,FILES; not 5,0\n" + USE),
     "two scripts": (["--stress"], 1, "djtap: --stress: goes with neither a script nor -l\n" + USE),
     "some colour": (["--color=some"], 1, "djtap: --color: takes always, never or auto; not some\n" + USE),
-    "two targets": (["-p", "1", "-c", "ls"], 125, "djtap: -p: goes with neither -c nor --: one target a session\n" + USE),
+    "two targets": (["-p", "1", "-c", "ls"], 1, "djtap: -p: goes with neither -c nor --: one target a session\n" + USE),
     "a pass": (["-p", "4000000000"], 1, "djtap: -p: takes a whole number above 0, not 4000000000\n" + USE),
     "no terminal": (["--monitor"], 1, "djtap: --monitor needs a terminal\n"),
     "SystemTap's": (["-i"], 1, "djtap: SystemTap's option -i is not djtap's; write the script into a file, or behind -e; "
                     "--source FUNC and -L help on\n" + USE),
-    "no code": (["--explain", "DJ9999"], 1, "djtap: there is no code DJ9999; near it are DJ5101, DJ5102, DJ5103\n"),
+    "no code": (["--explain", "DJ9999"], 1, "djtap: there is no code DJ9999; near it are DJ5906, DJ5907, DJ5908\n"),
 }
 
 
@@ -214,18 +215,18 @@ def test_when_a_mistake_is_found(djtap_once, code):
 
 def test_a_warning_ends_it(djtap_once):
     result = djtap_once("-W", "-e", "probe begin { x = 1; exit() }")
-    assert result.returncode == 3 and result.stderr.endswith("help: to see it at the end declare: global x\ndjtap: -W: a warning ends it\n"), result
+    assert result.returncode == 3 and result.stderr.endswith("help: to see it at the end declare: global x\nerror[DJ2034]: -W: a warning ends it\n"), result
 
 
 PLACES = {
-    "no source": (["--source", "_start"], 125, """error[DJ3010]: no debug info (DWARF) tells the source of that
+    "no source": (["--source", "_start"], 3, """error[DJ3010]: no debug info (DWARF) tells the source of that
  --> <command line>:1:7
   |
 1 | probe func("_start") {}
   |       ^^^^^^^^^^^^^^
 help: compile with -g, or install the package with its debug symbols
 """),
-    "alias without a place": (["-l", "sqlite.*"], 125, "djtap: the tapsets have this probe point, but nothing of this program is one\n"),
+    "alias without a place": (["-l", "sqlite.*"], 3, "error[DJ3022]: the tapsets have this probe point, but nothing of this program is one\n"),
     "waits": (["-e", 'probe process.library("lib*").function("nosuch*") { n++ }'], 0,
               """warning[DJ3004]: nothing matches in the objects that are mapped now: the probe waits for others
  --> <command line>:1:40
@@ -233,7 +234,7 @@ help: compile with -g, or install the package with its debug symbols
 1 | probe process.library("lib*").function("nosuch*") { n++ }
   |                                        ^^^^^^^^^
 """),
-    "header": (["-e", 'probe func("main") { println(@cast(8, "t", "<nosuch.h>")->x) }'], 125, """error[DJ3021]: <nosuch.h> cannot be compiled
+    "header": (["-e", 'probe func("main") { println(@cast(8, "t", "<nosuch.h>")->x) }'], 3, """error[DJ3021]: <nosuch.h> cannot be compiled
  --> <command line>:1:30
   |
 1 | probe func("main") { println(@cast(8, "t", "<nosuch.h>")->x) }
@@ -254,9 +255,9 @@ def test_a_point_without_a_place(name):
 # --- what a session could not do, told at its end
 
 LOSSES = [
-    (["-D", "MAXACTION=10", "-e", 'probe func("main") { for (;;) { } }'], "WARNING: 1 handler ended by MAXACTION"),
-    (["-D", "MAXNESTING=3", "-e", 'function f(n) { return f(n + 1) } probe func("main") { println(f(1)) }'], "WARNING: 1 handler ended by MAXNESTING"),
-    (["-D", "MAXSTRINGLEN=16", "-e", 'probe func("main") { s = "aaaaaaaaaaaaaaaa"; println(s . s) }'], "WARNING: 1 string cut (raise -D MAXSTRINGLEN)"),
+    (["-D", "MAXACTION=10", "-e", 'probe func("main") { for (;;) { } }'], "warning[DJ5906]: 1 handler ended by MAXACTION"),
+    (["-D", "MAXNESTING=3", "-e", 'function f(n) { return f(n + 1) } probe func("main") { println(f(1)) }'], "warning[DJ5906]: 1 handler ended by MAXNESTING"),
+    (["-D", "MAXSTRINGLEN=16", "-e", 'probe func("main") { s = "aaaaaaaaaaaaaaaa"; println(s . s) }'], "warning[DJ5905]: 1 string cut (raise -D MAXSTRINGLEN)"),
 ]
 
 
@@ -272,7 +273,7 @@ def test_one_thing_is_no_plural(djtap_once):
     assert "= searched: args (" in none and " functions)" in none, none
 
 
-@pytest.mark.parametrize("words, last", LOSSES, ids=[row[1][9:] for row in LOSSES])
+@pytest.mark.parametrize("words, last", LOSSES, ids=[row[1][18:] for row in LOSSES])
 def test_what_was_lost(djtap, words, last):
     result = djtap(*words, "-c", victim("count"))
     assert result.stderr.splitlines()[-1] == last and result.returncode == 0, result
@@ -285,4 +286,4 @@ def test_lost_lines_are_counted(djtap, tmp_path):
     came = (tmp_path / "out").read_text().count("hello hello hello hello\n")
     last = result.stderr.splitlines()[-1] if result.stderr else ""
     lost = result.facts["vfs_read calls"] - came
-    assert last == (f"WARNING: {lost} events lost: a ring is full (raise -D RINGBYTES)" if lost else ""), result
+    assert last == (f"warning[DJ5905]: {lost} events lost: a ring is full (raise -D RINGBYTES)" if lost else ""), result

@@ -44,7 +44,7 @@ def test_what_is_not_there_is_not_defined(djtap_once):
 def test_a_program_that_has_ended(djtap_once, probe):
     """Never djtap's own memory, where something else may stand at the same address."""
     result = says(djtap_once, f'probe {probe} {{ println(@var("ticks")) println("after") }}')
-    assert re.search(rf'ERROR: read fault at address 0x0000[0-9a-f]+ \(the program has ended\) near "@var\("ticks"\)" .*, in probe {probe}',
+    assert re.search(rf'error\[DJ5001\]: read fault at address 0x0000[0-9a-f]+ \(the program has ended\)\n(.*\n){{4}} += in probe {probe},',
                      result.stderr), result
     assert "after" not in result.stdout, result
 

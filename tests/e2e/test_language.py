@@ -160,7 +160,7 @@ def test_identity(djtap_once):
 
 def test_error_ends_the_handler(djtap_once):
     result = djtap_once("-e", 'probe begin { print("a"); error("my reason"); print("b") } probe begin { print("c"); exit() }')
-    assert result.stdout == "ac" and "ERROR: my reason" in result.stderr and result.returncode == 5, result
+    assert result.stdout == "ac" and "error[DJ5002]: my reason" in result.stderr and result.returncode == 5, result
 
 
 def test_next_ends_the_handler(djtap_once):

@@ -26,7 +26,7 @@ def test_an_error_in_begin_runs_the_error_probes(djtap):
     script = """probe begin { error("nothing to do") } probe begin(1) { println("second") } probe func("main") { println("main") }
                 probe error { println("error ", @choose_defined($x, 5)) } probe end { println("end") }"""
     result = djtap("-e", script, "-c", victim("count"))
-    assert "ERROR: nothing to do" in result.stderr and "error 5" in result.stdout and "main" not in result.stdout, result
+    assert "error[DJ5002]: nothing to do" in result.stderr and "error 5" in result.stdout and "main" not in result.stdout, result
     assert "end" not in result.stdout and result.returncode != 0, result
 
 

@@ -110,7 +110,7 @@ def test_an_error_names_the_line(lua, text, code, line, words):
     result = lua(text)
     assert f"error[{code}]: " in result.stderr and words in result.stderr, result
     assert re.search(rf"^ *--> .*/report\.lua:{line}:\d+$", result.stderr, re.M), result
-    assert result.returncode == (0 if "on_end" in text and code != "DJ5101" else 125), result
+    assert result.returncode == (0 if "on_end" in text and code != "DJ5101" else 2), result
     assert ("vfs_read calls" in result.stdout) == (result.returncode == 0), "a wrong file is found before the program runs"
 
 
@@ -126,15 +126,15 @@ def test_there_is_no_way_out(lua):
     result = lua(f"dj.on_end(function(g)\n{checks}\n  local all = 0\n  for name in pairs(_G) do all = all + 1 end\n  print('closed', all)\nend)")
     assert "closed" in result.stdout and result.stderr == "", result
     result = lua("\x1bLua")  # what bytecode begins with
-    assert "DJ5101" in result.stderr and result.returncode == 125, result
+    assert "DJ5101" in result.stderr and result.returncode == 2, result
     assert "closed" in lua('dj.on_end(function() print((("") .. ""):rep(1e15) .. "closed") end)').stdout
 
 
 def test_a_missing_file_is_a_mistake_in_use(djtap_once):
     result = djtap_once("--report", "/nowhere.lua", "-e", COUNT, "-c", str(paths.TINYFS))
-    assert result.returncode == 125 and "cannot read /nowhere.lua: No such file or directory" in result.stderr, result
+    assert result.returncode == 1 and "cannot read /nowhere.lua: No such file or directory" in result.stderr, result
     result = djtap_once("-f", "plugin:flam", "-e", COUNT, "-c", str(paths.TINYFS))
-    assert result.returncode == 125 and "there are chrome, csv, flame, json, prometheus, and any file NAME.lua" in result.stderr, result
+    assert result.returncode == 1 and "there are chrome, csv, flame, json, prometheus, and any file NAME.lua" in result.stderr, result
 
 
 def test_a_report_of_a_hundred_thousand_keys(djtap_once, tmp_path):

@@ -269,7 +269,7 @@ def test_a_process_by_its_number(djtap_once, background, program):
     result = tracer.finish()
     assert (result.globals["n"], result.globals["e"]) == (7, 1), result
     wrong = djtap_once("-e", 'probe process(1).function("work") { n++ }', "-c", victim("count"))
-    assert wrong.returncode == 125 and re.search(r"error\[DJ3005\]: process 1 is not the traced one, \d+\n --> <command line>:1:15\n", wrong.stderr), wrong
+    assert wrong.returncode == 3 and re.search(r"error\[DJ3005\]: process 1 is not the traced one, \d+\n --> <command line>:1:15\n", wrong.stderr), wrong
     assert "help: trace it: -p 1;" in wrong.stderr and wrong.stderr.count("error[") == 1, wrong
     assert djtap_once("-e", 'probe process(1).end ?, begin { println("x") exit() }', "-c", victim("count")).stdout.splitlines().count("x") == 1
 
@@ -295,10 +295,10 @@ NOWHERE = 'probe func("_start").return { s++ }'  # it never returns
 
 
 @pytest.mark.parametrize("script, status, words", [
-    (NOWHERE, 125, "WARNING: 1 site not probed [SKIPPED: never returns]: _start+0x0\ndjtap: the one place that is meant cannot be probed\n"),
-    (NOWHERE + 'probe func("_start").return, begin { b++ }', 125, "djtap: the one place that is meant cannot be probed\n"),
-    (NOWHERE + 'probe func("work") { n++ }', 0, "WARNING: 1 site not probed [SKIPPED: never returns]: _start+0x0\n"),
-    ('probe func("_start").return ? { s++ }', 0, "WARNING: 1 site not probed [SKIPPED: never returns]: _start+0x0\n"),
+    (NOWHERE, 3, "warning[DJ4901]: 1 site not probed [SKIPPED: never returns]: _start+0x0\nerror[DJ3022]: the one place that is meant cannot be probed\n"),
+    (NOWHERE + 'probe func("_start").return, begin { b++ }', 3, "error[DJ3022]: the one place that is meant cannot be probed\n"),
+    (NOWHERE + 'probe func("work") { n++ }', 0, "warning[DJ4901]: 1 site not probed [SKIPPED: never returns]: _start+0x0\n"),
+    ('probe func("_start").return ? { s++ }', 0, "warning[DJ4901]: 1 site not probed [SKIPPED: never returns]: _start+0x0\n"),
 ])
 def test_it_is_an_error_where_no_place_can_be_probed(djtap, script, status, words):
     """Then the program is not started; if one can be, the others are a warning."""
@@ -312,6 +312,6 @@ def test_a_running_program_goes_on_where_no_place_can_be_probed(djtap, program):
     target = program(victim("ticking"), "wait")
     target.wait_for("own: 500")
     result = djtap("-e", NOWHERE, "-p", str(target.pid))
-    assert result.returncode == 3 and "djtap: the one place that is meant cannot be probed" in result.stderr, result
+    assert result.returncode == 3 and "error[DJ3022]: the one place that is meant cannot be probed" in result.stderr, result
     target.process.stdin.close()
     assert target.finish().returncode == 0

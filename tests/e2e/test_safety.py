@@ -20,7 +20,7 @@ def test_bad_pointers_are_script_errors(djtap):
     script = 'probe func("take") { x <<< $box->value; n++ }'
     result = djtap("-e", script, "-c", victim("badptr"))
     assert result.facts == {"take calls": 9, "value": 42}, result
-    errors = re.findall(r"^ERROR: .*address 0x([0-9a-f]+).* near .*$", result.stderr, re.M)
+    errors = re.findall(r"^error\[DJ5001\]: read fault at address 0x([0-9a-f]+) ", result.stderr, re.M)
     assert {"0", "10", "dead000000000000"} <= {error.lstrip("0") or "0" for error in errors}, result
     straddling = int.from_bytes(b"x" * 8, "little")
     assert f"x @count=3 @min=42 @max={straddling} " in result.stdout and result.globals == {"n": 3}, result
@@ -31,7 +31,7 @@ def test_bad_strings_are_script_errors(djtap):
     result = djtap("-e", script, "-c", victim("badptr"))
     assert result.facts == {"take calls": 9, "value": 42} and result.globals == {"seen": 9}, result
     assert dict(result.array("inner")) == {'"good"': "2"} and len(result.array("names")) == 9, result
-    assert re.search(r"^ERROR: .* address 0x", result.stderr, re.M), result
+    assert re.search(r"^error\[DJ5001\]: read fault at address 0x", result.stderr, re.M), result
 
 
 def test_a_handler_ends_at_its_error_only(djtap):
@@ -56,7 +56,7 @@ def test_endless_handlers_are_stopped(djtap, body):
 def test_division_by_zero(djtap):
     result = djtap("-e", 'probe func("work") { entered++; x = 10 / $n; y <<< x }', "-c", f"{victim('count')} 10")
     assert result.globals == {"entered": 40} and "y @count=36" in result.stdout, result
-    assert re.search(r"^ERROR: division by 0.* near ", result.stderr, re.M), result
+    assert re.search(r"^error\[DJ5003\]: division by 0$", result.stderr, re.M), result
 
 
 def test_a_full_map_is_counted(djtap):
@@ -71,7 +71,7 @@ def test_a_full_array_says_what_to_raise(djtap_once):
     script = ("global own[3], other, both[2], never[9], wrapped%[2] probe begin { for (i = 0; i < 6; i++) {"
               " own[i] = 1; other[i] = 1; both[i] <<< i; never[i] = 1; wrapped[i] = 1 } exit() }")
     result = djtap_once("-D", "MAXMAPENTRIES=4", "-e", script)
-    assert ("WARNING: 9 new elements dropped: an array is full (raise the size of `own[3]`, `both[2]` and -D MAXMAPENTRIES for `other`)"
+    assert ("warning[DJ5905]: 9 new elements dropped: an array is full (raise the size of `own[3]`, `both[2]` and -D MAXMAPENTRIES for `other`)"
             in result.stderr), result
 
 

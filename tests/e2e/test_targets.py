@@ -72,8 +72,8 @@ def test_own_failures_with_a_command(djtap_once, tmp_path):
     script = "probe begin { x = 1 }"
     assert djtap_once("-e", script, "-c", "/no/such/program").returncode == 127
     assert djtap_once("-e", script, "-c", str(plain)).returncode == 126
-    assert djtap_once("-e", "probe begin {", "-c", "/bin/true").returncode == 125
-    assert djtap_once("-e", 'probe func("no_such_function") { n++ }', "-c", "/bin/true").returncode == 125
+    assert djtap_once("-e", "probe begin {", "-c", "/bin/true").returncode == 2
+    assert djtap_once("-e", 'probe func("no_such_function") { n++ }', "-c", "/bin/true").returncode == 3
 
 
 def test_own_failures_without_a_command(djtap_once):

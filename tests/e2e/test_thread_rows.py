@@ -50,7 +50,7 @@ def test_a_program_that_takes_the_gs_base_ends_the_session(djtap):
     """It waits until nobody counts there any more, and goes on with its own."""
     result = djtap("-e", COUNT, "-c", f"{victim('rows')} 400 2")
     assert result.returncode == 0 and result.facts["refused"] == 0 and result.facts["word at gs"] == 4711, result
-    assert "the program sets its gs base" in result.stderr and "--no-thread-rows" in result.stderr, result
+    assert "warning[DJ5902]: the session ends: the program sets its gs base" in result.stderr and "--no-thread-rows" in result.stderr, result
     assert result.globals["n"] == 5, result
 
 
@@ -114,6 +114,28 @@ def test_a_crowd_of_threads(attach, program, others, rows):
     assert tracer.finish().globals["n"] == 70 * 500
 
 
+CROWD = """
+import os, threading
+go = threading.Event()
+def ask():
+    go.wait()
+    for i in range(50): os.getppid()
+threads = [threading.Thread(target=ask) for i in range(700)]
+for thread in threads: thread.start()
+go.set()
+for thread in threads: thread.join()
+"""
+
+
+@needs_rows
+def test_threads_without_rows_are_told_of(djtap_once):
+    """A thousand counters leave rows for 511 threads at a time; more come after the session has begun."""
+    result = djtap_once("--no-global-var-display", "-e", with_counters(1000).replace('func("work")', 'func("libc.so.6!getppid")'),
+                        "--", "/usr/bin/python3", "-c", CROWD)
+    told = re.search(r"^warning\[DJ5908\]: (\d+) threads found no row to count in", result.stderr, re.M)
+    assert result.returncode == 0 and told and 700 - 511 <= int(told[1]) <= 700, result
+
+
 @needs_rows
 def test_rows_are_taken_back(attach, program):
     target = program(victim("commander"))
@@ -127,6 +149,28 @@ def test_rows_are_taken_back(attach, program):
     assert gs_base(target.pid) == 0
     target.tell("quit")
     target.finish()
+
+
+CROWD = """
+import os, threading
+go = threading.Event()
+def ask():
+    go.wait()
+    for i in range(50): os.getppid()
+threads = [threading.Thread(target=ask) for i in range(700)]
+for thread in threads: thread.start()
+go.set()
+for thread in threads: thread.join()
+"""
+
+
+@needs_rows
+def test_threads_without_rows_are_told_of(djtap_once):
+    """A thousand counters leave rows for 511 threads at a time; more come after the session has begun."""
+    result = djtap_once("--no-global-var-display", "-e", with_counters(1000).replace('func("work")', 'func("libc.so.6!getppid")'),
+                        "--", "/usr/bin/python3", "-c", CROWD)
+    told = re.search(r"^warning\[DJ5908\]: (\d+) threads found no row to count in", result.stderr, re.M)
+    assert result.returncode == 0 and told and 700 - 511 <= int(told[1]) <= 700, result
 
 
 @needs_rows

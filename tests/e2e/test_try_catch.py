@@ -44,7 +44,7 @@ def test_a_loop_that_is_caught_again_and_again_ends(djtap_once):
 def test_uncaught_after_a_try_is_reported(djtap_once):
     result = djtap_once("-e", 'probe begin { try { error("a") } catch { } error("b") } probe end { print("never") }')
     assert result.returncode == 5 and result.stdout == "", result
-    assert 'ERROR: b near "error("b")"' in result.stderr and "ERROR: a" not in result.stderr, result
+    assert "error[DJ5002]: b\n" in result.stderr and "]: a\n" not in result.stderr, result
 
 
 def test_an_error_in_begin_starts_no_target(djtap):

@@ -28,7 +28,7 @@ REJECTS = {
     "tapset": (r"DJ1029", {2, 3}, CHECK_ONLY),
     "check": (r"DJ2[0-8]\d\d", {3}, CHECK_ONLY),
     "warn": (r"DJ29\d\d", {0}, CHECK_ONLY),
-    "resolve": (r"DJ3\d{3}", {3, 125}, []),
+    "resolve": (r"DJ3\d{3}", {3}, []),
     "run": (None, {0, 5}, []),
 }
 

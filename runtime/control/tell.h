@@ -1,0 +1,30 @@
+// tell(): diagnostics on standard error, in the form that the command line asks for. Of scripts, of
+// the way to the target and of the session alike.
+#pragma once
+#include <string>
+
+#include "compiler/diag.h"
+#include "compiler/result.h"
+#include "compiler/source.h"
+
+namespace dj {
+
+struct TellForm {
+  bool json = false, colour = false;
+};
+
+// To be called first; --help and wrong command lines are said without.
+void set_tell_form(TellForm form);
+
+void tell(const Diag& diag, const Sources& sources);
+// What has no place in a script.
+void tell_error(const std::string& code, const std::string& message);
+void tell_warning(const std::string& code, const std::string& message);
+
+// The code of what stands between djtap and the target.
+std::string attach_code(Fail kind);
+
+// The session goes on, without what `message` names.
+inline void tell_undone(const std::string& message) { tell_warning("DJ5903", message); }
+
+}  // namespace dj

@@ -1,0 +1,162 @@
+"""What goes wrong on the way to the target and while it runs: a code, its explanation, and with --diagnostics=json an object."""
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from support import paths, run
+from support.json_diagnostics import diagnostics
+from support.paths import victim
+
+NO_PROCESS = 4194300
+TALK = 'probe func("work") { n++ }'
+
+# Script, options behind it, code, exit code.
+FAILURES = {
+    "no such process": (TALK, ["-p", NO_PROCESS], "DJ4001", 4),
+    "no such program": (TALK, ["-c", "/no/such/program"], "DJ4001", 127),
+    "no program": (TALK, ["-c", "/etc/passwd"], "DJ4002", 126),
+    "no arena": ("global a[16777216], b[16777216], c[16777216] probe begin { a[1] = b[1] = c[1] = 1 exit() }", [], "DJ4005", 4),
+    "nothing to probe": ('probe func("_start").return { n++ }', ["-c", victim("count")], "DJ3022", 3),
+    "-W": ("probe begin { x = 1; exit() }", ["-W"], "DJ2034", 3),
+    "bad address": ("probe begin { user_string(8) }", [], "DJ5001", 5),
+    "error()": ('probe begin { error("x") }', [], "DJ5002", 5),
+    "division": ("global zero = 0 probe begin { zero /= zero }", [], "DJ5003", 5),
+    "rounds": ("probe begin { while (1) n++ }", [], "DJ5004", 5),
+    "depth": ("function f(n) { return f(n + 1) } probe begin { f(1) }", [], "DJ5005", 5),
+    "empty aggregate": ("global s probe begin { println(@avg(s)) } probe end { s <<< 1 }", [], "DJ5006", 5),
+    "scratch": ("global a[1000] function f(n) { if (n < 9) foreach (k in a) f(n + 1) } probe begin { for (i = 0; i < 1000; i++) a[i] = i; f(0) }",
+                [], "DJ5007", 5),
+    "no match": ('probe begin { if ("a" =~ "b") next; println(matched(0)) }', [], "DJ5008", 5),
+    "no group": ('probe begin { if ("a" =~ "a") println(matched(5)) }', [], "DJ5009", 5),
+    "no bucket": ("global s probe begin { s <<< 1; println(@hist_log(s)[5000]) }", [], "DJ5010", 5),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_has_a_code(djtap_once, name):
+    script, options, code, status = FAILURES[name]
+    plain = djtap_once("-e", script, *options)
+    assert plain.returncode == status and re.search(rf"^error\[{code}\]: .", plain.stderr, re.M), plain
+    told = djtap_once("--diagnostics=json", "-e", script, *options)
+    found = diagnostics(told)
+    assert [each["code"] for each in found if each["severity"] == "error"] == [code] and told.returncode == status, told
+    assert len(found) == len(told.stderr.splitlines()), "nothing but JSON"
+    assert djtap_once("--explain", code).stdout.startswith(f"{code}, an error"), code
+
+
+def test_an_error_of_a_handler_has_its_place(djtap_once):
+    script = "function f(n) {\n  return 1 / n }\nprobe begin { f(0) }"
+    [error] = [each for each in diagnostics(djtap_once("--diagnostics=json", "-e", script)) if each["severity"] == "error"]
+    place = {key: value for key, value in error["spans"][0].items() if key != "label"}
+    assert place == {"file": "<command line>", "line": 2, "column": 10, "end_line": 2, "end_column": 15, "primary": True}
+    assert re.fullmatch(r"in probe begin, pid \d+, tid \d+", error["notes"][0]), error
+    assert error["notes"][1:] == ["in f(0), called at <command line>:3:15"], error
+    plain = djtap_once("-e", script).stderr
+    assert plain.startswith("error[DJ5003]: division by 0\n --> <command line>:2:10\n  |\n2 |   return 1 / n }\n  |          ^^^^^\n"), plain
+
+
+def mapped_at(pid, address):
+    """Name and rights of what /proc says is mapped there; None: nothing."""
+    with open(f"/proc/{pid}/maps", encoding="utf8") as maps:
+        for line in maps:
+            begin, end = (int(part, 16) for part in line.split()[0].split("-"))
+            if begin <= address < end:
+                return " ".join(line.split()[5:]), line.split()[1]
+    return None
+
+
+def test_a_read_fault_names_the_mapping(attach, program):
+    """Of nothing, and of pages that nobody may read."""
+    target = program(victim("parked"))
+    target.wait_for("pid: ")
+    with open(f"/proc/{target.pid}/maps", encoding="utf8") as maps:
+        rows = [line.split() for line in maps]
+    hidden = next(((int(row[0].split("-")[0], 16), row) for row in rows if row[1].startswith("-")), None)
+    script = ('probe timer.ms(20) { if (k++ == 0) user_string(0x1230) else if (k == 2) '
+              f'user_string({hidden[0] if hidden else 0x1230}) else exit() }} global k')
+    tracer = run.run(["-e", script, "-p", str(target.pid)])
+    faults = re.findall(r"^error\[DJ5001\]: read fault at address (0x\w+) \((.*)\)$", tracer.stderr, re.M)
+    assert len(faults) == 2 and faults[0] == ("0x0000000000001230", "no mapping"), tracer
+    for address, said in faults:
+        found = mapped_at(target.pid, int(address, 16))
+        expected = f"in {found[0] or 'an unnamed mapping'}, {found[1]}" if found else "no mapping"
+        assert said == expected, tracer
+    assert re.search(r"^  = in probe timer.ms\(20\), pid \d+, tid \d+$", tracer.stderr, re.M), tracer
+
+
+def test_probes_that_stay_are_an_error(background, program):
+    """Somebody else traces the program when the session ends (PTRACE_SEIZE): its text cannot be written."""
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer = background("--probes", "-e", TALK, "-p", str(target.pid))
+    tracer.wait_for(r"\[(OPTIMIZED|INT3)")
+    holder = program(sys.executable, "-c", f"""import ctypes, sys
+assert ctypes.CDLL(None, use_errno=True).ptrace(0x4206, {target.pid}, None, None) == 0
+print("seized", flush=True)
+sys.stdin.read()""")
+    holder.wait_for("seized")
+    tracer.signal(signal.SIGINT)
+    told = tracer.finish().stderr
+    assert re.search(rf"^error\[DJ5014\]: probes not removed: .*; do it later with: djtap clean {target.pid}$", told, re.M), told
+    holder.signal(signal.SIGKILL)
+    holder.process.wait()
+    assert run.run(["clean", str(target.pid)]).returncode == 0
+    target.tell("call 10")
+    target.wait_for("called: 10")
+
+
+def test_losses_are_warnings_with_codes(djtap_once):
+    told = djtap_once("--diagnostics=json", "-D", "MAXMAPENTRIES=2", "-e", "global a probe begin { for (i = 0; i < 4; i++) a[i] = 1; exit() }")
+    assert [(each["code"], each["severity"]) for each in diagnostics(told)] == [("DJ5905", "warning")] and told.returncode == 0, told
+    told = djtap_once("--diagnostics=json", "-e", 'probe process.begin { n++ }', "--", "/bin/sh", "-c", "exec /bin/sleep 0.3")
+    assert [each["code"] for each in diagnostics(told)] == ["DJ5901"], told
+    told = djtap_once("--diagnostics=json", "-D", "CONTEXTS=1", "-e", 'probe func("work") { a[sprintf("%d", $n & 7)]++ }', "-c", f"{victim('hammer')} 1")
+    assert told.returncode == 0 and [each["code"] for each in diagnostics(told)] == ["DJ5904"], told
+
+
+def test_what_cannot_be_done_is_a_warning():
+    """A shell that nobody may execute."""
+    hide = ["unshare", "-m", "sh", "-c", 'mount --bind /dev/null "$(readlink -f /bin/sh)" && exec "$@"', "sh"]
+    if os.getuid() != 0 or subprocess.run([*hide, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no mount namespaces here")
+    result = run.run(["-e", 'probe begin { system("true") exit() }'], prefix=hide)
+    assert result.returncode == 0 and result.stderr == 'warning[DJ5903]: system("true"): Permission denied\n', result
+
+
+def test_a_killed_djtap_is_told_of_by_the_next(program):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    with run.Background(run.command(["--probes", "-e", TALK, "-p", target.pid])) as tracer:
+        tracer.wait_for(r"\[(OPTIMIZED|INT3)")
+        tracer.signal(signal.SIGKILL)
+    again = run.run(["--diagnostics=json", "-T", "0.1", "-e", TALK, "-p", target.pid])
+    assert [each["code"] for each in diagnostics(again)] == ["DJ4905"], again
+
+
+def test_exit_codes_with_a_command_are_its_own_once_it_runs(djtap_once):
+    """Before, they are djtap's own; a command that cannot be had is a shell's 126 and 127."""
+    shell = ["--", "/bin/sh", "-c"]
+    for script, status in (("probe begin {", 2), ("probe begin { nothing_such() }", 3), ('probe func("nothing_such") { n++ }', 3),
+                           ('probe begin { error("x") }', 5)):
+        result = djtap_once("-e", script, *shell, "echo ran; exit 7")
+        assert result.returncode == status and "ran" not in result.stdout, result
+    assert djtap_once("-e", "probe begin { n++ }", *shell, "exit 7").returncode == 7
+    assert djtap_once("-e", 'probe process.end { error("x") }', *shell, "exit 7").returncode == 7
+    assert djtap_once("-e", "probe begin { n++ }", *shell, "kill -9 $$").returncode == 128 + 9
+    assert djtap_once("--no-such-option", *shell, "exit 7").returncode == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is not here")
+def test_output_that_is_lost_is_told_as_json(djtap_once):
+    told = djtap_once("--diagnostics=json", "-o", "/dev/full", "-e", 'probe begin { println("x") exit() }')
+    assert [each["code"] for each in diagnostics(told)] == ["DJ5012"] and told.returncode == 5, told
+
+
+def test_every_code_of_a_session_is_explained():
+    for code in re.findall(r"DJ_CODE\((DJ[45]\d{3})", (paths.ROOT / "compiler" / "codes.def").read_text()):
+        text = subprocess.run([paths.DJTAP, "--explain", code], capture_output=True, text=True, check=True).stdout
+        assert text.startswith(f"{code}, a{' warning' if code[3] == '9' else 'n error'} found "), text
