@@ -20,6 +20,7 @@
 #include "compiler/print_ast.h"
 #include "compiler/resolve/double_targets.h"
 #include "compiler/resolve/kept_plan.h"
+#include "compiler/resolve/many_places.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stack_info.h"
@@ -108,8 +109,16 @@ Status compile(const Options& options, ModuleCodes& codes, Compiled& compiled, S
   return ok_status();
 }
 
-// --fmt
-int print_tidy(const Options& options, const Sources& sources, uint32_t file, Diags& diags) {
+// --fmt. parsed: what the parser said. What is no sentence of the grammar is not tidied; what only a
+// run has ($1), and what djtap has not (C code, SystemTap's macros), may stand in what is.
+int print_tidy(const Options& options, const Sources& sources, uint32_t file, const Diags& parsed) {
+  const auto is_grammars = [&](const Diag& diag) {
+    return diag.code >= "DJ1011" && diag.code <= "DJ1015" &&
+           !sources.text(diag.span).starts_with('@');
+  };
+  if (std::any_of(parsed.all().begin(), parsed.all().end(), is_grammars))
+    return print_diags(parsed, sources, options), kExitSyntax;
+  Diags diags;
   std::string text = tidy(sources, file, diags);
   if (diags.ok()) show(text);
   print_diags(diags, sources, options);
@@ -248,6 +257,7 @@ Plan find_places(const Options& options, Compiled& compiled,
   } else {
     codes.plan_key = key;
   }
+  if (!options.stress) warn_of_many(compiled.program, *plan, options.many, diags);
   clock.done("resolve",
              fmt::format("{}{}", counted(plan->sites.size(), "site"), is_kept ? ", kept" : ""));
   return std::move(*plan);
@@ -267,7 +277,6 @@ int run_script(const Options& options) {
       sources.add(options.script_text ? "<command line>" : options.script_path, text.value());
   if (options.dump.count("tokens"))
     dump(options, "tokens", dump_tokens(sources, file, {options.script_args}));
-  if (options.tidy) return print_tidy(options, sources, file, diags);
   TypePrinters printers;
   TapsetLibrary library(sources, tapset_folders(options.include),
                         run_lua_tapsets(
@@ -278,6 +287,7 @@ int run_script(const Options& options) {
                        &script_options};
   ast::Script script = parse_scripts(options, sources, file, parsing, diags);
   clock.done("parse");
+  if (options.tidy) return print_tidy(options, sources, file, diags);
   if (!diags.ok()) return print_diags(diags, sources, options), kExitSyntax;
   if (auto code = answer_options(options, text.value(), script_options)) return *code;
   if (options.dump.count("ast")) dump(options, "ast", print(script));

@@ -199,6 +199,8 @@ std::string usual_help(const Report& r) {
     return "arrays are filled by statements: probe begin { name[1] = 2 }";
   }
   if (before == "=~" || before == "!~") return "a pattern is a literal string";
+  if (found == "<" && r.expects(DjtParser::FOREACH))
+    return "< ... > stands for the body of a probe alone: write { ... }";
   if (found == ")" && r.expects(DjtParser::SEMICOLON) && !r.expects(DjtParser::FOREACH)) {
     return "for (i = 0; i < n; i++) counts, foreach (key in array) visits elements";
   }

@@ -377,6 +377,8 @@ void add_output_options(CLI::App& app, Options& options) {
                "globals that no handler reads are not printed at the end");
   app.add_flag("-w", options.no_warnings, "print no warnings of the script");
   app.add_flag("-W", options.warnings_are_errors, "warnings of the script end it");
+  app.add_option("--many", options.many,
+                 "warn where a pattern means more places than this (10000; 0: never)");
   app.add_option("--report", options.report_path,
                  "a Lua file that gets all globals at the end and prints the report")
       ->option_text("FILE.lua");

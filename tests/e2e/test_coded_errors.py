@@ -160,3 +160,26 @@ def test_every_code_of_a_session_is_explained():
     for code in re.findall(r"DJ_CODE\((DJ[45]\d{3})", (paths.ROOT / "compiler" / "codes.def").read_text()):
         text = subprocess.run([paths.DJTAP, "--explain", code], capture_output=True, text=True, check=True).stdout
         assert text.startswith(f"{code}, a{' warning' if code[3] == '9' else 'n error'} found "), text
+
+
+def test_a_pattern_of_many_places_is_told_of(djtap_once):
+    """nm says how many functions there are; a list and --stress mean them all."""
+    symbols = subprocess.run(["nm", paths.TINYFS], capture_output=True, text=True, check=True).stdout
+    count = len(re.findall(r" [tT] vfs_\w+$", symbols, re.M))
+    script = 'probe begin { b++ }\nprobe func("vfs_*") { n++ }'
+    told = djtap_once("--diagnostics=json", f"--many={count - 1}", "-e", script, "-c", paths.TINYFS)
+    [warning] = diagnostics(told)
+    assert count > 1 and told.returncode == 0 and (warning["code"], warning["message"]) == ("DJ3901", f"this means {count} places"), told
+    assert [(span["line"], span["column"], span["end_column"]) for span in warning["spans"]] == [(2, 12, 19)], told
+    for options in ([f"--many={count}"], ["--many=0"], ["--many=1", "-w"], []):
+        quiet = djtap_once(*options, "-e", script, "-c", paths.TINYFS)
+        assert quiet.returncode == 0 and quiet.stderr == "", quiet
+    assert "DJ3901" not in djtap_once("--many=1", "--stress", "vfs_*", "-c", paths.TINYFS).stderr
+    assert djtap_once("--many=1", "-l", 'func("vfs_*")', "-c", paths.TINYFS).stderr == ""
+
+
+def test_a_kept_plan_of_many_places_is_told_of(djtap_once):
+    for _ in range(2):
+        told = djtap_once("-v", "--many=100", "-e", 'probe func("libc.so.6!*") { n++ }', "-c", "/bin/true")
+        assert told.returncode == 0 and "warning[DJ3901]" in told.stderr, told
+    assert re.search(r"resolve .*, kept", told.stderr), told

@@ -61,6 +61,15 @@ def test_scripts_of_systemtap(tmp_path):
     assert trees > 25
 
 
+def test_what_does_not_parse_is_not_tidied(tmp_path):
+    """But what only a run knows, a script's arguments, may stand in it."""
+    wrong = tmp_path / "wrong.djt"
+    wrong.write_text("probe begin { if (1) <println(1)> }")
+    told = djtap("--fmt", wrong)
+    assert (told.returncode, told.stdout) == (2, b"") and b"error[DJ1013]: expected a statement, found '<'" in told.stderr, told
+    assert djtap("--fmt", "-e", "probe begin{println($1)}").stdout == b"probe begin { println($1) }\n"
+
+
 def test_a_comment_may_stand_anywhere(tmp_path):
     """Between any two words of a script."""
     words = ["global", "n", ",", "by", "probe", 'process("x")', ".", 'function("f")', "?", ",", "begin", "{", "if", "(", "n", ">", "1", ")",

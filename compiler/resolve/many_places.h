@@ -1,0 +1,12 @@
+// warn_of_many(): a pattern that means more places than somebody is likely to have had in mind.
+#pragma once
+#include "compiler/diag.h"
+#include "compiler/plan.h"
+#include "compiler/program.h"
+
+namespace dj {
+
+// Warns of the probes with a wildcard that mean more than `most` places; 0: of none.
+void warn_of_many(const Program& program, const Plan& plan, size_t most, Diags& diags);
+
+}  // namespace dj
