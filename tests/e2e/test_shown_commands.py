@@ -2,6 +2,7 @@
 import re
 import shlex
 import shutil
+import subprocess
 
 import pytest
 
@@ -55,3 +56,11 @@ def test_the_report_of_the_page(tmp_path):
     result = run.run(shlex.split(command), cwd=tmp_path)
     rows = re.findall(r"^ *\d+ bytes: (\d+) times$", result.stdout, re.M)
     assert len(rows) == 5 and list(map(int, rows)) == sorted(map(int, rows), reverse=True), result
+
+
+def test_the_script_for_the_table_of_examples_answers_questions():
+    page = (paths.ROOT / "docs" / "compatibility.md").read_bytes()
+    for words, status, said in ((["--help"], 0, "usage: "), (["--hlep"], 2, "--hlep"), (["no/such/djtap"], 2, "no/such/djtap is no program")):
+        told = subprocess.run([paths.ROOT / "scripts" / "compatibility", *words], capture_output=True, text=True, check=False)
+        assert told.returncode == status and said in told.stdout + told.stderr, told
+    assert (paths.ROOT / "docs" / "compatibility.md").read_bytes() == page
