@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -127,7 +128,20 @@ std::string render_file(const std::vector<Place>& places, const Source& source, 
 
 const char* word(Severity severity) { return severity == Severity::Error ? "error" : "warning"; }
 
-// The mistake, its labels, and the uses of macros that the mistake came through.
+// The uses of macros that `span` came through, each once.
+void add_expansions(const Span& span, const Sources& sources, std::vector<Place>& places) {
+  for (uint32_t via = span.via; via != 0 && via <= sources.expansions.size();) {
+    const Expansion& expansion = sources.expansions[via - 1];
+    const bool known = std::any_of(places.begin(), places.end(), [&](const Place& place) {
+      return !place.primary && place.span.file == expansion.use.file &&
+             place.span.begin == expansion.use.begin && place.span.end == expansion.use.end;
+    });
+    if (!known) places.push_back({expansion.use, false, "expanded from this @" + expansion.macro});
+    via = expansion.use.via;
+  }
+}
+
+// The mistake, its labels, and the uses of macros that they came through.
 std::vector<Place> places_of(const Diag& diag, const Sources& sources) {
   std::vector<Place> places = {{diag.span, true, ""}};
   for (const Label& label : diag.labels) {
@@ -139,11 +153,8 @@ std::vector<Place> places_of(const Diag& diag, const Sources& sources) {
       places.push_back({label.span, false, label.text});
     }
   }
-  for (uint32_t via = diag.span.via; via != 0 && via <= sources.expansions.size();) {
-    const Expansion& expansion = sources.expansions[via - 1];
-    places.push_back({expansion.use, false, "expanded from this @" + expansion.macro});
-    via = expansion.use.via;
-  }
+  add_expansions(diag.span, sources, places);
+  for (const Label& label : diag.labels) add_expansions(label.span, sources, places);
   return places;
 }
 
@@ -190,18 +201,26 @@ std::string render(const Diag& diag, const Sources& sources, bool colour) {
 
 namespace {
 
+bool is_name(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
 // A name that is suggested for a word stands where the word does: behind its "->" or "$", inside of
 // its quotes, behind the object of "object!name".
 std::string replacement(const Fix& fix, const Sources& sources) {
-  std::string_view old = sources.text(fix.span);
-  std::string text = fix.text;
-  for (std::string_view mark : {"->", "$", "@"}) {
-    if (old.starts_with(mark) && !text.starts_with(mark)) return std::string(mark) + text;
+  const std::string old(sources.text(fix.span)), &text = fix.text;
+  if (const size_t open = old.find('"'); open != std::string::npos) {
+    if (text.find('"') != std::string::npos) return text;
+    const size_t close = std::min(old.find('"', open + 1), old.size());
+    const size_t object = old.find('!', open);
+    const size_t begin = (object < close ? object : open) + 1;
+    return old.substr(0, begin) + text + old.substr(close);
   }
-  if (!old.starts_with('"') || text.starts_with('"')) return text;
-  size_t object = old.find('!');
-  return std::string(object == std::string_view::npos ? "\"" : old.substr(0, object + 1)) + text +
-         "\"";
+  for (std::string_view mark : {"->", "$", "@"}) {
+    if (old.starts_with(mark) && is_name(text)) return std::string(mark) + text;
+  }
+  return text;
 }
 
 nlohmann::ordered_json json_place(const Span& span, const Sources& sources) {

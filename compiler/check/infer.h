@@ -47,6 +47,8 @@ class Infer {
   // infer_expr.cpp
   TypeVar value(Expr& e);  // complains when there is none
   TypeVar visit(Expr& e);
+  template <class Operands>
+  TypeVar result(Expr& e, Operands operands);
   void binary(Binary& b);
   TypeVar ternary(Ternary& t);
   TypeVar assign(Assign& a);

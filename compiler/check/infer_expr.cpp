@@ -40,6 +40,17 @@ TypeVar Infer::value(Expr& e) {
   return table_.open();
 }
 
+// The value of operator `e`. Where its operands are wrong, that says nothing of what was meant, and
+// what is around it stays silent.
+template <class Operands>
+TypeVar Infer::result(Expr& e, Operands operands) {
+  const size_t before = diags_.error_count();
+  operands();
+  if (diags_.error_count() != before) return remember(e, table_.open());
+  const auto* binary = std::get_if<Binary>(&e.node);
+  return binary && binary->op == ast::BinOp::Concat ? string(e) : number(e);
+}
+
 TypeVar Infer::visit(Expr& e) {
   if (is_poisoned(e)) return remember(e, table_.open());
   TypeVar v = std::visit(Overload{
@@ -51,14 +62,12 @@ TypeVar Infer::visit(Expr& e) {
                              [&](GlobalRef&) { return place(e); },
                              [&](ElementRef&) { return place(e); },
                              [&](Unary& u) {
-                               want(*u.operand, Type::Int,
-                                    fmt::format("`{}`", kUnaries[static_cast<size_t>(u.op)]));
-                               return number(e);
+                               return result(e, [&] {
+                                 want(*u.operand, Type::Int,
+                                      fmt::format("`{}`", kUnaries[static_cast<size_t>(u.op)]));
+                               });
                              },
-                             [&](Binary& b) {
-                               binary(b);
-                               return b.op == ast::BinOp::Concat ? string(e) : number(e);
-                             },
+                             [&](Binary& b) { return result(e, [&] { binary(b); }); },
                              [&](Ternary& t) { return ternary(t); },
                              [&](Assign& a) { return assign(a); },
                              [&](Crement& c) {
@@ -158,9 +167,14 @@ void Infer::binary(Binary& b) {
     // $p.member, as C has it for a structure.
     const bool member = std::holds_alternative<TargetRef>(b.left->node) &&
                         std::holds_alternative<LocalRef>(b.right->node);
+    const size_t before = diags_.error_count();
     want_both(b, Type::Str, "`.`",
               member ? "members are reached by `->`: $variable->member"
                      : "sprint(x) makes a string of a number");
+    const Span &left = b.left->span, &right = b.right->span;
+    const bool here = left.file == right.file && left.via == 0 && right.via == 0;
+    if (member && here && diags_.error_count() != before)
+      diags_.last().fixes.push_back({{left.file, left.end, right.begin}, "->"});
   } else if (compares(b.op)) {
     TypeVar left = value(*b.left);
     TypeVar right = value(*b.right);

@@ -36,16 +36,25 @@ std::string foreign_help(std::string_view name) {
   return "";
 }
 
-std::string never_set_help(const std::string& name, uint32_t unit, const Uses& uses,
-                           const Program& program) {
+// To declare it, on a line of its own before all others.
+Fix declaring(const std::string& name, Span place) {
+  return {{place.file, 0, 0}, fmt::format("global {}\n", name)};
+}
+
+void help_never_set(const std::string& name, uint32_t unit, const Uses& uses,
+                    const Program& program, Diag& diag) {
   const std::vector<NameUse>& list = uses.names.at(name);
   if (std::any_of(list.begin(), list.end(),
                   [&](const NameUse& u) { return u.unit != unit && is_write(u.use); })) {
-    return fmt::format("variables belong to one probe or function; to share it declare: global {}",
-                       name);
+    diag.help = fmt::format(
+        "variables belong to one probe or function; to share it declare: global {}", name);
+    return diag.fixes.push_back(declaring(name, diag.span));
   }
-  if (is_builtin(name)) return fmt::format("call the function: {}()", name);
-  if (std::string help = foreign_help(name); !help.empty()) return help;
+  if (is_builtin(name)) {
+    diag.help = fmt::format("call the function: {}()", name);
+    return diag.fixes.push_back({diag.span, name + "()"});
+  }
+  if (diag.help = foreign_help(name); !diag.help.empty()) return;
   std::vector<std::string> known;
   for (const Global& global : program.globals) known.push_back(global.name);
   for (const auto& [other, others] : uses.names) {
@@ -56,7 +65,15 @@ std::string never_set_help(const std::string& name, uint32_t unit, const Uses& u
   }
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
-  return did_you_mean(near_names(name, known));
+  diag.suggest(near_names(name, known));
+}
+
+// Has the place been complained about? `if (n = 1)` is one mistake.
+bool is_told(Span place, const Diags& diags) {
+  return std::any_of(diags.all().begin(), diags.all().end(), [&](const Diag& diag) {
+    return diag.code == "DJ2901" && diag.span.file == place.file &&
+           diag.span.begin <= place.begin && place.end <= diag.span.end;
+  });
 }
 
 bool is_offered(Span span, const ast::Script& script) {
@@ -71,22 +88,23 @@ void lint_local(const ast::Script& script, const std::string& name, uint32_t uni
   if (local.first_read != nullptr && local.first_write == nullptr) {
     Diag& diag =
         diags.warning("DJ2902", local.first_read->span, fmt::format("`{}` is never set", name));
-    diag.help = never_set_help(name, unit, uses, program);
+    help_never_set(name, unit, uses, program, diag);
   }
   if (local.restarts != nullptr && !local.set) {
     Diag& diag =
         diags.warning("DJ2906", local.restarts->span,
                       fmt::format("`{}` is a local variable: it starts at 0 in every hit", name));
     diag.help = fmt::format("to go on from hit to hit declare: global {}", name);
-    diag.fixes.push_back({{diag.span.file, 0, 0}, fmt::format("global {}\n", name)});
+    diag.fixes.push_back(declaring(name, diag.span));
   }
   // What an alias offers need not be used; a tapset (a file behind the script) offers much.
   bool offered = local.first_write != nullptr && is_offered(local.first_write->span, script);
-  if (local.first_write != nullptr && local.first_read == nullptr && !local.bound && !offered) {
+  const bool unread = local.first_write != nullptr && local.first_read == nullptr && !local.bound;
+  if (unread && !offered && !is_told(local.first_write->span, diags)) {
     Diag& diag = diags.warning("DJ2903", local.first_write->span,
                                fmt::format("`{}` is set but never read", name));
     diag.help = fmt::format("to see it at the end declare: global {}", name);
-    diag.fixes.push_back({{diag.span.file, 0, 0}, fmt::format("global {}\n", name)});
+    diag.fixes.push_back(declaring(name, diag.span));
   }
 }
 

@@ -43,15 +43,60 @@ const char* spelling(size_t close) {
   }
 }
 
-void report_unclosed(const Lexeme& open, const Lexeme& at, Diags& diags) {
-  std::string close = spelling(*partner(open.type));
-  if (at.type == antlr4::Token::EOF) {
-    diags.error("DJ1007", open.span, "this '" + open.text + "' is never closed").help =
-        "the script ends without the " + close + " for it";
+using Opened = std::vector<const Lexeme*>;
+
+// The brackets that are missing before token `at`, written there; where that is a macro's text,
+// nothing can be said.
+void add_missing(const Lexemes& lexemes, size_t at, const std::string& missing, Diag& diag) {
+  const Lexeme& before = lexemes[at - 1];
+  if (before.span.via != 0 || before.pasted) return;
+  diag.help = "write '" + missing + "' behind '" + before.text + "'";
+  diag.fixes.push_back({{before.span.file, before.span.end, before.span.end}, missing});
+}
+
+// What closes all that is open, innermost first.
+std::string closers(const Opened& opened) {
+  std::string text;
+  for (auto open = opened.rbegin(); open != opened.rend(); ++open)
+    text += spelling(*partner((*open)->type))[1];
+  return text;
+}
+
+// Where the bracket at `open`, not closed before `at`, is likely to end: a[1 = 2; lacks its ']'
+// before the '='.
+size_t end_inside(const Lexemes& lexemes, size_t open, size_t at) {
+  if (lexemes[open].type != DjtParser::LBRACKET) return at;
+  for (size_t i = open + 2; i < at; ++i) {
+    if (lexemes[i].type >= DjtParser::ASSIGN && lexemes[i].type <= DjtParser::CONCAT_ASSIGN)
+      return i;
+  }
+  return at;
+}
+
+// The innermost bracket is not closed where token `at` stands.
+void report_unclosed(const Lexemes& lexemes, const Opened& opened, size_t at, Diags& diags) {
+  const Lexeme &open = *opened.back(), &found = lexemes[at];
+  const std::string close = spelling(*partner(open.type));
+  if (found.type == antlr4::Token::EOF) {
+    Diag& diag = diags.error("DJ1007", open.span, "this '" + open.text + "' is never closed");
+    add_missing(lexemes, at, closers(opened), diag);
+    if (diag.help.empty()) diag.help = "the script ends without the " + close + " for it";
     return;
   }
-  Diag& diag = diags.error("DJ1007", at.span, "expected " + close + ", found '" + at.text + "'");
+  Diag& diag =
+      diags.error("DJ1007", found.span, "expected " + close + ", found '" + found.text + "'");
   diag.labels.push_back({open.span, "opened here"});
+  const bool closes_outer =
+      opened.size() > 1 && partner(opened[opened.size() - 2]->type) == found.type;
+  if (!closes(found.type) || closes_outer) {
+    const auto index = static_cast<size_t>(&open - lexemes.data());
+    add_missing(lexemes, end_inside(lexemes, index, at), std::string(1, close[1]), diag);
+  } else if (found.span.via == 0 && !found.pasted) {
+    const bool is_stray = open.type == DjtParser::LBRACE || open.type == DjtParser::ANGLE_OPEN;
+    diag.help =
+        is_stray ? "this '" + found.text + "' is one too many" : "write " + close + " for it";
+    diag.fixes.push_back({found.span, is_stray ? "" : std::string(1, close[1])});
+  }
 }
 
 bool begins_item(const Lexemes& lexemes, size_t i) {
@@ -78,11 +123,11 @@ bool ends_bracket(const Lexemes& lexemes, const Lexeme* open, size_t inside) {
 }  // namespace
 
 bool check_brackets(const Lexemes& lexemes, Diags& diags) {
-  std::vector<const Lexeme*> open;
+  Opened open;
   for (size_t i = 0; i < lexemes.size(); ++i) {
     const Lexeme& lexeme = lexemes[i];
     if (!open.empty() && ends_bracket(lexemes, open.back(), lexeme.type)) {
-      report_unclosed(*open.back(), lexeme, diags);
+      report_unclosed(lexemes, open, i, diags);
       return false;
     }
     if (partner(lexeme.type)) {
@@ -98,7 +143,7 @@ bool check_brackets(const Lexemes& lexemes, Diags& diags) {
         return false;
       }
       if (partner(open.back()->type) != lexeme.type) {
-        report_unclosed(*open.back(), lexeme, diags);
+        report_unclosed(lexemes, open, i, diags);
         return false;
       }
       open.pop_back();
@@ -106,11 +151,12 @@ bool check_brackets(const Lexemes& lexemes, Diags& diags) {
       Diag& diag = diags.error("DJ1007", open.back()->span,
                                "this '" + open.back()->text + "' is never closed");
       diag.labels.push_back({lexeme.span, "the next " + lexeme.text + " begins here"});
+      add_missing(lexemes, i, closers(open), diag);
       return false;
     }
   }
   if (!open.empty()) {
-    report_unclosed(*open.back(), lexemes.back(), diags);
+    report_unclosed(lexemes, open, lexemes.size() - 1, diags);
     return false;
   }
   return true;

@@ -91,6 +91,13 @@ class Condition {
         "compare kernel_v, kernel_vr, arch, systemtap_v, a number or a string with a literal";
   }
 
+  void wrong_bracket() {
+    if (!ok_) return;
+    wrong("brackets group nothing");
+    diags_.last().help =
+        "&& binds tighter than ||; write the comparisons alone, or one %( ... %) in the other";
+  }
+
   bool either() {
     bool result = both();
     while (ok_ && type() == DjtParser::OR) {
@@ -113,6 +120,7 @@ class Condition {
 
   std::optional<Value> value() {
     if (at_ >= tokens_.size()) return wrong("something is missing"), std::nullopt;
+    if (type() == DjtParser::LPAREN) return wrong_bracket(), std::nullopt;
     bool negative = type() == DjtParser::MINUS;
     at_ += negative && at_ + 1 < tokens_.size();
     const Lexeme& token = tokens_[at_];

@@ -120,6 +120,14 @@ bool tokenize(Sources& sources, uint32_t file, const ParseOptions& options, Lexe
   return check_chains(lexemes, diags);
 }
 
+// A mistake right behind a macro's text is often the macro's: `1 +` and then what does not fit.
+void show_macro_before(const Lexemes& lexemes, size_t at, Diag& diag) {
+  if (at == 0) return;
+  const Span& before = lexemes[at - 1].span;
+  if (before.via == 0 || diag.span.via != 0) return;
+  diag.labels.push_back({before, "behind this"});
+}
+
 }  // namespace
 
 ast::Script parse(Sources& sources, uint32_t file, const ParseOptions& options, Diags& diags) {
@@ -141,6 +149,7 @@ ast::Script parse(Sources& sources, uint32_t file, const ParseOptions& options, 
       builder.add(item);
     } else {
       report_syntax(parser.error(), lexemes, first, diags);
+      show_macro_before(lexemes, parser.error().at, diags.last());
       parser.skip_to_next_item(first);
     }
   }

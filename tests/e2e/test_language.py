@@ -4,6 +4,8 @@ import time
 
 import pytest
 
+from support.paths import victim
+
 
 def begin(body, extra=""):
     return f"{extra}\nprobe begin {{ {body}; exit() }}"
@@ -16,6 +18,7 @@ EXPRESSIONS = [
     ("1 < 2", "1"), ("2 <= 1", "0"), ("1 == 1", "1"), ("1 != 1", "0"), ("9223372036854775807 + 1", "-9223372036854775808"),
     ("0xffffffffffffffff", "-1"), ("2 + 3 << 1", "10"), ("1 | 2 == 2", "1"), ("10 - 4 - 3", "3"), ("2 * 3 % 4", "2"),
     ("- -3", "3"), ("1 ? 0 ? 2 : 3 : 4", "3"), ('"abc" == "abc"', "1"), ('"abc" < "abd"', "1"), ('"b" > "abc"', "1"),
+    ("(1 << 63) / -1", "-9223372036854775808"), ("(1 << 63) % -1", "0"),  # no trap: stap's runtime divides by -1 as by a sign
     ("strlen(\"hello\")", "5"), ('isinstr("hello", "ell")', "1"), ('isinstr("hello", "xyz")', "0"), ('strtol("123", 10)', "123"),
     ('strtol("-0x1f", 16)', "-31"), ('strtol("777", 8)', "511"), ('strtol("12ab", 10)', "12"),
 ]
@@ -24,6 +27,13 @@ EXPRESSIONS = [
 @pytest.mark.parametrize("expression, value", EXPRESSIONS, ids=[text for text, _ in EXPRESSIONS])
 def test_integer_expressions(djtap_once, expression, value):
     assert djtap_once("-e", begin(f'printf("%d", {expression})')).stdout == value
+
+
+def test_the_least_number_by_minus_one_is_the_same_when_it_is_computed(djtap_once, djtap):
+    script = "global least = -0x7fffffffffffffff, sign = -1 {} {{ least--; println(least / sign, \" \", least % sign); least /= sign; println(least) }}"
+    wanted = "-9223372036854775808 0\n-9223372036854775808\n"
+    assert djtap_once("-e", script.format("probe end") + "probe begin { exit() }").stdout == wanted
+    assert wanted in djtap("-e", script.format('probe func("main")'), "-c", victim("count")).stdout
 
 
 STRINGS = [

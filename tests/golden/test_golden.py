@@ -14,12 +14,14 @@ import shlex
 import pytest
 
 from support import paths, run
+from support.json_diagnostics import diagnostics
 
 HERE = pathlib.Path(__file__).parent
 MARK = "// expect:"
 STAGES = {"tokens": ("parse", "tokens"), "script": ("parse", "ast"), "program": ("check", "program"),
           "plan": ("resolve", "plan"), "ir": ("lower", "ir")}
 GOLDENS = sorted(HERE.glob("*/**/*.djt"))
+WRONG = [path for path in GOLDENS if path.relative_to(HERE).parts[0] == "ko"]
 # Stage that rejects: its codes, the exit codes, what djtap is told.
 CHECK_ONLY = ["--stop-after=check"]
 REJECTS = {
@@ -69,16 +71,21 @@ def rejection(path, extra, folder):
     return re.sub(r"\b([pt]id) \d+", r"\1 N", normal(result.stderr, True))
 
 
+def arguments(script):
+    """What its first lines give djtap besides."""
+    found = re.search(r"^// args: (.*)$", script, re.M)
+    return shlex.split(found.group(1).format(targets=paths.BUILD / "targets", examples=paths.BUILD / "examples")) if found else []
+
+
 def produce(path, script, folder):
     """What djtap says to the script now."""
     (folder / path.name).write_text(script)
-    found = re.search(r"^// args: (.*)$", script, re.M)
-    extra = found.group(1).format(targets=paths.BUILD / "targets", examples=paths.BUILD / "examples") if found else ""
+    extra = arguments(script)
     stage = path.relative_to(HERE).parts[0]
     if stage == "ko":
-        return rejection(path, shlex.split(extra), folder)
+        return rejection(path, extra, folder)
     options = [f"--stop-after={STAGES[stage][0]}", f"--dump={STAGES[stage][1]}"]
-    result = run.run([*options, path.name, *shlex.split(extra)], cwd=folder)
+    result = run.run([*options, path.name, *extra], cwd=folder)
     assert result.returncode == 0, result
     return normal(result.stdout, False)
 
@@ -92,6 +99,38 @@ def test_golden(path, tmp_path, request):
         return
     assert expected is not None, f"no line {MARK!r}: run pytest --update and read the difference"
     assert actual == expected
+
+
+def fixed(script, fix):
+    """The script with one fix in it."""
+    lines = script.encode().splitlines(keepends=True) + [b""]
+
+    def offset(line, column):
+        return sum(map(len, lines[:line - 1])) + column - 1
+    begin, end = offset(fix["line"], fix["column"]), offset(fix["end_line"], fix["end_column"])
+    return (script.encode()[:begin] + fix["text"].encode() + script.encode()[end:]).decode()
+
+
+@pytest.mark.parametrize("path", WRONG, ids=lambda path: str(path.relative_to(HERE / "ko").with_suffix("")))
+def test_every_fix_fixes(path, tmp_path):
+    """Each alone, in the bytes that it names: what it was offered for is gone. One that is offered alone makes the script right, if that was all."""
+    stage, script = path.relative_to(HERE).parts[1], split(path.read_text())[0]
+    (tmp_path / path.name).write_text(script)
+
+    def told():
+        found = diagnostics(run.run(["--diagnostics=json", *REJECTS[stage][2], path.name, *arguments(script)], cwd=tmp_path))
+        return [each for each in found if each["code"][2] in "123"]
+    before = told()
+    for each in before:
+        same = [other for other in before if other["code"] == each["code"]]
+        errors = [other for other in before if other["severity"] == "error"]
+        for fix in each["fixits"]:
+            assert fix["file"] == path.name, fix
+            (tmp_path / path.name).write_text(fixed(script, fix))
+            after = told()
+            assert len([other for other in after if other["code"] == each["code"]]) < len(same), (fix, after)
+            if errors == [each] and len(each["fixits"]) == 1:
+                assert [other for other in after if other["severity"] == "error"] == [], (fix, after)
 
 
 def test_every_stage_has_a_golden():
