@@ -252,6 +252,22 @@ def test_a_point_without_a_place(name):
     assert says(*words, "-c", victim("args")) == (code, text)
 
 
+@pytest.mark.skipif(shutil.which("strip") is None, reason="binutils is not installed")
+def test_threads_of_a_stripped_c_library(tmp_path):
+    """It is linked into the program, so that no package has its symbols."""
+    bare = shutil.copy(victim("count_static"), tmp_path / "bare")
+    words = ["-n", "-e", "probe process.thread.begin { n++ }", "-c", bare]
+    assert says(*words) == (0, "")
+    subprocess.run(["strip", bare], check=True)
+    assert says(*words) == (3, """error[DJ3020]: the C library's start_thread() is not known: it is stripped
+ --> <command line>:1:22
+  |
+1 | probe process.thread.begin { n++ }
+  |                      ^^^^^
+help: install its debug symbols (Debian: libc6-dbg)
+""")
+
+
 # --- what a session could not do, told at its end
 
 LOSSES = [
