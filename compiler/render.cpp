@@ -223,6 +223,14 @@ std::string replacement(const Fix& fix, const Sources& sources) {
   return text;
 }
 
+// A line before all others comes behind the one that names the program of an executable script.
+Span standing(const Fix& fix, const Sources& sources) {
+  const std::string& text = sources.files.at(fix.span.file).text;
+  if (fix.span.end != 0 || !text.starts_with("#!")) return fix.span;
+  const auto next = static_cast<uint32_t>(std::min(text.find('\n'), text.size() - 1) + 1);
+  return {fix.span.file, next, next};
+}
+
 nlohmann::ordered_json json_place(const Span& span, const Sources& sources) {
   const Source& source = sources.files.at(span.file);
   LineCol from = source.line_col(span.begin), to = source.line_col(span.end);
@@ -251,7 +259,7 @@ std::string render_json(const Diag& diag, const Sources& sources) {
   out["help"] = diag.help;
   out["fixits"] = nlohmann::ordered_json::array();
   for (const Fix& fix : diag.fixes) {
-    nlohmann::ordered_json edit = json_place(fix.span, sources);
+    nlohmann::ordered_json edit = json_place(standing(fix, sources), sources);
     edit["text"] = replacement(fix, sources);
     out["fixits"].push_back(edit);
   }

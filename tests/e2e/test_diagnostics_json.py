@@ -20,6 +20,14 @@ def test_every_wrong_example_follows_the_schema(djtap_once):
     assert len(seen) > 15
 
 
+def test_a_declaration_comes_behind_the_line_that_names_the_program(djtap_once, tmp_path):
+    path = tmp_path / "script.djt"
+    path.write_text("#!/usr/bin/djtap\nprobe begin { n = 1; exit() }\n")
+    [warning] = diagnostics(djtap_once("--diagnostics=json", path))
+    [fix] = warning["fixits"]
+    assert (fix["line"], fix["column"], fix["end_line"], fix["end_column"], fix["text"]) == (2, 1, 2, 1, "global n\n"), fix
+
+
 @pytest.mark.parametrize("wrong", [
     'probe func("wrok") { n++ }',
     'probe process("count").function("wrok") { n++ }',
