@@ -100,17 +100,15 @@ bool OtherObjects::asked(const TargetExpr& expr, const Module& probed) {
   return !expr.module.empty() && expr.module != probed.path() && expr.module != probed.base_name();
 }
 
-OtherObject OtherObjects::file(const std::string& path, std::string name) {
+Result<OtherObject> OtherObjects::file(const std::string& path, std::string name) {
   std::unique_ptr<Module>& module = files_[path];
   if (!module) {
     Result<std::unique_ptr<Module>> opened = Module::open(path);
-    if (!opened.ok()) {
-      return {nullptr, std::move(name), std::nullopt};
-    }
+    if (!opened.ok()) return opened.error();
     module = opened.take();
     module->set_printers(modules_.printers());
   }
-  return {module.get(), std::move(name), std::nullopt};
+  return OtherObject{module.get(), std::move(name), std::nullopt};
 }
 
 std::optional<TargetFailure> OtherObjects::add_headers(const std::string& headers,
@@ -131,7 +129,11 @@ std::optional<TargetFailure> OtherObjects::add_headers(const std::string& header
   if (!object.ok()) {
     return bad_header(object.error().message);
   }
-  out.push_back(file(object.value(), headers));
+  const Result<OtherObject> types = file(object.value(), headers);
+  if (!types.ok()) {
+    return bad_header(types.error().message);
+  }
+  out.push_back(types.value());
   return std::nullopt;
 }
 
@@ -149,7 +151,11 @@ std::optional<TargetFailure> OtherObjects::add_named(const std::string& name,
     return std::nullopt;
   }
   if (expr.base == TargetExpr::Cast && ::access(name.c_str(), R_OK) == 0) {
-    out.push_back(file(name, name));
+    const Result<OtherObject> types = file(name, name);
+    if (!types.ok()) {
+      return failure(TargetFailure::NoObject, types.error().message);
+    }
+    out.push_back(types.value());
     return std::nullopt;
   }
   if (!modules_.has_target()) {

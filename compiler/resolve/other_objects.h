@@ -10,6 +10,7 @@
 
 #include "compiler/debuginfo/module.h"
 #include "compiler/resolve/module_set.h"
+#include "compiler/result.h"
 
 namespace dj {
 
@@ -43,7 +44,7 @@ class OtherObjects {
                                          std::vector<OtherObject>& out);
   std::optional<TargetFailure> add_headers(const std::string& headers, const TargetExpr& expr,
                                            std::vector<OtherObject>& out);
-  OtherObject file(const std::string& path, std::string name);
+  Result<OtherObject> file(const std::string& path, std::string name);
   // probed: null where nothing is.
   template <typename Answer, typename Ask>
   Answer first_answer(const TargetExpr& expr, const Module* probed, Ask ask);

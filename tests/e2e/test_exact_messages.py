@@ -144,6 +144,26 @@ sys.stdin.read()""")
                                "end that debugger or tracer first\n")
 
 
+def test_a_process_that_djtap_traces(attach, program):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, 'probe func("work") { n++ }')
+    for words in (["-e", 'probe func("work") { n++ }', "-p", target.pid], ["clean", target.pid]):
+        assert says(*words) == (4, f"error[DJ4002]: process {target.pid} is held by another djtap, process {tracer.pid}: "
+                                   "end that session first (one session a process)\n")
+
+
+def test_nothing_to_run():
+    assert says() == (1, "djtap: script: a script is needed: a file, or -e 'probe ...'\n" + USE)
+
+
+def test_the_same_error_again_is_counted(djtap_once):
+    """Five times it is told in full."""
+    result = djtap_once("-e", "probe end { exit() } probe timer.ms(1) { if (k++ < 8) println(1 / (k - k)) else exit() } global k")
+    told = re.findall(r"^error\[DJ5003\]: (.*)$", result.stderr, re.M)
+    assert told == 5 * ["division by 0"] + ["3 more of this kind: division by 0"], result
+
+
 # --- options and scripts
 
 OPTIONS = {
@@ -175,6 +195,8 @@ OPTIONS = {
     "no terminal": (["--monitor"], 1, "djtap: --monitor needs a terminal\n"),
     "SystemTap's": (["-i"], 1, "djtap: SystemTap's option -i is not djtap's; write the script into a file, or behind -e; "
                     "--source FUNC and -L help on\n" + USE),
+    "a monitor and a plugin": (["--monitor", "-f", "plugin:flame"], 1, "djtap: --monitor: goes with neither -f plugin: nor --stress\n" + USE),
+    "no function's source": (["--source", 'a"b'], 1, "djtap: --source: takes a function, as in func(\"...\")\n" + USE),
     "no code": (["--explain", "DJ9999"], 1, "djtap: there is no code DJ9999; near it are DJ5906, DJ5907, DJ5908\n"),
 }
 
