@@ -12,6 +12,7 @@ from support.json_diagnostics import diagnostics
 from support.paths import victim
 
 NO_PROCESS = 4194300
+PROBED = 'probe func("libc.so.6!getppid") { m++ }'  # something that attach() can see armed
 TALK = 'probe func("work") { n++ }'
 
 # Script, options behind it, code, exit code.
@@ -59,33 +60,33 @@ def test_an_error_of_a_handler_has_its_place(djtap_once):
     assert plain.startswith("error[DJ5003]: division by 0\n --> <command line>:2:10\n  |\n2 |   return 1 / n }\n  |          ^^^^^\n"), plain
 
 
-def mapped_at(pid, address):
-    """Name and rights of what /proc says is mapped there; None: nothing."""
-    with open(f"/proc/{pid}/maps", encoding="utf8") as maps:
-        for line in maps:
-            begin, end = (int(part, 16) for part in line.split()[0].split("-"))
-            if begin <= address < end:
-                return " ".join(line.split()[5:]), line.split()[1]
-    return None
+HIDING = """
+import mmap, os, sys
+file = open(sys.argv[1])
+hidden = mmap.mmap(file.fileno(), 4096, flags=mmap.MAP_PRIVATE, prot=0)
+nameless = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0)
+print("ready", flush=True)
+for line in sys.stdin: os.getppid()
+"""
 
 
-def test_a_read_fault_names_the_mapping(attach, program):
-    """Of nothing, and of pages that nobody may read."""
-    target = program(victim("parked"))
-    target.wait_for("pid: ")
+@pytest.mark.parametrize("where", ["in the program", "in djtap"])
+def test_a_read_fault_names_the_mapping(attach, program, tmp_path, where):
+    """Of a file that is mapped and may not be read, as /proc tells of it, and of no mapping at all."""
+    (tmp_path / "hidden file").write_bytes(bytes(4096))
+    target = program("/usr/bin/python3", "-c", HIDING, tmp_path / "hidden file")
+    target.wait_for("ready")
     with open(f"/proc/{target.pid}/maps", encoding="utf8") as maps:
-        rows = [line.split() for line in maps]
-    hidden = next(((int(row[0].split("-")[0], 16), row) for row in rows if row[1].startswith("-")), None)
-    script = ('probe timer.ms(20) { if (k++ == 0) user_string(0x1230) else if (k == 2) '
-              f'user_string({hidden[0] if hidden else 0x1230}) else exit() }} global k')
-    tracer = run.run(["-e", script, "-p", str(target.pid)])
-    faults = re.findall(r"^error\[DJ5001\]: read fault at address (0x\w+) \((.*)\)$", tracer.stderr, re.M)
-    assert len(faults) == 2 and faults[0] == ("0x0000000000001230", "no mapping"), tracer
-    for address, said in faults:
-        found = mapped_at(target.pid, int(address, 16))
-        expected = f"in {found[0] or 'an unnamed mapping'}, {found[1]}" if found else "no mapping"
-        assert said == expected, tracer
-    assert re.search(r"^  = in probe timer.ms\(20\), pid \d+, tid \d+$", tracer.stderr, re.M), tracer
+        [address] = [int(line.split("-")[0], 16) for line in maps if line.endswith("hidden file\n")]
+    point = 'probe func("libc.so.6!getppid")' if where == "in the program" else "probe timer.ms(20)"
+    tracer = attach(target.pid, f'{point} {{ try {{ user_string(16) }} catch (why) {{ n++ }} user_string({address}) }}\n'
+                                f'{point} {{ user_string(0x1230); n++ }} probe timer.ms(300) {{ exit() }} {PROBED}')
+    target.tell("go")
+    told = tracer.finish().stderr
+    faults = re.findall(r"^error\[DJ5001\]: read fault at address 0x0*(\w+) \((.*)\)$", told, re.M)
+    assert set(faults) == {(f"{address:x}", f"in {tmp_path}/hidden file, ---p"), ("1230", "no mapping")}, told
+    who = rf"pid {target.pid}, tid {target.pid}" if where == "in the program" else r"pid \d+, tid \d+"
+    assert re.search(rf"^2 \| probe .* user_string\(0x1230\); n\+\+ \}}.*\n  \| +\^+\n  = in probe [\w.()]+, {who}$", told, re.M), told
 
 
 def test_probes_that_stay_are_an_error(background, program):
