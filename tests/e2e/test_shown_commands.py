@@ -1,4 +1,6 @@
 """Every command line that README.md, docs/ and the manual show does something: its probes are found, up to the plan."""
+import importlib.machinery
+import importlib.util
 import re
 import shlex
 import shutil
@@ -64,3 +66,14 @@ def test_the_script_for_the_table_of_examples_answers_questions():
         told = subprocess.run([paths.ROOT / "scripts" / "compatibility", *words], capture_output=True, text=True, check=False)
         assert told.returncode == status and said in told.stdout + told.stderr, told
     assert (paths.ROOT / "docs" / "compatibility.md").read_bytes() == page
+
+
+def test_the_script_for_the_table_of_examples_asks_djtap():
+    """Of an example that all of SystemTap's users know, in a folder without tapsets of its own."""
+    loader = importlib.machinery.SourceFileLoader("compatibility", str(paths.ROOT / "scripts" / "compatibility"))
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader("compatibility", loader))
+    loader.exec_module(script)
+    example = script.EXAMPLES / "general" / "helloworld.stp"
+    if not example.exists():
+        pytest.skip("Debian's systemtap-doc is not here")
+    assert script.classify(str(paths.DJTAP), example) == ("runs", "")
