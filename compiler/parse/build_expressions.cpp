@@ -196,6 +196,25 @@ Builder::Any Builder::visitTernary(DjtParser::TernaryContext* ctx) {
   return expression(ctx, std::move(made));
 }
 
+namespace {
+
+// Is the expression, or what it is a part of, what an if, a loop or `?` asks?
+bool is_condition(antlr4::ParserRuleContext* ctx) {
+  antlr4::tree::ParseTree* part = ctx;
+  for (antlr4::tree::ParseTree* whole = ctx->parent; whole != nullptr; whole = whole->parent) {
+    if (auto* asks = dynamic_cast<DjtParser::IfStmtContext*>(whole)) return part == asks->condition;
+    if (auto* asks = dynamic_cast<DjtParser::ForStmtContext*>(whole)) return part == asks->cond;
+    if (auto* asks = dynamic_cast<DjtParser::TernaryContext*>(whole); asks && part == asks->expr(0))
+      return true;
+    if (dynamic_cast<DjtParser::WhileStmtContext*>(whole) != nullptr) return true;
+    if (dynamic_cast<DjtParser::StmtContext*>(whole) != nullptr) return false;
+    part = whole;
+  }
+  return false;
+}
+
+}  // namespace
+
 Builder::Any Builder::visitAssign(DjtParser::AssignContext* ctx) {
   Assign made;
   made.op = assign_op(ctx->op->getType());
@@ -203,7 +222,13 @@ Builder::Any Builder::visitAssign(DjtParser::AssignContext* ctx) {
   made.op_span = span(ctx->op);
   made.left = expr(ctx->left);
   made.right = expr(ctx->right);
+  const size_t before = diags_.error_count();
   check_lvalue(*made.left, "DJ1017", "this cannot be assigned to");
+  const bool plain = ctx->op->getType() == DjtParser::ASSIGN;
+  if (diags_.error_count() != before && plain && is_condition(ctx)) {
+    diags_.last().help = "write `==` to compare";
+    diags_.last().fixes.push_back({made.op_span, "=="});
+  }
   return expression(ctx, std::move(made));
 }
 
