@@ -367,7 +367,8 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
     d.notes.push_back(fmt::format("in {}() of {}, one of {} places of this probe point",
                                   function_of(site), file.base_name(), site_count));
   }
-  if (f.kind == TargetFailure::NotHere && is_clone(site.symbol)) {
+  const bool anywhere = !f.notes.empty();  // in the function, though not here
+  if (f.kind == TargetFailure::NotHere && is_clone(site.symbol) && !anywhere) {
     d.notes.push_back(fmt::format("{} is a copy of {}() that the compiler made for some callers",
                                   site.symbol, function_of(site)));
     d.help = "its callers have the value; gcc's -fno-ipa-sra -fno-ipa-cp keep the parameters";

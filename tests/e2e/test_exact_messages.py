@@ -290,6 +290,32 @@ help: install its debug symbols (Debian: libc6-dbg)
 """)
 
 
+COPIES = """#include <stdio.h>
+#include <stdlib.h>
+struct p { int a, b; };
+static __attribute__((noinline)) int f(struct p* p, int k) { return p->a * k + 1; }
+static __attribute__((noinline)) int g(int n) { int twice = n * 2; printf("%d\\n", n); n = rand(); printf("%d\\n", n); return n; }
+int main(int argc, char** argv) { (void)argv; struct p p = {argc, 2}; printf("%d\\n", f(&p, 3)); return g(argc) & 0; }
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+def test_variables_of_copies_of_functions(tmp_path):
+    """A parameter that a copy does not get is its callers' matter; a local variable that is there later is not."""
+    (tmp_path / "o.c").write_text(COPIES)
+    subprocess.run(["gcc", "-O2", "-g", "-o", "o", "o.c"], cwd=tmp_path, check=True)
+    symbols = subprocess.run(["nm", "o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    [f], [g] = re.findall(r" t (f\..*)", symbols) or [None], re.findall(r" t (g\..*)", symbols) or [None]
+    if f is None or g is None:
+        pytest.skip("this compiler makes no copies of the functions")
+    code, text = says("-e", 'probe process.function("f") { println($p) }', "-c", tmp_path / "o")
+    assert code == 3 and text.splitlines()[5:] == [
+        f"  = {f} is a copy of f() that the compiler made for some callers",
+        "help: its callers have the value; gcc's -fno-ipa-sra -fno-ipa-cp keep the parameters"], text
+    code, text = says("-e", 'probe process.function("g") { println($twice) }', "-c", tmp_path / "o")
+    assert code == 3 and re.search(r"\n  = \$twice has a location in g\(\) at \+0x", text) and "callers" not in text, text
+
+
 # --- what a session could not do, told at its end
 
 LOSSES = [
