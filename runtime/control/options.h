@@ -50,23 +50,19 @@ struct Options {
   bool times = false;                                 // -t
   bool no_warnings = false;                           // -w: of the script
   bool warnings_are_errors = false;                   // -W: the same
-  // --many: more places of one pattern are warned of. Each takes some 100 bytes of the target and
-  // some microseconds while it stands: ten thousand are a megabyte and a tenth of a second. A large
-  // library has fewer functions, so nobody has meant them by chance.
-  size_t many = 10'000;
-  bool show_globals = true;                         // --no-global-var-display clears it
-  std::optional<bool> colour;                       // --color; none: as the terminal is
-  bool monitor = false;                             // --monitor; sets times too
-  std::optional<std::string> list;                  // -l PATTERN
-  bool list_source = false;                         // --source; sets list too
-  bool list_variables = false;                      // -L
-  std::optional<std::string> explain;               // --explain CODE
-  std::optional<std::string> stress;                // --stress PATTERN: makes script_text
-  std::string coverage;                             // --coverage FILE, with --stress
-  std::string control_path;                         // --control PATH; empty: none
-  bool probes = false;                              // --probes
-  bool optimize = true;                             // --no-optimize clears it
-  arch::Guards guards = arch::Guards::WhereNeeded;  // --guards
+  bool show_globals = true;                           // --no-global-var-display clears it
+  std::optional<bool> colour;                         // --color; none: as the terminal is
+  bool monitor = false;                               // --monitor; sets times too
+  std::optional<std::string> list;                    // -l PATTERN
+  bool list_source = false;                           // --source; sets list too
+  bool list_variables = false;                        // -L
+  std::optional<std::string> explain;                 // --explain CODE
+  std::optional<std::string> stress;                  // --stress PATTERN: makes script_text
+  std::string coverage;                               // --coverage FILE, with --stress
+  std::string control_path;                           // --control PATH; empty: none
+  bool probes = false;                                // --probes
+  bool optimize = true;                               // --no-optimize clears it
+  arch::Guards guards = arch::Guards::WhereNeeded;    // --guards
   bool live = false;              // --live: a running target is patched while it runs
   bool thread_rows = true;        // --no-thread-rows
   bool cache = true;              // --no-cache: analyse all anew, keep nothing
@@ -80,6 +76,11 @@ struct Options {
   std::string plugin;                        // -f plugin:NAME
   std::string report_path;                   // --report FILE.lua
   bool dry_run = false;                      // -n
+
+  // --many: more places of one pattern are warned of. Each takes some 100 bytes of the target and
+  // some microseconds while it stands: ten thousand are a megabyte and a tenth of a second. A large
+  // library has fewer functions, so nobody has meant them by chance.
+  size_t many = 10'000;
 };
 
 // Parses argv. On a usage error or --help/--version prints it and returns the exit code in

@@ -65,8 +65,8 @@ struct Stat {
   int64_t min_word;  // min ^ INT64_MAX
   int64_t max_word;  // max ^ INT64_MIN
 };
-// Words behind a Stat, in this order: 130 if log (bucket of 0 is number 65, see stat.h), linear,
-// the sum of the squares in two words, the fine buckets of percentiles.
+// Words behind a Stat, in this order: 130 if log (bucket of 0 is number 65, see stat.h), linear, the
+// sum of the squares in two words, the fine buckets of percentiles.
 struct StatShape {
   uint32_t bytes;         // sizeof(Stat) + histograms, multiple of 8
   uint32_t has_log;       // 0 or 1
@@ -75,8 +75,7 @@ struct StatShape {
   int64_t linear_start, linear_step;
 };
 constexpr uint32_t kLogBuckets = 130;
-constexpr uint32_t kStatSquares = 1, kStatFine = 2,
-                   kStatGrows = 4;  // kStatGrows: no sample is ever taken out
+constexpr uint32_t kStatSquares = 1, kStatFine = 2, kStatGrows = 4;  // kStatGrows: no sample is ever taken out
 
 // Counters: row cpu (0 .. cpus-1) for threads with a registered rseq area, row `cpus` for the
 // others, each 1 << counter_shift bytes apart; word i of every row belongs to counter i.
@@ -88,9 +87,9 @@ constexpr uint32_t kStatSquares = 1, kStatFine = 2,
 // LoaderTalk: the target's loader says that objects came or went, and waits for the answer, so that
 // probes stand in an object before any of its code runs.
 struct LoaderTalk {
-  uint32_t events;      // written by handlers: how often something was said
-  uint32_t answered;    // written by the controller, a futex: events up to this one need not wait
-  uint32_t closed;      // 1: nobody answers any more. Written by both
+  uint32_t events;    // written by handlers: how often something was said
+  uint32_t answered;  // written by the controller, a futex: events up to this one need not wait
+  uint32_t closed;    // 1: nobody answers any more. Written by both
   uint32_t controller;  // pid of djtap
 };
 
@@ -113,23 +112,21 @@ struct Header {
   uint64_t sites;                   // address of SiteInfo 0
   uint32_t site_count, max_string;  // MAXSTRINGLEN
   uint32_t max_action, max_nesting;
-  uint64_t trap_table;    // address of TrapTable (trap.h); 0: no int3 site
-  uint64_t target_pid;    // for target()
-  uint64_t threads;       // address of the ThreadTable; 0: none, ask the kernel
-  uint64_t thread_rows;   // address of the ThreadRows (thread_rows.h)
+  uint64_t trap_table;  // address of TrapTable (trap.h); 0: no int3 site
+  uint64_t target_pid;  // for target()
+  uint64_t threads;     // address of the ThreadTable; 0: none, ask the kernel
+  uint64_t thread_rows;  // address of the ThreadRows (thread_rows.h)
   uint64_t stack_tables;  // address of StackTables (unwind.h); 0: no handler walks stacks
-  uint64_t own_code;  // address of the first OwnIsland (own_code.h); 0: none. The controller adds
-                      // to them later, too
-  uint64_t own_code_later;  // the same of objects that were opened later: in memory that forks from
-                            // before do not have
-  uint64_t frame_texts;     // address of the FrameTexts (own_code.h)
-  uint64_t ticket;          // random, tells sessions apart
+  uint64_t own_code;     // address of the first OwnIsland (own_code.h); 0: none. The controller adds to them later, too
+  uint64_t own_code_later;  // the same of objects that were opened later: in memory that forks from before do not have
+  uint64_t frame_texts;  // address of the FrameTexts (own_code.h)
+  uint64_t ticket;      // random, tells sessions apart
   uint64_t session_start_tsc;
   // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> kTscShift). tsc_mult 0: ask the
   // kernel
   uint64_t tsc_base, time_base_ns, tsc_mult;
   int64_t errno_offset;  // the C library's errno minus fs base; 0: not known
-  uint64_t task;         // of the Task (task.h) that a handler of djtap's runs for; 0: none
+  uint64_t task;        // of the Task (task.h) that a handler of djtap's runs for; 0: none
   LoaderTalk loader;
   // written by handlers
   uint64_t exit_requested;
