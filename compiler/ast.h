@@ -115,6 +115,7 @@ struct ProbePoint {
   std::vector<Component> components;
   bool optional = false;    // '?'
   bool sufficient = false;  // '!'
+  bool wild = false;        // one of those that names with '*' in them mean: others will do
   std::shared_ptr<const Expr> condition;  // if (condition): armed while it holds; may be null
 };
 struct Probe {

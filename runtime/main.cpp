@@ -21,6 +21,7 @@
 #include "compiler/resolve/double_targets.h"
 #include "compiler/resolve/kept_plan.h"
 #include "compiler/resolve/many_places.h"
+#include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stack_info.h"
@@ -206,7 +207,7 @@ std::optional<int> answer_options(const Options& options, const std::string& tex
 // What stands for something else becomes that.
 void expand(const Options& options, ast::Script& script, Sources& sources, Diags& diags) {
   set_globals(script, options.settings, sources, diags);
-  if (diags.ok()) expand_aliases(script, diags);
+  if (diags.ok()) expand_aliases(script, points_meant, diags);
   if (diags.ok()) expand_latency(script, sources, diags);
   if (diags.ok()) add_script_words(script, options.script_args, sources, diags);
 }

@@ -60,6 +60,36 @@ char argument_of(const ast::Component& c) {
                                                          : '\0';
 }
 
+// Whether the parts are what the components mean; `meant` becomes them, under the parts' names.
+bool matches(std::span<const ast::Component> components, std::span<const FormPart> parts,
+             std::vector<ast::Component>& meant) {
+  if (components.empty() || parts.empty()) {
+    return components.empty() && parts.empty();
+  }
+  const ast::Component& c = components.front();
+  const auto takes = [&](const std::string& pattern, char argument) {
+    return glob_match(pattern, parts.front().name) && argument == parts.front().argument;
+  };
+  const size_t before = meant.size();
+  meant.push_back(c);
+  meant.back().name = parts.front().name;
+  if (takes(c.name, argument_of(c)) && matches(components.subspan(1), parts.subspan(1), meant)) {
+    return true;
+  }
+  const size_t across = c.name.find("**");
+  if (across != std::string::npos && takes(c.name.substr(0, across + 1), 0)) {
+    std::vector<ast::Component> rest(components.begin(), components.end());
+    rest.front().name.erase(0, across);
+    meant.resize(before + 1);
+    meant.back().argument = std::monostate();
+    if (matches(rest, parts.subspan(1), meant)) {
+      return true;
+    }
+  }
+  meant.resize(before);
+  return false;
+}
+
 struct Candidate {
   const ProbeKind* kind;
   std::vector<FormPart> parts;
@@ -199,7 +229,7 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
     const ast::Component& c = point.components[depth];
     std::vector<Candidate> same_name, same;
     for (const Candidate& form : forms) {
-      if (depth < form.parts.size() && form.parts[depth].name == c.name) {
+      if (depth < form.parts.size() && glob_match(c.name, form.parts[depth].name)) {
         same_name.push_back(form);
         if (form.parts[depth].argument == argument_of(c)) {
           same.push_back(form);
@@ -231,6 +261,19 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
                         fmt::format("the probe point {} is not complete", to_string(point)));
   d.notes.push_back("must be followed by one of: " + join(valid));
   return nullptr;
+}
+
+std::vector<ast::ProbePoint> points_meant(const ast::ProbePoint& point) {
+  std::vector<ast::ProbePoint> points;
+  for (const Candidate& form : all_forms()) {
+    ast::ProbePoint meant = point;
+    meant.wild = true;
+    meant.components.clear();
+    if (matches(point.components, form.parts, meant.components)) {
+      points.push_back(std::move(meant));
+    }
+  }
+  return points;
 }
 
 std::vector<std::string> forms_matching(const ast::ProbePoint& point) {

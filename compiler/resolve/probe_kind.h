@@ -65,6 +65,10 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags);
 // rows have them: timer.* is timer.s(n), timer.ms(n) and so on.
 std::vector<std::string> forms_matching(const ast::ProbePoint& point);
 
+// The points that one with wildcards in its names means, arguments as they are: func("f").r* is
+// func("f").return. "**" stands for any number of components.
+std::vector<ast::ProbePoint> points_meant(const ast::ProbePoint& point);
+
 // Text of a probe point as it was written: timer.s(1), func("x").return.
 std::string to_string(const ast::ProbePoint& point);
 

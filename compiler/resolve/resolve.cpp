@@ -32,6 +32,12 @@ bool may_come_later(const ast::ProbePoint& point) {
   return parts.front().name == "func" || library || (inside && point.optional);
 }
 
+// Do the same names with wildcards mean both?
+bool is_of(const ast::ProbePoint& one, const ast::ProbePoint& other) {
+  return other.wild && one.span.begin == other.span.begin && one.span.file == other.span.file &&
+         one.span.via == other.span.via;
+}
+
 class Resolver {
  public:
   Resolver(const Program& program, const TargetFiles& files, Diags& diags, bool keep_calls)
@@ -74,29 +80,48 @@ class Resolver {
     const uint32_t asked = builtin_flags(program_, probe);
     const bool wants_site = asked & kSite;
     named_ = named_ || (asked & kName);
-    for (const ast::ProbePoint& point : probe.points) {
-      const ProbeKind* kind = find_kind(point, diags_);
-      if (!kind) {
-        continue;
+    for (auto point = probe.points.begin(); point != probe.points.end();) {
+      const auto first = point;
+      bool added = false;
+      if (first->wild) {
+        for (; point != probe.points.end() && is_of(*first, *point); ++point) {
+          Diags nobody;  // what one of them cannot be, another is
+          added = add_point(id, *point, true, wants_site, nobody) || added;
+        }
+      } else {
+        ++point;
       }
-      const bool later = modules_.first_new() > 0;  // most points mean nothing in these objects
-      PointQuery query{point, modules_, diags_, later || point.optional || point.sufficient};
-      PointMeaning meaning;
-      kind->find(query, meaning);
-      plan_.awaits_objects = plan_.awaits_objects || may_come_later(point);
-      if (meaning.host && !later) {
-        add_host(id, meaning, point);
+      if (!added) {
+        added = add_point(id, *first, first->optional || first->sufficient, wants_site, diags_);
       }
-      point_ = size_t(&point - probe.points.data());
-      const bool added =
-          add_sites(id, meaning.sites, query.optional || meaning.host.has_value(), wants_site);
-      add_forks(id, meaning.forks);
-      const bool in_library = point.components.size() > 1 && point.components[1].name == "library";
-      plan_.expects_objects = plan_.expects_objects || (in_library && !added && !later);
-      if (point.sufficient && (added || meaning.host)) {
+      if (first->sufficient && added) {
         break;  // '!': the later points are only alternatives
       }
     }
+  }
+
+  // Whether the point means something.
+  bool add_point(ProbeId id, const ast::ProbePoint& point, bool optional, bool wants_site,
+                 Diags& diags) {
+    const ProbeKind* kind = find_kind(point, diags);
+    if (!kind) {
+      return false;
+    }
+    const bool later = modules_.first_new() > 0;  // most points mean nothing in these objects
+    PointQuery query{point, modules_, diags, later || optional};
+    PointMeaning meaning;
+    kind->find(query, meaning);
+    plan_.awaits_objects = plan_.awaits_objects || may_come_later(point);
+    if (meaning.host && !later) {
+      add_host(id, meaning, point);
+    }
+    point_ = size_t(&point - program_.probes[id].points.data());
+    const bool added =
+        add_sites(id, meaning.sites, query.optional || meaning.host.has_value(), wants_site);
+    add_forks(id, meaning.forks);
+    const bool in_library = point.components.size() > 1 && point.components[1].name == "library";
+    plan_.expects_objects = plan_.expects_objects || (in_library && !added && !later);
+    return added || meaning.host;
   }
 
   void add_host(ProbeId id, PointMeaning& meaning, const ast::ProbePoint& point) {

@@ -31,6 +31,10 @@ std::string spelled(const ProbePoint& point) {
 
 bool is_wild(const Component& part) { return part.name.find('*') != std::string::npos; }
 
+bool has_wild_name(const ProbePoint& point) {
+  return std::any_of(point.components.begin(), point.components.end(), is_wild);
+}
+
 std::shared_ptr<const Expr> both(const std::shared_ptr<const Expr>& a,
                                  const std::shared_ptr<const Expr>& b) {
   if (!a || !b) return a ? a : b;
@@ -42,7 +46,8 @@ std::shared_ptr<const Expr> both(const std::shared_ptr<const Expr>& a,
 
 class Expander {
  public:
-  Expander(const std::vector<Alias>& aliases, Diags& diags) : aliases_(aliases), diags_(diags) {}
+  Expander(const std::vector<Alias>& aliases, const OwnPoints& own, Diags& diags)
+      : aliases_(aliases), own_(own), diags_(diags) {}
 
   std::vector<Expanded> run(const std::vector<ProbePoint>& points) {
     std::vector<Expanded> out;
@@ -53,8 +58,12 @@ class Expander {
  private:
   void expand(const Expanded& from, std::vector<Expanded>& out) {
     std::vector<std::pair<const Alias*, size_t>> found = match(from.point);
+    const size_t before = out.size();
+    if (has_wild_name(from.point)) {
+      for (ProbePoint& point : own_(from.point)) out.push_back({std::move(point), from.through});
+    }
     if (found.empty()) {
-      out.push_back(from);
+      if (out.size() == before) out.push_back(from);
       return;
     }
     for (auto [alias, used] : found) {
@@ -101,6 +110,7 @@ class Expander {
   }
 
   const std::vector<Alias>& aliases_;
+  const OwnPoints& own_;
   Diags& diags_;
 };
 
@@ -126,8 +136,7 @@ StmtPtr around(const std::vector<const Alias*>& through, const Stmt& body,
 }  // namespace
 
 bool uses_alias(const ProbePoint& point, const ProbePoint& name, size_t& used) {
-  bool wild = std::any_of(point.components.begin(), point.components.end(), is_wild);
-  bool across = wild && spelled(point).find("**") != std::string::npos;
+  bool across = has_wild_name(point) && spelled(point).find("**") != std::string::npos;
   if (across) {
     used = point.components.size();
     return fnmatch(spelled(point).c_str(), spelled(name).c_str(), 0) == 0;
@@ -144,9 +153,8 @@ bool uses_alias(const ProbePoint& point, const ProbePoint& name, size_t& used) {
   return true;
 }
 
-void expand_aliases(Script& script, Diags& diags) {
-  if (script.aliases.empty()) return;
-  Expander expander(script.aliases, diags);
+void expand_aliases(Script& script, const OwnPoints& own, Diags& diags) {
+  Expander expander(script.aliases, own, diags);
   UnusedValues unused(script);
   std::vector<Probe> probes;
   for (Probe& probe : script.probes) {

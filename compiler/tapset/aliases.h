@@ -1,14 +1,21 @@
 // Aliases: probe name = points { prologue }, { epilogue }. Where a probe uses the name, the points
 // stand for it and the bodies are put around the probe's own.
 #pragma once
+#include <functional>
+#include <vector>
+
 #include "compiler/ast.h"
 #include "compiler/diag.h"
 
 namespace dj {
 
+// The points of djtap's own that one with '*' in its names means.
+using OwnPoints = std::function<std::vector<ast::ProbePoint>(const ast::ProbePoint&)>;
+
 // Rewrites every probe that uses an alias of the script; what an alias is made of may be aliases
-// again. A point that carries more than the alias's name (name.return) hands the rest on.
-void expand_aliases(ast::Script& script, Diags& diags);
+// again. A point that carries more than the alias's name (name.return) hands the rest on. '*' in
+// names means aliases and `own` points alike.
+void expand_aliases(ast::Script& script, const OwnPoints& own, Diags& diags);
 
 // Whether `point` begins with the alias's name; '*' in the point matches within one component,
 // "**" across them. `used`: how many components of the point the name takes.

@@ -40,7 +40,9 @@ Expanded expand(const std::string& text, const std::vector<std::string>& folders
   options.macro_file = [&](const std::string& macro) { return library.macro_file(macro); };
   ast::Script script = parse(made.sources, file, options, made.diags);
   if (made.diags.ok()) library.complete(script, made.diags);
-  if (made.diags.ok()) expand_aliases(script, made.diags);
+  if (made.diags.ok())
+    expand_aliases(
+        script, [](const ast::ProbePoint&) { return std::vector<ast::ProbePoint>(); }, made.diags);
   script.aliases.clear();
   made.probes = folded(print(script));
   return made;

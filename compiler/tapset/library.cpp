@@ -189,6 +189,7 @@ void TapsetLibrary::wanted_files(const ast::Script& script, std::vector<size_t>&
       size_t parts = 0;
       bool wanted = std::any_of(
           files_[i].aliases.begin(), files_[i].aliases.end(), [&](const ast::ProbePoint& name) {
+            if (is_own_point(name)) return false;  // a probe of the file's own: begin { ... }
             return uses_alias(files_[i].family.empty() ? *point : first_of(*point), name, parts);
           });
       if (wanted) out.push_back(i);

@@ -9,6 +9,7 @@
 #include "compiler/check/check.h"
 #include "compiler/parse/parse.h"
 #include "compiler/resolve/listing.h"
+#include "compiler/resolve/probe_kind.h"
 #include "compiler/tapset/alias_names.h"
 #include "compiler/tapset/aliases.h"
 #include "compiler/tapset/library.h"
@@ -53,7 +54,7 @@ class AliasList {
     }
     TapsetLibrary library = make_library();
     library.complete(script, diags_);
-    if (diags_.ok()) expand_aliases(script, diags_);
+    if (diags_.ok()) expand_aliases(script, points_meant, diags_);
     if (!diags_.ok()) return "";
     Program program;
     Diags warnings;

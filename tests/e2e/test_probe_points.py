@@ -116,6 +116,32 @@ def test_wildcards_with_names(djtap):
         assert found.get(name) == truth or (name not in found and name in skipped), result
 
 
+@pytest.mark.parametrize("wild, plain", [
+    ("process.b*", "process.begin"), ("process.**.b*", "process.thread.begin"), ("process**begin", "process.{begin,thread.begin}"), ("onesh*", "oneshot"),
+    ('func("work").r*', 'func("work").return'), ('f*("work").call', 'func("work").call'), ('process.*("work")', 'process.function("work")'),
+    ('process("{}").*tement("*@count.c:16")', 'process("{}").statement("*@count.c:16")'), ("timer.m*s(200)", "timer.ms(200)"),
+    ("timer.*s(200)", ", ".join(f"timer.{unit}(200)" for unit in ("s", "ms", "us", "jiffies"))),  # 200 ns would be too short
+])
+def test_wildcards_in_the_names_of_points(djtap_once, wild, plain):
+    """They mean the same places as what they stand for, written out."""
+    places = [djtap_once("--stop-after=resolve", "--dump=plan", "-e", "probe " + point.replace("{}", victim("count")) + " { n++ }", "-c", victim("count"))
+              for point in (wild, plain)]
+    assert all(result.returncode == 0 and result.stderr == "" for result in places), places
+    shown = [sorted(re.sub(r"(handlers?|site) [\d,]+", r"\1", result.stdout).splitlines()) for result in places]
+    assert shown[0] == shown[1] and shown[0], places
+
+
+def test_wildcards_in_the_names_of_points_count(djtap):
+    result = counted(djtap, 'f*("work").c*ll')
+    assert result.globals["n"] == result.facts["work calls"], result
+
+
+def test_a_wildcard_in_a_name_means_tapsets_and_own_points(djtap_once, tmp_path):
+    """Not tapset files that only have a begin probe of their own."""
+    result = djtap_once("-e", "global n probe beginning = end { n += 10 } probe begin* { n++ exit() }")
+    assert result.returncode == 0 and result.stdout == "n=12\n" and result.stderr == "", result
+
+
 def test_short_functions_return(djtap):
     result = counted(djtap, 'func("short_same").return, func("short_padded").return', "short", "calls[ppfunc()]++")
     found = {key.strip('"'): int(value) for key, value in result.array("calls")}
