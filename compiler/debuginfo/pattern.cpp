@@ -117,7 +117,9 @@ Result<FunctionPattern> parse_function_pattern(std::string_view text) {
     pattern.line = place[mark] == '+' ? relative_line(place.substr(mark + 1))
                                       : absolute_lines(place.substr(mark + 1));
     if (!pattern.line) {
-      return Error{"a line is expected behind ':': a number, a range like 10-20, or *"};
+      return Error{
+          "a line is expected behind ':': a number, a range like 10-20, several like 12,14-20, or "
+          "*"};
     }
   }
   return pattern;

@@ -23,19 +23,23 @@ void find_place(PointQuery& query, PointMeaning& meaning) {
   const ast::Component& name = name_component(query);
   PointQuery first{query.point, query.modules, query.diags, true};
   const size_t errors = query.diags.error_count();
-  find_sites(first, name, SiteKind::Statement, meaning);
+  const bool found = find_sites(first, name, SiteKind::Statement, meaning);
   // Optional points of one library are those of tapsets: most are there, or mean nothing, and to
   // look through all debug info would take longer than all else.
   const bool cheap = query.modules.first_new() > 0 ||
                      (query.optional && query.text(name).find('!') != std::string::npos);
-  if (!meaning.sites.empty() || cheap || query.diags.error_count() != errors) {
+  if (found || cheap || query.diags.error_count() != errors) {
     return;
   }
   // Nothing of that name is called, but it may have been inlined everywhere.
   if (query.text(name).find_first_of("*?@") == std::string::npos) {
     find_inlined_copies(first, meaning);
+    if (!meaning.sites.empty()) {
+      return;
+    }
   }
-  if (meaning.sites.empty() && !query.optional) {
+  if (!query.optional) {  // says what is not there, of a list of lines perhaps not all
+    meaning.sites.clear();
     find_sites(query, name, SiteKind::Statement, meaning);
   }
 }

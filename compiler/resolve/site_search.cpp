@@ -162,39 +162,78 @@ void name_functions(std::span<Site> sites) {
   parallel(sites.size(), [&](size_t i) { sites[i].function = function_of(sites[i]); });
 }
 
-void find_in_objects(PointQuery& query, const ast::Component& argument, const SearchObject& search,
-                     PointMeaning& meaning) {
-  Result<FunctionPattern> parsed = parse_function_pattern(query.text(argument));
-  if (!parsed.ok()) {
-    query.diags.error("DJ3008", argument.argument_span, parsed.error().message);
-    return;
+namespace {
+
+// The patterns of a list of lines: "f@t.c:12,14-15" means "f@t.c:12" and "f@t.c:14-15".
+std::vector<std::string> each_line(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  const bool has_lines = colon != std::string::npos && text.find('@') < colon &&
+                         text.find_first_not_of("0123456789,-", colon + 1) == std::string::npos;
+  if (!has_lines) {
+    return {text};
   }
-  FunctionPattern pattern = parsed.take();
-  pattern.nearest = query.component("nearest") != nullptr;
-  const size_t errors = query.diags.error_count();
-  std::vector<size_t> objects = searched_objects(query, pattern, argument.argument_span);
-  std::erase_if(objects, [&](size_t i) { return i < query.modules.first_new(); });
-  if (query.diags.error_count() != errors || objects.empty()) {
-    return;
+  std::vector<std::string> patterns;
+  for (size_t begin = colon + 1; begin != 0;) {
+    const size_t comma = text.find(',', begin);
+    patterns.push_back(text.substr(0, colon + 1) + text.substr(begin, comma - begin));
+    begin = comma + 1;  // 0 behind the last
   }
-  SearchTally tally;
-  for (size_t i : objects) {
-    if (Module* file = query.modules.open(i)) {
-      search(i, *file, pattern, meaning.sites, tally);
-    }
-  }
-  if (meaning.sites.empty() && !query.optional && query.may_wait) {
-    query.diags.warning("DJ3004", argument.argument_span,
-                        "nothing matches in the objects that are mapped now: the probe waits for "
-                        "others");
-  } else if (meaning.sites.empty() && !query.optional) {
-    report_nothing(query, pattern, argument.argument_span, objects, tally);
-  } else if (!meaning.sites.empty() && !tally.ifuncs.empty() && !has_wildcard(pattern.name)) {
-    report_ifunc(query, argument.argument_span, objects, tally, Severity::Warning);
-  }
+  return patterns;
 }
 
-void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind,
+// One pattern of the argument, in all objects. Whether something was found.
+bool find_pattern(PointQuery& query, const FunctionPattern& pattern, Span span,
+                  const SearchObject& search, PointMeaning& meaning) {
+  const size_t errors = query.diags.error_count();
+  std::vector<size_t> objects = searched_objects(query, pattern, span);
+  std::erase_if(objects, [&](size_t i) { return i < query.modules.first_new(); });
+  if (query.diags.error_count() != errors || objects.empty()) {
+    return false;
+  }
+  SearchTally tally;
+  std::vector<Site> sites;
+  for (size_t i : objects) {
+    if (Module* file = query.modules.open(i)) {
+      search(i, *file, pattern, sites, tally);
+    }
+  }
+  if (sites.empty() && !query.optional && query.may_wait) {
+    query.diags.warning("DJ3004", span,
+                        "nothing matches in the objects that are mapped now: the probe waits for "
+                        "others");
+  } else if (sites.empty() && !query.optional) {
+    report_nothing(query, pattern, span, objects, tally);
+  } else if (!sites.empty() && !tally.ifuncs.empty() && !has_wildcard(pattern.name)) {
+    report_ifunc(query, span, objects, tally, Severity::Warning);
+  }
+  if (meaning.sites.empty()) {
+    meaning.sites = std::move(sites);
+    return !meaning.sites.empty();
+  }
+  meaning.sites.insert(meaning.sites.end(), std::make_move_iterator(sites.begin()),
+                       std::make_move_iterator(sites.end()));
+  return !sites.empty();
+}
+
+}  // namespace
+
+bool find_in_objects(PointQuery& query, const ast::Component& argument, const SearchObject& search,
+                     PointMeaning& meaning) {
+  bool all = true;
+  for (const std::string& text : each_line(query.text(argument))) {
+    Result<FunctionPattern> parsed = parse_function_pattern(text);
+    if (!parsed.ok()) {
+      query.diags.error("DJ3008", argument.argument_span, parsed.error().message);
+      return false;
+    }
+    FunctionPattern pattern = parsed.take();
+    pattern.nearest = query.component("nearest") != nullptr;
+    all = find_pattern(query, pattern, argument.argument_span, search, meaning) && all;
+  }
+  return all;
+}
+
+bool find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind,
                 PointMeaning& meaning) {
   auto search = [kind](size_t index, Module& file, const FunctionPattern& pattern,
                        std::vector<Site>& sites, SearchTally& tally) {
@@ -205,20 +244,20 @@ void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind
       search_functions(index, file, pattern, whole, sites, tally);
     }
   };
-  const Result<FunctionPattern> asked = parse_function_pattern(query.text(argument));
+  const Result<FunctionPattern> asked =
+      parse_function_pattern(each_line(query.text(argument)).front());
   if (kind != SiteKind::Statement || !asked.ok() || !asked.value().line ||
       asked.value().name == "*") {
-    find_in_objects(query, argument, search, meaning);
-    return;
+    return find_in_objects(query, argument, search, meaning);
   }
   // Where no object has code of that name's own, it may have been inlined everywhere; to know that
   // takes all debug info of an object.
   PointQuery first{query.point, query.modules, query.diags, true};
   const size_t errors = query.diags.error_count();
-  find_in_objects(first, argument, search, meaning);
-  if (!meaning.sites.empty() || query.diags.error_count() != errors) {
-    return;
+  if (find_in_objects(first, argument, search, meaning) || query.diags.error_count() != errors) {
+    return true;
   }
+  meaning.sites.clear();
   auto search_both = [&](size_t index, Module& file, const FunctionPattern& pattern,
                          std::vector<Site>& sites, SearchTally& tally) {
     search(index, file, pattern, sites, tally);
@@ -226,7 +265,7 @@ void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind
       search_inlined_lines(index, file, pattern, sites, tally);
     }
   };
-  find_in_objects(query, argument, search_both, meaning);
+  return find_in_objects(query, argument, search_both, meaning);
 }
 
 }  // namespace dj

@@ -56,15 +56,17 @@ void search_c_library(PointQuery& query, const std::string& name, const FoundFun
 // The component that holds the function's name.
 const ast::Component& name_component(PointQuery& query);
 
-// Parses the argument as a function pattern, calls `search` for each object that is meant, and
-// reports when nothing is found.
+// Parses the argument as a function pattern, or several with a list of lines (f@t.c:12,14-15),
+// calls `search` for each object that is meant, and reports when nothing is found. False: for one
+// of them, nothing was.
 using SearchObject = std::function<void(size_t index, Module& file, const FunctionPattern& pattern,
                                         std::vector<Site>& sites, SearchTally& tally)>;
-void find_in_objects(PointQuery& query, const ast::Component& argument, const SearchObject& search,
+bool find_in_objects(PointQuery& query, const ast::Component& argument, const SearchObject& search,
                      PointMeaning& meaning);
 
-// The whole of it: parses the argument of `name`, searches, reports when nothing is found.
-void find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind,
+// The whole of it: parses the argument of `name`, searches, reports when nothing is found. False as
+// find_in_objects().
+bool find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind,
                 PointMeaning& meaning);
 
 // The inlined copies of the functions that the point names.

@@ -94,6 +94,32 @@ def test_line_ranges(djtap):
     assert relative.globals == {"n": every.facts["retries"]}
 
 
+@pytest.mark.parametrize("form", ['process.statement("{}")', 'func("{}")'])
+@pytest.mark.parametrize("name", ["by_hand", "*"])
+def test_lists_of_lines(djtap, form, name):
+    """As each line or range of them alone."""
+    line = line_of("inside.c", "tries")
+
+    def places(*lines):
+        points = ", ".join(form.format(f"{name}@inside.c:{each}") for each in lines)
+        result = traced(djtap, f"probe {points} {{ n[pp()]++ }}")
+        return {int(re.search(r":(\d+)", key).group(1)): count for key, count in counts(result, "n").items()}
+    found = places(f"{line - 2},{line}-{line + 1},{line + 3}")
+    assert found == places(line - 2, f"{line}-{line + 1}", line + 3) and {line - 2, line, line + 3} <= set(found), found
+
+
+def test_every_line_of_a_list_must_be_there(djtap_once):
+    line = line_of("inside.c", "tries")
+    for form in ('process.statement("by_hand@inside.c:{},{}")', 'func("by_hand@inside.c:{},{}")', 'func("*@inside.c:{},{}")'):
+        point = form.format(line, 8)
+        result = djtap_once("-e", f"probe {point} {{ n++ }}", "-c", victim("inside"))
+        assert re.search(r"DJ3007.*: no code for inside.c:8\b", result.stderr), result
+        result = djtap_once("-e", f"probe {point}? {{ n++ }}", "-c", victim("inside"))
+        assert result.returncode == 0 and result.globals["n"] == result.facts["retries"], result
+    result = djtap_once("-e", 'probe func("by_hand@inside.c:9,") { n++ }', "-c", victim("inside"))
+    assert "several like 12,14-20" in result.stderr, result
+
+
 def test_nearest(djtap):
     line = line_of("inside.c", "tries") + 2
     result = djtap("-e", f'probe process.statement("by_hand@inside.c:{line}") {{ n++ }}', "-c", victim("inside"))
