@@ -33,6 +33,8 @@ char site_letter(SiteKind kind);  // 'e', 'r', 's' as --probes prints
 struct CallOf {
   uint64_t callee = 0;  // its entry; 0: it lies in another object
   bool tail = false;    // a jump: the return address is on the stack already
+  // Of the instruction behind the call, when the callee has returned: that of the call; else 0.
+  uint64_t returned_from = 0;
 };
 
 // The site is a linkage stub: a jump to a function of another object, whose return is the stub's.

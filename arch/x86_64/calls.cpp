@@ -25,11 +25,12 @@ std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address)
   const uint64_t end = address + bytes.size();
   each_instruction(bytes, address, [&](const Insn& insn) {
     const bool inside = insn.target >= address && insn.target < end;
+    const uint64_t next = insn.address + insn.length;
     const bool indirect = insn.kind == Kind::CallIndirect || insn.kind == Kind::JumpIndirect;
     if (insn.kind == Kind::Call || (insn.kind == Kind::Jump && !inside)) {
-      calls.push_back({insn.address, insn.target, 0, insn.kind == Kind::Jump});
+      calls.push_back({insn.address, insn.target, 0, insn.kind == Kind::Jump, next});
     } else if (indirect && insn.rip_relative) {
-      calls.push_back({insn.address, 0, insn.target, insn.kind == Kind::JumpIndirect});
+      calls.push_back({insn.address, 0, insn.target, insn.kind == Kind::JumpIndirect, next});
     }
     return true;
   });

@@ -17,6 +17,7 @@ struct CallSite {
   uint64_t target = 0;   // where to; 0: what `slot` holds
   uint64_t slot = 0;     // address of the word that holds the target; 0: none
   bool tail = false;     // a jump: the return address is on the stack already
+  uint64_t next = 0;     // address of the instruction behind it
 };
 
 // Of the code `bytes` at `address`, in order. Decodes from the first byte to the last, or to the

@@ -18,6 +18,17 @@ constexpr arch::Reg kSyscallArguments[] = {arch::kRdi, arch::kRsi, arch::kRdx,
 
 LocExpr reg(arch::Reg number) { return {{{LocStep::PushReg, number}}}; }
 
+// Behind the callee or the kernel, whose answer is in rax.
+bool is_behind(const Site& site) {
+  return site.kind == SiteKind::Return || (site.syscall && site.syscall->done) ||
+         (site.call && site.call->returned_from != 0);
+}
+
+// A call of a function in another object has returned: no debug info at hand tells of it.
+bool is_from_elsewhere(const Site& site) {
+  return site.call && site.call->returned_from != 0 && site.call->callee == 0;
+}
+
 // One value under its name; `entry`: as it was at the call.
 struct Named {
   std::string name;
@@ -27,12 +38,11 @@ struct Named {
 
 std::vector<Named> values_at(const Site& site) {
   std::vector<Named> values;
-  const bool at_return = site.kind == SiteKind::Return || (site.syscall && site.syscall->done);
   if (site.syscall) values.push_back({"syscall", reg(arch::kRax)});
   for (size_t i = 0; site.syscall && i < std::size(kSyscallArguments); i++) {
     values.push_back({fmt::format("arg{}", i + 1), reg(kSyscallArguments[i])});
   }
-  if (at_return) values.push_back({"return", reg(arch::kRax), false});
+  if (is_behind(site)) values.push_back({"return", reg(arch::kRax), false});
   return values;
 }
 
@@ -83,7 +93,8 @@ bool plan_text_form(const TargetExpr& expr, const Site& site, SiteTargets& out, 
 
 bool plan_call_target(const TargetExpr& expr, const Site& site, SiteTargets& out, TargetPlan& plan,
                       std::optional<TargetFailure>& failure) {
-  if (expr.base != TargetExpr::Variable || (!site.stub && !site.syscall)) return false;
+  const bool without_info = site.stub || site.syscall || is_from_elsewhere(site);
+  if (expr.base != TargetExpr::Variable || !without_info) return false;
   if (expr.name.starts_with('$')) return plan_text_form(expr, site, out, plan);
   const std::vector<Named> values = values_at(site);
   auto found = std::find_if(values.begin(), values.end(),
@@ -105,8 +116,7 @@ bool plan_call_target(const TargetExpr& expr, const Site& site, SiteTargets& out
                 fmt::format("${} is a number: nothing says of what type it is", expr.name));
   }
   LocExpr value = found->value;
-  const bool at_return = site.kind == SiteKind::Return || (site.syscall && site.syscall->done);
-  if (at_return && found->entry) {
+  if (is_behind(site) && found->entry) {
     failure = capture_word(value, false, out.capture);
     if (failure) return true;
   }

@@ -82,12 +82,16 @@ void find_label(PointQuery& query, PointMeaning& meaning) {
 // debug info.
 class CalleeSearch {
  public:
-  CalleeSearch(size_t module, Module& file, std::string name, std::vector<Site>& sites,
+  // Calls and inlined copies, calls alone, or where calls have returned.
+  enum class Which { All, Calls, Returns };
+
+  CalleeSearch(size_t module, Module& file, std::string name, Which which, std::vector<Site>& sites,
                SearchTally& tally)
       : module_(module),
         file_(file),
         matcher_(name),
         name_(std::move(name)),
+        which_(which),
         sites_(sites),
         tally_(tally) {}
 
@@ -95,7 +99,8 @@ class CalleeSearch {
     if (depth <= 0 || !visited_.insert(caller.begin).second) {
       return;
     }
-    if (DebugInfo* info = file_.debug_info()) {
+    DebugInfo* info = which_ == Which::All ? file_.debug_info() : nullptr;
+    if (info) {
       const std::string suffix = fmt::format(".callee(\"{}\")", name_);
       for (const InlineHit& hit : info->inlined(matcher_, caller.begin)) {
         tally_.known.push_back(hit.name);
@@ -131,15 +136,26 @@ class CalleeSearch {
     }
     tally_.known.push_back(name);
     if (glob_match(name_, name)) {
-      if (std::optional<Site> site = inner_site(module_, file_, call.address, tally_)) {
-        site->function = name;
-        site->call = CallOf{callee ? callee->begin : 0, call.tail};
-        site->listed = fmt::format("function(\"{}\").callee(\"{}\")", caller.name(), name);
-        sites_.push_back(std::move(*site));
-      }
+      add_site(caller, call, name, callee ? callee->begin : 0);
     }
     if (callee) {
       add(*callee, depth - 1);
+    }
+  }
+
+  void add_site(const CodeFunction& caller, const arch::CallSite& call, const std::string& name,
+                uint64_t callee) {
+    const bool behind = which_ == Which::Returns;
+    if (behind && (call.tail || call.next >= caller.end)) {
+      return;  // it comes back to the caller's caller, or never
+    }
+    const uint64_t address = behind ? call.next : call.address;
+    if (std::optional<Site> site = inner_site(module_, file_, address, tally_)) {
+      site->function = name;
+      site->call = CallOf{callee, call.tail, behind ? call.address : 0};
+      site->listed = fmt::format("function(\"{}\").callee(\"{}\"){}", caller.name(), name,
+                                 behind ? ".return" : "");
+      sites_.push_back(std::move(*site));
     }
   }
 
@@ -147,12 +163,13 @@ class CalleeSearch {
   Module& file_;
   const NameMatcher matcher_;
   const std::string name_;
+  const Which which_;
   std::vector<Site>& sites_;
   SearchTally& tally_;
   std::set<uint64_t> visited_;
 };
 
-void find_callee(PointQuery& query, PointMeaning& meaning) {
+void find_callees(PointQuery& query, CalleeSearch::Which which, PointMeaning& meaning) {
   const ast::Component* one = query.component("callee");
   const ast::Component* all = query.component("callees");
   const auto* given = all ? std::get_if<int64_t>(&all->argument) : nullptr;
@@ -164,7 +181,7 @@ void find_callee(PointQuery& query, PointMeaning& meaning) {
   const std::string wanted = one ? query.text(*one) : "*";
   auto search = [&](size_t module, Module& file, const FunctionPattern& pattern,
                     std::vector<Site>& sites, SearchTally& tally) {
-    CalleeSearch callees(module, file, wanted, sites, tally);
+    CalleeSearch callees(module, file, wanted, which, sites, tally);
     for (const CodeFunction& function : file.find(NameMatcher(pattern.name)).functions) {
       const std::string callee = one ? "\"" + wanted + "\"" : "any function by name";
       tally.missing = has_wildcard(pattern.name)
@@ -176,10 +193,26 @@ void find_callee(PointQuery& query, PointMeaning& meaning) {
   find_in_objects(query, name_component(query), search, meaning);
 }
 
+template <CalleeSearch::Which which>
+void find_callee(PointQuery& query, PointMeaning& meaning) {
+  find_callees(query, which, meaning);
+}
+constexpr auto find_all = find_callee<CalleeSearch::Which::All>;
+constexpr auto find_calls = find_callee<CalleeSearch::Which::Calls>;
+constexpr auto find_returns = find_callee<CalleeSearch::Which::Returns>;
+
 constexpr ProbeKind kKinds[] = {
-    {"<function>.inline", find_inline},     {"<function>.label(s)", find_label},
-    {"<function>.callee(s)", find_callee},  {"<function>.callees", find_callee},
-    {"<function>.callees(n)", find_callee},
+    {"<function>.inline", find_inline},
+    {"<function>.label(s)", find_label},
+    {"<function>.callee(s)", find_all},
+    {"<function>.callee(s).call", find_calls},
+    {"<function>.callee(s).return", find_returns},
+    {"<function>.callees", find_all},
+    {"<function>.callees.call", find_calls},
+    {"<function>.callees.return", find_returns},
+    {"<function>.callees(n)", find_all},
+    {"<function>.callees(n).call", find_calls},
+    {"<function>.callees(n).return", find_returns},
 };
 
 }  // namespace

@@ -192,7 +192,10 @@ class Resolver {
     const auto form =
         site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
     // At a stub it waits for the callee (result_use.h), so it is one of its own.
-    std::string key = {form == Handler::Form::Middle ? 'm' : 'b', site.stub ? 's' : '-'};
+    // Behind a call it runs only for calls that were kept: jumps may lead there, too.
+    const bool returned = site.call && site.call->returned_from != 0;
+    const char waits = site.stub ? 's' : returned ? 'r' : '-';
+    std::string key = {form == Handler::Form::Middle ? 'm' : 'b', waits};
     if (site.listed == kChildEnds) {  // the handler tells children from the target
       key += 'c';
     }
@@ -210,10 +213,13 @@ class Resolver {
       handler.form = form;
       handler.targets = std::move(targets.targets);
       handler.capture = std::move(targets.capture);
+      if (returned && handler.capture.values.empty()) {
+        handler.capture.values.push_back({{{LocStep::PushConst, 0}}});  // none kept, no run
+      }
       handler.wants_site = wants_site;
       plan_.handlers.push_back(std::move(handler));
     }
-    const bool captures = !plan_.handlers[body].capture.values.empty() ||
+    const bool captures = returned || !plan_.handlers[body].capture.values.empty() ||
                           (keep_calls_ && site.kind == SiteKind::Return);
     if (!captures) return attach(std::move(site), body);
     Site entry = site;
@@ -222,7 +228,11 @@ class Resolver {
       entry.address = entry.syscall->address;
       entry.syscall->done = false;
       attach(std::move(entry), capture_for(body));
-    } else if (captures) {
+    } else if (returned) {
+      entry.address = entry.call->returned_from;
+      entry.call->returned_from = 0;
+      attach(std::move(entry), capture_for(body));
+    } else {
       entry.kind = SiteKind::Entry;
       entry.address = entry_address(entry);
       attach(std::move(entry), capture_for(body));

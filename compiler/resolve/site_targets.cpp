@@ -140,7 +140,7 @@ std::optional<TargetFailure> plan_text(const TargetExpr& expr, const ProbePlace&
 std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, const Asked& asked,
                                       SiteTargets& out, TargetPlan& plan) {
   ProbePlace place = place_of(site);
-  const bool at_exit = site.kind == SiteKind::Return;
+  const bool at_exit = place.at_return;
   // What is asked of the exit itself; everything else means the function's entry.
   const bool current =
       expr.base == TargetExpr::Register || expr.base == TargetExpr::Cast ||
@@ -268,7 +268,8 @@ ProbePlace place_of(const Site& site) {
   ProbePlace place;
   if (site.call) {
     place.pc = place.function_begin = site.call->callee;
-    place.at_entry = true;
+    place.at_return = site.call->returned_from != 0;
+    place.at_entry = !place.at_return;
     return place;
   }
   place.pc = site.kind == SiteKind::Statement ? site.address : site.function_begin;
@@ -302,12 +303,17 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
     // tell.
     const Asked asked{asks && !elsewhere ? file.debug_info() : nullptr, others, file};
     failures[t] = plan_one(probe.targets[t], site, asked, out, out.targets[t]);
-    if (site.call && !site.call->tail) {
+    if (site.call && !site.call->tail && !site.call->returned_from) {
       see_as_callee(out.targets[t]);
     }
     defined[t] = !failures[t];
     if (failures[t]) {
       out.targets[t] = Undefined{failures[t]->message};
+    }
+  }
+  for (LocExpr& value : out.capture.values) {
+    if (site.call) {  // taken before the call
+      see_as_callee(value);
     }
   }
   const std::vector<bool> live = live_targets(program, probe, defined);

@@ -68,6 +68,50 @@ def test_label(djtap):
     assert result.globals == {"n": result.facts["retries"]}
 
 
+def test_callee_call_is_no_inlined_copy(djtap):
+    result = traced(djtap, """probe func("uses").callee("*").call { c[probefunc()]++; if (probefunc() == "helper") sum += $a }""")
+    assert counts(result, "c") == {"helper": result.facts["helper calls"] - result.facts["other calls"]}
+    assert result.globals == {"sum": sum(range(50))}
+    every = traced(djtap, 'probe func("main").callees(2).call { c[probefunc()]++ }')
+    assert counts(every, "c")["helper"] == every.facts["helper calls"] and "triple" not in counts(every, "c")
+
+
+def test_callee_return_is_of_one_caller(djtap):
+    """helper() returns the sum of its arguments; only its calls in uses() are meant."""
+    result = traced(djtap, """probe func("uses").callee("helper").return { n++; sum += $return; first += $a; last += $g; t <<< @entry(tid()) == tid() }
+                              probe func("helper").return { all++; total += $return }""")
+    calls = result.facts["helper calls"] - result.facts["other calls"]
+    total = sum(n + 2 + 3 + 4 + 5 + 6 + 7 for n in range(50))
+    others = sum(n + 1 for n in range(0, 50, 5))
+    found = result.globals
+    assert (found["n"], found["sum"], found["first"], found["last"]) == (calls, total, sum(range(50)), 7 * calls), result
+    assert (found["all"], found["total"]) == (result.facts["helper calls"], total + others), result
+    assert f"t @count={calls} @min=1 @max=1" in result.stdout, result
+
+
+def test_callees_return_through_the_plt(djtap):
+    """malloc's result is what free is called with; both are called in other(). $return of another object is rax."""
+    result = traced(djtap, """global block probe func("other").callee("malloc").return { block = $return; if (block > 4096) n++ }
+                              probe func("other").callee("free").call { same += pointer_arg(1) == block }
+                              probe func("other").callees.return { c[probefunc()]++ }""")
+    calls = result.facts["other calls"]
+    assert result.globals["n"] == result.globals["same"] == calls, result
+    found = counts(result, "c")
+    assert found["malloc"] == found["free"] == calls and "triple" not in found, found
+
+
+def test_a_jump_behind_a_call_is_no_return(djtap, tmp_path):
+    """The place behind the call is also reached by a loop: only what has come back counts."""
+    (tmp_path / "loop.s").write_text(".globl leaf\n.type leaf, @function\nleaf:\n  mov %edi, %eax\n  nop\n  nop\n  nop\n  nop\n  ret\n.size leaf, . - leaf\n"
+                                     ".globl work\n.type work, @function\nwork:\n  push %rbx\n  mov $5, %ebx\n  mov $7, %edi\n  call leaf\n"
+                                     ".Lagain:\n  dec %ebx\n  nop\n  nop\n  nop\n  jnz .Lagain\n  pop %rbx\n  ret\n.size work, . - work\n"
+                                     ".section .note.GNU-stack\n")
+    (tmp_path / "main.c").write_text("int work(void);\nint main(void) { for (int i = 0; i < 10; i++) work(); return 0; }\n")
+    subprocess.run(["cc", "-g", "-o", "loop", "loop.s", "main.c"], cwd=tmp_path, check=True)
+    result = djtap("-e", 'probe func("work").callee("leaf").return { n++; sum += register("rax") }', "-c", tmp_path / "loop")
+    assert result.returncode == 0 and result.globals == {"n": 10, "sum": 70}, result
+
+
 def test_callee_counts_one_caller_and_sees_its_arguments(djtap):
     result = traced(djtap, """probe func("uses").callee("helper") { n++; first += $a; on_stack += $g }
                               probe func("helper") { all++ }""")
