@@ -1,6 +1,7 @@
 // Probe kinds .inline, .label, .callee and .callees: places inside of functions that debug info or
 // the code itself names.
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <set>
 
@@ -64,7 +65,7 @@ void find_label(PointQuery& query, PointMeaning& meaning) {
                       has_wildcard(pattern.name) ? "a " : "no ", wanted);
       for (const LabelHit& label : file.debug_info()->labels(function.begin)) {
         tally.known.push_back(label.name);
-        if (!glob_match(wanted, label.name)) {
+        if (fnmatch(wanted.c_str(), label.name.c_str(), 0) != 0) {  // also [a-z], as SystemTap
           continue;
         }
         if (std::optional<Site> site = inner_site(module, file, label.address, tally)) {

@@ -68,6 +68,13 @@ def test_label(djtap):
     assert result.globals == {"n": result.facts["retries"]}
 
 
+@pytest.mark.parametrize("pattern", ["[a-b]gain", "[!x]gain", "again", "ag[a][i]n"])
+def test_label_with_sets_of_letters(djtap, pattern):
+    """As SystemTap's LPATTERN."""
+    result = traced(djtap, f'probe func("by_hand").label("{pattern}") {{ n++ }}')
+    assert result.globals == {"n": result.facts["retries"]}
+
+
 def test_callee_call_is_no_inlined_copy(djtap):
     result = traced(djtap, """probe func("uses").callee("*").call { c[probefunc()]++; if (probefunc() == "helper") sum += $a }""")
     assert counts(result, "c") == {"helper": result.facts["helper calls"] - result.facts["other calls"]}
