@@ -245,15 +245,17 @@ StmtPtr Binder::delete_stmt(const ast::Delete& d, Span span) {
     if (known != notes_.globals.end() && !locals_.contains(whole->name)) {
       return make_stmt(DeleteGlobal{known->second}, span);
     }
-  } else if (const ast::Index* index = std::get_if<ast::Index>(&d.what->node)) {
-    ExprPtr found = element(*index, d.what->span, true);
-    if (!std::holds_alternative<ElementRef>(found->node)) {
-      return make_stmt(ExprStmt{std::move(found)}, span);
-    }
-    return make_stmt(DeleteElement{std::move(found)}, span);
+    // Nobody ever sets the other variable, so it is 0 or "".
+    ExprPtr nothing = make(LocalRef{hidden_local("nothing")}, d.what->span);
+    ExprPtr where = make(LocalRef{local(whole->name)}, d.what->span);
+    ExprPtr reset = make(Assign{std::nullopt, std::move(where), std::move(nothing)}, span);
+    return make_stmt(ExprStmt{std::move(reset)}, span);
   }
-  diags_.error("DJ2015", d.what->span, "delete takes a global variable or an array element");
-  return make_stmt(Block{}, span);
+  ExprPtr found = element(std::get<ast::Index>(d.what->node), d.what->span, true);
+  if (!std::holds_alternative<ElementRef>(found->node)) {
+    return make_stmt(ExprStmt{std::move(found)}, span);
+  }
+  return make_stmt(DeleteElement{std::move(found)}, span);
 }
 
 }  // namespace dj

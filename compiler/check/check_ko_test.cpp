@@ -80,7 +80,6 @@ const Wrong kNames[] = {
     {"DJ2013", "probe func(\"f\") { println(«$return») }", "only where a function returns",
      ".return"},
     {"DJ2014", "probe func(\"f\") { println(«$$prams») }", "there is no `$$prams`", "$$parms"},
-    {"DJ2015", "probe begin { x = 1; delete «x»; println(x) }", "delete takes a global"},
     {"DJ2016", "probe begin { println(«a»[1]) }", "there is no array `a`", "global a"},
     {"DJ2016",
      "probe func(\"f\") { count[tid()]++ } probe end { foreach (k in «cuont») println(k) }",

@@ -145,7 +145,7 @@ Builder::Any Builder::visitDeleteStmt(DjtParser::DeleteStmtContext* ctx) {
   ExprPtr what = expr(ctx->expr());
   if (!std::holds_alternative<Name>(what->node) && !std::holds_alternative<Index>(what->node)) {
     diags_.error("DJ1021", what->span,
-                 "only an array, an array element or a global can be deleted");
+                 "only a variable, an array or an array element can be deleted");
   }
   return statement(ctx, Delete{std::move(what)});
 }

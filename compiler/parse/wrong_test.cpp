@@ -135,7 +135,7 @@ const Wrong kWrong[] = {
     {"probe a { «wihle» (x) { } }", "DJ1015", "unknown statement \"wihle\"",
      "did you mean \"while\"?"},
     {"probe a { delete «5» }", "DJ1021",
-     "only an array, an array element or a global can be deleted"},
+     "only a variable, an array or an array element can be deleted"},
     // expressions
     {"probe a { x = «=» 1 }", "DJ1013", "expected an expression, found '='"},
     {"probe a { x = «}»", "DJ1013", "expected an expression, found '}'"},

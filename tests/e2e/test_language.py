@@ -233,3 +233,11 @@ def test_strict_keeps_names_local(djtap_once):
 def test_a_plain_assignment_makes_a_local(djtap_once):
     result = djtap_once("-e", "probe begin { n = 0; n++; exit() }")
     assert result.returncode == 0 and "n=" not in result.stdout, result
+
+
+def test_delete_of_a_local(djtap_once):
+    """It becomes 0, "" or 0.0, whatever its type."""
+    result = djtap_once("-e", """function f(a) { delete a return a . "!" }
+        probe begin { x = 5 s = "text" d = 1.5 for (i = 0; i < 2; i++) { x++ delete x } delete s delete d
+                      println(x, "|", s, "|", d, "|", f("b")) exit() }""")
+    assert result.returncode == 0 and result.stderr == "" and result.stdout == "0||0|!\n", result
