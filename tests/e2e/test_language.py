@@ -241,3 +241,10 @@ def test_delete_of_a_local(djtap_once):
         probe begin { x = 5 s = "text" d = 1.5 for (i = 0; i < 2; i++) { x++ delete x } delete s delete d
                       println(x, "|", s, "|", d, "|", f("b")) exit() }""")
     assert result.returncode == 0 and result.stderr == "" and result.stdout == "0||0|!\n", result
+
+
+def test_errno_macro(djtap):
+    """@errno, as SystemTap's macro: what the thread's last failed call of the C library left."""
+    program = "import os\nfor i in range(3):\n  try: os.rmdir('/nowhere-at-all')\n  except OSError: pass\n"
+    result = djtap("-e", 'probe func("libc.so.6!rmdir").return { e[@errno]++ }', "--", "/usr/bin/python3", "-c", program)
+    assert result.returncode == 0 and result.array("e") == [("2", "3")], result
