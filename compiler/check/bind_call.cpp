@@ -53,7 +53,7 @@ std::optional<BuiltinId> find_builtin(std::string_view name) {
 ExprPtr Binder::call(const ast::Call& c, Span span) {
   auto script = notes_.functions.find(c.name);
   if (script != notes_.functions.end()) return call_script(script->second, c, span);
-  if (c.name == "snapshot") return snapshot_value(c, span);
+  if (is_snapshot_name(c.name)) return snapshot_value(c, span);
   if (is_print_name(c.name)) return print_call(c, span);
   if (is_register_name(c.name)) return register_call(c, span);
   if (std::optional<BuiltinId> builtin = find_builtin(c.name)) {
@@ -109,7 +109,7 @@ ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
   for (std::string& name : register_names()) known.push_back(std::move(name));
   for (const Builtin& row : builtins()) known.emplace_back(row.name);
   for (const Function& function : program_.functions) known.push_back(function.name);
-  for (const char* statement : {"snapshot", "foreach", "while", "return", "delete"})
+  for (const char* statement : {"snapshot", "swap", "foreach", "while", "return", "delete"})
     known.push_back(statement);
   Diag& diag =
       diags_.error("DJ2001", c.name_span, fmt::format("there is no function `{}`", c.name));

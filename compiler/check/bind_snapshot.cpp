@@ -19,7 +19,8 @@ constexpr const char* kForms =
 const ast::Call* Binder::snapshot_call(const ast::Stmt& s) const {
   const auto* alone = std::get_if<ast::ExprStmt>(&s.node);
   const auto* call = alone == nullptr ? nullptr : std::get_if<ast::Call>(&alone->expr->node);
-  bool ours = call != nullptr && call->name == "snapshot" && !notes_.functions.contains("snapshot");
+  bool ours =
+      call != nullptr && is_snapshot_name(call->name) && !notes_.functions.contains(call->name);
   return ours ? call : nullptr;
 }
 
@@ -41,7 +42,7 @@ StmtPtr Binder::block(const ast::Block& b, Span span) {
 ExprPtr Binder::snapshot_value(const ast::Call& c, Span span) {
   if (c.args.size() != 1) {
     exprs(c.args);
-    diags_.error("DJ2032", span, "`snapshot` takes one variable").help = kForms;
+    diags_.error("DJ2032", span, fmt::format("`{}` takes one variable", c.name)).help = kForms;
     return poison(span);
   }
   const ast::Expr& what = *c.args[0];
@@ -53,9 +54,8 @@ ExprPtr Binder::snapshot_value(const ast::Call& c, Span span) {
     Diag& diag = diags_.error("DJ2032", span,
                               fmt::format("a snapshot of all of `{}` needs a block", plain->name));
     diag.help = fmt::format(
-        "write snapshot({0}) {{ ... }}; inside, {0} is the snapshot; behind if "
-        "and loops in braces",
-        plain->name);
+        "write {1}({0}) {{ ... }}; inside, {0} is the snapshot; behind if and loops in braces",
+        plain->name, c.name);
     return poison(span);
   }
   bool placed = plain != nullptr || std::holds_alternative<ast::Index>(what.node);

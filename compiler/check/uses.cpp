@@ -76,7 +76,8 @@ struct Scanner {
                    [&](const ast::Call& c) {
                      uses.units[unit].calls.push_back(c.name);
                      exprs(c.args);
-                     if (c.name == "snapshot" && !c.args.empty()) place(*c.args[0], Use::Delete);
+                     if (is_snapshot_name(c.name) && !c.args.empty())
+                       place(*c.args[0], Use::Delete);
                    },
                    [&](const ast::Target& t) {
                      for (const ast::Access& access : t.path) {

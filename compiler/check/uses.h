@@ -50,6 +50,9 @@ Uses find_uses(const ast::Script& script);
 bool is_host(const ast::Probe& probe);
 bool is_host(const ast::ProbePoint& point);
 
+// snapshot(a) may also be called swap(a).
+inline bool is_snapshot_name(std::string_view name) { return name == "snapshot" || name == "swap"; }
+
 inline bool is_write(Use use) {
   return use != Use::Read && use != Use::StatRead && use != Use::Delete;
 }

@@ -37,8 +37,8 @@ NamesUsed names_used(const ast::Script& script) {
   }
   for (const Builtin& row : builtins()) used.functions.erase(std::string(row.name));
   for (const ast::FunctionDecl& function : script.functions) used.functions.erase(function.name);
-  for (const char* word : {"snapshot", "print", "println", "printf", "printd", "printdln", "sprint",
-                           "sprintln", "sprintf", "sprintd", "sprintdln"}) {
+  for (const char* word : {"snapshot", "swap", "print", "println", "printf", "printd", "printdln",
+                           "sprint", "sprintln", "sprintf", "sprintd", "sprintdln"}) {
     used.functions.erase(word);
   }
   return used;

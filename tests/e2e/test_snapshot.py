@@ -60,3 +60,12 @@ def test_what_has_no_snapshot(djtap_once):
     }.items():
         result = djtap_once("-e", script)
         assert "error[DJ2032]" in result.stderr and words in result.stderr, result
+
+
+def test_swap_is_another_name(djtap_once):
+    """Of the block, of the value, and of what a script calls so itself."""
+    result = djtap_once("-e", """global a, n = 3
+        probe begin { a["x"] = 1 swap(a) { foreach (k in a) println(k, " ", a[k]) } println(swap(n), " ", n, " ", "x" in a) exit() }""")
+    assert result.returncode == 0 and result.stdout == "x 1\n3 0 0\n", result
+    result = djtap_once("-e", 'function swap(n) { return n + 1 } probe begin { println(swap(4)) exit() }')
+    assert result.returncode == 0 and result.stdout == "5\n", result
