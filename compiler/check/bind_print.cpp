@@ -73,9 +73,11 @@ std::vector<std::string> print_names() {
 
 bool Binder::too_many_values(const std::vector<ExprPtr>& args) {
   if (args.size() <= abi::kMaxEventArgs) return false;
-  diags_.error(
-      "DJ2205", args[abi::kMaxEventArgs]->span,
-      fmt::format("{} values, but one print takes at most {}", args.size(), abi::kMaxEventArgs));
+  diags_
+      .error(
+          "DJ2205", args[abi::kMaxEventArgs]->span,
+          fmt::format("{} values, but one print takes at most {}", args.size(), abi::kMaxEventArgs))
+      .help = "join some of them first: sprint(...) and sprintf(...) are one value";
   return true;
 }
 
