@@ -55,7 +55,7 @@ struct Global {
   bool sums = false;     // an array that grows, of ints that handlers only add to
   std::variant<std::monostate, int64_t, std::string, double> init;
   bool hist_log = false;                       // @hist_log is asked of it somewhere
-  bool variance = false, percentiles = false;  // the same of @variance and @p50 ...
+  bool variance = false, percentiles = false;  // the same of @variance and @p50 ..., @hist
   std::optional<Linear> hist_linear;           // @hist_linear is asked of it, with these bounds
 };
 
@@ -162,6 +162,7 @@ struct Caught {};  // the text of the error that the innermost catch handles
 struct PrintHist {
   bool linear;
   ExprPtr place;
+  uint8_t bits = 0;  // @hist(s, bits): each power of two is parted in 2^bits
 };
 struct HistBucket {
   bool linear;

@@ -108,6 +108,7 @@ class Binder {
   ExprPtr stat_read(StatOp op, const ast::At& a, Span span);
   ExprPtr hist_bucket(const ast::Member& m, Span span);
   StmtPtr bucket_loop(const ast::Foreach& f, Span span);
+  ExprPtr counted_histogram(const ast::At& a, Span span);
   ExprPtr buckets_of(const ast::Expr& e, Span span);
   ExprPtr in_histogram(const ast::In& i, Span span);
   // How many buckets a script can name; hist may be null (reported).
@@ -121,6 +122,7 @@ class Binder {
   void read_memory(std::vector<Conversion>& conversions, std::vector<ExprPtr>& args);
   ExprPtr histogram(const ast::At& a, Span at_span, Span span);
   bool histogram_bounds(const ast::At& a, Global& global);
+  std::optional<uint8_t> histogram_bits(const ast::At& a);
   bool too_many_values(const std::vector<ExprPtr>& args);
 
   // bind_target.cpp

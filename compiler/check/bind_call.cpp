@@ -130,8 +130,9 @@ ExprPtr Binder::at(const ast::At& a, Span span) {
   if (a.op == "exit") return exit_value(a, span);
   if (std::optional<StatOp> op = stat_op(a.op)) return stat_read(*op, a, span);
   if (is_histogram(a.op)) {
-    Diag& diag =
-        diags_.error("DJ2105", span, fmt::format("`@{}` can only be printed, or indexed", a.op));
+    Diag& diag = diags_.error(
+        "DJ2105", span,
+        fmt::format("`@{}` can only be printed{}", a.op, a.op == "hist" ? "" : ", or indexed"));
     diag.help = fmt::format("write print(@{}(...)) as a statement of its own", a.op);
     return poison(span);
   }

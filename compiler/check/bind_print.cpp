@@ -7,7 +7,7 @@
 
 #include "compiler/check/bind.h"
 #include "compiler/check/stat_ops.h"
-#include "runtime/shared/abi.h"
+#include "runtime/shared/stat.h"
 
 namespace dj {
 namespace {
@@ -45,6 +45,18 @@ constexpr std::array<PrintKind, 21> kPrints = {{
 }};
 
 constexpr int64_t kMaxLinearBuckets = 1000;
+
+// The arguments that an histogram's operator takes.
+struct HistogramKind {
+  std::string_view name;
+  size_t arguments;
+  const char* form;
+};
+constexpr HistogramKind kHistogramKinds[] = {
+    {"hist_log", 1, "@hist_log(aggregate)"},
+    {"hist_linear", 4, "@hist_linear(aggregate, lowest, highest, width)"},
+    {"hist", 2, "@hist(aggregate, bits)"},
+};
 
 const PrintKind* find_print(std::string_view name) {
   const PrintKind* found = std::find_if(kPrints.begin(), kPrints.end(),
@@ -183,14 +195,25 @@ bool Binder::histogram_bounds(const ast::At& a, Global& global) {
   return true;
 }
 
+// The number behind the comma of @hist(x, bits); nullopt: it is none (reported).
+std::optional<uint8_t> Binder::histogram_bits(const ast::At& a) {
+  const std::optional<int64_t> bits = literal_number(*a.args[1]);
+  if (bits && *bits >= 0 && *bits <= abi::kFineStepBits) return static_cast<uint8_t>(*bits);
+  Diag& diag = diags_.error(
+      "DJ2106", a.args[1]->span,
+      fmt::format("the bits of @hist are a literal number from 0 to {}", abi::kFineStepBits));
+  diag.notes.push_back("each power of two is shown in 2^bits parts");
+  return std::nullopt;
+}
+
 ExprPtr Binder::histogram(const ast::At& a, Span at_span, Span span) {
-  bool linear = a.op == "hist_linear";
-  if (a.args.size() != (linear ? 4 : 1)) {
+  const HistogramKind& kind = *std::find_if(std::begin(kHistogramKinds), std::end(kHistogramKinds),
+                                            [&](const auto& each) { return each.name == a.op; });
+  if (a.args.size() != kind.arguments) {
     Diag& diag = diags_.error("DJ2007", at_span,
-                              fmt::format("`@{}` takes {} argument{}, got {}", a.op, linear ? 4 : 1,
-                                          linear ? "s" : "", a.args.size()));
-    diag.notes.push_back(linear ? "@hist_linear(aggregate, lowest, highest, width)"
-                                : "@hist_log(aggregate)");
+                              fmt::format("`@{}` takes {} argument{}, got {}", a.op, kind.arguments,
+                                          kind.arguments == 1 ? "" : "s", a.args.size()));
+    diag.notes.push_back(kind.form);
     return poison(span);
   }
   ExprPtr where = aggregate(a, *a.args[0]);
@@ -199,12 +222,17 @@ ExprPtr Binder::histogram(const ast::At& a, Span at_span, Span span) {
   Global& global =
       program_
           .globals[element != nullptr ? element->array : std::get<GlobalRef>(where->node).global];
-  if (linear) {
+  std::optional<uint8_t> bits = 0;
+  if (a.op == "hist_linear") {
     if (!histogram_bounds(a, global)) return poison(span);
-  } else {
-    global.hist_log = true;
+  } else if (a.op == "hist") {
+    bits = histogram_bits(a);
+    if (!bits) return poison(span);
   }
-  return make(PrintHist{linear, std::move(where)}, span, Type::Void);
+  const bool linear = a.op == "hist_linear";
+  global.percentiles |= *bits > 0;
+  global.hist_log |= !linear && *bits == 0;
+  return make(PrintHist{linear, std::move(where), *bits}, span, Type::Void);
 }
 
 ExprPtr Binder::print_call(const ast::Call& c, Span span) {

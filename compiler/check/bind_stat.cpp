@@ -49,7 +49,7 @@ ExprPtr Binder::hist_bucket(const ast::Member& m, Span span) {
     diags_.error("DJ2105", span, "a bucket of a histogram is a number and has no parts");
     return poison(span);
   }
-  ExprPtr shown = histogram(a, m.base->span, m.base->span);
+  ExprPtr shown = counted_histogram(a, m.base->span);
   ExprPtr index = expr(*m.path[0].index);
   PrintHist* hist = std::get_if<PrintHist>(&shown->node);
   if (hist == nullptr) return poison(span);
@@ -67,10 +67,18 @@ LocalId Binder::hidden_local(const char* name) {
   return static_cast<LocalId>(frame_.locals.size() - 1);
 }
 
+// The PrintHist of a histogram whose buckets are asked for; poison: it is none (reported).
+ExprPtr Binder::counted_histogram(const ast::At& a, Span span) {
+  if (a.op != "hist") return histogram(a, span, span);
+  diags_.error("DJ2105", span, "@hist(x, bits) is printed only: its buckets have no numbers").help =
+      "@hist_log(x)[n] and @hist_linear(x, low, high, step)[n] are buckets";
+  return poison(span);
+}
+
 // The PrintHist of @hist_...(x) behind `in`; poison: it is none (reported).
 ExprPtr Binder::buckets_of(const ast::Expr& e, Span span) {
   const auto* a = std::get_if<ast::At>(&e.node);
-  if (a != nullptr && is_histogram(a->op)) return histogram(*a, span, span);
+  if (a != nullptr && is_histogram(a->op)) return counted_histogram(*a, span);
   diags_.error("DJ2105", span, "only arrays and histograms have something in them").help =
       "write @hist_log(x) or @hist_linear(x, low, high, step)";
   return poison(span);

@@ -158,7 +158,9 @@ struct BodyPrinter {
               return fmt::format("{}#{}({})", word, p.format, list(p.args));
             },
             [&](const PrintHist& h) {
-              return fmt::format("{}({})", h.linear ? "hist_linear" : "hist_log", expr(*h.place));
+              const std::string bits = h.bits == 0 ? "" : fmt::format(", {}", int{h.bits});
+              const char* word = h.linear ? "hist_linear" : h.bits == 0 ? "hist_log" : "hist";
+              return fmt::format("{}({}{})", word, expr(*h.place), bits);
             },
             [&](const HistBucket& h) {
               return fmt::format("{}({})[{}]", h.linear ? "hist_linear" : "hist_log",

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, 11> kStatOps = {
     "count", "sum", "min", "max", "avg", "variance", "p50", "p90", "p95", "p99", "p999"};
-constexpr std::array<std::string_view, 2> kHistograms = {"hist_log", "hist_linear"};
+constexpr std::array<std::string_view, 3> kHistograms = {"hist_log", "hist_linear", "hist"};
 constexpr std::array<std::string_view, 8> kUnbuilt = {"perf",      "const",     "kderef", "uderef",
                                                       "kregister", "uregister", "task",   "module"};
 

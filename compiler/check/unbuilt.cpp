@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "compiler/check/bind.h"
+#include "compiler/check/stat_ops.h"
 #include "compiler/walk_ast.h"
 
 namespace dj {
@@ -17,7 +18,7 @@ struct Finder {
         member != nullptr && !target_view(expr)) {
       const auto* at = std::get_if<ast::At>(&member->base->node);
       bool element = !member->path.empty() && member->path[0].kind == ast::Access::Element;
-      if (at != nullptr && at->op.starts_with("hist_") && element) return;
+      if (at != nullptr && is_histogram(at->op) && element) return;
       Diag& diag = diags.error(
           "DJ2009", expr.span,
           at == nullptr

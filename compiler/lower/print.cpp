@@ -1,5 +1,6 @@
 // Output: printf as one event, histograms, sprintf.
 #include "compiler/lower/body.h"
+#include "runtime/shared/stat.h"
 
 namespace dj::ir {
 
@@ -37,13 +38,14 @@ Value Body::format_string(const std::string& format, const std::vector<llvm::Val
 }
 
 Value Body::visit(const Expr&, const PrintHist& node) {
-  llvm::Value* linear = unit_.number32(node.linear);
+  const uint32_t logarithmic = node.bits == 0 ? abi::kHistLog : abi::kHistFine + node.bits;
+  llvm::Value* form = unit_.number32(node.linear ? abi::kHistLinear : logarithmic);
   if (const auto* element = std::get_if<ElementRef>(&node.place->node)) {
     const GlobalSlot& slot = unit_.layout.globals[element->array];
     llvm::Value* where = keys(element->keys);
     if (is_slice(element->keys)) {
       b_.CreateCall(unit_.entry("dj_slice_event_hist"),
-                    {site_, map(element->array), where, given_keys(element->keys), linear});
+                    {site_, map(element->array), where, given_keys(element->keys), form});
       return {unit_.number(0)};
     }
     llvm::Value* stat = b_.CreateCall(unit_.entry("dj_map_stat_at"), {map(element->array), where});
@@ -51,7 +53,7 @@ Value Body::visit(const Expr&, const PrintHist& node) {
     b_.CreateCondBr(b_.CreateIsNull(stat), end, there);
     b_.SetInsertPoint(there);
     b_.CreateCall(unit_.entry("dj_event_hist"),
-                  {site_, stat, unit_.number32(0), unit_.address(slot.shape_address), linear});
+                  {site_, stat, unit_.number32(0), unit_.address(slot.shape_address), form});
     b_.CreateBr(end);
     b_.SetInsertPoint(end);
     return {unit_.number(0)};
@@ -59,7 +61,7 @@ Value Body::visit(const Expr&, const PrintHist& node) {
   const GlobalSlot& slot = unit_.layout.globals[std::get<GlobalRef>(node.place->node).global];
   b_.CreateCall(unit_.entry("dj_event_hist"),
                 {site_, unit_.address(slot.address), unit_.number32(slot.stride),
-                 unit_.address(slot.shape_address), linear});
+                 unit_.address(slot.shape_address), form});
   return {unit_.number(0)};
 }
 

@@ -20,7 +20,7 @@ bool is_operator(const std::string& name) {
   static const std::unordered_set<std::string> words = {
       "count", "sum", "min",     "max",   "avg",  "variance",    "hist_log",
       "cast",  "var", "defined", "entry", "exit", "hist_linear", "choose_defined",
-      "p50",   "p90", "p95",     "p99",   "p999"};
+      "p50",   "p90", "p95",     "p99",   "p999", "hist"};
   return words.count(name) != 0;
 }
 

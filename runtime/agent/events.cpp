@@ -31,11 +31,11 @@ void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32
 }
 
 void dj_event_hist(uint32_t site, const abi::Stat* rows, uint32_t stride,
-                   const abi::StatShape* shape, uint32_t linear) {
-  uint32_t words = linear ? shape->linear_count : shape->has_log ? abi::kLogBuckets : 0;
+                   const abi::StatShape* shape, uint32_t form) {
+  const uint32_t words = abi::hist_count(*shape, form);
   agent::Record record;
   if (!record.open(sizeof(abi::HistPayload) + 8ull * words, abi::kEventHist, site)) return;
-  record.head().format = linear;
+  record.head().format = form;
   auto* payload = reinterpret_cast<abi::HistPayload*>(record.payload());
   payload->shape = *shape;
   payload->words = words;
@@ -45,8 +45,7 @@ void dj_event_hist(uint32_t site, const abi::Stat* rows, uint32_t stride,
     uint64_t sum = 0;
     for (uint32_t row = 0; row < count; ++row) {
       const abi::Stat* stat = abi::stat_row(rows, stride, row);
-      sum +=
-          static_cast<uint64_t>((linear ? abi::stat_linear(stat, *shape) : abi::stat_log(stat))[i]);
+      sum += static_cast<uint64_t>(abi::hist_words(stat, *shape, form)[i]);
     }
     out[i] = sum;
   }

@@ -4,6 +4,7 @@
 #include "runtime/agent/map_walk.h"
 #include "runtime/agent/stat_derived.h"
 #include "runtime/shared/entries.h"
+#include "runtime/shared/stat.h"
 
 using namespace dj;
 
@@ -50,12 +51,12 @@ int64_t dj_slice_stat_read(abi::Map* map, const uint64_t* keys, uint32_t given, 
 }
 
 void dj_slice_event_hist(uint32_t site, abi::Map* map, const uint64_t* keys, uint32_t given,
-                         uint32_t linear) {
+                         uint32_t form) {
   const abi::StatShape& shape = map->shape;
-  const uint32_t words = linear ? shape.linear_count : uint32_t{abi::kLogBuckets};
+  const uint32_t words = abi::hist_count(shape, form);
   agent::Record record;
   if (!record.open(sizeof(abi::HistPayload) + 8ull * words, abi::kEventHist, site)) return;
-  record.head().format = linear;
+  record.head().format = form;
   auto* payload = reinterpret_cast<abi::HistPayload*>(record.payload());
   payload->shape = shape;
   payload->words = words;
@@ -63,7 +64,7 @@ void dj_slice_event_hist(uint32_t site, abi::Map* map, const uint64_t* keys, uin
   for (uint32_t i = 0; i < words; ++i) sums[i] = 0;
   each_of(map, {keys, given}, [&](uint32_t index, const uint64_t*) {
     const abi::Stat* part = abi::map_node_stat(map, abi::map_node(map, index));
-    const int64_t* counts = linear ? abi::stat_linear(part, shape) : abi::stat_log(part);
+    const int64_t* counts = abi::hist_words(part, shape, form);
     for (uint32_t i = 0; i < words; ++i) sums[i] += static_cast<uint64_t>(counts[i]);
     return true;
   });

@@ -18,6 +18,7 @@
 #include "runtime/shared/event.h"
 #include "runtime/shared/format.h"
 #include "runtime/shared/ring.h"
+#include "runtime/shared/stat.h"
 
 namespace dj {
 namespace {
@@ -83,7 +84,7 @@ std::string_view text_of(const Record& record, const abi::EventHeader& header) {
   return string_in(record, abi::pack_string(sizeof header, header.format));
 }
 
-std::string hist_text(const Record& record, bool linear) {
+std::string hist_text(const Record& record, uint32_t form) {
   abi::HistPayload payload;
   size_t at = sizeof(abi::EventHeader);
   if (!read_at(record, at, payload)) return "";
@@ -91,7 +92,10 @@ std::string hist_text(const Record& record, bool linear) {
   if (payload.words > (record.bytes.size() - at) / 8) return "";
   std::vector<int64_t> words(payload.words);
   std::memcpy(words.data(), record.bytes.data() + at, 8 * words.size());
-  return linear ? draw_linear_histogram(words, payload.shape) : draw_log_histogram(words);
+  if (words.size() != abi::hist_count(payload.shape, form)) return "";
+  if (form >= abi::kHistFine) return draw_fine_histogram(words, form - abi::kHistFine);
+  return form == abi::kHistLinear ? draw_linear_histogram(words, payload.shape)
+                                  : draw_log_histogram(words);
 }
 
 std::vector<std::variant<int64_t, double, std::string_view>> print_args(
@@ -222,7 +226,7 @@ void Drain::State::write(const Record& record) {
         put(record, header, print_text(record, header, input.program.formats[header.format]));
       break;
     case abi::kEventHist:
-      put(record, header, hist_text(record, header.format == 1));
+      put(record, header, hist_text(record, header.format));
       break;
     case abi::kEventError: {
       abi::ErrorPayload payload;

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
+
+#include "runtime/shared/stat.h"
 
 namespace dj {
 namespace {
@@ -77,6 +80,26 @@ std::string draw_log_histogram(std::span<const int64_t> counts) {
                               [](int64_t count) { return count > 0; });
   for (size_t i = negative ? 0 : kLogZero; i < counts.size(); ++i)
     buckets.push_back({log_label(i), counts[i]});
+  return draw(buckets, kLabelWidth);
+}
+
+std::string draw_fine_histogram(std::span<const int64_t> counts, uint32_t bits) {
+  std::vector<Bucket> buckets;
+  const bool negative = std::any_of(counts.begin(), counts.begin() + abi::kFineZero,
+                                    [](int64_t count) { return count > 0; });
+  // Of the numbers of 64 bits only the least one has 2^63 in it.
+  constexpr uint32_t kSide = abi::kFineSteps * (64 - abi::kFineStepBits);
+  const uint32_t first = negative ? abi::kFineZero - kSide : abi::kFineZero;
+  for (uint32_t i = first; i < abi::kFineZero + kSide; ++i) {
+    const int64_t value = abi::fine_value(i);
+    uint64_t size = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+    const auto digits = static_cast<uint32_t>(std::bit_width(size));
+    const uint32_t dropped = digits > bits + 1 ? digits - bits - 1 : 0;
+    size = size >> dropped << dropped;
+    std::string label = fmt::format("{}{}", value < 0 ? "-" : "", size);
+    if (buckets.empty() || buckets.back().label != label) buckets.push_back({std::move(label), 0});
+    buckets.back().count += counts[i];
+  }
   return draw(buckets, kLabelWidth);
 }
 

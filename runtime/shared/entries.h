@@ -85,7 +85,7 @@ int64_t dj_slice_stat_read(dj::abi::Map* map, const uint64_t* keys, uint32_t giv
                            uint32_t* empty);
 // As dj_event_hist and dj_stat_bucket, of the elements' sums.
 void dj_slice_event_hist(uint32_t site, dj::abi::Map* map, const uint64_t* keys, uint32_t given,
-                         uint32_t linear);
+                         uint32_t form);
 int64_t dj_slice_bucket(dj::abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t linear,
                         int64_t bucket, uint32_t* bad);
 
@@ -149,9 +149,9 @@ int32_t dj_wide_compare(uint32_t form, unsigned __int128 a, unsigned __int128 b)
 void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32_t count,
                     uint32_t string_mask);
 // One histogram: the words of the aggregate are copied. For a scalar: rows and stride; for an array
-// element: rows = its Stat, stride = 0. linear: which histogram.
+// element: rows = its Stat, stride = 0. form: HistForm (stat.h).
 void dj_event_hist(uint32_t site, const dj::abi::Stat* rows, uint32_t stride,
-                   const dj::abi::StatShape* shape, uint32_t linear);
+                   const dj::abi::StatShape* shape, uint32_t form);
 const dj::abi::Stat* dj_map_stat_at(dj::abi::Map* map, const uint64_t* keys);  // null: absent
 
 // --- return probes (cold); slot: where the return address lies; see capture.h ---

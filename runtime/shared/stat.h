@@ -99,7 +99,19 @@ inline int64_t fine_value(uint32_t bucket) {
     uint64_t low = (kFineSteps + step % kFineSteps) << shift;
     size = low + ((uint64_t{1} << shift) - 1) / 2;
   }
+  if (negative && size > uint64_t{1} << 63) return INT64_MIN;  // no other number is in its bucket
   return static_cast<int64_t>(negative ? 0 - size : size);
+}
+
+// Forms of histograms: kHistFine + n has 2^n buckets for each power of two.
+enum HistForm : uint32_t { kHistLog, kHistLinear, kHistFine };
+inline uint32_t hist_count(const StatShape& shape, uint32_t form) {
+  if (form >= kHistFine) return shape.extras & kStatFine ? kFineBuckets : 0;
+  return form == kHistLinear ? shape.linear_count : shape.has_log ? kLogBuckets : 0;
+}
+inline const int64_t* hist_words(const Stat* stat, const StatShape& shape, uint32_t form) {
+  if (form >= kHistFine) return stat_fine(const_cast<Stat*>(stat), shape);
+  return form == kHistLinear ? stat_linear(stat, shape) : stat_log(stat);
 }
 
 constexpr int64_t kLogShown = 128;  // buckets that a script can name: number i is word i + 1

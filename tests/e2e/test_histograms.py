@@ -78,3 +78,30 @@ def test_logarithmic(djtap_once, systemtap, kind):
 def test_linear(djtap_once, systemtap, kind, bounds):
     samples = samples_of(kind)
     assert drawn(djtap_once, samples, f"linear(s, {', '.join(map(str, bounds))})") == systemtap(samples, *bounds)
+
+
+@pytest.mark.parametrize("bits", range(5))
+def test_parts_of_powers_of_two(djtap_once, bits):
+    """@hist(x, bits): every power of two in 2^bits parts. The counts are Python's."""
+    samples = [0, 1, 2, 3, 5, 7, 15, 16, 17, 31, 32, 33, 1000, 1023, 1024, -1, -37, -1000, 2**40 + 2**38, 2**63 - 1, -(2**63)]
+    script = "global s probe oneshot { " + " ".join(f"s <<< {n}" if n > -(2**63) else "s <<< 1 << 63" for n in samples)
+    result = djtap_once("-e", script + f" }} probe end {{ print(@hist(s, {bits})) }}")
+    assert result.returncode == 0 and result.stderr == "", result
+    shown = {int(line.split("|")[0]): int(line.split()[-1]) for line in result.stdout.splitlines() if "|" in line and "value" not in line}
+
+    def bucket(n):
+        drop = max(abs(n).bit_length() - 1 - bits, 0)
+        return (abs(n) >> drop << drop) * (-1 if n < 0 else 1)
+    expected = {}
+    for n in samples:
+        expected[bucket(n)] = expected.get(bucket(n), 0) + 1
+    assert {label: n for label, n in shown.items() if n} == expected, result
+    assert list(shown) == sorted(shown), result
+
+
+def test_parts_of_powers_of_two_in_arrays_and_snapshots(djtap_once):
+    result = djtap_once("-e", """global a, s probe oneshot { for (i = 0; i < 100; i++) { a[i % 2, i] <<< i; s <<< i } }
+        probe end { print(@hist(a[0, *], 4)) snapshot(s) { print(@hist(s, 4)) } println(@count(s)) }""")
+    tables = result.stdout.split("\n\n")
+    totals = [sum(int(line.split()[-1]) for line in table.splitlines() if "|" in line and "value" not in line) for table in tables]
+    assert totals == [50, 100, 0] and tables[2].strip() == "0", result
