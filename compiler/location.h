@@ -67,6 +67,7 @@ constexpr int64_t kEntryBase = -1, kEntryReference = -2;  // the latter: a C++ r
 struct LocExpr {
   std::vector<LocStep> steps;
   bool is_double = false;  // the result is the bits of a double
+  bool is_pointer = false;
   bool operator==(const LocExpr&) const = default;
 };
 

@@ -57,6 +57,8 @@ struct Global {
   bool hist_log = false;                       // @hist_log is asked of it somewhere
   bool variance = false, percentiles = false;  // the same of @variance and @p50 ..., @hist
   std::optional<Linear> hist_linear;           // @hist_linear is asked of it, with these bounds
+  // Bit 0: the value is a pointer; bit i + 1: key number i is. Shown in hexadecimal at exit.
+  uint64_t pointers = 0;
 };
 
 struct Expr;

@@ -21,6 +21,7 @@
 #include "compiler/resolve/double_targets.h"
 #include "compiler/resolve/kept_plan.h"
 #include "compiler/resolve/many_places.h"
+#include "compiler/resolve/pointers.h"
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/resolve.h"
@@ -161,11 +162,13 @@ void add_own(const Options& options, Compiled& compiled) {
 bool settle_types(const Options& options, const Sources& sources, const ast::Script& script,
                   Compiled& compiled) {
   DoubleTargets doubles = settle_doubles(compiled.program, compiled.plan);
-  if (doubles.empty()) return true;
-  Diags diags;  // warnings were printed the first time
-  compiled.program = check(script, {options.strict, doubles}, diags);
-  if (!diags.ok()) return print_diags(diags, sources, options), false;
-  add_own(options, compiled);
+  if (!doubles.empty()) {
+    Diags diags;  // warnings were printed the first time
+    compiled.program = check(script, {options.strict, doubles}, diags);
+    if (!diags.ok()) return print_diags(diags, sources, options), false;
+    add_own(options, compiled);
+  }
+  mark_pointers(compiled.program, compiled.plan);
   return true;
 }
 

@@ -203,7 +203,12 @@ TargetAnswer resolve_target(Dwarf_Die* function, const ProbePlace& place, const 
     return *f;
   }
   Navigator& at = std::get<Navigator>(begun);
-  return expr.address_of ? at.address() : at.value();
+  TargetAnswer answer = expr.address_of ? at.address() : at.value();
+  if (auto* value = std::get_if<LocExpr>(&answer)) {
+    const bool pointing = at.pointers() > 0 || (at.type() && is_pointer(&*at.type()));
+    value->is_pointer = expr.address_of || pointing || (at.type() && is_array(&*at.type()));
+  }
+  return answer;
 }
 
 TextAnswer resolve_pretty(Dwarf_Die* function, const ProbePlace& place, const TargetExpr& expr,

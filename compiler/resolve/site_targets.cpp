@@ -260,6 +260,7 @@ std::optional<TargetFailure> capture_word(LocExpr& value, bool lenient, ReturnCa
         fmt::format("a .return probe can use at most {} entry values", abi::kMaxCaptures - 1));
   }
   stored->is_double = value.is_double;
+  stored->is_pointer = value.is_pointer;
   value = *stored;
   return std::nullopt;
 }

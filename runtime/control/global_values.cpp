@@ -34,6 +34,11 @@ int64_t counter_sum(const Layout& layout, uint32_t counter) {
   return sum;
 }
 
+std::string shown(const Value& value, bool is_pointer) {
+  const int64_t* number = is_pointer ? std::get_if<int64_t>(&value) : nullptr;
+  return number == nullptr ? quoted(value) : fmt::format("{:#x}", static_cast<uint64_t>(*number));
+}
+
 // What the elements of an array are sorted by.
 int64_t weight(const Value& value) {
   if (const StatValue* total = std::get_if<StatValue>(&value)) return total->count;
@@ -68,7 +73,7 @@ std::vector<Element> read_array(const Global& global, const GlobalSlot& slot) {
 GlobalValue read_global(const Program& program, GlobalId id, const Layout& layout) {
   const Global& global = program.globals[id];
   const GlobalSlot& slot = layout.globals[id];
-  GlobalValue shown{global.name, global.storage == Storage::Array, {}};
+  GlobalValue shown{global.name, global.storage == Storage::Array, global.pointers, {}};
   switch (global.storage) {
     case Storage::Counter:
       shown.elements.push_back({{}, counter_sum(layout, slot.counter)});
@@ -124,9 +129,16 @@ std::string quoted(const Value& value) {
   return text;
 }
 
-std::string key_text(const Element& element) {
+std::string value_text(const GlobalValue& global, const Element& element) {
+  return shown(element.value, global.pointers & 1);
+}
+
+std::string key_text(const Element& element, uint64_t pointers) {
   std::string text;
-  for (const Value& key : element.keys) text += (text.empty() ? "" : ",") + quoted(key);
+  for (size_t i = 0; i < element.keys.size(); ++i) {
+    const bool is_pointer = pointers >> (i + 1) & 1;
+    text += (text.empty() ? "" : ",") + shown(element.keys[i], is_pointer);
+  }
   return text;
 }
 

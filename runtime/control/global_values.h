@@ -23,6 +23,7 @@ struct Element {
 struct GlobalValue {
   std::string name;
   bool is_array = false;
+  uint64_t pointers = 0;          // as Global::pointers
   std::vector<Element> elements;  // by descending value (of aggregates: count), then by key
 };
 
@@ -36,7 +37,9 @@ std::vector<GlobalValue> read_globals(const Program& program, size_t count, cons
 std::string double_word(double value);
 // A value as the script would write it: 5, "text", @count=4 @min=1 @max=4 @sum=10 @avg=2.
 std::string quoted(const Value& value);
+// The same of a global's element; pointers are hexadecimal.
+std::string value_text(const GlobalValue& global, const Element& element);
 // The keys of an element so, with commas between.
-std::string key_text(const Element& element);
+std::string key_text(const Element& element, uint64_t pointers = 0);
 
 }  // namespace dj

@@ -26,8 +26,10 @@ void add_lines(const GlobalValue& global, std::vector<std::string>& lines) {
   size_t count = std::min(global.elements.size(), kElements);
   for (const Element& element : std::span(global.elements).first(count)) {
     const char* joint = std::holds_alternative<StatValue>(element.value) ? " " : "=";
-    std::string keys = global.is_array ? fmt::format("[{}]", key_text(element)) : "";
-    lines.push_back(fmt::format("  {}{}{}{}", global.name, keys, joint, quoted(element.value)));
+    std::string keys =
+        global.is_array ? fmt::format("[{}]", key_text(element, global.pointers)) : "";
+    lines.push_back(
+        fmt::format("  {}{}{}{}", global.name, keys, joint, value_text(global, element)));
     std::replace(lines.back().begin(), lines.back().end(), '\n', ' ');
   }
   if (count < global.elements.size())

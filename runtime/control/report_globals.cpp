@@ -14,8 +14,8 @@ std::string as_text(const GlobalValue& shown) {
   std::string text;
   for (const Element& element : shown.elements) {
     const char* joint = std::holds_alternative<StatValue>(element.value) ? " " : "=";
-    std::string keys = shown.is_array ? fmt::format("[{}]", key_text(element)) : "";
-    text += fmt::format("{}{}{}{}\n", shown.name, keys, joint, quoted(element.value));
+    std::string keys = shown.is_array ? fmt::format("[{}]", key_text(element, shown.pointers)) : "";
+    text += fmt::format("{}{}{}{}\n", shown.name, keys, joint, value_text(shown, element));
   }
   return text;
 }

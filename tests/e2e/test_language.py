@@ -1,5 +1,7 @@
 """The language itself: each case is a begin probe's body and what it prints. No target is needed."""
+import json
 import os
+import subprocess
 import time
 
 import pytest
@@ -248,3 +250,24 @@ def test_errno_macro(djtap):
     program = "import os\nfor i in range(3):\n  try: os.rmdir('/nowhere-at-all')\n  except OSError: pass\n"
     result = djtap("-e", 'probe func("libc.so.6!rmdir").return { e[@errno]++ }', "--", "/usr/bin/python3", "-c", program)
     assert result.returncode == 0 and result.array("e") == [("2", "3")], result
+
+
+def test_pointers_are_hexadecimal_at_exit(djtap, tmp_path):
+    """Values and keys that only pointers of the program flow into; what the program prints says which."""
+    (tmp_path / "point.c").write_text("""#include <stdio.h>
+struct point { int x; struct point* next; } one = {1, 0}, two = {2, &one};
+__attribute__((noinline)) long look(struct point* p, long n) { __asm__ volatile("" : : "r"(p)); return p->x + n; }
+int main(void) { printf("%p %p\\n", (void*)&two, (void*)&one); return look(&two, 9) == 0; }
+""")
+    subprocess.run(["cc", "-g", "-O1", "-o", "point", "point.c"], cwd=tmp_path, check=True)
+    script = """global p, next_one, number, mixed, seen, by_address, zeroed, through, sum
+        function same(q) { return q }
+        probe func("look") { p = $p next_one = $p->next number = $n mixed = $p mixed = 7 seen[$p, $n] = 1 by_address[$p->x] = &$p->x
+                             zeroed = 0 zeroed = $p local = $p through = same(local) sum = $p + 0 }"""
+    result = djtap("-e", script, "-c", tmp_path / "point")
+    two, one = result.stdout.split("\n")[0].split()
+    shown = set(result.stdout.splitlines()[1:])
+    assert shown == {f"p={two}", f"next_one={one}", "number=9", "mixed=7", f"seen[{two},9]=1", f"by_address[2]={two}", f"zeroed={two}", f"through={two}",
+                     f"sum={int(two, 16)}"}, result
+    numbers = json.loads(djtap("-f", "json", "-e", script, "-c", tmp_path / "point").stdout.splitlines()[-1])
+    assert isinstance(numbers["p"], int), numbers
