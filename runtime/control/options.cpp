@@ -376,7 +376,8 @@ void add_output_options(CLI::App& app, Options& options) {
   app.add_flag("!--no-global-var-display", options.show_globals,
                "globals that no handler reads are not printed at the end");
   app.add_flag("-w", options.no_warnings, "print no warnings of the script");
-  app.add_flag("-W", options.warnings_are_errors, "warnings of the script end it");
+  app.add_flag("-W", options.warnings_are_errors,
+               "warnings of the script end it; -W undeclared: --strict");
   app.add_option("--many", options.many,
                  "warn where a pattern means more places than this (10000; 0: never)");
   app.add_option("--report", options.report_path,
@@ -477,7 +478,9 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   app.add_flag("-h,--help", words.help, "print this help; with a script: also its options");
   app.allow_extras();
   try {
-    app.parse(static_cast<int>(dashes - argv), argv);
+    std::vector<std::string> given = with_named_warnings({argv + 1, dashes});
+    std::reverse(given.begin(), given.end());  // CLI11 takes words from the end
+    app.parse(std::move(given));
     options.script_help = words.help && (options.script_text || !words.positional.empty());
     if (words.help && !options.script_help) throw CLI::CallForHelp();
     const std::vector<std::string> strangers = without_stap_options(options, app.remaining());

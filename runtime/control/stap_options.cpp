@@ -91,6 +91,16 @@ const StapOption* stap_option(std::string_view word) {
   return found == std::end(kRows) ? nullptr : found;
 }
 
+std::vector<std::string> with_named_warnings(std::vector<std::string> words) {
+  std::vector<std::string> out;
+  for (std::string& word : words) {
+    const bool behind = word == "undeclared" && !out.empty() && out.back() == "-W";
+    if (behind) out.pop_back();
+    out.push_back(behind || word == "-Wundeclared" ? "--strict" : std::move(word));
+  }
+  return out;
+}
+
 bool is_stap_limit(std::string_view name) {
   if (name.starts_with("STP_") || name.starts_with("DEBUG_")) return true;
   return std::find(std::begin(kLimitsOfStap), std::end(kLimitsOfStap), name) !=

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dj {
 
@@ -15,6 +16,9 @@ struct StapOption {
 // The row of an option as it stands on a command line ("--remote=host", "-R"); null: SystemTap has
 // no such option, or djtap has it too.
 const StapOption* stap_option(std::string_view word);
+
+// The words of a command line, with `-W undeclared` (and -Wundeclared) as --strict; -W alone stays.
+std::vector<std::string> with_named_warnings(std::vector<std::string> words);
 
 // Whether SystemTap has a limit of this name (-D) whose subject djtap does not have: it is taken
 // and limits nothing.

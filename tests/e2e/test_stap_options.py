@@ -108,3 +108,13 @@ def test_a_pass_is_no_process(djtap_once):
     if "setpriv" in result.stderr:
         pytest.skip(result.stderr.strip())
     assert result.returncode == 1 and "--stop-after=STAGE" in result.stderr, result
+
+
+def test_w_undeclared_is_strict(djtap_once):
+    """-W undeclared turns names that handlers only count up back into locals; -W alone stays SystemTap's."""
+    script = "probe oneshot { n++ } probe end { println(n) }"
+    shown = [djtap_once(*words, "-e", script) for words in ([], ["--strict"], ["-W", "undeclared"], ["-Wundeclared"])]
+    assert shown[0].stdout == "1\n" and shown[1].stderr != "", shown
+    for result in shown[2:]:
+        assert (result.stdout, result.stderr, result.returncode) == (shown[1].stdout, shown[1].stderr, shown[1].returncode), result
+    assert djtap_once("-W", "-e", "probe oneshot { println(1) }").stdout == "1\n"
