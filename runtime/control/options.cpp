@@ -24,8 +24,10 @@ std::string above_zero(const std::string& text) {
   bool zero = text.find_first_not_of('0') == std::string::npos;
   constexpr size_t kMostDigits = 9;
   if (digits && !zero && text.size() <= kMostDigits) return "";
-  const bool list = text.find(',') != std::string::npos;
-  return "takes a whole number above 0, not " + text + (list ? ": one djtap for each process" : "");
+  if (text.find(',') != std::string::npos)
+    return "takes one process, not " + text +
+           ": start one djtap for each, or with -c what forks them";
+  return "takes a whole number above 0, not " + text;
 }
 
 std::string positive(const std::string& text) {
@@ -441,6 +443,8 @@ int end_parse(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   if (const size_t at = message.find(": 1 required "); at != std::string::npos)
     message = message.substr(0, at) + ": a value is missing behind it";
+  if (const size_t at = message.find(": At Most 1 required"); at != std::string::npos)
+    message = message.substr(0, at) + ": it is given more than once";
   fmt::print(stderr, "djtap: {}\ndjtap: see djtap --help\n", message);
   return kExitUsage;
 }
