@@ -26,6 +26,7 @@ constexpr uint64_t kPage = 4096, kLine = 64;
 constexpr uint64_t kSnapshotBytes = 24, kStringScratchBytes = 64 << 10;
 // All contexts together; above it there are fewer of them, but not fewer than kContextsMin.
 constexpr uint64_t kContextsBytesMax = 256 << 20, kContextsMin = 4;
+constexpr uint64_t kStringsInRing = 4;
 // int3 bytes of one site: a return probe has a region for each exit, and a jump several guards.
 constexpr uint64_t kTrapsPerSite = 16;
 // The rows of sums of one array; no rows where they would take more.
@@ -189,6 +190,9 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   layout.base = base;
   layout.cpus = cpus;
   layout.limits = limits;
+  // A record is at most half of its ring, and others should have room beside the longest string.
+  layout.limits.ring_bytes = std::max<int64_t>(
+      limits.ring_bytes, int64_t(std::bit_ceil(uint64_t(limits.max_string_len) * kStringsInRing)));
   layout.globals.resize(program.globals.size());
   abi::Header& header = layout.header;
   header = {};
@@ -209,7 +213,8 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   const uint32_t later = plan.awaits_objects ? kLaterSites : 0;
   header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size()) + later;
   header.sites = cursor.take(sizeof(abi::SiteInfo) * header.site_count, kPage);
-  header.ring_stride = round_up(abi::ring_bytes(static_cast<uint64_t>(limits.ring_bytes)), kPage);
+  header.ring_stride =
+      round_up(abi::ring_bytes(static_cast<uint64_t>(layout.limits.ring_bytes)), kPage);
   header.rings = cursor.take(header.ring_stride * (cpus + 1), kPage);
   header.strings =
       cursor.take(abi::strings_bytes(static_cast<uint64_t>(limits.string_bytes)), kPage);

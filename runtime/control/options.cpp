@@ -73,7 +73,7 @@ struct LimitRow {
 };
 constexpr LimitRow kLimitRows[] = {
     {"MAXMAPENTRIES", &Limits::max_map_entries, 1, 16 << 20},
-    {"MAXSTRINGLEN", &Limits::max_string_len, 16, 16384},
+    {"MAXSTRINGLEN", &Limits::max_string_len, 16, 1 << 20},
     {"MAXACTION", &Limits::max_action, 1, 1 << 30},
     {"MAXACTION_HOST", &Limits::max_action_host, 1, 1 << 30},
     {"MAXNESTING", &Limits::max_nesting, 1, 1000},

@@ -271,3 +271,27 @@ int main(void) { printf("%p %p\\n", (void*)&two, (void*)&one); return look(&two,
                      f"sum={int(two, 16)}"}, result
     numbers = json.loads(djtap("-f", "json", "-e", script, "-c", tmp_path / "point").stdout.splitlines()[-1])
     assert isinstance(numbers["p"], int), numbers
+
+
+@pytest.mark.parametrize("megabytes", [0.2, 1])
+def test_long_strings(djtap, tmp_path, megabytes):
+    """As long as the limit says, in the program and in djtap: read, joined, printed, kept, used as keys."""
+    size = int(megabytes * 2**20)
+    (tmp_path / "long.c").write_text("""#include <stdlib.h>
+#include <string.h>
+__attribute__((noinline)) void look(char* text) { __asm__ volatile("" : : "r"(text)); }
+int main(void) { char* text = malloc(SIZE); memset(text, 'x', SIZE); text[SIZE - 1] = 0; look(text); return 0; }
+""")
+    subprocess.run(["cc", "-g", f"-DSIZE={size}", "-o", "long", "long.c"], cwd=tmp_path, check=True)
+    result = djtap("-D", f"MAXSTRINGLEN={size}", "-e", """global kept, keys
+        probe func("look") { text = user_string($text) kept = text keys[text] = strlen(text) println(text . "!") }
+        probe end { println(strlen(kept), " ", keys[kept], " ", substr(kept, strlen(kept) - 2, 2)) }""", "-c", tmp_path / "long")
+    lines = result.stdout.split("\n")
+    assert result.returncode == 0 and result.stderr == "", (result.returncode, result.stderr)
+    assert lines[0] == "x" * (size - 1) + "!" and lines[1] == f"{size - 1} {size - 1} xx", (len(lines[0]), lines[1:])
+
+
+def test_the_longest_string(djtap_once):
+    assert djtap_once("-D", "MAXSTRINGLEN=1048576", "-e", 'probe oneshot { println("x") }').returncode == 0
+    result = djtap_once("-D", "MAXSTRINGLEN=1048577", "-e", 'probe begin { println("x") }')
+    assert result.returncode == 1 and "16 to 1048576" in result.stderr, result
