@@ -19,8 +19,9 @@ constexpr size_t kSourceLinesUpTo = 1000;
 
 std::string variables_text(DebugInfo& info, const Site& site) {
   std::string text;
-  if (site.kind == SiteKind::Return) {
-    const std::string type = info.return_type(site.function_begin);
+  const bool returned = site.call && site.call->returned_from != 0;
+  if (site.kind == SiteKind::Return || returned) {
+    const std::string type = info.return_type(returned ? site.call->callee : site.function_begin);
     text += type.empty() ? "" : " $return:" + type;
   }
   for (const Variable& v : info.variables(place_of(site))) {

@@ -154,6 +154,10 @@ bool uses_alias(const ProbePoint& point, const ProbePoint& name, size_t& used) {
 }
 
 void expand_aliases(Script& script, const OwnPoints& own, Diags& diags) {
+  const bool wild = std::any_of(script.probes.begin(), script.probes.end(), [](const Probe& probe) {
+    return std::any_of(probe.points.begin(), probe.points.end(), has_wild_name);
+  });
+  if (script.aliases.empty() && !wild) return;
   Expander expander(script.aliases, own, diags);
   UnusedValues unused(script);
   std::vector<Probe> probes;

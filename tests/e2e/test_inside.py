@@ -240,3 +240,5 @@ def test_listing(djtap):
     assert len(lines) == 3 and all(".inline" in line and "triple@" in line for line in lines), lines
     shown = djtap("-L", 'func("uses").callee("helper")', "-c", victim("inside")).stdout
     assert '.function("uses").callee("helper") $a:long int $b:long int' in shown
+    shown = djtap("-L", 'func("uses").callee("helper").return', "-c", victim("inside")).stdout
+    assert '.function("uses").callee("helper").return $return:long int $a:long int' in shown
