@@ -179,7 +179,8 @@ const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
       }
     }
   }
-  if (depth == 1 && point.components[0].name == "timer" && wanted == "a number") {
+  const bool timer = depth == 1 && point.components[0].name == "timer";
+  if (timer && wanted == "a number" && !has_wildcard(c.name)) {
     wanted = "a number of " + std::string(timer_unit(c.name));
   }
   std::string path;
@@ -266,6 +267,9 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
 std::vector<ast::ProbePoint> points_meant(const ast::ProbePoint& point) {
   std::vector<ast::ProbePoint> points;
   for (const Candidate& form : all_forms()) {
+    if (form.parts.back().name == "latency") {
+      continue;  // one more probe at .return, with a body of its own
+    }
     ast::ProbePoint meant = point;
     meant.wild = true;
     meant.components.clear();

@@ -136,6 +136,23 @@ def test_wildcards_in_the_names_of_points_count(djtap):
     assert result.globals["n"] == result.facts["work calls"], result
 
 
+@pytest.mark.parametrize("point, code, words", [
+    ('func("wrok").*', "DJ3004", 'no function matches "wrok"'), ("process.x*", "DJ3001", 'process has no ".x*"'),
+    ("timer.m*", "DJ3002", "timer.m* takes a number, got none"), ("timer.*(0)", "DJ3002", "timer.s takes a positive number"),
+    ('func("work").r*(1)', "DJ3002", "func.r* takes no argument, got a number"),
+])
+def test_one_error_where_nothing_is_meant(djtap_once, point, code, words):
+    result = djtap_once("-e", f"probe {point} {{ n++ }}", "-c", victim("count"))
+    assert re.findall(r"^error\[(DJ\d+)\]: (.*)$", result.stderr, re.M)[:1] == [(code, re.search(rf"{re.escape(words)}.*", result.stderr)[0])], result
+    assert result.stderr.count("error[") == 1, result
+
+
+def test_all_that_can_follow_a_function(djtap):
+    """Entries and returns, each once; no inlined copy is there, which is no mistake."""
+    result = counted(djtap, 'func("work").*')
+    assert result.globals["n"] == 2 * result.facts["work calls"], result
+
+
 def test_a_wildcard_in_a_name_means_tapsets_and_own_points(djtap_once, tmp_path):
     """Not tapset files that only have a begin probe of their own."""
     result = djtap_once("-e", "global n probe beginning = end { n += 10 } probe begin* { n++ exit() }")
