@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import tempfile
 
 import pytest
 
@@ -45,8 +46,9 @@ def fired(names, *words, env=None):
 def in_order(names):
     """The same program's calls by one thread, as they come: what it says, and which probes fire, entries and returns."""
     script = "".join(f'probe {name} {{ if (tid() == target()) println("fired {name}") }}\n' for name in sorted(names))
-    result = run.run(["-e", script, "-c", paths.victim("library_calls")])
-    return (re.findall(r"^then (\S+)$", result.stdout, re.M), re.findall(r"^fired (\S+)$", result.stdout, re.M))
+    with tempfile.NamedTemporaryFile("r") as output:  # two writers to one pipe may meet within a line
+        result = run.run(["-o", output.name, "-e", script, "-c", paths.victim("library_calls")])
+        return (re.findall(r"^then (\S+)$", result.stdout, re.M), re.findall(r"^fired (\S+)$", output.read(), re.M))
 
 
 def of_family(*families):
