@@ -9,7 +9,6 @@
 #include "compiler/check/arming.h"
 #include "compiler/check/check.h"
 #include "compiler/check/dump_program.h"
-#include "compiler/check/settings.h"
 #include "compiler/check/time_probes.h"
 #include "compiler/counted.h"
 #include "compiler/debuginfo/call_frames.h"
@@ -22,14 +21,10 @@
 #include "compiler/resolve/kept_plan.h"
 #include "compiler/resolve/many_places.h"
 #include "compiler/resolve/pointers.h"
-#include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stack_info.h"
-#include "compiler/tapset/aliases.h"
-#include "compiler/tapset/latency.h"
 #include "compiler/tapset/library.h"
-#include "compiler/tapset/script_words.h"
 #include "runtime/control/clean.h"
 #include "runtime/control/coverage.h"
 #include "runtime/control/dry_run.h"
@@ -44,6 +39,8 @@
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/lua/lua_tapset.h"
 #include "runtime/run/compiled.h"
+#include "runtime/run/editor.h"
+#include "runtime/run/expand.h"
 #include "runtime/run/header_types.h"
 #include "runtime/run/kept_handlers.h"
 #include "runtime/run/lazy_target.h"
@@ -111,8 +108,8 @@ Status compile(const Options& options, ModuleCodes& codes, Compiled& compiled, S
   return ok_status();
 }
 
-// --fmt. parsed: what the parser said. What is no sentence of the grammar is not tidied; what only a
-// run has ($1), and what djtap has not (C code, SystemTap's macros), may stand in what is.
+// --fmt. parsed: what the parser said. What is no sentence of the grammar is not tidied; what only
+// a run has ($1), and what djtap has not (C code, SystemTap's macros), may stand in what is.
 int print_tidy(const Options& options, const Sources& sources, uint32_t file, const Diags& parsed) {
   const auto is_grammars = [&](const Diag& diag) {
     return diag.code >= "DJ1011" && diag.code <= "DJ1015" &&
@@ -205,14 +202,6 @@ std::optional<int> answer_options(const Options& options, const std::string& tex
   std::string stranger = script_options.stranger();
   if (stranger.empty()) return std::nullopt;
   return fail_usage(stranger);
-}
-
-// What stands for something else becomes that.
-void expand(const Options& options, ast::Script& script, Sources& sources, Diags& diags) {
-  set_globals(script, options.settings, sources, diags);
-  if (diags.ok()) expand_aliases(script, points_meant, diags);
-  if (diags.ok()) expand_latency(script, sources, diags);
-  if (diags.ok()) add_script_words(script, options.script_args, sources, diags);
 }
 
 // The files of -f plugin: and --report; when they cannot be had, the exit code.
@@ -348,6 +337,7 @@ int run(const Options& options) {
                         [](const Error& error) { return fail_usage(error.message); });
   if (options.clean) return print_result(clean_command(*options.clean), fail_attach);
   if (options.list) return list_points(options);
+  if (options.language_server) return serve_scripts(options);
   return run_script(options);
 }
 

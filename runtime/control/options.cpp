@@ -12,6 +12,7 @@
 
 #include "compiler/diag.h"
 #include "runtime/control/command_words.h"
+#include "runtime/control/set_limit.h"
 #include "runtime/control/stap_options.h"
 #include "runtime/control/stress.h"
 
@@ -65,52 +66,11 @@ const std::map<std::string, Stage> kStages = {{"parse", Stage::Parse},
 const std::map<std::string, ReportFormat> kFormats = {
     {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
 
-// -D rows: SystemTap's names for limits.
-struct LimitRow {
-  const char* name;
-  int64_t Limits::*field;
-  int64_t low, high;
-};
-constexpr LimitRow kLimitRows[] = {
-    {"MAXMAPENTRIES", &Limits::max_map_entries, 1, 16 << 20},
-    {"MAXSTRINGLEN", &Limits::max_string_len, 16, 1 << 20},
-    {"MAXACTION", &Limits::max_action, 1, 1 << 30},
-    {"MAXACTION_HOST", &Limits::max_action_host, 1, 1 << 30},
-    {"MAXNESTING", &Limits::max_nesting, 1, 1000},
-    {"MAXBACKTRACE", &Limits::max_backtrace, 1, 1000},
-    {"MAXERRORS", &Limits::max_errors, 0, 1 << 30},
-    {"TRAPCACHE", &Limits::trap_cache, 0, 1},
-    {"RINGBYTES", &Limits::ring_bytes, 4096, 64 << 20},
-    {"STRINGBYTES", &Limits::string_bytes, 4096, 256 << 20},
-    {"CONTEXTS", &Limits::contexts, 1, 4096},
-};
-
 void set_command(Options& options, const std::string& text) {
   options.command = {text};  // what is wrong with it is djtap's failure, not the command's
   Result<std::vector<std::string>> words = command_words(text);
   if (!words.ok()) throw CLI::ValidationError("-c", words.error().message);
   options.command = words.take();
-}
-
-void set_limit(Limits& limits, const std::string& setting) {
-  size_t equals = setting.find('=');
-  std::string name = setting.substr(0, equals);
-  for (const LimitRow& row : kLimitRows) {
-    if (name != row.name) continue;
-    char* end = nullptr;
-    int64_t value =
-        equals == std::string::npos ? 0 : std::strtoll(setting.c_str() + equals + 1, &end, 0);
-    if (end == nullptr || *end != 0 || value < row.low || value > row.high) {
-      throw CLI::ValidationError(
-          "-D", fmt::format("{} takes a number from {} to {}", name, row.low, row.high));
-    }
-    limits.*row.field = value;
-    return;
-  }
-  if (is_stap_limit(name)) return;
-  std::string known;
-  for (const LimitRow& row : kLimitRows) known += std::string(known.empty() ? "" : ", ") + row.name;
-  throw CLI::ValidationError("-D", fmt::format("no limit is named {}; there are {}", name, known));
 }
 
 void set_dumps(Options& options, const std::string& list) {
@@ -218,7 +178,7 @@ void check_together(Options& options, std::vector<std::string> words) {
     options.script_text = options.more_scripts.front();
     options.more_scripts.erase(options.more_scripts.begin());
   }
-  if (!options.script_text && !options.list && !options.explain) {
+  if (!options.script_text && !options.list && !options.explain && !options.language_server) {
     if (words.empty())
       throw CLI::ValidationError("script", "a script is needed: a file, or -e 'probe ...'");
     options.script_path = words.front();
@@ -258,7 +218,10 @@ void add_script_options(CLI::App& app, Options& options, Words& words) {
   app.add_option_function<std::vector<std::string>>(
          "-D",
          [&options](const std::vector<std::string>& settings) {
-           for (const std::string& s : settings) set_limit(options.limits, s);
+           for (const std::string& each : settings) {
+             const std::string wrong = set_limit(options.limits, each);
+             if (!wrong.empty()) throw CLI::ValidationError("-D", wrong);
+           }
          },
          "a limit, NAME=VALUE: MAXACTION, MAXMAPENTRIES ...")
       ->allow_extra_args(false);
@@ -404,6 +367,8 @@ void add_look_options(CLI::App& app, Options& options, Words& words) {
       });
   app.add_option("--explain", options.explain,
                  "say what a diagnostic's code means, with an example");
+  app.add_flag("--lsp", options.language_server,
+               "a language server for editors (LSP) on standard input and output");
   app.set_version_flag("-V,--version", kVersion);
 }
 

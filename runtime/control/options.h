@@ -57,6 +57,7 @@ struct Options {
   bool list_source = false;                           // --source; sets list too
   bool list_variables = false;                        // -L
   std::optional<std::string> explain;                 // --explain CODE
+  bool language_server = false;                       // --lsp
   std::optional<std::string> stress;                  // --stress PATTERN: makes script_text
   std::string coverage;                               // --coverage FILE, with --stress
   std::string control_path;                           // --control PATH; empty: none

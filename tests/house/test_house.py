@@ -52,8 +52,8 @@ ROOMS = {
     "compiler/lower": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/detour.h", "runtime/shared", "stdlib/builtins.h",
                        "stdlib/builtins.def"],
     "runtime/lua": ["compiler/*", "runtime/control"],
-    "runtime/run": ["compiler/*", "compiler/parse", "compiler/tapset", "compiler/check/check.h", "compiler/resolve", "runtime/control",
-                    "runtime/lua", "runtime/shared"],
+    "runtime/run": ["compiler/*", "compiler/parse", "compiler/tapset", "compiler/check/check.h", "compiler/check/settings.h",
+                    "compiler/check/signature.h", "compiler/resolve", "runtime/control", "runtime/lua", "runtime/shared", "stdlib/builtins.h"],
     "runtime/control": ["compiler/*", "arch/x86_64", "runtime/shared", "runtime/agent", "stdlib/builtins.h",
                         "compiler/debuginfo/pattern.h"],
 }

@@ -1,0 +1,19 @@
+// The steps between the tree that was written and the one that is checked.
+#include "runtime/run/expand.h"
+
+#include "compiler/check/settings.h"
+#include "compiler/resolve/probe_kind.h"
+#include "compiler/tapset/aliases.h"
+#include "compiler/tapset/latency.h"
+#include "compiler/tapset/script_words.h"
+
+namespace dj {
+
+void expand(const Options& options, ast::Script& script, Sources& sources, Diags& diags) {
+  set_globals(script, options.settings, sources, diags);
+  if (diags.ok()) expand_aliases(script, points_meant, diags);
+  if (diags.ok()) expand_latency(script, sources, diags);
+  if (diags.ok()) add_script_words(script, options.script_args, sources, diags);
+}
+
+}  // namespace dj

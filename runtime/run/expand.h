@@ -1,0 +1,14 @@
+// What in a script stands for something else becomes that.
+#pragma once
+#include "compiler/ast.h"
+#include "compiler/diag.h"
+#include "compiler/source.h"
+#include "runtime/control/options.h"
+
+namespace dj {
+
+// -G's values, aliases and wildcards in the names of points, .latency, what a script says of its
+// arguments. Behind TapsetLibrary::complete(). Stops at the first step with errors.
+void expand(const Options& options, ast::Script& script, Sources& sources, Diags& diags);
+
+}  // namespace dj
