@@ -187,7 +187,7 @@ Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour) {
     const auto bytes = request.region.subspan(offset);
     Insn insn;
     if (!decode(bytes, request.original + offset, insn))
-      return Error{fmt::format("no instruction at {:#x}", request.original + offset)};
+      return Error{fmt::format("no instruction (at {:#x})", request.original + offset)};
     uint32_t copy_at = 0, piece_at = 0, piece_end = 0;
     if (offset == request.handlers_at && request.syscall_hook != 0) {
       handled = true;

@@ -92,7 +92,7 @@ Status relocate_to(Code& code, std::span<const uint8_t> bytes, const Insn& insn)
 
 Result<std::vector<uint8_t>> relocate(std::span<const uint8_t> bytes, uint64_t from, uint64_t to) {
   Insn insn;
-  if (!decode(bytes, from, insn)) return Error{fmt::format("no instruction at {:#x}", from)};
+  if (!decode(bytes, from, insn)) return Error{fmt::format("no instruction (at {:#x})", from)};
   Code code(to);
   DJ_TRY_DO(relocate_to(code, bytes, insn));
   return code.take();

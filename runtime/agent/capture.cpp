@@ -21,7 +21,7 @@ void free_entry(abi::Capture& entry) {
   if (entry.stage != abi::kCalled) {
     abi::add(&count_of(static_cast<uint32_t>(entry.owner) - 1).in_tails, ~uint64_t{0});
   }
-  abi::store(&entry.slot, entry.slot | abi::kSlotUnused);
+  abi::store(&entry.slot, abi::kSlotUnused);
   abi::store(&entry.owner, uint64_t{0});
 }
 
@@ -36,17 +36,14 @@ bool is_half_made(const Place& place, const abi::Capture& entry) {
   return abi::load(&entry.slot) == (place.slot | abi::kSlotUnused);
 }
 
-// This thread gets the block that is its place when nobody has it, or somebody who has ended.
+// This thread gets the block that is its place, unless another one has it. Who has ended keeps it
+// until its control block is used again (forget_thread): nobody asks the kernel, whose filter may
+// not allow it.
 bool take_block(uint32_t tid) {
-  constexpr uint64_t kAskAgain = 256;  // refusals; whether a thread lives is a system call
   abi::ThreadBlock* block = agent::place_of_block();
   const uint64_t fs = block != nullptr ? agent::fs_base() : 1;
   if (fs % agent::kControlBlockAlign != 0) return false;
-  uint64_t seen = abi::load(&block->word);
-  if (seen != 0 && (abi::add(&block->refused, 1) % kAskAgain != 0 ||
-                    !agent::thread_is_gone(agent::tid_of(seen))))
-    return false;
-  return abi::cas(&block->word, seen, agent::thread_word(fs, tid));
+  return abi::load(&block->word) == 0 && abi::cas(&block->word, 0, agent::thread_word(fs, tid));
 }
 
 // Nobody will return for what `owner` has left in the entry. `stack`: where this thread's ends.
@@ -54,7 +51,9 @@ bool is_stale(const Place& place, const abi::Capture& entry, uint64_t owner, uin
   auto tid = static_cast<uint32_t>(owner >> 32);
   // Who had the block before has ended, whoever has the number now.
   if (tid != place.tid) return &entry == place.own || agent::thread_is_gone(tid);
-  return is_half_made(place, entry) || agent::frame_is_gone(abi::load(&entry.slot), stack);
+  const uint64_t slot = abi::load(&entry.slot);
+  if (slot == abi::kSlotUnused) return false;  // just claimed, when a signal came
+  return is_half_made(place, entry) || agent::frame_is_gone(slot, stack);
 }
 
 bool claim_free(const Place& place, abi::Capture& entry) {
@@ -73,16 +72,17 @@ bool claim_stale(const Place& place, abi::Capture& entry, uint64_t stack) {
   return true;
 }
 
-// The own entry is worth more than one of the bucket. The controller reads buckets only: where
-// calls are counted they are all there.
+// The own entry is worth more than one of the bucket, but what is below the stack pointer may live:
+// a coroutine's stack. So what seems stale is taken only where nothing is free. The controller
+// reads buckets only: where calls are counted they are all there.
 abi::Capture* claimed(const Place& place) {
-  uint64_t stack = agent::stack_pointer();
-  if (agent::captures()->counting == 0 && place.own != nullptr &&
-      (claim_free(place, *place.own) || claim_stale(place, *place.own, stack)))
-    return place.own;
+  abi::Capture* own = agent::captures()->counting == 0 ? place.own : nullptr;
+  if (own != nullptr && claim_free(place, *own)) return own;
   for (abi::Capture& way : place.bucket->ways) {
     if (claim_free(place, way)) return &way;
   }
+  uint64_t stack = agent::stack_pointer();
+  if (own != nullptr && claim_stale(place, *own, stack)) return own;
   for (abi::Capture& way : place.bucket->ways) {
     if (claim_stale(place, way, stack)) return &way;
   }

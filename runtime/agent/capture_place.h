@@ -41,6 +41,15 @@ inline abi::ThreadBlock* own_block() {
   abi::ThreadBlock* block = place_of_block();
   return block != nullptr && is_word_of(abi::load(&block->word), fs_base()) ? block : nullptr;
 }
+// The same by its number, which also finds what a thread has kept that looks like none now: rseq
+// may say so for a while behind a clone() that has failed.
+inline abi::ThreadBlock* block_of(uint32_t tid) {
+  auto* table = reinterpret_cast<abi::ThreadTable*>(dj_has_rseq ? arena()->threads : 0);
+  if (table == nullptr) return nullptr;
+  uint64_t fs = fs_base();
+  abi::ThreadBlock* block = &table->blocks[thread_index(fs)];
+  return abi::load(&block->word) == thread_word(fs, tid) ? block : nullptr;
+}
 // The one of the block's entries that the call may be in.
 inline abi::Capture& own_entry(abi::ThreadBlock* block, uint32_t handler, uint64_t slot) {
   uint64_t hash = (slot >> 3 ^ uint64_t{handler} << 32) * 0x9e3779b97f4a7c15ull;
@@ -57,7 +66,7 @@ struct Place {
     uint64_t hash = (owner ^ slot >> 3) * 0x9e3779b97f4a7c15ull;
     bucket =
         reinterpret_cast<Bucket*>(captures()->buckets) + (hash >> 32 & captures()->bucket_mask);
-    abi::ThreadBlock* block = own_block();
+    abi::ThreadBlock* block = block_of(tid);
     if (block != nullptr) own = &own_entry(block, handler, slot);
   }
   bool has(const abi::Capture& entry) const {

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "runtime/agent/arena_support.h"
+#include "runtime/agent/capture_place.h"
 #include "runtime/agent/thread.h"
 
 namespace dj {
@@ -159,23 +161,36 @@ TEST_P(OwnCaptures, AreLeftToALivingThread) {
   }
 }
 
-TEST_P(OwnCaptures, OfAThreadThatEndedGoToTheNextAtItsPlace) {
+TEST_P(OwnCaptures, OfAControlBlockThatIsUsedAgainAreTheNewThreads) {
   const Slots slot;
-  uint32_t tid = 0;
-  std::thread([&] { tid = agent::kernel_thread_id(); }).join();
-  block().word = agent::thread_word(0x123456000, tid);
-  for (uint64_t i = 0; i < 1000; ++i) {
-    keep(slot(i % 8), i + 1);
-    EXPECT_EQ(taken(slot(i % 8)), i + 1);
-  }
-  EXPECT_EQ(agent::tid_of(block().word), agent::kernel_thread_id());
   keep(slot(0), 1);
   EXPECT_EQ(in_buckets(), 0u);
+  const uint64_t fs = agent::fs_base();
+  block().word = agent::thread_word(fs, static_cast<uint32_t>(getppid()));  // of the one before
+  agent::forget_thread(fs);
+  keep(slot(0), 2);
+  EXPECT_EQ(agent::tid_of(block().word), agent::kernel_thread_id());
+  EXPECT_EQ(taken(slot(0)), 2u);
 }
 
-TEST_P(OwnCaptures, OfAFrameThatNeverReturnedAreUsedAgain) {
-  for (int depth = 30; depth > 0; --depth) capture_deep(depth, 1);
-  EXPECT_EQ(in_buckets(), 0u);
+TEST_P(OwnCaptures, OfCoroutinesBelowTheStackPointerStay) {
+  constexpr uint64_t kCoroutines = 60;
+  const auto stacks = std::make_unique<uint64_t[]>(2 * kCoroutines);  // the heap is below
+  ASSERT_LT(reinterpret_cast<uint64_t>(&stacks[2 * kCoroutines - 1]),
+            reinterpret_cast<uint64_t>(__builtin_frame_address(0)));
+  for (uint64_t i = 0; i < kCoroutines; ++i)
+    keep(reinterpret_cast<uint64_t>(&stacks[2 * i]), i + 1);
+  for (uint64_t i = 0; i < kCoroutines; ++i)
+    EXPECT_EQ(taken(reinterpret_cast<uint64_t>(&stacks[2 * i])), i + 1);
+}
+
+TEST_P(OwnCaptures, AreFoundWhileTheThreadLooksUnregistered) {
+  const Slots slot;
+  keep(slot(0), 1);
+  const agent::Place place(1, slot(0));
+  EXPECT_NE(place.own, nullptr);
+  EXPECT_EQ(agent::block_of(agent::kernel_thread_id()), &block());
+  EXPECT_EQ(agent::block_of(agent::kernel_thread_id() + 1), nullptr) << "a vfork child";
 }
 
 TEST_P(OwnCaptures, AreNewerThanWhatIsLeftInABucket) {

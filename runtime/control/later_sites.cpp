@@ -4,10 +4,13 @@
 
 #include "runtime/control/install.h"
 #include "runtime/control/running_memory.h"
+#include "runtime/control/site_text.h"
 #include "runtime/shared/trap.h"
 
 namespace dj {
 namespace {
+
+constexpr const char* kNoRoom = "no room left in the session's look-up table";
 
 // Stands the file's own text where this site was armed? Also when nothing is there any more.
 bool is_as_in_file(const PatchSite& site, const RunningMemory& memory) {
@@ -27,18 +30,25 @@ Status Installation::share_trap_table() {
     }
     for (auto [address, detour] : trap_entries_of(site)) {
       if (!insert_trap(address, detour)) {
-        site.skip("no room left in the session's look-up table");
+        site.skip(kNoRoom);
         break;
       }
     }
+  }
+  for (PatchSite* site : partners(all_sites())) {
+    if (site->state == SiteState::Registered) site->skip(kNoRoom);
   }
   return ok_status();
 }
 
 bool Installation::insert_trap(uint64_t address, uint64_t detour) {
   auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
-  return abi::trap_table_insert(table, shares_trap_ ? &table->later : &table->begin, address,
-                                detour);
+  if (!shares_trap_) return abi::trap_table_insert(table, &table->begin, address, detour);
+  // Where an object was that is gone: what stands there is found first.
+  abi::TrapEntry* old = abi::trap_part_find(table, table->begin, address, false);
+  if (old == nullptr) return abi::trap_table_insert(table, &table->later, address, detour);
+  abi::store(&old->detour, detour);
+  return true;
 }
 
 bool Installation::may_trap() const {

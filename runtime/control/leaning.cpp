@@ -1,5 +1,8 @@
-// A jump that ends in the bytes of the next site's jump is nothing without that.
+// Sites that are nothing without others: a jump that ends in the bytes of the next one's, and the
+// exits of one function.
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "runtime/control/site_text.h"
 
@@ -23,6 +26,27 @@ SiteList without_support(const SiteList& sites) {
     }
   }
   return fallen;
+}
+
+SiteList partners(const SiteList& sites) {
+  std::set<SiteId> unseen;
+  for (const PatchSite* site : sites) {
+    for (const PatchCall& call : site->calls) {
+      if (site->state == SiteState::Skipped && call.at_exit) {
+        unseen.insert(call.site);
+      }
+    }
+  }
+  SiteList found;
+  for (PatchSite* site : sites) {
+    const bool in_vain = std::all_of(
+        site->calls.begin(), site->calls.end(),
+        [&](const PatchCall& call) { return call.at_exit && unseen.contains(call.site); });
+    if (in_vain && !site->calls.empty() && site->state != SiteState::Skipped) {
+      found.push_back(site);
+    }
+  }
+  return found;
 }
 
 }  // namespace dj

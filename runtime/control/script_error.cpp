@@ -30,10 +30,14 @@ std::string remedy(uint32_t error, bool host) {
 bool is_nowhere(uint64_t address) { return address < (1 << 16) || address >= uint64_t{1} << 47; }
 
 // What is mapped at `address` now: its name and what is allowed there.
-std::string mapping_at(pid_t pid, uint64_t address) {
+// `arena`: what the session has mapped there. Numbers that a program in a container says of itself
+// may be another process's here.
+std::string mapping_at(pid_t pid, uint64_t address, uint64_t arena) {
   if (pid == 0) return "no process is traced";
   const Result<std::vector<Mapping>> maps = read_maps(pid);
-  if (!maps.ok()) return is_nowhere(address) ? "no mapping" : "the program has ended";
+  const bool is_ours = maps.ok() && std::any_of(maps.value().begin(), maps.value().end(),
+                                                [&](const Mapping& m) { return m.begin == arena; });
+  if (!is_ours) return is_nowhere(address) ? "no mapping" : "the program has ended";
   for (const Mapping& each : maps.value()) {
     if (address < each.begin || address >= each.end) continue;
     return fmt::format("in {}, {}{}{}{}", each.path.empty() ? "an unnamed mapping" : each.path,
@@ -57,7 +61,8 @@ std::string what(const ScriptErrorInput& input, const abi::ErrorPayload& payload
   if (payload.error == abi::kErrBadAddress) {
     const auto* header = reinterpret_cast<const abi::Header*>(input.arena);
     const pid_t pid = host ? static_cast<pid_t>(header->target_pid) : payload.pid;
-    said += fmt::format(" ({})", mapping_at(pid, static_cast<uint64_t>(payload.a)));
+    said +=
+        fmt::format(" ({})", mapping_at(pid, static_cast<uint64_t>(payload.a), header->arena_base));
   }
   return said + remedy(payload.error, host);
 }

@@ -41,29 +41,6 @@ Result<uint64_t> smallest_stack(Stopped& stopped, abi::TrapTable& table, uint64_
   return smallest;
 }
 
-// A return that is not seen at one exit is seen at none: the other exits of those that have lost
-// one.
-SiteList partners(const SiteList& sites) {
-  std::set<SiteId> unseen;
-  for (const PatchSite* site : sites) {
-    for (const PatchCall& call : site->calls) {
-      if (site->state == SiteState::Skipped && call.at_exit) {
-        unseen.insert(call.site);
-      }
-    }
-  }
-  SiteList found;
-  for (PatchSite* site : sites) {
-    const bool in_vain = std::all_of(
-        site->calls.begin(), site->calls.end(),
-        [&](const PatchCall& call) { return call.at_exit && unseen.contains(call.site); });
-    if (in_vain && !site->calls.empty() && site->state != SiteState::Skipped) {
-      found.push_back(site);
-    }
-  }
-  return found;
-}
-
 // With those whose jumps end in the bytes of these.
 SiteList with_leaning(SiteList sites, const SiteList& all) {
   std::set<uint64_t> places;

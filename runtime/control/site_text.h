@@ -33,6 +33,10 @@ bool check_text(TextImage& text, const SiteList& sites);
 // be written.
 SiteList without_support(const SiteList& sites);
 
+// A return that is not seen at one exit is seen at none: the other exits of those that have lost
+// one.
+SiteList partners(const SiteList& sites);
+
 // What write_sites() would write.
 std::vector<TextPatch> patches_of(const SiteList& sites);
 // Writes `patches`, the jump or int3 of each Registered or Disarmed site. The threads have been

@@ -10,7 +10,7 @@ namespace dj {
 namespace {
 
 constexpr uint64_t kPage = StubSpace::kPage, kStubBytes = 5;
-constexpr uint64_t kJoined = 64 << 10;  // bytes between pages of one mapping, at most
+constexpr uint64_t kJoined = 4 << 10;  // bytes between pages of one mapping, at most
 constexpr uint64_t kReach = (uint64_t{1} << 31) - (64 << 10);
 constexpr uint64_t kAnchorStep = 1 << 20;
 constexpr uint64_t kPrimary = 32 << 20;  // two periods of the lower three bytes

@@ -101,15 +101,15 @@ TEST(Stubs, ManyOfAKindAreFoundSoon) {
 TEST(Stubs, NearOneAnotherAreOneMapping) {
   StubSpace space = empty_space();
   const uint64_t low = kText - (1 << 30);
-  for (const uint64_t stub : {low + 0x123, low + 0x9123, low + 0x5123, low + 0x40123}) {
+  for (const uint64_t stub : {low + 0x123, low + 0x4123, low + 0x2123, low + 0x7123}) {
     ASSERT_EQ(space.reserve(only(kText, stub), kIsland), stub);
   }
   uint64_t bytes = 0;
   const std::vector<StubPages> pages = space.shared_pages(&bytes);
   ASSERT_EQ(pages.size(), 2u);
   EXPECT_EQ(pages[0].range.begin, low);
-  EXPECT_EQ(pages[0].range.end, low + 0xa000);
-  EXPECT_EQ(bytes, 3u * 4096 + 4096);  // the last one meets each of them
+  EXPECT_EQ(pages[0].range.end, low + 0x5000);
+  EXPECT_EQ(bytes, 4u * 4096);  // the last one lies between the others
 }
 
 TEST(Stubs, OfTwoFreeRangesAreTwoMappings) {

@@ -22,8 +22,9 @@ void tell_placeless(Severity severity, const std::string& code, const std::strin
 void set_tell_form(TellForm form) { chosen = form; }
 
 void tell(const Diag& diag, const Sources& sources) {
-  fmt::print(stderr, "{}",
-             chosen.json ? render_json(diag, sources) : render(diag, sources, chosen.colour));
+  const std::string text =
+      chosen.json ? render_json(diag, sources) : render(diag, sources, chosen.colour);
+  fwrite(text.data(), 1, text.size(), stderr);  // fmt::print() throws where stderr is full
 }
 
 void tell_error(const std::string& code, const std::string& message) {

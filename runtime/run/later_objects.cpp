@@ -74,7 +74,7 @@ void LaterWatch::name_stacks(const LaterObjects& objects) {
   if (!compiled_.stacks) return;
   auto* begin = reinterpret_cast<uint8_t*>(session_.header().stack_tables);
   const Status done = compiled_.stacks->follow(objects.modules, {begin, compiled_.stacks->room()});
-  if (!done.ok()) fmt::print(stderr, "WARNING: {}\n", done.error().message);
+  if (!done.ok()) tell_undone(done.error().message);
 }
 
 Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {

@@ -241,16 +241,21 @@ void say_why_over(const Result<Ended>& ended, Session& session) {
                  fmt::format("the session ends: {}; --no-thread-rows does without", over));
 }
 
-// Out of the target if it still runs, and of what it has forked, which may live on. Returns whether
-// the target is gone.
-bool take_out_probes(const Options& options, Session& session,
-                     const std::optional<TracedProcess>& process,
-                     const std::optional<ExitWatch>& watch) {
+struct TakenOut {
+  bool gone = false;  // the target is
+  bool all = true;    // nothing was left in anybody
+};
+
+// Out of the target if it still runs, and of what it has forked, which may live on.
+TakenOut take_out_probes(const Options& options, Session& session,
+                         const std::optional<TracedProcess>& process,
+                         const std::optional<ExitWatch>& watch) {
   constexpr int kEndingMs = 200;  // a process on its way out has no memory before it has ended
-  bool gone = watch && watch->ended();
-  if (watch && !gone) {
+  TakenOut taken = {watch && watch->ended()};
+  if (watch && !taken.gone) {
     Status disarmed = session.disarm();
-    if (!disarmed.ok() && !watch->ended(kEndingMs))
+    taken.all = disarmed.ok() || watch->ended(kEndingMs);
+    if (!taken.all)
       tell_error("DJ5014", fmt::format("probes not removed: {}; do it later with: djtap clean {}",
                                        disarmed.error().message, process->pid));
   }
@@ -260,7 +265,8 @@ bool take_out_probes(const Options& options, Session& session,
     fmt::print(stderr, "djtap: probes removed from {}\n", counted(cleaned, "forked process"));
   for (const std::string& failure : failures)
     tell_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
-  return gone;
+  taken.all = taken.all && failures.empty();
+  return taken;
 }
 
 Result<Session> create_session(std::optional<TracedProcess>& process, ModuleCodes& codes,
@@ -378,10 +384,10 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   const StressFacts facts = facts_for(options, session, process);
   say_why_over(ended, session);
   clock.done("run");
-  bool gone = take_out_probes(options, session, process, watch);
+  const TakenOut taken = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.
 
-  run_last_probes(session, compiled.plan, gone, task, ended, children, drain);
+  run_last_probes(session, compiled.plan, taken.gone, task, ended, children, drain);
   drain.run(true);
   report_end(options, compiled, lua, output);
   if (options.stress) report_stress(facts, clock, compiled.layout);
@@ -391,7 +397,8 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
     std::optional<int> status = watch->wait_status(-1);
     return status ? child_exit_code(*status) : kExitOwnFailure;
   }
-  return drain.errors() > 0 || !lua.diags().ok() || output.failed() ? kExitRun : kExitOk;
+  const bool failed = !ended.ok() || !taken.all || drain.errors() > 0 || !lua.diags().ok();
+  return failed || output.failed() ? kExitRun : kExitOk;
 }
 
 }  // namespace dj

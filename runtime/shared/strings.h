@@ -73,8 +73,11 @@ inline const Str* strings_intern(Strings* strings, const char* data, uint32_t le
       }
       if (fresh == nullptr) {
         uint64_t bytes = (sizeof(uint32_t) + len + 7) / 8 * 8;
-        uint64_t offset = load(&strings->used) >= strings->pool_bytes ? strings->pool_bytes
-                                                                      : add(&strings->used, bytes);
+        uint64_t offset = load(&strings->used);
+        // What does not fit takes nothing: shorter ones may.
+        while (offset + bytes <= strings->pool_bytes &&
+               !cas(&strings->used, offset, offset + bytes))
+          offset = load(&strings->used);
         if (offset + bytes > strings->pool_bytes) {
           add(&strings->dropped, 1);
           return nullptr;

@@ -14,9 +14,8 @@ constexpr uint32_t kThreadCaptureBits = 4;
 // ThreadBlock: Captures of one thread. While `word` is the thread's nobody else makes entries of
 // it, so that it needs no locked instruction for that.
 struct ThreadBlock {
-  uint64_t word;     // as in ThreadTable::slots, but others take it over only from who has ended
-  uint64_t refused;  // how often others wanted it
-  uint64_t pad[6];
+  uint64_t word;  // as in ThreadTable::slots, but nobody else takes it over
+  uint64_t pad[7];
   Capture captures[1 << kThreadCaptureBits];
 };
 

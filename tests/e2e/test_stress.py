@@ -94,7 +94,8 @@ def test_a_large_library_that_is_opened_later(djtap_once):
     assert result.returncode == 0 and result.stdout == "done\n" and "WARNING" not in result.stderr, result
     states = {state: sum(int(count) for _, each, count, _ in ROW.findall(result.stderr) if each == state)
               for state in ("OPTIMIZED", "INT3", "SKIPPED")}
-    assert states["OPTIMIZED"] > 100_000 and states["INT3"] + states["SKIPPED"] < states["OPTIMIZED"] // 1000, result
+    assert states["OPTIMIZED"] > 100_000 and states["INT3"] < 200, result
+    assert states["SKIPPED"] < states["OPTIMIZED"] // 400, result  # what .eh_frame tells of may be no instructions
 
 
 def test_a_running_process_goes_on_afterwards(background, program, mode):
