@@ -42,6 +42,7 @@
 #include "runtime/run/editor.h"
 #include "runtime/run/expand.h"
 #include "runtime/run/header_types.h"
+#include "runtime/run/interactive.h"
 #include "runtime/run/kept_handlers.h"
 #include "runtime/run/lazy_target.h"
 #include "runtime/run/list_points.h"
@@ -338,6 +339,7 @@ int run(const Options& options) {
   if (options.clean) return print_result(clean_command(*options.clean), fail_attach);
   if (options.list) return list_points(options);
   if (options.language_server) return serve_scripts(options);
+  if (options.interactive) return run_interactively(options);
   return run_script(options);
 }
 

@@ -178,7 +178,10 @@ void check_together(Options& options, std::vector<std::string> words) {
     options.script_text = options.more_scripts.front();
     options.more_scripts.erase(options.more_scripts.begin());
   }
-  if (!options.script_text && !options.list && !options.explain && !options.language_server) {
+  const bool asks = options.list || options.explain || options.language_server;
+  if (options.interactive && options.script_text)
+    throw CLI::ValidationError("-i", "takes the script at its prompt: load FILE");
+  if (!options.script_text && !asks && !options.interactive) {
     if (words.empty())
       throw CLI::ValidationError("script", "a script is needed: a file, or -e 'probe ...'");
     options.script_path = words.front();
@@ -367,6 +370,8 @@ void add_look_options(CLI::App& app, Options& options, Words& words) {
       });
   app.add_option("--explain", options.explain,
                  "say what a diagnostic's code means, with an example");
+  app.add_flag("-i,--interactive", options.interactive,
+               "a script that grows at a prompt: help there names the commands");
   app.add_flag("--lsp", options.language_server,
                "a language server for editors (LSP) on standard input and output");
   app.set_version_flag("-V,--version", kVersion);
@@ -458,6 +463,10 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   } catch (const CLI::ParseError& error) {
     exit_code = end_parse(app, error);
     return std::nullopt;
+  }
+  for (char** word = argv + 1; *word != nullptr; ++word) {
+    const bool own = word < dashes && (!strcmp(*word, "-i") || !strcmp(*word, "--interactive"));
+    if (!own) options.words.emplace_back(*word);
   }
   options.optimize = !words.no_optimize;
   options.json_diagnostics = words.diagnostics == "json";

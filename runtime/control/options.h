@@ -58,6 +58,8 @@ struct Options {
   bool list_variables = false;                        // -L
   std::optional<std::string> explain;                 // --explain CODE
   bool language_server = false;                       // --lsp
+  bool interactive = false;                           // -i
+  std::vector<std::string> words;                     // all of the command line but -i
   std::optional<std::string> stress;                  // --stress PATTERN: makes script_text
   std::string coverage;                               // --coverage FILE, with --stress
   std::string control_path;                           // --control PATH; empty: none
