@@ -21,7 +21,7 @@ void free_entry(abi::Capture& entry) {
   if (entry.stage != abi::kCalled) {
     abi::add(&count_of(static_cast<uint32_t>(entry.owner) - 1).in_tails, ~uint64_t{0});
   }
-  abi::store(&entry.slot, abi::kSlotUnused);
+  abi::store(&entry.slot, entry.slot | abi::kSlotUnused);
   abi::store(&entry.owner, uint64_t{0});
 }
 
@@ -51,9 +51,7 @@ bool is_stale(const Place& place, const abi::Capture& entry, uint64_t owner, uin
   auto tid = static_cast<uint32_t>(owner >> 32);
   // Who had the block before has ended, whoever has the number now.
   if (tid != place.tid) return &entry == place.own || agent::thread_is_gone(tid);
-  const uint64_t slot = abi::load(&entry.slot);
-  if (slot == abi::kSlotUnused) return false;  // just claimed, when a signal came
-  return is_half_made(place, entry) || agent::frame_is_gone(slot, stack);
+  return is_half_made(place, entry) || agent::frame_is_gone(abi::load(&entry.slot), stack);
 }
 
 bool claim_free(const Place& place, abi::Capture& entry) {

@@ -48,7 +48,7 @@ uint32_t dj_capture_take(uint32_t handler, uint64_t slot, uint64_t* values, uint
                entry->epoch == agent::epoch_of(handler);
   if (__builtin_expect(!found, 0)) return dj_capture_find(handler, slot, values, words);
   agent::copy_values(values, entry->values, words);
-  abi::store(&entry->slot, abi::kSlotUnused);
+  abi::store(&entry->slot, slot | abi::kSlotUnused);
   abi::store(&entry->owner, uint64_t{0});
   return 1;
 }

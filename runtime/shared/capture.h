@@ -10,7 +10,7 @@ namespace dj::abi {
 constexpr uint32_t kCaptureWays = 8;
 constexpr uint32_t kCaptureBuckets = 4096;
 
-// Beside a slot's address: the entry is to be filled for it. Alone: it is free, or just claimed.
+// Beside a slot's address: the entry is to be filled for it, or was freed.
 constexpr uint64_t kSlotUnused = 1;
 
 // Where the call of a Capture is.
@@ -22,7 +22,7 @@ enum CaptureStage : uint32_t {
 
 struct Capture {
   uint64_t owner;    // 0 free; else tid << 32 | handler + 1
-  uint64_t slot;     // address of the return address; with kSlotUnused: to be filled, or free
+  uint64_t slot;     // address of the return address; with kSlotUnused: to be filled, or freed
   uint64_t returns;  // the return address; of kJumping and kInTail
   uint32_t stage;    // CaptureStage
   uint32_t epoch;    // CaptureCount::epoch when it was made: of another one it counts for nothing
