@@ -372,7 +372,7 @@ void add_look_options(CLI::App& app, Options& options, Words& words) {
                  "say what a diagnostic's code means, with an example");
   app.add_flag("-i,--interactive", options.interactive,
                "a script that grows at a prompt: help there names the commands");
-  app.add_flag("--lsp", options.language_server,
+  app.add_flag("--lsp,--language-server", options.language_server,
                "a language server for editors (LSP) on standard input and output");
   app.set_version_flag("-V,--version", kVersion);
 }

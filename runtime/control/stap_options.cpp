@@ -33,9 +33,6 @@ constexpr StapOption kRows[] = {
     {"--dump-probe-aliases", "djtap -l '**' -- command"},
     {"--dump-probe-types", "man djtap-probes lists all probe points"},
     {"--example", "examples/ are djtap's; SystemTap's lie in /usr/share/systemtap/examples"},
-    {"--interactive", "write the script into a file, or behind -e; --source FUNC and -L help on"},
-    {"-i", "write the script into a file, or behind -e; --source FUNC and -L help on"},
-    {"--language-server", "--diagnostics=json tells editors what is wrong with a script"},
     // another way to say it
     {"-F", "let the session run behind the shell: setsid djtap -o FILE -S MB,FILES ... &"},
     {"--flight-recorder", "setsid djtap -o FILE -S MB,FILES ... &"},

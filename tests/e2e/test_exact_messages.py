@@ -193,8 +193,8 @@ OPTIONS = {
     "two targets": (["-p", "1", "-c", "ls"], 1, "djtap: -p: goes with neither -c nor --: one target a session\n" + USE),
     "a pass": (["-p", "4000000000"], 1, "djtap: -p: takes a whole number above 0, not 4000000000\n" + USE),
     "no terminal": (["--monitor"], 1, "djtap: --monitor needs a terminal\n"),
-    "SystemTap's": (["-i"], 1, "djtap: SystemTap's option -i is not djtap's; write the script into a file, or behind -e; "
-                    "--source FUNC and -L help on\n" + USE),
+    "SystemTap's": (["-k"], 1, "djtap: SystemTap's option -k is not djtap's; djtap keeps no working folder; "
+                    "--dump=ir,asm,plan prints what it makes\n" + USE),
     "a monitor and a plugin": (["--monitor", "-f", "plugin:flame"], 1, "djtap: --monitor: goes with neither -f plugin: nor --stress\n" + USE),
     "no function's source": (["--source", 'a"b'], 1, "djtap: --source: takes a function, as in func(\"...\")\n" + USE),
     "no code": (["--explain", "DJ9999"], 1, "djtap: there is no code DJ9999; near it are DJ5906, DJ5907, DJ5908\n"),

@@ -13,7 +13,7 @@ class Editor:
     """An editor's side of the protocol."""
 
     def __init__(self, *options):
-        self.process = subprocess.Popen(run.command(["--lsp", *options]), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(run.command([*options]), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.number = 0
 
     def write(self, text):
@@ -56,7 +56,7 @@ class Editor:
 
 @pytest.fixture
 def editor():
-    one = Editor()
+    one = Editor("--language-server")
     assert one.ask("initialize", {"capabilities": {}})["result"]["capabilities"]["textDocumentSync"] == 1
     one.send("initialized")
     yield one
@@ -145,7 +145,7 @@ def test_what_is_no_request(editor):
 
 @pytest.mark.parametrize("orderly", [True, False])
 def test_its_end(orderly):
-    one = Editor()
+    one = Editor("--lsp")
     one.ask("initialize")
     if orderly:
         one.ask("shutdown")

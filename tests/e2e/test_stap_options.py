@@ -17,7 +17,7 @@ TAKEN = [
     ["--no-global-var-display"],
 ]
 ANSWERED = {
-    "-F": "setsid", "-i": "--source", "--interactive": "--source", "-k": "--dump", "-q": "leave it out", "-m": "leave it out", "-r": "leave it out",
+    "-F": "setsid", "-k": "--dump", "-q": "leave it out", "-m": "leave it out", "-r": "leave it out",
     "-R": "leave it out", "-a": "leave it out", "-B": "leave it out", "--modinfo=a=b": "leave it out", "--compile-only": "--stop-after",
     "--runtime=kernel": "-p PID", "--runtime=bpf": "-p PID", "--bpf": "-p PID", "--clean-cache": "~/.cache/djtap", "--remote=host": "ssh",
     "--remote-prefix": "ssh", "--use-server": "leave it out", "--use-server-on-error=yes": "leave it out", "--list-servers": "leave it out",
@@ -25,7 +25,7 @@ ANSWERED = {
     "--sysroot=/": "leave it out", "--sysenv=A=b": "shell", "--tmpdir=/tmp": "TMPDIR", "--target-namespaces=1": "nsenter",
     "--rlimit-as=1": "ulimit", "--rlimit-cpu=1": "ulimit", "--rlimit-nproc=1": "ulimit", "--rlimit-stack=1": "ulimit", "--rlimit-fsize=1": "ulimit",
     "--dump-probe-types": "man djtap-probes", "--dump-probe-aliases": "-l", "--dump-functions": "man djtap-language",
-    "--language-server": "--diagnostics=json", "--download-debuginfo=yes": "-dbgsym", "--example": "examples/",
+    "--download-debuginfo=yes": "-dbgsym", "--example": "examples/",
     "--benchmark-sdt-loops=1": "tests/bench", "--benchmark-sdt-threads=1": "tests/bench",
 }
 
