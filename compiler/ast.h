@@ -122,6 +122,8 @@ struct Probe {
   Span span;
   std::vector<ProbePoint> points;
   StmtPtr body;  // a Block
+  // Of a probe that uses an alias: what its own statements write, for @probewrite(x) in the alias.
+  std::vector<std::string> writes;
 };
 
 // probe name = points { prologue } and probe name += points { epilogue }, or both bodies.

@@ -25,9 +25,9 @@ struct Fix {
 
 struct Diag {
   Severity severity = Severity::Error;
-  std::string
-      code;   // "DJ1xxx" parse, "DJ2xxx" check, "DJ3xxx" resolve, "DJ4xxx" attach, "DJ5xxx" run
-  Span span;  // the exact bytes that are wrong; begin==end==0 && no_span: nothing to show
+  std::string code;  // "DJ0xxx" the command line, "DJ1xxx" parse, "DJ2xxx" check, "DJ3xxx" resolve,
+                     // "DJ4xxx" attach, "DJ5xxx" run
+  Span span;         // the exact bytes that are wrong; begin==end==0 && no_span: nothing to show
   bool no_span = false;
   std::string message;  // one sentence, lower case, no final period
   std::vector<Label> labels;

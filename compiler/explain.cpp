@@ -32,6 +32,8 @@ constexpr Example kExamples[] = {
 // Who finds a mistake, by the first digit of its code.
 std::string_view stage_of(std::string_view code) {
   switch (code[2]) {
+    case '0':
+      return "found while the command line is read";
     case '1':
       return "found while the script is parsed";
     case '2':

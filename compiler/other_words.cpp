@@ -90,8 +90,6 @@ constexpr Row kKernel[] = {
     {"stack_used", "register(\"rsp\"): the kernel's stacks are out of reach"},
     {"stack_unused", "register(\"rsp\"): the kernel's stacks are out of reach"},
     {"stack_size", "register(\"rsp\"): the kernel's stacks are out of reach"},
-    {"ip_ntop", "$variables of the program; the kernel's packets are out of reach"},
-    {"format_ipaddr", "$variables of the program; the kernel's packets are out of reach"},
 };
 
 }  // namespace

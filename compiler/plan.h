@@ -10,6 +10,7 @@
 
 #include "compiler/location.h"
 #include "compiler/program.h"
+#include "compiler/rare.h"
 
 namespace dj {
 
@@ -66,10 +67,10 @@ struct Site {
   std::string file;
   uint32_t line = 0;   // declaration or statement; may be empty
   uint64_t scope = 0;  // debug info's mark of the inlined copy whose variables are meant; 0: none
-  std::optional<CallOf> call;
-  std::optional<MarkOf> mark;
-  std::optional<StubOf> stub;
-  std::optional<SyscallOf> syscall;
+  Rare<CallOf> call;
+  Rare<MarkOf> mark;
+  Rare<StubOf> stub;
+  Rare<SyscallOf> syscall;
   std::string listed;  // as -l writes it behind process(..), when kind and name do not say it all
   std::vector<HandlerId> handlers;  // in registration order
 };

@@ -273,7 +273,7 @@ struct TargetExpr {
   enum Base : uint8_t {
     Variable,
     Var,       // @var
-    Cast,      // @cast; name is the type
+    Cast,      // @cast; name is the type, or that of the pointer whose type `like` says
     Register,  // register("rax"): name is the register
     Argument,  // int_arg(n): index is n
     Call,      // @entry(tid()): a built-in without parameters, index is its BuiltinId
@@ -283,6 +283,9 @@ struct TargetExpr {
   bool address_of = false;
   uint8_t pretty = 0;  // as ast::Target::pretty; the value is then a string
   std::vector<TargetStep> path;
+  // Of a Cast: what the pointer was assigned to in the script; these have one type where they
+  // exist.
+  std::vector<TargetExpr> like;
   int64_t index = 0;       // Argument: 1 is the first
   uint8_t bytes = 8;       // Register, Argument: how many of them count
   bool is_signed = false;  // and how they are extended

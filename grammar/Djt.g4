@@ -19,6 +19,12 @@ tokens {
   STRING_MORE                    // a string literal behind a string literal
 }
 
+options { superClass = QuickParser; }
+
+@parser::postinclude {
+#include "compiler/parse/quick_parser.h"
+}
+
 @parser::members {
   // True when the next token begins where the last one ended: probe names are glued from parts.
   bool glued() { return _input->LT(1)->getStartIndex() == _input->LT(-1)->getStopIndex() + 1; }

@@ -35,6 +35,7 @@
 #include "runtime/control/stage_clock.h"
 #include "runtime/control/tail_calls.h"
 #include "runtime/control/tell.h"
+#include "runtime/control/terminal.h"
 #include "runtime/huge_blocks.h"
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/lua/lua_tapset.h"
@@ -200,15 +201,19 @@ bool ends_here(const Options& options, const Diags& diags) {
 std::optional<int> answer_options(const Options& options, const std::string& text,
                                   const ScriptOptions& script_options) {
   if (options.script_help) return show(script_help(options, text, script_options)), kExitOk;
-  std::string stranger = script_options.stranger();
-  if (stranger.empty()) return std::nullopt;
-  return fail_usage(stranger);
+  std::optional<StrangeOption> stranger = script_options.stranger();
+  if (!stranger) return std::nullopt;
+  return fail_usage(options, {"DJ0001", stranger->word,
+                              "neither djtap nor the script has an option " + stranger->name,
+                              stranger->near, ""});
 }
 
 // The files of -f plugin: and --report; when they cannot be had, the exit code.
 std::optional<int> load_outputs(const Options& options, Sources& sources, LuaOutputs& lua) {
-  Status loaded = lua.load(options.plugin, options.report_path, sources);
-  if (!loaded.ok()) return fail_usage(loaded.error().message);
+  Status loaded = lua.load_plugin(options.plugin, sources);
+  if (!loaded.ok()) return fail_without(options, "-f,--format", loaded.error().message);
+  loaded = lua.load_report(options.report_path, sources);
+  if (!loaded.ok()) return fail_without(options, "--report", loaded.error().message);
   if (lua.diags().ok()) return std::nullopt;
   print_diags(lua.diags(), sources, options);
   return kExitSyntax;
@@ -264,7 +269,8 @@ int run_script(const Options& options) {
   LazyTarget target(options, held->before());  // forks, before there is much to fork
   LoweringThread lowering(options.stop_after >= Stage::Lower && !options.tidy);
   Result<std::string> text = read_script(options);
-  if (!text.ok()) return fail_usage(text.error().message);
+  if (!text.ok())
+    return fail_usage(options, {"DJ0006", options.script_path, text.error().message, {}, ""});
   Sources sources;
   Diags diags;
   uint32_t file =
@@ -328,14 +334,15 @@ int run_script(const Options& options) {
 }
 
 int run(const Options& options) {
-  set_tell_form({options.json_diagnostics, options.colour.value_or(isatty(STDERR_FILENO))});
+  set_tell_form({options.json_diagnostics, options.colour.value_or(is_coloured(STDERR_FILENO))});
   if (!options.coverage.empty())  // a file is looked at, nothing runs
     return print_result(coverage_table(options.coverage, read_text), [](const Error& error) {
       return fail(kExitScript, "DJ3005", error.message);
     });
   if (options.explain)
-    return print_result(explain(*options.explain),
-                        [](const Error& error) { return fail_usage(error.message); });
+    return print_result(explain(*options.explain), [&](const Error& error) {
+      return fail_usage(options, {"DJ0003", "--explain", error.message, {}, ""});
+    });
   if (options.clean) return print_result(clean_command(*options.clean), fail_attach);
   if (options.list) return list_points(options);
   if (options.language_server) return serve_scripts(options);

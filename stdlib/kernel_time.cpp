@@ -1,7 +1,7 @@
 // The kernel's clocks, for machines whose cycle counter is no clock.
 #include "stdlib/kernel_time.h"
 
-#include "runtime/agent/syscall.h"
+#include "runtime/agent/ask.h"
 
 using namespace dj;
 
@@ -9,6 +9,6 @@ DJ_RARE int64_t dj_kernel_time_ns(uint64_t clock) {
   struct {
     int64_t s, ns;
   } now = {};
-  agent::raw_syscall(agent::kSysClockGettime, clock, agent::word(&now));
+  agent::ask_kernel(agent::kSysClockGettime, clock, agent::word(&now));
   return now.s * 1'000'000'000 + now.ns;
 }

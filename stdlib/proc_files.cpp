@@ -1,6 +1,6 @@
 // Built-ins about the process that the kernel tells in /proc: command line, environment, parent.
+#include "runtime/agent/ask.h"
 #include "runtime/agent/scratch.h"
-#include "runtime/agent/syscall.h"
 #include "runtime/agent/task.h"
 #include "stdlib/entries.h"
 
@@ -12,12 +12,12 @@ namespace {
 class ProcFile {
  public:
   explicit ProcFile(const char* path)
-      : file_(agent::raw_syscall(agent::kSysOpen, agent::word(path), kReadOnlyCloseOnExec)) {}
+      : file_(agent::ask_kernel(agent::kSysOpen, agent::word(path), kReadOnlyCloseOnExec)) {}
   // What one held when it was read.
   ProcFile(uint64_t text, uint64_t bytes)
       : file_(-1), filled_(static_cast<int64_t>(bytes)), from_(reinterpret_cast<char*>(text)) {}
   ~ProcFile() {
-    if (file_ >= 0) agent::raw_syscall(agent::kSysClose, static_cast<uint64_t>(file_));
+    if (file_ >= 0) agent::ask_kernel(agent::kSysClose, static_cast<uint64_t>(file_));
   }
   ProcFile(const ProcFile&) = delete;
   ProcFile& operator=(const ProcFile&) = delete;
@@ -25,8 +25,8 @@ class ProcFile {
   bool next(char* c) {
     if (at_ == filled_) {
       if (file_ < 0) return false;
-      filled_ = agent::raw_syscall(agent::kSysRead, static_cast<uint64_t>(file_),
-                                   agent::word(bytes_), sizeof bytes_);
+      filled_ = agent::ask_kernel(agent::kSysRead, static_cast<uint64_t>(file_),
+                                  agent::word(bytes_), sizeof bytes_);
       at_ = 0;
       if (filled_ <= 0) {
         filled_ = 0;

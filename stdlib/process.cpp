@@ -12,7 +12,7 @@ namespace {
 // A number of the current process: the one that a Task tells, or what a system call says.
 int64_t who(int64_t abi::Task::*told, int64_t call) {
   const abi::Task* task = agent::told_task();
-  return task != nullptr ? task->*told : agent::raw_syscall(call, 0);
+  return task != nullptr ? task->*told : agent::ask_kernel(call, 0);
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ const abi::Str* dj_execname(abi::Context* ctx) {
   if (const abi::Task* task = agent::told_task())
     __builtin_memcpy(name, task->name, sizeof name);
   else
-    agent::raw_syscall(agent::kSysPrctl, kGetName, agent::word(name));
+    agent::ask_kernel(agent::kSysPrctl, kGetName, agent::word(name));
   uint32_t length = 0;
   while (length < sizeof name && name[length] != '\0') ++length;
   return agent::make_string(ctx, name, length);
@@ -47,19 +47,27 @@ int64_t dj_user_errno() {
   const int64_t offset = arena()->errno_offset;
   uint64_t fs = 0;
   if (offset == 0 || agent::memory_owner() != agent::process_id() ||
-      agent::raw_syscall(agent::kSysArchPrctl, kGetFs, agent::word(&fs)) != 0) {
+      agent::ask_kernel(agent::kSysArchPrctl, kGetFs, agent::word(&fs)) != 0) {
     return 0;
   }
   int32_t value = 0;
   return agent::can_read(&value, fs + static_cast<uint64_t>(offset), sizeof value) ? value : 0;
 }
 
-int64_t dj_target() { return static_cast<int64_t>(arena()->target_pid); }
+// As pid() is said here: by djtap's own handlers as djtap sees it, by all others as the target
+// does.
+int64_t dj_target() {
+  const abi::Header* header = arena();
+  const bool same = header->target_own_pid == header->target_pid;
+  const bool is_own =
+      !same && agent::told_task() == nullptr && header->loader.controller == agent::process_id();
+  return static_cast<int64_t>(same || is_own ? header->target_pid : header->target_own_pid);
+}
 
 int64_t dj_cpu_number() {
   uint32_t row = agent::current_row();
   if (row < arena()->cpus) return row;
   uint32_t cpu = 0;
-  agent::raw_syscall(agent::kSysGetcpu, agent::word(&cpu));
+  agent::ask_kernel(agent::kSysGetcpu, agent::word(&cpu));
   return cpu;
 }

@@ -10,8 +10,9 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.dont_write_bytecode = True
 
-from support import paths, run  # noqa: E402 (the path comes first)
+from support import paths, produced, run  # noqa: E402 (the path comes first)
 
+HERE = pathlib.Path(__file__).resolve().parent
 NOBODY = 65534
 
 # Analyses that the tests keep go beside the build, not into the user's cache.
@@ -20,6 +21,36 @@ os.environ["XDG_CACHE_HOME"] = str(paths.BUILD / "cache")
 
 def pytest_addoption(parser):
     parser.addoption("--update", action="store_true", help="rewrite the expectations of the golden tests")
+
+
+def is_whole(config):
+    """Whether all tests were to run."""
+    options = config.option
+    parts = options.keyword or options.markexpr or options.collectonly or options.update or getattr(options, "deselect", None)
+    return not parts and not hasattr(config, "workerinput") and {str(pathlib.Path(arg).resolve()) for arg in config.args} == {str(HERE)}
+
+
+def pytest_sessionstart(session):
+    if not hasattr(session.config, "workerinput"):
+        produced.begin()
+
+
+def skipped(config):
+    return len(config.pluginmanager.get_plugin("terminalreporter").stats.get("skipped", []))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session):
+    """Every diagnostic code is to be given by djtap in some test; one that was skipped may be the one."""
+    good = session.exitstatus == pytest.ExitCode.OK and is_whole(session.config)
+    if good and produced.never() and skipped(session.config) == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    stats = terminalreporter.stats
+    if is_whole(config) and produced.never() and not stats.get("failed") and not stats.get("error"):
+        terminalreporter.line(f"no test has made djtap say {', '.join(produced.never())} ({skipped(config)} were skipped)")
 
 
 @pytest.fixture(params=["jump", "int3"])

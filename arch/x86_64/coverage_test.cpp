@@ -5,6 +5,9 @@
 #include <map>
 #include <set>
 
+#include "arch/x86_64/decode.h"
+#include "arch/x86_64/detour.h"
+#include "arch/x86_64/placement.h"
 #include "arch/x86_64/safety.h"
 #include "arch/x86_64/test_victim.h"
 
@@ -67,6 +70,83 @@ INSTANTIATE_TEST_SUITE_P(Files, Real,
                                          "/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0",
                                          "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
                                          "/usr/bin/node"));
+
+// What is counted as a jump can be made: its best form's detour.
+std::string detour_problem(const ModuleText& text, const Region& region, const Leaving& leaving) {
+  const std::optional<Placement> form = best(region, space_of(text));
+  if (!form) return "no form";
+  DetourRequest request;
+  request.original = region.address;
+  request.guards = form->guards;
+  request.leaving = leaving;
+  if (region.pivot > region.address) request.handlers_at = uint32_t(region.pivot - region.address);
+  for (const TextRange& range : text.text) {
+    const uint64_t at = region.address - range.address;
+    if (at < range.bytes.size()) request.region = range.bytes.subspan(at, form->length);
+  }
+  const Result<Detour> detour = build_detour(request, text.image_end + 4096);
+  return detour.ok() ? "" : detour.error().message;
+}
+
+test::Victim whole_file(const std::string& path) {
+  test::Victim v = test::read_elf(path);
+  v.text.image_begin = v.text.text.front().address;
+  for (const TextRange& r : v.text.text) {
+    v.text.image_end = std::max(v.text.image_end, r.address + r.bytes.size());
+  }
+  return v;
+}
+
+std::set<uint64_t> instructions(const ModuleText& text) {
+  std::set<uint64_t> places;
+  for (const FunctionRange& f : text.functions) {
+    for (uint64_t at = f.begin; at < f.end;) {
+      const auto holds = [at](const TextRange& r) { return at - r.address < r.bytes.size(); };
+      const auto range = std::find_if(text.text.begin(), text.text.end(), holds);
+      Insn insn;
+      if (range == text.text.end()) break;
+      if (!decode(range->bytes.subspan(at - range->address), at, insn)) break;
+      places.insert(at);
+      at = insn.end();
+    }
+  }
+  return places;
+}
+
+class Built : public testing::TestWithParam<const char*> {};
+
+TEST_P(Built, EveryJumpHasItsDetour) {
+  if (access(GetParam(), R_OK) != 0) GTEST_SKIP() << GetParam() << " is not installed";
+  const test::Victim v = whole_file(GetParam());
+  const bool large = v.text.functions.size() > 20'000;  // entries and exits will do
+  std::vector<Region> regions;
+  std::vector<Leaving> leaving;
+  Checker checker(v.text);
+  std::set<uint64_t> places = large ? std::set<uint64_t>() : instructions(v.text);
+  for (const FunctionRange& f : v.text.functions) {
+    places.insert(f.begin);
+    for (const Exit& exit : checker.exits(f.begin, f.end).exits) {
+      regions.push_back(exit.region);
+      leaving.push_back(exit.leaving);
+    }
+  }
+  for (const uint64_t place : places) regions.push_back({.address = place});
+  leaving.resize(regions.size());
+  checker.check_alone(regions, Guards::WhereNeeded);
+  size_t jumps = 0;
+  for (size_t i = 0; i < regions.size(); i++) {
+    if (regions[i].verdict != Verdict::Ok) continue;
+    jumps++;
+    EXPECT_EQ(detour_problem(v.text, regions[i], leaving[i]), "")
+        << GetParam() << " " << std::hex << regions[i].address << " " << regions[i].pivot;
+  }
+  printf("%s: %zu jumps of %zu places\n", GetParam(), jumps, regions.size());
+  EXPECT_GT(jumps, 1000u);
+}
+INSTANTIATE_TEST_SUITE_P(Files, Built,
+                         testing::Values("/bin/bash", "/lib/x86_64-linux-gnu/libc.so.6",
+                                         "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+                                         "/usr/lib/llvm-19/lib/libLLVM.so.1"));
 
 }  // namespace
 }  // namespace dj::arch

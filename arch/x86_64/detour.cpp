@@ -171,6 +171,14 @@ uint32_t next_guard(const DetourRequest& request, uint32_t offset) {
   return offset;
 }
 
+// Where the branch of an IfTaken exit leads.
+Status put_taken(Code& code, const DetourRequest& request, uint32_t branch, uint64_t goal) {
+  code.bind_long(branch);
+  const bool has_flags = request.calls.empty() || request.form == Form::Middle;
+  DJ_TRY_DO(put_handlers(code, Form::Boundary, request.exit_calls, has_flags));
+  return code.jump(goal);
+}
+
 }  // namespace
 
 Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour) {
@@ -179,15 +187,17 @@ Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour) {
   detour.copies.reserve(request.region.size());
   detour.pieces.reserve(request.region.size());
   Code code(to, std::move(detour.bytes));
-  bool goes_on = true, handled = false;
+  bool goes_on = true, handled = false, trapped = false;
   uint32_t branch = 0;  // of an IfTaken exit
   uint64_t branch_goal = 0;
   uint32_t offset = 0;
   while (offset < request.region.size()) {
     const auto bytes = request.region.subspan(offset);
     Insn insn;
-    if (!decode(bytes, request.original + offset, insn))
+    if (!decode(bytes, request.original + offset, insn)) {
+      if (goes_on && trapped) break;  // padding, of which the jump takes a part
       return Error{fmt::format("no instruction (at {:#x})", request.original + offset)};
+    }
     uint32_t copy_at = 0, piece_at = 0, piece_end = 0;
     if (offset == request.handlers_at && request.syscall_hook != 0) {
       handled = true;
@@ -220,7 +230,8 @@ Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour) {
     detour.pieces.push_back({offset, piece_at, piece_end});
     offset += insn.length;
     // A relocated call returns to the original code by itself; a debugger may go on after an int3.
-    goes_on = !((insn.leaves() && insn.kind != Kind::Trap) || insn.calls());
+    trapped = insn.kind == Kind::Trap;
+    goes_on = !((insn.leaves() && !trapped) || insn.calls());
     // Bytes behind a jump or return are padding that the jump overwrites, unless they are guarded.
     const uint32_t next = goes_on ? offset : next_guard(request, offset);
     if (insn.calls() && next != offset)
@@ -232,13 +243,8 @@ Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour) {
     return Error{fmt::format("no instruction starts {} bytes behind {:#x}", request.handlers_at,
                              request.original)};
   detour.end = offset;
-  if (goes_on) DJ_TRY_DO(code.jump(request.original + offset));
-  if (branch != 0) {
-    code.bind_long(branch);
-    const bool has_flags = request.calls.empty() || request.form == Form::Middle;
-    DJ_TRY_DO(put_handlers(code, Form::Boundary, request.exit_calls, has_flags));
-    DJ_TRY_DO(code.jump(branch_goal));
-  }
+  if (goes_on && offset >= request.region.size()) DJ_TRY_DO(code.jump(request.original + offset));
+  if (branch != 0) DJ_TRY_DO(put_taken(code, request, branch, branch_goal));
   detour.bytes = code.take();
   CHECK(detour.bytes.size() <= detour_bytes_max(request));
   return ok_status();

@@ -120,10 +120,11 @@ void chain_overloads(Program& program, Notes& notes, Diags& diags) {
   }
 }
 
-void bind_function(const ast::FunctionDecl& decl, FunctionId id, Program& program, Notes& notes,
-                   Diags& diags) {
+void bind_function(const ast::FunctionDecl& decl, FunctionId id, const NameSet& globals,
+                   Program& program, Notes& notes, Diags& diags) {
   Function& function = program.functions[id];
-  Binder binder(program, notes, diags, function.frame, nullptr, nullptr);
+  const PointerTypes pointers(*decl.body, globals);
+  Binder binder(program, notes, diags, function.frame, pointers, nullptr, nullptr);
   for (size_t i = 0; i < decl.params.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (decl.params[j].name != decl.params[i].name) continue;
@@ -167,11 +168,12 @@ std::vector<std::vector<ast::ProbePoint>> points_by_condition(const ast::Probe& 
   return groups;
 }
 
-void bind_probe(const ast::Probe& source, std::vector<ast::ProbePoint> points, Program& program,
-                Notes& notes, Diags& diags) {
+void bind_probe(const ast::Probe& source, std::vector<ast::ProbePoint> points,
+                const NameSet& globals, Program& program, Notes& notes, Diags& diags) {
   std::shared_ptr<const ast::Expr> condition = points.empty() ? nullptr : points.front().condition;
   Probe probe{.span = source.span, .points = std::move(points)};
-  Binder binder(program, notes, diags, probe.frame, &probe, &source);
+  const PointerTypes pointers(*source.body, globals);
+  Binder binder(program, notes, diags, probe.frame, pointers, &probe, &source);
   ExprPtr guard;
   if (condition) {
     probe.condition = binder.arming_condition(*condition);
@@ -189,12 +191,13 @@ void bind_probe(const ast::Probe& source, std::vector<ast::ProbePoint> points, P
 
 }  // namespace
 
-Binder::Binder(Program& program, Notes& notes, Diags& diags, Frame& frame, Probe* probe,
-               const ast::Probe* source)
+Binder::Binder(Program& program, Notes& notes, Diags& diags, Frame& frame,
+               const PointerTypes& pointers, Probe* probe, const ast::Probe* source)
     : program_(program),
       notes_(notes),
       diags_(diags),
       frame_(frame),
+      pointers_(pointers),
       probe_(probe),
       source_(source) {}
 
@@ -214,16 +217,17 @@ ExprPtr Binder::poison(Span span) { return make(IntLit{0}, span); }
 
 void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diags) {
   notes.register_reads = find_register_reads(script);
+  const NameSet globals = declared_globals(script);
   for (const ast::FunctionDecl& decl : script.functions) declare(decl, program, notes, diags);
   chain_overloads(program, notes, diags);
   for (FunctionId id = 0; id < script.functions.size(); ++id) {
-    bind_function(script.functions[id], id, program, notes, diags);
+    bind_function(script.functions[id], id, globals, program, notes, diags);
   }
   for (const ast::Probe& source : script.probes) {
     size_t errors = diags.error_count();
     for (std::vector<ast::ProbePoint>& points : points_by_condition(source)) {
       if (diags.error_count() != errors) break;  // each body's mistakes once
-      bind_probe(source, std::move(points), program, notes, diags);
+      bind_probe(source, std::move(points), globals, program, notes, diags);
     }
   }
   // From here on nothing is called by the parameters that the script has written alone.

@@ -10,6 +10,7 @@
 
 #include "compiler/check/check.h"
 #include "compiler/check/notes.h"
+#include "compiler/check/pointer_types.h"
 #include "compiler/check/uses.h"
 
 namespace dj {
@@ -27,6 +28,7 @@ struct TargetView {
   const ast::Expr* pointer = nullptr;  // of a cast
   bool well_formed = true;             // the arguments of @var and @cast are what they take
   bool at_exit = false;                // inside of @exit(...)
+  std::vector<TargetExpr> like;        // as in TargetExpr
 };
 // @var and @cast: they mean no place in the program, so every probe and function has them.
 inline bool is_placeless(const TargetView& view) {
@@ -34,12 +36,17 @@ inline bool is_placeless(const TargetView& view) {
 }
 // None: `e` is no target expression.
 std::optional<TargetView> target_view(const ast::Expr& e);
+// p->a, where the script's p was assigned what points somewhere. None: it is not, or `e` no such
+// expression.
+std::optional<TargetView> pointer_view(const ast::Expr& e, const PointerTypes& pointers);
+bool same_target(const TargetExpr& a, const TargetExpr& b);
 
 class Binder {
  public:
   // `probe` is null in a function; `source` is the probe's syntax then.
-  Binder(Program& program, Notes& notes, Diags& diags, Frame& frame, Probe* probe,
-         const ast::Probe* source);
+  // `pointers` are of the body that is bound.
+  Binder(Program& program, Notes& notes, Diags& diags, Frame& frame, const PointerTypes& pointers,
+         Probe* probe, const ast::Probe* source);
 
   LocalId add_local(const std::string& name);
   StmtPtr body(const ast::Stmt& s) { return stmt(s); }
@@ -79,7 +86,6 @@ class Binder {
   ExprPtr in_array(const ast::In& i, Span span);
   // The left side of an assignment: null when it is not one (reported).
   ExprPtr place(const ast::Expr& e);
-  void check_divisor(ast::BinOp op, const ast::Expr& divisor);
   // The global `name` as an array with `keys` keys; nullopt when it is none (reported).
   std::optional<GlobalId> array(const std::string& name, Span span, size_t keys);
   void undeclared(const std::string& name, Span span, std::string_view what);
@@ -100,11 +106,14 @@ class Binder {
   ExprPtr call_builtin(BuiltinId id, const ast::Call& c, Span span);
   ExprPtr undefined_function(const ast::Call& c, Span span);
   ExprPtr at(const ast::At& a, Span span);
+  ExprPtr probe_writes(const ast::At& a, Span span);
   // The aggregate an @op or a histogram is asked of; null when it is none (reported).
   ExprPtr aggregate(const ast::At& a, const ast::Expr& e);
   ExprPtr match(const ast::Match& m, Span span);
 
   // bind_stat.cpp
+  // The global keeps what the operator is computed from.
+  void want_stat(GlobalId global, StatOp op);
   ExprPtr stat_read(StatOp op, const ast::At& a, Span span);
   ExprPtr hist_bucket(const ast::Member& m, Span span);
   StmtPtr bucket_loop(const ast::Foreach& f, Span span);
@@ -126,6 +135,7 @@ class Binder {
   bool too_many_values(const std::vector<ExprPtr>& args);
 
   // bind_target.cpp
+  std::optional<TargetView> view(const ast::Expr& e) const;
   ExprPtr target(const TargetView& t, Span span);
   bool target_allowed(const TargetView& t, Span span);
   // The probe's, or the functions', target that equals `wanted`, made on its first use.
@@ -171,6 +181,7 @@ class Binder {
   Notes& notes_;
   Diags& diags_;
   Frame& frame_;
+  const PointerTypes& pointers_;
   Probe* probe_;
   const ast::Probe* source_;
   std::unordered_map<std::string, LocalId> locals_;

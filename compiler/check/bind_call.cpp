@@ -103,6 +103,22 @@ ExprPtr Binder::call_builtin(BuiltinId id, const ast::Call& c, Span span) {
   return make(CallBuiltin{id, std::move(args)}, span, signature.result);
 }
 
+// @probewrite(x) in an alias: whether the probe that uses the alias writes x.
+ExprPtr Binder::probe_writes(const ast::At& a, Span span) {
+  const ast::Expr* asked = a.args.size() == 1 ? a.args[0].get() : nullptr;
+  const auto* name = asked != nullptr ? std::get_if<ast::Name>(&asked->node) : nullptr;
+  const bool is_target = asked != nullptr && std::holds_alternative<ast::Target>(asked->node);
+  if (source_ == nullptr || (name == nullptr && !is_target)) {
+    diags_.error("DJ2009", span, "`@probewrite` takes a variable, in the statements of an alias")
+        .help = "write @probewrite(variable)";
+    return poison(span);
+  }
+  const std::vector<std::string>& names = source_->writes;  // never the program's variables
+  const bool writes =
+      name != nullptr && std::find(names.begin(), names.end(), name->name) != names.end();
+  return make(IntLit{writes}, span, Type::Int);
+}
+
 ExprPtr Binder::undefined_function(const ast::Call& c, Span span) {
   exprs(c.args);  // mistakes in the arguments are mistakes of their own
   std::vector<std::string> known = print_names();
@@ -128,6 +144,7 @@ ExprPtr Binder::at(const ast::At& a, Span span) {
   if (a.op == "choose_defined") return choose_defined(a, span);
   if (a.op == "entry") return entry_value(a, span);
   if (a.op == "exit") return exit_value(a, span);
+  if (a.op == "probewrite") return probe_writes(a, span);
   if (std::optional<StatOp> op = stat_op(a.op)) return stat_read(*op, a, span);
   if (is_histogram(a.op)) {
     Diag& diag = diags_.error(
@@ -140,9 +157,9 @@ ExprPtr Binder::at(const ast::At& a, Span span) {
     Diag& diag = diags_.error("DJ2009", a.op_span,
                               fmt::format("djtap does not have SystemTap's `@{}`", a.op));
     if (a.op.ends_with("deref"))
-      diag.help = "user_uint8(address) to user_uint64(address) read memory";
+      diag.help = "the kernel's memory cannot be read; @uderef(size, address) reads the program's";
     if (a.op.ends_with("register"))
-      diag.help = "register(\"rax\") and u_register(\"eax\") read registers";
+      diag.help = "register(\"rax\") and @uregister(0) read the program's registers";
     return poison(span);
   }
   Diag& diag = diags_.error("DJ2008", a.op_span, fmt::format("there is no operator `@{}`", a.op));

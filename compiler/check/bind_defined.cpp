@@ -44,7 +44,7 @@ ExprPtr Binder::all_defined(const ast::Expr& e, Span span) {
   if (call != nullptr && !notes_.functions.contains(call->name) && is_register_name(call->name))
     return register_defined(*call, e.span, span);
   ExprPtr all;
-  if (std::optional<TargetView> view = target_view(e)) all = is_defined(*view, e.span, span);
+  if (std::optional<TargetView> found = view(e)) all = is_defined(*found, e.span, span);
   auto add = [&](const ast::Expr& child) {
     ExprPtr more = all_defined(child, span);
     if (!more) return;

@@ -37,22 +37,22 @@ bool Binder::only_at_return(const std::string& op, Span span) {
 
 // @exit($p->f): what the pointer that $p was at the entry leads to now. A cast reads now anyway.
 ExprPtr Binder::exit_value(const ast::At& a, Span span) {
-  std::optional<TargetView> view = a.args.size() == 1 ? target_view(*a.args[0]) : std::nullopt;
-  if (!view || view->name.starts_with('$')) {
+  std::optional<TargetView> wanted = a.args.size() == 1 ? view(*a.args[0]) : std::nullopt;
+  if (!wanted || wanted->name.starts_with('$')) {
     diags_.error("DJ2031", span, "`@exit` takes one target variable").help =
         "write @exit($pointer->member)";
     return poison(span);
   }
   if (!only_at_return(a.op, span)) return poison(span);
-  view->at_exit = view->base != TargetExpr::Cast && view->name != "return";
-  return target(*view, a.args[0]->span);
+  wanted->at_exit = wanted->base != TargetExpr::Cast && wanted->name != "return";
+  return target(*wanted, a.args[0]->span);
 }
 
 ExprPtr Binder::at_entry(const ast::Expr& e) {
-  std::optional<TargetView> view = target_view(e);
-  bool variable =
-      view && view->base != TargetExpr::Cast && view->name != "return" && view->name != "$return";
-  if (variable) return target(*view, e.span);  // in a .return probe these are entry values anyway
+  std::optional<TargetView> wanted = target_view(e);
+  bool variable = wanted && wanted->base != TargetExpr::Cast && wanted->name != "return" &&
+                  wanted->name != "$return";
+  if (variable) return target(*wanted, e.span);  // in a .return probe these are entry values anyway
   return std::visit(
       Overload{
           [&](const ast::Number& n) { return make(IntLit{n.value}, e.span, Type::Int); },
@@ -63,7 +63,6 @@ ExprPtr Binder::at_entry(const ast::Expr& e) {
             return make(Unary{u.op, at_entry(*u.operand)}, e.span, Type::Int);
           },
           [&](const ast::Binary& b) {
-            check_divisor(b.op, *b.right);
             ExprPtr left = at_entry(*b.left);
             return make(Binary{b.op, std::move(left), at_entry(*b.right)}, e.span);
           },

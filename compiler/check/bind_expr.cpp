@@ -45,8 +45,8 @@ ExprPtr Binder::expr(const ast::Expr& e) {
           [&](const ast::Crement& c) { return crement(c, e.span); },
           [&](const ast::In& i) { return in_array(i, e.span); },
           [&](const ast::Member& m) {
-            std::optional<TargetView> view = target_view(e);
-            return view ? target(*view, e.span) : hist_bucket(m, e.span);  // others are refused
+            std::optional<TargetView> found = view(e);
+            return found ? target(*found, e.span) : hist_bucket(m, e.span);  // others are refused
           },
           [&](const ast::Match& m) { return match(m, e.span); },
       },
@@ -148,18 +148,9 @@ ExprPtr Binder::in_array(const ast::In& i, Span span) {
   return make(InArray{*found, std::move(keys)}, span, Type::Int);
 }
 
-void Binder::check_divisor(ast::BinOp op, const ast::Expr& divisor) {
-  if (op != ast::BinOp::Div && op != ast::BinOp::Mod) return;
-  const ast::Number* number = std::get_if<ast::Number>(&divisor.node);
-  if (number != nullptr && number->value == 0) {
-    diags_.warning("DJ2107", divisor.span, "division by zero is an error each time it runs");
-  }
-}
-
 ExprPtr Binder::binary(const ast::Binary& b, Span span) {
   ExprPtr left = expr(*b.left);
   ExprPtr right = expr(*b.right);
-  check_divisor(b.op, *b.right);
   Type type = b.op == ast::BinOp::Concat ? Type::Str : Type::Int;
   return make(Binary{b.op, std::move(left), std::move(right)}, span, type);
 }
@@ -190,7 +181,6 @@ ExprPtr Binder::assign(const ast::Assign& a, Span span) {
   }
   ExprPtr where = place(*a.left);
   ExprPtr value = expr(*a.right);
-  if (a.op) check_divisor(*a.op, *a.right);
   if (!where) return poison(span);
   return make(Assign{a.op, std::move(where), std::move(value)}, span);
 }

@@ -17,6 +17,11 @@ GlobalId global_of(const Expr& place) {
 
 }  // namespace
 
+void Binder::want_stat(GlobalId global, StatOp op) {
+  Global& wanted = program_.globals[global];
+  if (op > StatOp::Avg) (op == StatOp::Variance ? wanted.variance : wanted.percentiles) = true;
+}
+
 ExprPtr Binder::stat_read(StatOp op, const ast::At& a, Span span) {
   size_t most = op == StatOp::Variance ? 2 : 1;
   if (a.args.empty() || a.args.size() > most) {
@@ -36,10 +41,7 @@ ExprPtr Binder::stat_read(StatOp op, const ast::At& a, Span span) {
   }
   ExprPtr where = aggregate(a, *a.args[0]);
   if (!where) return poison(span);
-  if (op > StatOp::Avg) {
-    Global& global = program_.globals[global_of(*where)];
-    (op == StatOp::Variance ? global.variance : global.percentiles) = true;
-  }
+  want_stat(global_of(*where), op);
   return make(StatRead{op, std::move(where)}, span, Type::Int);
 }
 

@@ -184,10 +184,12 @@ void Binder::foreach_sort(const ast::Foreach& f, Foreach& out) {
   if (aggregate && out.sort == Foreach::Sort::Value) out.sort = Foreach::Sort::Stat;
   if (f.array_op.empty()) return;
   std::optional<StatOp> op = stat_op(f.array_op);
-  if (!op || *op > StatOp::Avg) {
+  if (!op) {
     Diag& diag =
         diags_.error("DJ2008", f.array_op_span, fmt::format("cannot sort by `@{}`", f.array_op));
-    diag.help = "an array of aggregates is sorted by @count, @sum, @min, @max or @avg";
+    diag.help =
+        "an array of aggregates is sorted by @count, @sum, @min, @max, @avg, @variance or @p50 ... "
+        "@p999";
     return;
   }
   if (!aggregate) {
@@ -198,6 +200,7 @@ void Binder::foreach_sort(const ast::Foreach& f, Foreach& out) {
     return;
   }
   out.sort_stat = *op;
+  want_stat(out.array, *op);
 }
 
 std::vector<ExprPtr> Binder::loop_slice(const ast::Foreach& f) {

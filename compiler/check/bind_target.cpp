@@ -29,13 +29,6 @@ bool same_step(const TargetStep& a, const TargetStep& b) {
   return a.kind == b.kind && a.field == b.field && a.index == b.index;
 }
 
-bool same_target(const TargetExpr& a, const TargetExpr& b) {
-  return a.base == b.base && a.name == b.name && a.module == b.module && a.index == b.index &&
-         a.bytes == b.bytes && a.is_signed == b.is_signed && a.address_of == b.address_of &&
-         a.pretty == b.pretty && a.at_exit == b.at_exit &&
-         std::equal(a.path.begin(), a.path.end(), b.path.begin(), b.path.end(), same_step);
-}
-
 // The first component that makes a point one of djtap's own, as written: "timer.s".
 std::string point_words(const ast::ProbePoint& point) {
   std::string words;
@@ -56,6 +49,14 @@ void view_words(const ast::At& a, size_t first, TargetView& view) {
 }
 
 }  // namespace
+
+bool same_target(const TargetExpr& a, const TargetExpr& b) {
+  return a.base == b.base && a.name == b.name && a.module == b.module && a.index == b.index &&
+         a.bytes == b.bytes && a.is_signed == b.is_signed && a.address_of == b.address_of &&
+         a.pretty == b.pretty && a.at_exit == b.at_exit &&
+         std::equal(a.path.begin(), a.path.end(), b.path.begin(), b.path.end(), same_step) &&
+         std::equal(a.like.begin(), a.like.end(), b.like.begin(), b.like.end(), same_target);
+}
 
 bool is_return_point(const ast::ProbePoint& point) {
   return std::any_of(point.components.begin(), point.components.end(),
@@ -86,6 +87,28 @@ std::optional<TargetView> target_view(const ast::Expr& e) {
   view_words(*a, cast ? 1 : 0, view);
   if (cast && !a->args.empty()) view.pointer = a->args[0].get();
   return view;
+}
+
+std::optional<TargetView> pointer_view(const ast::Expr& e, const PointerTypes& pointers) {
+  const auto* member = std::get_if<ast::Member>(&e.node);
+  if (member == nullptr) return std::nullopt;
+  TargetView view;
+  view.like = pointers.of(*member->base);
+  if (view.like.empty()) return std::nullopt;
+  const auto* name = std::get_if<ast::Name>(&member->base->node);
+  view.base = TargetExpr::Cast;
+  view.name = name != nullptr ? name->name : "the pointer";
+  view.module = view.like.front().module;
+  view.address_of = member->address_of;
+  view.pretty = member->pretty;
+  view.path = member->path;
+  view.pointer = member->base.get();
+  return view;
+}
+
+std::optional<TargetView> Binder::view(const ast::Expr& e) const {
+  std::optional<TargetView> found = target_view(e);
+  return found ? found : pointer_view(e, pointers_);
 }
 
 // Where no target variable can exist at all; what a name means at a place is resolve's question.
@@ -141,6 +164,7 @@ std::optional<TargetId> Binder::intern_target(const TargetView& t, Span span,
   wanted.base = t.base;
   wanted.name = t.name;
   wanted.module = t.module;
+  wanted.like = t.like;
   wanted.address_of = t.address_of;
   wanted.pretty = static_cast<uint8_t>(t.pretty);
   wanted.at_exit = t.at_exit;

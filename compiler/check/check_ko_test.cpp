@@ -114,7 +114,7 @@ const Wrong kArrays[] = {
     {"DJ2025",
      "probe func(\"f\") { a[1, 2]++ } probe end { foreach ([i+, «j»-] in a) println(i, j) }",
      "one thing only", "sorted by this already"},
-    {"DJ2026", "probe func(\"f\") { «a»[1, 2, 3, 4, 5, 6, 7, 8, 9]++ }", "at most 8"},
+    {"DJ2026", "probe func(\"f\") { «a»[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]++ }", "at most 9"},
     {"DJ2103",
      "probe func(\"f\") { a[1] <<< 2 } probe end { foreach («v» = [k] in a) println(k, v) }",
      "which no variable can hold", "@count(a[...])"},

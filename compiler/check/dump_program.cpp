@@ -41,6 +41,8 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+std::string target_text(const TargetExpr& target);
+
 std::string base_text(const TargetExpr& target) {
   const std::string module = target.module.empty() ? "" : ", " + quoted(target.module);
   const char* sign = target.is_signed ? "s" : "u";
@@ -50,6 +52,8 @@ std::string base_text(const TargetExpr& target) {
     case TargetExpr::Var:
       return fmt::format("@var({}{})", quoted(target.name), module);
     case TargetExpr::Cast:
+      if (!target.like.empty())
+        return fmt::format("@cast(?, as {}{})", target_text(target.like.front()), module);
       return fmt::format("@cast(?, {}{})", quoted(target.name), module);
     case TargetExpr::Register:
       return fmt::format("register({}, {}{})", target.name, sign, target.bytes * 8);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/walk.h"
 #include "stdlib/builtins.h"
 
 namespace dj {
@@ -108,6 +109,27 @@ void lint_local(const ast::Script& script, const std::string& name, uint32_t uni
   }
 }
 
+// Whole numbers divided by a literal 0; doubles become infinite.
+struct ZeroDivisors {
+  Diags& diags;
+
+  void operator()(const Expr& expr) {
+    const auto* binary = std::get_if<Binary>(&expr.node);
+    const auto* assign = std::get_if<Assign>(&expr.node);
+    if (binary != nullptr) look(binary->op, *binary->right);
+    if (assign != nullptr && assign->op) look(*assign->op, *assign->value);
+    for_each_child(expr, *this);
+  }
+  void operator()(const Stmt& stmt) { for_each_child(stmt, *this); }
+
+  void look(ast::BinOp op, const Expr& divisor) {
+    const auto* number = std::get_if<IntLit>(&divisor.node);
+    const bool divides = op == ast::BinOp::Div || op == ast::BinOp::Mod;
+    if (!divides || number == nullptr || number->value != 0 || is_told(divisor.span, diags)) return;
+    diags.warning("DJ2107", divisor.span, "division by zero is an error each time it runs");
+  }
+};
+
 }  // namespace
 
 void lint(const ast::Script& script, const Uses& uses, const Program& program, Diags& diags) {
@@ -129,6 +151,9 @@ void lint(const ast::Script& script, const Uses& uses, const Program& program, D
       lint_local(script, name, u, by_unit[u], uses, program, diags);
     }
   }
+  ZeroDivisors divisors{diags};
+  for (const Function& function : program.functions) divisors(*function.body);
+  for (const Probe& probe : program.probes) divisors(*probe.body);
   for (const Probe& probe : program.probes) {
     if (!probe.empty) continue;
     diags.warning("DJ2904", probe.span, "this probe has no effect: its body is empty");

@@ -52,7 +52,7 @@ std::string_view type_words(Type type) {
     case Type::Unknown:
       break;
   }
-  return "of unknown type";
+  return "unknown";
 }
 
 std::string prototype(std::string_view name, const Signature& signature) {

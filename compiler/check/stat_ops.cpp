@@ -10,8 +10,8 @@ namespace {
 constexpr std::array<std::string_view, 11> kStatOps = {
     "count", "sum", "min", "max", "avg", "variance", "p50", "p90", "p95", "p99", "p999"};
 constexpr std::array<std::string_view, 3> kHistograms = {"hist_log", "hist_linear", "hist"};
-constexpr std::array<std::string_view, 8> kUnbuilt = {"perf",      "const",     "kderef", "uderef",
-                                                      "kregister", "uregister", "task",   "module"};
+constexpr std::array<std::string_view, 6> kUnbuilt = {"perf",      "const", "kderef",
+                                                      "kregister", "task",  "module"};
 
 }  // namespace
 
@@ -34,7 +34,8 @@ bool is_unbuilt_at(std::string_view name) {
 std::vector<std::string> known_at_names() {
   std::vector<std::string> names(kStatOps.begin(), kStatOps.end());
   names.insert(names.end(), kHistograms.begin(), kHistograms.end());
-  names.insert(names.end(), {"defined", "choose_defined", "var", "cast", "entry", "exit"});
+  names.insert(names.end(), {"defined", "choose_defined", "var", "cast", "entry", "exit",
+                             "probewrite", "uderef", "uregister"});
   return names;
 }
 

@@ -12,10 +12,11 @@ namespace {
 
 struct Finder {
   Diags& diags;
+  const PointerTypes& pointers;
 
   void operator()(const ast::Expr& expr) {
     if (const auto* member = std::get_if<ast::Member>(&expr.node);
-        member != nullptr && !target_view(expr)) {
+        member != nullptr && !target_view(expr) && !pointer_view(expr, pointers)) {
       const auto* at = std::get_if<ast::At>(&member->base->node);
       bool element = !member->path.empty() && member->path[0].kind == ast::Access::Element;
       if (at != nullptr && is_histogram(at->op) && element) return;
@@ -27,8 +28,8 @@ struct Finder {
       const auto* name = std::get_if<ast::Name>(&member->base->node);
       if (name != nullptr) {
         diag.help = fmt::format(
-            "target variables are written with a dollar: ${0}->...; a pointer in a variable of the "
-            "script: @cast({0}, \"struct type\")->...",
+            "target variables are written with a dollar: ${0}->...; a pointer whose type no "
+            "assignment in this body tells: @cast({0}, \"struct type\")->...",
             name->name);
       } else if (at == nullptr) {
         diag.help = "of a pointer: @cast(pointer, \"struct type\")->...";
@@ -43,13 +44,14 @@ struct Finder {
 }  // namespace
 
 void refuse_unbuilt(const ast::Script& script, Diags& diags) {
-  Finder find{diags};
-  for (const ast::FunctionDecl& function : script.functions) {
-    find(*function.body);
-  }
-  for (const ast::Probe& probe : script.probes) {
-    find(*probe.body);
-  }
+  const NameSet globals = declared_globals(script);
+  auto look = [&](const ast::Stmt& body) {
+    const PointerTypes pointers(body, globals);
+    Finder find{diags, pointers};
+    find(body);
+  };
+  for (const ast::FunctionDecl& function : script.functions) look(*function.body);
+  for (const ast::Probe& probe : script.probes) look(*probe.body);
 }
 
 }  // namespace dj

@@ -214,7 +214,8 @@ std::vector<LabelHit> DebugInfo::labels(uint64_t pc) {
 namespace {
 
 bool needs_function(const TargetExpr& expr) {
-  return expr.base != TargetExpr::Cast && expr.base != TargetExpr::Var;
+  return (expr.base != TargetExpr::Cast && expr.base != TargetExpr::Var) ||
+         std::any_of(expr.like.begin(), expr.like.end(), needs_function);
 }
 
 }  // namespace

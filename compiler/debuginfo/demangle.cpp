@@ -13,6 +13,10 @@ namespace dj {
 namespace {
 
 constexpr std::string_view kOperator = "operator";
+// What a demangler says of code that a call comes through, or that a first use runs.
+constexpr std::string_view kBeside[] = {"virtual thunk to ", "non-virtual thunk to ",
+                                        "covariant return thunk to ", "TLS init function for ",
+                                        "TLS wrapper function for "};
 constexpr std::string_view kInModule = "_MOD_";  // gfortran's __module_MOD_procedure
 
 bool is_identifier(char c) {
@@ -65,6 +69,15 @@ void scan(std::string_view text, Visit visit) {
   }
 }
 
+std::string_view words_before(std::string_view demangled) {
+  for (std::string_view words : kBeside) {
+    if (demangled.starts_with(words)) {
+      return words;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_mangled(std::string_view symbol) {
@@ -99,6 +112,8 @@ std::string demangle(std::string_view symbol) {
 DemangledName split_demangled(std::string_view demangled) {
   const size_t remark = demangled.find(" [clone");
   std::string_view text = demangled.substr(0, remark);
+  const std::string_view before = words_before(text);
+  text.remove_prefix(before.size());
   // The parameters open at the last '(' of depth 0; "(anonymous namespace)" is followed by "::".
   size_t open = std::string_view::npos;
   scan(text, [&](size_t i, int depth) {
@@ -113,6 +128,7 @@ DemangledName split_demangled(std::string_view demangled) {
     return true;
   });
   DemangledName result;
+  result.beside = !before.empty();
   if (open != std::string_view::npos) {
     const size_t close = text.rfind(')');
     result.parameters =
@@ -131,7 +147,8 @@ DemangledName split_demangled(std::string_view demangled) {
   if (oper != std::string_view::npos && begin > oper) {
     begin = text.rfind(' ', oper) == std::string_view::npos ? 0 : text.rfind(' ', oper) + 1;
   }
-  result.name = text.substr(begin);
+  result.name = before;
+  result.name += text.substr(begin);
   return result;
 }
 

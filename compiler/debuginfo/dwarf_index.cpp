@@ -21,7 +21,16 @@ std::vector<Dwarf_Die> children(Dwarf_Die* die) {
 
 std::optional<Dwarf_Attribute> attribute(Dwarf_Die* die, unsigned name) {
   Dwarf_Attribute attr;
-  return dwarf_attr_integrate(die, name, &attr) ? std::optional(attr) : std::nullopt;
+  if (!dwarf_attr_integrate(die, name, &attr)) {
+    return std::nullopt;
+  }
+  // Go's expressions in DWARF 4 are blocks, as in DWARF 3; libdw takes them for no expressions.
+  // Both begin with their length, which is one byte here.
+  const bool expression = name == DW_AT_location || name == DW_AT_frame_base;
+  if (expression && attr.form == DW_FORM_block1 && *attr.valp < 0x80) {
+    attr.form = DW_FORM_exprloc;
+  }
+  return attr;
 }
 
 std::optional<uint64_t> number(Dwarf_Die* die, unsigned name) {

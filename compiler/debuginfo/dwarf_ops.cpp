@@ -138,7 +138,7 @@ class Translator {
       whole.kind = Spot::Pieces;
       return whole;
     }
-    end_spot();
+    DJ_TRY_DO(end_spot());
     if (spot_.expr.steps.empty() && spot_.kind != Spot::Pointer && spot_.kind != Spot::Pieces) {
       return Error{"it was optimized out"};
     }
@@ -146,7 +146,11 @@ class Translator {
   }
 
  private:
-  void end_spot() {
+  // The error: something was computed, and nothing is left of it (jumps alone leave nothing).
+  Status end_spot() {
+    if (!stack_.expr.steps.empty()) {
+      DJ_TRY_DO(stack_.need(1));
+    }
     spot_.in_frame = spot_.kind == Spot::Memory && frame_parts_ == 1 && !computed_;
     stack_.as_bytes();
     if (stack_.ends_wide()) {
@@ -154,6 +158,7 @@ class Translator {
     } else if (!stack_.expr.steps.empty()) {
       spot_.expr = std::move(stack_.expr);
     }
+    return ok_status();
   }
 
   // What was computed so far is the next part of the whole; nothing computed: that part is gone.
@@ -161,7 +166,7 @@ class Translator {
     const bool of_bits = op.atom == DW_OP_bit_piece;
     const uint64_t bits = of_bits ? op.number : op.number * 8;
     const uint64_t from = of_bits ? op.number2 : 0;
-    end_spot();
+    DJ_TRY_DO(end_spot());
     const uint64_t offset = whole.pieces.empty() ? 0 : whole.pieces.back().end();
     const bool known = !spot_.expr.steps.empty() || !spot_.pieces.empty();
     if (bit_run_.empty() && bits % 8 == 0 && from == 0) {

@@ -66,6 +66,7 @@ class Navigator {
   void become(TypeDie type);
   // void, if none.
   TypeDie& type() { return type_; }
+  const TypeDie& type() const { return type_; }
   const Spot& spot() const { return spot_; }
   const Scene& scene() const { return *scene_; }
   DwarfIndex& index() const { return scene_->index; }

@@ -49,6 +49,8 @@ TEST(Demangle, KeepsThePartsAPersonWrites) {
       {"A::operator<(A const&) const", "A::operator<", "(A const&)"},
       {"(anonymous namespace)::f(long)", "(anonymous namespace)::f", "(long)"},
       {"A::operator unsigned int() const", "A::operator unsigned int", "()"},
+      {"non-virtual thunk to A::f(int)", "non-virtual thunk to A::f", "(int)"},
+      {"TLS wrapper function for ns::x", "TLS wrapper function for ns::x", ""},
   };
   for (const auto& row : rows) {
     EXPECT_EQ(split_demangled(row.full).name, row.name) << row.full;

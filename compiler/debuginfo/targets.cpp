@@ -117,7 +117,89 @@ Begun start_at_var(const TargetExpr& expr, const Scene& scene) {
   return f;
 }
 
+Begun walk(const TargetExpr& expr, const Scene& scene);
+
+// Where the pointer leads that is given when it runs.
+Navigator at_given(const CastType& type, const std::string& text, const Scene& scene) {
+  Spot spot;
+  spot.expr.steps.push_back({LocStep::PushArg, 0});
+  Navigator at(std::move(spot), type.type, text, scene);
+  at.set_given();
+  at.set_pointers(type.pointers);
+  return at;
+}
+
+// What a value of the expression points to; none: it is no pointer.
+std::optional<CastType> pointed_by(const TargetExpr& expr, const Navigator& at, DwarfIndex& index) {
+  const bool given = expr.base == TargetExpr::Cast && expr.path.empty();
+  if (at.pointers() > 0) {
+    return CastType{at.type(), at.pointers() - (expr.address_of || given ? 0 : 1)};
+  }
+  TypeDie type = strip_type(at.type(), index);
+  while (type && is_reference(&*type)) {  // &$reference is where its object lies
+    type = strip_type(type_of(&*type), index);
+  }
+  if (expr.address_of || given) {
+    return CastType{type, 0};
+  }
+  if (!type || !(is_pointer(&*type) || is_array(&*type))) {
+    return std::nullopt;
+  }
+  return CastType{strip_type(type_of(&*type), index), 0};  // const or not
+}
+
+// A pointer of the script's: its type is that of what it was assigned, at the function's entry or
+// wherever that exists.
+std::variant<CastType, TargetFailure> assigned_type(const TargetExpr& expr, const Scene& scene) {
+  std::optional<CastType> found;
+  std::optional<TargetFailure> failed;
+  for (const TargetExpr& like : expr.like) {
+    if (like.base == TargetExpr::Variable && !scene.function) {
+      continue;
+    }
+    ProbePlace place = scene.place;
+    place.at_entry |= place.at_return && like.name != "return";
+    place.at_return &= like.name == "return";
+    const Scene there{scene.function, place, scene.index};
+    Begun begun = walk(like, there);
+    if (auto* f = std::get_if<TargetFailure>(&begun)) {
+      f->step = -1;
+      failed = failed ? failed : *f;
+      continue;
+    }
+    const Navigator& at = std::get<Navigator>(begun);
+    std::optional<CastType> type = pointed_by(like, at, scene.index);
+    if (!type || (!type->type && type->pointers == 0)) {  // a number, or a void*
+      failed =
+          failure(Kind::BadUse, fmt::format("{} {}: it was assigned a value of type {}", expr.name,
+                                            type ? "leads to no type" : "is no pointer",
+                                            at.type() ? type_name(at.type()) : "void*"));
+      continue;
+    }
+    if (found &&
+        (found->pointers != type->pointers || type_name(found->type) != type_name(type->type))) {
+      TargetFailure f =
+          failure(Kind::BadUse, fmt::format("{} was assigned pointers to {} and to {}", expr.name,
+                                            type_name(found->type), type_name(type->type)));
+      f.help = fmt::format("@cast({}, \"type\") says which it is here", expr.name);
+      return f;
+    }
+    found = found ? found : type;
+  }
+  if (found) {
+    return *found;
+  }
+  return failed ? *failed : failure(Kind::NotHere, fmt::format("{} has no type here", expr.name));
+}
+
 Begun start_at_cast(const TargetExpr& expr, const Scene& scene) {
+  if (!expr.like.empty()) {
+    auto type = assigned_type(expr, scene);
+    if (auto* f = std::get_if<TargetFailure>(&type)) {
+      return *f;
+    }
+    return Begun(at_given(std::get<CastType>(type), expr.name, scene));
+  }
   const std::optional<CastType> found = find_cast_type(expr.name, scene.index, scene.place.pc);
   if (!found) {
     TargetFailure f =
@@ -125,12 +207,7 @@ Begun start_at_cast(const TargetExpr& expr, const Scene& scene) {
     f.help = "types are written as in C: \"struct point\", \"size_t\", \"enum colour\", \"char*\"";
     return f;
   }
-  Spot spot;
-  spot.expr.steps.push_back({LocStep::PushArg, 0});
-  Navigator at(std::move(spot), found->type, "@cast(...)", scene);
-  at.set_given();
-  at.set_pointers(found->pointers);
-  return at;
+  return Begun(at_given(*found, "@cast(...)", scene));
 }
 
 bool lies_outside_of_frames(const Spot& spot) {

@@ -37,6 +37,8 @@ class TypedStack {
   // For labels: what the stack is when one is reached by a jump.
   void set_words(std::vector<WordType> words) { words_ = std::move(words); }
 
+  // The error: there are not so many words.
+  Status need(size_t words) const;
   // One word more: what the step, or the steps of a whole value, leave.
   void push(LocStep step);
   void push(const std::vector<LocStep>& value);
@@ -62,7 +64,6 @@ class TypedStack {
   bool ends_wide() const { return !words_.empty() && words_.back().wide(); }
 
  private:
-  Status need(size_t words) const;
   Status shuffle(uint8_t atom);
   Status unary(uint8_t atom);
   void wide_sign(uint8_t atom);

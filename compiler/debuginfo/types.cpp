@@ -22,27 +22,32 @@ struct Dimension {
   uint64_t count = 0;
 };
 
-// Fortran counts from 1 where nothing else is said.
-int64_t default_lower_bound(Dwarf_Die* array) {
+bool is_fortran(Dwarf_Die* die) {
   Dwarf_Die unit;
   const uint64_t language =
-      dwarf_diecu(array, &unit, nullptr, nullptr) ? number(&unit, DW_AT_language).value_or(0) : 0;
+      dwarf_diecu(die, &unit, nullptr, nullptr) ? number(&unit, DW_AT_language).value_or(0) : 0;
   switch (language) {
     case DW_LANG_Fortran77:
     case DW_LANG_Fortran90:
     case DW_LANG_Fortran95:
     case DW_LANG_Fortran03:
     case DW_LANG_Fortran08:
-      return 1;
+      return true;
     default:
-      return 0;
+      return false;
   }
+}
+
+// The components of a Fortran type's parent, which is a component that is called as its type, are
+// the type's own.
+bool is_parent(Dwarf_Die* member, Dwarf_Die* type) {
+  return die_name(member) == die_name(type) && is_fortran(member);
 }
 
 // The bounds of each dimension; count 0: an open one, or one that is computed.
 std::vector<Dimension> dimensions(Dwarf_Die* array) {
   std::vector<Dimension> all;
-  const int64_t first = default_lower_bound(array);
+  const int64_t first = is_fortran(array) ? 1 : 0;  // where nothing else is said
   for (Dwarf_Die& child : children(array)) {
     if (dwarf_tag(&child) != DW_TAG_subrange_type) {
       continue;
@@ -359,7 +364,8 @@ std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name,
       return direct_member(child);
     }
     TypeDie inner = strip_type(type_of(&child), index);
-    if (!inner || !is_struct(&*inner) || (tag == DW_TAG_member && !child_name.empty())) {
+    if (!inner || !is_struct(&*inner) ||
+        (tag == DW_TAG_member && !child_name.empty() && !is_parent(&child, &*inner))) {
       continue;
     }
     if (std::optional<Member> found = find_member(&*inner, name, index)) {

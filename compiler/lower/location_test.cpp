@@ -20,6 +20,18 @@ int64_t value_of(const LocExpr& location, const Registers& registers) {
   return session.number("r");
 }
 
+// The error that reading it raises, as catch sees it; "" when it raises none.
+std::string error_of(const LocExpr& location, const Registers& registers) {
+  SessionOptions options;
+  options.targets["x"] = location;
+  TestSession session(
+      "global r, s\nprobe func(\"f\") { try { r = $x } catch (m) { s = m } }\n"
+      "probe end { print(r, s) }",
+      options);
+  session.hit(0, registers);
+  return session.text("s");
+}
+
 Registers numbered() {
   Registers registers;
   for (int i = 0; i < 16; ++i) registers.r[i] = 1000 + i;
@@ -139,18 +151,10 @@ const LocExpr kEndless{
     {{LocStep::PushReg, 5}, {LocStep::Label, 0}, {LocStep::Dup}, {LocStep::JumpIf, 0, 1}}};
 
 TEST(Location, ALoopWithoutAnEndIsAnErrorOfTheScript) {
-  SessionOptions options;
-  options.targets["x"] = kEndless;
-  TestSession session(
-      "global r, s\nprobe func(\"f\") { try { r = $x } catch (m) { s = m } }\n"
-      "probe end { print(r, s) }",
-      options);
   Registers registers;
-  session.hit(0, registers);
-  EXPECT_EQ(session.text("s"), "");
+  EXPECT_EQ(error_of(kEndless, registers), "");
   registers.r[5] = 1;
-  session.hit(0, registers);
-  EXPECT_EQ(session.text("s"),
+  EXPECT_EQ(error_of(kEndless, registers),
             "debug info's expression for the value goes round more than 4096 times");
   EXPECT_STREQ(abi::error_code(abi::kErrEndless), "DJ5011");
 }
@@ -256,23 +260,16 @@ TEST(Location, WideNumbers) {
 }
 
 TEST(Location, DivisionOfAWideNumberByZeroIsAnErrorOfTheScript) {
-  SessionOptions options;
-  options.targets["x"] =
-      LocExpr{{{LocStep::PushConst, 1},
-               {LocStep::PushConst, 1},
-               {LocStep::Join},
-               {LocStep::PushReg, 5},
-               {LocStep::PushConst, 0},
-               {LocStep::Join},
-               {LocStep::WideCompute, LocStep::Div, static_cast<int64_t>(NumberForm::WideSigned)},
-               {LocStep::Half, 1}}};
-  TestSession session(
-      "global r, s\nprobe func(\"f\") { try { r = $x } catch (m) { s = m } }\n"
-      "probe end { print(r, s) }",
-      options);
-  Registers registers;
-  session.hit(0, registers);
-  EXPECT_EQ(session.text("s"), "division by 0");
+  const LocExpr share{
+      {{LocStep::PushConst, 1},
+       {LocStep::PushConst, 1},
+       {LocStep::Join},
+       {LocStep::PushReg, 5},
+       {LocStep::PushConst, 0},
+       {LocStep::Join},
+       {LocStep::WideCompute, LocStep::Div, static_cast<int64_t>(NumberForm::WideSigned)},
+       {LocStep::Half, 1}}};
+  EXPECT_EQ(error_of(share, Registers()), "division by 0");
 }
 
 TEST(Location, WideWordsAcrossJumps) {

@@ -86,6 +86,7 @@ class Builder : private DjtBaseVisitor {
   void accesses(DjtParser::PostfixContext* ctx, std::vector<ast::Access>& path, int& pretty);
   ast::ExprPtr histogram(DjtParser::ArrayNameContext* ctx);
   ast::ExprPtr target_path(ast::ExprPtr base, DjtParser::PostfixContext* ctx);
+  ast::ExprPtr raw_read(const std::string& word, DjtParser::AtWordContext* ctx);
   ast::ExprPtr array_element(ast::ExprPtr base, DjtParser::PostfixContext* ctx);
   bool add_access(DjtParser::DerefContext* ctx, std::vector<ast::Access>& path, int& pretty);
   template <typename Node>

@@ -17,8 +17,9 @@ ExprPtr Builder::postfix(DjtParser::PostfixContext* ctx) {
     return target_path(std::move(base), ctx);
   }
   if (ctx->ADDRESS_OF() != nullptr &&
-      (ctx->deref().empty() ? !std::holds_alternative<At>(base->node)
-                            : name != nullptr && sources_.text(base->span).front() != '(')) {
+      (ctx->deref().empty()
+           ? !std::holds_alternative<At>(base->node)
+           : element && name != nullptr && sources_.text(base->span).front() != '(')) {
     diags_.error("DJ1020", span(ctx), "only the address of a target variable can be taken").help =
         "target variables are written with a dollar: &$variable";
     return base;
@@ -148,9 +149,42 @@ Builder::Any Builder::visitParens(DjtParser::ParensContext* ctx) {
   return {};
 }
 
+// @uderef(4, address) and @uregister(5), SystemTap's raw reads by size and by DWARF's number, are
+// calls: user_uint32(address), u_register("rdi"). Null: it is none of them.
+ExprPtr Builder::raw_read(const std::string& word, DjtParser::AtWordContext* ctx) {
+  static const char* const kRegisters[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+                                           "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+                                           "r12", "r13", "r14", "r15", "rip"};
+  const bool memory = word == "@uderef";
+  if (!memory && word != "@uregister") return nullptr;
+  std::vector<ExprPtr> args = exprs(ctx->exprs());
+  const Number* number = args.empty() ? nullptr : std::get_if<Number>(&args[0]->node);
+  const uint64_t n = number != nullptr ? static_cast<uint64_t>(number->value) : UINT64_MAX;
+  const bool known = memory ? n == 1 || n == 2 || n == 4 || n == 8 : n < std::size(kRegisters);
+  Call read{"", span(ctx->word), {}};
+  if (!known || args.size() != (memory ? 2 : 1)) {
+    diags_
+        .error("DJ1013", span(ctx),
+               word + (memory ? " takes 1, 2, 4 or 8 and an address"
+                              : " takes a number of DWARF, 0 to 16"))
+        .help = memory ? "write @uderef(4, $pointer)" : "0 is rax; register(\"rax\") says it";
+    return std::make_unique<Expr>(Expr{span(ctx), Number{0}});
+  }
+  if (memory) {
+    read.name = "user_uint" + std::to_string(8 * n);
+    read.args.push_back(std::move(args[1]));
+  } else {
+    read.name = "u_register";
+    read.args.push_back(std::make_unique<Expr>(Expr{args[0]->span, String{kRegisters[n]}}));
+  }
+  return std::make_unique<Expr>(Expr{span(ctx), std::move(read)});
+}
+
 Builder::Any Builder::visitAtWord(DjtParser::AtWordContext* ctx) {
   const std::string& word = lexeme(ctx->word).text;
   if (ctx->children.size() > 1) {
+    expr_ = raw_read(word, ctx);
+    if (expr_) return {};
     At made{word.substr(1), span(ctx->word), exprs(ctx->exprs())};
     expr_ = std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
     return {};

@@ -55,7 +55,7 @@ Value system_value(const std::string& name) {
   if (name == "runtime") return {"dyninst"};  // SystemTap's word for user space without the kernel
   if (name == "systemtap_privilege") return {"stapusr"};
   if (name == "guru_mode") return {"0", 0};
-  return {name == "CONFIG_64BIT" ? "y" : "n"};  // of the kernel, which is not traced
+  return {name == "CONFIG_64BIT" ? "y" : ""};  // of the kernel, which is not traced
 }
 
 bool is_system_name(const std::string& name) {

@@ -52,12 +52,39 @@ class BareLexer : public DjtLexer {
     if (stream_.LA(1) == EOF) return EOF;
     channel = antlr4::Token::DEFAULT_CHANNEL;
     type = antlr4::Token::INVALID_TYPE;
-    const size_t matched = matcher_.match(&stream_, mode);  // what it does sets channel and type
+    const size_t begin = stream_.index();
+    size_t matched = match_known(begin);
+    if (matched == antlr4::Token::INVALID_TYPE) {
+      stream_.seek(begin);
+      matched = matcher_.match(&stream_, mode);  // what it does sets channel and type
+    }
     return type == antlr4::Token::INVALID_TYPE ? matched : type;
   }
   bool is_hidden() const { return channel != antlr4::Token::DEFAULT_CHANNEL; }
 
  private:
+  // What ANTLR's match() gives, from the states that it has found before; INVALID_TYPE where they
+  // do not suffice. ANTLR itself locks them for each byte, for parsers in other threads.
+  size_t match_known(size_t begin) {
+    const antlr4::dfa::DFAState *state = matcher_._decisionToDFA[mode].s0, *accepted = nullptr;
+    size_t end = begin;
+    while (state != nullptr && state != antlr4::atn::ATNSimulator::ERROR.get()) {
+      if (state->isAcceptState) {
+        accepted = state;
+        end = stream_.index();
+      }
+      const size_t byte = stream_.LA(1);
+      const auto next = byte == EOF ? state->edges.end() : state->edges.find(byte);
+      state = next == state->edges.end() ? nullptr : next->second;
+      stream_.consume();
+    }
+    if (state == nullptr || accepted == nullptr) return antlr4::Token::INVALID_TYPE;
+    stream_.seek(end);
+    if (accepted->lexerActionExecutor != nullptr)
+      accepted->lexerActionExecutor->execute(this, &stream_, begin);
+    return accepted->prediction;
+  }
+
   ByteStream& stream_;
   antlr4::atn::LexerATNSimulator& matcher_;
 };

@@ -161,20 +161,19 @@ bool fill_options(Lexemes& lexemes, ScriptOptions* wanted, Diags& diags) {
   return true;
 }
 
-std::string ScriptOptions::stranger() const {
+std::optional<StrangeOption> ScriptOptions::stranger() const {
   for (const auto& [name, value] : given) {
     bool known = std::any_of(declared.begin(), declared.end(),
                              [&name = name](const ScriptOption& o) { return o.name == name; });
     if (known) continue;
     std::vector<std::string> names = taken;
     for (const ScriptOption& option : declared) names.push_back(option.name);
-    std::vector<std::string> near = near_names(name, names);
-    for (std::string& each : near) each = "--" + each;
-    std::string hint = did_you_mean(near);
-    return fmt::format("neither djtap nor the script has an option --{}{}{}", name,
-                       hint.empty() ? "" : "; ", hint);
+    StrangeOption strange = {"--" + name, fmt::format("--{}={}", name, value), {}};
+    for (const std::string& each : near_names(name, names))
+      strange.near.push_back(fmt::format("--{}={}", each, value));
+    return strange;
   }
-  return "";
+  return std::nullopt;
 }
 
 std::string ScriptOptions::help() const {

@@ -1,6 +1,7 @@
 // Named options of a script: option("limit", 10, "rows to show") is 10, or what --limit=... says.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,19 @@ struct ScriptOption {
   Span span;  // of the name
 };
 
+// On the command line, but no option: "--rwos" in "--rwos=5", and options that are meant perhaps.
+struct StrangeOption {
+  std::string name, word;
+  std::vector<std::string> near;  // each with the value, "--rows=5"
+};
+
 struct ScriptOptions {
   std::map<std::string, std::string> given;  // from the command line, by name without "--"
   std::vector<std::string> taken;            // names that djtap's own options have
   std::vector<ScriptOption> declared;        // filled by parse(), each name once
 
-  // What is wrong with a given name that the script does not declare; empty: nothing.
-  std::string stranger() const;
+  // A given name that the script does not declare.
+  std::optional<StrangeOption> stranger() const;
   // One line for each option, for --help.
   std::string help() const;
 };

@@ -187,6 +187,8 @@ std::string usual_help(const Report& r) {
   std::string before = r.before() != nullptr ? r.before()->text : "";
   std::string other = help_for_other_word(found);
   if (other.empty()) other = help_for_other_word(before);
+  if (other.empty() && found == ":" && r.error.at > 1)  // case 1:
+    other = help_for_other_word(r.lexemes[r.error.at - 2].text);
   if (!other.empty()) return other;
   if (begins_item(r.found().type) && r.expects(DjtParser::FOREACH)) {
     return "it stands outside of probes and functions";

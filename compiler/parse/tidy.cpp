@@ -45,6 +45,12 @@ bool is_prefix(size_t type) {
          type == DjtParser::ADDRESS_OF || type == DjtParser::TILDE;
 }
 
+bool begins_operand(size_t type) {
+  return type == DjtParser::ID || type == DjtParser::TARGET || type == DjtParser::ATWORD ||
+         type == DjtParser::NUMBER || type == DjtParser::FRACTION || type == DjtParser::STRING ||
+         is_prefix(type);
+}
+
 bool takes_head(size_t type) {
   return type == DjtParser::IF || type == DjtParser::WHILE || type == DjtParser::FOR ||
          type == DjtParser::FOREACH || type == DjtParser::CATCH;
@@ -130,6 +136,7 @@ class Tidier {
     if (opened || joined) return false;
     if (a.type == DjtParser::ARROW || b.type == DjtParser::ARROW) return false;
     if (takes_head(a.type) && b.type == DjtParser::LPAREN) return true;
+    if (a.type == DjtParser::RPAREN && begins_operand(b.type)) return true;  // of a statement
     if (is_prefix(a.type)) return is_prefix(b.type) && had_one;
     if (stands_apart(a.type) || stands_apart(b.type) || is_keyword(b.type)) return true;
     return had_one;

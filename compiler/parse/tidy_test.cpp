@@ -37,6 +37,15 @@ TEST(Tidy, BlanksAroundOperatorsAndNotInBrackets) {
             "probe a { x = f(1, -2)[3]; y += $p->q; z = !w && ~v; foreach ([k+] in a) {} }\n");
 }
 
+TEST(Tidy, BlanksBeforeTheStatementOfAHead) {
+  EXPECT_EQ(
+      tidied("probe a{if(b)c++;else if(d)$p;while(e)f(1)g(2)foreach(k in h)\"x\";try{}catch(m)-1}"),
+      "probe a { if (b) c++; else if (d) $p; while (e) f(1) g(2) foreach (k in h) \"x\"; "
+      "try {} catch (m) -1 }\n");
+  EXPECT_EQ(tidied("probe a { b = (c)[1]; d = @cast(e, \"t\")->f$ + (g)*2 }\n"),
+            "probe a { b = (c)[1]; d = @cast(e, \"t\")->f$ + (g)*2 }\n");
+}
+
 TEST(Tidy, ProbePointsKeepWhatGluesThem) {
   EXPECT_EQ(tidied("probe process(\"x\").{function(\"a\"),mark(\"*\")}?,sys*open=b{ }"),
             "probe process(\"x\").{function(\"a\"),mark(\"*\")}?, sys*open = b { }\n");

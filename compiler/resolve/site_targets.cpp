@@ -319,12 +319,14 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
   }
   const std::vector<bool> live = live_targets(program, probe, defined);
   std::vector<TargetMistake> mistakes;
-  // A name that has no value here is one mistake, with whatever members it is used.
+  // A name that has no value here is one mistake, with whatever members it is used, also those of
+  // a variable of the script that it was assigned to.
   auto said_before = [&](size_t t) {
     return failures[t]->step < 0 &&
            std::any_of(mistakes.begin(), mistakes.end(), [&](const TargetMistake& m) {
              return m.failure.step < 0 && m.failure.message == failures[t]->message &&
-                    probe.targets[m.target].name == probe.targets[t].name;
+                    (probe.targets[m.target].name == probe.targets[t].name ||
+                     !probe.targets[t].like.empty());
            });
   };
   for (size_t t = 0; t < count; t++) {

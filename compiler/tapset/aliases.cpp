@@ -8,6 +8,7 @@
 
 #include "compiler/tapset/copy_ast.h"
 #include "compiler/tapset/unused.h"
+#include "compiler/walk_ast.h"
 
 namespace dj {
 
@@ -114,6 +115,23 @@ class Expander {
   Diags& diags_;
 };
 
+// The variables that are assigned, counted up or fed.
+struct Writes {
+  std::vector<std::string>& names;
+
+  void operator()(const Expr& expr) {
+    const auto* assign = std::get_if<Assign>(&expr.node);
+    const auto* crement = std::get_if<Crement>(&expr.node);
+    const Expr* place = assign ? assign->left.get() : crement ? crement->operand.get() : nullptr;
+    const auto* name = place ? std::get_if<Name>(&place->node) : nullptr;
+    const auto* element = place ? std::get_if<Index>(&place->node) : nullptr;
+    if (name) names.push_back(name->name);
+    if (element) names.push_back(element->name);
+    for_each_child(expr, *this);
+  }
+  void operator()(const Stmt& stmt) { for_each_child(stmt, *this); }
+};
+
 // { prologues, inner ones first; the probe's body; epilogues, outer ones first }
 StmtPtr around(const std::vector<const Alias*>& through, const Stmt& body,
                const UnusedValues& unused) {
@@ -170,6 +188,7 @@ void expand_aliases(Script& script, const OwnPoints& own, Diags& diags) {
       made.span = probe.span;
       const std::vector<const Alias*>& through = points[i].through;
       made.body = through.empty() ? copy(*probe.body) : around(through, *probe.body, unused);
+      if (!through.empty()) Writes{made.writes}(*probe.body);
       size_t first = i;
       for (; i < points.size() && points[i].through == points[first].through; ++i) {
         made.points.push_back(points[i].point);

@@ -46,7 +46,7 @@ class TestArena : public testing::Test {
     header.max_string = 64;
     header.max_action = 1000;
     header.max_nesting = 10;
-    header.target_pid = static_cast<uint64_t>(getpid());
+    header.target_pid = header.target_own_pid = static_cast<uint64_t>(getpid());
   }
   void TearDown() override { munmap(reinterpret_cast<void*>(dj_arena_base), kBytes); }
 

@@ -17,21 +17,26 @@ void count(uint64_t* counter) {
   if (agent::captures()->counting != 0) abi::add(counter, 1);
 }
 
-void free_entry(abi::Capture& entry) {
-  if (entry.stage != abi::kCalled) {
-    abi::add(&count_of(static_cast<uint32_t>(entry.owner) - 1).in_tails, ~uint64_t{0});
-  }
+// Its calls, of this handler, are over: as in a free entry.
+void clear(abi::Capture& entry, uint32_t handler) {
+  if (entry.stage != abi::kCalled) abi::add(&count_of(handler).in_tails, ~uint64_t{0});
+  entry.stage = abi::kCalled;
+  entry.more = 0;
+}
+
+void free_entry(const Place& place, abi::Capture& entry) {
   abi::store(&entry.slot, entry.slot | abi::kSlotUnused);
+  clear(entry, place.handler);
   abi::store(&entry.owner, uint64_t{0});
 }
 
 // Nobody will return from its calls any more.
-void abandon(const abi::Capture& entry, uint64_t owner) {
-  abi::add(&count_of(static_cast<uint32_t>(owner) - 1).abandoned, entry.calls);
+void abandon(const abi::Capture& entry, uint32_t handler) {
+  abi::add(&count_of(handler).abandoned, 1 + entry.more);
 }
 
-// An entry that its thread was about to fill for this very slot: a signal's siglongjmp came in
-// between, and now another call has the slot.
+// A bucket's entry that its thread was about to fill for this very slot: a signal's siglongjmp came
+// in between, and now another call has the slot.
 bool is_half_made(const Place& place, const abi::Capture& entry) {
   return abi::load(&entry.slot) == (place.slot | abi::kSlotUnused);
 }
@@ -48,25 +53,24 @@ bool take_block(uint32_t tid) {
 
 // Nobody will return for what `owner` has left in the entry. `stack`: where this thread's ends.
 bool is_stale(const Place& place, const abi::Capture& entry, uint64_t owner, uint64_t stack) {
+  if (&entry == place.own) return agent::frame_is_gone(abi::slot_of_own_key(owner), stack);
   auto tid = static_cast<uint32_t>(owner >> 32);
-  // Who had the block before has ended, whoever has the number now.
-  if (tid != place.tid) return &entry == place.own || agent::thread_is_gone(tid);
+  if (tid != place.tid) return agent::thread_is_gone(tid);
   return is_half_made(place, entry) || agent::frame_is_gone(abi::load(&entry.slot), stack);
 }
 
 bool claim_free(const Place& place, abi::Capture& entry) {
-  return abi::load(&entry.owner) == 0 && abi::cas(&entry.owner, 0, place.owner);
+  return abi::load(&entry.owner) == 0 && abi::cas(&entry.owner, 0, place.owner_in(entry));
 }
 
 bool claim_stale(const Place& place, abi::Capture& entry, uint64_t stack) {
-  uint64_t seen = abi::load(&entry.owner);
-  if (!is_stale(place, entry, seen, stack) || !abi::cas(&entry.owner, seen, place.owner))
-    return false;
-  const bool filled = (entry.slot & abi::kSlotUnused) == 0;
-  if (filled) abandon(entry, seen);
-  if (filled && entry.stage != abi::kCalled) {
-    abi::add(&count_of(static_cast<uint32_t>(seen) - 1).in_tails, ~uint64_t{0});
-  }
+  const uint64_t seen = abi::load(&entry.owner);
+  if (!is_stale(place, entry, seen, stack)) return false;
+  if (!abi::cas(&entry.owner, seen, place.owner_in(entry))) return false;
+  const bool own = &entry == place.own;
+  const uint32_t handler = own ? abi::handler_of_own_key(seen) : static_cast<uint32_t>(seen) - 1;
+  if (own || (entry.slot & abi::kSlotUnused) == 0) abandon(entry, handler);
+  clear(entry, handler);
   return true;
 }
 
@@ -87,7 +91,7 @@ abi::Capture* claimed(const Place& place) {
   return nullptr;
 }
 
-// An entry for this thread, or null. It is not found before it is filled.
+// An entry for this thread, or null. One of a bucket is not found before it is filled.
 abi::Capture* claim(const Place& place) {
   abi::Capture* entry = claimed(place);
   if (entry != nullptr) abi::store(&entry->slot, place.slot | abi::kSlotUnused);
@@ -98,7 +102,7 @@ abi::Capture* claim(const Place& place) {
 bool freed_if_old(const Place& place, abi::Capture& entry) {
   if (entry.epoch == place.epoch) return false;
   count(&count_of(place.handler).lost);
-  free_entry(entry);
+  free_entry(place, entry);
   return true;
 }
 
@@ -120,11 +124,33 @@ void jump(const Place& place, abi::Capture& entry, abi::CaptureStage stage) {
 }
 
 void lose(const Place& place, abi::Capture& entry) {
-  abi::add(&count_of(place.handler).lost, entry.calls);
-  free_entry(entry);
+  abi::add(&count_of(place.handler).lost, 1 + entry.more);
+  free_entry(place, entry);
+}
+
+// The slot is another call's by now.
+void drop(const Place& place, abi::Capture& entry) {
+  abandon(entry, place.handler);
+  free_entry(place, entry);
+}
+
+// The entry, which is claimed or whose calls are gone, is for the call that comes in now.
+void fill(const Place& place, abi::Capture& entry) {
+  entry.epoch = place.epoch;
+  abi::store(&entry.slot, place.slot);
 }
 
 }  // namespace
+
+void agent::forget_calls(abi::ThreadBlock* block) {
+  for (abi::Capture& entry : block->captures) {
+    const uint64_t key = abi::load(&entry.owner);
+    if (key == 0) continue;
+    abandon(entry, abi::handler_of_own_key(key));
+    clear(entry, abi::handler_of_own_key(key));
+    abi::store(&entry.owner, uint64_t{0});
+  }
+}
 
 DJ_RARE void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* values,
                              uint32_t words) {
@@ -134,7 +160,7 @@ DJ_RARE void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* va
   abi::Capture* entry = find(place, abi::kCalled);
   if (entry != nullptr) {
     // The same frame address again: what stood there was left by a frame that never returned.
-    abandon(*entry, place.owner);
+    abandon(*entry, place.handler);
   } else {
     entry = claim(place);
   }
@@ -143,7 +169,7 @@ DJ_RARE void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* va
     return;
   }
   agent::copy_values(entry->values, values, words);
-  agent::fill(*entry, place.slot, place.epoch, abi::kCalled);
+  fill(place, *entry);
 }
 
 DJ_RARE uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* values,
@@ -155,7 +181,7 @@ DJ_RARE uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* valu
     return 0;
   }
   agent::copy_values(values, entry->values, words);
-  free_entry(*entry);
+  free_entry(place, *entry);
   count(&count_of(handler).returned);
   return 1;
 }
@@ -172,16 +198,14 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
     if (!place.has(entry) || freed_if_old(place, entry)) continue;
     bool called = entry.stage == abi::kCalled;
     if (called && known) {  // left in the bucket by a frame that never returned
-      abandon(entry, place.owner);
-      free_entry(entry);
+      drop(place, entry);
     } else if (called == own) {
       known = known || called;
       if (called) entry.site = site;
       jump(place, entry, stage);
       if (unseen) lose(place, entry);
     } else if (!called && !of_callee) {  // nobody jumped here: a new call has the slot
-      abandon(entry, place.owner);
-      free_entry(entry);
+      drop(place, entry);
     } else if (!called && entry.site == site) {
       together = &entry;
     }
@@ -192,10 +216,10 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
   } else if (unseen) {
     abi::add(&count_of(handler).lost, 1);
   } else if (together != nullptr) {
-    together->calls++;
+    together->more++;
   } else if (abi::Capture* entry = claim(place)) {
     entry->site = site;
-    agent::fill(*entry, place.slot, place.epoch, abi::kCalled);
+    fill(place, *entry);
     jump(place, *entry, stage);
   } else {
     agent::count_skip(abi::kSkipReturnFull);
@@ -209,9 +233,8 @@ void dj_tail_land(uint32_t handler, uint64_t slot) {
     if (!place.has(entry) || freed_if_old(place, entry)) continue;
     if (entry.stage == abi::kJumping) {
       entry.stage = abi::kInTail;
-    } else {  // a new call has the slot
-      abandon(entry, place.owner);
-      free_entry(entry);
+    } else {
+      drop(place, entry);
     }
   }
 }
@@ -222,14 +245,17 @@ uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_
     abi::Capture& entry = *at;
     if (!place.has(entry) || entry.stage == abi::kCalled || freed_if_old(place, entry)) continue;
     if (entry.returns != return_address(slot)) {
-      abandon(entry, place.owner);
-      free_entry(entry);
+      drop(place, entry);
       continue;
     }
     uint32_t site = entry.site;
     agent::copy_values(values, entry.values, words);
     count(&count_of(handler).returned);
-    if (--entry.calls == 0) free_entry(entry);
+    if (entry.more == 0) {
+      free_entry(place, entry);
+    } else {
+      entry.more--;
+    }
     return site + 1;
   }
   return 0;

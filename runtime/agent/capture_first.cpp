@@ -12,18 +12,14 @@ abi::ThreadBlock* fast_block() {
   return agent::own_block();
 }
 
-uint64_t owner_of(abi::ThreadBlock* block, uint32_t handler) {
-  return agent::owner_word(agent::tid_of(abi::load(&block->word)), handler);
-}
-
 // Of entries that only this thread claims; signals may come in between, but not inside of one
 // instruction.
-bool claim_own(uint64_t* word, uint64_t owner) {
+bool claim_own(uint64_t* word, uint64_t key) {
   bool done;
   uint64_t expected = 0;
-  asm volatile("cmpxchgq %[owner], %[word]"
+  asm volatile("cmpxchgq %[key], %[word]"
                : [word] "+m"(*word), "=@ccz"(done), "+a"(expected)
-               : [owner] "r"(owner)
+               : [key] "r"(key)
                : "memory");
   return done;
 }
@@ -31,24 +27,19 @@ bool claim_own(uint64_t* word, uint64_t owner) {
 }  // namespace
 
 void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, uint32_t words) {
-  abi::ThreadBlock* block = fast_block();
-  abi::Capture* entry = block != nullptr ? &agent::own_entry(block, handler, slot) : nullptr;
-  bool done = entry != nullptr && claim_own(&entry->owner, owner_of(block, handler));
+  abi::Capture* entry = agent::own_entry(fast_block(), handler, slot);
+  bool done = entry != nullptr && claim_own(&entry->owner, abi::own_key(handler, slot));
   if (__builtin_expect(!done, 0)) return dj_capture_keep(handler, slot, values, words);
-  abi::store(&entry->slot, slot | abi::kSlotUnused);
   agent::copy_values(entry->values, values, words);
-  agent::fill(*entry, slot, agent::epoch_of(handler), abi::kCalled);
+  entry->epoch = agent::epoch_of(handler);
 }
 
 uint32_t dj_capture_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
-  abi::ThreadBlock* block = fast_block();
-  abi::Capture* entry = block != nullptr ? &agent::own_entry(block, handler, slot) : nullptr;
-  bool found = entry != nullptr && abi::load(&entry->owner) == owner_of(block, handler) &&
-               abi::load(&entry->slot) == slot && entry->stage == abi::kCalled &&
-               entry->epoch == agent::epoch_of(handler);
+  abi::Capture* entry = agent::own_entry(fast_block(), handler, slot);
+  bool found = entry != nullptr && abi::load(&entry->owner) == abi::own_key(handler, slot) &&
+               entry->stage == abi::kCalled && entry->epoch == agent::epoch_of(handler);
   if (__builtin_expect(!found, 0)) return dj_capture_find(handler, slot, values, words);
   agent::copy_values(values, entry->values, words);
-  abi::store(&entry->slot, slot | abi::kSlotUnused);
   abi::store(&entry->owner, uint64_t{0});
   return 1;
 }

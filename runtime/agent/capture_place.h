@@ -50,10 +50,11 @@ inline abi::ThreadBlock* block_of(uint32_t tid) {
   abi::ThreadBlock* block = &table->blocks[thread_index(fs)];
   return abi::load(&block->word) == thread_word(fs, tid) ? block : nullptr;
 }
-// The one of the block's entries that the call may be in.
-inline abi::Capture& own_entry(abi::ThreadBlock* block, uint32_t handler, uint64_t slot) {
+// The one of the block's entries that the call may be in; null where there is none.
+inline abi::Capture* own_entry(abi::ThreadBlock* block, uint32_t handler, uint64_t slot) {
+  if (block == nullptr || handler >= abi::kOwnHandlers) return nullptr;
   uint64_t hash = (slot >> 3 ^ uint64_t{handler} << 32) * 0x9e3779b97f4a7c15ull;
-  return block->captures[hash >> (64 - abi::kThreadCaptureBits)];
+  return &block->captures[hash >> (64 - abi::kThreadCaptureBits)];
 }
 
 struct Place {
@@ -62,15 +63,19 @@ struct Place {
         tid(thread_id()),
         handler(handler),
         owner(owner_word(tid, handler)),
-        epoch(epoch_of(handler)) {
+        epoch(epoch_of(handler)),
+        own(own_entry(block_of(tid), handler, slot)) {
     uint64_t hash = (owner ^ slot >> 3) * 0x9e3779b97f4a7c15ull;
     bucket =
         reinterpret_cast<Bucket*>(captures()->buckets) + (hash >> 32 & captures()->bucket_mask);
-    abi::ThreadBlock* block = block_of(tid);
-    if (block != nullptr) own = &own_entry(block, handler, slot);
+  }
+  // What the owner word of the entry is while it holds the calls.
+  uint64_t owner_in(const abi::Capture& entry) const {
+    return &entry == own ? abi::own_key(handler, slot) : owner;
   }
   bool has(const abi::Capture& entry) const {
-    return abi::load(&entry.owner) == owner && abi::load(&entry.slot) == slot;
+    return abi::load(&entry.owner) == owner_in(entry) &&
+           (&entry == own || abi::load(&entry.slot) == slot);
   }
   // Where the calls may be: what stands in the thread's own entry is newer than what the bucket has
   // for the same slot.
@@ -91,16 +96,9 @@ struct Place {
   uint32_t tid, handler;
   uint64_t owner;
   uint32_t epoch;
+  abi::Capture* own;  // null: the thread has no block
   Bucket* bucket;
-  abi::Capture* own = nullptr;  // null: the thread has no block
 };
-
-inline void fill(abi::Capture& entry, uint64_t slot, uint32_t epoch, uint32_t stage) {
-  entry.stage = stage;
-  entry.epoch = epoch;
-  entry.calls = 1;
-  abi::store(&entry.slot, slot);
-}
 
 inline void copy_values(uint64_t* to, const uint64_t* from, uint32_t count) {
   for (uint32_t i = 0; i < count && i < abi::kMaxCaptures; ++i) to[i] = from[i];

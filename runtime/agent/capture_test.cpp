@@ -1,5 +1,6 @@
 // Captures: what return probes keep is found by the call that it belongs to, whatever signals,
 // longjmp and ended threads leave behind; where threads have entries of their own, and where not.
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
 
@@ -221,19 +222,40 @@ void call_twice(uint64_t seed) {
   if (dj_capture_take(1, outer, &out, 1) == 0 || out != seed) g_wrong++;
 }
 
-TEST_P(OwnCaptures, AreExactUnderSignals) {
+// Calls `body` until the handler has run 3,000 times, at any instruction of it.
+template <typename Body>
+void interrupt_often(void (*handler)(int), Body body) {
   g_wrong = g_signals = 0;
   struct sigaction action = {}, before = {};
-  action.sa_handler = [](int) { call_twice(1000 + 2 * ++g_signals); };
+  action.sa_handler = handler;
   ASSERT_EQ(sigaction(SIGALRM, &action, &before), 0);
   const itimerval often = {{0, 50}, {0, 50}}, never = {};
   setitimer(ITIMER_REAL, &often, nullptr);
   uint64_t calls = 0;
-  for (; g_signals < 3000 && calls < 200'000'000; ++calls) call_twice(1);
+  for (; g_signals < 3000 && calls < 200'000'000; ++calls) body();
   setitimer(ITIMER_REAL, &never, nullptr);
   sigaction(SIGALRM, &before, nullptr);
   EXPECT_GE(g_signals, 3000u) << calls;
   EXPECT_EQ(g_wrong, 0u);
+}
+
+TEST_P(OwnCaptures, AreExactUnderSignals) {
+  interrupt_often([](int) { call_twice(1000 + 2 * ++g_signals); }, [] { call_twice(1); });
+}
+
+// What the handler jumps out of is left half made, or made and never taken.
+TEST_P(OwnCaptures, AreExactWhereSignalHandlersJumpOut) {
+  static sigjmp_buf out;
+  interrupt_often(
+      [](int) {
+        call_twice(1000 + 2 * ++g_signals);
+        siglongjmp(out, 1);
+      },
+      [] {
+        sigsetjmp(out, 1);
+        for (uint64_t i = 0; i < 1000; ++i) call_twice(i);
+      });
+  EXPECT_EQ(header().skipped[abi::kSkipReturnFull], 0u);
 }
 
 TEST_P(OwnCaptures, AreExactInManyThreads) {

@@ -2,6 +2,7 @@
 // comes is passed over.
 #include "runtime/agent/map_walk.h"
 #include "runtime/agent/scratch.h"
+#include "runtime/agent/stat_derived.h"
 #include "runtime/shared/soft_double.h"
 #include "runtime/shared/stat.h"
 
@@ -78,8 +79,10 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
     } else if (sort == abi::kSortValue) {
       element.sort = static_cast<int64_t>(abi::map_value(map, abi::map_node(map, i)));
     } else if (sort == abi::kSortStat && map->shape.bytes != 0) {
+      abi::Stat* stat = abi::map_node_stat(map, abi::map_node(map, i));
+      uint32_t empty;
       element.sort =
-          abi::stat_total(abi::map_node_stat(map, abi::map_node(map, i)), 0, 1).get(sort_arg);
+          agent::stat_derived([&](auto visit) { visit(stat); }, map->shape, sort_arg, &empty);
     }
     if (is_double) element.sort = abi::double_order(static_cast<uint64_t>(element.sort));
     if (text && element.sort == 0) element.sort = empty;

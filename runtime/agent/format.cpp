@@ -127,7 +127,8 @@ void put_number(Out& out, const Conversion& c, uint64_t value) {
   uint32_t prefix_length = 0;
   if (negative || (is_signed && (c.plus || c.space)))
     prefix[prefix_length++] = negative ? '-' : c.plus ? '+' : ' ';
-  if (c.letter == 'p' || (c.alternate && base == 16 && value != 0)) {
+  // As in SystemTap, "#" puts its prefix before 0, too.
+  if (c.letter == 'p' || (c.alternate && base == 16)) {
     prefix[prefix_length++] = '0';
     prefix[prefix_length++] = c.letter == 'X' ? 'X' : 'x';
   }
@@ -188,11 +189,30 @@ void take_star(Conversion& c, bool precision, int64_t given) {
   }
 }
 
+// %#c: what cannot be seen as C writes it.
+void put_quoted(Out& out, const Conversion& c, unsigned char one) {
+  constexpr char kNamed[] = "\aa\bb\ff\nn\rr\tt\vv''\\\\";
+  char text[4] = {'\\', 0, 0, 0};
+  for (uint32_t i = 0; i + 1 < sizeof(kNamed); i += 2) {
+    if (static_cast<unsigned char>(kNamed[i]) != one) continue;
+    text[1] = kNamed[i + 1];
+    return put_padded(out, c, text, 2);
+  }
+  if (one >= ' ' && one < 0x7f) {
+    text[0] = static_cast<char>(one);
+    return put_padded(out, c, text, 1);
+  }
+  for (uint32_t i = 1; i < 4; ++i) text[i] = static_cast<char>('0' + (one >> (9 - 3 * i) & 7));
+  put_padded(out, c, text, 4);
+}
+
 void put_argument(Out& out, const Conversion& c, const FormatArg& arg) {
   if (c.letter == 's') {
     uint32_t length = arg.text == nullptr ? 0 : arg.length;
     if (c.has_precision && c.precision < length) length = c.precision;
     put_padded(out, c, arg.text, length);
+  } else if (c.letter == 'c' && c.alternate) {
+    put_quoted(out, c, static_cast<unsigned char>(arg.number));
   } else if (c.letter == 'c') {
     char one = static_cast<char>(arg.number);
     put_padded(out, c, &one, 1);

@@ -1,6 +1,6 @@
 // Stack frames: whether one that left something behind still exists.
 #pragma once
-#include "runtime/agent/syscall.h"
+#include "runtime/agent/ask.h"
 
 namespace dj::agent {
 
@@ -21,7 +21,7 @@ inline bool frame_is_gone(uint64_t frame, uint64_t stack) {
     uint64_t bytes;
   } alternate;
   constexpr int32_t kOnStack = 1;
-  if (raw_syscall(kSysSigaltstack, 0, word(&alternate)) != 0) return false;
+  if (ask_kernel(kSysSigaltstack, 0, word(&alternate)) != 0) return false;
   if ((alternate.flags & kOnStack) == 0) return true;
   return frame >= alternate.base && frame < alternate.base + alternate.bytes;
 }

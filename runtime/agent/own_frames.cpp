@@ -153,7 +153,7 @@ bool contains(const abi::CodeRange& range, uint64_t pc) {
 template <typename Holds>
 const abi::OwnIsland* find_island(const Holds& holds) {
   const abi::Header* header = arena();
-  const bool later = header->own_code_later != 0 && agent::process_id() == header->target_pid;
+  const bool later = header->own_code_later != 0 && agent::process_id() == header->target_own_pid;
   const uint64_t lists[] = {header->own_code, later ? header->own_code_later : 0};
   for (uint64_t first : lists) {
     for (auto* own = reinterpret_cast<const abi::OwnIsland*>(first); own != nullptr;

@@ -42,8 +42,9 @@ inline uint32_t rseq_cpu() {
 
 // The sequence, from its start (1) to behind its one store (2). The kernel sends a thread that was
 // preempted, moved or interrupted by a signal in between to the landing (4), which the signature
-// precedes; it starts again. The shift sets the sign flag for the ids of unregistered threads.
-// `commit` is the one instruction that stores.
+// precedes; it does as unregistered threads do: one that is executed step by step (a debugger)
+// would never come to the end. The shift sets the sign flag for the ids of those. `commit` is the
+// one instruction that stores.
 #define DJ_RSEQ_ADD(shift, commit)                                          \
   DJ_RSEQ_SECTION                                                           \
   ".balign 32\n"                                                            \
@@ -53,19 +54,19 @@ inline uint32_t rseq_cpu() {
   ".pushsection .text.dj_rseq_abort, \"ax\"\n"                              \
   "   .byte 0x0f, 0xb9, 0x3d\n" /* makes the signature an operand of ud1 */ \
   "   .long 0x53053053\n"                                                   \
-  "4: jmp 5f\n"                                                             \
+  "4: jmp %l[aside]\n"                                                      \
   ".popsection\n"                                                           \
-  "5: leaq 3b(%%rip), %%r11\n"                                              \
+  "   leaq 3b(%%rip), %%r11\n"                                              \
   "   movq %%r11, " DJ_RSEQ_CS                                              \
   "\n"                                                                      \
   "1: movl " DJ_RSEQ_CPU                                                    \
   ", %%r11d\n"                                                              \
   "   shll " shift                                                          \
   ", %%r11d\n"                                                              \
-  "   js %l[unregistered]\n" commit "2:\n"
+  "   js %l[aside]\n" commit "2:\n"
 
-// Adds n to the word at `slot` + (this CPU << shift). False: this thread is not registered, nothing
-// was done.
+// Adds n to the word at `slot` + (this CPU << shift). False: nothing was done, because this thread
+// is not registered or was interrupted; another row must be added to, by a locked instruction.
 inline __attribute__((always_inline)) bool rseq_add(uint64_t slot, uint32_t shift, int64_t n) {
 #if !__STDC_HOSTED__
   // What the compiler of the handlers knows to be constants become operands of the instructions.
@@ -74,7 +75,7 @@ inline __attribute__((always_inline)) bool rseq_add(uint64_t slot, uint32_t shif
              : /* none */
              : [slot] "i"(slot), [shift] "i"(shift), [n] "er"(n)
              : "r11", "memory", "cc"
-             : unregistered);
+             : aside);
     return true;
   }
   if (__builtin_constant_p(shift)) {
@@ -82,7 +83,7 @@ inline __attribute__((always_inline)) bool rseq_add(uint64_t slot, uint32_t shif
              : /* none */
              : [slot] "r"(slot), [shift] "i"(shift), [n] "er"(n)
              : "r11", "memory", "cc"
-             : unregistered);
+             : aside);
     return true;
   }
 #endif
@@ -90,9 +91,9 @@ inline __attribute__((always_inline)) bool rseq_add(uint64_t slot, uint32_t shif
            : /* none */
            : DJ_RSEQ_INPUT[slot] "r"(slot), "c"(shift), [n] "er"(n)
            : "r11", "memory", "cc"
-           : unregistered);
+           : aside);
   return true;
-unregistered:
+aside:
   return false;
 }
 

@@ -10,6 +10,7 @@ enum Syscall : int64_t {
   kSysClose = 3,
   kSysRtSigaction = 13,
   kSysRtSigprocmask = 14,
+  kSysRtSigreturn = 15,
   kSysNanosleep = 35,
   kSysGetpid = 39,
   kSysClone = 56,
@@ -38,6 +39,7 @@ enum Syscall : int64_t {
   kSysGetcpu = 309,
   kSysProcessVmReadv = 310,
   kSysProcessVmWritev = 311,
+  kSysSeccomp = 317,
   kSysClone3 = 435,
   kSysEpollPwait2 = 441,
 };
@@ -60,10 +62,5 @@ template <typename T>
 inline uint64_t word(T* pointer) {
   return reinterpret_cast<uint64_t>(pointer);
 }
-
-inline uint32_t kernel_thread_id() { return static_cast<uint32_t>(raw_syscall(kSysGettid)); }
-inline uint32_t kernel_process_id() { return static_cast<uint32_t>(raw_syscall(kSysGetpid)); }
-// Signal 0 says whether there is such a thread; a foreign one (EPERM) lives.
-inline bool thread_is_gone(uint32_t tid) { return raw_syscall(kSysTkill, tid, 0) == -kEsrch; }
 
 }  // namespace dj::agent

@@ -3,6 +3,7 @@
 // that is not registered with rseq must look so: vfork children share the parent's area, new
 // threads may have a used one. A changed call is made here, with copies of its arguments: the
 // program's registers and memory stay as they are.
+#include "runtime/agent/seccomp.h"
 #include "runtime/agent/thread.h"
 #include "runtime/agent/user_memory.h"
 #include "runtime/shared/own_code.h"
@@ -24,6 +25,9 @@ constexpr uint64_t kMaskBytes = 8;
 constexpr uint64_t kSigUnblock = 1;
 constexpr uint32_t kStackDisabled = 2;  // SS_DISABLE
 constexpr uint64_t kCloneVm = 0x100, kCloneSetTls = 0x80000;
+
+// Not a forked child, which djtap does not watch.
+bool is_target() { return agent::kernel_process_id() == arena()->target_own_pid; }
 
 // Where the kernel may not copy for us (seccomp), the program's pointer is believed as the program
 // believes it.
@@ -86,7 +90,7 @@ int64_t change_trap_action(const CallFrame* frame) {
   abi::AppAction old = *app, wanted;
   if (frame->rsi != 0) {
     if (!copy_in(&wanted, frame->rsi, sizeof wanted)) return -agent::kEfault;
-    if (agent::kernel_process_id() == arena()->target_pid) *app = wanted;
+    if (is_target()) *app = wanted;
   }
   if (frame->rdx != 0 && !copy_out(frame->rdx, &old, sizeof old)) return -agent::kEfault;
   return 0;
@@ -137,25 +141,52 @@ bool filter_fault_action(CallFrame* frame) {
 
 void sleep_a_millisecond() {
   const struct { int64_t seconds, ns; } millisecond = {0, 1'000'000};
-  agent::raw_syscall(agent::kSysNanosleep, agent::word(&millisecond), 0, 0, 0);
+  agent::ask_kernel(agent::kSysNanosleep, agent::word(&millisecond), 0, 0, 0);
 }
 
-// A stack on which no SIGTRAP has room behind another signal: djtap takes the places that trap out
-// of the text first. A forked child cannot wait for that: djtap does not watch it.
-void prepare_stack(uint64_t wanted) {
+// djtap takes the places that trap out of the text first; why: stack_small of TrapTable. A forked
+// child cannot wait for that: djtap does not watch it.
+void await_no_traps(uint64_t why) {
   constexpr int kRounds = 1000;
+  auto* table = reinterpret_cast<abi::TrapTable*>(arena()->trap_table);
+  if (!is_target()) return;
+  for (int i = 0; i < kRounds && abi::load(&table->trapless) == 0; ++i) {
+    abi::store(&table->stack_small, why);
+    sleep_a_millisecond();
+  }
+  abi::store(&table->trapless, uint64_t{1});  // also if djtap is dead: nobody waits again
+}
+
+// A stack on which no SIGTRAP has room behind another signal.
+void prepare_stack(uint64_t wanted) {
   struct {
     uint64_t sp, flags, bytes;
   } stack;
   auto* table = reinterpret_cast<abi::TrapTable*>(arena()->trap_table);
   if (wanted == 0 || !copy_in(&stack, wanted, sizeof stack)) return;
   if ((stack.flags & kStackDisabled) != 0 || stack.bytes >= table->stack_least) return;
-  if (agent::kernel_process_id() != arena()->target_pid) return;
-  for (int i = 0; i < kRounds && abi::load(&table->trapless) == 0; ++i) {
-    abi::store(&table->stack_small, stack.bytes);
-    sleep_a_millisecond();
-  }
-  abi::store(&table->trapless, uint64_t{1});  // also if djtap is dead: nobody waits again
+  await_no_traps(stack.bytes);
+}
+
+// The program is about to deny itself system calls: from here on handlers do without those. What
+// they may remember they ask before.
+bool filter_seccomp(CallFrame* frame) {
+  const uint64_t denied = agent::denied_from(frame->rax, frame->rdi, frame->rsi, frame->rdx);
+  if (denied == 0) return false;
+  agent::thread_id(), agent::process_id();
+  auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
+  if (table == nullptr) return false;
+  if (arena()->trap_table != 0 && (denied & abi::asked_bit(agent::kSysRtSigreturn)) != 0)
+    await_no_traps(abi::kNoSigreturn);
+  const uint64_t before = agent::denied_calls();
+  abi::store(&table->denied, before | denied);
+  const int64_t result =
+      agent::raw_syscall(static_cast<int64_t>(frame->rax), frame->rdi, frame->rsi, frame->rdx,
+                         frame->r10, frame->r8, frame->r9);
+  if (result < 0) abi::store(&table->denied, before);
+  if (result >= 0) __atomic_fetch_or(&arena()->denied, denied, __ATOMIC_SEQ_CST);
+  frame->rax = static_cast<uint64_t>(result);
+  return true;
 }
 
 bool filter_masks(CallFrame* frame) {
@@ -234,7 +265,7 @@ bool refuse_gs_base(CallFrame* frame) {
   if (arena()->thread_rows == 0) return false;
   abi::ThreadRows* rows = abi::thread_rows(arena());
   if (abi::load(&rows->count) == 0) return false;
-  const bool watched = agent::kernel_process_id() == arena()->target_pid;
+  const bool watched = is_target();
   for (int i = 0; watched && i < kRounds && abi::load(&rows->returned) == 0; ++i) {
     abi::store(&rows->wanted, uint32_t{1});
     sleep_a_millisecond();
@@ -252,7 +283,7 @@ enum : uint32_t { kFilterMade, kFilterNothing, kFilterForks };
 // Made: frame->rax is the call's result. Forks: dj_child_hook is to run behind it.
 extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
   const bool forks = dj_has_rseq && prepare_new_thread(frame);
-  if (refuse_gs_base(frame)) return kFilterMade;
+  if (refuse_gs_base(frame) || filter_seccomp(frame)) return kFilterMade;
   const bool acts = static_cast<uint32_t>(frame->rax) == agent::kSysRtSigaction;
   if (acts && filter_fault_action(frame)) return kFilterMade;
   if (arena()->trap_table != 0 && filter_masks(frame)) return kFilterMade;

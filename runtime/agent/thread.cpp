@@ -15,6 +15,18 @@ DJ_RARE uint32_t dj_ask_thread_id() {
   return tid;
 }
 
+void agent::forget_thread(uint64_t fs) {
+  auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
+  if (table == nullptr) return;
+  const uint64_t index = thread_index(fs);
+  abi::store(&table->slots[index], uint64_t{0});
+  abi::ThreadBlock* block = &table->blocks[index];
+  const uint64_t word = abi::load(&block->word);
+  if (!is_word_of(word, fs)) return;
+  forget_calls(block);
+  abi::cas(&block->word, word, 0);
+}
+
 DJ_RARE uint32_t dj_told_thread_id() {
   const abi::Task* task = agent::told_task();
   return task != nullptr ? static_cast<uint32_t>(task->tid) : agent::thread_id();

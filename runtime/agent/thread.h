@@ -4,8 +4,8 @@
 // to that), and ask the kernel.
 #pragma once
 #include "runtime/agent/arena.h"
+#include "runtime/agent/ask.h"
 #include "runtime/agent/rare.h"
-#include "runtime/agent/syscall.h"
 #include "runtime/shared/thread_table.h"
 
 #pragma GCC visibility push(hidden)
@@ -30,6 +30,17 @@ inline uint64_t fs_base() {
   asm volatile("movq %%fs:0, %0"
                : "=r"(fs));  // the thread control block starts with its own address
   return fs;
+}
+
+inline uint32_t kernel_process_id() {
+  if (!is_denied(kSysGetpid)) return static_cast<uint32_t>(raw_syscall(kSysGetpid));
+  return static_cast<uint32_t>(
+      abi::load(&reinterpret_cast<abi::ThreadTable*>(arena()->threads)->pid));
+}
+// Where that may not be asked, a number that no other thread of the process has.
+inline uint32_t kernel_thread_id() {
+  if (!is_denied(kSysGettid)) return static_cast<uint32_t>(raw_syscall(kSysGettid));
+  return static_cast<uint32_t>(fs_base() / kControlBlockAlign & kTidMask);
 }
 
 // Null where this thread must ask the kernel.
@@ -66,15 +77,10 @@ inline uint32_t process_id() {
   return static_cast<uint32_t>(pid);
 }
 
-// A new thread is going to have its control block at `fs`: what is known of the one before it is no
-// longer true.
-inline void forget_thread(uint64_t fs) {
-  auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
-  if (table == nullptr) return;
-  uint64_t index = thread_index(fs);
-  abi::store(&table->slots[index], uint64_t{0});
-  uint64_t word = abi::load(&table->blocks[index].word);
-  if (is_word_of(word, fs)) abi::cas(&table->blocks[index].word, word, 0);
-}
+// A new thread is going to have its control block at `fs`: what is known of the one before it,
+// which has ended, is no longer true.
+void forget_thread(uint64_t fs);
+// capture.cpp. Its calls will not return.
+void forget_calls(abi::ThreadBlock* block);
 
 }  // namespace dj::agent

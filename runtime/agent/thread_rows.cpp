@@ -2,7 +2,7 @@
 #include "runtime/shared/thread_rows.h"
 
 #include "runtime/agent/arena.h"
-#include "runtime/agent/syscall.h"
+#include "runtime/agent/thread.h"
 
 using namespace dj;
 using agent::arena;

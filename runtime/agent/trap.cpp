@@ -2,7 +2,7 @@
 #include "runtime/shared/trap.h"
 
 #include "runtime/agent/arena.h"
-#include "runtime/agent/syscall.h"
+#include "runtime/agent/thread.h"
 #include "runtime/agent/user_context.h"
 
 using namespace dj;
@@ -58,8 +58,8 @@ void dj_trap_handler(int signal, void* siginfo, void* ucontext) {
                               : nullptr;
   if (entry != nullptr) {
     abi::add(&arena()->trap_hits, 1);
-    abi::add(&entry->hits, 1);
-    context->registers[agent::kRip] = abi::load(&entry->detour);
+    if (abi::load(&entry->hits) < abi::kMostTrapHits) abi::add(&entry->hits, uint32_t{1});
+    context->registers[agent::kRip] = abi::trap_detour(*entry);
     return;
   }
   abi::add(&arena()->trap_strays, 1);

@@ -127,7 +127,8 @@ TEST_F(Traps, GoOnAtTheDetour) {
 TEST_F(Traps, AreFoundWithoutTheCacheToo) {
   probe();
   for (uint64_t i = 1; i < 90; ++i)
-    abi::trap_table_insert(&table(), &table().begin, address(dj_test_int3_at) + i, 1);
+    abi::trap_table_insert(&table(), &table().begin, address(dj_test_int3_at) + i,
+                           address(dj_test_int3_at));
   EXPECT_EQ(hit(), 77);
   EXPECT_EQ(header().trap_cache_hits, 0u);
 }
@@ -135,20 +136,21 @@ TEST_F(Traps, AreFoundWithoutTheCacheToo) {
 TEST_F(Traps, OfObjectsThatCameLaterAreFoundBesideTheOthers) {
   const uint64_t first = 0x7f0000001000, at = first + 1000;
   for (uint64_t i = 0; i < 90; ++i)
-    ASSERT_TRUE(abi::trap_table_insert(&table(), &table().begin, first + i, i));
+    ASSERT_TRUE(abi::trap_table_insert(&table(), &table().begin, first + i, first + 2 * i));
   uint64_t later = 0;
-  while (abi::trap_table_insert(&table(), &table().later, at + later, later)) ++later;
+  while (abi::trap_table_insert(&table(), &table().later, at + later, first + later)) ++later;
   EXPECT_GE(later, kLater);
   abi::TrapCache cache = {};
   for (uint64_t i = 0; i < 2 * later; ++i) {
     bool hit = false;
     const uint64_t number = i / 2;  // twice each: then the cache knows it
     ASSERT_NE(abi::trap_table_find(&table(), at + number), nullptr);
-    EXPECT_EQ(abi::trap_table_find(&table(), at + number)->detour, number);
-    EXPECT_EQ(abi::trap_cached_find(&table(), &cache, at + number, &hit)->detour, number);
+    const uint64_t detour = first + number;
+    EXPECT_EQ(trap_detour(*abi::trap_table_find(&table(), at + number)), detour);
+    EXPECT_EQ(trap_detour(*abi::trap_cached_find(&table(), &cache, at + number, &hit)), detour);
     EXPECT_EQ(hit, i % 2 == 1);
   }
-  EXPECT_EQ(abi::trap_table_find(&table(), first + 5)->detour, 5u);
+  EXPECT_EQ(abi::trap_detour(*abi::trap_table_find(&table(), first + 5)), first + 10);
   EXPECT_EQ(abi::trap_table_find(&table(), first + 500), nullptr);
 }
 

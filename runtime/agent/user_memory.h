@@ -21,13 +21,13 @@ inline int64_t read_user(void* to, uint64_t from, uint64_t bytes) {
   struct Piece {
     uint64_t base, length;
   } local = {word(to), bytes}, remote = {from, bytes};
-  return raw_syscall(kSysProcessVmReadv, memory_owner(), word(&local), 1, word(&remote), 1, 0);
+  return ask_kernel(kSysProcessVmReadv, memory_owner(), word(&local), 1, word(&remote), 1, 0);
 }
 inline int64_t write_user(uint64_t to, const void* from, uint64_t bytes) {
   struct Piece {
     uint64_t base, length;
   } local = {word(from), bytes}, remote = {to, bytes};
-  return raw_syscall(kSysProcessVmWritev, process_id(), word(&local), 1, word(&remote), 1, 0);
+  return ask_kernel(kSysProcessVmWritev, process_id(), word(&local), 1, word(&remote), 1, 0);
 }
 inline bool can_read(void* to, uint64_t from, uint64_t bytes) {
   return read_user(to, from, bytes) == static_cast<int64_t>(bytes);

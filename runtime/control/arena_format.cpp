@@ -246,6 +246,7 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   header.magic = abi::kMagic;
   header.version = abi::kVersion;
   header.target_pid = static_cast<uint64_t>(facts.target_pid);
+  header.target_own_pid = static_cast<uint64_t>(facts.target_own_pid);
   header.ticket = facts.ticket;
   header.threads = facts.threads;
   header.errno_offset = facts.errno_offset;

@@ -14,7 +14,7 @@ namespace dj {
 
 // What only the session knows.
 struct SessionFacts {
-  pid_t target_pid = 0;
+  pid_t target_pid = 0, target_own_pid = 0;  // in djtap's pid namespace and in its own
   uint64_t ticket = 0;
   uint64_t threads = 0;                   // address of the ThreadTable; 0: none
   int64_t errno_offset = 0;               // errno_query.h; 0: not known

@@ -6,17 +6,19 @@
 #include <algorithm>
 
 #include "runtime/control/journal.h"
+#include "runtime/control/pid_space.h"
 
 namespace dj {
 
-void ChildWatch::begins(pid_t pid) {
-  if (children_.contains(pid)) return;  // each probe has it told
-  Child child{std::nullopt, target_.forked(pid)};
+void ChildWatch::begins(pid_t own) {
+  if (children_.contains(own)) return;  // each probe has it told
+  const pid_t pid = number_seen(own, target_.pid());
+  Child child{std::nullopt, target_.forked(own, pid)};
   if (Result<ExitWatch> made = ExitWatch::create(pid, false); made.ok())
     child.watch.emplace(made.take());
-  else if (start_time(pid))
+  else if (pid != 0 && start_time(pid))
     return;  // no file descriptor is left
-  children_.emplace(pid, std::move(child));
+  children_.emplace(own, std::move(child));
 }
 
 std::vector<TargetTask> ChildWatch::take_ended(uint64_t heard) {

@@ -15,9 +15,9 @@ namespace dj {
 class ChildWatch {
  public:
   explicit ChildWatch(const TargetTask& target) : target_(target) {}
-  // What its handlers say (Drain).
-  void begins(pid_t pid);
-  void ends(pid_t pid) { children_.erase(pid); }
+  // What its handlers say (Drain), by the numbers that the children know themselves by.
+  void begins(pid_t own);
+  void ends(pid_t own) { children_.erase(own); }
   // Those that have ended without a word, each once. heard: up to when (cycle counter) all that was
   // said has been told to ends().
   std::vector<TargetTask> take_ended(uint64_t heard);

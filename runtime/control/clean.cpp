@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "compiler/counted.h"
+#include "runtime/control/debug_list.h"
 #include "runtime/control/kin.h"
 #include "runtime/control/os_error.h"
 #include "runtime/control/remote_call.h"
@@ -73,9 +74,8 @@ Result<TrapMap> read_traps(const Stopped& stopped, uint64_t address) {
                                                   entries.size() * sizeof entries[0])));
   TrapMap traps;
   for (const abi::TrapEntry& entry : entries) {
-    traps[entry.address] = entry.detour;
+    if (entry.address != 0) traps[entry.address] = abi::trap_detour(entry);
   }
-  traps.erase(0);
   return traps;
 }
 
@@ -219,6 +219,7 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
     DJ_TRY_DO(
         give_back_trap(stopped, journal.header.trap_handler, trap_before(journal, table.app)));
   }
+  leave_debug_list(stopped.pid());
   DJ_TRY(size_t hooks, restore(stopped, records, true));
   DJ_TRY_DO(take_rows(stopped));
   DJ_TRY_DO(write_finished(stopped, journal));

@@ -14,11 +14,12 @@ namespace {
 
 const std::vector<int64_t>& numbers(HookSet set) {
   static const std::vector<int64_t> kRseq = {SYS_clone, SYS_clone3,     SYS_vfork,
-                                             SYS_fork,  SYS_arch_prctl, SYS_rt_sigaction};
+                                             SYS_fork,  SYS_arch_prctl, SYS_rt_sigaction,
+                                             SYS_prctl, SYS_seccomp};
   static const std::vector<int64_t> kTrap = {
-      SYS_clone,          SYS_clone3,        SYS_vfork,     SYS_fork,     SYS_rt_sigaction,
-      SYS_rt_sigprocmask, SYS_rt_sigsuspend, SYS_ppoll,     SYS_pselect6, SYS_epoll_pwait,
-      SYS_epoll_pwait2,   SYS_sigaltstack,   SYS_arch_prctl};
+      SYS_clone,          SYS_clone3,        SYS_vfork,      SYS_fork,     SYS_rt_sigaction,
+      SYS_rt_sigprocmask, SYS_rt_sigsuspend, SYS_ppoll,      SYS_pselect6, SYS_epoll_pwait,
+      SYS_epoll_pwait2,   SYS_sigaltstack,   SYS_arch_prctl, SYS_prctl,    SYS_seccomp};
   return set == HookSet::Rseq ? kRseq : kTrap;
 }
 

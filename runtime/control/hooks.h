@@ -17,7 +17,8 @@ enum class HookSet : uint8_t {
   Rseq,  // fork, vfork, clone, clone3: a thread that is not registered with rseq must be seen as
          // such, and a new one counts in a row of its own (runtime/shared/thread_rows.h);
          // arch_prctl, which may want the gs base that leads there; rt_sigaction, since handlers of
-         // faults are called through gates (runtime/shared/fault_gates.h)
+         // faults are called through gates (runtime/shared/fault_gates.h); prctl and seccomp, by
+         // which a program denies itself what handlers would ask of the kernel (denied.h)
   Trap,  // also rt_sigprocmask and all that set masks while they wait: SIGTRAP must
          // stay deliverable
 };

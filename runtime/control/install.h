@@ -120,8 +120,8 @@ class Installation {
   bool has_trap() const { return trap_.installed() || shares_trap_; }
   bool may_trap() const;
   // Sites of modules that are not among `now`, or whose text is the file's again, are Gone: the
-  // module was unmapped, and perhaps mapped anew. Returns where those modules began. The process
-  // runs, but its loader.
+  // module was unmapped, and perhaps mapped anew. Returns where those begin that are among `now`.
+  // The process runs, but its loader.
   std::set<uint64_t> find_gone_sites(pid_t pid, const std::vector<MappedModule>& now);
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);

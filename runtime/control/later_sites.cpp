@@ -47,8 +47,7 @@ bool Installation::insert_trap(uint64_t address, uint64_t detour) {
   // Where an object was that is gone: what stands there is found first.
   abi::TrapEntry* old = abi::trap_part_find(table, table->begin, address, false);
   if (old == nullptr) return abi::trap_table_insert(table, &table->later, address, detour);
-  abi::store(&old->detour, detour);
-  return true;
+  return abi::trap_set_detour(old, address, detour);
 }
 
 bool Installation::may_trap() const {
@@ -57,29 +56,29 @@ bool Installation::may_trap() const {
 
 std::set<uint64_t> Installation::find_gone_sites(pid_t pid, const std::vector<MappedModule>& now) {
   RunningMemory memory(pid);
-  std::vector<bool> asked(modules_.size());
-  std::set<uint64_t> gone;
-  for (const MappedModule& module : modules_) {  // those that were off have nothing in the text
-    if (!is_mapped(module, now)) gone.insert(module.begin);
+  std::vector<bool> asked(modules_.size()), gone(modules_.size());
+  for (size_t i = 0; i < modules_.size(); i++) {
+    gone[i] = asked[i] = !is_mapped(modules_[i], now);
   }
-  for (const PatchSite& site : patches_.sites) {
+  std::set<uint64_t> anew;
+  for (const PatchSite& site : patches_.sites) {  // those that are off have nothing in the text
     if (!site.armed() || asked[site.module]) {
       continue;
     }
     asked[site.module] = true;
     if (is_as_in_file(site, memory)) {
-      gone.insert(modules_[site.module].begin);
+      gone[site.module] = true;
+      anew.insert(modules_[site.module].begin);
     }
   }
   SiteList all = all_places();
   for (PatchSite* word : words_.all()) all.push_back(word);
   for (PatchSite* site : all) {
-    if (gone.count(modules_[site->module].begin) != 0 &&
-        is_legal_step(site->state, SiteState::Gone)) {
+    if (gone[site->module] && is_legal_step(site->state, SiteState::Gone)) {
       set_state(*site, SiteState::Gone, "its module was unmapped");
     }
   }
-  return gone;
+  return anew;
 }
 
 }  // namespace dj

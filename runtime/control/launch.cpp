@@ -106,17 +106,6 @@ bool read_memory(pid_t pid, uint64_t address, void* to, size_t bytes) {
   return ok;
 }
 
-// Entry `key` of the auxiliary vector (AT_BASE ...); 0: absent.
-uint64_t auxiliary(pid_t pid, uint64_t key) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/auxv", std::ios::binary);
-  for (Elf64_auxv_t entry; in.read(reinterpret_cast<char*>(&entry), sizeof entry);) {
-    if (entry.a_type == key) {
-      return entry.a_un.a_val;
-    }
-  }
-  return 0;
-}
-
 [[noreturn]] void exec_child(const std::vector<std::string>& argv, const LaunchOptions& options,
                              int go, int report) {
   std::vector<char*> words;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "runtime/control/clean.h"
+#include "runtime/control/debug_list.h"
 #include "runtime/control/kin.h"
 #include "runtime/control/signal_actions.h"
 #include "runtime/control/thread_moves.h"
@@ -17,15 +18,15 @@
 namespace dj {
 namespace {
 
-// The arena's mapping, and the thread table right behind it.
+// The arena's mapping, and the thread table right behind it: a mapping of what is wiped in forked
+// children and one of the rest, which may be one with what the program has behind it.
 AddressRange with_threads(const Mapping& arena, const std::vector<Mapping>& maps) {
-  AddressRange range{arena.begin, arena.end};
-  for (const Mapping& m : maps) {
-    if (m.begin == arena.end && m.inode == 0 && m.end - m.begin == sizeof(abi::ThreadTable)) {
-      range.end = m.end;
-    }
+  const uint64_t end = arena.end + sizeof(abi::ThreadTable);
+  uint64_t mapped = arena.end;
+  for (const Mapping& m : maps) {  // ascending
+    if (m.begin == mapped && m.inode == 0) mapped = m.end;
   }
-  return range;
+  return {arena.begin, mapped >= end ? end : arena.end};
 }
 
 // Its pieces as they are now.
@@ -149,6 +150,7 @@ Status unmap_leftovers(Stopped& stopped, std::vector<Leftover> leftovers,
   }
   const auto newest = leftovers.size() > kKept ? leftovers.end()[-long{kKept}].session
                                                : std::pair<uint64_t, int64_t>();
+  leave_debug_list(stopped.pid());
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   for (const Leftover& leftover : idle) {
     if (leftover.arena.end != 0) {

@@ -47,7 +47,7 @@ Status Installation::take_back_traps(Stopped& stopped) {
   const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
   return stopped.take_back_traps([&](uint64_t address) {
     const abi::TrapEntry* entry = abi::trap_table_find(table, address);
-    return entry == nullptr ? 0 : entry->detour;
+    return entry == nullptr ? 0 : abi::trap_detour(*entry);
   });
 }
 

@@ -175,6 +175,17 @@ void ModuleCodes::remember() {
   if (any) cache_.files().trim();
 }
 
+namespace {
+
+// An image that mono has compiled ahead: its runtime finds calls and linkage stubs by their bytes,
+// and ends the program where it sees others.
+bool is_monos(const MappedModule& module) {
+  const bool named = module.path.ends_with(".dll.so") || module.path.ends_with(".exe.so");
+  return named && find_symbol(module.open_path, "mono_aot_file_info").ok();
+}
+
+}  // namespace
+
 Result<ModuleCode*> ModuleCodes::get(const MappedModule& module) {
   auto known = codes_.find(module.open_path);
   if (known != codes_.end()) {
@@ -184,7 +195,8 @@ Result<ModuleCode*> ModuleCodes::get(const MappedModule& module) {
   if (broken != failed_.end()) {
     return broken->second;
   }
-  Result<std::unique_ptr<ModuleCode>> code = read(module);
+  Result<std::unique_ptr<ModuleCode>> code =
+      is_monos(module) ? Error{"mono reads and changes this code itself"} : read(module);
   if (!code.ok()) {
     failed_.emplace(module.open_path, code.error());
     return code.error();

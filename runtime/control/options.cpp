@@ -2,60 +2,23 @@
 #include "runtime/control/options.h"
 
 #include <fmt/format.h>
-#include <signal.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <map>
 
 #include "compiler/diag.h"
-#include "runtime/control/command_words.h"
-#include "runtime/control/set_limit.h"
+#include "runtime/control/option_values.h"
 #include "runtime/control/stap_options.h"
-#include "runtime/control/stress.h"
+#include "runtime/control/tell.h"
+#include "runtime/control/terminal.h"
 
 namespace dj {
 namespace {
 
-// CLI11's own check names the range of a double.
-std::string above_zero(const std::string& text) {
-  bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  bool zero = text.find_first_not_of('0') == std::string::npos;
-  constexpr size_t kMostDigits = 9;
-  if (digits && !zero && text.size() <= kMostDigits) return "";
-  if (text.find(',') != std::string::npos)
-    return "takes one process, not " + text +
-           ": start one djtap for each, or with -c what forks them";
-  return "takes a whole number above 0, not " + text;
-}
-
-std::string positive(const std::string& text) {
-  char* end = nullptr;
-  double value = std::strtod(text.c_str(), &end);
-  bool whole = !text.empty() && *end == 0 && value > 0 && value < 1e9;
-  return whole ? "" : "takes a number of seconds above 0, not " + text;
-}
-
-// For an option that takes one of some words: sets `into`, or throws a usage error.
-template <class T>
-auto one_of(const char* option, const std::map<std::string, T>& words, T& into) {
-  return [option, &words, &into](const std::string& word) {
-    auto found = words.find(word);
-    if (found != words.end()) {
-      into = found->second;
-      return;
-    }
-    std::vector<std::string> names;
-    for (const auto& [name, value] : words) names.push_back(name);
-    throw CLI::ValidationError(option,
-                               fmt::format("takes {}; not {}", fmt::join(names, ", "), word));
-  };
-}
-
 constexpr const char* kVersion = "djtap 0.1";
-const std::set<std::string> kDumps = {"tokens", "ast", "program", "plan", "ir", "asm", "probes"};
 const std::map<std::string, arch::Guards> kGuards = {{"needed", arch::Guards::WhereNeeded},
                                                      {"all", arch::Guards::Everywhere},
                                                      {"none", arch::Guards::None}};
@@ -63,146 +26,23 @@ const std::map<std::string, Stage> kStages = {{"parse", Stage::Parse},
                                               {"check", Stage::Check},
                                               {"resolve", Stage::Resolve},
                                               {"lower", Stage::Lower}};
-const std::map<std::string, ReportFormat> kFormats = {
-    {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
-
-void set_command(Options& options, const std::string& text) {
-  options.command = {text};  // what is wrong with it is djtap's failure, not the command's
-  Result<std::vector<std::string>> words = command_words(text);
-  if (!words.ok()) throw CLI::ValidationError("-c", words.error().message);
-  options.command = words.take();
-}
-
-void set_dumps(Options& options, const std::string& list) {
-  for (const std::string& name : CLI::detail::split(list, ',')) {
-    if (!kDumps.count(name))
-      throw CLI::ValidationError("--dump",
-                                 "takes tokens, ast, program, plan, ir, asm, probes; not " + name);
-    options.dump.insert(name);
-  }
-}
-
-void set_format(Options& options, const std::string& form) {
-  constexpr std::string_view kPlugin = "plugin:";
-  auto found = kFormats.find(form);
-  if (found != kFormats.end()) {
-    options.format = found->second;
-  } else if (form.starts_with(kPlugin) && form.size() > kPlugin.size()) {
-    options.plugin = form.substr(kPlugin.size());
-  } else {
-    throw CLI::ValidationError("-f", "takes text, json, csv or plugin:NAME; not " + form);
-  }
-}
-
-// -S MB[,FILES]
-void set_rotation(Options& options, const std::string& text) {
-  char* end = nullptr;
-  uint64_t megabytes = std::strtoull(text.c_str(), &end, 10), files = 0;
-  bool wrong = text[0] == '-' || megabytes == 0 || megabytes > 1 << 20;
-  if (*end == ',') {
-    files = std::strtoull(end + 1, &end, 10);
-    wrong = wrong || files == 0 || files > 1 << 20;
-  }
-  if (wrong || *end != 0)
-    throw CLI::ValidationError("-S", "takes MEGABYTES or MEGABYTES,FILES; not " + text);
-  options.rotation = {megabytes << 20, static_cast<uint32_t>(files)};
-}
-
-// --stress writes the script itself; with --coverage there is neither script nor process.
-void check_stress(Options& options, const std::vector<std::string>& words) {
-  if (!options.stress) {
-    if (!options.coverage.empty()) throw CLI::ValidationError("--coverage", "goes with --stress");
-    return;
-  }
-  if (options.script_text || options.list || !words.empty())
-    throw CLI::ValidationError("--stress", "goes with neither a script nor -l");
-  bool has_target = options.pid || !options.command.empty();
-  if (has_target != options.coverage.empty()) {
-    throw CLI::ValidationError(
-        "--stress", "needs a process (-c, -p or --), or --coverage FILE without a process");
-  }
-  if (options.stress->find_first_of("\"\\\n") != std::string::npos)
-    throw CLI::ValidationError("--stress", "takes a pattern of functions: \"libc.so.6!*\"");
-  options.script_text = stress_script(options.stress->empty() ? "*" : *options.stress);
-  widen_for_stress(options.limits);
-}
-
-// --color[=WHEN] as stap has it. False: it is another option.
-bool set_colour(Options& options, const std::string& word) {
-  std::string name = word.substr(0, word.find('='));
-  if (name != "--color" && name != "--colour") return false;
-  std::string when = word.size() == name.size() ? "always" : word.substr(name.size() + 1);
-  if (when != "always" && when != "never" && when != "auto")
-    throw CLI::ValidationError(name, "takes always, never or auto; not " + when);
-  if (when != "auto") options.colour = when == "always";
-  return true;
-}
-
-// Words that no option of djtap takes: SystemTap's options are answered here, or taken where they
-// change nothing. Returns the others.
-std::vector<std::string> without_stap_options(Options& options,
-                                              const std::vector<std::string>& words) {
-  std::vector<std::string> others;
-  for (const std::string& word : words) {
-    if (set_colour(options, word)) continue;
-    const StapOption* row = stap_option(word);
-    if (row == nullptr) {
-      others.push_back(word);
-    } else if (!row->help.empty()) {
-      throw CLI::ArgumentMismatch(
-          fmt::format("SystemTap's option {} is not djtap's; {}", row->name, row->help));
-    }
-  }
-  return others;
-}
-
-// stap's -p is a number of its passes.
-void check_process(const Options& options) {
-  constexpr int kPasses = 5;
-  if (!options.pid) return;
-  if (!options.command.empty())
-    throw CLI::ValidationError("-p", "goes with neither -c nor --: one target a session");
-  if (*options.pid <= kPasses && kill(*options.pid, 0) != 0)
-    throw CLI::ValidationError(
-        "-p", fmt::format("takes a process, as -x; {} is none of yours. For a pass of SystemTap's: "
-                          "--stop-after=STAGE",
-                          *options.pid));
-}
-
-// Everything that no single option can know.
-void check_together(Options& options, std::vector<std::string> words) {
-  if (options.clean) return;
-  check_stress(options, words);
-  check_process(options);
-  if (!options.script_text && words.empty() && !options.more_scripts.empty()) {
-    options.script_text = options.more_scripts.front();
-    options.more_scripts.erase(options.more_scripts.begin());
-  }
-  const bool asks = options.list || options.explain || options.language_server;
-  if (options.interactive && options.script_text)
-    throw CLI::ValidationError("-i", "takes the script at its prompt: load FILE");
-  if (!options.script_text && !asks && !options.interactive) {
-    if (words.empty())
-      throw CLI::ValidationError("script", "a script is needed: a file, or -e 'probe ...'");
-    options.script_path = words.front();
-    options.strict = options.strict || options.script_path.ends_with(".stp");
-    words.erase(words.begin());
-  }
-  options.script_args = std::move(words);
-  if (options.monitor && (!options.plugin.empty() || options.stress))
-    throw CLI::ValidationError("--monitor", "goes with neither -f plugin: nor --stress");
-  options.times = options.times || options.monitor;
-  if (options.rotation.bytes > 0 && options.output_path.empty())
-    throw CLI::ValidationError("-S", "goes with -o FILE");
-}
+const std::map<std::string, bool> kIsJson = {{"text", false}, {"json", true}};
 
 // What CLI11 fills besides Options.
 struct Words {
   std::vector<std::string> positional;  // script file and its arguments
   bool no_optimize = false;
-  std::string diagnostics = "text";
   bool help = false;
 };
+
+// For CLI11, which wants to hear a text.
+auto check_by(void (*check)(const std::string&)) {
+  return [check](const std::string& text) { return check(text), std::string(); };
+}
+auto above_zero(const char* option) {
+  return
+      [option](const std::string& text) { return check_above_zero(option, text), std::string(); };
+}
 
 void add_script_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-e", options.script_text, "the script itself");
@@ -211,7 +51,7 @@ void add_script_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("script", words.positional,
                  "script file (unless -e or -l), then its arguments $1 ..");
   app.add_option("-I", options.include, "look for tapsets (*.djt, *.djtm) in this folder, too")
-      ->check(CLI::ExistingDirectory)
+      ->check(check_by(check_folder))
       ->allow_extra_args(false);
   app.add_flag("--fmt", options.tidy, "print the script in tidy form, comments kept; run nothing");
   app.add_option("-G", options.settings, "NAME=VALUE: the initial value of a global of the script")
@@ -219,13 +59,7 @@ void add_script_options(CLI::App& app, Options& options, Words& words) {
   app.add_flag("--strict", options.strict,
                "undeclared names are local, as in SystemTap; so they are in FILE.stp");
   app.add_option_function<std::vector<std::string>>(
-         "-D",
-         [&options](const std::vector<std::string>& settings) {
-           for (const std::string& each : settings) {
-             const std::string wrong = set_limit(options.limits, each);
-             if (!wrong.empty()) throw CLI::ValidationError("-D", wrong);
-           }
-         },
+         "-D", [&options](const std::vector<std::string>& each) { set_limits(options, each); },
          "a limit, NAME=VALUE: MAXACTION, MAXMAPENTRIES ...")
       ->allow_extra_args(false);
 }
@@ -239,15 +73,7 @@ void add_stap_options(CLI::App& app, Options& options) {
   unlisted(app.add_option_function<std::vector<std::string>>(
       "-d", [](const std::vector<std::string>&) {}, ""));  // all objects' symbols are read
   unlisted(app.add_option_function<std::string>(
-      "-s",
-      [&options](const std::string& text) {
-        char* end = nullptr;
-        const long long megabytes = std::strtoll(text.c_str(), &end, 10);
-        if (*end != 0 || megabytes < 1 || megabytes > 64)
-          throw CLI::ValidationError("-s", "takes 1 to 64 megabytes, as -D RINGBYTES does bytes");
-        options.limits.ring_bytes = static_cast<int64_t>(std::bit_ceil(uint64_t(megabytes) << 20));
-      },
-      ""));
+      "-s", [&options](const std::string& text) { set_ring(options, text); }, ""));
   unlisted(app.add_option_function<std::string>(
       "--vp",
       [&options](const std::string& levels) {
@@ -266,7 +92,7 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
   app.add_option_function<std::string>(
       "-c", [&options](const std::string& text) { set_command(options, text); },
       "run this command and trace it");
-  app.add_option("-p,-x", options.pid, "trace this running process")->check(above_zero);
+  app.add_option("-p,-x", options.pid, "trace this running process")->check(above_zero("-p,-x"));
   app.add_option("-l", options.list,
                  "list the probe points that match, one a line: func(\"m*\"), syscall.*, **");
   app.add_option_function<std::string>(
@@ -277,14 +103,7 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
       },
       "the same with parameters, locals and their types");
   app.add_option_function<std::string>(
-         "--source",
-         [&options](const std::string& text) {
-           bool name = text.find_first_of("\"\\\n") == std::string::npos;
-           if (!name)
-             throw CLI::ValidationError("--source", "takes a function, as in func(\"...\")");
-           options.list = "func(\"" + text + "\")";
-           options.list_source = true;
-         },
+         "--source", [&options](const std::string& text) { set_source(options, text); },
          "print the source of a function, with the lines that can be probed and their variables")
       ->option_text("FUNC");
   app.add_option("--stress", options.stress,
@@ -324,7 +143,7 @@ void add_output_options(CLI::App& app, Options& options) {
          "newest FILES")
       ->option_text("MB[,FILES]");
   app.add_option("-T", options.seconds, "end the session after so many seconds")
-      ->check(positive)
+      ->check(check_by(check_seconds))
       ->option_text("SECONDS");
   app.add_flag(
       "-t,--times", options.times,
@@ -347,13 +166,14 @@ void add_output_options(CLI::App& app, Options& options) {
   app.add_flag("-W", options.warnings_are_errors,
                "warnings of the script end it; -W undeclared: --strict");
   app.add_option("--many", options.many,
-                 "warn where a pattern means more places than this (10000; 0: never)");
+                 "warn where a pattern means more places than this (10000; 0: never)")
+      ->check([](const std::string& text) { return check_whole("--many", text), ""; });
   app.add_option("--report", options.report_path,
                  "a Lua file that gets all globals at the end and prints the report")
       ->option_text("FILE.lua");
 }
 
-void add_look_options(CLI::App& app, Options& options, Words& words) {
+void add_look_options(CLI::App& app, Options& options) {
   app.add_flag("--probes", options.probes, "list every site with its state when armed");
   app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
   app.add_option_function<std::string>(
@@ -363,11 +183,10 @@ void add_look_options(CLI::App& app, Options& options, Words& words) {
                                        one_of("--stop-after", kStages, options.stop_after),
                                        "parse, check, resolve or lower")
       ->option_text("STAGE");
-  app.add_option("--diagnostics", words.diagnostics,
-                 "form of diagnostics: text, or json (one object a line)")
-      ->check([](const std::string& form) {
-        return form == "text" || form == "json" ? "" : "takes json, text; not " + form;
-      });
+  app.add_option_function<std::string>("--diagnostics",
+                                       one_of("--diagnostics", kIsJson, options.json_diagnostics),
+                                       "form of diagnostics: text, or json (one object a line)")
+      ->option_text("FORM");
   app.add_option("--explain", options.explain,
                  "say what a diagnostic's code means, with an example");
   app.add_flag("-i,--interactive", options.interactive,
@@ -393,29 +212,52 @@ void set_script_options(CLI::App& app, Options& options, const std::vector<std::
       options.script_options[name] = word.substr(equals + 1);
       continue;
     }
-    std::string message = "djtap has no option " + word.substr(0, equals);
-    std::vector<std::string> near = near_names(name, options.own_names);
-    for (std::string& each : near) each = "--" + each;
-    if (!near.empty())
-      message += "; " + did_you_mean(near);
-    else if (named && !value && has_script)
-      message += "; one of the script is written " + word + "=VALUE";
-    throw CLI::ArgumentMismatch(message);
+    const std::string rest = equals == std::string::npos ? "" : word.substr(equals);
+    UsageError wrong = {"DJ0001", word, "djtap has no option " + word.substr(0, equals), {}, ""};
+    for (const std::string& near : near_names(name, options.own_names))
+      wrong.near.push_back("--" + near + rest);
+    if (named && !value && has_script)
+      wrong.help = "one of the script is written " + word + "=VALUE";
+    throw wrong;
   }
 }
 
-// --help and --version are printed, a mistake goes to stderr. Returns the exit code.
-int end_parse(const CLI::App& app, const CLI::ParseError& error) {
+// All names of the option that CLI11 calls `name`.
+std::string names_in(const CLI::App& app, const std::string& name) {
+  const CLI::Option* option = app.get_option_no_throw(name);
+  if (option == nullptr) return name;
+  std::vector<std::string> names;
+  for (const std::string& each : option->get_lnames()) names.push_back("--" + each);
+  for (const std::string& each : option->get_snames()) names.push_back("-" + each);
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+// What CLI11 itself finds wrong, in djtap's words.
+UsageError usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string said = error.what();
+  const size_t colon = said.find(": ");
+  const std::string name = said.substr(0, std::min(colon, said.find(' ')));
+  const std::string option = names_in(app, name);
+  if (said.find(": 1 required ") != std::string::npos)
+    return {"DJ0002", option, name + " needs a value behind it", {}, ""};
+  if (said.find(": At Most 1 required") != std::string::npos)
+    return {"DJ0002", option, name + " is given more than once", {}, ""};
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError))
+    return {"DJ0002", "clean", "clean needs a process: djtap clean PID", {}, ""};
+  if (said.find(" disallowed flag override") != std::string::npos) {
+    const std::string flag = (name.size() > 1 ? "--" : "-") + name;
+    return {"DJ0003", names_in(app, flag), flag + " takes no value", {}, ""};
+  }
+  return {"DJ0003", option, said, {}, ""};
+}
+
+// --help and --version are printed, a mistake is told. Returns the exit code.
+int end_parse(const CLI::App& app, const CommandLine& line, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     app.exit(error);
     return kExitOk;
   }
-  std::string message = error.what();
-  if (const size_t at = message.find(": 1 required "); at != std::string::npos)
-    message = message.substr(0, at) + ": a value is missing behind it";
-  if (const size_t at = message.find(": At Most 1 required"); at != std::string::npos)
-    message = message.substr(0, at) + ": it is given more than once";
-  fmt::print(stderr, "djtap: {}\ndjtap: see djtap --help\n", message);
+  tell_usage(line, usage_error(app, error));
   return kExitUsage;
 }
 
@@ -424,6 +266,9 @@ int end_parse(const CLI::App& app, const CLI::ParseError& error) {
 std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   Options options;
   Words words;
+  options.line = CommandLine(argc, argv);
+  set_tell_form({options.line.gives("--diagnostics", "json"),
+                 !options.line.gives("--color", "never") && is_coloured(STDERR_FILENO)});
   char** dashes = std::find_if(argv + 1, argv + argc,
                                [](const char* word) { return std::strcmp(word, "--") == 0; });
   if (dashes != argv + argc) options.command.assign(dashes + 1, argv + argc);
@@ -442,15 +287,18 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   add_script_options(app, options, words);
   add_target_options(app, options, words);
   add_output_options(app, options);
-  add_look_options(app, options, words);
+  add_look_options(app, options);
   add_stap_options(app, options);
   app.add_subcommand("clean", "take out what a killed djtap left in a process and its children")
       ->add_option("PID", options.clean, "the process")
       ->required()
-      ->check(above_zero);
+      ->check(above_zero("clean"));
   app.set_help_flag();
   app.add_flag("-h,--help", words.help, "print this help; with a script: also its options");
   app.allow_extras();
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) option->disable_flag_override();  // --probes=no
+  }
   try {
     std::vector<std::string> given = with_named_warnings({argv + 1, dashes});
     std::reverse(given.begin(), given.end());  // CLI11 takes words from the end
@@ -458,10 +306,17 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     options.script_help = words.help && (options.script_text || !words.positional.empty());
     if (words.help && !options.script_help) throw CLI::CallForHelp();
     const std::vector<std::string> strangers = without_stap_options(options, app.remaining());
+    const bool has_script =
+        options.script_text || !words.positional.empty() || !options.more_scripts.empty();
+    if (!has_script) set_script_options(app, options, strangers);  // a wrong one before a missing
     check_together(options, std::move(words.positional));
-    set_script_options(app, options, strangers);
+    if (has_script) set_script_options(app, options, strangers);
   } catch (const CLI::ParseError& error) {
-    exit_code = end_parse(app, error);
+    exit_code = end_parse(app, options.line, error);
+    return std::nullopt;
+  } catch (const UsageError& wrong) {
+    tell_usage(options.line, wrong);
+    exit_code = kExitUsage;
     return std::nullopt;
   }
   for (char** word = argv + 1; *word != nullptr; ++word) {
@@ -469,7 +324,6 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     if (!own) options.words.emplace_back(*word);
   }
   options.optimize = !words.no_optimize;
-  options.json_diagnostics = words.diagnostics == "json";
   return options;
 }
 

@@ -9,6 +9,7 @@
 
 #include "arch/x86_64/safety.h"
 #include "compiler/layout.h"
+#include "runtime/control/command_line.h"
 #include "runtime/control/output.h"
 #include "runtime/control/report_globals.h"
 
@@ -31,6 +32,7 @@ enum ExitCode : int {
 enum class Stage : uint8_t { Parse, Check, Resolve, Lower, All };
 
 struct Options {
+  CommandLine line;                                   // for what is wrong with it
   std::optional<std::string> script_text;             // -e
   std::string script_path;                            // else this file
   std::vector<std::string> more_scripts;              // -E: run beside the script

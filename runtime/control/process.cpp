@@ -2,6 +2,7 @@
 #include "runtime/control/process.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -341,6 +342,16 @@ pid_t living_thread(pid_t pid) {
   }
   std::vector<pid_t> threads = live_threads(pid);
   return threads.empty() ? pid : threads.front();
+}
+
+uint64_t auxiliary(pid_t pid, uint64_t key) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/auxv", std::ios::binary);
+  for (Elf64_auxv_t entry; in.read(reinterpret_cast<char*>(&entry), sizeof entry);) {
+    if (entry.a_type == key) {
+      return entry.a_un.a_val;
+    }
+  }
+  return 0;
 }
 
 }  // namespace dj

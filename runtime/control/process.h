@@ -67,6 +67,8 @@ struct ProcessStatus {
   bool is_kernels = false;  // a thread of the kernel
 };
 Result<ProcessStatus> read_status(pid_t pid);
+// Entry `key` of the auxiliary vector (AT_BASE ...); 0: absent.
+uint64_t auxiliary(pid_t pid, uint64_t key);
 // Does the process have seccomp filters that djtap does not stand under itself (as all of one
 // container do)?
 bool has_own_filters(pid_t pid);

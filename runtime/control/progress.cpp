@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "runtime/control/terminal.h"
+
 namespace dj {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr const char* kErase = "\r\x1b[K";
 }  // namespace
 
 Progress::Progress(std::string what) : what_(std::move(what)) {
-  if (isatty(STDERR_FILENO)) thread_ = spare_thread([this] { show(); });
+  if (is_drawn_on(STDERR_FILENO)) thread_ = spare_thread([this] { show(); });
 }
 
 Progress::~Progress() {

@@ -23,7 +23,6 @@ constexpr struct {
   const char* rest;
 } kSkipTexts[abi::kSkipCount] = {
     {"DJ5904", "hit", "skipped: too many handlers at once (raise -D CONTEXTS)"},
-    {"DJ5904", "hit", "skipped: recursion of a handler"},
     {"DJ5905", "new element", "dropped: an array is full"},
     {"DJ5905", "event", "lost: a ring is full (raise -D RINGBYTES)"},
     {"DJ5905", "string", "dropped: string memory is full (raise -D STRINGBYTES)"},

@@ -44,7 +44,7 @@ void add_kept(const abi::Captures& captures, const Plan& plan, std::map<ProbeId,
     if (handler >= plan.handlers.size()) continue;  // in an object that was opened later
     Calls& calls = probes[plan.handlers[handler].probe];
     (gone(static_cast<uint32_t>(entry.owner >> 32)) ? calls.abandoned : calls.inside) +=
-        entry.calls;
+        1 + entry.more;
   }
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/control/script_error.h"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 
@@ -10,6 +11,7 @@
 #include "runtime/control/process.h"
 #include "runtime/control/tell.h"
 #include "runtime/shared/abi.h"
+#include "runtime/shared/denied.h"
 #include "runtime/shared/error_text.h"
 #include "runtime/shared/format.h"
 
@@ -61,8 +63,9 @@ std::string what(const ScriptErrorInput& input, const abi::ErrorPayload& payload
   if (payload.error == abi::kErrBadAddress) {
     const auto* header = reinterpret_cast<const abi::Header*>(input.arena);
     const pid_t pid = host ? static_cast<pid_t>(header->target_pid) : payload.pid;
-    said +=
-        fmt::format(" ({})", mapping_at(pid, static_cast<uint64_t>(payload.a), header->arena_base));
+    const bool denied = !host && (header->denied & abi::asked_bit(SYS_process_vm_readv)) != 0;
+    said += fmt::format(" ({}{})", denied ? "a seccomp filter denies reads; " : "",
+                        mapping_at(pid, static_cast<uint64_t>(payload.a), header->arena_base));
   }
   return said + remedy(payload.error, host);
 }

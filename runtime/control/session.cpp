@@ -18,6 +18,7 @@
 #include "runtime/control/errno_query.h"
 #include "runtime/control/leftovers.h"
 #include "runtime/control/os_error.h"
+#include "runtime/control/pid_space.h"
 #include "runtime/control/report.h"
 #include "runtime/control/rseq_query.h"
 #include "runtime/control/thread_rows.h"
@@ -112,6 +113,7 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   DJ_TRY_DO(session.map_arena(process, codes, input));
   SessionFacts facts;
   facts.target_pid = session.pid_;
+  facts.target_own_pid = own_numbers(session.pid_).pid;
   facts.stack_tables = input.stack_tables;
   if (process != nullptr)
     facts.errno_offset = errno_offset(process->pid, process->modules).value_or(0);
@@ -148,14 +150,7 @@ Status Session::place_samples(const Plan& plan, std::optional<int64_t> rseq_offs
 }
 
 void Session::sample(size_t host_probe) {
-  const auto is_own = [&](uint64_t address) {
-    auto within = [&](SessionMemory& memory) {
-      return std::any_of(memory.islands().begin(), memory.islands().end(),
-                         [&](const Island& island) { return island.contains(address); });
-    };
-    return within(*memory_) || std::any_of(later_.begin(), later_.end(),
-                                           [&](Later& later) { return within(later.memory); });
-  };
+  const auto is_own = [this](uint64_t address) { return island_at(address) != nullptr; };
   sampler_->run(sample_points_.at(host_probe), is_own);
 }
 
@@ -256,6 +251,7 @@ Status Session::disarm() {
 
 // What came last goes first: it uses what was there before.
 Status Session::disarm_all(Stopped& stopped) {
+  leave_debug_list(pid_);
   for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
     DJ_TRY_DO(later->semaphores.lower(stopped));
     DJ_TRY_DO(later->installation.disarm(stopped));

@@ -15,6 +15,7 @@
 #include "compiler/plan.h"
 #include "compiler/program.h"
 #include "compiler/result.h"
+#include "runtime/control/debug_list.h"
 #include "runtime/control/exit_watch.h"
 #include "runtime/control/install.h"
 #include "runtime/control/launch.h"
@@ -122,8 +123,8 @@ class Session {
 
   // Called while the target runs, again and again: gives the text of places whose handlers are off
   // back, makes hot guards an int3, takes out what may trap when the program asks for a signal
-  // stack that is too small for it (install.h), and spares the calls of a program that computes
-  // their detour's entry (stub_calls.h).
+  // stack that is too small for it (install.h), spares the calls of a program that computes
+  // their detour's entry (stub_calls.h), and tells debuggers of new code (debug_list.h).
   void watch();
   // Why the session must end now, for the program's sake; empty: it need not.
   std::string why_over();
@@ -161,8 +162,11 @@ class Session {
   // if_awaited: only if a handler is on whose place is not in the text.
   Status do_text_work(bool if_awaited);
   void withdraw_traps();
+  void warn_of_denied();
   void lead_calls(Installation& installation);
   void cool(Installation& installation, SessionMemory& memory);
+  void show_code();
+  Island* island_at(uint64_t address);  // null: in none of this session's
   void close_loader_talk();
   Status disarm_all(Stopped& stopped);
   Status map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input);
@@ -176,6 +180,7 @@ class Session {
   InstallOptions later_options_;
   int64_t rseq_offset_ = 0;
   bool has_rows_ = false;       // thread_rows.h
+  bool told_denied_ = false;
   std::string gs_base_setter_;  // an object that was opened and may set the gs base
   std::optional<Stopped> stopped_;
   UnstartedChild unstarted_;  // dies before stopped_
@@ -183,7 +188,9 @@ class Session {
   uint64_t arena_base_ = 0;
   pid_t pid_ = 0;
   uint64_t watch_next_ns_ = 0;
-  uint64_t used_at_arm_ns_ = 0;  // processor_ns() of the target
+  DebugList debug_list_;
+  std::pair<uint64_t, uint64_t> shown_;  // Header::own_code and own_code_later, of what it shows
+  uint64_t used_at_arm_ns_ = 0;          // processor_ns() of the target
   ReadText read_text_;
   std::optional<Sampler> sampler_;
   std::map<size_t, Sampler::Point> sample_points_;  // by index in Plan::host_probes

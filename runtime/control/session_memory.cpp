@@ -196,7 +196,7 @@ Status SessionMemory::map_threads(RemoteCall& call) {
                                     flags, kNoFile, 0}));
   CHECK(at == threads());
   DJ_TRY(at, call.checked("madvise of the thread table", SYS_madvise,
-                          {threads(), sizeof(abi::ThreadTable), MADV_WIPEONFORK}));
+                          {threads(), abi::kWipedBytes, MADV_WIPEONFORK}));
   return ok_status();
 }
 

@@ -1,9 +1,14 @@
 // What a session does to the text while the target runs: places whose probes are switched off and
 // on, guards where too many arrive, traps that the program can no longer bear.
+#include <fmt/format.h>
+#include <sys/syscall.h>
+
 #include "runtime/control/os_error.h"
 #include "runtime/control/report.h"
 #include "runtime/control/session.h"
 #include "runtime/control/tell.h"
+#include "runtime/shared/atomic.h"
+#include "runtime/shared/denied.h"
 
 namespace dj {
 
@@ -40,7 +45,9 @@ Status Session::do_text_work(bool if_awaited) {
 void Session::watch() {
   constexpr uint64_t kIntervalNs = 50'000'000, kAfterFailureNs = 2'000'000'000;
   if (!installation_ || now_ns() < watch_next_ns_) return;
+  const bool runs_long = watch_next_ns_ != 0;
   watch_next_ns_ = now_ns() + kIntervalNs;
+  warn_of_denied();
   if (installation_->small_stack() != 0) return withdraw_traps();
   cool(*installation_, *memory_);
   for (Later& later : later_) {
@@ -50,6 +57,18 @@ void Session::watch() {
   for (Later& later : later_) lead_calls(later.installation);
   // Threads that cannot be stopped now (a vfork) may be later; nobody waits for it.
   if (!do_text_work(false).ok()) watch_next_ns_ = now_ns() + kAfterFailureNs;
+  if (runs_long) show_code();
+}
+
+void Session::warn_of_denied() {
+  const uint64_t denied = abi::load(&header().denied);
+  if (told_denied_ || denied == 0) return;
+  told_denied_ = true;
+  const bool reads = (denied & abi::asked_bit(SYS_process_vm_readv)) != 0;
+  tell_warning("DJ4906",
+               fmt::format("the program has installed a seccomp filter: handlers do without "
+                           "the system calls that it denies{}",
+                           reads ? "; reads of memory are errors" : ""));
 }
 
 void Session::cool(Installation& installation, SessionMemory& memory) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "compiler/diag.h"
 #include "runtime/control/stap_options.h"
 
 namespace dj {
@@ -33,7 +34,7 @@ constexpr LimitRow kLimitRows[] = {
 
 }  // namespace
 
-std::string set_limit(Limits& limits, const std::string& setting) {
+void set_limit(Limits& limits, const std::string& setting) {
   size_t equals = setting.find('=');
   std::string name = setting.substr(0, equals);
   std::vector<std::string> known;
@@ -44,12 +45,21 @@ std::string set_limit(Limits& limits, const std::string& setting) {
     int64_t value =
         equals == std::string::npos ? 0 : std::strtoll(setting.c_str() + equals + 1, &end, 0);
     if (end == nullptr || *end != 0 || value < row.low || value > row.high)
-      return fmt::format("{} takes a number from {} to {}", name, row.low, row.high);
+      throw UsageError{"DJ0003",
+                       "-D",
+                       fmt::format("{} takes a number from {} to {}", name, row.low, row.high),
+                       {},
+                       ""};
     limits.*row.field = value;
-    return "";
+    return;
   }
-  if (is_stap_limit(name)) return "";
-  return fmt::format("no limit is named {}; there are {}", name, fmt::join(known, ", "));
+  if (is_stap_limit(name)) return;
+  UsageError wrong = {"DJ0003", "-D", "no limit is named " + name, {}, ""};
+  wrong.help = fmt::format("there are {}", fmt::join(known, ", "));
+  const std::string value = equals == std::string::npos ? "=N" : setting.substr(equals);
+  for (const std::string& near : near_names(name, known))
+    wrong.near.push_back("-D " + near + value);
+  throw wrong;
 }
 
 }  // namespace dj

@@ -6,8 +6,8 @@
 
 namespace dj {
 
-// setting: "NAME=NUMBER". What is wrong with it; empty: nothing is. SystemTap's limits that djtap
-// does not need are taken and change nothing.
-std::string set_limit(Limits& limits, const std::string& setting);
+// setting: "NAME=NUMBER". Throws a UsageError where it is none. SystemTap's limits that djtap does
+// not need are taken and change nothing.
+void set_limit(Limits& limits, const std::string& setting);
 
 }  // namespace dj

@@ -32,7 +32,10 @@ void ShellCommands::run(const std::string& text) {
   int failed = posix_spawn(&pid, "/bin/sh", nullptr, &attributes, arguments, environ);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) {
-    tell_undone(fmt::format("system(\"{}\"): {}", text, std::strerror(failed)));
+    constexpr size_t kShown = 60;
+    const char* more = text.size() > kShown ? "..." : "";
+    tell_undone(
+        fmt::format("system(\"{}\"{}): {}", text.substr(0, kShown), more, std::strerror(failed)));
   } else {
     running_.push_back(pid);
   }

@@ -21,6 +21,8 @@ constexpr uint64_t kHandlersBytes = 1024;
 abi::TrapTable& table_at(uint64_t address) { return *reinterpret_cast<abi::TrapTable*>(address); }
 
 std::string reason(uint64_t bytes, uint64_t least) {
+  if (bytes == abi::kNoSigreturn)
+    return "SIGTRAP (the program's seccomp filter denies rt_sigreturn)";
   return fmt::format("small-sigaltstack ({} bytes, a trap on it needs {})", bytes, least);
 }
 

@@ -19,7 +19,7 @@ SiteMemory Installation::site_memory() const {
   memory.tables = symbols_.size() * sizeof(abi::SiteInfo);
   if (trap_.installed()) {
     const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
-    memory.traps = (table->begin.mask + 1) * sizeof(abi::TrapEntry);
+    memory.traps = table->begin.size * sizeof(abi::TrapEntry);
   }
   return memory;
 }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -396,15 +397,27 @@ void Stopped::detach(pid_t tid, Thread& thread) {
     trace(PTRACE_SETSIGINFO, tid, 0, &thread.held.front());
     thread.held.erase(thread.held.begin());
   }
-  trace(PTRACE_DETACH, tid, 0, as_data(static_cast<uint64_t>(signal)));
+  if (trace(PTRACE_DETACH, tid, 0, as_data(static_cast<uint64_t>(signal))) != 0) bury(tid);
   for (const siginfo_t& more : thread.held) {
     syscall(SYS_tgkill, pid_, tid, more.si_signo);
   }
 }
 
+// Killed while it stood: until its tracer has seen that it ended, the process has no end.
+void Stopped::bury(pid_t tid) const {
+  const uint64_t deadline = now_ns() + kStopTimeoutNs;
+  int status = 0;
+  for (pid_t got = 0; now_ns() < deadline; got = wait_thread(tid, pid_, &status)) {
+    if ((got == tid && !WIFSTOPPED(status)) || (got < 0 && errno != EINTR)) return;
+    usleep(50);
+  }
+}
+
 void Stopped::release_others(pid_t keep) {
   const bool alone = threads_.size() == 1;
-  for (pid_t tid : threads()) {
+  std::vector<pid_t> tids = threads();
+  std::reverse(tids.begin(), tids.end());  // the first thread ends behind all others
+  for (pid_t tid : tids) {
     if (tid != keep && threads_.count(tid) != 0) {
       detach(tid, threads_[tid]);
       threads_.erase(tid);

@@ -90,6 +90,7 @@ class Stopped {
   Status take_back_trap(pid_t tid, uint64_t new_rip);
   void repair_interrupted(pid_t tid);
   void detach(pid_t tid, Thread& thread);
+  void bury(pid_t tid) const;
 
   pid_t pid_ = 0;
   int mem_ = -1;

@@ -9,12 +9,14 @@
 #include <sstream>
 #include <string>
 
+#include "runtime/control/pid_space.h"
 #include "runtime/control/process.h"
 #include "runtime/shared/task.h"
 
 namespace dj {
 
 struct TargetTask::Told {
+  pid_t seen = 0;  // by djtap
   abi::Task task = {};
   std::string arguments, environment;
 };
@@ -34,13 +36,14 @@ void read_ids(pid_t pid, abi::Task& task) {
     std::istringstream words(line);
     std::string key;
     words >> key;
-    if (key == "PPid:") words >> task.ppid;
     if (key == "Uid:") words >> task.uid >> task.euid;
     if (key == "Gid:") words >> task.gid >> task.egid;
   }
-  task.pid = task.tid = pid;
-  task.pgrp = getpgid(pid);
-  task.sid = getsid(pid);
+  const OwnNumbers own = own_numbers(pid);
+  task.pid = task.tid = own.pid;
+  task.ppid = own.ppid;
+  task.pgrp = own.pgrp;
+  task.sid = own.sid;
   const std::string name = read_text(pid, "comm");  // and a line feed
   memset(task.name, 0, sizeof task.name);
   name.copy(task.name, std::min(sizeof task.name, name.empty() ? 0 : name.size() - 1));
@@ -49,6 +52,7 @@ void read_ids(pid_t pid, abi::Task& task) {
 }  // namespace
 
 TargetTask::TargetTask(pid_t pid) : told_(std::make_shared<Told>()) {
+  told_->seen = pid;
   read_ids(pid, told_->task);
   told_->arguments = read_text(pid, "cmdline");
   told_->environment = read_text(pid, "environ");
@@ -62,23 +66,25 @@ void TargetTask::point_to_texts() {
   told_->task.environment_bytes = told_->environment.size();
 }
 
-TargetTask TargetTask::forked(pid_t pid) const {
+TargetTask TargetTask::forked(pid_t own, pid_t pid) const {
   TargetTask child(*this);
   child.told_ = std::make_shared<Told>(*told_);
-  child.told_->task.pid = child.told_->task.tid = pid;
+  child.told_->seen = pid;
+  child.told_->task.pid = child.told_->task.tid = own;
   child.told_->task.ppid = told_->task.pid;
   child.point_to_texts();
-  if (read_status(pid).ok()) read_ids(pid, child.told_->task);
+  if (pid != 0 && read_status(pid).ok()) read_ids(pid, child.told_->task);
   return child;
 }
 
 void TargetTask::ended() {
-  const auto pid = static_cast<pid_t>(told_->task.pid);
-  const Result<ProcessStatus> status = read_status(pid);
+  if (told_->seen == 0) return;
+  const Result<ProcessStatus> status = read_status(told_->seen);
   // In any other state it is another process of that number.
-  if (status.ok() && status.value().state == 'Z') read_ids(pid, told_->task);
+  if (status.ok() && status.value().state == 'Z') read_ids(told_->seen, told_->task);
 }
 
+pid_t TargetTask::pid() const { return told_->seen; }
 uint64_t TargetTask::address() const { return reinterpret_cast<uint64_t>(&told_->task); }
 
 }  // namespace dj

@@ -14,9 +14,11 @@ class TargetTask {
   // and nothing when somebody has waited for it.
   explicit TargetTask(pid_t pid);
   // That of a process which this one has forked: what cannot be asked any more is as it is here.
-  TargetTask forked(pid_t pid) const;
+  // `own`: the number that it knows itself by; pid: as djtap sees it, 0 if it is gone.
+  TargetTask forked(pid_t own, pid_t pid) const;
   // When the process has ended: its last name and ids, if they can still be had.
   void ended();
+  pid_t pid() const;
   // For abi::Header::task; valid while this object lives.
   uint64_t address() const;
 

@@ -13,7 +13,7 @@ struct TellForm {
   bool json = false, colour = false;
 };
 
-// To be called first; --help and wrong command lines are said without.
+// To be called first.
 void set_tell_form(TellForm form);
 
 void tell(const Diag& diag, const Sources& sources);

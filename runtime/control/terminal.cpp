@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <string_view>
 
@@ -132,11 +133,25 @@ std::string fitted(std::string_view line, size_t columns) {
 
 }  // namespace
 
+bool is_drawn_on(int fd) {
+  const char* kind = std::getenv("TERM");
+  return isatty(fd) == 1 && (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
+bool is_coloured(int fd) {
+  const char* none = std::getenv("NO_COLOR");
+  return is_drawn_on(fd) && (none == nullptr || *none == 0);
+}
+
 Result<Terminal> Terminal::open() {
   int fd = ::open("/dev/tty", O_RDWR | O_CLOEXEC);
   if (fd < 0 || tcgetattr(fd, &before) < 0) {
     if (fd >= 0) close(fd);
     return Error{"--monitor needs a terminal"};
+  }
+  if (!is_drawn_on(fd)) {
+    close(fd);
+    return Error{"--monitor needs a terminal that is drawn on; $TERM says \"dumb\""};
   }
   return Terminal(fd);
 }

@@ -8,6 +8,11 @@
 
 namespace dj {
 
+// Whether a terminal is there that takes control sequences: $TERM may say that it is too simple.
+bool is_drawn_on(int fd);
+// The same for colours, which $NO_COLOR (no-color.org) turns off.
+bool is_coloured(int fd);
+
 class Terminal {
  public:
   // The controlling terminal of djtap. Only one at a time.

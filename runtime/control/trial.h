@@ -147,7 +147,7 @@ struct Trial {
     for (uint64_t i = 0; i < abi::trap_table_entries(table); i++) {
       if (abi::trap_entry(&table, i)->address != 0) {
         reinterpret_cast<uint64_t*>(layout.base + kCountersAt)[16] =
-            abi::trap_entry(&table, i)->detour;
+            abi::trap_detour(*abi::trap_entry(&table, i));
       }
     }
     Status armed = installation->arm(stopped);

@@ -53,16 +53,16 @@ Status LuaOutputs::add(const std::string& name, std::string text, Sources& sourc
   return ok_status();
 }
 
-Status LuaOutputs::load(const std::string& plugin, const std::string& report, Sources& sources) {
-  if (!plugin.empty()) {
-    DJ_TRY(std::string text, plugin_text(plugin));
-    DJ_TRY_DO(add(plugin, std::move(text), sources));
-  }
-  if (!report.empty()) {
-    DJ_TRY(std::string text, read_file(report));
-    DJ_TRY_DO(add(report, std::move(text), sources));
-  }
-  return ok_status();
+Status LuaOutputs::load_plugin(const std::string& plugin, Sources& sources) {
+  if (plugin.empty()) return ok_status();
+  DJ_TRY(std::string text, plugin_text(plugin));
+  return add(plugin, std::move(text), sources);
+}
+
+Status LuaOutputs::load_report(const std::string& report, Sources& sources) {
+  if (report.empty()) return ok_status();
+  DJ_TRY(std::string text, read_file(report));
+  return add(report, std::move(text), sources);
 }
 
 bool LuaOutputs::takes_records() const {

@@ -16,9 +16,10 @@ namespace dj {
 class LuaOutputs {
  public:
   // plugin: the name of one that comes with djtap, or a path that ends in .lua; report: a path;
-  // each may be empty. Adds their texts to `sources`, which must outlive this object, and runs
-  // their main chunks; mistakes in them are in diags(). An error: there is no such file or plugin.
-  Status load(const std::string& plugin, const std::string& report, Sources& sources);
+  // each may be empty. Adds the text to `sources`, which must outlive this object, and runs its
+  // main chunk; mistakes in it are in diags(). An error: there is no such file or plugin.
+  Status load_plugin(const std::string& plugin, Sources& sources);
+  Status load_report(const std::string& report, Sources& sources);
 
   bool takes_records() const;  // else what handlers print is written as text
   bool takes_globals() const;  // else the globals are reported as ever

@@ -1,4 +1,5 @@
-// A script as far as it can be judged without a target: parsed, completed by tapsets, checked.
+// A script as far as it can be judged before it runs: parsed, completed by tapsets, checked, and
+// its probe points and variables looked up if the command line names a target.
 #pragma once
 #include "compiler/diag.h"
 #include "compiler/source.h"
@@ -7,7 +8,8 @@
 namespace dj {
 
 // Tells what is wrong with file `file` of `sources`. A name that ends in .stp is strict, as in
-// SystemTap. What a target would say of it (functions, variables) is not asked.
+// SystemTap. -c's command is started, read while it stands before its first instruction, and
+// killed.
 void check_script(const Options& options, Sources& sources, uint32_t file, Diags& diags);
 
 }  // namespace dj

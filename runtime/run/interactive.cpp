@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "compiler/parse/tidy.h"
+#include "runtime/control/tell.h"
 #include "runtime/run/check_script.h"
 #include "runtime/run/say.h"
 
@@ -84,7 +85,7 @@ class Prompt {
     std::ifstream file(path);
     std::stringstream text;
     if (path.empty() || !file || !(text << file.rdbuf())) {
-      fmt::print(stderr, "djtap: load: cannot read \"{}\"\n", path);
+      tell_error("DJ0007", fmt::format("load: cannot read \"{}\"", path));
     } else {
       add(text.str());
     }
@@ -93,7 +94,7 @@ class Prompt {
   void save(const std::string& path) {
     std::ofstream file(path);
     if (path.empty() || !(file << script_ << std::flush))
-      fmt::print(stderr, "djtap: save: cannot write \"{}\"\n", path);
+      tell_error("DJ0007", fmt::format("save: cannot write \"{}\"", path));
   }
 
   void list() {
@@ -121,7 +122,7 @@ class Prompt {
     pid_t pid = 0;
     int status = 0;
     if (posix_spawn(&pid, "/proc/self/exe", nullptr, &how, argv.data(), environ) != 0) {
-      fmt::print(stderr, "djtap: cannot start djtap\n");
+      tell_error("DJ5013", "cannot start djtap");
     } else if (waitpid(pid, &status, 0) == pid) {
       last_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }

@@ -16,6 +16,12 @@ int list_points(const Options& options) {
   uint32_t file = sources.add("<command line>", "probe " + *options.list + " {}");
   Diags diags;
   ast::Script script = parse(sources, file, {}, diags);
+  const bool is_point = script.probes.size() == 1 && script.aliases.empty() &&
+                        script.functions.empty() && script.globals.empty();
+  if (diags.ok() && !is_point)
+    return fail_usage(
+        options,
+        {"DJ0003", "-l,-L,--source", "what is to be listed is no list of probe points", {}, ""});
   const HeldSignals held;
   LazyTarget target(options, held.before());
   if (!target.find().ok()) return target_failure(options, target.find().error());

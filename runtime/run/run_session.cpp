@@ -335,10 +335,10 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
                 std::optional<HeldSignals>& held) {
   outlive_readers();
   Result<Output> opened = Output::open(options.output_path, options.rotation);
-  if (!opened.ok()) return fail_usage(opened.error().message);
+  if (!opened.ok()) return fail_without(options, "-o", opened.error().message);
   Output output = opened.take();
   Result<std::optional<ControlSocket>> listening = open_control(options);
-  if (!listening.ok()) return fail_usage(listening.error().message);
+  if (!listening.ok()) return fail_without(options, "--control", listening.error().message);
   std::optional<ControlSocket> control = listening.take();
   SessionInput input = session_input(options, compiled);
   Result<Session> created = create_session(process, codes, input);
@@ -350,7 +350,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   // From here on, handlers exist; a launched target still stands.
 
   Result<std::unique_ptr<Monitor>> shown = open_monitor(options, sources, compiled);
-  if (!shown.ok()) return fail_usage(shown.error().message);
+  if (!shown.ok()) return fail_without(options, "--monitor", shown.error().message);
   std::unique_ptr<Monitor> monitor = shown.take();
   RecordSink sink = sink_of(options, lua, monitor, output);
   std::optional<ChildWatch> children;

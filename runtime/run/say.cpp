@@ -65,9 +65,13 @@ int exit_code_beside(const Options& options) {
   return options.command.empty() ? kExitRun : kExitOwnFailure;
 }
 
-int fail_usage(const std::string& message) {
-  fmt::print(stderr, "djtap: {}\n", message);
+int fail_usage(const Options& options, const UsageError& wrong) {
+  tell_usage(options.line, wrong);
   return kExitUsage;
+}
+
+int fail_without(const Options& options, const std::string& option, const std::string& message) {
+  return fail_usage(options, {"DJ0007", option, message, {}, ""});
 }
 
 int fail(int exit_code, const std::string& code, const std::string& message) {

@@ -10,8 +10,11 @@
 
 namespace dj {
 
-// Says what is wrong with the command line on stderr. Returns kExitUsage.
-int fail_usage(const std::string& message);
+// Tells what is wrong with the command line. Returns kExitUsage.
+int fail_usage(const Options& options, const UsageError& wrong);
+
+// The same of something that an option or a word of the command line names and that cannot be had.
+int fail_without(const Options& options, const std::string& option, const std::string& message);
 
 // Tells the error `code`. Returns `exit_code`.
 int fail(int exit_code, const std::string& code, const std::string& message);

@@ -13,15 +13,14 @@ namespace dj::abi {
 constexpr uint64_t kMagic = 0x31504154'4a44ull;  // "DJTAP1"
 constexpr uint32_t kVersion = 1;
 constexpr uint32_t kMaxCpus = 512;
-constexpr uint32_t kMaxKeys = 8;        // keys of one array
+constexpr uint32_t kMaxKeys = 9;        // keys of one array
 constexpr uint32_t kMaxEventArgs = 32;  // arguments of one printf
 constexpr uint32_t kMaxCaptures = 16;   // entry values of one return probe
 constexpr uint32_t kNoSpan = ~0u;       // ErrorEvent::span of an error that a built-in raised
 
-// Why a hit did not do all it should have. Indexes Header::skipped; names in kSkipNames order.
+// Why a hit did not do all it should have. Indexes Header::skipped; texts in runtime/control/report.cpp.
 enum Skip : uint32_t {
   kSkipNoContext,     // more handlers at once than contexts
-  kSkipRecursion,     // a handler inside the same handler
   kSkipMapFull,       // an insertion into a full array was dropped
   kSkipRingFull,      // an event was dropped
   kSkipStringBudget,  // a string could not be stored for lack of string memory
@@ -114,6 +113,7 @@ struct Header {
   uint32_t max_action, max_nesting;
   uint64_t trap_table;  // address of TrapTable (trap.h); 0: no int3 site
   uint64_t target_pid;  // for target()
+  uint64_t target_own_pid;  // the number by which it knows itself: another one in a pid namespace of its own
   uint64_t threads;     // address of the ThreadTable; 0: none, ask the kernel
   uint64_t thread_rows;  // address of the ThreadRows (thread_rows.h)
   uint64_t stack_tables;  // address of StackTables (unwind.h); 0: no handler walks stacks
@@ -131,6 +131,7 @@ struct Header {
   // written by handlers
   uint64_t exit_requested;
   uint64_t error_count;
+  uint64_t denied;  // system calls that seccomp filters deny to some process of the session (denied.h), to be told
   uint64_t skipped[kSkipCount];
   // trap side, written by the agent
   uint64_t trap_hits, trap_cache_hits, trap_strays;

@@ -15,6 +15,7 @@ inline void store(T* p, T value) {
 }
 // The former value.
 inline uint64_t add(uint64_t* p, uint64_t n) { return __atomic_fetch_add(p, n, __ATOMIC_SEQ_CST); }
+inline uint32_t add(uint32_t* p, uint32_t n) { return __atomic_fetch_add(p, n, __ATOMIC_SEQ_CST); }
 inline bool cas(uint64_t* p, uint64_t expected, uint64_t desired) {
   return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST);

@@ -2,6 +2,8 @@
 // another function will return for (tail calls). Keyed by thread, handler and return address slot.
 // An entry is written only by the thread it belongs to; what exceptions and longjmp leave behind is
 // found by its slot, which then lies below the stack pointer or belongs to a later call.
+// A bucket's entry is known by two words, and made in two steps; a thread's own (thread_table.h) by
+// one, so that a signal comes either before it is the call's or behind that.
 #pragma once
 #include "runtime/shared/abi.h"
 
@@ -10,26 +12,38 @@ namespace dj::abi {
 constexpr uint32_t kCaptureWays = 8;
 constexpr uint32_t kCaptureBuckets = 4096;
 
-// Beside a slot's address: the entry is to be filled for it, or was freed.
+// Beside a slot's address, in buckets: the entry is to be filled for it, or was freed.
 constexpr uint64_t kSlotUnused = 1;
 
 // Where the call of a Capture is.
 enum CaptureStage : uint32_t {
-  kCalled = 1,  // in the function
-  kJumping,     // at its tail jump, not yet at the callee's first instruction
-  kInTail,      // in code that returns for it and for others
+  kCalled,   // in the function
+  kJumping,  // at its tail jump, not yet at the callee's first instruction
+  kInTail,   // in code that returns for it and for others
 };
 
 struct Capture {
-  uint64_t owner;    // 0 free; else tid << 32 | handler + 1
-  uint64_t slot;     // address of the return address; with kSlotUnused: to be filled, or freed
+  uint64_t owner;    // 0 free; else tid << 32 | handler + 1, of a thread's own own_key()
+  uint64_t slot;     // in buckets: address of the return address; with kSlotUnused see there
   uint64_t returns;  // the return address; of kJumping and kInTail
-  uint32_t stage;    // CaptureStage
+  uint32_t stage;    // CaptureStage; of a free one kCalled
   uint32_t epoch;    // CaptureCount::epoch when it was made: of another one it counts for nothing
   uint32_t site;     // of kJumping and kInTail
-  uint32_t calls;    // that will return together; more than 1 only where there are no values
+  uint32_t more;     // calls that will return together with it; only where there are no values
   uint64_t values[kMaxCaptures];
 };
+
+// The one word of a thread's own entry. Exact below 2^47, which is all that Linux gives to who does
+// not ask for more, and for the first kOwnHandlers handlers.
+constexpr uint32_t kOwnHandlerBits = 17;
+constexpr uint32_t kOwnHandlers = (1 << kOwnHandlerBits) - 1;
+constexpr uint64_t own_key(uint32_t handler, uint64_t slot) {
+  return slot << kOwnHandlerBits | (handler + 1);
+}
+constexpr uint32_t handler_of_own_key(uint64_t key) {
+  return static_cast<uint32_t>(key & kOwnHandlers) - 1;
+}
+constexpr uint64_t slot_of_own_key(uint64_t key) { return key >> kOwnHandlerBits; }
 
 // Of one handler.
 struct CaptureCount {

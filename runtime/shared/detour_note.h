@@ -65,6 +65,37 @@ class DetourCode {
     return 0;
   }
 
+  // Calls each(pc) where what find() says may change, ascending. end: behind the detour's last
+  // unit.
+  template <typename Each>
+  void each_row(uint64_t end, const Each& each) const {
+    const auto each_step = [&each](uint64_t from, uint64_t to) {
+      while (from < to) {
+        each(from);
+        const uint32_t bytes = step(reinterpret_cast<const uint8_t*>(from)).bytes;
+        if (bytes == 0) return;
+        from += bytes;
+      }
+    };
+    DetourCode code = *this;
+    const Head head = code.take_head();
+    uint64_t at = begin_;
+    for (uint32_t i = 0; i < head.count; i++) {
+      if (i == head.gap_index) {
+        each_step(at, at + head.gap);
+        at += head.gap;
+      }
+      const Piece piece = code.take_piece();
+      if (piece.here == piece.there) {
+        each(at);
+      } else {
+        each_step(at, at + piece.here);
+      }
+      at += piece.here;
+    }
+    each_step(at, end);
+  }
+
   // pc: at or behind begin(). False: it cannot be told.
   bool find(uint64_t pc, DetourPlace* place) {
     const Head head = take_head();

@@ -43,10 +43,19 @@ struct FrameText {
 };
 constexpr uint64_t kBeingWritten = uint64_t{1} << 63;
 constexpr uint32_t kFrameTextBits = 13;
+
+// DebugEntry: djtap's code as debuggers find it (runtime/control/debug_list.h): glibc's struct
+// r_debug_extended, and the one link map that it leads to (<link.h>). By the controller.
+struct DebugEntry {
+  uint64_t version, map, breakpoint, state, loader, next;
+  uint64_t load_bias, name, dynamic, next_map, map_before;
+  char path[40];
+};
 struct FrameTexts {
   uint64_t object[6];  // a link map (<link.h>) without a name, and that name's end
   FrameText slots[1 << kFrameTextBits];
   FaultGates faults;
+  DebugEntry debug;
 };
 // Null: there are none.
 inline FaultGates* fault_gates(const Header* header) {

@@ -15,7 +15,7 @@ struct Strings {
   uint64_t slots;    // address of slot_mask + 1 words: addresses of Str, 0 empty
   uint64_t pool;
   uint64_t empty;  // address of the interned ""
-  uint64_t pad;
+  uint64_t count;  // slots taken
 };
 
 constexpr uint64_t strings_slots(uint64_t pool_bytes) {
@@ -72,6 +72,11 @@ inline const Str* strings_intern(Strings* strings, const char* data, uint32_t le
         break;  // another text: next slot
       }
       if (fresh == nullptr) {
+        // In a fuller table each text that is not there would be compared with many that are.
+        if (load(&strings->count) >= (strings->slot_mask + 1) / 4 * 3) {
+          add(&strings->dropped, 1);
+          return nullptr;
+        }
         uint64_t bytes = (sizeof(uint32_t) + len + 7) / 8 * 8;
         uint64_t offset = load(&strings->used);
         // What does not fit takes nothing: shorter ones may.
@@ -86,7 +91,10 @@ inline const Str* strings_intern(Strings* strings, const char* data, uint32_t le
         fresh->len = len;
         for (uint32_t i = 0; i < len; ++i) fresh->data[i] = data[i];
       }
-      if (cas(&slots[at], 0, reinterpret_cast<uint64_t>(fresh))) return fresh;
+      if (cas(&slots[at], 0, reinterpret_cast<uint64_t>(fresh))) {
+        add(&strings->count, 1);
+        return fresh;
+      }
     }
   }
   add(&strings->dropped, 1);

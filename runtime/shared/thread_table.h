@@ -1,7 +1,7 @@
 // ThreadTable: what belongs to one process's threads alone: their numbers, so that the kernel need
 // not be asked at every hit, and the first of their calls that return probes wait for. Private to
-// each process (not in the memfd) and wiped in a forked child. Lies right behind the arena, in
-// djtap too. Only handlers write to it.
+// each process (not in the memfd) and, but for its last page, wiped in a forked child. Lies right
+// behind the arena, in djtap too. Only handlers write to it.
 #pragma once
 #include "runtime/shared/capture.h"
 
@@ -25,7 +25,12 @@ struct ThreadTable {
   uint64_t pid;                  // 0: not asked yet
   uint64_t pad[511];
   ThreadBlock blocks[kThreadSlots];
+  // From here on nothing is wiped: a forked child has what its parent had.
+  uint64_t denied;  // system calls (denied.h)
+  uint64_t more_pad[511];
 };
+constexpr uint64_t kWipedBytes = offsetof(ThreadTable, denied);
+static_assert(kWipedBytes % 4096 == 0);
 static_assert(sizeof(ThreadTable) % 4096 == 0);
 
 }  // namespace dj::abi

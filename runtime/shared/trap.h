@@ -11,9 +11,14 @@ namespace dj::abi {
 
 struct TrapEntry {
   uint64_t address;  // of the int3; 0: empty
-  uint64_t detour;   // where to go on
-  uint64_t hits;     // how often it was reached
+  int32_t detour;    // where to go on, from there: its island is near
+  uint32_t hits;     // how often it was reached; ends at kMostTrapHits
 };
+constexpr uint32_t kMostTrapHits = 1u << 31;
+
+inline uint64_t trap_detour(const TrapEntry& entry) {
+  return entry.address + static_cast<uint64_t>(int64_t{load(&entry.detour)});
+}
 
 constexpr uint32_t kTrapWays = 4;
 constexpr uint32_t kTrapSets = 64;
@@ -29,12 +34,14 @@ struct AppAction {
   uint64_t handler, flags, restorer, mask;
 };
 
-// Entries of a TrapTable that are one hash table. What stands in `used` of them is found at a load
-// of at most 1/2.
+// Entries of a TrapTable that are one hash table, at most 2/3 of them used.
 struct TrapPart {
-  uint64_t first, mask;  // of `mask` + 1 entries; 0 and 0: none
+  uint64_t first, size;  // entries; a size of 0: none
   uint64_t used;
 };
+
+// In TrapTable::stack_small: the program denies itself rt_sigreturn.
+constexpr uint64_t kNoSigreturn = 1;
 
 struct TrapTable {
   // Of what was there when the session began, and of objects that the target opened later: those
@@ -46,18 +53,15 @@ struct TrapTable {
   AppAction app;      // written by the agent's system call hook, first by the controller
   // A signal handler on an alternate stack may trap: a second frame lies on it then.
   uint64_t stack_least;  // bytes, smaller ones have no room; written by the controller
-  uint64_t stack_small;  // bytes of one that the program asks for; by the agent's hook
-  uint64_t trapless;     // 1: no trap can come any more; by the controller, or the agent's hook
-                         // when that does not answer
-  uint64_t stack[3];     // scratch of the controller: a thread's stack_t
+  uint64_t
+      stack_small;  // bytes of one that the program asks for, or kNoSigreturn; by the agent's hook
+  uint64_t trapless;  // 1: no trap can come any more; by the controller, or the agent's hook
+                      // when that does not answer
+  uint64_t stack[3];  // scratch of the controller: a thread's stack_t
 };
 
 // Entries for `sites` addresses.
-constexpr uint64_t trap_entries(uint64_t sites) {
-  uint64_t n = 64;
-  while (n < 2 * sites) n *= 2;
-  return n;
-}
+constexpr uint64_t trap_entries(uint64_t sites) { return sites + sites / 2 + 64; }
 // `sites`: at the beginning; `later`: in objects that come later, 0: none will.
 constexpr uint64_t trap_table_bytes(uint64_t sites, uint64_t later, uint32_t cpus) {
   const uint64_t entries = trap_entries(sites) + (later != 0 ? trap_entries(later) : 0);
@@ -67,8 +71,8 @@ constexpr uint64_t trap_table_bytes(uint64_t sites, uint64_t later, uint32_t cpu
 // Of zero memory of trap_table_bytes() for the same numbers, 64-byte aligned.
 inline void trap_table_init(TrapTable* table, uint64_t sites, uint64_t later) {
   const uint64_t first = trap_entries(sites), all = first + (later != 0 ? trap_entries(later) : 0);
-  table->begin = {0, first - 1, 0};
-  table->later = {later != 0 ? first : 0, later != 0 ? all - first - 1 : 0, 0};
+  table->begin = {0, first, 0};
+  table->later = {first, all - first, 0};
   table->entries = reinterpret_cast<uint64_t>(table) + (sizeof(TrapTable) + 63) / 64 * 64;
   table->caches = table->entries + all * sizeof(TrapEntry);
   table->cache_on = 0;
@@ -79,8 +83,7 @@ inline uint64_t trap_hash(uint64_t address) {
 }
 // Of both parts, one behind the other; 0: no table has been made.
 inline uint64_t trap_table_entries(const TrapTable& table) {
-  if (table.begin.mask == 0) return 0;
-  return table.begin.mask + 1 + (table.later.mask != 0 ? table.later.mask + 1 : 0);
+  return table.begin.size + table.later.size;
 }
 inline TrapEntry* trap_entry(const TrapTable* table, uint64_t index) {
   return reinterpret_cast<TrapEntry*>(table->entries) + index;
@@ -88,27 +91,35 @@ inline TrapEntry* trap_entry(const TrapTable* table, uint64_t index) {
 // The entry of the address or, with `empty`, the first that is free for it; null: neither.
 inline TrapEntry* trap_part_find(const TrapTable* table, const TrapPart& part, uint64_t address,
                                  bool empty) {
-  uint64_t at = trap_hash(address) & part.mask;
-  for (uint64_t i = 0; i <= part.mask; ++i, at = (at + 1) & part.mask) {
+  __extension__ using Wide = unsigned __int128;
+  auto at = static_cast<uint64_t>(Wide{trap_hash(address)} * part.size >> 64);
+  for (uint64_t i = 0; i < part.size; ++i, at = at + 1 < part.size ? at + 1 : 0) {
     TrapEntry* entry = trap_entry(table, part.first + at);
     if (entry->address == address) return entry;
     if (entry->address == 0) return empty ? entry : nullptr;
   }
   return nullptr;
 }
-// False: the part is full. `part`: of the table.
+// False: more than 2 GB away.
+inline bool trap_set_detour(TrapEntry* entry, uint64_t address, uint64_t detour) {
+  const auto distance = static_cast<int64_t>(detour - address);
+  if (distance != static_cast<int32_t>(distance)) return false;
+  store(&entry->detour, static_cast<int32_t>(distance));
+  return true;
+}
+// False: the part is full, or the detour too far away. `part`: of the table.
 inline bool trap_table_insert(TrapTable* table, TrapPart* part, uint64_t address, uint64_t detour) {
-  if (2 * part->used > part->mask) return false;
+  if (3 * part->used >= 2 * part->size) return false;
   TrapEntry* entry = trap_part_find(table, *part, address, true);
+  if (!trap_set_detour(entry, address, detour)) return false;
   if (entry->address == 0) part->used++;
-  entry->detour = detour;
   store(&entry->address, address);
   return true;
 }
 // Null: no int3 of ours.
 inline TrapEntry* trap_table_find(const TrapTable* table, uint64_t address) {
   TrapEntry* entry = trap_part_find(table, table->begin, address, false);
-  if (entry != nullptr || table->later.mask == 0) return entry;
+  if (entry != nullptr || table->later.size == 0) return entry;
   return trap_part_find(table, table->later, address, false);
 }
 

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   const auto number = [&](int i) { return strtoull(argv[i], nullptr, 10); };
   const uint64_t probes = number(1), lookups = number(3), cached = number(5);
   const uint64_t hot = number(4) != 0 ? std::min<uint64_t>(number(4), probes) : probes;
-  const uint64_t sites = std::max<uint64_t>(probes, 1) * number(2) / 2;
+  const auto sites = uint64_t(double(std::max<uint64_t>(probes, 1)) * atof(argv[2]) / 1.5);
   auto* table = static_cast<abi::TrapTable*>(
       aligned_alloc(64, (abi::trap_table_bytes(sites, 0, 1) + 63) / 64 * 64));
   std::fill_n(reinterpret_cast<char*>(table), abi::trap_table_bytes(sites, 0, 1), 0);
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   for (uint64_t i = 0; i < std::max<uint64_t>(probes, 1); i++)
     addresses.push_back(0x555500000000 + 304 * i + (i * 2654435761u >> 8 & 0x70));
   for (uint64_t i = 0; i < probes; i++)
-    abi::trap_table_insert(table, &table->begin, addresses[i], i);
+    abi::trap_table_insert(table, &table->begin, addresses[i], addresses[i] + i);
   auto* cache = reinterpret_cast<abi::TrapCache*>(table->caches);
   double best = 1e18;
   uint64_t sum = 0, at = 1;
@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
       bool hit = false;
       const abi::TrapEntry* entry = cached != 0 ? abi::trap_cached_find(table, cache, address, &hit)
                                                 : abi::trap_table_find(table, address);
-      sum += entry != nullptr ? entry->detour : 1;
+      sum += entry != nullptr ? abi::trap_detour(*entry) : 1;
     }
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
     best = std::min(best, took.count() / double(lookups / 10 + 1));

@@ -1,5 +1,6 @@
 """Statistics: extractors, histograms in SystemTap's drawing, and exactness under four threads."""
 import re
+import statistics
 
 import pytest
 
@@ -28,6 +29,20 @@ def test_sorting_by_statistic(djtap_once):
     body = """for (i = 0; i < 5; i++) for (j = 0; j <= i; j++) s[i] <<< 10 - i
         foreach (k in s @count+) print(k); foreach (k in s @avg+) print(k); foreach (k in s @sum- limit 2) print(k)"""
     assert djtap_once("-e", begin(body)).stdout == "01234" + "43210" + "43"
+
+
+def test_sorting_by_percentile_and_variance(djtap_once):
+    """Samples whose order differs by each operator; also in a loop of another array's, with delete in the script, and of a snapshot."""
+    samples = {"far": [2] * 98 + [90000] * 2, "wide": [1] * 60 + [4000] * 40, "even": [70, 72] * 50, "none": [5]}
+    feed = "".join(f's["{name}"] <<< {value}; ' for name, values in samples.items() for value in values)
+    order = lambda key: "".join(sorted(samples, key=lambda name: key(samples[name]), reverse=True))
+    at = lambda share: lambda values: sorted(values)[max(0, -(-len(values) * share // 1000) - 1)]
+    truth = "|".join([order(at(500)), order(at(950)), order(at(990)),
+                      order(lambda values: statistics.variance(values) if len(values) > 1 else 0)])
+    loops = '; print("|"); '.join(f"foreach (k in s @{op}-) print(k)" for op in ["p50", "p95", "p99", "variance"])
+    inner = 't[1] = 1; foreach (x in t) foreach (k in s @p90+ limit 1) println(k)'
+    script = begin(f'{feed} {loops}; delete s["nobody"]; print("\\n"); {inner}; snapshot (s) {{ {loops} }}', "global s, t")
+    assert djtap_once("-e", script).stdout == f"{truth}\nfar\n{truth}"
 
 
 def test_deleted_statistics_start_again(djtap_once):

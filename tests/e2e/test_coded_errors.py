@@ -1,6 +1,7 @@
 """What goes wrong on the way to the target and while it runs: a code, its explanation, and with --diagnostics=json an object."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,33 +16,37 @@ NO_PROCESS = 4194300
 PROBED = 'probe func("libc.so.6!getppid") { m++ }'  # something that attach() can see armed
 TALK = 'probe func("work") { n++ }'
 
-# Script, options behind it, code, exit code.
+# Script, options behind it, code, exit code, message (numbers of bytes as N).
 FAILURES = {
-    "no such process": (TALK, ["-p", NO_PROCESS], "DJ4001", 4),
-    "no such program": (TALK, ["-c", "/no/such/program"], "DJ4001", 127),
-    "no program": (TALK, ["-c", "/etc/passwd"], "DJ4002", 126),
-    "no arena": ("global a[16777216], b[16777216], c[16777216] probe begin { a[1] = b[1] = c[1] = 1 exit() }", [], "DJ4005", 4),
-    "nothing to probe": ('probe func("_start").return { n++ }', ["-c", victim("count")], "DJ3022", 3),
-    "-W": ("probe begin { x = 1; exit() }", ["-W"], "DJ2034", 3),
-    "bad address": ("probe begin { user_string(8) }", [], "DJ5001", 5),
-    "error()": ('probe begin { error("x") }', [], "DJ5002", 5),
-    "division": ("global zero = 0 probe begin { zero /= zero }", [], "DJ5003", 5),
-    "rounds": ("probe begin { while (1) n++ }", [], "DJ5004", 5),
-    "depth": ("function f(n) { return f(n + 1) } probe begin { f(1) }", [], "DJ5005", 5),
-    "empty aggregate": ("global s probe begin { println(@avg(s)) } probe end { s <<< 1 }", [], "DJ5006", 5),
+    "no such process": (TALK, ["-p", NO_PROCESS], "DJ4001", 4, "there is no process 4194300"),
+    "no such program": (TALK, ["-c", "/no/such/program"], "DJ4001", 127, "/no/such/program: No such file or directory"),
+    "no program": (TALK, ["-c", "/etc/passwd"], "DJ4002", 126, "/etc/passwd is not executable: Permission denied"),
+    "no arena": ("global a[16777216], b[16777216], c[16777216] probe begin { a[1] = b[1] = c[1] = 1 exit() }", [],
+        "DJ4005", 4, "no N MB of addresses below 2 GB are free in both processes; smaller buffers need less (-D MAXMAPENTRIES=..., RINGBYTES=...)"),
+    "nothing to probe": ('probe func("_start").return { n++ }', ["-c", victim("count")], "DJ3022", 3, "the one place that is meant cannot be probed"),
+    "-W": ("probe begin { x = 1; exit() }", ["-W"], "DJ2034", 3, "-W: a warning ends it"),
+    "bad address": ("probe begin { user_string(8) }", [], "DJ5001", 5, "read fault at address 0x0000000000000008 (no process is traced)"),
+    "error()": ('probe begin { error("x") }', [], "DJ5002", 5, "x"),
+    "division": ("global zero = 0 probe begin { zero /= zero }", [], "DJ5003", 5, "division by 0"),
+    "rounds": ("probe begin { while (1) n++ }", [],
+        "DJ5004", 5, "MAXACTION_HOST exceeded: more than 1000000 loop rounds and calls in one hit (raise it by -D MAXACTION_HOST=N)"),
+    "depth": ("function f(n) { return f(n + 1) } probe begin { f(1) }", [],
+        "DJ5005", 5, "MAXNESTING exceeded: more than 10 calls deep (raise it by -D MAXNESTING=N)"),
+    "empty aggregate": ("global s probe begin { println(@avg(s)) } probe end { s <<< 1 }", [], "DJ5006", 5, "the aggregate is empty"),
     "scratch": ("global a[1000] function f(n) { if (n < 9) foreach (k in a) f(n + 1) } probe begin { for (i = 0; i < 1000; i++) a[i] = i; f(0) }",
-                [], "DJ5007", 5),
-    "no match": ('probe begin { if ("a" =~ "b") next; println(matched(0)) }', [], "DJ5008", 5),
-    "no group": ('probe begin { if ("a" =~ "a") println(matched(5)) }', [], "DJ5009", 5),
-    "no bucket": ("global s probe begin { s <<< 1; println(@hist_log(s)[5000]) }", [], "DJ5010", 5),
+                [], "DJ5007", 5, "scratch memory is full: a loop or a match needs N bytes more (in a function that calls itself?)"),
+    "no match": ('probe begin { if ("a" =~ "b") next; println(matched(0)) }', [], "DJ5008", 5, "the last =~ did not match"),
+    "no group": ('probe begin { if ("a" =~ "a") println(matched(5)) }', [], "DJ5009", 5, "the last pattern has no group 5"),
+    "no bucket": ("global s probe begin { s <<< 1; println(@hist_log(s)[5000]) }", [], "DJ5010", 5, "the histogram has no bucket 5000"),
 }
 
 
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_failure_has_a_code(djtap_once, name):
-    script, options, code, status = FAILURES[name]
+    script, options, code, status, message = FAILURES[name]
     plain = djtap_once("-e", script, *options)
-    assert plain.returncode == status and re.search(rf"^error\[{code}\]: .", plain.stderr, re.M), plain
+    said = re.search(rf"^error\[{code}\]: (.*)$", plain.stderr, re.M)
+    assert plain.returncode == status and said and re.sub(r"\b\d+(?= MB of addr| bytes more)", "N", said[1]) == message, plain
     told = djtap_once("--diagnostics=json", "-e", script, *options)
     found = diagnostics(told)
     assert [each["code"] for each in found if each["severity"] == "error"] == [code] and told.returncode == status, told
@@ -101,8 +106,10 @@ print("seized", flush=True)
 sys.stdin.read()""")
     holder.wait_for("seized")
     tracer.signal(signal.SIGINT)
-    told = tracer.finish().stderr
+    result = tracer.finish()
+    told = result.stderr
     assert re.search(rf"^error\[DJ5014\]: probes not removed: .*; do it later with: djtap clean {target.pid}$", told, re.M), told
+    assert result.returncode == 5, result
     holder.signal(signal.SIGKILL)
     holder.process.wait()
     assert run.run(["clean", str(target.pid)]).returncode == 0
@@ -112,11 +119,15 @@ sys.stdin.read()""")
 
 def test_losses_are_warnings_with_codes(djtap_once):
     told = djtap_once("--diagnostics=json", "-D", "MAXMAPENTRIES=2", "-e", "global a probe begin { for (i = 0; i < 4; i++) a[i] = 1; exit() }")
-    assert [(each["code"], each["severity"]) for each in diagnostics(told)] == [("DJ5905", "warning")] and told.returncode == 0, told
+    assert [(each["code"], each["severity"], each["message"]) for each in diagnostics(told)] == [
+        ("DJ5905", "warning", "2 new elements dropped: an array is full (raise -D MAXMAPENTRIES for `a`)")] and told.returncode == 0, told
     told = djtap_once("--diagnostics=json", "-e", 'probe process.begin { n++ }', "--", "/bin/sh", "-c", "exec /bin/sleep 0.3")
-    assert [each["code"] for each in diagnostics(told)] == ["DJ5901"], told
+    sleep = os.path.realpath("/bin/sleep")
+    assert [(each["code"], each["message"]) for each in diagnostics(told)] == [("DJ5901", f"the target executed {sleep}: probes do not follow")], told
     told = djtap_once("--diagnostics=json", "-D", "CONTEXTS=1", "-e", 'probe func("work") { a[sprintf("%d", $n & 7)]++ }', "-c", f"{victim('hammer')} 1")
-    assert told.returncode == 0 and [each["code"] for each in diagnostics(told)] == ["DJ5904"], told
+    [skipped] = diagnostics(told)
+    assert told.returncode == 0 and skipped["code"] == "DJ5904", told
+    assert re.fullmatch(r"\d+ hits? skipped: too many handlers at once \(raise -D CONTEXTS\)", skipped["message"]), told
 
 
 def test_what_cannot_be_done_is_a_warning():
@@ -126,6 +137,24 @@ def test_what_cannot_be_done_is_a_warning():
         pytest.skip("no mount namespaces here")
     result = run.run(["-e", 'probe begin { system("true") exit() }'], prefix=hide)
     assert result.returncode == 0 and result.stderr == 'warning[DJ5903]: system("true"): Permission denied\n', result
+
+
+def test_a_part_of_djtap_that_is_missing(tmp_path):
+    """The command does not run."""
+    shutil.copy(paths.DJTAP, tmp_path)
+    for command in ([], ["-c", victim("count")]):
+        result = run.run(["-e", "probe begin { exit() }", *command], binary=tmp_path / "djtap")
+        assert (result.returncode, result.stdout) == (5, "") and result.stderr.startswith(
+            "error[DJ5013]: the compiler of handlers cannot be loaded (is there too little memory?): "), result
+        assert "libdjtap_lower.so" in result.stderr, result
+
+
+def test_a_command_that_is_too_long():
+    """Linux takes 128 kB of one word."""
+    grow = 's = "echo some words that are repeated very often "; for (i = 0; i < 13; i++) s = s . s;'
+    result = run.run(["-D", "MAXSTRINGLEN=1000000", "-e", f"probe begin {{ {grow} system(s) exit() }}"])
+    begin = ("echo some words that are repeated very often " * 2)[:60]
+    assert result.returncode == 0 and result.stderr == f'warning[DJ5903]: system("{begin}"...): Argument list too long\n', result
 
 
 def test_a_killed_djtap_is_told_of_by_the_next(program):
@@ -154,7 +183,8 @@ def test_exit_codes_with_a_command_are_its_own_once_it_runs(djtap_once):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is not here")
 def test_output_that_is_lost_is_told_as_json(djtap_once):
     told = djtap_once("--diagnostics=json", "-o", "/dev/full", "-e", 'probe begin { println("x") exit() }')
-    assert [each["code"] for each in diagnostics(told)] == ["DJ5012"] and told.returncode == 5, told
+    assert [(each["code"], each["message"]) for each in diagnostics(told)] == [("DJ5012", "output ended early: No space left on device")], told
+    assert told.returncode == 5, told
 
 
 def test_every_code_of_a_session_is_explained():

@@ -1,4 +1,5 @@
 """Values that only debug info computes: variables of optimized code that are nowhere, but follow from others."""
+import random
 import re
 import shutil
 import struct
@@ -356,3 +357,84 @@ def test_mask_registers(djtap, tmp_path):
     program = built(tmp_path, MASK, "gcc -O2 -mavx512bw")
     result = djtap("-e", 'probe process.statement("below@program.c:6") { printf("%x", $mask) }', "-c", program)
     assert result.stdout == f"{sum(1 << i for i in range(64) if i * 37 % 256 < 100):x}", result
+
+
+ENDLESS = """int f(int n) {
+  static long lost;
+  lost += n;
+  return lost + 1;
+}
+int main(void) { return f(1) & 0; }
+"""
+
+
+@pytest.fixture
+def lost(tmp_path):
+    """lost(bytes...) builds the program in which these nine bytes, filled up by DW_OP_nop in front, describe the variable `lost`."""
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc here")
+    (tmp_path / "lost.c").write_text(ENDLESS)
+    subprocess.run(["gcc", "-g", "-S", "-O0", "-gdwarf-4", "-o", "lost.s", "lost.c"], cwd=tmp_path, check=True)
+    text = (tmp_path / "lost.s").read_text()
+    place = re.compile(r"(?<=\t)\.uleb128 0x9\n\t\.byte\t0x3\n\t\.quad\tlost\.\d+\n")
+    assert len(place.findall(text)) == 1, text
+
+    def build(*operations):
+        listed = ", ".join(map(hex, [0x96] * (9 - len(operations)) + [*operations]))
+        (tmp_path / "changed.s").write_text(place.sub(f".uleb128 0x9\n\t.byte\t{listed}\n", text))
+        subprocess.run(["gcc", "-o", "lost", "changed.s"], cwd=tmp_path, check=True)
+        return tmp_path / "lost"
+    return build
+
+
+def test_a_value_whose_computation_has_no_end(djtap, lost):
+    """lit1; again: dup; bra again; stack_value: a jump backwards for ever."""
+    script = 'probe func("f@lost.c:4") { try { println($lost) } catch (why) { println(why) } n++; println($lost) }'
+    result = djtap("-e", script, "-c", lost(0x31, 0x12, 0x28, 0xfc, 0xff, 0x9f))
+    message = "debug info's expression for the value goes round more than 4096 times"
+    assert f"error[DJ5011]: {message}\n" in result.stderr and result.globals == {"n": 1} and result.returncode == 0, result
+    assert message in result.stdout.splitlines(), "catch sees the same"
+
+
+# What wrong or rare debug info is answered with, behind "$lost cannot be read here: ".
+ODD = {
+    "skip to itself": ([0x2f, 0xfd, 0xff], "its DWARF expression has no end"),
+    "skip before the first": ([0x2f, 0x00, 0x80], "its DWARF expression jumps out of itself"),
+    "skip behind the end": ([0x2f, 0x50, 0], "its DWARF expression takes words that are not on its stack"),
+    "branch to the end with nothing": ([0x31, 0x28, 1, 0, 0x9f], "its DWARF expression takes words that are not on its stack"),
+    "two ways, two stacks": ([0x31, 0x28, 1, 0, 0x32, 0x9f], "what is on its DWARF expression's stack depends on the way to a jump's target"),
+    "part behind a jump": ([0x31, 0x2f, 1, 0, 0x9f, 0x2f, 0xfc, 0xff], "its DWARF expression has a part that only later ones jump to"),
+    "a register that is none": ([0x90, 0xc8, 1], "it is in register number 200, which cannot be read"),
+    "an object": ([0x97], "its DWARF expression asks for an object that is not known"),
+    "an unknown operation": ([0x01], "elfutils cannot read its location: invalid DWARF"),
+    "another address space": ([0x31, 0x31, 0x18], "its DWARF expression uses DW_OP_xderef, which cannot be read"),
+    "a part that is nowhere": ([0x93, 4], "this part of it was optimized out"),
+    "a sum of nothing": ([0x22], "its DWARF expression takes words that are not on its stack"),
+    "drop all": ([0x31, 0x13], "its DWARF expression takes words that are not on its stack"),
+    "an address of no table": ([0xa1, 0], "its DWARF expression cannot be read"),
+    "an entry value": ([0xa3, 1, 0x55, 0x9f], "only its value at the function's entry is known, and that is gone here"),
+    "thread-local of none": ([0x30, 0x9b], "its object has no thread-local block"),
+    "nothing": ([], "it was optimized out"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_debug_info(djtap_once, lost, name):
+    operations, why = ODD[name]
+    result = djtap_once("-e", 'probe func("f@lost.c:4") { println($lost) }', "-c", lost(*operations))
+    assert result.returncode == 3 and re.match(rf"error\[DJ30(13|15)\]: \$lost cannot be read here: {re.escape(why)}\n", result.stderr), result
+
+
+def test_random_debug_info_is_answered(djtap_once, lost):
+    """Whatever bytes describe a variable, djtap makes code of them or says why not."""
+    mark = [0x96, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x96]
+    program = lost(*mark)
+    data = program.read_bytes()
+    assert data.count(bytes(mark)) == 1
+    common = [*range(0x12, 0x18), *range(0x19, 0x2b), 0x2f, 0x30, 0x31, 0x55, 0x70, 0x91, 0x93, 0x94, 0x96, 0x9f, 0x9d, 0x06, 0x08, 0x10, 0xa3, 0x9e, 0xa8]
+    dice = random.Random(2)
+    for _ in range(60):
+        words = bytes(dice.choice(common) if dice.random() < 0.7 else dice.randrange(8) for _ in mark)
+        program.write_bytes(data.replace(bytes(mark), words))
+        result = djtap_once("--no-cache", "--stop-after=lower", "-e", 'probe func("f@lost.c:4") { println($lost, $lost$) }', "-c", program)
+        assert result.returncode in (0, 3), (words.hex(" "), result)

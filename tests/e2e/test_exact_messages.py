@@ -12,7 +12,6 @@ from support import paths, run
 from support.paths import victim
 
 EXIT = "probe begin { exit() }"
-USE = "djtap: see djtap --help\n"
 
 
 def says(*words, **options):
@@ -153,10 +152,6 @@ def test_a_process_that_djtap_traces(attach, program):
                                    "end that session first (one session a process)\n")
 
 
-def test_nothing_to_run():
-    assert says() == (1, "djtap: script: a script is needed: a file, or -e 'probe ...'\n" + USE)
-
-
 def test_the_same_error_again_is_counted(djtap_once):
     """Five times it is told in full."""
     result = djtap_once("-e", "probe end { exit() } probe timer.ms(1) { if (k++ < 8) println(1 / (k - k)) else exit() } global k")
@@ -164,49 +159,7 @@ def test_the_same_error_again_is_counted(djtap_once):
     assert told == 5 * ["division by 0"] + ["3 more of this kind: division by 0"], result
 
 
-# --- options and scripts
-
-OPTIONS = {
-    "folder of tapsets": (["-I", "/no/such"], 1, "djtap: -I: Directory does not exist: /no/such\n" + USE),
-    "long path": (["--control", "/tmp/" + "x" * 120], 1, f"djtap: the path of the control socket is too long: /tmp/{'x' * 120}\n"),
-    "no folder": (["--control", "/no/such"], 1, "djtap: cannot make the control socket /no/such: No such file or directory\n"),
-    "sizes alone": (["-S", "5"], 1, "djtap: -S: goes with -o FILE\n" + USE),
-    "no time": (["-T", "0"], 1, "djtap: -T: takes a number of seconds above 0, not 0\n" + USE),
-    "no value": (["-f", "json", "--control"], 1, "djtap: --control: a value is missing behind it\n" + USE),
-    "form of diagnostics": (["--diagnostics=xml"], 1, "djtap: --diagnostics: takes json, text; not xml\n" + USE),
-    "no number of megabytes": (["-s", "5x"], 1, "djtap: -s: takes 1 to 64 megabytes, as -D RINGBYTES does bytes\n" + USE),
-    "nobody's option": (["--rows=5"], 1, "djtap: neither djtap nor the script has an option --rows\n"),
-    "a shell's command": (["-c", "ls | cat"], 1, "djtap: -c: the command needs a shell; say so: -- sh -c '...'\n" + USE),
-    "unbalanced quotes": (["-c", 'ls "a'], 1, "djtap: -c: the command cannot be split into words (unbalanced quotes?)\n" + USE),
-    "an unset variable": (["-c", "ls $DJTAP_UNSET"], 1, "djtap: -c: an undefined variable stands in the command\n" + USE),
-    "no command": (["-c", " "], 1, "djtap: -c: the command is empty\n" + USE),
-    "no limit": (["-D", "MAXACTION=x"], 1, "djtap: -D: MAXACTION takes a number from 1 to 1073741824\n" + USE),
-    "another's limit": (["-D", "NOSUCH=5"], 1, "djtap: -D: no limit is named NOSUCH; there are MAXMAPENTRIES, MAXSTRINGLEN, MAXACTION, MAXACTION_HOST, "
-                        "MAXNESTING, MAXBACKTRACE, MAXERRORS, TRAPCACHE, RINGBYTES, STRINGBYTES, CONTEXTS\n" + USE),
-    "no stage's data": (["--dump=foo"], 1, "djtap: --dump: takes tokens, ast, program, plan, ir, asm, probes; not foo\n" + USE),
-    "no form of globals": (["-f", "xml"], 1, "djtap: -f: takes text, json, csv or plugin:NAME; not xml\n" + USE),
-    "no plugin": (["-f", "plugin:nosuch"], 1, "djtap: there is no output plugin nosuch; there are chrome, csv, flame, json, prometheus, "
-                  "and any file NAME.lua\n"),
-    "no files": (["-S", "5,0", "-o", "x"], 1, "djtap: -S: takes MEGABYTES or MEGABYTES,FILES; not 5,0\n" + USE),
-    "two scripts": (["--stress"], 1, "djtap: --stress: goes with neither a script nor -l\n" + USE),
-    "some colour": (["--color=some"], 1, "djtap: --color: takes always, never or auto; not some\n" + USE),
-    "two targets": (["-p", "1", "-c", "ls"], 1, "djtap: -p: goes with neither -c nor --: one target a session\n" + USE),
-    "a pass": (["-p", "4000000000"], 1, "djtap: -p: takes a whole number above 0, not 4000000000\n" + USE),
-    "no terminal": (["--monitor"], 1, "djtap: --monitor needs a terminal\n"),
-    "SystemTap's": (["-k"], 1, "djtap: SystemTap's option -k is not djtap's; djtap keeps no working folder; "
-                    "--dump=ir,asm,plan prints what it makes\n" + USE),
-    "a monitor and a plugin": (["--monitor", "-f", "plugin:flame"], 1, "djtap: --monitor: goes with neither -f plugin: nor --stress\n" + USE),
-    "no function's source": (["--source", 'a"b'], 1, "djtap: --source: takes a function, as in func(\"...\")\n" + USE),
-    "no code": (["--explain", "DJ9999"], 1, "djtap: there is no code DJ9999; near it are DJ5906, DJ5907, DJ5908\n"),
-}
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_an_option(name):
-    words, code, text = OPTIONS[name]
-    script = [] if "--explain" in words else ["-e", EXIT]
-    assert says(*script, *words) == (code, text)
-
+# --- scripts
 
 SCRIPTS = {
     "utf16.djt": (EXIT.encode("utf-16"), "{} is UTF-16 text; make it UTF-8: iconv -f UTF-16 -t UTF-8 {}"),
@@ -222,10 +175,12 @@ def test_a_file_that_is_no_script(tmp_path, name):
     if data is not None:
         (tmp_path / name).write_bytes(data)
     path = tmp_path / name
-    assert says(path) == (1, f"djtap: {words.replace('{}', str(path))}\n")
+    code, text = says(path)
+    assert code == 1 and text.splitlines()[0] == f"error[DJ0006]: {words.replace('{}', str(path))}", text
 
 
-STAGES = {"DJ1002": "an error found while the script is parsed", "DJ2001": "an error found while names and types are checked",
+STAGES = {"DJ0001": "an error found while the command line is read",
+          "DJ1002": "an error found while the script is parsed", "DJ2001": "an error found while names and types are checked",
           "DJ3004": "an error found while the script meets the program to trace", "DJ5101": "an error found while the session runs",
           "DJ2903": "a warning found while names and types are checked"}
 

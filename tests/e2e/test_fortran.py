@@ -47,6 +47,12 @@ def test_arguments_elements_and_strings(djtap_once, program):
     assert lines(djtap_once, program, 'process.function("move")', truth) == truth
 
 
+def test_components_that_a_type_inherits(djtap_once, program):
+    """At the second call; as the language has them, and by the parent's name."""
+    truth = {"$from->x": "6", "$from->y": "1.5", "$from->name$": '"tower"', "$from->floor": "13", "$from->point->x": "6"}
+    assert lines(djtap_once, program, 'process.function("climb")', truth) == truth
+
+
 def test_bounds_in_texts(djtap_once, program):
     said = lines(djtap_once, program, 'process.function("move")', ["$m$", "$m$$"])
     assert said["$m$$"] == "[[1, 3, 5], [2, 4, 6]]", said

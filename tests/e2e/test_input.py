@@ -62,7 +62,7 @@ def test_keys_of_a_terminal():
 
 def test_the_monitor_has_the_keys():
     stdout, stderr, code = piped(CHARS, b"", "--monitor")
-    assert (stdout, stderr, code) == (b"", "djtap: --monitor and input probes want the same keys\n", 1)
+    assert (stdout, code) == (b"", 1) and stderr.startswith("error[DJ0007]: --monitor and input probes want the same keys\n"), stderr
 
 
 def test_where_nothing_is_read():

@@ -1,6 +1,7 @@
 """-i: a script that grows at a prompt."""
 import os
 import pty
+import re
 import subprocess
 import time
 
@@ -29,8 +30,8 @@ def test_list_save_load_and_clear(tmp_path):
     assert said.stdout == "global a = 5\nprobe begin { println(a) exit() }\n5\n", said
     assert run.run([path]).stdout == "5\n"
     said = at_prompt(f"load {tmp_path}/none\nsave {tmp_path}/none/none\nload\n")
-    assert said.stderr.splitlines() == [f'djtap: load: cannot read "{tmp_path}/none"', f'djtap: save: cannot write "{tmp_path}/none/none"',
-                                        'djtap: load: cannot read ""'], said
+    assert said.stderr.splitlines() == [f'error[DJ0007]: load: cannot read "{tmp_path}/none"', f'error[DJ0007]: save: cannot write "{tmp_path}/none/none"',
+                                        'error[DJ0007]: load: cannot read ""'], said
 
 
 def test_exit_codes_and_options_are_those_of_the_last_run():
@@ -39,7 +40,7 @@ def test_exit_codes_and_options_are_those_of_the_last_run():
     said = at_prompt("probe begin { println($1 + 1) exit() }\nrun\n", "41")
     assert said.stdout == "42\n" and said.returncode == 0, said
     wrong = run.run(["-i", "-e", "probe begin { }"])
-    assert wrong.returncode == 1 and "-i: takes the script at its prompt: load FILE" in wrong.stderr, wrong
+    assert wrong.returncode == 1 and "-i takes the script at its prompt: load FILE" in wrong.stderr, wrong
 
 
 def test_each_command_has_its_help():
@@ -74,3 +75,14 @@ def test_ctrl_c_ends_the_run_alone():
         os.write(master, b"quit\n")
         assert process.wait(30) == 0
     os.close(master)
+
+
+def test_names_are_those_of_the_target():
+    """What the program has not is not kept; what it has is, and runs."""
+    right = 'probe func("work") { sum += $n }'
+    said = at_prompt(f'probe func("wrok") {{ n++ }}\nprobe func("work") {{ sum += $m }}\n{right}\nlist\n', "-c", f"{paths.victim('count')} 1")
+    assert re.findall(r"^error\[(DJ\d+)\]|^help: (.*)", said.stderr, re.M)[::2] == [("DJ3004", ""), ("DJ3011", "")], said
+    assert 'did you mean "work"?' in said.stderr and said.stdout == f"{right}\n", said
+    said = at_prompt(f"{right}\nlist\n", "-c", "/no/such/program")
+    assert said.stderr == "warning[DJ4001]: /no/such/program: No such file or directory: what it has is not checked\n", said
+    assert said.stdout == f"{right}\n", said

@@ -56,6 +56,9 @@ PRINTF = [
     ('"%c%c", 65, 98', "Ab"), ('"%s|%6s|%-6s|%.2s", "abc", "abc", "abc", "abc"', "abc|   abc|abc   |ab"),
     ('"%p", 4660', "0x1234"), ('"100%%"', "100%"), ('"%*d|%-*d|", 5, 42, 5, 42', "   42|42   |"),
     ('"%ld %lld %lu", 1, 2, 3', "1 2 3"), ('"%.3d", 7', "007"),
+    # As stap(1) shows them: "#" escapes characters, and its prefix stands before 0, too.
+    ('"%#o %#x %#X", 1, 2, 3', "01 0x2 0X3"), ('"%#x %p %#010x", 0, 0, 0', "0x0 0x0 0x00000000"),
+    ('"%#c %#c %#c", 0, 9, 42', r"\000 \t *"), ('"%#c%#c|%#4c|%#-5c|%#c", 39, 92, 10, 200, 255', r"\'\\|  \n|\310 |\377"),
 ]
 
 
@@ -113,6 +116,9 @@ ARRAYS = {
     "foreach continue": ("for (i = 0; i < 5; i++) a[i] = i; foreach (k+ in a) { if (k == 3) continue; print(k) }", "0124"),
     "elements change in foreach": ('a["x"] = 1; a["y"] = 2; foreach (k in a) a[k] *= 10; print(a["x"] + a["y"])', "30"),
     "increment is a value": ('a["x"] = 4; print(a["x"]++); print(++a["x"])', "46"),
+    "nine keys": ('a[1, 2, 3, 4, "e", 6, 7, 8, "i"] = 9; print(a[1, 2, 3, 4, "e", 6, 7, 8, "i"])', "9"),
+    "nine keys of a slice": ('a[1, 2, 3, 4, "e", 6, 7, 8, "i"] = 9; a[1, 2, 3, 4, "e", 6, 7, 8, "j"] = 8; print([*, *, *, *, *, *, *, *, "j"] in a); '
+                             'delete a[*, 2, *, *, *, *, *, *, "i"]; foreach ([k1, k2, k3, k4, k5, k6, k7, k8, k9] in a) print(k9)', "1j"),
     "eight keys": ('a[1, 2, 3, 4, "e", 6, 7, 8] = 9; print(a[1, 2, 3, 4, "e", 6, 7, 8])', "9"),
 }
 
@@ -295,3 +301,27 @@ def test_the_longest_string(djtap_once):
     assert djtap_once("-D", "MAXSTRINGLEN=1048576", "-e", 'probe oneshot { println("x") }').returncode == 0
     result = djtap_once("-D", "MAXSTRINGLEN=1048577", "-e", 'probe begin { println("x") }')
     assert result.returncode == 1 and "16 to 1048576" in result.stderr, result
+
+
+def test_what_a_probe_writes_its_alias_can_ask(djtap_once):
+    """@probewrite(x) in either body of an alias, by probes that write x, count it up, feed it, or only read it."""
+    script = """global g, s
+      probe named = begin { print(@probewrite(x), @probewrite(g)); x = 5 }, { println(@probewrite(x) ? " x" : " -", @probewrite(s)) }
+      probe again = named { }, { print(@probewrite(x), ":") }
+      probe named { x = 1 } probe named { println(x) } probe named { if (x > 2) g++ } probe named { s <<< x } probe again { x += 1; g += 2 }
+      probe end { println(g, @sum(s), @probewrite(g)) }"""
+    result = djtap_once("-e", script + " probe timer.ms(1) { exit() }")
+    assert result.stdout == "10 x0\n005\n -0\n01 -0\n00 -1\n111: x0\n350\n", result
+
+
+def test_the_kernels_configuration_is_unset(djtap_once):
+    script = """probe begin { %( CONFIG_UTRACE == "" %? print("unset") %) %( CONFIG_UTRACE == "[ym]" %? print("set") %)
+                              %( CONFIG_64BIT == "y" %? print(" 64") %) exit() }"""
+    assert djtap_once("-e", script).stdout == "unset 64"
+
+
+def test_dividing_by_zero_is_told_of_whole_numbers_alone(djtap_once):
+    fraction = djtap_once("-e", begin('x = 2.5; println(1.0 / 0, " ", x / 0)'))
+    assert (fraction.stdout, fraction.stderr) == ("inf inf\n", ""), fraction
+    whole = djtap_once("-e", begin("x = 2; try { println(x / 0) } catch { x %= 0 }"))
+    assert whole.stderr.count("warning[DJ2107]") == 2, whole

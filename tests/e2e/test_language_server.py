@@ -1,5 +1,7 @@
 """--lsp: the language server, spoken to as an editor does."""
 import json
+import os
+import pathlib
 import subprocess
 
 import pytest
@@ -152,3 +154,46 @@ def test_its_end(orderly):
         assert one.ask("textDocument/hover")["error"]["code"] == -32600
     one.process.stdin.close()
     assert one.process.wait(20) == (0 if orderly else 1)
+
+
+def test_functions_and_variables_of_the_target():
+    """Each time from a new start of the program, of which nothing is executed, and nothing left."""
+    text = 'probe func("wrok") { sum += $n }\n'
+    one = Editor("--lsp", "-c", f"{paths.victim('count')} 1")
+    one.ask("initialize", {"capabilities": {}})
+    [wrong] = one.opened(text)
+    assert wrong["code"] == "DJ3004" and wrong["range"] == span(0, 11, 17), wrong
+    [fix] = one.of_text("codeAction", range=wrong["range"], context={"diagnostics": [wrong]})
+    right = applied(text, fix["edit"]["changes"][URI][0])
+    assert right == text.replace("wrok", "work") and one.changed(right) == []
+    [wrong] = one.changed(right.replace("$n", "$m"))
+    assert wrong["code"] == "DJ3011" and wrong["range"] == span(0, 28, 30), wrong
+    assert [each["code"] for each in one.changed('probe process.function("work") { x = 1 }\n')] == ["DJ2903"]
+    children = [entry for entry in os.listdir("/proc") if entry.isdigit() and parent_of(entry) == one.process.pid]
+    assert children == [], "the program is gone"
+    one.ask("shutdown")
+    one.send("exit")
+    assert one.process.wait(20) == 0 and one.process.stdout.read() == b"", "the program printed nothing"
+
+
+def parent_of(pid):
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def test_of_a_process_and_of_none(program):
+    target = program(paths.victim("commander"))
+    target.wait_for("pid: ")
+    one = Editor("--lsp", "-p", str(target.pid))
+    one.ask("initialize", {"capabilities": {}})
+    assert [each["code"] for each in one.opened('probe func("wrok") { n++ }\n')] == ["DJ3004"]
+    assert one.changed('probe func("work") { n++ }\n') == []
+    target.signal(9)
+    target.process.wait()
+    [gone] = one.changed('probe func("wrok") { n++ }\n')
+    assert (gone["code"], gone["severity"]) == ("DJ4001", 2) and gone["message"].startswith(f"there is no process {target.pid}: what it has"), gone
+    one.ask("shutdown")
+    one.send("exit")
+    assert one.process.wait(20) == 0

@@ -11,6 +11,8 @@ from support import paths
 
 COUNT = 'probe func("vfs_read") { n++ }'
 
+ENDLESS = ": an endless loop?"  # behind the limit that was met first
+
 
 @pytest.fixture
 def lua(djtap_once, tmp_path):
@@ -84,23 +86,24 @@ def test_what_is_printed_outside_of_functions_is_written(lua):
 
 @pytest.mark.parametrize("text, code, line, words", [
     ("dj.on_end(function(g)\n  local x = = 1\nend)", "DJ5101", 2, "unexpected symbol near '='"),
-    ("local function inner(g)\n  return g.n.x.y\nend\ndj.on_end(function(g)\n  inner(g)\nend)", "DJ5102", 2, "attempt to index"),
+    ("local function inner(g)\n  return g.n.x.y\nend\ndj.on_end(function(g)\n  inner(g)\nend)", "DJ5102", 2, "attempt to index a number value (field 'n')"),
     ("dj.on_end(function(g)\n  error('no rows')\nend)", "DJ5102", 2, "no rows"),
-    ("dj.on_end(function(g)\n  dj.rows('m')\nend)", "DJ5102", 2, 'no global named "m"'),
+    ("dj.on_end(function(g)\n  dj.rows('m')\nend)", "DJ5102", 2, 'the script has no global named "m"'),
     ("dj.on_end(function(g)\n  dj.rows('n')\nend)", "DJ5102", 2, "n is no array"),
-    ("dj.rows('n')", "DJ5102", 1, "no globals before dj.on_end"),
-    ("\nwhile true do end", "DJ5103", 2, "an endless loop?"),
-    ("\nstring.find(('a'):rep(40), ('a-'):rep(30) .. 'b')", "DJ5103", 2, "a pattern took more than 5 seconds"),
-    ("\nwhile true do pcall(string.gsub, ('a'):rep(40), ('a-'):rep(30) .. 'b', '') end", "DJ5103", 2, "an endless loop?"),
-    ("\nfor x in ('a'):rep(40):gmatch(('a-'):rep(30) .. 'b') do end", "DJ5103", 2, "a pattern took more than 5 seconds"),
-    ("\nwhile true do pcall(function() while true do end end) end", "DJ5103", 2, "an endless loop?"),
-    ("\nxpcall(function() error('x') end, function() while true do end end)", "DJ5103", 2, "an endless loop?"),
-    ("\nxpcall(function() while true do end end, function() while true do end end)", "DJ5103", 2, "an endless loop?"),
+    ("dj.rows('n')", "DJ5102", 1, 'there are no globals before dj.on_end: "n"'),
+    ("\nwhile true do end", "DJ5103", 2, ENDLESS),
+    ("\nstring.find(('a'):rep(40), ('a-'):rep(30) .. 'b')", "DJ5103", 2, "a pattern took more than 5 seconds to match"),
+    ("\nwhile true do pcall(string.gsub, ('a'):rep(40), ('a-'):rep(30) .. 'b', '') end", "DJ5103", 2, ENDLESS),
+    ("\nfor x in ('a'):rep(40):gmatch(('a-'):rep(30) .. 'b') do end", "DJ5103", 2, "a pattern took more than 5 seconds to match"),
+    ("\nwhile true do pcall(function() while true do end end) end", "DJ5103", 2, ENDLESS),
+    ("\nxpcall(function() error('x') end, function() while true do end end)", "DJ5103", 2, ENDLESS),
+    ("\nxpcall(function() while true do end end, function() while true do end end)", "DJ5103", 2, ENDLESS),
     ("\nif xpcall(error, function(e) return e .. 2 end, 'x') or select(2, xpcall(error, function(e) return e .. 2 end, 'x')) ~= 'x2'\nor"
      " select('#', xpcall(select, error, 2, 'a', 'b', 'c')) ~= 3 then return end\nerror('as in Lua')", "DJ5102", 4, "as in Lua"),
-    ("local t = {}\nfor i = 1, 9e5 do t[i] = i end\nwhile true do pcall(table.unpack, t) end", "DJ5103", 3, "more than 10 seconds of processor time"),
+    ("local t = {}\nfor i = 1, 9e5 do t[i] = i end\nwhile true do pcall(table.unpack, t) end", "DJ5103", 3,
+     "more than 10 seconds of processor time: an endless loop?"),
     ("local a, t = ('x'):rep(8e7), {}\nfor i = 1, 1e5 do t[i] = i % 2 == 0 and a .. '' or a end\ntable.sort(t)", "DJ5103", 3,
-     "more than 10 seconds of processor time"),
+     "more than 10 seconds of processor time: an endless loop?"),
     ("local t = {3, 1, 2}\ntable.sort(t)\nif table.concat(t) ~= '123' then return end\ntable.sort(t, function(a, b) return a > b end)\n"
      "if table.concat(t) ~= '321' then return end\ntable.sort({1, 'x'})", "DJ5102", 6, "attempt to compare string with number"),
     ("local t = {}\nfor i = 1, 1e9 do\n  t[i] = ('x'):rep(1e6) .. i\nend", "DJ5103", 3, "more than 256 MB of memory"),
@@ -108,7 +111,8 @@ def test_what_is_printed_outside_of_functions_is_written(lua):
 ])
 def test_an_error_names_the_line(lua, text, code, line, words):
     result = lua(text)
-    assert f"error[{code}]: " in result.stderr and words in result.stderr, result
+    said = re.search(rf"^error\[{code}\]: (.*)$", result.stderr, re.M)
+    assert said and (said[1] == words or words == ENDLESS and said[1].startswith("more than ") and said[1].endswith(words)), result
     assert re.search(rf"^ *--> .*/report\.lua:{line}:\d+$", result.stderr, re.M), result
     assert result.returncode == (0 if "on_end" in text and code != "DJ5101" else 2), result
     assert ("vfs_read calls" in result.stdout) == (result.returncode == 0), "a wrong file is found before the program runs"

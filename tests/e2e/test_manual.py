@@ -97,7 +97,7 @@ def test_every_value_is_completed():
     assert sorted(complete(paths.DJTAP, "-f", "")) == sorted(["text", "json", "csv", *(f"plugin:{name}" for name in plugins)])
     assert sorted(complete(paths.DJTAP, "-f", "plugin:")) == plugins
     for option in ("--stop-after", "--guards", "--dump"):
-        taken = words_after(rf"{option}: takes (.*?); not nosuch", "-e", "probe begin {}", option, "nosuch")
+        taken = words_after(rf"{option} takes (.*?); not nosuch", "-e", "probe begin {}", option, "nosuch")
         assert sorted(complete(paths.DJTAP, option, "")) == sorted(taken), option
 
 

@@ -250,6 +250,13 @@ def test_the_end_of_the_target_is_the_end(screen):
             assert shown.end() == code and termios.tcgetattr(shown.fd) == shown.before
 
 
+def test_a_terminal_that_is_not_drawn_on(screen, monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    shown = screen("--monitor", "-e", "probe begin { exit() }")
+    shown.wait(r'error\[DJ0007\]: --monitor needs a terminal that is drawn on; \$TERM says "dumb"')
+    assert "\x1b" not in shown.text and shown.end() == 1
+
+
 def test_without_a_terminal(djtap_once):
     result = djtap_once("--monitor", "-e", "probe begin { exit() }")
     assert result.returncode == 1 and "--monitor needs a terminal" in result.stderr, result

@@ -68,3 +68,16 @@ def test_text_is_a_line_each(djtap_once, program):
         assert f'count["{literal}","k,\\"{literal}"]=1' in lines, text
         again = djtap_once("-e", f'probe begin {{ print("{literal}") exit() }}').stdout
         assert again.encode() == text, literal
+
+
+def test_more_words_than_a_script_may_have(djtap_once, tmp_path):
+    """Two million; the place is that of the first one too many."""
+    path = tmp_path / "long.djt"
+    path.write_text("probe begin {\n" + "x++\n" * 1_000_000 + "exit() }\n")
+    result = djtap_once(path)
+    assert result.returncode == 2 and result.stderr == f"""error[DJ1016]: a script has at most 2000000 words and marks, this one has 2000007
+       --> {path}:1000000:2
+        |
+1000000 | x++
+        |  ^^
+""", result

@@ -175,6 +175,20 @@ def test_cxx_names_as_a_person_writes_them(djtap, name, truth):
     assert counted(djtap, f'func("{name}")', "names").globals == {"n": truth}
 
 
+def test_a_thunk_is_not_the_function(djtap):
+    """A virtual call by a second or virtual base goes through a thunk: one hit, with its parameters."""
+    script = """probe func("Cube::volume") { volumes++; scales += $scale; edges[$this->edge]++ }
+                probe func("shapes::*::draw").return { drawn++; sums += $return }
+                probe func("virtual thunk to shapes::Cube::volume") { thunks++; names[ppfunc()]++ }"""
+    result = djtap("-e", script, "-c", victim("names"))
+    calls = result.facts["volumes"]
+    assert (calls, result.facts["drawn"]) == (24, 24), result
+    assert result.globals == {"volumes": calls, "scales": 2 * sum(range(12)), "drawn": 24, "thunks": calls,
+                              "sums": 3 * sum(range(12)) + 2 * 12}, result
+    assert result.array("edges") == [("2", "24")], result
+    assert result.array("names") == [('"virtual thunk to shapes::Cube::volume"', str(calls))], result
+
+
 def test_returns_under_recursion_and_threads(djtap):
     script = """probe func("fib") { fib_in++ } probe func("fib").return { fib_out++; fib_sum += $return }
                 probe func("deep") { deep_in++ } probe func("deep").return { deep_out++; if ($return == $n) good++ }"""

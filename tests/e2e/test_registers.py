@@ -148,3 +148,20 @@ def test_the_build_id_of_an_object(djtap_once):
       probe func("libc.so.6!exit") { try { umodbuildid(8) } catch (e) { println(e) } }"""
     result = djtap_once("-e", script, "-c", f"{program} 10 1")
     assert f"work {of(program)}\nexit {of(libc)}\nno object of the program is at 0x8\n" in result.stdout, result
+
+
+def test_systemtaps_raw_reads(djtap, filled):
+    """@uregister(n) by DWARF's numbers; what the stack holds at the function's entry is where it returns to."""
+    order = ["rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", None, *(f"r{n}" for n in range(8, 16))]
+    numbers = [n for n, name in enumerate(order) if name]
+    script = f"""function raw() {{ return @uregister(3) }}
+                 probe func("spot") {{ printf("{' '.join(['%x'] * len(numbers))}\\n", {', '.join(f'@uregister({n})' for n in numbers)})
+                   printf("%x %x %x %x %x %x\\n", raw(), @uregister(7), @uderef(8, @uregister(7)), @uderef(4, @uregister(7)),
+                          @uderef(2, @uregister(7)), @uderef(1, @uregister(7))) }}"""
+    result = djtap("-e", script, "-c", filled)
+    lines = result.stdout.splitlines()
+    assert result.returncode == 0 and len(lines) == 4, result
+    assert [int(word, 16) for word in lines[2].split()] == [VALUES[order[n]] for n in numbers], result
+    spot, back, stack = (int(word, 16) for word in lines[0].split())
+    assert [int(word, 16) for word in lines[3].split()] == [
+        VALUES["rbx"], stack - 8, back, back & 0xFFFFFFFF, back & 0xFFFF, back & 0xFF], result

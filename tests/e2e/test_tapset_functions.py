@@ -127,6 +127,15 @@ def test_macros_and_the_target_set():
     assert f"[x] {line}\n{line}\n" in result.stdout and result.globals["mine"] == result.globals["calls"] == n, result
 
 
+def test_aggregates_of_many_keys_are_printed():
+    """@prints3 to @prints9, by one element that has its keys' numbers."""
+    for keys in range(3, 10):
+        numbers = ", ".join(str(n) for n in range(1, keys + 1))
+        script = f"global a probe begin {{ a[{numbers}] <<< 5; a[{numbers}] <<< 7; @prints{keys}(a) exit() }}"
+        result = run.run(["-e", script])
+        assert result.stdout == f"[{numbers.replace(' ', '')}] @count=2 @min=5 @max=7 @sum=12 @avg=6\n", result
+
+
 @pytest.mark.skipif(not shutil.which("gdb"), reason="needs gdb")
 def test_sizes_and_places_of_types_are_gdbs():
     script = """probe func("list") { printf("is %d %d %d %d %d\\n", @cast_sizeof("node"), @cast_module_sizeof("args", "point"), @offsetof("node", at),

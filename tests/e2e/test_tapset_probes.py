@@ -68,7 +68,7 @@ print('PORT', port)"""
     text = re.sub("0x[0-9a-f]{4,}", "ADDR", traced(script, *PYTHON, program).stdout)
     port = re.search(r"PORT (\d+)", text).group(1)
     for line in ("socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, 0) = 3", "bind(3, 127.0.0.1:0) = 0", "listen(3, 5) = 0",
-                 f"connect(4, 127.0.0.1:{port}) = 0", "send(4, ADDR, 5, 0) = 5", "recv(5, ADDR, 100, 0) = 5", "shutdown(4, 1) = 0",
+                 f"connect(4, 127.0.0.1:{port}) = 0", "send(4, ADDR, 5, 0x0) = 5", "recv(5, ADDR, 100, 0x0) = 5", "shutdown(4, 1) = 0",
                  "socket(AF_UNIX, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 6", f"bind(6, {tmp_path / 'u'}) = 0"):
         assert line in text.splitlines(), (line, text)
 

@@ -151,28 +151,6 @@ def test_rows_are_taken_back(attach, program):
     target.finish()
 
 
-CROWD = """
-import os, threading
-go = threading.Event()
-def ask():
-    go.wait()
-    for i in range(50): os.getppid()
-threads = [threading.Thread(target=ask) for i in range(700)]
-for thread in threads: thread.start()
-go.set()
-for thread in threads: thread.join()
-"""
-
-
-@needs_rows
-def test_threads_without_rows_are_told_of(djtap_once):
-    """A thousand counters leave rows for 511 threads at a time; more come after the session has begun."""
-    result = djtap_once("--no-global-var-display", "-e", with_counters(1000).replace('func("work")', 'func("libc.so.6!getppid")'),
-                        "--", "/usr/bin/python3", "-c", CROWD)
-    told = re.search(r"^warning\[DJ5908\]: (\d+) threads found no row to count in", result.stderr, re.M)
-    assert result.returncode == 0 and told and 700 - 511 <= int(told[1]) <= 700, result
-
-
 @needs_rows
 def test_rows_are_taken_back_after_a_kill(attach, djtap_once, program):
     target = program(victim("commander"))

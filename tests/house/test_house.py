@@ -134,7 +134,7 @@ def test_freestanding_rooms_include_no_libc():
 
 
 def test_no_header_is_dead():
-    used = {target for name in OWN_CXX for target in cxx.includes(read(name))[0]}
+    used = {target for name in [*OWN_CXX, *project_files(".g4")] for target in cxx.includes(read(name))[0]}
     assert [name for name in OWN_CXX if name.endswith(".h") and name not in used] == []
 
 
@@ -237,3 +237,23 @@ def test_agent_has_no_state_of_its_own(agent):
 def test_agent_leaves_vector_registers_alone(agent):
     code = output("objdump", "-d", "--no-show-raw-insn", agent)
     assert "<dj_" in code and not re.search(r"%(xmm|ymm|zmm|mm|st)\d?\b", code)
+
+
+def phrases(text):
+    """String literals of C++ that hold a phrase for people; those that stand side by side are one. Not those of code that djtap writes."""
+    code = cxx.TOKEN.sub(lambda match: "" if match[0].startswith("/") else match[0], re.sub(r"^\s*#\s*include.*$", "", text, flags=re.M))
+    for match in re.finditer(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*', code):
+        literal = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', match.group(0))).replace('\\"', '"').replace("\\\\", "\\")
+        if re.search(r"[a-z]{2,} [a-z]", literal) and "{\\n" not in literal and "}\\n" not in literal:
+            yield literal
+
+
+def test_every_message_of_the_early_stages_is_in_a_test():
+    """What parse and check say depends on scripts alone, so a script can show it; their words stand in goldens and tests."""
+    said = "".join(read(name) for name in project_files(".djt", ".py", ".cpp", ".def")
+                   if name.startswith("tests/") or is_test(name) or name == "compiler/other_words.cpp")
+    said = re.sub(r'["\']\s*\n\s*f?["\']', "", said.replace('\\"', '"').replace("\\\\", "\\").replace("\\'", "'"))
+    never = [(name, phrase) for name in OWN_CXX if name.startswith(("compiler/parse/", "compiler/check/", "compiler/regex/", "compiler/tapset/"))
+             if not is_test(name) for phrase in phrases(read(name))
+             if any(part.strip() not in said for part in re.split(r"\{[^{}]*\}|\\n", phrase) if len(part.strip()) > 3)]
+    assert never == []

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from support import paths
+from support import paths, produced
 
 FACT = re.compile(r"^([\w:() ]+): (-?\d+)$", re.M)
 NUMBER = re.compile(r"^(\w+)=(-?\d+)$", re.M)
@@ -35,6 +35,9 @@ class Result:
     stdout: str
     stderr: str
     returncode: int
+
+    def __post_init__(self):
+        produced.note(self.stderr)
 
     @property
     def facts(self):

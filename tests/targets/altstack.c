@@ -1,5 +1,6 @@
 // A signal handler that calls the probed function on the smallest alternate stack that holds one
-// signal frame.
+// signal frame. altstack WORD: says WORD and waits for a line; with one more word, it has that stack
+// behind the line only.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +49,12 @@ int main(int argc, char** argv) {
   sigaction(SIGUSR1, &action, NULL);
   use_stack(1 << 16);
   raise(SIGUSR1);
-  use_stack(deepest + 1024);
+  if (argc < 3) use_stack(deepest + 1024);
   if (argc > 1) {
     fact(argv[1], getpid());
     if (getchar() < 0) return 1;
   }
+  if (argc > 2) use_stack(deepest + 1024);
   for (int i = 1; i < 1000; i++) raise(SIGUSR1);
   fact("calls", calls);
   return 0;

@@ -6,6 +6,9 @@ module shapes
     real(8) :: y
     character(len=5) :: name
   end type
+  type, extends(point) :: place
+    integer :: floor
+  end type
   integer :: counter = 7
   integer, parameter :: answer = 42
   integer, allocatable :: grid(:,:), none(:)
@@ -35,6 +38,12 @@ contains
     character(len=6) :: label
     load = load + int(v(2,3)) + n + w(1)  ! LINE:weigh
   end subroutine
+  subroutine climb(from, n)
+    type(place), intent(inout) :: from
+    integer, intent(in) :: n
+    from%floor = from%floor + n
+    from%x = from%x + 1
+  end subroutine
   integer function twice(n)
     integer, value :: n
     twice = n * 2
@@ -44,6 +53,7 @@ program main
   use shapes
   implicit none
   type(point) :: p
+  type(place) :: there
   integer :: a(6), m(2:3,-1:1), i
   common /scales/ load, parts, label
   integer :: load, parts(3)
@@ -57,6 +67,10 @@ program main
   do i = 1, 3
     call move(p, i + 3, a, b, m, "hello", .true., (1.0d0, -2.0d0))
   end do
+  there = place(5, 1.5d0, "tower", 3)
+  do i = 1, 2
+    call climb(there, 10)
+  end do
   load = 11
   parts = [1, 2, 3]
   label = "common"
@@ -68,5 +82,6 @@ program main
   print '(a,i0)', "load: ", load
   print '(a,i0)', "x: ", p%x
   print '(a,i0)', "counter: ", counter
+  print '(a,i0)', "floor: ", there%floor + there%x
   print '(a,i0)', "twice: ", twice(21)
 end program

@@ -1,0 +1,55 @@
+"""A program that installs a seccomp filter during the session is not ended for what handlers would ask of the kernel."""
+import signal
+
+import pytest
+
+from support.paths import victim
+
+SCRIPT = """probe func("work") { n++; if ($tid == tid()) same++; if (pid() == target()) own++; names[probefunc()]++ }
+probe func("work").return { r++ }
+probe func("work") { try { seen[user_string($what)]++ } catch (why) { denied++ } }
+probe func("work") { try { addresses[ubacktrace()]++; walked++ } catch (why) { walked++ } }"""
+PER_LINE = {"forks": 1500, "child": 1500, "strict": 500}
+
+
+@pytest.mark.parametrize("how", ["prctl", "seccomp", "tsync", "forks", "strict", "noreturn", "child"])
+def test_it_lives_and_is_counted(attach, program, mode, how):
+    target = program(victim("sandboxed"), how)
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, SCRIPT)
+    target.tell("go")
+    target.wait_for("denied: 1$")
+    for line in range(3):
+        target.text[target.process.stdout.fileno()] = b""
+        target.tell("")
+        target.wait_for("calls: 1$")
+    tracer.wait_for(r"warning\[DJ4906\]: the program has installed a seccomp filter")
+    target.process.stdin.close()
+    ended = target.finish()
+    result = tracer.finish()
+    assert ended.returncode == 0, ended
+    each = 3 * PER_LINE.get(how, 1000)
+    if how == "noreturn" and mode == "int3":
+        assert result.globals["n"] == 0 and "not probed [SKIPPED: SIGTRAP]" in result.stderr, result
+        return
+    assert result.globals["n"] == result.globals["r"] == each and dict(result.array("names")) == {'"work"': str(each)}, result
+    read = 3000 if how == "child" else 0  # the parent's memory is read as before
+    assert result.globals["denied"] == each - read and result.array("seen") == ([('"seen"', str(read))] if read else []), result
+    assert result.globals["own"] == (3000 if how in ("forks", "child") else each), result
+    # The thread that installs the filter is known by then; another one only if it was asked before.
+    assert result.globals["same"] >= 3 * 500, result
+
+
+def test_a_read_says_why(attach, program):
+    target = program(victim("sandboxed"), "prctl")
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, 'probe func("work") { n++; println(user_string($what)) }', "-D", "MAXERRORS=0")
+    target.tell("go")
+    target.wait_for("denied: 1$")
+    target.tell("")
+    target.wait_for("calls: 1$")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert "a seccomp filter denies reads" in result.stderr and result.globals["n"] == 1000, result
+    target.process.stdin.close()
+    assert target.finish().returncode == 0
