@@ -7,6 +7,7 @@
 
 #include "arch/x86_64/detour_frame.h"
 #include "arch/x86_64/relocate.h"
+#include "arch/x86_64/whole.h"
 
 namespace dj::arch {
 namespace {
@@ -160,7 +161,8 @@ uint32_t detour_bytes_max(const DetourRequest& request) {
     }
   }
   if (request.leaving.how != Leaving::Always) total += kLeavingBytesMax;
-  return total + kRelocatedMax * uint32_t(request.region.size());
+  const uint32_t displaced = uint32_t(request.region.size()) - request.rest;
+  return total + kRelocatedMax * displaced + kWholeGrowth * request.rest;
 }
 
 namespace {

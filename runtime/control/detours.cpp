@@ -65,6 +65,7 @@ void request_for(const PatchSite& site, arch::Form form, const std::vector<Handl
   request.syscall_hook = request.child_hook = 0;
   request.region = std::span(site.original).first(site.displaced);
   request.guards = site.guards();
+  request.rest = site.rest;
   request.original = site.address;
   constexpr uint32_t kJump = 5;
   request.intact_from = site.jump && !site.form ? kJump : 0;
@@ -274,6 +275,7 @@ Status CodeIslands::build_in(Island& island, const Linked& code, IslandNotes& no
     }
     request_for(site, arch::Form::Boundary, abis, &code, request_);
     request_.region = kJumpToNext;
+    request_.rest = 0;
     request_.original = site.detour - sizeof kJumpToNext;
     DJ_TRY_DO(write_detour(island, notes, request_, site.address, detour_, site));
   }

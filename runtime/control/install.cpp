@@ -32,8 +32,11 @@ uint64_t bytes_left(SessionMemory& memory) {
 Result<Installation> Installation::prepare(const Plan& plan, const Layout& layout,
                                            const std::vector<HandlerAbi>& abis,
                                            const std::vector<MappedModule>& modules,
-                                           ModuleCodes& codes, const InstallOptions& options) {
+                                           ModuleCodes& codes, InstallOptions options) {
   uint64_t begin = now_ns();
+  for (const HandlerAbi& abi : abis) {
+    options.counting.push_back(abi.count_word != 0 && !options.switched);
+  }
   Installation made;
   made.modules_ = modules;
   made.abis_ = abis;

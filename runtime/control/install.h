@@ -80,7 +80,7 @@ class Installation {
   static Result<Installation> prepare(const Plan& plan, const Layout& layout,
                                       const std::vector<HandlerAbi>& abis,
                                       const std::vector<MappedModule>& modules, ModuleCodes& codes,
-                                      const InstallOptions& options);
+                                      InstallOptions options);
   Installation(Installation&&) noexcept = default;
 
   // Before place(): threads have no rows of their own, so counters are handlers that are called.

@@ -36,7 +36,7 @@ void copy_padded(uint8_t (&to)[kPiece], std::span<const uint8_t> from) {
 uint64_t Journal::bytes_for(const SiteList& sites) {
   uint64_t records = 0;
   for (const PatchSite* site : sites) {
-    records += site->original.size() / kPiece + 1 + (site->form ? 2 : 0);
+    records += site->form ? site->original.size() / kPiece + 3 : 1;  // as stage() will
   }
   return sizeof(JournalHeader) + records * sizeof(JournalRecord);
 }

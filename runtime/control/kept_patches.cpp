@@ -18,7 +18,7 @@ struct PlaceRow {
   uint32_t bytes_at, calls_at, owners_at;
   uint16_t calls, owners;
   PackedText reason;
-  uint32_t displaced, handlers_at;
+  uint32_t displaced, rest, handlers_at;
   uint8_t bytes, jump, hook, skipped;
 };
 struct FormRow {
@@ -101,6 +101,7 @@ bool Packed::add(const PatchSite& site, uint32_t module, uint64_t bias) {
   row.owners = static_cast<uint16_t>(site.owners.size());
   if (!site.reason.empty()) row.reason = texts.add(site.reason);
   row.displaced = site.displaced;
+  row.rest = site.rest;
   row.handlers_at = site.handlers_at;
   row.jump = site.jump;
   row.hook = site.hook;
@@ -169,7 +170,8 @@ bool Unpacker::fill(const PlaceRow& row, size_t module, PatchSite& site) {
                part(calls_, row.calls_at, row.calls, calls) &&
                part(owners_, row.owners_at, row.owners, owners) && row.module < modules_.size() &&
                row.form <= forms_.size() &&
-               (row.skipped != 0 || (row.bytes > 0 && row.displaced <= row.bytes));
+               (row.skipped != 0 ||
+                (row.bytes > 0 && row.displaced <= row.bytes && row.rest <= row.displaced));
   for (const PatchCall& call : calls) {
     const bool known = call.site < plan_.sites.size() && call.handler < plan_.handlers.size();
     whole = whole && (known || call.kind == PatchCall::Object);
@@ -181,6 +183,7 @@ bool Unpacker::fill(const PlaceRow& row, size_t module, PatchSite& site) {
   site.module = module;
   site.original.assign(bytes.begin(), bytes.end());
   site.displaced = row.displaced;
+  site.rest = row.rest;
   site.handlers_at = row.handlers_at;
   site.jump = row.jump != 0;
   site.hook = row.hook != 0;
@@ -214,6 +217,8 @@ std::string patches_key(const std::string& plan_key, const std::vector<MappedMod
   std::string key =
       plan_key + fmt::format("patches {} {} {} {} {} {}\n", o.optimize, static_cast<int>(o.guards),
                              o.lean, o.switched, o.use_rseq, o.live);
+  for (const bool counts : o.counting) key += counts ? '+' : '-';
+  key += '\n';
   for (uint32_t i : by_name(modules)) {
     const std::string line = line_of(modules[i]);
     if (line.empty()) return "";

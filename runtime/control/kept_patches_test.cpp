@@ -19,6 +19,7 @@ struct Kept : testing::Test {
     plain.module = 1;
     plain.original = {1, 2, 3, 4, 5, 6};
     plain.displaced = 6;
+    plain.rest = 1;
     plain.jump = true;
     plain.calls = {{2, 1, arch::Form::Boundary}};
     plain.owners = {2};
@@ -59,6 +60,7 @@ TEST_F(Kept, ComeBackWhereTheModuleIsNow) {
     EXPECT_EQ(now.module, then.module);
     EXPECT_EQ(now.original, then.original);
     EXPECT_EQ(now.displaced, then.displaced);
+    EXPECT_EQ(now.rest, then.rest);
     EXPECT_TRUE(now.jump);
     EXPECT_EQ(now.owners, then.owners);
     ASSERT_EQ(now.calls.size(), 1u);

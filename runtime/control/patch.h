@@ -54,9 +54,11 @@ struct JumpForm {
 struct PatchSite {
   uint64_t address = 0;  // runtime address of the first patched byte (IA)
   size_t module = 0;     // index into the session's modules
-  // Bytes in the file: the whole DCR or the one instruction, and what else patched() covers.
+  // Bytes in the file: the whole DCR or the one instruction, and what else patched() covers or
+  // goes into the detour.
   std::vector<uint8_t> original;
   uint32_t displaced = 0;          // bytes of `original` that go into the detour
+  uint32_t rest = 0;               // the last ones of these, not of the DCR (whole_functions.h)
   uint32_t handlers_at = 0;        // see arch::DetourRequest
   arch::Leaving leaving;           // of its at_exit calls; runtime addresses
   bool jump = false;               // 5-byte jump, else int3

@@ -12,6 +12,7 @@
 #include "runtime/control/hooks.h"
 #include "runtime/control/mapped_sites.h"
 #include "runtime/control/tail_calls.h"
+#include "runtime/control/whole_functions.h"
 
 namespace dj {
 namespace {
@@ -461,9 +462,7 @@ PatchPlan plan_first(const Plan& plan, const std::vector<MappedModule>& modules,
   if (options.live) {
     options.lean = false;  // those sites are written one after the other
     out.live = !plan_modules(plan, modules, codes, options, true, out, guards);
-    if (out.live) {
-      return out;
-    }
+    if (out.live) return out;
     out = {};
     options = wanted;
     options.live = false;
@@ -492,6 +491,7 @@ PatchPlan plan_patches(const Plan& plan, const std::vector<MappedModule>& module
                        ModuleCodes& codes, const PatchOptions& options) {
   PatchPlan out = options.first_module > 0 ? plan_later(plan, modules, codes, options)
                                            : plan_first(plan, modules, codes, options);
+  take_whole_functions(out.sites, modules, codes, options.counting);
   out.sets_gs_base = !gs_base_setter(modules, options.first_module, codes).empty();
   return out;
 }

@@ -26,6 +26,8 @@ struct PatchOptions {
   size_t first_module = 0;
   bool has_trap = false;  // first_module > 0: the session has set SIGTRAP up
   pid_t pid = 0;          // the target, whose bound imports are looked at; 0: there are only files
+  // By handler: it does nothing but add to a word (HandlerAbi::count_word). Empty: none does.
+  std::vector<bool> counting;
 };
 
 struct PatchPlan {
