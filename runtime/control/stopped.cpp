@@ -78,6 +78,21 @@ pid_t wait_thread(pid_t tid, pid_t pid, int* status) {
   return info.si_pid;
 }
 
+// How many threads of the process do not stand, of which `standing` do. That a look at the list of
+// threads finds no new one does not say so: who is listed may have started another one and be gone
+// by now, and the kernel cuts the list short where a thread ends that was to be next. But where all
+// that it counts stand, nobody is left to start one.
+size_t others_of(pid_t pid, bool first_stands, size_t standing) {
+  const size_t known = standing + (first_stands ? 0 : 1);  // it stays as a zombie when it has ended
+  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("Threads:")) continue;
+    const size_t all = std::stoull(line.substr(8));
+    return all > known ? all - known : 0;
+  }
+  return 0;  // it is gone
+}
+
 bool has_pending_trap(pid_t tid) {
   std::ifstream in("/proc/" + std::to_string(tid) + "/status");
   for (std::string line; std::getline(in, line);) {
@@ -103,14 +118,18 @@ Status Stopped::stop_others() {
   if (begin_ns_ == 0) {
     begin_ns_ = now_ns();
   }
-  for (size_t known = 0; threads_.empty() || threads_.size() != known;) {
-    known = threads_.size();
-    DJ_TRY_DO(seize_new_threads(nullptr));
-    if (threads_.empty()) {
-      return Error{"process " + std::to_string(pid_) + " has ended", Fail::TargetGone};
+  const uint64_t deadline = now_ns() + kStopTimeoutNs;
+  DJ_TRY_DO(seize_new_threads(nullptr));
+  while (!threads_.empty() && others_of(pid_, threads_.count(pid_) != 0, threads_.size()) > 0) {
+    if (now_ns() > deadline) {
+      return Error{"process " + std::to_string(pid_) +
+                   " starts threads faster than they can be stopped"};
     }
+    DJ_TRY_DO(seize_new_threads(nullptr));
   }
-  return ok_status();
+  return threads_.empty()
+             ? Status(Error{"process " + std::to_string(pid_) + " has ended", Fail::TargetGone})
+             : ok_status();
 }
 
 Result<Stopped> Stopped::stop_one(pid_t pid) {

@@ -12,6 +12,11 @@
 namespace dj {
 namespace {
 
+// Nothing but a hang makes the test fail: the machine may have a lot else to do.
+void wait_for_state(pid_t pid, char state) {
+  while (read_status(pid).value().state != state) usleep(1000);
+}
+
 constexpr char kThreads[] = R"(
 #include <pthread.h>
 #include <stdio.h>
@@ -48,6 +53,53 @@ TEST(Stopped, StopsAllThreadsWhileOthersAreBorn) {
   EXPECT_EQ(victim.wait(), 0);
 }
 
+// Chains of threads, each of which starts its successor and ends, so that whoever is listed may
+// have gone when it is to be stopped, and whoever it has started is not listed.
+constexpr char kChains[] = R"(
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+static atomic_long turns;
+static volatile int stop;
+static pthread_attr_t detached;
+static void* chain(void* p) {
+  pthread_t next;
+  turns++;
+  while (!stop && pthread_create(&next, &detached, chain, p) != 0) {}
+  return p;
+}
+int main(void) {
+  pthread_t first; char c;
+  pthread_attr_init(&detached);
+  pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&detached, 65536);
+  for (int i = 0; i < 6; i++) pthread_create(&first, &detached, chain, 0);
+  printf("%lu\n", (unsigned long)&turns); fflush(stdout);
+  if (read(0, &c, 1) < 0) return 1;
+  stop = 1; puts("done"); return 0;
+})";
+
+TEST(Stopped, NobodyRunsWhomAThreadThatEndedHasStarted) {
+  Victim victim({compile_victim(kChains)});
+  const uint64_t turns = std::stoull(victim.line());
+  const auto read_turns = [&](const Stopped& stopped) {
+    uint64_t value = 0;
+    EXPECT_TRUE(
+        stopped.read(turns, std::span(reinterpret_cast<uint8_t*>(&value), sizeof value)).ok());
+    return value;
+  };
+  for (int i = 0; i < 300; i++) {
+    Result<Stopped> stopped = Stopped::stop(victim.pid());
+    ASSERT_TRUE(stopped.ok()) << stopped.error().message;
+    const uint64_t before = read_turns(stopped.value());
+    usleep(1000);
+    ASSERT_EQ(read_turns(stopped.value()), before) << "in round " << i;
+  }
+  victim.say("x");
+  EXPECT_EQ(victim.line(), "done");
+}
+
 TEST(Stopped, SaysWhoTracesAlready) {
   Victim victim({"sleep", "100"});
   Result<Stopped> first = Stopped::stop(victim.pid());
@@ -66,9 +118,7 @@ TEST(Stopped, NoProcessAndZombie) {
   if (pid == 0) {
     _exit(0);
   }
-  while (read_status(pid).value().state != 'Z') {
-    usleep(1000);
-  }
+  wait_for_state(pid, 'Z');
   Result<Stopped> zombie = Stopped::stop(pid);
   ASSERT_FALSE(zombie.ok());
   EXPECT_NE(zombie.error().message.find("zombie"), std::string::npos);
@@ -251,7 +301,7 @@ TEST(RemoteCall, HeldSignalsArriveWithTheirInfo) {
 
 TEST(Stopped, KeepsAJobControlStop) {
   Victim victim({"sleep", "100"});
-  usleep(20000);
+  wait_for_state(victim.pid(), 'S');
   kill(victim.pid(), SIGSTOP);
   int status = 0;
   waitpid(victim.pid(), &status, WUNTRACED);
@@ -262,11 +312,9 @@ TEST(Stopped, KeepsAJobControlStop) {
     ASSERT_TRUE(call.ok()) << call.error().message;
     EXPECT_EQ(call.value().syscall(SYS_getpid, {}).value(), victim.pid());
   }
-  usleep(20000);
-  EXPECT_EQ(read_status(victim.pid()).value().state, 'T');
+  wait_for_state(victim.pid(), 'T');
   kill(victim.pid(), SIGCONT);
-  usleep(20000);
-  EXPECT_EQ(read_status(victim.pid()).value().state, 'S');
+  wait_for_state(victim.pid(), 'S');
 }
 
 }  // namespace
