@@ -9,7 +9,7 @@ BLOCKER = """import os, signal, sys, threading
 masks = {"all": range(1, 65), "trap": [signal.SIGTRAP]}
 def run(mask, begin, done):
     signal.pthread_sigmask(signal.SIG_BLOCK, masks[mask])
-    os.write(1, b"blocked: %d\n" % threading.get_native_id())  # print's two writes mix with the other thread's
+    os.write(1, b"blocked: %d\\n" % threading.get_native_id())  # print's two writes mix with the other thread's
     while begin.acquire() and not ended:
         for _ in range(1000): os.getppid()
         done.release()
@@ -66,7 +66,7 @@ def test_djtap_is_killed(attach, program):
     tracer = attach(target.pid, 'probe func("libc.so.6!getppid") { n++ }', "--no-optimize")
     call(target)
     os.kill(tracer.pid, signal.SIGKILL)
-    tracer.process.wait(60)
+    tracer.process.wait(300)
     call(target)
     assert run.run(["clean", str(target.pid)]).returncode == 0
     assert masks(target) == before
