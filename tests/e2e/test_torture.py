@@ -105,3 +105,10 @@ def test_asleep_in_a_callee_that_returns_into_the_jump(attach, program, tmp_path
     assert 5 <= result.globals["n"] <= 8, result
     assert process.differences(process_text, process.text_of(target.pid)) == []
     order(target, "", "woken: 9$")
+
+
+def test_threads_that_start_others_and_end(djtap_once):
+    """Many arrive at the guard in work()'s jump, so it is written anew while nobody may run: also whom the kernel's list leaves out."""
+    for _ in range(12):
+        result = djtap_once("-e", 'probe func("work") { n++ } probe func("work").return { r++ }', "-c", victim("successors"))
+        assert result.returncode == 0 and result.globals == dict.fromkeys(("n", "r"), result.facts["work calls"]), result
