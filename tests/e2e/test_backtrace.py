@@ -170,7 +170,7 @@ def test_real_programs_have_the_frames_that_gdb_shows(djtap, tmp_path, function,
         pytest.skip(f"{command[0]} is not installed")
     (tmp_path / "frames.py").write_text(GDB)
     gdb = subprocess.run(["gdb", "-nx", "-batch", "-ex", "set breakpoint pending on", "-ex", f"break *{function}", "-ex", "run", "-ex",
-                          f"source {tmp_path}/frames.py", "--args", *command], capture_output=True, text=True, timeout=60, check=False)
+                          f"source {tmp_path}/frames.py", "--args", *command], capture_output=True, text=True, timeout=300, check=False)
     found = re.search(r"^FRAMES (.*)$", gdb.stdout, re.M)
     assert found, gdb
     truth = [int(word, 16) for word in found.group(1).split()]
@@ -218,7 +218,7 @@ def test_a_hundred_functions_have_the_frames_that_gdb_shows(djtap, tmp_path, mon
     called = sorted(ours)[:100]
     (tmp_path / "many.py").write_text(GDB_MANY.replace("NAMES", repr(called)))
     gdb = subprocess.run(["gdb", "-nx", "-batch", "-ex", f"source {tmp_path}/many.py", "--args", *program], capture_output=True, text=True,
-                         timeout=200, check=False)
+                         timeout=300, check=False)
     truth = {name: [int(word, 16) for word in words.split()] for name, words in re.findall(r"^FRAMES (\w+) (.*)$", gdb.stdout, re.M)}
     assert len(called) > 50 and set(truth) == set(called), (seed, result, gdb)
     for name in called:  # the entry probe stands behind endbr64; main is where gdb stops

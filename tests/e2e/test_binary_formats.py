@@ -11,7 +11,7 @@ from support.paths import victim
 def printed(body, target="wide"):
     """The bytes between < and > of what the script prints; text mode would not keep them."""
     command = [paths.DJTAP, "-e", f'probe func("show") {{ {body} }}', "-c", victim(target)]
-    result = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    result = subprocess.run(command, capture_output=True, timeout=300, check=False)
     assert b"<" in result.stdout, result
     return result.stdout.split(b"<", 1)[1].rsplit(b">", 1)[0]
 

@@ -59,7 +59,7 @@ def test_words_that_the_loader_fills_late(program):
     target.wait_for("pid: ")
     before = words_of(target.pid)
     with run.Background(run.command(["--probes", "-e", 'probe func("libc.so.6!*") { n++ }', "-p", target.pid])) as tracer:
-        tracer.wait_for(r"\[(OPTIMIZED|INT3)", 120)
+        tracer.wait_for(r"\[(OPTIMIZED|INT3)")
         assert changed(before, words_of(target.pid))
         target.tell("call 1000")
         target.wait_for("called: 1000$")
@@ -83,7 +83,7 @@ def trace(shell):
         def start(*options):
             command = run.command([*options, "--probes", "-e", SCRIPT, "-p", shell.pid])
             tracer = started.enter_context(run.Background(command))
-            tracer.wait_for(r"\[(OPTIMIZED|INT3)", 120)
+            tracer.wait_for(r"\[(OPTIMIZED|INT3)")
             return tracer
 
         yield start

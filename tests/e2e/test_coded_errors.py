@@ -85,8 +85,10 @@ def test_a_read_fault_names_the_mapping(attach, program, tmp_path, where):
         [address] = [int(line.split("-")[0], 16) for line in maps if line.endswith("hidden file\n")]
     point = 'probe func("libc.so.6!getppid")' if where == "in the program" else "probe timer.ms(20)"
     tracer = attach(target.pid, f'{point} {{ try {{ user_string(16) }} catch (why) {{ n++ }} user_string({address}) }}\n'
-                                f'{point} {{ user_string(0x1230); n++ }} probe timer.ms(300) {{ exit() }} {PROBED}')
+                                f'{point} {{ user_string(0x1230); n++ }} {PROBED}')
     target.tell("go")
+    tracer.wait_for(r"\(no mapping\)\n(.*\n)*  = in probe")
+    tracer.signal(signal.SIGINT)
     told = tracer.finish().stderr
     faults = re.findall(r"^error\[DJ5001\]: read fault at address 0x0*(\w+) \((.*)\)$", told, re.M)
     assert set(faults) == {(f"{address:x}", f"in {tmp_path}/hidden file, ---p"), ("1230", "no mapping")}, told

@@ -46,7 +46,7 @@ def test_a_32_bit_program_is_left_alone(djtap_once, narrow):
     assert result.returncode == 4 and "is made for 32-bit x86 (i386); djtap probes programs for x86-64 alone" in result.stderr, result
     assert narrow.poll() is None
     narrow.send_signal(signal.SIGTERM)
-    assert narrow.wait(5) == -signal.SIGTERM
+    assert narrow.wait(300) == -signal.SIGTERM
     result = djtap_once("-e", SCRIPT, "-c", str(narrow.args[0]))
     assert result.returncode == 126 and "is made for 32-bit x86 (i386)" in result.stderr, result
 

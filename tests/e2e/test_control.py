@@ -77,7 +77,7 @@ def test_one_of_two_probes_at_a_place(controlled, program):
 def test_toggled_under_load(controlled, program):
     """Hundreds of times under four threads, now and then so long off that the text is restored: no hit twice, none missing while on."""
     rounds = 400
-    target = program(victim("hammer"), "60")
+    target = program(victim("hammer"), "3600")
     target.wait_for("pid: ")
     before, own = process.text_of(target.pid), process.own_text(target.pid, target.words[0])
     tracer, control = controlled(target.pid, FOLLOW)

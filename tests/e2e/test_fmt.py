@@ -14,7 +14,7 @@ STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|/\*.*?\*/|//[^\n]*|(?<![$@])#
 
 
 def djtap(*words):
-    return subprocess.run([paths.DJTAP, *map(str, words)], capture_output=True, check=False, timeout=60)
+    return subprocess.run([paths.DJTAP, *map(str, words)], capture_output=True, check=False, timeout=300)
 
 
 def comments(text):

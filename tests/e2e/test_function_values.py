@@ -22,7 +22,7 @@ def values(calls):
     """The texts that expressions give, as bytes."""
     body = "\n".join(f'printf("%s\\001\\n", sprint({call}))' for call in calls)
     options = ["-D", "MAXACTION_HOST=10000000", "-D", "STRINGBYTES=16777216", "-D", "RINGBYTES=8388608"]
-    result = subprocess.run([paths.DJTAP, *options, "-e", f"probe begin {{ {body}\nexit() }}"], capture_output=True, check=False, timeout=100)
+    result = subprocess.run([paths.DJTAP, *options, "-e", f"probe begin {{ {body}\nexit() }}"], capture_output=True, check=False, timeout=300)
     assert result.returncode == 0 and result.stderr == b"", result.stderr[-2000:]
     return result.stdout.split(b"\x01\n")[:-1]
 

@@ -21,7 +21,7 @@ def test_inputs_that_libfuzzer_finds(tmp_path):
         for script in (paths.ROOT / folder).rglob("*.djt"):
             (seeds / str(script.relative_to(paths.ROOT)).replace("/", "_")).write_bytes(script.read_bytes())
     assert len(list(seeds.iterdir())) > 100
-    command = [FUZZER, f"-runs={RUNS}", f"-max_total_time={SECONDS}", f"-seed={os.environ.get('DJTAP_STRESS_SEED', 1)}", "-max_len=2000", "-timeout=20",
+    command = [FUZZER, f"-runs={RUNS}", f"-max_total_time={SECONDS}", f"-seed={os.environ.get('DJTAP_STRESS_SEED', 1)}", "-max_len=2000", "-timeout=100",
                f"-artifact_prefix={tmp_path}/", found, seeds]
     # libantlr is not compiled by ASan: its containers have no marks; and its tables live until the end.
     result = subprocess.run(command, capture_output=True, text=True, errors="replace",

@@ -12,7 +12,7 @@ CHARS = 'probe input.char { printf("<%s>", char); if (char == "q") exit() }'
 
 
 def piped(script, data, *words):
-    result = subprocess.run([paths.DJTAP, "-e", script, *words], input=data, capture_output=True, check=False, timeout=60)
+    result = subprocess.run([paths.DJTAP, "-e", script, *words], input=data, capture_output=True, check=False, timeout=300)
     return result.stdout, result.stderr.decode(), result.returncode
 
 
@@ -34,7 +34,7 @@ def test_any_byte_and_the_end(tmp_path):
     (tmp_path / "bytes").write_bytes(data)
     script = 'global n probe input.char { print(char); n++ } probe timer.ms(20) { if (n == 765) exit() } probe end { printf("|%s", input_char()) }'
     with open(tmp_path / "bytes", "rb") as file:
-        result = subprocess.run([paths.DJTAP, "-e", script, "-T", "30"], stdin=file, capture_output=True, check=False, timeout=60)
+        result = subprocess.run([paths.DJTAP, "-e", script, "-T", "30"], stdin=file, capture_output=True, check=False, timeout=300)
     assert result.stdout == data + b"|" and result.stderr == b"", result.stderr
 
 
@@ -52,7 +52,7 @@ def test_keys_of_a_terminal():
     os.write(main, b"x")
     assert process.stdout.read(3) == b"<x>", "no line feed is waited for"
     os.write(main, b"q")
-    stdout, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=300)
     assert (stdout, stderr, process.returncode) == (b"<q>", b"", 0)
     assert subprocess.run(["stty", "-g"], stdin=other, capture_output=True, text=True, check=True).stdout == before
     os.set_blocking(main, False)

@@ -73,7 +73,7 @@ def test_ctrl_c_ends_the_run_alone():
         os.write(master, b"\x03")
         wait_for(b"djtap> ")
         os.write(master, b"quit\n")
-        assert process.wait(30) == 0
+        assert process.wait(300) == 0
     os.close(master)
 
 

@@ -65,7 +65,7 @@ def editor():
     if one.process.poll() is None:
         assert one.ask("shutdown")["result"] is None
         one.send("exit")
-    assert one.process.wait(20) == 0
+    assert one.process.wait(300) == 0
 
 
 def span(line, begin, end):
@@ -153,7 +153,7 @@ def test_its_end(orderly):
         one.ask("shutdown")
         assert one.ask("textDocument/hover")["error"]["code"] == -32600
     one.process.stdin.close()
-    assert one.process.wait(20) == (0 if orderly else 1)
+    assert one.process.wait(300) == (0 if orderly else 1)
 
 
 def test_functions_and_variables_of_the_target():
@@ -173,7 +173,7 @@ def test_functions_and_variables_of_the_target():
     assert children == [], "the program is gone"
     one.ask("shutdown")
     one.send("exit")
-    assert one.process.wait(20) == 0 and one.process.stdout.read() == b"", "the program printed nothing"
+    assert one.process.wait(300) == 0 and one.process.stdout.read() == b"", "the program printed nothing"
 
 
 def parent_of(pid):
@@ -196,4 +196,4 @@ def test_of_a_process_and_of_none(program):
     assert (gone["code"], gone["severity"]) == ("DJ4001", 2) and gone["message"].startswith(f"there is no process {target.pid}: what it has"), gone
     one.ask("shutdown")
     one.send("exit")
-    assert one.process.wait(20) == 0
+    assert one.process.wait(300) == 0

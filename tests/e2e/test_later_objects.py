@@ -2,7 +2,6 @@
 import re
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -103,8 +102,8 @@ def test_closing_threads(attach, program):
     """Threads that open and close the library again and again are counted or left alone, never harmed."""
     target = program(victim("closing"), LIBRARY)
     target.wait_for("running: 1")
-    tracer = attach(target.pid, 'probe func("lib*!lib_work") { n++ } probe func("dlopen") { opened++ }')
-    time.sleep(1)
+    tracer = attach(target.pid, 'global said probe func("lib*!lib_work") { n++; if (said++ == 1000) println("counts") } probe func("dlopen") { opened++ }')
+    tracer.wait_for("^counts$")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert result.returncode == 0 and result.globals["n"] > 0 and "not removed" not in result.stderr, result

@@ -133,7 +133,7 @@ def test_extension_modules_have_the_frames_that_gdb_shows(djtap, tmp_path, libra
     command = [PYTHON, "-S", "-E", "-c", program]
     (tmp_path / "frames.py").write_text(GDB)
     gdb = subprocess.run(["gdb", "-nx", "-batch", "-ex", "set breakpoint pending on", "-ex", f"tbreak {function}", "-ex",
-                          f"source {tmp_path}/frames.py", "--args", *command], capture_output=True, text=True, timeout=60, check=False)
+                          f"source {tmp_path}/frames.py", "--args", *command], capture_output=True, text=True, timeout=300, check=False)
     found = re.search(r"^FRAMES (.*)$", gdb.stdout, re.M)
     assert found, gdb
     truth = [int(word, 16) for word in found.group(1).split()]

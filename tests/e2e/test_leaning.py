@@ -29,7 +29,7 @@ def start(program, *words):
 
 def call(target, number):
     target.tell(f"call {number}")
-    target.wait_for(f"called: {number}$", 60)
+    target.wait_for(f"called: {number}$")
 
 
 def test_all_by_jump(djtap_once):

@@ -27,11 +27,11 @@ def session(attach, pid, script):
 def order(target, line, answer):
     target.text[target.process.stdout.fileno()] = b""
     target.tell(line)
-    target.wait_for(answer, 60)
+    target.wait_for(answer)
 
 
 def test_old_sessions_go(attach, program):
-    target = program(victim("hammer"), "100")
+    target = program(victim("hammer"), "3600")
     target.wait_for("pid: ")
     left = []
     for _ in range(KEPT + 4):
@@ -61,9 +61,12 @@ def test_killed_sessions_go(attach, djtap_once, program, cleaned):
 
 
 def test_the_data_of_a_session_go_with_the_next_one(attach, program):
-    target = program(victim("hammer"), "100")
+    target = program(victim("hammer"), "3600")
     target.wait_for("pid: ")
-    session(attach, target.pid, HEAVY)
+    tracer = attach(target.pid, HEAVY + ' global said probe func("work") { if (said++ == 10000) println("counts") }')
+    tracer.wait_for("^counts$")
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().returncode == 0
     inode = ours(target.pid)[0].split()[4]
 
     def kilobytes():

@@ -23,7 +23,7 @@ def sleeper():
 
 
 def traced(*words, **options):
-    return subprocess.run([paths.DJTAP, *map(str, words)], check=False, timeout=60, **options)
+    return subprocess.run([paths.DJTAP, *map(str, words)], check=False, timeout=300, **options)
 
 
 def limited(kind, value):
@@ -34,9 +34,10 @@ def test_nobody_reads_stderr(sleeper):
     """Warnings that nobody reads are lost; the session goes on to its end."""
     reader, writer = os.pipe()
     os.close(reader)
-    result = traced("-p", sleeper.pid, "-T", "1", "-e", TICKS, stdout=subprocess.PIPE, stderr=writer, text=True)
+    ten = TICKS + " global ticks probe timer.ms(5) { if (++ticks == 10) exit() }"
+    result = traced("-p", sleeper.pid, "-e", ten, stdout=subprocess.PIPE, stderr=writer, text=True)
     os.close(writer)
-    assert result.returncode == 0 and result.stdout.count("tick\n") > 10, result
+    assert result.returncode == 0 and result.stdout.count("tick\n") >= 10, result
     assert run.NUMBER.search(result.stdout)[1] == "n", result
 
 
@@ -51,11 +52,11 @@ def test_nobody_reads_stdout(sleeper):
 def test_started_without_descriptors(sleeper):
     """The files that djtap opens must not be taken for stdin, stdout and stderr."""
     line = f'exec "{paths.DJTAP}" "$@" <&- >&- 2>&-'
-    result = subprocess.run(["sh", "-c", line, "sh", "-p", str(sleeper.pid), "-T", "0.5", "-e", TICKS], check=False, timeout=60)
+    result = subprocess.run(["sh", "-c", line, "sh", "-p", str(sleeper.pid), "-T", "0.5", "-e", TICKS], check=False, timeout=300)
     assert result.returncode == 0
     line = f'"{paths.DJTAP}" "$@" 2>&-'
     result = subprocess.run(["sh", "-c", line, "sh", "-e", 'probe func("vfs_read") { n++ } probe begin { warn("lost") }', "-c", paths.TINYFS],
-                            check=False, timeout=60, capture_output=True, text=True)
+                            check=False, timeout=300, capture_output=True, text=True)
     assert result.returncode == 0 and f"n={run.FACT.search(result.stdout[result.stdout.index('vfs_read calls'):])[2]}\n" in result.stdout
 
 
@@ -89,7 +90,7 @@ def test_a_limit_on_file_sizes(sleeper, tmp_path):
         victim.tell("call 10")
         victim.wait_for("called: 10")
         session.send_signal(signal.SIGINT)
-        assert session.communicate(timeout=30)[0] == "n=10\n" and session.returncode == 0
+        assert session.communicate(timeout=300)[0] == "n=10\n" and session.returncode == 0
 
 
 LINES = 'probe func("libc.so.6!clock_nanosleep") { for (i = 0; i < 500; i++) printf("%099d\\n", i) }'
@@ -104,7 +105,7 @@ def test_files_in_turns_on_a_full_disk(sleeper, tmp_path):
         pytest.skip(f"no mount namespace: {tried.stderr}")
     namespace = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
     session = [paths.DJTAP, "-p", str(sleeper.pid), "-T", "60", "-o", tmp_path / "out", "-S", "1", "-e", LINES]
-    result = subprocess.run([*namespace, "sh", "-c", SMALL_DISK, tmp_path, *session], capture_output=True, text=True, check=False, timeout=90)
+    result = subprocess.run([*namespace, "sh", "-c", SMALL_DISK, tmp_path, *session], capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 5 and f"output ended early: No space left on device ({tmp_path}/out.1)" in result.stderr, result
     assert re.search(r"^out\.0\nout\.1\n5\d{5}$", result.stderr, re.M), result
 

@@ -20,7 +20,7 @@ def lua(djtap_once, tmp_path):
     def call(text, script=COUNT, *options):
         file = tmp_path / "report.lua"
         file.write_text(text)
-        return djtap_once("--report", str(file), *options, "-e", script, "-c", str(paths.TINYFS), timeout=120)
+        return djtap_once("--report", str(file), *options, "-e", script, "-c", str(paths.TINYFS))
     return call
 
 

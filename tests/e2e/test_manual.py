@@ -71,7 +71,7 @@ def complete(*words):
     line = " ".join(map(shlex.quote, map(str, words)))
     script = f'source {COMPLETION}; COMP_WORDS=({line}); _djtap "$1" "$2" "$3"; printf "%s\\n" "${{COMPREPLY[@]}}"'
     result = subprocess.run(["bash", "-c", script, "bash", str(words[0]), words[-1], words[-2]],
-                            capture_output=True, text=True, check=True, timeout=30)
+                            capture_output=True, text=True, check=True, timeout=300)
     return result.stdout.split("\n")[:-1]
 
 
@@ -85,7 +85,7 @@ def test_options_and_values_are_completed():
 
 def words_after(pattern, *args):
     """The words that an error message of djtap lists."""
-    message = subprocess.run([paths.DJTAP, *args], capture_output=True, text=True, check=False, timeout=30).stderr
+    message = subprocess.run([paths.DJTAP, *args], capture_output=True, text=True, check=False, timeout=300).stderr
     return re.split(r", | or ", re.search(pattern, message)[1])
 
 

@@ -164,7 +164,7 @@ def test_who_sleeps_in_a_system_call_has_its_stack(attach, program, script):
         target.tell("go on")
         target.wait_for("asleep")
         process.wait_until_asleep(target.pid)
-        shown = subprocess.run(["gdb", "-nx", "-batch", "-p", str(target.pid), "-ex", "bt"], capture_output=True, text=True, timeout=120)
+        shown = subprocess.run(["gdb", "-nx", "-batch", "-p", str(target.pid), "-ex", "bt"], capture_output=True, text=True, timeout=300)
         return re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(\S+)", shown.stdout, re.M)
 
     truth = asleep("")

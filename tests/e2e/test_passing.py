@@ -124,7 +124,7 @@ def test_results_of_many_types(djtap_once, tmp_path_factory, compiler):
     if "avx" in compiler and not HAS_AVX:
         pytest.skip("this processor has no AVX")
     program = built(tmp_path_factory, compiler, paths.TARGETS / "returned.c")
-    alone = subprocess.run([program], capture_output=True, text=True, timeout=60, check=True).stdout
+    alone = subprocess.run([program], capture_output=True, text=True, timeout=300, check=True).stdout
     truth = dict(re.findall(r"^truth (\w+) (.*)", alone, re.M))
     assert len(truth) >= 34
     probes = {name: f'probe func("returns_{name}").return {{ println("seen {name} ", $return$$) }}' for name in truth}

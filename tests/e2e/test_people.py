@@ -16,7 +16,7 @@ EXAMPLES = re.findall(r"DJ_EXAMPLE\((DJ\d{4})", (paths.ROOT / "compiler" / "exam
 # --- --explain
 
 def explanation(code):
-    return subprocess.run([paths.DJTAP, "--explain", code], capture_output=True, text=True, check=False, timeout=20)
+    return subprocess.run([paths.DJTAP, "--explain", code], capture_output=True, text=True, check=False, timeout=300)
 
 
 def test_every_code_is_explained():

@@ -29,7 +29,7 @@ def test_spawning_program_with_libc_probed(djtap, function):
 
 
 def test_many_libc_functions_at_once(djtap):
-    result = djtap("-e", 'probe func("libc.so.6!*") { n++ }', "-c", f"{victim('spawn')} 5", timeout=100)
+    result = djtap("-e", 'probe func("libc.so.6!*") { n++ }', "-c", f"{victim('spawn')} 5")
     truth = result.facts
     assert result.returncode == 0 and truth["good"] == 50 and result.globals["n"] > 1000, result
 
@@ -86,13 +86,17 @@ def test_children_that_end_without_a_word_have_an_end(djtap_once):
     assert set(re.findall(r"^ended \d+ (.*)$", result.stdout, re.M)) == {"process.end"} and "last\n" in result.stdout, result
 
 
-def test_who_a_killed_child_was(djtap_once):
+def test_who_a_killed_child_was(djtap_once, tmp_path):
     """As its own handlers would have said; of one that somebody has waited for already, what its parent is."""
     script = 'probe process.end { if (pid() != target()) println(pid(), " ", ppid() == target(), " ", execname(), " ", cmdline_arg(3)) }'
-    program = "import os, sys, time\nif os.fork() == 0: os.abort()\npid = os.wait()[0]\nprint('child', pid, flush=True)\ntime.sleep(0.2)"
-    result = djtap_once("-e", script, "--", paths.PYTHON, "-c", program, "word")
+    said = tmp_path / "said"  # the parent stays until it is
+    program = f"""import os, time
+if os.fork() == 0: os.abort()
+print('child', os.wait()[0], flush=True)
+while os.path.getsize({str(said)!r}) == 0: time.sleep(0.01)"""
+    result = djtap_once("-o", said, "-e", script, "--", paths.PYTHON, "-c", program, "word")
     pid = re.search(r"^child (\d+)$", result.stdout, re.M)[1]
-    assert f"{pid} 1 python3 word\n" in result.stdout, result
+    assert said.read_text() == f"{pid} 1 python3 word\n", result
 
 
 def test_many_children_that_are_killed(djtap):

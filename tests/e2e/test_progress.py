@@ -19,7 +19,7 @@ def errors_on_terminal(words):
                 text += piece
         except OSError:  # the terminal's other end is closed
             pass
-        program.wait(120)
+        program.wait(300)
     os.close(ours)
     return text.decode(errors="replace")
 
@@ -36,4 +36,4 @@ def test_long_work_is_shown_and_taken_away():
 
 
 def test_nothing_is_shown_elsewhere():
-    assert "\x1b" not in subprocess.run(LONG, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120).stderr
+    assert "\x1b" not in subprocess.run(LONG, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300).stderr

@@ -27,7 +27,7 @@ print(__import__("subprocess").run(["/bin/echo", "child"], capture_output=True).
 
 
 def plain(words, **options):
-    return subprocess.run(words, capture_output=True, text=True, timeout=100, check=False,
+    return subprocess.run(words, capture_output=True, text=True, timeout=300, check=False,
                           env={**os.environ, "PYTHONHASHSEED": "0"}, **options)
 
 
@@ -38,7 +38,7 @@ def same_output(result, before, marker="djtap-results"):
 
 def run_probed(djtap, script, words, **options):
     end = ' probe end { println("djtap-results") }'
-    return djtap("-e", script + end, "--", *words, timeout=110, env={**os.environ, "PYTHONHASHSEED": "0"}, **options)
+    return djtap("-e", script + end, "--", *words, timeout=300, env={**os.environ, "PYTHONHASHSEED": "0"}, **options)
 
 
 @pytest.mark.parametrize("pattern", ["_Py*", "Py*", "*"])

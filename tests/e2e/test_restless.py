@@ -8,6 +8,7 @@ from support import process
 from support.paths import victim
 
 SCRIPT = 'probe func("work") { n++ } probe func("libc.so.6!*") { m++ }'
+SAYS = ' global said probe func("work") { if (said++ == 0) println("counts") }'
 
 
 def started(program, what):
@@ -23,7 +24,8 @@ def test_attach_to_a_program_that_never_stays_as_it_is(attach, program, what):
     target = started(program, what)
     text = process.text_of(target.pid)
     for _ in range(3):
-        tracer = attach(target.pid, SCRIPT)
+        tracer = attach(target.pid, SCRIPT + SAYS)
+        tracer.wait_for("^counts$")
         time.sleep(0.1)
         tracer.signal(signal.SIGINT)
         result = tracer.finish()

@@ -24,7 +24,7 @@ probe end {
 def test_nothing_is_lost_or_counted_twice(djtap):
     result = djtap("-e", SCRIPT, "-c", f"{victim('hammer')} 1")
     calls, found = result.facts["work calls"], result.globals
-    assert found["taken"] > 5 and calls > 10000, result
+    assert found["taken"] > 1 and calls > 10000, result
     assert found["total"] == 2 * calls, result
     assert found["keyed"] == calls, result
     assert found["samples"] == calls, result

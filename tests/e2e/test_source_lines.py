@@ -48,7 +48,7 @@ def frames(text):
 def gdb_frames(program, function):
     """(name, line) of each frame, inlined ones too, as gdb has them."""
     words = ["gdb", "-nx", "-batch", "-ex", f"break *{function}", "-ex", "run", "-ex", "bt", str(program)]
-    text = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False).stdout
+    text = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False).stdout
     rows = re.findall(r"^#\d+\s+(?:0x[0-9a-f]+ in )?(\w+) \(.*\) at \S*?t\.c:(\d+)$", text, re.M)
     assert rows, text
     return [(name, int(line)) for name, line in rows]

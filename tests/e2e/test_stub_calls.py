@@ -56,7 +56,7 @@ def trace(monkeypatch):
         def start(pid, script, *options):
             command = run.command(["--probes", *options, "-e", script, "-p", pid])
             tracer = started.enter_context(run.Background(command))
-            tracer.wait_for(r"\[(OPTIMIZED|INT3)", 120)
+            tracer.wait_for(r"\[(OPTIMIZED|INT3)")
             return tracer
 
         yield start
@@ -240,7 +240,7 @@ def shell(program, trace):
     before = mapped_text(target.pid, library)
     tracer = trace(target.pid, 'probe func("libsqlite3.so*!*") { n++ }')
     target.tell(BUSY.format(2000000))
-    target.wait_for("!", 60)
+    target.wait_for("!")
     tracer.wait_for(LED)
     process.wait_until_asleep(target.pid)
     return target, tracer, library, before

@@ -31,7 +31,7 @@ def with_counters(count):
 
 def test_more_threads_than_rows_count_exactly(djtap):
     """Rows of threads that have ended are used again."""
-    result = djtap("-e", with_counters(100), "-c", f"{victim('rows')} 9000", timeout=300)
+    result = djtap("-e", with_counters(100), "-c", f"{victim('rows')} 9000")
     assert result.returncode == 0 and result.globals["n"] == result.facts["work calls"] > 9000 * 3 + 45 * 1000, result
 
 
@@ -41,7 +41,7 @@ def test_a_program_with_a_gs_base_keeps_it(attach, program):
     target.wait_for("pid: ")
     tracer = attach(target.pid, COUNT)
     target.tell("go")
-    facts = target.finish(60).facts
+    facts = target.finish().facts
     assert facts["word at gs"] == 4711 and tracer.finish().globals == {"n": facts["work calls"]}, facts
 
 
@@ -110,7 +110,7 @@ def test_a_crowd_of_threads(attach, program, others, rows):
     tracer = attach(target.pid, with_counters(others).replace('func("work")', 'func("libc.so.6!getppid")'))
     assert (gs_base(target.pid) != 0) == rows
     target.tell("go")
-    target.finish(60)
+    target.finish()
     assert tracer.finish().globals["n"] == 70 * 500
 
 

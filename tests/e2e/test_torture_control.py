@@ -59,8 +59,10 @@ def test_libraries_closed_while_probes_come_and_go(attach, program):
     target = program(victim("closing"), LIBRARY)
     target.wait_for("running: 1")
     counted = 0
-    for _ in range(10):
-        tracer = attach(target.pid, 'probe func("libctor.so!lib_work")? { n++ } probe func("main") { m++ }')
+    for number in range(10):
+        tracer = attach(target.pid, 'global said probe func("libctor.so!lib_work")? { n++; if (said++ == 0) println("counts") } probe func("main") { m++ }')
+        if number % 2 == 0:  # else at once
+            tracer.wait_for("^counts$")
         tracer.signal(signal.SIGINT)
         result = tracer.finish()
         assert result.returncode == 0, result

@@ -60,8 +60,11 @@ def test_libraries_closed_while_probes_come_and_go(attach, program):
     target = program(victim("closing"), victim("libctor.so"))
     target.wait_for("running: 1")
     counted = 0
-    for _ in range(5):
-        tracer = attach(target.pid, f'probe func("libctor.so!lib_work").return? {{ {OWN} }} probe func("main") {{ m++ }}')
+    for number in range(5):
+        tracer = attach(target.pid, f'global said probe func("libctor.so!lib_work").return? {{ {OWN}; if (said++ == 0) println("counts") }} '
+                                    'probe func("main") { m++ }')
+        if number % 2 == 0:  # else at once
+            tracer.wait_for("^counts$")
         tracer.signal(signal.SIGINT)
         result = tracer.finish()
         assert result.returncode == 0 and result.globals.get("n", 0) == result.globals.get("own", 0), result

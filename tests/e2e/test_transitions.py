@@ -67,13 +67,13 @@ def test_switched_off_and_on_at_once_is_no_step(traced):
     before = steps(tracer, "work")
     with control:
         for _ in range(100):
-            control.do("disable work")
-            control.do("enable work")
+            control.send("disable work", "enable work")
+            assert [control.answer("disable"), control.answer("enable")] == [([], "ok")] * 2
     assert steps(end(tracer), "work")[:-1] == before
 
 
 def test_live_a_jump_is_an_int3_first(traced, mode):
-    _, tracer, _ = traced([victim("hammer"), "60"], "--live", 'probe func("work") { n++ }')
+    _, tracer, _ = traced([victim("hammer"), "3600"], "--live", 'probe func("work") { n++ }')
     result = end(tracer)
     if mode == "int3":
         assert steps(result, "work") == [("registered", "int3"), ("int3", "disabled")]

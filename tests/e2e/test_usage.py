@@ -111,7 +111,7 @@ def test_it_is_told(name):
     for fix in one["fixits"]:
         fixed = line[:fix["column"] - 1] + fix["text"] + line[fix["end_column"] - 1:]
         again = subprocess.run(fixed, shell=True, env={**os.environ, "PATH": f"{paths.BUILD}:{os.environ['PATH']}"}, stdin=subprocess.DEVNULL,
-                               capture_output=True, text=True, timeout=20, check=False)
+                               capture_output=True, text=True, timeout=300, check=False)
         assert code not in again.stderr and again.returncode == (0 if "-e" in words else 1), (fixed, again)
 
 
@@ -142,7 +142,7 @@ def test_colour(words, more, red, script):
     leader, follower = os.openpty()
     environment = {**{name: value for name, value in os.environ.items() if name != "NO_COLOR"}, "TERM": "xterm", **more}
     more_words = [] if "-e" in script else ["-e", EXIT]
-    subprocess.run([paths.DJTAP, *words, *script, *more_words], stderr=follower, stdin=subprocess.DEVNULL, timeout=20, check=False, env=environment)
+    subprocess.run([paths.DJTAP, *words, *script, *more_words], stderr=follower, stdin=subprocess.DEVNULL, timeout=300, check=False, env=environment)
     os.close(follower)
     told = os.read(leader, 4096).decode()
     os.close(leader)

@@ -128,4 +128,4 @@ def test_time_passes(djtap):
         probe func("work") { if (n++ == 0) printf("after %d ns at %d s\\n", gettimeofday_ns() - entered, gettimeofday_s()) }"""
     result = djtap("-e", script, "-c", victim("count"))
     elapsed, now = map(int, re.search(r"^after (\d+) ns at (\d+) s$", result.stdout, re.M).groups())
-    assert 0 < elapsed < 10**9 and now > 1_600_000_000, result
+    assert 0 < elapsed < 300 * 10**9 and now > 1_600_000_000, result

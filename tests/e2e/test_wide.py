@@ -26,7 +26,7 @@ def test_members(djtap_once):
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="there is no gdb")
 def test_gdb_agrees(djtap_once):
     said = subprocess.run(["gdb", "-q", "-batch", "-nx", "-ex", "break show", "-ex", "run", "-ex", "print *p", victim("wide")],
-                          capture_output=True, text=True, timeout=60, check=False).stdout
+                          capture_output=True, text=True, timeout=300, check=False).stdout
     ours = says(djtap_once, "show", "$p$").replace("=", " = ").replace(".low", "low").replace(", .", ", ")
     assert f"$1 = {ours}" in said, said
 
@@ -56,7 +56,7 @@ def test_as_numbers(djtap_once, expression, words):
 def test_results_of_the_x87(djtap, function, value, shown):
     """A struct of one long double comes back in st(0) as that does, not in memory as other large structs. Reading it changes
     nothing: not even an exception that is pending is raised."""
-    alone = subprocess.run([victim("wide")], capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
+    alone = subprocess.run([victim("wide")], capture_output=True, text=True, timeout=300, check=True).stdout.splitlines()
     result = djtap("-e", f'probe func("{function}").return {{ println("<", {value}, ">") }}', "-c", victim("wide"))
     assert f"<{shown}>" in result.stdout and set(alone) <= set(result.stdout.splitlines()), result
 

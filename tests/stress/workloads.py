@@ -65,7 +65,7 @@ class Workload:
         """The result without djtap."""
         if self.server:
             with run.Background(self.words, env=ENVIRONMENT) as program:
-                return self.server(), program.finish(60).returncode, b""
+                return self.server(), program.finish().returncode, b""
         done = subprocess.run(self.words, capture_output=True, text=True, timeout=300, check=False, env=ENVIRONMENT)
         return self.result(done.stdout, done.returncode)
 
@@ -115,7 +115,7 @@ def redis(folder, size):
     client = ["/usr/bin/redis-cli", "-s", str(socket)]
 
     def ask(text):
-        return subprocess.run(client, input=text, capture_output=True, text=True, timeout=100, check=False).stdout
+        return subprocess.run(client, input=text, capture_output=True, text=True, timeout=300, check=False).stdout
 
     def talk():
         deadline = time.monotonic() + 100

@@ -17,7 +17,7 @@ probe func("work") {
 class Control:
     """Commands to a running djtap, one after the other."""
 
-    def __init__(self, path, seconds=60):
+    def __init__(self, path, seconds=300):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(seconds)
         deadline = time.monotonic() + seconds
@@ -28,7 +28,15 @@ class Control:
 
     def ask(self, command):
         """(answer's lines, its last line: "ok" or "error: ...")."""
-        self.socket.sendall(command.encode() + b"\n")
+        self.send(command)
+        return self.answer(command)
+
+    def send(self, *commands):
+        """All at once: djtap does nothing else in between."""
+        self.socket.sendall("".join(f"{command}\n" for command in commands).encode())
+
+    def answer(self, command):
+        """To the first one that has none yet."""
         answer = []
         for line in self.lines:
             line = line.rstrip("\n")

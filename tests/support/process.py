@@ -16,7 +16,7 @@ def living_thread(pid):
     return pid if status_field(pid, "State")[0] != "Z" or len(tasks) == 1 else tasks[-1]
 
 
-def wait_until_asleep(pid, seconds=60):
+def wait_until_asleep(pid, seconds=300):
     """Until all threads of a process wait for something."""
     deadline = time.monotonic() + seconds
     states = "?"
@@ -26,7 +26,7 @@ def wait_until_asleep(pid, seconds=60):
         states = [status_field(int(tid), "State")[0] for tid in os.listdir(f"/proc/{pid}/task")]
 
 
-def wait_until_headless(pid, seconds=60):
+def wait_until_headless(pid, seconds=300):
     """Until the first thread of a process has ended, which stays as a zombie while others live."""
     deadline = time.monotonic() + seconds
     while status_field(pid, "State")[0] != "Z":
@@ -71,7 +71,7 @@ def own_text(pid, program):
     return {key: text for key, text in text_of(pid).items() if key[1] == str(program)}
 
 
-def wait_for_own_text(pid, program, text, seconds=60):
+def wait_for_own_text(pid, program, text, seconds=300):
     """Until own_text() is `text`: probes that are off leave the text after a moment."""
     assert text
     deadline = time.monotonic() + seconds

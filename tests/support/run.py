@@ -1,14 +1,18 @@
 """Runs djtap, to its end or in the background, and reads what it and the victims print."""
 import dataclasses
+import fcntl
 import os
 import re
 import select
 import signal
 import subprocess
+import tempfile
 import time
 
 from support import paths, produced
 
+# Seconds that anything may take before it hangs: the machine may have a lot else to do.
+PATIENCE = 300
 FACT = re.compile(r"^([\w:() ]+): (-?\d+)$", re.M)
 NUMBER = re.compile(r"^(\w+)=(-?\d+)$", re.M)
 ELEMENT = re.compile(r"^(\w+)\[(.+)\]=(.*)$", re.M)
@@ -103,21 +107,33 @@ def command(args, prefix=(), binary=None):
     return [*prefix, str(binary or paths.DJTAP), *map(str, args)]
 
 
-def run(args, *, prefix=(), binary=None, timeout=120, stdin=None, cwd=None, env=None, may_leave=False):
+def appended():
+    """A file that djtap and its program both write to: there each write is whole, in a full pipe they may meet within a line."""
+    file = tempfile.TemporaryFile()
+    fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
+    return file
+
+
+def text_in(file):
+    file.seek(0)
+    return decode(file.read())
+
+
+def run(args, *, prefix=(), binary=None, timeout=PATIENCE, stdin=None, cwd=None, env=None, may_leave=False):
     """Runs djtap to its end. Fails when it takes too long or leaves processes behind."""
     words = command(args, prefix, binary)
-    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               cwd=cwd, env=env, start_new_session=True)
-    try:
-        out, err = process.communicate((stdin or "").encode(), timeout=timeout)
-    except BaseException as why:  # pytest's own limit of time, or somebody's ^C, is none of subprocess
-        reap_session(process.pid)
-        out, err = process.communicate()
-        if not isinstance(why, subprocess.TimeoutExpired):
-            raise
-        raise AssertionError(f"longer than {timeout} s: " + str(Result(words, decode(out), decode(err), -1))) from None
-    result = Result(words, decode(out), decode(err), process.returncode)
-    left = reap_session(process.pid, patience=1.0)  # a killed child takes a moment to be gone
+    with appended() as out, appended() as err:
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=err, cwd=cwd, env=env, start_new_session=True)
+        try:
+            process.communicate((stdin or "").encode(), timeout=timeout)
+        except BaseException as why:  # pytest's own limit of time, or somebody's ^C, is none of subprocess
+            reap_session(process.pid)
+            process.communicate()
+            if not isinstance(why, subprocess.TimeoutExpired):
+                raise
+            raise AssertionError(f"longer than {timeout} s: " + str(Result(words, text_in(out), text_in(err), -1))) from None
+        left = reap_session(process.pid, patience=PATIENCE / 10)  # a killed child takes a moment to be gone
+        result = Result(words, text_in(out), text_in(err), process.returncode)
     assert may_leave or not left, f"left processes {left} behind: {result}"
     return result
 
@@ -156,7 +172,7 @@ class Background:
             if not data:
                 self.open.discard(fd)
 
-    def wait_for(self, pattern, seconds=60):
+    def wait_for(self, pattern, seconds=PATIENCE):
         """Until `pattern` stands in stdout or stderr; returns the match."""
         deadline = time.monotonic() + seconds
         while True:
@@ -177,7 +193,7 @@ class Background:
     def signal(self, number):
         os.kill(self.pid, number)
 
-    def finish(self, seconds=90):
+    def finish(self, seconds=PATIENCE):
         """Until the program has ended; its Result."""
         deadline = time.monotonic() + seconds
         while self.open:
@@ -194,7 +210,7 @@ class Background:
 
     def __exit__(self, *_):
         reap_session(self.pid)
-        self.process.wait(60)
+        self.process.wait(PATIENCE)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             try:
                 pipe.close()

@@ -10,7 +10,7 @@
 #include "facts.h"
 
 #define ROUNDS 25
-#define STEPS 2000000L
+#define STEPS 5000000L
 
 static volatile int done;
 static long checksum, interrupted, waits;

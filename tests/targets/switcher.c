@@ -15,7 +15,7 @@
 #include "facts.h"
 
 enum { OTHERS = 2 };
-static atomic_int stop;
+static atomic_int stop, running;
 static atomic_long others;
 
 NOINLINE long asked(long id, long n) {
@@ -27,6 +27,7 @@ static void* call_all_the_time(void* argument) {
   long id = (long)argument, n = 0;
   for (; !stop; n++) {
     if (asked(id, n) != n * 2 + id) abort();
+    if (n == 0) atomic_fetch_add(&running, 1);
   }
   atomic_fetch_add(&others, n);
   return NULL;
@@ -67,7 +68,9 @@ int main(int argc, char** argv) {
   }
   const int djtap = socket(AF_UNIX, SOCK_STREAM, 0);
   if (connect(djtap, (struct sockaddr*)&address, sizeof address) != 0) return 3;
-  for (long i = 0; i < OTHERS; i++) pthread_create(&threads[i], NULL, call_all_the_time, (void*)(i + 1));
+  for (long i = 0; i < OTHERS; i++)
+    pthread_create(&threads[i], NULL, call_all_the_time, (void*)(i + 1));
+  while (running < OTHERS) usleep(100);
   on += call_some(2);
   clock_gettime(CLOCK_MONOTONIC, &begin);
   for (long round = 0; round < atol(argv[1]); round++) {
@@ -82,6 +85,7 @@ int main(int argc, char** argv) {
   fact("asked on", on);
   fact("asked off", off);
   fact("others", others);
-  fact("us a switch", ((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec) / 2000 / atol(argv[1]));
+  fact("us a switch", ((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec) /
+                          2000 / atol(argv[1]));
   return 0;
 }
