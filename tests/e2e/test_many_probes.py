@@ -34,16 +34,21 @@ def test_handlers_of_a_crowd_do_the_same(djtap, crowd):
     assert told == alone.stdout.splitlines(), among
 
 
+def seconds_to_arm(folder, count):
+    """Of a processor, for so many probes, each with a function of its own, and measured (-t)."""
+    (folder / "many.s").write_text(".text\n" + "".join(f".globl f{i}\n.type f{i}, @function\nf{i}: lea {i}(%rdi), %rax\nnop\nret\n.size f{i}, . - f{i}\n"
+                                                        for i in range(count)) + '.section .note.GNU-stack,"",@progbits\n')
+    (folder / "main.c").write_text("long f3(long);\nint main(void) { return f3(1) != 4; }\n")
+    subprocess.run(["gcc", "-O1", "-o", "many", "main.c", "many.s"], cwd=folder, check=True)
+    (folder / "many.djt").write_text("".join(f'probe func("f{i}") {{ a{i}++ }}\n' for i in range(count)))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    result = run.run(["-t", "--no-cache", folder / "many.djt", "-c", folder / "many"])
+    assert result.globals["a3"] == 1 and sum(result.globals.values()) == 1 and len(result.globals) == count, result.stderr
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 def test_thousands_of_probes_are_armed_in_seconds(tmp_path):
-    """Each with a function of its own, and measured (-t): 5,000 took 11 seconds of a processor."""
-    count = 5000
-    (tmp_path / "many.s").write_text(".text\n" + "".join(f".globl f{i}\n.type f{i}, @function\nf{i}: lea {i}(%rdi), %rax\nnop\nret\n.size f{i}, . - f{i}\n"
-                                                          for i in range(count)) + '.section .note.GNU-stack,"",@progbits\n')
-    (tmp_path / "main.c").write_text("long f3(long);\nint main(void) { return f3(1) != 4; }\n")
-    subprocess.run(["gcc", "-O1", "-o", "many", "main.c", "many.s"], cwd=tmp_path, check=True)
-    (tmp_path / "many.djt").write_text("".join(f'probe func("f{i}") {{ a{i}++ }}\n' for i in range(count)))
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    result = run.run(["-t", "--no-cache", tmp_path / "many.djt", "-c", tmp_path / "many"])
-    assert result.globals["a3"] == 1 and sum(result.globals.values()) == 1 and len(result.globals) == count, result.stderr
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 6
+    """5,000 took 11 seconds when the time grew faster than their number. A slow machine may need 6, but not for that reason."""
+    quarter, whole = seconds_to_arm(tmp_path, 1250), seconds_to_arm(tmp_path, 5000)
+    assert whole < 6 or whole < 7 * quarter, (quarter, whole)
