@@ -23,7 +23,7 @@ struct RseqArea {
 
 class Stopped {
  public:
-  // Seizes and stops every thread of `pid`; loops until no new one appears. Fails with Permission,
+  // Seizes and stops every thread of `pid`, until the kernel counts no other. Fails with Permission,
   // TargetGone, or Other when a thread does not stop within two seconds (a vfork that waits for its
   // child).
   static Result<Stopped> stop(pid_t pid);
