@@ -472,27 +472,9 @@ TargetFailure Navigator::whole_struct() {
   return f;
 }
 
-// Reads the smallest aligned word that holds all bits, then cuts them out.
 TargetAnswer Navigator::bit_field(bool is_signed) {
-  if (std::optional<LocExpr> bits = bits_in_registers(spot_, bit_offset_, *bits_, is_signed)) {
-    return *bits;
-  }
-  for (uint64_t bytes : {1, 2, 4, 8}) {
-    const uint64_t unit = bit_offset_ / 8 / bytes * bytes;
-    if (bit_offset_ + *bits_ > (unit + bytes) * 8) {
-      continue;
-    }
-    Result<Spot> there = slice(spot_, unit, bytes);
-    if (!there.ok()) {
-      return nowhere(text_, there.error());
-    }
-    LocExpr expr = load(there.value(), uint8_t(bytes), false);
-    expr.steps.push_back(
-        {LocStep::Extract, int64_t(bit_offset_ - unit * 8), int64_t(*bits_), is_signed});
-    return expr;
-  }
-  return target_failure(Kind::NotBuilt, -1,
-                        text_ + " crosses 8 bytes, and reading that is not built yet");
+  Result<LocExpr> bits = load_bits(spot_, bit_offset_, *bits_, is_signed);
+  return bits.ok() ? TargetAnswer(bits.take()) : nowhere(text_, bits.error());
 }
 
 }  // namespace dj

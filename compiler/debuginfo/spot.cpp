@@ -14,7 +14,9 @@ using Op = LocStep::Op;
 
 constexpr uint64_t kWord = 8;
 
-void push(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0) { expr.steps.push_back({op, a, b}); }
+void push(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
+  expr.steps.push_back({op, a, b, c});
+}
 
 // Several pieces as one word, the lowest byte first.
 Result<Spot> join(const Spot& spot, uint64_t offset, uint64_t size) {
@@ -93,6 +95,53 @@ Result<Spot> slice_pieces(const Spot& spot, uint64_t offset, uint64_t size) {
   return size <= kWord ? join(spot, offset, size) : parts_of(spot, offset, size);
 }
 
+// A bit-field whose bits, or bytes alone, are outside of memory; none: they are not.
+std::optional<LocExpr> bits_in_registers(const Spot& spot, uint64_t offset, uint64_t size,
+                                         bool is_signed) {
+  LocExpr word;
+  uint64_t from = offset % 8;
+  for (const SpotPiece& piece : spot.pieces) {
+    for (const BitPart& part : piece.bits) {
+      if (part.known && piece.offset * 8 + part.offset == offset && part.size == size) {
+        word = part.value;
+        from = 0;
+      }
+    }
+  }
+  if (word.steps.empty()) {
+    const uint64_t bytes = (from + size + 7) / 8;
+    const Result<Spot> there = slice(spot, offset / 8, bytes);
+    if (!there.ok() || there.value().kind != Spot::Value) {
+      return std::nullopt;
+    }
+    word = load(there.value(), uint8_t(bytes), false);
+  }
+  word.steps.push_back({LocStep::Extract, int64_t(from), int64_t(size), is_signed});
+  return word;
+}
+
+// Bits that no aligned word holds (of a packed struct): their bytes are read, which may be nine,
+// and none beyond.
+Result<LocExpr> split_bits(const Spot& spot, uint64_t offset, uint64_t size, bool is_signed) {
+  const uint64_t first = offset / 8, below = offset % 8, bytes = (below + size + 7) / 8;
+  Spot whole;
+  whole.kind = Spot::Pieces;
+  whole.pieces.push_back({0, first + bytes, true, spot});
+  DJ_TRY(Spot low, join(whole, first, std::min(bytes, kWord)));
+  LocExpr word = std::move(low.expr);
+  push(word, Op::Extract, int64_t(below), int64_t(std::min(size, 64 - below)));
+  if (bytes > kWord) {
+    DJ_TRY(Spot there, slice(spot, first + kWord, 1));
+    const LocExpr high = load(there, 1, false);
+    word.steps.insert(word.steps.end(), high.steps.begin(), high.steps.end());
+    push(word, Op::PushConst, int64_t(64 - below));
+    push(word, Op::Shl);
+    push(word, Op::Or);
+  }
+  push(word, Op::Extract, 0, int64_t(size), is_signed);
+  return word;
+}
+
 }  // namespace
 
 Spot constant_spot(const unsigned char* bytes, uint64_t count) {
@@ -157,28 +206,21 @@ Result<Spot> slice_known(const Spot& spot, uint64_t offset, uint64_t size) {
   return some ? Result<Spot>(std::move(part)) : whole;
 }
 
-std::optional<LocExpr> bits_in_registers(const Spot& spot, uint64_t offset, uint64_t size,
-                                         bool is_signed) {
-  LocExpr word;
-  uint64_t from = offset % 8;
-  for (const SpotPiece& piece : spot.pieces) {
-    for (const BitPart& part : piece.bits) {
-      if (part.known && piece.offset * 8 + part.offset == offset && part.size == size) {
-        word = part.value;
-        from = 0;
-      }
-    }
+Result<LocExpr> load_bits(const Spot& spot, uint64_t offset, uint64_t size, bool is_signed) {
+  if (std::optional<LocExpr> bits = bits_in_registers(spot, offset, size, is_signed)) {
+    return *bits;
   }
-  if (word.steps.empty()) {
-    const uint64_t bytes = (from + size + 7) / 8;
-    const Result<Spot> there = slice(spot, offset / 8, bytes);
-    if (!there.ok() || there.value().kind != Spot::Value) {
-      return std::nullopt;
+  for (uint64_t bytes : {1, 2, 4, 8}) {  // the smallest aligned word that holds all bits
+    const uint64_t unit = offset / 8 / bytes * bytes;
+    if (offset + size > (unit + bytes) * 8) {
+      continue;
     }
-    word = load(there.value(), uint8_t(bytes), false);
+    DJ_TRY(Spot there, slice(spot, unit, bytes));
+    LocExpr expr = load(there, uint8_t(bytes), false);
+    push(expr, Op::Extract, int64_t(offset - unit * 8), int64_t(size), is_signed);
+    return expr;
   }
-  word.steps.push_back({LocStep::Extract, int64_t(from), int64_t(size), is_signed});
-  return word;
+  return split_bits(spot, offset, size, is_signed);
 }
 
 void add_constant(LocExpr& expr, int64_t n) {

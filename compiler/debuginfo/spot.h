@@ -49,9 +49,8 @@ Result<Spot> slice(const Spot& spot, uint64_t offset, uint64_t size);
 // The same for a struct or an array, of which parts may be missing; the error: all are.
 Result<Spot> slice_known(const Spot& spot, uint64_t offset, uint64_t size);
 
-// A bit-field whose bits, or bytes alone, are outside of memory; none: they are not.
-std::optional<LocExpr> bits_in_registers(const Spot& spot, uint64_t offset, uint64_t size,
-                                         bool is_signed);
+// A bit-field: its first bit counted from the spot's beginning, and how many it has (at most 64).
+Result<LocExpr> load_bits(const Spot& spot, uint64_t offset, uint64_t size, bool is_signed);
 
 // Appends "+ n" to an expression that ends with a word on its stack.
 void add_constant(LocExpr& expr, int64_t n);

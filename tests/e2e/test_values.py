@@ -129,3 +129,17 @@ def test_time_passes(djtap):
     result = djtap("-e", script, "-c", victim("count"))
     elapsed, now = map(int, re.search(r"^after (\d+) ns at (\d+) s$", result.stdout, re.M).groups())
     assert 0 < elapsed < 300 * 10**9 and now > 1_600_000_000, result
+
+
+def test_bit_fields_across_words(djtap):
+    """Those of packed structs begin anywhere: in memory, and as text."""
+    names = ["a", "wide", "negative", "most", "b", "last", "c"]
+    shown = " ".join(f"{name}: %d" for name in names)
+    script = f"""probe func("take") {{ printf("{shown}\\n%s\\n", {", ".join(f"$packed->{name}" for name in names)}, $packed$) }}"""
+    result = djtap("-e", script, "-c", victim("packed"))
+    rows = re.findall("".join(rf"^{name}: (-?\d+)\n" for name in names), result.stdout, re.M)
+    assert len(rows) == 3 and len(set(rows)) == 3, result
+    for row in rows:
+        told = " ".join(f"{name}: {value}" for name, value in zip(names, row))
+        text = ", ".join(f".{name}={value}" for name, value in zip(names, row))
+        assert f"{told}\n{{{text}}}\n" in result.stdout, result
