@@ -218,8 +218,10 @@ bool NameMatcher::matches(std::string_view symbol) const {
   if (dotted_ && glob_match(name_, symbol)) {
     return true;
   }
-  return is_mangled(plain) && plain.find(literal_) != std::string_view::npos &&
-         matches_demangled(plain);
+  // Of a thunk's name, "virtual thunk to A::f", the first words are not in the symbol.
+  const bool likely =
+      plain.find(literal_) != std::string_view::npos || (wild_ && plain.starts_with("_ZT"));
+  return is_mangled(plain) && likely && matches_demangled(plain);
 }
 
 bool NameMatcher::matches_demangled(std::string_view symbol) const {

@@ -73,6 +73,15 @@ TEST(NameMatcher, MatchesCppNamesAsAPersonWritesThem) {
   }
 }
 
+TEST(NameMatcher, MatchesThunksByTheirOwnWords) {
+  const char* symbol = "_ZThn8_N1A1fEi";  // non-virtual thunk to A::f(int)
+  for (const char* name : {"*thunk*", "non-virtual thunk*", "*thunk to A::f", "*thunk to A::*(int)"})
+    EXPECT_TRUE(NameMatcher(name).matches(symbol)) << name;
+  for (const char* name : {"*thunks*", "virtual thunk*", "A::f", "f"})
+    EXPECT_FALSE(NameMatcher(name).matches(symbol)) << name;
+  EXPECT_FALSE(NameMatcher("*thunk*").matches("_ZN1A1fEi"));
+}
+
 TEST(NameMatcher, CompilerMadeNames) {
   EXPECT_TRUE(NameMatcher("f").matches("f.constprop.0"));
   EXPECT_TRUE(NameMatcher("f").matches("f.isra.0"));

@@ -179,11 +179,12 @@ def test_a_thunk_is_not_the_function(djtap):
     """A virtual call by a second or virtual base goes through a thunk: one hit, with its parameters."""
     script = """probe func("Cube::volume") { volumes++; scales += $scale; edges[$this->edge]++ }
                 probe func("shapes::*::draw").return { drawn++; sums += $return }
-                probe func("virtual thunk to shapes::Cube::volume") { thunks++; names[ppfunc()]++ }"""
+                probe func("virtual thunk to shapes::Cube::volume") { thunks++; names[ppfunc()]++ }
+                probe process.function("*thunk*::volume") { wild++ }"""
     result = djtap("-e", script, "-c", victim("names"))
     calls = result.facts["volumes"]
     assert (calls, result.facts["drawn"]) == (24, 24), result
-    assert result.globals == {"volumes": calls, "scales": 2 * sum(range(12)), "drawn": 24, "thunks": calls,
+    assert result.globals == {"volumes": calls, "scales": 2 * sum(range(12)), "drawn": 24, "thunks": calls, "wild": calls,
                               "sums": 3 * sum(range(12)) + 2 * 12}, result
     assert result.array("edges") == [("2", "24")], result
     assert result.array("names") == [('"virtual thunk to shapes::Cube::volume"', str(calls))], result
