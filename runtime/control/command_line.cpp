@@ -58,18 +58,28 @@ CommandLine::CommandLine(int count, const char* const* words) {
   sources_.add("<arguments>", text);
 }
 
-Span CommandLine::place(std::string_view option, bool with_value) const {
-  const std::vector<std::string_view> names = names_of(option);
-  for (size_t i = words_.size(); i-- > 1;) {
-    for (const std::string_view name : names) {
-      const bool is_it = words_[i] == name;
-      if (is_it && with_value && i + 1 < words_.size())
-        return sources_.join(spans_[i], spans_[i + 1]);
-      if (is_it || holds_value(words_[i], name)) return spans_[i];
-    }
-    if (words_[i] == option) return spans_[i];
+std::optional<CommandLine::Given> CommandLine::given_at(size_t i, std::string_view option) const {
+  const std::string_view word = words_[i];
+  for (const std::string_view name : names_of(option)) {
+    const bool apart = word == name && i + 1 < words_.size();
+    if (apart) return Given{words_[i + 1], sources_.join(spans_[i], spans_[i + 1])};
+    if (word == name) return Given{{}, spans_[i]};
+    if (holds_value(word, name))
+      return Given{word.substr(name.size() + name.starts_with("--")), spans_[i]};
   }
-  return spans_.empty() ? Span{} : spans_.front();
+  return word == option ? std::optional(Given{{}, spans_[i]}) : std::nullopt;
+}
+
+Span CommandLine::place(std::string_view option, bool with_value, std::string_view value) const {
+  std::optional<Span> last;
+  for (size_t i = words_.size(); i-- > 1;) {
+    const std::optional<Given> given = given_at(i, option);
+    if (!given) continue;
+    const Span here = with_value ? given->whole : spans_[i];
+    if (value.empty() || given->value == value) return here;
+    last = last ? last : here;
+  }
+  return last ? *last : spans_.empty() ? Span{} : spans_.front();
 }
 
 bool CommandLine::gives(std::string_view option, std::string_view value) const {
@@ -84,7 +94,7 @@ void tell_usage(const CommandLine& line, const UsageError& wrong) {
   constexpr std::string_view kValue = "DJ0003";
   Diag diag;
   diag.code = wrong.code;
-  diag.span = line.place(wrong.option, wrong.code == kValue);
+  diag.span = line.place(wrong.option, wrong.code == kValue, wrong.value);
   diag.message = wrong.message;
   diag.help = wrong.help.empty() ? "djtap --help lists all options" : wrong.help;
   if (!wrong.near.empty()) diag.suggest(wrong.near);

@@ -1,5 +1,6 @@
 // The command line as a text that diagnostics point into, and what can be wrong with it.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ struct UsageError {
   std::string message;  // without the option's name
   std::vector<std::string> near;  // what may stand there instead, the option included
   std::string help;               // where nothing is near; "": all options are listed somewhere
+  std::string value = {};         // the one that is refused; "": the last that the option was given
 };
 
 // The words as one line of a shell, quoted where a shell would need it.
@@ -24,15 +26,22 @@ class CommandLine {
   CommandLine() = default;
   CommandLine(int count, const char* const* words);
 
-  // The last word that is `option`, or begins with it as "--guards=all" and "-DNAME=1" do.
-  // with_value: and the word behind it, where the value is one of its own. The word "djtap" if
-  // there is none.
-  Span place(std::string_view option, bool with_value) const;
+  // The last word that is `option`, or begins with it as "--guards=all" and "-DNAME=1" do: the
+  // last with that value, if there is one. with_value: and the word behind it, where the value is
+  // one of its own. The word "djtap" if there is none.
+  Span place(std::string_view option, bool with_value, std::string_view value = {}) const;
   // Whether `option` is given, with `value` as a part of its word or as the next one.
   bool gives(std::string_view option, std::string_view value) const;
   const Sources& sources() const { return sources_; }
 
  private:
+  struct Given {
+    std::string_view value;
+    Span whole;  // the option and its value
+  };
+  // What words_[i] gives the option; none: it is another word.
+  std::optional<Given> given_at(size_t i, std::string_view option) const;
+
   std::vector<std::string> words_;  // those of djtap itself: up to "--"
   std::vector<Span> spans_;         // of each
   Sources sources_;

@@ -27,8 +27,11 @@ bool is_whole(const std::string& text) {
          text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-[[noreturn]] void refuse(const std::string& option, const std::string& message) {
-  throw UsageError{"DJ0003", option, option.substr(0, option.find(',')) + " " + message, {}, ""};
+// value: what is refused of the option, as it was given.
+[[noreturn]] void refuse(const std::string& option, const std::string& message,
+                         const std::string& value) {
+  throw UsageError{"DJ0003", option, option.substr(0, option.find(',')) + " " + message,
+                   {},       "",     value};
 }
 
 [[noreturn]] void refuse_together(const std::string& option, const std::string& message) {
@@ -53,7 +56,7 @@ void check_stress(Options& options, const std::vector<std::string>& words) {
     refuse_together("--stress",
                     "needs a process (-c, -p or --), or --coverage FILE without a process");
   if (options.stress->find_first_of("\"\\\n") != std::string::npos)
-    refuse("--stress", "takes a pattern of functions: \"libc.so.6!*\"");
+    refuse("--stress", "takes a pattern of functions: \"libc.so.6!*\"", *options.stress);
   options.script_text = stress_script(options.stress->empty() ? "*" : *options.stress);
   widen_for_stress(options.limits);
 }
@@ -76,9 +79,11 @@ void check_process(const Options& options) {
   if (!options.command.empty())
     refuse_together("-p,-x", "goes with neither -c nor --: one target a session");
   if (*options.pid <= kPasses && kill(*options.pid, 0) != 0)
-    refuse("-p,-x", fmt::format("takes a process, as -x; {} is none of yours. For a pass of "
-                                "SystemTap's: --stop-after=STAGE",
-                                *options.pid));
+    refuse("-p,-x",
+           fmt::format("takes a process, as -x; {} is none of yours. For a pass of "
+                       "SystemTap's: --stop-after=STAGE",
+                       *options.pid),
+           std::to_string(*options.pid));
 }
 
 }  // namespace
@@ -86,8 +91,8 @@ void check_process(const Options& options) {
 UsageError not_taken(const std::string& option, const std::string& takes, const std::string& value,
                      const std::vector<std::string>& others) {
   const std::string name = option.substr(0, option.find(','));
-  UsageError wrong = {
-      "DJ0003", option, fmt::format("{} takes {}; not {}", name, takes, value), {}, ""};
+  UsageError wrong = {"DJ0003", option, fmt::format("{} takes {}; not {}", name, takes, value),
+                      {},       "",     value};
   for (const std::string& near : near_names(value, others)) wrong.near.push_back(typed(name, near));
   return wrong;
 }
@@ -95,33 +100,35 @@ UsageError not_taken(const std::string& option, const std::string& takes, const 
 void check_above_zero(const std::string& option, const std::string& text) {
   if (is_whole(text) && text.find_first_not_of('0') != std::string::npos) return;
   if (text.find(',') != std::string::npos)
-    refuse(option, fmt::format("takes one process, not {}: start one djtap for each, or with -c "
-                               "what forks them",
-                               text));
-  refuse(option, "takes a whole number above 0, not " + text);
+    refuse(option,
+           fmt::format("takes one process, not {}: start one djtap for each, or with -c "
+                       "what forks them",
+                       text),
+           text);
+  refuse(option, "takes a whole number above 0, not " + text, text);
 }
 
 void check_whole(const std::string& option, const std::string& text) {
-  if (!is_whole(text)) refuse(option, "takes a whole number, not " + text);
+  if (!is_whole(text)) refuse(option, "takes a whole number, not " + text, text);
 }
 
 void check_seconds(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != 0 || !(value > 0 && value < 1e9))
-    refuse("-T", "takes a number of seconds above 0, not " + text);
+    refuse("-T", "takes a number of seconds above 0, not " + text, text);
 }
 
 void check_folder(const std::string& text) {
   std::error_code none;
   if (!std::filesystem::is_directory(text, none))
-    refuse("-I", fmt::format("takes a folder of tapsets; {} is none", text));
+    refuse("-I", fmt::format("takes a folder of tapsets; {} is none", text), text);
 }
 
 void set_command(Options& options, const std::string& text) {
   options.command = {text};  // what is wrong with it is djtap's failure, not the command's
   Result<std::vector<std::string>> words = command_words(text);
-  if (!words.ok()) throw UsageError{"DJ0003", "-c", words.error().message, {}, ""};
+  if (!words.ok()) throw UsageError{"DJ0003", "-c", words.error().message, {}, "", text};
   options.command = words.take();
 }
 
@@ -162,13 +169,13 @@ void set_ring(Options& options, const std::string& text) {
   char* end = nullptr;
   const long long megabytes = std::strtoll(text.c_str(), &end, 10);
   if (*end != 0 || megabytes < 1 || megabytes > 64)
-    refuse("-s", "takes 1 to 64 megabytes, as -D RINGBYTES does bytes");
+    refuse("-s", "takes 1 to 64 megabytes, as -D RINGBYTES does bytes", text);
   options.limits.ring_bytes = static_cast<int64_t>(std::bit_ceil(uint64_t(megabytes) << 20));
 }
 
 void set_source(Options& options, const std::string& text) {
   if (text.find_first_of("\"\\\n") != std::string::npos)
-    refuse("--source", "takes a function, as in func(\"...\")");
+    refuse("--source", "takes a function, as in func(\"...\")", text);
   options.list = "func(\"" + text + "\")";
   options.list_source = true;
 }

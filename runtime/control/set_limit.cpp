@@ -45,16 +45,14 @@ void set_limit(Limits& limits, const std::string& setting) {
     int64_t value =
         equals == std::string::npos ? 0 : std::strtoll(setting.c_str() + equals + 1, &end, 0);
     if (end == nullptr || *end != 0 || value < row.low || value > row.high)
-      throw UsageError{"DJ0003",
-                       "-D",
-                       fmt::format("{} takes a number from {} to {}", name, row.low, row.high),
-                       {},
-                       ""};
+      throw UsageError{
+          "DJ0003", "-D", fmt::format("{} takes a number from {} to {}", name, row.low, row.high),
+          {},       "",   setting};
     limits.*row.field = value;
     return;
   }
   if (is_stap_limit(name)) return;
-  UsageError wrong = {"DJ0003", "-D", "no limit is named " + name, {}, ""};
+  UsageError wrong = {"DJ0003", "-D", "no limit is named " + name, {}, "", setting};
   wrong.help = fmt::format("there are {}", fmt::join(known, ", "));
   const std::string value = equals == std::string::npos ? "=N" : setting.substr(equals);
   for (const std::string& near : near_names(name, known))
