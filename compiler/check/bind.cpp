@@ -120,10 +120,10 @@ void chain_overloads(Program& program, Notes& notes, Diags& diags) {
   }
 }
 
-void bind_function(const ast::FunctionDecl& decl, FunctionId id, const NameSet& globals,
+void bind_function(const ast::FunctionDecl& decl, FunctionId id, const ScriptNames& names,
                    Program& program, Notes& notes, Diags& diags) {
   Function& function = program.functions[id];
-  const PointerTypes pointers(*decl.body, globals);
+  const PointerTypes pointers(*decl.body, names);
   Binder binder(program, notes, diags, function.frame, pointers, nullptr, nullptr);
   for (size_t i = 0; i < decl.params.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -169,10 +169,10 @@ std::vector<std::vector<ast::ProbePoint>> points_by_condition(const ast::Probe& 
 }
 
 void bind_probe(const ast::Probe& source, std::vector<ast::ProbePoint> points,
-                const NameSet& globals, Program& program, Notes& notes, Diags& diags) {
+                const ScriptNames& names, Program& program, Notes& notes, Diags& diags) {
   std::shared_ptr<const ast::Expr> condition = points.empty() ? nullptr : points.front().condition;
   Probe probe{.span = source.span, .points = std::move(points)};
-  const PointerTypes pointers(*source.body, globals);
+  const PointerTypes pointers(*source.body, names);
   Binder binder(program, notes, diags, probe.frame, pointers, &probe, &source);
   ExprPtr guard;
   if (condition) {
@@ -217,17 +217,17 @@ ExprPtr Binder::poison(Span span) { return make(IntLit{0}, span); }
 
 void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diags) {
   notes.register_reads = find_register_reads(script);
-  const NameSet globals = declared_globals(script);
+  const ScriptNames names(script);
   for (const ast::FunctionDecl& decl : script.functions) declare(decl, program, notes, diags);
   chain_overloads(program, notes, diags);
   for (FunctionId id = 0; id < script.functions.size(); ++id) {
-    bind_function(script.functions[id], id, globals, program, notes, diags);
+    bind_function(script.functions[id], id, names, program, notes, diags);
   }
   for (const ast::Probe& source : script.probes) {
     size_t errors = diags.error_count();
     for (std::vector<ast::ProbePoint>& points : points_by_condition(source)) {
       if (diags.error_count() != errors) break;  // each body's mistakes once
-      bind_probe(source, std::move(points), globals, program, notes, diags);
+      bind_probe(source, std::move(points), names, program, notes, diags);
     }
   }
   // From here on nothing is called by the parameters that the script has written alone.

@@ -18,13 +18,21 @@ namespace dj {
 // Declares all functions (so that calls may come before), then binds every body.
 void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diags);
 
+// A step behind a target expression's base, as ast::Access has it.
+struct ViewStep {
+  std::string_view field;
+  const ast::Expr* index = nullptr;  // null: it is a field
+  Span span;
+};
+std::vector<ViewStep> view_steps(std::span<const ast::Access> path);
+
 // A target expression in any of its spellings: $x->a, @var("x@f.c")->a, @cast(p, "t")->a.
 struct TargetView {
   TargetExpr::Base base = TargetExpr::Variable;
   std::string name, module;  // as in TargetExpr
   bool address_of = false;
   int pretty = 0;
-  std::span<const ast::Access> path;
+  std::vector<ViewStep> path;
   const ast::Expr* pointer = nullptr;  // of a cast
   bool well_formed = true;             // the arguments of @var and @cast are what they take
   bool at_exit = false;                // inside of @exit(...)
@@ -36,9 +44,11 @@ inline bool is_placeless(const TargetView& view) {
 }
 // None: `e` is no target expression.
 std::optional<TargetView> target_view(const ast::Expr& e);
-// p->a, where the script's p was assigned what points somewhere. None: it is not, or `e` no such
-// expression.
+// p->a or p[i], where the script's p was assigned what points somewhere. None: it is not, or `e` no
+// such expression.
 std::optional<TargetView> pointer_view(const ast::Expr& e, const PointerTypes& pointers);
+// name[i], by its form: of a local that points somewhere it is an element there.
+bool is_element(const ast::Index& index);
 bool same_target(const TargetExpr& a, const TargetExpr& b);
 
 class Binder {
@@ -137,6 +147,7 @@ class Binder {
   // bind_target.cpp
   std::optional<TargetView> view(const ast::Expr& e) const;
   ExprPtr target(const TargetView& t, Span span);
+  ExprPtr pointer(const ast::Expr& e);
   bool target_allowed(const TargetView& t, Span span);
   // The probe's, or the functions', target that equals `wanted`, made on its first use.
   TargetId intern(TargetExpr wanted);

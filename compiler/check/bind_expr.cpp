@@ -25,7 +25,10 @@ ExprPtr Binder::expr(const ast::Expr& e) {
           },
           [&](const ast::String& s) { return make(StrLit{s.value}, e.span, Type::Str); },
           [&](const ast::Name& n) { return name(n, e.span); },
-          [&](const ast::Index& i) { return element(i, e.span); },
+          [&](const ast::Index& i) {
+            std::optional<TargetView> found = view(e);
+            return found ? target(*found, e.span) : element(i, e.span);
+          },
           [&](const ast::Call& c) { return call(c, e.span); },
           [&](const ast::Target&) { return target(*target_view(e), e.span); },
           [&](const ast::At& a) {

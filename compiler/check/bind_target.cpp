@@ -58,6 +58,15 @@ bool same_target(const TargetExpr& a, const TargetExpr& b) {
          std::equal(a.like.begin(), a.like.end(), b.like.begin(), b.like.end(), same_target);
 }
 
+std::vector<ViewStep> view_steps(std::span<const ast::Access> path) {
+  std::vector<ViewStep> steps;
+  for (const ast::Access& access : path)
+    steps.push_back({access.field, access.index.get(), access.span});
+  return steps;
+}
+
+bool is_element(const ast::Index& index) { return index.keys.size() == 1 && index.keys[0]; }
+
 bool is_return_point(const ast::ProbePoint& point) {
   return std::any_of(point.components.begin(), point.components.end(),
                      [](const ast::Component& component) { return component.name == "return"; });
@@ -69,7 +78,7 @@ std::optional<TargetView> target_view(const ast::Expr& e) {
     view.name = t->name;
     view.address_of = t->address_of;
     view.pretty = t->pretty;
-    view.path = t->path;
+    view.path = view_steps(t->path);
     return view;
   }
   if (const auto* m = std::get_if<ast::Member>(&e.node)) {
@@ -77,7 +86,7 @@ std::optional<TargetView> target_view(const ast::Expr& e) {
     if (!base || base->base == TargetExpr::Variable || !base->path.empty()) return std::nullopt;
     base->address_of = m->address_of;
     base->pretty = m->pretty;
-    base->path = m->path;
+    base->path = view_steps(m->path);
     return base;
   }
   const auto* a = std::get_if<ast::At>(&e.node);
@@ -90,19 +99,27 @@ std::optional<TargetView> target_view(const ast::Expr& e) {
 }
 
 std::optional<TargetView> pointer_view(const ast::Expr& e, const PointerTypes& pointers) {
-  const auto* member = std::get_if<ast::Member>(&e.node);
-  if (member == nullptr) return std::nullopt;
   TargetView view;
-  view.like = pointers.of(*member->base);
+  const ast::Expr* base = &e;
+  if (const auto* member = std::get_if<ast::Member>(&e.node)) {
+    base = member->base.get();
+    view.like = pointers.of(*base);
+    view.address_of = member->address_of;
+    view.pretty = member->pretty;
+    view.path = view_steps(member->path);
+  }
+  const auto* index = std::get_if<ast::Index>(&base->node);
+  const auto* name = std::get_if<ast::Name>(&base->node);
+  if (index != nullptr && is_element(*index)) {  // p[i]->a is one expression, as $p[i]->a is
+    const ast::Expr pointer{index->name_span, ast::Name{index->name}};
+    view.like = pointers.of(pointer);
+    view.path.insert(view.path.begin(), {{}, index->keys[0].get(), base->span});
+  }
   if (view.like.empty()) return std::nullopt;
-  const auto* name = std::get_if<ast::Name>(&member->base->node);
   view.base = TargetExpr::Cast;
-  view.name = name != nullptr ? name->name : "the pointer";
+  view.name = name != nullptr ? name->name : index != nullptr ? index->name : "the pointer";
   view.module = view.like.front().module;
-  view.address_of = member->address_of;
-  view.pretty = member->pretty;
-  view.path = member->path;
-  view.pointer = member->base.get();
+  view.pointer = base;
   return view;
 }
 
@@ -168,18 +185,25 @@ std::optional<TargetId> Binder::intern_target(const TargetView& t, Span span,
   wanted.address_of = t.address_of;
   wanted.pretty = static_cast<uint8_t>(t.pretty);
   wanted.at_exit = t.at_exit;
-  if (t.pointer != nullptr && args != nullptr) args->push_back(expr(*t.pointer));
-  for (const ast::Access& access : t.path) {
-    if (access.kind == ast::Access::Field) {
-      wanted.path.push_back({TargetStep::Field, access.field, 0, access.span});
-    } else if (std::optional<int64_t> index = constant(*access.index)) {
-      wanted.path.push_back({TargetStep::ConstElement, "", *index, access.span});
+  if (t.pointer != nullptr && args != nullptr) args->push_back(pointer(*t.pointer));
+  for (const ViewStep& step : t.path) {
+    if (step.index == nullptr) {
+      wanted.path.push_back({TargetStep::Field, std::string(step.field), 0, step.span});
+    } else if (std::optional<int64_t> index = constant(*step.index)) {
+      wanted.path.push_back({TargetStep::ConstElement, "", *index, step.span});
     } else {
-      wanted.path.push_back({TargetStep::ArgElement, "", 0, access.span});
-      if (args != nullptr) args->push_back(expr(*access.index));
+      wanted.path.push_back({TargetStep::ArgElement, "", 0, step.span});
+      if (args != nullptr) args->push_back(expr(*step.index));
     }
   }
   return intern(std::move(wanted));
+}
+
+// The value of a cast's pointer; of p[i] the pointer is p.
+ExprPtr Binder::pointer(const ast::Expr& e) {
+  const auto* index = std::get_if<ast::Index>(&e.node);
+  const bool local = index != nullptr && pointer_view(e, pointers_);
+  return local ? name({index->name}, index->name_span) : expr(e);
 }
 
 ExprPtr Binder::target(const TargetView& t, Span span) {

@@ -13,29 +13,32 @@ constexpr size_t kMostTypes = 16;  // of one value
 
 using Types = std::vector<TargetExpr>;
 
-// All `name = value` of a body.
+// All `name = value` and `return value` of a body.
 struct Collector {
+  const ScriptNames& names;
   std::unordered_map<std::string, std::vector<const ast::Expr*>>& assigned;
-  const NameSet& globals;
+  std::vector<const ast::Expr*>& returned;
 
   void operator()(const ast::Expr& expr) {
     const auto* assign = std::get_if<ast::Assign>(&expr.node);
     const bool plain = assign != nullptr && !assign->op && !assign->stat_add;
     const auto* name = plain ? std::get_if<ast::Name>(&assign->left->node) : nullptr;
-    if (name != nullptr && !globals.contains(name->name))
+    if (name != nullptr && !names.globals.contains(name->name))
       assigned[name->name].push_back(assign->right.get());
     ast::for_each_child(expr, *this);
   }
-  void operator()(const ast::Stmt& stmt) { ast::for_each_child(stmt, *this); }
+  void operator()(const ast::Stmt& stmt) {
+    const auto* result = std::get_if<ast::Return>(&stmt.node);
+    if (result != nullptr && result->value) returned.push_back(result->value.get());
+    ast::for_each_child(stmt, *this);
+  }
 };
 
-void add_path(std::span<const ast::Access> path, TargetExpr& type) {
-  for (const ast::Access& access : path) {
-    if (access.kind == ast::Access::Field) {
-      type.path.push_back({TargetStep::Field, access.field, 0, access.span});
-    } else {
-      type.path.push_back({TargetStep::ConstElement, "", 0, access.span});
-    }
+void add_path(std::span<const ViewStep> path, TargetExpr& type) {
+  for (const ViewStep& step : path) {
+    const bool element = step.index != nullptr;
+    type.path.push_back({element ? TargetStep::ConstElement : TargetStep::Field,
+                         std::string(step.field), 0, step.span});
   }
 }
 
@@ -66,21 +69,30 @@ Types both(Types types, const Types& more) {
 Types members(Types types, const ast::Member& member) {
   for (TargetExpr& type : types) {
     type.address_of = member.address_of;  // (&$x)->a is $x->a
-    add_path(member.path, type);
+    add_path(view_steps(member.path), type);
+  }
+  return types;
+}
+
+// The types of name[index].
+Types elements(Types types, const ast::Index& index, Span span) {
+  for (TargetExpr& type : types) {
+    const ViewStep step{{}, index.keys[0].get(), span};
+    add_path({&step, 1}, type);
   }
   return types;
 }
 
 }  // namespace
 
-NameSet declared_globals(const ast::Script& script) {
-  NameSet names;
-  for (const ast::GlobalDecl& global : script.globals) names.insert(global.name);
-  return names;
+ScriptNames::ScriptNames(const ast::Script& script) {
+  for (const ast::GlobalDecl& global : script.globals) globals.insert(global.name);
+  for (const ast::FunctionDecl& function : script.functions)
+    functions.emplace(function.name, &function);
 }
 
-PointerTypes::PointerTypes(const ast::Stmt& body, const NameSet& globals) {
-  Collector collect{assigned_, globals};
+PointerTypes::PointerTypes(const ast::Stmt& body, const ScriptNames& names) : names_(names) {
+  Collector collect{names, assigned_, returned_};
   collect(body);
 }
 
@@ -95,6 +107,10 @@ Types PointerTypes::find(const ast::Expr& value, Known& known) const {
     return pointing ? Types{of_view(*view, value.span)} : Types{};
   }
   if (const auto* name = std::get_if<ast::Name>(&value.node)) return of_local(name->name, known);
+  if (const auto* index = std::get_if<ast::Index>(&value.node))
+    return is_element(*index) ? elements(of_local(index->name, known), *index, value.span)
+                              : Types{};
+  if (const auto* call = std::get_if<ast::Call>(&value.node)) return of_call(*call, known);
   if (const auto* choice = std::get_if<ast::Ternary>(&value.node))
     return both(find(*choice->then, known), find(*choice->otherwise, known));
   if (const auto* assign = std::get_if<ast::Assign>(&value.node))
@@ -113,16 +129,31 @@ Types PointerTypes::find(const ast::Expr& value, Known& known) const {
 Types PointerTypes::of_local(const std::string& name, Known& known) const {
   const auto assignments = assigned_.find(name);
   if (assignments == assigned_.end()) return {};
-  if (known.contains(name)) return known.at(name);
-  known[name] = {};
+  if (known.locals.contains(name)) return known.locals.at(name);
+  known.locals[name] = {};
   for (int round = 0; round < 2; ++round) {
     for (const ast::Expr* value : assignments->second) {
       const Types found = find(*value, known);
-      add(found, known[name]);
+      add(found, known.locals[name]);
     }
   }
-  Types types = known[name];
-  known.erase(name);
+  Types types = known.locals[name];
+  known.locals.erase(name);
+  return types;
+}
+
+// What the functions of that name return. They have no target variables: their types mean no place.
+Types PointerTypes::of_call(const ast::Call& call, Known& known) const {
+  Types types;
+  const auto [first, last] = names_.functions.equal_range(call.name);
+  for (auto each = first; each != last; ++each) {
+    const ast::FunctionDecl& function = *each->second;
+    if (function.params.size() != call.args.size() || known.functions.contains(&function)) continue;
+    const PointerTypes body(*function.body, names_);
+    Known inside{{}, known.functions};
+    inside.functions.insert(&function);
+    for (const ast::Expr* value : body.returned_) add(body.find(*value, inside), types);
+  }
   return types;
 }
 

@@ -11,26 +11,37 @@
 
 namespace dj {
 
-using NameSet = std::unordered_set<std::string>;
-// The script's declared globals: values of whole sessions, which have no such types.
-NameSet declared_globals(const ast::Script& script);
+// What names of the script may mean beside locals.
+struct ScriptNames {
+  explicit ScriptNames(const ast::Script& script);
 
-// Looks into one body of a function or probe, which must live as long.
+  std::unordered_set<std::string> globals;  // declared: values of whole sessions, without types
+  std::unordered_multimap<std::string, const ast::FunctionDecl*> functions;
+};
+
+// Looks into one body of a function or probe. That and the names must live as long.
 class PointerTypes {
  public:
-  PointerTypes(const ast::Stmt& body, const NameSet& globals);
+  PointerTypes(const ast::Stmt& body, const ScriptNames& names);
 
   // The target expressions whose types the value may have; empty: none is known. Indexes that are
   // computed are 0 in them: a type does not depend on them.
   std::vector<TargetExpr> of(const ast::Expr& value) const;
 
  private:
-  using Known = std::unordered_map<std::string, std::vector<TargetExpr>>;
+  // What is being looked for, and what was found of it so far.
+  struct Known {
+    std::unordered_map<std::string, std::vector<TargetExpr>> locals;
+    std::unordered_set<const ast::FunctionDecl*> functions;
+  };
 
   std::vector<TargetExpr> find(const ast::Expr& value, Known& known) const;
   std::vector<TargetExpr> of_local(const std::string& name, Known& known) const;
+  std::vector<TargetExpr> of_call(const ast::Call& call, Known& known) const;
 
+  const ScriptNames& names_;
   std::unordered_map<std::string, std::vector<const ast::Expr*>> assigned_;
+  std::vector<const ast::Expr*> returned_;
 };
 
 }  // namespace dj

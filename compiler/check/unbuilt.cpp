@@ -44,9 +44,9 @@ struct Finder {
 }  // namespace
 
 void refuse_unbuilt(const ast::Script& script, Diags& diags) {
-  const NameSet globals = declared_globals(script);
+  const ScriptNames names(script);
   auto look = [&](const ast::Stmt& body) {
-    const PointerTypes pointers(body, globals);
+    const PointerTypes pointers(body, names);
     Finder find{diags, pointers};
     find(body);
   };

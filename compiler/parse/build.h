@@ -83,7 +83,9 @@ class Builder : private DjtBaseVisitor {
                   std::vector<ast::ExprPtr>& out);
   static int trailing_dollars(std::string& name);
   ast::ExprPtr member(ast::ExprPtr base, DjtParser::PostfixContext* ctx);
-  void accesses(DjtParser::PostfixContext* ctx, std::vector<ast::Access>& path, int& pretty);
+  // The steps from number `first` on.
+  void accesses(DjtParser::PostfixContext* ctx, std::vector<ast::Access>& path, int& pretty,
+                size_t first = 0);
   ast::ExprPtr histogram(DjtParser::ArrayNameContext* ctx);
   ast::ExprPtr target_path(ast::ExprPtr base, DjtParser::PostfixContext* ctx);
   ast::ExprPtr raw_read(const std::string& word, DjtParser::AtWordContext* ctx);

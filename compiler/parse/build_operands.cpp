@@ -17,9 +17,9 @@ ExprPtr Builder::postfix(DjtParser::PostfixContext* ctx) {
     return target_path(std::move(base), ctx);
   }
   if (ctx->ADDRESS_OF() != nullptr &&
-      (ctx->deref().empty()
-           ? !std::holds_alternative<At>(base->node)
-           : element && name != nullptr && sources_.text(base->span).front() != '(')) {
+      (ctx->deref().empty() ? !std::holds_alternative<At>(base->node)
+                            : element && ctx->deref().size() == 1 && name != nullptr &&
+                                  sources_.text(base->span).front() != '(')) {
     diags_.error("DJ1020", span(ctx), "only the address of a target variable can be taken").help =
         "target variables are written with a dollar: &$variable";
     return base;
@@ -67,8 +67,10 @@ ExprPtr Builder::member(ExprPtr base, DjtParser::PostfixContext* ctx) {
   return std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
 }
 
-void Builder::accesses(DjtParser::PostfixContext* ctx, std::vector<Access>& path, int& pretty) {
-  for (DjtParser::DerefContext* deref : ctx->deref()) {
+void Builder::accesses(DjtParser::PostfixContext* ctx, std::vector<Access>& path, int& pretty,
+                       size_t first) {
+  for (size_t i = first; i < ctx->deref().size(); ++i) {
+    DjtParser::DerefContext* deref = ctx->deref(i);
     if (pretty > 0) {
       diags_.error("DJ1013", span(deref), "nothing can follow a '$' that asks for the whole value")
           .help = "the '$' stands at the very end: $pointer->member$";
@@ -109,13 +111,21 @@ bool Builder::add_access(DjtParser::DerefContext* ctx, std::vector<Access>& path
 ExprPtr Builder::array_element(ExprPtr base, DjtParser::PostfixContext* ctx) {
   const Name& name = std::get<Name>(base->node);
   auto* element = dynamic_cast<DjtParser::ElementContext*>(ctx->deref(0));
-  if (ctx->deref().size() > 1) {
+  const bool steps = ctx->deref().size() > 1;
+  if (steps && dynamic_cast<DjtParser::ElementContext*>(ctx->deref(1)) != nullptr) {
     Diag& diag = diags_.error("DJ1013", span(ctx->deref(1)), "an array element has no parts");
     diag.help = "several keys stand in one pair of brackets: " + name.name + "[1, 2]";
   }
   Index made{name.name, base->span, {}};
   index_keys(element->index()->indexKey(), made.keys);
-  return std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
+  const Span whole = sources_.join(base->span, span(element));
+  auto index = std::make_unique<Expr>(Expr{whole, std::move(made)});
+  if (!steps) return index;
+  Member member;
+  member.address_of = ctx->ADDRESS_OF() != nullptr;
+  accesses(ctx, member.path, member.pretty, 1);
+  member.base = std::move(index);
+  return std::make_unique<Expr>(Expr{span(ctx), std::move(member)});
 }
 
 void Builder::index_keys(const std::vector<DjtParser::IndexKeyContext*>& keys,

@@ -24,7 +24,14 @@ BODIES = [
     ("p = @choose_defined($nowhere, $head)", "p->value, @defined(p->value), @defined(p->nothing)", "-10 1 0"),
     ("p = @var(\"global_list\")", "p == $head, p->next->value", "1 20"),
     ("p = $head; i = 2", "p->next->small[i + 1], p->both->half[i - 1]", "-4 2"),
+    ("p = $head->next->small; i = 2", "p[0], p[i - 1], p[i] + p[3], @defined(p[0])", "1 -2 -1 1"),
+    ("p = $head", "p[0]->value, p[0]->next->value, &p[0]->at - p", "-10 20 24"),
+    ("p = next_of($head)", "p->value, next_of(p)->value, next_of(next_of($head))->at->x", "20 30 5"),
+    ("p = last($head, 2)", "p->value, p->next", "30 0"),
 ]
+
+FUNCTIONS = """function next_of(pointer) { return @cast(pointer, "node")->next }
+               function last(pointer, many) { p = @cast(pointer, "node"); n = next_of(p); return many > 1 ? last(n, many - 1) : n }"""
 
 
 def printed(djtap, script, program):
@@ -37,7 +44,7 @@ def printed(djtap, script, program):
 @pytest.mark.parametrize("before, values, truth", BODIES, ids=lambda value: str(value)[:24])
 def test_members_of_what_was_assigned(djtap, form, before, values, truth):
     body = f'{before}; print("<"); printd(" ", {values}); println(">")' if "," in values else None
-    script = f'probe func("list") {{ if (hits++ == 0) {{ {body} }} }} global hits'
+    script = f'probe func("list") {{ if (hits++ == 0) {{ {body} }} }} global hits {FUNCTIONS}'
     assert printed(djtap, script, form) == truth
 
 
@@ -46,6 +53,15 @@ def test_texts_and_strings(djtap):
                   if (hits++ == 0) println("<", user_string(p->name), " ", user_string(q->name), " ", q->at$ == $head->next->at$,
                                            " ", p->name$ == $head->name$, ">") } global hits"""
     assert printed(djtap, script, "args") == "first second 1 1"
+
+
+def test_elements_of_what_was_assigned(djtap):
+    """Pointers to pointers, rows of a matrix, characters; an index may be any expression."""
+    script = """probe func("table") { p = $nodes; m = $matrix; q = p[$row + 1]
+                  println("<", p[1]->value, " ", p[$row]->next->value, " ", q->value, " ", (m)[1][2], " ",
+                    (m)[$row - 1][$row], " ", p[0] == $nodes[0], ">") }"""
+    assert printed(djtap, script, "args") == "20 30 30 23 12 1"
+    assert printed(djtap, 'probe func("text") { s = $string; println("<", s[0], " ", s[strlen("hello")], ">") }', "args") == "104 44"
 
 
 def test_fractions_and_enums_through_a_pointer(djtap):
@@ -94,6 +110,9 @@ WRONG = [
     ('p = $head; p = &$head->at; println(p->x)', "p was assigned pointers to struct node and to struct point", "^"),
     ('p = $head; println(p->valeu)', 'struct node has no member "valeu"', "^^^^^^^"),
     ('p = $hed; println(p->value)', 'no variable "hed" in list()', "^^^^"),
+    ('p = $depth; println(p[0])', "p is no pointer: it was assigned a value of type int", "^"),
+    ('p = $head; println(p[1])', "p[1] is a whole struct node, not a number", "^"),
+    ('p = user_ulong($head); println(p[1])', "`p` is a local variable, but arrays are global", "^"),
     ('p = user_ulong($head); println(p->value)', "only target variables, @cast(...) and @var(...) have members", "^^^^^^^^"),
 ]
 
