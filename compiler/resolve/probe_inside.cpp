@@ -12,15 +12,15 @@ namespace dj {
 
 namespace {
 
-void add_inlined(size_t module, Module& file, const InlineHit& hit, const std::string& suffix,
+// listed: as Site has it.
+void add_inlined(size_t module, Module& file, const InlineHit& hit, std::string listed,
                  std::vector<Site>& sites, SearchTally& tally) {
   if (std::optional<Site> site = inner_site(module, file, hit.address, tally)) {
     site->function = hit.name;
     site->file = hit.declared.file;
     site->line = hit.declared.line;
     site->scope = hit.scope;
-    site->listed =
-        fmt::format("function(\"{}@{}:{}\"){}", hit.name, site->file, site->line, suffix);
+    site->listed = std::move(listed);
     sites.push_back(std::move(*site));
   }
 }
@@ -37,7 +37,9 @@ void search_inlined(size_t module, Module& file, const FunctionPattern& pattern,
   const std::vector<InlineHit> hits = file.debug_info()->inlined(matcher);
   for (const InlineHit& hit : hits) {
     if (pattern.file.empty() || path_matches(pattern.file, hit.declared.file)) {
-      add_inlined(module, file, hit, ".inline", sites, tally);
+      const std::string listed = fmt::format("function(\"{}@{}:{}\").inline", hit.name,
+                                             hit.declared.file, hit.declared.line);
+      add_inlined(module, file, hit, listed, sites, tally);
     }
   }
   if (hits.empty() && !file.find(matcher).functions.empty()) {
@@ -79,6 +81,10 @@ void find_label(PointQuery& query, PointMeaning& meaning) {
   find_in_objects(query, name_component(query), search, meaning);
 }
 
+std::string callee_listed(const CodeFunction& caller, const std::string& callee) {
+  return fmt::format("function(\"{}\").callee(\"{}\")", caller.name(), callee);
+}
+
 // CalleeSearch: what functions of one module call. Calls are found in the code, inlined copies in
 // debug info.
 class CalleeSearch {
@@ -102,10 +108,9 @@ class CalleeSearch {
     }
     DebugInfo* info = which_ == Which::All ? file_.debug_info() : nullptr;
     if (info) {
-      const std::string suffix = fmt::format(".callee(\"{}\")", name_);
       for (const InlineHit& hit : info->inlined(matcher_, caller.begin)) {
         tally_.known.push_back(hit.name);
-        add_inlined(module_, file_, hit, suffix, sites_, tally_);
+        add_inlined(module_, file_, hit, callee_listed(caller, hit.name), sites_, tally_);
       }
     }
     const Bytes code = file_.elf().at(caller.begin);
@@ -154,8 +159,7 @@ class CalleeSearch {
     if (std::optional<Site> site = inner_site(module_, file_, address, tally_)) {
       site->function = name;
       site->call = CallOf{callee, call.tail, behind ? call.address : 0};
-      site->listed = fmt::format("function(\"{}\").callee(\"{}\"){}", caller.name(), name,
-                                 behind ? ".return" : "");
+      site->listed = callee_listed(caller, name) + (behind ? ".return" : "");
       sites_.push_back(std::move(*site));
     }
   }

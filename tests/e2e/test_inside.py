@@ -242,3 +242,8 @@ def test_listing(djtap):
     assert '.function("uses").callee("helper") $a:long int $b:long int' in shown
     shown = djtap("-L", 'func("uses").callee("helper").return', "-c", victim("inside")).stdout
     assert '.function("uses").callee("helper").return $return:long int $a:long int' in shown
+    copies = djtap("-l", 'func("uses").callee("*")', "-c", victim("inside")).stdout.splitlines()
+    inlined = [line for line in copies if '"triple' in line]
+    assert len(inlined) == 2 and all(line.endswith('.function("uses").callee("triple")') for line in inlined), copies
+    again = djtap("-l", inlined[0], "-c", victim("inside")).stdout.splitlines()
+    assert again == inlined, "what is listed can be probed"
