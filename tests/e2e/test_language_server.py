@@ -64,6 +64,7 @@ def editor():
     yield one
     if one.process.poll() is None:
         assert one.ask("shutdown")["result"] is None
+        assert one.ask("textDocument/hover")["error"] == {"code": -32600, "message": "the server is shut down"}
         one.send("exit")
     assert one.process.wait(300) == 0
 
