@@ -322,6 +322,15 @@ Status TypedStack::shift(Op op) {
   if (top().wide()) {
     step(Op::Half, 0);
   }
+  // gcc 12 describes some bit-fields of packed structs by counts below 0: gdb, too, has 0 for them.
+  const LocStep& count = expr.steps.back();
+  if (count.op == Op::PushConst && (count.a < 0 || count.a > 63)) {
+    expr.steps.pop_back();
+    step(Op::Drop);
+    step(Op::PushConst, 0);
+    words_.pop_back();
+    return ok_status();
+  }
   const bool as_signed = op == Op::Sar;
   if (op != Op::Shl && left.bytes < 8 && left.is_signed != as_signed) {
     step(Op::Swap);

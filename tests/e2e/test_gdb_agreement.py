@@ -86,7 +86,7 @@ def check(rows, least):
     assert len(by_verdict["djtap only"]) <= len(rows) // 200, by_verdict["djtap only"]
 
 
-@pytest.mark.parametrize("name", ["args", "args_O0", "values", "values_O0", "doubles", "doubles_O0", "inside", "recursion"])
+@pytest.mark.parametrize("name", ["args", "args_O0", "values", "values_O0", "doubles", "doubles_O0", "inside", "recursion", "packed"])
 def test_victims(tmp_path, name):
     addresses = instructions(victim(name))
     random.seed(1)
