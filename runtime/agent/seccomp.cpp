@@ -39,12 +39,14 @@ class Machine {
   // What the filter returns; of one that the kernel would refuse, 0.
   uint32_t run(const Call& call) {
     a_ = x_ = 0;
-    for (uint32_t at = 0; at < length_; ++at) {
+    for (uint64_t at = 0; at < length_; ++at) {  // a jump of 2^32 - 1 leads behind the end, too
       const Instruction& insn = code_[at];
       constexpr uint16_t kClass = 7, kJump = 5, kReturn = 6, kAlu = 4, kReturnsA = 0x10;
       if ((insn.code & kClass) == kReturn) return (insn.code & kReturnsA) != 0 ? a_ : insn.k;
       if ((insn.code & kClass) == kJump)
         at += jump(insn);
+      else if ((insn.code & kClass) == kAlu && divides_by_zero(insn))
+        return 0;
       else if ((insn.code & kClass) == kAlu)
         compute(insn);
       else
@@ -57,6 +59,12 @@ class Machine {
   uint32_t operand(const Instruction& insn) const {
     constexpr uint16_t kSourceX = 8;
     return (insn.code & kSourceX) != 0 ? x_ : insn.k;
+  }
+
+  // That ends the filter, and the process with it.
+  bool divides_by_zero(const Instruction& insn) const {
+    constexpr uint16_t kOperation = 0xf0, kDivide = 0x30;
+    return (insn.code & kOperation) == kDivide && operand(insn) == 0;
   }
 
   uint32_t jump(const Instruction& insn) const {
@@ -93,7 +101,7 @@ class Machine {
         a_ *= with;
         break;
       case 0x30:
-        a_ = with != 0 ? a_ / with : 0;
+        a_ /= with;
         break;
       case 0x40:
         a_ |= with;
@@ -102,10 +110,10 @@ class Machine {
         a_ &= with;
         break;
       case 0x60:
-        a_ = with < 32 ? a_ << with : 0;
+        a_ <<= with % 32;
         break;
       case 0x70:
-        a_ = with < 32 ? a_ >> with : 0;
+        a_ >>= with % 32;
         break;
       case 0x80:
         a_ = 0 - a_;

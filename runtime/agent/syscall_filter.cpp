@@ -178,12 +178,12 @@ bool filter_seccomp(CallFrame* frame) {
   if (table == nullptr) return false;
   if (arena()->trap_table != 0 && (denied & abi::asked_bit(agent::kSysRtSigreturn)) != 0)
     await_no_traps(abi::kNoSigreturn);
-  const uint64_t before = agent::denied_calls();
-  abi::store(&table->denied, before | denied);
+  // Other threads may install filters of their own meanwhile.
+  const uint64_t added = denied & ~__atomic_fetch_or(&table->denied, denied, __ATOMIC_SEQ_CST);
   const int64_t result =
       agent::raw_syscall(static_cast<int64_t>(frame->rax), frame->rdi, frame->rsi, frame->rdx,
                          frame->r10, frame->r8, frame->r9);
-  if (result < 0) abi::store(&table->denied, before);
+  if (result < 0) __atomic_fetch_and(&table->denied, ~added, __ATOMIC_SEQ_CST);
   if (result >= 0) __atomic_fetch_or(&arena()->denied, denied, __ATOMIC_SEQ_CST);
   frame->rax = static_cast<uint64_t>(result);
   return true;
