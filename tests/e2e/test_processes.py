@@ -167,3 +167,17 @@ def test_a_program_under_a_seccomp_filter(djtap_once, background, program, mode)
     assert process.differences(before, process.text_of(target.pid)) == []
     target.process.stdin.close()
     assert target.finish().returncode == 0
+
+
+NAMESPACE = """import ctypes, time
+time.sleep(0.5)
+libc = ctypes.CDLL(None)
+libc.dlmopen.argtypes, libc.dlmopen.restype = [ctypes.c_long, ctypes.c_char_p, ctypes.c_int], ctypes.c_void_p
+print("opened", libc.dlmopen(-1, b"libm.so.6", 2) is not None)"""
+
+
+def test_what_the_target_executes_is_left_alone(djtap_once):
+    """The loader goes through its list of namespaces when a program makes one: the list of the program that is there now has nothing of djtap's."""
+    shell = f'exec {paths.PYTHON} -c "$0"'
+    result = djtap_once("-e", 'probe process.begin { n++ }', "--", "/bin/sh", "-c", shell, NAMESPACE)
+    assert result.returncode == 0 and "opened True\n" in result.stdout and result.globals == {"n": 1}, result
