@@ -13,10 +13,15 @@ constexpr size_t kMostTypes = 16;  // of one value
 
 using Types = std::vector<TargetExpr>;
 
-// All `name = value` and `return value` of a body.
+struct Assignment {
+  std::string name;
+  const ast::Expr* value;
+};
+
+// All `name = value` and `return value` of a body, in its order.
 struct Collector {
   const ScriptNames& names;
-  std::unordered_map<std::string, std::vector<const ast::Expr*>>& assigned;
+  std::vector<Assignment>& assigned;
   std::vector<const ast::Expr*>& returned;
 
   void operator()(const ast::Expr& expr) {
@@ -24,7 +29,7 @@ struct Collector {
     const bool plain = assign != nullptr && !assign->op && !assign->stat_add;
     const auto* name = plain ? std::get_if<ast::Name>(&assign->left->node) : nullptr;
     if (name != nullptr && !names.globals.contains(name->name))
-      assigned[name->name].push_back(assign->right.get());
+      assigned.push_back({name->name, assign->right.get()});
     ast::for_each_child(expr, *this);
   }
   void operator()(const ast::Stmt& stmt) {
@@ -52,12 +57,15 @@ TargetExpr of_view(const TargetView& view, Span span) {
   return type;
 }
 
-void add(const Types& more, Types& types) {
+// Whether `types` has more now.
+bool add(const Types& more, Types& types) {
+  const size_t before = types.size();
   for (const TargetExpr& type : more) {
     const bool there = std::any_of(types.begin(), types.end(),
                                    [&](const auto& each) { return same_target(each, type); });
     if (!there && types.size() < kMostTypes) types.push_back(type);
   }
+  return types.size() > before;
 }
 
 Types both(Types types, const Types& more) {
@@ -91,70 +99,65 @@ ScriptNames::ScriptNames(const ast::Script& script) {
     functions.emplace(function.name, &function);
 }
 
+// Functions return what others return: as with a body's names, rounds until nothing comes of it.
+std::vector<TargetExpr> ScriptNames::results(const ast::Call& call) const {
+  for (bool more = !results_.has_value(); more;) {
+    if (!results_) results_.emplace();
+    more = false;
+    for (const auto& [name, function] : functions)
+      more |= add(PointerTypes(*function->body, *this).returned(), (*results_)[function]);
+  }
+  Types types;
+  const auto [first, last] = functions.equal_range(call.name);
+  for (auto each = first; each != last; ++each) {
+    const auto known = results_->find(each->second);
+    const bool fits = each->second->params.size() == call.args.size();
+    if (fits && known != results_->end()) add(known->second, types);
+  }
+  return types;
+}
+
+// Names are assigned to each other in any order, and to themselves (p = p->next): what is known of
+// one goes round until nothing comes of it, one assignment further each time.
 PointerTypes::PointerTypes(const ast::Stmt& body, const ScriptNames& names) : names_(names) {
-  Collector collect{names, assigned_, returned_};
+  std::vector<Assignment> assigned;
+  std::vector<const ast::Expr*> returned;
+  Collector collect{names, assigned, returned};
   collect(body);
+  bool more = true;
+  for (size_t round = 0; more && round <= assigned.size(); ++round) {
+    more = false;
+    for (const auto& [name, value] : assigned) more |= add(of(*value), types_[name]);
+  }
+  for (const ast::Expr* value : returned) add(of(*value), returned_);
+}
+
+Types PointerTypes::of_name(const std::string& name) const {
+  const auto known = types_.find(name);
+  return known == types_.end() ? Types{} : known->second;
 }
 
 Types PointerTypes::of(const ast::Expr& value) const {
-  Known known;
-  return find(value, known);
-}
-
-Types PointerTypes::find(const ast::Expr& value, Known& known) const {
   if (std::optional<TargetView> view = target_view(value)) {
     const bool pointing = view->well_formed && view->pretty == 0 && !view->name.starts_with('$');
     return pointing ? Types{of_view(*view, value.span)} : Types{};
   }
-  if (const auto* name = std::get_if<ast::Name>(&value.node)) return of_local(name->name, known);
+  if (const auto* name = std::get_if<ast::Name>(&value.node)) return of_name(name->name);
   if (const auto* index = std::get_if<ast::Index>(&value.node))
-    return is_element(*index) ? elements(of_local(index->name, known), *index, value.span)
-                              : Types{};
-  if (const auto* call = std::get_if<ast::Call>(&value.node)) return of_call(*call, known);
+    return is_element(*index) ? elements(of_name(index->name), *index, value.span) : Types{};
+  if (const auto* call = std::get_if<ast::Call>(&value.node)) return names_.results(*call);
   if (const auto* choice = std::get_if<ast::Ternary>(&value.node))
-    return both(find(*choice->then, known), find(*choice->otherwise, known));
+    return both(of(*choice->then), of(*choice->otherwise));
   if (const auto* assign = std::get_if<ast::Assign>(&value.node))
-    return assign->op || assign->stat_add ? Types{} : find(*assign->right, known);
+    return assign->op || assign->stat_add ? Types{} : of(*assign->right);
   if (const auto* member = std::get_if<ast::Member>(&value.node))
-    return member->pretty > 0 ? Types{} : members(find(*member->base, known), *member);
+    return member->pretty > 0 ? Types{} : members(of(*member->base), *member);
   const auto* at = std::get_if<ast::At>(&value.node);
   if (at != nullptr && (at->op == "entry" || at->op == "exit") && at->args.size() == 1)
-    return find(*at->args[0], known);
+    return of(*at->args[0]);
   if (at != nullptr && at->op == "choose_defined" && at->args.size() == 2)
-    return both(find(*at->args[0], known), find(*at->args[1], known));
+    return both(of(*at->args[0]), of(*at->args[1]));
   return {};
-}
-
-// p = $head ... p = p->next: while p is looked for, p is what was found of it so far.
-Types PointerTypes::of_local(const std::string& name, Known& known) const {
-  const auto assignments = assigned_.find(name);
-  if (assignments == assigned_.end()) return {};
-  if (known.locals.contains(name)) return known.locals.at(name);
-  known.locals[name] = {};
-  for (int round = 0; round < 2; ++round) {
-    for (const ast::Expr* value : assignments->second) {
-      const Types found = find(*value, known);
-      add(found, known.locals[name]);
-    }
-  }
-  Types types = known.locals[name];
-  known.locals.erase(name);
-  return types;
-}
-
-// What the functions of that name return. They have no target variables: their types mean no place.
-Types PointerTypes::of_call(const ast::Call& call, Known& known) const {
-  Types types;
-  const auto [first, last] = names_.functions.equal_range(call.name);
-  for (auto each = first; each != last; ++each) {
-    const ast::FunctionDecl& function = *each->second;
-    if (function.params.size() != call.args.size() || known.functions.contains(&function)) continue;
-    const PointerTypes body(*function.body, names_);
-    Known inside{{}, known.functions};
-    inside.functions.insert(&function);
-    for (const ast::Expr* value : body.returned_) add(body.find(*value, inside), types);
-  }
-  return types;
 }
 
 }  // namespace dj

@@ -12,6 +12,9 @@ from support.paths import victim
 
 FORMS = ["args", "args_O0"]
 
+# Forty names, each assigned the one before, in a ring.
+RING = "a0 = $head; " + "; ".join(f"a{i} = a{i - 1}" for i in range(1, 40)) + "; a0 = a39->next"
+
 # Of $head, a list of -10, 20, 30.
 BODIES = [
     ("p = $head", 'p->value, p->next->value, p->at->x', "-10 20 1"),
@@ -23,6 +26,7 @@ BODIES = [
     ('p = @cast($head, "node")->next', "p->value, p->next->at->x", "20 5"),
     ("p = @choose_defined($nowhere, $head)", "p->value, @defined(p->value), @defined(p->nothing)", "-10 1 0"),
     ("p = @var(\"global_list\")", "p == $head, p->next->value", "1 20"),
+    (RING, "a39->value, a0->value", "-10 20"),
     ("p = $head; i = 2", "p->next->small[i + 1], p->both->half[i - 1]", "-4 2"),
     ("p = $head->next->small; i = 2", "p[0], p[i - 1], p[i] + p[3], @defined(p[0])", "1 -2 -1 1"),
     ("p = $head", "p[0]->value, p[0]->next->value, &p[0]->at - p", "-10 20 24"),
