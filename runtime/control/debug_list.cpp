@@ -43,14 +43,6 @@ std::optional<uint64_t> list_of(pid_t pid) {
   return std::nullopt;
 }
 
-// Whether it is the program that the session is in, not one that this has executed since. What was
-// opened stays memory of that one program: once it has executed another, nothing is written.
-bool has_session(const RunningMemory& memory, const abi::Header& header) {
-  uint64_t ticket = 0;
-  return memory.read(reinterpret_cast<uint64_t>(&header.ticket), &ticket, sizeof ticket) &&
-         ticket == header.ticket;
-}
-
 // Calls each(address of the entry's `next`, entry) for what sessions have put there.
 template <typename Each>
 void each_of_ours(const RunningMemory& memory, pid_t pid, uint64_t list, const Each& each) {
@@ -79,7 +71,7 @@ DebugList::~DebugList() {
 
 void DebugList::show(pid_t pid, const abi::Header& header, std::span<const uint8_t> object) {
   const RunningMemory memory(pid, O_RDWR);
-  if (header.frame_texts == 0 || !memory.is_open() || !has_session(memory, header)) return;
+  if (header.frame_texts == 0 || !has_session(memory, header)) return;
   const std::optional<uint64_t> list = list_of(pid);
   if (!list) return;
   const bool first = fd_ < 0;

@@ -6,16 +6,20 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/control/running_memory.h"
+
 namespace dj {
 
 class ExecWatch {
  public:
   explicit ExecWatch(pid_t pid);
-  // Looks again. The path of the new program the first time it is another one, else "".
+  // Looks again. The path of the new program the first time that one was executed, else ""; that
+  // may be the same file.
   std::string poll();
 
  private:
   pid_t pid_;
+  RunningMemory memory_;
   uint64_t device_ = 0, inode_ = 0;
   bool reported_ = false;
 };

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/control/process.h"
+#include "runtime/shared/abi.h"
 
 namespace dj {
 
@@ -22,6 +23,12 @@ class RunningMemory {
     if (fd_ >= 0) close(fd_);
   }
   bool is_open() const { return fd_ >= 0; }
+  // It stays memory of the program that the process had when it was opened: true when that has
+  // ended or executed another one.
+  bool is_gone() const {
+    char byte;
+    return is_open() && pread(fd_, &byte, 1, 0) == 0;
+  }
   // False: not all of it is there.
   bool read(uint64_t address, void* to, size_t bytes) const {
     return pread(fd_, to, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
@@ -33,5 +40,12 @@ class RunningMemory {
  private:
   int fd_;
 };
+
+// Whether the session is in that program: it is not in one that its target has executed since.
+inline bool has_session(const RunningMemory& memory, const abi::Header& header) {
+  uint64_t ticket = 0;
+  return memory.read(reinterpret_cast<uint64_t>(&header.ticket), &ticket, sizeof ticket) &&
+         ticket == header.ticket;
+}
 
 }  // namespace dj

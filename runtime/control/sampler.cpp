@@ -83,7 +83,8 @@ bool Sampler::may_interrupt(const Stopped& stopped, pid_t tid, const user_regs_s
          !in_sequence(tid, regs.fs_base + static_cast<uint64_t>(*rseq_offset_), regs.rip);
 }
 
-bool Sampler::sample(const Point& point, pid_t tid, const std::function<bool(uint64_t)>& is_own) {
+bool Sampler::sample(const Point& point, pid_t tid,
+                     const std::function<bool(uint64_t)>& is_left_alone) {
   Result<Stopped> stop = Stopped::stop_thread(pid_, tid);
   if (!stop.ok()) {
     if (stop.error().kind != Fail::TargetGone) late_ = tid;
@@ -91,7 +92,7 @@ bool Sampler::sample(const Point& point, pid_t tid, const std::function<bool(uin
   }
   Stopped& stopped = stop.value();
   Result<user_regs_struct> got = stopped.registers(tid);
-  if (!got.ok() || is_own(got.value().rip) || !may_interrupt(stopped, tid, got.value())) {
+  if (!got.ok() || is_left_alone(got.value().rip) || !may_interrupt(stopped, tid, got.value())) {
     return false;
   }
   user_regs_struct regs = got.value();
@@ -135,12 +136,12 @@ bool Sampler::let_go_of_late() {
   return true;
 }
 
-void Sampler::run(const Point& point, const std::function<bool(uint64_t)>& is_own) {
+void Sampler::run(const Point& point, const std::function<bool(uint64_t)>& is_left_alone) {
   if (!let_go_of_late()) return;
   for (const pid_t tid : running_threads(pid_)) {
     // The row belongs to one thread at a time, also when that one has not come back yet.
     const bool busy = pc_of(*point.row) != 0;
-    const bool taken = !busy && sample(point, tid, is_own);
+    const bool taken = !busy && sample(point, tid, is_left_alone);
     (taken ? taken_ : left_out_)++;
   }
 }

@@ -25,9 +25,9 @@ class Sampler {
     uint64_t code = 0;
     abi::SiteInfo* row = nullptr;
   };
-  // One sample of each thread that runs now. is_own: is djtap's code at this address of the target?
-  // A thread in there is left alone.
-  void run(const Point& point, const std::function<bool(uint64_t)>& is_own);
+  // One sample of each thread that runs now. is_left_alone: of a thread that stands at this address
+  // none is taken.
+  void run(const Point& point, const std::function<bool(uint64_t)>& is_left_alone);
 
   // Samples of running threads that were taken, and that were not: the thread was in djtap's code,
   // at a signal, or where it must not be interrupted.
@@ -35,7 +35,7 @@ class Sampler {
   uint64_t left_out() const { return left_out_; }
 
  private:
-  bool sample(const Point& point, pid_t tid, const std::function<bool(uint64_t)>& is_own);
+  bool sample(const Point& point, pid_t tid, const std::function<bool(uint64_t)>& is_left_alone);
   bool may_interrupt(const Stopped& stopped, pid_t tid, const user_regs_struct& regs) const;
   bool let_go_of_late();
 

@@ -150,8 +150,10 @@ Status Session::place_samples(const Plan& plan, std::optional<int64_t> rseq_offs
 }
 
 void Session::sample(size_t host_probe) {
-  const auto is_own = [this](uint64_t address) { return island_at(address) != nullptr; };
-  sampler_->run(sample_points_.at(host_probe), is_own);
+  const auto is_left_alone = [this](uint64_t address) {
+    return island_at(address) != nullptr || !is_in_target();
+  };
+  sampler_->run(sample_points_.at(host_probe), is_left_alone);
 }
 
 Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input) {
@@ -251,6 +253,7 @@ Status Session::disarm() {
 
 // What came last goes first: it uses what was there before.
 Status Session::disarm_all(Stopped& stopped) {
+  if (!is_in_target()) return ok_status();
   leave_debug_list(pid_);
   for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
     DJ_TRY_DO(later->semaphores.lower(stopped));

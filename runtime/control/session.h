@@ -166,6 +166,9 @@ class Session {
   void lead_calls(Installation& installation);
   void cool(Installation& installation, SessionMemory& memory);
   void show_code();
+  // Asked of a target that stands: one that runs may execute another program meanwhile, at whose
+  // addresses anything may be.
+  bool is_in_target();
   Island* island_at(uint64_t address);  // null: in none of this session's
   void close_loader_talk();
   Status disarm_all(Stopped& stopped);
@@ -179,7 +182,7 @@ class Session {
   const Layout* layout_ = nullptr;
   InstallOptions later_options_;
   int64_t rseq_offset_ = 0;
-  bool has_rows_ = false;       // thread_rows.h
+  bool has_rows_ = false;  // thread_rows.h
   bool told_denied_ = false;
   std::string gs_base_setter_;  // an object that was opened and may set the gs base
   std::optional<Stopped> stopped_;

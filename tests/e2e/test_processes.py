@@ -169,15 +169,39 @@ def test_a_program_under_a_seccomp_filter(djtap_once, background, program, mode)
     assert target.finish().returncode == 0
 
 
-NAMESPACE = """import ctypes, time
-time.sleep(0.5)
+# Runs for a while, executes itself, and runs again.
+EXECUTES = """import os, sys, time
+def run(seconds):
+    end = time.time() + seconds
+    while time.time() < end: len([1, 2, 3][:])
+run(0.2)
+if len(sys.argv) == 2: os.execv("/proc/self/exe", ["python3", "-c", sys.argv[1], sys.argv[1], "again"])
+run(1)
+print("whole", flush=True)
+"""
+NAMESPACE = """import ctypes
 libc = ctypes.CDLL(None)
 libc.dlmopen.argtypes, libc.dlmopen.restype = [ctypes.c_long, ctypes.c_char_p, ctypes.c_int], ctypes.c_void_p
 print("opened", libc.dlmopen(-1, b"libm.so.6", 2) is not None)"""
 
 
+LIST = 'probe func("PyList_*")'
+EXECUTED = {"counted": LIST + " { n++ }", "switched": f"global on = 0 probe timer.ms(300) {{ on = !on }} {LIST} if (on) {{ n++ }}",
+            "sampled": "probe timer.profile { n++ }", "ended": LIST + " { n++ } probe timer.ms(600) { exit() }"}
+
+
+@pytest.mark.parametrize("how", EXECUTED)
+def test_a_target_that_executes_itself(djtap, how):
+    """What was there has the same addresses where the program has fixed ones, as Debian's python3: nothing is written there."""
+    result = djtap("-e", EXECUTED[how], "--", paths.PYTHON, "-c", EXECUTES, EXECUTES)
+    assert result.returncode == 0 and "whole\n" in result.stdout, result
+    program = os.path.realpath(paths.PYTHON)
+    assert result.stderr.count(f"warning[DJ5901]: the target executed {program}: probes do not follow") == 1, result
+
+
 def test_what_the_target_executes_is_left_alone(djtap_once):
     """The loader goes through its list of namespaces when a program makes one: the list of the program that is there now has nothing of djtap's."""
     shell = f'exec {paths.PYTHON} -c "$0"'
-    result = djtap_once("-e", 'probe process.begin { n++ }', "--", "/bin/sh", "-c", shell, NAMESPACE)
+    late = "import time; time.sleep(0.5)\n" + NAMESPACE
+    result = djtap_once("-e", 'probe process.begin { n++ }', "--", "/bin/sh", "-c", shell, late)
     assert result.returncode == 0 and "opened True\n" in result.stdout and result.globals == {"n": 1}, result
