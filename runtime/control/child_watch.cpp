@@ -12,7 +12,7 @@ namespace dj {
 
 void ChildWatch::begins(pid_t own) {
   if (children_.contains(own)) return;  // each probe has it told
-  const pid_t pid = number_seen(own, target_.pid());
+  const pid_t pid = target_.is_known_by(target_.pid()) ? own : number_seen(own, target_.pid());
   Child child{std::nullopt, target_.forked(own, pid)};
   if (Result<ExitWatch> made = ExitWatch::create(pid, false); made.ok())
     child.watch.emplace(made.take());

@@ -85,6 +85,7 @@ void TargetTask::ended() {
 }
 
 pid_t TargetTask::pid() const { return told_->seen; }
+bool TargetTask::is_known_by(pid_t number) const { return told_->task.pid == number; }
 uint64_t TargetTask::address() const { return reinterpret_cast<uint64_t>(&told_->task); }
 
 }  // namespace dj

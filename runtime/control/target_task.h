@@ -19,6 +19,8 @@ class TargetTask {
   // When the process has ended: its last name and ids, if they can still be had.
   void ended();
   pid_t pid() const;
+  // Whether it knows itself by that number, or did when it was last asked.
+  bool is_known_by(pid_t number) const;
   // For abi::Header::task; valid while this object lives.
   uint64_t address() const;
 

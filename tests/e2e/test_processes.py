@@ -169,6 +169,36 @@ def test_a_program_under_a_seccomp_filter(djtap_once, background, program, mode)
     assert target.finish().returncode == 0
 
 
+OUTLIVED = """import os, sys
+end, held = os.pipe()
+pid = os.fork()
+if pid == 0:
+    sys.stdin.readline()
+    if os.fork() == 0: os.close(held), os.read(end, 1)
+    os._exit(0)
+print("pid:", pid, flush=True)
+os.waitpid(pid, 0)
+print("reaped: 1", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_child_that_lives_longer_has_no_end(attach, program):
+    """djtap hears of it when its parent is gone without a trace."""
+    parent = program(paths.PYTHON, "-c", OUTLIVED)
+    parent.wait_for(r"pid: \d+$")
+    pid = int(re.search(r"^pid: (\d+)$", parent.stdout, re.M)[1])
+    tracer = attach(pid, 'probe process.begin { begun[pid()]++ } probe process.end { ended[pid()]++ } probe func("libc.so.6!getppid") { n++ }')
+    os.kill(tracer.pid, signal.SIGSTOP)
+    parent.tell("go")
+    parent.wait_for("reaped: 1$")
+    os.kill(tracer.pid, signal.SIGCONT)
+    result = tracer.finish()
+    assert result.array("ended") == [(str(pid), "1")] and len(result.array("begun")) == 2, result
+    parent.tell("")
+    assert parent.finish().returncode == 0
+
+
 # Runs for a while, executes itself, and runs again.
 EXECUTES = """import os, sys, time
 def run(seconds):
