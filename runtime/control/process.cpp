@@ -266,8 +266,20 @@ Status check_program(pid_t pid, const ProcessStatus& status, const std::string& 
   return ok_status();
 }
 
+// Of a thread that lives, if there is one: who was chosen may have ended by the time it is looked
+// at.
+Result<ProcessStatus> read_living_status(pid_t pid) {
+  for (pid_t tid = living_thread(pid);;) {
+    Result<ProcessStatus> status = read_status(tid);
+    const bool ended = !status.ok() || status.value().state == 'Z' || status.value().state == 'X';
+    const pid_t other = ended ? living_thread(pid) : tid;
+    if (other == tid) return status;
+    tid = other;
+  }
+}
+
 Status check_traceable(pid_t pid) {
-  DJ_TRY(ProcessStatus status, read_status(living_thread(pid)));
+  DJ_TRY(ProcessStatus status, read_living_status(pid));
   std::string who = "process " + std::to_string(pid) + " (" + status.name + ")";
   if (status.state == 'Z' || status.state == 'X') {
     return Error{who + " has already ended and waits for its parent (zombie)", Fail::TargetGone};
