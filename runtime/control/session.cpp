@@ -21,6 +21,7 @@
 #include "runtime/control/pid_space.h"
 #include "runtime/control/report.h"
 #include "runtime/control/rseq_query.h"
+#include "runtime/control/running_memory.h"
 #include "runtime/control/thread_rows.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/thread_table.h"
@@ -151,7 +152,7 @@ Status Session::place_samples(const Plan& plan, std::optional<int64_t> rseq_offs
 
 void Session::sample(size_t host_probe) {
   const auto is_left_alone = [this](uint64_t address) {
-    return island_at(address) != nullptr || !is_in_target();
+    return island_at(address) != nullptr || !has_session(RunningMemory(pid_), header());
   };
   sampler_->run(sample_points_.at(host_probe), is_left_alone);
 }
@@ -253,7 +254,7 @@ Status Session::disarm() {
 
 // What came last goes first: it uses what was there before.
 Status Session::disarm_all(Stopped& stopped) {
-  if (!is_in_target()) return ok_status();
+  if (!is_in_target(stopped)) return ok_status();
   leave_debug_list(pid_);
   for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
     DJ_TRY_DO(later->semaphores.lower(stopped));

@@ -168,7 +168,7 @@ class Session {
   void show_code();
   // Asked of a target that stands: one that runs may execute another program meanwhile, at whose
   // addresses anything may be.
-  bool is_in_target();
+  bool is_in_target(const Stopped& stopped);
   Island* island_at(uint64_t address);  // null: in none of this session's
   void close_loader_talk();
   Status disarm_all(Stopped& stopped);

@@ -76,7 +76,8 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   std::optional<Stopped> stopped;
   auto stop = [&]() -> Status {
     DJ_TRY(Stopped now, Stopped::stop(pid_));
-    if (!is_in_target()) return Error{"the target has executed another program", Fail::TargetGone};
+    if (!is_in_target(now))
+      return Error{"the target has executed another program", Fail::TargetGone};
     stopped.emplace(std::move(now));
     return ok_status();
   };

@@ -13,7 +13,13 @@
 
 namespace dj {
 
-bool Session::is_in_target() { return has_session(RunningMemory(pid_), header()); }
+// By the memory that is open already: a failure here would leave probes where they are.
+bool Session::is_in_target(const Stopped& stopped) {
+  uint64_t ticket = 0;
+  const std::span bytes(reinterpret_cast<uint8_t*>(&ticket), sizeof ticket);
+  return stopped.read(reinterpret_cast<uint64_t>(&header().ticket), bytes).ok() &&
+         ticket == header().ticket;
+}
 
 Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) {
   if (!installation_) return ok_status();
@@ -38,7 +44,7 @@ Status Session::do_text_work(bool if_awaited) {
   look(*installation_);
   if (!any || (if_awaited && !awaited)) return ok_status();
   DJ_TRY(Stopped stopped, live ? Stopped::stop_one(pid_) : Stopped::stop(pid_));
-  if (!is_in_target()) return ok_status();
+  if (!is_in_target(stopped)) return ok_status();
   for (auto& [installation, todo] : work) {
     todo.live = live;
     if (!todo.empty()) DJ_TRY_DO(installation->do_text_work(stopped, todo));
@@ -80,7 +86,7 @@ void Session::cool(Installation& installation, SessionMemory& memory) {
   std::vector<size_t> hot = installation.hot_guards(kHotTraps);
   if (hot.empty()) return;
   Result<Stopped> stopped = Stopped::stop(pid_);  // a target that has just ended is no error here
-  if (!stopped.ok() || !is_in_target()) return;
+  if (!stopped.ok() || !is_in_target(stopped.value())) return;
   Status cooled = installation.cool_guards(stopped.value(), memory, hot);
   if (!cooled.ok()) tell_undone(cooled.error().message);
 }
@@ -98,14 +104,14 @@ void Session::lead_calls(Installation& installation) {
   }
   if (!installation.choose_stub_calls(sites)) return;
   Result<Stopped> stopped = Stopped::stop(pid_);
-  if (!stopped.ok() || !is_in_target()) return;
+  if (!stopped.ok() || !is_in_target(stopped.value())) return;
   const Status written = installation.write_stub_calls(stopped.value());
   if (!written.ok()) tell_undone(written.error().message);
 }
 
 void Session::withdraw_traps() {
   Result<Stopped> stopped = Stopped::stop(pid_);
-  if (!stopped.ok() || !is_in_target()) return;
+  if (!stopped.ok() || !is_in_target(stopped.value())) return;
   Status withdrawn = ok_status();
   for (Later& later : later_) {
     if (withdrawn.ok()) withdrawn = later.installation.withdraw_traps(stopped.value());
