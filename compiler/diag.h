@@ -55,7 +55,7 @@ class Diags {
   size_t errors_ = 0;
 };
 
-// Renders one diagnostic as in language.md section 8 (rustc's shape): header, place, source line,
+// Renders one diagnostic in the shape of rustc's: header, place, source line,
 // underline, labels, notes, help. Ends with a newline. colour: ANSI escapes for a terminal.
 std::string render(const Diag& diag, const Sources& sources, bool colour);
 std::string render_json(const Diag& diag, const Sources& sources);

@@ -1,4 +1,4 @@
-// Checker::check(): the eight checks over all regions of a module (engine.md section 3).
+// Checker::check(): the eight checks over all regions of a module (checker.h).
 #include "arch/x86_64/checker.h"
 
 #include <algorithm>

@@ -15,7 +15,7 @@
 
 namespace dj::arch {
 
-// The eight checks, in order (engine.md section 3); behind each its victims in safety_test.cpp.
+// The eight checks, in order; behind each its victims in safety_test.cpp.
 //
 //   1 check_boundary         measure.cpp          no_function, not_boundary, undecodable
 //   2 check_direct_branches  arriving_checks.cpp  jump_from_elsewhere, call_into, own_loop_into ...

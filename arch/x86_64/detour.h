@@ -93,7 +93,7 @@ Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour);
 Result<std::vector<uint8_t>> encode_jump(uint64_t from, uint64_t to);
 constexpr uint8_t kInt3 = 0xcc;
 
-// Relocates one instruction (engine.md section 3, check 6): rip-relative operands, relative
+// Relocates one instruction (checker.h, check 6): rip-relative operands, relative
 // branches (short to near; loop and jrcxz as a pair), calls as push of the original next address +
 // jump. Fails with the reason when it cannot run elsewhere.
 Result<std::vector<uint8_t>> relocate(std::span<const uint8_t> insn, uint64_t from, uint64_t to);

@@ -1,4 +1,4 @@
-// Checker::exits(): all ways out of a function, for return probes (engine.md section 7).
+// Checker::exits(): all ways out of a function, for return probes (safety.h).
 #include <fmt/format.h>
 
 #include <algorithm>

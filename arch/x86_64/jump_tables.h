@@ -1,4 +1,4 @@
-// Where an indirect jump may go (engine.md section 3, check 3).
+// Where an indirect jump may go (checker.h, check 3).
 //
 // Every code address that a program jumps to is either written somewhere as an address (a data
 // word, a relocation, a lea, an immediate: check 4 sees those) or computed. Compilers compute one

@@ -1,5 +1,5 @@
 // The forms that a checked region's jump can take, best first: which bytes are written, which
-// instructions go into the detour, and which addresses the detour may have (engine.md section 4).
+// instructions go into the detour, and which addresses the detour may have.
 //
 //   plain      e9 d0 d1 d2 d3                 any address within 2 GB
 //   guarded    e9 d0 cc d2 d3                 instructions inside the window are int3

@@ -1,4 +1,4 @@
-// Moving one instruction to another address (engine.md section 3, check 6).
+// Moving one instruction to another address (checker.h, check 6).
 #include "arch/x86_64/relocate.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// The eight static checks: may these bytes become a jump? (engine.md section 3; djprobe paper
-// section 3.) Pure: bytes and addresses in, verdicts out.
+// The eight static checks: may these bytes become a jump? (djprobe paper, section 3.)
+// Pure: bytes and addresses in, verdicts out.
 #pragma once
 #include <array>
 #include <cstdint>

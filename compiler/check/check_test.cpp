@@ -39,7 +39,7 @@ struct AutoGlobal {
   bool global;  // is `n`
 };
 
-// language.md, "Auto-global".
+// What globals.h says, case by case.
 TEST(Check, AutoGlobalRule) {
   const AutoGlobal cases[] = {
       {"probe func(\"f\") { n++ }", true},

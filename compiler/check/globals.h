@@ -1,5 +1,5 @@
-// Globals: the declared ones, and the names that the auto-global rule makes global (language.md,
-// "Auto-global"): what `count++` in a probe means without a declaration.
+// Globals: the declared ones, and the names that the auto-global rule makes global (which
+// names those are: below): what `count++` in a probe means without a declaration.
 #pragma once
 #include "compiler/check/check.h"
 #include "compiler/check/notes.h"
