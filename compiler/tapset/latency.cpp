@@ -31,29 +31,38 @@ StmtPtr behind(const Stmt& prologue, const Stmt& body) {
   return made;
 }
 
+// The points of `probe` that ask for it, taken out as a probe of their own.
+Probe take_timed(Probe& probe, std::vector<ProbePoint>::iterator first, const Stmt& prologue) {
+  Probe timed;
+  timed.span = probe.span;
+  timed.body = behind(prologue, *probe.body);
+  timed.points.assign(first, probe.points.end());
+  for (ProbePoint& point : timed.points) point.components.back().name = "return";
+  probe.points.erase(first, probe.points.end());
+  return timed;
+}
+
 }  // namespace
 
 void expand_latency(Script& script, Sources& sources, Diags& diags) {
-  std::vector<Probe> timed;
+  std::vector<Probe> probes;  // in the script's order, in which probes of one place run
   StmtPtr prologue;
   for (Probe& probe : script.probes) {
     auto first = std::stable_partition(probe.points.begin(), probe.points.end(),
                                        [](const ProbePoint& p) { return !asks_latency(p); });
-    if (first == probe.points.end()) continue;
+    if (first == probe.points.end()) {
+      probes.push_back(std::move(probe));
+      continue;
+    }
     if (!prologue) {
       Script parsed = parse(sources, sources.add("<.latency>", kPrologue), {}, diags);
       prologue = std::move(parsed.probes.at(0).body);
     }
-    Probe made;
-    made.span = probe.span;
-    made.body = behind(*prologue, *probe.body);
-    made.points.assign(first, probe.points.end());
-    for (ProbePoint& point : made.points) point.components.back().name = "return";
-    probe.points.erase(first, probe.points.end());
-    timed.push_back(std::move(made));
+    Probe timed = take_timed(probe, first, *prologue);
+    if (!probe.points.empty()) probes.push_back(std::move(probe));
+    probes.push_back(std::move(timed));
   }
-  std::erase_if(script.probes, [](const Probe& probe) { return probe.points.empty(); });
-  for (Probe& probe : timed) script.probes.push_back(std::move(probe));
+  script.probes = std::move(probes);
 }
 
 }  // namespace dj

@@ -6,8 +6,8 @@
 
 namespace dj {
 
-// Rewrites the points that end in .latency, once aliases are expanded. Points of the same probe that
-// do not become a probe of their own.
+// Rewrites the points that end in .latency, once aliases are expanded: they become a probe of their
+// own, behind what is left of theirs. The script's order stays.
 void expand_latency(ast::Script& script, Sources& sources, Diags& diags);
 
 }  // namespace dj
