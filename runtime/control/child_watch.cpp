@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "runtime/control/journal.h"
 #include "runtime/control/pid_space.h"
+#include "runtime/control/process.h"
 
 namespace dj {
 

@@ -7,8 +7,6 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 namespace dj {
 namespace {
@@ -155,29 +153,6 @@ void Journal::finish(pid_t target) {
   header().restored = target;
   header().restored_start = start_time(target).value_or(0);
   publish(header().finished, 1u);
-}
-
-std::optional<uint64_t> start_time(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
-    return std::nullopt;
-  }
-  const std::string line = text.str();
-  if (line.rfind(')') == std::string::npos) {
-    return std::nullopt;  // it ended while we read
-  }
-  std::istringstream fields(line.substr(line.rfind(')') + 1));
-  std::string field;
-  for (int number = 3; fields >> field; number++) {
-    if (number == 3 && (field == "Z" || field == "X") && live_threads(pid).empty()) {
-      return std::nullopt;
-    }
-    if (number == 22) {
-      return std::stoull(field);
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace dj

@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -95,9 +94,5 @@ class Journal {
   uint64_t staged_ = 0;                         // records, with those that do not count yet
   std::unordered_map<uint64_t, size_t> known_;  // by address: its record; once asked
 };
-
-// When a process started, in clock ticks since boot: tells it from a later one with its pid.
-// Empty: there is no such process.
-std::optional<uint64_t> start_time(pid_t pid);
 
 }  // namespace dj

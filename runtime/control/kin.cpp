@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <set>
 
-#include "runtime/control/journal.h"
-
 namespace dj {
 
 bool is_session_memory(const Mapping& mapping) {

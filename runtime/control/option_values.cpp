@@ -12,7 +12,7 @@
 #include "runtime/control/command_words.h"
 #include "runtime/control/set_limit.h"
 #include "runtime/control/stap_options.h"
-#include "runtime/control/stress.h"
+#include "runtime/control/stress_script.h"
 
 namespace dj {
 namespace {

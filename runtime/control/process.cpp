@@ -38,6 +38,22 @@ Result<std::string> read_proc(pid_t pid, const char* rest) {
   return text.str();
 }
 
+// The fields of /proc/PID/stat (proc(5)), number 1 at [0]; empty: there is no such process. The
+// name (number 2) may hold anything and is left empty: fields are counted behind its closing
+// parenthesis.
+std::vector<std::string> stat_fields(pid_t pid) {
+  const Result<std::string> text = read_proc(pid, "/stat");
+  const size_t name_end = text.ok() ? text.value().rfind(')') : std::string::npos;
+  if (name_end == std::string::npos) return {};  // it ended while we read
+  std::vector<std::string> fields = {std::to_string(pid), ""};
+  std::istringstream words(text.value().substr(name_end + 1));
+  for (std::string field; words >> field;) fields.push_back(field);
+  return fields;
+}
+
+// PF_KTHREAD of linux/sched.h, in field 9 of /proc/PID/stat.
+constexpr uint64_t kKernelThread = 0x00200000;
+
 // One line: "begin-end rwxp offset major:minor inode   path".
 bool parse_mapping(const std::string& line, Mapping& m) {
   char r, w, x, p;
@@ -211,9 +227,6 @@ bool has_own_filters(pid_t pid) {
   return own.ok() && theirs.ok() && theirs.value().seccomp_filters != own.value().seccomp_filters;
 }
 
-// PF_KTHREAD of linux/sched.h, in field 9 of /proc/PID/stat (proc(5)).
-constexpr uint64_t kKernelThread = 0x00200000;
-
 Result<ProcessStatus> read_status(pid_t pid) {
   DJ_TRY(std::string text, read_proc(pid, "/status"));
   ProcessStatus status;
@@ -236,21 +249,23 @@ Result<ProcessStatus> read_status(pid_t pid) {
       words >> status.seccomp_filters;
     }
   }
-  Result<std::string> stat_text = read_proc(pid, "/stat");
-  if (stat_text.ok()) {
-    // The name (field 2) may hold anything: fields are counted behind its closing parenthesis.
-    std::istringstream fields(stat_text.value().substr(stat_text.value().rfind(')') + 1));
-    std::string field;
-    for (int number = 3; fields >> field; number++) {
-      if (number == 9) {
-        status.is_kernels = (std::stoull(field) & kKernelThread) != 0;
-      } else if (number == 47) {
-        status.heap_begin = std::stoull(field);
-      }
-    }
+  const std::vector<std::string> fields = stat_fields(pid);
+  if (fields.size() > 46) {
+    status.is_kernels = (std::stoull(fields[8]) & kKernelThread) != 0;
+    status.heap_begin = std::stoull(fields[46]);
   }
   return status;
 }
+
+std::optional<uint64_t> start_time(pid_t pid) {
+  const std::vector<std::string> fields = stat_fields(pid);
+  if (fields.size() < 22) return std::nullopt;
+  const bool ended = fields[2] == "Z" || fields[2] == "X";
+  if (ended && live_threads(pid).empty()) return std::nullopt;
+  return std::stoull(fields[21]);
+}
+
+namespace {
 
 // Whether the process runs a program that djtap knows how to change. Nothing of it is touched.
 Status check_program(pid_t pid, const ProcessStatus& status, const std::string& who) {
@@ -277,6 +292,8 @@ Result<ProcessStatus> read_living_status(pid_t pid) {
     tid = other;
   }
 }
+
+}  // namespace
 
 Status check_traceable(pid_t pid) {
   DJ_TRY(ProcessStatus status, read_living_status(pid));

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,9 @@ struct ProcessStatus {
   bool is_kernels = false;  // a thread of the kernel
 };
 Result<ProcessStatus> read_status(pid_t pid);
+// When a process started, in clock ticks since boot: tells it from a later one with its pid.
+// Empty: there is no such process.
+std::optional<uint64_t> start_time(pid_t pid);
 // Entry `key` of the auxiliary vector (AT_BASE ...); 0: absent.
 uint64_t auxiliary(pid_t pid, uint64_t key);
 // Does the process have seccomp filters that djtap does not stand under itself (as all of one

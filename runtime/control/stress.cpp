@@ -1,5 +1,4 @@
-// The internal script of --stress, and its table: from the list of sites and the one array of the
-// script.
+// From the list of sites and the one array of the script.
 #include "runtime/control/stress.h"
 
 #include <fmt/format.h>
@@ -15,7 +14,6 @@
 namespace dj {
 namespace {
 
-constexpr int64_t kMapEntries = 1 << 18;
 constexpr size_t kBusiest = 10;
 
 struct Hits {
@@ -79,16 +77,6 @@ void print_nameless(const StressFacts& facts) {
 double ms(uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 }  // namespace
-
-std::string stress_script(const std::string& pattern) {
-  return "global djtap_stress_hits\nprobe func(\"" + pattern +
-         "\") { djtap_stress_hits[uaddr()]++ }\n";
-}
-
-void widen_for_stress(Limits& limits) {
-  const Limits usual;
-  if (limits.max_map_entries == usual.max_map_entries) limits.max_map_entries = kMapEntries;
-}
 
 StressFacts stress_facts(const Session& session, std::string program) {
   StressFacts facts;

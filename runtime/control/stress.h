@@ -1,4 +1,4 @@
-// Stress: a counting probe on every function (--stress), and what it says about the engine.
+// What --stress, a counting probe on every function, says about the engine when its session ends.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,12 +10,6 @@
 #include "runtime/control/stage_clock.h"
 
 namespace dj {
-
-// The script that --stress PATTERN stands for: an array, counted up by the address of the function,
-// whose name is looked for only when it is printed.
-std::string stress_script(const std::string& pattern);
-// Limits under which no place is dropped, where the user has not set them.
-void widen_for_stress(Limits& limits);
 
 // What the table tells of an armed session; taken before the probes are removed.
 struct StressFacts {
