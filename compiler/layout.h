@@ -1,5 +1,5 @@
 // Layout: where every global, table and buffer of a session lies in the data arena. Computed once
-// from Program and Plan; lower takes addresses from it, runtime/control formats the arena by it, report reads by it.
+// from Program and Plan; lower takes addresses from it, runtime/memory formats the arena by it, report reads by it.
 #pragma once
 #include <cstdint>
 #include <string>

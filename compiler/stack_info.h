@@ -1,5 +1,5 @@
 // StackInfo: what one module's file says for walking and naming stacks; plain data between
-// compiler/debuginfo, which reads it, and runtime/control, which lays it into the arena.
+// compiler/debuginfo, which reads it, and runtime/session, which lays it into the arena.
 #pragma once
 #include <cstdint>
 #include <string>

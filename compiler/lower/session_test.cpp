@@ -114,7 +114,7 @@ TestSession::~TestSession() {
   munmap(code_, code_bytes_);
 }
 
-// What runtime/control does for a session, as far as handlers need it.
+// What runtime/session does, as far as handlers need it.
 void TestSession::format_arena() {
   header() = layout.header;
   for (size_t i = 0; i < program.globals.size(); ++i) {

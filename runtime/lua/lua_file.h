@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "compiler/diag.h"
-#include "runtime/control/global_values.h"
-#include "runtime/control/print_record.h"
 #include "runtime/lua/sandbox.h"
+#include "runtime/output/global_values.h"
+#include "runtime/output/print_record.h"
 
 namespace dj {
 

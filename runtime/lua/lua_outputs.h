@@ -8,8 +8,8 @@
 
 #include "compiler/diag.h"
 #include "compiler/result.h"
-#include "runtime/control/output.h"
 #include "runtime/lua/lua_file.h"
+#include "runtime/output/output.h"
 
 namespace dj {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <span>
 
-#include "runtime/control/global_values.h"
-#include "runtime/control/print_record.h"
+#include "runtime/output/global_values.h"
+#include "runtime/output/print_record.h"
 
 struct lua_State;
 

@@ -3,8 +3,8 @@
 
 #include <variant>
 
-#include "runtime/control/global_values.h"
-#include "runtime/control/tell.h"
+#include "runtime/output/global_values.h"
+#include "runtime/output/tell.h"
 
 namespace dj {
 

@@ -8,12 +8,12 @@
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/tapset/library.h"
-#include "runtime/control/loop.h"
-#include "runtime/control/tell.h"
 #include "runtime/lua/lua_tapset.h"
+#include "runtime/output/tell.h"
 #include "runtime/run/expand.h"
 #include "runtime/run/header_types.h"
 #include "runtime/run/lazy_target.h"
+#include "runtime/session/loop.h"
 
 namespace dj {
 namespace {

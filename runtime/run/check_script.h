@@ -3,7 +3,7 @@
 #pragma once
 #include "compiler/diag.h"
 #include "compiler/source.h"
-#include "runtime/control/options.h"
+#include "runtime/command/options.h"
 
 namespace dj {
 

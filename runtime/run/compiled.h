@@ -9,9 +9,9 @@
 #include "compiler/plan.h"
 #include "compiler/program.h"
 #include "compiler/resolve/resolve.h"
-#include "runtime/control/options.h"
-#include "runtime/control/session.h"
-#include "runtime/control/stack_tables.h"
+#include "runtime/command/options.h"
+#include "runtime/session/session.h"
+#include "runtime/session/stack_tables.h"
 
 namespace dj {
 

@@ -1,6 +1,6 @@
 // --lsp: what an editor is told of scripts (compiler/language_server.h).
 #pragma once
-#include "runtime/control/options.h"
+#include "runtime/command/options.h"
 
 namespace dj {
 

@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "compiler/parse/tidy.h"
-#include "runtime/control/tell.h"
+#include "runtime/output/tell.h"
 #include "runtime/run/check_script.h"
 #include "runtime/run/say.h"
 

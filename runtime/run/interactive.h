@@ -1,6 +1,6 @@
 // -i: a script that grows at a prompt, as stap --interactive has it.
 #pragma once
-#include "runtime/control/options.h"
+#include "runtime/command/options.h"
 
 namespace dj {
 

@@ -1,9 +1,9 @@
 // Handlers that earlier sessions have compiled, in the user's kept files
-// (runtime/control/kept_files.h): a script that is run again, on a target with the same layout, is
+// (runtime/patch/kept_files.h): a script that is run again, on a target with the same layout, is
 // not compiled again.
 #pragma once
 #include "compiler/image.h"
-#include "runtime/control/module_code.h"
+#include "runtime/patch/module_code.h"
 
 namespace dj {
 

@@ -7,11 +7,11 @@
 
 #include "compiler/counted.h"
 #include "compiler/resolve/resolve.h"
-#include "runtime/control/os_error.h"
-#include "runtime/control/report.h"
-#include "runtime/control/tail_calls.h"
-#include "runtime/control/tell.h"
+#include "runtime/output/tell.h"
+#include "runtime/patch/tail_calls.h"
+#include "runtime/process/os_error.h"
 #include "runtime/run/kept_handlers.h"
+#include "runtime/session/report.h"
 
 namespace dj {
 namespace {

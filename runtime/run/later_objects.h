@@ -2,9 +2,9 @@
 // are resolved, compiled and armed before the loader lets any of their code run.
 #pragma once
 #include "compiler/source.h"
-#include "runtime/control/options.h"
-#include "runtime/control/session.h"
+#include "runtime/command/options.h"
 #include "runtime/run/compiled.h"
+#include "runtime/session/session.h"
 
 namespace dj {
 

@@ -5,9 +5,9 @@
 #include "compiler/resolve/listing.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/source_listing.h"
-#include "runtime/control/loop.h"
 #include "runtime/run/list_aliases.h"
 #include "runtime/run/say.h"
+#include "runtime/session/loop.h"
 
 namespace dj {
 

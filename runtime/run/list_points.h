@@ -1,6 +1,6 @@
 // -l, -L and --source: what could be probed. No handler is made, the target is not touched.
 #pragma once
-#include "runtime/control/options.h"
+#include "runtime/command/options.h"
 
 namespace dj {
 

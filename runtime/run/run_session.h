@@ -3,12 +3,12 @@
 #include <optional>
 
 #include "compiler/source.h"
-#include "runtime/control/hooks.h"
-#include "runtime/control/loop.h"
-#include "runtime/control/options.h"
-#include "runtime/control/stage_clock.h"
+#include "runtime/command/options.h"
 #include "runtime/lua/lua_outputs.h"
+#include "runtime/output/stage_clock.h"
+#include "runtime/patch/hooks.h"
 #include "runtime/run/compiled.h"
+#include "runtime/session/loop.h"
 
 namespace dj {
 

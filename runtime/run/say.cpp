@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/control/tell.h"
+#include "runtime/output/tell.h"
 
 namespace dj {
 namespace {

@@ -6,7 +6,7 @@
 #include "compiler/diag.h"
 #include "compiler/result.h"
 #include "compiler/source.h"
-#include "runtime/control/options.h"
+#include "runtime/command/options.h"
 
 namespace dj {
 

@@ -4,7 +4,7 @@
 
 #include "compiler/parse/script_options.h"
 #include "compiler/result.h"
-#include "runtime/control/options.h"
+#include "runtime/command/options.h"
 
 namespace dj {
 

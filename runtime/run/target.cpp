@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "runtime/control/tell.h"
+#include "runtime/output/tell.h"
 #include "runtime/run/say.h"
 
 namespace dj {

@@ -4,8 +4,8 @@
 
 #include "compiler/resolve/resolve.h"
 #include "compiler/result.h"
-#include "runtime/control/options.h"
-#include "runtime/control/session.h"
+#include "runtime/command/options.h"
+#include "runtime/session/session.h"
 
 namespace dj {
 

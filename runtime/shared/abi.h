@@ -18,7 +18,7 @@ constexpr uint32_t kMaxEventArgs = 32;  // arguments of one printf
 constexpr uint32_t kMaxCaptures = 16;   // entry values of one return probe
 constexpr uint32_t kNoSpan = ~0u;       // ErrorEvent::span of an error that a built-in raised
 
-// Why a hit did not do all it should have. Indexes Header::skipped; texts in runtime/control/report.cpp.
+// Why a hit did not do all it should have. Indexes Header::skipped; texts in runtime/session/report.cpp.
 enum Skip : uint32_t {
   kSkipNoContext,     // more handlers at once than contexts
   kSkipMapFull,       // an insertion into a full array was dropped

@@ -44,7 +44,7 @@ struct FrameText {
 constexpr uint64_t kBeingWritten = uint64_t{1} << 63;
 constexpr uint32_t kFrameTextBits = 13;
 
-// DebugEntry: djtap's code as debuggers find it (runtime/control/debug_list.h): glibc's struct
+// DebugEntry: djtap's code as debuggers find it (runtime/memory/debug_list.h): glibc's struct
 // r_debug_extended, and the one link map that it leads to (<link.h>). By the controller.
 struct DebugEntry {
   uint64_t version, map, breakpoint, state, loader, next;

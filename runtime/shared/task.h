@@ -5,7 +5,7 @@
 
 namespace dj::abi {
 
-// In djtap's own memory. Written by the controller (control/target_task.h), read by built-ins that
+// In djtap's own memory. Written by the controller (process/target_task.h), read by built-ins that
 // say who the current process is.
 struct Task {
   int64_t pid, tid, ppid, pgrp, sid;

@@ -51,11 +51,20 @@ ROOMS = {
                          "stdlib/builtins.h"],
     "compiler/lower": ["compiler/*", "arch/x86_64/registers.h", "arch/x86_64/detour.h", "runtime/shared", "stdlib/builtins.h",
                        "stdlib/builtins.def"],
-    "runtime/lua": ["compiler/*", "runtime/control"],
+    "runtime/process": ["compiler/*", "arch/x86_64", "runtime/shared"],
+    "runtime/output": ["compiler/*", "runtime/process", "runtime/shared", "runtime/agent"],
+    "runtime/command": ["compiler/*", "arch/x86_64/safety.h", "runtime/output"],
+    "runtime/patch": ["compiler/*", "arch/x86_64", "runtime/process", "runtime/shared"],
+    "runtime/text": ["compiler/*", "arch/x86_64", "runtime/process", "runtime/patch", "runtime/shared"],
+    "runtime/memory": ["compiler/*", "arch/x86_64", "runtime/process", "runtime/patch", "runtime/text", "runtime/shared", "stdlib/builtins.h"],
+    "runtime/install": ["compiler/*", "arch/x86_64", "runtime/process", "runtime/patch", "runtime/text", "runtime/memory", "runtime/shared"],
+    "runtime/clean": ["compiler/*", "runtime/process", "runtime/output", "runtime/text", "runtime/memory", "runtime/install", "runtime/shared"],
+    "runtime/session": ["compiler/*", "compiler/debuginfo/pattern.h", "arch/x86_64/sample.h", "runtime/process", "runtime/output", "runtime/patch",
+                        "runtime/text", "runtime/memory", "runtime/install", "runtime/clean", "runtime/shared"],
+    "runtime/lua": ["compiler/*", "runtime/output"],
     "runtime/run": ["compiler/*", "compiler/parse", "compiler/tapset", "compiler/check/check.h", "compiler/check/settings.h",
-                    "compiler/check/signature.h", "compiler/resolve", "runtime/control", "runtime/lua", "runtime/shared", "stdlib/builtins.h"],
-    "runtime/control": ["compiler/*", "arch/x86_64", "runtime/shared", "runtime/agent", "stdlib/builtins.h",
-                        "compiler/debuginfo/pattern.h"],
+                    "compiler/check/signature.h", "compiler/resolve", "runtime/process", "runtime/output", "runtime/command", "runtime/patch",
+                    "runtime/session", "runtime/lua", "runtime/shared", "stdlib/builtins.h"],
 }
 TOP = {"runtime/main.cpp"}  # may include everything
 GENERATED = ("DjtLexer.h", "DjtParser.h", "DjtBaseVisitor.h", "DjtVisitor.h", "lua_plugins.inc")
@@ -67,12 +76,12 @@ THIRD_PARTY = {
     r"(llvm|llvm-c|clang)/(?!Demangle/)": ["compiler/lower"],
     r"llvm/Demangle/": ["compiler/debuginfo"],
     r"Zydis": ["arch/x86_64"],
-    r"CLI/": ["runtime/control/options.cpp"],
-    r"nlohmann/": ["compiler", "runtime/control", "runtime/lua"],
+    r"CLI/": ["runtime/command/options.cpp"],
+    r"nlohmann/": ["compiler", "runtime/output", "runtime/lua"],
     r"fmt/": ["compiler", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo", "compiler/resolve", "compiler/lower",
-              "arch/x86_64", "runtime/control", "runtime/lua", "runtime/run",
-              "runtime/main.cpp"],
-    r"sys/ptrace": ["runtime/control"],
+              "arch/x86_64", "runtime/process", "runtime/output", "runtime/command", "runtime/patch", "runtime/text", "runtime/memory",
+              "runtime/install", "runtime/clean", "runtime/session", "runtime/lua", "runtime/run", "runtime/main.cpp"],
+    r"sys/ptrace": ["runtime/process", "runtime/session/sampler.cpp"],
     r"lua": ["runtime/lua"],
 }
 FREESTANDING = ("runtime/shared", "runtime/agent", "stdlib")
@@ -110,6 +119,11 @@ def test_includes_go_downwards():
             if not target.startswith(GENERATED) and not may_include(room_of(name), target):
                 wrong.append(f"{name} includes {target}")
     assert wrong == []
+
+
+def test_every_room_stands_in_the_readme():
+    rows = re.findall(r"^\| `([\w/*.]+)` \|", read("README.md"), re.M)
+    assert [room for room in ROOMS if room not in rows and f"{room}/*.h" not in rows] == []
 
 
 def test_third_party_headers_stay_in_their_room():

@@ -1,0 +1,325 @@
+// One process at a time; all of it is read from the process's own memory.
+#include "runtime/clean/clean.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include "compiler/counted.h"
+#include "runtime/install/stub_calls.h"
+#include "runtime/memory/debug_list.h"
+#include "runtime/memory/thread_rows.h"
+#include "runtime/output/tell.h"
+#include "runtime/process/kin.h"
+#include "runtime/process/os_error.h"
+#include "runtime/process/remote_call.h"
+#include "runtime/process/running_memory.h"
+#include "runtime/process/signal_actions.h"
+#include "runtime/process/text_patch.h"
+#include "runtime/shared/trap.h"
+#include "runtime/text/trap_setup.h"
+
+namespace dj {
+namespace {
+
+constexpr uint8_t kInt3 = 0xcc;
+
+// Is every byte at this place ours or the original one, and not all the original ones? Then djtap
+// wrote there, even if it was killed in the middle of the place.
+bool is_ours(const JournalRecord& record, const uint8_t* text) {
+  bool changed = false;
+  for (size_t i = 0; i < record.bytes; i++) {
+    const bool same = text[i] == record.original[i];
+    if (!same && text[i] != record.patched[i] && text[i] != kInt3) {
+      return false;
+    }
+    changed = changed || !same;
+  }
+  return changed;
+}
+
+using TrapMap = std::map<uint64_t, uint64_t>;
+
+Result<std::vector<JournalRecord>> read_records(pid_t pid, const FoundJournal& journal) {
+  RunningMemory memory(pid);
+  std::vector<JournalRecord> records(journal.header.count);
+  if (!memory.read(journal.address + sizeof(JournalHeader), records.data(),
+                   records.size() * sizeof(JournalRecord))) {
+    return os_error(fmt::format("cannot read the journal in process {}", pid));
+  }
+  return records;
+}
+
+Result<std::vector<JournalCall>> read_calls(pid_t pid, const FoundJournal& journal) {
+  const RunningMemory memory(pid);
+  std::vector<JournalCall> calls(journal.header.call_count);
+  if (!memory.read(journal.address + journal.header.calls_at, calls.data(),
+                   calls.size() * sizeof(JournalCall))) {
+    return os_error(fmt::format("cannot read the journal in process {}", pid));
+  }
+  return calls;
+}
+
+// Where threads go on that have hit an int3 or a guard and have not got their SIGTRAP.
+Result<TrapMap> read_traps(const Stopped& stopped, uint64_t address) {
+  abi::TrapTable table = {};
+  DJ_TRY_DO(stopped.read(address, std::span(reinterpret_cast<uint8_t*>(&table), sizeof table)));
+  std::vector<abi::TrapEntry> entries(abi::trap_table_entries(table));
+  DJ_TRY_DO(stopped.read(table.entries, std::span(reinterpret_cast<uint8_t*>(entries.data()),
+                                                  entries.size() * sizeof entries[0])));
+  TrapMap traps;
+  for (const abi::TrapEntry& entry : entries) {
+    if (entry.address != 0) traps[entry.address] = abi::trap_detour(entry);
+  }
+  return traps;
+}
+
+Result<size_t> restore(const Stopped& stopped, const std::vector<JournalRecord>& records,
+                       bool hooks) {
+  TextReader text(stopped);
+  std::vector<TextPatch> patches;
+  for (const JournalRecord& record : records) {
+    uint8_t now[sizeof record.original];
+    if (record.hook != hooks || !text.read(record.address, std::span(now).first(record.bytes)) ||
+        !is_ours(record, now)) {
+      continue;
+    }
+    patches.push_back(
+        {record.address, arch::JumpBytes(std::span(record.original).first(record.bytes))});
+  }
+  const size_t places = patches.size();
+  DJ_TRY_DO(write_patches(stopped, std::move(patches)));
+  return places;
+}
+
+TrapBefore trap_before(const FoundJournal& journal, const abi::AppAction& app) {
+  TrapBefore before{app, {}, {}};
+  for (int signal = 1; signal < 65; signal++) {
+    if (journal.header.masked[signal] != 0) {
+      before.masks.emplace_back(signal, journal.header.masked[signal]);
+    }
+  }
+  before.blocked.assign(journal.header.blocked,
+                        journal.header.blocked + journal.header.blocked_count);
+  return before;
+}
+
+// Later sessions may take the memory. Written by a second mapping, which is gone again at once: the
+// journal itself is never writable in the target.
+Status write_finished(Stopped& stopped, const FoundJournal& journal) {
+  constexpr uint64_t kPage = 4096;
+  const uint32_t one = 1;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&one);
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  DJ_TRY(uint64_t twin, call.checked("mremap of the journal", SYS_mremap,
+                                     {journal.address, 0, kPage, MREMAP_MAYMOVE}));
+  DJ_TRY_DO(call.checked("mprotect of the journal's twin", SYS_mprotect,
+                         {twin, kPage, PROT_READ | PROT_WRITE}));
+  const Status written =
+      stopped.write(twin + offsetof(JournalHeader, finished), std::span(bytes, sizeof one));
+  DJ_TRY_DO(call.checked("munmap of the journal's twin", SYS_munmap, {twin, kPage}));
+  DJ_TRY_DO(call.give_back());
+  return written;
+}
+
+}  // namespace
+
+bool FoundJournal::is_held() const {
+  std::optional<uint64_t> start = start_time(static_cast<pid_t>(header.controller));
+  return header.finished == 0 && start && *start == header.controller_start;
+}
+
+Result<std::vector<FoundJournal>> find_journals(pid_t pid) {
+  DJ_TRY(std::vector<Mapping> maps, read_maps(pid));
+  RunningMemory memory(pid);
+  std::vector<FoundJournal> journals;
+  for (const Mapping& m : maps) {
+    if (!is_session_memory(m) || m.write || m.exec || !m.read || !memory.is_open()) {
+      continue;
+    }
+    FoundJournal journal;
+    journal.inode = m.inode;
+    JournalHeader& header = journal.header;
+    journal.address = m.begin;
+    if (m.end - m.begin < sizeof header || !memory.read(m.begin, &header, sizeof header) ||
+        header.magic != kJournalMagic) {
+      continue;
+    }
+    const uint64_t bytes = m.end - m.begin;
+    const auto fits = [](uint64_t begin, uint64_t end, uint64_t count, uint64_t each) {
+      return begin <= end && count <= (end - begin) / each;
+    };
+    if (header.version != kJournalVersion || header.calls_at > bytes ||
+        !fits(sizeof header, header.calls_at, header.count, sizeof(JournalRecord)) ||
+        !fits(header.calls_at, bytes, header.call_count, sizeof(JournalCall)) ||
+        header.blocked_count > kBlockedThreads) {
+      return Error{fmt::format("process {} was probed by another version of djtap", pid)};
+    }
+    journals.push_back(std::move(journal));
+  }
+  std::stable_sort(journals.begin(), journals.end(),
+                   [](const auto& a, const auto& b) { return a.session() > b.session(); });
+  return journals;
+}
+
+Result<bool> is_patched(pid_t pid, const FoundJournal& journal) {
+  DJ_TRY(std::vector<JournalRecord> records, read_records(pid, journal));
+  DJ_TRY(std::vector<JournalCall> calls, read_calls(pid, journal));
+  if (!journaled_calls(pid, calls, records).empty()) return true;
+  RunningMemory memory(pid);
+  constexpr uint64_t kPage = 4096;
+  std::vector<uint8_t> page(kPage);
+  uint64_t page_at = 1;
+  bool readable = false;
+  for (const JournalRecord& record : records) {
+    uint8_t now[sizeof record.original];
+    for (size_t i = 0; i < record.bytes; i++) {
+      const uint64_t address = record.address + i;
+      if (address / kPage * kPage != page_at) {
+        page_at = address / kPage * kPage;
+        readable = memory.read(page_at, page.data(), kPage);
+      }
+      now[i] = readable ? page[address - page_at] : record.original[i];
+    }
+    if (is_ours(record, now)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
+  DJ_TRY(std::vector<JournalRecord> records, read_records(stopped.pid(), journal));
+  const bool trap = journal.header.trap_table != 0;
+  if (trap) {
+    DJ_TRY(TrapMap traps, read_traps(stopped, journal.header.trap_table));
+    DJ_TRY_DO(stopped.take_back_traps([&](uint64_t address) {
+      auto found = traps.find(address);
+      return found == traps.end() ? 0 : found->second;
+    }));
+  }
+  DJ_TRY(std::vector<JournalCall> calls, read_calls(stopped.pid(), journal));
+  DJ_TRY_DO(write_patches(stopped, journaled_calls(stopped.pid(), calls, records)));
+  DJ_TRY(size_t places, restore(stopped, records, false));
+  if (journal.header.fault_gates != 0) {
+    abi::FaultGates gates = {};
+    DJ_TRY_DO(stopped.read(journal.header.fault_gates,
+                           std::span(reinterpret_cast<uint8_t*>(&gates), sizeof gates)));
+    DJ_TRY_DO(leave_gates(stopped, gates));
+  }
+  if (trap) {
+    abi::TrapTable table = {};
+    DJ_TRY_DO(stopped.read(journal.header.trap_table,
+                           std::span(reinterpret_cast<uint8_t*>(&table), sizeof table)));
+    DJ_TRY_DO(
+        give_back_trap(stopped, journal.header.trap_handler, trap_before(journal, table.app)));
+  }
+  leave_debug_list(stopped.pid());
+  DJ_TRY(size_t hooks, restore(stopped, records, true));
+  DJ_TRY_DO(take_rows(stopped));
+  DJ_TRY_DO(write_finished(stopped, journal));
+  return places + hooks;
+}
+
+Result<bool> is_done(pid_t pid, const FoundJournal& journal) {
+  const JournalHeader& header = journal.header;
+  if (header.finished == 0) {
+    return false;
+  }
+  // To look at the text takes 20 ms for 80,000 places, and a target may keep eight journals.
+  if (header.restored == pid && start_time(pid) == header.restored_start) {
+    return true;
+  }
+  DJ_TRY(bool patched, is_patched(pid, journal));  // a fork of the target may still be
+  return !patched;
+}
+
+Status check_unheld(pid_t pid) {
+  DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
+  for (const FoundJournal& journal : journals) {
+    if (journal.is_held()) {
+      return Error{fmt::format("process {} is held by another djtap, process {}: end that session "
+                               "first (one session a process)",
+                               pid, journal.header.controller),
+                   Fail::Permission};
+    }
+  }
+  return ok_status();
+}
+
+Result<bool> is_abandoned(pid_t pid) {
+  DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
+  for (const FoundJournal& journal : journals) {
+    DJ_TRY(bool done, is_done(pid, journal));
+    if (!done) return true;
+  }
+  return false;
+}
+
+Status clean_abandoned(Stopped& stopped) {
+  DJ_TRY(std::vector<FoundJournal> journals, find_journals(stopped.pid()));
+  for (const FoundJournal& journal : journals) {
+    DJ_TRY(bool done, is_done(stopped.pid(), journal));
+    if (done) {
+      continue;
+    }
+    DJ_TRY(size_t places, clean(stopped, journal));
+    if (places == 0) {
+      continue;
+    }
+    tell_warning("DJ4905",
+                 fmt::format("process {} was left probed by djtap {}, which has ended: {} restored",
+                             stopped.pid(), journal.header.controller, counted(places, "place")));
+  }
+  return ok_status();
+}
+
+size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures) {
+  auto clean_one = [inode](pid_t pid) -> Result<bool> {
+    DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
+    bool cleaned = false;
+    for (const FoundJournal& journal : journals) {
+      DJ_TRY(bool patched, is_patched(pid, journal));
+      if (journal.inode == inode && patched) {
+        DJ_TRY(Stopped stopped, Stopped::stop(pid));
+        DJ_TRY_DO(clean(stopped, journal));
+        cleaned = true;
+      }
+    }
+    return cleaned;
+  };
+  return for_kin(inode, except, clean_one, failures);
+}
+
+Result<std::string> clean_command(pid_t pid) {
+  DJ_TRY_DO(check_traceable(pid));
+  DJ_TRY_DO(check_unheld(pid));
+  DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
+  size_t places = 0;
+  {
+    DJ_TRY(Stopped stopped, Stopped::stop(pid));
+    for (const FoundJournal& journal : journals) {
+      DJ_TRY(bool done, is_done(pid, journal));
+      if (done) {
+        continue;  // its memory may be gone
+      }
+      DJ_TRY(size_t here, clean(stopped, journal));
+      places += here;
+    }
+  }
+  std::string text = fmt::format("process {}: {} restored\n", pid, counted(places, "place"));
+  for (const FoundJournal& journal : journals) {
+    std::vector<std::string> failures;
+    const size_t kin = clean_kin(journal.inode, pid, failures);
+    if (kin != 0) text += fmt::format("{} forked from it: restored\n", counted(kin, "process"));
+    for (const std::string& failure : failures) text += failure + "\n";
+  }
+  return text;
+}
+
+}  // namespace dj

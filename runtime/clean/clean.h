@@ -1,0 +1,61 @@
+// Putting back what a session has written into a process, from the session's journal alone: when
+// djtap was killed, and in the processes that the target has forked.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/process/stopped.h"
+#include "runtime/text/journal.h"
+
+namespace dj {
+
+// FoundJournal: the journal of one session that has this process, or a forebear, as its target.
+struct FoundJournal {
+  uint64_t inode = 0;    // of the session's memory
+  uint64_t address = 0;  // of the journal in the process
+  JournalHeader header = {};
+
+  // Later ones are greater.
+  std::pair<uint64_t, int64_t> session() const {
+    return {header.controller_start, header.controller};
+  }
+  // The djtap that wrote it still runs, and is not done.
+  bool is_held() const;
+};
+
+// Those that are mapped into `pid`, which may run meanwhile; latest session first, as they are to
+// be cleaned: the int3 of a later session looks like one of an earlier session at the same place.
+Result<std::vector<FoundJournal>> find_journals(pid_t pid);
+
+// Does the text hold bytes that this session wrote? The process may run.
+Result<bool> is_patched(pid_t pid, const FoundJournal& journal);
+
+// The session has ended, and nothing of it is in the text of `pid`, which may run.
+Result<bool> is_done(pid_t pid, const FoundJournal& journal);
+
+// Takes the session out of this process: sites, SIGTRAP, hooks, in that order. Places where others
+// have written since are left alone. May be killed at any moment and begun again; at the end the
+// journal says that the session is done. Returns how many places were restored.
+Result<size_t> clean(Stopped& stopped, const FoundJournal& journal);
+
+// Fails when a djtap that runs has its probes in `pid`, and names it.
+Status check_unheld(pid_t pid);
+
+// Has a session that is not done been mapped into `pid`, which may run? check_unheld() tells those
+// whose djtap still runs.
+Result<bool> is_abandoned(pid_t pid);
+
+// Cleans `stopped` of all sessions that are not done; says on stderr where text was restored.
+Status clean_abandoned(Stopped& stopped);
+
+// Cleans all processes but `except` that share the session memory `inode`: forked children, and
+// theirs. What cannot be cleaned is in `failures`, one sentence each. Returns how many were
+// cleaned.
+size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures);
+
+// `djtap clean PID`: the process and its kin. Returns what was done, as text.
+Result<std::string> clean_command(pid_t pid);
+
+}  // namespace dj

@@ -1,0 +1,172 @@
+// Told apart by the inode of their memory; its journal says whether the session is done.
+#include "runtime/clean/leftovers.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+
+#include "runtime/clean/clean.h"
+#include "runtime/memory/debug_list.h"
+#include "runtime/process/kin.h"
+#include "runtime/process/signal_actions.h"
+#include "runtime/shared/abi.h"
+#include "runtime/shared/fault_gates.h"
+#include "runtime/shared/thread_table.h"
+#include "runtime/text/thread_moves.h"
+
+namespace dj {
+namespace {
+
+// The arena's mapping, and the thread table right behind it: a mapping of what is wiped in forked
+// children and one of the rest, which may be one with what the program has behind it.
+AddressRange with_threads(const Mapping& arena, const std::vector<Mapping>& maps) {
+  const uint64_t end = arena.end + sizeof(abi::ThreadTable);
+  uint64_t mapped = arena.end;
+  for (const Mapping& m : maps) {  // ascending
+    if (m.begin == mapped && m.inode == 0) mapped = m.end;
+  }
+  return {arena.begin, mapped >= end ? end : arena.end};
+}
+
+// Its pieces as they are now.
+void locate(Leftover& leftover, const std::vector<Mapping>& maps) {
+  leftover.arena = leftover.journal = {};
+  leftover.code.clear();
+  for (const Mapping& m : maps) {
+    if (!is_session_memory(m) || m.inode != leftover.inode) {
+      continue;
+    }
+    if (m.write) {
+      leftover.arena = with_threads(m, maps);
+      leftover.shared_end = m.end;
+    } else if (m.exec) {
+      leftover.code.push_back({m.begin, m.end});
+    } else {
+      leftover.journal = {m.begin, m.end};
+    }
+  }
+}
+
+Status unmap(RemoteCall& call, const AddressRange& range) {
+  DJ_TRY_DO(call.checked("munmap of an ended session's memory", SYS_munmap,
+                         {range.begin, range.end - range.begin}));
+  return ok_status();
+}
+
+// Also gives its pages back, which the code's mappings would keep.
+Status unmap_arena(RemoteCall& call, const Leftover& leftover) {
+  const AddressRange& arena = leftover.arena;
+  if (leftover.alone) {
+    DJ_TRY(
+        int64_t removed,
+        call.syscall(SYS_madvise, {arena.begin, leftover.shared_end - arena.begin, MADV_REMOVE}));
+    static_cast<void>(removed);
+  }
+  return unmap(call, arena);
+}
+
+// A thread that was making a handler's system call when the session ended may have set a gate up
+// behind it.
+Status close_gates(Stopped& stopped, const Leftover& leftover) {
+  if (leftover.gates == 0 || !leftover.arena.contains(leftover.gates)) return ok_status();
+  abi::FaultGates gates = {};
+  DJ_TRY_DO(
+      stopped.read(leftover.gates, std::span(reinterpret_cast<uint8_t*>(&gates), sizeof gates)));
+  return leave_gates(stopped, gates);
+}
+
+// Those of sessions to whose code, that of later objects with it, nobody can come back.
+Result<std::vector<Leftover>> idle_ones(const Stopped& stopped, std::vector<Leftover> leftovers,
+                                        const std::vector<uint64_t>& restorers) {
+  std::vector<AddressRange> code;
+  std::vector<std::pair<uint64_t, int64_t>> whose;
+  for (const Leftover& leftover : leftovers) {
+    code.insert(code.end(), leftover.code.begin(), leftover.code.end());
+    whose.resize(code.size(), leftover.session);
+  }
+  DJ_TRY(std::vector<bool> used, in_use(stopped, code, restorers));
+  for (size_t i = 0; i < code.size(); i++) {
+    if (used[i]) {
+      std::erase_if(leftovers, [&](const Leftover& l) { return l.session == whose[i]; });
+    }
+  }
+  return leftovers;
+}
+
+}  // namespace
+
+Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mapping>& maps) {
+  DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
+  std::vector<Leftover> found;
+  for (const FoundJournal& journal : journals) {
+    DJ_TRY(bool done, is_done(pid, journal));
+    if (done) {
+      found.emplace_back();
+      found.back().session = journal.session();
+      found.back().inode = journal.inode;
+      found.back().gates = journal.header.fault_gates;
+      locate(found.back(), maps);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Leftover& a, const Leftover& b) { return a.session < b.session; });
+  return found;
+}
+
+void find_sharers(pid_t pid, std::vector<Leftover>& leftovers) {
+  for (Leftover& leftover : leftovers) {
+    if (leftover.arena.end == 0) continue;
+    const std::vector<pid_t> kin = find_kin(leftover.inode);
+    leftover.alone = std::all_of(kin.begin(), kin.end(), [pid](pid_t k) { return k == pid; });
+  }
+}
+
+std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,
+                                       const std::vector<Leftover>& leftovers) {
+  std::vector<Mapping> rest = maps;
+  std::erase_if(rest, [&](const Mapping& m) {
+    return std::any_of(leftovers.begin(), leftovers.end(),
+                       [&](const Leftover& l) { return l.arena.contains(m.begin); });
+  });
+  return rest;
+}
+
+Status unmap_leftovers(Stopped& stopped, std::vector<Leftover> leftovers,
+                       const std::vector<uint64_t>& restorers) {
+  // A signal handler may have switched stacks in the middle of a handler of ours: that one stands
+  // on no thread's stack, and has so many sessions' time to come back.
+  constexpr size_t kKept = 8;
+  if (leftovers.empty()) {
+    return ok_status();
+  }
+  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
+  for (Leftover& leftover : leftovers) {  // somebody may have been faster
+    locate(leftover, maps);
+  }
+  DJ_TRY(std::vector<Leftover> idle, idle_ones(stopped, leftovers, restorers));
+  for (const Leftover& leftover : idle) {
+    DJ_TRY_DO(close_gates(stopped, leftover));
+  }
+  const auto newest = leftovers.size() > kKept ? leftovers.end()[-long{kKept}].session
+                                               : std::pair<uint64_t, int64_t>();
+  leave_debug_list(stopped.pid());
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  for (const Leftover& leftover : idle) {
+    if (leftover.arena.end != 0) {
+      DJ_TRY_DO(unmap_arena(call, leftover));
+    }
+    if (!(leftover.session < newest)) {
+      continue;
+    }
+    for (const AddressRange& code : leftover.code) {
+      DJ_TRY_DO(unmap(call, code));
+    }
+    if (leftover.journal.end != 0) {  // last: it tells of the others
+      DJ_TRY_DO(unmap(call, leftover.journal));
+    }
+  }
+  return call.give_back();
+}
+
+}  // namespace dj

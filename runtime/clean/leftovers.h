@@ -1,0 +1,46 @@
+// Leftovers: the memory of sessions that have ended, still mapped in the target because a thread
+// may have been inside a handler when they did. The next session takes away what nobody can come
+// back to; else the addresses below 2 GB would run out, and memory.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/process/process.h"
+#include "runtime/process/remote_call.h"
+
+namespace dj {
+
+// One piece of session memory; a session has one, and one more for each time it probed objects that
+// were opened later.
+struct Leftover {
+  std::pair<uint64_t, int64_t> session;  // when its djtap was started, and its pid
+  uint64_t inode = 0;
+  AddressRange arena;              // with the thread table behind it; empty: taken away, or none
+  uint64_t shared_end = 0;         // of the arena alone
+  std::vector<AddressRange> code;  // islands and stubs
+  AddressRange journal;
+  uint64_t gates = 0;  // address of its FaultGates, in the arena; 0: none
+  bool alone = true;   // no other process has it
+};
+
+// Of the sessions that have put everything back in `pid`, which may run; maps: its mappings.
+// Oldest session first.
+Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mapping>& maps);
+
+// Notes which of them forked processes of the target have, too. Reads the mappings of all
+// processes.
+void find_sharers(pid_t pid, std::vector<Leftover>& leftovers);
+
+// `maps` without what find_leftovers() found: what will be free once they are taken away.
+std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,
+                                       const std::vector<Leftover>& leftovers);
+
+// Unmaps the arenas of those sessions whose code no thread is in or comes back to, and all that the
+// older ones have left. Before a thread of `stopped` is borrowed: its program counter is its own.
+// restorers: find_restorers().
+Status unmap_leftovers(Stopped& stopped, std::vector<Leftover> leftovers,
+                       const std::vector<uint64_t>& restorers);
+
+}  // namespace dj

@@ -1,0 +1,232 @@
+// Each option's values are judged before anything is done.
+#include "runtime/command/option_values.h"
+
+#include <signal.h>
+
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "runtime/command/command_words.h"
+#include "runtime/command/set_limit.h"
+#include "runtime/command/stap_options.h"
+#include "runtime/command/stress_script.h"
+
+namespace dj {
+namespace {
+
+const std::vector<std::string> kDumps = {"tokens", "ast", "program", "plan", "ir", "asm", "probes"};
+const std::map<std::string, ReportFormat> kFormats = {
+    {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
+
+bool is_whole(const std::string& text) {
+  constexpr size_t kMostDigits = 9;
+  return !text.empty() && text.size() <= kMostDigits &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// value: what is refused of the option, as it was given.
+[[noreturn]] void refuse(const std::string& option, const std::string& message,
+                         const std::string& value) {
+  throw UsageError{"DJ0003", option, option.substr(0, option.find(',')) + " " + message,
+                   {},       "",     value};
+}
+
+[[noreturn]] void refuse_together(const std::string& option, const std::string& message) {
+  throw UsageError{"DJ0004", option, option.substr(0, option.find(',')) + " " + message, {}, ""};
+}
+
+// How one types an option with its value.
+std::string typed(const std::string& option, const std::string& value) {
+  return option + (option.starts_with("--") ? "=" : " ") + value;
+}
+
+// --stress writes the script itself; with --coverage there is neither script nor process.
+void check_stress(Options& options, const std::vector<std::string>& words) {
+  if (!options.stress) {
+    if (!options.coverage.empty()) refuse_together("--coverage", "goes with --stress");
+    return;
+  }
+  if (options.script_text || options.list || !words.empty())
+    refuse_together("--stress", "goes with neither a script nor -l");
+  bool has_target = options.pid || !options.command.empty();
+  if (has_target != options.coverage.empty())
+    refuse_together("--stress",
+                    "needs a process (-c, -p or --), or --coverage FILE without a process");
+  if (options.stress->find_first_of("\"\\\n") != std::string::npos)
+    refuse("--stress", "takes a pattern of functions: \"libc.so.6!*\"", *options.stress);
+  options.script_text = stress_script(options.stress->empty() ? "*" : *options.stress);
+  widen_for_stress(options.limits);
+}
+
+// --color[=WHEN] as stap has it. False: it is another option.
+bool set_colour(Options& options, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  if (name != "--color" && name != "--colour") return false;
+  const std::string when = word.size() == name.size() ? "always" : word.substr(name.size() + 1);
+  if (when != "always" && when != "never" && when != "auto")
+    throw not_taken(name, "always, never or auto", when, {"always", "never", "auto"});
+  if (when != "auto") options.colour = when == "always";
+  return true;
+}
+
+// stap's -p is a number of its passes.
+void check_process(const Options& options) {
+  constexpr int kPasses = 5;
+  if (!options.pid) return;
+  if (!options.command.empty())
+    refuse_together("-p,-x", "goes with neither -c nor --: one target a session");
+  if (*options.pid <= kPasses && kill(*options.pid, 0) != 0)
+    refuse("-p,-x",
+           fmt::format("takes a process, as -x; {} is none of yours. For a pass of "
+                       "SystemTap's: --stop-after=STAGE",
+                       *options.pid),
+           std::to_string(*options.pid));
+}
+
+}  // namespace
+
+UsageError not_taken(const std::string& option, const std::string& takes, const std::string& value,
+                     const std::vector<std::string>& others) {
+  const std::string name = option.substr(0, option.find(','));
+  UsageError wrong = {"DJ0003", option, fmt::format("{} takes {}; not {}", name, takes, value),
+                      {},       "",     value};
+  for (const std::string& near : near_names(value, others)) wrong.near.push_back(typed(name, near));
+  return wrong;
+}
+
+void check_above_zero(const std::string& option, const std::string& text) {
+  if (is_whole(text) && text.find_first_not_of('0') != std::string::npos) return;
+  if (text.find(',') != std::string::npos)
+    refuse(option,
+           fmt::format("takes one process, not {}: start one djtap for each, or with -c "
+                       "what forks them",
+                       text),
+           text);
+  refuse(option, "takes a whole number above 0, not " + text, text);
+}
+
+void check_whole(const std::string& option, const std::string& text) {
+  if (!is_whole(text)) refuse(option, "takes a whole number, not " + text, text);
+}
+
+void check_seconds(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != 0 || !(value > 0 && value < 1e9))
+    refuse("-T", "takes a number of seconds above 0, not " + text, text);
+}
+
+void check_folder(const std::string& text) {
+  std::error_code none;
+  if (!std::filesystem::is_directory(text, none))
+    refuse("-I", fmt::format("takes a folder of tapsets; {} is none", text), text);
+}
+
+void set_command(Options& options, const std::string& text) {
+  options.command = {text};  // what is wrong with it is djtap's failure, not the command's
+  Result<std::vector<std::string>> words = command_words(text);
+  if (!words.ok()) throw UsageError{"DJ0003", "-c", words.error().message, {}, "", text};
+  options.command = words.take();
+}
+
+void set_dumps(Options& options, const std::string& list) {
+  std::istringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (std::find(kDumps.begin(), kDumps.end(), name) == kDumps.end())
+      throw not_taken("--dump", fmt::format("{}", fmt::join(kDumps, ", ")), name, kDumps);
+    options.dump.insert(name);
+  }
+}
+
+void set_format(Options& options, const std::string& form) {
+  constexpr std::string_view kPlugin = "plugin:";
+  auto found = kFormats.find(form);
+  if (found != kFormats.end()) {
+    options.format = found->second;
+  } else if (form.starts_with(kPlugin) && form.size() > kPlugin.size()) {
+    options.plugin = form.substr(kPlugin.size());
+  } else {
+    throw not_taken("-f,--format", "text, json, csv or plugin:NAME", form, {"text", "json", "csv"});
+  }
+}
+
+void set_rotation(Options& options, const std::string& text) {
+  char* end = nullptr;
+  uint64_t megabytes = std::strtoull(text.c_str(), &end, 10), files = 0;
+  bool wrong = text[0] == '-' || megabytes == 0 || megabytes > 1 << 20;
+  if (*end == ',') {
+    files = std::strtoull(end + 1, &end, 10);
+    wrong = wrong || files == 0 || files > 1 << 20;
+  }
+  if (wrong || *end != 0) throw not_taken("-S", "MEGABYTES or MEGABYTES,FILES", text);
+  options.rotation = {megabytes << 20, static_cast<uint32_t>(files)};
+}
+
+void set_ring(Options& options, const std::string& text) {
+  char* end = nullptr;
+  const long long megabytes = std::strtoll(text.c_str(), &end, 10);
+  if (*end != 0 || megabytes < 1 || megabytes > 64)
+    refuse("-s", "takes 1 to 64 megabytes, as -D RINGBYTES does bytes", text);
+  options.limits.ring_bytes = static_cast<int64_t>(std::bit_ceil(uint64_t(megabytes) << 20));
+}
+
+void set_source(Options& options, const std::string& text) {
+  if (text.find_first_of("\"\\\n") != std::string::npos)
+    refuse("--source", "takes a function, as in func(\"...\")", text);
+  options.list = "func(\"" + text + "\")";
+  options.list_source = true;
+}
+
+void set_limits(Options& options, const std::vector<std::string>& settings) {
+  for (const std::string& each : settings) set_limit(options.limits, each);
+}
+
+std::vector<std::string> without_stap_options(Options& options,
+                                              const std::vector<std::string>& words) {
+  std::vector<std::string> others;
+  for (const std::string& word : words) {
+    if (set_colour(options, word)) continue;
+    const StapOption* row = stap_option(word);
+    if (row == nullptr) {
+      others.push_back(word);
+    } else if (!row->help.empty()) {
+      throw UsageError{"DJ0005",
+                       word,
+                       fmt::format("SystemTap's option {} is not djtap's", row->name),
+                       {},
+                       std::string(row->help)};
+    }
+  }
+  return others;
+}
+
+void check_together(Options& options, std::vector<std::string> words) {
+  if (options.clean) return;
+  check_stress(options, words);
+  check_process(options);
+  if (!options.script_text && words.empty() && !options.more_scripts.empty()) {
+    options.script_text = options.more_scripts.front();
+    options.more_scripts.erase(options.more_scripts.begin());
+  }
+  const bool asks = options.list || options.explain || options.language_server;
+  if (options.interactive && options.script_text)
+    refuse_together("-i,--interactive", "takes the script at its prompt: load FILE");
+  if (!options.script_text && !asks && !options.interactive) {
+    if (words.empty())
+      throw UsageError{"DJ0006", "", "a script is needed: a file, or -e 'probe ...'", {}, ""};
+    options.script_path = words.front();
+    options.strict = options.strict || options.script_path.ends_with(".stp");
+    words.erase(words.begin());
+  }
+  options.script_args = std::move(words);
+  if (options.monitor && (!options.plugin.empty() || options.stress))
+    refuse_together("--monitor", "goes with neither -f plugin: nor --stress");
+  options.times = options.times || options.monitor;
+  if (options.rotation.bytes > 0 && options.output_path.empty())
+    refuse_together("-S", "goes with -o FILE");
+}
+
+}  // namespace dj

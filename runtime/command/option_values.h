@@ -1,0 +1,60 @@
+// What single options take, and which of them go together. Whatever is wrong is thrown as a
+// UsageError.
+#pragma once
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/diag.h"
+#include "runtime/command/command_line.h"
+#include "runtime/command/options.h"
+
+namespace dj {
+
+// The error of an option that does not take `value`. others: what it takes, to find a misspelt
+// word.
+UsageError not_taken(const std::string& option, const std::string& takes, const std::string& value,
+                     const std::vector<std::string>& others = {});
+
+// For an option that takes one of some words: a function that sets `into`.
+template <class T>
+auto one_of(const char* option, const std::map<std::string, T>& words, T& into) {
+  return [option, &words, &into](const std::string& word) {
+    auto found = words.find(word);
+    if (found == words.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, value] : words) names.push_back(name);
+      throw not_taken(option, fmt::format("{}", fmt::join(names, ", ")), word, names);
+    }
+    into = found->second;
+  };
+}
+
+// Throws where `text` is no whole number above 0. option: as in UsageError.
+void check_above_zero(const std::string& option, const std::string& text);
+// The same; 0 is taken.
+void check_whole(const std::string& option, const std::string& text);
+// The same of seconds, which may have a fraction.
+void check_seconds(const std::string& text);
+void check_folder(const std::string& text);
+
+void set_command(Options& options, const std::string& text);                  // -c
+void set_dumps(Options& options, const std::string& list);                    // --dump
+void set_format(Options& options, const std::string& form);                   // -f
+void set_rotation(Options& options, const std::string& text);                 // -S
+void set_ring(Options& options, const std::string& text);                     // -s
+void set_source(Options& options, const std::string& text);                   // --source
+void set_limits(Options& options, const std::vector<std::string>& settings);  // -D
+
+// Words that no option of djtap takes: SystemTap's options are answered here, or taken where they
+// change nothing. Returns the others.
+std::vector<std::string> without_stap_options(Options& options,
+                                              const std::vector<std::string>& words);
+
+// Everything that no single option can know. words: the script's file and its arguments.
+void check_together(Options& options, std::vector<std::string> words);
+
+}  // namespace dj

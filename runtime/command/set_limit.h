@@ -1,0 +1,13 @@
+// Limits by name, as -D gives them.
+#pragma once
+#include <string>
+
+#include "runtime/command/options.h"
+
+namespace dj {
+
+// setting: "NAME=NUMBER". Throws a UsageError where it is none. SystemTap's limits that djtap does
+// not need are taken and change nothing.
+void set_limit(Limits& limits, const std::string& setting);
+
+}  // namespace dj

@@ -1,0 +1,95 @@
+// Reads each module's words at once: a GOT is one piece.
+#include "runtime/install/call_words.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/patch/imports.h"
+
+namespace dj {
+namespace {
+
+// Indices of the sites that a call may come to by their detours, by address.
+std::vector<size_t> entries_of(const std::vector<PatchSite>& sites) {
+  std::vector<size_t> entries;
+  for (size_t i = 0; i < sites.size(); i++) {
+    const PatchSite& site = sites[i];
+    if (is_plain_jump(site) && site.state == SiteState::Registered) entries.push_back(i);
+  }
+  const auto by_address = [&](size_t a, size_t b) { return sites[a].address < sites[b].address; };
+  std::sort(entries.begin(), entries.end(), by_address);
+  return entries;
+}
+
+PatchSite make_word(uint64_t address, size_t module, uint64_t holds) {
+  PatchSite word;
+  word.word = word.jump = true;
+  word.address = address;
+  word.module = module;
+  word.name = "call-word";
+  word.original.resize(sizeof holds);
+  memcpy(word.original.data(), &holds, sizeof holds);
+  return word;
+}
+
+}  // namespace
+
+std::vector<CallWord> read_call_words(const MappedModule& module, const RunningMemory& memory) {
+  constexpr uint64_t kMost = 16 << 20;  // farther apart they are in no GOT
+  const std::vector<uint64_t> at = read_call_words(module.open_path);
+  if (at.empty()) return {};
+  const uint64_t bytes = at.back() - at.front() + sizeof(uint64_t);
+  std::vector<uint8_t> got(bytes <= kMost ? bytes : 0);
+  if (got.empty() || !memory.read(at.front() + module.bias, got.data(), bytes)) return {};
+  std::vector<CallWord> words(at.size());
+  for (size_t i = 0; i < at.size(); i++) {
+    words[i].address = at[i];
+    memcpy(&words[i].value, &got[at[i] - at.front()], sizeof words[i].value);
+  }
+  return words;
+}
+
+bool is_plain_jump(const PatchSite& site) {
+  return site.jump && !site.form && site.handlers_at == 0;
+}
+
+CallWords::CallWords(const std::vector<MappedModule>& modules, pid_t pid,
+                     const std::vector<PatchSite>& sites) {
+  const std::vector<size_t> entries = entries_of(sites);
+  if (entries.empty() || pid == 0) return;
+  const RunningMemory memory(pid);
+  for (size_t m = 0; m < modules.size(); m++) {
+    const std::vector<CallWord> words = read_call_words(modules[m], memory);
+    words_seen_ += words.size();
+    for (const CallWord& word : words) {
+      const auto found = std::lower_bound(
+          entries.begin(), entries.end(), word.value,
+          [&](size_t entry, uint64_t wanted) { return sites[entry].address < wanted; });
+      if (found == entries.end() || sites[*found].address != word.value) continue;
+      words_.push_back(make_word(word.address + modules[m].bias, m, word.value));
+      targets_.push_back(*found);
+    }
+  }
+}
+
+void CallWords::aim(const std::vector<PatchSite>& sites) {
+  for (size_t i = 0; i < words_.size(); i++) words_[i].detour = sites[targets_[i]].detour;
+  follow(sites);
+}
+
+void CallWords::follow(const std::vector<PatchSite>& sites) {
+  for (size_t i = 0; i < words_.size(); i++) {
+    const bool waits = words_[i].state == SiteState::Registered;
+    if (waits && sites[targets_[i]].state != SiteState::Registered) {
+      words_[i].skip("its function is not probed");
+    }
+  }
+}
+
+SiteList CallWords::all() {
+  SiteList list;
+  for (PatchSite& word : words_) list.push_back(&word);
+  return list;
+}
+
+}  // namespace dj

@@ -1,0 +1,112 @@
+// A guard byte where many threads arrive (a loop's head, a function that jumps into another one)
+// costs a trap each time. While the program runs, such a site gets a form of the jump without
+// guards, which was not its first choice because its stub needs a page of its own; or it goes back
+// to an int3, which traps once a hit.
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "runtime/install/install.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/stubs.h"
+#include "runtime/process/remote_call.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+namespace {
+
+// Null: there is none. It displaces nothing that the armed form did not: in the middle of that no
+// thread stands.
+const arch::Placement* without_guards(const JumpForm& form) {
+  if (form.region.lean != 0 || form.region.pins.set) return nullptr;
+  for (const arch::Placement& placement : form.placements) {
+    if (placement.guards == 0 && placement.length <= form.placement.length) return &placement;
+  }
+  return nullptr;
+}
+
+// Maps a page for a stub that this jump can lead to, and the island's code too. The session's
+// memory has none: the page is the process's own, and stays.
+Result<uint64_t> map_stub(Stopped& stopped, const arch::Placement& placement,
+                          const Island& island) {
+  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
+  DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
+  StubSpace space(free_ranges(maps, {}, status.heap_begin), mappings_left(maps.size()));
+  std::optional<uint64_t> stub = space.reserve({placement.jump, placement.value, placement.mask},
+                                               {island.base(), island.end()});
+  if (!stub) return Error{"no free address"};
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  for (const AddressRange& pages : space.pages()) {
+    DJ_TRY_DO(call.checked("mmap of a stub", SYS_mmap,
+                           {pages.begin, pages.end - pages.begin, PROT_READ | PROT_EXEC,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~uint64_t{0}, 0}));
+  }
+  DJ_TRY_DO(call.give_back());
+  return *stub;
+}
+
+}  // namespace
+
+Status Installation::drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site) {
+  const arch::Placement* wanted = site.form ? without_guards(*site.form) : nullptr;
+  Island* island = memory.island_near(site.address);
+  if (wanted == nullptr || island == nullptr) return Error{"no form without guards"};
+  DJ_TRY(uint64_t stub, map_stub(stopped, *wanted, *island));
+  PatchSite jump = site;
+  jump.form = std::make_shared<JumpForm>(*site.form);
+  jump.form->placement = *wanted;
+  jump.form->stub = stub;
+  jump.displaced = wanted->length;
+  jump.reason = arch::tactic_name(wanted->tactic);
+  DJ_TRY_DO(code_->build_detour(memory, jump, abis_));
+  DJ_TRY(std::vector<uint8_t> bytes, arch::encode_jump(stub, jump.detour));
+  DJ_TRY_DO(stopped.write(stub, bytes));
+  site = std::move(jump);
+  return ok_status();
+}
+
+std::vector<size_t> Installation::hot_guards(uint64_t limit) {
+  std::vector<size_t> hot;
+  if (!trap_.installed()) {
+    return hot;
+  }
+  for (auto& [index, seen] : seen_traps_) {
+    const PatchSite& site = patches_.sites[index];
+    const uint64_t now = site.armed() ? guard_traps(site) : seen;
+    if (now - seen > limit) {
+      hot.push_back(index);
+    }
+    seen = now;
+  }
+  return hot;
+}
+
+Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
+                                 const std::vector<size_t>& hot) {
+  SiteList sites;
+  for (size_t index : hot) {
+    sites.push_back(&patches_.sites[index]);
+    seen_traps_.erase(index);
+  }
+  DJ_TRY_DO(find_gone(stopped, sites, modules_));
+  std::string damage;
+  DJ_TRY_DO(restore_sites(stopped, sites, damage));
+  for (PatchSite* site : sites) {
+    if (site->state != SiteState::Disarmed) {
+      continue;
+    }
+    if (drop_guards(stopped, memory, *site).ok()) continue;
+    site->fall_back_to_int3("hot-guard");
+    DJ_TRY_DO(code_->build(memory, *site, abis_));
+    if (!insert_trap(site->address, site->detour)) {
+      return Error{"the look-up table of int3 sites is full"};
+    }
+  }
+  TextImage text(sites);
+  text.read(stopped);
+  check_text(text, sites);
+  DJ_TRY_DO(journal_->enter(sites));
+  DJ_TRY_DO(write_sites(stopped, text, sites, patches_of(sites)));
+  return damage.empty() ? ok_status() : Status(Error{damage});
+}
+
+}  // namespace dj

@@ -1,0 +1,435 @@
+// Arming and disarming. All threads are stopped while text changes, and the order is such that
+// djtap may be killed between any two steps: detours are complete before threads are moved into
+// them, threads are moved before bytes change, hooks stand before the SIGTRAP action, and that
+// before the first int3. Removal is the same way back.
+#include "runtime/install/install.h"
+
+#include <algorithm>
+
+#include "compiler/samples.h"
+#include "compiler/spare_thread.h"
+#include "runtime/memory/stubs.h"
+#include "runtime/patch/kept_patches.h"
+#include "runtime/process/os_error.h"
+#include "runtime/process/remote_call.h"
+#include "runtime/process/signal_actions.h"
+#include "runtime/shared/own_code.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+namespace {
+
+uint64_t bytes_left(SessionMemory& memory) {
+  uint64_t sum = 0;
+  for (const Island& island : memory.islands()) {
+    sum += island.bytes_left();
+  }
+  return sum;
+}
+
+}  // namespace
+
+Result<Installation> Installation::prepare(const Plan& plan, const Layout& layout,
+                                           const std::vector<HandlerAbi>& abis,
+                                           const std::vector<MappedModule>& modules,
+                                           ModuleCodes& codes, InstallOptions options) {
+  uint64_t begin = now_ns();
+  for (const HandlerAbi& abi : abis) {
+    options.counting.push_back(abi.count_word != 0 && !options.switched);
+  }
+  Installation made;
+  made.modules_ = modules;
+  made.abis_ = abis;
+  made.trap_table_ = layout.trap_table;
+  made.trap_bytes_ = layout.trap_bytes;
+  made.later_traps_ = layout.later_traps;
+  made.trap_cache_ = layout.limits.trap_cache != 0;
+  made.cpus_ = layout.cpus;
+  made.switched_ = options.switched;
+  made.shares_trap_ = options.first_module > 0 && options.has_trap;
+  made.first_site_ = plan.first_site;
+  made.loader_site_ = plan.loader_site;
+  made.samples_ = std::any_of(plan.host_probes.begin(), plan.host_probes.end(),
+                              [&](const HostProbe& probe) { return is_sample(plan, probe); });
+  made.symbols_.reserve(plan.sites.size());
+  for (const Site& site : plan.sites) {
+    made.symbols_.push_back(site.symbol.empty() ? site.function : site.symbol);
+    made.function_begins_.push_back(site.function_begin != 0 ? site.function_begin : site.address);
+    made.kinds_.push_back(site.kind);
+  }
+  for (const Handler& handler : plan.handlers) {
+    made.probes_.push_back(handler.probe);
+  }
+  made.patches_ = find_patches(plan, modules, codes, options);
+  if (!options.switched && !made.patches_.live) {
+    made.words_ = CallWords(modules, options.pid, made.patches_.sites);
+  }
+  made.find_detours(codes, options);
+  made.restorers_ = find_restorers(modules, codes);
+  made.times_.prepare_ns = now_ns() - begin;
+  return made;
+}
+
+void Installation::count_by_calls() {
+  for (HandlerAbi& abi : abis_) {
+    if (abi.count_word == 0) continue;
+    abi.count_word = 0;
+    kept_detours_ = {};  // these count in rows
+    patches_key_.clear();
+  }
+}
+
+void Installation::find_detours(ModuleCodes& codes, const InstallOptions& options) {
+  const std::string key = patches_key(codes.plan_key, modules_, options);
+  if (key.empty() || !codes.kept_files().keeps() || switched_) {
+    return;
+  }
+  patches_key_ = key + detours_key(abis_);
+  auto kept = codes.kept_files().load("detours-" + short_name(patches_key_), patches_key_);
+  detours_are_kept_ = kept.has_value();
+  if (kept) {
+    kept_detours_ = KeptDetours(std::move(*kept), modules_);
+  }
+}
+
+void Installation::keep_detours(SessionMemory& memory, ModuleCodes& codes) const {
+  if (patches_key_.empty() || detours_are_kept_) {
+    return;
+  }
+  const auto view = [&](uint64_t address, uint64_t count) -> std::span<const uint8_t> {
+    for (Island& island : memory.islands()) {
+      if (island.contains(address)) return island.view(address, count);
+    }
+    return {};
+  };
+  const auto entry = [&](const PatchSite& site, const PatchCall& call) {
+    return code_->entry(memory, site, call);
+  };
+  codes.keep("detours-" + short_name(patches_key_), patches_key_,
+             pack_detours(patches_.sites, modules_, view, entry,
+                          [&](const PatchSite& site) { return code_->note_of(memory, site); }));
+}
+
+std::vector<AddressRange> Installation::island_modules() const {
+  std::vector<bool> used(modules_.size());
+  for (size_t i = 0; i < modules_.size() && samples_; i++) {
+    used[i] = modules_[i].is_executable_file && !modules_[i].partial;
+  }
+  for (const std::vector<PatchSite>* sites : {&patches_.sites, &patches_.hooks}) {
+    for (const PatchSite& site : *sites) {
+      if (site.state == SiteState::Registered) {
+        used[site.module] = true;
+      }
+    }
+  }
+  std::vector<AddressRange> ranges;
+  for (size_t i = 0; i < used.size(); i++) {
+    if (used[i]) {
+      ranges.push_back({modules_[i].begin, modules_[i].end});
+    }
+  }
+  return ranges;
+}
+
+uint64_t Installation::detour_bytes() {
+  uint64_t bytes = 4096;
+  arch::DetourRequest scratch;
+  for (const PatchSite& site : patches_.hooks) {
+    bytes += detour_room(site, abis_, scratch);
+  }
+  for (const PatchSite& site : patches_.sites) {
+    const uint64_t detours =
+        site.form ? 2 : 1;  // another for the int3 that a hot guard makes of it
+    if (site.state != SiteState::Registered) continue;
+    bytes += detours * detour_room(site, abis_, scratch) + (detours - 1) * IslandNotes::kLateBytes;
+  }
+  if (switched_) bytes += slot_bytes(all_places());
+  return bytes + IslandNotes::bytes_for(bytes, patches_.sites.size());
+}
+
+uint64_t Installation::journal_bytes() {
+  return Journal::bytes_for(all_sites()) + Journal::bytes_for(all_hooks()) +
+         Journal::bytes_for(words_.all()) + Journal::bytes_for_calls(words_.words_seen());
+}
+
+ChooseStubs Installation::stub_chooser() {
+  return [this](std::vector<AddressRange> free, uint64_t most, const auto& islands) {
+    StubSpace space(std::move(free), most);
+    choose_stubs(all_sites(), space, islands);
+    return space.shared_pages(&stubs_bytes_);
+  };
+}
+
+Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link) {
+  uint64_t begin = now_ns();
+  DJ_TRY(CodeIslands islands, CodeIslands::link_all(memory, code_bytes, link));
+  code_.emplace(std::move(islands));
+  journal_.emplace(memory.journal(), words_.words_seen());
+  times_.link_ns = now_ns() - begin;
+  begin = now_ns();
+  DJ_TRY_DO(code_->give_notes(memory));
+  const uint64_t left = bytes_left(memory);
+  if (switched_) {
+    DJ_TRY_DO(code_->give_slots(memory, all_places()));
+  }
+  for (PatchSite& hook : patches_.hooks) {
+    Status built = code_->build(memory, hook, abis_);
+    if (!built.ok()) {
+      return Error{"cannot hook a system call of " + modules_[hook.module].path + ": " +
+                   built.error().message};
+    }
+  }
+  for (PatchSite& site : patches_.sites) {
+    if (site.state != SiteState::Registered) {
+      continue;
+    }
+    const std::optional<KeptDetour> kept = kept_detours_.find(site);
+    if (kept && code_->build_kept(memory, site, *kept, modules_[site.module].bias).ok()) {
+      continue;
+    }
+    Status built = code_->build(memory, site, abis_);
+    if (!built.ok()) {
+      site.skip(built.error().message);
+    }
+  }
+  kept_detours_ = {};
+  DJ_TRY_DO(code_->finish_notes(memory));
+  words_.aim(patches_.sites);
+  for (const PatchSite& site : patches_.sites) {
+    if (site.form && site.form->region.lean != 0) {
+      leaning_.insert({site.address, site.address + site.form->region.lean});
+    }
+  }
+  abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());
+  write_biases(header);
+  find_gates(header);
+  find_live_sites();
+  if (patches_.needs_trap()) {
+    if (shares_trap_) {
+      return share_trap_table();
+    }
+    uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
+    CHECK(handler != 0 && restorer != 0);
+    const TrapRoom room = {trap_table_, trap_bytes_, cpus_, later_traps_};
+    Status filled = fill_trap_table(room, patches_.sites);
+    if (!filled.ok() && patches_.live) {  // fewer traps if all threads stand
+      for (PatchSite& site : patches_.sites) {
+        site.live = false;
+      }
+      filled = fill_trap_table(room, patches_.sites);
+    }
+    DJ_TRY_DO(filled);
+    reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
+    header.trap_table = trap_table_;
+    header_trap_table_ = &header.trap_table;
+    trap_ = TrapSetup(trap_table_, handler, restorer);
+  }
+  detours_bytes_ = left - bytes_left(memory);
+  detours_bytes_ += IslandNotes::index_bytes(detours_bytes_);
+  times_.detours_ns = now_ns() - begin;
+  return ok_status();
+}
+
+Result<uint64_t> Installation::place_sample(SessionMemory& memory, HandlerId handler, SiteId site,
+                                            uint64_t done) {
+  return code_->write_sample(memory, handler, site, abis_[handler], done);
+}
+
+// Only where rt_sigaction is hooked: else the program would see them.
+void Installation::find_gates(const abi::Header& header) {
+  abi::FaultGates* gates = abi::fault_gates(&header);
+  if (gates == nullptr || gates->begin != 0 || patches_.hooks.empty()) return;
+  gates->begin = code_->symbol("dj_fault_gates");
+  gates_ = gates;
+}
+
+// A file that is mapped twice has two biases and one SiteInfo: static variables are then those of
+// the first.
+void Installation::write_biases(const abi::Header& header) const {
+  if (header.sites == 0) {
+    return;
+  }
+  abi::SiteInfo* info = reinterpret_cast<abi::SiteInfo*>(header.sites);
+  for (const std::vector<PatchSite>* sites : {&patches_.hooks, &patches_.sites}) {
+    for (auto site = sites->rbegin(); site != sites->rend(); ++site) {
+      for (SiteId id : site->owners) info[id].bias = modules_[site->module].bias;
+    }
+  }
+}
+
+SiteList Installation::all_sites() {
+  SiteList list;
+  for (PatchSite& site : patches_.sites) {
+    list.push_back(&site);
+  }
+  return list;
+}
+
+SiteList Installation::all_places() {
+  SiteList list = all_sites();
+  for (PatchSite& hook : patches_.hooks) {
+    list.push_back(&hook);
+  }
+  return list;
+}
+
+SiteList Installation::all_hooks() {
+  SiteList list;
+  for (PatchSite& hook : patches_.hooks) {
+    list.push_back(&hook);
+  }
+  return list;
+}
+
+size_t Installation::registered_count() const {
+  auto registered = [](const PatchSite& site) { return site.state == SiteState::Registered; };
+  return static_cast<size_t>(
+      std::count_if(patches_.sites.begin(), patches_.sites.end(), registered) +
+      std::count_if(patches_.hooks.begin(), patches_.hooks.end(), registered));
+}
+
+Status Installation::stage(Staged& staged) {
+  const SiteList hooks = all_hooks(), sites = all_sites(), still = live_ones(sites, false);
+  staged.registered = registered_count();
+  staged.live = patches_.live;
+  staged.detouring = {};
+  for (const SiteList* list : {&hooks, &still}) {
+    for (const PatchSite* site : *list) {
+      if (site->state == SiteState::Registered) {
+        staged.detouring.add(*site);
+      }
+    }
+  }
+  staged.hooks = patches_of(hooks);
+  staged.sites = patches_of(still);
+  staged.words = patches_of(words_.all());
+  journal_->unstage();
+  DJ_TRY_DO(journal_->stage(hooks));
+  DJ_TRY_DO(journal_->stage(sites));
+  return journal_->stage(words_.all());
+}
+
+Status Installation::ready(pid_t pid) {
+  staged_.emplace(Staged{
+      TextImage(all_sites(), all_hooks()), TextImage(words_.all()), {}, {}, {}, {}, 0, false});
+  // Only the pause is longer where no thread can be had.
+  auto copying = spare_thread([&] { times_.copies = copy_pages(pid, staged_->text); });
+  DJ_TRY_DO(stage(*staged_));
+  if (copying) copying->join();
+  return ok_status();
+}
+
+// Sites that cannot be are Skipped; `staged` is what remains.
+Status Installation::check_all(Stopped& stopped, Staged& staged) {
+  const SiteList sites = all_sites(), hooks = all_hooks();
+  staged.text.read(stopped);
+  check_text(staged.text, hooks);
+  if (check_text(staged.text, sites)) {
+    for (PatchSite* site : without_support(sites)) {
+      site->skip("the next site's text differs from the file");
+    }
+  }
+  if (!shares_trap_) {
+    DJ_TRY_DO(refuse_traps(stopped));
+  }
+  for (const PatchSite* hook : hooks) {
+    if (hook->state != SiteState::Registered) {
+      return Error{"process " + std::to_string(stopped.pid()) + " has been patched already (" +
+                   modules_[hook->module].path +
+                   " differs from its file): by another tool, or by a djtap that runs or "
+                   "was killed"};
+    }
+  }
+  words_.follow(patches_.sites);
+  staged.got.read(stopped);
+  const bool stale = check_text(staged.got, words_.all());
+  const bool same =
+      !stale && registered_count() == staged.registered && patches_.live == staged.live;
+  return same ? ok_status() : stage(staged);
+}
+
+Status Installation::arm(Stopped& stopped) {
+  uint64_t begin = now_ns();
+  if (!staged_) {
+    DJ_TRY_DO(ready(stopped.pid()));
+  }
+  Staged staged = std::move(*staged_);
+  staged_.reset();
+  DJ_TRY_DO(check_all(stopped, staged));
+  const SiteList sites = all_sites(), hooks = all_hooks();
+  const SiteList still = live_ones(sites, false), live = live_ones(sites, true);
+  const bool trap = patches_.needs_trap() && !shares_trap_;
+  if (shares_trap_) {
+    journal_->enter_trap(trap_table_, 0);  // for those who hit an int3; the action is another's
+  }
+  DJ_TRY(MoveCounts moved, move_threads(stopped, staged.detouring, restorers_, trap));
+  static_cast<void>(moved);
+  times_.move_ns = now_ns() - begin;
+  begin = now_ns();
+  journal_->commit();
+  Status written = write_sites(stopped, staged.text, hooks, staged.hooks);
+  if (written.ok() && trap) {
+    written = trap_.install(stopped, *journal_);
+  }
+  if (written.ok() && gates_ != nullptr) {
+    journal_->enter_gates(reinterpret_cast<uint64_t>(gates_));
+    written = enter_gates(stopped, *gates_);
+  }
+  if (written.ok()) {
+    written = write_sites(stopped, staged.text, still, staged.sites);
+  }
+  if (written.ok()) {
+    written = write_sites(stopped, staged.got, words_.all(), staged.words);
+  }
+  times_.patch_ns = now_ns() - begin;
+  if (written.ok() && !live.empty()) {
+    written = write_live(stopped, live);
+    if (!written.ok() && written.error().kind == Fail::Unsupported) {
+      written = write_stopped(stopped, live);
+    }
+  }
+  for (size_t i = 0; i < patches_.sites.size(); i++) {
+    if (patches_.sites[i].guards() != 0) {
+      seen_traps_[i] = 0;
+    }
+  }
+  if (!written.ok()) {
+    Status undone = disarm(stopped);
+    return undone.ok() ? written : undone;
+  }
+  return ok_status();
+}
+
+Status Installation::disarm(Stopped& stopped) {
+  std::string damage;
+  const SiteList sites = all_sites(), hooks = all_hooks(), live = live_ones(sites, true);
+  if (std::any_of(live.begin(), live.end(), [](auto* s) { return s->armed(); })) {
+    DJ_TRY(pid_t keep, RemoteCall::best_thread(stopped));
+    stopped.release_others(keep);
+    DJ_TRY_DO(restore_live(stopped, live, damage));
+    DJ_TRY_DO(stopped.stop_others());
+  }
+  if (has_trap()) {
+    DJ_TRY_DO(take_back_traps(stopped));
+  }
+  DJ_TRY_DO(find_gone(stopped, sites, modules_));
+  DJ_TRY_DO(find_gone(stopped, hooks, modules_));
+  DJ_TRY_DO(find_gone(stopped, words_.all(), modules_));
+  DJ_TRY_DO(stub_calls_.restore(stopped, modules_, damage));
+  DJ_TRY_DO(restore_sites(stopped, words_.all(), damage));
+  DJ_TRY_DO(restore_sites(stopped, sites, damage));
+  // The gates first: SIGTRAP goes back into the masks of the handlers that it knows.
+  if (gates_ != nullptr) {
+    DJ_TRY_DO(leave_gates(stopped, *gates_));
+  }
+  if (trap_.installed()) {
+    DJ_TRY_DO(trap_.remove(stopped));
+  }
+  DJ_TRY_DO(restore_sites(stopped, hooks, damage));
+  if (damage.empty()) {
+    journal_->finish(stopped.pid());
+  }
+  return damage.empty() ? ok_status() : Status(Error{damage});
+}
+
+}  // namespace dj

@@ -1,0 +1,248 @@
+// Installation: all probe sites of one session in one process. Three steps, so that the target is
+// stopped only where it must be: prepare() looks at files, place() writes islands, arm() and
+// disarm() patch text.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/image.h"
+#include "compiler/layout.h"
+#include "compiler/plan.h"
+#include "compiler/result.h"
+#include "runtime/install/call_words.h"
+#include "runtime/install/site_memory.h"
+#include "runtime/install/stub_calls.h"
+#include "runtime/memory/detours.h"
+#include "runtime/memory/session_memory.h"
+#include "runtime/patch/module_code.h"
+#include "runtime/patch/patch.h"
+#include "runtime/patch/patch_plan.h"
+#include "runtime/process/process.h"
+#include "runtime/process/stopped.h"
+#include "runtime/shared/fault_gates.h"
+#include "runtime/text/journal.h"
+#include "runtime/text/page_copies.h"
+#include "runtime/text/site_text.h"
+#include "runtime/text/text_image.h"
+#include "runtime/text/thread_moves.h"
+#include "runtime/text/trap_setup.h"
+
+namespace dj {
+
+using InstallOptions = PatchOptions;
+
+// A handler at a site.
+struct InstalledHandler {
+  HandlerId handler = 0;  // of the plan that the site came with
+  ProbeId probe = 0;
+  uint8_t off = 0;  // bits of OffBy
+};
+
+// InstalledSite: one patched (or refused) place, as --probes prints it.
+struct InstalledSite {
+  SiteId site = 0;
+  uint64_t address = 0;  // runtime address of the instruction that the handlers precede
+  char letter = 'e';     // site_letter()
+  std::string symbol;    // "symbol+0x12"
+  std::string module;    // path
+  SiteState state = SiteState::Skipped;
+  std::string reason;                      // of Int3 and Skipped
+  bool jump = false;                       // of Registered: not int3
+  unsigned guards = 0;                     // int3 bytes that the jump keeps
+  uint64_t guard_traps = 0;                // how often somebody arrived at one of them
+  std::vector<InstalledHandler> handlers;  // in registration order
+};
+
+// HandlerAt: one handler at one Plan site, as it is switched on and off.
+using HandlerAt = std::pair<SiteId, HandlerId>;
+// "00007f12 e symbol+0x0 /lib/libc.so.6 [OPTIMIZED]"
+std::string to_string(const InstalledSite& site);
+
+struct InstallTimes {
+  uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, move_ns = 0, patch_ns = 0;
+  PageCopies copies;           // before the patch, apart from it
+  uint64_t live_ns = 0;        // writing text while the program runs
+  size_t stub_calls = 0;       // written later (stub_calls.h),
+  uint64_t stub_calls_ns = 0;  // in which time the target stood
+};
+
+// What was done while the program ran: "; while it ran ..."; empty: nothing.
+std::string to_string(const InstallTimes& times);
+
+class Installation {
+ public:
+  // Which bytes would be patched where. Reads files only. `layout` gives the room of the trap
+  // table.
+  static Result<Installation> prepare(const Plan& plan, const Layout& layout,
+                                      const std::vector<HandlerAbi>& abis,
+                                      const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                                      InstallOptions options);
+  Installation(Installation&&) noexcept = default;
+
+  // Before place(): threads have no rows of their own, so counters are handlers that are called.
+  void count_by_calls();
+  // Code of a module may set the gs base, and djtap would not see it.
+  bool sets_gs_base() const { return patches_.sets_gs_base; }
+
+  // Image ranges of the modules that need an island, and bytes of detours that each island must
+  // take at most.
+  std::vector<AddressRange> island_modules() const;
+  uint64_t detour_bytes();
+  // Bytes of the session's journal.
+  uint64_t journal_bytes();
+
+  // find_restorers() of its modules.
+  const std::vector<uint64_t>& restorers() const { return restorers_; }
+  // For SessionMemory::create(): gives every guarded or punned jump an address to lead to.
+  ChooseStubs stub_chooser();
+
+  // Links the code (code_bytes: link_bytes(image)) and writes all detours and the trap table. The
+  // arena must be formatted. Sites that cannot be reached become Skipped. The target may run
+  // meanwhile.
+  Status place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
+  // Behind arm(): leaves its detours to later sessions, by codes.remember(). `memory`: of place().
+  void keep_detours(SessionMemory& memory, ModuleCodes& codes) const;
+  // Behind place(): the code that runs the handler of a sample in a thread that is sent there
+  // (arch::build_sample), for row `site` of the SiteInfos; its address.
+  Result<uint64_t> place_sample(SessionMemory& memory, HandlerId handler, SiteId site,
+                                uint64_t done);
+  // What arm() needs no stopped threads for; it does the rest then, faster. Makes the pages that
+  // will be written the process's own. The process may run meanwhile.
+  Status ready(pid_t pid);
+  // Patches the text. Afterwards handlers run as soon as `stopped` is released. With
+  // PatchOptions::live most sites are written while all threads but one run again.
+  Status arm(Stopped& stopped);
+  // Is SIGTRAP the session's? And may more sites be an int3?
+  bool has_trap() const { return trap_.installed() || shares_trap_; }
+  bool may_trap() const;
+  // Sites of modules that are not among `now`, or whose text is the file's again, are Gone: the
+  // module was unmapped, and perhaps mapped anew. Returns where those begin that are among `now`.
+  // The process runs, but its loader.
+  std::set<uint64_t> find_gone_sites(pid_t pid, const std::vector<MappedModule>& now);
+  // Puts all original bytes back and verifies them; the islands stay. Idempotent.
+  Status disarm(Stopped& stopped);
+
+  // Switches these handlers on or off, from place() on (PatchOptions::switched); a handler is off
+  // as long as anybody wants it so. Nobody stands: whoever comes to a place from now on runs the
+  // handlers that are on. `memory`: of place(). Places whose text is the original again are in
+  // text_work() afterwards.
+  void switch_handlers(SessionMemory& memory, const std::set<HandlerAt>& handlers, bool on,
+                       OffBy by);
+  // What switching leaves to be done to the text.
+  struct TextWork {
+    SiteList wake;     // not in the text, but a handler is on: until it is done nothing is counted
+    SiteList rest;     // in the text, but all handlers have been off for a while: as soon as may be
+    bool live = true;  // one stopped thread is enough
+    bool empty() const { return wake.empty() && rest.empty(); }
+  };
+  TextWork text_work();
+  // Sites that are Skipped or Gone stay so.
+  Status do_text_work(Stopped& stopped, const TextWork& work);
+
+  // Guarded jumps at whose guards more than `limit` threads have arrived since this was asked last:
+  // as int3 they trap once a hit, not once a round of a loop.
+  std::vector<size_t> hot_guards(uint64_t limit);
+  // Gives these a form without guards, or makes them an int3 each, while armed.
+  Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
+
+  // Calls of linkage stubs that may lead straight to detours (stub_calls.h): begins to look for
+  // them, beside, once; says that there are some; leaves out what `sites`, those of all objects,
+  // forbid (false: nothing remains); writes them. Behind arm().
+  void look_for_stub_calls(pid_t pid, const ReadText& read_text);
+  bool has_stub_calls() const { return stub_calls_.is_found(); }
+  bool choose_stub_calls(const SiteList& sites) { return stub_calls_.choose(sites); }
+  Status write_stub_calls(Stopped& stopped);
+
+  // signal_stacks.cpp. Bytes of the alternate signal stack that the program has just asked for and
+  // on which a trap would kill it: it waits until withdraw_traps() has made all places that trap
+  // Skipped. 0: none.
+  uint64_t small_stack() const;
+  Status withdraw_traps(Stopped& stopped);
+
+  // One entry per place and Plan site, by SiteId, then address. After arm() the states are final. A
+  // probe at a hooked system call is among them, but is not switched off before its hook is.
+  std::vector<InstalledSite> sites() const;
+  std::vector<InstalledSite> skipped_sites() const;
+  size_t site_count() const;  // of sites()
+  const InstallTimes& times() const { return times_; }
+  SiteMemory site_memory() const;  // site_memory.h
+  size_t armed_count() const;      // places of probed functions whose text is patched
+  SiteList all_places();           // sites, then hooks: some have handlers too
+
+ private:
+  Installation() = default;
+  std::vector<InstalledSite> list(bool skipped_only) const;
+  void find_detours(ModuleCodes& codes, const InstallOptions& options);
+  Status share_trap_table();
+  bool insert_trap(uint64_t address, uint64_t detour);  // false: the table is full
+  void write_biases(const abi::Header& header) const;
+  void find_gates(const abi::Header& header);
+  SiteList all_sites();
+  SiteList all_hooks();
+  uint64_t guard_traps(const PatchSite& site) const;
+  template <typename Off>
+  void switch_calls(SessionMemory& memory, const Off& off);
+  void find_live_sites();
+  static SiteList live_ones(const SiteList& sites, bool live);
+  Status take_back_traps(Stopped& stopped);
+  // `site`: not in the text. On failure nothing has changed.
+  Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);
+  Status refuse_traps(Stopped& stopped);
+  // All threads of `stopped` but one are let go, then and now stopped for a moment.
+  Status write_live(Stopped& stopped, const SiteList& sites);
+  // Where that is not possible: the same sites while all threads stand.
+  Status write_stopped(Stopped& stopped, const SiteList& sites);
+  Status restore_live(Stopped& stopped, const SiteList& sites, std::string& damage);
+
+  // What arm() writes and where threads go, for those sites that were Registered when it was made.
+  struct Staged {
+    TextImage text, got;
+    Detouring detouring;
+    std::vector<TextPatch> hooks, sites, words;
+    size_t registered = 0;
+    bool live = false;
+  };
+  size_t registered_count() const;
+  Status stage(Staged& staged);
+  Status check_all(Stopped& stopped, Staged& staged);
+
+  PatchPlan patches_;
+  CallWords words_;
+  StubCalls stub_calls_;
+  std::vector<MappedModule> modules_;
+  std::vector<uint64_t> restorers_;  // code that signal frames return to
+  std::vector<HandlerAbi> abis_;
+  // By SiteId less first_site_:
+  std::vector<std::string> symbols_;
+  std::vector<uint64_t> function_begins_;  // ELF addresses
+  std::vector<SiteKind> kinds_;
+  std::vector<ProbeId> probes_;  // by HandlerId
+  uint64_t trap_table_ = 0, trap_bytes_ = 0, later_traps_ = 0;
+  uint64_t detours_bytes_ = 0, stubs_bytes_ = 0;
+  uint64_t* header_trap_table_ = nullptr;  // Header::trap_table
+  bool trap_cache_ = false;
+  uint32_t cpus_ = 1;
+  TrapSetup trap_;
+  abi::FaultGates* gates_ = nullptr;  // that handlers of faults are called through; null: another's
+  bool shares_trap_ = false;  // of objects that came later: SIGTRAP is the session's already
+  SiteId first_site_ = 0;
+  std::optional<SiteId> loader_site_;      // not listed
+  bool samples_ = false;                   // there are timer.profile probes
+  std::optional<Journal> journal_;         // from place() on
+  std::optional<CodeIslands> code_;        // from place() on
+  std::optional<Staged> staged_;           // from ready() to arm()
+  std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
+  std::string patches_key_;                // of what is kept; empty: nothing is
+  KeptDetours kept_detours_;               // from prepare() to place()
+  bool detours_are_kept_ = false;          // an earlier session has done that
+  bool switched_ = false;
+  std::set<size_t> idle_, resting_;  // sites without a handler that is on; those out of the text
+  std::set<uint64_t> leaning_;       // addresses of jumps that share bytes: they never rest
+  InstallTimes times_;
+};
+
+}  // namespace dj

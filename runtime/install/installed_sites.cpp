@@ -1,0 +1,99 @@
+// The places of an installation as they are listed: one line a place and Plan site.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "compiler/counted.h"
+#include "compiler/shown_symbol.h"
+#include "runtime/install/install.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+
+std::string to_string(const InstalledSite& site) {
+  std::string state = site_state_name(site.state);
+  if (!site.reason.empty()) {
+    state += ": " + site.reason;
+  }
+  if (site.guards != 0) {
+    state += ", " + counted(site.guard_traps, "guard trap");
+  }
+  return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, shown_symbol(site.symbol),
+                     site.module, state);
+}
+
+uint64_t Installation::guard_traps(const PatchSite& site) const {
+  uint64_t sum = 0;
+  if (site.guards() != 0 && has_trap()) {
+    const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
+    for (auto [address, detour] : trap_entries_of(site)) {
+      const bool guard = (site.guards() >> (address - site.address) & 1) != 0;
+      const abi::TrapEntry* entry = guard ? abi::trap_table_find(table, address) : nullptr;
+      sum += entry != nullptr ? abi::load(&entry->hits) : 0;
+    }
+  }
+  return sum;
+}
+
+std::vector<InstalledSite> Installation::sites() const { return list(false); }
+std::vector<InstalledSite> Installation::skipped_sites() const { return list(true); }
+
+size_t Installation::site_count() const {
+  size_t count = 0;
+  for (const std::vector<PatchSite>* places : {&patches_.sites, &patches_.hooks}) {
+    for (const PatchSite& place : *places) {
+      count += place.owners.size();
+      count -= loader_site_ && std::count(place.owners.begin(), place.owners.end(), *loader_site_);
+    }
+  }
+  return count;
+}
+
+std::vector<InstalledSite> Installation::list(bool skipped_only) const {
+  std::vector<InstalledSite> out;
+  const auto add = [&](const PatchSite& place) {
+    if (skipped_only && place.state != SiteState::Skipped) {
+      return;
+    }
+    for (SiteId id : place.owners) {
+      if (loader_site_ == id) {
+        continue;
+      }
+      InstalledSite site;
+      site.site = id;
+      site.address = place.pivot();
+      site.letter = site_letter(kinds_[id - first_site_]);
+      uint64_t begin = function_begins_[id - first_site_] + modules_[place.module].bias;
+      site.symbol = fmt::format("{}+{:#x}", symbols_[id - first_site_], site.address - begin);
+      site.module = modules_[place.module].path;
+      site.state = place.state;
+      site.reason = place.reason;
+      site.jump = place.jump;
+      site.guards = static_cast<unsigned>(std::popcount(place.guards()));
+      site.guard_traps = guard_traps(place);
+      for (const PatchCall& call : place.calls) {
+        if (call.site == id) {
+          site.handlers.push_back({call.handler, probes_[call.handler], call.off});
+        }
+      }
+      out.push_back(std::move(site));
+    }
+  };
+  for (const PatchSite& place : patches_.sites) add(place);
+  for (const PatchSite& place : patches_.hooks) add(place);
+  std::sort(out.begin(), out.end(), [](auto& a, auto& b) {
+    return std::tie(a.site, a.address) < std::tie(b.site, b.address);
+  });
+  return out;
+}
+
+size_t Installation::armed_count() const {
+  return static_cast<size_t>(
+      std::count_if(patches_.sites.begin(), patches_.sites.end(), [this](auto& site) {
+        const bool loader = loader_site_ && site.owners == std::vector{*loader_site_};
+        return site.armed() && !site.owners.empty() && !loader;
+      }));
+}
+
+}  // namespace dj

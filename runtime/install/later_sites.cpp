@@ -1,0 +1,84 @@
+// What an installation does otherwise when its objects came after the session had begun, or go
+// before it ends.
+#include <algorithm>
+
+#include "runtime/install/install.h"
+#include "runtime/process/running_memory.h"
+#include "runtime/shared/trap.h"
+#include "runtime/text/site_text.h"
+
+namespace dj {
+namespace {
+
+constexpr const char* kNoRoom = "no room left in the session's look-up table";
+
+// Stands the file's own text where this site was armed? Also when nothing is there any more.
+bool is_as_in_file(const PatchSite& site, const RunningMemory& memory) {
+  const arch::JumpBytes ours = site.patched();
+  std::vector<uint8_t> now(ours.size());
+  return !memory.read(site.address, now.data(), now.size()) ||
+         std::equal(now.begin(), now.end(), site.original.begin());
+}
+
+}  // namespace
+
+// The table is in use: entries are only added.
+Status Installation::share_trap_table() {
+  for (PatchSite& site : patches_.sites) {
+    if (site.state != SiteState::Registered) {
+      continue;
+    }
+    for (auto [address, detour] : trap_entries_of(site)) {
+      if (!insert_trap(address, detour)) {
+        site.skip(kNoRoom);
+        break;
+      }
+    }
+  }
+  for (PatchSite* site : partners(all_sites())) {
+    if (site->state == SiteState::Registered) site->skip(kNoRoom);
+  }
+  return ok_status();
+}
+
+bool Installation::insert_trap(uint64_t address, uint64_t detour) {
+  auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
+  if (!shares_trap_) return abi::trap_table_insert(table, &table->begin, address, detour);
+  // Where an object was that is gone: what stands there is found first.
+  abi::TrapEntry* old = abi::trap_part_find(table, table->begin, address, false);
+  if (old == nullptr) return abi::trap_table_insert(table, &table->later, address, detour);
+  return abi::trap_set_detour(old, address, detour);
+}
+
+bool Installation::may_trap() const {
+  return has_trap() && reinterpret_cast<const abi::TrapTable*>(trap_table_)->trapless == 0;
+}
+
+std::set<uint64_t> Installation::find_gone_sites(pid_t pid, const std::vector<MappedModule>& now) {
+  RunningMemory memory(pid);
+  std::vector<bool> asked(modules_.size()), gone(modules_.size());
+  for (size_t i = 0; i < modules_.size(); i++) {
+    gone[i] = asked[i] = !is_mapped(modules_[i], now);
+  }
+  std::set<uint64_t> anew;
+  for (const PatchSite& site : patches_.sites) {  // those that are off have nothing in the text
+    if (!site.armed() || asked[site.module]) {
+      continue;
+    }
+    asked[site.module] = true;
+    if (is_as_in_file(site, memory)) {
+      gone[site.module] = true;
+      anew.insert(modules_[site.module].begin);
+    }
+  }
+  SiteList all = all_places();
+  for (PatchSite* word : words_.all()) all.push_back(word);
+  for (PatchSite* site : all) {
+    if (gone[site->module] && is_legal_step(site->state, SiteState::Gone)) {
+      set_state(*site, SiteState::Gone, "its module was unmapped");
+    }
+  }
+  return anew;
+}
+
+}  // namespace dj

@@ -1,0 +1,111 @@
+// Sites whose text is written while the program runs: all threads stand only to be moved out of the
+// bytes of jumps, and one stands meanwhile to serialize the processors.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/install/install.h"
+#include "runtime/process/permanent.h"
+#include "runtime/process/remote_call.h"
+#include "runtime/shared/trap.h"
+#include "runtime/text/live_text.h"
+#include "runtime/text/thread_moves.h"
+
+namespace dj {
+
+std::string to_string(const InstallTimes& times) {
+  return times.live_ns == 0 ? ""
+                            : fmt::format("; patched while it ran: {:.1f} ms",
+                                          static_cast<double>(times.live_ns) / 1e6);
+}
+
+// Until the detours are built, nothing is known of the instructions inside.
+void Installation::find_live_sites() {
+  if (!patches_.live) {
+    return;
+  }
+  const std::vector<bool> permanent = permanent_modules(modules_);
+  for (PatchSite& site : patches_.sites) {
+    const bool is_own = site.owners.empty() ||  // the hook of _dl_find_object
+                        (loader_site_ && site.owners == std::vector{*loader_site_});
+    if (is_own) continue;  // alone it is not worth it
+    site.live =
+        site.state == SiteState::Registered && permanent[site.module] && can_write_live(site);
+  }
+}
+
+SiteList Installation::live_ones(const SiteList& sites, bool live) {
+  SiteList out;
+  std::copy_if(sites.begin(), sites.end(), std::back_inserter(out),
+               [&](const PatchSite* s) { return s->live == live; });
+  return out;
+}
+
+// Who has hit an int3 but not yet got its SIGTRAP goes on in the detour, as if it had; also one
+// that was switched off since.
+Status Installation::take_back_traps(Stopped& stopped) {
+  const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
+  return stopped.take_back_traps([&](uint64_t address) {
+    const abi::TrapEntry* entry = abi::trap_table_find(table, address);
+    return entry == nullptr ? 0 : abi::trap_detour(*entry);
+  });
+}
+
+Status Installation::write_live(Stopped& stopped, const SiteList& sites) {
+  DJ_TRY(pid_t keep, RemoteCall::best_thread(stopped));
+  stopped.release_others(keep);
+  LiveText text(stopped);
+  Status written = text.prepare();
+  if (written.ok()) {
+    written = text.write(sites, [&]() -> Status {
+      DJ_TRY_DO(stopped.stop_others());
+      DJ_TRY_DO(take_back_traps(stopped));
+      Detouring detouring;
+      for (const PatchSite* site : sites) {
+        if (site->state == SiteState::Int3) {
+          detouring.add(*site);
+        }
+      }
+      DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
+      static_cast<void>(moved);
+      stopped.release_others(keep);
+      return ok_status();
+    });
+  }
+  times_.live_ns += text.write_ns();
+  if (!written.ok()) {
+    DJ_TRY_DO(stopped.stop_others());
+    DJ_TRY_DO(take_back_traps(stopped));
+    DJ_TRY_DO(LiveText::abandon(stopped, sites));
+  }
+  return written;
+}
+
+Status Installation::write_stopped(Stopped& stopped, const SiteList& sites) {
+  Detouring detouring;
+  for (PatchSite* site : sites) {
+    site->live = false;
+    if (site->state == SiteState::Registered) {
+      detouring.add(*site);
+    }
+  }
+  DJ_TRY_DO(stopped.stop_others());
+  DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
+  static_cast<void>(moved);
+  TextImage text(sites);
+  text.read(stopped);
+  return write_sites(stopped, text, sites, patches_of(sites));
+}
+
+Status Installation::restore_live(Stopped& stopped, const SiteList& sites, std::string& damage) {
+  LiveText text(stopped);
+  Status restored = text.restore(sites, damage);
+  if (!restored.ok()) {
+    DJ_TRY_DO(stopped.stop_others());
+    DJ_TRY_DO(take_back_traps(stopped));
+    DJ_TRY_DO(LiveText::abandon(stopped, sites));
+  }
+  return restored;
+}
+
+}  // namespace dj

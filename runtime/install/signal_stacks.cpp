@@ -1,0 +1,130 @@
+// A trap in a signal handler puts a second signal frame onto the handler's stack. On an alternate
+// stack that is too small for two the kernel kills the program, so places that trap are refused:
+// when such a stack is there at arming, and as soon as the program asks for one.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <set>
+
+#include "runtime/install/install.h"
+#include "runtime/process/remote_call.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+namespace {
+
+// What the program's handler and ours need beside the two frames, at least.
+constexpr uint64_t kHandlersBytes = 1024;
+
+abi::TrapTable& table_at(uint64_t address) { return *reinterpret_cast<abi::TrapTable*>(address); }
+
+std::string reason(uint64_t bytes, uint64_t least) {
+  if (bytes == abi::kNoSigreturn)
+    return "SIGTRAP (the program's seccomp filter denies rt_sigreturn)";
+  return fmt::format("small-sigaltstack ({} bytes, a trap on it needs {})", bytes, least);
+}
+
+// The smallest alternate stack of a thread below `least`; 0: all are large enough.
+Result<uint64_t> smallest_stack(Stopped& stopped, abi::TrapTable& table, uint64_t least) {
+  uint64_t smallest = 0;
+  for (pid_t tid : stopped.threads()) {
+    DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped, tid));
+    DJ_TRY_DO(call.checked("sigaltstack", SYS_sigaltstack,
+                           {0, reinterpret_cast<uint64_t>(&table.stack)}));
+    DJ_TRY_DO(call.give_back());
+    const auto& stack = reinterpret_cast<const stack_t&>(table.stack);
+    const bool used = (stack.ss_flags & SS_DISABLE) == 0;
+    if (used && stack.ss_size < least && (smallest == 0 || stack.ss_size < smallest)) {
+      smallest = stack.ss_size;
+    }
+  }
+  return smallest;
+}
+
+// With those whose jumps end in the bytes of these.
+SiteList with_leaning(SiteList sites, const SiteList& all) {
+  std::set<uint64_t> places;
+  for (const PatchSite* site : sites) {
+    places.insert(site->address);
+  }
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    const uint8_t lean = (*it)->jump && (*it)->form ? (*it)->form->region.lean : 0;
+    if (lean != 0 && places.contains((*it)->address + lean) &&
+        places.insert((*it)->address).second) {
+      sites.push_back(*it);
+    }
+  }
+  return sites;
+}
+
+}  // namespace
+
+Status Installation::refuse_traps(Stopped& stopped) {
+  if (!patches_.needs_trap()) {
+    return ok_status();
+  }
+  abi::TrapTable& table = table_at(trap_table_);
+  const uint64_t least = 2 * signal_frame_bytes(stopped.threads().front()) + kHandlersBytes;
+  DJ_TRY(uint64_t bytes, smallest_stack(stopped, table, least));
+  table.stack_least = least;
+  if (bytes == 0) {
+    return ok_status();
+  }
+  patches_.live = false;
+  for (PatchSite& site : patches_.sites) {
+    site.live = false;
+    if (site.state == SiteState::Registered && site.traps()) {
+      site.skip(reason(bytes, least));
+    }
+  }
+  for (PatchSite* site : partners(all_sites())) {
+    if (site->state == SiteState::Registered) {
+      site->skip(reason(bytes, least));
+    }
+  }
+  for (PatchSite* site : without_support(all_sites())) {
+    site->skip(reason(bytes, least));
+  }
+  table.trapless = 1;
+  *header_trap_table_ = 0;  // SIGTRAP stays the program's
+  return ok_status();
+}
+
+uint64_t Installation::small_stack() const {
+  if (!trap_.installed()) {
+    return 0;
+  }
+  const abi::TrapTable& table = table_at(trap_table_);
+  return abi::load(&table.trapless) == 0 ? abi::load(&table.stack_small) : 0;
+}
+
+Status Installation::withdraw_traps(Stopped& stopped) {
+  abi::TrapTable& table = table_at(trap_table_);
+  SiteList trapping;
+  for (PatchSite& site : patches_.sites) {
+    site.live = false;
+    if (site.traps()) {
+      trapping.push_back(&site);
+    }
+  }
+  DJ_TRY_DO(take_back_traps(stopped));
+  DJ_TRY_DO(find_gone(stopped, all_sites(), modules_));
+  std::string damage;
+  const auto take_out = [&](const SiteList& sites) -> Status {
+    DJ_TRY_DO(restore_sites(stopped, sites, damage));
+    for (PatchSite* site : sites) {
+      if (site->state == SiteState::Disarmed) {
+        site->skip(reason(table.stack_small, table.stack_least));
+      }
+    }
+    return ok_status();
+  };
+  DJ_TRY_DO(take_out(trapping));
+  DJ_TRY_DO(take_out(with_leaning(partners(all_sites()), all_sites())));
+  abi::store(&table.trapless, uint64_t{1});
+  return damage.empty() ? ok_status() : Status(Error{damage});
+}
+
+}  // namespace dj

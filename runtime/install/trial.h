@@ -1,0 +1,168 @@
+// Trial: what main() would own for one installation, with handlers written by hand instead of
+// LLVM's: each counts its hits in the arena. (Tests only.)
+#pragma once
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "compiler/debuginfo/text.h"
+#include "runtime/install/install.h"
+#include "runtime/patch/hooks.h"
+#include "runtime/process/elf_file.h"
+#include "runtime/process/exit_watch.h"
+#include "runtime/process/launch.h"
+#include "runtime/process/victim.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+constexpr uint64_t kArenaBytes = 1 << 20;
+constexpr uint64_t kCountersAt = 2048;  // behind the header
+constexpr uint64_t kTrapOffset = 4096, kTrapBytes = 128 << 10;
+constexpr uint64_t kCodeBytes = 8192;
+
+// Little programs for the island. The arena lies below 2 GB, so its words have 32-bit addresses.
+struct Code {
+  std::vector<uint8_t> bytes;
+  void put(std::initializer_list<uint8_t> more) { bytes.insert(bytes.end(), more); }
+  void put32(uint64_t value) {
+    for (int i = 0; i < 4; i++) {
+      bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
+    }
+  }
+};
+
+// dj_handler_0: lock incq counter; ret.  The agent's entries: a hook that does nothing, and a
+// SIGTRAP action that takes the detour's address from a word of the arena (one int3 site).
+inline Result<Linked> link_by_hand(uint64_t arena, uint64_t base, std::span<uint8_t> working) {
+  Code code;
+  Linked linked;
+  auto symbol = [&](const std::string& name) { linked.symbols[name] = base + code.bytes.size(); };
+  for (uint64_t number : {0, 1}) {
+    symbol("dj_handler_" + std::to_string(number));
+    code.put({0xf0, 0x48, 0xff, 0x04, 0x25});  // lock incq counter
+    code.put32(arena + kCountersAt + 8 * number);
+    code.put({0xc3});  // ret
+  }
+  symbol("dj_syscall_hook");
+  code.put({0xf0, 0x48, 0xff, 0x04, 0x25});  // lock incq: hooked system calls
+  code.put32(arena + kCountersAt + 64);
+  code.put({0xf8, 0xc3});  // clc; ret
+  symbol("dj_child_hook");
+  code.put({0xc3});
+  symbol("dj_find_object");
+  code.put({0xc3});
+  symbol("dj_trap_handler");
+  code.put({0x48, 0x8b, 0x04, 0x25});  // mov word,%rax
+  code.put32(arena + kCountersAt + 128);
+  code.put({0x48, 0x89, 0x82, 168, 0, 0, 0});  // mov %rax,168(%rdx): rip of the ucontext
+  code.put({0xc3});
+  symbol("dj_restorer");
+  code.put({0xb8, 15, 0, 0, 0, 0x0f, 0x05});  // mov $rt_sigreturn,%eax; syscall
+  symbol("dj_switched_off");
+  code.put({0xc3});
+  std::copy(code.bytes.begin(), code.bytes.end(), working.begin());
+  linked.bytes_used = code.bytes.size();
+  return linked;
+}
+
+// Trial: everything that main() would own.
+struct Trial {
+  Plan plan;
+  Layout layout;
+  std::vector<HandlerAbi> abis;
+  // Several may share it.
+  std::shared_ptr<ModuleCodes> codes =
+      std::make_shared<ModuleCodes>([](const std::string& path) { return read_text(path); });
+  std::vector<MappedModule> modules;
+  std::optional<SessionMemory> memory;
+  std::optional<Installation> installation;
+
+  void add_handler(Handler::Form form, std::vector<TargetPlan> targets = {}) {
+    Handler handler;
+    handler.form = form;
+    handler.targets = std::move(targets);
+    plan.handlers.push_back(handler);
+    abis.emplace_back();
+  }
+  // Probes `name` of the module whose path contains `part`.
+  void add_site(const std::string& part, const std::string& name, SiteKind kind, HandlerId handler,
+                uint64_t skip = 0) {
+    for (const MappedModule& module : modules) {
+      if (module.path.find(part) == std::string::npos) {
+        continue;
+      }
+      Result<ElfSymbol> symbol = find_symbol(module.open_path, name);
+      ASSERT_TRUE(symbol.ok()) << symbol.error().message;
+      ModuleId id = 0;
+      while (id < plan.modules.size() && plan.modules[id].path != module.path) {
+        id++;
+      }
+      if (id == plan.modules.size()) {
+        plan.modules.push_back({module.path, ""});
+      }
+      Site site;
+      site.module = id;
+      site.kind = kind;
+      site.address = symbol.value().address + skip;
+      site.function_begin = symbol.value().address;
+      site.function_end = symbol.value().address + symbol.value().size;
+      site.function = site.symbol = name;
+      site.handlers = {handler};
+      plan.sites.push_back(site);
+      return;
+    }
+    FAIL() << "no module " << part;
+  }
+  void install(Stopped& stopped, PatchOptions options = {}) {
+    std::string why;
+    options.guards = arch::Guards::None;  // the SIGTRAP action written by hand knows one int3 only
+    options.use_rseq = can_trust_rseq(true, modules, *codes, &why);
+    Result<uint64_t> base =
+        choose_arena_base(read_maps(stopped.pid()).value(), read_maps(0).value(),
+                          read_status(stopped.pid()).value().heap_begin, kArenaBytes);
+    ASSERT_TRUE(base.ok()) << base.error().message;
+    layout.base = base.value();
+    layout.bytes = kArenaBytes;
+    layout.trap_table = base.value() + kTrapOffset;
+    layout.trap_bytes = kTrapBytes;
+    Result<Installation> made = Installation::prepare(plan, layout, abis, modules, *codes, options);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    installation.emplace(made.take());
+    Result<SessionMemory> created =
+        SessionMemory::create(stopped, layout.base, layout.bytes, installation->island_modules(),
+                              kCodeBytes + installation->detour_bytes(),
+                              installation->journal_bytes(), installation->stub_chooser());
+    ASSERT_TRUE(created.ok()) << created.error().message;
+    memory.emplace(created.take());
+    Status placed =
+        installation->place(*memory, kCodeBytes, [&](uint64_t at, std::span<uint8_t> working) {
+          return link_by_hand(layout.base, at, working);
+        });
+    ASSERT_TRUE(placed.ok()) << placed.error().message;
+    const abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(layout.trap_table);
+    for (uint64_t i = 0; i < abi::trap_table_entries(table); i++) {
+      if (abi::trap_entry(&table, i)->address != 0) {
+        reinterpret_cast<uint64_t*>(layout.base + kCountersAt)[16] =
+            abi::trap_detour(*abi::trap_entry(&table, i));
+      }
+    }
+    Status armed = installation->arm(stopped);
+    ASSERT_TRUE(armed.ok()) << armed.error().message;
+  }
+  uint64_t count(size_t index = 0) const {
+    return reinterpret_cast<std::atomic<uint64_t>*>(layout.base + kCountersAt)[index];
+  }
+  std::string sites() const {
+    std::string text;
+    for (const InstalledSite& site : installation->sites()) {
+      text += to_string(site) + "\n";
+    }
+    return text;
+  }
+};
+
+}  // namespace dj

@@ -1,0 +1,37 @@
+// Where things can be put: pure searches over the mappings of processes.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+
+// A page-aligned address below 2 GB where `bytes` and a ThreadTable behind them are free in both
+// processes: as high as possible, so that a brk heap below keeps its room. heap_begin: of the
+// target (the heap may not exist yet).
+Result<uint64_t> choose_arena_base(const std::vector<Mapping>& target,
+                                   const std::vector<Mapping>& self, uint64_t heap_begin,
+                                   uint64_t bytes);
+
+// Cluster: modules that one island can serve, so that every byte of the island and every byte of
+// the modules are within 2 GB of each other.
+struct Cluster {
+  AddressRange span;            // from the lowest to the highest module byte
+  std::vector<size_t> members;  // indexes into the given ranges
+};
+// bytes: of an island (each cluster gets one of that size at most).
+std::vector<Cluster> make_clusters(const std::vector<AddressRange>& modules, uint64_t bytes);
+// A free place for an island of this cluster, preferably below it (heaps grow upwards). `taken`:
+// ranges to keep clear besides the mappings. 0 if there is none.
+uint64_t choose_island_base(const std::vector<Mapping>& target,
+                            const std::vector<AddressRange>& taken, uint64_t heap_begin,
+                            const Cluster& cluster, uint64_t bytes);
+
+// What is free of the user address space, ascending, page-aligned: room for stacks and a heap is
+// not.
+std::vector<AddressRange> free_ranges(const std::vector<Mapping>& target,
+                                      const std::vector<AddressRange>& taken, uint64_t heap_begin);
+
+}  // namespace dj

@@ -1,0 +1,107 @@
+// The list is a chain of r_debug_extended, one for each namespace, which begins in ld.so.
+#include "runtime/memory/debug_list.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "runtime/process/elf_file.h"
+#include "runtime/process/kin.h"
+#include "runtime/process/process.h"
+#include "runtime/process/running_memory.h"
+#include "runtime/shared/atomic.h"
+#include "runtime/shared/own_code.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kNext = offsetof(abi::DebugEntry, next);
+constexpr uint64_t kNamespaces = 2;  // r_version of a list that has them
+static_assert(offsetof(abi::DebugEntry, map) == offsetof(r_debug, r_map) &&
+              kNext == sizeof(r_debug));
+
+// Where ld.so of the process has its first r_debug_extended.
+std::optional<uint64_t> list_of(pid_t pid) {
+  const uint64_t base = auxiliary(pid, AT_BASE);
+  Result<std::vector<MappedModule>> modules = mapped_modules(pid);
+  if (base == 0 || !modules.ok()) return std::nullopt;
+  for (const MappedModule& module : modules.value()) {
+    if (module.begin != base) continue;
+    // That came with glibc 2.35, as r_debug_extended did.
+    Result<ElfSymbol> list = find_symbol(module.open_path, "_r_debug");
+    if (!list.ok() || !find_symbol(module.open_path, "__rseq_size").ok()) return std::nullopt;
+    return module.bias + list.value().address;
+  }
+  return std::nullopt;
+}
+
+// Calls each(address of the entry's `next`, entry) for what sessions have put there.
+template <typename Each>
+void each_of_ours(const RunningMemory& memory, pid_t pid, uint64_t list, const Each& each) {
+  Result<std::vector<Mapping>> maps = read_maps(pid);
+  if (!maps.ok()) return;
+  constexpr int kMost = 64;  // glibc has 16 namespaces
+  uint64_t at = list + kNext, entry = 0;
+  for (int i = 0; i < kMost && memory.read(at, &entry, sizeof entry) && entry != 0; i++) {
+    const auto in = std::find_if(maps.value().begin(), maps.value().end(), [&](const Mapping& m) {
+      return entry >= m.begin && entry < m.end;
+    });
+    if (in != maps.value().end() && is_session_memory(*in)) {
+      each(at, entry);
+    } else {
+      at = entry + kNext;
+    }
+  }
+}
+
+}  // namespace
+
+DebugList::DebugList(DebugList&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+DebugList::~DebugList() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void DebugList::show(pid_t pid, const abi::Header& header, std::span<const uint8_t> object) {
+  const RunningMemory memory(pid, O_RDWR);
+  if (header.frame_texts == 0 || !has_session(memory, header)) return;
+  const std::optional<uint64_t> list = list_of(pid);
+  if (!list) return;
+  const bool first = fd_ < 0;
+  if (first) fd_ = memfd_create("djtap code", MFD_CLOEXEC);
+  if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(object.size())) != 0) return;
+  if (pwrite(fd_, object.data(), object.size(), 0) != static_cast<ssize_t>(object.size())) return;
+  if (!first) return;
+  leave_debug_list(pid);
+  // Whatever comes between reading and writing the chain is seen by debuggers alone.
+  abi::DebugEntry& entry = reinterpret_cast<abi::FrameTexts*>(header.frame_texts)->debug;
+  const auto address = reinterpret_cast<uint64_t>(&entry);
+  entry = {.version = kNamespaces, .map = address + offsetof(abi::DebugEntry, load_bias)};
+  entry.name = address + offsetof(abi::DebugEntry, path);
+  *fmt::format_to_n(entry.path, sizeof entry.path - 1, "/proc/{}/fd/{}", getpid(), fd_).out = 0;
+  if (!memory.read(*list + kNext, &entry.next, sizeof entry.next)) return;
+  const auto version = static_cast<int>(kNamespaces);
+  if (memory.write(*list + kNext, &address, sizeof address)) {
+    memory.write(*list + offsetof(r_debug, r_version), &version, sizeof version);
+  }
+}
+
+void leave_debug_list(pid_t pid) {
+  const std::optional<uint64_t> list = list_of(pid);
+  const RunningMemory memory(pid, O_RDWR);
+  if (!list || !memory.is_open()) return;
+  each_of_ours(memory, pid, *list, [&memory](uint64_t at, uint64_t entry) {
+    uint64_t next = 0;
+    if (!memory.read(entry + kNext, &next, sizeof next)) next = 0;
+    memory.write(at, &next, sizeof next);
+  });
+}
+
+}  // namespace dj

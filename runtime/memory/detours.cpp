@@ -1,0 +1,309 @@
+// Detours of a session.
+//
+// Handlers for a function's boundary and for the middle expect different frames
+// (arch/x86_64/detour.h). Where both kinds meet at one address, the boundary handlers get a detour
+// of their own in front, which ends in a jump to the other.
+#include "runtime/memory/detours.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "arch/x86_64/sample.h"
+#include "runtime/shared/detour_note.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kAlignSlack = 16;
+// jmp to the next instruction: as a region "original" 5 bytes before X it relocates to a jump to X.
+constexpr uint8_t kJumpToNext[5] = {0xe9, 0, 0, 0, 0};
+
+arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerAbi>& abis,
+                               const Linked* code) {
+  arch::HandlerCall out;
+  if (call.kind == PatchCall::Body) {
+    out.stack_regs = abis[call.handler].stack_regs;
+    out.wants_site = abis[call.handler].wants_site;
+  }
+  out.wants_site = out.wants_site || call.kind == PatchCall::Leave;
+  out.site = call.site | call.exit;
+  if (code != nullptr) {
+    out.address = entry_of(call, *code);
+  }
+  out.slot = call.slot;
+  if (call.kind == PatchCall::Body && call.slot == 0) {
+    out.count_word = abis[call.handler].count_word;
+    out.count_add = abis[call.handler].count_add;
+  }
+  return out;
+}
+
+// Does this handler run only if the exit instruction leaves the function?
+bool sometimes(const PatchSite& site, const PatchCall& call) {
+  return call.at_exit && site.leaving.how != arch::Leaving::Always;
+}
+
+// The exit handlers that must wait for the exit instruction's decision go with the site's own
+// bytes.
+void add_exit_calls(const PatchSite& site, const std::vector<HandlerAbi>& abis, const Linked* code,
+                    arch::DetourRequest& request) {
+  request.leaving = site.leaving;
+  for (const PatchCall& call : site.calls) {
+    if (sometimes(site, call)) {
+      request.exit_calls.push_back(handler_call(call, abis, code));
+    }
+  }
+}
+
+// The site's request with the handlers of one form only, that run in any case.
+void request_for(const PatchSite& site, arch::Form form, const std::vector<HandlerAbi>& abis,
+                 const Linked* code, arch::DetourRequest& request) {
+  request.calls.clear();
+  request.exit_calls.clear();
+  request.leaving = {};
+  request.syscall_hook = request.child_hook = 0;
+  request.region = std::span(site.original).first(site.displaced);
+  request.guards = site.guards();
+  request.rest = site.rest;
+  request.original = site.address;
+  constexpr uint32_t kJump = 5;
+  request.intact_from = site.jump && !site.form ? kJump : 0;
+  request.handlers_at = site.handlers_at;
+  request.form = form;
+  for (const PatchCall& call : site.calls) {
+    if (call.form == form && !sometimes(site, call)) {
+      request.calls.push_back(handler_call(call, abis, code));
+    }
+  }
+}
+
+bool has_form(const PatchSite& site, arch::Form form) {
+  return std::any_of(site.calls.begin(), site.calls.end(),
+                     [&](const PatchCall& c) { return c.form == form && !sometimes(site, c); });
+}
+
+void note_detour(IslandNotes& notes, uint64_t at, uint64_t bytes, std::span<const uint8_t> note,
+                 PatchSite& site) {
+  site.detour = at;
+  site.detour_bytes = static_cast<uint32_t>(bytes);
+  site.note_bytes = static_cast<uint32_t>(note.size());
+  const uint64_t whole = (bytes + abi::kDetourUnit - 1) & ~uint64_t{abi::kDetourUnit - 1};
+  site.note_at = notes.add(at, whole, note, site.jump && site.form ? site.form->stub : 0);
+}
+
+// The detour goes into `site`, with its note. `original`: of what it stands for.
+Status write_detour(Island& island, IslandNotes& notes, const arch::DetourRequest& request,
+                    uint64_t original, arch::Detour& detour, PatchSite& site) {
+  const uint64_t room = arch::detour_bytes_max(request);
+  std::optional<uint64_t> at = island.reserve(room);
+  if (!at.has_value()) {
+    return Error{"no room left for code near the module"};
+  }
+  Status built = arch::build_detour(request, *at, detour);
+  if (!built.ok()) {
+    island.give_back(*at, room);
+    return built;
+  }
+  const std::vector<uint8_t>& bytes = detour.bytes;
+  std::copy(bytes.begin(), bytes.end(), island.view(*at, bytes.size()).begin());
+  // The next detour begins at a multiple of 16 anyway: no crumbs for it to search through.
+  const uint64_t used = std::min((bytes.size() + kAlignSlack - 1) & ~(kAlignSlack - 1), room);
+  island.give_back(*at + used, room - used);
+  note_detour(notes, *at, bytes.size(), make_note(detour, *at, original), site);
+  return ok_status();
+}
+
+}  // namespace
+
+uint64_t entry_of(const PatchCall& call, const Linked& code) {
+  if (call.kind == PatchCall::Object) return code.symbols.at("dj_find_object");
+  constexpr const char* kNames[] = {"dj_handler_", "dj_leave_", "dj_land_"};
+  return code.symbols.at(kNames[call.kind] + std::to_string(call.handler));
+}
+
+uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis,
+                     arch::DetourRequest& scratch) {
+  uint64_t bytes = 0;
+  for (arch::Form form : {arch::Form::Boundary, arch::Form::Middle}) {
+    bool main = form == arch::Form::Boundary;
+    if (main || has_form(site, form)) {
+      request_for(site, form, abis, nullptr, scratch);
+      add_exit_calls(site, abis, nullptr, scratch);
+      bytes += arch::detour_bytes_max(scratch) + abi::kNoteBytesMax + kAlignSlack;
+    }
+  }
+  return bytes;
+}
+
+// e9 rel32 at the address that the site's jump leads to.
+Status CodeIslands::write_stub(SessionMemory& memory, const PatchSite& site) {
+  DJ_TRY(std::vector<uint8_t> jump, arch::encode_jump(site.form->stub, site.detour));
+  std::span<uint8_t> view = memory.stub_view(site.form->stub, jump.size());
+  std::copy(jump.begin(), jump.end(), view.begin());
+  return ok_status();
+}
+
+Result<CodeIslands> CodeIslands::link_all(SessionMemory& memory, uint64_t code_bytes,
+                                          const LinkCode& link) {
+  CodeIslands islands;
+  for (Island& island : memory.islands()) {
+    std::optional<uint64_t> base = island.reserve(code_bytes);
+    CHECK(base.has_value() && *base == island.base());  // it was made large enough, and is empty
+    DJ_TRY(Linked linked, link(*base, island.view(*base, code_bytes)));
+    islands.linked_.push_back(std::move(linked));
+  }
+  return islands;
+}
+
+Status CodeIslands::give_notes(SessionMemory& memory) {
+  for (Island& island : memory.islands()) {
+    const Linked& code = linked_in(memory, island);
+    const auto frames = [&](const char* name) {
+      const auto found = code.symbols.find(name);
+      return found == code.symbols.end() ? 0 : found->second;
+    };
+    const bool first = notes_.empty();  // the stubs of all
+    DJ_TRY(IslandNotes notes,
+           IslandNotes::make(island, first ? memory.stubs() : std::span<const StubPages>(),
+                             frames("dj_agent_frames"), frames("dj_handler_frames")));
+    notes_.push_back(std::move(notes));
+  }
+  return ok_status();
+}
+
+Status CodeIslands::finish_notes(SessionMemory& memory) {
+  auto* arena = reinterpret_cast<abi::Header*>(memory.arena_base());
+  uint64_t* head = memory.arena().empty() ? &arena->own_code_later : &arena->own_code;
+  for (Island& island : memory.islands()) {
+    DJ_TRY_DO(notes_[index_of(memory, island)].finish(island, head));
+  }
+  return ok_status();
+}
+
+std::span<const uint8_t> CodeIslands::note_of(SessionMemory& memory, const PatchSite& site) const {
+  const Island* island = memory.island_near(site.address);
+  return notes_[index_of(memory, *island)].note(site.note_at, site.note_bytes);
+}
+
+size_t CodeIslands::index_of(SessionMemory& memory, const Island& island) const {
+  size_t index = 0;
+  while (&memory.islands()[index] != &island) {
+    index++;
+  }
+  return index;
+}
+
+const Linked& CodeIslands::linked_in(SessionMemory& memory, const Island& island) const {
+  return linked_[index_of(memory, island)];
+}
+
+Status CodeIslands::build_detour(SessionMemory& memory, PatchSite& site,
+                                 const std::vector<HandlerAbi>& abis) {
+  Island* island = memory.island_near(site.address);
+  if (island == nullptr) {
+    return Error{"no free addresses for code near the module"};
+  }
+  const size_t index = index_of(memory, *island);
+  return build_in(*island, linked_[index], notes_[index], site, abis);
+}
+
+Status CodeIslands::build(SessionMemory& memory, PatchSite& site,
+                          const std::vector<HandlerAbi>& abis) {
+  DJ_TRY_DO(build_detour(memory, site, abis));
+  return site.jump && site.form ? write_stub(memory, site) : ok_status();
+}
+
+uint64_t CodeIslands::entry(SessionMemory& memory, const PatchSite& site,
+                            const PatchCall& call) const {
+  const Island* island = memory.island_near(site.address);
+  CHECK(island != nullptr);
+  return entry_of(call, linked_in(memory, *island));
+}
+
+Status CodeIslands::build_kept(SessionMemory& memory, PatchSite& site, const KeptDetour& kept,
+                               uint64_t bias) {
+  Island* island = memory.island_near(site.address);
+  const uint64_t room = (kept.bytes.size() + kAlignSlack - 1) & ~(kAlignSlack - 1);
+  const std::optional<uint64_t> at = island != nullptr ? island->reserve(room) : std::nullopt;
+  if (!at) {
+    return Error{"no room left for code near the module"};
+  }
+  const std::span<uint8_t> view = island->view(*at, room);
+  std::copy(kept.bytes.begin(), kept.bytes.end(), view.begin());
+  for (const KeptReach& reach : kept.reaches) {
+    const bool is_call = reach.is_call != 0;
+    const bool whole = (!is_call || reach.target < site.calls.size()) && reach.at + 4u <= room;
+    uint64_t target = reach.target + bias;
+    if (whole && is_call) target = entry(memory, site, site.calls[reach.target]);
+    const auto distance = static_cast<int64_t>(target - (*at + reach.end));
+    const auto rel32 = static_cast<int32_t>(distance);
+    if (!whole || distance != rel32) {
+      island->give_back(*at, room);
+      return Error{"out of reach"};
+    }
+    memcpy(&view[reach.at], &rel32, sizeof rel32);
+  }
+  Note note(kept.note);
+  place_note(note, *at, site.address);
+  note_detour(notes_[index_of(memory, *island)], *at, kept.bytes.size(), note, site);
+  site.copies.clear();
+  site.copies.reserve(kept.copies.size());
+  for (const KeptCopy& copy : kept.copies) site.copies.emplace_back(copy.offset, *at + copy.at);
+  return site.jump && site.form ? write_stub(memory, site) : ok_status();
+}
+
+Status CodeIslands::build_in(Island& island, const Linked& code, IslandNotes& notes,
+                             PatchSite& site, const std::vector<HandlerAbi>& abis) {
+  site.copies.clear();
+  bool middle = has_form(site, arch::Form::Middle);
+  request_for(site, middle ? arch::Form::Middle : arch::Form::Boundary, abis, &code, request_);
+  add_exit_calls(site, abis, &code, request_);
+  if (site.hook) {
+    request_.syscall_hook = code.symbols.at("dj_syscall_hook");
+    request_.child_hook = code.symbols.at("dj_child_hook");
+  }
+  DJ_TRY_DO(write_detour(island, notes, request_, site.address, detour_, site));
+  site.copies.reserve(detour_.copies.size());
+  for (auto [offset, copy] : detour_.copies) {
+    site.copies.emplace_back(offset, site.detour + copy);
+  }
+  if (middle && has_form(site, arch::Form::Boundary)) {
+    if (site.handlers_at != 0) {
+      return Error{"entry and statement handlers meet behind the place's first instruction",
+                   Fail::Unsupported};
+    }
+    request_for(site, arch::Form::Boundary, abis, &code, request_);
+    request_.region = kJumpToNext;
+    request_.rest = 0;
+    request_.original = site.detour - sizeof kJumpToNext;
+    DJ_TRY_DO(write_detour(island, notes, request_, site.address, detour_, site));
+  }
+  return ok_status();
+}
+
+Result<uint64_t> CodeIslands::write_sample(SessionMemory& memory, HandlerId handler, SiteId site,
+                                           const HandlerAbi& abi, uint64_t done) const {
+  CHECK(!memory.islands().empty());
+  Island& island = memory.islands().front();
+  const arch::HandlerCall call = {
+      linked_.front().symbols.at("dj_handler_" + std::to_string(handler)), abi.stack_regs,
+      abi.wants_site, site};
+  std::optional<uint64_t> at = island.reserve(arch::kSampleCodeMax);
+  if (!at) return Error{"no room left for code near the module"};
+  DJ_TRY(std::vector<uint8_t> code, arch::build_sample(call, done, *at));
+  std::copy(code.begin(), code.end(), island.view(*at, code.size()).begin());
+  return *at;
+}
+
+uint64_t CodeIslands::symbol(const std::string& name) const {
+  for (const Linked& code : linked_) {
+    auto found = code.symbols.find(name);
+    if (found != code.symbols.end()) {
+      return found->second;
+    }
+  }
+  return 0;
+}
+
+}  // namespace dj

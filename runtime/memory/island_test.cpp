@@ -1,0 +1,106 @@
+// Addresses: arena, clusters, islands, displacement patterns. Pure arithmetic against brute force.
+#include "runtime/memory/island.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/memory/address_space.h"
+#include "runtime/shared/abi.h"
+#include "runtime/shared/thread_table.h"
+
+namespace dj {
+namespace {
+
+Mapping map(uint64_t begin, uint64_t end, const std::string& path = "") {
+  Mapping m;
+  m.begin = begin;
+  m.end = end;
+  m.path = path;
+  return m;
+}
+
+TEST(Island, ReservesAlignedAndDisjoint) {
+  std::vector<uint8_t> working(4096);
+  Island island(0x10000, working);
+  EXPECT_EQ(island.reserve(5), 0x10000u);
+  EXPECT_EQ(island.reserve(20), 0x10010u);
+  EXPECT_EQ(island.reserve(1), 0x10030u);
+  EXPECT_FALSE(island.reserve(4096).has_value());
+  island.give_back(0x10010, 20);
+  EXPECT_EQ(island.reserve(16), 0x10010u);
+  EXPECT_EQ(island.view(0x10010, 4).data(), working.data() + 0x10);
+}
+
+TEST(Island, FindsTheFirstFittingDisplacement) {
+  std::vector<uint8_t> working(1 << 16);
+  const uint32_t masks[] = {0, 0xff, 0xff00, 0xffff, 0xff000000, 0x00ff00ff};
+  const uint64_t jumps[] = {0x400000, 0x7fff0000, 0x0ffffff0, 0xcc4c0000};
+  for (uint32_t mask : masks) {
+    for (uint64_t jump : jumps) {
+      DisplacementPattern pattern{jump, 0xcccccccc & mask, mask};
+      const uint64_t base = 0x10000000;
+      Island island(base, working);
+      std::optional<uint64_t> got = island.reserve(32, pattern);
+      std::optional<uint64_t> expected;
+      for (uint64_t at = base; at + 32 <= base + working.size() && !expected; at++) {
+        int64_t distance = static_cast<int64_t>(at - jump - 5);
+        if (distance == static_cast<int32_t>(distance) &&
+            (static_cast<uint32_t>(distance) & mask) == pattern.value) {
+          expected = at;
+        }
+      }
+      EXPECT_EQ(got, expected) << std::hex << mask << " from " << jump;
+    }
+  }
+}
+
+TEST(AddressSpace, ArenaIsHighAndClearOfTheHeap) {
+  std::vector<Mapping> target = {map(0x400000, 0x800000, "/bin/x"),
+                                 map(0x900000, 0xa00000, "[heap]")};
+  Result<uint64_t> base =
+      choose_arena_base(target, {map(0x7ff00000, 0x80000000)}, 0x900000, 64 << 20);
+  ASSERT_TRUE(base.ok());
+  EXPECT_EQ(base.value(), 0x7ff00000u - (64 << 20) - sizeof(abi::ThreadTable));
+  // A full lower 2 GB is an error, not a collision.
+  EXPECT_FALSE(choose_arena_base({map(0x10000, 0x80000000)}, {}, 0, 4096).ok());
+  // Wherever Linux begins the heap of a program with fixed addresses, the arena is at one place.
+  target[1] = map(0x45000000, 0x45100000, "[heap]");
+  EXPECT_EQ(choose_arena_base(target, {map(0x7ff00000, 0x80000000)}, 0x45000000, 64 << 20).value(),
+            base.value());
+  // Not enough room above the heap for its growth: still found.
+  EXPECT_TRUE(
+      choose_arena_base({map(0x60000000, 0x70000000, "[heap]")}, {}, 0x60000000, 64 << 20).ok());
+}
+
+TEST(AddressSpace, ClustersAndIslandsAreInReach) {
+  const uint64_t bytes = 16 << 20;
+  std::vector<AddressRange> modules = {{0x7f0000000000, 0x7f0000200000},
+                                       {0x400000, 0x900000},
+                                       {0x7f0010000000, 0x7f0010100000},
+                                       {0x7f00f0000000, 0x7f00f0100000}};
+  std::vector<Cluster> clusters = make_clusters(modules, bytes);
+  ASSERT_EQ(clusters.size(), 3u);
+  std::vector<Mapping> maps;
+  for (const AddressRange& m : modules) {
+    maps.push_back(map(m.begin, m.end));
+  }
+  std::vector<AddressRange> taken;
+  for (const Cluster& cluster : clusters) {
+    uint64_t base = choose_island_base(maps, taken, 0xa00000, cluster, bytes);
+    ASSERT_NE(base, 0u);
+    AddressRange island = {base, base + bytes};
+    for (const AddressRange& other : taken) {
+      EXPECT_TRUE(island.end <= other.begin || other.end <= island.begin);
+    }
+    for (const AddressRange& m : modules) {
+      EXPECT_TRUE(island.end <= m.begin || m.end <= island.begin);
+    }
+    for (size_t i : cluster.members) {
+      EXPECT_LT(std::max(island.end, modules[i].end) - std::min(island.begin, modules[i].begin),
+                uint64_t{1} << 31);
+    }
+    taken.push_back(island);
+  }
+}
+
+}  // namespace
+}  // namespace dj

@@ -1,0 +1,23 @@
+// Rows of their own for the target's threads to count in (runtime/shared/thread_rows.h), where
+// nobody else uses the gs base.
+#pragma once
+#include "compiler/layout.h"
+#include "compiler/result.h"
+#include "runtime/process/stopped.h"
+#include "runtime/shared/abi.h"
+
+namespace dj {
+
+// Nobody of these threads has a gs base, and programs may set it (FSGSBASE).
+Result<bool> may_have_rows(const Stopped& stopped);
+// Gives each thread a row. The arena is formatted; the system calls that start threads are hooked
+// before any of them runs again, so that new threads get theirs.
+Status give_rows(const Stopped& stopped, const Layout& layout);
+// Takes gs bases away that can only be rows: this session's, or those of one that was killed.
+Status take_rows(const Stopped& stopped);
+// A thread waits for a gs base of its own: the session must end.
+bool is_gs_base_wanted(const abi::Header& header);
+// Behind take_rows(), when no detour of the session is in the text any more.
+void return_gs_base(const abi::Header& header);
+
+}  // namespace dj

@@ -1,0 +1,50 @@
+// Drain: takes events out of the rings, puts them in time order across CPUs, and writes them as
+// text.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "compiler/image.h"
+#include "compiler/program.h"
+#include "compiler/source.h"
+#include "runtime/output/output.h"
+#include "runtime/output/print_record.h"
+
+namespace dj {
+
+struct DrainInput {
+  const Program& program;
+  const Image& image;
+  const Plan& plan;
+  const Sources& sources;
+  const Layout& layout;
+  RecordSink sink = nullptr;  // takes what handlers print; null: it is written as text
+  // Takes what processes say that the target has forked.
+  std::function<void(pid_t pid, bool begins)> child = nullptr;
+};
+
+class Drain {
+ public:
+  Drain(const DrainInput& input, Output& output);
+  ~Drain();
+  Drain(Drain&&) noexcept;
+
+  // Writes what is there. last: the target is gone or quiet, so unfinished records are given up and
+  // everything is written. Returns the number of events.
+  size_t run(bool last);
+  // Cycle counter: what happened until then is written.
+  uint64_t written_until() const;
+  // Script errors reported so far.
+  uint64_t errors() const;
+  // Records that a killed or unwound thread left unfinished.
+  uint64_t abandoned() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dj

@@ -1,0 +1,45 @@
+// GlobalValue: one global of the script as data, read from the arena.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compiler/layout.h"
+#include "compiler/program.h"
+#include "runtime/output/stat_value.h"
+
+namespace dj {
+
+using Value = std::variant<int64_t, std::string, StatValue, double>;
+
+// One element of an array; a scalar is one without keys.
+struct Element {
+  std::vector<Value> keys;
+  Value value;
+};
+
+struct GlobalValue {
+  std::string name;
+  bool is_array = false;
+  uint64_t pointers = 0;          // as Global::pointers
+  std::vector<Element> elements;  // by descending value (of aggregates: count), then by key
+};
+
+// Reads global number `id` from the arena at layout.base. Elements that handlers add meanwhile may
+// or may not be there.
+GlobalValue read_global(const Program& program, GlobalId id, const Layout& layout);
+// The first `count` of them.
+std::vector<GlobalValue> read_globals(const Program& program, size_t count, const Layout& layout);
+
+// As print() writes it: 1.5
+std::string double_word(double value);
+// A value as the script would write it: 5, "text", @count=4 @min=1 @max=4 @sum=10 @avg=2.
+std::string quoted(const Value& value);
+// The same of a global's element; pointers are hexadecimal.
+std::string value_text(const GlobalValue& global, const Element& element);
+// The keys of an element so, with commas between.
+std::string key_text(const Element& element, uint64_t pointers = 0);
+
+}  // namespace dj

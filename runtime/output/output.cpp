@@ -1,0 +1,122 @@
+// Buffered text to one descriptor; what was written stays readable whatever happens later.
+#include "runtime/output/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace dj {
+namespace {
+
+Result<int> create(const std::string& path) {
+  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return Error{fmt::format("cannot write {}: {}", path, std::strerror(errno))};
+  return fd;
+}
+
+std::string numbered(const std::string& path, uint32_t number) {
+  return fmt::format("{}.{}", path, number);
+}
+
+}  // namespace
+
+Result<Output> Output::open(const std::string& path, const Rotation& rotation) {
+  if (path.empty()) return Output(STDOUT_FILENO, false);
+  DJ_TRY(int fd, create(rotation.bytes > 0 ? numbered(path, 0) : path));
+  Output output(fd, true);
+  output.rotation_ = rotation;
+  struct stat what = {};
+  bool regular = fstat(fd, &what) == 0 && S_ISREG(what.st_mode);
+  if (regular || rotation.bytes > 0) output.path_ = path;  // a device has no second one
+  return output;
+}
+
+Output::Output(Output&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      owned_(other.owned_),
+      buffer_(std::move(other.buffer_)),
+      error_(std::move(other.error_)),
+      reader_left_(other.reader_left_),
+      path_(std::move(other.path_)),
+      rotation_(other.rotation_),
+      in_file_(other.in_file_),
+      number_(other.number_) {}
+
+Output::~Output() {
+  if (fd_ < 0) return;
+  flush();
+  if (owned_) close(fd_);
+}
+
+void Output::put(std::string_view text) {
+  size_t done = 0;
+  while (done < text.size() && !closed()) {
+    ssize_t count = ::write(fd_, text.data() + done, text.size() - done);
+    if (count >= 0) {
+      done += static_cast<size_t>(count);
+    } else if (errno == EAGAIN) {  // the target has made the pipe they share non-blocking
+      pollfd room = {fd_, POLLOUT, 0};
+      poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      reader_left_ = errno == EPIPE;
+      error_ = std::strerror(errno);
+      if (!path_.empty()) error_ += fmt::format(" ({})", file());
+    }
+  }
+  in_file_ += done;
+}
+
+// What is written now.
+std::string Output::file() const {
+  return rotation_.bytes > 0 || number_ > 0 ? numbered(path_, number_) : path_;
+}
+
+// Bytes of whole lines that this file still takes; a fresh file takes any first line.
+size_t Output::fitting(std::string_view text) const {
+  uint64_t room = rotation_.bytes > in_file_ ? rotation_.bytes - in_file_ : 0;
+  if (text.size() <= room) return text.size();
+  size_t last = room == 0 ? std::string_view::npos : text.rfind('\n', room - 1);
+  if (last != std::string_view::npos) return last + 1;
+  return in_file_ > 0 ? 0 : std::min(text.find('\n'), text.size() - 1) + 1;
+}
+
+void Output::switch_file() {
+  flush();
+  if (!path_.empty() && !closed()) next_file();
+}
+
+void Output::next_file() {
+  ++number_;
+  if (rotation_.files > 0 && number_ >= rotation_.files)
+    unlink(numbered(path_, number_ - rotation_.files).c_str());
+  Result<int> made = create(numbered(path_, number_));
+  if (!made.ok()) {
+    error_ = made.error().message;
+    return;
+  }
+  close(fd_);
+  fd_ = made.value();
+  in_file_ = 0;
+}
+
+void Output::flush() {
+  std::string_view text = buffer_;
+  while (!text.empty() && !closed()) {
+    size_t size = rotation_.bytes > 0 ? fitting(text) : text.size();
+    if (size == 0) {
+      next_file();
+      continue;
+    }
+    put(text.substr(0, size));
+    text.remove_prefix(size);
+  }
+  buffer_.clear();
+}
+
+}  // namespace dj

@@ -1,0 +1,84 @@
+// Sums the counts of a probe's handlers, and looks who still has a call in the table.
+#include "runtime/output/report_calls.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "compiler/result_use.h"
+#include "runtime/output/report_times.h"
+#include "runtime/process/process.h"
+#include "runtime/shared/capture.h"
+
+namespace dj {
+namespace {
+
+struct Calls {
+  uint64_t entered = 0, returned = 0, abandoned = 0, unseen = 0, inside = 0;
+};
+
+// Threads that have calls in the table and have ended.
+class Gone {
+ public:
+  bool operator()(uint32_t tid) {
+    auto [known, fresh] = threads_.try_emplace(tid);
+    if (fresh) {
+      Result<ProcessStatus> status = read_status(static_cast<pid_t>(tid));
+      known->second = !status.ok() || status.value().state == 'Z' || status.value().state == 'X';
+    }
+    return known->second;
+  }
+
+ private:
+  std::map<uint32_t, bool> threads_;
+};
+
+// Calls that nobody saw return: of a thread that has ended nobody will.
+void add_kept(const abi::Captures& captures, const Plan& plan, std::map<ProbeId, Calls>& probes) {
+  Gone gone;
+  const auto* entries = reinterpret_cast<const abi::Capture*>(captures.buckets);
+  for (uint64_t i = 0; i < (captures.bucket_mask + 1) * abi::kCaptureWays; ++i) {
+    const abi::Capture& entry = entries[i];
+    if (entry.owner == 0 || entry.slot == 0 || (entry.slot & abi::kSlotUnused) != 0) continue;
+    const auto handler = static_cast<uint32_t>(entry.owner) - 1;
+    if (handler >= plan.handlers.size()) continue;  // in an object that was opened later
+    Calls& calls = probes[plan.handlers[handler].probe];
+    (gone(static_cast<uint32_t>(entry.owner >> 32)) ? calls.abandoned : calls.inside) +=
+        1 + entry.more;
+  }
+}
+
+}  // namespace
+
+void count_calls(const abi::Header& header) {
+  if (header.captures != 0) reinterpret_cast<abi::Captures*>(header.captures)->counting = 1;
+}
+
+void report_calls(const Program& program, const Plan& plan, const Sources& sources,
+                  const Layout& layout) {
+  const abi::Header& header = *reinterpret_cast<const abi::Header*>(layout.base);
+  if (header.captures == 0) return;
+  auto* captures = reinterpret_cast<abi::Captures*>(header.captures);
+  const std::vector<bool> of_calls = handlers_of_calls(plan);
+  std::map<ProbeId, Calls> probes;
+  for (HandlerId id = 0; id < plan.handlers.size(); ++id) {
+    if (!of_calls[id]) continue;
+    const abi::CaptureCount& count = *abi::capture_count(captures, id);
+    Calls& calls = probes[plan.handlers[id].probe];
+    calls.entered += count.entered;
+    calls.returned += count.returned;
+    calls.abandoned += count.abandoned;
+    calls.unseen += count.lost;
+  }
+  if (probes.empty()) return;
+  add_kept(*captures, plan, probes);
+  fmt::print(stderr, "{:>12} {:>10} {:>10} {:>12} {:>14}  calls of\n", "entered", "returned",
+             "abandoned", "unseen", "inside");
+  for (const auto& [probe, calls] : probes) {
+    fmt::print(stderr, "{:>12} {:>10} {:>10} {:>12} {:>14}  {}\n", calls.entered, calls.returned,
+               calls.abandoned, calls.unseen, calls.inside,
+               label_of(program.probes[probe], sources));
+  }
+}
+
+}  // namespace dj

@@ -1,0 +1,61 @@
+// Cycles to nanoseconds, and columns.
+#include "runtime/output/report_times.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/output/global_values.h"
+
+namespace dj {
+namespace {
+
+struct Row {
+  abi::StatTotal total;
+  int64_t hits = 0;
+  std::string label;
+};
+
+}  // namespace
+
+int64_t to_ns(int64_t cycles, const Layout& layout) {
+  const abi::Header& header = *reinterpret_cast<const abi::Header*>(layout.base);
+  if (header.tsc_mult == 0) return cycles;
+  __int128 scaled = static_cast<__int128>(cycles) * static_cast<int64_t>(header.tsc_mult);
+  return static_cast<int64_t>(scaled >> abi::kTscShift);
+}
+
+std::string label_of(const Probe& probe, const Sources& sources) {
+  Span points = probe.points.front().span;
+  points.end = probe.points.back().span.end;
+  const Source& source = sources.files[points.file];
+  LineCol at = source.line_col(points.begin);
+  return fmt::format("{} at {}:{}:{}", sources.text(points), source.name, at.line, at.column);
+}
+
+void report_times(const std::vector<GlobalId>& times, const Program& program,
+                  const Sources& sources, const Layout& layout) {
+  const abi::Header& header = *reinterpret_cast<const abi::Header*>(layout.base);
+  std::vector<Row> rows;
+  for (size_t i = 0; i < times.size(); ++i) {
+    const Probe& probe = program.probes[i];
+    const Value total = read_global(program, times[i], layout).elements.front().value;
+    const Value hits = read_global(program, *probe.hits, layout).elements.front().value;
+    rows.push_back({std::get<StatValue>(total), std::get<int64_t>(hits), label_of(probe, sources)});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.total.sum > b.total.sum; });
+  fmt::print(stderr, "{:>12} {:>10} {:>10} {:>10} {:>12} {:>14}  probe ({})\n", "hits", "skips",
+             "min", "avg", "max", "total", header.tsc_mult == 0 ? "cycles" : "ns");
+  for (const Row& row : rows) {
+    const abi::StatTotal& t = row.total;
+    bool none = t.count == 0;
+    fmt::print(stderr, "{:>12} {:>10} {:>10} {:>10} {:>12} {:>14}  {}\n", row.hits,
+               std::max<int64_t>(row.hits - t.count, 0), none ? 0 : to_ns(t.min, layout),
+               to_ns(t.get(abi::kStatAvg), layout), none ? 0 : to_ns(t.max, layout),
+               to_ns(t.sum, layout), row.label);
+  }
+}
+
+}  // namespace dj

@@ -1,0 +1,51 @@
+// One posix_spawn a command.
+#include "runtime/output/shell_commands.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+
+#include "runtime/output/tell.h"
+
+namespace dj {
+
+void ShellCommands::run(const std::string& text) {
+  std::erase_if(running_, [](pid_t pid) { return waitpid(pid, nullptr, WNOHANG) != 0; });
+  // djtap holds signals back and ignores SIGPIPE; the command starts as from a shell.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, pipe;
+  sigemptyset(&none);
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &pipe);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::string shell = "sh", option = "-c", command = text;
+  char* arguments[] = {shell.data(), option.data(), command.data(), nullptr};
+  pid_t pid = 0;
+  int failed = posix_spawn(&pid, "/bin/sh", nullptr, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  if (failed != 0) {
+    constexpr size_t kShown = 60;
+    const char* more = text.size() > kShown ? "..." : "";
+    tell_undone(
+        fmt::format("system(\"{}\"{}): {}", text.substr(0, kShown), more, std::strerror(failed)));
+  } else {
+    running_.push_back(pid);
+  }
+}
+
+void ShellCommands::wait() {
+  for (pid_t pid : std::exchange(running_, {})) {
+    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+}
+
+}  // namespace dj

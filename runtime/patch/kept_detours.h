@@ -1,0 +1,74 @@
+// Detours that are kept between sessions, beside the patches they belong to (kept_patches.h): their
+// bytes, and what in them depends on where they, the handlers and the program's text lie.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/image.h"
+#include "runtime/patch/kept_files.h"
+#include "runtime/patch/patch.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+
+// A displacement in a detour: four bytes that lead to `target`.
+struct KeptReach {
+  uint64_t target = 0;  // ELF address in the place's module; or the index of the place's call
+  uint8_t at = 0;       // offset of the four bytes,
+  uint8_t end = 0;      // and of the next instruction
+  uint8_t is_call = 0;  // to the handler of a call
+  uint8_t pad[5] = {};
+};
+// Where an original instruction has its copy: two offsets (PatchSite::copies).
+struct KeptCopy {
+  uint8_t offset = 0, at = 0;
+};
+struct KeptDetour {
+  std::span<const uint8_t> bytes;
+  std::span<const uint8_t> note;  // as make_note() gives it
+  std::span<const KeptReach> reaches;
+  std::span<const KeptCopy> copies;
+};
+
+class KeptDetours {
+ public:
+  KeptDetours() = default;  // none
+  // What pack_detours() gave, for modules where they are now; none if these are not such bytes.
+  KeptDetours(KeptBytes kept, const std::vector<MappedModule>& modules);
+  bool empty() const { return modules_.empty(); }
+  // For the place with the form it has now; empty: none was kept for that.
+  std::optional<KeptDetour> find(const PatchSite& site);
+  struct Row;  // of the file
+
+ private:
+  struct Run {
+    uint32_t first, count, next;
+  };
+  KeptBytes kept_;
+  std::span<const Row> rows_;
+  std::span<const uint8_t> bytes_;
+  std::span<const KeptReach> reaches_;
+  std::span<const KeptCopy> copies_;
+  std::vector<Run> runs_;          // of rows, by index of the module
+  std::vector<uint64_t> modules_;  // biases
+};
+
+// For the file's key, behind patches_key().
+std::string detours_key(const std::vector<HandlerAbi>& abis);
+// The detours of armed places as bytes; those that are not simple are left out. `view`: the bytes
+// at an address of an island; `entry`: where a call's handler begins; `note_of`: a detour's note.
+std::string pack_detours(
+    const std::vector<PatchSite>& sites, const std::vector<MappedModule>& modules,
+    const std::function<std::span<const uint8_t>(uint64_t address, uint64_t count)>& view,
+    const std::function<uint64_t(const PatchSite&, const PatchCall&)>& entry,
+    const std::function<std::span<const uint8_t>(const PatchSite&)>& note_of);
+
+// Modules lie elsewhere each time, so what is kept numbers them by their names. By that number: the
+// index.
+std::vector<uint32_t> by_name(const std::vector<MappedModule>& modules);
+
+}  // namespace dj

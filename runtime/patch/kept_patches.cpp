@@ -1,0 +1,267 @@
+// Rows of fixed size with the modules' own addresses.
+#include "runtime/patch/kept_patches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "compiler/packed.h"
+#include "runtime/patch/kept_detours.h"
+
+namespace dj {
+namespace {
+
+struct PlaceRow {
+  uint64_t address;
+  uint32_t module, form;  // 1 more than the index of its FormRow; 0: none
+  uint32_t bytes_at, calls_at, owners_at;
+  uint16_t calls, owners;
+  PackedText reason;
+  uint32_t displaced, rest, handlers_at;
+  uint8_t bytes, jump, hook, skipped;
+};
+struct FormRow {
+  arch::Region region;
+  uint32_t placements_at;
+  uint8_t placements, int3_at, int3_length;
+};
+struct CountsRow {
+  uint64_t sites;  // the other places are hooks
+  uint64_t live, sets_gs_base;
+};
+static_assert(std::is_trivially_copyable_v<FormRow> &&
+              std::is_trivially_copyable_v<arch::Placement>);
+
+// One module as patches depend on it; empty: it cannot be relied on.
+std::string line_of(const MappedModule& m) {
+  const std::string file = m.is_vdso ? "vdso" : file_identity(m.open_path);
+  if (file.empty()) return "";
+  std::string line = fmt::format("{} {} {} {}", m.path, file, m.is_executable_file, m.partial);
+  for (const AddressRange& text : m.text) {
+    line += fmt::format(" {:x}-{:x}", text.begin - m.bias, text.end - m.bias);
+  }
+  return line;
+}
+
+// All that the rows point into.
+struct Packed {
+  std::vector<PlaceRow> places;
+  std::vector<FormRow> forms;
+  std::vector<arch::Placement> placements;
+  std::vector<PatchCall> calls;
+  std::vector<SiteId> owners;
+  std::vector<uint8_t> bytes;
+  TextPacker texts;
+
+  void reserve(size_t count);
+  bool add(const PatchSite& site, uint32_t module, uint64_t bias);
+  uint32_t add(const JumpForm& form, uint64_t bias);
+};
+
+// What most places need: growing by doubling would touch three times as much memory.
+void Packed::reserve(size_t count) {
+  places.reserve(count);
+  forms.reserve(count);
+  placements.reserve(4 * count);
+  calls.reserve(count);
+  owners.reserve(count);
+  bytes.reserve(8 * count);
+}
+
+uint32_t Packed::add(const JumpForm& form, uint64_t bias) {
+  FormRow row = {form.region, static_cast<uint32_t>(placements.size()),
+                 static_cast<uint8_t>(form.placements.size()), form.int3_at, form.int3_length};
+  row.region.address -= bias;
+  row.region.pivot -= row.region.pivot != 0 ? bias : 0;
+  for (arch::Placement placement : form.placements) {
+    placement.jump -= bias;
+    placements.push_back(placement);
+  }
+  forms.push_back(row);
+  return static_cast<uint32_t>(forms.size());
+}
+
+// False: it is not kept.
+bool Packed::add(const PatchSite& site, uint32_t module, uint64_t bias) {
+  const bool plain = site.leaving.how == arch::Leaving::Always && site.leaving.inside.empty() &&
+                     site.name.empty() && site.calls.size() < 65536 && site.owners.size() < 65536 &&
+                     site.original.size() < 256;
+  const bool fresh = site.state == SiteState::Registered || site.state == SiteState::Skipped;
+  if (!plain || !fresh) return false;
+  PlaceRow row = {};
+  row.address = site.address - bias;
+  row.module = module;
+  row.form = site.form ? add(*site.form, bias) : 0;
+  row.bytes_at = static_cast<uint32_t>(bytes.size());
+  row.bytes = static_cast<uint8_t>(site.original.size());
+  row.calls_at = static_cast<uint32_t>(calls.size());
+  row.calls = static_cast<uint16_t>(site.calls.size());
+  row.owners_at = static_cast<uint32_t>(owners.size());
+  row.owners = static_cast<uint16_t>(site.owners.size());
+  if (!site.reason.empty()) row.reason = texts.add(site.reason);
+  row.displaced = site.displaced;
+  row.rest = site.rest;
+  row.handlers_at = site.handlers_at;
+  row.jump = site.jump;
+  row.hook = site.hook;
+  row.skipped = site.state == SiteState::Skipped;
+  bytes.insert(bytes.end(), site.original.begin(), site.original.end());
+  calls.insert(calls.end(), site.calls.begin(), site.calls.end());
+  owners.insert(owners.end(), site.owners.begin(), site.owners.end());
+  places.push_back(row);
+  return true;
+}
+
+// The same where it is mapped.
+class Unpacker {
+ public:
+  Unpacker(const Plan& plan, const std::vector<MappedModule>& modules)
+      : plan_(plan), modules_(modules) {}
+
+  bool read(std::span<const char> bytes, PatchPlan& out) {
+    std::span<const CountsRow> counts;
+    std::span<const PlaceRow> places;
+    const bool whole = take_records(bytes, counts) && take_records(bytes, places) &&
+                       take_records(bytes, forms_) && take_records(bytes, placements_) &&
+                       take_records(bytes, calls_) && take_records(bytes, owners_) &&
+                       take_records(bytes, bytes_) && take_records(bytes, texts_) && bytes.empty();
+    if (!whole || counts.size() != 1 || counts.front().sites > places.size()) return false;
+    out.live = counts.front().live != 0;
+    out.sets_gs_base = counts.front().sets_gs_base != 0;
+    const std::vector<uint32_t> order = by_name(modules_);
+    out.sites.reserve(counts.front().sites);
+    for (size_t module = 0; module < modules_.size(); module++) {  // in memory's order, as planned
+      for (size_t i = 0; i < places.size(); i++) {
+        if (places[i].module >= order.size()) return false;
+        if (order[places[i].module] != module) continue;
+        std::vector<PatchSite>& list = i < counts.front().sites ? out.sites : out.hooks;
+        if (!fill(places[i], module, list.emplace_back())) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  template <typename T>
+  static bool part(std::span<const T> all, size_t at, size_t count, std::span<const T>& part) {
+    if (at > all.size() || count > all.size() - at) return false;
+    part = all.subspan(at, count);
+    return true;
+  }
+  bool fill(const PlaceRow& row, size_t module, PatchSite& site);
+  bool fill(const FormRow& row, uint64_t bias, JumpForm& form);
+
+  const Plan& plan_;
+  const std::vector<MappedModule>& modules_;
+  std::span<const FormRow> forms_;
+  std::span<const arch::Placement> placements_;
+  std::span<const PatchCall> calls_;
+  std::span<const SiteId> owners_;
+  std::span<const uint8_t> bytes_;
+  std::span<const char> texts_;
+};
+
+bool Unpacker::fill(const PlaceRow& row, size_t module, PatchSite& site) {
+  std::span<const uint8_t> bytes;
+  std::span<const PatchCall> calls;
+  std::span<const SiteId> owners;
+  bool whole = part(bytes_, row.bytes_at, row.bytes, bytes) &&
+               part(calls_, row.calls_at, row.calls, calls) &&
+               part(owners_, row.owners_at, row.owners, owners) && row.module < modules_.size() &&
+               row.form <= forms_.size() &&
+               (row.skipped != 0 ||
+                (row.bytes > 0 && row.displaced <= row.bytes && row.rest <= row.displaced));
+  for (const PatchCall& call : calls) {
+    const bool known = call.site < plan_.sites.size() && call.handler < plan_.handlers.size();
+    whole = whole && (known || call.kind == PatchCall::Object);
+  }
+  for (SiteId owner : owners) whole = whole && owner < plan_.sites.size();
+  if (!whole) return false;
+  const uint64_t bias = modules_[module].bias;
+  site.address = row.address + bias;
+  site.module = module;
+  site.original.assign(bytes.begin(), bytes.end());
+  site.displaced = row.displaced;
+  site.rest = row.rest;
+  site.handlers_at = row.handlers_at;
+  site.jump = row.jump != 0;
+  site.hook = row.hook != 0;
+  site.calls.assign(calls.begin(), calls.end());
+  site.owners.assign(owners.begin(), owners.end());
+  site.reason = text_of(texts_, row.reason, &whole);
+  if (row.skipped != 0) site.skip(site.reason);
+  if (row.form == 0) return whole;
+  site.form = std::make_shared<JumpForm>();
+  return whole && fill(forms_[row.form - 1], bias, *site.form);
+}
+
+bool Unpacker::fill(const FormRow& row, uint64_t bias, JumpForm& form) {
+  std::span<const arch::Placement> placements;
+  if (!part(placements_, row.placements_at, row.placements, placements)) return false;
+  form.region = row.region;
+  form.region.address += bias;
+  form.region.pivot += row.region.pivot != 0 ? bias : 0;
+  form.placements.assign(placements.begin(), placements.end());
+  for (arch::Placement& placement : form.placements) placement.jump += bias;
+  form.int3_at = row.int3_at;
+  form.int3_length = row.int3_length;
+  return true;
+}
+
+}  // namespace
+
+std::string patches_key(const std::string& plan_key, const std::vector<MappedModule>& modules,
+                        const PatchOptions& o) {
+  if (plan_key.empty() || o.first_module != 0 || o.filtered || is_engine_logged()) return "";
+  std::string key =
+      plan_key + fmt::format("patches {} {} {} {} {} {}\n", o.optimize, static_cast<int>(o.guards),
+                             o.lean, o.switched, o.use_rseq, o.live);
+  for (const bool counts : o.counting) key += counts ? '+' : '-';
+  key += '\n';
+  for (uint32_t i : by_name(modules)) {
+    const std::string line = line_of(modules[i]);
+    if (line.empty()) return "";
+    key += line + "\n";
+  }
+  return key;
+}
+
+std::string pack_patches(const PatchPlan& patches, const std::vector<MappedModule>& modules) {
+  Packed packed;
+  packed.reserve(patches.sites.size() + patches.hooks.size());
+  std::vector<uint32_t> number(modules.size());
+  const std::vector<uint32_t> order = by_name(modules);
+  for (uint32_t i = 0; i < order.size(); i++) number[order[i]] = i;
+  for (const std::vector<PatchSite>* places : {&patches.sites, &patches.hooks}) {
+    for (const PatchSite& site : *places) {
+      if (!packed.add(site, number[site.module], modules[site.module].bias)) return "";
+    }
+  }
+  const CountsRow counts[] = {{patches.sites.size(), patches.live, patches.sets_gs_base}};
+  return all_records(counts, packed.places, packed.forms, packed.placements, packed.calls,
+                     packed.owners, packed.bytes, packed.texts.all());
+}
+
+std::optional<PatchPlan> unpack_patches(std::span<const char> bytes, const Plan& plan,
+                                        const std::vector<MappedModule>& modules) {
+  PatchPlan patches;
+  if (!Unpacker(plan, modules).read(bytes, patches)) return std::nullopt;
+  return patches;
+}
+
+PatchPlan find_patches(const Plan& plan, const std::vector<MappedModule>& modules,
+                       ModuleCodes& codes, const PatchOptions& options) {
+  const KeptFiles& files = codes.kept_files();
+  const std::string key = files.keeps() ? patches_key(codes.plan_key, modules, options) : "";
+  if (key.empty()) return plan_patches(plan, modules, codes, options);
+  const std::string name = "patches-" + short_name(key);
+  if (std::optional<KeptBytes> kept = files.load(name, key)) {
+    if (auto patches = unpack_patches(kept->bytes, plan, modules)) return std::move(*patches);
+  }
+  PatchPlan patches = plan_patches(plan, modules, codes, options);
+  codes.keep(name, key, pack_patches(patches, modules));
+  return patches;
+}
+
+}  // namespace dj

@@ -1,0 +1,14 @@
+// Which sites of a plan lie in which mapped module.
+#pragma once
+#include <vector>
+
+#include "compiler/plan.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+
+// By index in `modules`, ascending; a file that is mapped twice has its sites in both.
+std::vector<std::vector<SiteId>> sites_by_module(const Plan& plan,
+                                                 const std::vector<MappedModule>& modules);
+
+}  // namespace dj

@@ -1,0 +1,207 @@
+// Cache of analysed modules, by the file's name.
+#include "runtime/patch/module_code.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "arch/x86_64/byte_pairs.h"
+#include "runtime/process/elf_file.h"
+
+namespace dj {
+namespace {
+
+// The whole file, read-only; empty if that fails.
+std::span<uint8_t> map_file(const std::string& path) {
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat info = {};
+  void* at = MAP_FAILED;
+  if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0) {
+    at = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+  }
+  if (fd >= 0) {
+    close(fd);
+  }
+  if (at == MAP_FAILED) {
+    return {};
+  }
+  return {static_cast<uint8_t*>(at), static_cast<size_t>(info.st_size)};
+}
+
+// Does each of them stand in its range, with the byte behind it?
+bool fits(const PlanCache::Addresses& addresses, const std::vector<RawText>& text) {
+  if (addresses.size() != text.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < text.size(); i++) {
+    const auto inside = [&](uint64_t a) { return a - text[i].address < text[i].bytes.size() - 1; };
+    if (text[i].bytes.empty() ? !addresses[i].empty()
+                              : !std::all_of(addresses[i].begin(), addresses[i].end(), inside)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+ModuleCodes::~ModuleCodes() {
+  for (std::span<uint8_t> file : files_) {
+    munmap(file.data(), file.size());
+  }
+}
+
+const std::vector<RawText>& ModuleCodes::raw(const MappedModule& module) {
+  auto [entry, is_new] = raw_.try_emplace(module.open_path);
+  if (!is_new || module.is_vdso) {
+    return entry->second;
+  }
+  Result<ElfFile> elf = read_elf(module.open_path);
+  std::span<uint8_t> file = elf.ok() ? map_file(module.open_path) : std::span<uint8_t>();
+  if (!file.empty()) {
+    files_.push_back(file);
+    for (const Elf64_Phdr& s : elf.value().segments) {
+      bool inside = s.p_offset <= file.size() && s.p_filesz <= file.size() - s.p_offset;
+      if (s.p_type == PT_LOAD && (s.p_flags & PF_X) != 0 && inside) {
+        entry->second.push_back({s.p_vaddr, file.subspan(s.p_offset, s.p_filesz)});
+      }
+    }
+  }
+  return entry->second;
+}
+
+const std::vector<std::vector<uint64_t>>& ModuleCodes::syscall_bytes(const MappedModule& module) {
+  auto [entry, is_new] = syscall_bytes_.try_emplace(module.open_path);
+  const std::vector<RawText>& text = raw(module);
+  if (!is_new || text.empty()) {
+    return entry->second;
+  }
+  if (auto kept = cache_.load_syscalls(module.open_path); kept && fits(*kept, text)) {
+    return entry->second = std::move(*kept);
+  }
+  for (const RawText& range : text) {
+    entry->second.emplace_back();
+    for (size_t at : arch::find_pairs(range.bytes, arch::kSyscallBytes)) {
+      entry->second.back().push_back(range.address + at);
+    }
+  }
+  new_syscall_bytes_.insert(module.open_path);
+  return entry->second;
+}
+
+const arch::Exits& ModuleCode::exits(uint64_t begin, uint64_t end) {
+  auto [known, fresh] = exits_.try_emplace({begin, end});
+  if (fresh) known->second = checker->exits(begin, end);
+  return known->second;
+}
+
+std::span<const uint8_t> ModuleCode::at(uint64_t address, uint64_t bytes) const {
+  for (const arch::TextRange& range : text) {
+    if (address >= range.address && address + bytes <= range.address + range.bytes.size()) {
+      return std::span(range.bytes).subspan(address - range.address, bytes);
+    }
+  }
+  return {};
+}
+
+void ModuleCodes::read_ahead(const MappedModule& module) {
+  if (module.is_vdso || cache_.load(module.open_path)) {
+    return;
+  }
+  ahead_ = std::make_unique<Ahead>();
+  ahead_->open_path = module.open_path;
+  ahead_->thread = spare_thread([ahead = ahead_.get(), read_text = read_text_] {
+    ahead->text = read_text(ahead->open_path);
+  });
+}
+
+Result<arch::ModuleText> ModuleCodes::text_of(const std::string& open_path) {
+  if (!ahead_ || ahead_->open_path != open_path) {
+    return read_text_(open_path);
+  }
+  const std::unique_ptr<Ahead> ahead = std::move(ahead_);
+  if (ahead->thread) ahead->thread->join();
+  return ahead->text ? std::move(*ahead->text) : read_text_(open_path);
+}
+
+// With answers of an earlier session the file's tables are read only when a new question comes.
+Result<std::unique_ptr<ModuleCode>> ModuleCodes::read(const MappedModule& module) {
+  if (module.is_vdso) {
+    return Error{module.path + " is no file"};
+  }
+  auto code = std::make_unique<ModuleCode>();
+  const std::vector<RawText>& bytes = raw(module);
+  std::optional<arch::Known> known;
+  if (!bytes.empty()) {
+    known = cache_.load(module.open_path);
+  }
+  if (known.has_value()) {
+    code->text = bytes;
+    code->remembered = known->size();
+    auto whole = [read_text = read_text_, path = module.open_path] {
+      Result<arch::ModuleText> text = read_text(path);
+      return text.ok() ? text.take() : arch::ModuleText();  // gone meanwhile: no function is known
+    };
+    code->checker = std::make_unique<arch::Checker>(bytes, std::move(*known), std::move(whole));
+    return code;
+  }
+  DJ_TRY(arch::ModuleText text, text_of(module.open_path));
+  code->text = text.text;
+  code->checker = std::make_unique<arch::Checker>(std::move(text));
+  return code;
+}
+
+void ModuleCodes::remember() {
+  bool any = !new_files_.empty() || !new_syscall_bytes_.empty();
+  for (const NewFile& file : new_files_) {
+    cache_.files().save(file.name, file.key, file.bytes);
+  }
+  for (const std::string& path : new_syscall_bytes_) {
+    cache_.save_syscalls(path, syscall_bytes_.at(path));
+  }
+  for (const auto& [path, code] : codes_) {
+    const size_t known = code->checker->known().size();
+    if (known <= code->remembered) continue;
+    cache_.save(path, code->checker->known());
+    code->remembered = known;
+    any = true;
+  }
+  new_files_.clear();
+  new_syscall_bytes_.clear();
+  if (any) cache_.files().trim();
+}
+
+namespace {
+
+// An image that mono has compiled ahead: its runtime finds calls and linkage stubs by their bytes,
+// and ends the program where it sees others.
+bool is_monos(const MappedModule& module) {
+  const bool named = module.path.ends_with(".dll.so") || module.path.ends_with(".exe.so");
+  return named && find_symbol(module.open_path, "mono_aot_file_info").ok();
+}
+
+}  // namespace
+
+Result<ModuleCode*> ModuleCodes::get(const MappedModule& module) {
+  auto known = codes_.find(module.open_path);
+  if (known != codes_.end()) {
+    return known->second.get();
+  }
+  auto broken = failed_.find(module.open_path);
+  if (broken != failed_.end()) {
+    return broken->second;
+  }
+  Result<std::unique_ptr<ModuleCode>> code =
+      is_monos(module) ? Error{"mono reads and changes this code itself"} : read(module);
+  if (!code.ok()) {
+    failed_.emplace(module.open_path, code.error());
+    return code.error();
+  }
+  return (codes_[module.open_path] = code.take()).get();
+}
+
+}  // namespace dj

@@ -1,0 +1,96 @@
+// ModuleCodes: the machine code of mapped modules and its safety checker, read and analysed once
+// per file.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arch/x86_64/safety.h"
+#include "arch/x86_64/text.h"
+#include "compiler/result.h"
+#include "compiler/spare_thread.h"
+#include "runtime/patch/plan_cache.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+
+// How to read a module's text; compiler/debuginfo provides it. Any thread may.
+using ReadText = std::function<Result<arch::ModuleText>(const std::string& open_path)>;
+
+struct ModuleCode {
+  std::vector<arch::TextRange> text;  // from the file, ELF addresses
+  std::unique_ptr<arch::Checker> checker;
+  // `bytes` at ELF address `address`; empty if they are not all there.
+  std::span<const uint8_t> at(uint64_t address, uint64_t bytes) const;
+  // Checker::exits(), kept: those of one function are asked for by several.
+  const arch::Exits& exits(uint64_t begin, uint64_t end);
+  size_t remembered = 0;  // Known::size() when an earlier session's answers were read
+
+ private:
+  std::map<std::pair<uint64_t, uint64_t>, arch::Exits> exits_;
+};
+
+// An executable segment as it stands in the file, ELF address.
+using RawText = arch::TextRange;
+
+class ModuleCodes {
+ public:
+  // `cache`: where answers of earlier sessions are looked for.
+  explicit ModuleCodes(ReadText read_text, PlanCache cache = PlanCache::none())
+      : read_text_(std::move(read_text)), cache_(std::move(cache)) {}
+  ModuleCodes(ModuleCodes&&) = default;
+  const ReadText& read_text() const { return read_text_; }
+  ~ModuleCodes();
+  // Text with its checker. Costs an analysis the first time.
+  Result<ModuleCode*> get(const MappedModule& module);
+  // Begins to read this module's text beside what follows; get() waits for it. For one module.
+  void read_ahead(const MappedModule& module);
+  // Leaves what is new since the last call to later sessions. Never fails: it is only a cache.
+  void remember();
+  // Says what the session's plan was made from: with the same key it would be the same. Empty: that
+  // is not known, and what is found for it is not kept.
+  std::string plan_key;
+  // Files of earlier sessions, of all kinds; and what remember() will write there. Empty `bytes`:
+  // nothing.
+  const KeptFiles& kept_files() const { return cache_.files(); }
+  void keep(std::string name, std::string key, std::string bytes) {
+    if (!bytes.empty()) new_files_.push_back({std::move(name), std::move(key), std::move(bytes)});
+  }
+  // The bytes alone, cheap; empty if the file cannot be read.
+  const std::vector<RawText>& raw(const MappedModule& module);
+  // Addresses of the bytes of `syscall` in raw(), whatever they are, by range of raw(); ELF
+  // addresses.
+  const std::vector<std::vector<uint64_t>>& syscall_bytes(const MappedModule& module);
+
+ private:
+  Result<std::unique_ptr<ModuleCode>> read(const MappedModule& module);
+  Result<arch::ModuleText> text_of(const std::string& open_path);
+  struct Ahead {
+    std::string open_path;
+    std::optional<Result<arch::ModuleText>> text;  // when the thread has ended
+    std::optional<SpareThread> thread;
+  };
+
+  ReadText read_text_;
+  PlanCache cache_;
+  std::map<std::string, std::unique_ptr<ModuleCode>> codes_;  // by open_path
+  std::map<std::string, Error> failed_;
+  std::map<std::string, std::vector<RawText>> raw_;
+  std::map<std::string, std::vector<std::vector<uint64_t>>> syscall_bytes_;
+  std::set<std::string> new_syscall_bytes_;  // found in this session
+  std::vector<std::span<uint8_t>> files_;    // mapped
+  struct NewFile {
+    std::string name, key, bytes;
+  };
+  std::vector<NewFile> new_files_;
+  std::unique_ptr<Ahead> ahead_;  // from read_ahead() until that text is asked for
+};
+
+}  // namespace dj

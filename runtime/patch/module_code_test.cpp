@@ -1,0 +1,74 @@
+// ModuleCodes: what is read ahead is what would be read, once, and only if it is needed.
+#include "runtime/patch/module_code.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+
+#include "compiler/debuginfo/text.h"
+
+namespace dj {
+namespace {
+
+class ReadAhead : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/djtap-module-code-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+    const std::vector<MappedModule> modules = mapped_modules(getpid()).take();
+    const auto is_own = [](const MappedModule& m) { return m.is_executable_file; };
+    own_ = *std::find_if(modules.begin(), modules.end(), is_own);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  ModuleCodes codes() {
+    const ReadText read = [this](const std::string& path) {
+      ++reads_;
+      return read_text(path);
+    };
+    return ModuleCodes(read, PlanCache(KeptFiles(folder_ / "cache", "this build")));
+  }
+  static arch::Region own_function(ModuleCodes& codes, const MappedModule& module) {
+    std::vector<arch::Region> regions(1);
+    regions[0].address = reinterpret_cast<uint64_t>(&arch::verdict_name) - module.bias;
+    codes.get(module).value()->checker->check(regions);
+    return regions[0];
+  }
+
+  std::filesystem::path folder_;
+  MappedModule own_;
+  std::atomic<int> reads_{0};
+};
+
+TEST_F(ReadAhead, IsReadOnceAndTheSame) {
+  ModuleCodes plain = codes(), ahead = codes();
+  ahead.read_ahead(own_);
+  ModuleCodes moved = std::move(ahead);
+  const arch::Region region = own_function(moved, own_);
+  EXPECT_EQ(reads_, 1);
+  EXPECT_EQ(region.verdict, arch::Verdict::Ok);
+  EXPECT_EQ(region.length, own_function(plain, own_).length);
+}
+
+TEST_F(ReadAhead, AnswersOfAnEarlierSessionNeedNoText) {
+  ModuleCodes first = codes();
+  own_function(first, own_);
+  first.remember();
+  {
+    ModuleCodes second = codes();
+    second.read_ahead(own_);
+    own_function(second, own_);
+  }
+  EXPECT_EQ(reads_, 1);
+}
+
+TEST_F(ReadAhead, WhatNobodyAsksForIsLetGo) {
+  { codes().read_ahead(own_); }
+  EXPECT_LE(reads_, 1);
+}
+
+}  // namespace
+}  // namespace dj

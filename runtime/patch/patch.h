@@ -1,0 +1,106 @@
+// PatchSite: one place in the text of the target that djtap changes, with all that is needed to
+// change it and to put it back. Data only: patch_plan.cpp makes them, detours.cpp and install.cpp
+// use them.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arch/x86_64/detour.h"
+#include "arch/x86_64/placement.h"
+#include "compiler/plan.h"
+#include "runtime/patch/site_state.h"
+
+namespace dj {
+
+// Why a handler is switched off.
+enum OffBy : uint8_t { kOffByCommand = 1, kOffByCondition = 2 };
+
+// A handler that runs at a site on behalf of one Plan site.
+struct PatchCall {
+  SiteId site = 0;
+  HandlerId handler = 0;
+  arch::Form form = arch::Form::Boundary;
+  uint8_t off = 0;       // bits of OffBy; 0: it is called when the site is hit
+  bool at_exit = false;  // runs when the function is left here
+  // What the handler's code does here: its body, or following a call through a tail call
+  // (compiler/lower/tail_calls.h).
+  // Object: not the handler's, but the hook of _dl_find_object() (runtime/shared/own_code.h).
+  enum Kind : uint8_t { Body, Leave, Land, Object } kind = Body;
+  uint32_t exit = 0;  // kExit bits (runtime/shared/capture.h) for handlers that follow calls
+  // In a function that may return for probed ones: on while the handler is on at one of those.
+  bool shared = false;
+  // Address in the target of the word through which it is called; 0: called directly, and always.
+  uint64_t slot = 0;
+};
+
+// The call of a handler's body at a site.
+PatchCall body_call(const Plan& plan, SiteId site, HandlerId handler, bool at_exit);
+
+// JumpForm: how the jump of a site is written when it is not simply e9 rel32 to its detour. Its
+// displacement must fit a pattern (arch/x86_64/placement.h), so it leads to a stub that has an
+// address of that pattern, and the stub jumps to the detour. Runtime addresses.
+struct JumpForm {
+  arch::Region region;
+  std::vector<arch::Placement> placements;  // what is possible, best first
+  arch::Placement placement;                // the one of them that was chosen
+  uint64_t stub = 0;                        // 0: none chosen yet
+  // The instruction that an int3 goes over if none can be: offset in the region, and length.
+  uint8_t int3_at = 0, int3_length = 0;
+};
+
+struct PatchSite {
+  uint64_t address = 0;  // runtime address of the first patched byte (IA)
+  size_t module = 0;     // index into the session's modules
+  // Bytes in the file: the whole DCR or the one instruction, and what else patched() covers or
+  // goes into the detour.
+  std::vector<uint8_t> original;
+  uint32_t displaced = 0;          // bytes of `original` that go into the detour
+  uint32_t rest = 0;               // the last ones of these, not of the DCR (whole_functions.h)
+  uint32_t handlers_at = 0;        // see arch::DetourRequest
+  arch::Leaving leaving;           // of its at_exit calls; runtime addresses
+  bool jump = false;               // 5-byte jump, else int3
+  std::shared_ptr<JumpForm> form;  // of a jump that is not plain
+  bool word = false;               // no text, but a word of a GOT that leads there (call_words.h)
+  bool hook = false;  // system call hook: calls the agent, behind the handlers of a probe there
+  std::vector<PatchCall> calls;             // in the order of order_calls()
+  std::vector<SiteId> owners;               // Plan sites that this place belongs to
+  std::string name;                         // of the function or system call, if steps are logged
+  SiteState state = SiteState::Registered;  // changed by set_state() alone
+  std::string reason;                       // of Int3 and Skipped
+
+  uint64_t off_since_ns = 0;  // armed, but none of its calls is enabled; 0: one is
+  bool live = false;          // its text may be written while threads run (live_text.h)
+
+  // Filled by build_detours():
+  uint64_t detour = 0;  // where jump or trap go
+  // Of the detour, and of its note (IslandNotes::note()); 0: there is none.
+  uint32_t detour_bytes = 0, note_at = 0, note_bytes = 0;
+  std::vector<std::pair<uint32_t, uint64_t>>
+      copies;  // (offset in region, address of that instruction's copy)
+
+  // Bit i: the jump keeps an int3 at address + i, whose traps go on in the detour.
+  uint32_t guards() const { return jump && form ? form->placement.guards : 0; }
+  bool traps() const { return !jump || guards() != 0; }
+  // No jump can be: one int3 instead.
+  void fall_back_to_int3(std::string why);
+  uint64_t pivot() const { return address + handlers_at; }
+  bool any_enabled() const;
+  // The target's text has patched() now.
+  bool armed() const { return state == SiteState::Int3 || state == SiteState::Optimized; }
+  void skip(std::string why);
+  // The bytes that go over the first ones of `original`.
+  arch::JumpBytes patched() const;
+};
+
+struct ModuleCode;  // module_code.h
+
+// The place for a region that the checks have seen: a jump, or an int3 on the instruction that the
+// handlers precede. `code`: of its module, loaded `bias` above its ELF addresses. Fails when the
+// bytes are not there or do not decode.
+Result<PatchSite> make_place(const ModuleCode& code, const arch::Region& region, bool jump,
+                             uint64_t bias);
+
+}  // namespace dj

@@ -1,0 +1,95 @@
+// The answers as they lie in memory.
+#include "runtime/patch/plan_cache.h"
+
+#include <type_traits>
+
+#include "compiler/packed.h"
+
+namespace dj {
+namespace {
+
+using arch::Judged;
+using Syscall = arch::Checker::Syscall;
+static_assert(std::is_trivially_copyable_v<Judged::Answer> &&
+              std::is_trivially_copyable_v<Syscall>);
+
+std::string name_of(const std::string& identity) { return identity.substr(0, identity.find(' ')); }
+
+std::optional<arch::Known> decode(std::span<const char> bytes) {
+  arch::Known known;
+  for (Judged& judged : known.judged) {
+    std::span<const Judged::Answer> answers;
+    if (!take_records(bytes, answers) || !judged.restore({answers.begin(), answers.end()})) {
+      return std::nullopt;
+    }
+  }
+  std::span<const uint64_t> asked;
+  std::span<const Syscall> syscalls;
+  if (!take_records(bytes, asked) || !take_records(bytes, syscalls) || !bytes.empty()) {
+    return std::nullopt;
+  }
+  if (!asked.empty()) {
+    known.syscalls.emplace(syscalls.begin(), syscalls.end());
+  }
+  return known;
+}
+
+}  // namespace
+
+std::optional<arch::Known> PlanCache::load(const std::string& module) const {
+  const std::string identity = files_.keeps() ? file_identity(module) : "";
+  if (identity.empty()) {
+    return std::nullopt;
+  }
+  std::optional<KeptBytes> file = files_.load(name_of(identity), identity);
+  return file ? decode(file->bytes) : std::nullopt;
+}
+
+void PlanCache::save(const std::string& module, const arch::Known& known) const {
+  const std::string identity = files_.keeps() ? file_identity(module) : "";
+  if (identity.empty()) {
+    return;
+  }
+  std::string bytes;
+  for (const Judged& judged : known.judged) {
+    put_records(bytes, judged.all());
+  }
+  const uint64_t yes = 1;
+  put_records(bytes, std::span(&yes, known.syscalls ? 1u : 0u));
+  put_records(bytes, known.syscalls ? std::span<const Syscall>(*known.syscalls)
+                                    : std::span<const Syscall>());
+  files_.save(name_of(identity), identity, bytes);
+}
+
+std::optional<PlanCache::Addresses> PlanCache::load_syscalls(const std::string& module) const {
+  const std::string identity = files_.keeps() ? file_identity(module) : "";
+  std::optional<KeptBytes> file;
+  if (!identity.empty()) file = files_.load(name_of(identity) + "-syscalls", identity);
+  if (!file) {
+    return std::nullopt;
+  }
+  Addresses addresses;
+  std::span<const char> bytes = file->bytes;
+  while (!bytes.empty()) {
+    std::span<const uint64_t> range;
+    if (!take_records(bytes, range)) {
+      return std::nullopt;
+    }
+    addresses.emplace_back(range.begin(), range.end());
+  }
+  return addresses;
+}
+
+void PlanCache::save_syscalls(const std::string& module, const Addresses& addresses) const {
+  const std::string identity = files_.keeps() ? file_identity(module) : "";
+  if (identity.empty()) {
+    return;
+  }
+  std::string bytes;
+  for (const std::vector<uint64_t>& range : addresses) {
+    put_records(bytes, std::span<const uint64_t>(range));
+  }
+  files_.save(name_of(identity) + "-syscalls", identity, bytes);
+}
+
+}  // namespace dj

@@ -1,0 +1,46 @@
+// A child is over when its pidfd is readable and what it said before has been read.
+#include "runtime/process/child_watch.h"
+
+#include <x86intrin.h>
+
+#include <algorithm>
+
+#include "runtime/process/pid_space.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+
+void ChildWatch::begins(pid_t own) {
+  if (children_.contains(own)) return;  // each probe has it told
+  const pid_t pid = target_.is_known_by(target_.pid()) ? own : number_seen(own, target_.pid());
+  Child child{std::nullopt, target_.forked(own, pid)};
+  if (Result<ExitWatch> made = ExitWatch::create(pid, false); made.ok())
+    child.watch.emplace(made.take());
+  else if (pid != 0 && start_time(pid))
+    return;  // no file descriptor is left
+  children_.emplace(own, std::move(child));
+}
+
+std::vector<TargetTask> ChildWatch::take_ended(uint64_t heard) {
+  std::vector<TargetTask> ended;
+  for (auto& [pid, child] : children_) {
+    if (child.gone != 0 || (child.watch && !child.watch->ended())) continue;
+    child.task.ended();
+    child.watch.reset();
+    child.gone = __rdtsc();
+  }
+  std::erase_if(children_, [&](const auto& entry) {
+    const Child& child = entry.second;
+    if (child.gone == 0 || child.gone >= heard) return false;
+    ended.push_back(child.task);
+    return true;
+  });
+  return ended;
+}
+
+bool ChildWatch::is_due() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const auto& entry) { return entry.second.gone != 0; });
+}
+
+}  // namespace dj

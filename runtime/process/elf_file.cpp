@@ -1,0 +1,175 @@
+// Reads ELF headers and symbol tables with plain file reads.
+#include "runtime/process/elf_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "compiler/other_machine.h"
+#include "runtime/process/os_error.h"
+
+namespace dj {
+namespace {
+
+// File: an open file that closes itself.
+class File {
+ public:
+  explicit File(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~File() {
+    if (fd_ >= 0) {
+      close(fd_);
+    }
+  }
+  bool ok() const { return fd_ >= 0; }
+  bool read(void* to, size_t bytes, uint64_t offset) const {
+    return pread(fd_, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+  }
+
+ private:
+  int fd_;
+};
+
+constexpr uint64_t kMaxTableBytes = 256 << 20;  // a symbol table larger than this is not believed
+
+Result<ElfFile> read_headers(const File& file, const std::string& path) {
+  ElfFile elf;
+  if (!file.read(elf.header.e_ident, SELFMAG, 0) ||
+      memcmp(elf.header.e_ident, ELFMAG, SELFMAG) != 0) {
+    return Error{path + " is not an ELF file", Fail::Unsupported};
+  }
+  if (!file.read(&elf.header, sizeof elf.header, 0)) {
+    return Error{path + ": truncated ELF header", Fail::Unsupported};
+  }
+  if (elf.header.e_ident[EI_CLASS] != ELFCLASS64 || elf.header.e_machine != EM_X86_64) {
+    return Error{other_machine(path, elf.header.e_ident), Fail::Unsupported};
+  }
+  if (elf.header.e_phentsize != sizeof(Elf64_Phdr)) {
+    return Error{path + ": damaged ELF header", Fail::Unsupported};
+  }
+  elf.segments.resize(elf.header.e_phnum);
+  if (!file.read(elf.segments.data(), elf.segments.size() * sizeof(Elf64_Phdr),
+                 elf.header.e_phoff)) {
+    return Error{path + ": truncated program headers", Fail::Unsupported};
+  }
+  return elf;
+}
+
+// Looks `name` up in one symbol table section; an address of 0 means absent.
+ElfSymbol search_table(const File& file, const Elf64_Shdr& table, const Elf64_Shdr& strings,
+                       const std::string& name) {
+  if (table.sh_size > kMaxTableBytes || strings.sh_size > kMaxTableBytes) {
+    return {};
+  }
+  std::vector<Elf64_Sym> symbols(table.sh_size / sizeof(Elf64_Sym));
+  std::string text(strings.sh_size, '\0');
+  if (!file.read(symbols.data(), symbols.size() * sizeof(Elf64_Sym), table.sh_offset) ||
+      !file.read(text.data(), text.size(), strings.sh_offset)) {
+    return {};
+  }
+  for (const Elf64_Sym& symbol : symbols) {
+    if (symbol.st_shndx != SHN_UNDEF && symbol.st_name < text.size() &&
+        name == text.c_str() + symbol.st_name) {
+      return {symbol.st_value, symbol.st_size};
+    }
+  }
+  return {};
+}
+
+// Offset in the file of an ELF address; 0: in no segment.
+uint64_t file_offset(const ElfFile& elf, uint64_t address) {
+  for (const Elf64_Phdr& s : elf.segments) {
+    if (s.p_type == PT_LOAD && address >= s.p_vaddr && address - s.p_vaddr < s.p_filesz) {
+      return address - s.p_vaddr + s.p_offset;
+    }
+  }
+  return 0;
+}
+
+std::vector<Elf64_Dyn> dynamic_section(const File& file, const ElfFile& elf) {
+  std::vector<Elf64_Dyn> entries;
+  for (const Elf64_Phdr& s : elf.segments) {
+    if (s.p_type == PT_DYNAMIC && s.p_filesz <= kMaxTableBytes) {
+      entries.resize(s.p_filesz / sizeof(Elf64_Dyn));
+      if (!file.read(entries.data(), entries.size() * sizeof(Elf64_Dyn), s.p_offset)) {
+        entries.clear();
+      }
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::vector<std::string> needed_libraries(const std::string& path) {
+  File file(path);
+  Result<ElfFile> elf = file.ok() ? read_headers(file, path) : Result<ElfFile>(Error{"none"});
+  if (!elf.ok()) {
+    return {};
+  }
+  const std::vector<Elf64_Dyn> entries = dynamic_section(file, elf.value());
+  uint64_t table = 0, bytes = 0;
+  for (const Elf64_Dyn& entry : entries) {
+    table = entry.d_tag == DT_STRTAB ? file_offset(elf.value(), entry.d_un.d_ptr) : table;
+    bytes = entry.d_tag == DT_STRSZ ? entry.d_un.d_val : bytes;
+  }
+  if (table == 0 || bytes > kMaxTableBytes) {
+    return {};
+  }
+  std::string text(bytes, '\0');
+  std::vector<std::string> names;
+  if (file.read(text.data(), text.size(), table)) {
+    for (const Elf64_Dyn& entry : entries) {
+      if (entry.d_tag == DT_NEEDED && entry.d_un.d_val < bytes) {
+        names.emplace_back(text.c_str() + entry.d_un.d_val);
+      }
+    }
+  }
+  return names;
+}
+
+Result<ElfFile> read_elf(const std::string& path) {
+  File file(path);
+  if (!file.ok()) {
+    return os_error("cannot open " + path);
+  }
+  DJ_TRY(ElfFile elf, read_headers(file, path));
+  for (const Elf64_Phdr& segment : elf.segments) {
+    if (segment.p_type == PT_TLS) {
+      elf.has_tls = true;
+    }
+    if (segment.p_type == PT_INTERP && segment.p_filesz > 1 && segment.p_filesz <= 4096) {
+      std::string text(segment.p_filesz, '\0');
+      if (file.read(text.data(), text.size(), segment.p_offset)) {
+        elf.interpreter = text.c_str();
+      }
+    }
+  }
+  return elf;
+}
+
+Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name) {
+  File file(path);
+  if (!file.ok()) {
+    return os_error("cannot open " + path);
+  }
+  DJ_TRY(ElfFile elf, read_headers(file, path));
+  std::vector<Elf64_Shdr> sections(elf.header.e_shnum);
+  if (elf.header.e_shentsize != sizeof(Elf64_Shdr) ||
+      !file.read(sections.data(), sections.size() * sizeof(Elf64_Shdr), elf.header.e_shoff)) {
+    return Error{path + " has no section headers", Fail::NotFound};
+  }
+  for (const Elf64_Shdr& section : sections) {
+    if ((section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB) &&
+        section.sh_link < sections.size()) {
+      ElfSymbol symbol = search_table(file, section, sections[section.sh_link], name);
+      if (symbol.address != 0) {
+        return symbol;
+      }
+    }
+  }
+  return Error{path + " has no symbol " + name, Fail::NotFound};
+}
+
+}  // namespace dj

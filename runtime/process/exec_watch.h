@@ -1,0 +1,27 @@
+// ExecWatch: notices that the traced process has executed another program: the probes are gone with
+// its old image.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/process/running_memory.h"
+
+namespace dj {
+
+class ExecWatch {
+ public:
+  explicit ExecWatch(pid_t pid);
+  // Looks again. The path of the new program the first time that one was executed, else ""; that
+  // may be the same file.
+  std::string poll();
+
+ private:
+  pid_t pid_;
+  RunningMemory memory_;
+  uint64_t device_ = 0, inode_ = 0;
+  bool reported_ = false;
+};
+
+}  // namespace dj

@@ -1,0 +1,92 @@
+// /proc/*/maps, until nobody new is found.
+#include "runtime/process/kin.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+namespace dj {
+
+bool is_session_memory(const Mapping& mapping) {
+  return mapping.shared && mapping.path == fmt::format("/memfd:{}", kMemoryName);
+}
+
+namespace {
+
+bool shares_memory(const std::vector<Mapping>& maps, uint64_t inode) {
+  return std::any_of(maps.begin(), maps.end(), [inode](const Mapping& m) {
+    return m.inode == inode && is_session_memory(m);
+  });
+}
+
+}  // namespace
+
+std::vector<pid_t> find_kin(uint64_t inode) {
+  std::vector<pid_t> kin;
+  DIR* dir = opendir("/proc");
+  if (dir == nullptr) {
+    return kin;
+  }
+  while (dirent* entry = readdir(dir)) {
+    const pid_t pid = atoi(entry->d_name);
+    if (pid <= 0 || pid == getpid()) {
+      continue;
+    }
+    Result<std::vector<Mapping>> maps = read_maps(pid);
+    if (maps.ok() && shares_memory(maps.value(), inode)) {
+      kin.push_back(pid);
+    }
+  }
+  closedir(dir);
+  return kin;
+}
+
+namespace {
+
+// Has this process ended, or got other memory by an exec? One that is about to is asked again.
+bool has_left(pid_t pid, uint64_t inode) {
+  constexpr int kRounds = 100;
+  for (int round = 0; round < kRounds; round++) {
+    if (!start_time(pid)) {
+      return true;
+    }
+    Result<std::vector<Mapping>> maps = read_maps(pid);
+    if (maps.ok()) {
+      return !shares_memory(maps.value(), inode);
+    }
+    usleep(1000);
+  }
+  return false;
+}
+
+}  // namespace
+
+size_t for_kin(uint64_t inode, pid_t except, const std::function<Result<bool>(pid_t)>& act,
+               std::vector<std::string>& failures) {
+  std::set<pid_t> seen = {except};
+  size_t done = 0;
+  for (bool found = true; found;) {
+    found = false;
+    for (pid_t pid : find_kin(inode)) {
+      if (!seen.insert(pid).second) {
+        continue;
+      }
+      found = true;
+      Result<bool> acted = act(pid);
+      if (!acted.ok() && !has_left(pid, inode)) {
+        acted = act(pid);
+      }
+      if (acted.ok()) {
+        done += acted.value() ? 1 : 0;
+      } else if (!has_left(pid, inode)) {
+        failures.push_back(acted.error().message);
+      }
+    }
+  }
+  return done;
+}
+
+}  // namespace dj

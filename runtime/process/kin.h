@@ -1,0 +1,25 @@
+// Kin: all processes that share one session's memory: the target and what it has forked since.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+
+// The name that every session's memfd has, and what it looks like in /proc/PID/maps.
+constexpr char kMemoryName[] = "djtap";
+bool is_session_memory(const Mapping& mapping);
+
+// Processes of which djtap may read the maps and which have this memfd mapped; neither djtap itself
+// nor zombies.
+std::vector<pid_t> find_kin(uint64_t inode);
+
+// Does `act` to each of them but `except`, and to those that appear meanwhile, until there is none
+// left. A process that ends is no failure. Returns how often `act` went well.
+size_t for_kin(uint64_t inode, pid_t except, const std::function<Result<bool>(pid_t)>& act,
+               std::vector<std::string>& failures);
+
+}  // namespace dj

@@ -1,0 +1,386 @@
+// Parses /proc/PID: maps, status, stat, task.
+#include "runtime/process/process.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <tuple>
+
+#include "compiler/other_machine.h"
+#include "runtime/process/elf_file.h"
+#include "runtime/process/os_error.h"
+
+namespace dj {
+namespace {
+
+std::string proc_path(pid_t pid, const std::string& rest) {
+  return "/proc/" + (pid == 0 ? std::string("self") : std::to_string(pid)) + rest;
+}
+
+Result<std::string> read_proc(pid_t pid, const char* rest) {
+  std::ifstream in(proc_path(pid, rest));
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) {
+    int number = errno;
+    if (access(proc_path(pid, "").c_str(), F_OK) != 0) {
+      return Error{"there is no process " + std::to_string(pid), Fail::NotFound};
+    }
+    return os_error("cannot read " + proc_path(pid, rest), number != 0 ? number : EACCES);
+  }
+  return text.str();
+}
+
+// The fields of /proc/PID/stat (proc(5)), number 1 at [0]; empty: there is no such process. The
+// name (number 2) may hold anything and is left empty: fields are counted behind its closing
+// parenthesis.
+std::vector<std::string> stat_fields(pid_t pid) {
+  const Result<std::string> text = read_proc(pid, "/stat");
+  const size_t name_end = text.ok() ? text.value().rfind(')') : std::string::npos;
+  if (name_end == std::string::npos) return {};  // it ended while we read
+  std::vector<std::string> fields = {std::to_string(pid), ""};
+  std::istringstream words(text.value().substr(name_end + 1));
+  for (std::string field; words >> field;) fields.push_back(field);
+  return fields;
+}
+
+// PF_KTHREAD of linux/sched.h, in field 9 of /proc/PID/stat.
+constexpr uint64_t kKernelThread = 0x00200000;
+
+// One line: "begin-end rwxp offset major:minor inode   path".
+bool parse_mapping(const std::string& line, Mapping& m) {
+  char r, w, x, p;
+  unsigned major = 0, minor = 0;
+  int at = 0;
+  unsigned long begin, end, offset, inode;
+  if (sscanf(line.c_str(), "%lx-%lx %c%c%c%c %lx %x:%x %lu %n", &begin, &end, &r, &w, &x, &p,
+             &offset, &major, &minor, &inode, &at) < 10) {
+    return false;
+  }
+  m = {begin, end, r == 'r', w == 'w', x == 'x', p == 's', offset, makedev(major, minor),
+       inode, "",  false};
+  m.path = line.substr(static_cast<size_t>(at));
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (inode != 0 && m.path.ends_with(kDeleted)) {
+    m.path.resize(m.path.size() - kDeleted.size());
+    m.deleted = true;
+  }
+  return true;
+}
+
+// Load bias of a file whose mapping `m` is executable: its address there minus the ELF address of
+// the same bytes.
+bool bias_of(const ElfFile& elf, const Mapping& m, uint64_t& bias) {
+  for (const Elf64_Phdr& s : elf.segments) {
+    if (s.p_type == PT_LOAD && (s.p_flags & PF_X) != 0) {
+      uint64_t first_page = s.p_offset & ~uint64_t{4095};
+      if (m.offset >= first_page && m.offset < s.p_offset + s.p_filesz) {
+        bias = m.begin - m.offset - (s.p_vaddr - s.p_offset);
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// How djtap reaches the mapped file, also where its name stands for another one. False: it cannot.
+// The kernel lets only root open what is mapped (map_files), but everybody the program.
+bool find_file(pid_t pid, const Mapping& m, MappedModule& module) {
+  module.path = m.path;
+  module.open_path = proc_path(pid, "/root") + m.path;
+  struct stat own = {}, theirs = {};
+  bool reachable = stat(module.open_path.c_str(), &theirs) == 0;
+  if (stat(m.path.c_str(), &own) == 0 && own.st_ino == m.inode &&
+      (!reachable || own.st_dev == theirs.st_dev)) {
+    module.open_path = m.path;  // the plain name, where it means the same
+    return true;
+  }
+  if (reachable && theirs.st_ino == m.inode) return true;
+  char range[64];
+  snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
+  for (const std::string& path : {proc_path(pid, "/exe"), proc_path(pid, range)}) {
+    if (stat(path.c_str(), &theirs) != 0 || theirs.st_ino != m.inode) continue;
+    module.open_path = path;
+    return true;
+  }
+  return false;
+}
+
+// The file's first byte is not where it would be: begin and end of what there is.
+void mark_partial(MappedModule& module, const std::vector<Mapping>& maps) {
+  const bool whole = std::any_of(maps.begin(), maps.end(), [&](const Mapping& m) {
+    return m.begin <= module.begin && module.begin < m.end && m.path == module.path;
+  });
+  if (whole || module.text.empty()) {
+    return;
+  }
+  module.partial = true;
+  module.begin = module.text.front().begin;
+  module.end = module.text.back().end;
+}
+
+}  // namespace
+
+bool has_code(const MappedModule& module, uint64_t address) {
+  return !module.partial || std::any_of(module.text.begin(), module.text.end(),
+                                        [&](auto& range) { return range.contains(address); });
+}
+
+std::vector<Mapping> parse_maps(const std::string& text) {
+  std::vector<Mapping> maps;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    Mapping m;
+    if (parse_mapping(line, m)) {
+      maps.push_back(std::move(m));
+    }
+  }
+  return maps;
+}
+
+Result<std::vector<Mapping>> read_maps(pid_t pid) {
+  DJ_TRY(std::string text, read_proc(living_thread(pid), "/maps"));
+  std::vector<Mapping> maps = parse_maps(text);
+  if (maps.empty()) {
+    return Error{
+        "process " + std::to_string(pid) + " has no memory (it has ended, or is a kernel thread)",
+        Fail::TargetGone};
+  }
+  return maps;
+}
+
+Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
+  DJ_TRY(std::vector<Mapping> maps, read_maps(pid));
+  pid = living_thread(pid);
+  struct stat exe = {};
+  bool has_exe = stat(proc_path(pid, "/exe").c_str(), &exe) == 0;
+  std::map<std::tuple<uint64_t, std::string, uint64_t>, MappedModule>
+      found;  // by inode, path, bias
+  for (const Mapping& m : maps) {
+    if (m.path == "[vdso]") {
+      found[{0, m.path, m.begin}] = {m.path, "",   m.begin, m.begin, m.end, {{m.begin, m.end}},
+                                     false,  true, false};
+    }
+    if (!m.exec || m.inode == 0 || m.path.empty() || m.path[0] != '/') {
+      continue;
+    }
+    MappedModule module;
+    if (!find_file(pid, m, module)) {
+      continue;
+    }
+    Result<ElfFile> elf = read_elf(module.open_path);
+    if (!elf.ok() || !bias_of(elf.value(), m, module.bias)) {
+      continue;  // no ELF file: data mapped executable, or the session memory of a tracer
+    }
+    MappedModule& known = found[{m.inode, m.path, module.bias}];
+    if (known.text.empty()) {
+      module.begin = UINT64_MAX;
+      for (const Elf64_Phdr& s : elf.value().segments) {
+        if (s.p_type == PT_LOAD) {
+          module.begin = std::min(module.begin, module.bias + (s.p_vaddr & ~uint64_t{4095}));
+          module.end = std::max(module.end,
+                                module.bias + ((s.p_vaddr + s.p_memsz + 4095) & ~uint64_t{4095}));
+        }
+      }
+      module.is_executable_file = has_exe && exe.st_ino == m.inode;
+      known = module;
+    }
+    if (!m.shared) {
+      known.text.push_back({m.begin, m.end});
+    }
+  }
+  std::vector<MappedModule> modules;
+  for (auto& [key, module] : found) {
+    if (!module.is_vdso) {
+      mark_partial(module, maps);
+    }
+    modules.push_back(std::move(module));
+  }
+  std::sort(modules.begin(), modules.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return modules;
+}
+
+std::vector<std::string> lost_objects(pid_t pid) {
+  std::vector<std::string> lost;
+  const Result<std::vector<Mapping>> maps = read_maps(pid);
+  if (!maps.ok()) return lost;
+  for (const Mapping& m : maps.value()) {
+    MappedModule module;
+    const bool is_code = m.exec && !m.shared && m.deleted && m.path[0] == '/' &&
+                         !m.path.starts_with("/memfd:") && !m.path.starts_with("/dev/");
+    if (is_code && !find_file(living_thread(pid), m, module)) lost.push_back(m.path);
+  }
+  lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
+  return lost;
+}
+
+bool has_own_filters(pid_t pid) {
+  const Result<ProcessStatus> own = read_status(getpid()), theirs = read_status(pid);
+  return own.ok() && theirs.ok() && theirs.value().seccomp_filters != own.value().seccomp_filters;
+}
+
+Result<ProcessStatus> read_status(pid_t pid) {
+  DJ_TRY(std::string text, read_proc(pid, "/status"));
+  ProcessStatus status;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string key;
+    words >> key;
+    if (key == "Name:") {
+      words >> status.name;
+    } else if (key == "State:") {
+      words >> status.state;
+    } else if (key == "TracerPid:") {
+      words >> status.tracer;
+    } else if (key == "Uid:") {
+      words >> status.uid;
+    } else if (key == "Seccomp:") {
+      words >> status.seccomp;
+    } else if (key == "Seccomp_filters:") {
+      words >> status.seccomp_filters;
+    }
+  }
+  const std::vector<std::string> fields = stat_fields(pid);
+  if (fields.size() > 46) {
+    status.is_kernels = (std::stoull(fields[8]) & kKernelThread) != 0;
+    status.heap_begin = std::stoull(fields[46]);
+  }
+  return status;
+}
+
+std::optional<uint64_t> start_time(pid_t pid) {
+  const std::vector<std::string> fields = stat_fields(pid);
+  if (fields.size() < 22) return std::nullopt;
+  const bool ended = fields[2] == "Z" || fields[2] == "X";
+  if (ended && live_threads(pid).empty()) return std::nullopt;
+  return std::stoull(fields[21]);
+}
+
+namespace {
+
+// Whether the process runs a program that djtap knows how to change. Nothing of it is touched.
+Status check_program(pid_t pid, const ProcessStatus& status, const std::string& who) {
+  std::string path = "/proc/" + std::to_string(pid) + "/exe";
+  if (status.is_kernels)
+    return Error{who + " is a thread of the kernel: it runs no program", Fail::Unsupported};
+  std::ifstream file(path, std::ios::binary);
+  unsigned char head[20] = {};
+  if (!file.read(reinterpret_cast<char*>(head), sizeof head)) return ok_status();  // told below
+  constexpr int kClass = 4, kMachine = 18, kClass64 = 2, kX86_64 = 62;
+  if (head[kClass] != kClass64 || head[kMachine] != kX86_64)
+    return Error{other_machine(who, head), Fail::Unsupported};
+  return ok_status();
+}
+
+// Of a thread that lives, if there is one: who was chosen may have ended by the time it is looked
+// at.
+Result<ProcessStatus> read_living_status(pid_t pid) {
+  for (pid_t tid = living_thread(pid);;) {
+    Result<ProcessStatus> status = read_status(tid);
+    const bool ended = !status.ok() || status.value().state == 'Z' || status.value().state == 'X';
+    const pid_t other = ended ? living_thread(pid) : tid;
+    if (other == tid) return status;
+    tid = other;
+  }
+}
+
+}  // namespace
+
+Status check_traceable(pid_t pid) {
+  DJ_TRY(ProcessStatus status, read_living_status(pid));
+  std::string who = "process " + std::to_string(pid) + " (" + status.name + ")";
+  if (status.state == 'Z' || status.state == 'X') {
+    return Error{who + " has already ended and waits for its parent (zombie)", Fail::TargetGone};
+  }
+  if (pid == getpid()) {
+    return Error{"djtap cannot trace itself", Fail::Permission};
+  }
+  if (status.tracer != 0) {
+    return Error{who + " is already traced by process " + std::to_string(status.tracer) +
+                     "; end that debugger or tracer first",
+                 Fail::Permission};
+  }
+  if (geteuid() != 0 && status.uid != geteuid()) {
+    return Error{who + " belongs to user " + std::to_string(status.uid) + ", djtap runs as user " +
+                     std::to_string(geteuid()),
+                 Fail::Permission};
+  }
+  DJ_TRY_DO(check_program(pid, status, who));
+  if (status.seccomp == 1) {
+    return Error{who + " runs in seccomp strict mode, in which no memory can be mapped",
+                 Fail::Permission};
+  }
+  Result<std::string> maps = read_proc(living_thread(pid), "/maps");
+  if (!maps.ok() && maps.error().kind == Fail::Permission) {
+    return Error{
+        who + " may not be traced: it is setuid, or has made itself not dumpable (PR_SET_DUMPABLE)",
+        Fail::Permission};
+  }
+  DJ_TRY_DO(read_maps(pid));
+  return ok_status();
+}
+
+uint64_t processor_ns(pid_t pid) {
+  clockid_t clock = 0;
+  timespec used = {};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+}
+
+std::vector<pid_t> live_threads(pid_t pid) {
+  std::vector<pid_t> threads;
+  DIR* dir = opendir(proc_path(pid, "/task").c_str());
+  if (dir == nullptr) {
+    return threads;
+  }
+  while (dirent* entry = readdir(dir)) {
+    pid_t tid = atoi(entry->d_name);
+    if (tid <= 0) {
+      continue;
+    }
+    Result<std::string> stat_text =
+        read_proc(pid, ("/task/" + std::to_string(tid) + "/stat").c_str());
+    if (!stat_text.ok()) {
+      continue;
+    }
+    size_t name_end = stat_text.value().rfind(')');
+    char state = name_end + 2 < stat_text.value().size() ? stat_text.value()[name_end + 2] : 'X';
+    if (state != 'Z' && state != 'X') {
+      threads.push_back(tid);
+    }
+  }
+  closedir(dir);
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+pid_t living_thread(pid_t pid) {
+  Result<std::string> text = read_proc(pid, "/stat");
+  const size_t name_end = text.ok() ? text.value().rfind(')') : std::string::npos;
+  if (name_end == std::string::npos || text.value().compare(name_end, 3, ") Z") != 0) {
+    return pid;
+  }
+  std::vector<pid_t> threads = live_threads(pid);
+  return threads.empty() ? pid : threads.front();
+}
+
+uint64_t auxiliary(pid_t pid, uint64_t key) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/auxv", std::ios::binary);
+  for (Elf64_auxv_t entry; in.read(reinterpret_cast<char*>(&entry), sizeof entry);) {
+    if (entry.a_type == key) {
+      return entry.a_un.a_val;
+    }
+  }
+  return 0;
+}
+
+}  // namespace dj

@@ -1,0 +1,190 @@
+// System calls in a borrowed thread. The thread runs a `syscall` instruction of the target between
+// a PTRACE_SYSCALL entry stop and its exit stop: no breakpoint, no single step, so no SIGTRAP is
+// ever made (a forced SIGTRAP would reset the program's own action if it is blocked or ignored).
+// Meanwhile all signals are blocked. Should djtap be killed, the thread goes home by itself
+// (way_home.h).
+#include "runtime/process/remote_call.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "runtime/process/os_error.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kScratchBytes = 4096;
+constexpr unsigned kSuspendSeccomp = 1 << 21;  // PTRACE_O_SUSPEND_SECCOMP
+
+// How well a thread can be borrowed: 0 best.
+int disturbance(const user_regs_struct& regs) {
+  if (static_cast<int64_t>(regs.orig_rax) < 0) {
+    return 0;  // runs its own code
+  }
+  int64_t result = static_cast<int64_t>(regs.rax);
+  return result <= -512 && result >= -516 ? 1 : 2;  // -ERESTART*, or a call that has ended
+}
+
+// A seccomp filter could kill the program for our calls; the kernel lets only root suspend it.
+Status suspend_seccomp(pid_t pid, pid_t tid) {
+  DJ_TRY(ProcessStatus status, read_status(pid));
+  uint64_t options = PTRACE_O_TRACESYSGOOD | kSuspendSeccomp;
+  if (status.seccomp != 0 && ptrace(PTRACE_SETOPTIONS, tid, 0, options) != 0) {
+    return Error{
+        "process " + std::to_string(pid) +
+            " runs under a seccomp filter, which might kill it for the " +
+            "system calls that djtap needs in it; as root djtap can suspend the filter meanwhile",
+        Fail::Permission};
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Result<pid_t> RemoteCall::best_thread(Stopped& stopped) {
+  pid_t chosen = 0;
+  int best = 3;
+  for (auto& [tid, thread] : stopped.threads_) {
+    DJ_TRY(user_regs_struct regs, stopped.registers(tid));
+    int cost = disturbance(regs);
+    if (cost < best && (thread.held.empty() || best == 3)) {
+      best = thread.held.empty() ? cost : 2;
+      chosen = tid;
+    }
+  }
+  if (chosen == 0) {
+    return Error{"process " + std::to_string(stopped.pid()) + " has ended", Fail::TargetGone};
+  }
+  return chosen;
+}
+
+Result<RemoteCall> RemoteCall::borrow(Stopped& stopped) {
+  DJ_TRY(pid_t tid, best_thread(stopped));
+  return borrow(stopped, tid);
+}
+
+Result<RemoteCall> RemoteCall::borrow(Stopped& stopped, pid_t tid) {
+  RemoteCall call;
+  call.tid_ = tid;
+  DJ_TRY(call.saved_, stopped.registers(call.tid_));
+  DJ_TRY_DO(suspend_seccomp(stopped.pid(), call.tid_));
+  DJ_TRY(call.saved_mask_, stopped.signal_mask(call.tid_));
+  DJ_TRY_DO(call.prepare(stopped));
+  DJ_TRY_DO(stopped.set_signal_mask(call.tid_, ~uint64_t{0}));
+  call.stopped_ = &stopped;
+  return call;
+}
+
+// From here on the thread must not run anything but system calls for us, or go home.
+Status RemoteCall::prepare(Stopped& stopped) {
+  Gadgets gadgets = find_gadgets(stopped);
+  if (gadgets.syscall == 0) {
+    return Error{"no system call instruction found in process " + std::to_string(stopped.pid()),
+                 Fail::Unsupported};
+  }
+  borrowed_ = saved_;
+  borrowed_.orig_rax = ~uint64_t{0};  // not in a system call: nothing to restart
+  borrowed_.rip = gadgets.syscall;
+  home_ = WayHome::make(stopped, tid_, gadgets, saved_, saved_mask_);
+  if (!home_.has_value()) {
+    return ok_status();  // then only our death in the middle of a call would harm
+  }
+  borrowed_.rip = gadgets.syscall_ret;
+  borrowed_.rsp = home_->frame();
+  user_regs_struct leaving = borrowed_;
+  leaving.rip = gadgets.sigreturn;
+  leaving.rsp += 8;  // as if returned to
+  return stopped.set_registers(tid_, leaving);
+}
+
+RemoteCall::RemoteCall(RemoteCall&& other) noexcept
+    : stopped_(std::exchange(other.stopped_, nullptr)),
+      tid_(other.tid_),
+      saved_(other.saved_),
+      saved_mask_(other.saved_mask_),
+      borrowed_(other.borrowed_),
+      home_(std::move(other.home_)),
+      scratch_(other.scratch_) {}
+
+RemoteCall::~RemoteCall() { static_cast<void>(give_back().ok()); }
+
+Status RemoteCall::run_to_syscall_stop() {
+  for (int round = 0; round < 64; round++) {
+    if (ptrace(PTRACE_SYSCALL, tid_, 0, 0) != 0) {
+      return os_error("cannot run thread " + std::to_string(tid_));
+    }
+    int status = 0;
+    DJ_TRY_DO(stopped_->wait_stop(tid_, &status));
+    if ((status >> 8) == (SIGTRAP | 0x80)) {
+      return ok_status();
+    }
+  }
+  return Error{"thread " + std::to_string(tid_) + " does not get to its system call"};
+}
+
+Result<int64_t> RemoteCall::syscall(long number, std::initializer_list<uint64_t> arguments) {
+  CHECK(arguments.size() <= 6 && stopped_ != nullptr);
+  std::array<uint64_t, 6> a = {};
+  std::copy(arguments.begin(), arguments.end(), a.begin());
+  user_regs_struct regs = borrowed_;
+  regs.rax = static_cast<uint64_t>(number);
+  regs.rdi = a[0], regs.rsi = a[1], regs.rdx = a[2], regs.r10 = a[3], regs.r8 = a[4],
+  regs.r9 = a[5];
+  DJ_TRY_DO(stopped_->set_registers(tid_, regs));
+  DJ_TRY_DO(run_to_syscall_stop());  // entry
+  DJ_TRY_DO(run_to_syscall_stop());  // exit
+  DJ_TRY(user_regs_struct after, stopped_->registers(tid_));
+  return static_cast<int64_t>(after.rax);
+}
+
+Result<uint64_t> RemoteCall::checked(const char* what, long number,
+                                     std::initializer_list<uint64_t> arguments) {
+  DJ_TRY(int64_t result, syscall(number, arguments));
+  if (result < 0 && result > -4096) {
+    return os_error(std::string(what) + " in process " + std::to_string(stopped_->pid()),
+                    static_cast<int>(-result));
+  }
+  return static_cast<uint64_t>(result);
+}
+
+Result<uint64_t> RemoteCall::scratch() {
+  if (scratch_ == 0) {
+    DJ_TRY(scratch_, checked("mmap", SYS_mmap,
+                             {0, kScratchBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                              ~uint64_t{0}, 0}));
+  }
+  return scratch_;
+}
+
+Status RemoteCall::give_back() {
+  Stopped* stopped = std::exchange(stopped_, nullptr);
+  if (stopped == nullptr) {
+    return ok_status();
+  }
+  if (scratch_ != 0) {
+    stopped_ = stopped;
+    Result<int64_t> unmapped = syscall(SYS_munmap, {scratch_, kScratchBytes});
+    stopped_ = nullptr;
+    if (!unmapped.ok()) {
+      return unmapped.error();
+    }
+  }
+  // Restored in the exit stop, then once round to an event stop: only behind that one does the
+  // kernel look whether the interrupted call has to restart. That stop is asked for first, so that
+  // it looks even if djtap dies in between; signals come after it.
+  DJ_TRY_DO(stopped->set_signal_mask(tid_, saved_mask_));
+  ptrace(PTRACE_INTERRUPT, tid_, 0, 0);
+  DJ_TRY_DO(stopped->set_registers(tid_, saved_));
+  DJ_TRY_DO(stopped->to_event_stop(tid_));
+  return home_.has_value() ? home_->clear(*stopped) : ok_status();
+}
+
+}  // namespace dj

@@ -1,0 +1,53 @@
+// RemoteCall: scope that borrows one stopped thread to make system calls in the target. All
+// registers and the signal mask are as before when it ends; an interrupted system call of the
+// thread still restarts.
+#pragma once
+#include <sys/user.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+
+#include "compiler/result.h"
+#include "runtime/process/stopped.h"
+#include "runtime/process/way_home.h"
+
+namespace dj {
+
+class RemoteCall {
+ public:
+  // Prefers a thread that runs its own code, then one in a restartable call.
+  static Result<RemoteCall> borrow(Stopped& stopped);
+  // This thread: for what the kernel keeps of each.
+  static Result<RemoteCall> borrow(Stopped& stopped, pid_t tid);
+  static Result<pid_t> best_thread(Stopped& stopped);  // the one that borrow() would take
+  RemoteCall(RemoteCall&& other) noexcept;
+  RemoteCall& operator=(RemoteCall&&) = delete;
+  ~RemoteCall();  // give_back()
+
+  Stopped& stopped() { return *stopped_; }
+  // Result as the kernel returned it: -errno on failure; the Error is for a broken ptrace
+  // connection.
+  Result<int64_t> syscall(long number, std::initializer_list<uint64_t> arguments);
+  // As syscall(), but -errno becomes an Error "`what`: ...".
+  Result<uint64_t> checked(const char* what, long number,
+                           std::initializer_list<uint64_t> arguments);
+  // A private page of the target for arguments in memory, until the scope ends.
+  Result<uint64_t> scratch();
+
+  Status give_back();
+
+ private:
+  RemoteCall() = default;
+  Status prepare(Stopped& stopped);
+  Status run_to_syscall_stop();
+  Stopped* stopped_ = nullptr;
+  pid_t tid_ = 0;
+  user_regs_struct saved_ = {};
+  uint64_t saved_mask_ = 0;
+  user_regs_struct borrowed_ = {};  // at a `syscall` instruction
+  std::optional<WayHome> home_;
+  uint64_t scratch_ = 0;  // 0: none yet
+};
+
+}  // namespace dj

@@ -1,0 +1,51 @@
+// RunningMemory: the memory of a process that nobody has stopped, through /proc/PID/mem.
+#pragma once
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/process/process.h"
+#include "runtime/shared/abi.h"
+
+namespace dj {
+
+class RunningMemory {
+ public:
+  // flags: O_RDONLY or O_RDWR.
+  explicit RunningMemory(pid_t pid, int flags = O_RDONLY)
+      : fd_(open(("/proc/" + std::to_string(living_thread(pid)) + "/mem").c_str(),
+                 flags | O_CLOEXEC)) {}
+  RunningMemory(const RunningMemory&) = delete;
+  ~RunningMemory() {
+    if (fd_ >= 0) close(fd_);
+  }
+  bool is_open() const { return fd_ >= 0; }
+  // It stays memory of the program that the process had when it was opened: true when that has
+  // ended or executed another one.
+  bool is_gone() const {
+    char byte;
+    return is_open() && pread(fd_, &byte, 1, 0) == 0;
+  }
+  // False: not all of it is there.
+  bool read(uint64_t address, void* to, size_t bytes) const {
+    return pread(fd_, to, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
+  }
+  bool write(uint64_t address, const void* from, size_t bytes) const {
+    return pwrite(fd_, from, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
+  }
+
+ private:
+  int fd_;
+};
+
+// Whether the session is in that program: it is not in one that its target has executed since.
+inline bool has_session(const RunningMemory& memory, const abi::Header& header) {
+  uint64_t ticket = 0;
+  return memory.read(reinterpret_cast<uint64_t>(&header.ticket), &ticket, sizeof ticket) &&
+         ticket == header.ticket;
+}
+
+}  // namespace dj

@@ -1,0 +1,80 @@
+// rt_sigaction, called by a thread of the target.
+#include "runtime/process/signal_actions.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include <fstream>
+#include <functional>
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kMaskBytes = 8;
+constexpr uint64_t kOldAt = 64;  // of the old action in the scratch page
+
+// Gives each handler of a fault the address that `change` has for it.
+Status change_handlers(Stopped& stopped, const std::function<uint64_t(uint64_t)>& change) {
+  const uint64_t caught = caught_signals(stopped.pid());
+  std::optional<RemoteCall> call;
+  for (int signal = 1; signal < SIGRTMIN; signal++) {
+    if (!abi::is_fault(signal) || (caught >> (signal - 1) & 1) == 0) continue;
+    if (!call) {
+      DJ_TRY(RemoteCall borrowed, RemoteCall::borrow(stopped));
+      call.emplace(std::move(borrowed));
+    }
+    DJ_TRY(abi::AppAction action, get_action(*call, signal));
+    const uint64_t handler = change(action.handler);
+    if (handler == action.handler) continue;
+    action.handler = handler;
+    DJ_TRY_DO(set_action(*call, signal, action));
+  }
+  return call ? call->give_back() : ok_status();
+}
+
+}  // namespace
+
+Result<abi::AppAction> get_action(RemoteCall& call, int signal) {
+  DJ_TRY(uint64_t page, call.scratch());
+  DJ_TRY_DO(call.checked("rt_sigaction", SYS_rt_sigaction,
+                         {static_cast<uint64_t>(signal), 0, page + kOldAt, kMaskBytes}));
+  abi::AppAction action;
+  DJ_TRY_DO(call.stopped().read(page + kOldAt,
+                                std::span(reinterpret_cast<uint8_t*>(&action), sizeof action)));
+  return action;
+}
+
+Status set_action(RemoteCall& call, int signal, const abi::AppAction& action) {
+  DJ_TRY(uint64_t page, call.scratch());
+  DJ_TRY_DO(call.stopped().write(
+      page, std::span(reinterpret_cast<const uint8_t*>(&action), sizeof action)));
+  DJ_TRY_DO(call.checked("rt_sigaction", SYS_rt_sigaction,
+                         {static_cast<uint64_t>(signal), page, 0, kMaskBytes}));
+  return ok_status();
+}
+
+bool has_handler(const abi::AppAction& action) {
+  return action.handler != reinterpret_cast<uint64_t>(SIG_DFL) &&
+         action.handler != reinterpret_cast<uint64_t>(SIG_IGN);
+}
+
+uint64_t caught_signals(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("SigCgt:")) {
+      return std::stoull(line.substr(7), nullptr, 16);
+    }
+  }
+  return ~uint64_t{0};
+}
+
+Status enter_gates(Stopped& stopped, abi::FaultGates& gates) {
+  return change_handlers(stopped, [&](uint64_t handler) { return abi::gate_to(gates, handler); });
+}
+
+Status leave_gates(Stopped& stopped, const abi::FaultGates& gates) {
+  return change_handlers(stopped,
+                         [&](uint64_t handler) { return abi::handler_behind(gates, handler); });
+}
+
+}  // namespace dj

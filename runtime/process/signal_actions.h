@@ -1,0 +1,23 @@
+// The target's signal actions, as the kernel has them.
+#pragma once
+#include <cstdint>
+
+#include "compiler/result.h"
+#include "runtime/process/remote_call.h"
+#include "runtime/shared/fault_gates.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+
+Result<abi::AppAction> get_action(RemoteCall& call, int signal);
+Status set_action(RemoteCall& call, int signal, const abi::AppAction& action);
+bool has_handler(const abi::AppAction& action);
+// Bit n - 1: the process catches signal n. All bits where the kernel does not tell.
+uint64_t caught_signals(pid_t pid);
+
+// Handlers of faults are called through gates from now on (fault_gates.h), or no longer. What has
+// no gate is left alone.
+Status enter_gates(Stopped& stopped, abi::FaultGates& gates);
+Status leave_gates(Stopped& stopped, const abi::FaultGates& gates);
+
+}  // namespace dj

@@ -1,0 +1,470 @@
+// ptrace: stopping all threads of a process and letting them go unharmed.
+//
+// PTRACE_INTERRUPT wakes a sleeping thread up as a signal would. Calls that return -ERESTART*
+// restart by themselves when the thread goes on; those few that say EINTR even when no handler runs
+// (epoll_wait and others, signal(7)) are turned into restarting ones, so that the program never
+// sees an error it would not have seen.
+#include "runtime/process/stopped.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "runtime/process/os_error.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kStopTimeoutNs = 2'000'000'000;
+constexpr int kEventStop = 128;  // PTRACE_EVENT_STOP
+constexpr int64_t kRestartNoHandler =
+    -514;  // kernel's -ERESTARTNOHAND: restart unless a handler runs
+
+long trace(int request, pid_t tid, uint64_t address, const void* data) {
+  return ptrace(static_cast<__ptrace_request>(request), tid, address, data);
+}
+
+const void* as_data(uint64_t value) { return reinterpret_cast<const void*>(value); }
+
+// Calls that fail with EINTR after any stop, even if no handler runs (signal(7)).
+bool never_restarts(uint64_t number) {
+  switch (number) {
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_rt_sigtimedwait:
+    case SYS_io_getevents:
+      return true;
+    default:
+      return false;
+  }
+}
+
+pid_t parent_of(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("PPid:")) return atoi(line.c_str() + 5);
+  }
+  return 0;
+}
+
+// waitpid() without waiting; but a child of djtap that has ended keeps its status, for
+// exit_watch.h: it may end between two looks, so of a first thread nothing but a stop is taken.
+pid_t wait_thread(pid_t tid, pid_t pid, int* status) {
+  if (tid != pid) return waitpid(tid, status, __WALL | WNOHANG);
+  const auto id = static_cast<id_t>(tid);
+  siginfo_t info = {};
+  if (waitid(P_PID, id, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0) return -1;
+  if (info.si_pid == 0) return 0;
+  if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) {
+    if (parent_of(pid) != getpid()) return waitpid(tid, status, __WALL | WNOHANG);
+    errno = ECHILD;
+    return -1;
+  }
+  info = {};
+  if (waitid(P_PID, id, &info, WSTOPPED | WNOHANG | __WALL) != 0) return -1;
+  *status = info.si_status << 8 | 0x7f;  // as waitpid() has it (W_STOPCODE)
+  return info.si_pid;
+}
+
+// How many threads of the process do not stand, of which `standing` do. That a look at the list of
+// threads finds no new one does not say so: who is listed may have started another one and be gone
+// by now, and the kernel cuts the list short where a thread ends that was to be next. But where all
+// that it counts stand, nobody is left to start one.
+size_t others_of(pid_t pid, bool first_stands, size_t standing) {
+  const size_t known = standing + (first_stands ? 0 : 1);  // it stays as a zombie when it has ended
+  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("Threads:")) continue;
+    const size_t all = std::stoull(line.substr(8));
+    return all > known ? all - known : 0;
+  }
+  return 0;  // it is gone
+}
+
+bool has_pending_trap(pid_t tid) {
+  std::ifstream in("/proc/" + std::to_string(tid) + "/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("SigPnd:")) {
+      return (std::stoull(line.substr(7), nullptr, 16) >> (SIGTRAP - 1) & 1) != 0;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Stopped> Stopped::stop(pid_t pid) {
+  DJ_TRY_DO(check_traceable(pid));
+  Stopped stopped;
+  stopped.pid_ = pid;
+  DJ_TRY_DO(stopped.stop_others());
+  DJ_TRY_DO(stopped.open_memory());
+  return stopped;
+}
+
+Status Stopped::stop_others() {
+  if (begin_ns_ == 0) {
+    begin_ns_ = now_ns();
+  }
+  const uint64_t deadline = now_ns() + kStopTimeoutNs;
+  DJ_TRY_DO(seize_new_threads(nullptr));
+  while (!threads_.empty() && others_of(pid_, threads_.count(pid_) != 0, threads_.size()) > 0) {
+    if (now_ns() > deadline) {
+      return Error{"process " + std::to_string(pid_) +
+                   " starts threads faster than they can be stopped"};
+    }
+    DJ_TRY_DO(seize_new_threads(nullptr));
+  }
+  return threads_.empty()
+             ? Status(Error{"process " + std::to_string(pid_) + " has ended", Fail::TargetGone})
+             : ok_status();
+}
+
+Result<Stopped> Stopped::stop_one(pid_t pid) {
+  DJ_TRY_DO(check_traceable(pid));
+  Stopped stopped;
+  stopped.pid_ = pid;
+  uint64_t begin = now_ns();
+  std::vector<pid_t> threads = live_threads(pid);
+  for (pid_t tid : threads) {
+    if (stopped.threads_.empty()) {
+      DJ_TRY_DO(stopped.seize_new_threads(&tid));
+    }
+  }
+  if (stopped.threads_.empty()) {
+    return Error{"process " + std::to_string(pid) + " has ended", Fail::TargetGone};
+  }
+  stopped.begin_ns_ = threads.size() == 1 ? begin : 0;
+  DJ_TRY_DO(stopped.open_memory());
+  return stopped;
+}
+
+Result<Stopped> Stopped::stop_thread(pid_t pid, pid_t tid) {
+  Stopped stopped;
+  stopped.pid_ = pid;
+  bool gone = false;
+  DJ_TRY_DO(stopped.seize(tid, &gone));
+  int status = 0;
+  if (!gone) DJ_TRY_DO(stopped.wait_stop(tid, &status));
+  return gone ? Result<Stopped>(Error{"the thread has ended", Fail::TargetGone})
+              : Result<Stopped>(std::move(stopped));
+}
+
+Result<Stopped> Stopped::adopt(pid_t pid) {
+  Stopped stopped;
+  stopped.pid_ = pid;
+  stopped.begin_ns_ = now_ns();
+  stopped.threads_[pid] = {};
+  DJ_TRY_DO(stopped.to_event_stop(pid));
+  DJ_TRY_DO(stopped.open_memory());
+  return stopped;
+}
+
+Stopped::Stopped(Stopped&& other) noexcept
+    : pid_(other.pid_),
+      mem_(std::exchange(other.mem_, -1)),
+      threads_(std::exchange(other.threads_, {})),
+      begin_ns_(other.begin_ns_),
+      paused_ns_(other.paused_ns_) {}
+
+Stopped::~Stopped() { release(); }
+
+Status Stopped::seize_new_threads(const pid_t* only) {
+  std::vector<pid_t> fresh;
+  for (pid_t tid : live_threads(pid_)) {
+    if (threads_.count(tid) != 0 || (only != nullptr && tid != *only)) {
+      continue;
+    }
+    bool gone = false;
+    DJ_TRY_DO(seize(tid, &gone));
+    if (!gone) {
+      fresh.push_back(tid);
+    }
+  }
+  for (pid_t tid : fresh) {
+    int status = 0;
+    Status stopped = wait_stop(tid, &status);
+    if (!stopped.ok() && stopped.error().kind != Fail::TargetGone) {
+      return stopped.error();
+    }
+  }
+  return ok_status();
+}
+
+Status Stopped::seize(pid_t tid, bool* gone) {
+  if (trace(PTRACE_SEIZE, tid, 0, as_data(PTRACE_O_TRACESYSGOOD)) != 0) {
+    int number = errno;
+    std::vector<pid_t> alive = live_threads(pid_);
+    *gone = true;
+    for (pid_t other : alive) {
+      *gone = *gone && other != tid;
+    }
+    if (*gone) {
+      return ok_status();
+    }
+    return os_error(
+        "cannot trace thread " + std::to_string(tid) + " of process " + std::to_string(pid_) +
+            " (see ptrace(2): another user's process, capabilities, or kernel.yama.ptrace_scope)",
+        number);
+  }
+  threads_[tid] = {};
+  trace(PTRACE_INTERRUPT, tid, 0, nullptr);
+  return ok_status();
+}
+
+Status Stopped::open_memory() {
+  mem_ = open(("/proc/" + std::to_string(threads_.begin()->first) + "/mem").c_str(),
+              O_RDWR | O_CLOEXEC);
+  if (mem_ < 0) {
+    return os_error("cannot open the memory of process " + std::to_string(pid_));
+  }
+  return ok_status();
+}
+
+Status Stopped::wait_stop(pid_t tid, int* status) {
+  uint64_t deadline = now_ns() + kStopTimeoutNs;
+  for (int round = 0;; round++) {
+    pid_t got = wait_thread(tid, pid_, status);
+    if (got == tid && WIFSTOPPED(*status)) {
+      break;
+    }
+    if (got == tid || (got < 0 && errno != EINTR)) {
+      threads_.erase(tid);
+      return Error{"thread " + std::to_string(tid) + " has ended", Fail::TargetGone};
+    }
+    if (now_ns() > deadline) {
+      return Error{"thread " + std::to_string(tid) + " of process " + std::to_string(pid_) +
+                   " does not stop (it may wait in vfork for a child, or in a device)"};
+    }
+    if (round < 20) {
+      sched_yield();
+    } else {
+      usleep(50);
+    }
+  }
+  Thread& thread = threads_[tid];
+  thread.at_signal_stop = false;
+  bool is_signal = (*status >> 16) == 0 && WSTOPSIG(*status) != (SIGTRAP | 0x80);
+  if (is_signal) {
+    siginfo_t info = {};
+    trace(PTRACE_GETSIGINFO, tid, 0, &info);
+    thread.held.push_back(info);
+    thread.at_signal_stop = thread.held.size() == 1;
+  }
+  repair_interrupted(tid);
+  return ok_status();
+}
+
+void Stopped::repair_interrupted(pid_t tid) {
+  user_regs_struct regs;
+  if (trace(PTRACE_GETREGS, tid, 0, &regs) == 0 && static_cast<int64_t>(regs.rax) == -EINTR &&
+      static_cast<int64_t>(regs.orig_rax) >= 0 && never_restarts(regs.orig_rax)) {
+    regs.rax = static_cast<uint64_t>(kRestartNoHandler);
+    trace(PTRACE_SETREGS, tid, 0, &regs);
+  }
+}
+
+Status Stopped::to_event_stop(pid_t tid) {
+  for (int round = 0; round < 16; round++) {
+    trace(PTRACE_INTERRUPT, tid, 0, nullptr);
+    if (trace(PTRACE_CONT, tid, 0, nullptr) != 0) {
+      return os_error("cannot go on with thread " + std::to_string(tid));
+    }
+    int status = 0;
+    DJ_TRY_DO(wait_stop(tid, &status));
+    if ((status >> 16) == kEventStop) {
+      return ok_status();
+    }
+  }
+  return Error{"thread " + std::to_string(tid) + " gets signals faster than it can be stopped"};
+}
+
+std::vector<pid_t> Stopped::threads() const {
+  std::vector<pid_t> tids;
+  for (const auto& [tid, thread] : threads_) {
+    tids.push_back(tid);
+  }
+  return tids;
+}
+
+Status Stopped::read(uint64_t address, std::span<uint8_t> bytes) const {
+  ssize_t got = pread(mem_, bytes.data(), bytes.size(), static_cast<off_t>(address));
+  if (got != static_cast<ssize_t>(bytes.size())) {
+    return os_error("cannot read memory of process " + std::to_string(pid_),
+                    got < 0 ? errno : EFAULT);
+  }
+  return ok_status();
+}
+
+Status Stopped::write(uint64_t address, std::span<const uint8_t> bytes) const {
+  ssize_t put = pwrite(mem_, bytes.data(), bytes.size(), static_cast<off_t>(address));
+  if (put != static_cast<ssize_t>(bytes.size())) {
+    return os_error("cannot write memory of process " + std::to_string(pid_),
+                    put < 0 ? errno : EFAULT);
+  }
+  return ok_status();
+}
+
+Result<user_regs_struct> Stopped::registers(pid_t tid) const {
+  user_regs_struct regs;
+  if (trace(PTRACE_GETREGS, tid, 0, &regs) != 0) {
+    return os_error("cannot read registers of thread " + std::to_string(tid));
+  }
+  return regs;
+}
+
+Status Stopped::set_registers(pid_t tid, const user_regs_struct& regs) const {
+  if (trace(PTRACE_SETREGS, tid, 0, &regs) != 0) {
+    return os_error("cannot set registers of thread " + std::to_string(tid));
+  }
+  return ok_status();
+}
+
+Result<uint64_t> Stopped::signal_mask(pid_t tid) const {
+  uint64_t mask = 0;
+  if (trace(PTRACE_GETSIGMASK, tid, sizeof mask, &mask) != 0) {
+    return os_error("cannot read the signal mask of thread " + std::to_string(tid));
+  }
+  return mask;
+}
+
+Status Stopped::set_signal_mask(pid_t tid, uint64_t mask) const {
+  if (trace(PTRACE_SETSIGMASK, tid, sizeof mask, &mask) != 0) {
+    return os_error("cannot set the signal mask of thread " + std::to_string(tid));
+  }
+  return ok_status();
+}
+
+bool Stopped::expects_signal(pid_t tid) const {
+  __ptrace_peeksiginfo_args first = {0, 0, 1};
+  siginfo_t info;
+  const auto thread = threads_.find(tid);
+  return thread == threads_.end() || !thread->second.held.empty() ||
+         trace(PTRACE_PEEKSIGINFO, tid, reinterpret_cast<uint64_t>(&first), &info) != 0;
+}
+
+Result<std::optional<RseqArea>> Stopped::rseq(pid_t tid) const {
+  struct {  // struct ptrace_rseq_configuration of linux/ptrace.h
+    uint64_t address;
+    uint32_t size, signature, flags, pad;
+  } config = {};
+  constexpr int kGetRseqConfiguration = 0x420f;
+  if (trace(kGetRseqConfiguration, tid, sizeof config, &config) < 0) {
+    if (errno == EIO || errno == EINVAL) {
+      return std::optional<RseqArea>();  // a kernel without it: nothing may be assumed
+    }
+    return os_error("cannot ask for the rseq area of thread " + std::to_string(tid));
+  }
+  if (config.address == 0) {
+    return std::optional<RseqArea>();
+  }
+  DJ_TRY(user_regs_struct regs, registers(tid));
+  return std::optional<RseqArea>(
+      RseqArea{static_cast<int64_t>(config.address - regs.fs_base), config.signature});
+}
+
+Status Stopped::take_back_trap(pid_t tid, uint64_t new_rip) {
+  Thread& thread = threads_[tid];
+  if (thread.held.empty() && has_pending_trap(tid)) {
+    if (trace(PTRACE_CONT, tid, 0, nullptr) != 0) {
+      return os_error("cannot go on with thread " + std::to_string(tid));
+    }
+    int status = 0;
+    DJ_TRY_DO(wait_stop(tid, &status));
+  }
+  if (thread.held.empty() || thread.held.front().si_signo != SIGTRAP) {
+    return ok_status();  // rip stands behind the int3 for another reason
+  }
+  thread.held.erase(thread.held.begin());
+  DJ_TRY(user_regs_struct regs, registers(tid));
+  regs.rip = new_rip;
+  return set_registers(tid, regs);
+}
+
+// A held signal is delivered by detaching from its delivery stop. If the thread has left that stop,
+// the signal is sent once more, to get back into one; what arrives there is given the siginfo of
+// the first.
+void Stopped::detach(pid_t tid, Thread& thread) {
+  if (!thread.held.empty() && !thread.at_signal_stop) {
+    int signal = thread.held.front().si_signo;
+    if (syscall(SYS_tgkill, pid_, tid, signal) == 0 && trace(PTRACE_CONT, tid, 0, nullptr) == 0) {
+      int status = 0;
+      if (!wait_stop(tid, &status).ok()) {
+        return;
+      }
+      if (thread.held.size() > 1 && thread.held.back().si_signo == signal) {
+        thread.held.pop_back();  // our own
+        thread.at_signal_stop = true;
+      }
+    }
+  }
+  int signal = 0;
+  if (!thread.held.empty() && thread.at_signal_stop) {
+    signal = thread.held.front().si_signo;
+    trace(PTRACE_SETSIGINFO, tid, 0, &thread.held.front());
+    thread.held.erase(thread.held.begin());
+  }
+  if (trace(PTRACE_DETACH, tid, 0, as_data(static_cast<uint64_t>(signal))) != 0) bury(tid);
+  for (const siginfo_t& more : thread.held) {
+    syscall(SYS_tgkill, pid_, tid, more.si_signo);
+  }
+}
+
+// Killed while it stood: until its tracer has seen that it ended, the process has no end.
+void Stopped::bury(pid_t tid) const {
+  const uint64_t deadline = now_ns() + kStopTimeoutNs;
+  int status = 0;
+  for (pid_t got = 0; now_ns() < deadline; got = wait_thread(tid, pid_, &status)) {
+    if ((got == tid && !WIFSTOPPED(status)) || (got < 0 && errno != EINTR)) return;
+    usleep(50);
+  }
+}
+
+void Stopped::release_others(pid_t keep) {
+  const bool alone = threads_.size() == 1;
+  std::vector<pid_t> tids = threads();
+  std::reverse(tids.begin(), tids.end());  // the first thread ends behind all others
+  for (pid_t tid : tids) {
+    if (tid != keep && threads_.count(tid) != 0) {
+      detach(tid, threads_[tid]);
+      threads_.erase(tid);
+    }
+  }
+  if (!alone) {
+    end_pause();
+  }
+}
+
+void Stopped::end_pause() {
+  paused_ns_ = pause_ns();
+  begin_ns_ = 0;
+}
+
+void Stopped::release() {
+  if (!threads_.empty()) {
+    release_others(0);
+    end_pause();
+  }
+  if (mem_ >= 0) {
+    close(mem_);
+    mem_ = -1;
+  }
+}
+
+uint64_t Stopped::pause_ns() const {
+  return paused_ns_ + (begin_ns_ != 0 ? now_ns() - begin_ns_ : 0);
+}
+
+}  // namespace dj

@@ -1,0 +1,91 @@
+// Reads /proc/PID: status, cmdline, environ.
+#include "runtime/process/target_task.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "runtime/process/pid_space.h"
+#include "runtime/process/process.h"
+#include "runtime/shared/task.h"
+
+namespace dj {
+
+struct TargetTask::Told {
+  pid_t seen = 0;  // by djtap
+  abi::Task task = {};
+  std::string arguments, environment;
+};
+
+namespace {
+
+std::string read_text(pid_t pid, const char* name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/" + name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void read_ids(pid_t pid, abi::Task& task) {
+  std::istringstream status(read_text(pid, "status"));
+  for (std::string line; std::getline(status, line);) {
+    std::istringstream words(line);
+    std::string key;
+    words >> key;
+    if (key == "Uid:") words >> task.uid >> task.euid;
+    if (key == "Gid:") words >> task.gid >> task.egid;
+  }
+  const OwnNumbers own = own_numbers(pid);
+  task.pid = task.tid = own.pid;
+  task.ppid = own.ppid;
+  task.pgrp = own.pgrp;
+  task.sid = own.sid;
+  const std::string name = read_text(pid, "comm");  // and a line feed
+  memset(task.name, 0, sizeof task.name);
+  name.copy(task.name, std::min(sizeof task.name, name.empty() ? 0 : name.size() - 1));
+}
+
+}  // namespace
+
+TargetTask::TargetTask(pid_t pid) : told_(std::make_shared<Told>()) {
+  told_->seen = pid;
+  read_ids(pid, told_->task);
+  told_->arguments = read_text(pid, "cmdline");
+  told_->environment = read_text(pid, "environ");
+  point_to_texts();
+}
+
+void TargetTask::point_to_texts() {
+  told_->task.arguments = reinterpret_cast<uint64_t>(told_->arguments.data());
+  told_->task.argument_bytes = told_->arguments.size();
+  told_->task.environment = reinterpret_cast<uint64_t>(told_->environment.data());
+  told_->task.environment_bytes = told_->environment.size();
+}
+
+TargetTask TargetTask::forked(pid_t own, pid_t pid) const {
+  TargetTask child(*this);
+  child.told_ = std::make_shared<Told>(*told_);
+  child.told_->seen = pid;
+  child.told_->task.pid = child.told_->task.tid = own;
+  child.told_->task.ppid = told_->task.pid;
+  child.point_to_texts();
+  if (pid != 0 && read_status(pid).ok()) read_ids(pid, child.told_->task);
+  return child;
+}
+
+void TargetTask::ended() {
+  if (told_->seen == 0) return;
+  const Result<ProcessStatus> status = read_status(told_->seen);
+  // In any other state it is another process of that number.
+  if (status.ok() && status.value().state == 'Z') read_ids(told_->seen, told_->task);
+}
+
+pid_t TargetTask::pid() const { return told_->seen; }
+bool TargetTask::is_known_by(pid_t number) const { return told_->task.pid == number; }
+uint64_t TargetTask::address() const { return reinterpret_cast<uint64_t>(&told_->task); }
+
+}  // namespace dj

@@ -1,0 +1,88 @@
+// Words of a command, and the handlers they mean.
+#include "runtime/session/control_commands.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <cctype>
+#include <set>
+#include <sstream>
+
+#include "compiler/shown_symbol.h"
+
+namespace dj {
+namespace {
+
+// The number of a site's handler: "12" when it is the only one, else "12.0".
+std::string number_of(const InstalledSite& site, size_t handler) {
+  return site.handlers.size() > 1 ? fmt::format("{}.{}", site.site, handler)
+                                  : std::to_string(site.site);
+}
+
+// `word`: a number or a pattern of names; empty: every site is meant.
+bool is_meant(const InstalledSite& site, size_t handler, const std::string& word) {
+  if (word.empty()) return true;
+  if (std::isdigit(static_cast<unsigned char>(word[0]))) {
+    return word == std::to_string(site.site) || word == number_of(site, handler);
+  }
+  const std::string symbol = site.symbol.substr(0, site.symbol.rfind('+'));
+  return fnmatch(word.c_str(), symbol.c_str(), 0) == 0 ||
+         fnmatch(word.c_str(), shown_symbol(symbol).c_str(), 0) == 0;
+}
+
+// `word`: those that it means; empty: all.
+std::string list_sites(const std::vector<InstalledSite>& sites, const std::string& word) {
+  std::string text;
+  for (InstalledSite site : sites) {
+    if (site.handlers.empty() && is_meant(site, 0, word)) {  // refused before it got any
+      text += fmt::format("{} {}\n", site.site, to_string(site));
+    }
+    const SiteState state = site.state;
+    const std::string reason = site.reason;
+    for (size_t i = 0; i < site.handlers.size(); i++) {
+      if (!is_meant(site, i, word)) continue;
+      const bool armed = state == SiteState::Optimized || state == SiteState::Int3;
+      const uint8_t off = site.handlers[i].off;
+      site.state = armed && off != 0 ? SiteState::Disarmed : state;
+      site.reason = (off & kOffByCondition) != 0 ? "arming condition" : reason;
+      text += fmt::format("{} {}\n", number_of(site, i), to_string(site));
+    }
+  }
+  return text;
+}
+
+Result<std::string> switch_matching(Session& session, const std::string& word, bool on) {
+  std::set<HandlerAt> meant;
+  for (const InstalledSite& site : session.sites()) {
+    for (size_t i = 0; i < site.handlers.size(); i++) {
+      if (is_meant(site, i, word)) {
+        meant.insert({site.site, site.handlers[i].handler});
+      }
+    }
+  }
+  if (meant.empty()) {
+    return Error{"no site is meant by " + word + "; list shows all"};
+  }
+  DJ_TRY_DO(session.switch_handlers(meant, on, kOffByCommand));
+  return std::string();
+}
+
+}  // namespace
+
+Result<std::string> run_control_command(Session& session, const std::string& line) {
+  std::istringstream words(line);
+  std::string command, word, more;
+  words >> command >> word >> more;
+  if (session.installation() == nullptr) {
+    return Error{"the session has no target"};
+  }
+  if (command == "list" && more.empty()) {
+    return list_sites(session.sites(), word);
+  }
+  if ((command == "enable" || command == "disable") && !word.empty() && more.empty()) {
+    return switch_matching(session, word, command == "enable");
+  }
+  return Error{"the commands are: list [N|GLOB], enable N|GLOB, disable N|GLOB"};
+}
+
+}  // namespace dj

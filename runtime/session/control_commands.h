@@ -1,0 +1,17 @@
+// The commands of --control: which probes of the session run now.
+//   list [N|GLOB]      every site, or those meant: the number, and the line of --probes; a site with
+//                      several handlers has a line for each: N.0, N.1 ...
+//   enable N|GLOB      the site or handler with this number, or all sites whose symbol matches
+//   disable N|GLOB
+#pragma once
+#include <string>
+
+#include "compiler/result.h"
+#include "runtime/session/session.h"
+
+namespace dj {
+
+// One line of a client, as ControlSocket::Run wants it.
+Result<std::string> run_control_command(Session& session, const std::string& line);
+
+}  // namespace dj

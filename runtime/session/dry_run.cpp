@@ -1,0 +1,48 @@
+// The plan of patches as text. A launched command dies unstarted with its TracedProcess.
+#include "runtime/session/dry_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/counted.h"
+
+namespace dj {
+namespace {
+
+const char* what_was_done(const TracedProcess* process) {
+  if (process == nullptr) return "there is no target";
+  return process->is_child ? "the command was loaded, stopped and killed before it ran"
+                           : "the process was not changed";
+}
+
+}  // namespace
+
+Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const SessionInput& input) {
+  std::string text;
+  size_t jumps = 0, traps = 0, sites = 0;
+  if (process != nullptr) {
+    DJ_TRY(Installation installation,
+           Installation::prepare(input.plan, input.layout, input.abis, process->modules, codes,
+                                 input.patching));
+    for (InstalledSite& site : installation.sites()) {
+      if (site.state == SiteState::Registered)
+        site.state = site.jump ? SiteState::Optimized : SiteState::Int3;
+      jumps += site.state == SiteState::Optimized;
+      traps += site.state == SiteState::Int3;
+      ++sites;
+      text += to_string(site) + "\n";
+    }
+  }
+  const auto host_probes =
+      std::count_if(input.plan.host_probes.begin(), input.plan.host_probes.end(),
+                    [](const HostProbe& probe) { return probe.when != HostProbe::When::Never; });
+  return text +
+         fmt::format(
+             "dry run: {} of {} would be armed, {} by jump, {} by int3; {} in djtap itself; {}\n",
+             jumps + traps, counted(sites, "site"), jumps, traps,
+             host_probes == 1 ? "1 probe runs" : fmt::format("{} probes run", host_probes),
+             what_was_done(process));
+}
+
+}  // namespace dj

@@ -1,0 +1,146 @@
+// One epoll over the pidfd, a signalfd and a timerfd per timer; its time-out is the drain interval.
+#include "runtime/session/loop.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <random>
+#include <utility>
+
+namespace dj {
+namespace {
+
+// Drain interval: short while events come, longer when the target is quiet.
+constexpr int kDrainMsBusy = 1, kDrainMsIdle = 20, kDrainMsLoader = 2;
+
+// A file descriptor that closes itself.
+class Fd {
+ public:
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ~Fd() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Error system_error(const char* what) {
+  return Error{fmt::format("{}: {}", what, std::strerror(errno))};
+}
+
+// Sets the timer going; a randomized one for its next interval only.
+void start_timer(int fd, const LoopTimer& timer) {
+  static std::minstd_rand random(std::random_device{}());
+  uint64_t ns = timer.interval_ns;
+  if (timer.random_ns > 0) {
+    std::uniform_int_distribution<uint64_t> spread(0, 2 * timer.random_ns);
+    ns = std::max<uint64_t>(ns - timer.random_ns + spread(random), 1);
+  }
+  timespec period{static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
+  itimerspec spec{timer.random_ns > 0 ? timespec{} : period, period};
+  timerfd_settime(fd, 0, &spec, nullptr);
+}
+
+Result<int> make_timer(const LoopTimer& timer) {
+  int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (fd < 0) return system_error("timerfd_create");
+  start_timer(fd, timer);
+  return fd;
+}
+
+sigset_t ending_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+// Who an epoll event is about: the pidfd, the signalfd, the control socket, or timer number n.
+enum : uint64_t { kPid = ~0ull, kSignal = ~1ull, kControl = ~2ull };
+
+Status watch(int epoll, int fd, uint64_t who) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = who;
+  if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0) return system_error("epoll_ctl");
+  return ok_status();
+}
+
+}  // namespace
+
+HeldSignals::HeldSignals() {
+  sigset_t signals = ending_signals();
+  sigaddset(&signals, SIGXFSZ);
+  sigprocmask(SIG_BLOCK, &signals, &before_);
+}
+
+HeldSignals::~HeldSignals() {
+  sigset_t too_long;
+  sigemptyset(&too_long);
+  sigaddset(&too_long, SIGXFSZ);
+  const timespec now = {};
+  sigtimedwait(&too_long, nullptr, &now);
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+Result<Ended> run_loop(LoopActions& actions) {
+  sigset_t signals = ending_signals();
+  Fd epoll(epoll_create1(EPOLL_CLOEXEC));
+  Fd signal_fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (epoll.get() < 0 || signal_fd.get() < 0) return system_error("epoll");
+  DJ_TRY_DO(watch(epoll.get(), signal_fd.get(), kSignal));
+  if (actions.pidfd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.pidfd, kPid));
+  if (actions.control_fd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.control_fd, kControl));
+  std::vector<Fd> timers;
+  for (size_t i = 0; i < actions.timers.size(); ++i) {
+    DJ_TRY(int fd, make_timer(actions.timers[i]));
+    timers.emplace_back(fd);
+    DJ_TRY_DO(watch(epoll.get(), fd, i));
+  }
+
+  const int idle_ms = actions.loader_waits ? kDrainMsLoader : kDrainMsIdle;
+  int wait_ms = kDrainMsBusy;
+  for (;;) {
+    epoll_event events[16];
+    int count = epoll_wait(epoll.get(), events, 16, wait_ms);
+    if (count < 0 && errno != EINTR) return system_error("epoll_wait");
+    bool gone = false, interrupted = false;
+    for (int i = 0; i < count; ++i) {
+      uint64_t who = events[i].data.u64;
+      if (who == kPid) {
+        gone = true;
+      } else if (who == kSignal) {
+        signalfd_siginfo info;
+        interrupted = read(signal_fd.get(), &info, sizeof info) > 0;
+      } else if (who == kControl) {
+        actions.control();
+      } else {
+        uint64_t expirations = 0;
+        if (read(timers[who].get(), &expirations, sizeof expirations) > 0) {
+          actions.timers[who].fire();
+          if (actions.timers[who].random_ns > 0)
+            start_timer(timers[who].get(), actions.timers[who]);
+        }
+      }
+    }
+    wait_ms = actions.drain() > 0 ? kDrainMsBusy : std::min(wait_ms * 2, idle_ms);
+    if (gone) return Ended::TargetExited;
+    if (interrupted) return Ended::Interrupted;
+    if (actions.exit_requested()) return Ended::ExitCalled;
+    if (actions.too_many_errors()) return Ended::TooManyErrors;
+    if (actions.output_closed()) return Ended::OutputClosed;
+  }
+}
+
+}  // namespace dj

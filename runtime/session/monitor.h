@@ -1,0 +1,65 @@
+// Monitor: --monitor, the session on a terminal: probes with hits and cost, globals, what was
+// printed last. Keys switch probes, sort and end the session.
+#pragma once
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/layout.h"
+#include "compiler/plan.h"
+#include "compiler/source.h"
+#include "runtime/output/terminal.h"
+#include "runtime/session/session.h"
+#include "runtime/shared/stat.h"
+
+namespace dj {
+
+struct MonitorInput {
+  const Program& program;
+  const Plan& plan;
+  const Sources& sources;
+  const Layout& layout;
+  const std::vector<GlobalId>& times;  // by ProbeId (time_probes.h)
+  size_t shown_globals;                // the first of all globals
+};
+
+class Monitor {
+ public:
+  // Takes the terminal as long as it lives.
+  static Result<std::unique_ptr<Monitor>> open(const MonitorInput& input);
+  Monitor(const MonitorInput& input, Terminal terminal);
+
+  // Draws the screen, twice a second, and obeys the keys pressed; call it again and again.
+  void run(Session& session);
+  // Text of a handler.
+  void add_output(std::string_view text);
+  bool quit() const { return quit_; }
+
+ private:
+  struct Row;
+  std::vector<Row> rows() const;
+  size_t place_of_cursor(const std::vector<Row>& rows) const;
+  std::pair<size_t, size_t> window(const std::vector<Row>& rows) const;
+  std::string screen(double seconds) const;
+  std::string globals_and_output(int64_t above) const;
+  void reset();
+  void obey(Session& session, std::string_view keys);
+  void move_cursor(int down);
+  void switch_probe(Session& session, ProbeId probe);
+
+  MonitorInput input_;
+  Terminal terminal_;
+  std::deque<std::string> output_;     // the last lines
+  std::vector<bool> off_;              // by ProbeId
+  std::vector<abi::StatTotal> since_;  // by ProbeId: what the table does not show any more
+  ProbeId chosen_ = 0;                 // where the cursor stands
+  bool by_cost_ = false, quit_ = false;
+  std::string note_;  // of the last key
+  std::chrono::steady_clock::time_point began_, reset_, drawn_;
+};
+
+}  // namespace dj

@@ -1,0 +1,133 @@
+// What a session leaves behind, read from the arena and from the list of sites.
+#include "runtime/session/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/counted.h"
+#include "compiler/shown_symbol.h"
+#include "runtime/output/tell.h"
+#include "runtime/shared/capture.h"
+#include "runtime/shared/map.h"
+#include "runtime/shared/thread_rows.h"
+
+namespace dj {
+namespace {
+
+// In the order of abi::Skip.
+constexpr struct {
+  const char* code;
+  const char* noun;
+  const char* rest;
+} kSkipTexts[abi::kSkipCount] = {
+    {"DJ5904", "hit", "skipped: too many handlers at once (raise -D CONTEXTS)"},
+    {"DJ5905", "new element", "dropped: an array is full"},
+    {"DJ5905", "event", "lost: a ring is full (raise -D RINGBYTES)"},
+    {"DJ5905", "string", "dropped: string memory is full (raise -D STRINGBYTES)"},
+    {"DJ5905", "string", "cut (raise -D MAXSTRINGLEN)"},
+    {"DJ5906", "handler", "ended by MAXACTION"},
+    {"DJ5906", "handler", "ended by MAXNESTING"},
+    {"DJ5907", "return", "without entry values: no room for them"},
+    {"DJ5907", "return", "without entry values: entered before the probe, or before a fork"},
+    {"DJ5904", "array operation", "given up: too much contention"},
+};
+
+uint64_t lost_returns(const abi::Header& header) {
+  if (header.captures == 0) return 0;
+  auto* captures = reinterpret_cast<abi::Captures*>(header.captures);
+  uint64_t lost = 0;
+  for (uint32_t i = 0; i < captures->handlers; ++i) lost += abi::capture_count(captures, i)->lost;
+  return lost;
+}
+
+// How room is made in the arrays that have been full: " (raise the size of `a[5]`)".
+std::string room_for_elements(const Program& program, const Layout& layout) {
+  std::vector<std::string> sized, others;
+  for (size_t i = 0; i < program.globals.size(); ++i) {
+    const Global& global = program.globals[i];
+    if (global.storage != Storage::Array || global.wrap) continue;
+    const auto* map = reinterpret_cast<const abi::Map*>(layout.globals[i].address);
+    if (abi::map_used(map) < map->capacity) continue;
+    if (global.capacity == 0) {
+      others.push_back(fmt::format("`{}`", global.name));
+    } else {
+      sized.push_back(fmt::format("`{}[{}]`", global.name, global.capacity));
+    }
+  }
+  std::vector<std::string> ways;
+  if (!sized.empty()) ways.push_back(fmt::format("the size of {}", fmt::join(sized, ", ")));
+  if (!others.empty())
+    ways.push_back(fmt::format("-D MAXMAPENTRIES for {}", fmt::join(others, ", ")));
+  return ways.empty() ? "" : fmt::format(" (raise {})", fmt::join(ways, " and "));
+}
+
+}  // namespace
+
+void report_skips(const abi::Header& header, const Program& program, const Layout& layout) {
+  for (uint32_t i = 0; i < abi::kSkipCount; ++i) {
+    if (header.skipped[i] == 0) continue;
+    const auto& [code, noun, rest] = kSkipTexts[i];
+    tell_warning(code,
+                 fmt::format("{} {}{}", counted(header.skipped[i], noun), rest,
+                             i == abi::kSkipMapFull ? room_for_elements(program, layout) : ""));
+  }
+  const uint32_t crowded = header.thread_rows != 0 ? abi::thread_rows(&header)->crowded : 0;
+  if (crowded != 0) {
+    tell_warning("DJ5908", fmt::format("{} found no row to count in: counts may be too low",
+                                       counted(crowded, "thread")));
+  }
+  if (uint64_t lost = lost_returns(header); lost != 0) {
+    tell_warning("DJ5907",
+                 fmt::format("{} not seen: tail calls into code whose exits are not known",
+                             counted(lost, "return")));
+  }
+}
+
+void report_unusual_sites(const std::vector<InstalledSite>& sites) {
+  constexpr size_t kMost = 100;
+  size_t count = 0;
+  for (const InstalledSite& site : sites) {
+    if (site.reason.empty() && site.state != SiteState::Gone) continue;
+    if (++count <= kMost) fmt::print(stderr, "{}\n", to_string(site));
+  }
+  if (count > kMost) fmt::print(stderr, "and {} more (--probes shows all)\n", count - kMost);
+}
+
+void report_sites(const std::vector<InstalledSite>& sites) {
+  for (const InstalledSite& site : sites) fmt::print(stderr, "{}\n", to_string(site));
+}
+
+void warn_skipped_sites(const std::vector<InstalledSite>& sites) {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const InstalledSite& site : sites) {
+    // The detail in parentheses is for --probes; here sites of one kind are one line.
+    if (site.state == SiteState::Skipped)
+      by_reason[site.reason.substr(0, site.reason.find(" ("))].push_back(shown_symbol(site.symbol));
+  }
+  for (const auto& [reason, symbols] : by_reason) {
+    std::string names = fmt::format(
+        "{}",
+        fmt::join(symbols.begin(), symbols.begin() + std::min<size_t>(3, symbols.size()), ", "));
+    tell_warning("DJ4901",
+                 fmt::format("{} not probed [SKIPPED: {}]: {}{}", counted(symbols.size(), "site"),
+                             reason, names, symbols.size() > 3 ? " ... (all by --probes)" : ""));
+  }
+}
+
+void report_arming(const Session& session, StageClock& clock, bool list, bool warn) {
+  const Installation& installation = *session.installation();
+  const PageCopies& copies = installation.times().copies;
+  clock.done("arm",
+             fmt::format("{} of {}; {} of text copied before, in {:.1f} ms; target "
+                         "stopped {:.1f} ms{}",
+                         installation.armed_count(), counted(installation.site_count(), "site"),
+                         counted(copies.pages, "page"), static_cast<double>(copies.ns) / 1e6,
+                         static_cast<double>(session.arm_pause_ns()) / 1e6,
+                         to_string(installation.times())));
+  if (list) report_sites(installation.sites());
+  if (warn) warn_skipped_sites(installation.skipped_sites());
+}
+
+}  // namespace dj

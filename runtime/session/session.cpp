@@ -1,0 +1,286 @@
+// The order in which a session comes to life; each ability has its own file.
+#include "runtime/session/session.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "compiler/samples.h"
+#include "runtime/clean/clean.h"
+#include "runtime/clean/leftovers.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/arena_format.h"
+#include "runtime/memory/thread_rows.h"
+#include "runtime/process/errno_query.h"
+#include "runtime/process/os_error.h"
+#include "runtime/process/pid_space.h"
+#include "runtime/process/rseq_query.h"
+#include "runtime/process/running_memory.h"
+#include "runtime/session/report.h"
+#include "runtime/shared/atomic.h"
+#include "runtime/shared/thread_table.h"
+
+namespace dj {
+
+UnstartedChild::~UnstartedChild() {
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+Result<TracedProcess> TracedProcess::launch(ForkedChild child) {
+  DJ_TRY(Launched launched, dj::launch(std::move(child)));
+  TracedProcess process;
+  process.pid = launched.pid;
+  process.is_child = true;
+  process.unstarted = UnstartedChild(launched.pid);
+  process.stopped.emplace(std::move(launched.stopped));
+  DJ_TRY(process.modules, mapped_modules(process.pid));
+  return process;
+}
+
+Result<TracedProcess> TracedProcess::open(pid_t pid) {
+  DJ_TRY_DO(check_traceable(pid));
+  DJ_TRY_DO(check_unheld(pid));
+  TracedProcess process;
+  process.pid = pid;
+  DJ_TRY(process.modules, mapped_modules(pid));
+  return process;
+}
+
+Status TracedProcess::find_rseq() {
+  std::optional<Stopped> here;  // a running process stands for this moment, if it must
+  if (!stopped) {
+    if (std::optional<int64_t> offset = glibc_rseq_offset(pid, modules)) {
+      rseq_registered = true;
+      rseq_offset = *offset;
+      return ok_status();
+    }
+    DJ_TRY(Stopped running, Stopped::stop(pid));
+    here.emplace(std::move(running));
+  }
+  const Stopped& threads = stopped ? *stopped : *here;
+  DJ_TRY(std::optional<RseqArea> area, threads.rseq(threads.threads().front()));
+  rseq_registered = area.has_value();
+  if (area) rseq_offset = area->offset;
+  return ok_status();
+}
+
+std::vector<std::string> TracedProcess::module_paths() const {
+  std::vector<std::string> paths;
+  for (const MappedModule& module : modules) {
+    // A file that is mapped twice is one to resolve(): each of its sites is then at two places.
+    const bool known = std::find(paths.begin(), paths.end(), module.path) != paths.end();
+    if (module.is_vdso || known) continue;
+    paths.insert(module.is_executable_file ? paths.begin() : paths.end(), module.path);
+  }
+  // Not by address, which is another one each time: plans are kept.
+  if (!paths.empty()) std::sort(paths.begin() + 1, paths.end());
+  return paths;
+}
+
+Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes) {
+  DJ_TRY(std::vector<Mapping> self, read_maps(0));
+  if (process == nullptr) return choose_arena_base({}, self, 0, bytes);
+  DJ_TRY(std::vector<Mapping> target, read_maps(process->pid));
+  DJ_TRY(ProcessStatus status, read_status(process->pid));
+  Result<uint64_t> base = choose_arena_base(target, self, status.heap_begin, bytes);
+  if (base.ok()) return base;
+  // Where an old arena lies, which goes before this one comes, unless a thread is in its code.
+  DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(process->pid, target));
+  return choose_arena_base(without_leftovers(target, leftovers), self, status.heap_begin, bytes);
+}
+
+Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
+                                const SessionInput& input) {
+  Session session;
+  session.arena_base_ = input.layout.base;
+  session.layout_ = &input.layout;
+  session.later_options_ = input.patching;
+  session.read_text_ = codes.read_text();
+  session.later_options_.live = false;
+  if (process != nullptr) {
+    session.pid_ = process->pid;
+    session.later_options_.pid = process->pid;
+    session.known_ = process->modules;
+    session.rseq_offset_ = process->rseq_offset;
+  }
+  DJ_TRY_DO(session.map_arena(process, codes, input));
+  SessionFacts facts;
+  facts.target_pid = session.pid_;
+  facts.target_own_pid = own_numbers(session.pid_).pid;
+  facts.stack_tables = input.stack_tables;
+  if (process != nullptr)
+    facts.errno_offset = errno_offset(process->pid, process->modules).value_or(0);
+  facts.threads = input.layout.base + input.layout.bytes;  // map_arena() put it there
+  if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0)
+    facts.ticket = static_cast<uint64_t>(session.pid_);
+  std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
+  DJ_TRY_DO(format_arena(arena, input.layout, input.program, input.plan, facts));
+  DJ_TRY(session.host_, link_host(input.image));
+  if (session.installation_) {
+    LinkCode link_code = [&](uint64_t base, std::span<uint8_t> working) {
+      return link(input.image, base, working, process->rseq_offset);
+    };
+    DJ_TRY_DO(session.installation_->place(*session.memory_, link_bytes(input.image), link_code));
+    std::optional<int64_t> rseq;
+    if (process->rseq_registered) rseq = process->rseq_offset;
+    DJ_TRY_DO(session.place_samples(input.plan, rseq));
+  }
+  return session;
+}
+
+Status Session::place_samples(const Plan& plan, std::optional<int64_t> rseq_offset) {
+  for (size_t i = 0; i < plan.host_probes.size(); ++i) {
+    const HostProbe& probe = plan.host_probes[i];
+    if (!is_sample(plan, probe)) continue;
+    const auto site = static_cast<SiteId>(plan.sites.size() + i);
+    abi::SiteInfo* row = reinterpret_cast<abi::SiteInfo*>(header().sites) + site;
+    const uint64_t done = reinterpret_cast<uint64_t>(row + 1) - sizeof(uint64_t);
+    DJ_TRY(uint64_t code, installation_->place_sample(*memory_, probe.handler, site, done));
+    sample_points_[i] = {code, row};
+    if (!sampler_) sampler_.emplace(pid_, rseq_offset);
+  }
+  return ok_status();
+}
+
+void Session::sample(size_t host_probe) {
+  const auto is_left_alone = [this](uint64_t address) {
+    return island_at(address) != nullptr || !has_session(RunningMemory(pid_), header());
+  };
+  sampler_->run(sample_points_.at(host_probe), is_left_alone);
+}
+
+Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input) {
+  if (process == nullptr) {
+    void* wanted = reinterpret_cast<void*>(input.layout.base);
+    void* got = mmap(wanted, input.layout.bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    if (got != wanted || !map_thread_table(input.layout.base + input.layout.bytes))
+      return Error{fmt::format("cannot map the data arena: {}", std::strerror(errno))};
+    uint64_t bytes = input.layout.bytes;
+    host_arena_ = std::shared_ptr<void>(
+        got, [bytes](void* p) { munmap(p, bytes + sizeof(abi::ThreadTable)); });
+    return ok_status();
+  }
+  InstallOptions options = input.patching;
+  options.pid = process->pid;
+  options.filtered = has_own_filters(process->pid);
+  options.live = options.live && !process->is_child;
+  DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
+                                                          process->modules, codes, options));
+  if (process->stopped) {
+    stopped_.emplace(std::move(*process->stopped));
+    unstarted_ = std::move(process->unstarted);
+    process->stopped.reset();
+  } else {
+    DJ_TRY(bool abandoned, is_abandoned(process->pid));
+    DJ_TRY(std::vector<Mapping> maps, read_maps(process->pid));
+    DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(process->pid, maps));
+    find_sharers(process->pid, leftovers);
+    DJ_TRY(Stopped stopped, Stopped::stop(process->pid));
+    stopped_.emplace(std::move(stopped));
+    DJ_TRY_DO(check_unheld(process->pid));  // somebody may have been faster
+    if (abandoned) {
+      DJ_TRY_DO(clean_abandoned(*stopped_));
+      DJ_TRY(leftovers, find_leftovers(process->pid, maps));  // those are done now, too
+      find_sharers(process->pid, leftovers);
+    }
+    DJ_TRY_DO(unmap_leftovers(*stopped_, std::move(leftovers), installation.restorers()));
+  }
+  DJ_TRY(has_rows_, may_have_rows(*stopped_));
+  constexpr size_t kGrowth = 4;  // times as many threads may there be later
+  has_rows_ = has_rows_ && input.thread_rows && input.patching.use_rseq &&
+              input.layout.thread_rows > kGrowth * stopped_->threads().size() &&
+              !installation.sets_gs_base();
+  if (!has_rows_) installation.count_by_calls();
+  uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
+  DJ_TRY(SessionMemory memory,
+         SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,
+                               installation.island_modules(), island_bytes,
+                               installation.journal_bytes(), installation.stub_chooser()));
+  memory_.emplace(std::move(memory));
+  installation_.emplace(std::move(installation));
+  semaphores_ = Semaphores(input.plan, process->modules);
+  if (!process->is_child) let_go();  // a running target need not wait while code is linked
+  return ok_status();
+}
+
+void Session::let_go() {
+  stopped_->release();
+  arm_pause_ns_ += stopped_->pause_ns();
+  stopped_.reset();
+}
+
+void Session::run_host(HandlerId handler) {
+  auto found = host_.symbols.find(fmt::format("dj_handler_{}", handler));
+  CHECK(found != host_.symbols.end());
+  reinterpret_cast<void (*)()>(found->second)();
+}
+
+Status Session::arm() {
+  if (!installation_) return ok_status();
+  DJ_TRY_DO(installation_->ready(pid_));
+  if (!stopped_) {
+    DJ_TRY(Stopped stopped, Stopped::stop(pid_));
+    stopped_.emplace(std::move(stopped));
+  }
+  if (has_rows_) DJ_TRY_DO(give_rows(*stopped_, *layout_));
+  DJ_TRY_DO(installation_->arm(*stopped_));
+  DJ_TRY_DO(semaphores_.raise(*stopped_));
+  unstarted_.let_run();
+  used_at_arm_ns_ = processor_ns(pid_);
+  let_go();
+  return ok_status();
+}
+
+Status Session::disarm() {
+  if (!installation_) return ok_status();
+  Result<Stopped> stop = Stopped::stop(pid_);
+  Status done = stop.ok() ? disarm_all(stop.value()) : Status(stop.error());
+  close_loader_talk();  // what waits there may be what must not run while a session counts in rows
+  DJ_TRY_DO(done);
+  Stopped& stopped = stop.value();
+  stopped.release();
+  disarm_pause_ns_ = stopped.pause_ns();
+  return ok_status();
+}
+
+// What came last goes first: it uses what was there before.
+Status Session::disarm_all(Stopped& stopped) {
+  if (!is_in_target(stopped)) return ok_status();
+  leave_debug_list(pid_);
+  for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
+    DJ_TRY_DO(later->semaphores.lower(stopped));
+    DJ_TRY_DO(later->installation.disarm(stopped));
+  }
+  DJ_TRY_DO(semaphores_.lower(stopped));
+  DJ_TRY_DO(installation_->disarm(stopped));
+  if (!has_rows_) return ok_status();
+  DJ_TRY_DO(take_rows(stopped));
+  return_gs_base(header());
+  return ok_status();
+}
+
+std::string Session::why_over() {
+  if (!has_rows_) return "";
+  if (gs_base_setter_.empty() && !is_gs_base_wanted(header())) return "";
+  return fmt::format("{} sets its gs base, in which djtap's counters lie",
+                     gs_base_setter_.empty() ? "the program" : gs_base_setter_);
+}
+
+size_t Session::clean_forked(std::vector<std::string>& failures) {
+  size_t cleaned = 0;
+  for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
+    cleaned += clean_kin(later->memory.inode(), pid_, failures);
+  }
+  return memory_ ? cleaned + clean_kin(memory_->inode(), pid_, failures) : 0;
+}
+
+}  // namespace dj

@@ -1,0 +1,206 @@
+// Session: one traced process (or none), from the first look at it to the last byte put back. Owns
+// the shared memory, the installed probes and the handlers that run in djtap itself.
+#pragma once
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/image.h"
+#include "compiler/layout.h"
+#include "compiler/plan.h"
+#include "compiler/program.h"
+#include "compiler/result.h"
+#include "runtime/install/install.h"
+#include "runtime/memory/debug_list.h"
+#include "runtime/process/exit_watch.h"
+#include "runtime/process/launch.h"
+#include "runtime/process/process.h"
+#include "runtime/session/sampler.h"
+#include "runtime/session/semaphores.h"
+
+namespace dj {
+
+// UnstartedChild: a launched program that nobody has let run yet; killed when this dies. As far as
+// its user can see it was never started.
+class UnstartedChild {
+ public:
+  UnstartedChild() = default;
+  explicit UnstartedChild(pid_t pid) : pid_(pid) {}
+  UnstartedChild(UnstartedChild&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  UnstartedChild& operator=(UnstartedChild&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    return *this;
+  }
+  ~UnstartedChild();
+  void let_run() { pid_ = 0; }
+
+ private:
+  pid_t pid_ = 0;
+};
+
+// TracedProcess: the target as it is before anything is done to it. A launched one stands before
+// its first constructor until the session lets it go (or this object dies); a running one runs on.
+struct TracedProcess {
+  pid_t pid = 0;
+  bool is_child = false;
+  std::optional<Stopped> stopped;  // of a launched one
+  UnstartedChild unstarted;        // of a launched one; dies before `stopped` lets go
+  std::vector<MappedModule> modules;
+  bool rseq_registered = false;  // both by find_rseq()
+  int64_t rseq_offset = 0;
+
+  // Executes the child's program.
+  static Result<TracedProcess> launch(ForkedChild child);
+  // Only looks; nothing of the process is stopped.
+  static Result<TracedProcess> open(pid_t pid);
+  // Where the threads' rseq areas are. A running process is stopped for it only if glibc does not
+  // say so.
+  Status find_rseq();
+  // Paths of its modules for resolve(): the executable first, no vdso.
+  std::vector<std::string> module_paths() const;
+};
+
+struct SessionInput {
+  const Program& program;
+  const Plan& plan;
+  const Image& image;
+  const std::vector<HandlerAbi>& abis;
+  const Layout& layout;
+  std::span<const uint8_t> stack_tables;  // as they are at first; may be empty
+  PatchOptions patching;                  // live: only in a process that runs already
+  bool thread_rows = true;                // threads may count in rows of their own
+};
+
+// Objects that the target has opened since the session began.
+struct LaterObjects {
+  std::vector<MappedModule> modules;  // all of the target: those that are known, then the new ones
+  size_t first_new = 0;               // == modules.size(): none
+};
+
+// Probes in them, compiled.
+struct LaterInput {
+  const Plan& plan;  // first_site and first_handler are set
+  const Image& image;
+  const std::vector<HandlerAbi>& abis;
+  const LaterObjects& objects;
+};
+
+class Session {
+ public:
+  // Maps the arena (in djtap alone when `process` is null), formats it, links handlers. A
+  // launched process stands still until arm(), a running one only while memory is mapped into it.
+  static Result<Session> create(TracedProcess* process, ModuleCodes& codes,
+                                const SessionInput& input);
+  Session(Session&&) noexcept = default;
+
+  // Runs one handler of Form::Host in djtap.
+  void run_host(HandlerId handler);
+  // One tick of a timer.profile probe, by its index in Plan::host_probes (sampler.h).
+  void sample(size_t host_probe);
+  // Of timer.profile probes; null: there are none.
+  const Sampler* sampler() const { return sampler_ ? &*sampler_ : nullptr; }
+  // Patches the text and lets the target run, untraced.
+  Status arm();
+  // Switches handlers on or off: when it returns, whoever comes to a probe finds it so. The target
+  // stands only where the text has to be written again (Installation::text_work()).
+  Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by);
+  // Empty: the target's loader has nothing to say. Else what answer_loader() must be told, when the
+  // new objects are probed; the loader waits for it.
+  std::optional<uint32_t> loader_event() const;
+  void answer_loader(uint32_t event);
+  // Looks at the target's mappings; sites in objects that are gone become Gone.
+  Result<LaterObjects> find_later_objects();
+  size_t later_count() const { return later_.size(); }  // how often such were probed
+  // These are known from now on, probed or not. One that may set the gs base ends the session.
+  void know(const LaterObjects& objects, ModuleCodes& codes);
+  // Arms the probes of objects that came later. The target stands for a moment.
+  Status add_later(ModuleCodes& codes, const LaterInput& input);
+
+  // Called while the target runs, again and again: gives the text of places whose handlers are off
+  // back, makes hot guards an int3, takes out what may trap when the program asks for a signal
+  // stack that is too small for it (install.h), spares the calls of a program that computes
+  // their detour's entry (stub_calls.h), and tells debuggers of new code (debug_list.h).
+  void watch();
+  // Why the session must end now, for the program's sake; empty: it need not.
+  std::string why_over();
+  // Takes the probes out of a running target. Not needed when it is gone.
+  Status disarm();
+  // The same for all processes that the target has forked, which may live longer; after disarm().
+  // Returns how many; clean.h.
+  size_t clean_forked(std::vector<std::string>& failures);
+
+  abi::Header& header() { return *reinterpret_cast<abi::Header*>(arena_base_); }
+  // Behind arm(): what later sessions may use is left to codes.remember().
+  void keep(ModuleCodes& codes) {
+    if (installation_) installation_->keep_detours(*memory_, codes);
+  }
+  const Installation* installation() const { return installation_ ? &*installation_ : nullptr; }
+  // Of the installation, and of all objects that came later.
+  std::vector<InstalledSite> sites() const;
+  // How long the target stood still: all stops up to arm() together.
+  uint64_t arm_pause_ns() const { return arm_pause_ns_; }
+  uint64_t disarm_pause_ns() const { return disarm_pause_ns_; }
+
+ private:
+  // What objects that came together need.
+  struct Later {
+    SessionMemory memory;
+    Installation installation;
+    Semaphores semaphores;
+    SiteId first_site = 0;
+    HandlerId first_handler = 0;
+  };
+  Session() = default;
+  void let_go();
+  Status place_samples(const Plan& plan, std::optional<int64_t> rseq_offset);
+  void forget_calls(const std::set<HandlerAt>& handlers);
+  // if_awaited: only if a handler is on whose place is not in the text.
+  Status do_text_work(bool if_awaited);
+  void withdraw_traps();
+  void warn_of_denied();
+  void lead_calls(Installation& installation);
+  void cool(Installation& installation, SessionMemory& memory);
+  void show_code();
+  // Asked of a target that stands: one that runs may execute another program meanwhile, at whose
+  // addresses anything may be.
+  bool is_in_target(const Stopped& stopped);
+  Island* island_at(uint64_t address);  // null: in none of this session's
+  void close_loader_talk();
+  Status disarm_all(Stopped& stopped);
+  Status map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input);
+  std::optional<SessionMemory> memory_;
+  std::shared_ptr<void> host_arena_;  // without a target
+  std::optional<Installation> installation_;
+  Semaphores semaphores_;
+  std::deque<Later> later_;
+  std::vector<MappedModule> known_;
+  const Layout* layout_ = nullptr;
+  InstallOptions later_options_;
+  int64_t rseq_offset_ = 0;
+  bool has_rows_ = false;  // thread_rows.h
+  bool told_denied_ = false;
+  std::string gs_base_setter_;  // an object that was opened and may set the gs base
+  std::optional<Stopped> stopped_;
+  UnstartedChild unstarted_;  // dies before stopped_
+  Linked host_;
+  uint64_t arena_base_ = 0;
+  pid_t pid_ = 0;
+  uint64_t watch_next_ns_ = 0;
+  DebugList debug_list_;
+  std::pair<uint64_t, uint64_t> shown_;  // Header::own_code and own_code_later, of what it shows
+  uint64_t used_at_arm_ns_ = 0;          // processor_ns() of the target
+  ReadText read_text_;
+  std::optional<Sampler> sampler_;
+  std::map<size_t, Sampler::Point> sample_points_;  // by index in Plan::host_probes
+  uint64_t arm_pause_ns_ = 0, disarm_pause_ns_ = 0;
+};
+
+// Where the arena of this session can lie: free in djtap and in `process` (null: djtap alone).
+Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes);
+
+}  // namespace dj

@@ -1,0 +1,132 @@
+// Objects that the target opens during the session: seeing them, probing them, and the talk with
+// the target's loader, which waits meanwhile.
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "runtime/memory/arena_format.h"
+#include "runtime/patch/hooks.h"
+#include "runtime/session/session.h"
+#include "runtime/shared/atomic.h"
+#include "runtime/shared/capture.h"
+
+namespace dj {
+namespace {
+
+void wake_all(uint32_t& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+std::optional<uint32_t> Session::loader_event() const {
+  const abi::LoaderTalk& talk = reinterpret_cast<const abi::Header*>(arena_base_)->loader;
+  const uint32_t events = abi::load(&talk.events);
+  return events == abi::load(&talk.answered) ? std::nullopt : std::optional(events);
+}
+
+void Session::answer_loader(uint32_t event) {
+  abi::LoaderTalk& talk = header().loader;
+  abi::store(&talk.answered, event);
+  wake_all(talk.answered);
+}
+
+// From here on the loader does not wait.
+void Session::close_loader_talk() {
+  abi::LoaderTalk& talk = header().loader;
+  abi::store(&talk.closed, 1u);
+  answer_loader(abi::load(&talk.events));
+}
+
+Result<LaterObjects> Session::find_later_objects() {
+  DJ_TRY(std::vector<MappedModule> now, mapped_modules(pid_));
+  std::set<uint64_t> gone = installation_->find_gone_sites(pid_, now);
+  for (Later& later : later_) {
+    gone.merge(later.installation.find_gone_sites(pid_, now));
+  }
+  LaterObjects found;
+  for (const MappedModule& module : known_) {
+    if (is_mapped(module, now) && gone.count(module.begin) == 0) found.modules.push_back(module);
+  }
+  found.first_new = found.modules.size();
+  const std::vector<MappedModule> old = found.modules;
+  for (const MappedModule& module : now) {
+    if (!is_mapped(module, old)) found.modules.push_back(module);
+  }
+  return found;
+}
+
+void Session::know(const LaterObjects& objects, ModuleCodes& codes) {
+  known_ = objects.modules;
+  if (has_rows_) gs_base_setter_ = gs_base_setter(objects.modules, objects.first_new, codes);
+}
+
+Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
+  DJ_TRY_DO(add_later_sites(header(), input.plan));
+  InstallOptions options = later_options_;
+  options.first_module = input.objects.first_new;
+  options.has_trap = installation_->may_trap();
+  DJ_TRY(Installation made, Installation::prepare(input.plan, *layout_, input.abis,
+                                                  input.objects.modules, codes, options));
+  if (!has_rows_) made.count_by_calls();
+  const uint64_t code_bytes = link_bytes(input.image);
+  std::optional<Stopped> stopped;
+  auto stop = [&]() -> Status {
+    DJ_TRY(Stopped now, Stopped::stop(pid_));
+    if (!is_in_target(now))
+      return Error{"the target has executed another program", Fail::TargetGone};
+    stopped.emplace(std::move(now));
+    return ok_status();
+  };
+  DJ_TRY_DO(stop());
+  DJ_TRY(SessionMemory memory,
+         SessionMemory::create_more(*stopped, arena_base_, made.island_modules(),
+                                    code_bytes + made.detour_bytes(), made.journal_bytes(),
+                                    made.stub_chooser()));
+  stopped.reset();  // nobody but the loader need wait while code is linked
+  Later& later = later_.emplace_back(Later{std::move(memory), std::move(made),
+                                           Semaphores(input.plan, input.objects.modules),
+                                           input.plan.first_site, input.plan.first_handler});
+  auto link_code = [&](uint64_t base, std::span<uint8_t> working) {
+    return link(input.image, base, working, rseq_offset_);
+  };
+  Status placed = later.installation.place(later.memory, code_bytes, link_code);
+  if (!placed.ok()) {
+    later_.pop_back();
+    return placed;
+  }
+  DJ_TRY_DO(later.installation.ready(pid_));
+  DJ_TRY_DO(stop());
+  DJ_TRY_DO(later.installation.arm(*stopped));
+  return later.semaphores.raise(*stopped);
+}
+
+// Of calls that were kept before the handlers were switched off nobody knows what became.
+void Session::forget_calls(const std::set<HandlerAt>& handlers) {
+  if (header().captures == 0) return;
+  auto* captures = reinterpret_cast<abi::Captures*>(header().captures);
+  std::set<HandlerId> switched;  // by the session's numbers
+  for (const auto& [site, handler] : handlers) {
+    HandlerId first = 0;
+    for (const Later& later : later_) {
+      if (site >= later.first_site) first = later.first_handler;
+    }
+    switched.insert(first + handler);
+  }
+  for (HandlerId handler : switched) abi::add(&abi::capture_count(captures, handler)->epoch, 1);
+}
+
+std::vector<InstalledSite> Session::sites() const {
+  std::vector<InstalledSite> all =
+      installation_ ? installation_->sites() : std::vector<InstalledSite>();
+  for (const Later& later : later_) {
+    std::vector<InstalledSite> more = later.installation.sites();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+}  // namespace dj

@@ -1,0 +1,125 @@
+// What a session does to the text while the target runs: places whose probes are switched off and
+// on, guards where too many arrive, traps that the program can no longer bear.
+#include <fmt/format.h>
+#include <sys/syscall.h>
+
+#include "runtime/output/tell.h"
+#include "runtime/process/os_error.h"
+#include "runtime/process/running_memory.h"
+#include "runtime/session/report.h"
+#include "runtime/session/session.h"
+#include "runtime/shared/atomic.h"
+#include "runtime/shared/denied.h"
+
+namespace dj {
+
+// By the memory that is open already: a failure here would leave probes where they are.
+bool Session::is_in_target(const Stopped& stopped) {
+  uint64_t ticket = 0;
+  const std::span bytes(reinterpret_cast<uint8_t*>(&ticket), sizeof ticket);
+  return stopped.read(reinterpret_cast<uint64_t>(&header().ticket), bytes).ok() &&
+         ticket == header().ticket;
+}
+
+Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) {
+  if (!installation_) return ok_status();
+  if (on) forget_calls(handlers);
+  for (Later& later : later_) {
+    later.installation.switch_handlers(later.memory, handlers, on, by);
+  }
+  installation_->switch_handlers(*memory_, handlers, on, by);
+  return do_text_work(true);
+}
+
+Status Session::do_text_work(bool if_awaited) {
+  std::vector<std::pair<Installation*, Installation::TextWork>> work;
+  bool any = false, awaited = false, live = true;
+  auto look = [&](Installation& installation) {
+    auto& [at, todo] = work.emplace_back(&installation, installation.text_work());
+    any = any || !todo.empty();
+    awaited = awaited || !todo.wake.empty();
+    live = live && todo.live;
+  };
+  for (Later& later : later_) look(later.installation);
+  look(*installation_);
+  if (!any || (if_awaited && !awaited)) return ok_status();
+  DJ_TRY(Stopped stopped, live ? Stopped::stop_one(pid_) : Stopped::stop(pid_));
+  if (!is_in_target(stopped)) return ok_status();
+  for (auto& [installation, todo] : work) {
+    todo.live = live;
+    if (!todo.empty()) DJ_TRY_DO(installation->do_text_work(stopped, todo));
+  }
+  return ok_status();
+}
+
+void Session::watch() {
+  constexpr uint64_t kIntervalNs = 50'000'000, kAfterFailureNs = 2'000'000'000;
+  if (!installation_ || now_ns() < watch_next_ns_) return;
+  const bool runs_long = watch_next_ns_ != 0;
+  watch_next_ns_ = now_ns() + kIntervalNs;
+  warn_of_denied();
+  if (installation_->small_stack() != 0) return withdraw_traps();
+  cool(*installation_, *memory_);
+  for (Later& later : later_) {
+    cool(later.installation, later.memory);
+  }
+  lead_calls(*installation_);
+  for (Later& later : later_) lead_calls(later.installation);
+  // Threads that cannot be stopped now (a vfork) may be later; nobody waits for it.
+  if (!do_text_work(false).ok()) watch_next_ns_ = now_ns() + kAfterFailureNs;
+  if (runs_long) show_code();
+}
+
+void Session::warn_of_denied() {
+  const uint64_t denied = abi::load(&header().denied);
+  if (told_denied_ || denied == 0) return;
+  told_denied_ = true;
+  const bool reads = (denied & abi::asked_bit(SYS_process_vm_readv)) != 0;
+  tell_warning("DJ4906",
+               fmt::format("the program has installed a seccomp filter: handlers do without "
+                           "the system calls that it denies{}",
+                           reads ? "; reads of memory are errors" : ""));
+}
+
+void Session::cool(Installation& installation, SessionMemory& memory) {
+  constexpr uint64_t kHotTraps = 1000;  // a trap takes about a microsecond
+  std::vector<size_t> hot = installation.hot_guards(kHotTraps);
+  if (hot.empty()) return;
+  Result<Stopped> stopped = Stopped::stop(pid_);  // a target that has just ended is no error here
+  if (!stopped.ok() || !is_in_target(stopped.value())) return;
+  Status cooled = installation.cool_guards(stopped.value(), memory, hot);
+  if (!cooled.ok()) tell_undone(cooled.error().message);
+}
+
+// A program that waits most of its time would stand once more for nothing.
+void Session::lead_calls(Installation& installation) {
+  constexpr uint64_t kWorthNs = 50'000'000;
+  if (processor_ns(pid_) < used_at_arm_ns_ + kWorthNs) return;
+  installation.look_for_stub_calls(pid_, read_text_);
+  if (!installation.has_stub_calls()) return;
+  SiteList sites = installation_->all_places();
+  for (Later& later : later_) {
+    const SiteList more = later.installation.all_places();
+    sites.insert(sites.end(), more.begin(), more.end());
+  }
+  if (!installation.choose_stub_calls(sites)) return;
+  Result<Stopped> stopped = Stopped::stop(pid_);
+  if (!stopped.ok() || !is_in_target(stopped.value())) return;
+  const Status written = installation.write_stub_calls(stopped.value());
+  if (!written.ok()) tell_undone(written.error().message);
+}
+
+void Session::withdraw_traps() {
+  Result<Stopped> stopped = Stopped::stop(pid_);
+  if (!stopped.ok() || !is_in_target(stopped.value())) return;
+  Status withdrawn = ok_status();
+  for (Later& later : later_) {
+    if (withdrawn.ok()) withdrawn = later.installation.withdraw_traps(stopped.value());
+  }
+  if (withdrawn.ok()) withdrawn = installation_->withdraw_traps(stopped.value());
+  if (!withdrawn.ok()) tell_undone(withdrawn.error().message);
+  stopped.value().release();
+  warn_skipped_sites(sites());
+}
+
+}  // namespace dj

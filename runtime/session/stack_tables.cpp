@@ -1,0 +1,306 @@
+// Reading in threads, then one pass that appends table after table.
+#include "runtime/session/stack_tables.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "compiler/spare_thread.h"
+
+namespace dj {
+namespace {
+
+constexpr size_t kAlign = 8;
+// Of modules that come later: their tables, and rows of an index.
+constexpr uint64_t kLaterBytes = 64 << 20, kIndexRows = 2048;
+constexpr uint64_t kIndexBytes =
+    offsetof(abi::StackIndex, modules) + kIndexRows * sizeof(abi::StackModule);
+
+uint64_t align_up(uint64_t at) { return (at + kAlign - 1) / kAlign * kAlign; }
+
+// Tells files apart, also such as have the same name one after the other.
+std::string identity_of(const MappedModule& module) {
+  struct stat info = {};
+  if (module.open_path.empty() || stat(module.open_path.c_str(), &info) != 0) return module.path;
+  return fmt::format("{} {} {} {} {}.{:09}", module.path, info.st_dev, info.st_ino, info.st_size,
+                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+bool same_place(const MappedModule& a, const MappedModule& b) {
+  return a.path == b.path && a.begin == b.begin && a.end == b.end;
+}
+
+bool overlap(const MappedModule& a, const MappedModule& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+
+std::vector<std::optional<StackInfo>> read_all(const std::vector<MappedModule>& modules,
+                                               const ReadStackInfo& read) {
+  std::vector<std::optional<StackInfo>> infos(modules.size());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < modules.size(); i = next++) {
+      if (Result<StackInfo> info = read(modules[i].open_path); info.ok()) {
+        infos[i] = info.take();
+      }
+    }
+  };
+  std::vector<std::optional<SpareThread>> helpers;
+  const size_t most = std::min<size_t>(std::thread::hardware_concurrency(), modules.size());
+  for (size_t i = 1; i < most; i++) {
+    helpers.push_back(spare_thread(work));
+  }
+  work();
+  for (std::optional<SpareThread>& helper : helpers) {
+    if (helper) helper->join();
+  }
+  return infos;
+}
+
+// The tables as they grow behind what is there.
+class Builder {
+ public:
+  explicit Builder(uint64_t behind) : behind_(behind) {}
+  template <typename Row>
+  uint32_t append(const std::vector<Row>& rows) {
+    return append(rows.data(), rows.size() * sizeof(Row));
+  }
+  uint32_t append_text(const std::string& text) {
+    auto length = static_cast<uint32_t>(text.size());
+    uint32_t at = append(&length, sizeof length);
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    return at;
+  }
+  const std::vector<uint8_t>& bytes() const { return bytes_; }
+  std::vector<uint8_t> take() { return std::move(bytes_); }
+
+ private:
+  uint32_t append(const void* data, size_t size) {
+    size_t at = align_up(bytes_.size());
+    bytes_.resize(at + size);
+    if (size > 0) {
+      memcpy(&bytes_[at], data, size);
+    }
+    return static_cast<uint32_t>(behind_ + at);
+  }
+  const uint64_t behind_;  // a multiple of kAlign
+  std::vector<uint8_t> bytes_;
+};
+
+template <typename Row, typename Of>
+uint32_t append_rows(const std::vector<Row>& rows, uint64_t base, Builder& out, uint32_t& count,
+                     Of of) {
+  std::vector<decltype(of(rows[0], 0u))> made;
+  for (const Row& row : rows) {
+    if (row.address >= base && row.address - base <= UINT32_MAX) {
+      made.push_back(of(row, static_cast<uint32_t>(row.address - base)));
+    }
+  }
+  count = static_cast<uint32_t>(made.size());
+  return out.append(made);
+}
+
+void add_lines(const StackInfo& info, abi::StackModule& module, Builder& out) {
+  std::vector<uint32_t> files;
+  for (const std::string& file : info.files) {
+    files.push_back(file.empty() ? 0 : out.append_text(file));
+  }
+  std::map<std::string, uint32_t> names;
+  std::vector<abi::InlineCall> calls;
+  for (const StackCall& call : info.calls) {
+    auto [name, fresh] = names.try_emplace(call.name, 0);
+    if (fresh) {
+      name->second = out.append_text(call.name);
+    }
+    calls.push_back({name->second, files[call.file], call.line, call.outer});
+  }
+  module.calls = out.append(calls);
+  module.lines = append_rows(info.lines, info.base, out, module.line_count,
+                             [&](const StackLine& row, uint32_t at) {
+                               return abi::LineRow{at, row.line, files[row.file]};
+                             });
+  module.inlines = append_rows(info.inlines, info.base, out, module.inline_count,
+                               [](const StackInline& row, uint32_t at) {
+                                 return abi::InlineRow{at, row.call};
+                               });
+}
+
+abi::StackModule add_tables(const std::string& path, const StackInfo& info, Builder& out) {
+  abi::StackModule module;
+  module.row_count = static_cast<uint32_t>(info.rows.size());
+  module.rows = out.append(info.rows);
+  module.rules = out.append(info.rules);
+  std::vector<abi::SymbolRow> symbols;
+  for (const StackSymbol& symbol : info.symbols) {
+    if (symbol.address >= info.base && symbol.address - info.base <= UINT32_MAX) {
+      symbols.push_back({static_cast<uint32_t>(symbol.address - info.base),
+                         static_cast<uint32_t>(symbol.size), out.append_text(symbol.name)});
+    }
+  }
+  module.symbol_count = static_cast<uint32_t>(symbols.size());
+  module.symbols = out.append(symbols);
+  module.path = out.append_text(path);
+  add_lines(info, module, out);
+  return module;
+}
+
+}  // namespace
+
+StackTables::StackTables(const std::vector<MappedModule>& modules, ReadStackInfo read,
+                         uint32_t max_frames, bool later)
+    : read_(std::move(read)) {
+  const std::vector<std::optional<StackInfo>> infos = read_all(modules, read_);
+  const uint64_t index = align_up(sizeof(abi::StackTables));
+  const uint64_t index_bytes =
+      offsetof(abi::StackIndex, modules) + modules.size() * sizeof(abi::StackModule);
+  Builder out(index + index_bytes);
+  for (size_t i = 0; i < modules.size(); i++) {
+    const std::string file = identity_of(modules[i]);
+    auto [known, fresh] = files_.try_emplace(file);
+    if (fresh && infos[i]) {
+      known->second = {infos[i]->base, add_tables(modules[i].path, *infos[i], out)};
+    }
+    place(modules[i], file);
+  }
+  const std::vector<uint8_t> tables = out.take();
+  bytes_.resize(index + index_bytes);
+  bytes_.insert(bytes_.end(), tables.begin(), tables.end());
+  const abi::StackTables head = {index, max_frames};
+  memcpy(bytes_.data(), &head, sizeof head);
+  write_index(bytes_.data() + index);
+  used_ = room_ = align_up(bytes_.size());
+  if (!later) return;
+  for (uint64_t& at : indexes_) {
+    at = used_;
+    used_ += align_up(kIndexBytes);
+  }
+  room_ = used_ + kLaterBytes;
+}
+
+// The same file at the same place is what it was; of several that have been at one place it cannot
+// be told whose an address is that was kept.
+void StackTables::place(const MappedModule& module, const std::string& file) {
+  auto same = std::find_if(placements_.begin(), placements_.end(), [&](const Placement& p) {
+    return p.file == file && same_place(p.module, module);
+  });
+  if (same == placements_.end()) {
+    same = placements_.insert(same, Placement{file, module});
+  }
+  same->state = Placement::Mapped;
+  for (Placement& other : placements_) {
+    if (&other == &*same || other.state == Placement::Mapped) continue;
+    if (!overlap(other.module, module)) continue;
+    other.state = Placement::Covered;
+    same->shared = true;
+  }
+}
+
+std::vector<abi::StackModule> StackTables::rows() const {
+  std::vector<abi::StackModule> rows;
+  for (const Placement& placement : placements_) {
+    const Tables& tables = files_.at(placement.file);
+    if (placement.state == Placement::Covered || !tables.row) continue;
+    if (placement.state == Placement::Gone && placement.shared) continue;  // of no use to anybody
+    abi::StackModule row = *tables.row;
+    row.begin = placement.module.begin;
+    row.end = placement.module.end;
+    row.origin = placement.module.bias + tables.base;
+    row.state = (placement.state == Placement::Gone ? abi::kModuleGone : 0) |
+                (placement.shared ? abi::kModuleShared : 0);
+    rows.push_back(row);
+  }
+  std::sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
+  return rows;
+}
+
+void StackTables::write_index(uint8_t* to) const {
+  const std::vector<abi::StackModule> all = rows();
+  const uint64_t count = all.size();
+  memcpy(to, &count, sizeof count);
+  std::copy(all.begin(), all.end(), reinterpret_cast<abi::StackIndex*>(to)->modules);
+}
+
+// A program that opens and closes without end, each time somewhere else, fills no index: what it
+// closed first is forgotten. Of this the others' `shared` knows nothing more.
+void StackTables::forget_oldest() {
+  while (placements_.size() > kIndexRows) {
+    auto oldest = std::find_if(placements_.begin(), placements_.end(),
+                               [](const Placement& p) { return p.state != Placement::Mapped; });
+    placements_.erase(oldest == placements_.end() ? placements_.begin() : oldest);
+  }
+}
+
+Status StackTables::follow(const std::vector<MappedModule>& now, std::span<uint8_t> memory) {
+  bool changed = false;
+  std::vector<MappedModule> fresh;
+  for (Placement& placement : placements_) {
+    const bool there = std::any_of(now.begin(), now.end(), [&](const MappedModule& module) {
+      return same_place(module, placement.module);
+    });
+    if (placement.state != Placement::Mapped || there) continue;
+    placement.state = Placement::Gone;
+    changed = true;
+  }
+  for (const MappedModule& module : now) {
+    const bool known =
+        std::any_of(placements_.begin(), placements_.end(), [&](const Placement& placement) {
+          return placement.state == Placement::Mapped && same_place(module, placement.module);
+        });
+    if (!known) fresh.push_back(module);
+  }
+  if (fresh.empty() && !changed) return ok_status();
+  bytes_ = {};
+  const Status read = read_more(fresh, memory);
+  forget_oldest();
+  exchange_index(memory);
+  return read;
+}
+
+Status StackTables::read_more(const std::vector<MappedModule>& fresh, std::span<uint8_t> memory) {
+  std::vector<std::string> failed;
+  std::vector<MappedModule> unread;
+  std::vector<Tables*> wanted;  // of each
+  for (const MappedModule& module : fresh) {
+    const std::string file = identity_of(module);
+    place(module, file);
+    const auto [known, is_new] = files_.try_emplace(file);
+    if (!is_new) continue;
+    unread.push_back(module);
+    wanted.push_back(&known->second);
+  }
+  const std::vector<std::optional<StackInfo>> infos = read_all(unread, read_);
+  for (size_t i = 0; i < unread.size(); i++) {
+    if (!infos[i]) continue;
+    Builder out(used_);
+    const abi::StackModule row = add_tables(unread[i].path, *infos[i], out);
+    if (out.bytes().size() > room_ - used_) {
+      failed.push_back(unread[i].path);
+      continue;
+    }
+    std::copy(out.bytes().begin(), out.bytes().end(), memory.begin() + static_cast<long>(used_));
+    used_ = align_up(used_ + out.bytes().size());
+    *wanted[i] = {infos[i]->base, row};
+  }
+  if (failed.empty()) return ok_status();
+  return Error{
+      fmt::format("the call frames and names of {} need more than the {} MB that there "
+                  "are for objects that come later; attach with -p when it is open",
+                  fmt::join(failed, ", "), kLaterBytes >> 20)};
+}
+
+// The index that holds stays as it is; the one before it is nobody's (find_stack_module()).
+void StackTables::exchange_index(std::span<uint8_t> memory) {
+  const uint64_t at = indexes_[exchanged_++ % 2];
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  write_index(memory.data() + at);
+  auto* head = reinterpret_cast<abi::StackTables*>(memory.data());
+  abi::store(&head->index, exchanged_ << 32 | at);
+}
+
+}  // namespace dj

@@ -1,0 +1,65 @@
+// The StackTables of a session (runtime/shared/unwind.h), from the files of its mapped modules:
+// made before it, and followed up while it runs.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/result.h"
+#include "compiler/stack_info.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+
+// How to read a module's file; compiler/debuginfo provides it.
+using ReadStackInfo = std::function<Result<StackInfo>(const std::string& open_path)>;
+
+class StackTables {
+ public:
+  // Reads all modules (side by side, as many as there are CPUs). One that cannot be read is left
+  // out: walks go by frame pointers there. max_frames: MAXBACKTRACE. later: modules may come while
+  // the session runs.
+  StackTables(const std::vector<MappedModule>& modules, ReadStackInfo read, uint32_t max_frames,
+              bool later);
+
+  // The tables as they are at first: one piece that may lie at any 8-byte aligned address.
+  std::span<const uint8_t> bytes() const { return bytes_; }
+  // What must be free there, zero behind bytes().
+  uint64_t room() const { return room_; }
+  // Handlers find what is mapped now: what came is read, what went is marked. memory: the room,
+  // shared with the target. Fails for modules that there is no room for; names them.
+  Status follow(const std::vector<MappedModule>& now, std::span<uint8_t> memory);
+
+ private:
+  // A module's tables without its place, by what tells files apart. Null row: it cannot be read.
+  struct Tables {
+    uint64_t base = 0;  // lowest ELF address
+    std::optional<abi::StackModule> row;
+  };
+  // One place that a file has had, or has.
+  struct Placement {
+    std::string file;
+    MappedModule module;
+    enum { Mapped, Gone, Covered } state = Mapped;  // Covered: another file came there
+    bool shared = false;
+  };
+  void place(const MappedModule& module, const std::string& file);
+  void forget_oldest();
+  std::vector<abi::StackModule> rows() const;
+  void write_index(uint8_t* to) const;
+  Status read_more(const std::vector<MappedModule>& fresh, std::span<uint8_t> memory);
+  void exchange_index(std::span<uint8_t> memory);
+
+  ReadStackInfo read_;
+  std::vector<uint8_t> bytes_;
+  uint64_t used_ = 0, room_ = 0;
+  uint64_t indexes_[2] = {};  // offsets, of those that later modules need
+  uint64_t exchanged_ = 0;    // how often
+  std::map<std::string, Tables> files_;
+  std::vector<Placement> placements_;
+};
+
+}  // namespace dj

@@ -1,0 +1,126 @@
+// The tables of a session whose objects come and go: what a handler finds at an address.
+#include "runtime/session/stack_tables.h"
+
+#include <gtest/gtest.h>
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+MappedModule module_at(const std::string& path, uint64_t begin, uint64_t pages = 4) {
+  MappedModule module;
+  module.path = path;  // no such file: the path alone tells it from others
+  module.open_path = path;
+  module.bias = module.begin = begin;
+  module.end = begin + pages * kPage;
+  return module;
+}
+
+// One symbol, of the file's name, from the first byte on.
+Result<StackInfo> read_module(const std::string& path) {
+  if (path == "unreadable") return Error{"no"};
+  StackInfo info;
+  info.rules.push_back({});
+  info.symbols.push_back({0, 0, path == "huge" ? std::string(65 << 20, 'x') : path});
+  return info;
+}
+
+class Tables {
+ public:
+  explicit Tables(const std::vector<MappedModule>& modules)
+      : tables_(modules, read_module, 64, true), memory_(tables_.room()) {
+    std::copy(tables_.bytes().begin(), tables_.bytes().end(), memory_.begin());
+  }
+  Status follow(const std::vector<MappedModule>& now) { return tables_.follow(now, memory_); }
+  // The name that is found there; empty: none.
+  std::string name(uint64_t address, uint32_t unwanted) const {
+    const auto* tables = reinterpret_cast<const abi::StackTables*>(memory_.data());
+    const abi::StackModule module = abi::find_stack_module(tables, address, unwanted);
+    if (module.symbol_count == 0) return "";
+    const auto* row = abi::in_tables<abi::SymbolRow>(tables, module.symbols);
+    const auto* text = abi::in_tables<abi::Str>(tables, row->name);
+    return {text->data, text->len};
+  }
+  // As walks find it, a handler in the target to whom it is given, one of djtap's own.
+  std::vector<std::string> names(uint64_t address) const {
+    return {name(address, abi::kModuleGone), name(address, 0), name(address, abi::kModuleShared)};
+  }
+
+ private:
+  StackTables tables_;
+  std::vector<uint8_t> memory_;
+};
+
+using Names = std::vector<std::string>;
+const MappedModule kProgram = module_at("program", 0x10000);
+constexpr uint64_t kAt = 0x40000;
+
+TEST(StackTables, ModulesThatComeAreFound) {
+  Tables tables({kProgram});
+  EXPECT_EQ(tables.names(kAt), Names({"", "", ""}));
+  ASSERT_TRUE(tables.follow({kProgram, module_at("a", kAt)}).ok());
+  EXPECT_EQ(tables.names(kAt), Names({"a", "a", "a"}));
+  EXPECT_EQ(tables.names(kAt + 4 * kPage), Names({"", "", ""}));
+  EXPECT_EQ(tables.names(kProgram.begin), Names({"program", "program", "program"}));
+}
+
+TEST(StackTables, WhatIsGoneIsNamedButNotWalked) {
+  Tables tables({kProgram, module_at("a", kAt)});
+  ASSERT_TRUE(tables.follow({kProgram}).ok());
+  EXPECT_EQ(tables.names(kAt), Names({"", "a", "a"}));
+}
+
+TEST(StackTables, TheSameFileAtTheSamePlaceIsWhatItWas) {
+  Tables tables({kProgram});
+  for (int i = 0; i < 5000; i++) {
+    ASSERT_TRUE(tables.follow({kProgram, module_at("a", kAt)}).ok());
+    EXPECT_EQ(tables.names(kAt), Names({"a", "a", "a"}));
+    ASSERT_TRUE(tables.follow({kProgram}).ok());
+  }
+}
+
+TEST(StackTables, WhereTwoFilesHaveBeenOnlyTheOneThatIsThereIsNamed) {
+  Tables tables({kProgram});
+  ASSERT_TRUE(tables.follow({kProgram, module_at("a", kAt, 8)}).ok());
+  ASSERT_TRUE(tables.follow({kProgram}).ok());
+  ASSERT_TRUE(tables.follow({kProgram, module_at("b", kAt + kPage)}).ok());
+  EXPECT_EQ(tables.names(kAt + kPage), Names({"b", "b", ""}));
+  EXPECT_EQ(tables.names(kAt), Names({"", "", ""}));  // nothing, rather than half of a module
+  ASSERT_TRUE(tables.follow({kProgram}).ok());
+  EXPECT_EQ(tables.names(kAt + kPage), Names({"", "", ""}));
+  ASSERT_TRUE(tables.follow({kProgram, module_at("a", kAt, 8)}).ok());
+  EXPECT_EQ(tables.names(kAt + kPage), Names({"a", "a", ""}));
+}
+
+TEST(StackTables, WhatCannotBeReadCoversWhatWasThere) {
+  Tables tables({kProgram, module_at("a", kAt)});
+  ASSERT_TRUE(tables.follow({kProgram}).ok());
+  ASSERT_TRUE(tables.follow({kProgram, module_at("unreadable", kAt)}).ok());
+  EXPECT_EQ(tables.names(kAt), Names({"", "", ""}));
+}
+
+TEST(StackTables, WhatThereIsNoRoomForIsSaid) {
+  Tables tables({kProgram});
+  const Status done = tables.follow({kProgram, module_at("huge", kAt), module_at("b", 2 * kAt)});
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().message,
+            "the call frames and names of huge need more than the 64 MB that there are for objects "
+            "that come later; attach with -p when it is open");
+  EXPECT_EQ(tables.names(kAt), Names({"", "", ""}));
+  EXPECT_EQ(tables.names(2 * kAt), Names({"b", "b", "b"}));
+}
+
+TEST(StackTables, WhatWasClosedFirstIsForgotten) {
+  Tables tables({kProgram});
+  for (uint64_t i = 0; i < 3000; i++) {
+    ASSERT_TRUE(tables.follow({kProgram, module_at("a", kAt + i * 16 * kPage)}).ok());
+  }
+  EXPECT_EQ(tables.names(kAt), Names({"", "", ""}));
+  EXPECT_EQ(tables.names(kAt + 2000 * 16 * kPage), Names({"", "a", "a"}));
+  EXPECT_EQ(tables.names(kAt + 2999 * 16 * kPage), Names({"a", "a", "a"}));
+  EXPECT_EQ(tables.names(kProgram.begin), Names({"program", "program", "program"}));
+}
+
+}  // namespace
+}  // namespace dj

@@ -1,0 +1,132 @@
+// From the list of sites and the one array of the script.
+#include "runtime/session/stress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "compiler/counted.h"
+#include "compiler/debuginfo/pattern.h"
+#include "runtime/shared/map.h"
+
+namespace dj {
+namespace {
+
+constexpr size_t kBusiest = 10;
+
+struct Hits {
+  int64_t total = 0;
+  std::vector<std::pair<int64_t, uint64_t>> by_place;  // with its address; the most hit first
+};
+
+// The script's only global is its array.
+Hits read_hits(const Layout& layout) {
+  Hits hits;
+  auto* map = reinterpret_cast<const abi::Map*>(layout.globals.front().address);
+  abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat*) {
+    int64_t count = static_cast<int64_t>(abi::map_value(map, &node));
+    hits.total += count;
+    hits.by_place.emplace_back(count, node.keys[0]);
+  });
+  std::sort(hits.by_place.begin(), hits.by_place.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  return hits;
+}
+
+// As pp() says it.
+std::string place_name(const std::vector<InstalledSite>& sites, uint64_t address) {
+  const auto found = std::find_if(sites.begin(), sites.end(),
+                                  [&](const auto& site) { return site.address == address; });
+  if (found == sites.end()) return fmt::format("{:#x}", address);
+  const std::string symbol = found->symbol.substr(0, found->symbol.rfind('+'));
+  return fmt::format("process(\"{}\").function(\"{}\")", found->module, person_name(symbol));
+}
+
+void print_states(const std::vector<InstalledSite>& sites) {
+  // The detail in parentheses is for --probes.
+  std::map<std::tuple<char, SiteState, std::string>, size_t> rows;
+  for (const InstalledSite& site : sites)
+    rows[{site.letter, site.state, site.reason.substr(0, site.reason.find(" ("))}]++;
+  fmt::print(stderr, "stress: {}\n", counted(sites.size(), "site"));
+  for (const auto& [row, count] : rows) {
+    const auto& [letter, state, reason] = row;
+    fmt::print(stderr, "  {} {:<10} {:>8}{}{}\n", letter, site_state_name(state), count,
+               reason.empty() ? "" : "  ", reason);
+  }
+}
+
+// Objects whose functions are not all known by symbols: what they were found by.
+void print_nameless(const StressFacts& facts) {
+  std::map<std::string, size_t> nameless;  // by object
+  bool program_has_any = facts.program.empty();
+  for (const InstalledSite& site : facts.sites) {
+    if (site.symbol.starts_with("0x")) nameless[site.module]++;
+    program_has_any = program_has_any || site.module == facts.program;
+  }
+  for (const auto& [object, count] : nameless)
+    fmt::print(stderr, "stress: {} is stripped: {} of its functions are known by .eh_frame alone\n",
+               object, count);
+  if (!program_has_any)
+    fmt::print(stderr, "stress: {}: no function of it is known, by symbols or by .eh_frame\n",
+               facts.program);
+}
+
+double ms(uint64_t ns) { return static_cast<double>(ns) / 1e6; }
+
+}  // namespace
+
+StressFacts stress_facts(const Session& session, std::string program) {
+  StressFacts facts;
+  facts.program = std::move(program);
+  facts.pause_ms = ms(session.arm_pause_ns());
+  if (session.installation() != nullptr) {
+    facts.sites = session.sites();
+    facts.times = session.installation()->times();
+    facts.memory = session.installation()->site_memory();
+  }
+  return facts;
+}
+
+void report_stress(const StressFacts& facts, const StageClock& clock, const Layout& layout) {
+  print_states(facts.sites);
+  print_nameless(facts);
+  fmt::print(stderr, "stress: milliseconds\n");
+  double run_ms = 0;
+  for (const auto& [stage, stage_ms] : clock.stages()) {
+    fmt::print(stderr, "  {:<10} {:>10.1f}\n", stage, stage_ms);
+    run_ms = stage_ms;
+  }
+  fmt::print(
+      stderr,
+      "  inside place and arm: analysis {:.1f}, link {:.1f}, detours {:.1f}, threads {:.1f}, "
+      "patches {:.1f}\n",
+      ms(facts.times.prepare_ns), ms(facts.times.link_ns), ms(facts.times.detours_ns),
+      ms(facts.times.move_ns), ms(facts.times.patch_ns));
+  fmt::print(stderr, "stress: {} of text copied before, in {:.1f} ms ({:.1f} per 1,000)\n",
+             counted(facts.times.copies.pages, "page"), ms(facts.times.copies.ns),
+             ms(facts.times.copies.ns) * 1000 /
+                 static_cast<double>(std::max<uint64_t>(facts.times.copies.pages, 1)));
+  fmt::print(stderr, "stress: target stopped {:.1f} ms{}\n", facts.pause_ms,
+             to_string(facts.times));
+  if (facts.times.stub_calls != 0) {
+    fmt::print(stderr,
+               "stress: {} of linkage stubs led straight to detours; target stopped {:.1f} "
+               "ms for it\n",
+               counted(facts.times.stub_calls, "call"), ms(facts.times.stub_calls_ns));
+  }
+  const std::string memory = to_string(facts.memory);
+  if (!memory.empty()) fmt::print(stderr, "stress: {}\n", memory);
+  Hits hits = read_hits(layout);
+  double rate = run_ms > 0 ? static_cast<double>(hits.total) * 1000 / run_ms : 0;
+  fmt::print(stderr, "stress: {}, {:.0f} hits per second, {} hit\n",
+             counted(static_cast<uint64_t>(hits.total), "hit"), rate,
+             counted(hits.by_place.size(), "function"));
+  for (size_t i = 0; i < std::min(kBusiest, hits.by_place.size()); ++i)
+    fmt::print(stderr, "  {:>12} {}\n", hits.by_place[i].first,
+               place_name(facts.sites, hits.by_place[i].second));
+}
+
+}  // namespace dj

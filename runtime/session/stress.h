@@ -1,0 +1,28 @@
+// What --stress, a counting probe on every function, says about the engine when its session ends.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/layout.h"
+#include "compiler/program.h"
+#include "runtime/install/install.h"
+#include "runtime/output/stage_clock.h"
+#include "runtime/session/session.h"
+
+namespace dj {
+
+// What the table tells of an armed session; taken before the probes are removed.
+struct StressFacts {
+  std::string program;  // path of the executable, where functions of it are looked for; else empty
+  std::vector<InstalledSite> sites;
+  InstallTimes times;
+  SiteMemory memory;
+  double pause_ms = 0;
+};
+StressFacts stress_facts(const Session& session, std::string program);
+
+// Sites by kind, state and reason; milliseconds; hits; busiest functions, on stderr. `clock` ends
+// with the stage "run".
+void report_stress(const StressFacts& facts, const StageClock& clock, const Layout& layout);
+
+}  // namespace dj

@@ -1,0 +1,158 @@
+// Records go in first, their number last: whenever djtap is killed, what counts is whole.
+#include "runtime/text/journal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+
+namespace dj {
+namespace {
+
+constexpr size_t kPiece = sizeof(JournalRecord::original);
+
+bool is_waiting(const PatchSite& site) {
+  return site.state == SiteState::Registered || site.state == SiteState::Disarmed;
+}
+
+// A plain store in memory that outlives us, in program order.
+template <typename T>
+void publish(T& word, T value) {
+  std::atomic_ref<T>(word).store(value, std::memory_order_release);
+}
+
+void copy_padded(uint8_t (&to)[kPiece], std::span<const uint8_t> from) {
+  uint8_t bytes[kPiece] = {};
+  std::copy(from.begin(), from.end(), bytes);
+  publish(reinterpret_cast<uint64_t&>(to), std::bit_cast<uint64_t>(bytes));  // whole or not at all
+}
+
+}  // namespace
+
+uint64_t Journal::bytes_for(const SiteList& sites) {
+  uint64_t records = 0;
+  for (const PatchSite* site : sites) {
+    records += site->form ? site->original.size() / kPiece + 3 : 1;  // as stage() will
+  }
+  return sizeof(JournalHeader) + records * sizeof(JournalRecord);
+}
+
+Journal::Journal(std::span<uint8_t> view, size_t calls) : view_(view) {
+  CHECK(view_.size() >= sizeof(JournalHeader) + bytes_for_calls(calls));
+  header().calls_at = view_.size() - bytes_for_calls(calls);
+  header().version = kJournalVersion;
+  header().controller = getpid();
+  header().controller_start = start_time(getpid()).value_or(0);
+  publish(header().magic, kJournalMagic);
+}
+
+std::span<JournalRecord> Journal::records() const {
+  return {reinterpret_cast<JournalRecord*>(view_.data() + sizeof(JournalHeader)),
+          (header().calls_at - sizeof(JournalHeader)) / sizeof(JournalRecord)};
+}
+
+void Journal::enter_trap(uint64_t table, uint64_t handler) {
+  header().trap_handler = handler;
+  publish(header().trap_table, table);
+}
+
+void Journal::enter_gates(uint64_t gates) { publish(header().fault_gates, gates); }
+
+void Journal::enter_mask(int signal, uint64_t handler) {
+  publish(header().masked[signal], handler);
+}
+
+void Journal::enter_blocked(pid_t tid) {
+  const uint64_t count = header().blocked_count;
+  if (count < kBlockedThreads) {
+    header().blocked[count] = tid;
+    publish(header().blocked_count, count + 1);
+  }
+}
+
+Status Journal::enter(const SiteList& sites) {
+  DJ_TRY_DO(stage(sites));
+  commit();
+  return ok_status();
+}
+
+void Journal::commit() { publish(header().count, staged_); }
+
+void Journal::unstage() {
+  staged_ = header().count;
+  std::erase_if(known_, [this](const auto& entry) { return entry.second >= staged_; });
+}
+
+Status Journal::stage(const SiteList& sites) {
+  if (known_.empty()) {
+    for (uint64_t i = 0; i < header().count; i++) {
+      known_[records()[i].address] = i;
+    }
+  }
+  for (const PatchSite* site : sites) {
+    if (!is_waiting(*site)) {
+      continue;
+    }
+    // Unchanged bytes of the same instructions go in too, so that they are known again later.
+    arch::JumpBytes patched = site->patched();
+    const size_t bytes = std::max(patched.size(), std::min(site->original.size(), kPiece));
+    for (size_t i = patched.size(); i < bytes; i++) {
+      patched.push_back(site->original[i]);
+    }
+    std::span<const uint8_t> original = std::span(site->original).first(bytes);
+    for (size_t at = 0; at < bytes; at += kPiece) {
+      const size_t piece = std::min(kPiece, bytes - at);
+      DJ_TRY_DO(stage(site->address + at, site->hook, original.subspan(at, piece),
+                      std::span(patched).subspan(at, piece)));
+    }
+  }
+  return ok_status();
+}
+
+Status Journal::stage(uint64_t address, bool hook, std::span<const uint8_t> original,
+                      std::span<const uint8_t> patched) {
+  JournalRecord next = {};
+  next.address = address;
+  next.bytes = original.size();
+  next.hook = hook;
+  copy_padded(next.original, original);
+  copy_padded(next.patched, patched);
+  if (header().count == 0) {
+    return append(next);
+  }
+  auto [known, fresh] = known_.try_emplace(address, staged_);
+  JournalRecord& record = records()[known->second];
+  if (!fresh && record.bytes == original.size() &&
+      std::equal(original.begin(), original.end(), record.original)) {
+    copy_padded(record.patched, patched);
+    return ok_status();
+  }
+  known->second = staged_;
+  return append(next);
+}
+
+Status Journal::append(const JournalRecord& record) {
+  if (staged_ == records().size()) {
+    return Error{"the session's journal is full"};
+  }
+  records()[staged_++] = record;
+  return ok_status();
+}
+
+Status Journal::enter_call(const JournalCall& call) {
+  const uint64_t at = header().calls_at + bytes_for_calls(header().call_count);
+  if (at + sizeof call > view_.size()) return Error{"the session's journal is full"};
+  memcpy(&view_[at], &call, sizeof call);
+  publish(header().call_count, header().call_count + 1);
+  return ok_status();
+}
+
+void Journal::finish(pid_t target) {
+  header().restored = target;
+  header().restored_start = start_time(target).value_or(0);
+  publish(header().finished, 1u);
+}
+
+}  // namespace dj

@@ -1,0 +1,98 @@
+// Journal: what a session writes into the target's text, written down before it is written there.
+// It lies in the session's memfd and stays mapped in the target (r--, so that the program cannot
+// spoil it) and in all that the target forks. So whoever finds a patched process, after djtap was
+// killed at any moment, can put everything back (clean.h).
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "compiler/result.h"
+#include "runtime/text/site_text.h"
+
+namespace dj {
+
+constexpr uint64_t kJournalMagic = 0x4c4e524a'4a44ull;  // "DJJRNL"
+constexpr uint32_t kJournalVersion = 5;
+constexpr uint32_t kBlockedThreads = 1024;
+
+// At the journal's begin; records follow. Other processes read it: a change is a new version.
+struct JournalHeader {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t finished;          // 1: all has been put back in the target
+  int64_t controller;         // pid of djtap
+  uint64_t controller_start;  // its start time, as in /proc/PID/stat
+  uint64_t trap_table;        // address of abi::TrapTable; 0: SIGTRAP is not ours
+  uint64_t trap_handler;      // the agent's action of SIGTRAP
+  uint64_t fault_gates;       // address of abi::FaultGates; 0: no handler is called through them
+  uint64_t masked[65];        // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
+  int32_t blocked[kBlockedThreads];  // threads that had SIGTRAP blocked
+  uint64_t blocked_count, count;     // entries of blocked, records
+  uint64_t calls_at, call_count;     // JournalCalls: offset in the journal, and number
+  // The process where djtap itself has put all back, with its start time; 0: none. Its forks may
+  // still be patched.
+  int64_t restored;
+  uint64_t restored_start;
+};
+
+// JournalRecord: up to eight bytes of one place. More than eight are several records.
+struct JournalRecord {
+  uint64_t address : 56, bytes : 7, hook : 1;
+  uint8_t original[8], patched[8];  // the same behind the last byte that changes
+};
+static_assert(sizeof(JournalRecord) == 24);
+
+// JournalCall: direct calls and jumps to this linkage stub, in the text that it is in, lead to the
+// detour instead (stub_calls.h).
+struct JournalCall {
+  uint64_t stub, detour;
+};
+
+class Journal {
+ public:
+  // Bytes for the records of these sites, also when some of them become an int3 later.
+  static uint64_t bytes_for(const SiteList& sites);
+  // `view`: djtap's view of zero memory of at least bytes_for(all sites). Names djtap as the one
+  // who holds the target.
+  // `calls`: room for so many, behind the records, in bytes_for_calls().
+  explicit Journal(std::span<uint8_t> view, size_t calls = 0);
+  static uint64_t bytes_for_calls(size_t calls) { return calls * sizeof(JournalCall); }
+
+  // SIGTRAP will be the agent's; before it is.
+  void enter_trap(uint64_t table, uint64_t handler);
+  // Handlers of faults will be called through gates; before one is.
+  void enter_gates(uint64_t gates);
+  void enter_mask(int signal, uint64_t handler);
+  void enter_blocked(pid_t tid);
+  // The bytes of Registered and Disarmed sites, whose text is the original one now; before it
+  // changes.
+  Status enter(const SiteList& sites);
+  // The same in two steps: what is staged counts from commit() on, and is forgotten by unstage().
+  // Before the first commit() no place may be staged twice.
+  Status stage(const SiteList& sites);
+  void commit();
+  void unstage();
+  // Calls of this stub will lead to the detour; before the first of them does.
+  Status enter_call(const JournalCall& call);
+  // All has been put back in `target`.
+  void finish(pid_t target);
+  // Of what is in it.
+  uint64_t bytes() const {
+    return header().count * sizeof(JournalRecord) + bytes_for_calls(header().call_count);
+  }
+
+ private:
+  Status stage(uint64_t address, bool hook, std::span<const uint8_t> original,
+               std::span<const uint8_t> patched);
+  Status append(const JournalRecord& record);
+  JournalHeader& header() const { return *reinterpret_cast<JournalHeader*>(view_.data()); }
+  std::span<JournalRecord> records() const;
+  std::span<uint8_t> view_;
+  uint64_t staged_ = 0;                         // records, with those that do not count yet
+  std::unordered_map<uint64_t, size_t> known_;  // by address: its record; once asked
+};
+
+}  // namespace dj

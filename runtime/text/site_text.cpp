@@ -1,0 +1,124 @@
+// Batches of sites, each page written once (text_patch.h).
+#include "runtime/text/site_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/text/text_image.h"
+
+namespace dj {
+namespace {
+
+bool is_waiting(const PatchSite& site) {
+  return site.state == SiteState::Registered || site.state == SiteState::Disarmed;
+}
+
+}  // namespace
+
+bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now) {
+  for (const MappedModule& m : now) {
+    if (m.begin == module.begin && m.path == module.path) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Status find_gone(const Stopped& stopped, const SiteList& sites,
+                 const std::vector<MappedModule>& modules) {
+  DJ_TRY(std::vector<MappedModule> now, mapped_modules(stopped.pid()));
+  std::vector<bool> mapped(modules.size());
+  for (size_t i = 0; i < modules.size(); i++) {
+    mapped[i] = is_mapped(modules[i], now);
+  }
+  for (PatchSite* site : sites) {
+    if (!mapped[site->module] && is_legal_step(site->state, SiteState::Gone)) {
+      set_state(*site, SiteState::Gone, "its module was unmapped");
+    }
+  }
+  return ok_status();
+}
+
+bool check_text(TextImage& text, const SiteList& sites) {
+  bool refused = false;
+  for (PatchSite* site : sites) {
+    bool readable = true;
+    if (!is_waiting(*site) || text.equals(site->address, site->original, &readable)) {
+      continue;
+    }
+    refused = true;
+    if (!readable) {
+      set_state(*site, SiteState::Gone, "its module was unmapped");
+    } else if (site->state == SiteState::Registered) {
+      site->skip("text differs from the file");
+    } else {
+      set_state(*site, SiteState::Gone, "other bytes stand there");
+    }
+  }
+  return refused;
+}
+
+std::vector<TextPatch> patches_of(const SiteList& sites) {
+  std::vector<TextPatch> patches;
+  patches.reserve(sites.size());
+  for (const PatchSite* site : sites) {
+    if (is_waiting(*site)) {
+      patches.push_back({site->address, site->patched()});
+    }
+  }
+  return patches;
+}
+
+Status write_sites(const Stopped& stopped, TextImage& text, const SiteList& sites,
+                   const std::vector<TextPatch>& patches) {
+  for (PatchSite* site : sites) {
+    if (is_waiting(*site)) {
+      set_state(*site, site->jump ? SiteState::Optimizing : SiteState::Int3, site->reason);
+    }
+  }
+  Status written = text.write(stopped, patches);
+  for (PatchSite* site : sites) {
+    if (site->state == SiteState::Optimizing) {
+      set_state(*site, SiteState::Optimized, "all threads stand outside");
+    }
+  }
+  return written;
+}
+
+Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string& damage) {
+  SiteList armed;
+  std::copy_if(sites.begin(), sites.end(), std::back_inserter(armed),
+               [](const PatchSite* site) { return site->armed(); });
+  TextImage text(armed);
+  text.read(stopped);
+  std::vector<TextPatch> patches;
+  for (PatchSite* site : armed) {
+    bool readable = true;
+    const arch::JumpBytes ours = site->patched();
+    const arch::JumpBytes original(std::span(site->original).first(ours.size()));
+    if (text.equals(site->address, ours, &readable)) {
+      set_state(*site, SiteState::Disarmed);
+      patches.push_back({site->address, original});
+    } else if (!readable) {
+      set_state(*site, SiteState::Gone, "its module was unmapped");
+    } else if (text.equals(site->address, original, &readable)) {
+      set_state(*site, SiteState::Gone, "its module was mapped anew");
+    } else {
+      set_state(*site, SiteState::Gone, "other bytes stand there");
+      damage = fmt::format("the {} at {:#x} was changed by somebody else and is left as it is",
+                           site->word ? "word" : "text", site->address);
+    }
+  }
+  DJ_TRY_DO(text.write(stopped, patches));
+  text.read(stopped);
+  for (const TextPatch& patch : patches) {
+    bool readable = true;
+    if (!text.equals(patch.address, patch.bytes, &readable)) {
+      return Error{fmt::format("the original text at {:#x} could not be put back", patch.address)};
+    }
+  }
+  return ok_status();
+}
+
+}  // namespace dj

@@ -1,0 +1,151 @@
+// Reading by process_vm_readv, a thousand pages a call; writing through /proc/PID/mem, which may
+// write what the program may not.
+#include "runtime/text/text_image.h"
+
+#include <limits.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "compiler/parallel.h"
+#include "compiler/sort_runs.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+uint64_t page_of(uint64_t address) { return address & ~(kPage - 1); }
+
+}  // namespace
+
+TextImage::TextImage(const SiteList& sites, const SiteList& more) {
+  std::vector<std::pair<uint64_t, uint64_t>> pieces;  // none crosses a page
+  pieces.reserve(sites.size() + sites.size() / 64 + more.size());
+  for (const SiteList* list : {&more, &sites}) {
+    for (const PatchSite* site : *list) {
+      for (uint64_t at = site->address, end = at + site->original.size(); at < end;) {
+        const uint64_t here = std::min(end, page_of(at) + kPage);
+        pieces.emplace_back(at, here);
+        at = here;
+      }
+    }
+  }
+  sort_runs(pieces.begin(), pieces.end());
+  for (const auto& [begin, end] : pieces) {
+    if (!spans_.empty() && page_of(spans_.back().begin) == page_of(begin)) {
+      spans_.back().end = std::max(spans_.back().end, end);
+    } else {
+      spans_.push_back({begin, end});
+    }
+  }
+  size_t bytes = 0;
+  for (Span& span : spans_) {
+    span.at = bytes;
+    bytes += span.end - span.begin;
+  }
+  bytes_ = std::make_unique_for_overwrite<uint8_t[]>(bytes);
+}
+
+void TextImage::read(const Stopped& stopped) {
+  const pid_t tid = stopped.threads().front();  // the first thread may have ended before others
+  for (size_t next = 0; next < spans_.size();) {
+    const size_t count = std::min<size_t>(spans_.size() - next, IOV_MAX);
+    const Span& first = spans_[next];
+    std::vector<iovec> remote(count);
+    size_t wanted = 0;
+    for (size_t i = 0; i < count; i++) {
+      const Span& span = spans_[next + i];
+      remote[i] = {reinterpret_cast<void*>(span.begin), span.end - span.begin};
+      wanted += span.end - span.begin;
+    }
+    const iovec local = {&bytes_[first.at], wanted};
+    const ssize_t got = process_vm_readv(tid, &local, 1, remote.data(), count, 0);
+    size_t left = got < 0 ? 0 : static_cast<size_t>(got);
+    for (; next < spans_.size() && left >= spans_[next].end - spans_[next].begin; next++) {
+      spans_[next].readable = true;
+      left -= spans_[next].end - spans_[next].begin;
+    }
+    if (got >= 0 && static_cast<size_t>(got) == wanted) {
+      continue;
+    }
+    // It ended at a page that is not there, or that only a debugger may read.
+    Span& span = spans_[next++];
+    const std::span<uint8_t> bytes(&bytes_[span.at], span.end - span.begin);
+    span.readable = stopped.read(span.begin, bytes).ok();
+  }
+}
+
+TextImage::Span* TextImage::span_of(uint64_t address) {
+  auto holds = [&](size_t i) {
+    return i < spans_.size() && address >= spans_[i].begin && address < spans_[i].end;
+  };
+  if (!holds(last_) && !holds(++last_)) {
+    const auto found = std::upper_bound(spans_.begin(), spans_.end(), address,
+                                        [](uint64_t a, const Span& s) { return a < s.end; });
+    last_ = static_cast<size_t>(found - spans_.begin());
+  }
+  CHECK(holds(last_));
+  return &spans_[last_];
+}
+
+bool TextImage::equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable) {
+  bool same = true;
+  *readable = true;
+  while (!bytes.empty()) {
+    Span& span = *span_of(address);
+    const size_t here = std::min<size_t>(bytes.size(), span.end - address);
+    *readable = *readable && span.readable;
+    same = same && span.readable && memcmp(byte_at(span, address), bytes.data(), here) == 0;
+    address += here;
+    bytes = bytes.subspan(here);
+  }
+  return same && *readable;
+}
+
+Status TextImage::write(const Stopped& stopped, const std::vector<TextPatch>& patches) {
+  struct Dirty {
+    uint64_t begin, end;
+  };
+  std::vector<std::pair<size_t, Dirty>> dirty;  // by span
+  std::vector<const TextPatch*> across;         // two pages
+  for (const TextPatch& patch : patches) {
+    uint64_t address = patch.address;
+    std::span<const uint8_t> bytes = patch.bytes;
+    const bool crosses = page_of(address) != page_of(address + bytes.size() - 1);
+    while (!bytes.empty()) {
+      Span& span = *span_of(address);
+      const size_t here = std::min<size_t>(bytes.size(), span.end - address);
+      memcpy(byte_at(span, address), bytes.data(), here);
+      if (!crosses && (dirty.empty() || dirty.back().first != last_)) {
+        dirty.emplace_back(last_, Dirty{address, address + here});
+      } else if (!crosses) {
+        Dirty& d = dirty.back().second;
+        d = {std::min(d.begin, address), std::max(d.end, address + here)};
+      }
+      address += here;
+      bytes = bytes.subspan(here);
+    }
+    if (crosses) {
+      across.push_back(&patch);
+    }
+  }
+  for (const TextPatch* patch : across) {
+    DJ_TRY_DO(stopped.write(patch->address, patch->bytes));
+  }
+  // Nobody else writes there, so several threads may: what they take is the time of the stop.
+  std::mutex failing;
+  Status written = ok_status();
+  parallel(dirty.size(), [&](size_t i) {
+    const auto& [index, d] = dirty[i];
+    Span& span = spans_[index];
+    Status done = stopped.write(d.begin, std::span(byte_at(span, d.begin), d.end - d.begin));
+    if (done.ok()) return;
+    std::lock_guard lock(failing);
+    written = done;
+  });
+  return written;
+}
+
+}  // namespace dj

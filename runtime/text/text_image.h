@@ -1,0 +1,49 @@
+// TextImage: the bytes of the target's text around some sites, read at once and written back with
+// the sites' changes. It is made while the program runs: what takes time is done then, so that all
+// threads stand only for the copying.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/process/stopped.h"
+#include "runtime/text/site_text.h"
+
+namespace dj {
+
+class TextImage {
+ public:
+  // Of the sites' original bytes; sites without any (skipped ones) have no part in it.
+  TextImage(const SiteList& sites, const SiteList& more = {});
+
+  // One for each page that a site touches: from its first byte there to behind its last one.
+  struct Span {
+    uint64_t begin = 0, end = 0;
+    size_t at = 0;          // in the image's bytes
+    bool readable = false;  // false: the page was not there when it was read
+  };
+  const std::vector<Span>& spans() const { return spans_; }
+
+  // Reads all of it, by few system calls. What cannot be read is marked.
+  void read(const Stopped& stopped);
+  // As it was read, and changed by write(): are these bytes at `address`? *readable: false when the
+  // page was not there. `address` and `bytes` are of one of the sites.
+  bool equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable);
+
+  // Writes patches of the sites, whose pages are readable. Whenever djtap is killed, each of them
+  // is written as a whole or not at all, as write_patches() does.
+  Status write(const Stopped& stopped, const std::vector<TextPatch>& patches);
+
+ private:
+  Span* span_of(uint64_t address);
+  uint8_t* byte_at(Span& span, uint64_t address) {
+    return &bytes_[span.at + (address - span.begin)];
+  }
+  std::vector<Span> spans_;           // ascending
+  std::unique_ptr<uint8_t[]> bytes_;  // not cleared: what is not readable is not looked at
+  size_t last_ = 0;                   // where span_of() was: sites come in order
+};
+
+}  // namespace dj

@@ -1,0 +1,245 @@
+// Program counters of stopped threads and of the contexts that signal handlers of theirs
+// interrupted.
+//
+// A signal frame (struct rt_sigframe) begins with the restorer's address, behind it a ucontext. A
+// thread may be in several handlers, each on its own stack: every frame found names the stack
+// pointer of the code it interrupted, so the search goes on there if that is another mapping.
+#include "runtime/text/thread_moves.h"
+
+#include <signal.h>
+#include <sys/user.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include "compiler/sort_runs.h"
+#include "runtime/patch/module_code.h"
+#include "runtime/process/process.h"
+#include "runtime/text/trap_setup.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kContext = 8;  // of the ucontext in a frame
+constexpr uint64_t kSavedRip = kContext + offsetof(ucontext_t, uc_mcontext.gregs) + REG_RIP * 8;
+constexpr uint64_t kSavedRsp = kContext + offsetof(ucontext_t, uc_mcontext.gregs) + REG_RSP * 8;
+// The kernel's sigset lies where glibc's larger one begins.
+constexpr uint64_t kSavedMask = kContext + offsetof(ucontext_t, uc_sigmask);
+constexpr uint64_t kSavedSignal = kSavedMask + 8;  // the siginfo's first word
+constexpr uint64_t kFrameBytes = kSavedSignal + 8;
+constexpr uint64_t kStackLimit = 64 << 20;  // nobody's used stack is deeper; keeps the stop short
+constexpr uint64_t kPiece = 1 << 20;
+constexpr uint64_t kFirstPage = 4096;
+constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
+
+bool restarts(const user_regs_struct& regs) {
+  int64_t result = static_cast<int64_t>(regs.rax);
+  return static_cast<int64_t>(regs.orig_rax) >= 0 && result <= -512 && result >= -516;
+}
+
+// FrameSearch: the signal frames of one thread, and on the way all words of its stacks.
+class FrameSearch {
+ public:
+  FrameSearch(const Stopped& stopped, const std::vector<Mapping>& maps,
+              const std::vector<uint64_t>& restorers, std::function<void(uint64_t)> see = nullptr)
+      : stopped_(stopped), maps_(maps), restorers_(restorers), see_(std::move(see)) {}
+
+  // Calls action(frame address) for all frames above `stack_pointer`.
+  template <typename Action>
+  Status each(uint64_t stack_pointer, Action action) {
+    std::set<uint64_t> seen;  // mappings
+    std::vector<uint64_t> todo = {stack_pointer};
+    while (!todo.empty()) {
+      uint64_t from = todo.back() & ~uint64_t{7};
+      todo.pop_back();
+      const Mapping* map = mapping_of(from);
+      if (map == nullptr || !map->write || !seen.insert(map->begin).second) {
+        continue;
+      }
+      for (uint64_t frame : frames_in(from, std::min(map->end, from + kStackLimit))) {
+        uint64_t rsp = 0;
+        DJ_TRY_DO(stopped_.read(frame + kSavedRsp,
+                                std::span(reinterpret_cast<uint8_t*>(&rsp), sizeof rsp)));
+        todo.push_back(rsp);
+        DJ_TRY_DO(action(frame));
+      }
+    }
+    return ok_status();
+  }
+
+ private:
+  const Mapping* mapping_of(uint64_t address) const {
+    for (const Mapping& m : maps_) {
+      if (address >= m.begin && address < m.end) {
+        return &m;
+      }
+    }
+    return nullptr;
+  }
+
+  std::vector<uint64_t> frames_in(uint64_t begin, uint64_t end) {
+    std::vector<uint64_t> frames;
+    const uint64_t low = restorers_.empty() ? ~uint64_t{0} : restorers_.front();
+    const uint64_t room = restorers_.empty() ? 0 : restorers_.back() - low;
+    for (uint64_t at = begin; at < end; at += kPiece) {
+      uint64_t bytes = std::min(kPiece, end - at);
+      words_.resize(std::max<size_t>(words_.size(), (bytes + 7) / 8));
+      if (!stopped_.read(at, std::span(reinterpret_cast<uint8_t*>(words_.data()), bytes)).ok()) {
+        break;
+      }
+      for (uint64_t i = 0; i < bytes / 8; i++) {
+        uint64_t address = at + i * 8;
+        if (see_ && words_[i] >= kFirstPage) {
+          see_(words_[i]);
+        }
+        if (words_[i] - low <= room && address + kFrameBytes <= end &&
+            std::binary_search(restorers_.begin(), restorers_.end(), words_[i])) {
+          frames.push_back(address);
+        }
+      }
+    }
+    return frames;
+  }
+
+  const Stopped& stopped_;
+  const std::vector<Mapping>& maps_;
+  const std::vector<uint64_t>& restorers_;
+  const std::function<void(uint64_t)> see_;  // may be empty
+  std::vector<uint64_t> words_;              // a piece of a stack
+};
+
+Status fix_word(const Stopped& stopped, uint64_t address, uint64_t value) {
+  return stopped.write(address, std::span(reinterpret_cast<const uint8_t*>(&value), sizeof value));
+}
+
+Result<uint64_t> word_at(const Stopped& stopped, uint64_t address) {
+  uint64_t value = 0;
+  DJ_TRY_DO(stopped.read(address, std::span(reinterpret_cast<uint8_t*>(&value), sizeof value)));
+  return value;
+}
+
+// Where the kernel would look for a thread's rseq critical section; 0: nowhere.
+Result<uint64_t> rseq_descriptor(const Stopped& stopped, pid_t tid, const user_regs_struct& regs) {
+  constexpr uint64_t kDescriptor = 8;  // struct rseq: rseq_cs
+  DJ_TRY(std::optional<RseqArea> area, stopped.rseq(tid));
+  return area ? word_at(stopped, regs.fs_base + static_cast<uint64_t>(area->offset) + kDescriptor)
+              : Result<uint64_t>(uint64_t{0});
+}
+
+}  // namespace
+
+void Detouring::add(const PatchSite& site) {
+  for (auto [address, detour] : trap_entries_of(site)) {
+    traps_.insert(address);
+  }
+  if (!site.jump) {
+    return;
+  }
+  const size_t written = site.patched().size();
+  for (auto [offset, copy] : site.copies) {
+    // With handlers inside the region whoever is before them goes through them too.
+    if (offset > 0 && (offset < written || offset <= site.handlers_at)) {
+      moves_.emplace_back(site.address + offset, copy);
+      sorted_ = false;
+    }
+  }
+}
+
+uint64_t Detouring::moved(uint64_t pc) const {
+  if (!sorted_) {
+    sort_runs(moves_.begin(), moves_.end());
+    sorted_ = true;
+  }
+  auto found = std::lower_bound(moves_.begin(), moves_.end(), Move{pc, 0});
+  return found == moves_.end() || found->first != pc ? 0 : found->second;
+}
+
+uint64_t Detouring::moved_restarting(uint64_t pc) const {
+  constexpr uint64_t kSyscallBytes = 2;
+  uint64_t to = moved(pc - kSyscallBytes);
+  return to == 0 ? moved(pc) : to + kSyscallBytes;
+}
+
+Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouring,
+                                const std::vector<uint64_t>& restorers, bool clear_trap) {
+  MoveCounts counts;
+  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
+  FrameSearch search(stopped, maps, restorers);
+  for (pid_t tid : stopped.threads()) {
+    DJ_TRY(user_regs_struct regs, stopped.registers(tid));
+    uint64_t to = restarts(regs) ? detouring.moved_restarting(regs.rip) : detouring.moved(regs.rip);
+    if (to != 0) {
+      regs.rip = to;
+      DJ_TRY_DO(stopped.set_registers(tid, regs));
+      counts.threads++;
+    }
+    DJ_TRY_DO(search.each(regs.rsp, [&](uint64_t frame) -> Status {
+      DJ_TRY(uint64_t rip, word_at(stopped, frame + kSavedRip));
+      DJ_TRY(uint64_t signal, word_at(stopped, frame + kSavedSignal));
+      const bool trap = static_cast<int32_t>(signal) == SIGTRAP && detouring.traps_at(rip - 1);
+      uint64_t copy = trap ? 0 : detouring.moved(rip);
+      if (copy != 0) {
+        DJ_TRY_DO(fix_word(stopped, frame + kSavedRip, copy));
+        counts.frames++;
+      }
+      DJ_TRY(uint64_t mask, word_at(stopped, frame + kSavedMask));
+      if (clear_trap && (mask & kTrapBit) != 0) {
+        DJ_TRY_DO(fix_word(stopped, frame + kSavedMask, mask & ~kTrapBit));
+        counts.masks++;
+      }
+      return ok_status();
+    }));
+  }
+  return counts;
+}
+
+Result<std::vector<bool>> in_use(const Stopped& stopped, const std::vector<AddressRange>& ranges,
+                                 const std::vector<uint64_t>& restorers) {
+  std::vector<bool> used(ranges.size());
+  const auto see = [&](uint64_t word) {
+    for (size_t i = 0; i < ranges.size(); i++) {
+      if (ranges[i].contains(word)) {
+        used[i] = true;
+      }
+    }
+  };
+  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
+  FrameSearch search(stopped, maps, restorers, see);
+  for (pid_t tid : stopped.threads()) {
+    DJ_TRY(user_regs_struct regs, stopped.registers(tid));
+    DJ_TRY(uint64_t descriptor, rseq_descriptor(stopped, tid, regs));
+    see(regs.rip);
+    see(descriptor);
+    DJ_TRY_DO(search.each(regs.rsp, [](uint64_t) { return ok_status(); }));
+  }
+  return used;
+}
+
+std::vector<uint64_t> find_restorers(const std::vector<MappedModule>& modules, ModuleCodes& codes) {
+  static constexpr uint8_t kLong[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0};  // mov $15,%rax; syscall
+  static constexpr uint8_t kShort[] = {0xb8, 0x0f, 0, 0, 0};             // mov $15,%eax; syscall
+  std::vector<uint64_t> found;
+  for (const MappedModule& module : modules) {
+    const std::vector<RawText>& text = codes.raw(module);
+    for (size_t i = 0; i < text.size(); i++) {
+      for (uint64_t syscall : codes.syscall_bytes(module)[i]) {
+        const auto before = text[i].bytes.first(syscall - text[i].address);
+        for (std::span<const uint8_t> move :
+             {std::span<const uint8_t>(kLong), std::span<const uint8_t>(kShort)}) {
+          if (before.size() >= move.size() &&
+              std::equal(move.begin(), move.end(), before.end() - static_cast<long>(move.size()))) {
+            found.push_back(syscall - move.size() + module.bias);
+          }
+        }
+      }
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace dj

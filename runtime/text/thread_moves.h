@@ -1,0 +1,58 @@
+// Moving threads out of bytes that are about to become a jump: their program counters, those that
+// wait in signal frames on their stacks, and signal masks saved there.
+#pragma once
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/patch/patch.h"
+#include "runtime/process/process.h"
+#include "runtime/process/stopped.h"
+
+namespace dj {
+
+// Detouring: where a thread that stands inside a region must go on.
+class Detouring {
+ public:
+  // Only jumps: an int3 leaves nobody in the middle of it.
+  void add(const PatchSite& site);
+  // Is an int3 of ours at `address`? A SIGTRAP frame that came from there is the agent's to change.
+  bool traps_at(uint64_t address) const { return traps_.count(address) != 0; }
+  bool empty() const { return moves_.empty(); }
+  // 0: may stay. Instruction starts within the jump's bytes, but not the first one, move to their
+  // copies.
+  uint64_t moved(uint64_t pc) const;
+  // As moved(), for a thread whose interrupted system call will restart (rip goes back to the
+  // `syscall`).
+  uint64_t moved_restarting(uint64_t pc) const;
+
+ private:
+  using Move = std::pair<uint64_t, uint64_t>;  // from, to
+  // Ascending once it is asked: one for every instruction in every jump's bytes, and few questions.
+  mutable std::vector<Move> moves_;
+  mutable bool sorted_ = true;
+  std::set<uint64_t> traps_;
+};
+
+struct MoveCounts {
+  size_t threads = 0, frames = 0, masks = 0;
+};
+
+// `restorers`: addresses of the rt_sigreturn code that signal frames return to (find_restorers).
+// clear_trap: also take SIGTRAP out of the masks that these frames restore.
+Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouring,
+                                const std::vector<uint64_t>& restorers, bool clear_trap);
+
+// Of each range whether a thread may come back to it: its program counter, a word on its stack (a
+// return address, the context in a signal frame) or its rseq descriptor lies there.
+Result<std::vector<bool>> in_use(const Stopped& stopped, const std::vector<AddressRange>& ranges,
+                                 const std::vector<uint64_t>& restorers);
+
+// mov $15,%rax (or %eax); syscall: in the text of the given modules, runtime addresses, sorted.
+struct MappedModule;
+class ModuleCodes;
+std::vector<uint64_t> find_restorers(const std::vector<MappedModule>& modules, ModuleCodes& codes);
+
+}  // namespace dj

@@ -1,0 +1,128 @@
+// rt_sigaction in the target, and masks of stopped threads.
+#include "runtime/text/trap_setup.h"
+
+#include <signal.h>
+
+#include <algorithm>
+
+#include "runtime/process/signal_actions.h"
+#include "runtime/shared/trap.h"
+#include "runtime/text/journal.h"
+#include "runtime/text/live_text.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
+constexpr uint64_t kSaRestorer = 0x04000000;
+constexpr int kSignals = 64;
+
+abi::TrapTable& table_at(uint64_t address) { return *reinterpret_cast<abi::TrapTable*>(address); }
+
+}  // namespace
+
+std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site) {
+  std::vector<std::pair<uint64_t, uint64_t>> entries;
+  if (!site.jump || site.live) {
+    entries.emplace_back(site.address, site.detour);
+  }
+  const uint32_t boundaries = site.guards() | (site.live ? live_boundaries(site) : 0);
+  for (auto [offset, copy] : site.copies) {
+    if (offset > 0 && offset < 32 && (boundaries >> offset & 1) != 0) {
+      entries.emplace_back(site.address + offset, copy);
+    }
+  }
+  return entries;
+}
+
+Status fill_trap_table(const TrapRoom& room, const std::vector<PatchSite>& sites) {
+  std::vector<std::pair<uint64_t, uint64_t>> entries;
+  uint64_t spare = 0;
+  for (const PatchSite& site : sites) {
+    if (site.state == SiteState::Registered) {
+      auto more = trap_entries_of(site);
+      entries.insert(entries.end(), more.begin(), more.end());
+      spare += site.guards() != 0 ? 1 : 0;  // for the int3 that a hot guard makes of it
+    }
+  }
+  const uint64_t wanted = entries.size() + spare;
+  if (room.table == 0 || abi::trap_table_bytes(wanted, room.later, room.cpus) > room.bytes) {
+    return Error{"too many int3 and guard bytes (" + std::to_string(entries.size()) +
+                 ") for this session's look-up table"};
+  }
+  abi::TrapTable& table = table_at(room.table);
+  abi::trap_table_init(&table, wanted, room.later);
+  for (auto [address, detour] : entries) {
+    CHECK(abi::trap_table_insert(&table, &table.begin, address, detour));
+  }
+  return ok_status();
+}
+
+Status TrapSetup::install(Stopped& stopped, Journal& journal) {
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  DJ_TRY(table_at(table_).app, get_action(call, SIGTRAP));
+  journal.enter_trap(table_, handler_);
+  installed_ = true;
+  const uint64_t flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | kSaRestorer;
+  DJ_TRY_DO(set_action(call, SIGTRAP, {handler_, flags, restorer_, ~uint64_t{0}}));
+  DJ_TRY_DO(clear_action_masks(call, journal));
+  DJ_TRY_DO(call.give_back());
+  for (pid_t tid : stopped.threads()) {
+    DJ_TRY(uint64_t mask, stopped.signal_mask(tid));
+    if ((mask & kTrapBit) != 0) {
+      journal.enter_blocked(tid);
+      before_.blocked.push_back(tid);
+      DJ_TRY_DO(stopped.set_signal_mask(tid, mask & ~kTrapBit));
+    }
+  }
+  return ok_status();
+}
+
+// A handler of another signal may itself hit an int3, so it must not run with SIGTRAP blocked.
+Status TrapSetup::clear_action_masks(RemoteCall& call, Journal& journal) {
+  const uint64_t caught = caught_signals(call.stopped().pid());
+  for (int signal = 1; signal <= kSignals; signal++) {
+    if (signal == SIGTRAP || (caught >> (signal - 1) & 1) == 0) {
+      continue;
+    }
+    DJ_TRY(abi::AppAction action, get_action(call, signal));
+    if (has_handler(action) && (action.mask & kTrapBit) != 0) {
+      journal.enter_mask(signal, action.handler);
+      before_.masks.emplace_back(signal, action.handler);
+      action.mask &= ~kTrapBit;
+      DJ_TRY_DO(set_action(call, signal, action));
+    }
+  }
+  return ok_status();
+}
+
+Status TrapSetup::remove(Stopped& stopped) {
+  before_.app = table_at(table_).app;
+  installed_ = false;
+  return give_back_trap(stopped, handler_, before_);
+}
+
+Status give_back_trap(Stopped& stopped, uint64_t handler, const TrapBefore& before) {
+  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
+  DJ_TRY(abi::AppAction now, get_action(call, SIGTRAP));
+  if (now.handler == handler) {
+    DJ_TRY_DO(set_action(call, SIGTRAP, before.app));
+  }
+  for (auto [signal, owner] : before.masks) {
+    DJ_TRY(abi::AppAction action, get_action(call, signal));
+    if (action.handler == owner) {  // else the program has set another one since
+      action.mask |= kTrapBit;
+      DJ_TRY_DO(set_action(call, signal, action));
+    }
+  }
+  DJ_TRY_DO(call.give_back());
+  for (pid_t tid : stopped.threads()) {
+    if (std::find(before.blocked.begin(), before.blocked.end(), tid) != before.blocked.end()) {
+      DJ_TRY(uint64_t mask, stopped.signal_mask(tid));
+      DJ_TRY_DO(stopped.set_signal_mask(tid, mask | kTrapBit));
+    }
+  }
+  return ok_status();
+}
+
+}  // namespace dj

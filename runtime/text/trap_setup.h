@@ -1,0 +1,62 @@
+// TrapSetup: makes int3 sites possible: the agent's SIGTRAP action, and SIGTRAP out of all masks.
+// Needed only when some site is an int3, and only after the system call hooks stand (hooks.h),
+// which keep it that way.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "compiler/result.h"
+#include "runtime/patch/patch.h"
+#include "runtime/process/remote_call.h"
+#include "runtime/process/stopped.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+
+class Journal;
+
+// TrapBefore: what the program had of SIGTRAP before it became ours.
+struct TrapBefore {
+  abi::AppAction app;
+  std::vector<std::pair<int, uint64_t>> masks;  // (signal, handler) whose sa_mask had SIGTRAP
+  std::vector<pid_t> blocked;                   // threads that had SIGTRAP blocked
+};
+
+// Gives SIGTRAP back to the program; `handler`: of our action. What the program has changed since
+// is left alone. After the last int3 is gone.
+Status give_back_trap(Stopped& stopped, uint64_t handler, const TrapBefore& before);
+
+class TrapSetup {
+ public:
+  TrapSetup() = default;
+  // `trap_table`: the formatted TrapTable in the arena, which also takes the application's own
+  // action; handler, restorer: the agent's entries.
+  TrapSetup(uint64_t trap_table, uint64_t handler, uint64_t restorer)
+      : table_(trap_table), handler_(handler), restorer_(restorer) {}
+  // Sets the action and clears the masks of all threads. Before the first int3 is written.
+  Status install(Stopped& stopped, Journal& journal);
+  // Gives SIGTRAP back to the application. After the last int3 is gone.
+  Status remove(Stopped& stopped);
+  bool installed() const { return installed_; }
+
+ private:
+  Status clear_action_masks(RemoteCall& call, Journal& journal);
+  uint64_t table_ = 0, handler_ = 0, restorer_ = 0;
+  bool installed_ = false;
+  TrapBefore before_ = {};  // but the action, which the table has
+};
+
+// The addresses of this site where a SIGTRAP may come from, if only for a moment, and where each
+// goes on.
+std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site);
+// Where a TrapTable stands.
+struct TrapRoom {
+  uint64_t table = 0, bytes = 0;  // arena address; 0: there is none
+  uint32_t cpus = 0;
+  uint64_t later = 0;  // entries that are kept free for objects that the target opens later
+};
+// Enters every int3 and guard byte of Registered sites into the table.
+Status fill_trap_table(const TrapRoom& room, const std::vector<PatchSite>& sites);
+
+}  // namespace dj
