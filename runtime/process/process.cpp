@@ -133,6 +133,12 @@ bool has_code(const MappedModule& module, uint64_t address) {
                                         [&](auto& range) { return range.contains(address); });
 }
 
+bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now) {
+  return std::any_of(now.begin(), now.end(), [&](const MappedModule& m) {
+    return m.begin == module.begin && m.path == module.path;
+  });
+}
+
 std::vector<Mapping> parse_maps(const std::string& text) {
   std::vector<Mapping> maps;
   std::istringstream in(text);

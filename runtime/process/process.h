@@ -45,6 +45,8 @@ struct MappedModule {
 
 // Is the code at this runtime address there?
 bool has_code(const MappedModule& module, uint64_t address);
+// Is this module still among `now`, with its file and where it was?
+bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now);
 
 // pid 0: djtap itself.
 Result<std::vector<Mapping>> read_maps(pid_t pid);

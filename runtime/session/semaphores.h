@@ -14,19 +14,24 @@ namespace dj {
 class Semaphores {
  public:
   Semaphores() = default;
-  // Those of the plan's marks, each once, where the modules have them.
+  // Those of the plan's marks, each once, where the modules have them. What a note says to lie
+  // outside of its module is none.
   Semaphores(const Plan& plan, const std::vector<MappedModule>& modules);
 
-  // One more user of every mark; before the target first runs probed.
-  Status raise(const Stopped& stopped);
-  // One less; only what raise() added. Idempotent.
+  // One more user of every mark; before the target first runs probed. What is not mapped is left
+  // out: no program looks at it.
+  void raise(const Stopped& stopped);
+  // One less; only what raise() added, and not where the module is gone, or there anew with a count
+  // of 0. Idempotent. Fails only when the target is gone.
   Status lower(const Stopped& stopped);
 
  private:
-  static Status add(const Stopped& stopped, uint64_t address, int amount);
-
-  std::vector<uint64_t> addresses_;  // in the target
-  size_t raised_ = 0;                // of addresses_, from the first
+  struct Count {
+    uint64_t address = 0;  // in the target
+    MappedModule module;
+    bool raised = false;
+  };
+  std::vector<Count> counts_;
 };
 
 }  // namespace dj

@@ -231,9 +231,13 @@ Status Session::arm() {
     DJ_TRY(Stopped stopped, Stopped::stop(pid_));
     stopped_.emplace(std::move(stopped));
   }
-  if (has_rows_) DJ_TRY_DO(give_rows(*stopped_, *layout_));
-  DJ_TRY_DO(installation_->arm(*stopped_));
-  DJ_TRY_DO(semaphores_.raise(*stopped_));
+  Status armed = has_rows_ ? give_rows(*stopped_, *layout_) : ok_status();
+  if (armed.ok()) armed = installation_->arm(*stopped_);
+  if (!armed.ok()) {
+    if (has_rows_) DJ_TRY_DO(take_rows(*stopped_));
+    return armed;
+  }
+  semaphores_.raise(*stopped_);
   unstarted_.let_run();
   used_at_arm_ns_ = processor_ns(pid_);
   let_go();
@@ -252,17 +256,22 @@ Status Session::disarm() {
   return ok_status();
 }
 
-// What came last goes first: it uses what was there before.
+// What came last goes first: it uses what was there before. What cannot be taken out of one object
+// stays there alone.
 Status Session::disarm_all(Stopped& stopped) {
   if (!is_in_target(stopped)) return ok_status();
   leave_debug_list(pid_);
+  Status first = ok_status();
+  const auto take_out = [&](Semaphores& semaphores, Installation& installation) {
+    const Status lowered = semaphores.lower(stopped);
+    const Status disarmed = installation.disarm(stopped);
+    if (first.ok()) first = disarmed.ok() ? lowered : disarmed;
+  };
   for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
-    DJ_TRY_DO(later->semaphores.lower(stopped));
-    DJ_TRY_DO(later->installation.disarm(stopped));
+    take_out(later->semaphores, later->installation);
   }
-  DJ_TRY_DO(semaphores_.lower(stopped));
-  DJ_TRY_DO(installation_->disarm(stopped));
-  if (!has_rows_) return ok_status();
+  take_out(semaphores_, *installation_);
+  if (!has_rows_ || !first.ok()) return first;  // somebody may still lead to a counter
   DJ_TRY_DO(take_rows(stopped));
   return_gs_base(header());
   return ok_status();

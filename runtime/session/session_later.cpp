@@ -101,7 +101,8 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   DJ_TRY_DO(later.installation.ready(pid_));
   DJ_TRY_DO(stop());
   DJ_TRY_DO(later.installation.arm(*stopped));
-  return later.semaphores.raise(*stopped);
+  later.semaphores.raise(*stopped);
+  return ok_status();
 }
 
 // Of calls that were kept before the handlers were switched off nobody knows what became.

@@ -16,15 +16,6 @@ bool is_waiting(const PatchSite& site) {
 
 }  // namespace
 
-bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now) {
-  for (const MappedModule& m : now) {
-    if (m.begin == module.begin && m.path == module.path) {
-      return true;
-    }
-  }
-  return false;
-}
-
 Status find_gone(const Stopped& stopped, const SiteList& sites,
                  const std::vector<MappedModule>& modules) {
   DJ_TRY(std::vector<MappedModule> now, mapped_modules(stopped.pid()));

@@ -15,9 +15,6 @@ namespace dj {
 
 using SiteList = std::vector<PatchSite*>;  // none of them null
 
-// Is this module still among `now`, with its file and where it was?
-bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now);
-
 // Those of `sites` whose module is no longer mapped where it was become Gone. `modules`: as they
 // were when the sites were planned; PatchSite::module is an index into them.
 Status find_gone(const Stopped& stopped, const SiteList& sites,

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from support import paths, process
+from support import paths, process, run
 from support.control import Control
 from support.paths import line_of, victim
 
@@ -75,6 +75,24 @@ def test_of_a_running_process(attach, program):
     order(target, "call 5", "called: 5$")
     target.tell("quit")
     assert target.finish().facts["total"] == 1005
+
+
+def test_one_whose_text_somebody_else_has_changed(attach, program):
+    """What stands there is left alone, and said; the probes of all others are taken out."""
+    target = program(victim("plugin"), LIBRARY)
+    target.wait_for("pid: ")
+    before = process.text_of(target.pid)
+    tracer = attach(target.pid, 'probe func("main") { m++ } probe func("lib*!lib_work") { n++ }')
+    order(target, "open", "opened: 1")
+    order(target, "call 10", "called: 10$")
+    (site,) = [site for site in run.sites_of(tracer.stderr_so_far()) if site.symbol.startswith("lib_work")]
+    with open(f"/proc/{target.pid}/mem", "r+b", buffering=0) as memory:
+        memory.seek(site.address)
+        memory.write(b"\xf4")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 5 and "was changed by somebody else" in result.stderr, result
+    assert process.differences(before, process.text_of(target.pid)) == []
 
 
 def test_switched_like_any_other(background, tmp_path):

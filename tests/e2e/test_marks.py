@@ -1,6 +1,10 @@
 """SDT marks with their arguments and semaphores."""
+import signal
+import subprocess
+
 import pytest
 
+from support import paths, process
 from support.paths import victim
 
 
@@ -37,6 +41,47 @@ def test_a_semaphore_is_up_while_its_mark_is_probed(djtap):
     assert result.globals == {"n": 100, "sum": sum(n * n for n in range(100))}
     result = traced(djtap, 'probe process.mark("plain") { n++ }')
     assert result.facts["prepared"] == 0 and result.facts["semaphore"] == 0, "nobody asked for it"
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    path = tmp_path_factory.mktemp("opened") / "libopened.so"
+    subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-o", path, paths.TARGETS / "opened.c"], check=True)
+    return path
+
+
+def test_a_semaphore_of_a_library_that_is_closed_meanwhile(attach, program, opened):
+    """It is gone with its library, and another one may lie at its address; all the rest is taken out."""
+    target = program(victim("plugin"), opened)
+    target.wait_for("pid: ")
+    before = process.text_of(target.pid)
+    target.tell("open")
+    target.wait_for("opened: 1")
+    tracer = attach(target.pid, 'probe process.library("libopened*").mark("costly") { n++ } probe func("main") { m++ }')
+    target.tell("call 5")
+    target.wait_for("called: 5")
+    target.tell("close")
+    target.wait_for("closed: 0")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals["n"] == 5 and "not removed" not in result.stderr, result
+    assert process.differences(before, process.text_of(target.pid)) == []
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
+def test_a_semaphore_that_is_nowhere(attach, program):
+    """What a note says to lie outside of the program is not written to, and the mark is probed."""
+    target = program(victim("lost_semaphore"))
+    target.wait_for("ready: 1")
+    before = process.text_of(target.pid)
+    tracer = attach(target.pid, 'probe process.mark("lost") { n++; sum += $arg1 }')
+    target.tell("")
+    target.wait_for("marks: 10")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals == {"n": 10, "sum": 45}, result
+    assert process.differences(before, process.text_of(target.pid)) == []
 
 
 def test_marks_of_a_real_library(djtap):
