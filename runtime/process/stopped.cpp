@@ -20,6 +20,7 @@
 
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
+#include "runtime/process/thread_wait.h"
 
 namespace dj {
 namespace {
@@ -51,33 +52,6 @@ bool never_restarts(uint64_t number) {
   }
 }
 
-pid_t parent_of(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("PPid:")) return atoi(line.c_str() + 5);
-  }
-  return 0;
-}
-
-// waitpid() without waiting; but a child of djtap that has ended keeps its status, for
-// exit_watch.h: it may end between two looks, so of a first thread nothing but a stop is taken.
-pid_t wait_thread(pid_t tid, pid_t pid, int* status) {
-  if (tid != pid) return waitpid(tid, status, __WALL | WNOHANG);
-  const auto id = static_cast<id_t>(tid);
-  siginfo_t info = {};
-  if (waitid(P_PID, id, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0) return -1;
-  if (info.si_pid == 0) return 0;
-  if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) {
-    if (parent_of(pid) != getpid()) return waitpid(tid, status, __WALL | WNOHANG);
-    errno = ECHILD;
-    return -1;
-  }
-  info = {};
-  if (waitid(P_PID, id, &info, WSTOPPED | WNOHANG | __WALL) != 0) return -1;
-  *status = info.si_status << 8 | 0x7f;  // as waitpid() has it (W_STOPCODE)
-  return info.si_pid;
-}
-
 // How many threads of the process do not stand, of which `standing` do. That a look at the list of
 // threads finds no new one does not say so: who is listed may have started another one and be gone
 // by now, and the kernel cuts the list short where a thread ends that was to be next. But where all
@@ -92,6 +66,10 @@ size_t others_of(pid_t pid, bool first_stands, size_t standing) {
   }
   return 0;  // it is gone
 }
+
+// Late threads by their number, with their process: seized by this thread of djtap, and asked to
+// stop. The kernel keeps the same list and does not show it.
+thread_local std::map<pid_t, pid_t> late_threads;
 
 bool has_pending_trap(pid_t tid) {
   std::ifstream in("/proc/" + std::to_string(tid) + "/status");
@@ -162,6 +140,15 @@ Result<Stopped> Stopped::stop_thread(pid_t pid, pid_t tid) {
               : Result<Stopped>(std::move(stopped));
 }
 
+bool Stopped::let_go_of_late() {
+  const std::map<pid_t, pid_t> late = late_threads;
+  for (const auto& [tid, pid] : late) {
+    // Stopped once more, which it is, and let go of as every other.
+    if (has_news(tid)) static_cast<void>(stop_thread(pid, tid).ok());
+  }
+  return late_threads.empty();
+}
+
 Result<Stopped> Stopped::adopt(pid_t pid) {
   Stopped stopped;
   stopped.pid_ = pid;
@@ -184,11 +171,13 @@ Stopped::~Stopped() { release(); }
 Status Stopped::seize_new_threads(const pid_t* only) {
   std::vector<pid_t> fresh;
   for (pid_t tid : live_threads(pid_)) {
-    if (threads_.count(tid) != 0 || (only != nullptr && tid != *only)) {
+    const auto known = threads_.find(tid);
+    const bool stands = known != threads_.end() && known->second.stands;
+    if (stands || (only != nullptr && tid != *only)) {
       continue;
     }
     bool gone = false;
-    DJ_TRY_DO(seize(tid, &gone));
+    if (known == threads_.end()) DJ_TRY_DO(seize(tid, &gone));
     if (!gone) {
       fresh.push_back(tid);
     }
@@ -204,8 +193,11 @@ Status Stopped::seize_new_threads(const pid_t* only) {
 }
 
 Status Stopped::seize(pid_t tid, bool* gone) {
-  if (trace(PTRACE_SEIZE, tid, 0, as_data(PTRACE_O_TRACESYSGOOD)) != 0) {
-    int number = errno;
+  const bool seized = trace(PTRACE_SEIZE, tid, 0, as_data(PTRACE_O_TRACESYSGOOD)) == 0;
+  const int number = errno;
+  const bool is_ours =
+      late_threads.erase(tid) != 0 && number == EPERM;  // it has been seized before
+  if (!seized && !is_ours) {
     std::vector<pid_t> alive = live_threads(pid_);
     *gone = true;
     for (pid_t other : alive) {
@@ -220,7 +212,7 @@ Status Stopped::seize(pid_t tid, bool* gone) {
         number);
   }
   threads_[tid] = {};
-  trace(PTRACE_INTERRUPT, tid, 0, nullptr);
+  if (seized) trace(PTRACE_INTERRUPT, tid, 0, nullptr);
   return ok_status();
 }
 
@@ -235,6 +227,7 @@ Status Stopped::open_memory() {
 
 Status Stopped::wait_stop(pid_t tid, int* status) {
   uint64_t deadline = now_ns() + kStopTimeoutNs;
+  threads_[tid].stands = false;
   for (int round = 0;; round++) {
     pid_t got = wait_thread(tid, pid_, status);
     if (got == tid && WIFSTOPPED(*status)) {
@@ -255,6 +248,7 @@ Status Stopped::wait_stop(pid_t tid, int* status) {
     }
   }
   Thread& thread = threads_[tid];
+  thread.stands = true;
   thread.at_signal_stop = false;
   bool is_signal = (*status >> 16) == 0 && WSTOPSIG(*status) != (SIGTRAP | 0x80);
   if (is_signal) {
@@ -395,28 +389,38 @@ Status Stopped::take_back_trap(pid_t tid, uint64_t new_rip) {
 
 // A held signal is delivered by detaching from its delivery stop. If the thread has left that stop,
 // the signal is sent once more, to get back into one; what arrives there is given the siginfo of
-// the first.
+// the first. Who does not stand cannot be let go of yet.
 void Stopped::detach(pid_t tid, Thread& thread) {
+  int status = 0;
+  if (!thread.stands && has_news(tid) && !wait_stop(tid, &status).ok()) {
+    return;  // it has ended
+  }
   if (!thread.held.empty() && !thread.at_signal_stop) {
     int signal = thread.held.front().si_signo;
     if (syscall(SYS_tgkill, pid_, tid, signal) == 0 && trace(PTRACE_CONT, tid, 0, nullptr) == 0) {
-      int status = 0;
-      if (!wait_stop(tid, &status).ok()) {
+      const bool stopped = wait_stop(tid, &status).ok();
+      if (!stopped && threads_.count(tid) == 0) {
         return;
       }
-      if (thread.held.size() > 1 && thread.held.back().si_signo == signal) {
+      if (!stopped) {
+        thread.held.erase(thread.held.begin());  // it will come by itself
+      } else if (thread.held.size() > 1 && thread.held.back().si_signo == signal) {
         thread.held.pop_back();  // our own
         thread.at_signal_stop = true;
       }
     }
   }
   int signal = 0;
-  if (!thread.held.empty() && thread.at_signal_stop) {
+  if (thread.stands && !thread.held.empty() && thread.at_signal_stop) {
     signal = thread.held.front().si_signo;
     trace(PTRACE_SETSIGINFO, tid, 0, &thread.held.front());
     thread.held.erase(thread.held.begin());
   }
-  if (trace(PTRACE_DETACH, tid, 0, as_data(static_cast<uint64_t>(signal))) != 0) bury(tid);
+  if (!thread.stands) {
+    late_threads[tid] = pid_;
+  } else if (trace(PTRACE_DETACH, tid, 0, as_data(static_cast<uint64_t>(signal))) != 0) {
+    bury(tid);
+  }
   for (const siginfo_t& more : thread.held) {
     syscall(SYS_tgkill, pid_, tid, more.si_signo);
   }

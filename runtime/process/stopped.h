@@ -25,12 +25,16 @@ class Stopped {
  public:
   // Seizes and stops every thread of `pid`, until the kernel counts no other. Fails with Permission,
   // TargetGone, or Other when a thread does not stop within two seconds (a vfork that waits for its
-  // child).
+  // child): that one is late, and stands as soon as it can.
   static Result<Stopped> stop(pid_t pid);
   // Stops one thread, which is enough to act in the process; the others run on.
   static Result<Stopped> stop_one(pid_t pid);
   // Stops that thread alone, for a short look: memory cannot be read and written.
   static Result<Stopped> stop_thread(pid_t pid, pid_t tid);
+  // Lets go of late threads that stand by now. True: nobody is late any more. Whoever goes on after
+  // one of the above has failed calls it again and again, in the thread that called that; a thread
+  // that is late can be stopped once more.
+  static bool let_go_of_late();
   // Takes over the only thread of a process that this thread has seized and that is in a
   // ptrace-stop; launch.cpp.
   static Result<Stopped> adopt(pid_t pid);
@@ -75,9 +79,10 @@ class Stopped {
     std::vector<siginfo_t>
         held;  // signals that we saw and the program has not; delivered at release
     bool at_signal_stop = false;  // stopped in the delivery of held.front() (or of one taken back)
+    bool stands = false;          // in a stop that we have seen
   };
   Stopped() = default;
-  // Those of all threads that are not seized yet, or this one alone.
+  // Those of all threads that do not stand yet, or this one alone.
   Status seize_new_threads(const pid_t* only);
   void end_pause();
   Status seize(pid_t tid, bool* gone);

@@ -200,6 +200,14 @@ int child_exit_code(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+// Of the target, which may have a thread that did not stop in time.
+std::optional<int> wait_for_end(ExitWatch& watch) {
+  constexpr int kLookMs = 20;
+  while (!Stopped::let_go_of_late() && !watch.ended(kLookMs)) {
+  }
+  return watch.wait_status(-1);
+}
+
 // The globals, by whoever shows them. Where a Lua file has failed they are not lost: all are
 // written.
 void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lua, Output& output) {
@@ -394,7 +402,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   report_run(options, sources, compiled, session, lua, output);
   if (process && process->is_child) {
     held.reset();  // Ctrl-C may end the wait
-    std::optional<int> status = watch->wait_status(-1);
+    std::optional<int> status = wait_for_end(*watch);
     return status ? child_exit_code(*status) : kExitOwnFailure;
   }
   const bool failed = !ended.ok() || !taken.all || drain.errors() > 0 || !lua.diags().ok();

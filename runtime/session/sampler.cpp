@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -86,10 +84,7 @@ bool Sampler::may_interrupt(const Stopped& stopped, pid_t tid, const user_regs_s
 bool Sampler::sample(const Point& point, pid_t tid,
                      const std::function<bool(uint64_t)>& is_left_alone) {
   Result<Stopped> stop = Stopped::stop_thread(pid_, tid);
-  if (!stop.ok()) {
-    if (stop.error().kind != Fail::TargetGone) late_ = tid;
-    return false;
-  }
+  if (!stop.ok()) return false;
   Stopped& stopped = stop.value();
   Result<user_regs_struct> got = stopped.registers(tid);
   if (!got.ok() || is_left_alone(got.value().rip) || !may_interrupt(stopped, tid, got.value())) {
@@ -124,20 +119,8 @@ bool Sampler::sample(const Point& point, pid_t tid,
   return true;
 }
 
-// True when nobody is waited for.
-bool Sampler::let_go_of_late() {
-  if (late_ == 0) return true;
-  siginfo_t info = {};
-  const bool there =
-      waitid(P_PID, static_cast<id_t>(late_), &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) == 0;
-  if (there && info.si_pid == 0) return false;
-  ptrace(PTRACE_DETACH, late_, nullptr, nullptr);
-  late_ = 0;
-  return true;
-}
-
 void Sampler::run(const Point& point, const std::function<bool(uint64_t)>& is_left_alone) {
-  if (!let_go_of_late()) return;
+  if (!Stopped::let_go_of_late()) return;
   for (const pid_t tid : running_threads(pid_)) {
     // The row belongs to one thread at a time, also when that one has not come back yet.
     const bool busy = pc_of(*point.row) != 0;

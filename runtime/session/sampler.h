@@ -37,11 +37,9 @@ class Sampler {
  private:
   bool sample(const Point& point, pid_t tid, const std::function<bool(uint64_t)>& is_left_alone);
   bool may_interrupt(const Stopped& stopped, pid_t tid, const user_regs_struct& regs) const;
-  bool let_go_of_late();
 
   pid_t pid_;
   std::optional<int64_t> rseq_offset_;
-  pid_t late_ = 0;  // did not stop in time: still to be let go
   uint64_t taken_ = 0, left_out_ = 0;
 };
 

@@ -54,7 +54,7 @@ Status Session::do_text_work(bool if_awaited) {
 
 void Session::watch() {
   constexpr uint64_t kIntervalNs = 50'000'000, kAfterFailureNs = 2'000'000'000;
-  if (!installation_ || now_ns() < watch_next_ns_) return;
+  if (!installation_ || !Stopped::let_go_of_late() || now_ns() < watch_next_ns_) return;
   const bool runs_long = watch_next_ns_ != 0;
   watch_next_ns_ = now_ns() + kIntervalNs;
   warn_of_denied();

@@ -1,0 +1,49 @@
+// waitpid and waitid.
+#include "runtime/process/thread_wait.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace dj {
+namespace {
+
+pid_t parent_of(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("PPid:")) return atoi(line.c_str() + 5);
+  }
+  return 0;
+}
+
+}  // namespace
+
+pid_t wait_thread(pid_t tid, pid_t pid, int* status) {
+  if (tid != pid) return waitpid(tid, status, __WALL | WNOHANG);
+  const auto id = static_cast<id_t>(tid);
+  siginfo_t info = {};
+  if (waitid(P_PID, id, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0) return -1;
+  if (info.si_pid == 0) return 0;
+  if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) {
+    if (parent_of(pid) != getpid()) return waitpid(tid, status, __WALL | WNOHANG);
+    errno = ECHILD;
+    return -1;
+  }
+  info = {};
+  if (waitid(P_PID, id, &info, WSTOPPED | WNOHANG | __WALL) != 0) return -1;
+  *status = info.si_status << 8 | 0x7f;  // as waitpid() has it (W_STOPCODE)
+  return info.si_pid;
+}
+
+bool has_news(pid_t tid) {
+  siginfo_t info = {};
+  const int events = WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL;
+  return waitid(P_PID, static_cast<id_t>(tid), &info, events) != 0 || info.si_pid != 0;
+}
+
+}  // namespace dj
