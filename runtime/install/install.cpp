@@ -160,6 +160,52 @@ ChooseStubs Installation::stub_chooser() {
   };
 }
 
+Status Installation::build_detours(SessionMemory& memory) {
+  for (PatchSite& hook : patches_.hooks) {
+    Status built = code_->build(memory, hook, abis_);
+    if (!built.ok()) {
+      return Error{"cannot hook a system call of " + modules_[hook.module].path + ": " +
+                   built.error().message};
+    }
+  }
+  bool all = true;
+  for (PatchSite& site : patches_.sites) {
+    if (site.state != SiteState::Registered) {
+      continue;
+    }
+    const std::optional<KeptDetour> kept = kept_detours_.find(site);
+    if (kept && code_->build_kept(memory, site, *kept, modules_[site.module].bias).ok()) {
+      continue;
+    }
+    Status built = code_->build(memory, site, abis_);
+    if (!built.ok()) {
+      site.skip(built.error().message);
+      all = false;
+    }
+  }
+  if (!all) skip_dependents("no room for the detour of a site that it needs");
+  return ok_status();
+}
+
+Status Installation::make_trap_table(abi::Header& header) {
+  uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
+  CHECK(handler != 0 && restorer != 0);
+  const TrapRoom room = {trap_table_, trap_bytes_, cpus_, later_traps_};
+  Status filled = fill_trap_table(room, patches_.sites);
+  if (!filled.ok() && patches_.live) {  // fewer traps if all threads stand
+    for (PatchSite& site : patches_.sites) {
+      site.live = false;
+    }
+    filled = fill_trap_table(room, patches_.sites);
+  }
+  DJ_TRY_DO(filled);
+  reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
+  header.trap_table = trap_table_;
+  header_trap_table_ = &header.trap_table;
+  trap_ = TrapSetup(trap_table_, handler, restorer);
+  return ok_status();
+}
+
 Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link) {
   uint64_t begin = now_ns();
   DJ_TRY(CodeIslands islands, CodeIslands::link_all(memory, code_bytes, link));
@@ -172,26 +218,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   if (switched_) {
     DJ_TRY_DO(code_->give_slots(memory, all_places()));
   }
-  for (PatchSite& hook : patches_.hooks) {
-    Status built = code_->build(memory, hook, abis_);
-    if (!built.ok()) {
-      return Error{"cannot hook a system call of " + modules_[hook.module].path + ": " +
-                   built.error().message};
-    }
-  }
-  for (PatchSite& site : patches_.sites) {
-    if (site.state != SiteState::Registered) {
-      continue;
-    }
-    const std::optional<KeptDetour> kept = kept_detours_.find(site);
-    if (kept && code_->build_kept(memory, site, *kept, modules_[site.module].bias).ok()) {
-      continue;
-    }
-    Status built = code_->build(memory, site, abis_);
-    if (!built.ok()) {
-      site.skip(built.error().message);
-    }
-  }
+  DJ_TRY_DO(build_detours(memory));
   kept_detours_ = {};
   DJ_TRY_DO(code_->finish_notes(memory));
   words_.aim(patches_.sites);
@@ -205,24 +232,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   find_gates(header);
   find_live_sites();
   if (patches_.needs_trap()) {
-    if (shares_trap_) {
-      return share_trap_table();
-    }
-    uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
-    CHECK(handler != 0 && restorer != 0);
-    const TrapRoom room = {trap_table_, trap_bytes_, cpus_, later_traps_};
-    Status filled = fill_trap_table(room, patches_.sites);
-    if (!filled.ok() && patches_.live) {  // fewer traps if all threads stand
-      for (PatchSite& site : patches_.sites) {
-        site.live = false;
-      }
-      filled = fill_trap_table(room, patches_.sites);
-    }
-    DJ_TRY_DO(filled);
-    reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
-    header.trap_table = trap_table_;
-    header_trap_table_ = &header.trap_table;
-    trap_ = TrapSetup(trap_table_, handler, restorer);
+    DJ_TRY_DO(shares_trap_ ? share_trap_table() : make_trap_table(header));
   }
   detours_bytes_ = left - bytes_left(memory);
   detours_bytes_ += IslandNotes::index_bytes(detours_bytes_);
@@ -319,16 +329,19 @@ Status Installation::ready(pid_t pid) {
   return ok_status();
 }
 
+void Installation::skip_dependents(const std::string& reason) {
+  for (PatchSite* site : partners(all_sites())) {
+    if (site->state == SiteState::Registered) site->skip(reason);
+  }
+  for (PatchSite* site : without_support(all_sites())) site->skip(reason);
+}
+
 // Sites that cannot be are Skipped; `staged` is what remains.
 Status Installation::check_all(Stopped& stopped, Staged& staged) {
   const SiteList sites = all_sites(), hooks = all_hooks();
   staged.text.read(stopped);
   check_text(staged.text, hooks);
-  if (check_text(staged.text, sites)) {
-    for (PatchSite* site : without_support(sites)) {
-      site->skip("the next site's text differs from the file");
-    }
-  }
+  if (check_text(staged.text, sites)) skip_dependents("text differs from the file nearby");
   if (!shares_trap_) {
     DJ_TRY_DO(refuse_traps(stopped));
   }

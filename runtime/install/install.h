@@ -177,7 +177,11 @@ class Installation {
   Installation() = default;
   std::vector<InstalledSite> list(bool skipped_only) const;
   void find_detours(ModuleCodes& codes, const InstallOptions& options);
-  Status share_trap_table();
+  // Sites that are nothing without others (site_text.h), when some have become Skipped.
+  void skip_dependents(const std::string& reason);
+  Status build_detours(SessionMemory& memory);
+  Status make_trap_table(abi::Header& header);
+  Status share_trap_table();  // of the session, for objects that came later
   bool insert_trap(uint64_t address, uint64_t detour);  // false: the table is full
   void write_biases(const abi::Header& header) const;
   void find_gates(const abi::Header& header);

@@ -287,6 +287,38 @@ TEST(Install, ForeignBytesAreLeftAlone) {
   EXPECT_EQ(now, 0xcc);
 }
 
+// One of two exits has been changed by somebody: returns would be missed there.
+TEST(Install, AFunctionWithAForeignExitHasNoReturnProbe) {
+  constexpr char kTwoExits[] = R"(
+#include <stdio.h>
+__asm__(".globl two_exits\n.type two_exits, @function\ntwo_exits:\n"
+        "test %rdi, %rdi\nje 1f\nmov $1, %eax\nret\n.skip 8, 0x90\n"
+        "1: mov $2, %eax\nret\n.skip 8, 0x90\n.size two_exits, . - two_exits\n");
+int main(void) { puts("ready"); fflush(stdout); getchar(); return 0; })";
+  constexpr uint64_t kBehindRet = 11;  // of the first exit
+  for (const bool changed : {false, true}) {
+    Victim victim({compile_victim(kTwoExits)});
+    EXPECT_EQ(victim.line(), "ready");
+    Trial session;
+    session.modules = mapped_modules(victim.pid()).value();
+    session.add_handler(Handler::Form::Boundary);
+    session.add_site("djtap-victim", "two_exits", SiteKind::Return, 0);
+    Result<Stopped> stopped = Stopped::stop(victim.pid());
+    ASSERT_TRUE(stopped.ok());
+    for (const MappedModule& module : session.modules) {
+      const uint8_t foreign[1] = {0xf4};
+      const uint64_t address = session.plan.sites[0].address + module.bias + kBehindRet;
+      if (changed && module.is_executable_file)
+        ASSERT_TRUE(stopped.value().write(address, foreign).ok());
+    }
+    session.install(stopped.value());
+    const std::vector<InstalledSite> exits = session.installation->sites();
+    ASSERT_EQ(exits.size(), 2u) << session.sites();
+    for (const InstalledSite& exit : exits)
+      EXPECT_EQ(exit.state, changed ? SiteState::Skipped : SiteState::Optimized) << session.sites();
+  }
+}
+
 // djtap killed while probes are armed: the program goes on to its end.
 TEST(Install, ProgramSurvivesTheDeathOfDjtap) {
   Victim victim({compile_victim(kWorkers)});

@@ -35,9 +35,7 @@ Status Installation::share_trap_table() {
       }
     }
   }
-  for (PatchSite* site : partners(all_sites())) {
-    if (site->state == SiteState::Registered) site->skip(kNoRoom);
-  }
+  skip_dependents(kNoRoom);
   return ok_status();
 }
 

@@ -79,14 +79,7 @@ Status Installation::refuse_traps(Stopped& stopped) {
       site.skip(reason(bytes, least));
     }
   }
-  for (PatchSite* site : partners(all_sites())) {
-    if (site->state == SiteState::Registered) {
-      site->skip(reason(bytes, least));
-    }
-  }
-  for (PatchSite* site : without_support(all_sites())) {
-    site->skip(reason(bytes, least));
-  }
+  skip_dependents(reason(bytes, least));
   table.trapless = 1;
   *header_trap_table_ = 0;  // SIGTRAP stays the program's
   return ok_status();
