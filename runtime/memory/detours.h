@@ -48,10 +48,10 @@ class CodeIslands {
   uint64_t entry(SessionMemory& memory, const PatchSite& site, const PatchCall& call) const;
   // Points the stub of a jump that has one at the site's detour; nobody is in the stub.
   static Status write_stub(SessionMemory& memory, const PatchSite& site);
-  // Address of an agent entry in some island; 0: there is none of this name.
-  // Code of arch::build_sample() in the first island.
+  // Code of arch::build_sample() in the first island; its address.
   Result<uint64_t> write_sample(SessionMemory& memory, HandlerId handler, SiteId site,
                                 const HandlerAbi& abi, uint64_t done) const;
+  // Address of an agent entry in some island; 0: there is none of this name.
   uint64_t symbol(const std::string& name) const;
 
  private:
