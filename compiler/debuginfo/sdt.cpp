@@ -101,16 +101,22 @@ bool push_address(std::string_view text, LocExpr& out) {
   if (open == std::string_view::npos) {
     return true;
   }
+  if (!text.ends_with(')')) {
+    return false;
+  }
   std::istringstream parts(std::string(text.substr(open + 1, text.size() - open - 2)));
   int part = 0;
+  bool has_index = false;
   for (std::string word; std::getline(parts, word, ','); part++) {
     if (part == 2) {
       const std::optional<int64_t> scale = number_of(word);
-      if (!scale) return false;
+      if (!scale || !has_index) return false;
       // The index lies on top of the sum so far.
       out.steps.insert(out.steps.end() - 1, {{LocStep::PushConst, *scale}, {LocStep::Mul}});
       continue;
     }
+    if (part > 2) return false;
+    has_index = part == 1 && !word.empty();
     if (word.empty()) continue;
     const std::optional<Register> reg = register_named(std::string_view(word).substr(1));
     if (!reg || reg->bytes != 8) return false;
