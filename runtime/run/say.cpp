@@ -43,6 +43,10 @@ void fill_standard_descriptors() {
 
 void show(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }
 
+void show_stage(const Options& options, const char* stage, const std::string& text) {
+  if (options.dump.count(stage)) show(text);
+}
+
 int end_of_output(const Options& options, int exit_code) {
   const bool lost = ferror(stdout) != 0;
   errno = 0;

@@ -32,6 +32,9 @@ void fill_standard_descriptors();
 // Writes `text` to stdout. Takes notice of a failure only in end_of_output().
 void show(const std::string& text);
 
+// The same of a stage's data ("ast", "plan" ...), if --dump asks for it.
+void show_stage(const Options& options, const char* stage, const std::string& text);
+
 // A failure of djtap's own when the command runs, or may: its exit codes are handed through then,
 // so this is none of them.
 int exit_code_beside(const Options& options);

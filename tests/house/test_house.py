@@ -62,9 +62,9 @@ ROOMS = {
     "runtime/session": ["compiler/*", "compiler/debuginfo/pattern.h", "arch/x86_64/sample.h", "runtime/process", "runtime/output", "runtime/patch",
                         "runtime/text", "runtime/memory", "runtime/install", "runtime/clean", "runtime/shared"],
     "runtime/lua": ["compiler/*", "runtime/output"],
-    "runtime/run": ["compiler/*", "compiler/parse", "compiler/tapset", "compiler/check/check.h", "compiler/check/settings.h",
-                    "compiler/check/signature.h", "compiler/resolve", "runtime/process", "runtime/output", "runtime/command", "runtime/patch",
-                    "runtime/session", "runtime/lua", "runtime/shared", "stdlib/builtins.h"],
+    "runtime/run": ["compiler/*", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo/call_frames.h", "compiler/resolve",
+                    "runtime/process", "runtime/output", "runtime/command", "runtime/patch", "runtime/session", "runtime/lua", "runtime/shared",
+                    "stdlib/builtins.h"],
 }
 TOP = {"runtime/main.cpp"}  # may include everything
 GENERATED = ("DjtLexer.h", "DjtParser.h", "DjtBaseVisitor.h", "DjtVisitor.h", "lua_plugins.inc")
@@ -81,7 +81,7 @@ THIRD_PARTY = {
     r"fmt/": ["compiler", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo", "compiler/resolve", "compiler/lower",
               "arch/x86_64", "runtime/process", "runtime/output", "runtime/command", "runtime/patch", "runtime/text", "runtime/memory",
               "runtime/install", "runtime/clean", "runtime/session", "runtime/lua", "runtime/run", "runtime/main.cpp"],
-    r"sys/ptrace": ["runtime/process", "runtime/session/sampler.cpp"],
+    r"sys/ptrace": ["runtime/process"],
     r"lua": ["runtime/lua"],
 }
 FREESTANDING = ("runtime/shared", "runtime/agent", "stdlib")

@@ -1,0 +1,81 @@
+// First the places in the arena, then the code that has them in it.
+#include "runtime/run/compile_for.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "compiler/counted.h"
+#include "compiler/debuginfo/call_frames.h"
+#include "compiler/stack_info.h"
+#include "runtime/patch/hooks.h"
+#include "runtime/patch/tail_calls.h"
+#include "runtime/run/kept_handlers.h"
+#include "runtime/run/say.h"
+
+namespace dj {
+namespace {
+
+// Where globals and stack tables lie in this target, and what else its code depends on there.
+Status lay_out_for(const Options& options, std::optional<TracedProcess>& process,
+                   ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
+  if (process) {
+    DJ_TRY_DO(process->find_rseq());
+    std::string why;
+    compiled.use_rseq = can_trust_rseq(process->rseq_registered, process->modules, codes, &why);
+    clock.done("rseq", compiled.use_rseq ? "" : why);
+    mark_shared_exits(compiled.plan, process->modules, codes);
+    clock.done("exits");
+  }
+  uint32_t cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
+  if (process && walks_stack(compiled.program)) {
+    auto frames = static_cast<uint32_t>(options.limits.max_backtrace);
+    bool lines = names_lines(compiled.program);
+    auto read = [lines](const std::string& path) { return read_stack_info(path, lines); };
+    compiled.stacks.emplace(process->modules, read, frames, compiled.plan.awaits_objects);
+    clock.done("stacks", fmt::format("{} kB of tables", compiled.stacks->bytes().size() >> 10));
+  }
+  auto lay = [&](uint64_t base) {
+    return lay_out(compiled.program, compiled.plan, options.limits, cpus, base,
+                   compiled.stacks ? compiled.stacks->room() : 0);
+  };
+  DJ_TRY(uint64_t base, find_arena_base(process ? &*process : nullptr, lay(kNominalBase).bytes));
+  compiled.layout = lay(base);
+  return ok_status();
+}
+
+// Plan to code.
+Status compile(const Options& options, ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
+  EmitOptions emit;
+  emit.abi.has_rseq = compiled.use_rseq;
+  emit.want_ir = options.dump.count("ir") > 0;
+  emit.want_assembly = options.dump.count("asm") > 0;
+  const KeptObjects kept = kept_handlers(codes);
+  if (codes.kept_files().keeps()) emit.kept = &kept;
+  DJ_TRY(compiled.image,
+         lower(compiled.program, compiled.plan, compiled.layout, emit, compiled.abis));
+  show_stage(options, "ir", compiled.image.ir);
+  show_stage(options, "asm", compiled.image.assembly);
+  clock.done("lower", fmt::format("{}{}", counted(compiled.plan.handlers.size(), "handler"),
+                                  compiled.image.is_kept ? ", kept" : ""));
+  return ok_status();
+}
+
+int compile_failure(const Error& error) {
+  return error.kind == Fail::Unsupported ? fail(kExitScript, "DJ3015", error.message)
+                                         : fail(kExitRun, "DJ5013", error.message);
+}
+
+}  // namespace
+
+std::optional<int> compile_for(const Options& options, std::optional<TracedProcess>& process,
+                               ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
+  Status laid_out = lay_out_for(options, process, codes, compiled, clock);
+  if (!laid_out.ok()) return fail_attach(laid_out.error());
+  // From here on, every global has its address.
+
+  Status done = compile(options, codes, compiled, clock);
+  if (!done.ok()) return compile_failure(done.error());
+  return std::nullopt;
+}
+
+}  // namespace dj

@@ -1,0 +1,19 @@
+// From Plan to code: what its globals, stack tables and handlers are in this one target.
+#pragma once
+#include <optional>
+
+#include "runtime/command/options.h"
+#include "runtime/output/stage_clock.h"
+#include "runtime/patch/module_code.h"
+#include "runtime/run/compiled.h"
+#include "runtime/session/session.h"
+
+namespace dj {
+
+// Fills in Compiled from `layout` on. process: none, only what djtap itself runs is compiled; a
+// running one may be stopped for a moment. When the code cannot be had that is told, and the exit
+// code returned.
+std::optional<int> compile_for(const Options& options, std::optional<TracedProcess>& process,
+                               ModuleCodes& codes, Compiled& compiled, StageClock& clock);
+
+}  // namespace dj
