@@ -71,6 +71,13 @@ size_t others_of(pid_t pid, bool first_stands, size_t standing) {
 // stop. The kernel keeps the same list and does not show it.
 thread_local std::map<pid_t, pid_t> late_threads;
 
+// Where a thread is late djtap is the tracer, and was allowed to.
+Status check_traceable_or_late(pid_t pid) {
+  const bool late = std::any_of(late_threads.begin(), late_threads.end(),
+                                [pid](const auto& thread) { return thread.second == pid; });
+  return late ? ok_status() : check_traceable(pid);
+}
+
 bool has_pending_trap(pid_t tid) {
   std::ifstream in("/proc/" + std::to_string(tid) + "/status");
   for (std::string line; std::getline(in, line);) {
@@ -84,7 +91,7 @@ bool has_pending_trap(pid_t tid) {
 }  // namespace
 
 Result<Stopped> Stopped::stop(pid_t pid) {
-  DJ_TRY_DO(check_traceable(pid));
+  DJ_TRY_DO(check_traceable_or_late(pid));
   Stopped stopped;
   stopped.pid_ = pid;
   DJ_TRY_DO(stopped.stop_others());
@@ -111,7 +118,7 @@ Status Stopped::stop_others() {
 }
 
 Result<Stopped> Stopped::stop_one(pid_t pid) {
-  DJ_TRY_DO(check_traceable(pid));
+  DJ_TRY_DO(check_traceable_or_late(pid));
   Stopped stopped;
   stopped.pid_ = pid;
   uint64_t begin = now_ns();

@@ -3,6 +3,8 @@ import os
 import signal
 import time
 
+import pytest
+
 from support import process
 from support.control import Control
 from support.paths import victim
@@ -55,12 +57,18 @@ def test_a_probe_switched_off_meanwhile(background, tmp_path):
     assert result.returncode == 0 and 0 < result.globals["n"] < result.facts["calls"], result
 
 
-def test_a_session_that_ends_meanwhile(background):
+@pytest.mark.parametrize("tried", [False, True])
+def test_a_session_that_ends_meanwhile(background, tmp_path, tried):
     """Its probes stay where they are, which is said, and the program goes on to its end."""
-    tracer = background("-e", 'probe func("work") { n++ }', "--", victim("lingering"))
-    target_of(tracer)
+    path = tmp_path / "control"
+    tracer = background("--control", str(path), "-e", 'probe func("work") { n++ }', "--", victim("lingering"))
+    pid = target_of(tracer)
     tracer.tell("vfork")
     tracer.wait_for("^child: 1")
+    if tried:
+        with Control(path) as control:
+            control.do("disable work")
+            wait_for_vain_attempt(pid)
     tracer.signal(signal.SIGINT)
     tracer.wait_for("probes not removed")
     tracer.tell("end of the child")
