@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include <algorithm>
 #include <memory>
@@ -19,11 +18,10 @@
 #include "runtime/output/report_globals.h"
 #include "runtime/output/report_times.h"
 #include "runtime/output/tell.h"
-#include "runtime/process/child_watch.h"
 #include "runtime/process/exec_watch.h"
 #include "runtime/process/exit_watch.h"
-#include "runtime/process/target_task.h"
 #include "runtime/run/arming.h"
+#include "runtime/run/host_probes.h"
 #include "runtime/run/later_objects.h"
 #include "runtime/run/say.h"
 #include "runtime/session/control_commands.h"
@@ -31,101 +29,9 @@
 #include "runtime/session/monitor.h"
 #include "runtime/session/report.h"
 #include "runtime/session/stress.h"
-#include "runtime/shared/input.h"
 
 namespace dj {
 namespace {
-
-void run_host_probes(Session& session, const Plan& plan, HostProbe::When when) {
-  for (const HostProbe& probe : plan.host_probes) {
-    if (probe.when == when) session.run_host(probe.handler);
-  }
-}
-
-// In these, the current process is the target.
-void run_process_probes(Session& session, const Plan& plan, HostProbe::When when,
-                        const TargetTask& task) {
-  session.header().task = task.address();
-  run_host_probes(session, plan, when);
-  session.header().task = 0;
-}
-
-bool is_input(const HostProbe& probe) { return probe.when == HostProbe::When::Input; }
-
-bool has_host_probes(const Plan& plan, HostProbe::When when) {
-  return std::any_of(plan.host_probes.begin(), plan.host_probes.end(),
-                     [when](const HostProbe& probe) { return probe.when == when; });
-}
-
-bool asks_for_input(const Plan& plan) { return has_host_probes(plan, HostProbe::When::Input); }
-
-// For each byte that has come.
-void run_input_probes(Session& session, const Plan& plan, KeyInput& input, ArmingWatch& arming) {
-  auto* sites = reinterpret_cast<abi::SiteInfo*>(session.header().sites) + plan.sites.size();
-  for (char byte : input.read()) {
-    if (session.header().exit_requested != 0) return;
-    for (size_t i = 0; i < plan.host_probes.size(); ++i) {
-      if (!is_input(plan.host_probes[i])) continue;
-      sites[i].bias = abi::kInputByte | static_cast<unsigned char>(byte);
-      session.run_host(plan.host_probes[i].handler);
-    }
-    arming.look();
-  }
-}
-
-// Before the target runs on. Returns who that is.
-std::optional<TargetTask> run_first_probes(Session& session, const Plan& plan,
-                                           const std::optional<TracedProcess>& process,
-                                           std::optional<ChildWatch>& children) {
-  std::optional<TargetTask> task;
-  if (process) task.emplace(process->pid);
-  if (task && has_host_probes(plan, HostProbe::When::ProcessEnd)) children.emplace(*task);
-  run_host_probes(session, plan, HostProbe::When::Begin);
-  if (task) run_process_probes(session, plan, HostProbe::When::ProcessBegin, *task);
-  for (const HostProbe& probe : plan.host_probes) {
-    if (probe.when != HostProbe::When::Oneshot) continue;
-    session.run_host(probe.handler);
-    session.header().exit_requested = 1;
-  }
-  return task;
-}
-
-std::function<void(pid_t, bool)> told_to(std::optional<ChildWatch>& children) {
-  return [&children](pid_t pid, bool begins) {
-    if (children) begins ? children->begins(pid) : children->ends(pid);
-  };
-}
-
-// process.end of forked children that could not say it themselves.
-void run_child_ends(Session& session, const Plan& plan, ChildWatch& children, const Drain& drain) {
-  for (const TargetTask& child : children.take_ended(drain.written_until()))
-    run_process_probes(session, plan, HostProbe::When::ProcessEnd, child);
-}
-
-// Of those that are gone at the session's end, once all that they have said is read.
-void run_last_child_ends(Session& session, const Plan& plan, ChildWatch& children, Drain& drain) {
-  constexpr int kRounds = 100;  // a killed thread may have left a record unfinished
-  const uint64_t now = __rdtsc();
-  for (int round = 0; round < kRounds; ++round) {
-    if (round > 4) usleep(20'000);
-    drain.run(false);
-    run_child_ends(session, plan, children, drain);
-    if (drain.written_until() >= now && !children.is_due()) return;
-  }
-}
-
-// When no handler runs in the target any more.
-void run_last_probes(Session& session, const Plan& plan, bool target_gone,
-                     std::optional<TargetTask>& task, const Result<Ended>& ended,
-                     std::optional<ChildWatch>& children, Drain& drain) {
-  if (children) run_last_child_ends(session, plan, *children, drain);
-  const bool by_errors = ended.ok() && ended.value() == Ended::TooManyErrors;
-  if (target_gone) {
-    task->ended();
-    run_process_probes(session, plan, HostProbe::When::ProcessEnd, *task);
-  }
-  run_host_probes(session, plan, by_errors ? HostProbe::When::Error : HostProbe::When::End);
-}
 
 // Who takes what handlers print; null: it is written as text. `monitor` may become null.
 RecordSink sink_of(const Options& options, LuaOutputs& lua, std::unique_ptr<Monitor>& monitor,
@@ -138,61 +44,90 @@ RecordSink sink_of(const Options& options, LuaOutputs& lua, std::unique_ptr<Moni
   };
 }
 
+// Tracing: all that has a part in it while the target runs.
+struct Tracing {
+  const Options& options;
+  Compiled& compiled;
+  Session& session;
+  ModuleCodes& codes;
+  Drain& drain;
+  Output& output;
+  const LuaOutputs& lua;
+  Monitor* monitor;  // null: none
+  const std::optional<TracedProcess>& process;
+  int pidfd;  // -1: there is no target
+  std::optional<ControlSocket>& control;
+  ArmingWatch& arming;
+  HostProbes& host_probes;
+};
+
+// Of timer probes.
+void add_timers(const Tracing& tracing, LoopActions& actions) {
+  Session& session = tracing.session;
+  const Plan& plan = tracing.compiled.plan;
+  for (size_t i = 0; i < plan.host_probes.size(); ++i) {
+    const HostProbe& probe = plan.host_probes[i];
+    if (probe.when != HostProbe::When::Timer) continue;
+    std::function<void()> fire = [&session, &probe, &arming = tracing.arming] {
+      session.run_host(probe.handler);
+      arming.look();
+    };
+    if (is_sample(plan, probe)) fire = [&session, i] { session.sample(i); };
+    actions.timers.push_back({probe.interval_ns, probe.random_ns, std::move(fire)});
+  }
+}
+
+// What ends it. time_is_up: set when it is.
+void add_ends(const Tracing& tracing, bool& time_is_up, LoopActions& actions) {
+  if (tracing.options.seconds) {
+    const auto ns = static_cast<uint64_t>(*tracing.options.seconds * 1e9);
+    const auto end = [&time_is_up] { time_is_up = true; };
+    actions.timers.push_back({std::max<uint64_t>(ns, 1), 0, end});  // 0 would be never
+  }
+  actions.exit_requested = [&tracing, &time_is_up] {
+    return time_is_up || (tracing.monitor != nullptr && tracing.monitor->quit()) ||
+           tracing.session.header().exit_requested != 0 || !tracing.session.why_over().empty();
+  };
+  const auto max_errors = static_cast<uint64_t>(tracing.options.limits.max_errors);
+  actions.too_many_errors = [&tracing, max_errors] {
+    return !tracing.lua.diags().ok() || (max_errors > 0 && tracing.drain.errors() > max_errors);
+  };
+  actions.output_closed = [&tracing] { return tracing.output.closed(); };
+}
+
 // The session's middle: the target runs, events become text.
-Result<Ended> trace(const Options& options, Compiled& compiled, Session& session,
-                    ModuleCodes& codes, Drain& drain, Output& output, const LuaOutputs& lua,
-                    Monitor* monitor, const std::optional<TracedProcess>& process, int pidfd,
-                    std::optional<ControlSocket>& control, ArmingWatch& arming,
-                    std::optional<ChildWatch>& children) {
-  LaterWatch later(options, compiled, session, codes);
+Result<Ended> trace(const Tracing& tracing) {
+  Session& session = tracing.session;
+  const std::optional<TracedProcess>& process = tracing.process;
+  LaterWatch later(tracing.options, tracing.compiled, session, tracing.codes);
   if (process && !process->is_child) later.look();
   LoopActions actions;
-  actions.pidfd = pidfd;
+  actions.pidfd = tracing.pidfd;
   actions.loader_waits = later.is_on();
-  if (control) {
+  if (std::optional<ControlSocket>& control = tracing.control) {
     actions.control_fd = control->fd();
     actions.control = [&] {
       control->serve([&](const std::string& line) { return run_control_command(session, line); });
     };
   }
   ExecWatch exec(process ? process->pid : getpid());
-  for (size_t i = 0; i < compiled.plan.host_probes.size(); ++i) {
-    const HostProbe& probe = compiled.plan.host_probes[i];
-    if (probe.when != HostProbe::When::Timer) continue;
-    std::function<void()> fire = [&session, &probe, &arming] {
-      session.run_host(probe.handler);
-      arming.look();
-    };
-    if (is_sample(compiled.plan, probe)) fire = [&session, i] { session.sample(i); };
-    actions.timers.push_back({probe.interval_ns, probe.random_ns, std::move(fire)});
-  }
+  add_timers(tracing, actions);
   std::optional<KeyInput> input;
-  if (asks_for_input(compiled.plan)) input.emplace();
+  if (tracing.host_probes.wants_input()) input.emplace();
   actions.drain = [&] {
     std::string program = exec.poll();
     if (!program.empty())
       tell_warning("DJ5901", fmt::format("the target executed {}: probes do not follow", program));
-    if (later.poll()) arming.look();
+    if (later.poll()) tracing.arming.look();
     session.watch();
-    if (monitor != nullptr) monitor->run(session);
-    if (input) run_input_probes(session, compiled.plan, *input, arming);
-    const size_t events = drain.run(false);
-    if (children) run_child_ends(session, compiled.plan, *children, drain);
+    if (tracing.monitor != nullptr) tracing.monitor->run(session);
+    if (input) tracing.host_probes.run_input(*input, tracing.arming);
+    const size_t events = tracing.drain.run(false);
+    tracing.host_probes.run_child_ends(tracing.drain);
     return events;
   };
   bool time_is_up = false;
-  auto end = [&] { time_is_up = true; };
-  if (options.seconds)
-    actions.timers.push_back({static_cast<uint64_t>(*options.seconds * 1e9), 0, end});
-  actions.exit_requested = [&] {
-    return time_is_up || (monitor != nullptr && monitor->quit()) ||
-           session.header().exit_requested != 0 || !session.why_over().empty();
-  };
-  uint64_t max_errors = static_cast<uint64_t>(options.limits.max_errors);
-  actions.too_many_errors = [&drain, &lua, max_errors] {
-    return !lua.diags().ok() || (max_errors > 0 && drain.errors() > max_errors);
-  };
-  actions.output_closed = [&output] { return output.closed(); };
+  add_ends(tracing, time_is_up, actions);
   return run_loop(actions);
 }
 
@@ -239,6 +174,10 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
                sampler->left_out());
   print_diags(lua.diags(), sources, options);
   if (output.closed()) tell_error("DJ5012", fmt::format("output ended early: {}", output.error()));
+}
+
+bool is_by_errors(const Result<Ended>& ended) {
+  return ended.ok() && ended.value() == Ended::TooManyErrors;
 }
 
 void say_why_over(const Result<Ended>& ended, Session& session) {
@@ -322,9 +261,10 @@ Result<std::optional<ControlSocket>> open_control(const Options& options) {
 
 // The same.
 Result<std::unique_ptr<Monitor>> open_monitor(const Options& options, const Sources& sources,
-                                              const Compiled& compiled) {
+                                              const Compiled& compiled,
+                                              const HostProbes& host_probes) {
   if (!options.monitor) return std::unique_ptr<Monitor>();
-  if (asks_for_input(compiled.plan)) return Error{"--monitor and input probes want the same keys"};
+  if (host_probes.wants_input()) return Error{"--monitor and input probes want the same keys"};
   return Monitor::open({compiled.program, compiled.plan, sources, compiled.layout, compiled.times,
                         compiled.shown_globals});
 }
@@ -357,18 +297,18 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
     return fail(kExitScript, "DJ3022", placed.error().message);
   // From here on, handlers exist; a launched target still stands.
 
-  Result<std::unique_ptr<Monitor>> shown = open_monitor(options, sources, compiled);
+  HostProbes host_probes(session, compiled.plan, process);
+  Result<std::unique_ptr<Monitor>> shown = open_monitor(options, sources, compiled, host_probes);
   if (!shown.ok()) return fail_without(options, "--monitor", shown.error().message);
   std::unique_ptr<Monitor> monitor = shown.take();
   RecordSink sink = sink_of(options, lua, monitor, output);
-  std::optional<ChildWatch> children;
   Drain drain({compiled.program, compiled.image, compiled.plan, sources, compiled.layout, sink,
-               told_to(children)},
+               host_probes.told()},
               output);
-  std::optional<TargetTask> task = run_first_probes(session, compiled.plan, process, children);
+  host_probes.run_first();
   drain.run(false);
   if (session.header().error_count > 0) {  // what begin was to prepare is not there
-    run_host_probes(session, compiled.plan, HostProbe::When::Error);
+    host_probes.run_error();
     return drain.run(true), output.flush(), kExitRun;
   }
   Result<std::optional<ExitWatch>> watched = watch_exit(process);
@@ -385,8 +325,8 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   codes.remember();
   // From here on, the target runs, probed and untraced.
 
-  Result<Ended> ended = trace(options, compiled, session, codes, drain, output, lua, monitor.get(),
-                              process, watch ? watch->fd() : -1, control, arming, children);
+  Result<Ended> ended = trace({options, compiled, session, codes, drain, output, lua, monitor.get(),
+                               process, watch ? watch->fd() : -1, control, arming, host_probes});
   monitor.reset();
   codes.remember();  // of later objects
   const StressFacts facts = facts_for(options, session, process);
@@ -395,7 +335,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   const TakenOut taken = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.
 
-  run_last_probes(session, compiled.plan, taken.gone, task, ended, children, drain);
+  host_probes.run_last(taken.gone, is_by_errors(ended), drain);
   drain.run(true);
   report_end(options, compiled, lua, output);
   if (options.stress) report_stress(facts, clock, compiled.layout);

@@ -92,6 +92,11 @@ def test_kinds_that_are_elsewhere(djtap_once):
         assert "error[DJ3003]" in result.stderr and words in result.stderr, result
 
 
+def test_a_session_of_no_time_ends(djtap_once):
+    result = djtap_once("-T", "1e-12", "-e", "probe begin { n++ }")
+    assert result.returncode == 0 and result.globals == {"n": 1}, result
+
+
 def test_an_alias_needs_a_body(djtap_once):
     for script in ("probe one = begin", "probe one = begin probe two { }", "probe one += begin, end"):
         result = djtap_once("-e", script)

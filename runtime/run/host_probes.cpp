@@ -1,0 +1,94 @@
+// A handler is a function call; what is told apart is when, and for whom.
+#include "runtime/run/host_probes.h"
+
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include <algorithm>
+
+#include "runtime/shared/input.h"
+
+namespace dj {
+
+HostProbes::HostProbes(Session& session, const Plan& plan,
+                       const std::optional<TracedProcess>& process)
+    : session_(session), plan_(plan) {
+  if (process) task_.emplace(process->pid);
+  if (task_ && has(HostProbe::When::ProcessEnd)) children_.emplace(*task_);
+}
+
+bool HostProbes::has(HostProbe::When when) const {
+  return std::any_of(plan_.host_probes.begin(), plan_.host_probes.end(),
+                     [when](const HostProbe& probe) { return probe.when == when; });
+}
+
+void HostProbes::run(HostProbe::When when) {
+  for (const HostProbe& probe : plan_.host_probes) {
+    if (probe.when == when) session_.run_host(probe.handler);
+  }
+}
+
+// In these, the current process is `task`.
+void HostProbes::run_for(const TargetTask& task, HostProbe::When when) {
+  session_.header().task = task.address();
+  run(when);
+  session_.header().task = 0;
+}
+
+std::function<void(pid_t, bool)> HostProbes::told() {
+  return [this](pid_t pid, bool begins) {
+    if (children_) begins ? children_->begins(pid) : children_->ends(pid);
+  };
+}
+
+void HostProbes::run_first() {
+  run(HostProbe::When::Begin);
+  if (task_) run_for(*task_, HostProbe::When::ProcessBegin);
+  if (!has(HostProbe::When::Oneshot)) return;
+  run(HostProbe::When::Oneshot);
+  session_.header().exit_requested = 1;
+}
+
+void HostProbes::run_error() { run(HostProbe::When::Error); }
+
+void HostProbes::run_input(KeyInput& input, ArmingWatch& arming) {
+  auto* sites = reinterpret_cast<abi::SiteInfo*>(session_.header().sites) + plan_.sites.size();
+  for (char byte : input.read()) {
+    if (session_.header().exit_requested != 0) return;
+    for (size_t i = 0; i < plan_.host_probes.size(); ++i) {
+      if (plan_.host_probes[i].when != HostProbe::When::Input) continue;
+      sites[i].bias = abi::kInputByte | static_cast<unsigned char>(byte);
+      session_.run_host(plan_.host_probes[i].handler);
+    }
+    arming.look();
+  }
+}
+
+void HostProbes::run_child_ends(const Drain& drain) {
+  if (!children_) return;
+  for (const TargetTask& child : children_->take_ended(drain.written_until()))
+    run_for(child, HostProbe::When::ProcessEnd);
+}
+
+// Of those that are gone at the session's end, once all that they have said is read.
+void HostProbes::run_last_child_ends(Drain& drain) {
+  constexpr int kRounds = 100;  // a killed thread may have left a record unfinished
+  const uint64_t now = __rdtsc();
+  for (int round = 0; round < kRounds; ++round) {
+    if (round > 4) usleep(20'000);
+    drain.run(false);
+    run_child_ends(drain);
+    if (drain.written_until() >= now && !children_->is_due()) return;
+  }
+}
+
+void HostProbes::run_last(bool target_gone, bool by_errors, Drain& drain) {
+  if (children_) run_last_child_ends(drain);
+  if (target_gone) {
+    task_->ended();
+    run_for(*task_, HostProbe::When::ProcessEnd);
+  }
+  run(by_errors ? HostProbe::When::Error : HostProbe::When::End);
+}
+
+}  // namespace dj
