@@ -71,7 +71,6 @@ class Navigator {
   const Scene& scene() const { return *scene_; }
   DwarfIndex& index() const { return scene_->index; }
   unsigned dimension() const { return dimension_; }
-  bool is_bits() const { return bits_.has_value(); }
 
  private:
   Failed step_over(int64_t& stride, int64_t& lower);

@@ -32,7 +32,7 @@ uint64_t bytes_left(SessionMemory& memory) {
 Result<Installation> Installation::prepare(const Plan& plan, const Layout& layout,
                                            const std::vector<HandlerAbi>& abis,
                                            const std::vector<MappedModule>& modules,
-                                           ModuleCodes& codes, InstallOptions options) {
+                                           ModuleCodes& codes, PatchOptions options) {
   uint64_t begin = now_ns();
   for (const HandlerAbi& abi : abis) {
     options.counting.push_back(abi.count_word != 0 && !options.switched);
@@ -79,7 +79,7 @@ void Installation::count_by_calls() {
   }
 }
 
-void Installation::find_detours(ModuleCodes& codes, const InstallOptions& options) {
+void Installation::find_detours(ModuleCodes& codes, const PatchOptions& options) {
   const std::string key = patches_key(codes.plan_key, modules_, options);
   if (key.empty() || !codes.kept_files().keeps() || switched_) {
     return;

@@ -33,8 +33,6 @@
 
 namespace dj {
 
-using InstallOptions = PatchOptions;
-
 // A handler at a site.
 struct InstalledHandler {
   HandlerId handler = 0;  // of the plan that the site came with
@@ -80,7 +78,7 @@ class Installation {
   static Result<Installation> prepare(const Plan& plan, const Layout& layout,
                                       const std::vector<HandlerAbi>& abis,
                                       const std::vector<MappedModule>& modules, ModuleCodes& codes,
-                                      InstallOptions options);
+                                      PatchOptions options);
   Installation(Installation&&) noexcept = default;
 
   // Before place(): threads have no rows of their own, so counters are handlers that are called.
@@ -176,7 +174,7 @@ class Installation {
  private:
   Installation() = default;
   std::vector<InstalledSite> list(bool skipped_only) const;
-  void find_detours(ModuleCodes& codes, const InstallOptions& options);
+  void find_detours(ModuleCodes& codes, const PatchOptions& options);
   // Sites that are nothing without others (site_text.h), when some have become Skipped.
   void skip_dependents(const std::string& reason);
   Status build_detours(SessionMemory& memory);

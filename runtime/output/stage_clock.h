@@ -12,7 +12,7 @@ namespace dj {
 
 class StageClock {
  public:
-  explicit StageClock(bool shown) : shown_(shown), start_(Clock::now()), last_(start_) {}
+  explicit StageClock(bool shown) : shown_(shown), last_(Clock::now()) {}
   // Ends a stage: prints "stage name: 1.2 ms  detail".
   void done(const char* stage, const std::string& detail = "") {
     Clock::time_point now = Clock::now();
@@ -22,7 +22,6 @@ class StageClock {
   }
   // Ended stages with their milliseconds.
   const std::vector<std::pair<std::string, double>>& stages() const { return stages_; }
-  double total_ms() const { return ms(Clock::now() - start_); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -30,7 +29,7 @@ class StageClock {
     return std::chrono::duration<double, std::milli>(d).count();
   }
   bool shown_;
-  Clock::time_point start_, last_;
+  Clock::time_point last_;
   std::vector<std::pair<std::string, double>> stages_;
 };
 

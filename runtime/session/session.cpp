@@ -169,7 +169,7 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
         got, [bytes](void* p) { munmap(p, bytes + sizeof(abi::ThreadTable)); });
     return ok_status();
   }
-  InstallOptions options = input.patching;
+  PatchOptions options = input.patching;
   options.pid = process->pid;
   options.filtered = has_own_filters(process->pid);
   options.live = options.live && !process->is_child;
@@ -249,11 +249,7 @@ Status Session::disarm() {
   Result<Stopped> stop = Stopped::stop(pid_);
   Status done = stop.ok() ? disarm_all(stop.value()) : Status(stop.error());
   close_loader_talk();  // what waits there may be what must not run while a session counts in rows
-  DJ_TRY_DO(done);
-  Stopped& stopped = stop.value();
-  stopped.release();
-  disarm_pause_ns_ = stopped.pause_ns();
-  return ok_status();
+  return done;
 }
 
 // What came last goes first: it uses what was there before. What cannot be taken out of one object

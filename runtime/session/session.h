@@ -144,7 +144,6 @@ class Session {
   std::vector<InstalledSite> sites() const;
   // How long the target stood still: all stops up to arm() together.
   uint64_t arm_pause_ns() const { return arm_pause_ns_; }
-  uint64_t disarm_pause_ns() const { return disarm_pause_ns_; }
 
  private:
   // What objects that came together need.
@@ -180,7 +179,7 @@ class Session {
   std::deque<Later> later_;
   std::vector<MappedModule> known_;
   const Layout* layout_ = nullptr;
-  InstallOptions later_options_;
+  PatchOptions later_options_;
   int64_t rseq_offset_ = 0;
   bool has_rows_ = false;  // thread_rows.h
   bool told_denied_ = false;
@@ -197,7 +196,7 @@ class Session {
   ReadText read_text_;
   std::optional<Sampler> sampler_;
   std::map<size_t, Sampler::Point> sample_points_;  // by index in Plan::host_probes
-  uint64_t arm_pause_ns_ = 0, disarm_pause_ns_ = 0;
+  uint64_t arm_pause_ns_ = 0;
 };
 
 // Where the arena of this session can lie: free in djtap and in `process` (null: djtap alone).

@@ -66,7 +66,7 @@ void Session::know(const LaterObjects& objects, ModuleCodes& codes) {
 
 Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   DJ_TRY_DO(add_later_sites(header(), input.plan));
-  InstallOptions options = later_options_;
+  PatchOptions options = later_options_;
   options.first_module = input.objects.first_new;
   options.has_trap = installation_->may_trap();
   DJ_TRY(Installation made, Installation::prepare(input.plan, *layout_, input.abis,
