@@ -15,6 +15,7 @@ class PlanCache {
   explicit PlanCache(KeptFiles files) : files_(std::move(files)) {}
   static PlanCache none() { return PlanCache(KeptFiles::none()); }
 
+  // module: a path. Empty: nothing is kept for this file as it is now.
   std::optional<arch::Known> load(const std::string& module) const;
   // Never fails: it is only a cache.
   void save(const std::string& module, const arch::Known& known) const;

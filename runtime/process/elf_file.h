@@ -23,10 +23,11 @@ struct ElfFile {
 // cannot be read.
 Result<ElfFile> read_elf(const std::string& path);
 
-// Value (ELF address) and size of a symbol in .dynsym or .symtab; fails with NotFound.
 struct ElfSymbol {
-  uint64_t address = 0, size = 0;
+  uint64_t address = 0, size = 0;  // ELF address; bytes
 };
+// The first defined symbol of this name, without its version, in .dynsym or .symtab, in the file's
+// order. Fails as read_elf() does, and with NotFound where there is none with an address.
 Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name);
 
 // DT_NEEDED names of a file; empty if it has none or cannot be read.

@@ -24,6 +24,7 @@ inline Error os_error(const std::string& what, int number = errno) {
   return Error{what + ": " + strerror(number), kind};
 }
 
+// CLOCK_MONOTONIC.
 inline uint64_t now_ns() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -9,7 +9,7 @@ namespace dj {
 struct OwnNumbers {
   pid_t pid = 0, ppid = 0, pgrp = 0, sid = 0;  // ppid 0: a process outside
 };
-OwnNumbers own_numbers(pid_t pid);
+OwnNumbers own_numbers(pid_t pid);  // pid: by djtap's numbers
 
 // The process that has the number `own` in the pid namespace of `kin`; 0: there is none.
 pid_t number_seen(pid_t own, pid_t kin);

@@ -9,8 +9,10 @@
 
 namespace dj {
 
+// rt_sigaction(2), made by the borrowed thread. Fail where the kernel refuses, or with it.
 Result<abi::AppAction> get_action(RemoteCall& call, int signal);
 Status set_action(RemoteCall& call, int signal, const abi::AppAction& action);
+// Is it neither the default one nor to ignore the signal?
 bool has_handler(const abi::AppAction& action);
 // Bit n - 1: the process catches signal n. All bits where the kernel does not tell.
 uint64_t caught_signals(pid_t pid);
