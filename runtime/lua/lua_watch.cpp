@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
+#include <initializer_list>
 #include <lua.hpp>
 
 namespace dj {
@@ -18,7 +19,7 @@ constexpr int kAllTicks = LuaWatch::kSeconds * 1000 / kTickMs;
 // What the handler sees.
 volatile sig_atomic_t ticks = 0;  // since the innermost match began, or the virtual machine went on
 volatile sig_atomic_t all_ticks = 0;
-volatile sig_atomic_t told_to_end = 0;  // SIGINT or SIGTERM waits
+volatile sig_atomic_t told_to_end = 0;  // SIGINT, SIGTERM or SIGHUP waits
 lua_State* watched = nullptr;
 void (*stop)(lua_State*) = nullptr;
 sigjmp_buf* volatile innermost = nullptr;
@@ -29,7 +30,10 @@ bool ending_signal_waits() {
   sigset_t waiting;
   sigemptyset(&waiting);
   sigpending(&waiting);
-  return sigismember(&waiting, SIGINT) == 1 || sigismember(&waiting, SIGTERM) == 1;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (sigismember(&waiting, signal) == 1) return true;
+  }
+  return false;
 }
 
 void on_tick(int) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l";  // second screen, no cursor
 constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
-constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGHUP, SIGQUIT};
+constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGQUIT};
 
 // For the handler of a crash.
 int held_fd = -1;

@@ -58,11 +58,15 @@ Result<int> make_timer(const LoopTimer& timer) {
   return fd;
 }
 
+// A terminal that is closed sends SIGHUP; not to whoever was told to ignore it (nohup).
 sigset_t ending_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  struct sigaction now = {};
+  sigaction(SIGHUP, nullptr, &now);
+  if (now.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
   return signals;
 }
 

@@ -13,7 +13,7 @@ namespace dj {
 
 enum class Ended : uint8_t {
   TargetExited,   // also killed, crashed
-  Interrupted,    // SIGINT or SIGTERM to djtap
+  Interrupted,    // SIGINT, SIGTERM or SIGHUP to djtap
   ExitCalled,     // a handler called exit()
   TooManyErrors,  // -D MAXERRORS
   OutputClosed,   // nobody reads the script's output any more
@@ -37,9 +37,9 @@ struct LoopActions {
   std::function<bool()> output_closed;
 };
 
-// HeldSignals: scope in which SIGINT and SIGTERM wait for the loop instead of ending djtap, so that
-// they never fall between arming and the loop, or into disarming. SIGXFSZ does not end djtap
-// either: the write that is too long for RLIMIT_FSIZE fails with EFBIG.
+// HeldSignals: scope in which SIGINT, SIGTERM and SIGHUP (unless that is ignored) wait for the loop
+// instead of ending djtap, so that they never fall between arming and the loop, or into disarming.
+// SIGXFSZ does not end djtap either: the write that is too long for RLIMIT_FSIZE fails with EFBIG.
 class HeldSignals {
  public:
   HeldSignals();
