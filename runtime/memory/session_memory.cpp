@@ -47,14 +47,7 @@ Result<SessionMemory> SessionMemory::create_more(Stopped& stopped, uint64_t aren
                                                  const std::vector<AddressRange>& modules,
                                                  uint64_t island_bytes, uint64_t journal_bytes,
                                                  const ChooseStubs& choose_stubs) {
-  SessionMemory memory;
-  memory.arena_base_ = arena_base;
-  memory.island_bytes_ = page_up(island_bytes);
-  memory.journal_bytes_ = page_up(journal_bytes);
-  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
-  DJ_TRY_DO(call.scratch());
-  DJ_TRY_DO(memory.create_in(call, modules, choose_stubs));
-  return memory;
+  return create(stopped, arena_base, 0, modules, island_bytes, journal_bytes, choose_stubs);
 }
 
 // Chooses all places and maps what lies there.
