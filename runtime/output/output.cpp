@@ -3,13 +3,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "runtime/output/write_whole.h"
 
 namespace dj {
 namespace {
@@ -55,19 +56,12 @@ Output::~Output() {
 }
 
 void Output::put(std::string_view text) {
-  size_t done = 0;
-  while (done < text.size() && !closed()) {
-    ssize_t count = ::write(fd_, text.data() + done, text.size() - done);
-    if (count >= 0) {
-      done += static_cast<size_t>(count);
-    } else if (errno == EAGAIN) {  // the target has made the pipe they share non-blocking
-      pollfd room = {fd_, POLLOUT, 0};
-      poll(&room, 1, -1);
-    } else if (errno != EINTR) {
-      reader_left_ = errno == EPIPE;
-      error_ = std::strerror(errno);
-      if (!path_.empty()) error_ += fmt::format(" ({})", file());
-    }
+  if (closed()) return;
+  const size_t done = write_whole(fd_, text);
+  if (done < text.size()) {
+    reader_left_ = errno == EPIPE;
+    error_ = std::strerror(errno);
+    if (!path_.empty()) error_ += fmt::format(" ({})", file());
   }
   in_file_ += done;
 }

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -12,24 +11,14 @@
 #include <cstring>
 
 #include "runtime/output/tell.h"
+#include "runtime/output/write_whole.h"
 
 namespace dj {
 namespace {
 
 // What cannot be written is lost; nobody is told, there is nobody.
 ssize_t write_or_lose(void*, const char* text, size_t size) {
-  size_t done = 0;
-  while (done < size) {
-    const ssize_t count = ::write(STDERR_FILENO, text + done, size - done);
-    if (count >= 0) {
-      done += static_cast<size_t>(count);
-    } else if (errno == EAGAIN) {  // the target has made the pipe they share non-blocking
-      pollfd room = {STDERR_FILENO, POLLOUT, 0};
-      poll(&room, 1, -1);
-    } else if (errno != EINTR) {
-      break;
-    }
-  }
+  write_whole(STDERR_FILENO, {text, size});
   return static_cast<ssize_t>(size);
 }
 
