@@ -146,6 +146,7 @@ Links links_of(Checker::Impl& impl, const FunctionRange& range, const Function& 
 
 bool ask(Checker::Impl& impl, const FunctionRange& range) {
   if (known_function(impl, range)) return false;
+  if (contains(impl.module.text().mid_frame, range.begin)) return true;
   const Function code = impl.decode(range);
   if (StackWalk(code).unbalanced()) return true;
   const Links links = links_of(impl, range, code);

@@ -40,6 +40,7 @@ struct ModuleText {
   std::vector<TextRange> text;
   std::vector<FunctionRange> functions;  // sorted by begin
   std::vector<uint64_t> named;           // functions that a symbol names, .cold parts apart; sorted
+  std::vector<uint64_t> mid_frame;       // code that begins within a frame, by .eh_frame; sorted
   std::vector<uint64_t> landing_pads;    // from .gcc_except_table, sorted
   // (begin of a function, landing pad of its calls outside of it), sorted
   std::vector<std::pair<uint64_t, uint64_t>> far_pads;

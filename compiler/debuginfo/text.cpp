@@ -262,6 +262,7 @@ Result<arch::ModuleText> read_text(const std::string& path) {
   const std::vector<FrameEntry> frames = read_frames(elf);
   add_functions(elf, frames, text);
   for (const FrameEntry& frame : frames) {
+    if (!frame.begins_called) text.mid_frame.push_back(frame.begin);
     const size_t before = text.landing_pads.size();
     add_landing_pads(elf, frame, text.landing_pads);
     for (size_t i = before; i < text.landing_pads.size(); i++) {
@@ -275,6 +276,7 @@ Result<arch::ModuleText> read_text(const std::string& path) {
   add_rseq(elf, text);
   add_taken_addresses(elf, text);
   sort_unique(text.named);
+  sort_unique(text.mid_frame);
   sort_unique(text.landing_pads);
   sort_unique(text.address_taken);
   return text;

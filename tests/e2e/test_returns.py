@@ -189,6 +189,14 @@ def test_backtrace_sees_the_same_frames(djtap):
 SHARERS = ("twice", "thrice", "falls", "plus")
 
 
+def test_blocks_that_are_code_of_their_own(djtap):
+    """A jump to one of them is no tail call: what stands below the stack pointer is the function's."""
+    result = djtap("-e", 'probe func("summed").return, func("halved").return { n++; if (@entry(tid()) == tid()) own++ }',
+                   "-c", victim("pieces"), timeout=60)
+    assert result.facts == {"sums": sum(i * (i + 1) // 2 for i in range(50)), "halves": sum(max(i.bit_length() - 1, 0) for i in range(70))}
+    assert result.globals == {"n": 120, "own": 120}, result
+
+
 def test_exits_that_functions_share(djtap):
     """Four functions end in one instruction: each call's return is told from the others', also without a result, all probed at once."""
     script = "".join(f'probe func("{f}").return {{ {f} += register("rax"); n["{f}"]++ }} probe func("{f}").return {{ of_{f}++ }}' for f in SHARERS)
