@@ -187,9 +187,9 @@ class ExitFinder {
         for (const Insn& insn : holder.code.insns) {
           const bool lea =
               insn.is(0x8d) && insn.rip_relative && insn.target > after && insn.target < end;
-          const bool imm = !module_.text().position_independent && insn.imm_bytes == 4 &&
-                           !insn.branches() && uint32_t(insn.imm) > after &&
-                           uint32_t(insn.imm) < end;
+          const uint64_t value = insn.imm_bytes == 4 ? uint32_t(insn.imm) : uint64_t(insn.imm);
+          const bool imm = !module_.text().position_independent && insn.imm_bytes >= 4 &&
+                           !insn.branches() && value > after && value < end;
           if (lea || imm) return true;
         }
       }

@@ -175,6 +175,20 @@ TEST(Text, TakenAddressesInPieAndInFixedPrograms) {
   }
 }
 
+TEST(Text, TakenAddressesInDataThatBeginsAnywhere) {
+  Folder folder;
+  const std::string source = folder.file("t.c", R"(
+    const char odd[SIZE] = "a";
+    static __attribute__((noinline)) int inner(int a) { return a + odd[a]; }
+    int (*kept)(int) = inner;
+    int main(void) { return kept(0); })");
+  for (const char* size : {"3", "5", "8"}) {
+    const std::string file = folder.build(
+        std::string("gcc -O1 -mcmodel=large -fno-pie -no-pie -DSIZE=") + size, source, "t");
+    EXPECT_TRUE(contains(read_text(file).take().address_taken, nm_address(file, "inner"))) << size;
+  }
+}
+
 TEST(Text, LandingPadsLieInTheFunctionThatCatches) {
   Folder folder;
   const std::string source = folder.file("t.cpp", R"(

@@ -210,6 +210,13 @@ void add_rseq(const ObjectFile& elf, ModuleText& text) {
   }
 }
 
+// The words of a section at the addresses where programs have them: a section of the large code
+// model may begin anywhere.
+std::span<const uint64_t> aligned_words(const Section& section) {
+  const uint64_t skip = -section.header.sh_addr % sizeof(uint64_t);
+  return records<uint64_t>(section.bytes.subspan(std::min<size_t>(skip, section.bytes.size())));
+}
+
 // What may be a code address among the words of data: all that lie in code. Large constant data has
 // millions of words, hence the range that most of them miss, and all processors.
 void add_code_words(const ObjectFile& elf, std::span<const uint64_t> words,
@@ -244,7 +251,7 @@ void add_taken_addresses(const ObjectFile& elf, ModuleText& text) {
   for (const Section& s : elf.sections()) {
     if ((s.header.sh_flags & SHF_ALLOC) && !s.executable() && s.header.sh_type != SHT_RELA &&
         !s.name.starts_with(".eh_frame") && !s.name.starts_with(".dyn")) {
-      add_code_words(elf, records<uint64_t>(s.bytes), text.address_taken);
+      add_code_words(elf, aligned_words(s), text.address_taken);
     }
   }
 }
