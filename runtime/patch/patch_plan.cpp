@@ -140,6 +140,7 @@ void Planner::add_callee(const TailCalls::Step& step) {
 
 // The module's code, read when first asked for.
 Result<ModuleCode*> Planner::look() {
+  if (module_.shared) return Error{"mapped shared"};
   if (code_ == nullptr) {
     DJ_TRY(code_, codes_.get(module_));
   }

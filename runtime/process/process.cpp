@@ -118,7 +118,7 @@ void mark_partial(MappedModule& module, const std::vector<Mapping>& maps) {
   const bool whole = std::any_of(maps.begin(), maps.end(), [&](const Mapping& m) {
     return m.begin <= module.begin && module.begin < m.end && m.path == module.path;
   });
-  if (whole || module.text.empty()) {
+  if (whole) {
     return;
   }
   module.partial = true;
@@ -198,9 +198,8 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
       module.is_executable_file = has_exe && exe.st_ino == m.inode;
       known = module;
     }
-    if (!m.shared) {
-      known.text.push_back({m.begin, m.end});
-    }
+    known.text.push_back({m.begin, m.end});
+    known.shared = known.shared || m.shared;
   }
   std::vector<MappedModule> modules;
   for (auto& [key, module] : found) {

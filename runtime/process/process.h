@@ -35,12 +35,15 @@ struct MappedModule {
   std::string open_path;
   uint64_t bias = 0;                // runtime address = ELF address + bias
   uint64_t begin = 0, end = 0;      // whole image
-  std::vector<AddressRange> text;   // executable private file mappings, runtime addresses
+  std::vector<AddressRange> text;   // executable file mappings, runtime addresses
   bool is_executable_file = false;  // the program itself (/proc/PID/exe)
   bool is_vdso = false;
   // Some of the file's code mapped once more, elsewhere and without the rest (V8 does so): only
   // `text` is there, and begin and end are its.
   bool partial = false;
+  // Code of it is mapped MAP_SHARED: what is written there would get into the file, and the kernel
+  // refuses it. Nothing of the module is probed.
+  bool shared = false;
 };
 
 // Is the code at this runtime address there?

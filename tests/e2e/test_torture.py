@@ -73,6 +73,23 @@ def test_code_that_is_mapped_twice(attach, program, mode):
     assert target.finish().returncode == 0
 
 
+def test_code_that_is_mapped_shared(attach, program, mode):
+    """What would be written there the kernel would write into the file: it is left out with its reason, and the rest is probed."""
+    target = program(victim("remap"), "shared")
+    target.wait_for("pid: ")
+    before = process.text_of(target.pid)
+    tracer = attach(target.pid, 'probe func("work") { n++ } probe func("other") { o++ }')
+    order(target, "", "calls: 500$")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals == {"n": 300, "o": 300}, result
+    left = [site.reason for site in result.sites if site.state == "SKIPPED"]
+    assert left == ["mapped shared"] and len(result.sites) == 3, result
+    assert process.differences(before, process.text_of(target.pid)) == []
+    order(target, "", "")
+    assert target.finish().returncode == 0
+
+
 def test_a_gone_site_stays_off(attach, program, tmp_path):
     target = plugin(program)
     tracer = attach(target.pid, COUNT, "--control", str(tmp_path / "control"))

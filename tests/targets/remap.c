@@ -1,5 +1,6 @@
 // Maps a page of its own code a second time and runs a function there too, as V8 does with its
 // builtins. On stdin's lines: maps it; calls it at both places.
+//   remap [shared]       the second mapping is MAP_SHARED
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,16 +24,17 @@ ALIGNED NOINLINE long other(long n) {
   return n + 2;
 }
 
-static void* copy_of(const void* code) {
+static void* copy_of(const void* code, int flags) {
   const int file = open("/proc/self/exe", O_RDONLY);
   const long offset = (const char*)code - __executable_start;  // code lies as in the file
-  void* at = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, offset);
+  void* at = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, flags, file, offset);
   if (file < 0 || at == MAP_FAILED) abort();
   return at;
 }
 
-int main(void) {
-  long (*const twin)(long) = (long (*)(long))copy_of((const void*)work);
+int main(int argc, char** argv) {
+  const int flags = argc > 1 && argv[1][0] == 's' ? MAP_SHARED : MAP_PRIVATE;
+  long (*const twin)(long) = (long (*)(long))copy_of((const void*)work, flags);
   fact("pid", getpid());
   if (getchar() < 0) return 1;
   long calls = 0;
