@@ -183,6 +183,8 @@ Result<Child> start(ForkedChild forked) {
 struct LoaderStop {
   uint64_t address = 0;        // of _dl_debug_state
   uint64_t state_address = 0;  // of r_debug.r_state, 0: the loader has none
+  bool tells_begin = false;    // its state is RT_ADD before: what is consistent earlier is the list
+                               // of other objects (LD_AUDIT)
   std::vector<uint8_t> original, patched;
 };
 
@@ -201,6 +203,7 @@ Result<LoaderStop> find_loader_stop(pid_t pid, const std::string& interpreter) {
   Result<ElfSymbol> debug = find_symbol(path, "_r_debug");
   if (debug.ok()) {
     stop.state_address = base + debug.value().address + offsetof(r_debug, r_state);
+    stop.tells_begin = find_symbol(path, "_rtld_global").ok();  // glibc
   }
   const std::vector<uint8_t> call = {0xb8, SYS_getpid, 0, 0, 0,  // mov $getpid,%eax
                                      0x0f, 0x05,                 // syscall
@@ -220,7 +223,7 @@ Result<LoaderStop> find_loader_stop(pid_t pid, const std::string& interpreter) {
 Status run_loader(Child& child, const std::string& interpreter) {
   DJ_TRY(LoaderStop loader, find_loader_stop(child.pid(), interpreter));
   DJ_TRY_DO(write_code(child.pid(), loader.address, loader.patched));
-  for (;;) {
+  for (bool begun = !loader.tells_begin;;) {
     DJ_TRY(Stop stop, run(child, PTRACE_SYSCALL));
     user_regs_struct regs;
     ptrace(PTRACE_GETREGS, child.pid(), 0, &regs);
@@ -237,7 +240,8 @@ Status run_loader(Child& child, const std::string& interpreter) {
       DJ_TRY(Stop exit, run(child, PTRACE_SYSCALL));
       CHECK(exit.at_syscall);
     }
-    if (state != r_debug::RT_CONSISTENT) {
+    begun = begun || state != r_debug::RT_CONSISTENT;
+    if (state != r_debug::RT_CONSISTENT || !begun) {
       if (stop.at_trap) {  // the int3 form: do what the `ret` under it does
         uint64_t return_address = 0;
         read_memory(child.pid(), regs.rsp, &return_address, sizeof return_address);

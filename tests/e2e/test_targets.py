@@ -105,6 +105,14 @@ def test_constructors_are_counted(djtap):
     assert result.globals == {"calls": 160}, result
 
 
+def test_a_library_that_audits_the_loader(djtap):
+    """The loader's list is complete for that library first; probes are armed when it is for the program."""
+    environment = {**os.environ, "LD_AUDIT": victim("libaudit.so")}
+    result = djtap("-e", 'probe func("lib_work") { calls++ } probe func("libc.so.6!printf") { lines++ }', "-c", victim("ctor"), env=environment)
+    assert result.facts == {"in main": 153, "lib_work calls": 160}, result
+    assert result.globals == {"calls": 160, "lines": 2}, result
+
+
 def test_function_of_one_object_only(djtap):
     result = djtap("-e", 'probe func("libctor.so!lib_work") { a++ } probe func("libctor.so!l*_work").return { b++ }',
                    "-c", victim("ctor"))
