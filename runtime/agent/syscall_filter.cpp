@@ -82,15 +82,20 @@ bool call_with_mask_pair(CallFrame* frame) {
   return true;
 }
 
-// The application's own action for SIGTRAP is a record of ours, which a child (it shares the arena)
-// only reads.
+// The application's own action for SIGTRAP is a record of ours. A forked child, which shares the
+// arena, has another one in its own memory; a vfork child, which has none, only reads.
 int64_t change_trap_action(const CallFrame* frame) {
   if (frame->r10 != kMaskBytes) return -agent::kEinval;
-  abi::AppAction* app = &reinterpret_cast<abi::TrapTable*>(arena()->trap_table)->app;
-  abi::AppAction old = *app, wanted;
+  abi::AppAction old = *agent::trap_action(), wanted;
   if (frame->rsi != 0) {
     if (!copy_in(&wanted, frame->rsi, sizeof wanted)) return -agent::kEfault;
-    if (is_target()) *app = wanted;
+    if (is_target()) {
+      *agent::trap_action() = wanted;
+    } else if (agent::owns_memory()) {
+      auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
+      table->own_trap = wanted;
+      abi::store(&table->has_own_trap, uint64_t{1});
+    }
   }
   if (frame->rdx != 0 && !copy_out(frame->rdx, &old, sizeof old)) return -agent::kEfault;
   return 0;
@@ -231,6 +236,11 @@ void prepare_clone(uint64_t flags, uint64_t tls) {
   agent::forget_thread(tls);
 }
 
+bool may_share_memory(uint64_t number) {
+  const auto call = static_cast<uint32_t>(number);
+  return call == agent::kSysVfork || call == agent::kSysClone || call == agent::kSysClone3;
+}
+
 // Does the call start a thread or a process?
 bool prepare_new_thread(const CallFrame* frame) {
   struct {
@@ -282,11 +292,13 @@ enum : uint32_t { kFilterMade, kFilterNothing, kFilterForks };
 
 // Made: frame->rax is the call's result. Forks: dj_child_hook is to run behind it.
 extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
+  const bool traps = arena()->trap_table != 0;
+  if (traps && may_share_memory(frame->rax)) agent::owns_memory();  // before others have it, too
   const bool forks = dj_has_rseq && prepare_new_thread(frame);
   if (refuse_gs_base(frame) || filter_seccomp(frame)) return kFilterMade;
   const bool acts = static_cast<uint32_t>(frame->rax) == agent::kSysRtSigaction;
   if (acts && filter_fault_action(frame)) return kFilterMade;
-  if (arena()->trap_table != 0 && filter_masks(frame)) return kFilterMade;
+  if (traps && filter_masks(frame)) return kFilterMade;
   return forks ? kFilterForks : kFilterNothing;
 }
 

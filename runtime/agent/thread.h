@@ -77,6 +77,22 @@ inline uint32_t process_id() {
   return static_cast<uint32_t>(pid);
 }
 
+// Whether this process has its memory for itself: a vfork child has its parent's.
+inline bool owns_memory() {
+  auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
+  if (table == nullptr) return false;
+  const uint64_t pid = kernel_process_id(), known = abi::load(&table->pid);
+  if (known == 0) abi::store(&table->pid, pid);
+  return known == 0 || known == pid;
+}
+
+// The application's action for SIGTRAP.
+inline abi::AppAction* trap_action() {
+  auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
+  if (table != nullptr && abi::load(&table->has_own_trap) != 0) return &table->own_trap;
+  return &reinterpret_cast<abi::TrapTable*>(arena()->trap_table)->app;
+}
+
 // A new thread is going to have its control block at `fs`: what is known of the one before it,
 // which has ended, is no longer true.
 void forget_thread(uint64_t fs);

@@ -36,7 +36,7 @@ void die_of_trap() {
 }
 
 void run_application_action(int signal, void* info, UserContext* context) {
-  abi::AppAction* app = &reinterpret_cast<abi::TrapTable*>(arena()->trap_table)->app;
+  abi::AppAction* app = agent::trap_action();
   uint64_t handler = abi::load(&app->handler);
   bool from_kernel = static_cast<SignalInfo*>(info)->code > 0;
   if (handler == 0 || (handler == 1 && from_kernel)) return die_of_trap();

@@ -21,6 +21,7 @@
 #include "runtime/process/running_memory.h"
 #include "runtime/process/signal_actions.h"
 #include "runtime/process/text_patch.h"
+#include "runtime/shared/thread_table.h"
 #include "runtime/shared/trap.h"
 #include "runtime/text/trap_setup.h"
 
@@ -95,6 +96,15 @@ Result<size_t> restore(const Stopped& stopped, const std::vector<JournalRecord>&
   const size_t places = patches.size();
   DJ_TRY_DO(write_patches(stopped, std::move(patches)));
   return places;
+}
+
+// The application's action for SIGTRAP: of a forked child perhaps its own.
+Result<abi::AppAction> trap_action(const Stopped& stopped, const abi::TrapTable& table) {
+  if (table.threads == 0) return table.app;
+  uint64_t own[1 + sizeof(abi::AppAction) / sizeof(uint64_t)] = {};
+  DJ_TRY_DO(stopped.read(table.threads + offsetof(abi::ThreadTable, has_own_trap),
+                         std::span(reinterpret_cast<uint8_t*>(own), sizeof own)));
+  return own[0] != 0 ? abi::AppAction{own[1], own[2], own[3], own[4]} : table.app;
 }
 
 TrapBefore trap_before(const FoundJournal& journal, const abi::AppAction& app) {
@@ -216,8 +226,8 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
     abi::TrapTable table = {};
     DJ_TRY_DO(stopped.read(journal.header.trap_table,
                            std::span(reinterpret_cast<uint8_t*>(&table), sizeof table)));
-    DJ_TRY_DO(
-        give_back_trap(stopped, journal.header.trap_handler, trap_before(journal, table.app)));
+    DJ_TRY(const abi::AppAction app, trap_action(stopped, table));
+    DJ_TRY_DO(give_back_trap(stopped, journal.header.trap_handler, trap_before(journal, app)));
   }
   leave_debug_list(stopped.pid());
   DJ_TRY(size_t hooks, restore(stopped, records, true));

@@ -200,6 +200,7 @@ Status Installation::make_trap_table(abi::Header& header) {
   }
   DJ_TRY_DO(filled);
   reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
+  reinterpret_cast<abi::TrapTable*>(trap_table_)->threads = header.threads;
   header.trap_table = trap_table_;
   header_trap_table_ = &header.trap_table;
   trap_ = TrapSetup(trap_table_, handler, restorer);

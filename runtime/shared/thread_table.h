@@ -4,6 +4,7 @@
 // behind the arena, in djtap too. Only handlers write to it.
 #pragma once
 #include "runtime/shared/capture.h"
+#include "runtime/shared/trap.h"
 
 namespace dj::abi {
 
@@ -27,7 +28,10 @@ struct ThreadTable {
   ThreadBlock blocks[kThreadSlots];
   // From here on nothing is wiped: a forked child has what its parent had.
   uint64_t denied;  // system calls (denied.h)
-  uint64_t more_pad[511];
+  // A fork of the target has asked for an action for SIGTRAP; the target's is TrapTable::app.
+  uint64_t has_own_trap;
+  AppAction own_trap;
+  uint64_t more_pad[506];
 };
 constexpr uint64_t kWipedBytes = offsetof(ThreadTable, denied);
 static_assert(kWipedBytes % 4096 == 0);

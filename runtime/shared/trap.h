@@ -58,6 +58,7 @@ struct TrapTable {
   uint64_t trapless;  // 1: no trap can come any more; by the controller, or the agent's hook
                       // when that does not answer
   uint64_t stack[3];  // scratch of the controller: a thread's stack_t
+  uint64_t threads;   // address of the ThreadTable
 };
 
 // Entries for `sites` addresses.

@@ -15,7 +15,7 @@
 namespace dj {
 
 constexpr uint64_t kJournalMagic = 0x4c4e524a'4a44ull;  // "DJJRNL"
-constexpr uint32_t kJournalVersion = 5;
+constexpr uint32_t kJournalVersion = 6;
 constexpr uint32_t kBlockedThreads = 1024;
 
 // At the journal's begin; records follow. Other processes read it: a change is a new version.

@@ -1,11 +1,12 @@
 """What is left in processes when djtap is killed, and in those that the target forked: put back, byte for byte."""
+import os
 import random
 import signal
 import time
 
 import pytest
 
-from support import process, run
+from support import paths, process, run
 from support.paths import victim
 
 COUNT = 'probe func("work") { calls++ }'
@@ -115,6 +116,33 @@ def test_forked_children_are_restored_at_detach(background, program, order):
     assert not process.differences(text, process.text_of(child)), result
     call(target, 50)
     target.tell("quit")
+
+
+TRAPPED_CHILD = """import os, signal, sys
+sys.stdin.readline()
+if os.fork() == 0:
+    signal.signal(signal.SIGTRAP, lambda *_: print("trapped: 1", flush=True))
+    print("child:", os.getpid(), flush=True)
+    while True:
+        signal.pause()
+os.wait()
+"""
+
+
+def test_a_forked_childs_own_sigtrap_is_given_back(program):
+    """It handles what its parent does not: while the session runs, and when it has ended."""
+    target = program(paths.PYTHON, "-c", TRAPPED_CHILD)
+    with run.Background(run.command(["--no-optimize", "--probes", "-e", 'probe func("libc.so.6!getpid") { n++ }', "-p", target.pid])) as tracer:
+        tracer.wait_for("INT3")
+        target.tell("fork")
+        child = int(target.wait_for(r"^child: (\d+)").group(1))
+        for how in ("traced", "left"):
+            os.kill(child, signal.SIGTRAP)
+            target.wait_for("^trapped: 1$")
+            target.text[target.process.stdout.fileno()] = b""
+            if how == "traced":
+                tracer.signal(signal.SIGINT)
+                assert tracer.finish().returncode == 0
 
 
 def test_clean_reaches_forked_children(attach, djtap_once, program):

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "facts.h"
 
@@ -33,6 +35,39 @@ static void* blocked(void* argument) {
   return argument;
 }
 
+static int own_handler(void) {
+  struct sigaction seen;
+  sigaction(SIGTRAP, NULL, &seen);
+  return seen.sa_handler == on_trap;
+}
+
+// A forked child handles what its parent does not; its vfork child's changes are that one's own.
+static int own_in_child(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_trap;
+  pid_t child = fork();
+  if (child == 0) {
+    sigaction(SIGTRAP, &action, NULL);
+    some_work();
+    if (vfork() == 0) {
+      signal(SIGTRAP, SIG_DFL);
+      _exit(0);
+    }
+    raise(SIGTRAP);
+    if (fork() == 0) {
+      raise(SIGTRAP);
+      _exit(handled == 2 && own_handler() ? 6 : 1);
+    }
+    int status = 0;
+    while (wait(&status) > 0 && WEXITSTATUS(status) == 0) continue;
+    _exit(handled == 1 && own_handler() && WEXITSTATUS(status) == 6 ? 7 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 7 && !own_handler();
+}
+
 int main(void) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -42,6 +77,7 @@ int main(void) {
   some_work();
   pthread_join(thread, NULL);
 
+  const int in_child = own_in_child();
   action.sa_handler = SIG_IGN;
   sigaction(SIGTRAP, &action, NULL);
   some_work();
@@ -67,5 +103,6 @@ int main(void) {
   fact("handled", handled);
   fact("waited", waited);
   fact("own handler", seen.sa_handler == on_trap);
+  fact("own in child", in_child);
   return 0;
 }
