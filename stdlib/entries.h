@@ -108,8 +108,17 @@ const dj::abi::Str* dj_user_string2_utf16(dj::abi::Context* ctx, int64_t address
                                           const dj::abi::Str* otherwise);
 const dj::abi::Str* dj_user_string2_utf32(dj::abi::Context* ctx, int64_t address,
                                           const dj::abi::Str* otherwise);
+const dj::abi::Str* dj_user_string_nofault(dj::abi::Context* ctx, int64_t address);
+const dj::abi::Str* dj_user_string_n_nofault(dj::abi::Context* ctx, int64_t address,
+                                             int64_t length);
 const dj::abi::Str* dj_user_string_quoted(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_user_string_n_quoted(dj::abi::Context* ctx, int64_t address, int64_t length);
+const dj::abi::Str* dj_user_string_n2_quoted(dj::abi::Context* ctx, int64_t address, int64_t length,
+                                             int64_t room);
+const dj::abi::Str* dj_user_buffer_quoted(dj::abi::Context* ctx, int64_t address, int64_t length,
+                                          int64_t room);
+const dj::abi::Str* dj_user_buffer_quoted_error(dj::abi::Context* ctx, int64_t address,
+                                                int64_t length, int64_t room);
 int64_t dj_user_int8(dj::abi::Context* ctx, int64_t address);
 int64_t dj_user_int16(dj::abi::Context* ctx, int64_t address);
 int64_t dj_user_int32(dj::abi::Context* ctx, int64_t address);

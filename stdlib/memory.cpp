@@ -116,6 +116,12 @@ const abi::Str* dj_user_string_n2(abi::Context* ctx, int64_t address, int64_t le
                                   const abi::Str* otherwise) {
   return read_string_n(ctx, address, length, otherwise);
 }
+const abi::Str* dj_user_string_nofault(abi::Context* ctx, int64_t address) {
+  return dj_user_string2(ctx, address, agent::empty_string());
+}
+const abi::Str* dj_user_string_n_nofault(abi::Context* ctx, int64_t address, int64_t length) {
+  return read_string_n(ctx, address, length, agent::empty_string());
+}
 
 const abi::Str* dj_user_bytes(abi::Context* ctx, int64_t address, int64_t length) {
   return read_bytes(ctx, address, length, false);

@@ -61,20 +61,39 @@ const abi::Str* no_room() {
   return agent::empty_string();
 }
 
-const abi::Str* quote_user(abi::Context* ctx, uint64_t address, uint64_t limit) {
+uint64_t not_negative(int64_t length) { return length <= 0 ? 0 : static_cast<uint64_t>(length); }
+
+// How much of the program's memory is quoted, in how many bytes of text; exact: a zero byte is one
+// like others, and what follows is nobody's.
+struct Quoted {
+  uint64_t limit = UINT64_MAX;
+  uint64_t room = UINT64_MAX;
+  bool exact = false;
+};
+
+// Null: it cannot be read.
+const abi::Str* quote_user(abi::Context* ctx, uint64_t address, const Quoted& wanted) {
   abi::Str* made = agent::string_room(ctx);
   uint32_t max = agent::arena()->max_string;
   if (made == nullptr || max < kCutBytes + 1) return no_room();
-  Quoter quoter(made, max, true);
+  uint32_t room = wanted.room < max ? static_cast<uint32_t>(wanted.room) : max;
+  Quoter quoter(made, room < kCutBytes + 1 ? kCutBytes + 1 : room, true);
   agent::UserBytes bytes(address);
   for (uint64_t i = 0;; ++i) {
+    if (wanted.exact && i == wanted.limit) return quoter.finish(ctx, false);
     char c = '\0';
     bool readable = bytes.next(&c);
-    if (i == limit) return quoter.finish(ctx, readable && c != '\0');
-    if (!readable) return address_text(ctx, address);
-    if (c == '\0') return quoter.finish(ctx, false);
+    if (i == wanted.limit) return quoter.finish(ctx, readable && c != '\0');
+    if (!readable) return nullptr;
+    if (c == '\0' && !wanted.exact) return quoter.finish(ctx, false);
     if (!quoter.put(c)) return quoter.finish(ctx, true);
   }
+}
+
+const abi::Str* quote_or_address(abi::Context* ctx, int64_t address, const Quoted& wanted) {
+  auto from = static_cast<uint64_t>(address);
+  const abi::Str* text = quote_user(ctx, from, wanted);
+  return text != nullptr ? text : address_text(ctx, from);
 }
 
 }  // namespace
@@ -96,9 +115,26 @@ const abi::Str* dj_text_strn(abi::Context* ctx, const abi::Str* s, int64_t lengt
 }
 
 const abi::Str* dj_user_string_quoted(abi::Context* ctx, int64_t address) {
-  return quote_user(ctx, static_cast<uint64_t>(address), UINT64_MAX);
+  return quote_or_address(ctx, address, {});
 }
 const abi::Str* dj_user_string_n_quoted(abi::Context* ctx, int64_t address, int64_t length) {
-  return quote_user(ctx, static_cast<uint64_t>(address),
-                    length <= 0 ? 0 : static_cast<uint64_t>(length));
+  return quote_or_address(ctx, address, {.limit = not_negative(length)});
+}
+const abi::Str* dj_user_string_n2_quoted(abi::Context* ctx, int64_t address, int64_t length,
+                                         int64_t room) {
+  return quote_or_address(ctx, address,
+                          {.limit = not_negative(length), .room = not_negative(room)});
+}
+const abi::Str* dj_user_buffer_quoted(abi::Context* ctx, int64_t address, int64_t length,
+                                      int64_t room) {
+  return quote_or_address(
+      ctx, address, {.limit = not_negative(length), .room = not_negative(room), .exact = true});
+}
+const abi::Str* dj_user_buffer_quoted_error(abi::Context* ctx, int64_t address, int64_t length,
+                                            int64_t room) {
+  const Quoted wanted{.limit = not_negative(length), .room = not_negative(room), .exact = true};
+  const abi::Str* text = quote_user(ctx, static_cast<uint64_t>(address), wanted);
+  if (text != nullptr) return text;
+  dj_raise(ctx, ctx->site, ctx->span, abi::kErrBadAddress, address);
+  return agent::empty_string();
 }

@@ -30,6 +30,7 @@ BuiltinId overload_of(BuiltinId id, size_t arguments) {
   constexpr Overload kOverloads[] = {
       {"user_string", 2, "user_string2"},
       {"user_string_n", 3, "user_string_n2"},
+      {"user_string_n_quoted", 3, "user_string_n2_quoted"},
       {"user_string_utf16", 2, "user_string2_utf16"},
       {"user_string_utf32", 2, "user_string2_utf32"},
   };

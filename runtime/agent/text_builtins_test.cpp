@@ -118,6 +118,13 @@ TEST_F(TextBuiltins, UserTextStopsAtFaults) {
   EXPECT_EQ(text(dj_user_string_n_quoted(ctx, address(pages + 4092), 3)), "\"end\"");
   pages[4095] = '!';
   EXPECT_EQ(text(dj_user_string_n_quoted(ctx, address(pages + 4092), 4)), "\"end!\"");
+  EXPECT_EQ(text(dj_user_string_n2_quoted(ctx, address(pages + 4092), 4, 6)), "\"end!\"");
+  EXPECT_EQ(text(dj_user_string_n2_quoted(ctx, address(pages + 4092), 4, 5)), "\"\"...");
+  pages[4093] = '\0';
+  EXPECT_EQ(text(dj_user_buffer_quoted(ctx, address(pages + 4092), 4, 99)), "\"e\\000d!\"");
+  EXPECT_EQ(text(dj_user_buffer_quoted(ctx, address(pages + 4092), 4, 8)), "\"e\"...");
+  EXPECT_EQ(text(dj_user_string_n2_quoted(ctx, address(pages + 4092), 4, 99)), "\"e\"");
+  pages[4093] = 'n';
   char bad[32];
   snprintf(bad, sizeof bad, "%p", static_cast<void*>(pages + 4092));
   EXPECT_EQ(text(dj_user_string_quoted(ctx, address(pages + 4092))), bad);

@@ -82,10 +82,11 @@ def test_sizes_as_texts(told):
 
 
 def test_load_of_the_machine(told):
-    lines, _ = told("println(sprint_loadavg()) for (i = 0; i < 3; i++) println(get_loadavg_index(i)) "
-                    'println(proc_text(0, "no_such_file") == "")')
+    lines, _ = told("print(sprint_loadavg()) for (i = 0; i < 3; i++) println(get_loadavg_index(i)) "
+                    'try { get_loadavg_index(3) } catch (e) { println(e) } println(proc_text(0, "no_such_file") == "")')
     loads = lines[0].split()
-    assert len(loads) == 3 and [load.partition(".")[0] for load in loads] == lines[1:4] and lines[4] == "1"
+    assert len(loads) == 3 and [load.partition(".")[0] for load in loads] == lines[1:4]
+    assert lines[4:] == ["Invalid loadavg index 3 specified.", "1"]
 
 
 def test_abort_ends_the_handler_at_once(djtap):
