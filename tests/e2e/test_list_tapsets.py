@@ -1,4 +1,6 @@
 """-l and -L with the probe points of tapsets."""
+import gzip
+import pathlib
 import re
 
 import pytest
@@ -73,13 +75,31 @@ def test_variables_and_types(djtap_once):
         assert {each.split(":")[0] for each in variables} == set(re.findall(r"^  ([a-z]\w*) =[^=]", body, re.M)) | \
             set(re.findall(r"[{;] ([a-z]\w*) =[^=]", body)), line
     shown = dict(line.split(" ", 1) for line in listed(djtap_once, "-L", "syscall.{open,write.return}", "-c", "/bin/true"))
-    assert shown["syscall.open"].split() == ["name:string", "filename:string", "flags:long", "mode:long", "argstr:string"]
+    assert shown["syscall.open"].split() == ["name:string", "filename:string", "filename_unquoted:string", "flags:long", "flags_str:string",
+                                           "mode:long", "argstr:string"]
     for name, variables in shown.items():
         forms = [("%s" if each.endswith(":string") else "%d", each.split(":")[0]) for each in variables.split()]
         text = f'probe {name} {{ printf("{" ".join(form for form, _ in forms)}", {", ".join(each for _, each in forms)}) }}'
         assert djtap_once("--stop-after=check", "-e", text).returncode == 0, text
         wrong = text.replace("%s", "%n").replace("%d", "%s").replace("%n", "%d")
         assert djtap_once("--stop-after=check", "-e", wrong).returncode != 0, wrong
+
+
+SYSTEMTAPS = pathlib.Path("/usr/share/man/man3/tapset::syscalls.3stap.gz")
+
+
+@pytest.mark.skipif(not SYSTEMTAPS.exists(), reason="Debian's systemtap-doc is not here")
+def test_system_calls_have_systemtaps_variables(djtap_once):
+    """Its manual's list, of each call that is here; but what describes the kernel's function, and texts of siginfo_t."""
+    page = gzip.decompress(SYSTEMTAPS.read_bytes()).decode()
+    wanted = {name: set(re.findall(r"(?<![\w$*])[a-z_]\w*(?![\w*])", text)) - {"int", "pt_regs", "uinfo_str"}
+              for name, text in re.findall(r"^\.B syscall\.(\w+)\n(.*?)\n\.P", page, re.M | re.S)}
+    lines = listed(djtap_once, "-L", "syscall.*", "-c", "/bin/true")
+    here = {line.split()[0].removeprefix("syscall."): {each.split(":")[0] for each in line.split()[1:]} for line in lines}
+    both = set(here) & set(wanted)
+    assert len(both) > 100
+    assert not {name: wanted[name] - here[name] for name in both if wanted[name] - here[name]}
+    assert all({"name", "argstr"} <= variables for variables in here.values())
 
 
 def test_an_own_tapset(djtap_once, tmp_path):

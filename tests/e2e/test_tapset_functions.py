@@ -225,7 +225,8 @@ def test_speculative_output_of_one_moment():
 
 
 def test_sets_of_signals_and_error_numbers():
-    assert said('println(signal_str(2)) println(sigset_mask_str(0x4002)) println(sa_flags_str(0x14000000)) printf("%d%d%d", errno_p(-2), errno_p(2), errno_p(-41))') == (
+    assert said('println(signal_str(2)) println(sigset_mask_str(0x4002)) println(sa_flags_str(0x14000000)) '
+                'printf("%d%d%d", errno_p(-2), errno_p(2), errno_p(-41))') == (
         "INT\n2,15\nRESTART|RESTORER\n220")
 
 
@@ -235,7 +236,8 @@ TAPSETS = pathlib.Path("/usr/share/systemtap/tapset")
 @pytest.mark.skipif(not TAPSETS.exists(), reason="Debian's systemtap is not here")
 def test_names_of_numbers_are_systemtaps():
     """Its tables, read where they are installed; what they do not have, too."""
-    tables = {"signal_str": (r'__sig\[(\d+)\] = "(.*?)"', "linux/signal.stp", ""), "sock_prot_num2str": (r'_prot_num2str\[(\d+)\]\s*= "(.*?)"', "linux/socket.stp", "UNDEF"),
+    tables = {"signal_str": (r'__sig\[(\d+)\] = "(.*?)"', "linux/signal.stp", ""),
+              "sock_prot_num2str": (r'_prot_num2str\[(\d+)\]\s*= "(.*?)"', "linux/socket.stp", "UNDEF"),
               "sock_fam_num2str": (r'_fam_num2str\[(\d+)\]\s*= "(.*?)"', "linux/socket.stp", "UNDEF"),
               "sock_type_num2str": (r'_type_num2str\[(\d+)\]\s*= "(.*?)"', "linux/socket.stp", "UNDEF"),
               "sock_state_num2str": (r'_state_num2str\[(\d+)\]\s*= "(.*?)"', "linux/socket.stp", "UNDEF"),
@@ -290,7 +292,8 @@ def test_buffers_are_quoted_up_to_their_room():
 room = ctypes.create_string_buffer(b"ab\\0cd\\nef" + b"x" * 30)
 ctypes.CDLL(None).lldiv(ctypes.c_longlong(ctypes.addressof(room)), ctypes.c_longlong(1))"""
     calls = {"user_buffer_quoted(at, 8, 100)": r'"ab\000cd\nef"', "user_buffer_quoted(at, 2, 100)": '"ab"', "user_buffer_quoted(at, 8, 10)": '"ab"...',
-             "user_buffer_quoted_error(at, 5, 100)": r'"ab\000cd"', "user_string_n_quoted(at, 8, 100)": '"ab"', "user_string_n2_quoted(at + 6, 20, 12)": '"efxxxxx"...',
+             "user_buffer_quoted_error(at, 5, 100)": r'"ab\000cd"', "user_string_n_quoted(at, 8, 100)": '"ab"',
+             "user_string_n2_quoted(at + 6, 20, 12)": '"efxxxxx"...',
              "user_string_n_quoted(at + 6, 20, 12)": '"efxxxxx"...', "user_buffer_quoted(8, 8, 8)": "0x8"}
     script = "probe func(\"libc.so.6!lldiv\") { at = long_arg(1) %s try { user_buffer_quoted_error(8, 8, 8) } catch (e) { println(e) } }" % "".join(
         f"println({call}) " for call in calls)

@@ -4,23 +4,37 @@
 #define _GNU_SOURCE
 #endif
 #define _FILE_OFFSET_BITS 64
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/sem.h>
+#include <sys/sendfile.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,6 +123,61 @@ void files() {
   made("syscall.close");
 }
 
+// Descriptors again, and files by their names.
+void more_files() {
+  char path[] = "/tmp/djtap-calls-XXXXXX", other[64], entries[64];
+  const int fd = mkstemp(path);
+  snprintf(other, sizeof other, "%s.2", path);
+  struct statfs system;
+  const timespec times[2] = {{1, 0}, {2, 0}};
+  DO("syscall.fdatasync", fdatasync(fd));
+  DO("syscall.flock", flock(fd, LOCK_EX | LOCK_NB));
+  DO("syscall.fcntl", fcntl(fd, F_GETFL));
+  DO("syscall.dup3", dup3(fd, 100, O_CLOEXEC));
+  DO("syscall.close", close(100));
+  DO("syscall.fallocate", fallocate(fd, 0, 0, 10));
+  DO("syscall.sendfile", sendfile(fd, fd, nullptr, 0));
+  DO("syscall.copy_file_range", copy_file_range(fd, nullptr, fd, nullptr, 0, 0));
+  DO("syscall.fchmod", fchmod(fd, 0600));
+  DO("syscall.fchown", fchown(fd, getuid(), getgid()));
+  DO("syscall.close", close(fd));
+  DO("syscall.chmod", chmod(path, 0640));
+  DO("syscall.chown", chown(path, getuid(), getgid()));
+  DO("syscall.truncate", truncate(path, 5));
+  DO("syscall.statfs", statfs(path, &system));
+  DO("syscall.faccessat", faccessat(AT_FDCWD, path, R_OK, 0));
+  DO("syscall.utimensat", utimensat(AT_FDCWD, path, times, 0));
+  DO("syscall.link", link(path, other));
+  DO("syscall.unlink", unlink(other));
+  DO("syscall.symlink", symlink(path, other));
+  DO("syscall.unlink", unlink(other));
+  DO("syscall.close", close((int)DO("syscall.creat", creat(other, 0600))));
+  DO("syscall.unlink", unlink(other));
+  DO("syscall.unlink", unlink(path));
+  DO("syscall.umask", umask(022));
+  const int folder = (int)DO("syscall.open", open("/", O_RDONLY | O_DIRECTORY));
+  DO("syscall.getdents", getdents64(folder, entries, 1));
+  DO("syscall.fchdir", fchdir(folder));
+  DO("syscall.close", close(folder));
+}
+
+// What one waits with; no descriptor of these is any.
+void waiting() {
+  const timespec soon = {0, 1};
+  const itimerspec once = {{0, 0}, {0, 1}};
+  epoll_event event = {EPOLLIN, {nullptr}};
+  DO("syscall.ppoll", ppoll(nullptr, 0, &soon, nullptr));
+  const int queue = (int)DO("syscall.epoll_create", epoll_create(3));
+  const int counter = (int)DO("syscall.eventfd", eventfd(7, EFD_CLOEXEC));
+  DO("syscall.epoll_ctl", epoll_ctl(queue, EPOLL_CTL_ADD, counter, &event));
+  const int clock = (int)DO("syscall.timerfd_create", timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+  DO("syscall.timerfd_settime", timerfd_settime(clock, 0, &once, nullptr));
+  DO("syscall.inotify_add_watch", inotify_add_watch(-1, "/no/where", IN_OPEN));
+  DO("syscall.close", close(queue));
+  DO("syscall.close", close(counter));
+  DO("syscall.close", close(clock));
+}
+
 void sockets() {
   sockaddr_un address = {AF_UNIX, {}};
   snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "djtap-calls-%d", getpid());
@@ -118,12 +187,21 @@ void sockets() {
   msghdr message = {};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
+  int two[2];
+  socklen_t length = sizeof address;
+  DO("syscall.socketpair", socketpair(AF_UNIX, SOCK_DGRAM, 0, two));
   const int listener = (int)DO("syscall.socket", socket(AF_UNIX, SOCK_STREAM, 0));
   DO("syscall.bind", bind(listener, name, sizeof address));
+  DO("syscall.setsockopt", setsockopt(listener, SOL_SOCKET, SO_KEEPALIVE, two, sizeof *two));
+  DO("syscall.getsockopt", getsockopt(listener, SOL_SOCKET, SO_KEEPALIVE, two, &length));
   DO("syscall.listen", listen(listener, 5));
   for (int round = 0; round < 2; round++) {
     const int client = (int)DO("syscall.socket", socket(AF_UNIX, SOCK_STREAM, 0));
     DO("syscall.connect", connect(client, name, sizeof address));
+    sockaddr_un who;
+    length = sizeof who;
+    DO("syscall.getsockname", getsockname(client, (sockaddr*)&who, &length));
+    DO("syscall.getpeername", getpeername(client, (sockaddr*)&who, &length));
     const int server =
         round == 0 ? (int)DO("syscall.accept", accept(listener, nullptr, nullptr))
                    : (int)DO("syscall.accept4", accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
@@ -160,7 +238,14 @@ void memory_and_streams() {
   void* pages = (void*)DO("syscall.mmap2",
                           mmap(nullptr, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   DO("syscall.mprotect", mprotect(pages, 4096, PROT_NONE));
+  DO("syscall.madvise", madvise(pages, 8192, MADV_NORMAL));
+  DO("syscall.msync", msync(pages, 8192, MS_ASYNC));
+  DO("syscall.mlock", mlock(pages, 0));
+  DO("syscall.munlock", munlock(pages, 0));
+  pages = (void*)DO("syscall.mremap", mremap(pages, 8192, 4096, 0));
   DO("syscall.munmap", munmap(pages, 8192));
+  DO("syscall.brk", brk(sbrk(0)));
+  DO("syscall.close", close((int)DO("syscall.memfd_create", memfd_create("djtap", MFD_CLOEXEC))));
 }
 
 void processes() {
@@ -186,6 +271,38 @@ void processes() {
   const pid_t child = (pid_t)DO("syscall.fork", fork());
   if (child == 0) _exit(0);
   DO("syscall.wait4", wait4(child, &status, 0, nullptr));
+}
+
+// What a process says and asks of itself; identities stay what they are.
+void identity() {
+  rlimit limit;
+  rusage usage;
+  utsname names;
+  char bytes[8];
+  sigset_t set;
+  sigemptyset(&set);
+  const struct itimerval never = {{0, 0}, {0, 0}};
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  DO("syscall.setpgid", setpgid(0, -1));
+  DO("syscall.setsid", setsid());
+  DO("syscall.setuid", setuid(getuid()));
+  DO("syscall.setgid", setgid(getgid()));
+  DO("syscall.prctl", prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
+  DO("syscall.getrlimit", getrlimit(RLIMIT_NOFILE, &limit));
+  DO("syscall.setrlimit", setrlimit(RLIMIT_NOFILE, &limit));
+  DO("syscall.getrusage", getrusage(RUSAGE_SELF, &usage));
+  DO("syscall.sched_yield", sched_yield());
+  DO("syscall.getrandom", getrandom(bytes, sizeof bytes, 0));
+  DO("syscall.uname", uname(&names));
+  DO("syscall.rt_sigaction", sigaction(SIGUSR2, &action, nullptr));
+  DO("syscall.rt_sigprocmask", pthread_sigmask(SIG_BLOCK, &set, nullptr));
+  DO("syscall.rt_sigpending", sigpending(&set));
+  DO("syscall.alarm", alarm(0));
+  DO("syscall.setitimer", setitimer(ITIMER_VIRTUAL, &never, nullptr));
+  DO("syscall.shmget", shmget(1, 0, 0));
+  DO("syscall.shmat", shmat(-1, nullptr, 0));
+  DO("syscall.shmdt", shmdt(nullptr));
 }
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -282,9 +399,12 @@ void of_cxx() {
 
 int main() {
   files();
+  more_files();
+  waiting();
   sockets();
   memory_and_streams();
   processes();
+  identity();
   locks_and_threads();
   of_cxx();
   made("syscall.exit_group");
