@@ -74,7 +74,7 @@ int inliner_threshold(size_t handlers) {
 }
 
 // optimise()'s passes, in the words of opt(1): the part of -O2 that makes a difference to handlers,
-// which have few loops and call what was optimised once (README, design).
+// which have few loops and call what was optimised once (docs/design.md).
 // A function whose callers all give it the same array is made for that array.
 constexpr const char* kBeforeInlining =
     "require<profile-summary>,function(sroa<modify-cfg>,early-cse<>,simplifycfg),ipsccp,"
