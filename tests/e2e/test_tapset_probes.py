@@ -2,6 +2,7 @@
 import hashlib
 import os
 import pathlib
+import os
 import re
 import subprocess
 
@@ -272,3 +273,55 @@ client.write(b'a secret word'); print(server.read(100))"""
     result = run.run(["-e", script, *PYTHON, program], env={**os.environ, "LD_PRELOAD": "libssl.so.3"})
     assert "sent a secret word" in result.stdout and "b'a secret word'" in result.stdout, result
     assert result.globals["shakes"] == 8 and result.globals["got"] == 1 and result.globals["asked"] == 100, result
+
+
+# What ctypes is to call, and what the probe of its return says; the kernel's answers are those of bad descriptors and names.
+DECODED = {
+    "nanosleep(ts, None)": "nanosleep([0.000001000], 0x0) = 0",
+    "clock_nanosleep(1, 0, ts, None)": "clock_nanosleep(CLOCK_MONOTONIC, 0x0, [0.000001000], 0x0) = 0",
+    "clock_nanosleep(1, 0, (L * 2)(0, -1), None)": "clock_nanosleep(CLOCK_MONOTONIC, 0x0, [0.-00000001], 0x0) = -22 (EINVAL)",
+    "setitimer(1, (L * 4)(), None)": "setitimer(ITIMER_VIRTUAL, [0.000000,0.000000], 0x0) = 0",
+    "setrlimit(7, (L * 2)(30, 20))": "setrlimit(RLIMIT_NOFILE, [30,20]) = -22 (EINVAL)",
+    "pthread_sigmask(0, (L * 16)(1 << 9 | 1 << 11), None)": "rt_sigprocmask(SIG_BLOCK, [SIGUSR1|SIGUSR2], 0x0, 8) = 0",
+    "pthread_sigmask(1, (L * 16)(), None)": "rt_sigprocmask(SIG_UNBLOCK, [EMPTY], 0x0, 8) = 0",
+    "sigaction(10, (L * 19)(1), None)": "rt_sigaction(SIGUSR1, SIG_IGN, 0x0, 8) = 0",
+    "sigaction(99, None, None)": "rt_sigaction(99, NULL, 0x0, 8) = -22 (EINVAL)",
+    "dup3(-1, 9, 0x80000)": "dup3(-1, 9, O_CLOEXEC) = -9 (EBADF)",
+    "fcntl(-1, 3, 0)": "fcntl(-1, F_GETFL, 0x0) = -9 (EBADF)",
+    "flock(-1, 6)": "flock(-1, LOCK_EX|LOCK_NB) = -9 (EBADF)",
+    "utimensat(-100, b'/no/where', (L * 4)(1, 0x3fffffff, 2, 3), 0x100)":
+        'utimensat(AT_FDCWD, "/no/where", [UTIME_NOW][2.000000003], AT_SYMLINK_NOFOLLOW) = -2 (ENOENT)',
+    "unlinkat(-100, b'/no/where', 0x200)": 'unlinkat(AT_FDCWD, "/no/where", AT_REMOVEDIR) = -2 (ENOENT)',
+    "epoll_ctl(-1, 1, 5, None)": "epoll_ctl(-1, EPOLL_CTL_ADD, 5, 0x0) = -14 (EFAULT)",
+    "eventfd(3, 0x4000)": "eventfd(3, 0x4000) = -22 (EINVAL)",
+    "inotify_add_watch(-1, b'/', 0x28)": 'inotify_add_watch(-1, "/", IN_CLOSE_WRITE|IN_OPEN) = -9 (EBADF)',
+    "timerfd_create(99, 0x800)": "timerfd_create(99, TFD_NONBLOCK) = -22 (EINVAL)",
+    "setsockopt(-1, 1, 9, None, 4)": "setsockopt(-1, SOL_SOCKET, SO_KEEPALIVE, 0x0, 4) = -9 (EBADF)",
+    "setsockopt(-1, 6, 1, None, 4)": "setsockopt(-1, SOL_TCP, TCP_NODELAY, 0x0, 4) = -9 (EBADF)",
+    "connect(-1, b'\\n\\0\\0\\x50' + bytes(19) + b'\\1' + bytes(4), 28)":
+        "connect(-1, {AF_INET6, 0000:0000:0000:0000:0000:0000:0000:0001, 80}, 28) = -9 (EBADF)",
+    "connect(-1, b'\\1\\0\\0abc', 6)": r'connect(-1, {AF_UNIX, "\000abc"}, 6) = -9 (EBADF)',
+    "sendto(-1, b'a\\0b', 3, 0x4000, b'\\2\\0\\0\\x35\\x7f\\0\\0\\1', 8)": r'sendto(-1, "a\000b", 3, MSG_NOSIGNAL, {AF_INET, 127.0.0.1, 53}, 8) = -9 (EBADF)',
+    "execve(b'/no/where', (P * 3)(b'a', b'b c'), (P * 2)(b'X=1'))": 'execve("/no/where", ["a", "b c"], ["X=1"]) = -2 (ENOENT)',
+    "wait4(-1, None, 1, None)": "wait4(-1, 0x0, WNOHANG, 0x0) = -10 (ECHILD)",
+    "select(0, None, None, None, (L * 2)(0, 5))": "select(0, 0x0, 0x0, 0x0, [0.000000]) = 0",  # the kernel has put there what is left
+    "mremap(None, L(0), L(0), 1)": "mremap(0x0, 0, 0, MREMAP_MAYMOVE, ADDR) = -22 (EINVAL)",
+    "memfd_create(b'x', 129)": 'memfd_create("x", MFD_CLOEXEC|0x80) = -22 (EINVAL)',
+    "getcwd(room, L(1))": "getcwd(ADDR, 1) = -34 (ERANGE)",
+    "getcwd(room, L(999))": f"getcwd(ADDR, 999) = {len(os.getcwd()) + 1}",
+    "pipe(None)": "pipe(0x0) = -14 (EFAULT)",
+}
+
+
+def test_arguments_are_texts(tmp_path):
+    """Before and behind each of the calls a mark is written, so that those which Python makes itself are told apart."""
+    calls = "\n".join(f"libc.write(-1, b'<', 1); libc.{call}" for call in DECODED)
+    program = ("import ctypes\nL, P = ctypes.c_long, ctypes.c_char_p\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+               f"ts = (L * 2)(0, 1000)\nroom = ctypes.create_string_buffer(1000)\n{calls}\nlibc.write(-1, b'<', 1)\n")
+    script = 'probe syscall.*.return { printf("%s(%s) = %s\\n", name, argstr, retstr) }'
+    output = tmp_path / "out"
+    result = run.run(["-o", output, "-e", script, *PYTHON, program])
+    parts = output.read_text().split('write(-1, "<", 1) = -9 (EBADF)\n')[1:-1]
+    said = [[re.sub(r"0x[0-9a-f]{5,}", "ADDR", line) for line in part.splitlines()] for part in parts]
+    assert len(said) == len(DECODED), (result, output.read_text())
+    assert {call: lines for (call, line), lines in zip(DECODED.items(), said) if line not in lines} == {}
