@@ -97,8 +97,29 @@ class Tidier {
     out_ += lines > 1 && !inside ? "\n\n" : "\n";
     size_t depth = depth_ - (closes(all_[i]) && depth_ > 0 ? 1 : 0);
     bool continues = !at_statement_begin(i) && !closes(all_[i]) && !is_comment(all_[i]);
-    out_ += std::string(2 * depth + (continues ? 4 : 0), ' ');
+    out_ += std::string(2 * depth + shift(i) + (continues ? 4 : 0), ' ');
   }
+
+  // How much more to the right than its block token i stands, which begins a line: the body of an
+  // if, else or loop without braces does.
+  size_t shift(size_t i) {
+    const Lexeme& lexeme = all_[i];
+    size_t before = i - 1;
+    while (before > 0 && is_comment(all_[before])) --before;
+    bool body = head_end_ == before + 1;
+    if (is_body_close(lexeme)) return base_;
+    if (is_comment(lexeme)) return base_ + (body ? now_.shift + 2 : 0);
+    if (body && !is_body_open(lexeme)) {
+      now_.shift += 2;
+    } else if (lexeme.type == DjtParser::ELSE && !now_.ifs.empty()) {
+      now_.shift = now_.ifs.back();
+      now_.ifs.pop_back();
+    } else if (!body && in_block() && at_statement_begin(i)) {
+      now_ = {};
+    }
+    return base_ + now_.shift;
+  }
+  bool in_block() const { return depth_ == (blocks_.empty() ? 0 : blocks_.back().depth); }
 
   // Whether the line that token i begins does not go on with what the line before it began.
   bool at_statement_begin(size_t i) const {
@@ -155,8 +176,34 @@ class Tidier {
     }
     if (opens(lexeme)) {
       ++depth_;
+      if (is_block(lexeme)) {
+        blocks_.push_back({depth_, base_, now_});
+        base_ += now_.shift;
+        now_ = {};
+      }
     } else if (closes(lexeme) && depth_ > 0) {
+      if (!blocks_.empty() && blocks_.back().depth == depth_) {
+        base_ = blocks_.back().base;
+        now_ = blocks_.back().outside;
+        blocks_.pop_back();
+      }
       --depth_;
+    }
+    if (!name) follow_head(i);
+  }
+
+  static bool is_block(const Lexeme& l) { return is_body_open(l) || l.text == "%("; }
+
+  // Notes where the head of an if, else or loop ends: what comes next is its body.
+  void follow_head(size_t i) {
+    size_t type = all_[i].type;
+    if (type == DjtParser::IF) now_.ifs.push_back(now_.shift);
+    if (type == DjtParser::ELSE) head_end_ = i + 1;
+    if (takes_head(type)) {
+      heads_.push_back(depth_);
+    } else if (type == DjtParser::RPAREN && !heads_.empty() && heads_.back() == depth_) {
+      heads_.pop_back();
+      head_end_ = i + 1;
     }
   }
 
@@ -172,6 +219,20 @@ class Tidier {
   std::string out_;
   size_t depth_ = 0, points_depth_ = 0;
   bool in_points_ = false;
+  // The statement that the last line began: how far it is shifted, and the ifs in it that may have
+  // an else, by their own shifts.
+  struct Statement {
+    size_t shift = 0;
+    std::vector<size_t> ifs;
+  } now_;
+  struct Block {
+    size_t depth, base;
+    Statement outside;
+  };
+  std::vector<Block> blocks_;
+  size_t base_ = 0;            // the shift of the statements that the blocks stand in
+  std::vector<size_t> heads_;  // depths of heads that are not complete
+  size_t head_end_ = 0;        // behind the last token of the last head; 0: none
 };
 
 // Runs the filters that tell tokens apart over the tokens without the comments between them.

@@ -46,6 +46,19 @@ TEST(Tidy, BlanksBeforeTheStatementOfAHead) {
             "probe a { b = (c)[1]; d = @cast(e, \"t\")->f$ + (g)*2 }\n");
 }
 
+TEST(Tidy, BodiesWithoutBracesAreIndented) {
+  EXPECT_EQ(tidied("probe a {\nif (b)\nc = 1\nelse\nd = 2\ne = 3\n}\n"),
+            "probe a {\n  if (b)\n    c = 1\n  else\n    d = 2\n  e = 3\n}\n");
+  EXPECT_EQ(tidied("probe a {\nforeach (k in b)\nif (k)\n// why\nf(k,\n1)\nelse\ng()\nh()\n}\n"),
+            "probe a {\n  foreach (k in b)\n    if (k)\n      // why\n      f(k,\n            1)\n"
+            "    else\n      g()\n  h()\n}\n");
+  EXPECT_EQ(tidied("probe a {\nwhile (b)\nif (c) {\nd\n}\nelse {\ne\n}\nif (f) g\nh\n}\n"),
+            "probe a {\n  while (b)\n    if (c) {\n      d\n    }\n    else {\n      e\n    }\n"
+            "  if (f) g\n  h\n}\n");
+  EXPECT_EQ(tidied("function f() {\nif (a)\nreturn 1\n}\nprobe b { c }\n"),
+            "function f() {\n  if (a)\n    return 1\n}\nprobe b { c }\n");
+}
+
 TEST(Tidy, ProbePointsKeepWhatGluesThem) {
   EXPECT_EQ(tidied("probe process(\"x\").{function(\"a\"),mark(\"*\")}?,sys*open=b{ }"),
             "probe process(\"x\").{function(\"a\"),mark(\"*\")}?, sys*open = b { }\n");
