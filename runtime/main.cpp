@@ -88,8 +88,7 @@ int run_script(const Options& options) {
   LazyTarget target(options, held->before());  // forks, before there is much to fork
   LoweringThread lowering(options.stop_after >= Stage::Lower && !options.tidy);
   Result<std::string> text = read_script(options);
-  if (!text.ok())
-    return fail_usage(options, {"DJ0006", options.script_path, text.error().message, {}, ""});
+  if (!text.ok()) return fail_usage(options, no_script(options, text.error()));
   Sources sources;
   Diags diags;
   uint32_t file =

@@ -49,6 +49,18 @@ bool angle_closed_early(const Report& r) {
   return true;
 }
 
+// func("f") { ... }, begin { ... }: the keyword is missing, not misspelled.
+bool is_point(const Report& r) {
+  constexpr std::string_view kFirstWords[] = {"func",    "process", "begin", "end",    "error",
+                                              "oneshot", "never",   "timer", "syscall"};
+  if (std::find(std::begin(kFirstWords), std::end(kFirstWords), r.found().text) ==
+      std::end(kFirstWords))
+    return false;
+  size_t next = r.error.at + 1 < r.lexemes.size() ? r.lexemes[r.error.at + 1].type : 0;
+  return next == DjtParser::LPAREN || next == DjtParser::CALL_OPEN || next == DjtParser::DOT ||
+         next == DjtParser::LBRACE;
+}
+
 bool unknown_item(const Report& r) {
   if (r.error.at != r.first) {
     return false;
@@ -57,6 +69,11 @@ bool unknown_item(const Report& r) {
       "DJ1011", r.found().span,
       "expected \"probe\", \"function\" or \"global\", found " + describe_found(r.found()));
   diag.help = help_for_other_word(r.found().text);
+  if (is_point(r)) {
+    const Span& found = r.found().span;
+    diag.help = "a probe point has the word probe before it: probe " + r.found().text;
+    diag.fixes.push_back({{found.file, found.begin, found.begin}, "probe "});
+  }
   if (diag.help.empty()) {
     diag.suggest(near_names(r.found().text, item_keywords(), 1));
   }

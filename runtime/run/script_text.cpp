@@ -79,6 +79,13 @@ Result<std::string> read_script(const Options& options) {
   return with_plain_line_ends(text);
 }
 
+UsageError no_script(const Options& options, const Error& why) {
+  UsageError wrong{"DJ0006", options.script_path, why.message, {}, ""};
+  if (options.script_path.find_first_of("{(") != std::string::npos)
+    wrong.help = "the text of a script goes behind -e: djtap -e 'probe ...'";
+  return wrong;
+}
+
 std::string script_help(const Options& options, const std::string& text,
                         const ScriptOptions& script_options) {
   std::string name = options.script_text ? "-e 'script'" : options.script_path;

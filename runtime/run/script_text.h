@@ -12,6 +12,9 @@ namespace dj {
 // byte order mark goes. An error where the file is no script: a folder, a program, UTF-16.
 Result<std::string> read_script(const Options& options);
 
+// That there is none in the file that is named. Somebody may have left -e out.
+UsageError no_script(const Options& options, const Error& why);
+
 // --help with a script: its first comment, and its options once it is parsed.
 std::string script_help(const Options& options, const std::string& text,
                         const ScriptOptions& script_options);

@@ -83,6 +83,8 @@ ALONE = {
     "misspelt and nothing": (["--prbes"], "DJ0001", "djtap has no option --prbes", "--prbes", 'did you mean "--probes"?'),
     "only a target": (["-c", "ls"], "DJ0006", "a script is needed: a file, or -e 'probe ...'", "djtap", ALL),
     "no file": (["/no/such.djt", "5"], "DJ0006", "cannot read script /no/such.djt: No such file or directory", "/no/such.djt", ALL),
+    "no -e": (["probe begin { exit() }"], "DJ0006", "cannot read script probe begin { exit() }: No such file or directory", "'probe begin { exit() }'",
+              "the text of a script goes behind -e: djtap -e 'probe ...'"),
     "a list of no points": (["-La=b"], "DJ0003", "what is to be listed is no list of probe points", "-La=b", ALL),
     "a list of more": (["-l", "begin {} probe end"], "DJ0003", "what is to be listed is no list of probe points", "-l 'begin {} probe end'", ALL),
     "no target": (["--stress"], "DJ0004", "--stress needs a process (-c, -p or --), or --coverage FILE without a process", "--stress", ALL),
