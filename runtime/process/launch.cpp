@@ -125,7 +125,22 @@ bool read_memory(pid_t pid, uint64_t address, void* to, size_t bytes) {
   _exit(127);
 }
 
+// The file that execvp() will execute; empty: it will find none. With mode F_OK, that it could
+// mean.
+std::string program_file(const std::string& program, int mode = X_OK) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* folders = getenv("PATH");
+  std::istringstream list(folders != nullptr ? folders : "");
+  for (std::string folder; std::getline(list, folder, ':');) {
+    const std::filesystem::path path = std::filesystem::path(folder) / program;
+    if (access(path.c_str(), mode) == 0) return path;
+  }
+  return "";
+}
+
 Error exec_error(const std::string& program, int number) {
+  // A folder of $PATH that may not be entered is no reason: nothing there is known by that name.
+  if (number == EACCES && program_file(program, F_OK).empty()) number = ENOENT;
   Error error = os_error(program, number);
   if (error.kind == Fail::NotFound) {
     if (program.find('/') == std::string::npos) error.message += " in any folder of $PATH";
@@ -138,18 +153,6 @@ Error exec_error(const std::string& program, int number) {
   else if (number == EACCES)
     error.message = program + " is not executable: " + strerror(number);
   return error;
-}
-
-// The file that execvp() will execute; empty: it will find none.
-std::string program_file(const std::string& program) {
-  if (program.find('/') != std::string::npos) return program;
-  const char* folders = getenv("PATH");
-  std::istringstream list(folders != nullptr ? folders : "");
-  for (std::string folder; std::getline(list, folder, ':');) {
-    const std::filesystem::path path = std::filesystem::path(folder) / program;
-    if (access(path.c_str(), X_OK) == 0) return path;
-  }
-  return "";
 }
 
 // What the kernel does not execute, execvp() gives to the shell as a script. An ELF file is none.

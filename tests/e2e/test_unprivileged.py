@@ -27,6 +27,15 @@ def test_launch(as_nobody, public_build, mode_options, form):
     check(result)
 
 
+def test_a_folder_of_the_path_that_is_somebody_elses(as_nobody, public_build, tmp_path):
+    """What is nowhere else in $PATH is not found; it is not said to be there."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o000)
+    result = run.run(["-e", SCRIPT, "-c", "nosuch-program"], prefix=as_nobody, binary=public_build / "djtap", cwd="/tmp",
+                     env={**os.environ, "PATH": f"{closed}:/usr/bin"})
+    assert result.returncode == 127 and "nosuch-program: No such file or directory in any folder of $PATH" in result.stderr, result
+
+
 def test_tinyfs(as_nobody, public_build, mode_options):
     result = launch(as_nobody, public_build, *mode_options, "-e", 'probe func("vfs_read") < count++ >',
                     "-c", str(public_build / "examples" / "tinyfs"))
