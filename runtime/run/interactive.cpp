@@ -139,10 +139,11 @@ class Prompt {
   // To add a command: a row.
   const std::map<std::string, Command> commands_ = {
       {"clear", {"begin anew", [this](const std::string&) { script_.clear(); }}},
+      {"exit", {"leave", [this](const std::string&) { quit_ = true; }}},
       {"help", {"these lines", [this](const std::string&) { help(); }}},
       {"list", {"the script, in tidy form", [this](const std::string&) { list(); }}},
       {"load", {"FILE: add what stands there", [this](const std::string& path) { load(path); }}},
-      {"quit", {"leave", [this](const std::string&) { quit_ = true; }}},
+      {"quit", {"leave, too", [this](const std::string&) { quit_ = true; }}},
       {"run", {"run the script; Ctrl-C ends it", [this](const std::string&) { run(); }}},
       {"save", {"FILE: write the script there", [this](const std::string& path) { save(path); }}},
   };

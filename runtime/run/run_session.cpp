@@ -18,6 +18,7 @@
 #include "runtime/output/report_globals.h"
 #include "runtime/output/report_times.h"
 #include "runtime/output/tell.h"
+#include "runtime/output/terminal.h"
 #include "runtime/process/exec_watch.h"
 #include "runtime/process/exit_watch.h"
 #include "runtime/run/arming.h"
@@ -276,6 +277,16 @@ Result<std::optional<ExitWatch>> watch_exit(const std::optional<TracedProcess>& 
   return std::optional<ExitWatch>(std::move(watch));
 }
 
+// Its wait status, if there is one to be had. Who has ended the session and sees no prompt is told
+// why.
+std::optional<int> wait_for_command(ExitWatch& watch) {
+  constexpr int kPatienceMs = 500;
+  if (std::optional<int> status = watch.wait_status(kPatienceMs)) return status;
+  if (is_drawn_on(STDERR_FILENO))
+    std::fputs("djtap: the session is over, the command goes on; Ctrl-C ends it\n", stderr);
+  return wait_for_end(watch);
+}
+
 }  // namespace
 
 int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
@@ -342,7 +353,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   report_run(options, sources, compiled, session, lua, output);
   if (process && process->is_child) {
     held.reset();  // Ctrl-C may end the wait
-    std::optional<int> status = wait_for_end(*watch);
+    std::optional<int> status = wait_for_command(*watch);
     return status ? child_exit_code(*status) : kExitOwnFailure;
   }
   const bool failed = !ended.ok() || !taken.all || drain.errors() > 0 || !lua.diags().ok();

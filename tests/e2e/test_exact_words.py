@@ -21,10 +21,11 @@ def errors(*words, **options):
 
 def test_the_prompts_commands():
     assert run.run(["-i"], stdin="help\n").stdout == """clear        begin anew
+exit         leave
 help         these lines
 list         the script, in tidy form
 load         FILE: add what stands there
-quit         leave
+quit         leave, too
 run          run the script; Ctrl-C ends it
 save         FILE: write the script there
 else         an item of the script: probe begin { println(1) }

@@ -5,6 +5,8 @@ import re
 import subprocess
 import time
 
+import pytest
+
 from support import paths, run
 
 
@@ -45,7 +47,13 @@ def test_exit_codes_and_options_are_those_of_the_last_run():
 
 def test_each_command_has_its_help():
     said = at_prompt("help\n")
-    assert [line.split()[0] for line in said.stdout.splitlines()] == ["clear", "help", "list", "load", "quit", "run", "save", "else"], said
+    assert [line.split()[0] for line in said.stdout.splitlines()] == ["clear", "exit", "help", "list", "load", "quit", "run", "save", "else"], said
+
+
+@pytest.mark.parametrize("word", ["exit", "quit"])
+def test_two_words_leave(word):
+    said = at_prompt(f"{word}\nprobe begin )\n")
+    assert (said.returncode, said.stdout, said.stderr) == (0, "", ""), said
 
 
 def test_ctrl_c_ends_the_run_alone():

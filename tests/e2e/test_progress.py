@@ -39,3 +39,22 @@ def test_long_work_is_shown_and_taken_away():
 
 def test_nothing_is_shown_elsewhere():
     assert "\x1b" not in subprocess.run(LONG, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300).stderr
+
+
+def test_a_command_that_outlives_the_session_is_told(tmp_path):
+    """The command waits until the line has come; where it ends in time, or nobody looks, none comes."""
+    told = "djtap: the session is over, the command goes on; Ctrl-C ends it"
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    ours, its = pty.openpty()
+    words = run.command(["-e", "probe begin { exit() }", "-c", f"sh -c 'read x < {gate}; exit 7'"])
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=its) as program:
+        os.close(its)
+        text = b""
+        while told not in text.decode(errors="replace"):
+            text += os.read(ours, 4096)
+        gate.write_text("go\n")
+        assert program.wait(300) == 7, text
+    os.close(ours)
+    assert told not in errors_on_terminal(run.command(["-e", "probe begin { exit() }", "-c", "/bin/true"]))
+    assert subprocess.run(run.command(["-e", "probe begin { exit() }", "-c", "sleep 0.8"]), capture_output=True, check=True).stderr == b""
