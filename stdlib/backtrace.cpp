@@ -115,8 +115,8 @@ const abi::Str* dj_ubacktrace(uint32_t site, abi::Context* ctx) {
 }
 
 const abi::Str* dj_ucallers(uint32_t site, abi::Context* ctx, int64_t count) {
-  constexpr int64_t kAll = -1;
-  return addresses(site, ctx, 0, count == kAll || count > INT32_MAX ? INT32_MAX : count);
+  constexpr int64_t kAll = -1;  // else so many levels below the first
+  return addresses(site, ctx, 0, count == kAll || count >= INT32_MAX ? INT32_MAX : count + 1);
 }
 
 int64_t dj_ustack(uint32_t site, abi::Context* ctx, int64_t n) {
@@ -142,16 +142,13 @@ const abi::Str* dj_sprint_ubacktrace_fileline(uint32_t site, abi::Context* ctx) 
   return backtrace(site, ctx, true);
 }
 
-// Names only, one a line.
+// "name+0x12", one a line.
 const abi::Str* dj_sprint_ubacktrace_brief(uint32_t site, abi::Context* ctx) {
   Listing text(ctx);
   for (agent::StackWalk walk(ctx, site); walk.next();) {
     agent::StackSymbolAt at = agent::symbol_at(walk.place(), agent::kWalkedNow);
-    if (at.name != nullptr) {
-      text.put(at.name);
-    } else {
-      text.put_hex(walk.address());
-    }
+    at.size = 0;
+    put_name(text, at, walk.address(), walk.place());
     text.put('\n');
     text.end_item();
   }

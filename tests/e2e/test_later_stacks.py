@@ -95,7 +95,7 @@ def test_of_two_libraries_at_one_address_none_has_the_other_s_names(djtap, chain
     result = djtap(*LIMITS, "-e", script, "--", victim("plugin"), *chains, stdin=orders)
     truth = frames(result.stdout, "truth")
     assert len(truth) == 3 and truth[0][0] == truth[1][0] == truth[2][0], ("the libraries are not at one address", result)
-    hits = [text.split()[1:5] for text in re.findall(r"^HIT\n((?:\S+\n)*)", result.stdout, re.M)]
+    hits = [[line.partition("+")[0] for line in text.split()[1:5]] for text in re.findall(r"^HIT\n((?:\S+\n)*)", result.stdout, re.M)]
     first, second = ["inner", "middle", "outer", "lib_work"], ["other_inner", "other_middle", "other_outer", "lib_work"]
     assert hits == [first, second, first], result
     ((count, names),) = kept(result.stdout)
