@@ -40,6 +40,20 @@ std::optional<uint64_t> number(Dwarf_Die* die, unsigned name) {
                                                       : std::nullopt;
 }
 
+std::optional<int64_t> signed_number(Dwarf_Attribute* attr) {
+  Dwarf_Word bytes = 0;
+  switch (dwarf_whatform(attr)) {
+    case DW_FORM_data1:
+    case DW_FORM_data2:
+    case DW_FORM_data4:
+      return dwarf_formudata(attr, &bytes) == 0 ? std::optional(int64_t(bytes)) : std::nullopt;
+    default:
+      break;
+  }
+  Dwarf_Sword value = 0;
+  return dwarf_formsdata(attr, &value) == 0 ? std::optional<int64_t>(value) : std::nullopt;
+}
+
 bool flag(Dwarf_Die* die, unsigned name) {
   std::optional<Dwarf_Attribute> attr = attribute(die, name);
   bool value = false;

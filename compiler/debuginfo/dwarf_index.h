@@ -22,6 +22,9 @@ std::vector<Dwarf_Die> children(Dwarf_Die* die);
 // An attribute, also of the abstract origin or specification.
 std::optional<Dwarf_Attribute> attribute(Dwarf_Die* die, unsigned name);
 std::optional<uint64_t> number(Dwarf_Die* die, unsigned name);
+// A number that may be below 0. What stands in 1, 2 or 4 bytes is not: compilers write negative
+// ones with a sign of their own (DW_FORM_sdata), and elfutils would take 200 in one byte for -56.
+std::optional<int64_t> signed_number(Dwarf_Attribute* attr);
 bool flag(Dwarf_Die* die, unsigned name);
 std::string die_name(Dwarf_Die* die);
 std::string linkage_name(Dwarf_Die* die);  // the linker's: of C and without one the same

@@ -27,9 +27,9 @@ std::vector<std::pair<int64_t, std::string>> names_of(Dwarf_Die* enumeration) {
   std::vector<std::pair<int64_t, std::string>> names;
   for (Dwarf_Die& child : children(enumeration)) {
     std::optional<Dwarf_Attribute> attr = attribute(&child, DW_AT_const_value);
-    Dwarf_Sword value = 0;
-    if (dwarf_tag(&child) == DW_TAG_enumerator && attr && dwarf_formsdata(&*attr, &value) == 0) {
-      names.push_back({value, die_name(&child)});
+    const bool enumerator = dwarf_tag(&child) == DW_TAG_enumerator && attr;
+    if (std::optional<int64_t> value = enumerator ? signed_number(&*attr) : std::nullopt) {
+      names.push_back({*value, die_name(&child)});
     }
   }
   return names;

@@ -46,7 +46,6 @@ std::optional<LocExpr> Navigator::described(Dwarf_Die* die, unsigned attribute_n
 std::optional<LocExpr> Navigator::bound(Dwarf_Die* die, unsigned attribute_name,
                                         const LocExpr& object) {
   std::optional<Dwarf_Attribute> attr = attribute(die, attribute_name);
-  Dwarf_Sword number = 0;
   if (std::optional<Dwarf_Die> holder = referred(die, attribute_name)) {
     ScopedVariable variable{*holder, die_name(&*holder),
                             dwarf_tag(&*holder) == DW_TAG_formal_parameter};
@@ -57,8 +56,9 @@ std::optional<LocExpr> Navigator::bound(Dwarf_Die* die, unsigned attribute_name,
                ? std::optional(load(spot.value(), scalar.size, scalar.is_signed))
                : std::nullopt;
   }
-  if (attr && dwarf_whatform(&*attr) != DW_FORM_exprloc && dwarf_formsdata(&*attr, &number) == 0) {
-    return constant(number);
+  const bool plain = attr && dwarf_whatform(&*attr) != DW_FORM_exprloc;
+  if (std::optional<int64_t> number = plain ? signed_number(&*attr) : std::nullopt) {
+    return constant(*number);
   }
   return described(die, attribute_name, object);
 }

@@ -164,10 +164,9 @@ bool is_list(Dwarf_Attribute* location) {
 }
 
 Result<Spot> constant_value(Dwarf_Attribute* attr) {
-  Dwarf_Sword value = 0;
   Dwarf_Block block;
-  if (dwarf_formsdata(attr, &value) == 0) {
-    return constant_spot(reinterpret_cast<const unsigned char*>(&value), sizeof value);
+  if (std::optional<int64_t> value = signed_number(attr)) {
+    return constant_spot(reinterpret_cast<const unsigned char*>(&*value), sizeof *value);
   }
   if (dwarf_formblock(attr, &block) == 0 && block.length > 0) {
     return constant_spot(block.data, block.length);
@@ -339,6 +338,9 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
   if (early && !holds_at_entry({ops, count})) {
     if (place.is_clone) {
       return Error{"it was optimized out of this copy of the function"};
+    }
+    if (is_called_otherwise(function)) {  // by clang: it takes out parameters, or their pointers
+      return Error{"the compiler has changed how this function is called; a line of it knows it"};
     }
     if (ops[0].atom == DW_OP_fbreg && int64_t(ops[0].number) >= kAboveFrame) {
       Result<Spot> passed = translate(

@@ -8,7 +8,7 @@ import pytest
 
 from support import paths
 
-SOURCES = ["args.c", "computed.c", "doubles.c", "fractions.c", "given_up.c", "wide.c", "values.cpp", "late.cpp", "passing.cpp"]
+SOURCES = ["args.c", "computed.c", "constants.c", "doubles.c", "fractions.c", "given_up.c", "wide.c", "values.cpp", "late.cpp", "passing.cpp"]
 OPTIONS = ["-O0", "-O1", "-O2", "-O3", "-Os -gdwarf-4", "-O2 -flto"]
 
 

@@ -142,7 +142,7 @@ def test_scalars_inside_of_structs(tmp_path, compiler, source):
     assert sum("->" in row[2] or "[" in row[2] for row in rows) >= 50
 
 
-@pytest.mark.parametrize("source, least", [("fractions", 100), ("given_up", 100), ("computed", 60)])
+@pytest.mark.parametrize("source, least", [("fractions", 100), ("given_up", 100), ("computed", 60), ("constants", 60)])
 def test_values_that_are_computed(tmp_path, source, least):
     """From numbers with a fraction, or of 16 bytes; from what callers know of parameters that a copy of a function does not get."""
     program = str(tmp_path / "program")
