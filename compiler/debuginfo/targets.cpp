@@ -310,25 +310,11 @@ TextAnswer resolve_text(Dwarf_Die* function, const ProbePlace& place, const Targ
                         DwarfIndex& index) {
   const Scene scene{function, place, index};
   const std::string& name = expr.name;
-  std::vector<std::string> names;
-  if (name == "$return") {
-    if (!place.at_return) {
-      return failure(Kind::BadUse, "$$return is known only in .return probes");
-    }
-    if (type_of(function)) {
-      names.push_back("return");
-    }
-  } else {
-    for (const ScopedVariable& v : variables_in_scope(function, place, index)) {
-      if (name == "$vars" || (name == "$parms") == v.parameter) {
-        names.push_back(v.name);
-      }
-    }
-  }
   TextWriter writer;
-  for (size_t i = 0; i < names.size(); i++) {
-    writer.literal((i > 0 ? " " : "") + names[i] + "=");
-    Begun begun = start(names[i], scene);
+  bool first = true;
+  auto show = [&](const std::string& shown, Begun begun) {
+    writer.literal((first ? "" : " ") + shown + "=");
+    first = false;
     Navigator* at = std::get_if<Navigator>(&begun);
     if (!at) {
       writer.unknown();
@@ -336,6 +322,21 @@ TextAnswer resolve_text(Dwarf_Die* function, const ProbePlace& place, const Targ
       writer.plain(*at);
     } else {
       writer.pretty(*at, expr.pretty == 1 ? 1 : kAllDepths);
+    }
+  };
+  if (name == "$return") {
+    if (!place.at_return) {
+      return failure(Kind::BadUse, "$$return is known only in .return probes");
+    }
+    if (type_of(function)) {
+      show("return", start_at_return(scene));
+    }
+    return writer.finish();
+  }
+  // Each its own value, also where another of that name hides it.
+  for (ScopedVariable& v : variables_in_scope(function, place, index)) {
+    if (name == "$vars" || (name == "$parms") == v.parameter) {
+      show(v.name, start_at(v, "$" + v.name, scene));
     }
   }
   return writer.finish();

@@ -73,7 +73,7 @@ std::string array_name(Dwarf_Die* array) {
 }
 
 std::string function_name(Dwarf_Die* function, const std::string& middle) {
-  std::string text = type_name(type_of(function)) + " (" + middle + ")(";
+  std::string text = type_name(type_of(function)) + (middle.empty() ? " (" : " (" + middle + ")(");
   bool first = true;
   for (Dwarf_Die& child : children(function)) {
     if (dwarf_tag(&child) == DW_TAG_formal_parameter) {
@@ -344,12 +344,15 @@ std::vector<Member> all_members(Dwarf_Die* structure, DwarfIndex& index) {
   return result;
 }
 
-std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name,
-                                  DwarfIndex& index) {
+namespace {
+
+// In the struct and so many base classes deep; deeper: there are more.
+std::optional<Member> find_within(Dwarf_Die* structure, const std::string& name, int bases,
+                                  bool& deeper, DwarfIndex& index) {
   for (Dwarf_Die& child : children(structure)) {
     const int tag = dwarf_tag(&child);
     if (tag == DW_TAG_variant_part || tag == DW_TAG_variant) {
-      if (std::optional<Member> found = find_member(&child, name, index)) {
+      if (std::optional<Member> found = find_within(&child, name, bases, deeper, index)) {
         return found;
       }
     }
@@ -364,12 +367,32 @@ std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name,
       return direct_member(child);
     }
     TypeDie inner = strip_type(type_of(&child), index);
+    const bool nameless = tag == DW_TAG_member && child_name.empty();
     if (!inner || !is_struct(&*inner) ||
-        (tag == DW_TAG_member && !child_name.empty() && !is_parent(&child, &*inner))) {
+        (tag == DW_TAG_member && !nameless && !is_parent(&child, &*inner))) {
       continue;
     }
-    if (std::optional<Member> found = find_member(&*inner, name, index)) {
+    if (!nameless && bases == 0) {
+      deeper = true;
+      continue;
+    }
+    if (std::optional<Member> found =
+            find_within(&*inner, name, bases - !nameless, deeper, index)) {
       return seen_from_outside(child, std::move(*found));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Member> find_member(Dwarf_Die* structure, const std::string& name,
+                                  DwarfIndex& index) {
+  bool deeper = true;
+  for (int bases = 0; deeper; bases++) {
+    deeper = false;
+    if (std::optional<Member> found = find_within(structure, name, bases, deeper, index)) {
+      return found;
     }
   }
   return std::nullopt;

@@ -1,5 +1,7 @@
 """Values of the traced program: parameters, locals, members, results; compared with what the program knows."""
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -143,3 +145,68 @@ def test_bit_fields_across_words(djtap):
         told = " ".join(f"{name}: {value}" for name, value in zip(names, row))
         text = ", ".join(f".{name}={value}" for name, value in zip(names, row))
         assert f"{told}\n{{{text}}}\n" in result.stdout, result
+
+
+HIDDEN = """#include <cstdio>
+#include <memory>
+struct Base { int x = 1, y = 5; };
+struct Derived : Base { int x = 2; };
+struct Shared : virtual Base { int x = 7; };
+struct Far { int same = 3; };
+struct Near : Far {};
+struct Nearer { int same = 4; };
+struct Both : Near, Nearer {};
+__attribute__((noinline)) int show(Derived* d, Shared* s, Both* b, std::unique_ptr<Derived>& u) {
+  std::printf("truth: %d %d %d %d %d %d\\n", d->x, d->Base::x, d->y, s->x, b->Nearer::same, u->x);
+  return d->x;
+}
+int main() {
+  Derived d;
+  Shared s;
+  Both b;
+  auto u = std::make_unique<Derived>();
+  u->x = 11;
+  return show(&d, &s, &b, u) != 2;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["g++ -O0", "g++ -O2", "clang++-19 -O1"])
+def test_a_member_hides_those_of_bases(djtap_once, tmp_path, compiler):
+    """As in C++; of bases, the nearest one's. A unique_ptr has its pointer, and its deleter under the same name further away."""
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"no {compiler} here")
+    (tmp_path / "hidden.cpp").write_text(HIDDEN)
+    subprocess.run([*compiler.split(), "-g", "-std=c++17", "-o", "hidden", "hidden.cpp"], cwd=tmp_path, check=True)
+    script = """probe process.function("show") {
+        println("truth: ", $d->x, " ", @cast($d, "Base")->x, " ", $d->y, " ", $s->x, " ", $b->same, " ", $u->_M_t->_M_t->_M_head_impl->x) }"""
+    result = djtap_once("-e", script, "-c", tmp_path / "hidden")
+    said = [line for line in result.stdout.splitlines() if line.startswith("truth: ")]
+    assert len(said) == 2 and said[0] == said[1], result
+
+
+ONE_NAME = """#include <cstdio>
+__attribute__((noinline)) void sink(int x) { __asm__ volatile("" : : "r"(x) : "memory"); }
+template <typename... A> __attribute__((noinline)) int many(A... args) { return (0 + ... + (int)args); }
+__attribute__((noinline)) int nested(int x) {
+  int same = x;
+  {
+    int same = x + 30;
+    sink(same);  // inside
+  }
+  return same;
+}
+int main() { return many(1, 20L, 'c') + nested(5) == 0; }
+"""
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_variables_of_one_name_have_their_own_values_in_texts(djtap_once, tmp_path, compiler):
+    """Blocks within each other, and what clang calls the arguments of a pack (gcc gives them no names)."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler} here")
+    (tmp_path / "names.cpp").write_text(ONE_NAME)
+    subprocess.run([compiler, "-g", "-std=c++17", "-o", "names", "names.cpp"], cwd=tmp_path, check=True)
+    script = """probe process.statement("nested@names.cpp:8") { println($$locals, " ", $same) } probe process.function("many") { println($$parms) }"""
+    result = djtap_once("-e", script, "-c", tmp_path / "names")
+    assert result.stdout.splitlines() == ["args=1 args=20 args=99" if compiler.startswith("clang") else "", "same=5 same=35 35"], result
