@@ -26,7 +26,8 @@ struct LocStep {
     PushFsBase, // thread pointer (variables in static TLS)
     PushCall,   // a: BuiltinId of a built-in "int()" without flags: what it returns now
     PushEntry,  // a: index into ReturnCapture::values; only in .return handlers. kEntryBase: of the
-                // pointer that an @exit(...) begins with, until it has one
+                // pointer that an @exit(...) begins with, until it has one; kEntryResult: of the
+                // address that the caller gave for the result
     Deref,      // pop address, push a checked read of `a` bytes (1, 2, 4, 8), sign-extended if b
     StackDeref, // as Deref, but the address is provably in the current frame: read unchecked
     Add, Sub, Mul, Div, Mod, And, Or, Xor, Shl, Shr, Sar, Neg, Not,
@@ -63,6 +64,7 @@ constexpr bool is_jump(LocStep::Op op) { return op == LocStep::Jump || op == Loc
 constexpr int64_t kMaxRounds = 4096;
 
 constexpr int64_t kEntryBase = -1, kEntryReference = -2;  // the latter: a C++ reference
+constexpr int64_t kEntryResult = -3;
 
 struct LocExpr {
   std::vector<LocStep> steps;

@@ -423,8 +423,9 @@ Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
   }
   DJ_TRY(const bool in_memory, is_result_in_memory(function, *passing, index));
   if (in_memory) {
-    Spot spot;  // rax holds the address that the caller gave
-    spot.expr.steps.push_back({LocStep::PushReg, arch::kRax});
+    Spot spot;  // rax holds the address that the caller gave; Rust's functions need not keep that
+    spot.expr.steps.push_back(is_rust(function) ? LocStep{LocStep::PushEntry, kEntryResult}
+                                                : LocStep{LocStep::PushReg, arch::kRax});
     return spot;
   }
   if (passing->memory || passing->integer + passing->vector == 0) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "arch/x86_64/registers.h"
 #include "compiler/resolve/call_targets.h"
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/mark_targets.h"
@@ -72,11 +73,8 @@ struct Asked {
   const Module& probed;
 };
 
-// @exit(...): the pointer at its beginning becomes a value of the entry; all else is read at the
-// exit.
-std::optional<TargetFailure> keep_base(const TargetExpr& expr, const ProbePlace& entry,
-                                       const Asked& asked, ReturnCapture& capture,
-                                       TargetPlan& plan) {
+// Steps that wait for a value of the entry.
+std::vector<LocStep*> waiting_steps(TargetPlan& plan) {
   std::vector<LocStep*> bases;
   auto look = [&](LocExpr& part) {
     for (LocStep& step : part.steps) {
@@ -93,12 +91,30 @@ std::optional<TargetFailure> keep_base(const TargetExpr& expr, const ProbePlace&
   } else {
     look(std::get<LocExpr>(plan));
   }
-  if (bases.empty()) {
-    return std::nullopt;  // a variable outside of functions
+  return bases;
+}
+
+// The word of the entry that a value read at the exit begins with: the pointer of an @exit(...), or
+// where the caller wants the result.
+TargetAnswer entry_word(int64_t which, const TargetExpr& expr, const ProbePlace& entry,
+                        const Asked& asked) {
+  if (which == kEntryResult) {
+    return LocExpr{{{LocStep::PushReg, arch::kArgumentRegs[0]}}};
   }
   TargetExpr base{.span = expr.span, .name_span = expr.name_span, .name = expr.name};
-  base.address_of = bases.front()->a == kEntryReference;
-  TargetAnswer answer = asked.info->target(entry, base);
+  base.address_of = which == kEntryReference;
+  return asked.info->target(entry, base);
+}
+
+// Of what is read at the exit, the word that it begins with becomes a value of the entry.
+std::optional<TargetFailure> keep_base(const TargetExpr& expr, const ProbePlace& entry,
+                                       const Asked& asked, ReturnCapture& capture,
+                                       TargetPlan& plan) {
+  const std::vector<LocStep*> bases = waiting_steps(plan);
+  if (bases.empty()) {
+    return std::nullopt;  // a variable outside of functions, among others
+  }
+  TargetAnswer answer = entry_word(bases.front()->a, expr, entry, asked);
   if (auto* f = std::get_if<TargetFailure>(&answer)) {
     return *f;
   }
@@ -132,8 +148,7 @@ std::optional<TargetFailure> plan_text(const TargetExpr& expr, const ProbePlace&
     capture_items(text, out.capture);
   }
   plan = std::move(text);
-  return expr.at_exit && asked.info ? keep_base(expr, place, asked, out.capture, plan)
-                                    : std::nullopt;
+  return keep_base(expr, place, asked, out.capture, plan);
 }
 
 // Looks one target up. The variant's failure is kept apart: it matters only if the target is live.
@@ -161,6 +176,9 @@ std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, 
                         : elsewhere  ? asked.others.target(expr, asked.probed)
                                      : asked.info->target(place, expr);
   if (auto* f = std::get_if<TargetFailure>(&answer)) {
+    if (at_exit && f->kind == TargetFailure::UnknownName) {
+      f->known.push_back("return");
+    }
     return *f;
   }
   LocExpr value = std::get<LocExpr>(std::move(answer));
@@ -170,8 +188,7 @@ std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, 
     }
   }
   plan = std::move(value);
-  return expr.at_exit && asked.info ? keep_base(expr, place, asked, out.capture, plan)
-                                    : std::nullopt;
+  return keep_base(expr, place, asked, out.capture, plan);
 }
 
 // Before a call the return address is not on the stack yet: the callee will see rsp 8 lower.

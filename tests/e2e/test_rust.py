@@ -75,6 +75,16 @@ def test_enums_show_the_variant_that_is_there(says, program):
     assert shapes[6].startswith('Named{.__0="abc"}'), text
 
 
+@pytest.mark.parametrize("level", [0, 3])
+def test_a_result_that_stands_in_memory(djtap_once, tmp_path, level):
+    built = tmp_path / "shapes"
+    words = ["rustc", "-g", "-C", f"opt-level={level}", "--crate-name", "shop", SOURCE, "-o", built]
+    if shutil.which("rustc") is None or subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        pytest.skip("there is no rustc that works")
+    result = djtap_once("-e", 'probe process.function("checked").return { println("<", $return$, ">") }', "-c", built)
+    assert re.findall(r"^<(.*)>$", result.stdout, re.M) == ["Ok{.__0=6}", 'Err{.__0="not -7"}'], result
+
+
 def test_a_variants_members(says):
     """As the type says where they lie, whichever variant is there."""
     text = says('global n probe process.function("area") { if (n++ == 4) printf("<%d %d>", $s->Rect->w, $s->Rect->h) }').stdout

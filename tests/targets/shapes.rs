@@ -56,6 +56,16 @@ fn generic<T: Into<i64> + Copy>(v: T) -> i64 {
     std::hint::black_box(v.into() + 1)
 }
 
+// Optimized code does not give the address of such a result back.
+#[inline(never)]
+fn checked(x: i32) -> Result<i32, String> {
+    if x > 0 {
+        Ok(x)
+    } else {
+        Err(format!("not {}", x))
+    }
+}
+
 fn main() {
     use shapes::*;
     let mut sum = 0.0;
@@ -70,5 +80,6 @@ fn main() {
     println!("total: {}", t);
     println!("generic: {}", generic(5i32) + generic(6u8));
     println!("nothing: {}", nothing((), (5, ()), 7));
+    println!("checked: {:?} {:?}", checked(std::hint::black_box(6)), checked(std::hint::black_box(-7)));
     println!("point {}", p);
 }
