@@ -3,6 +3,7 @@
 #include "compiler/lower/handlers.h"
 
 #include <fmt/format.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -155,6 +156,23 @@ void only_in_children(Unit& unit, Body& body) {
   b.CreateCall(unit.entry("dj_forked_ends"), {});
 }
 
+// Leaves the handler where a probe has called exit(): none of the program's fires from then on.
+void only_before_exit(Unit& unit, Body& body) {
+  auto& b = body.builder();
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  llvm::BasicBlock* over = llvm::BasicBlock::Create(unit.context, "over", function);
+  llvm::BasicBlock* on = llvm::BasicBlock::Create(unit.context, "on", function);
+  llvm::LoadInst* asked = b.CreateLoad(
+      unit.word, unit.address(unit.layout.base + offsetof(abi::Header, exit_requested)));
+  asked->setAtomic(llvm::AtomicOrdering::Monotonic);
+  asked->setAlignment(llvm::Align(8));
+  b.CreateCondBr(b.CreateICmpEQ(asked, unit.number(0)), on, over,
+                 llvm::MDBuilder(unit.context).createLikelyBranchWeights());
+  b.SetInsertPoint(over);
+  b.CreateRetVoid();
+  b.SetInsertPoint(on);
+}
+
 // For built-ins that walk the stack. Handlers of djtap itself have no site: stack pointer 0.
 void keep_registers(Unit& unit, Body& body, const Machine& machine) {
   auto& b = body.builder();
@@ -233,6 +251,8 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   if (follows || unit.of_calls[id])
     machine.entry = taker.emplace(unit, body, id, machine.rsp).take();
   body.set_machine(&handler, machine);
+  const bool until_exit = unit.target_ends && handler.role == Handler::Role::Body;
+  if (until_exit) only_before_exit(unit, body);
   const bool of_children = unit.of_children[id];
   if (of_children) only_in_children(unit, body);
   llvm::Value* context = nullptr;
@@ -255,7 +275,7 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   b.CreateRetVoid();
   if (!body.failure().empty()) return Error{body.failure(), Fail::Unsupported};
   if (follows) define_tail_calls(unit, id);
-  const bool always = !host && !capture && !taker && !of_children;
+  const bool always = !host && !capture && !taker && !of_children && !until_exit;
   if (always && probe.body) count_alone(unit, *probe.body, abi);
   return abi;
 }

@@ -84,7 +84,30 @@ struct Collector {
   void add(const TargetRef& node) { add_target(handler.targets[node.target], needs); }
 };
 
+struct EndUse {
+  bool found = false;
+
+  void operator()(const Expr& expr) {
+    const auto* call = std::get_if<CallBuiltin>(&expr.node);
+    found = found || (call != nullptr && (builtins()[call->builtin].flags & kEnds) != 0);
+    for_each_child(expr, *this);
+  }
+  void operator()(const Stmt& stmt) { for_each_child(stmt, *this); }
+};
+
 }  // namespace
+
+bool target_ends_session(const Program& program, const Plan& plan) {
+  EndUse use;
+  for (const Function& function : program.functions) {
+    if (function.body) use(*function.body);
+  }
+  for (const Handler& handler : plan.handlers) {
+    if (handler.role != Handler::Role::Body) continue;
+    if (const StmtPtr& body = program.probes[handler.probe].body) use(*body);
+  }
+  return use.found;
+}
 
 Needs needs_of(const Program& program, const Handler& handler) {
   Collector collector{program, handler, {}};

@@ -15,5 +15,7 @@ struct Needs {
 
 // Of the body of a Body or Host handler, or of the captures of a Capture handler.
 Needs needs_of(const Program& program, const Handler& handler);
+// May a probe of the program call exit() or abort()? Then each asks first whether one has.
+bool target_ends_session(const Program& program, const Plan& plan);
 
 }  // namespace dj::ir

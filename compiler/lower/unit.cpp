@@ -3,6 +3,7 @@
 
 #include <llvm/IR/Constants.h>
 
+#include "compiler/lower/needs.h"
 #include "compiler/of_children.h"
 
 namespace dj::ir {
@@ -90,6 +91,7 @@ Unit::Unit(llvm::Module& module, const Program& program, const Plan& plan, const
       waits(handlers_that_wait(plan)),
       of_calls(handlers_of_calls(plan)),
       of_children(handlers_of_children(plan)),
+      target_ends(target_ends_session(program, plan)),
       module(module),
       context(module.getContext()),
       word(llvm::Type::getInt64Ty(context)),

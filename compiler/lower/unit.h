@@ -29,6 +29,7 @@ class Unit {
   const std::vector<bool> waits;        // handlers_that_wait()
   const std::vector<bool> of_calls;     // handlers_of_calls()
   const std::vector<bool> of_children;  // handlers_of_children()
+  const bool target_ends;               // target_ends_session()
   llvm::Module& module;
   llvm::LLVMContext& context;
   llvm::Type* const word;  // i64: every script value

@@ -22,8 +22,12 @@ bool HostProbes::has(HostProbe::When when) const {
                      [when](const HostProbe& probe) { return probe.when == when; });
 }
 
+// Where one of them calls exit(), only those of the end still fire.
 void HostProbes::run(HostProbe::When when) {
+  using When = HostProbe::When;
+  const bool at_end = when == When::End || when == When::Error || when == When::ProcessEnd;
   for (const HostProbe& probe : plan_.host_probes) {
+    if (!at_end && session_.header().exit_requested != 0) return;
     if (probe.when == when) session_.run_host(probe.handler);
   }
 }

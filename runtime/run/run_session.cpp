@@ -70,6 +70,7 @@ void add_timers(const Tracing& tracing, LoopActions& actions) {
     const HostProbe& probe = plan.host_probes[i];
     if (probe.when != HostProbe::When::Timer) continue;
     std::function<void()> fire = [&session, &probe, &arming = tracing.arming] {
+      if (session.header().exit_requested != 0) return;
       session.run_host(probe.handler);
       arming.look();
     };

@@ -83,3 +83,18 @@ def test_a_signal_at_any_time_ends_the_session():
             assert session.returncode == -signal.SIGTERM and out == err == "" or session.returncode == 0 and "ended\n" in out, (step, out, err)
             assert process.text_of(target.pid) == before, f"a probe is left after {0.05 * step} s"
         assert 0 in codes and process.status_field(target.pid, "State")[0] in "SR"
+
+
+def test_behind_exit_only_the_probes_of_the_end_fire(djtap):
+    """As SystemTap says of it: who runs may complete, nobody else begins."""
+    script = """global n probe func("work") { if (++n == 5) { exit() behind++ } } probe func("work") { later++ } probe func("work").return { returned++ }
+        probe end { println("n ", n) }"""
+    result = djtap("-e", script, "-c", f"{victim('count')} 1000 1")
+    assert "n 5\n" in result.stdout and result.globals == {"behind": 1, "later": 4, "returned": 4}, result
+
+
+def test_exit_in_begin(djtap_once):
+    script = """probe begin { println("begin") exit() println("completes") } probe begin(1) { println("second") } probe oneshot { println("once") }
+        probe timer.ms(1) { println("timer") } probe process.begin { println("process") } probe end { println("end") } probe end(1) { println("ends") }"""
+    result = djtap_once("-e", script, "-c", "/bin/true")
+    assert result.stdout.split() == ["begin", "completes", "end", "ends"], result
