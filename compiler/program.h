@@ -121,6 +121,14 @@ struct CallFunction {
   FunctionId function;
   std::vector<ExprPtr> args;
 };
+// A call of a function that reads the probe's target variables: the function's statements stand in
+// the probe itself, where they have a meaning. A Return in them ends them, and has no value.
+struct Inlined {
+  FunctionId function;
+  LocalId first, end;  // its locals, parameters first: 0 or "" at each call
+  LocalId result;      // set by what returns a value
+  StmtPtr body;        // first of all it sets the parameters
+};
 struct CallBuiltin {
   BuiltinId builtin;
   std::vector<ExprPtr> args;
@@ -176,7 +184,7 @@ struct Expr {
   Span span;
   std::variant<IntLit, StrLit, LocalRef, GlobalRef, ElementRef, Unary, Binary, Ternary, Assign,
                Crement, CallFunction, CallBuiltin, InArray, StatRead, TargetRef, Defined, Print,
-               PrintHist, HistBucket, Match, Take, Caught, DoubleLit, ToDouble>
+               PrintHist, HistBucket, Match, Take, Caught, DoubleLit, ToDouble, Inlined>
       node;
 };
 

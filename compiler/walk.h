@@ -52,6 +52,8 @@ void for_each_child(const Expr& expr, F& f) {
                              std::is_same_v<Node, CallBuiltin> || std::is_same_v<Node, TargetRef> ||
                              std::is_same_v<Node, Print>) {
           visit_children(n.args, f);
+        } else if constexpr (std::is_same_v<Node, Inlined>) {
+          visit_children(n.body, f);
         } else {
           static_assert(std::is_same_v<Node, IntLit> || std::is_same_v<Node, StrLit> ||
                         std::is_same_v<Node, LocalRef> || std::is_same_v<Node, GlobalRef> ||

@@ -143,7 +143,11 @@ void bind_function(const ast::FunctionDecl& decl, FunctionId id, const ScriptNam
     const bool fraction = read.call->name == "double_arg" || read.call->name == "float_arg";
     facts.param_types.push_back(fraction ? Type::Unknown : Type::Int);
   }
-  function.body = binder.function_body(*decl.body, id);
+  if (notes.of_probes.contains(decl.name)) {  // its statements are bound where it is called
+    function.body = std::make_unique<Stmt>(Stmt{decl.body->span, Block{}});
+  } else {
+    function.body = binder.function_body(*decl.body, id);
+  }
 }
 
 bool does_nothing(const Stmt& s) {
@@ -197,7 +201,7 @@ Binder::Binder(Program& program, Notes& notes, Diags& diags, Frame& frame,
       notes_(notes),
       diags_(diags),
       frame_(frame),
-      pointers_(pointers),
+      pointers_(&pointers),
       probe_(probe),
       source_(source) {}
 
@@ -217,7 +221,9 @@ ExprPtr Binder::poison(Span span) { return make(IntLit{0}, span); }
 
 void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diags) {
   notes.register_reads = find_register_reads(script);
+  notes.of_probes = functions_of_probes(script);
   const ScriptNames names(script);
+  notes.script_names = &names;
   for (const ast::FunctionDecl& decl : script.functions) declare(decl, program, notes, diags);
   chain_overloads(program, notes, diags);
   for (FunctionId id = 0; id < script.functions.size(); ++id) {
@@ -233,6 +239,7 @@ void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diag
   // From here on nothing is called by the parameters that the script has written alone.
   for (Function& function : program.functions)
     function.param_count += static_cast<uint32_t>(notes.register_reads.at(function.name).size());
+  notes.script_names = nullptr;
   share_snapshot_shapes(program, notes, diags);
 }
 

@@ -61,7 +61,7 @@ class Binder {
   LocalId add_local(const std::string& name);
   StmtPtr body(const ast::Stmt& s) { return stmt(s); }
   // After add_local() of its parameters.
-  StmtPtr function_body(const ast::Stmt& s, FunctionId id);
+  StmtPtr function_body(const ast::Stmt& s, FunctionId id, LocalId first_parameter = 0);
   // probe POINT if (e): null when it is not one (reported).
   ExprPtr arming_condition(const ast::Expr& e);
 
@@ -112,6 +112,13 @@ class Binder {
 
   // bind_call.cpp
   ExprPtr call(const ast::Call& c, Span span);
+  // bind_inlined.cpp
+  // A call of a function that reads target variables, with its arguments; null: there is a mistake.
+  ExprPtr inlined(FunctionId id, std::vector<ExprPtr> args, Span span);
+  Inlined begin_inlined(FunctionId id);
+  bool may_inline(FunctionId id, Span span);
+  bool is_function() const { return probe_ == nullptr || !inlined_.empty(); }
+
   ExprPtr call_script(const std::vector<FunctionId>& overloads, const ast::Call& c, Span span);
   ExprPtr call_builtin(BuiltinId id, const ast::Call& c, Span span);
   ExprPtr undefined_function(const ast::Call& c, Span span);
@@ -192,10 +199,13 @@ class Binder {
   Notes& notes_;
   Diags& diags_;
   Frame& frame_;
-  const PointerTypes& pointers_;
+  const PointerTypes* pointers_;
   Probe* probe_;
   const ast::Probe* source_;
   std::unordered_map<std::string, LocalId> locals_;
+  // Calls whose statements are being bound in a probe, innermost last; how many there were in all.
+  std::vector<Inlined> inlined_;
+  size_t inlined_calls_ = 0;
   std::unordered_set<std::string> defined_;  // $names that this probe asks @defined of
   std::vector<std::string> entry_calls_;     // functions whose value at the entry is being bound
   int loops_ = 0;
@@ -203,6 +213,9 @@ class Binder {
   std::optional<FunctionId> next_;
   std::vector<LocalId> arguments_;
 };
+
+// The names of all functions that read target variables, or call one that does.
+std::unordered_set<std::string> functions_of_probes(const ast::Script& script);
 
 // Once all bodies are bound: an aggregate and what it is a snapshot of keep the same histograms.
 void share_snapshot_shapes(Program& program, const Notes& notes, Diags& diags);

@@ -70,6 +70,7 @@ ExprPtr Binder::call_script(const std::vector<FunctionId>& overloads, const ast:
   auto found = std::find_if(overloads.begin(), overloads.end(), fits);
   if (found != overloads.end()) {
     std::vector<ExprPtr> args = exprs(c.args);
+    if (notes_.of_probes.contains(c.name)) return inlined(*found, std::move(args), span);
     pass_registers(c.name, span, args);
     return make(CallFunction{*found, std::move(args)}, span, program_.functions[*found].result);
   }

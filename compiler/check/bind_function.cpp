@@ -7,12 +7,13 @@
 
 namespace dj {
 
-StmtPtr Binder::function_body(const ast::Stmt& s, FunctionId id) {
+StmtPtr Binder::function_body(const ast::Stmt& s, FunctionId id, LocalId first_parameter) {
   const FunctionFacts& facts = notes_.function_facts[id];
   next_ = facts.next;
   if (!facts.has_next || !next_) return stmt(s);
   Block block;
-  for (LocalId param = 0; param < program_.functions[id].param_count; ++param) {
+  for (uint32_t i = 0; i < program_.functions[id].param_count; ++i) {
+    const LocalId param = first_parameter + i;
     LocalId kept = static_cast<LocalId>(frame_.locals.size());
     frame_.locals.push_back({frame_.locals[param].name, Type::Unknown});
     ExprPtr copy = make(
@@ -25,7 +26,7 @@ StmtPtr Binder::function_body(const ast::Stmt& s, FunctionId id) {
 }
 
 StmtPtr Binder::next_stmt(Span span) {
-  if (probe_ != nullptr) return make_stmt(Next{}, span);
+  if (!is_function()) return make_stmt(Next{}, span);
   if (!next_) {
     const std::vector<Builtin>& rows = builtins();
     auto error = std::find_if(rows.begin(), rows.end(),
@@ -37,10 +38,18 @@ StmtPtr Binder::next_stmt(Span span) {
   }
   std::vector<ExprPtr> args;
   for (LocalId kept : arguments_) args.push_back(make(LocalRef{kept}, span));
-  pass_registers(program_.functions[*next_].name, span, args);
   Type result = program_.functions[*next_].result;
-  ExprPtr call = make(CallFunction{*next_, std::move(args)}, span, result);
-  if (result != Type::Void) return make_stmt(Return{std::move(call)}, span);
+  ExprPtr call;
+  if (inlined_.empty()) {
+    pass_registers(program_.functions[*next_].name, span, args);
+    call = make(CallFunction{*next_, std::move(args)}, span, result);
+    if (result != Type::Void) return make_stmt(Return{std::move(call)}, span);
+  } else {
+    call = inlined(*next_, std::move(args), span);
+    ExprPtr place = make(LocalRef{inlined_.back().result}, span);
+    if (result != Type::Void)
+      call = make(Assign{std::nullopt, std::move(place), std::move(call)}, span);
+  }
   Block block;
   block.body.push_back(make_stmt(ExprStmt{std::move(call)}, span));
   block.body.push_back(make_stmt(Return{}, span));

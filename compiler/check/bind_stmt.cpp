@@ -100,11 +100,19 @@ StmtPtr Binder::jump(const ast::Stmt& s, std::string_view word) {
 }
 
 StmtPtr Binder::return_stmt(const ast::Return& r, Span span) {
-  if (probe_ != nullptr) {
+  if (!is_function()) {
     Diag& diag = diags_.error("DJ2004", span, "`return` outside of a function");
     diag.help = "`next` ends a probe's handler";
   }
   ExprPtr value = r.value ? expr(*r.value) : nullptr;
+  if (value && !inlined_.empty()) {
+    ExprPtr result = make(LocalRef{inlined_.back().result}, span);
+    ExprPtr set = make(Assign{std::nullopt, std::move(result), std::move(value)}, span);
+    Block block;
+    block.body.push_back(make_stmt(ExprStmt{std::move(set)}, span));
+    block.body.push_back(make_stmt(Return{}, span));
+    return make_stmt(std::move(block), span);
+  }
   return make_stmt(Return{std::move(value)}, span);
 }
 

@@ -125,17 +125,12 @@ std::optional<TargetView> pointer_view(const ast::Expr& e, const PointerTypes& p
 
 std::optional<TargetView> Binder::view(const ast::Expr& e) const {
   std::optional<TargetView> found = target_view(e);
-  return found ? found : pointer_view(e, pointers_);
+  return found ? found : pointer_view(e, *pointers_);
 }
 
 // Where no target variable can exist at all; what a name means at a place is resolve's question.
 bool Binder::target_allowed(const TargetView& t, Span span) {
   if (is_placeless(t)) return true;
-  if (probe_ == nullptr) {
-    Diag& diag = diags_.error("DJ2012", span, "a function has no target variables");
-    diag.help = "read it in the probe and pass it as an argument";
-    return false;
-  }
   bool guarded = defined_.contains(t.name);
   const ast::ProbePoint* host = nullptr;
   const ast::ProbePoint* entry = nullptr;
@@ -202,7 +197,7 @@ std::optional<TargetId> Binder::intern_target(const TargetView& t, Span span,
 // The value of a cast's pointer; of p[i] the pointer is p.
 ExprPtr Binder::pointer(const ast::Expr& e) {
   const auto* index = std::get_if<ast::Index>(&e.node);
-  const bool local = index != nullptr && pointer_view(e, pointers_);
+  const bool local = index != nullptr && pointer_view(e, *pointers_);
   return local ? name({index->name}, index->name_span) : expr(e);
 }
 

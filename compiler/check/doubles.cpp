@@ -81,6 +81,10 @@ Type Doubles::visit(ExprPtr& p) {
           [&](Assign& a) { return assign(a); },
           [&](Crement& c) { return place(*c.place); },
           [&](CallFunction& c) { return call(c); },
+          [&](Inlined& i) {
+            stmt(*i.body);
+            return e.type == Type::Void ? e.type : frame_->locals[i.result].type;
+          },
           [&](CallBuiltin& c) { return call(c, c.args); },
           [&](InArray& i) {
             keys(i.array, i.keys);

@@ -109,6 +109,20 @@ struct BodyPrinter {
     return fmt::format("({} {}= {})", expr(*a.place), op, expr(*a.value));
   }
 
+  // "f {", its statements a step further in, "}".
+  std::string inlined(const Inlined& i) const {
+    std::string body;
+    BodyPrinter{program, frame, probe, body, depth + 1}.stmt(*i.body);
+    const std::string end(static_cast<size_t>(depth) * 2, ' ');
+    return fmt::format("{} {{\n{}{}}}", program.functions[i.function].name, body, end);
+  }
+
+  std::string histogram(const PrintHist& h) const {
+    const std::string bits = h.bits == 0 ? "" : fmt::format(", {}", int{h.bits});
+    const char* word = h.linear ? "hist_linear" : h.bits == 0 ? "hist_log" : "hist";
+    return fmt::format("{}({}{})", word, expr(*h.place), bits);
+  }
+
   std::string expr(const Expr& e) const {
     return std::visit(
         Overload{
@@ -141,6 +155,7 @@ struct BodyPrinter {
             [&](const CallFunction& c) {
               return fmt::format("{}({})", program.functions[c.function].name, list(c.args));
             },
+            [&](const Inlined& i) { return inlined(i); },
             [&](const CallBuiltin& c) {
               return fmt::format("{}({})", builtins()[c.builtin].name, list(c.args));
             },
@@ -161,11 +176,7 @@ struct BodyPrinter {
               std::string_view word = p.printed ? "print" : "sprint";
               return fmt::format("{}#{}({})", word, p.format, list(p.args));
             },
-            [&](const PrintHist& h) {
-              const std::string bits = h.bits == 0 ? "" : fmt::format(", {}", int{h.bits});
-              const char* word = h.linear ? "hist_linear" : h.bits == 0 ? "hist_log" : "hist";
-              return fmt::format("{}({}{})", word, expr(*h.place), bits);
-            },
+            [&](const PrintHist& h) { return histogram(h); },
             [&](const HistBucket& h) {
               return fmt::format("{}({})[{}]", h.linear ? "hist_linear" : "hist_log",
                                  expr(*h.place), expr(*h.index));

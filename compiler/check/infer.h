@@ -53,6 +53,7 @@ class Infer {
   TypeVar ternary(Ternary& t);
   TypeVar assign(Assign& a);
   TypeVar call(CallFunction& c);
+  TypeVar inlined(Inlined& i);
   void call(CallBuiltin& c);
   void print(Print& p);
   void keys(GlobalId array, std::vector<ExprPtr>& given);

@@ -79,6 +79,7 @@ TypeVar Infer::visit(Expr& e) {
                                return number(e);
                              },
                              [&](CallFunction& c) { return call(c); },
+                             [&](Inlined& i) { return inlined(i); },
                              [&](CallBuiltin& c) {
                                call(c);
                                return table_.known(alike(e.type), e.span);
@@ -92,7 +93,8 @@ TypeVar Infer::visit(Expr& e) {
                                return number(e);
                              },
                              [&](TargetRef& t) {
-                               for (ExprPtr& arg : t.args) want(*arg, Type::Int, "an index");
+                               for (ExprPtr& arg : t.args)
+                                 want(*arg, Type::Int, "an index or an address");
                                return table_.known(e.type, e.span);
                              },
                              [&](Defined&) { return number(e); },
@@ -178,7 +180,10 @@ void Infer::binary(Binary& b) {
   } else if (compares(b.op)) {
     TypeVar left = value(*b.left);
     TypeVar right = value(*b.right);
+    const size_t before = diags_.error_count();
     flow({left, fmt::format("the left side of {}", quoted(b.op))}, *b.right, right);
+    if (diags_.error_count() != before)
+      suggest_text(table_.type(left) == Type::Int ? *b.left : *b.right, diags_.last());
   } else {
     want_both(b, Type::Int, quoted(b.op), append_help(b.op, false));
   }
@@ -229,6 +234,19 @@ TypeVar Infer::call(CallFunction& c) {
          *c.args[i], v);
   }
   return results_[c.function];
+}
+
+TypeVar Infer::inlined(Inlined& i) {
+  const FunctionFacts& facts = notes_.function_facts[i.function];
+  for (size_t p = 0; p < facts.param_types.size(); ++p) {
+    if (facts.param_types[p] != Type::Unknown)
+      table_.set(frame_->locals[i.first + p], facts.param_types[p], facts.param_spans[p]);
+  }
+  const Type declared = program_.functions[i.function].result;
+  if (facts.result_declared && declared != Type::Void)
+    table_.set(frame_->locals[i.result], declared, *facts.result_declared);
+  stmt(*i.body);
+  return frame_->locals[i.result];
 }
 
 void Infer::call(CallBuiltin& c) {

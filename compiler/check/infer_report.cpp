@@ -67,6 +67,9 @@ std::string Infer::describe(const Expr& e) const {
           [&](const CallFunction& c) {
             return fmt::format("`{}()`", program_.functions[c.function].name);
           },
+          [&](const Inlined& i) {
+            return fmt::format("`{}()`", program_.functions[i.function].name);
+          },
           [&](const CallBuiltin& c) { return fmt::format("`{}()`", builtins()[c.builtin].name); },
           [&](const TargetRef&) {
             const TargetExpr* target = target_of(e);
@@ -136,9 +139,11 @@ std::string Infer::key_words(GlobalId array, size_t i) const {
 
 void Infer::no_value(const Expr& e) {
   Diag& diag = diags_.error("DJ2102", e.span, fmt::format("{} has no value", describe(e)));
-  if (const CallFunction* c = std::get_if<CallFunction>(&e.node)) {
-    diag.labels.push_back({program_.functions[c->function].span, "it returns nothing"});
-  }
+  const auto* call = std::get_if<CallFunction>(&e.node);
+  const auto* inlined = std::get_if<Inlined>(&e.node);
+  if (call == nullptr && inlined == nullptr) return;
+  const FunctionId callee = call != nullptr ? call->function : inlined->function;
+  diag.labels.push_back({program_.functions[callee].span, "it returns nothing"});
 }
 
 }  // namespace dj

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/check/format.h"
@@ -13,6 +14,8 @@ namespace dj {
 
 // The hidden variable that holds n in `n in @hist_log(x)`, and what messages call it.
 inline constexpr const char* kAskedBucket = "a histogram's bucket";
+
+class ScriptNames;
 
 struct GlobalFacts {
   std::optional<Span> indexed;    // first use as an array
@@ -51,6 +54,9 @@ struct Notes {
   std::unordered_map<std::string, std::vector<FunctionId>>
       functions;                                         // by name, in order of priority
   RegisterReads register_reads;                          // by the function's name
+  std::unordered_set<std::string> of_probes;             // functions_of_probes()
+  std::unordered_set<FunctionId> wrong;                  // of these, whose mistakes were reported
+  const ScriptNames* script_names = nullptr;             // while bodies are bound
   std::vector<GlobalFacts> global_facts;                 // by GlobalId
   std::vector<FunctionFacts> function_facts;             // by FunctionId
   std::vector<const ast::Stmt*> bodies;                  // the same

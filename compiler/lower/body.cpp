@@ -22,8 +22,13 @@ Body::Body(Unit& unit, llvm::Function* function, llvm::Value* context, llvm::Val
   for (const Local& local : frame.locals) {
     llvm::AllocaInst* place = slot(unit_.word, local.name.c_str());
     locals_.push_back(place);
-    b_.CreateStore(local.type == Type::Str ? literal("").word : unit_.number(0), place);
+    reset(static_cast<LocalId>(locals_.size() - 1));
   }
+}
+
+void Body::reset(LocalId id) {
+  llvm::Value* nothing = frame_.locals[id].type == Type::Str ? literal("").word : unit_.number(0);
+  b_.CreateStore(nothing, locals_[id]);
 }
 
 void Body::set_machine(const Handler* handler, Machine machine) {

@@ -41,6 +41,7 @@ class Body {
   // An uninitialised stack slot of `count` words, alive for the whole function.
   llvm::AllocaInst* slot(llvm::Type* type, const char* name, uint32_t count = 1);
 
+  void reset(LocalId id);  // to 0 or ""
   void statement(const Stmt& stmt);
   llvm::Value* location(const LocExpr& location, const std::vector<llvm::Value*>& args, Span span);
   // As location(), but where a read fails *bad (32 bits) becomes 1 instead of an error.
@@ -77,6 +78,7 @@ class Body {
   Value visit(const Expr& expr, const Assign& node);
   Value visit(const Expr& expr, const Crement& node);
   Value visit(const Expr& expr, const CallFunction& node);
+  Value visit(const Expr& expr, const Inlined& node);
   Value visit(const Expr& expr, const CallBuiltin& node);
   Value visit(const Expr& expr, const InArray& node);
   Value visit(const Expr& expr, const StatRead& node);
@@ -228,6 +230,11 @@ class Body {
     size_t tries;  // open where the loop begins
   };
   std::vector<LoopBlocks> loops_;
+  struct InlinedEnd {
+    llvm::BasicBlock* done;
+    size_t tries;  // open where its statements begin
+  };
+  std::vector<InlinedEnd> inlined_;  // functions whose statements are being lowered, innermost last
   std::vector<llvm::BasicBlock*> catches_;  // of the try blocks that are open, innermost last
   std::string failure_;
 };

@@ -24,6 +24,20 @@ Value Body::visit(const Expr& expr, const CallFunction& node) {
   return {result};
 }
 
+Value Body::visit(const Expr&, const Inlined& node) {
+  for (LocalId id = node.first; id < node.end; ++id) reset(id);
+  llvm::Value* iterators = context_ ? context_field(offsetof(abi::Context, iterators)) : nullptr;
+  llvm::Value* before = context_ ? b_.CreateLoad(unit_.half, iterators) : nullptr;
+  llvm::BasicBlock* done = block("returned");
+  inlined_.push_back({done, catches_.size()});
+  statement(*node.body);
+  inlined_.pop_back();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+  if (context_) b_.CreateStore(before, iterators);  // a return may leave loops over arrays
+  return {b_.CreateLoad(unit_.word, locals_[node.result])};
+}
+
 Value Body::visit(const Expr& expr, const Match& node) {
   CHECK(context_);
   llvm::Value* text = as_pointer(number(*node.text));

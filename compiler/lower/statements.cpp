@@ -145,6 +145,10 @@ void Body::visit(const Stmt&, const Next&) {
 }
 
 void Body::visit(const Stmt&, const Return& node) {
+  if (!inlined_.empty()) {
+    leave_tries(inlined_.back().tries);
+    return jump(inlined_.back().done);
+  }
   if (node.value) {
     llvm::Value* word = number(*node.value);
     if (result_) b_.CreateStore(word, result_);

@@ -104,6 +104,7 @@ class Walker {
               walk(e.args);
               call(e.function);
             },
+            [&](const Inlined& e) { walk(e.body); },
             [&](const CallBuiltin& e) {
               walk(e.args);
               flags |= builtins()[e.builtin].flags;

@@ -131,6 +131,10 @@ class Flow {
       }
       return functions_[called->function].result;
     }
+    if (const auto* inlined = std::get_if<Inlined>(&e.node)) {
+      (*this)(*inlined->body);
+      return body_->locals[inlined->result];
+    }
     if (Given* slot = slot_of(e)) {
       return *slot;
     }

@@ -150,7 +150,7 @@ def test_mistakes_in_functions(djtap_once):
                               ('@cast(p, "nodes")->value', "DJ3011", "(searched: args"),
                               ('@var("no_such")', "DJ3011", "no_such"),
                               ('@cast(p, "node", "libnone.so")->value', "DJ3005", "is no object of the traced process"),
-                              ("$head->value", "DJ2012", "a function has no target variables")]:
+                              ("$hed->value", "DJ3011", 'no variable "hed" in list()')]:
         result = djtap_once("-e", f'function f(p) {{ return {body} }} probe func("list") {{ println(f($head)) }}', "-c", victim("args"))
         assert result.returncode != 0 and code in result.stderr and words in result.stderr and result.stderr.count("error[") == 1, result
     host = djtap_once("-e", 'probe begin { println(@cast(8, "node")->value) }', "-c", victim("args"))
