@@ -213,6 +213,19 @@ bool is_condition(antlr4::ParserRuleContext* ctx) {
   return false;
 }
 
+// Behind the ':' stands a whole expression, as in SystemTap: c ? a : b = 1 sets b. Where `left` is
+// such a choice, it becomes its last value, and the whole goes to `choice`; where that value stood.
+ExprPtr* take_last_choice(DjtParser::ExprContext* ctx, ExprPtr& left, ExprPtr& choice) {
+  auto* asks = dynamic_cast<DjtParser::TernaryContext*>(ctx);
+  if (asks == nullptr) return nullptr;
+  choice = std::move(left);
+  ExprPtr* last = &choice;
+  for (; asks != nullptr; asks = dynamic_cast<DjtParser::TernaryContext*>(asks->expr(2)))
+    last = &std::get<Ternary>((*last)->node).otherwise;
+  left = std::move(*last);
+  return last;
+}
+
 }  // namespace
 
 Builder::Any Builder::visitAssign(DjtParser::AssignContext* ctx) {
@@ -222,6 +235,8 @@ Builder::Any Builder::visitAssign(DjtParser::AssignContext* ctx) {
   made.op_span = span(ctx->op);
   made.left = expr(ctx->left);
   made.right = expr(ctx->right);
+  ExprPtr choice;
+  ExprPtr* assigned = take_last_choice(ctx->left, made.left, choice);
   const size_t before = diags_.error_count();
   check_lvalue(*made.left, "DJ1017", "this cannot be assigned to");
   const bool plain = ctx->op->getType() == DjtParser::ASSIGN;
@@ -229,7 +244,13 @@ Builder::Any Builder::visitAssign(DjtParser::AssignContext* ctx) {
     diags_.last().help = "write `==` to compare";
     diags_.last().fixes.push_back({made.op_span, "=="});
   }
-  return expression(ctx, std::move(made));
+  if (choice == nullptr) return expression(ctx, std::move(made));
+  Span inner = made.left->span;
+  inner.end = std::max(inner.end, made.right->span.end);
+  *assigned = std::make_unique<Expr>(Expr{inner, std::move(made)});
+  choice->span = span(ctx);
+  expr_ = std::move(choice);
+  return {};
 }
 
 }  // namespace dj

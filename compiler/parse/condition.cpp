@@ -16,6 +16,7 @@ struct Value {
   std::string text;
   std::optional<int64_t> number;  // of a number literal
   bool version = false;           // compared piece by piece: 6.10 is above 6.9
+  bool system = false;            // of the machine: == and != compare it with a pattern
 };
 
 // "6.1.0-13-amd64" by pieces: numbers as numbers, the rest as text.
@@ -137,7 +138,9 @@ class Condition {
     }
     if (token.type == DjtParser::ID && is_system_name(token.text)) {
       ++at_;
-      return system_value(token.text);
+      Value value = system_value(token.text);
+      value.system = true;
+      return value;
     }
     wrong("cannot compare this");
     return std::nullopt;
@@ -176,7 +179,7 @@ class Condition {
     if (left->number) {
       return judge(op, *left->number < *right->number ? -1 : *left->number > *right->number);
     }
-    bool pattern = op == DjtParser::EQ || op == DjtParser::NE;
+    bool pattern = left->system && (op == DjtParser::EQ || op == DjtParser::NE);
     if (pattern && right->text.find_first_of("*?[") != std::string::npos) {
       bool matches = fnmatch(right->text.c_str(), left->text.c_str(), 0) == 0;
       return matches == (op == DjtParser::EQ);

@@ -49,8 +49,9 @@ void find_exported(PointQuery& query, PointMeaning& meaning) {
                    std::vector<Site>& sites, SearchTally& tally) {
     const size_t before = sites.size();
     search_functions(index, file, pattern, SiteKind::Entry, sites, tally);
-    if (sites.size() > before) {
-      tally.missing = fmt::format("{} is not exported (not in .dynsym)", function_of(sites.back()));
+    if (const size_t found = sites.size() - before) {
+      tally.missing = found == 1 ? function_of(sites.back()) + " is not exported (not in .dynsym)"
+                                 : fmt::format("none of {} functions is exported", found);
     }
     std::erase_if(sites, [&](const Site& site) {
       return site.module == index && !file.exports(site.function_begin);

@@ -237,7 +237,7 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
         }
       }
     }
-    if (same_name.empty() && depth == 0 && point.optional) {
+    if (same_name.empty() && depth == 0 && (point.optional || point.sufficient)) {
       return nullptr;  // an alias that the tapsets at hand do not have
     }
     if (same_name.empty() && depth == 0 && is_of_kernel(point)) {

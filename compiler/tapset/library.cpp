@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "compiler/parse/parse.h"
+#include "compiler/print_ast.h"
 #include "compiler/tapset/aliases.h"
 #include "compiler/tapset/names_used.h"
 
@@ -287,6 +288,46 @@ void TapsetLibrary::add_names(const ast::ProbePoint& point, ast::Script& script)
   }
 }
 
+std::vector<ast::ProbePoint> TapsetLibrary::aliases_of(const std::string& first,
+                                                       const ast::Script& script) const {
+  std::vector<ast::ProbePoint> names;
+  auto add = [&](const std::vector<ast::ProbePoint>& from) {
+    for (const ast::ProbePoint& name : from) {
+      if (name.components.front().name == first && !is_own_point(name)) names.push_back(name);
+    }
+  };
+  for (const File& file : files_) add(file.aliases);
+  for (const ast::Alias& alias : script.aliases) add(alias.names);
+  return names;
+}
+
+void TapsetLibrary::refuse_unknown(const ast::Script& script, Diags& diags) const {
+  for (const ast::Probe& probe : script.probes) {
+    for (const ast::ProbePoint& point : probe.points) {
+      const std::string& first = point.components.front().name;
+      const bool in_lua = std::any_of(files_.begin(), files_.end(),
+                                      [&](const File& file) { return file.family == first; });
+      ast::ProbePoint bare = point;
+      bare.condition = nullptr;
+      const std::string spelled = print(bare);
+      if (point.optional || point.sufficient || in_lua || first == "process" ||
+          spelled.find('*') != std::string::npos)
+        continue;
+      const std::vector<ast::ProbePoint> aliases = aliases_of(first, script);
+      size_t used = 0;
+      if (aliases.empty() || std::any_of(aliases.begin(), aliases.end(), [&](const auto& name) {
+            return uses_alias(point, name, used);
+          }))
+        continue;
+      std::vector<std::string> known;
+      for (const ast::ProbePoint& name : aliases) known.push_back(print(name));
+      Diag& diag = diags.error("DJ3001", point.span, "there is no probe point \"" + spelled + "\"");
+      diag.notes.push_back("list with: djtap -l '" + first + ".*'");
+      diag.suggest(near_names(spelled, known));
+    }
+  }
+}
+
 void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
   NamesUsed used = names_used(script);
   bool needed = !used.functions.empty() || used.texts || !macros_used_.empty() ||
@@ -308,6 +349,7 @@ void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
     more = take_used(script, diags) || more;
   }
   part_locals(script, functions, probes, shared_);
+  refuse_unknown(script, diags);
 }
 
 }  // namespace dj

@@ -55,6 +55,11 @@ class TapsetLibrary {
   };
   void scan();
   void scan_file(const std::string& path);
+  // Reports points that begin as aliases do and are none of them: syscall.opne.
+  void refuse_unknown(const ast::Script& script, Diags& diags) const;
+  // The aliases, of the folders and the script, whose names begin with this word.
+  std::vector<ast::ProbePoint> aliases_of(const std::string& first,
+                                          const ast::Script& script) const;
   void wanted_files(const ast::Script& script, std::vector<size_t>& out) const;
   // A file that the script needs.
   struct Merged {

@@ -19,6 +19,7 @@ EXPRESSIONS = [
     ("!0 + !7", "1"), ("3 && 2", "1"), ("0 || 0", "0"), ("5 > 3 ? 11 : 22", "11"), ("0x1F", "31"), ("010", "8"),
     ("1 < 2", "1"), ("2 <= 1", "0"), ("1 == 1", "1"), ("1 != 1", "0"), ("9223372036854775807 + 1", "-9223372036854775808"),
     ("0xffffffffffffffff", "-1"), ("2 + 3 << 1", "10"), ("1 | 2 == 2", "1"), ("10 - 4 - 3", "3"), ("2 * 3 % 4", "2"),
+    ("1 ? 2 : x = 5", "2"), ("0 ? 2 : x = 5", "5"), ("0 ? 1 : 0 ? 2 : x = 6", "6"),
     ("- -3", "3"), ("1 ? 0 ? 2 : 3 : 4", "3"), ('"abc" == "abc"', "1"), ('"abc" < "abd"', "1"), ('"b" > "abc"', "1"),
     ("(1 << 63) / -1", "-9223372036854775808"), ("(1 << 63) % -1", "0"),  # no trap: stap's runtime divides by -1 as by a sign
     ("strlen(\"hello\")", "5"), ('isinstr("hello", "ell")', "1"), ('isinstr("hello", "xyz")', "0"), ('strtol("123", 10)', "123"),
@@ -319,6 +320,13 @@ def test_the_kernels_configuration_is_unset(djtap_once):
     script = """probe begin { %( CONFIG_UTRACE == "" %? print("unset") %) %( CONFIG_UTRACE == "[ym]" %? print("set") %)
                               %( CONFIG_64BIT == "y" %? print(" 64") %) exit() }"""
     assert djtap_once("-e", script).stdout == "unset 64"
+
+
+def test_literals_are_compared_as_they_stand(djtap_once):
+    """Only what is asked of the machine is compared with a pattern."""
+    script = """probe begin { %( "abc" == "a*" %? print("pattern ") %) %( "a*" == "a*" %? print("same ") %) %( "abc" != "a?c" %? print("other ") %)
+                              %( arch == "x86_*" %? print("machine") %) exit() }"""
+    assert djtap_once("-e", script).stdout == "same other machine"
 
 
 def test_dividing_by_zero_is_told_of_whole_numbers_alone(djtap_once):
