@@ -81,6 +81,20 @@ void move_those(std::vector<T>& from, std::vector<T>& to, Predicate wanted) {
   from.erase(from.begin(), rest);
 }
 
+// Those that `spelled` may be meant to be. The first component, which they share, is not compared.
+std::vector<std::string> near_aliases(const std::string& first, const std::string& spelled,
+                                      const std::vector<ast::ProbePoint>& aliases) {
+  const size_t shared = spelled.starts_with(first + ".") ? first.size() + 1 : 0;
+  std::vector<std::string> known;
+  for (const ast::ProbePoint& name : aliases) {
+    const std::string text = print(name);
+    known.push_back(text.substr(std::min(shared, text.size())));
+  }
+  std::vector<std::string> near = near_names(spelled.substr(shared), known);
+  for (std::string& name : near) name.insert(0, spelled, 0, shared);
+  return near;
+}
+
 }  // namespace
 
 std::vector<std::string> tapset_folders(const std::vector<std::string>& given) {
@@ -319,11 +333,9 @@ void TapsetLibrary::refuse_unknown(const ast::Script& script, Diags& diags) cons
             return uses_alias(point, name, used);
           }))
         continue;
-      std::vector<std::string> known;
-      for (const ast::ProbePoint& name : aliases) known.push_back(print(name));
       Diag& diag = diags.error("DJ3001", point.span, "there is no probe point \"" + spelled + "\"");
       diag.notes.push_back("list with: djtap -l '" + first + ".*'");
-      diag.suggest(near_names(spelled, known));
+      diag.suggest(near_aliases(first, spelled, aliases));
     }
   }
 }

@@ -121,8 +121,8 @@ def test_forked_children_are_restored_at_detach(background, program, order):
 TRAPPED_CHILD = """import os, signal, sys
 sys.stdin.readline()
 if os.fork() == 0:
-    signal.signal(signal.SIGTRAP, lambda *_: print("trapped: 1", flush=True))
-    print("child:", os.getpid(), flush=True)
+    signal.signal(signal.SIGTRAP, lambda *_: os.write(1, b"trapped: 1\\n"))
+    os.write(1, b"child: %d\\n" % os.getpid())
     while True:
         signal.pause()
 os.wait()
@@ -135,7 +135,7 @@ def test_a_forked_childs_own_sigtrap_is_given_back(program):
     with run.Background(run.command(["--no-optimize", "--probes", "-e", 'probe func("libc.so.6!getpid") { n++ }', "-p", target.pid])) as tracer:
         tracer.wait_for("INT3")
         target.tell("fork")
-        child = int(target.wait_for(r"^child: (\d+)").group(1))
+        child = int(target.wait_for(r"^child: (\d+)\n").group(1))
         for how in ("traced", "left"):
             os.kill(child, signal.SIGTRAP)
             target.wait_for("^trapped: 1$")
