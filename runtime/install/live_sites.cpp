@@ -54,18 +54,18 @@ Status Installation::take_back_traps(Stopped& stopped) {
 Status Installation::write_live(Stopped& stopped, const SiteList& sites) {
   DJ_TRY(pid_t keep, RemoteCall::best_thread(stopped));
   stopped.release_others(keep);
-  LiveText text(stopped);
+  LiveText text(stopped, sites);
+  Detouring detouring;
+  for (const PatchSite* site : sites) {
+    if (site->state == SiteState::Registered) {
+      detouring.add(*site);
+    }
+  }
   Status written = text.prepare();
   if (written.ok()) {
     written = text.write(sites, [&]() -> Status {
       DJ_TRY_DO(stopped.stop_others());
       DJ_TRY_DO(take_back_traps(stopped));
-      Detouring detouring;
-      for (const PatchSite* site : sites) {
-        if (site->state == SiteState::Int3) {
-          detouring.add(*site);
-        }
-      }
       DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
       static_cast<void>(moved);
       stopped.release_others(keep);
@@ -98,7 +98,7 @@ Status Installation::write_stopped(Stopped& stopped, const SiteList& sites) {
 }
 
 Status Installation::restore_live(Stopped& stopped, const SiteList& sites, std::string& damage) {
-  LiveText text(stopped);
+  LiveText text(stopped, sites);
   Status restored = text.restore(sites, damage);
   if (!restored.ok()) {
     DJ_TRY_DO(stopped.stop_others());

@@ -1,4 +1,4 @@
-// The phases, byte by byte.
+// The phases: which bytes each of them changes.
 #include "runtime/text/live_text.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,6 @@
 #include "arch/x86_64/detour.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/remote_call.h"
-#include "runtime/process/text_patch.h"
 
 namespace dj {
 namespace {
@@ -36,8 +35,45 @@ Bytes with_int3(Bytes bytes, uint32_t at) {
   return bytes;
 }
 
-// How many bytes from the first one reach over all bits of `at`.
-size_t reach(uint32_t at) { return static_cast<size_t>(std::bit_width(at)); }
+// Int3 on the first byte and where `boundaries` has bits, and what lies between them.
+TextPatch int3_patch(const PatchSite& site, uint32_t boundaries) {
+  const Bytes bytes = with_int3(original_of(site), boundaries | 1);
+  return {site.address, Bytes(std::span(bytes).first(std::bit_width(boundaries | 1)))};
+}
+
+// All of `bytes` but the first.
+TextPatch rest_patch(const PatchSite& site, const Bytes& bytes) {
+  return {site.address + 1, Bytes(std::span(bytes).subspan(1))};
+}
+
+TextPatch first_patch(const PatchSite& site, uint8_t byte) {
+  return {site.address, Bytes(std::span(&byte, 1))};
+}
+
+// Phases: what is written of the waiting ones of some sites.
+struct Phases {
+  explicit Phases(const SiteList& sites) {
+    for (std::vector<TextPatch>* patches : {&int3s, &rests, &firsts}) {
+      patches->reserve(sites.size());
+    }
+    for (PatchSite* site : sites) {
+      if (is_waiting(*site)) add(*site);
+    }
+  }
+  void add(PatchSite& site) {
+    const uint32_t boundaries = live_boundaries(site);
+    inside = inside || (boundaries & ~site.guards()) != 0;
+    int3s.push_back(int3_patch(site, boundaries));
+    if (!site.jump) return;
+    const Bytes bytes = site.patched();
+    rests.push_back(rest_patch(site, bytes));
+    firsts.push_back(first_patch(site, bytes[0]));
+    jumps.push_back(&site);
+  }
+  std::vector<TextPatch> int3s, rests, firsts;
+  SiteList jumps;
+  bool inside = false;  // can anybody stand where a displacement will be?
+};
 
 }  // namespace
 
@@ -81,96 +117,96 @@ Status LiveText::barrier() {
   return call.give_back();
 }
 
+Status LiveText::phase(const std::vector<TextPatch>& patches) {
+  DJ_TRY_DO(text_.write(stopped_, patches));
+  return barrier();
+}
+
 Status LiveText::write(const SiteList& all, const std::function<Status()>& quiesce) {
-  SiteList sites, jumps;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(sites),
-               [](const PatchSite* s) { return is_waiting(*s); });
-  std::copy_if(sites.begin(), sites.end(), std::back_inserter(jumps),
-               [](const PatchSite* s) { return s->jump; });
-  if (sites.empty()) {
+  const Phases phases(all);
+  if (phases.int3s.empty()) {
     return ok_status();
   }
   uint64_t begin = now_ns();
-  bool inside = false;  // can anybody stand where a displacement will be?
-  for (PatchSite* site : sites) {
-    const uint32_t boundaries = live_boundaries(*site);
-    inside = inside || (boundaries & ~site->guards()) != 0;
-    set_state(*site, SiteState::Int3, site->reason);
-    const Bytes bytes = with_int3(original_of(*site), boundaries | 1);
-    DJ_TRY_DO(stopped_.write(site->address, std::span(bytes).first(reach(boundaries | 1))));
+  text_.read(stopped_);
+  for (PatchSite* site : all) {
+    if (is_waiting(*site)) set_state(*site, SiteState::Int3, site->reason);
   }
-  DJ_TRY_DO(barrier());
+  DJ_TRY_DO(phase(phases.int3s));
   write_ns_ += now_ns() - begin;
-  if (jumps.empty()) {
+  if (phases.rests.empty()) {
     return ok_status();
   }
-  DJ_TRY_DO(inside ? quiesce() : ok_status());
+  DJ_TRY_DO(phases.inside ? quiesce() : ok_status());
   begin = now_ns();
-  for (PatchSite* site : jumps) {
+  for (PatchSite* site : phases.jumps) {
     set_state(*site, SiteState::Optimizing);
-    const Bytes bytes = site->patched();
-    DJ_TRY_DO(stopped_.write(site->address + 1, std::span(bytes).subspan(1)));
   }
-  DJ_TRY_DO(barrier());
-  for (PatchSite* site : jumps) {
-    const Bytes bytes = site->patched();
-    DJ_TRY_DO(stopped_.write(site->address, std::span(bytes).first(1)));
+  DJ_TRY_DO(phase(phases.rests));
+  DJ_TRY_DO(phase(phases.firsts));
+  for (PatchSite* site : phases.jumps) {
     set_state(*site, SiteState::Optimized, "written while the program runs");
   }
-  DJ_TRY_DO(barrier());
   write_ns_ += now_ns() - begin;
   return ok_status();
 }
 
-Status LiveText::restore(const SiteList& all, std::string& damage) {
+// Those of `all` whose text has our bytes; armed ones that have not are Gone.
+SiteList LiveText::find_armed(const SiteList& all, std::string& damage) {
   SiteList sites;
-  TextReader text(stopped_);
+  text_.read(stopped_);
   for (PatchSite* site : all) {
     bool readable = true;
-    if (site->armed() && !text.equals(site->address, site->patched(), &readable)) {
-      set_state(*site, SiteState::Gone, readable ? "other bytes stand there" : "it was unmapped");
-      if (readable) {
-        damage = fmt::format("the text at {:#x} was changed by somebody else and is left as it is",
-                             site->address);
-      }
-    }
-    if (site->armed()) {
+    if (!site->armed()) continue;
+    if (text_.equals(site->address, site->patched(), &readable)) {
       sites.push_back(site);
+      continue;
+    }
+    set_state(*site, SiteState::Gone, readable ? "other bytes stand there" : "it was unmapped");
+    if (readable) {
+      damage = fmt::format("the text at {:#x} was changed by somebody else and is left as it is",
+                           site->address);
     }
   }
+  return sites;
+}
+
+Status LiveText::restore(const SiteList& all, std::string& damage) {
+  const SiteList sites = find_armed(all, damage);
   if (sites.empty()) {
     return ok_status();
   }
   const uint64_t begin = now_ns();
-  const uint8_t int3 = arch::kInt3;
+  std::vector<TextPatch> int3s, rests, originals;
   for (PatchSite* site : sites) {
     if (site->jump) {
       set_state(*site, SiteState::Int3, "on its way back");
-      DJ_TRY_DO(stopped_.write(site->address, std::span(&int3, 1)));
+      int3s.push_back(first_patch(*site, arch::kInt3));
+      rests.push_back(rest_patch(*site, with_int3(original_of(*site), site->guards())));
     }
+    const Bytes original = original_of(*site);
+    originals.push_back(
+        {site->address, Bytes(std::span(original).first(std::bit_width(site->guards() | 1)))});
   }
-  DJ_TRY_DO(barrier());
+  DJ_TRY_DO(phase(int3s));
+  DJ_TRY_DO(phase(rests));
+  DJ_TRY_DO(phase(originals));
   for (PatchSite* site : sites) {
-    if (site->jump) {
-      const Bytes bytes = with_int3(original_of(*site), site->guards());
-      DJ_TRY_DO(stopped_.write(site->address + 1, std::span(bytes).subspan(1)));
-    }
-  }
-  DJ_TRY_DO(barrier());
-  for (PatchSite* site : sites) {
-    const Bytes bytes = original_of(*site);
-    DJ_TRY_DO(stopped_.write(site->address, std::span(bytes).first(reach(site->guards() | 1))));
     set_state(*site, SiteState::Disarmed);
   }
-  DJ_TRY_DO(barrier());
-  TextReader after(stopped_);
+  write_ns_ += now_ns() - begin;
+  return verify(sites);
+}
+
+// Their original bytes stand there again.
+Status LiveText::verify(const SiteList& sites) {
+  text_.read(stopped_);
   for (const PatchSite* site : sites) {
     bool readable = true;
-    if (!after.equals(site->address, original_of(*site), &readable)) {
+    if (!text_.equals(site->address, original_of(*site), &readable)) {
       return Error{fmt::format("the original text at {:#x} could not be put back", site->address)};
     }
   }
-  write_ns_ += now_ns() - begin;
   return ok_status();
 }
 

@@ -134,7 +134,8 @@ Result<uint64_t> rseq_descriptor(const Stopped& stopped, pid_t tid, const user_r
 
 void Detouring::add(const PatchSite& site) {
   for (auto [address, detour] : trap_entries_of(site)) {
-    traps_.insert(address);
+    traps_.push_back(address);
+    sorted_ = false;
   }
   if (!site.jump) {
     return;
@@ -149,11 +150,20 @@ void Detouring::add(const PatchSite& site) {
   }
 }
 
+void Detouring::sort() const {
+  if (sorted_) return;
+  sort_runs(moves_.begin(), moves_.end());
+  sort_runs(traps_.begin(), traps_.end());
+  sorted_ = true;
+}
+
+bool Detouring::traps_at(uint64_t address) const {
+  sort();
+  return std::binary_search(traps_.begin(), traps_.end(), address);
+}
+
 uint64_t Detouring::moved(uint64_t pc) const {
-  if (!sorted_) {
-    sort_runs(moves_.begin(), moves_.end());
-    sorted_ = true;
-  }
+  sort();
   auto found = std::lower_bound(moves_.begin(), moves_.end(), Move{pc, 0});
   return found == moves_.end() || found->first != pc ? 0 : found->second;
 }

@@ -2,7 +2,6 @@
 // wait in signal frames on their stacks, and signal masks saved there.
 #pragma once
 #include <cstdint>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,7 @@ class Detouring {
   // Only jumps: an int3 leaves nobody in the middle of it.
   void add(const PatchSite& site);
   // Is an int3 of ours at `address`? A SIGTRAP frame that came from there is the agent's to change.
-  bool traps_at(uint64_t address) const { return traps_.count(address) != 0; }
+  bool traps_at(uint64_t address) const;
   bool empty() const { return moves_.empty(); }
   // 0: may stay. Instruction starts within the jump's bytes, but not the first one, move to their
   // copies.
@@ -30,10 +29,11 @@ class Detouring {
 
  private:
   using Move = std::pair<uint64_t, uint64_t>;  // from, to
+  void sort() const;
   // Ascending once it is asked: one for every instruction in every jump's bytes, and few questions.
   mutable std::vector<Move> moves_;
+  mutable std::vector<uint64_t> traps_;
   mutable bool sorted_ = true;
-  std::set<uint64_t> traps_;
 };
 
 struct MoveCounts {
