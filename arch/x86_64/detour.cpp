@@ -22,10 +22,6 @@ uint32_t saved_slot(Form form, Reg reg) {
   return reg == kRax ? 8 : kInPlace;  // 0 is the flags
 }
 
-}  // namespace
-
-namespace {
-
 // addq $n,%gs:word
 void put_count(Code& code, const HandlerCall& call) {
   CHECK(call.count_word < uint64_t{1} << 31);
@@ -105,19 +101,6 @@ Status put_handlers(Code& code, Form form, const std::vector<HandlerCall>& calls
   return ok_status();
 }
 
-// An exit instruction that need not leave. `branch`: where its way out goes, to be bound at the
-// end.
-Status put_exit(Code& code, const DetourRequest& request, std::span<const uint8_t> bytes,
-                const Insn& insn, uint32_t& branch) {
-  if (request.leaving.how == Leaving::IfTaken) {
-    branch = put_branch_to_exit(code, bytes, insn);
-    return ok_status();
-  }
-  DJ_TRY_DO(put_inside_jump(code, bytes, insn, request.leaving.inside));
-  DJ_TRY_DO(put_handlers(code, Form::Boundary, request.exit_calls, false));
-  return relocate_to(code, bytes, insn);
-}
-
 // A system call that can be made where it stands.
 bool is_intact(const DetourRequest& request, const Insn& insn) {
   const uint64_t offset = insn.address - request.original;
@@ -173,83 +156,135 @@ uint32_t next_guard(const DetourRequest& request, uint32_t offset) {
   return offset;
 }
 
+// DetourBuilder: a detour while it is written, the region's instructions one after the other. The
+// request must outlive it.
+class DetourBuilder {
+ public:
+  DetourBuilder(const DetourRequest& request, uint64_t to, Detour& detour)
+      : request_(request), detour_(detour), code_(to, std::move(detour.bytes)) {
+    detour.copies.clear();
+    detour.pieces.clear();
+    detour.copies.reserve(request.region.size());
+    detour.pieces.reserve(request.region.size());
+  }
+  Status build();
+
+ private:
+  bool at_handlers() const { return offset_ == request_.handlers_at; }
+  Status put(std::span<const uint8_t> bytes, const Insn& insn);
+  Status put_itself(std::span<const uint8_t> bytes, const Insn& insn);
+  Status put_exit(std::span<const uint8_t> bytes, const Insn& insn);
+  Status put_taken();
+  Status step_over(const Insn& insn);
+
+  const DetourRequest& request_;
+  Detour& detour_;
+  Code code_;
+  uint32_t offset_ = 0;  // in the region, of the next instruction
+  bool goes_on_ = true;  // whoever has run what was put runs what comes behind it
+  bool trapped_ = false;
+  bool stays_ = false;        // what is left of the region runs where it stands
+  bool handled_ = false;      // the handlers are called
+  uint32_t branch_ = 0;       // of an IfTaken exit, bound at the end
+  uint64_t branch_goal_ = 0;  // where that leads
+};
+
+// An exit instruction that need not leave.
+Status DetourBuilder::put_exit(std::span<const uint8_t> bytes, const Insn& insn) {
+  if (request_.leaving.how == Leaving::IfTaken) {
+    branch_goal_ = insn.target;
+    branch_ = put_branch_to_exit(code_, bytes, insn);
+    return ok_status();
+  }
+  DJ_TRY_DO(put_inside_jump(code_, bytes, insn, request_.leaving.inside));
+  DJ_TRY_DO(put_handlers(code_, Form::Boundary, request_.exit_calls, false));
+  return relocate_to(code_, bytes, insn);
+}
+
 // Where the branch of an IfTaken exit leads.
-Status put_taken(Code& code, const DetourRequest& request, uint32_t branch, uint64_t goal) {
-  code.bind_long(branch);
-  const bool has_flags = request.calls.empty() || request.form == Form::Middle;
-  DJ_TRY_DO(put_handlers(code, Form::Boundary, request.exit_calls, has_flags));
-  return code.jump(goal);
+Status DetourBuilder::put_taken() {
+  code_.bind_long(branch_);
+  const bool has_flags = request_.calls.empty() || request_.form == Form::Middle;
+  DJ_TRY_DO(put_handlers(code_, Form::Boundary, request_.exit_calls, has_flags));
+  return code_.jump(branch_goal_);
+}
+
+// The instruction without what comes before it. Who stands in an intact system call is there
+// already, so it is no piece.
+Status DetourBuilder::put_itself(std::span<const uint8_t> bytes, const Insn& insn) {
+  const uint32_t begin = code_.size();
+  if (at_handlers() && request_.leaving.how != Leaving::Always) {
+    DJ_TRY_DO(put_exit(bytes, insn));
+  } else if (is_intact(request_, insn)) {
+    goes_on_ = false;
+    stays_ = true;
+    return code_.jump(insn.address);
+  } else {
+    DJ_TRY_DO(relocate_to(code_, bytes, insn));
+  }
+  detour_.pieces.push_back({offset_, begin, code_.size()});
+  return ok_status();
+}
+
+// The instruction at offset_, behind the handlers if it is theirs.
+Status DetourBuilder::put(std::span<const uint8_t> bytes, const Insn& insn) {
+  if (at_handlers() && request_.syscall_hook != 0) {
+    uint32_t copy = 0;
+    DJ_TRY_DO(put_hooked(code_, request_, bytes, insn, copy));
+    detour_.copies.emplace_back(offset_, copy);
+    detour_.pieces.push_back({offset_, copy, copy + insn.length});
+    return ok_status();
+  }
+  const uint32_t handlers = code_.size();
+  if (at_handlers()) DJ_TRY_DO(put_handlers(code_, request_.form, request_.calls));
+  // Who arrives at an exit has not met its handlers.
+  detour_.copies.emplace_back(offset_, at_handlers() && offset_ != 0 ? handlers : code_.size());
+  return put_itself(bytes, insn);
+}
+
+// To the next instruction that somebody may come to. Bytes behind a jump or return are padding that
+// the jump overwrites, unless they are guarded.
+Status DetourBuilder::step_over(const Insn& insn) {
+  offset_ += insn.length;
+  // A relocated call returns to the original code by itself; a debugger may go on after an int3.
+  trapped_ = insn.kind == Kind::Trap;
+  goes_on_ = !((insn.leaves() && !trapped_) || insn.calls());
+  const uint32_t next = goes_on_ ? offset_ : next_guard(request_, offset_);
+  if (insn.calls() && next != offset_)
+    return Error{
+        fmt::format("the call at {:#x} returns to an unguarded instruction", insn.address)};
+  offset_ = next;
+  return ok_status();
+}
+
+Status DetourBuilder::build() {
+  const uint32_t size = uint32_t(request_.region.size());
+  while (offset_ < size && !stays_) {
+    const auto bytes = request_.region.subspan(offset_);
+    Insn insn;
+    if (!decode(bytes, request_.original + offset_, insn)) {
+      if (goes_on_ && trapped_) break;  // padding, of which the jump takes a part
+      return Error{fmt::format("no instruction (at {:#x})", request_.original + offset_)};
+    }
+    handled_ = handled_ || at_handlers();
+    DJ_TRY_DO(put(bytes, insn));
+    if (!stays_) DJ_TRY_DO(step_over(insn));
+  }
+  if (!handled_)
+    return Error{fmt::format("no instruction starts {} bytes behind {:#x}", request_.handlers_at,
+                             request_.original)};
+  detour_.end = offset_;
+  if (goes_on_ && offset_ >= size) DJ_TRY_DO(code_.jump(request_.original + offset_));
+  if (branch_ != 0) DJ_TRY_DO(put_taken());
+  detour_.bytes = code_.take();
+  CHECK(detour_.bytes.size() <= detour_bytes_max(request_));
+  return ok_status();
 }
 
 }  // namespace
 
 Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour) {
-  detour.copies.clear();
-  detour.pieces.clear();
-  detour.copies.reserve(request.region.size());
-  detour.pieces.reserve(request.region.size());
-  Code code(to, std::move(detour.bytes));
-  bool goes_on = true, handled = false, trapped = false;
-  uint32_t branch = 0;  // of an IfTaken exit
-  uint64_t branch_goal = 0;
-  uint32_t offset = 0;
-  while (offset < request.region.size()) {
-    const auto bytes = request.region.subspan(offset);
-    Insn insn;
-    if (!decode(bytes, request.original + offset, insn)) {
-      if (goes_on && trapped) break;  // padding, of which the jump takes a part
-      return Error{fmt::format("no instruction (at {:#x})", request.original + offset)};
-    }
-    uint32_t copy_at = 0, piece_at = 0, piece_end = 0;
-    if (offset == request.handlers_at && request.syscall_hook != 0) {
-      handled = true;
-      DJ_TRY_DO(put_hooked(code, request, bytes, insn, copy_at));
-      piece_at = copy_at;
-      piece_end = copy_at + insn.length;
-    } else {
-      const uint32_t handlers = code.size();
-      if (offset == request.handlers_at) {
-        handled = true;
-        DJ_TRY_DO(put_handlers(code, request.form, request.calls));
-      }
-      // Who arrives at an exit has not met its handlers.
-      copy_at = offset == request.handlers_at && offset != 0 ? handlers : code.size();
-      piece_at = code.size();
-      if (offset == request.handlers_at && request.leaving.how != Leaving::Always) {
-        branch_goal = insn.target;
-        DJ_TRY_DO(put_exit(code, request, bytes, insn, branch));
-      } else if (is_intact(request, insn)) {
-        detour.copies.emplace_back(offset, copy_at);
-        DJ_TRY_DO(code.jump(insn.address));
-        goes_on = false;
-        break;
-      } else {
-        DJ_TRY_DO(relocate_to(code, bytes, insn));
-      }
-      piece_end = code.size();
-    }
-    detour.copies.emplace_back(offset, copy_at);
-    detour.pieces.push_back({offset, piece_at, piece_end});
-    offset += insn.length;
-    // A relocated call returns to the original code by itself; a debugger may go on after an int3.
-    trapped = insn.kind == Kind::Trap;
-    goes_on = !((insn.leaves() && !trapped) || insn.calls());
-    // Bytes behind a jump or return are padding that the jump overwrites, unless they are guarded.
-    const uint32_t next = goes_on ? offset : next_guard(request, offset);
-    if (insn.calls() && next != offset)
-      return Error{
-          fmt::format("the call at {:#x} returns to an unguarded instruction", insn.address)};
-    offset = next;
-  }
-  if (!handled)
-    return Error{fmt::format("no instruction starts {} bytes behind {:#x}", request.handlers_at,
-                             request.original)};
-  detour.end = offset;
-  if (goes_on && offset >= request.region.size()) DJ_TRY_DO(code.jump(request.original + offset));
-  if (branch != 0) DJ_TRY_DO(put_taken(code, request, branch, branch_goal));
-  detour.bytes = code.take();
-  CHECK(detour.bytes.size() <= detour_bytes_max(request));
-  return ok_status();
+  return DetourBuilder(request, to, detour).build();
 }
 
 Result<Detour> build_detour(const DetourRequest& request, uint64_t to) {

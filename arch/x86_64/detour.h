@@ -1,13 +1,16 @@
 // The detour buffer of one site: call the handlers, run the displaced instructions, jump back. And
 // the bytes of jumps and breakpoints. Pure: bytes and addresses in, bytes out.
 //
+// clang-format off
 //   Boundary                          Middle
 //     push %r11                         lea -128(%rsp),%rsp        skip the red zone
 //     push regs.., push $site           push %r11; push %rax
 //     call handler                      lahf; seto %al; push %rax  flags
 //     lea 8*n(%rsp),%rsp                push regs.., push $site; call handler; lea ..
-//     pop %r11                          pop %rax; add $127,%al; sahf; pop %rax; pop %r11; lea
-//     128(%rsp),%rsp <relocated DCR>                   <relocated DCR> jmp RA jmp RA
+//     pop %r11                          pop %rax; add $127,%al; sahf; pop %rax; pop %r11
+//     <relocated DCR>                   lea 128(%rsp),%rsp
+//     jmp RA                            <relocated DCR>; jmp RA
+// clang-format on
 //
 // r11 is saved at function entries too: gcc's -fipa-ra lets callers keep values in it across calls.
 #pragma once
