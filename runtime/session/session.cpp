@@ -111,14 +111,15 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
     session.known_ = process->modules;
     session.rseq_offset_ = process->rseq_offset;
   }
-  DJ_TRY_DO(session.map_arena(process, codes, input));
+  DJ_TRY_DO(process == nullptr ? session.map_own_arena(input.layout)
+                               : session.map_memory(*process, codes, input));
   SessionFacts facts;
   facts.target_pid = session.pid_;
   facts.target_own_pid = own_numbers(session.pid_).pid;
   facts.stack_tables = input.stack_tables;
   if (process != nullptr)
     facts.errno_offset = errno_offset(process->pid, process->modules).value_or(0);
-  facts.threads = input.layout.base + input.layout.bytes;  // map_arena() put it there
+  facts.threads = input.layout.base + input.layout.bytes;  // it lies behind the arena
   if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0)
     facts.ticket = static_cast<uint64_t>(session.pid_);
   std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
@@ -157,48 +158,60 @@ void Session::sample(size_t host_probe) {
   sampler_->run(sample_points_.at(host_probe), is_left_alone);
 }
 
-Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input) {
-  if (process == nullptr) {
-    void* wanted = reinterpret_cast<void*>(input.layout.base);
-    void* got = mmap(wanted, input.layout.bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
-    if (got != wanted || !map_thread_table(input.layout.base + input.layout.bytes))
-      return Error{fmt::format("cannot map the data arena: {}", std::strerror(errno))};
-    uint64_t bytes = input.layout.bytes;
-    host_arena_ = std::shared_ptr<void>(
-        got, [bytes](void* p) { munmap(p, bytes + sizeof(abi::ThreadTable)); });
+Status Session::map_own_arena(const Layout& layout) {
+  void* wanted = reinterpret_cast<void*>(layout.base);
+  void* got = mmap(wanted, layout.bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+  if (got != wanted || !map_thread_table(layout.base + layout.bytes))
+    return Error{fmt::format("cannot map the data arena: {}", std::strerror(errno))};
+  uint64_t bytes = layout.bytes;
+  host_arena_ =
+      std::shared_ptr<void>(got, [bytes](void* p) { munmap(p, bytes + sizeof(abi::ThreadTable)); });
+  return ok_status();
+}
+
+// All threads of `process` stand, and what earlier sessions have left there is gone.
+Status Session::hold(TracedProcess& process, const std::vector<uint64_t>& restorers) {
+  if (process.stopped) {  // it has only been started
+    stopped_.emplace(std::move(*process.stopped));
+    unstarted_ = std::move(process.unstarted);
+    process.stopped.reset();
     return ok_status();
   }
-  PatchOptions options = input.patching;
-  options.pid = process->pid;
-  options.filtered = has_own_filters(process->pid);
-  options.live = options.live && !process->is_child;
-  DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
-                                                          process->modules, codes, options));
-  if (process->stopped) {
-    stopped_.emplace(std::move(*process->stopped));
-    unstarted_ = std::move(process->unstarted);
-    process->stopped.reset();
-  } else {
-    DJ_TRY(bool abandoned, is_abandoned(process->pid));
-    DJ_TRY(std::vector<Mapping> maps, read_maps(process->pid));
-    DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(process->pid, maps));
-    find_sharers(process->pid, leftovers);
-    DJ_TRY(Stopped stopped, Stopped::stop(process->pid));
-    stopped_.emplace(std::move(stopped));
-    DJ_TRY_DO(check_unheld(process->pid));  // somebody may have been faster
-    if (abandoned) {
-      DJ_TRY_DO(clean_abandoned(*stopped_));
-      DJ_TRY(leftovers, find_leftovers(process->pid, maps));  // those are done now, too
-      find_sharers(process->pid, leftovers);
-    }
-    DJ_TRY_DO(unmap_leftovers(*stopped_, std::move(leftovers), installation.restorers()));
+  DJ_TRY(bool abandoned, is_abandoned(process.pid));
+  DJ_TRY(std::vector<Mapping> maps, read_maps(process.pid));
+  DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(process.pid, maps));
+  find_sharers(process.pid, leftovers);
+  DJ_TRY(Stopped stopped, Stopped::stop(process.pid));
+  stopped_.emplace(std::move(stopped));
+  DJ_TRY_DO(check_unheld(process.pid));  // somebody may have been faster
+  if (abandoned) {
+    DJ_TRY_DO(clean_abandoned(*stopped_));
+    DJ_TRY(leftovers, find_leftovers(process.pid, maps));  // those are done now, too
+    find_sharers(process.pid, leftovers);
   }
-  DJ_TRY(has_rows_, may_have_rows(*stopped_));
+  return unmap_leftovers(*stopped_, std::move(leftovers), restorers);
+}
+
+// Its threads stand.
+Result<bool> Session::can_have_rows(const SessionInput& input,
+                                    const Installation& installation) const {
   constexpr size_t kGrowth = 4;  // times as many threads may there be later
-  has_rows_ = has_rows_ && input.thread_rows && input.patching.use_rseq &&
-              input.layout.thread_rows > kGrowth * stopped_->threads().size() &&
-              !installation.sets_gs_base();
+  DJ_TRY(bool may, may_have_rows(*stopped_));
+  return may && input.thread_rows && input.patching.use_rseq &&
+         input.layout.thread_rows > kGrowth * stopped_->threads().size() &&
+         !installation.sets_gs_base();
+}
+
+Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const SessionInput& input) {
+  PatchOptions options = input.patching;
+  options.pid = process.pid;
+  options.filtered = has_own_filters(process.pid);
+  options.live = options.live && !process.is_child;
+  DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
+                                                          process.modules, codes, options));
+  DJ_TRY_DO(hold(process, installation.restorers()));
+  DJ_TRY(has_rows_, can_have_rows(input, installation));
   if (!has_rows_) installation.count_by_calls();
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
@@ -207,8 +220,8 @@ Status Session::map_arena(TracedProcess* process, ModuleCodes& codes, const Sess
                                installation.journal_bytes(), installation.stub_chooser()));
   memory_.emplace(std::move(memory));
   installation_.emplace(std::move(installation));
-  semaphores_ = Semaphores(input.plan, process->modules);
-  if (!process->is_child) let_go();  // a running target need not wait while code is linked
+  semaphores_ = Semaphores(input.plan, process.modules);
+  if (!process.is_child) let_go();  // a running target need not wait while code is linked
   return ok_status();
 }
 

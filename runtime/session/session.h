@@ -171,7 +171,11 @@ class Session {
   Island* island_at(uint64_t address);  // null: in none of this session's
   void close_loader_talk();
   Status disarm_all(Stopped& stopped);
-  Status map_arena(TracedProcess* process, ModuleCodes& codes, const SessionInput& input);
+  // Without a target the arena is djtap's own.
+  Status map_own_arena(const Layout& layout);
+  Status map_memory(TracedProcess& process, ModuleCodes& codes, const SessionInput& input);
+  Status hold(TracedProcess& process, const std::vector<uint64_t>& restorers);
+  Result<bool> can_have_rows(const SessionInput& input, const Installation& installation) const;
   std::optional<SessionMemory> memory_;
   std::shared_ptr<void> host_arena_;  // without a target
   std::optional<Installation> installation_;
