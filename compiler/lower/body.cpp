@@ -1,86 +1,66 @@
-// Body: slots, exits and error paths that all families of lowering use.
+// Body: variables, what is open, and the way from a node to its function.
 #include "compiler/lower/body.h"
 
-#include <llvm/IR/MDBuilder.h>
+#include "compiler/lower/nodes.h"
+#include "compiler/lower/strings.h"
 
 namespace dj::ir {
 
 Body::Body(Unit& unit, llvm::Function* function, llvm::Value* context, llvm::Value* site,
            const Frame& frame)
-    : unit_(unit),
-      function_(function),
-      b_(unit.context),
-      context_(context),
-      site_(site),
-      frame_(frame) {
-  entry_ = block("entry");
-  llvm::BasicBlock* start = block("body");
-  exit_ = llvm::BasicBlock::Create(unit_.context, "exit");  // put behind everything by the caller
-  b_.SetInsertPoint(entry_);
-  b_.CreateBr(start);
-  b_.SetInsertPoint(start);
+    : code_(unit, function, context, site), locations_(code_), frame_(frame) {
   for (const Local& local : frame.locals) {
-    llvm::AllocaInst* place = slot(unit_.word, local.name.c_str());
-    locals_.push_back(place);
+    locals_.push_back(code_.slot(unit.word, local.name.c_str()));
     reset(static_cast<LocalId>(locals_.size() - 1));
   }
 }
 
+void Body::set_machine(const Handler& handler, const Machine& machine) {
+  handler_ = &handler;
+  locations_.set_place(handler.capture, machine);
+}
+
+const TargetPlan& Body::target_plan(TargetId id) const {
+  return handler_ ? handler_->targets[id] : code_.unit.plan.function_targets[id];
+}
+
+void Body::statement(const Stmt& stmt) {
+  std::visit([&](const auto& node) { lower_node(*this, stmt, node); }, stmt.node);
+}
+
+Value Body::expression(const Expr& expr) {
+  return std::visit([&](const auto& node) { return lower_node(*this, expr, node); }, expr.node);
+}
+
+llvm::Value* Body::condition(const Expr& expr) {
+  const auto* node = std::get_if<Binary>(&expr.node);
+  if (node != nullptr && node->op >= ast::BinOp::Lt && node->op <= ast::BinOp::Ne)
+    return comparison(*this, *node);
+  llvm::Value* word = number(expr);
+  auto& b = code_.b;
+  if (expr.type == Type::Str) {  // true unless empty
+    return b.CreateICmpNE(code_.load32(code_.as_pointer(word)), code_.number32(0));
+  }
+  if (expr.type == Type::Double) word = b.CreateShl(word, 1);  // -0 is false, too
+  return b.CreateICmpNE(word, code_.number(0));
+}
+
 void Body::reset(LocalId id) {
-  llvm::Value* nothing = frame_.locals[id].type == Type::Str ? literal("").word : unit_.number(0);
-  b_.CreateStore(nothing, locals_[id]);
+  llvm::Value* nothing =
+      frame_.locals[id].type == Type::Str ? literal(code_, "").word : code_.number(0);
+  code_.b.CreateStore(nothing, locals_[id]);
 }
 
-void Body::set_machine(const Handler* handler, Machine machine) {
-  handler_ = handler;
-  machine_ = machine;
+void Body::loop_body(const Stmt* body, llvm::BasicBlock* next, llvm::BasicBlock* done) {
+  loops_.push_back({done, next, code_.tries()});
+  if (body != nullptr) statement(*body);
+  loops_.pop_back();
 }
 
-llvm::AllocaInst* Body::slot(llvm::Type* type, const char* name, uint32_t count) {
-  llvm::IRBuilder<> at(entry_, entry_->begin());
-  llvm::Type* whole = count == 1 ? type : llvm::ArrayType::get(type, count);
-  return at.CreateAlloca(whole, nullptr, name);
-}
-
-void Body::jump(llvm::BasicBlock* to) {
-  b_.CreateBr(to);
-  b_.SetInsertPoint(block("dead"));
-}
-
-void Body::leave_if(llvm::Value* condition) {
-  llvm::BasicBlock* stay = block("go");
-  b_.CreateCondBr(condition, error_exit(), stay,
-                  llvm::MDBuilder(unit_.context).createUnlikelyBranchWeights());
-  b_.SetInsertPoint(stay);
-}
-
-llvm::Value* Body::context_field(size_t offset) {
-  CHECK(context_);
-  return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), context_, offset);
-}
-
-void Body::leave_if_raised() {
-  llvm::Value* raised = b_.CreateLoad(unit_.half, context_field(offsetof(abi::Context, raised)));
-  leave_if(b_.CreateICmpNE(raised, unit_.number32(0)));
-}
-
-void Body::fail_if(llvm::Value* condition, Span span, uint32_t kind, llvm::Value* a) {
-  if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant && constant->isZero())
-    return;
-  llvm::BasicBlock* bad = block("raise");
-  llvm::BasicBlock* good = block("fine");
-  b_.CreateCondBr(condition, bad, good,
-                  llvm::MDBuilder(unit_.context).createUnlikelyBranchWeights());
-  b_.SetInsertPoint(bad);
-  llvm::Value* context = context_ ? context_ : llvm::ConstantPointerNull::get(b_.getPtrTy());
-  b_.CreateCall(unit_.entry("dj_raise"),
-                {context, site_, unit_.number32(unit_.span_index(span)), unit_.number32(kind), a});
-  b_.CreateBr(error_exit());
-  b_.SetInsertPoint(good);
-}
-
-void Body::fail(std::string message) {
-  if (failure_.empty()) failure_ = std::move(message);
+void Body::function_body(const Stmt& body, llvm::BasicBlock* done) {
+  functions_.push_back({done, nullptr, code_.tries()});
+  statement(body);
+  functions_.pop_back();
 }
 
 }  // namespace dj::ir

@@ -88,24 +88,24 @@ uint32_t host_site(const Plan& plan, HandlerId id) {
 }
 
 void capture_body(Unit& unit, Body& body, const Handler& handler, const Machine& machine) {
-  auto& b = body.builder();
+  auto& b = body.code().b;
   const ReturnCapture& capture = handler.capture;
   auto count = static_cast<uint32_t>(capture.values.size());
   auto words = static_cast<uint32_t>(capture.words());
-  llvm::AllocaInst* values = body.slot(unit.word, "values", std::max(words, 1u));
+  llvm::AllocaInst* values = body.code().slot(unit.word, "values", std::max(words, 1u));
   auto store = [&](llvm::Value* value, uint32_t i) {
     b.CreateStore(value, b.CreateConstInBoundsGEP1_64(unit.word, values, i));
   };
   Span span = unit.program.probes[handler.probe].span;
   llvm::Value* unread = unit.number(0);
-  llvm::AllocaInst* bad = body.slot(unit.half, "unread");
+  llvm::AllocaInst* bad = body.code().slot(unit.half, "unread");
   for (uint32_t i = 0; i < count; ++i) {
     if ((capture.lenient >> i & 1) == 0) {
-      store(body.location(capture.values[i], {}, span), i);
+      store(body.locations().value(capture.values[i], {}, span), i);
       continue;
     }
     b.CreateStore(unit.number32(0), bad);
-    store(body.lenient(capture.values[i], {}, bad, span), i);
+    store(body.locations().lenient(capture.values[i], {}, bad, span), i);
     llvm::Value* bit = b.CreateZExt(b.CreateLoad(unit.half, bad), unit.word);
     unread = b.CreateOr(unread, b.CreateShl(bit, unit.number(i)));
   }
@@ -117,28 +117,28 @@ void capture_body(Unit& unit, Body& body, const Handler& handler, const Machine&
 
 // dj_enter at the start; without a free context the hit is skipped.
 llvm::Value* enter(Unit& unit, Body& body, bool host) {
-  auto& b = body.builder();
+  auto& b = body.code().b;
   llvm::Function* function = b.GetInsertBlock()->getParent();
-  llvm::Value* context = b.CreateCall(unit.entry("dj_enter"), {body.site()});
+  llvm::Value* context = b.CreateCall(unit.entry("dj_enter"), {body.code().site()});
   llvm::BasicBlock* skip = llvm::BasicBlock::Create(unit.context, "skip", function);
   llvm::BasicBlock* run = llvm::BasicBlock::Create(unit.context, "run", function);
   b.CreateCondBr(b.CreateIsNull(context), skip, run);
   b.SetInsertPoint(skip);
   b.CreateRetVoid();
   b.SetInsertPoint(run);
-  body.set_context(context);
+  body.code().set_context(context);
   if (host) {  // the target's small budget does not bind the controller's handlers
     int64_t limit = std::min<int64_t>(unit.layout.limits.max_action_host, INT32_MAX);
     for (size_t field :
          {offsetof(abi::Context, actions_left), offsetof(abi::Context, action_limit)})
-      b.CreateStore(unit.number32(static_cast<uint32_t>(limit)), body.context_field(field));
+      b.CreateStore(unit.number32(static_cast<uint32_t>(limit)), body.code().context_field(field));
   }
   return context;
 }
 
 // Leaves the handler in the target's own process; of a child's end djtap is told.
 void only_in_children(Unit& unit, Body& body) {
-  auto& b = body.builder();
+  auto& b = body.code().b;
   auto ask = [&](std::string_view name) {
     const auto rows = builtins();
     const auto row = std::find_if(rows.begin(), rows.end(),
@@ -158,7 +158,7 @@ void only_in_children(Unit& unit, Body& body) {
 
 // Leaves the handler where a probe has called exit(): none of the program's fires from then on.
 void only_before_exit(Unit& unit, Body& body) {
-  auto& b = body.builder();
+  auto& b = body.code().b;
   llvm::Function* function = b.GetInsertBlock()->getParent();
   llvm::BasicBlock* over = llvm::BasicBlock::Create(unit.context, "over", function);
   llvm::BasicBlock* on = llvm::BasicBlock::Create(unit.context, "on", function);
@@ -175,12 +175,12 @@ void only_before_exit(Unit& unit, Body& body) {
 
 // For built-ins that walk the stack. Handlers of djtap itself have no site: stack pointer 0.
 void keep_registers(Unit& unit, Body& body, const Machine& machine) {
-  auto& b = body.builder();
+  auto& b = body.code().b;
   b.CreateStore(machine.rsp ? machine.rsp : unit.number(0),
-                body.context_field(offsetof(abi::Context, stack_pointer)));
+                body.code().context_field(offsetof(abi::Context, stack_pointer)));
   for (size_t i = 0; machine.rsp && i < std::size(kSavedRegisters); ++i) {
     b.CreateStore(machine.regs[kSavedRegisters[i]],
-                  body.context_field(offsetof(abi::Context, saved) + 8 * i));
+                  body.code().context_field(offsetof(abi::Context, saved) + 8 * i));
   }
 }
 
@@ -242,15 +242,16 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   const Probe& probe = unit.program.probes[handler.probe];
   bool capture = handler.role == Handler::Role::Capture;
   Body body(unit, function, nullptr, site, capture ? no_locals : probe.frame);
-  auto& b = body.builder();
-  if (abi.wants_site) body.set_site(b.CreateTrunc(function->getArg(kRegisterArguments), unit.half));
+  auto& b = body.code().b;
+  if (abi.wants_site)
+    body.code().set_site(b.CreateTrunc(function->getArg(kRegisterArguments), unit.half));
 
   Machine machine;
   if (!host) machine = machine_of(unit, function, b, handler, abi);
   std::optional<CallTaker> taker;
   if (follows || unit.of_calls[id])
     machine.entry = taker.emplace(unit, body, id, machine.rsp).take();
-  body.set_machine(&handler, machine);
+  body.set_machine(handler, machine);
   const bool until_exit = unit.target_ends && handler.role == Handler::Role::Body;
   if (until_exit) only_before_exit(unit, body);
   const bool of_children = unit.of_children[id];
@@ -267,13 +268,13 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   } else if (probe.body) {
     body.statement(*probe.body);
   }
-  b.CreateBr(body.exit());
-  body.exit()->insertInto(function);
-  b.SetInsertPoint(body.exit());
+  b.CreateBr(body.code().exit());
+  body.code().exit()->insertInto(function);
+  b.SetInsertPoint(body.code().exit());
   if (context) b.CreateCall(unit.entry("dj_leave"), {context});
   if (taker) taker->take_more();
   b.CreateRetVoid();
-  if (!body.failure().empty()) return Error{body.failure(), Fail::Unsupported};
+  if (!body.code().failure().empty()) return Error{body.code().failure(), Fail::Unsupported};
   if (follows) define_tail_calls(unit, id);
   const bool always = !host && !capture && !taker && !of_children && !until_exit;
   if (always && probe.body) count_alone(unit, *probe.body, abi);
@@ -297,10 +298,10 @@ Status define_function(Unit& unit, FunctionId id) {
   llvm::Function* function = unit.functions[id];
   llvm::Value* context = function->getArg(0);
   Body body(unit, function, context, function->getArg(1), source.frame);
-  auto& b = body.builder();
+  auto& b = body.code().b;
   for (uint32_t i = 0; i < source.param_count; ++i)
     b.CreateStore(function->getArg(i + 2), body.local(i));
-  llvm::AllocaInst* result = body.slot(unit.word, "result");
+  llvm::AllocaInst* result = body.code().slot(unit.word, "result");
   body.set_result(result);
   llvm::Value* nothing = unit.number(0);
   if (source.result == Type::Str)
@@ -314,16 +315,16 @@ Status define_function(Unit& unit, FunctionId id) {
   b.SetInsertPoint(too_deep);
   b.CreateRet(nothing);
   b.SetInsertPoint(run);
-  llvm::Value* iterators = body.context_field(offsetof(abi::Context, iterators));
+  llvm::Value* iterators = body.code().context_field(offsetof(abi::Context, iterators));
   llvm::Value* iterators_before = b.CreateLoad(unit.half, iterators);
   if (source.body) body.statement(*source.body);
-  b.CreateBr(body.exit());
-  body.exit()->insertInto(function);
-  b.SetInsertPoint(body.exit());
+  b.CreateBr(body.code().exit());
+  body.code().exit()->insertInto(function);
+  b.SetInsertPoint(body.code().exit());
   b.CreateStore(iterators_before, iterators);  // a return may leave loops over arrays
   b.CreateCall(unit.entry("dj_unnest"), {context});
   b.CreateRet(b.CreateLoad(unit.word, result));
-  if (!body.failure().empty()) return Error{body.failure(), Fail::Unsupported};
+  if (!body.code().failure().empty()) return Error{body.code().failure(), Fail::Unsupported};
   return ok_status();
 }
 

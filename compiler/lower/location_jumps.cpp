@@ -1,12 +1,14 @@
-// Jumps in locations: a label is a block, and the stack's words there are slots that each way to it
-// fills. LLVM makes registers of them.
-#include <algorithm>
+// Jumps in locations.
+#include <map>
 
-#include "compiler/lower/body.h"
+#include "compiler/lower/locations.h"
 
 namespace dj::ir {
 
-struct Body::Ways {
+namespace {
+
+// What the labels of one location are.
+struct Ways {
   struct Label {
     llvm::BasicBlock* block = nullptr;
     std::vector<llvm::AllocaInst*> words;  // each of its word's type
@@ -16,8 +18,6 @@ struct Body::Ways {
   llvm::AllocaInst* result;
   llvm::BasicBlock* end;  // where `result` is the value
 };
-
-namespace {
 
 size_t label_of(const std::vector<LocStep>& steps, size_t jump) {
   const bool back = steps[jump].b != 0;
@@ -29,83 +29,88 @@ size_t label_of(const std::vector<LocStep>& steps, size_t jump) {
   return at;
 }
 
-}  // namespace
-
-void Body::come_to(size_t label, Ways& ways, const std::vector<llvm::Value*>& stack) {
+void come_to(Code& code, size_t label, Ways& ways, const LocationStack& stack) {
   Ways::Label& there = ways.labels[label];
   if (there.block == nullptr) {
-    there.block = block("label");
+    there.block = code.block("label");
     for (size_t i = 0; i < stack.size(); ++i)
-      there.words.push_back(slot(stack[i]->getType(), "way"));
+      there.words.push_back(code.slot(stack[i]->getType(), "way"));
   }
   CHECK(there.words.size() == stack.size());
-  for (size_t i = 0; i < stack.size(); ++i) b_.CreateStore(stack[i], there.words[i]);
-  b_.CreateBr(there.block);
+  for (size_t i = 0; i < stack.size(); ++i) code.b.CreateStore(stack[i], there.words[i]);
+  code.b.CreateBr(there.block);
 }
 
 // What goes round too often is an error, or where errors are only noted has no value.
-void Body::count_round(Ways& ways, Span span) {
-  llvm::Value* rounds = b_.CreateAdd(b_.CreateLoad(unit_.word, ways.rounds), unit_.number(1));
-  b_.CreateStore(rounds, ways.rounds);
-  llvm::Value* is_over = b_.CreateICmpUGT(rounds, unit_.number(kMaxRounds));
-  if (!lenient_) {
-    fail_if(is_over, span, abi::kErrEndless, unit_.number(kMaxRounds));
+void count_round(Locations& locations, Ways& ways, Span span) {
+  Code& code = locations.code();
+  llvm::Value* rounds = code.b.CreateAdd(code.load(ways.rounds), code.number(1));
+  code.b.CreateStore(rounds, ways.rounds);
+  llvm::Value* is_over = code.b.CreateICmpUGT(rounds, code.number(kMaxRounds));
+  llvm::Value* bad = locations.noted_in();
+  if (bad == nullptr) {
+    code.fail_if(is_over, span, abi::kErrEndless, code.number(kMaxRounds));
     return;
   }
-  llvm::BasicBlock *over = block("endless"), *on = block("round");
-  b_.CreateCondBr(is_over, over, on);
-  b_.SetInsertPoint(over);
-  b_.CreateStore(unit_.number32(1), lenient_);
-  b_.CreateBr(ways.end);
-  b_.SetInsertPoint(on);
+  llvm::BasicBlock *over = code.block("endless"), *on = code.block("round");
+  code.b.CreateCondBr(is_over, over, on);
+  code.b.SetInsertPoint(over);
+  code.b.CreateStore(code.number32(1), bad);
+  code.b.CreateBr(ways.end);
+  code.b.SetInsertPoint(on);
 }
 
-void Body::location_jump(const std::vector<LocStep>& steps, size_t at, Ways& ways,
-                         std::vector<llvm::Value*>& stack, Span span) {
+void go(Locations& locations, const std::vector<LocStep>& steps, size_t at, Ways& ways,
+        LocationStack& stack, Span span) {
+  Code& code = locations.code();
   const bool conditional = steps[at].op == LocStep::JumpIf;
-  llvm::BasicBlock* on = conditional ? block("on") : nullptr;
+  llvm::BasicBlock* on = conditional ? code.block("on") : nullptr;
   if (conditional) {
-    CHECK(!stack.empty());
-    llvm::BasicBlock* taken = block("taken");
-    b_.CreateCondBr(b_.CreateICmpNE(stack.back(), unit_.number(0)), taken, on);
-    stack.pop_back();
-    b_.SetInsertPoint(taken);
+    llvm::BasicBlock* taken = code.block("taken");
+    code.b.CreateCondBr(code.b.CreateICmpNE(pop(stack), code.number(0)), taken, on);
+    code.b.SetInsertPoint(taken);
   }
-  if (steps[at].b != 0) count_round(ways, span);
-  come_to(label_of(steps, at), ways, stack);
-  if (conditional) b_.SetInsertPoint(on);
+  if (steps[at].b != 0) count_round(locations, ways, span);
+  come_to(code, label_of(steps, at), ways, stack);
+  if (conditional) code.b.SetInsertPoint(on);
 }
 
-llvm::Value* Body::location_with_jumps(const LocExpr& location,
-                                       const std::vector<llvm::Value*>& args, Span span) {
-  Ways ways{{}, slot(unit_.word, "rounds"), slot(unit_.word, "value"), block("placed")};
-  b_.CreateStore(unit_.number(0), ways.rounds);
-  b_.CreateStore(unit_.number(0), ways.result);
-  std::vector<llvm::Value*> stack;
+}  // namespace
+
+llvm::Value* value_with_jumps(Locations& locations, const LocExpr& location,
+                              const std::vector<llvm::Value*>& args, Span span) {
+  Code& code = locations.code();
+  Ways ways{{},
+            code.slot(code.unit.word, "rounds"),
+            code.slot(code.unit.word, "value"),
+            code.block("placed")};
+  code.b.CreateStore(code.number(0), ways.rounds);
+  code.b.CreateStore(code.number(0), ways.result);
+  LocationStack stack;
   bool reachable = true;
   for (size_t i = 0; i < location.steps.size(); ++i) {
     const LocStep& step = location.steps[i];
     if (step.op == LocStep::Label) {
-      if (reachable) come_to(i, ways, stack);
+      if (reachable) come_to(code, i, ways, stack);
       const Ways::Label& here = ways.labels.at(i);
-      b_.SetInsertPoint(here.block);
+      code.b.SetInsertPoint(here.block);
       stack.clear();
       for (llvm::AllocaInst* word : here.words)
-        stack.push_back(b_.CreateLoad(word->getAllocatedType(), word));
+        stack.push_back(code.b.CreateLoad(word->getAllocatedType(), word));
       reachable = true;
     } else if (is_jump(step.op)) {
-      location_jump(location.steps, i, ways, stack, span);
+      go(locations, location.steps, i, ways, stack, span);
       reachable = step.op == LocStep::JumpIf;
     } else {
       CHECK(reachable);
-      location_step(step, stack, args, span);
+      locations.step(step, stack, args, span);
     }
   }
   CHECK(!stack.empty() && reachable);
-  b_.CreateStore(stack.back(), ways.result);
-  b_.CreateBr(ways.end);
-  b_.SetInsertPoint(ways.end);
-  return b_.CreateLoad(unit_.word, ways.result);
+  code.b.CreateStore(stack.back(), ways.result);
+  code.b.CreateBr(ways.end);
+  code.b.SetInsertPoint(ways.end);
+  return code.load(ways.result);
 }
 
 }  // namespace dj::ir

@@ -29,13 +29,13 @@ void leave_unless_in_tail(Unit& unit, llvm::IRBuilder<>& b, HandlerId id) {
 
 llvm::Value* CallTaker::call(const char* entry, llvm::Value* values) {
   auto words = static_cast<uint32_t>(unit_.plan.handlers[id_].capture.words());
-  return body_.builder().CreateCall(
+  return body_.code().b.CreateCall(
       unit_.entry(entry),
       {unit_.number32(unit_.plan.first_handler + id_), rsp_, values, unit_.number32(words)});
 }
 
 void CallTaker::leave_without(llvm::Value* taken) {
-  auto& b = body_.builder();
+  auto& b = body_.code().b;
   llvm::Function* function = begin_->getParent();
   llvm::BasicBlock* miss = llvm::BasicBlock::Create(unit_.context, "miss", function);
   llvm::BasicBlock* hit = llvm::BasicBlock::Create(unit_.context, "hit", function);
@@ -53,10 +53,10 @@ void CallTaker::take_own(llvm::Value* values) {
 }
 
 llvm::Value* CallTaker::take() {
-  auto& b = body_.builder();
+  auto& b = body_.code().b;
   const ReturnCapture& capture = unit_.plan.handlers[id_].capture;
   auto words = static_cast<uint32_t>(capture.words());
-  llvm::AllocaInst* values = body_.slot(unit_.word, "entry_values", std::max(words, 1u));
+  llvm::AllocaInst* values = body_.code().slot(unit_.word, "entry_values", std::max(words, 1u));
   if (!unit_.waits[id_]) {
     take_own(values);
     return values;
@@ -87,13 +87,13 @@ llvm::Value* CallTaker::take() {
   llvm::PHINode* site = b.CreatePHI(unit_.half, 2, "site");
   site->addIncoming(callers_site, callee_end);
   site->addIncoming(exit, own_end);
-  body_.set_site(site);
+  body_.code().set_site(site);
   return values;
 }
 
 void CallTaker::take_more() {
   if (of_callee_ == nullptr) return;
-  auto& b = body_.builder();
+  auto& b = body_.code().b;
   llvm::BasicBlock* done = llvm::BasicBlock::Create(unit_.context, "done", begin_->getParent());
   b.CreateCondBr(of_callee_, begin_, done);
   b.SetInsertPoint(done);

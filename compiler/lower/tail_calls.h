@@ -9,7 +9,7 @@ class CallTaker {
  public:
   // The builder stands where the body is to begin. rsp: of the program at the exit.
   CallTaker(Unit& unit, Body& body, HandlerId id, llvm::Value* rsp)
-      : unit_(unit), body_(body), id_(id), rsp_(rsp), begin_(body.builder().GetInsertBlock()) {}
+      : unit_(unit), body_(body), id_(id), rsp_(rsp), begin_(body.code().b.GetInsertBlock()) {}
   // Takes the call that returns, and its entry values, whose words it returns. Without entry values
   // that it needs the handler ends. A handler that follows tail calls learns from the detour what
   // exit this is, and its site may be that of another function.

@@ -1,8 +1,7 @@
-// Texts made of target values ($$parms, $x$): the format is put together here, the handler reads
-// the values, the agent writes the text. A value that cannot be read becomes ?, never an error.
-#include "runtime/shared/target_text.h"
+// TextParts: the format and the words of one text.
+#include "compiler/lower/target_text.h"
 
-#include "compiler/lower/body.h"
+#include "runtime/shared/target_text.h"
 
 namespace dj::ir {
 namespace {
@@ -51,17 +50,16 @@ std::string words_of(const Item& item) {
   return out;
 }
 
-}  // namespace
-
 // One text being made: its words and its format grow together.
-class Body::TextParts {
+class TextParts {
  public:
-  TextParts(Body& body, const TargetText& text, const std::vector<llvm::Value*>& args, Span span)
-      : body_(body), text_(text), args_(args), span_(span) {
+  TextParts(Locations& locations, const TargetText& text, const std::vector<llvm::Value*>& args,
+            Span span)
+      : locations_(locations), code_(locations.code()), text_(text), args_(args), span_(span) {
     uint32_t most = 1;
     for (const Item& item : text.items) most += is_pair(item) ? 2 : 1;
-    words_ = body.slot(body.unit_.word, "words", most);
-    bad_ = body.slot(body.unit_.half, "unread", most);
+    words_ = code_.slot(code_.unit.word, "words", most);
+    bad_ = code_.slot(code_.unit.half, "unread", most);
   }
 
   // The format of items [begin, end); the code that reads their values is emitted.
@@ -88,18 +86,18 @@ class Body::TextParts {
 
  private:
   llvm::Value* place(llvm::AllocaInst* array, llvm::Type* type, uint32_t index) {
-    return body_.b_.CreateConstInBoundsGEP1_64(type, array, index);
+    return code_.b.CreateConstInBoundsGEP1_64(type, array, index);
   }
 
   // Returns its number.
   uint32_t add(const LocExpr* where, int64_t constant) {
-    Unit& unit = body_.unit_;
+    Unit& unit = code_.unit;
     const uint32_t index = count_++;
     llvm::Value* bad_slot = place(bad_, unit.half, index);
-    body_.b_.CreateStore(unit.number32(0), bad_slot);
+    code_.b.CreateStore(unit.number32(0), bad_slot);
     llvm::Value* word =
-        where ? body_.lenient(*where, args_, bad_slot, span_) : unit.number(constant);
-    body_.b_.CreateStore(word, place(words_, unit.word, index));
+        where ? locations_.lenient(*where, args_, bad_slot, span_) : unit.number(constant);
+    code_.b.CreateStore(word, place(words_, unit.word, index));
     return index;
   }
 
@@ -120,14 +118,14 @@ class Body::TextParts {
 
   // What is not wanted is not read either.
   std::string condition(const Item& item, size_t begin, size_t end) {
-    llvm::IRBuilder<>& b = body_.b_;
-    Unit& unit = body_.unit_;
+    llvm::IRBuilder<>& b = code_.b;
+    Unit& unit = code_.unit;
     const uint32_t index = add(&item.value, 0);
     llvm::Value* word = b.CreateLoad(unit.word, place(words_, unit.word, index));
     llvm::Value* unread = b.CreateLoad(unit.half, place(bad_, unit.half, index));
     llvm::Value* wanted =
         b.CreateAnd(b.CreateICmpNE(word, unit.number(0)), b.CreateICmpEQ(unread, unit.number32(0)));
-    llvm::BasicBlock *inside = body_.block("shown"), *behind = body_.block("passed");
+    llvm::BasicBlock *inside = code_.block("shown"), *behind = code_.block("passed");
     b.CreateCondBr(wanted, inside, behind);
     b.SetInsertPoint(inside);
     const uint32_t before = count_;
@@ -138,7 +136,8 @@ class Body::TextParts {
            std::to_string(format.size()) + ";" + format;
   }
 
-  Body& body_;
+  Locations& locations_;
+  Code& code_;
   const TargetText& text_;
   const std::vector<llvm::Value*>& args_;
   Span span_;
@@ -146,22 +145,16 @@ class Body::TextParts {
   uint32_t count_ = 0;
 };
 
-// Reads the value; *bad is set to 1 where that is not possible.
-llvm::Value* Body::lenient(const LocExpr& where, const std::vector<llvm::Value*>& args,
-                           llvm::Value* bad, Span span) {
-  lenient_ = bad;
-  llvm::Value* word = location(where, args, span);
-  lenient_ = nullptr;
-  return word;
-}
+}  // namespace
 
-Value Body::target_text(const TargetText& text, const std::vector<llvm::Value*>& args, Span span) {
-  TextParts parts(*this, text, args, span);
+Value target_text(Locations& locations, const TargetText& text,
+                  const std::vector<llvm::Value*>& args, Span span) {
+  Code& code = locations.code();
+  TextParts parts(locations, text, args, span);
   const std::string format = parts.items(0, text.items.size()) + verbatim(text.after);
-  CHECK(context_);
-  llvm::Value* made = b_.CreateCall(unit_.entry("dj_target_text"),
-                                    {context_, unit_.text(format), parts.words(), parts.bad()});
-  return {b_.CreatePtrToInt(made, unit_.word)};
+  llvm::Value* made = code.call(
+      "dj_target_text", {code.context(), code.unit.text(format), parts.words(), parts.bad()});
+  return {code.b.CreatePtrToInt(made, code.unit.word)};
 }
 
 }  // namespace dj::ir

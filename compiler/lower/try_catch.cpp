@@ -1,45 +1,38 @@
 // try and catch. The agent counts the open try blocks of a run in Context::tries: an error raised
 // while there is one is remembered instead of reported, whatever function it happens in.
-#include "compiler/lower/body.h"
+#include "compiler/lower/nodes.h"
 
 namespace dj::ir {
 
-void Body::visit(const Stmt&, const Try& node) {
-  CHECK(context_);
-  llvm::BasicBlock *caught = block("catch"), *end = block("tried");
-  llvm::Value* tries = context_field(offsetof(abi::Context, tries));
-  llvm::Value* tries_before = b_.CreateLoad(unit_.half, tries);
-  llvm::Value* iterators = context_field(offsetof(abi::Context, iterators));
-  llvm::Value* iterators_before = b_.CreateLoad(unit_.half, iterators);
-  b_.CreateStore(b_.CreateAdd(tries_before, unit_.number32(1)), tries);
-  catches_.push_back(caught);
-  statement(*node.body);
-  catches_.pop_back();
-  b_.CreateStore(tries_before, tries);
-  b_.CreateBr(end);
+void lower_node(Body& body, const Stmt&, const Try& node) {
+  Code& code = body.code();
+  llvm::BasicBlock *caught = code.block("catch"), *end = code.block("tried");
+  llvm::Value* tries = code.context_field(offsetof(abi::Context, tries));
+  llvm::Value* tries_before = code.load32(tries);
+  llvm::Value* iterators = code.context_field(offsetof(abi::Context, iterators));
+  llvm::Value* iterators_before = code.load32(iterators);
+  code.b.CreateStore(code.b.CreateAdd(tries_before, code.number32(1)), tries);
+  code.open_try(caught);
+  body.statement(*node.body);
+  code.close_try();
+  code.b.CreateStore(tries_before, tries);
+  code.b.CreateBr(end);
 
-  b_.SetInsertPoint(caught);
-  b_.CreateStore(tries_before, tries);
-  llvm::Value* raised = context_field(offsetof(abi::Context, raised));
-  leave_if(b_.CreateICmpEQ(b_.CreateLoad(unit_.half, raised), unit_.number32(abi::kAborted)));
-  b_.CreateStore(iterators_before, iterators);  // the error may have left loops over arrays
-  b_.CreateStore(unit_.number32(0), raised);
-  statement(*node.handler);
-  b_.CreateBr(end);
-  b_.SetInsertPoint(end);
+  code.b.SetInsertPoint(caught);
+  code.b.CreateStore(tries_before, tries);
+  llvm::Value* raised = code.context_field(offsetof(abi::Context, raised));
+  code.leave_if(code.b.CreateICmpEQ(code.load32(raised), code.number32(abi::kAborted)));
+  code.b.CreateStore(iterators_before, iterators);  // the error may have left loops over arrays
+  code.b.CreateStore(code.number32(0), raised);
+  body.statement(*node.handler);
+  code.b.CreateBr(end);
+  code.b.SetInsertPoint(end);
 }
 
-void Body::leave_tries(size_t kept) {
-  if (catches_.size() == kept) return;
-  auto left = static_cast<uint32_t>(catches_.size() - kept);
-  llvm::Value* tries = context_field(offsetof(abi::Context, tries));
-  b_.CreateStore(b_.CreateSub(b_.CreateLoad(unit_.half, tries), unit_.number32(left)), tries);
-}
-
-Value Body::visit(const Expr&, const Caught&) {
-  CHECK(context_);
-  llvm::Value* text = b_.CreateCall(unit_.entry("dj_caught"), {context_});
-  return {b_.CreatePtrToInt(text, unit_.word)};
+Value lower_node(Body& body, const Expr&, const Caught&) {
+  Code& code = body.code();
+  llvm::Value* text = code.call("dj_caught", {code.context()});
+  return {code.b.CreatePtrToInt(text, code.unit.word)};
 }
 
 }  // namespace dj::ir

@@ -1,6 +1,6 @@
-// Numbers of 128 bits, and those with a fraction that are no doubles, inside of locations. Whole
-// ones are the machine's; the agent computes the others, and divides.
-#include "compiler/lower/body.h"
+// Wide numbers: what is computed here, and what the agent does.
+#include "compiler/lower/wide_numbers.h"
+
 #include "runtime/shared/soft_double.h"
 
 namespace dj::ir {
@@ -74,51 +74,52 @@ llvm::Value* compute_whole(llvm::IRBuilder<>& b, LocStep::Op op, llvm::Value* le
   }
 }
 
+// Floating numbers' order is -1, 0, 1, or 2 where one is no number: then only != is true.
+llvm::Value* compare_wide(Code& code, LocStep::Op op, NumberForm form, llvm::Value* left,
+                          llvm::Value* right) {
+  if (!abi::is_floating(form))
+    return code.b.CreateICmp(predicate_of(op, is_signed(form)), left, right);
+  llvm::Value* order =
+      code.call("dj_wide_compare", {code.number32(static_cast<uint32_t>(form)), left, right});
+  llvm::Value* truth = code.b.CreateICmp(predicate_of(op, true), order, code.number32(0));
+  if (op == LocStep::Ne) return truth;
+  return code.b.CreateAnd(truth, code.b.CreateICmpNE(order, code.number32(abi::kUnordered)));
+}
+
 }  // namespace
 
-llvm::Value* Body::convert_number(const LocStep& step, llvm::Value* number) {
+llvm::Value* convert_number(Code& code, const LocStep& step, llvm::Value* number) {
   const auto from = static_cast<NumberForm>(step.a), to = static_cast<NumberForm>(step.b);
-  llvm::Type* type = abi::is_wide(to) ? b_.getInt128Ty() : unit_.word;
+  llvm::Type* type = abi::is_wide(to) ? code.b.getInt128Ty() : code.unit.word;
   if (!abi::is_floating(from) && !abi::is_floating(to))
-    return is_signed(from) ? b_.CreateSExtOrTrunc(number, type)
-                           : b_.CreateZExtOrTrunc(number, type);
-  llvm::Value* made = b_.CreateCall(
-      unit_.entry("dj_convert_number"),
-      {unit_.number32(static_cast<uint32_t>(from)), unit_.number32(static_cast<uint32_t>(to)),
-       b_.CreateZExtOrTrunc(number, b_.getInt128Ty())});
-  return b_.CreateZExtOrTrunc(made, type);
+    return is_signed(from) ? code.b.CreateSExtOrTrunc(number, type)
+                           : code.b.CreateZExtOrTrunc(number, type);
+  llvm::Value* made =
+      code.call("dj_convert_number", {code.number32(static_cast<uint32_t>(from)),
+                                      code.number32(static_cast<uint32_t>(to)),
+                                      code.b.CreateZExtOrTrunc(number, code.b.getInt128Ty())});
+  return code.b.CreateZExtOrTrunc(made, type);
 }
 
-// Floating numbers' order is -1, 0, 1, or 2 where one is no number: then only != is true.
-llvm::Value* Body::compare_wide(LocStep::Op op, NumberForm form, llvm::Value* left,
-                                llvm::Value* right) {
-  if (!abi::is_floating(form)) return b_.CreateICmp(predicate_of(op, is_signed(form)), left, right);
-  llvm::Value* order = b_.CreateCall(unit_.entry("dj_wide_compare"),
-                                     {unit_.number32(static_cast<uint32_t>(form)), left, right});
-  llvm::Value* truth = b_.CreateICmp(predicate_of(op, true), order, unit_.number32(0));
-  if (op == LocStep::Ne) return truth;
-  return b_.CreateAnd(truth, b_.CreateICmpNE(order, unit_.number32(abi::kUnordered)));
-}
-
-llvm::Value* Body::wide_step(const LocStep& step, llvm::Value* left, llvm::Value* right,
-                             Span span) {
-  llvm::Type* wide = b_.getInt128Ty();
+llvm::Value* wide_step(Code& code, const LocStep& step, llvm::Value* left, llvm::Value* right,
+                       Span span) {
+  llvm::Type* wide = code.b.getInt128Ty();
   if (step.op == LocStep::Join) {
-    llvm::Value* high = b_.CreateShl(b_.CreateZExt(right, wide), uint64_t{64});
-    return b_.CreateOr(high, b_.CreateZExt(left, wide));
+    llvm::Value* high = code.b.CreateShl(code.b.CreateZExt(right, wide), uint64_t{64});
+    return code.b.CreateOr(high, code.b.CreateZExt(left, wide));
   }
   const auto op = static_cast<LocStep::Op>(step.a);
   const auto form = static_cast<NumberForm>(step.b);
   if (op >= LocStep::Eq && op <= LocStep::Ge)
-    return b_.CreateZExt(compare_wide(op, form, left, right), unit_.word);
+    return code.b.CreateZExt(compare_wide(code, op, form, left, right), code.unit.word);
   if (!abi::is_floating(form)) {
-    if (llvm::Value* computed = compute_whole(b_, op, left, right)) return computed;
-    fail_if(b_.CreateICmpEQ(right, llvm::ConstantInt::get(wide, 0)), span, abi::kErrDivideByZero,
-            unit_.number(0));
+    if (llvm::Value* computed = compute_whole(code.b, op, left, right)) return computed;
+    code.fail_if(code.b.CreateICmpEQ(right, llvm::ConstantInt::get(wide, 0)), span,
+                 abi::kErrDivideByZero, code.number(0));
   }
-  return b_.CreateCall(unit_.entry("dj_wide_compute"),
-                       {unit_.number32(static_cast<uint32_t>(form)),
-                        unit_.number32(static_cast<uint32_t>(wide_op(op))), left, right});
+  return code.call("dj_wide_compute",
+                   {code.number32(static_cast<uint32_t>(form)),
+                    code.number32(static_cast<uint32_t>(wide_op(op))), left, right});
 }
 
 }  // namespace dj::ir
