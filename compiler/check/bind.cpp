@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "compiler/check/forms.h"
 #include "compiler/check/overload.h"
+#include "compiler/check/uses.h"
 #include "compiler/walk_ast.h"
 
 namespace dj {
@@ -146,7 +148,7 @@ void bind_function(const ast::FunctionDecl& decl, FunctionId id, const ScriptNam
   if (notes.of_probes.contains(decl.name)) {  // its statements are bound where it is called
     function.body = std::make_unique<Stmt>(Stmt{decl.body->span, Block{}});
   } else {
-    function.body = binder.function_body(*decl.body, id);
+    function.body = function_body(binder, *decl.body, id);
   }
 }
 
@@ -180,10 +182,10 @@ void bind_probe(const ast::Probe& source, std::vector<ast::ProbePoint> points,
   Binder binder(program, notes, diags, probe.frame, pointers, &probe, &source);
   ExprPtr guard;
   if (condition) {
-    probe.condition = binder.arming_condition(*condition);
-    if (!is_poisoned(*probe.condition)) guard = binder.arming_condition(*condition);
+    probe.condition = bind_arming_condition(binder, *condition);
+    if (!is_poisoned(*probe.condition)) guard = bind_arming_condition(binder, *condition);
   }
-  probe.body = binder.body(*source.body);
+  probe.body = binder.stmt(*source.body);
   probe.empty = does_nothing(*probe.body);
   if (guard) {  // what is armed too long does nothing all the same
     Span span = probe.body->span;
@@ -194,30 +196,6 @@ void bind_probe(const ast::Probe& source, std::vector<ast::ProbePoint> points,
 }
 
 }  // namespace
-
-Binder::Binder(Program& program, Notes& notes, Diags& diags, Frame& frame,
-               const PointerTypes& pointers, Probe* probe, const ast::Probe* source)
-    : program_(program),
-      notes_(notes),
-      diags_(diags),
-      frame_(frame),
-      pointers_(&pointers),
-      probe_(probe),
-      source_(source) {}
-
-LocalId Binder::add_local(const std::string& name) {
-  LocalId id = static_cast<LocalId>(frame_.locals.size());
-  frame_.locals.push_back({name, Type::Unknown});
-  locals_.insert_or_assign(name, id);
-  return id;
-}
-
-LocalId Binder::local(const std::string& name) {
-  auto known = locals_.find(name);
-  return known != locals_.end() ? known->second : add_local(name);
-}
-
-ExprPtr Binder::poison(Span span) { return make(IntLit{0}, span); }
 
 void bind(const ast::Script& script, Program& program, Notes& notes, Diags& diags) {
   notes.register_reads = find_register_reads(script);

@@ -2,7 +2,7 @@
 // side effects.
 #include <fmt/format.h>
 
-#include "compiler/check/bind.h"
+#include "compiler/check/forms.h"
 #include "compiler/walk_ast.h"
 
 namespace dj {
@@ -42,11 +42,11 @@ struct Outsider {
 
 }  // namespace
 
-ExprPtr Binder::arming_condition(const ast::Expr& e) {
-  Outsider outsider{notes_, std::nullopt, ""};
+ExprPtr bind_arming_condition(Binder& binder, const ast::Expr& e) {
+  Outsider outsider{binder.notes, std::nullopt, ""};
   outsider(e);
-  if (!outsider.found) return expr(e);
-  Diag& diag = diags_.error("DJ2030", *outsider.found, outsider.what);
+  if (!outsider.found) return binder.expr(e);
+  Diag& diag = binder.diags.error("DJ2030", *outsider.found, outsider.what);
   diag.notes.push_back("it is made of global variables, numbers, strings and operators");
   diag.help = "other tests stand in the body: if (!(condition)) next";
   return poison(e.span);

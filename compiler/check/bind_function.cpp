@@ -2,32 +2,31 @@
 // following one.
 #include <algorithm>
 
-#include "compiler/check/bind.h"
+#include "compiler/check/forms.h"
 #include "stdlib/builtins.h"
 
 namespace dj {
 
-StmtPtr Binder::function_body(const ast::Stmt& s, FunctionId id, LocalId first_parameter) {
-  const FunctionFacts& facts = notes_.function_facts[id];
-  next_ = facts.next;
-  if (!facts.has_next || !next_) return stmt(s);
+StmtPtr function_body(Binder& binder, const ast::Stmt& s, FunctionId id, LocalId first_parameter) {
+  const FunctionFacts& facts = binder.notes.function_facts[id];
+  binder.scope.next = facts.next;
+  if (!facts.has_next || !binder.scope.next) return binder.stmt(s);
   Block block;
-  for (uint32_t i = 0; i < program_.functions[id].param_count; ++i) {
+  for (uint32_t i = 0; i < binder.program.functions[id].param_count; ++i) {
     const LocalId param = first_parameter + i;
-    LocalId kept = static_cast<LocalId>(frame_.locals.size());
-    frame_.locals.push_back({frame_.locals[param].name, Type::Unknown});
+    const LocalId kept = binder.hidden_local(binder.frame.locals[param].name);
     ExprPtr copy = make(
         Assign{std::nullopt, make(LocalRef{kept}, s.span), make(LocalRef{param}, s.span)}, s.span);
     block.body.push_back(make_stmt(ExprStmt{std::move(copy)}, s.span));
-    arguments_.push_back(kept);
+    binder.scope.arguments.push_back(kept);
   }
-  block.body.push_back(stmt(s));
+  block.body.push_back(binder.stmt(s));
   return make_stmt(std::move(block), s.span);
 }
 
-StmtPtr Binder::next_stmt(Span span) {
-  if (!is_function()) return make_stmt(Next{}, span);
-  if (!next_) {
+StmtPtr bind_next(Binder& binder, Span span) {
+  if (!binder.is_function()) return make_stmt(Next{}, span);
+  if (!binder.scope.next) {
     const std::vector<Builtin>& rows = builtins();
     auto error = std::find_if(rows.begin(), rows.end(),
                               [](const Builtin& row) { return row.name == "error"; });
@@ -37,16 +36,16 @@ StmtPtr Binder::next_stmt(Span span) {
     return make_stmt(ExprStmt{make(std::move(raise), span, Type::Void)}, span);
   }
   std::vector<ExprPtr> args;
-  for (LocalId kept : arguments_) args.push_back(make(LocalRef{kept}, span));
-  Type result = program_.functions[*next_].result;
+  for (LocalId kept : binder.scope.arguments) args.push_back(make(LocalRef{kept}, span));
+  Type result = binder.program.functions[*binder.scope.next].result;
   ExprPtr call;
-  if (inlined_.empty()) {
-    pass_registers(program_.functions[*next_].name, span, args);
-    call = make(CallFunction{*next_, std::move(args)}, span, result);
+  if (binder.inlined.empty()) {
+    pass_registers(binder, binder.program.functions[*binder.scope.next].name, span, args);
+    call = make(CallFunction{*binder.scope.next, std::move(args)}, span, result);
     if (result != Type::Void) return make_stmt(Return{std::move(call)}, span);
   } else {
-    call = inlined(*next_, std::move(args), span);
-    ExprPtr place = make(LocalRef{inlined_.back().result}, span);
+    call = bind_inlined(binder, *binder.scope.next, std::move(args), span);
+    ExprPtr place = make(LocalRef{binder.inlined.back().result}, span);
     if (result != Type::Void)
       call = make(Assign{std::nullopt, std::move(place), std::move(call)}, span);
   }

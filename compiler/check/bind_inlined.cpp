@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/check/bind.h"
+#include "compiler/check/forms.h"
 #include "compiler/walk_ast.h"
 
 namespace dj {
@@ -26,6 +26,39 @@ struct OfName {
   void operator()(const ast::Stmt& s) { ast::for_each_child(s, *this); }
 };
 
+bool may_inline(Binder& binder, FunctionId id, Span span) {
+  if (binder.notes.wrong.contains(id)) return false;
+  const std::string& name = binder.program.functions[id].name;
+  const bool inside = std::any_of(binder.inlined.begin(), binder.inlined.end(),
+                                  [&](const Inlined& outer) { return outer.function == id; });
+  if (inside) {
+    binder.diags
+        .error("DJ2012", span,
+               fmt::format("`{}` reads target variables, and cannot call itself", name))
+        .help = "read them in the probe and pass them as arguments";
+  } else if (++binder.inlined_calls > kMaxInlined) {
+    binder.diags.error(
+        "DJ2012", span,
+        fmt::format("more than {} calls of functions that read target variables", kMaxInlined));
+  } else {
+    return true;
+  }
+  binder.notes.wrong.insert(id);
+  return false;
+}
+
+// Its locals that are known before its statements are.
+Inlined begin_inlined(Binder& binder, FunctionId id) {
+  Inlined call{.function = id, .body = nullptr};
+  const Function& function = binder.program.functions[id];
+  call.first = static_cast<LocalId>(binder.frame.locals.size());
+  for (uint32_t i = 0; i < function.param_count; ++i)
+    binder.add_local(function.frame.locals[i].name);
+  call.result = binder.hidden_local(function.name + "()");
+  call.end = static_cast<LocalId>(binder.frame.locals.size());
+  return call;
+}
+
 }  // namespace
 
 std::unordered_set<std::string> functions_of_probes(const ast::Script& script) {
@@ -44,51 +77,14 @@ std::unordered_set<std::string> functions_of_probes(const ast::Script& script) {
   return found;
 }
 
-bool Binder::may_inline(FunctionId id, Span span) {
-  if (notes_.wrong.contains(id)) return false;
-  const std::string& name = program_.functions[id].name;
-  const bool inside = std::any_of(inlined_.begin(), inlined_.end(),
-                                  [&](const Inlined& outer) { return outer.function == id; });
-  if (inside) {
-    diags_
-        .error("DJ2012", span,
-               fmt::format("`{}` reads target variables, and cannot call itself", name))
-        .help = "read them in the probe and pass them as arguments";
-  } else if (++inlined_calls_ > kMaxInlined) {
-    diags_.error(
-        "DJ2012", span,
-        fmt::format("more than {} calls of functions that read target variables", kMaxInlined));
-  } else {
-    return true;
-  }
-  notes_.wrong.insert(id);
-  return false;
-}
-
-// Its locals that are known before its statements are.
-Inlined Binder::begin_inlined(FunctionId id) {
-  Inlined call{.function = id, .body = nullptr};
-  const Function& function = program_.functions[id];
-  call.first = static_cast<LocalId>(frame_.locals.size());
-  for (uint32_t i = 0; i < function.param_count; ++i) add_local(function.frame.locals[i].name);
-  call.result = static_cast<LocalId>(frame_.locals.size());
-  frame_.locals.push_back({function.name + "()", Type::Unknown});
-  call.end = static_cast<LocalId>(frame_.locals.size());
-  return call;
-}
-
-ExprPtr Binder::inlined(FunctionId id, std::vector<ExprPtr> args, Span span) {
-  if (!may_inline(id, span)) return poison(span);
-  const PointerTypes pointers(*notes_.bodies[id], *notes_.script_names);
+ExprPtr bind_inlined(Binder& binder, FunctionId id, std::vector<ExprPtr> args, Span span) {
+  if (!may_inline(binder, id, span)) return poison(span);
+  const PointerTypes pointers(*binder.notes.bodies[id], *binder.notes.script_names);
   // The function's own names, loops and `next`; the probe's come again behind it.
-  auto locals = std::exchange(locals_, {});
-  auto arguments = std::exchange(arguments_, {});
-  const auto next = std::exchange(next_, std::nullopt);
-  const int loops = std::exchange(loops_, 0);
-  const PointerTypes* before = std::exchange(pointers_, &pointers);
-  const size_t errors = diags_.error_count();
-  inlined_.push_back(begin_inlined(id));
-  const LocalId first = inlined_.back().first;
+  BodyScope outer = std::exchange(binder.scope, BodyScope{.pointers = &pointers});
+  const size_t errors = binder.diags.error_count();
+  binder.inlined.push_back(begin_inlined(binder, id));
+  const LocalId first = binder.inlined.back().first;
   Block block;
   for (LocalId i = 0; i < args.size(); ++i) {
     const Span place = args[i]->span;
@@ -96,22 +92,18 @@ ExprPtr Binder::inlined(FunctionId id, std::vector<ExprPtr> args, Span span) {
         make(Assign{std::nullopt, make(LocalRef{first + i}, place), std::move(args[i])}, place);
     block.body.push_back(make_stmt(ExprStmt{std::move(set)}, place));
   }
-  block.body.push_back(function_body(*notes_.bodies[id], id, first));
-  Inlined call = std::move(inlined_.back());
-  inlined_.pop_back();
-  call.end = static_cast<LocalId>(frame_.locals.size());
+  block.body.push_back(function_body(binder, *binder.notes.bodies[id], id, first));
+  Inlined call = std::move(binder.inlined.back());
+  binder.inlined.pop_back();
+  call.end = static_cast<LocalId>(binder.frame.locals.size());
   call.body = make_stmt(std::move(block), span);
-  locals_ = std::move(locals);
-  arguments_ = std::move(arguments);
-  next_ = next;
-  loops_ = loops;
-  pointers_ = before;
-  if (diags_.error_count() != errors) {
-    notes_.wrong.insert(id);
-    if (diags_.last().severity == Severity::Error)
-      diags_.last().labels.push_back({span, "called here"});
+  binder.scope = std::move(outer);
+  if (binder.diags.error_count() != errors) {
+    binder.notes.wrong.insert(id);
+    if (binder.diags.last().severity == Severity::Error)
+      binder.diags.last().labels.push_back({span, "called here"});
   }
-  return make(std::move(call), span, program_.functions[id].result);
+  return make(std::move(call), span, binder.program.functions[id].result);
 }
 
 }  // namespace dj

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/check/bind.h"
+#include "compiler/check/forms.h"
 #include "compiler/check/stat_ops.h"
 #include "runtime/shared/stat.h"
 
@@ -73,19 +73,9 @@ std::optional<int64_t> literal_number(const ast::Expr& e) {
   return static_cast<int64_t>(0 - static_cast<uint64_t>(number->value));
 }
 
-}  // namespace
-
-bool is_print_name(std::string_view name) { return find_print(name) != nullptr; }
-
-std::vector<std::string> print_names() {
-  std::vector<std::string> names;
-  for (const PrintKind& kind : kPrints) names.emplace_back(kind.name);
-  return names;
-}
-
-bool Binder::too_many_values(const std::vector<ExprPtr>& args) {
+bool too_many_values(Binder& binder, const std::vector<ExprPtr>& args) {
   if (args.size() <= abi::kMaxEventArgs) return false;
-  diags_
+  binder.diags
       .error(
           "DJ2205", args[abi::kMaxEventArgs]->span,
           fmt::format("{} values, but one print takes at most {}", args.size(), abi::kMaxEventArgs))
@@ -94,7 +84,7 @@ bool Binder::too_many_values(const std::vector<ExprPtr>& args) {
 }
 
 // The addresses of %m and %M become texts.
-void Binder::read_memory(std::vector<Conversion>& conversions, std::vector<ExprPtr>& args) {
+void read_memory(std::vector<Conversion>& conversions, std::vector<ExprPtr>& args) {
   for (size_t i = 0; i < conversions.size(); ++i) {
     Conversion& conversion = conversions[i];
     if (conversion.memory == 0) continue;
@@ -117,52 +107,73 @@ void Binder::read_memory(std::vector<Conversion>& conversions, std::vector<ExprP
   }
 }
 
-ExprPtr Binder::formatted(const ast::Call& c, bool printed, Span span) {
+ExprPtr formatted(Binder& binder, const ast::Call& c, bool printed, Span span) {
   const ast::String* format = c.args.empty() ? nullptr : std::get_if<ast::String>(&c.args[0]->node);
   std::vector<ExprPtr> args;
-  for (size_t i = 1; i < c.args.size(); ++i) args.push_back(expr(*c.args[i]));
+  for (size_t i = 1; i < c.args.size(); ++i) args.push_back(binder.expr(*c.args[i]));
   if (format == nullptr) {
-    Diag& diag = diags_.error("DJ2201", c.args.empty() ? c.name_span : c.args[0]->span,
-                              fmt::format("the format of `{}` must be a literal string", c.name));
+    Diag& diag =
+        binder.diags.error("DJ2201", c.args.empty() ? c.name_span : c.args[0]->span,
+                           fmt::format("the format of `{}` must be a literal string", c.name));
     diag.help = fmt::format("write {}(\"%s\", ...)", c.name);
     return poison(span);
   }
   Span literal = c.args[0]->span;
-  SplitFormat split = split_format(format->value, literal, diags_);
+  SplitFormat split = split_format(format->value, literal, binder.diags);
   if (!split.ok) return poison(span);
   if (args.size() < split.conversions.size()) {
     const Conversion& missing = split.conversions[args.size()];
-    diags_.error("DJ2203", missing.span,
-                 fmt::format("no argument for `{}`: the format takes {}, got {}", missing.text,
-                             split.conversions.size(), args.size()));
+    binder.diags.error("DJ2203", missing.span,
+                       fmt::format("no argument for `{}`: the format takes {}, got {}",
+                                   missing.text, split.conversions.size(), args.size()));
     return poison(span);
   }
   if (args.size() > split.conversions.size()) {
-    Diag& diag =
-        diags_.error("DJ2203", args[split.conversions.size()]->span,
-                     fmt::format("the format takes {} argument{}, got {}", split.conversions.size(),
-                                 split.conversions.size() == 1 ? "" : "s", args.size()));
+    Diag& diag = binder.diags.error(
+        "DJ2203", args[split.conversions.size()]->span,
+        fmt::format("the format takes {} argument{}, got {}", split.conversions.size(),
+                    split.conversions.size() == 1 ? "" : "s", args.size()));
     diag.labels.push_back({literal, "this format"});
     return poison(span);
   }
   read_memory(split.conversions, args);
-  if (too_many_values(args)) return poison(span);
+  if (too_many_values(binder, args)) return poison(span);
   for (const Conversion& conversion : split.conversions)
-    notes_.doubles |= conversion.type == Type::Double;
-  FormatId id = static_cast<FormatId>(program_.formats.size());
-  program_.formats.push_back({split.text, {}});
+    binder.notes.doubles |= conversion.type == Type::Double;
+  FormatId id = static_cast<FormatId>(binder.program.formats.size());
+  binder.program.formats.push_back({split.text, {}});
   ExprPtr e = make(Print{printed, id, std::move(args)}, span, printed ? Type::Void : Type::Str);
-  notes_.prints.push_back({true, std::move(split.conversions), literal, "", ""});
+  binder.notes.prints.push_back({true, std::move(split.conversions), literal, "", ""});
   return e;
 }
 
-bool Binder::histogram_bounds(const ast::At& a, Global& global) {
+// The format waits for the types of the values.
+ExprPtr print_values(Binder& binder, bool printed, PrintNote note, std::vector<ExprPtr> args,
+                     Span span) {
+  FormatId id = static_cast<FormatId>(binder.program.formats.size());
+  binder.program.formats.push_back({});
+  ExprPtr e = make(Print{printed, id, std::move(args)}, span, printed ? Type::Void : Type::Str);
+  binder.notes.prints.push_back(std::move(note));
+  return e;
+}
+
+}  // namespace
+
+bool is_print_name(std::string_view name) { return find_print(name) != nullptr; }
+
+std::vector<std::string> print_names() {
+  std::vector<std::string> names;
+  for (const PrintKind& kind : kPrints) names.emplace_back(kind.name);
+  return names;
+}
+
+bool histogram_bounds(Binder& binder, const ast::At& a, Global& global) {
   std::array<int64_t, 3> bounds = {};
   for (size_t i = 0; i < bounds.size(); ++i) {
     std::optional<int64_t> value = literal_number(*a.args[i + 1]);
     if (!value) {
-      diags_.error("DJ2106", a.args[i + 1]->span,
-                   "the bounds of a histogram must be literal numbers");
+      binder.diags.error("DJ2106", a.args[i + 1]->span,
+                         "the bounds of a histogram must be literal numbers");
       return false;
     }
     bounds[i] = *value;
@@ -171,19 +182,21 @@ bool Binder::histogram_bounds(const ast::At& a, Global& global) {
   auto [start, stop, step] = bounds;
   uint64_t width = static_cast<uint64_t>(stop) - static_cast<uint64_t>(start);
   if (stop <= start || step <= 0 || width / static_cast<uint64_t>(step) >= kMaxLinearBuckets) {
-    Diag& diag = diags_.error("DJ2106", span,
-                              stop <= start ? "the upper bound must be greater than the lower"
-                              : step <= 0   ? "the width of a bucket must be positive"
-                                          : fmt::format("more than {} buckets", kMaxLinearBuckets));
+    Diag& diag =
+        binder.diags.error("DJ2106", span,
+                           stop <= start ? "the upper bound must be greater than the lower"
+                           : step <= 0   ? "the width of a bucket must be positive"
+                                         : fmt::format("more than {} buckets", kMaxLinearBuckets));
     diag.notes.push_back("@hist_linear(aggregate, lowest, highest, width)");
     return false;
   }
   std::optional<Span>& first =
-      notes_.global_facts[static_cast<size_t>(&global - program_.globals.data())].linear;
+      binder.notes.global_facts[static_cast<size_t>(&global - binder.program.globals.data())]
+          .linear;
   if (global.hist_linear) {
     const Linear& known = *global.hist_linear;
     if (known.start == start && known.stop == stop && known.step == step) return true;
-    Diag& diag = diags_.error(
+    Diag& diag = binder.diags.error(
         "DJ2106", span,
         fmt::format("`{}` has a linear histogram with other bounds already",
                     global.name.substr(0, global.name.find('@'))));  // also of "x@snapshot"
@@ -196,37 +209,38 @@ bool Binder::histogram_bounds(const ast::At& a, Global& global) {
 }
 
 // The number behind the comma of @hist(x, bits); nullopt: it is none (reported).
-std::optional<uint8_t> Binder::histogram_bits(const ast::At& a) {
+std::optional<uint8_t> histogram_bits(Binder& binder, const ast::At& a) {
   const std::optional<int64_t> bits = literal_number(*a.args[1]);
   if (bits && *bits >= 0 && *bits <= abi::kFineStepBits) return static_cast<uint8_t>(*bits);
-  Diag& diag = diags_.error(
+  Diag& diag = binder.diags.error(
       "DJ2106", a.args[1]->span,
       fmt::format("the bits of @hist are a literal number from 0 to {}", abi::kFineStepBits));
   diag.notes.push_back("each power of two is shown in 2^bits parts");
   return std::nullopt;
 }
 
-ExprPtr Binder::histogram(const ast::At& a, Span at_span, Span span) {
+ExprPtr bind_histogram(Binder& binder, const ast::At& a, Span at_span, Span span) {
   const HistogramKind& kind = *std::find_if(std::begin(kHistogramKinds), std::end(kHistogramKinds),
                                             [&](const auto& each) { return each.name == a.op; });
   if (a.args.size() != kind.arguments) {
-    Diag& diag = diags_.error("DJ2007", at_span,
-                              fmt::format("`@{}` takes {} argument{}, got {}", a.op, kind.arguments,
-                                          kind.arguments == 1 ? "" : "s", a.args.size()));
+    Diag& diag =
+        binder.diags.error("DJ2007", at_span,
+                           fmt::format("`@{}` takes {} argument{}, got {}", a.op, kind.arguments,
+                                       kind.arguments == 1 ? "" : "s", a.args.size()));
     diag.notes.push_back(kind.form);
     return poison(span);
   }
-  ExprPtr where = aggregate(a, *a.args[0]);
+  ExprPtr where = bind_aggregate(binder, a, *a.args[0]);
   if (!where) return poison(span);
   const ElementRef* element = std::get_if<ElementRef>(&where->node);
   Global& global =
-      program_
+      binder.program
           .globals[element != nullptr ? element->array : std::get<GlobalRef>(where->node).global];
   std::optional<uint8_t> bits = 0;
   if (a.op == "hist_linear") {
-    if (!histogram_bounds(a, global)) return poison(span);
+    if (!histogram_bounds(binder, a, global)) return poison(span);
   } else if (a.op == "hist") {
-    bits = histogram_bits(a);
+    bits = histogram_bits(binder, a);
     if (!bits) return poison(span);
   }
   const bool linear = a.op == "hist_linear";
@@ -235,25 +249,26 @@ ExprPtr Binder::histogram(const ast::At& a, Span at_span, Span span) {
   return make(PrintHist{linear, std::move(where), *bits}, span, Type::Void);
 }
 
-ExprPtr Binder::print_call(const ast::Call& c, Span span) {
+ExprPtr bind_print(Binder& binder, const ast::Call& c, Span span) {
   const PrintKind& kind = *find_print(c.name);
-  if (c.name == "print_regs") return print_registers(c, span);
-  if (kind.format) return formatted(c, kind.printed, span);
+  if (c.name == "print_regs") return bind_print_registers(binder, c, span);
+  if (kind.format) return formatted(binder, c, kind.printed, span);
   if (!kind.built_in.empty()) {
     std::vector<ExprPtr> text;
-    text.push_back(call_builtin(*find_builtin(kind.built_in), c, span));
-    return print_values(kind.printed, {}, std::move(text), span);
+    text.push_back(call_builtin(binder, *find_builtin(kind.built_in), c, span));
+    return print_values(binder, kind.printed, {}, std::move(text), span);
   }
   if (c.args.size() < (kind.delimited ? 3u : 1u) && c.name != "println" && c.name != "sprintln") {
-    diags_.error(kind.delimited ? "DJ2204" : "DJ2007", span,
-                 kind.delimited
-                     ? fmt::format("`{}` takes a delimiter and at least 2 values", c.name)
-                     : fmt::format("`{}` takes at least 1 value, got 0", c.name));
+    binder.diags.error(kind.delimited ? "DJ2204" : "DJ2007", span,
+                       kind.delimited
+                           ? fmt::format("`{}` takes a delimiter and at least 2 values", c.name)
+                           : fmt::format("`{}` takes at least 1 value, got 0", c.name));
     return poison(span);
   }
   if (kind.printed && !kind.delimited && c.args.size() == 1) {
     const ast::At* a = std::get_if<ast::At>(&c.args[0]->node);
-    if (a != nullptr && is_histogram(a->op)) return histogram(*a, c.args[0]->span, span);
+    if (a != nullptr && is_histogram(a->op))
+      return bind_histogram(binder, *a, c.args[0]->span, span);
   }
   PrintNote note;
   note.ending = kind.newline ? "\n" : "";
@@ -261,26 +276,17 @@ ExprPtr Binder::print_call(const ast::Call& c, Span span) {
   if (kind.delimited) {
     const ast::String* delimiter = std::get_if<ast::String>(&c.args[0]->node);
     if (delimiter == nullptr) {
-      diags_.error("DJ2204", c.args[0]->span,
-                   fmt::format("the delimiter of `{}` must be a literal string", c.name));
+      binder.diags.error("DJ2204", c.args[0]->span,
+                         fmt::format("the delimiter of `{}` must be a literal string", c.name));
       return poison(span);
     }
     note.delimiter = delimiter->value;
     first = 1;
   }
   std::vector<ExprPtr> args;
-  for (size_t i = first; i < c.args.size(); ++i) args.push_back(expr(*c.args[i]));
-  if (too_many_values(args)) return poison(span);
-  return print_values(kind.printed, std::move(note), std::move(args), span);
-}
-
-// The format waits for the types of the values.
-ExprPtr Binder::print_values(bool printed, PrintNote note, std::vector<ExprPtr> args, Span span) {
-  FormatId id = static_cast<FormatId>(program_.formats.size());
-  program_.formats.push_back({});
-  ExprPtr e = make(Print{printed, id, std::move(args)}, span, printed ? Type::Void : Type::Str);
-  notes_.prints.push_back(std::move(note));
-  return e;
+  for (size_t i = first; i < c.args.size(); ++i) args.push_back(binder.expr(*c.args[i]));
+  if (too_many_values(binder, args)) return poison(span);
+  return print_values(binder, kind.printed, std::move(note), std::move(args), span);
 }
 
 }  // namespace dj

@@ -6,8 +6,9 @@
 #include <array>
 
 #include "arch/x86_64/registers.h"
-#include "compiler/check/bind.h"
+#include "compiler/check/forms.h"
 #include "compiler/check/register_reads.h"
+#include "compiler/check/uses.h"
 
 namespace dj {
 namespace {
@@ -129,45 +130,47 @@ bool describe_read(const ast::Call& c, TargetExpr& wanted, Diags& diags) {
   return diags.error_count() == errors;
 }
 
-ExprPtr Binder::register_call(const ast::Call& c, Span span) {
+ExprPtr bind_register(Binder& binder, const ast::Call& c, Span span) {
   TargetView like;
   like.name = c.name;
-  if (probe_ != nullptr && !target_allowed(like, span)) return poison(span);
+  if (binder.probe != nullptr && !target_allowed(binder, like, span)) return poison(span);
   TargetExpr wanted{.span = span, .name_span = span};
-  if (!describe_read(c, wanted, diags_)) return poison(span);
-  if (probe_ == nullptr) return make(LocalRef{locals_.at(text_of_read(c))}, span);
-  return make(TargetRef{intern(std::move(wanted)), {}}, span, Type::Int);
+  if (!describe_read(c, wanted, binder.diags)) return poison(span);
+  if (binder.probe == nullptr) return make(LocalRef{binder.scope.locals.at(text_of_read(c))}, span);
+  return make(TargetRef{intern(binder, std::move(wanted)), {}}, span, Type::Int);
 }
 
 // What the functions called `name` read of the probed place: of the probe's own, or, where a
 // function calls, of its own parameters. Appended to the arguments.
-void Binder::pass_registers(const std::string& name, Span span, std::vector<ExprPtr>& args) {
-  for (const RegisterRead& read : notes_.register_reads.at(name)) {
-    const size_t errors = diags_.error_count();
-    args.push_back(register_call(*read.call, span));
-    if (diags_.error_count() == errors) continue;
-    diags_.last().notes.push_back(fmt::format("`{}` reads {}", name, read.text));
+void pass_registers(Binder& binder, const std::string& name, Span span,
+                    std::vector<ExprPtr>& args) {
+  for (const RegisterRead& read : binder.notes.register_reads.at(name)) {
+    const size_t errors = binder.diags.error_count();
+    args.push_back(bind_register(binder, *read.call, span));
+    if (binder.diags.error_count() == errors) continue;
+    binder.diags.last().notes.push_back(fmt::format("`{}` reads {}", name, read.text));
     return;
   }
 }
 
-ExprPtr Binder::print_registers(const ast::Call& c, Span span) {
+ExprPtr bind_print_registers(Binder& binder, const ast::Call& c, Span span) {
   if (!c.args.empty()) {
-    diags_.error("DJ2007", span,
-                 fmt::format("`print_regs` takes no arguments, got {}", c.args.size()));
+    binder.diags.error("DJ2007", span,
+                       fmt::format("`print_regs` takes no arguments, got {}", c.args.size()));
     return poison(span);
   }
   std::vector<ExprPtr> args;
-  FormatId id = static_cast<FormatId>(program_.formats.size());
+  FormatId id = static_cast<FormatId>(binder.program.formats.size());
   PrintNote note{
       .formatted = true, .conversions = {}, .literal = span, .delimiter = "", .ending = ""};
   // As there: a probe without registers prints none.
-  if (probe_ == nullptr || !is_host(*source_)) {
-    for (const ast::Call& each : printed_registers()) args.push_back(register_call(each, span));
-    note.conversions = split_format(kRegistersFormat, span, diags_).conversions;
+  if (binder.probe == nullptr || !is_host(*binder.source)) {
+    for (const ast::Call& each : printed_registers())
+      args.push_back(bind_register(binder, each, span));
+    note.conversions = split_format(kRegistersFormat, span, binder.diags).conversions;
   }
-  program_.formats.push_back({args.empty() ? "" : kRegistersFormat, {}});
-  notes_.prints.push_back(std::move(note));
+  binder.program.formats.push_back({args.empty() ? "" : kRegistersFormat, {}});
+  binder.notes.prints.push_back(std::move(note));
   return make(Print{true, id, std::move(args)}, span, Type::Void);
 }
 

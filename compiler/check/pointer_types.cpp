@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/check/bind.h"
+#include "compiler/check/target_view.h"
 #include "compiler/walk_ast.h"
 
 namespace dj {

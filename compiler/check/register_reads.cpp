@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "compiler/check/bind.h"
+#include "compiler/check/forms.h"
 #include "compiler/walk_ast.h"
 
 namespace dj {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "compiler/check/bind.h"
 #include "compiler/check/stat_ops.h"
+#include "compiler/check/target_view.h"
 #include "compiler/walk_ast.h"
 
 namespace dj {

@@ -179,6 +179,11 @@ struct Scanner {
 
 }  // namespace
 
+bool is_return_point(const ast::ProbePoint& point) {
+  return std::any_of(point.components.begin(), point.components.end(),
+                     [](const ast::Component& component) { return component.name == "return"; });
+}
+
 bool is_host(const ast::ProbePoint& point) {
   const std::string& first = point.components.front().name;
   if (is_profile(point)) return false;  // in threads of the target

@@ -49,6 +49,8 @@ Uses find_uses(const ast::Script& script);
 // True if all points of the probe run in djtap itself, where no target variables exist.
 bool is_host(const ast::Probe& probe);
 bool is_host(const ast::ProbePoint& point);
+// The point is where a function returns: it ends in .return.
+bool is_return_point(const ast::ProbePoint& point);
 
 // snapshot(a) may also be called swap(a).
 inline bool is_snapshot_name(std::string_view name) { return name == "snapshot" || name == "swap"; }
