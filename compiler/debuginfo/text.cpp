@@ -78,7 +78,9 @@ std::vector<FunctionRange> tidy(std::vector<FunctionRange> ranges) {
   return result;
 }
 
-void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames, ModuleText& text) {
+// What .eh_frame knows, but for the stubs of the linkage table.
+std::vector<FunctionRange> functions_of_frames(const ObjectFile& elf,
+                                               const std::vector<FrameEntry>& frames) {
   std::vector<FunctionRange> ranges;
   ranges.reserve(frames.size() * 2);
   const std::vector<FunctionRange> plt = plt_ranges(elf);
@@ -90,6 +92,41 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
       ranges.push_back({f.begin, f.end});
     }
   }
+  return ranges;
+}
+
+// Functions without a size (sorted) reach to whatever comes next: a function of `known` or of
+// themselves, or the end of the section. Those inside of a known one are none.
+std::vector<FunctionRange> reaching_on(const ObjectFile& elf, const std::vector<uint64_t>& unsized,
+                                       const std::vector<FunctionRange>& known) {
+  std::vector<FunctionRange> more;
+  for (uint64_t begin : unsized) {
+    auto next = std::upper_bound(known.begin(), known.end(), begin,
+                                 [](uint64_t a, const FunctionRange& r) { return a < r.begin; });
+    if (next != known.begin() && std::prev(next)->end > begin) {
+      continue;
+    }
+    uint64_t end = begin + elf.at(begin).size();
+    for (const Section& s : elf.sections()) {
+      if (s.executable() && begin >= s.header.sh_addr &&
+          begin < s.header.sh_addr + s.header.sh_size) {
+        end = std::min(end, s.header.sh_addr + s.header.sh_size);
+      }
+    }
+    if (next != known.end()) {
+      end = std::min(end, next->begin);
+    }
+    auto after = std::upper_bound(unsized.begin(), unsized.end(), begin);
+    if (after != unsized.end()) {
+      end = std::min(end, *after);
+    }
+    more.push_back({begin, end});
+  }
+  return more;
+}
+
+void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames, ModuleText& text) {
+  std::vector<FunctionRange> ranges = functions_of_frames(elf, frames);
   std::vector<uint64_t> unsized;
   for (const Symbol& s : read_symbols(elf).functions) {
     if (s.binding != STB_LOCAL) {
@@ -108,32 +145,8 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
     }
   }
   text.functions = tidy(std::move(ranges));
-  // A function without a size reaches to whatever comes next, unless an entry of .eh_frame knows
-  // better.
   sort_unique(unsized);
-  std::vector<FunctionRange> more;
-  for (uint64_t begin : unsized) {
-    auto next = std::upper_bound(text.functions.begin(), text.functions.end(), begin,
-                                 [](uint64_t a, const FunctionRange& r) { return a < r.begin; });
-    if (next != text.functions.begin() && std::prev(next)->end > begin) {
-      continue;
-    }
-    uint64_t end = begin + elf.at(begin).size();
-    for (const Section& s : elf.sections()) {
-      if (s.executable() && begin >= s.header.sh_addr &&
-          begin < s.header.sh_addr + s.header.sh_size) {
-        end = std::min(end, s.header.sh_addr + s.header.sh_size);
-      }
-    }
-    if (next != text.functions.end()) {
-      end = std::min(end, next->begin);
-    }
-    auto after = std::upper_bound(unsized.begin(), unsized.end(), begin);
-    if (after != unsized.end()) {
-      end = std::min(end, *after);
-    }
-    more.push_back({begin, end});
-  }
+  std::vector<FunctionRange> more = reaching_on(elf, unsized, text.functions);
   if (!more.empty()) {
     more.insert(more.end(), text.functions.begin(), text.functions.end());
     text.functions = tidy(std::move(more));

@@ -307,6 +307,29 @@ std::vector<std::string> unit_variables(Dwarf_Die* function) {
   return names;
 }
 
+namespace {
+
+// A parameter at the function's entry whose one location holds only behind the prologue: where the
+// caller has put it.
+Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
+                             const OpContext& context, const ProbePlace& place) {
+  if (place.is_clone) {
+    return Error{"it was optimized out of this copy of the function"};
+  }
+  if (is_called_otherwise(context.function)) {  // by clang: takes out parameters, or their pointers
+    return Error{"the compiler has changed how this function is called; a line of it knows it"};
+  }
+  if (ops[0].atom == DW_OP_fbreg && int64_t(ops[0].number) >= kAboveFrame) {
+    Result<Spot> passed = translate(ops, context);
+    if (passed.ok()) {
+      return passed;
+    }
+  }
+  return argument_at_entry(context.function, &variable.die, context.index);
+}
+
+}  // namespace
+
 Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePlace& place,
                     DwarfIndex& index) {
   if (std::optional<Dwarf_Attribute> constant = attribute(&variable.die, DW_AT_const_value)) {
@@ -334,29 +357,16 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
     }
     return spot ? Result<Spot>(std::move(*spot)) : Error{"it has no location here"};
   }
+  OpContext context{index, function, &*location, pc, place.at_entry, 0, &variable.die};
   const bool early = place.at_entry && variable.parameter && !is_list(&*location);
   if (early && !holds_at_entry({ops, count})) {
-    if (place.is_clone) {
-      return Error{"it was optimized out of this copy of the function"};
-    }
-    if (is_called_otherwise(function)) {  // by clang: it takes out parameters, or their pointers
-      return Error{"the compiler has changed how this function is called; a line of it knows it"};
-    }
-    if (ops[0].atom == DW_OP_fbreg && int64_t(ops[0].number) >= kAboveFrame) {
-      Result<Spot> passed = translate(
-          {ops, count}, {index, function, &*location, pc, place.at_entry, 0, &variable.die});
-      if (passed.ok()) {
-        return passed;
-      }
-    }
-    return argument_at_entry(function, &variable.die, index);
+    return before_prologue(variable, {ops, count}, context, place);
   }
   if (count == 1 && ops[0].atom == DW_OP_addr && flag(&variable.die, DW_AT_external)) {
     if (std::optional<Spot> moved = moved_by_loader(variable, index)) {
       return *moved;
     }
   }
-  OpContext context{index, function, &*location, pc, place.at_entry, 0, &variable.die};
   Result<Spot> there = translate({ops, count}, context);
   if (listed && (!there.ok() || !is_whole(there.value(), variable, index))) {
     if (std::optional<Spot> spot = passed()) {

@@ -203,16 +203,9 @@ size_t Preprocessor::call(const Scope& scope, size_t i, size_t end, const Macro&
 }
 
 // "(a, b)" of a call: each argument is expanded where it stands. Returns the index behind the ')'.
-std::optional<size_t> Preprocessor::arguments(const Scope& scope, size_t open, size_t end,
-                                              const Macro& macro, Bindings& bindings) {
+size_t Preprocessor::split_arguments(const Scope& scope, size_t open, size_t end,
+                                     std::vector<Lexemes>& given) {
   const Lexemes& in = scope.in;
-  Span use = placed(in[open - 1], scope).span;
-  std::string name = in[open - 1].text;
-  if (open >= end || in[open].type != DjtParser::LPAREN) {
-    fail("DJ1026", use, fmt::format("the macro {} needs arguments in parentheses", name));
-    return std::nullopt;
-  }
-  std::vector<Lexemes> given;
   size_t first = open + 1, i = first;
   for (int depth = 0; i < end; ++i) {
     size_t type = in[i].type;
@@ -234,12 +227,26 @@ std::optional<size_t> Preprocessor::arguments(const Scope& scope, size_t open, s
                  ? 1
                  : 0;
   }
-  if (i >= end) {
+  return i;
+}
+
+std::optional<size_t> Preprocessor::arguments(const Scope& scope, size_t open, size_t end,
+                                              const Macro& macro, Bindings& bindings) {
+  const Lexemes& in = scope.in;
+  Span use = placed(in[open - 1], scope).span;
+  std::string name = in[open - 1].text;
+  if (open >= end || in[open].type != DjtParser::LPAREN) {
+    fail("DJ1026", use, fmt::format("the macro {} needs arguments in parentheses", name));
+    return std::nullopt;
+  }
+  std::vector<Lexemes> given;
+  const size_t close = split_arguments(scope, open, end, given);
+  if (close >= end) {
     fail("DJ1007", in[open].span, "this '(' is never closed");
     return std::nullopt;
   }
   if (given.size() != macro.params.size()) {
-    use.end = in[i].span.end;
+    use.end = in[close].span.end;
     fail("DJ1026", use,
          fmt::format("the macro {} takes {} argument{}, got {}", name, macro.params.size(),
                      macro.params.size() == 1 ? "" : "s", given.size()));
@@ -249,7 +256,7 @@ std::optional<size_t> Preprocessor::arguments(const Scope& scope, size_t open, s
   for (size_t p = 0; p < given.size(); ++p) {
     bindings[macro.params[p]] = std::move(given[p]);
   }
-  return i + 1;
+  return close + 1;
 }
 
 // %( condition %? then %: else %); the text that is not chosen may hold anything that has tokens.

@@ -44,6 +44,10 @@ class Preprocessor {
   size_t define(const Scope& scope, size_t i, size_t end);
   size_t call(const Scope& scope, size_t i, size_t end, const Macro& macro, Lexemes& out);
   size_t conditional(const Scope& scope, size_t i, size_t end, Lexemes& out);
+  // The arguments between the parenthesis at `open` and its counterpart, whose place it returns;
+  // `end`: it has none.
+  size_t split_arguments(const Scope& scope, size_t open, size_t end, std::vector<Lexemes>& given);
+  // Behind a use's arguments; nullopt: they are wrong (reported).
   std::optional<size_t> arguments(const Scope& scope, size_t open, size_t end, const Macro& macro,
                                   Bindings& bindings);
   const Macro* find(const std::string& name);

@@ -153,23 +153,28 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
       return added;
     }
   }
+  report_no_object(name, file, span, diags);
+  return {};
+}
+
+void ModuleSet::report_no_object(const std::string& name, const std::string& file, Span span,
+                                 Diags& diags) const {
   if (!file.empty()) {
     Diag& d = diags.error("DJ3005", span, fmt::format("{} is no part of the traced process", file));
     d.notes.push_back(listed());
-    return {};
+    return;
   }
+  const bool is_path = name.find('/') != std::string::npos;
+  const bool is_wild = is_path && has_wildcard(name);
   Diag& d = diags.error(
       "DJ3005", span,
       is_wild && has_target_
           ? fmt::format("the traced process has no object \"{}\"", name)
           : fmt::format("there is no {} \"{}\"", is_wild ? "object file" : "file", name));
-  if (is_wild && has_target_) {
-    d.notes.push_back(listed());
-    return {};
-  }
-  d.notes.push_back(is_path ? "searched: " + name
-                            : "searched: ./" + name + ", $PATH, the objects of the traced process");
-  return {};
+  d.notes.push_back(is_wild && has_target_ ? listed()
+                    : is_path
+                        ? "searched: " + name
+                        : "searched: ./" + name + ", $PATH, the objects of the traced process");
 }
 
 }  // namespace dj

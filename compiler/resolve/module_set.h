@@ -44,6 +44,9 @@ class ModuleSet {
   std::vector<size_t> process(const std::string& name, Span span, Diags& diags);
 
  private:
+  // file: where it is; "": nowhere.
+  void report_no_object(const std::string& name, const std::string& file, Span span,
+                        Diags& diags) const;
   // Objects whose path matches, by path_glob().
   std::vector<size_t> matching(std::string_view path) const;
   size_t add(const std::string& file);  // its index

@@ -176,6 +176,40 @@ bool is_inlined(PointQuery& query, const FunctionPattern& pattern,
 
 }  // namespace
 
+namespace {
+
+// No function has the name: what is near it, and where else to look.
+void report_no_function(PointQuery& query, const FunctionPattern& pattern, Span span,
+                        const std::vector<size_t>& objects) {
+  const std::string where = objects.size() == 1
+                                ? query.modules.base_name(objects[0])
+                                : fmt::format("the target's {} objects", objects.size());
+  const std::string source = pattern.file.empty() ? "" : " of " + pattern.file;
+  Diag& d = query.diags.error(
+      "DJ3004", span,
+      fmt::format("no function{} matches \"{}\" in {}", source, pattern.name, where));
+  d.notes.push_back(searched(query.modules, objects));
+  for (size_t i : objects) {
+    Module* file = query.modules.open(i);
+    if (!file || file->symbols().complete || i != objects[0]) continue;
+    const bool searched_all = may_mean_nameless(pattern.name) && file->function_count() == 0;
+    d.notes.push_back(query.modules.base_name(i) +
+                      (searched_all ? " is stripped, and .eh_frame knows no functions of it either"
+                                    : " is stripped: what it does not export is called by its "
+                                      "address (\"0x*\")"));
+  }
+  if (!pattern.line && is_inlined(query, pattern, objects)) {
+    d.notes.push_back("it is inlined wherever it is called, and such copies have no entry or exit");
+    d.help = fmt::format("probe the copies: func(\"{}\").inline", pattern.name);
+    return;
+  }
+  d.suggest(near_names(pattern.name, candidates(query, pattern.name, objects)));
+  const std::string first = pattern.name.substr(0, has_wildcard(pattern.name) ? 0 : 1);
+  d.help += fmt::format("{}list with: djtap -l 'func(\"{}*\")'", d.help.empty() ? "" : "  ", first);
+}
+
+}  // namespace
+
 void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span,
                     const std::vector<size_t>& objects, const SearchTally& tally) {
   if (!tally.refused.empty()) {
@@ -208,31 +242,7 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
     report_line(query, pattern, span, tally);
     return;
   }
-  const std::string where = objects.size() == 1
-                                ? query.modules.base_name(objects[0])
-                                : fmt::format("the target's {} objects", objects.size());
-  const std::string source = pattern.file.empty() ? "" : " of " + pattern.file;
-  Diag& d = query.diags.error(
-      "DJ3004", span,
-      fmt::format("no function{} matches \"{}\" in {}", source, pattern.name, where));
-  d.notes.push_back(searched(query.modules, objects));
-  for (size_t i : objects) {
-    Module* file = query.modules.open(i);
-    if (!file || file->symbols().complete || i != objects[0]) continue;
-    const bool searched_all = may_mean_nameless(pattern.name) && file->function_count() == 0;
-    d.notes.push_back(query.modules.base_name(i) +
-                      (searched_all ? " is stripped, and .eh_frame knows no functions of it either"
-                                    : " is stripped: what it does not export is called by its "
-                                      "address (\"0x*\")"));
-  }
-  if (!pattern.line && is_inlined(query, pattern, objects)) {
-    d.notes.push_back("it is inlined wherever it is called, and such copies have no entry or exit");
-    d.help = fmt::format("probe the copies: func(\"{}\").inline", pattern.name);
-    return;
-  }
-  d.suggest(near_names(pattern.name, candidates(query, pattern.name, objects)));
-  const std::string first = pattern.name.substr(0, has_wildcard(pattern.name) ? 0 : 1);
-  d.help += fmt::format("{}list with: djtap -l 'func(\"{}*\")'", d.help.empty() ? "" : "  ", first);
+  report_no_function(query, pattern, span, objects);
 }
 
 }  // namespace dj

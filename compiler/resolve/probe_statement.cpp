@@ -294,6 +294,25 @@ std::vector<Site> take_copied(size_t module, Module& file, const FunctionPattern
 
 std::span<const ProbeKind> statement_kinds() { return kKinds; }
 
+namespace {
+
+// The line's place in the function; what lies before the entry is the entry.
+Site line_site(size_t module, Module& file, const CodeFunction& function, const LineHit& hit,
+               SiteKind kind) {
+  const uint64_t entry = file.entry_of(function.begin);
+  const bool whole = kind != SiteKind::Statement || hit.address <= entry;
+  const SiteKind as = kind == SiteKind::Statement ? SiteKind::Entry : kind;
+  Site site = function_site(module, file, function, whole ? as : SiteKind::Statement);
+  if (!whole) {
+    site.address = hit.address;
+  }
+  site.file = hit.file;
+  site.line = hit.line;
+  return site;
+}
+
+}  // namespace
+
 void search_lines(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                   std::vector<Site>& sites, SearchTally& tally) {
   const NameMatcher matcher(pattern.name);
@@ -331,16 +350,7 @@ void search_lines(size_t module, Module& file, const FunctionPattern& pattern, S
       tally.refused.push_back(fmt::format("{}: {}", function->name(), reason));
       continue;
     }
-    const uint64_t entry = file.entry_of(function->begin);
-    const bool whole = kind != SiteKind::Statement || hit.address <= entry;
-    const SiteKind as = kind == SiteKind::Statement ? SiteKind::Entry : kind;
-    Site site = function_site(module, file, *function, whole ? as : SiteKind::Statement);
-    if (!whole) {
-      site.address = hit.address;
-    }
-    site.file = hit.file;
-    site.line = hit.line;
-    sites.push_back(std::move(site));
+    sites.push_back(line_site(module, file, *function, hit, kind));
   }
   sites.insert(sites.end(), std::make_move_iterator(in_copies.begin()),
                std::make_move_iterator(in_copies.end()));

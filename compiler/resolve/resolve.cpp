@@ -188,14 +188,12 @@ class Resolver {
     return added;
   }
 
-  void place(ProbeId id, Site&& site, SiteTargets&& targets, bool wants_site) {
-    const auto form =
-        site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
+  // Sites of a probe with one key share a handler.
+  std::string handler_key(const Site& site, const SiteTargets& targets) const {
     // At a stub it waits for the callee (result_use.h), so it is one of its own.
     // Behind a call it runs only for calls that were kept: jumps may lead there, too.
-    const bool returned = site.call && site.call->returned_from != 0;
-    const char waits = site.stub ? 's' : returned ? 'r' : '-';
-    std::string key = {form == Handler::Form::Middle ? 'm' : 'b', waits};
+    const char waits = site.stub ? 's' : is_behind_call(site) ? 'r' : '-';
+    std::string key = {site.kind == SiteKind::Statement ? 'm' : 'b', waits};
     if (site.listed == kChildEnds) {  // the handler tells children from the target
       key += 'c';
     }
@@ -205,12 +203,23 @@ class Resolver {
     if (!targets.targets.empty()) {
       key += key_of(targets);
     }
-    auto [known, fresh] = bodies_[id].try_emplace(key, HandlerId(plan_.handlers.size()));
+    return key;
+  }
+
+  static bool is_behind_call(const Site& site) {
+    return site.call && site.call->returned_from != 0;
+  }
+
+  void place(ProbeId id, Site&& site, SiteTargets&& targets, bool wants_site) {
+    const bool returned = is_behind_call(site);
+    auto [known, fresh] =
+        bodies_[id].try_emplace(handler_key(site, targets), HandlerId(plan_.handlers.size()));
     const HandlerId body = known->second;
     if (fresh) {
       Handler handler;
       handler.probe = id;
-      handler.form = form;
+      handler.form =
+          site.kind == SiteKind::Statement ? Handler::Form::Middle : Handler::Form::Boundary;
       handler.targets = std::move(targets.targets);
       handler.capture = std::move(targets.capture);
       if (returned && handler.capture.values.empty()) {
@@ -227,16 +236,14 @@ class Resolver {
     if (entry.syscall) {
       entry.address = entry.syscall->address;
       entry.syscall->done = false;
-      attach(std::move(entry), capture_for(body));
     } else if (returned) {
       entry.address = entry.call->returned_from;
       entry.call->returned_from = 0;
-      attach(std::move(entry), capture_for(body));
     } else {
       entry.kind = SiteKind::Entry;
       entry.address = entry_address(entry);
-      attach(std::move(entry), capture_for(body));
     }
+    attach(std::move(entry), capture_for(body));
   }
 
   // The handler that stores entry values for `body`; made once.

@@ -299,6 +299,37 @@ ProbePlace place_of(const Site& site) {
   return place;
 }
 
+namespace {
+
+// The failures that the probe's user must hear of, each once. live: of which targets the value may
+// be used.
+std::vector<TargetMistake> mistakes_of(const Probe& probe,
+                                       const std::vector<std::optional<TargetFailure>>& failures,
+                                       const std::vector<bool>& live) {
+  std::vector<TargetMistake> mistakes;
+  // A name that has no value here is one mistake, with whatever members it is used, also those of
+  // a variable of the script that it was assigned to.
+  auto said_before = [&](size_t t) {
+    return failures[t]->step < 0 &&
+           std::any_of(mistakes.begin(), mistakes.end(), [&](const TargetMistake& m) {
+             return m.failure.step < 0 && m.failure.message == failures[t]->message &&
+                    (probe.targets[m.target].name == probe.targets[t].name ||
+                     !probe.targets[t].like.empty());
+           });
+  };
+  for (size_t t = 0; t < failures.size(); t++) {
+    if (live[t] && failures[t] && !said_before(t)) {
+      mistakes.push_back({TargetId(t), *failures[t]});
+      if (failures[t]->kind == TargetFailure::NoDebugInfo) {
+        break;  // the others fail for the same reason
+      }
+    }
+  }
+  return mistakes;
+}
+
+}  // namespace
+
 std::vector<TargetMistake> plan_targets(const Program& program, const Probe& probe,
                                         const Site& site, Module& file, OtherObjects& others,
                                         SiteTargets& out) {
@@ -334,27 +365,7 @@ std::vector<TargetMistake> plan_targets(const Program& program, const Probe& pro
       see_as_callee(value);
     }
   }
-  const std::vector<bool> live = live_targets(program, probe, defined);
-  std::vector<TargetMistake> mistakes;
-  // A name that has no value here is one mistake, with whatever members it is used, also those of
-  // a variable of the script that it was assigned to.
-  auto said_before = [&](size_t t) {
-    return failures[t]->step < 0 &&
-           std::any_of(mistakes.begin(), mistakes.end(), [&](const TargetMistake& m) {
-             return m.failure.step < 0 && m.failure.message == failures[t]->message &&
-                    (probe.targets[m.target].name == probe.targets[t].name ||
-                     !probe.targets[t].like.empty());
-           });
-  };
-  for (size_t t = 0; t < count; t++) {
-    if (live[t] && failures[t] && !said_before(t)) {
-      mistakes.push_back({TargetId(t), *failures[t]});
-      if (failures[t]->kind == TargetFailure::NoDebugInfo) {
-        break;  // the others fail for the same reason
-      }
-    }
-  }
-  return mistakes;
+  return mistakes_of(probe, failures, live_targets(program, probe, defined));
 }
 
 Diag& report_failure(const TargetExpr& expr, const TargetFailure& f, Diags& diags) {
