@@ -6,7 +6,7 @@ probes/                      the table of sites, on stderr, of a whole session
 ko/STAGE/                    the diagnostics on stderr of a script that this stage is to reject; warn: of one that it lets pass
 
 Below the line `// expect:` stands the expectation as comments. A line `// args: ...` on top gives djtap more
-arguments; {targets} and {examples} in it are the build's folders. Paths, build-ids, numbers of functions of a C library and,
+arguments; {targets} and {examples} in it are the build's folders, {tapsets} is support/tapsets. Paths, build-ids, numbers of functions of a C library and,
 in dumps, addresses are left out.
 """
 import pathlib
@@ -76,7 +76,8 @@ def rejection(path, extra, folder):
 def arguments(script):
     """What its first lines give djtap besides."""
     found = re.search(r"^// args: (.*)$", script, re.M)
-    return shlex.split(found.group(1).format(targets=paths.BUILD / "targets", examples=paths.BUILD / "examples")) if found else []
+    folders = {"targets": paths.BUILD / "targets", "examples": paths.BUILD / "examples", "tapsets": HERE.parent / "support" / "tapsets"}
+    return shlex.split(found.group(1).format(**folders)) if found else []
 
 
 def produce(path, script, folder):
