@@ -25,11 +25,6 @@ def commanded(background, program, tmp_path):
     return start
 
 
-def call(target, number):
-    target.tell(f"call {number}")
-    target.wait_for(f"called: {number}$")
-
-
 def end(tracer):
     tracer.signal(signal.SIGINT)
     return tracer.finish()
@@ -42,14 +37,14 @@ def test_off_from_the_beginning(commanded, tmp_path):
     with Control(tmp_path / "s") as control:
         control.do("enable work")
         assert [line.rpartition("[")[2] for line in control.do("list")] == ["DISABLED: arming condition]"]
-        call(target, 1000)
+        target.call(1000)
     assert process.differences(before, process.own_text(target.pid, target.words[0])) == []
     assert end(tracer).globals == {"n": 0}
 
 
 def test_on_by_a_setting(commanded):
     target, _, tracer = commanded('global on probe func("work") if (on == "yes") { n++ }', "-G", "on=yes")
-    call(target, 1000)
+    target.call(1000)
     result = end(tracer)
     assert result.globals == {"n": 1000} and ("optimized", "disabled") not in STEPS.findall(result.stderr)[:-1], result
 
@@ -80,9 +75,9 @@ def test_the_program_changes_the_condition(commanded):
     probe func("work") { on = ++calls % 3 == 0 }
     probe process.function("work") if (on) { n++ }"""
     target, before, tracer = commanded(script)
-    call(target, 1)
+    target.call(1)
     tracer.wait_for(r"\[(OPTIMIZED|INT3)")
-    call(target, 2)
+    target.call(2)
     result = end(tracer)
     assert result.globals["n"] == 1, result
     assert [to for _, to in STEPS.findall(result.stderr)].count("disabled") == 1, result

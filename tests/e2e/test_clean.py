@@ -25,11 +25,6 @@ def kill(tracer):
     tracer.process.wait()
 
 
-def call(target, number):
-    target.tell(f"call {number}")
-    target.wait_for(f"called: {number}$")
-
-
 def test_clean_after_a_killed_tracer(attach, djtap_once, program):
     target, text = start(program, "commander")
     kill(attach(target.pid, WIDE))
@@ -38,7 +33,7 @@ def test_clean_after_a_killed_tracer(attach, djtap_once, program):
     assert result.returncode == 0 and "restored" in result.stdout, result
     assert not process.differences(text, process.text_of(target.pid))
     assert "0 places" in djtap_once("clean", target.pid).stdout
-    call(target, 4000)
+    target.call(4000)
     target.tell("quit")
     assert target.finish().returncode == 0
 
@@ -48,7 +43,7 @@ def test_attach_after_a_killed_tracer(attach, program):
     target, text = start(program, "commander")
     kill(attach(target.pid, COUNT))
     tracer = attach(target.pid, COUNT)
-    call(target, 4000)
+    target.call(4000)
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert result.globals == {"calls": 4000} and "was left probed" in result.stderr, result
@@ -73,7 +68,7 @@ def test_killed_at_any_moment_all_is_put_back(mode_options, djtap_once, program)
             else:
                 time.sleep(moments.uniform(0.02, 0.2))
             tracer.signal(signal.SIGKILL)
-        call(target, 1000 + round_number)
+        target.call(1000 + round_number)
         dirty += bool(process.differences(text, process.text_of(target.pid)))
         cleaned = djtap_once("clean", target.pid)
         assert cleaned.returncode == 0, f"{where}: {cleaned}"
@@ -101,10 +96,10 @@ def test_forked_children_are_restored_at_detach(background, program, order):
     target, text = start(program, "relay")
     tracer = background("--probes", "-e", COUNT, "-p", str(target.pid))
     tracer.wait_for(r"\[(OPTIMIZED|INT3)")
-    call(target, 100)
+    target.call(100)
     target.tell("fork")
     child = int(target.wait_for(r"^child: (\d+)").group(1))
-    call(target, 1000)
+    target.call(1000)
     assert process.differences(text, process.text_of(child))
     if order == "leave":  # the session ends with its target
         target.tell("leave")
@@ -114,7 +109,7 @@ def test_forked_children_are_restored_at_detach(background, program, order):
     result = tracer.finish()
     assert result.globals == {"calls": 1100}, result
     assert not process.differences(text, process.text_of(child)), result
-    call(target, 50)
+    target.call(50)
     target.tell("quit")
 
 
@@ -155,7 +150,7 @@ def test_clean_reaches_forked_children(attach, djtap_once, program):
     result = djtap_once("clean", target.pid)
     assert "1 process" in result.stdout, result
     assert not process.differences(text, process.text_of(child)), result
-    call(target, 50)
+    target.call(50)
     target.tell("quit")
     assert target.finish().returncode == 0
 
@@ -166,11 +161,11 @@ def test_a_second_session_is_told_who_holds_the_process(attach, djtap_once, prog
     for words in (["-e", COUNT, "-p", target.pid], ["clean", target.pid]):
         result = djtap_once(*words)
         assert result.returncode == 4 and f"process {tracer.pid}" in result.stderr, result
-    call(target, 400)
+    target.call(400)
     tracer.signal(signal.SIGINT)
     assert tracer.finish().globals == {"calls": 400}
     again = attach(target.pid, COUNT)
-    call(target, 40)
+    target.call(40)
     again.signal(signal.SIGINT)
     assert again.finish().globals == {"calls": 40}
 

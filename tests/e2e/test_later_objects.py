@@ -12,12 +12,6 @@ from support.paths import line_of, victim
 LIBRARY = victim("libctor.so")
 
 
-def order(target, line, answer):
-    target.text[target.process.stdout.fileno()] = b""
-    target.tell(line)
-    target.wait_for(answer)
-
-
 def rounds(orders, *options, script, djtap):
     """The victim under djtap, told `orders`: (result, what the library itself counted, over all rounds)."""
     result = djtap(*options, "-e", script, "--", victim("plugin"), LIBRARY, stdin="\n".join(orders) + "\n")
@@ -61,8 +55,8 @@ def test_of_a_running_process(attach, program):
     target.wait_for("pid: ")
     before = process.text_of(target.pid)
     tracer = attach(target.pid, 'probe func("main") { m++ } probe func("lib*!lib_work") { n++ }')
-    order(target, "open", "opened: 1")
-    order(target, "call 1000", "called: 1000$")
+    target.order("open", "opened: 1")
+    target.order("call 1000", "called: 1000$")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert result.globals["n"] == 1050, result
@@ -72,7 +66,7 @@ def test_of_a_running_process(attach, program):
         content = file.read()
     (begin,) = [begin for begin, _, permissions, path in process.mappings(target.pid) if path == LIBRARY and "x" in permissions]
     assert after[begin, LIBRARY].rstrip(b"\0") in content
-    order(target, "call 5", "called: 5$")
+    target.order("call 5", "called: 5$")
     target.tell("quit")
     assert target.finish().facts["total"] == 1005
 
@@ -83,8 +77,8 @@ def test_one_whose_text_somebody_else_has_changed(attach, program):
     target.wait_for("pid: ")
     before = process.text_of(target.pid)
     tracer = attach(target.pid, 'probe func("main") { m++ } probe func("lib*!lib_work") { n++ }')
-    order(target, "open", "opened: 1")
-    order(target, "call 10", "called: 10$")
+    target.order("open", "opened: 1")
+    target.order("call 10", "called: 10$")
     (site,) = [site for site in run.sites_of(tracer.stderr_so_far()) if site.symbol.startswith("lib_work")]
     with open(f"/proc/{target.pid}/mem", "r+b", buffering=0) as memory:
         memory.seek(site.address)
@@ -100,12 +94,12 @@ def test_switched_like_any_other(background, tmp_path):
     tracer = background("--control", str(path), "-e", 'probe process.library("libctor*").function("lib_work") { n++ }',
                         "--", victim("plugin"), LIBRARY)
     tracer.wait_for("pid: ")
-    order(tracer, "open", "opened: 1")
+    tracer.order("open", "opened: 1")
     with Control(path) as control:
         assert any("lib_work" in line and re.search(r"\[(OPTIMIZED|INT3)", line) for line in control.do("list"))
         for command, calls in (("disable lib_work", 100), ("enable lib_work", 10), ("disable lib_work", 1000)):
             control.do(command)
-            order(tracer, f"call {calls}", f"called: {calls}$")
+            tracer.order(f"call {calls}", f"called: {calls}$")
     tracer.tell("quit")
     assert tracer.finish().globals == {"n": 60}
 

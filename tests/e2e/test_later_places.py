@@ -28,12 +28,6 @@ def twins(tmp_path_factory):
     return [build(WORK, folder / f"lib{name}.so", f"-Wl,-soname,lib{name}.so") for name in ("first", "second", "third")]
 
 
-def order(target, line, answer):
-    target.text[target.process.stdout.fileno()] = b""
-    target.tell(line)
-    target.wait_for(answer)
-
-
 def place_of(target, library):
     return min(begin for begin, _, _, path in process.mappings(target.pid) if path == str(library))
 
@@ -43,7 +37,7 @@ def test_one_library_where_another_was(attach, program, twins, options):
     """One was there before the session, one came during it. A trap where both have one goes to the detour of who is there."""
     target = program(victim("plugin"), *twins)
     target.wait_for("pid: ")
-    order(target, "open 1", "opened: 1")
+    target.order("open 1", "opened: 1")
     places = [place_of(target, twins[0])]
     script = " ".join(f'probe func("lib{name}.so!twin")? {{ {name}++ }} probe func("lib{name}.so!twin").return? {{ {name}_r++ }}'
                       for name in ("first", "second", "third"))
@@ -51,13 +45,13 @@ def test_one_library_where_another_was(attach, program, twins, options):
     expected = {}
     for number, name in enumerate(("first", "second", "third", "second", "first")):
         if number > 0:
-            order(target, f"open {['first', 'second', 'third'].index(name) + 1}", "opened: 1")
+            target.order(f"open {['first', 'second', 'third'].index(name) + 1}", "opened: 1")
             places.append(place_of(target, twins[["first", "second", "third"].index(name)]))
         calls = 100 + number
-        order(target, f"call {calls}", f"called: {calls}$")
+        target.order(f"call {calls}", f"called: {calls}$")
         for counter in (name, f"{name}_r"):
             expected[counter] = expected.get(counter, 0) + calls
-        order(target, "close", "closed: 0")
+        target.order("close", "closed: 0")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert len(set(places)) == 1, f"not at one address: {places}"

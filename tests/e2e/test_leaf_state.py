@@ -1,27 +1,18 @@
 """Instructions probed in the middle of functions: red zone, flags, wide vectors and calls that throw are as without probes."""
-import re
 import subprocess
 
 import pytest
 
+from support import process
 from support.paths import victim
 
 LIGHT, HEAVY = "{ n++ }", '{ n++; k++; m[k % 7] <<< k; if (k % 500 == 0) println(sprintf("%d of %s", k, execname())) }'
 
 
-def instructions(program, function):
-    """Addresses of a function's instructions, by objdump."""
-    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", program],
-                          capture_output=True, text=True, check=True).stdout
-    places = [int(place, 16) for place, word in re.findall(r"^ +([0-9a-f]+):\t(\w+)", text, re.M) if word not in ("nop", "nopw", "cs", "data16")]
-    assert len(places) > 3, text
-    return places
-
-
 @pytest.mark.parametrize("body", [LIGHT, HEAVY], ids=["light", "heavy"])
 @pytest.mark.parametrize("function", ["red_zone", "flags", "wide"])
 def test_all_instructions_at_once(djtap, function, body):
-    points = ", ".join(f"process.statement({place})" for place in instructions(victim("leaf_state"), function))
+    points = ", ".join(f"process.statement({place})" for place, _ in process.instructions(victim("leaf_state"), function, fillers=False))
     result = djtap("-e", f"probe {points} {body}", "-c", victim("leaf_state"))
     truth = result.facts
     assert result.returncode == 0 and [truth[f"wrong {what}"] for what in ("red zone", "flags", "vectors")] == [0, 0, 0], result
@@ -31,7 +22,7 @@ def test_all_instructions_at_once(djtap, function, body):
 
 @pytest.mark.parametrize("function", ["flags", "wide"])
 def test_each_instruction_alone(djtap, function):
-    for place in instructions(victim("leaf_state"), function):
+    for place, _ in process.instructions(victim("leaf_state"), function, fillers=False):
         result = djtap("-e", f"probe process.statement({place}) {LIGHT}", "-c", victim("leaf_state"))
         truth = result.facts
         assert result.returncode == 0 and truth["wrong flags"] == truth["wrong vectors"] == 0, result
@@ -42,6 +33,6 @@ def test_each_instruction_alone(djtap, function):
 def test_a_probed_call_whose_callee_throws(djtap, function):
     """The return address that the unwinder looks up is that of the original call."""
     bare = subprocess.run([victim("exceptions")], capture_output=True, text=True, check=True).stdout
-    points = ", ".join(f"process.statement({place})" for place in instructions(victim("exceptions"), function))
+    points = ", ".join(f"process.statement({place})" for place, _ in process.instructions(victim("exceptions"), function, fillers=False))
     result = djtap("-e", f"probe {points} {LIGHT}", "-c", victim("exceptions"))
     assert result.returncode == 0 and result.stdout.startswith(bare) and result.globals["n"] > 600, result

@@ -27,11 +27,6 @@ def start(program, *words):
     return target, process.text_of(target.pid)
 
 
-def call(target, number):
-    target.tell(f"call {number}")
-    target.wait_for(f"called: {number}$")
-
-
 def test_all_by_jump(djtap_once):
     result = djtap_once("--probes", "-e", SCRIPT, "-c", victim("short"))
     assert result.returncode == 0 and int3(result) == 0, result
@@ -48,11 +43,11 @@ def test_switched_one_by_one(background, program, tmp_path):
         for number, off in enumerate([*NAMES, "short_*"]):
             control.do(f"disable {off}")
             time.sleep(0.5)  # long enough for a site to leave the text if it could
-            call(target, 1000 + number)
+            target.call(1000 + number)
             for name in NAMES:
                 expected[name] += 0 if off in (name, "short_*") else 1000 + number
             control.do(f"enable {off}")
-    call(target, 100)
+    target.call(100)
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert counted(result) == {name: count + 100 for name, count in expected.items()}, result
@@ -66,7 +61,7 @@ def test_in_a_running_program(background, program, options, expected):
     target, text = start(program, victim("relay"))
     tracer = background("--probes", *options, "-e", SCRIPT, "-p", str(target.pid))
     tracer.wait_for(r"\[(OPTIMIZED|INT3)")
-    call(target, 3000)
+    target.call(3000)
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert counted(result) == dict.fromkeys(NAMES, 3000), result
@@ -79,16 +74,16 @@ def test_put_back_after_a_killed_tracer_also_in_children(attach, djtap_once, pro
     tracer = attach(target.pid, SCRIPT)
     target.tell("fork")
     child = int(target.wait_for(r"^child: (\d+)").group(1))
-    call(target, 100)
+    target.call(100)
     tracer.signal(signal.SIGKILL)
     tracer.process.wait()
     assert process.differences(text, process.text_of(child))
-    call(target, 100)
+    target.call(100)
     result = djtap_once("clean", target.pid)
     assert result.returncode == 0, result
     for pid in (target.pid, child):
         assert process.differences(text, process.text_of(pid)) == [], result
-    call(target, 1000)
+    target.call(1000)
     target.tell("quit")
     assert target.finish().returncode == 0
 

@@ -24,12 +24,6 @@ def session(attach, pid, script):
     assert result.returncode == 0, result
 
 
-def order(target, line, answer):
-    target.text[target.process.stdout.fileno()] = b""
-    target.tell(line)
-    target.wait_for(answer)
-
-
 def test_old_sessions_go(attach, program):
     target = program(victim("hammer"), "3600")
     target.wait_for("pid: ")
@@ -89,12 +83,12 @@ def test_not_under_a_signal_handler_that_interrupted_a_handler(attach, program):
     target.wait_for("pid: ")
     text = process.text_of(target.pid)
     tracer = attach(target.pid, HEAVY)
-    order(target, "park", "parked: 24$")
+    target.order("park", "parked: 24$")
     tracer.signal(signal.SIGINT)
     assert tracer.finish().returncode == 0
     for _ in range(KEPT + 3):
         session(attach, target.pid, 'probe func("on_park") { n++ }')
-    order(target, "go", "parked: 0$")
+    target.order("go", "parked: 0$")
     for _ in range(KEPT + 3):
         session(attach, target.pid, 'probe func("work") { n++ }')
     assert len({line.split()[4] for line in ours(target.pid)}) == KEPT + 1

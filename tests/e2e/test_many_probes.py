@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from support import paths, run
+from support import run
 from support.paths import victim
 
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"

@@ -19,19 +19,13 @@ def replace(path):
     shutil.copy(OTHER, path)
 
 
-def order(target, line, answer):
-    target.text[target.process.stdout.fileno()] = b""
-    target.tell(line)
-    target.wait_for(answer)
-
-
 @pytest.fixture
 def upgraded(program, tmp_path):
     """A program that has opened a library; the files of both have been replaced since."""
     own = [shutil.copy(path, tmp_path) for path in (victim("plugin"), LIBRARY)]
     target = program(*own)
     target.wait_for("pid: ")
-    order(target, "open", "opened: 1")
+    target.order("open", "opened: 1")
     for path in own:
         replace(path)
     return target
@@ -49,7 +43,7 @@ def test_a_program_whose_file_was_replaced(attach, program, tmp_path, gone):
     before = process.text_of(target.pid)
     tracer = attach(target.pid, 'probe process.function("through") { n++ }')
     for woken in (1, 2, 3):
-        order(target, "", f"woken: {woken}$")
+        target.order("", f"woken: {woken}$")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert 2 <= result.globals["n"] <= 3, result
@@ -60,12 +54,12 @@ def test_a_program_whose_file_was_replaced(attach, program, tmp_path, gone):
 def test_a_library_whose_file_was_replaced(attach, upgraded):
     before = process.text_of(upgraded.pid)
     tracer = attach(upgraded.pid, 'probe func("libctor.so!lib_work") { n++; sum += $n } probe process.function("main") { main++ }')
-    order(upgraded, "call 1000", "called: 1000$")
+    upgraded.order("call 1000", "called: 1000$")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert result.returncode == 0 and result.globals["n"] == 1000 and result.globals["sum"] == sum(range(1000)), result
     assert process.differences(before, process.text_of(upgraded.pid)) == []
-    order(upgraded, "close", "closed: 0$")
+    upgraded.order("close", "closed: 0$")
     upgraded.tell("quit")
     assert upgraded.finish().facts["total"] == 1000
 
@@ -81,8 +75,8 @@ def test_a_program_in_another_mount_namespace(attach, program, tmp_path):
     target.wait_for("pid: ")
     assert list(inside.iterdir()) == []
     tracer = attach(target.pid, 'probe process.function("main") { main++ } probe func("libctor*!lib_work") { n++; sum += $n }')
-    order(target, "open", "opened: 1")
-    order(target, "call 100", "called: 100$")
+    target.order("open", "opened: 1")
+    target.order("call 100", "called: 100$")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert result.returncode == 0 and result.globals["n"] == 50 + 100, result

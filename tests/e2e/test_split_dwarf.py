@@ -4,8 +4,6 @@ import subprocess
 
 import pytest
 
-from support import paths
-
 READS = 'probe process.function("sum_node") { println("value ", $n->value) }'
 
 

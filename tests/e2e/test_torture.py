@@ -10,16 +10,10 @@ LIBRARY = victim("libctor.so")
 COUNT = 'probe func("libctor.so!lib_work") { n++ }'
 
 
-def order(target, line, answer):
-    target.text[target.process.stdout.fileno()] = b""
-    target.tell(line)
-    target.wait_for(answer)
-
-
 def plugin(program):
     target = program(victim("plugin"), LIBRARY)
     target.wait_for("pid: ")
-    order(target, "open", "opened: 1")
+    target.order("open", "opened: 1")
     return target
 
 
@@ -27,8 +21,8 @@ def test_a_library_closed_while_it_is_probed(attach, program):
     """Its own destructor is counted; what is mapped there later is left alone."""
     target = plugin(program)
     tracer = attach(target.pid, COUNT, "-v")
-    order(target, "call 1000", "called: 1000$")
-    order(target, "close", "closed: 0$")
+    target.order("call 1000", "called: 1000$")
+    target.order("close", "closed: 0$")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert result.returncode == 0 and result.globals == {"n": 1007}, result
@@ -41,17 +35,17 @@ def test_a_library_closed_and_opened_again(attach, program):
     target = plugin(program)
     before = process.text_of(target.pid)
     tracer = attach(target.pid, COUNT, "-v")
-    order(target, "call 10", "called: 10$")
-    order(target, "close", "closed: 0$")
-    order(target, "open", "opened: 1$")
-    order(target, "call 100", "called: 100$")
+    target.order("call 10", "called: 10$")
+    target.order("close", "closed: 0$")
+    target.order("open", "opened: 1$")
+    target.order("call 100", "called: 100$")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert result.returncode == 0 and result.globals == {"n": 10 + 7 + 50 + 100}, result  # with destructor and constructor
     after = process.text_of(target.pid)
     library = {key: text for key, text in before.items() if key[1] == LIBRARY}
     assert list(library.values()) == [text for key, text in after.items() if key[1] == LIBRARY]
-    order(target, "call 5", "called: 5$")
+    target.order("call 5", "called: 5$")
     target.tell("quit")
     assert target.finish().facts["total"] == 115
 
@@ -62,14 +56,14 @@ def test_code_that_is_mapped_twice(attach, program, mode):
     target.wait_for("pid: ")
     before = process.text_of(target.pid)
     tracer = attach(target.pid, 'probe func("work") { n++ } probe func("work").return { r++ } probe func("other") { o++ }')
-    order(target, "", "calls: 500$")
+    target.order("", "calls: 500$")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert result.globals == {"n": 500, "r": 500, "o": 300} and "SKIPPED" not in result.stderr, result
     states = [site.state for site in result.sites]
     assert states == ["OPTIMIZED" if mode == "jump" else "INT3"] * 5, result
     assert process.differences(before, process.text_of(target.pid)) == []
-    order(target, "", "")
+    target.order("", "")
     assert target.finish().returncode == 0
 
 
@@ -79,14 +73,14 @@ def test_code_that_is_mapped_shared(attach, program, mode):
     target.wait_for("pid: ")
     before = process.text_of(target.pid)
     tracer = attach(target.pid, 'probe func("work") { n++ } probe func("other") { o++ }')
-    order(target, "", "calls: 500$")
+    target.order("", "calls: 500$")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert result.returncode == 0 and result.globals == {"n": 300, "o": 300}, result
     left = [site.reason for site in result.sites if site.state == "SKIPPED"]
     assert left == ["mapped shared"] and len(result.sites) == 3, result
     assert process.differences(before, process.text_of(target.pid)) == []
-    order(target, "", "")
+    target.order("", "")
     assert target.finish().returncode == 0
 
 
@@ -94,7 +88,7 @@ def test_a_gone_site_stays_off(attach, program, tmp_path):
     target = plugin(program)
     tracer = attach(target.pid, COUNT, "--control", str(tmp_path / "control"))
     with Control(tmp_path / "control") as control:
-        order(target, "close", "closed: 0$")
+        target.order("close", "closed: 0$")
         control.do("disable lib_work")
         control.do("enable lib_work")
         assert all("[GONE" in line for line in control.do("list"))
@@ -111,17 +105,17 @@ def test_asleep_in_a_callee_that_returns_into_the_jump(attach, program, tmp_path
     process_text = process.text_of(target.pid)
     tracer = attach(target.pid, 'probe func("through") { n++ }', "--control", str(tmp_path / "control"))
     with Control(tmp_path / "control") as control:
-        order(target, "", "woken: 1$")
+        target.order("", "woken: 1$")
         control.do("disable through")
-        order(target, "", "woken: 2$")
+        target.order("", "woken: 2$")
         control.do("enable through")
         for woken in range(3, 9):
-            order(target, "", f"woken: {woken}$")
+            target.order("", f"woken: {woken}$")
     tracer.signal(signal.SIGINT)
     result = tracer.finish()
     assert 5 <= result.globals["n"] <= 8, result
     assert process.differences(process_text, process.text_of(target.pid)) == []
-    order(target, "", "woken: 9$")
+    target.order("", "woken: 9$")
 
 
 def test_threads_that_start_others_and_end(djtap_once):

@@ -1,8 +1,6 @@
 """Control that leaves probed functions on unusual ways: longjmp, coroutines, cancellation, tiny stacks, SIGTRAP's other users."""
 import signal
 
-import pytest
-
 from support.paths import victim
 
 LIBRARY = victim("libctor.so")

@@ -39,11 +39,6 @@ def end(tracer):
     return result
 
 
-def call(target, number):
-    target.tell(f"call {number}")
-    target.wait_for(f"called: {number}$")
-
-
 def test_armed_switched_off_and_on_and_disarmed(traced, mode):
     target, tracer, control = traced([victim("relay")], 'probe func("work") { n++ }')
     own = [] if mode == "int3" else [("optimizing", "optimized")]
@@ -54,9 +49,9 @@ def test_armed_switched_off_and_on_and_disarmed(traced, mode):
     with control:
         control.do("disable work")
         tracer.wait_for(rf"work {armed} {OFF}")
-        call(target, 10)
+        target.call(10)
         control.do("enable work")
-    call(target, 100)
+    target.call(100)
     result = end(tracer)
     assert steps(result, "work") == [*up, (armed, "disabled"), ("disabled", first), *own, (armed, "disabled")]
     assert result.globals == {"n": 100}
@@ -114,14 +109,14 @@ def test_a_probe_inside_the_bytes_of_another(traced, mode, inner_first):
     target, tracer, control = traced([victim("relay")], " ".join(reversed(probes) if inner_first else probes))
     assert [new for _, new in steps(tracer, "work")][-2:] == ["int3" if mode == "int3" else "optimized"] * 2
     with control:
-        call(target, 1000)
+        target.call(1000)
         control.do(f"disable {0 if inner_first else 1}")
-        call(target, 100)
+        target.call(100)
         if mode == "int3":  # jumps that share bytes stay
             tracer.wait_for(f"work int3 {OFF}")
-        call(target, 10)
+        target.call(10)
         control.do(f"enable {0 if inner_first else 1}")
-        call(target, 1)
+        target.call(1)
     result = end(tracer)
     assert result.globals == {"outer": 1111, "inner": 1001}, result
 
@@ -135,13 +130,13 @@ def test_probes_at_one_place_share_a_site(traced, mode):
     own = process.own_text(target.pid, target.words[0])
     with control:
         control.do("disable 0.0")
-        call(target, 10)
+        target.call(10)
         assert process.own_text(target.pid, target.words[0]) == own
         control.do("disable 0.1")
         tracer.wait_for(f"work {armed} {OFF}")
-        call(target, 100)
+        target.call(100)
         control.do("enable 0.0")
-        call(target, 1000)
+        target.call(1000)
     result = end(tracer)
     assert steps(result, "work") == [*before, (armed, "disabled"), *[(old.replace("registered", "disabled"), new) for old, new in before],
                                      (armed, "disabled")]

@@ -1,5 +1,4 @@
 """Short functions that go into their detours whole: they do what they did, and other probes in them are hit as before."""
-import re
 import struct
 import subprocess
 
@@ -10,13 +9,6 @@ from support.paths import symbol_address, victim
 
 FUNCTIONS = ("straight", "branching", "looping", "loading")
 COUNTS = " ".join(f'probe func("{name}") {{ {name}++ }}' for name in FUNCTIONS)
-
-
-def instructions(function):
-    """Addresses of a function's instructions, by objdump."""
-    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", victim("brief")],
-                          capture_output=True, text=True, check=True).stdout
-    return [int(place, 16) for place in re.findall(r"^ +([0-9a-f]+):\t(?!nop|data16|cs nop)", text, re.M)]
 
 
 def unprobed():
@@ -34,7 +26,7 @@ def test_their_calls_are_counted(djtap):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_each_other_place_in_them_is_hit(djtap, function):
     """One of the places behind the first: how often control comes there does not depend on the probe of the entry."""
-    for place in instructions(function)[1:]:
+    for place, _ in process.instructions(victim("brief"), function, fillers=False)[1:]:
         other = f"probe process.statement({place}) {{ others++ }}"
         alone = djtap("-e", "global others " + other, "-c", victim("brief"))
         both = djtap("-e", f'global others probe func("{function}") {{ calls++ }} {other}', "-c", victim("brief"))
@@ -58,7 +50,7 @@ def detour_of(pid, function):
 @pytest.mark.parametrize("body, whole", [("n++", True), ("m[pid()]++", False)])
 def test_only_those_that_are_counted_go_along(attach, program, mode, body, whole):
     target = program(victim("brief"), str(10**12))
-    places = instructions("straight")
+    places = [place for place, _ in process.instructions(victim("brief"), "straight", fillers=False)]
     with open(victim("brief"), "rb") as file:
         file.seek(places[2])  # this program's text lies in the file where it lies in memory
         rest = file.read(places[-1] + 1 - places[2])

@@ -1,9 +1,9 @@
 """AVX-512 state is the program's: 64-byte values and masks live across hits of every form of probe."""
-import re
 import subprocess
 
 import pytest
 
+from support import process
 from support.paths import victim
 
 FORMS = {"jump": [], "called": ["--no-thread-rows"], "guarded": ["--guards=all"], "int3": ["--no-optimize"]}
@@ -18,17 +18,10 @@ def unprobed():
     return text
 
 
-def instructions():
-    """(address, name) of each instruction of mix(), by objdump."""
-    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "--disassemble=mix", victim("masked")],
-                          capture_output=True, text=True, check=True).stdout
-    return [(int(place, 16), name) for place, name in re.findall(r"^ +([0-9a-f]+):\t(\S+)", text, re.M)]
-
-
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("body", BODIES)
 def test_it_lives_across_a_probe_at_every_instruction(djtap, unprobed, form, body):
-    points = ", ".join(f"process.statement({place})" for place, _ in instructions())
+    points = ", ".join(f"process.statement({place})" for place, _ in process.instructions(victim("masked"), "mix"))
     globals_ = 'global n, half = 0.0, text = ""'
     result = djtap(*FORMS[form], "-e", f"{globals_} probe {points} {{ {BODIES[body]} }}", "-c", victim("masked"))
     assert result.stdout.startswith(unprobed), result
@@ -37,7 +30,7 @@ def test_it_lives_across_a_probe_at_every_instruction(djtap, unprobed, form, bod
 @pytest.mark.parametrize("form", FORMS)
 def test_hits_are_what_the_program_counts(djtap, unprobed, form):
     """At the entry and at the loop's comparison into a mask register, which is an EVEX instruction."""
-    (entry, _), *rest = instructions()
+    (entry, _), *rest = process.instructions(victim("masked"), "mix")
     compare = next(place for place, name in rest if name.startswith("vpcmp"))
     script = f"global entered, compared probe process.statement({entry}) {{ entered++ }} " \
              f"probe process.statement({compare}) {{ compared++ }}"

@@ -1,6 +1,7 @@
 """Looks into a running process the way the kernel shows it."""
 import os
 import re
+import subprocess
 import time
 
 
@@ -91,3 +92,12 @@ def differences(before, after):
             at = [i for i, (a, b) in enumerate(zip(old, new)) if a != b]
             found.append(f"{key[1]}: {len(at)} bytes differ, the first at {key[0] + at[0]:#x}")
     return found
+
+
+def instructions(program, function, fillers=True):
+    """[(address, mnemonic)] of a function, by objdump; without those that only fill up, if they are not wanted."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", program],
+                          capture_output=True, text=True, check=True).stdout
+    found = [(int(place, 16), name) for place, name in re.findall(r"^ +([0-9a-f]+):\t(\S+)", text, re.M)]
+    assert len(found) > 3, text
+    return [(place, name) for place, name in found if fillers or not re.match(r"nop|cs$|data16$", name)]

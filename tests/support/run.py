@@ -190,6 +190,17 @@ class Background:
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
 
+    def order(self, line, answer):
+        """Tells it the line, and waits for the answer, whatever it has said before."""
+        self.text[self.process.stdout.fileno()] = b""
+        self.tell(line)
+        self.wait_for(answer)
+
+    def call(self, number):
+        """A victim that calls its functions so often when it is told to has done so."""
+        self.tell(f"call {number}")
+        self.wait_for(f"called: {number}$")
+
     def signal(self, number):
         os.kill(self.pid, number)
 
