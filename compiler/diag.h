@@ -43,6 +43,8 @@ struct Diag {
 // poisoned node (already reported) stays silent.
 class Diags {
  public:
+  // The code is a row of codes.def. What they return is for help, notes and labels, until the next
+  // one is reported.
   Diag& error(std::string code, Span span, std::string message);
   Diag& warning(std::string code, Span span, std::string message);
   Diag& last() { return all_.back(); }  // the one reported last
@@ -58,6 +60,7 @@ class Diags {
 // Renders one diagnostic in the shape of rustc's: header, place, source line,
 // underline, labels, notes, help. Ends with a newline. colour: ANSI escapes for a terminal.
 std::string render(const Diag& diag, const Sources& sources, bool colour);
+// As a line of JSON (docs/diagnostics.schema.json).
 std::string render_json(const Diag& diag, const Sources& sources);
 
 // The at most `limit` names of `known` that are near enough to `name` to be a typing mistake

@@ -21,12 +21,13 @@ namespace dj {
 std::vector<Dwarf_Die> children(Dwarf_Die* die);
 // An attribute, also of the abstract origin or specification.
 std::optional<Dwarf_Attribute> attribute(Dwarf_Die* die, unsigned name);
+// Its value as a number without a sign; none: no such attribute, or one of another form.
 std::optional<uint64_t> number(Dwarf_Die* die, unsigned name);
 // A number that may be below 0. What stands in 1, 2 or 4 bytes is not: compilers write negative
 // ones with a sign of their own (DW_FORM_sdata), and elfutils would take 200 in one byte for -56.
 std::optional<int64_t> signed_number(Dwarf_Attribute* attr);
-bool flag(Dwarf_Die* die, unsigned name);
-std::string die_name(Dwarf_Die* die);
+bool flag(Dwarf_Die* die, unsigned name);  // false without one
+std::string die_name(Dwarf_Die* die);      // the source's; "": it has none
 std::string linkage_name(Dwarf_Die* die);  // the linker's: of C and without one the same
 // The DIE that attribute `name` refers to.
 std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name);
@@ -44,13 +45,14 @@ class DwarfIndex {
 
   // Everything below takes and gives addresses of the module's file.
   std::optional<Dwarf_Die> unit_at(uint64_t pc);
+  // The subprogram, not an inlined copy in it.
   std::optional<Dwarf_Die> function_at(uint64_t pc);
   // The .dwo file that holds the unit at pc and could not be read; empty: the unit is whole.
   std::string missing_file(uint64_t pc);
   // A number by which the DIE is found again, never 0.
   uint64_t mark(const Dwarf_Die& die);
-  std::optional<Dwarf_Die> marked(uint64_t mark) const;
-  bool covers(Dwarf_Die* die, uint64_t pc) const;
+  std::optional<Dwarf_Die> marked(uint64_t mark) const;  // none: no DIE has that number
+  bool covers(Dwarf_Die* die, uint64_t pc) const;        // its address ranges do
   const std::vector<Dwarf_Die>& units() const { return units_; }
   // The complete type for a declaration ("struct foo;") of this tag and name.
   std::optional<Dwarf_Die> complete_type(int tag, const std::string& name);
@@ -65,6 +67,7 @@ class DwarfIndex {
     bool in_memory = false;
     int64_t offset = 0;
   };
+  // reg: its DWARF number.
   std::optional<Saved> saved_register(uint64_t pc, int reg) const;
   // Collected when first asked for.
   const CallSites& call_sites();

@@ -10,6 +10,7 @@
 
 namespace dj {
 
+// step: the index in the path of what failed; -1: the name itself.
 TargetFailure target_failure(TargetFailure::Kind kind, int step, std::string message);
 
 // Where expressions are evaluated; a variable's own description is read in it.
@@ -38,15 +39,15 @@ class Navigator {
   void set_pointers(int pointers) { pointers_ = pointers; }
   int pointers() const { return pointers_; }
 
-  TargetAnswer address();
+  TargetAnswer address();  // of the place; one in a register has none, which is the failure
   // The word a script sees; of a floating-point type the bits of a double.
   TargetAnswer value();
 
   // For texts. After settle() the type is bare: no qualifier, no reference.
   Failed settle();
-  Failed follow();  // to what the pointer points to
-  Failed enter(const Member& member);
-  Failed at(int64_t index);  // of an array; the first one is 0
+  Failed follow();                     // to what the pointer points to
+  Failed enter(const Member& member);  // of the struct that the type is
+  Failed at(int64_t index);            // of an array; the first one is 0
   // How many elements the array's next subscript chooses among, by bounds that are computed in the
   // program; none: its type does not say.
   std::optional<LocExpr> run_time_count();

@@ -33,8 +33,8 @@ class ObjectFile {
   // a file that was replaced while a program runs).
   static Result<ObjectFile> open(const std::string& path, const std::string& name = "");
 
-  const std::string& path() const { return name_.empty() ? path_ : name_; }
-  const std::string& open_path() const { return path_; }
+  const std::string& path() const { return name_.empty() ? path_ : name_; }  // for people
+  const std::string& open_path() const { return path_; }  // for whoever reads the file
   const Elf64_Ehdr& header() const { return *header_; }
   const std::vector<Section>& sections() const { return sections_; }
   const Section* section(std::string_view name) const;  // null: none
@@ -53,7 +53,7 @@ class ObjectFile {
   const std::string& build_id() const { return build_id_; }  // hex, may be empty
   // File name and checksum in .gnu_debuglink; name empty: none.
   std::pair<std::string, uint32_t> debug_link() const;
-  Bytes all() const { return all_; }
+  Bytes all() const { return all_; }  // the whole file, mapped
   // Keeps every Bytes of this file valid.
   std::shared_ptr<const void> mapping() const { return mapping_; }
 

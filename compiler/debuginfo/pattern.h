@@ -27,9 +27,10 @@ struct FunctionPattern {
   std::optional<LineRange> line;
   bool nearest = false;  // .nearest: a line without code means the nearest that has some
 };
+// An error says what is wrong with the text, for the script's author.
 Result<FunctionPattern> parse_function_pattern(std::string_view text);
 
-bool has_wildcard(std::string_view text);
+bool has_wildcard(std::string_view text);  // it has * or ?
 // '*' matches any text, '?' one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 // `pattern` is the path itself or its last components ("t.c" and "src/t.c" match
@@ -54,7 +55,7 @@ std::string person_name(std::string_view symbol);
 class NameMatcher {
  public:
   explicit NameMatcher(std::string name);
-  bool matches(std::string_view symbol) const;
+  bool matches(std::string_view symbol) const;  // as the symbol table has it, perhaps mangled
   bool is_wild() const { return wild_; }
   const std::string& pattern() const { return name_; }
 

@@ -58,7 +58,7 @@ class Code {
   void fail_if(llvm::Value* condition, Span span, uint32_t kind, llvm::Value* a);
   // The same where the error was raised already.
   void leave_if(llvm::Value* condition);
-  void leave_if_raised();
+  void leave_if_raised();  // behind a call that may have raised one
   // Tells the agent what an error that the next call raises is the error of.
   void note_span(Span span);
   // Blocks of the handlers of open try blocks, innermost last: errors go there.

@@ -40,6 +40,7 @@ class Preprocessor {
 
   // Each takes the tokens from `i` on and returns the index behind what it used.
   bool expand(const Scope& scope, size_t begin, size_t end, Lexemes& out);
+  // At an @name: a definition, a use of a macro, a parameter; what is none of these stays.
   size_t word(const Scope& scope, size_t i, size_t end, Lexemes& out);
   size_t define(const Scope& scope, size_t i, size_t end);
   size_t call(const Scope& scope, size_t i, size_t end, const Macro& macro, Lexemes& out);
@@ -50,8 +51,10 @@ class Preprocessor {
   // Behind a use's arguments; nullopt: they are wrong (reported).
   std::optional<size_t> arguments(const Scope& scope, size_t open, size_t end, const Macro& macro,
                                   Bindings& bindings);
+  // Reads the macro file of that name if it must; null: there is no such macro.
   const Macro* find(const std::string& name);
   void fail(const char* code, Span span, const std::string& message, const std::string& help = "");
+  // The lexeme with the macros through which it came.
   static Lexeme placed(const Lexeme& lexeme, const Scope& scope);
 
   Sources& sources_;

@@ -21,8 +21,9 @@ class ModuleSet {
  public:
   explicit ModuleSet(const TargetFiles& files);
 
+  // Objects have numbers, from 0: the executable.
   size_t size() const { return paths_.size(); }
-  bool has_target() const { return has_target_; }
+  bool has_target() const { return has_target_; }  // a process, not files by their names alone
   // Objects before this one have had their plan.
   size_t first_new() const { return first_new_; }
   const std::vector<MappedFile>& mapped() const { return mapped_; }
@@ -30,8 +31,8 @@ class ModuleSet {
   std::optional<uint64_t> bias(size_t i) const;
   const TypePrinters* printers() const { return printers_; }
   const std::string& path(size_t i) const { return paths_[i]; }
-  std::string base_name(size_t i) const;
-  std::string listed() const;  // "its objects: a, b, ...", for messages
+  std::string base_name(size_t i) const;  // behind the last '/'
+  std::string listed() const;             // "its objects: a, b, ...", for messages
   // Null: not an object file that can be read (fonts, locale archives ...).
   Module* open(size_t i);
   // Where object i has system call instructions; nothing until probe_syscall.cpp has looked once.
