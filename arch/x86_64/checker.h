@@ -76,6 +76,7 @@ struct Checker::Impl {
   std::unordered_map<uint64_t, uint64_t> decoded;  // function begin -> end of what decoded
   std::unordered_map<uint64_t, bool> fragments;    // is_fragment()'s answers, by begin
   std::optional<Tables> all_tables;
+  std::optional<uint64_t> lost;  // lost_piece()'s answer
 };
 
 // ColdParts: which of the functions that are asked about are parts that a compiler split off:

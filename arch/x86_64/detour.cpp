@@ -196,7 +196,7 @@ Status DetourBuilder::put_exit(std::span<const uint8_t> bytes, const Insn& insn)
     branch_ = put_branch_to_exit(code_, bytes, insn);
     return ok_status();
   }
-  DJ_TRY_DO(put_inside_jump(code_, bytes, insn, request_.leaving.inside));
+  DJ_TRY_DO(put_inside_jump(code_, bytes, insn, request_.leaving));
   DJ_TRY_DO(put_handlers(code_, Form::Boundary, request_.exit_calls, false));
   return relocate_to(code_, bytes, insn);
 }

@@ -301,6 +301,7 @@ TEST_F(DetourRun, ExitHandlersRunOnlyOnTheWayOut) {
     const char* source;  // ends with its exit; rdx holds kHelper, where the way out leads
     Leaving::How how;
     bool leaves;
+    uint8_t target = kNoReg;
   } cases[] = {
       {"s: mov $5,%esi; xor %ecx,%ecx; je s+0x50000", Leaving::IfTaken, true},
       {"s: mov $5,%esi; xor %ecx,%ecx; jne s+0x50000", Leaving::IfTaken, false},
@@ -314,6 +315,10 @@ TEST_F(DetourRun, ExitHandlersRunOnlyOnTheWayOut) {
       {"lea 2f(%rip),%rax; mov $7,%ecx; add $1,%cl; jmp *%rax; 2: nop", Leaving::IfOutside, false},
       {"lea 2f(%rip),%r11; mov %r11,8(%rsp); cmp %esp,%edi; jmp *8(%rsp); 2: nop",
        Leaving::IfOutside, false},
+      {"s: mov %rdx,%r9; stc; jmp s+0x50000", Leaving::IfOutside, true, 9},
+      {"lea 2f(%rip),%r9; stc; jmp 2f; 2: nop", Leaving::IfOutside, false, 9},
+      {"mov %rdx,(%rsp); stc; ret", Leaving::IfOutside, true, kOnStack},
+      {"lea 2f(%rip),%rdx; mov %rdx,(%rsp); stc; ret; 2: nop", Leaving::IfOutside, false, kOnStack},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.source);
@@ -340,6 +345,7 @@ TEST_F(DetourRun, ExitHandlersRunOnlyOnTheWayOut) {
     request.handlers_at = exit;
     request.exit_calls = {plain_call(), plain_call()};
     request.leaving.how = c.how;
+    request.leaving.target = c.target;
     if (c.how == Leaving::IfOutside)
       request.leaving.inside = {{kHandler, kHandler + 64}, {kVictim, kVictim + code.size()}};
     auto detour = build_detour(request, kDetour);

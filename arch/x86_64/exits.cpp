@@ -8,6 +8,8 @@
 #include "arch/x86_64/checker.h"
 #include "arch/x86_64/fragments.h"
 #include "arch/x86_64/jump_tables.h"
+#include "arch/x86_64/split_stack.h"
+#include "arch/x86_64/thunks.h"
 
 namespace dj::arch {
 namespace {
@@ -26,7 +28,22 @@ struct Unsure {
 
 enum class Target : uint8_t { Own, Tail, Foreign };
 
+constexpr uint64_t kAlignment = 16;
 constexpr std::array<uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
+
+// Has the stack pointer been read from memory that is not the frame's? Then it is another frame's:
+// longjmp() in place, a goto out of a nested function. What is left so does not return.
+bool goes_to_another_frame(const Function& code, size_t jump) {
+  constexpr uint8_t kSp = 4, kBp = 5;
+  constexpr size_t kFar = 8;
+  for (size_t i = jump; i > 0 && jump - i < kFar; i--) {
+    const Insn& insn = code.insns[i - 1];
+    if (insn.leaves() || insn.calls()) return false;
+    const bool loads = insn.is(0x8b) && insn.wide && insn.reg == kSp && insn.memory();
+    if (loads) return insn.base != kBp && insn.base != kSp;
+  }
+  return false;
+}
 
 class ExitFinder {
  public:
@@ -39,12 +56,14 @@ class ExitFinder {
     if (around == nullptr) return incomplete("it is in no known function");
     if (around->begin == own_.begin && is_fragment(impl_, *around))
       return incomplete("a piece of another function");
-    parts_.push_back({own_, impl_.decode(*around)});
+    parts_.push_back({own_, decode(*around)});
+    adopt_pieces();
     for (size_t i = 0; i < parts_.size() && reason_.empty(); i++) {  // parts are added on the way
       walk(i);
       look_for_sharers(i);
     }
     for (const Unsure& jump : unsure_) leaves_if_outside(jump);
+    if (more_stack_.end != 0) stay_in_new_stack();
     if (!reason_.empty()) return incomplete(reason_);
     sort_exits();
     for (Exit& exit : exits_) judge(exit);
@@ -62,9 +81,11 @@ class ExitFinder {
   Exits of_stub() {
     const Function code = module_.decode(own_);
     for (size_t i = 0; i < code.insns.size(); i++) {
-      if (code.insns[i].kind != Kind::JumpIndirect) continue;
+      const Insn& insn = code.insns[i];
+      const bool by_thunk = insn.kind == Kind::Jump || insn.kind == Kind::Call;
+      if (insn.kind != Kind::JumpIndirect && !by_thunk) continue;
       add_exit(code, i, true);
-      exits_.back().tail_slot = code.insns[i].target;
+      exits_.back().tail_slot = linkage_slot(own_.begin);
       return {std::move(exits_), true, "", false, false};
     }
     return incomplete("its jump cannot be decoded");
@@ -96,9 +117,20 @@ class ExitFinder {
            std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin());
   }
 
+  Function decode(const FunctionRange& range) {
+    Function code = impl_.decode(range);
+    read_thunks(module_, code, [this](uint64_t address) { return is_others(address); });
+    return code;
+  }
+  bool is_others(uint64_t address) const {
+    const FunctionRange* other = module_.function_at(address);
+    return other == nullptr || (other->begin == address && !is_fragment(impl_, *other));
+  }
+
   void walk(size_t part_index) {
     const FunctionRange range = parts_[part_index].range;
     const Function& code = parts_[part_index].code;
+    if (more_stack_.end == 0) more_stack_ = more_stack(module_, code);
     if (code.decoded_end() < range.end)
       give_up(fmt::format("undecodable at {:#x}", code.decoded_end()));
     std::unique_ptr<Flow> flow;
@@ -118,9 +150,15 @@ class ExitFinder {
     }
     const bool runs_on =
         last == Function::kNone || (!code.insns[last].leaves() && !code.insns[last].calls());
-    if (runs_on && !adopt_shared(behind_padding(range.end)))
-      give_up(fmt::format("it runs on behind {:#x}", range.end));
+    if (runs_on) run_on(behind_padding(range.end));
     adopt_landing_pads(range);
+  }
+
+  void run_on(uint64_t next) {
+    const FunctionRange* other = module_.function_at(next);
+    const bool piece = other != nullptr && other->begin == next && is_fragment(impl_, *other);
+    if (piece ? classify(next) != Target::Own : !adopt_shared(next))
+      give_up(fmt::format("it runs on into {:#x}", next));
   }
 
   // xbegin goes to its target in this function, xabort to an xbegin's.
@@ -141,13 +179,15 @@ class ExitFinder {
         if (insn.kind != Kind::Jump) exits_.back().leaving.how = Leaving::IfTaken;
         return;
       case Target::Foreign:
-        if (!adopt_shared(insn.target))
+        // clang -O0 jumps to its end where nobody comes, behind calls that do not return.
+        if (insn.target != code.range.end && !adopt_shared(insn.target))
           give_up(fmt::format("jump at {:#x} into unknown code", insn.address));
     }
   }
 
   void indirect(Flow& flow, size_t part, size_t i) {
     const Insn& insn = flow.function().insns[i];
+    if (goes_to_another_frame(flow.function(), i)) return;
     if (insn.rip_relative) {  // an imported function
       add_exit(flow.function(), i, true);
       exits_.back().tail_slot = insn.target;
@@ -170,31 +210,63 @@ class ExitFinder {
     const Function& code = parts_[jump.part].code;
     const Insn& insn = code.insns[jump.insn];
     add_exit(code, jump.insn, true);
+    if (const uint64_t piece = lost_piece(impl_); piece != 0)
+      return give_up(fmt::format("indirect jump at {:#x}, perhaps to {:#x}", insn.address, piece));
     if (jump.way == Way::Pointer && !address_kept()) return;
     Leaving& leaving = exits_.back().leaving;
     leaving.how = Leaving::IfOutside;
-    for (const Part& part : parts_) leaving.inside.push_back(part.range);
-    if (parts_.size() > kMaxInside || !can_read_target(module_.bytes(insn.address), insn))
+    leaving.inside = joined_parts();
+    if (!insn.memory()) leaving.target = insn.rm;
+    if (leaving.inside.size() > kMaxInside || !can_read_target(module_.bytes(insn.address), insn))
       give_up(fmt::format("indirect jump at {:#x}", insn.address));
+  }
+
+  // Addresses that a jump within the function leads to: to its first byte is a call. Neighbours
+  // with nothing but padding between them are one.
+  FunctionRange inside(const FunctionRange& part) const {
+    return {part.begin == own_.begin ? part.begin + 1 : part.begin, part.end};
+  }
+  std::vector<FunctionRange> joined_parts() const {
+    std::vector<FunctionRange> sorted, joined;
+    for (const Part& part : parts_) sorted.push_back(inside(part.range));
+    std::sort(sorted.begin(), sorted.end(),
+              [](const FunctionRange& a, const FunctionRange& b) { return a.begin < b.begin; });
+    for (const FunctionRange& range : sorted) {
+      const bool near =
+          !joined.empty() && range.begin < joined.back().end + kAlignment &&
+          Module::first_between(module_.function_begins(), joined.back().end - 1, range.begin) == 0;
+      if (near) joined.back().end = std::max(joined.back().end, range.end);
+      if (!near) joined.push_back(range);
+    }
+    return joined;
   }
 
   // Does somebody keep an address inside this function?
   bool address_kept() const {
     for (const Part& part : parts_) {
-      const uint64_t after = part.range.begin, end = part.range.end;
-      if (Module::first_between(module_.text().address_taken, after, end) != 0) return true;
+      const auto [first, end] = inside(part.range);
+      if (Module::first_between(module_.text().address_taken, first - 1, end) != 0) return true;
       for (const Part& holder : parts_) {
         for (const Insn& insn : holder.code.insns) {
           const bool lea =
-              insn.is(0x8d) && insn.rip_relative && insn.target > after && insn.target < end;
+              insn.is(0x8d) && insn.rip_relative && insn.target >= first && insn.target < end;
           const uint64_t value = insn.imm_bytes == 4 ? uint32_t(insn.imm) : uint64_t(insn.imm);
           const bool imm = !module_.text().position_independent && insn.imm_bytes >= 4 &&
-                           !insn.branches() && value > after && value < end;
+                           !insn.branches() && value >= first && value < end;
           if (lea || imm) return true;
         }
       }
     }
     return false;
+  }
+
+  // On a new stack nothing leaves the function: who gave it comes back to its own return.
+  void stay_in_new_stack() {
+    for (Exit& exit : exits_) {
+      if (exit.leaving.how != Leaving::Always)
+        give_up(fmt::format("jump at {:#x} on a stack of its own", exit.exit_address));
+      exit.leaving = {Leaving::IfOutside, {more_stack_}, kOnStack};
+    }
   }
 
   // Who comes in behind the entry leaves by our exits. A fragment that does is ours.
@@ -226,16 +298,23 @@ class ExitFinder {
     }
   }
 
-  void adopt(const FunctionRange& fragment) {
-    parts_.push_back({fragment, impl_.decode(fragment)});
+  void adopt_pieces() {
+    const auto& pieces = module_.text().own_pieces;
+    auto it = std::lower_bound(pieces.begin(), pieces.end(), std::pair{own_.begin, uint64_t(0)});
+    for (; it != pieces.end() && it->first == own_.begin; ++it) {
+      const FunctionRange* piece = module_.function_at(it->second);
+      if (piece != nullptr && !own(piece->begin)) adopt(*piece);
+    }
   }
+
+  void adopt(const FunctionRange& fragment) { parts_.push_back({fragment, decode(fragment)}); }
 
   // What comes behind the no-operations that align it.
   uint64_t behind_padding(uint64_t address) const {
     Insn insn;
     while (module_.function_at(address) == nullptr) {
       const auto bytes = module_.bytes(address);
-      if (bytes.empty() || !decode(bytes, address, insn) || insn.kind != Kind::Nop) break;
+      if (bytes.empty() || !arch::decode(bytes, address, insn) || insn.kind != Kind::Nop) break;
       address = insn.end();
     }
     return address;
@@ -262,13 +341,16 @@ class ExitFinder {
     return module_.begins_function(target) ? Target::Tail : Target::Foreign;
   }
 
-  // The slot of a linkage stub: [endbr64;] [bnd] jmp *slot(%rip). 0: it is none.
+  // The slot of a linkage stub: [endbr64;] [bnd] jmp *slot(%rip), or mov slot(%rip),%reg and a
+  // thunk of that register. 0: it is none.
   uint64_t linkage_slot(uint64_t address) const {
     Insn insn;
     for (int i = 0; i < 2 && module_.function_at(address) == nullptr; i++) {
       const auto bytes = module_.bytes(address);
-      if (bytes.empty() || !decode(bytes, address, insn)) return 0;
+      if (bytes.empty() || !arch::decode(bytes, address, insn)) return 0;
       if (insn.kind == Kind::JumpIndirect) return insn.rip_relative ? insn.target : 0;
+      if (insn.is(0x8b) && insn.wide && insn.rip_relative)
+        return jumps_by(module_, insn.end(), insn.reg) ? insn.target : 0;
       address = insn.end();
     }
     return 0;
@@ -300,6 +382,7 @@ class ExitFinder {
   std::vector<Exit> exits_;
   std::vector<Unsure> unsure_;
   std::vector<uint64_t> targets_;  // of all jumps seen
+  FunctionRange more_stack_{0, 0};
   bool sorted_ = false;
   bool shared_ = false;
   std::string reason_;

@@ -145,6 +145,7 @@ Links links_of(Checker::Impl& impl, const FunctionRange& range, const Function& 
 }
 
 bool ask(Checker::Impl& impl, const FunctionRange& range) {
+  if (contains(impl.module.text().pieces, range.begin)) return true;
   if (known_function(impl, range)) return false;
   if (contains(impl.module.text().mid_frame, range.begin)) return true;
   const Function code = impl.decode(range);
@@ -167,6 +168,42 @@ bool is_fragment(Checker::Impl& impl, const FunctionRange& range) {
   const bool answer = ask(impl, range);
   impl.fragments.emplace(range.begin, answer);
   return answer;
+}
+
+namespace {
+
+// Somebody keeps the address of the code at `begin`, and no jump of other code leads there: only
+// indirect ones may.
+bool only_kept(Checker::Impl& impl, uint64_t begin) {
+  const Arrivals& arrivals = impl.module.arrivals();
+  const auto entries = Arrivals::into(arrivals.entries, begin, begin + 1);
+  const bool loaded = std::any_of(entries.begin(), entries.end(), [&](const Reference& entry) {
+    return entry.kind != Reference::Branch && impl.confirmed(entry);
+  });
+  if (!loaded && !contains(impl.module.text().address_taken, begin)) return false;
+  const auto jumps = Arrivals::into(arrivals.jumps, begin, begin + 1);
+  return std::none_of(jumps.begin(), jumps.end(),
+                      [&](const Reference& jump) { return impl.confirmed(jump); });
+}
+
+}  // namespace
+
+uint64_t lost_piece(Checker::Impl& impl) {
+  if (impl.lost) return *impl.lost;
+  const ModuleText& text = impl.module.text();
+  const auto has_owner = [&](uint64_t begin) {
+    return contains(text.named, begin) ||
+           std::any_of(text.own_pieces.begin(), text.own_pieces.end(),
+                       [&](const auto& piece) { return piece.second == begin; });
+  };
+  impl.lost = 0;
+  if (!text.splits_blocks && text.pieces.empty()) return 0;
+  for (const std::vector<uint64_t>* list : {&text.mid_frame, &text.pieces}) {
+    for (const uint64_t begin : *list) {
+      if (only_kept(impl, begin) && !has_owner(begin)) return *(impl.lost = begin);
+    }
+  }
+  return 0;
 }
 
 bool Checker::is_fragment(uint64_t begin) {

@@ -13,4 +13,7 @@ namespace dj::arch {
 // stack balanced is a function: the goal of tail calls.
 bool is_fragment(Checker::Impl& impl, const FunctionRange& range);
 
+// A piece of some function that only indirect jumps lead to, and nothing says whose; 0: none.
+uint64_t lost_piece(Checker::Impl& impl);
+
 }  // namespace dj::arch

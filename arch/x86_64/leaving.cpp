@@ -11,7 +11,7 @@ constexpr uint8_t kSp = 4;  // rsp's encoding number
 constexpr uint8_t kJb = 0x72, kJmpShort = 0xeb;
 
 // mov operand,%r11. `below`: bytes by which the stack pointer lies lower than the program's.
-Status put_target_in_r11(Code& code, const Insn& insn, int32_t below) {
+Status put_operand_in_r11(Code& code, const Insn& insn, int32_t below) {
   constexpr uint8_t kWide = 0x48, kR = 4, kX = 2, kB = 1, kMove = 0x8b;
   constexpr uint8_t kReg11 = 3 << 3;  // r11 in ModRM's reg field, its high bit in REX.R
   if (!insn.memory()) {
@@ -30,6 +30,22 @@ Status put_target_in_r11(Code& code, const Insn& insn, int32_t below) {
        uint8_t(scale << 6 | (indexed ? insn.index & 7 : 4) << 3 | (based ? insn.base & 7 : 5))});
   code.put_u32(uint32_t(insn.disp + (insn.base == kSp ? below : 0)));
   return ok_status();
+}
+
+Status put_target_in_r11(Code& code, const Insn& insn, uint8_t target, int32_t below) {
+  Insn operand = insn;
+  if (target == kOnStack) {
+    operand.has_modrm = true;
+    operand.rip_relative = false;
+    operand.mod = 0;
+    operand.base = kSp;
+    operand.index = kNoReg;
+    operand.disp = 0;
+  } else if (target != kNoReg) {
+    operand.mod = 3;
+    operand.rm = target;
+  }
+  return put_operand_in_r11(code, operand, below);
 }
 
 // lea address(%rip),%rax; cmp %rax,%r11
@@ -63,15 +79,15 @@ uint32_t put_branch_to_exit(Code& code, std::span<const uint8_t> bytes, const In
 }
 
 Status put_inside_jump(Code& code, std::span<const uint8_t> bytes, const Insn& insn,
-                       const std::vector<FunctionRange>& inside) {
-  CHECK(inside.size() <= kMaxInside);
+                       const Leaving& leaving) {
+  CHECK(leaving.inside.size() <= kMaxInside);
   code.move_sp(-kRedZone);
   code.push(kR11);
-  DJ_TRY_DO(put_target_in_r11(code, insn, kRedZone + 8));
+  DJ_TRY_DO(put_target_in_r11(code, insn, leaving.target, kRedZone + 8));
   save_flags(code);
   std::vector<uint32_t> hits;
-  for (const FunctionRange& range : inside) {
-    DJ_TRY_DO(put_compare(code, range.begin + 1));  // to the begin is a call
+  for (const FunctionRange& range : leaving.inside) {
+    DJ_TRY_DO(put_compare(code, range.begin));
     const uint32_t below = code.short_jump(kJb);
     DJ_TRY_DO(put_compare(code, range.end));
     hits.push_back(code.short_jump(kJb));

@@ -15,11 +15,15 @@ struct Leaving {
   enum How : uint8_t {
     Always,
     IfTaken,    // a conditional branch to another function
-    IfOutside,  // an indirect jump, when its target is not behind the begin of one of `inside`
+    IfOutside,  // when it goes to none of `inside`
   } how = Always;
-  std::vector<FunctionRange> inside;  // the function's parts; at most kMaxInside
+  std::vector<FunctionRange> inside;  // at most kMaxInside
+  // IfOutside: the register that holds where it goes, kOnStack: it is the word on top of the stack;
+  // kNoReg: the operand of the instruction, an indirect jump.
+  uint8_t target = kNoReg;
 };
 constexpr size_t kMaxInside = 4;
+constexpr uint8_t kOnStack = 0xfe;
 constexpr uint32_t kLeavingBytesMax = 192;  // of the code below, for one exit
 
 // Whether the target of the indirect jump can be computed beforehand.
@@ -29,9 +33,9 @@ bool can_read_target(std::span<const uint8_t> bytes, const Insn& insn);
 // the handlers and the jump to insn.target follow.
 uint32_t put_branch_to_exit(Code& code, std::span<const uint8_t> bytes, const Insn& insn);
 
-// IfOutside: where the target lies inside, jumps there; else runs into what follows. Changes
-// nothing.
+// IfOutside: where the target lies inside, does the instruction; else runs into what follows.
+// Changes nothing.
 Status put_inside_jump(Code& code, std::span<const uint8_t> bytes, const Insn& insn,
-                       const std::vector<FunctionRange>& inside);
+                       const Leaving& leaving);
 
 }  // namespace dj::arch

@@ -41,7 +41,11 @@ struct ModuleText {
   std::vector<FunctionRange> functions;  // sorted by begin
   std::vector<uint64_t> named;           // functions that a symbol names, .cold parts apart; sorted
   std::vector<uint64_t> mid_frame;       // code that begins within a frame, by .eh_frame; sorted
-  std::vector<uint64_t> landing_pads;    // from .gcc_except_table, sorted
+  bool splits_blocks = false;            // some of those are blocks that nothing is pushed in
+  std::vector<uint64_t> pieces;  // blocks of functions that are code of their own, by name; sorted
+  // (begin of a function, piece of it), where no other function has its name; sorted
+  std::vector<std::pair<uint64_t, uint64_t>> own_pieces;
+  std::vector<uint64_t> landing_pads;  // from .gcc_except_table, sorted
   // (begin of a function, landing pad of its calls outside of it), sorted
   std::vector<std::pair<uint64_t, uint64_t>> far_pads;
   std::vector<uint64_t> address_taken;  // code addresses in relocations, data words and

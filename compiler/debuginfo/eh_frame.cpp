@@ -168,6 +168,13 @@ bool keeps_cfa(Cursor c, size_t end) {
   }
 }
 
+// Begins with DW_CFA_def_cfa: rsp + 8. For functions the CIE has said so.
+bool repeats_cfa(Cursor c, size_t end) {
+  constexpr uint64_t kRsp = 7, kReturnAddress = 8;
+  return c.at < end && c.word<uint8_t>() == DW_CFA_def_cfa && c.uleb() == kRsp &&
+         c.uleb() == kReturnAddress && !c.failed;
+}
+
 // `c` stands behind the FDE's CIE pointer; the FDE ends at offset `end`.
 std::optional<FrameEntry> read_fde(Cursor c, size_t end, const CieInfo& cie) {
   FrameEntry entry;
@@ -180,6 +187,7 @@ std::optional<FrameEntry> read_fde(Cursor c, size_t end, const CieInfo& cie) {
     c.at = std::min<uint64_t>(body + size, c.bytes.size());
   }
   entry.begins_called = !cie.signal_frame && keeps_cfa(c, end);
+  entry.repeats_cfa = repeats_cfa(c, end);
   const bool good = !c.failed && entry.begin != 0 && entry.end > entry.begin;
   return good ? std::optional(entry) : std::nullopt;
 }
@@ -242,11 +250,16 @@ void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, std::vecto
   const uint8_t encoding = c.word<uint8_t>() & 0x0f;
   const uint64_t size = c.uleb();
   const size_t end = c.at + size;
+  uint64_t next = 0;  // the calls are in order
   while (!c.failed && c.at < end && end <= c.bytes.size()) {
-    c.pointer(encoding);  // begin of the calls
-    c.pointer(encoding);  // their length
+    const uint64_t begin = c.pointer(encoding);
+    const uint64_t length = c.pointer(encoding);
     const uint64_t pad = c.pointer(encoding);
     c.uleb();  // action
+    if (begin < next || length > entry.end - entry.begin - begin) {
+      return;  // of tables that share their end the next one has begun
+    }
+    next = begin + length;
     if (pad != 0 && !c.failed) {
       pads.push_back(base + pad);
     }

@@ -12,7 +12,8 @@ namespace dj {
 struct FrameEntry {
   uint64_t begin = 0, end = 0;
   uint64_t lsda = 0;
-  bool begins_called = false;  // at `begin` the CFA is that of the CIE: nothing is pushed yet
+  bool begins_called = false;  // at `begin` nothing is said of the CFA: it is that of the CIE
+  bool repeats_cfa = false;    // what the CIE says is said again: a block that is code of its own
 };
 
 // All entries of .eh_frame, in file order. Entries that cannot be read are left out.

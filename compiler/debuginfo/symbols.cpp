@@ -5,6 +5,7 @@
 #include <elfutils/libdwfl.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "compiler/debuginfo/dwfl_file.h"
 
@@ -53,6 +54,58 @@ bool add_functions(const ObjectFile& table, uint32_t type, const ObjectFile& cod
   return out.size() > before;
 }
 
+// clang's -fsanitize=cfi: f is a jump in a table, which pointers lead to, and its code is f.cfi; of
+// a function elsewhere the jump is f.cfi_jt. Each of them claims the bytes of the whole table.
+constexpr std::string_view kCheckedSuffix = ".cfi", kCheckedJumpSuffix = ".cfi_jt";
+
+void cut_to_neighbours(const std::vector<Symbol*>& table, const ObjectFile& code) {
+  constexpr uint64_t kJump = 8;
+  for (size_t i = 0; i < table.size(); i++) {
+    Symbol& jump = *table[i];
+    const uint64_t next = i + 1 < table.size() ? table[i + 1]->address : ~uint64_t{0};
+    if (next < jump.address + jump.size) {
+      jump.size = next - jump.address;
+    } else if (i > 0 && table[i - 1]->address + table[i - 1]->size == jump.address) {
+      jump.size = table[i - 1]->size;
+    }
+    jump.size = std::min<uint64_t>(std::max(jump.size, kJump), code.at(jump.address).size());
+  }
+}
+
+void settle_checked(std::vector<Symbol>& functions, const ObjectFile& code) {
+  std::unordered_set<std::string_view> checked;
+  for (const Symbol& s : functions) {
+    if (s.name.ends_with(kCheckedSuffix)) {
+      checked.insert(s.name.substr(0, s.name.size() - kCheckedSuffix.size()));
+    }
+  }
+  std::vector<Symbol*> table;
+  for (Symbol& s : functions) {
+    s.jump = checked.contains(s.name);
+    if (s.jump || s.name.ends_with(kCheckedJumpSuffix)) {
+      table.push_back(&s);
+    }
+  }
+  std::sort(table.begin(), table.end(),
+            [](const Symbol* a, const Symbol* b) { return a->address < b->address; });
+  cut_to_neighbours(table, code);
+}
+
+// clang's -fbasic-block-sections: what a function's block is called, behind the function's name.
+constexpr std::string_view kPieceSuffix = ".__part.";
+
+void add_pieces(const ObjectFile& table, const ObjectFile& code, std::vector<Symbol>& out) {
+  each_symbol(table, SHT_SYMTAB, [&](const Elf64_Sym& s, std::string_view name) {
+    if (ELF64_ST_TYPE(s.st_info) != STT_NOTYPE || s.st_size == 0 || !code.is_code(s.st_value)) {
+      return;
+    }
+    const size_t suffix = name.rfind(kPieceSuffix);
+    if (suffix != std::string_view::npos) {
+      out.push_back({s.st_value, s.st_size, name.substr(0, suffix), STB_LOCAL, false});
+    }
+  });
+}
+
 // The functions of the xz-packed symbol table in .gnu_debugdata; libdwfl unpacks it.
 void add_packed_functions(const ObjectFile& elf, SymbolTable& table) {
   DwflFile file(elf.open_path());
@@ -78,6 +131,8 @@ SymbolTable read_symbols(const ObjectFile& elf) {
   SymbolTable table;
   table.complete = true;
   if (add_functions(elf, SHT_SYMTAB, elf, table.functions)) {
+    add_pieces(elf, elf, table.pieces);
+    settle_checked(table.functions, elf);
     return table;
   }
   const std::string debug_path = find_debug_file(elf);
@@ -86,6 +141,8 @@ SymbolTable read_symbols(const ObjectFile& elf) {
     if (file.ok()) {
       table.debug_file = std::make_shared<ObjectFile>(file.take());
       if (add_functions(*table.debug_file, SHT_SYMTAB, elf, table.functions)) {
+        add_pieces(*table.debug_file, elf, table.pieces);
+        settle_checked(table.functions, elf);
         return table;
       }
     }

@@ -17,13 +17,15 @@ struct Symbol {
   std::string_view name;
   uint8_t binding = STB_LOCAL;
   bool ifunc = false;  // `address` is the resolver's
+  bool jump = false;   // to the function of that name, which is elsewhere (settle_checked)
 };
 
 // SymbolTable: all function symbols of one module, in table order, aliases included. The names live
 // as long as the files it was read from (`debug_file` is kept here) and this object.
 struct SymbolTable {
   std::vector<Symbol> functions;
-  bool complete = false;  // local functions are listed too
+  std::vector<Symbol> pieces;  // blocks of functions that are code of their own; named as these
+  bool complete = false;       // local functions are listed too
   std::shared_ptr<ObjectFile> debug_file;
   std::deque<std::string> names;  // of symbols unpacked from .gnu_debugdata
 };

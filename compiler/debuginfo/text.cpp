@@ -78,6 +78,31 @@ std::vector<FunctionRange> tidy(std::vector<FunctionRange> ranges) {
   return result;
 }
 
+void add_pieces(const SymbolTable& symbols, std::vector<FunctionRange>& ranges, ModuleText& text) {
+  std::unordered_map<std::string_view, uint64_t> functions;  // 0: there are several of that name
+  for (const Symbol& piece : symbols.pieces) {
+    functions.emplace(piece.name, ~uint64_t{0});
+  }
+  if (functions.empty()) {
+    return;
+  }
+  for (const Symbol& s : symbols.functions) {
+    auto found = functions.find(s.name);
+    if (found != functions.end() && found->second != s.address) {
+      found->second = found->second == ~uint64_t{0} ? s.address : 0;
+    }
+  }
+  for (const Symbol& piece : symbols.pieces) {
+    ranges.push_back({piece.address, piece.address + piece.size});
+    text.pieces.push_back(piece.address);
+    const uint64_t function = functions.at(piece.name);
+    if (function != 0 && function != ~uint64_t{0}) {
+      text.own_pieces.emplace_back(function, piece.address);
+    }
+  }
+  std::sort(text.own_pieces.begin(), text.own_pieces.end());
+}
+
 // What .eh_frame knows, but for the stubs of the linkage table.
 std::vector<FunctionRange> functions_of_frames(const ObjectFile& elf,
                                                const std::vector<FrameEntry>& frames) {
@@ -128,7 +153,9 @@ std::vector<FunctionRange> reaching_on(const ObjectFile& elf, const std::vector<
 void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames, ModuleText& text) {
   std::vector<FunctionRange> ranges = functions_of_frames(elf, frames);
   std::vector<uint64_t> unsized;
-  for (const Symbol& s : read_symbols(elf).functions) {
+  const SymbolTable symbols = read_symbols(elf);
+  add_pieces(symbols, ranges, text);
+  for (const Symbol& s : symbols.functions) {
     if (s.binding != STB_LOCAL) {
       text.address_taken.push_back(s.address);  // known to others by its name
     }
@@ -283,6 +310,7 @@ Result<arch::ModuleText> read_text(const std::string& path) {
   add_functions(elf, frames, text);
   for (const FrameEntry& frame : frames) {
     if (!frame.begins_called) text.mid_frame.push_back(frame.begin);
+    text.splits_blocks = text.splits_blocks || frame.repeats_cfa;
     const size_t before = text.landing_pads.size();
     add_landing_pads(elf, frame, text.landing_pads);
     for (size_t i = before; i < text.landing_pads.size(); i++) {
@@ -297,6 +325,7 @@ Result<arch::ModuleText> read_text(const std::string& path) {
   add_taken_addresses(elf, text);
   sort_unique(text.named);
   sort_unique(text.mid_frame);
+  sort_unique(text.pieces);
   sort_unique(text.landing_pads);
   sort_unique(text.address_taken);
   return text;

@@ -1,0 +1,177 @@
+// Exits by thunks, from new stacks, to blocks that are code of their own; jumps that are none.
+#include <gtest/gtest.h>
+
+#include "arch/x86_64/safety.h"
+#include "arch/x86_64/test_victim.h"
+
+namespace dj::arch {
+namespace {
+
+const char* kMacros = R"(
+.macro func name
+  .globl \name
+  .type \name,@function
+  \name:
+.endm
+.macro done name
+  .size \name, . - \name
+.endm
+.macro retpoline reg
+  call 2f
+  1: pause
+  lfence
+  jmp 1b
+  .balign 16,0xcc
+  2: mov \reg,(%rsp)
+  ret
+.endm
+.text
+func thunk; retpoline %r11; done thunk
+func fenced; lfence; jmp *%rdx; done fenced
+)";
+
+test::Victim victim(const std::string& source) {
+  return test::link_victim(std::string(kMacros) + source +
+                           "func h; call f; ret; done h; .data; .balign 8; "
+                           "blocks: .quad piece; .text");
+}
+
+Exits exits_of(const test::Victim& v, const std::string& symbol = "f") {
+  Checker checker(v.text);
+  const uint64_t begin = v.symbols.at(symbol);
+  return checker.exits(begin, begin + v.sizes.at(symbol));
+}
+
+constexpr const char* kPiece = ".balign 64,0xcc; func piece; mov $1,%eax; ret; done piece;";
+
+// Where the one exit stands behind the function's begin, and the register that says where to.
+struct Expected {
+  std::string source;
+  uint64_t at;
+  uint8_t reg;
+  bool sometimes;
+};
+
+TEST(Thunks, JumpsThroughThemGoWhereTheRegisterSays) {
+  const Expected cases[] = {
+      {"func f; mov 8(%rdi),%r11; jmp thunk; done f;", 4, 11, false},
+      {"func f; mov 8(%rdi),%rdx; jmp fenced; done f;", 4, 2, false},
+      {"func f; mov 8(%rdi),%rax; retpoline %rax; done f;", 4, 0, false},
+      {"func f; lea (%rdi,%rsi),%rdx; jmp fenced; done f;", 4, 2, true},
+      {"func f; lea 7f(%rip),%r11; mov (%r11,%rdi,8),%r11; 7: retpoline %r11; done f;", 11, 11,
+       true},
+  };
+  for (const Expected& c : cases) {
+    SCOPED_TRACE(c.source);
+    const test::Victim v = victim(c.source + kPiece);
+    const Exits exits = exits_of(v);
+    ASSERT_TRUE(exits.complete) << exits.reason;
+    ASSERT_EQ(exits.exits.size(), 1u);
+    const Exit& exit = exits.exits[0];
+    EXPECT_EQ(exit.exit_address, v.symbols.at("f") + c.at);
+    EXPECT_TRUE(exit.tail_jump && exit.tail_target == 0 && exit.tail_slot == 0);
+    EXPECT_EQ(exit.leaving.how, c.sometimes ? Leaving::IfOutside : Leaving::Always);
+    if (!c.sometimes) continue;
+    EXPECT_EQ(exit.leaving.target, c.reg);
+  }
+  EXPECT_EQ(exits_of(victim(std::string("func f; ret; done f;") + kPiece), "thunk").exits.size(),
+            1u);
+}
+
+// A cold part's jump back to an indirect jump of its function is no exit of its own.
+TEST(Thunks, AreNoneOfTheFunctionsOwnCode) {
+  const test::Victim v =
+      victim(std::string("func f; test %edi,%edi; js cold; 1: jmp *%rax; done f; .balign 16,0xcc;"
+                         "func cold; mov $2,%eax; jmp 1b; done cold;") +
+             kPiece);
+  const Exits exits = exits_of(v);
+  ASSERT_TRUE(exits.complete) << exits.reason;
+  ASSERT_EQ(exits.exits.size(), 1u);
+  EXPECT_EQ(exits.exits[0].exit_address, v.symbols.at("f") + 8);
+}
+
+// gcc's -mindirect-branch=thunk-inline: jmp 4f; 3: the thunk; 4: call 3b.
+TEST(Thunks, CalledOnesAreNoExits) {
+  const test::Victim v = victim(
+      std::string("func f; jmp 4f; 3: retpoline %rax; 4: call 3b; nop; ret; done f;") + kPiece);
+  const Exits exits = exits_of(v);
+  ASSERT_TRUE(exits.complete) << exits.reason;
+  ASSERT_EQ(exits.exits.size(), 1u);
+  EXPECT_EQ(exits.exits[0].exit_address, v.symbols.at("f") + v.sizes.at("f") - 1);
+}
+
+TEST(Thunks, ReturnsByRegister) {
+  const test::Victim v = victim(
+      std::string("func f; push %rbx; pop %rbx; pop %r9; lfence; jmp *%r9; done f;") + kPiece);
+  const Exits exits = exits_of(v);
+  ASSERT_TRUE(exits.complete) << exits.reason;
+  ASSERT_EQ(exits.exits.size(), 1u);
+  EXPECT_EQ(exits.exits[0].exit_address, v.symbols.at("f") + 2);
+  EXPECT_FALSE(exits.exits[0].tail_jump);
+}
+
+TEST(Thunks, LinkageStubsWithThem) {
+  const test::Victim v =
+      victim(std::string("func f; jmp stub; done f; .balign 16,0xcc; stub: mov slot(%rip),%r11; "
+                         "jmp thunk; .data; slot: .quad 0; .text;") +
+             kPiece);
+  const Exits exits = exits_of(v);
+  ASSERT_TRUE(exits.complete) << exits.reason;
+  ASSERT_EQ(exits.exits.size(), 1u);
+  EXPECT_EQ(exits.exits[0].tail_slot, v.symbols.at("slot"));
+}
+
+// One more return than calls, which __morestack comes back to.
+TEST(SplitStack, ReturnsToWhoGaveTheStackAreNone) {
+  const test::Victim v =
+      victim(std::string("func more; ret; done more;"
+                         "func f; cmp %fs:0x70,%rsp; jb 1f; 2: mov $1,%eax; ret; 1: mov $24,%r10d; "
+                         "xor %r11d,%r11d; call more; ret; jmp 2b; done f;") +
+             kPiece);
+  const Exits exits = exits_of(v);
+  ASSERT_TRUE(exits.complete) << exits.reason;
+  ASSERT_EQ(exits.exits.size(), 2u);
+  for (const Exit& exit : exits.exits) {
+    EXPECT_EQ(exit.leaving.how, Leaving::IfOutside);
+    EXPECT_EQ(exit.leaving.target, kOnStack);
+    ASSERT_EQ(exit.leaving.inside.size(), 1u);
+    EXPECT_EQ(exit.leaving.inside[0].begin, v.symbols.at("more"));
+  }
+}
+
+// A jump by a table may lead to a block that is code of its own: where its function is known that
+// is one of its exits, else the function cannot be probed.
+TEST(Pieces, BelongToTheFunctionWhoseNameTheyHave) {
+  test::Victim v = victim(std::string("func f; jmp *blocks(,%rdi,8); done f;") + kPiece);
+  const uint64_t f = v.symbols.at("f"), piece = v.symbols.at("piece");
+  std::erase(v.text.named, piece);
+  v.text.pieces = {piece};
+  const Exits lost = exits_of(v);
+  EXPECT_FALSE(lost.complete);
+  EXPECT_NE(lost.reason.find("perhaps to"), std::string::npos) << lost.reason;
+  v.text.own_pieces = {{f, piece}};
+  const Exits own = exits_of(v);
+  ASSERT_TRUE(own.complete) << own.reason;
+  ASSERT_EQ(own.exits.size(), 2u);
+  EXPECT_EQ(own.exits[0].leaving.how, Leaving::IfOutside);
+  EXPECT_EQ(own.exits[1].exit_address, piece + 5);
+}
+
+// __builtin_longjmp(), and the end that clang -O0 jumps to behind calls that do not return.
+TEST(Exits, JumpsThatDoNotReturn) {
+  const char* const cases[] = {
+      "func f; test %edi,%edi; je 1f; ret; 1: mov 8(%rdx),%rax; mov 16(%rdx),%rsp; "
+      "mov (%rdx),%rbp; jmp *%rax; done f;",
+      "func f; test %edi,%edi; je 1f; ret; 1: call h; jmp 1f; done f; 1: .balign 16,0x90;",
+  };
+  for (const char* source : cases) {
+    const test::Victim v = victim(std::string(source) + kPiece);
+    const Exits exits = exits_of(v);
+    ASSERT_TRUE(exits.complete) << source << ": " << exits.reason;
+    ASSERT_EQ(exits.exits.size(), 1u) << source;
+    EXPECT_EQ(exits.exits[0].exit_address, v.symbols.at("f") + 4) << source;
+  }
+}
+
+}  // namespace
+}  // namespace dj::arch
