@@ -148,7 +148,7 @@ Module::Found Module::find(const NameMatcher& matcher) {
   Found found;
   std::vector<const Symbol*> matching;
   for_likely(matcher, [&](const Symbol& s) {
-    if (!matcher.matches(s.name)) return;
+    if (s.jump || !matcher.matches(s.name)) return;
     if (s.ifunc) {
       found.ifuncs.emplace_back(without_version(s.name));
     } else {

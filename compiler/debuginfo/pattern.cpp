@@ -13,9 +13,10 @@ namespace {
 
 // Suffixes of whole-function copies, and of parts of functions.
 constexpr std::string_view kCloneSuffixes[] = {".constprop.", ".isra."};
-constexpr std::string_view kCopySuffixes[] = {".constprop.", ".isra.",  ".lto_priv.", ".llvm.",
-                                              ".localalias", ".clone.", ".resolver"};
-constexpr std::string_view kPartSuffixes[] = {".cold", ".part."};
+constexpr std::string_view kCopySuffixes[] = {
+    ".constprop.", ".isra.", ".lto_priv.", ".llvm.",        ".localalias", ".clone.",
+    ".resolver",   ".cfi",   ".__uniq.",   ".specialized.", ".memprof."};
+constexpr std::string_view kPartSuffixes[] = {".cold", ".part.", ".cfi_jt"};
 
 bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
   for (std::string_view part : parts) {
@@ -171,6 +172,18 @@ bool path_matches(std::string_view pattern, std::string_view path) {
   return false;
 }
 
+namespace {
+
+// Of several local functions of one name, and of nested ones: f.3. Go's names have more dots.
+std::string_view without_number(std::string_view symbol) {
+  const size_t dot = symbol.find('.');
+  const bool numbered = dot != 0 && dot + 1 < symbol.size() &&
+                        symbol.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
+  return dot != std::string_view::npos && numbered ? symbol.substr(0, dot) : symbol;
+}
+
+}  // namespace
+
 std::string_view plain_symbol(std::string_view symbol) {
   symbol = symbol.substr(0, symbol.find('@'));
   if (symbol.find('.') == std::string_view::npos) {
@@ -179,7 +192,7 @@ std::string_view plain_symbol(std::string_view symbol) {
   for (std::string_view suffix : kCopySuffixes) {
     symbol = symbol.substr(0, symbol.find(suffix));
   }
-  return symbol;
+  return without_number(symbol);
 }
 
 bool is_fragment(std::string_view symbol) {

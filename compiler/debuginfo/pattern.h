@@ -38,7 +38,8 @@ bool glob_match(std::string_view pattern, std::string_view text);
 bool path_matches(std::string_view pattern, std::string_view path);
 
 // A symbol's name without its version ("memcpy@@GLIBC_2.14") and without the suffixes of
-// compiler-made copies of a whole function (.constprop.0, .isra.0, .lto_priv.0, .llvm.123).
+// compiler-made copies of a whole function (.constprop.0, .isra.0, .lto_priv.0, .llvm.123, .cfi)
+// and of local functions of one name (.0).
 std::string_view plain_symbol(std::string_view symbol);
 // A part of a function that is not entered by calls (f.cold, f.part.0).
 bool is_fragment(std::string_view symbol);

@@ -32,6 +32,7 @@ PIECES = [
 
 
 OTHERS = [
+    "clang-19 -O2 -flto -fvisibility=hidden -fsanitize=cfi -fuse-ld=lld",
     "clang-19 -O2 -fcf-protection=full -fpatchable-function-entry=16,8",
     "clang-19 -O1 -fxray-instrument -fxray-instruction-threshold=1",
     "gcc -O2 -mcmodel=large",
@@ -97,7 +98,7 @@ def test_split_stacks(djtap, tmp_path, linker, body):
 @BODIES
 @pytest.mark.parametrize("words", OTHERS)
 def test_others(djtap, tmp_path, words, body):
-    """Nothing but no-operations at the entry; tail calls by address."""
+    """Checked calls through tables of jumps; nothing but no-operations at the entry; tail calls by address."""
     skipped = compare(djtap, build(words, tmp_path), body)
     unknown = {"pointer", "method", "program"} if body else set()
     if "large" in words:
@@ -110,7 +111,7 @@ def test_others(djtap, tmp_path, words, body):
 @pytest.mark.parametrize("words", ["gcc -O0", "gcc -O2", "gcc -Os", "clang-19 -O0", "clang-19 -O2"])
 def test_jumps_to_another_frame(djtap, tmp_path, words, body):
     """They leave a function, and do not return for it."""
-    functions = ("leap", "outer")
+    functions = ("leap", "outer") + (() if "clang" in words else ("inner",))
     assert not compare(djtap, build(words, tmp_path, paths.TARGETS / "nonlocal.c"), body, functions)
 
 
@@ -119,3 +120,28 @@ def test_jumps_to_another_frame(djtap, tmp_path, words, body):
                                    "g++ -O2 -mindirect-branch=thunk-inline -fcf-protection=none"])
 def test_exceptions(djtap, tmp_path, words, body):
     assert not compare(djtap, build(words, tmp_path, paths.TARGETS / "exceptions.cpp"), body, ("leaf", "middle"))
+
+
+def test_local_functions_of_one_name(djtap_once, tmp_path):
+    """The compiler numbers them when it sees both at once: f means each of them."""
+    for name, factor in (("first", 3), ("second", 5)):
+        (tmp_path / f"{name}.c").write_text(f"""
+            extern volatile long {name}_calls;
+            static __attribute__((noinline)) long helper(long n) {{ {name}_calls++; return n * {factor}; }}
+            long {name}(long n) {{ return helper(n) + helper(n + 1); }}""")
+    (tmp_path / "main.c").write_text("""
+        #include <stdio.h>
+        volatile long first_calls, second_calls;
+        long first(long), second(long);
+        int main(void) {
+          volatile long sum = 0;
+          for (volatile long i = 0; i < 50; i++) sum += first(i) + (i % 2 ? second(i) : 0);
+          printf("calls: %ld\\n", first_calls + second_calls);
+        }""")
+    program = tmp_path / "program"
+    sources = [tmp_path / f"{name}.c" for name in ("main", "first", "second")]
+    if not shutil.which("clang-19"):
+        pytest.skip("there is no clang-19")
+    subprocess.run(["clang-19", "-O1", "-flto", "-fuse-ld=lld", "-o", program, *sources], check=True)
+    result = djtap_once("-e", 'probe func("helper") { n++ } probe func("helper").return { r++ }', "-c", str(program))
+    assert result.globals == {"n": result.facts["calls"], "r": result.facts["calls"]}, result
