@@ -1,4 +1,5 @@
-// Finds stubs by their one instruction that matters, jmp *slot(%rip), and names by relocations.
+// Finds stubs by their one instruction that matters, jmp *slot(%rip) or mov slot(%rip),%r11 before
+// a thunk (lld's -z retpolineplt), and names by relocations.
 #include "compiler/debuginfo/plt.h"
 
 #include <algorithm>
@@ -51,10 +52,14 @@ uint64_t slot_of(Bytes code, uint64_t address) {
   if (at < code.size() && code[at] == 0xf2) {  // bnd
     at++;
   }
-  if (at + 6 > code.size() || code[at] != 0xff || code[at + 1] != 0x25) {
-    return 0;
+  constexpr uint8_t kJump[2] = {0xff, 0x25}, kLoad[3] = {0x4c, 0x8b, 0x1d};
+  for (const std::span<const uint8_t> head : {std::span<const uint8_t>(kJump), {kLoad}}) {
+    const size_t end = at + head.size() + sizeof(int32_t);
+    if (end <= code.size() && std::equal(head.begin(), head.end(), code.begin() + at)) {
+      return address + end + uint64_t(int64_t{read_word<int32_t>(code, at + head.size())});
+    }
   }
-  return address + at + 6 + uint64_t(int64_t{read_word<int32_t>(code, at + 2)});
+  return 0;
 }
 
 }  // namespace

@@ -77,6 +77,14 @@ def test_thunks(djtap, tmp_path, words, body):
     assert set(skipped) <= ({"pointer", "method", "program"} if body else set()), skipped
 
 
+@pytest.mark.parametrize("words", THUNKS[-2:])
+def test_linkage_stubs_with_thunks(djtap, tmp_path, words):
+    result = djtap("-e", 'probe process.plt("strtol") { n++ } probe process.plt("strtol").return { r++; sum += register("rax") }',
+                   "-c", build(words, tmp_path))
+    truth = sum(4711 - 4000 + 1000 * (1 + i % 9) for i in range(100))
+    assert result.globals == {"n": 100, "r": 100, "sum": truth} and "warning[" not in result.stderr, result
+
+
 @BODIES
 @pytest.mark.parametrize("words", PIECES)
 def test_pieces(djtap, tmp_path, words, body):
