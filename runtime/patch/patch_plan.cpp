@@ -117,7 +117,7 @@ void Planner::add_exits(SiteId id) {
     return skip_site(id, "exits unknown (" + exits.reason + ")");
   }
   if (exits.exits.empty()) {
-    return skip_site(id, "never returns");
+    return skip_site(id, kNeverReturns);
   }
   if (!tails_.any_seen(id, index_, exits)) {
     return skip_site(id, tails_.why_unseen(id));
@@ -354,9 +354,7 @@ void Planner::finish(const Refused& refused) {
   for (size_t i = others; i < out_.sites.size(); i++) {
     order_calls(out_.sites[i].calls);
   }
-  for (auto& [id, why] : failed) {
-    skip_site(id, std::move(why));
-  }
+  for (auto& [id, why] : failed) skip_site(id, std::move(why));
 }
 
 // Is an int3 surely among the probes of these sites, the module's? Of thousands nearly always, and
@@ -434,6 +432,7 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   for (Planner& planner : planners) {
     planner.finish(refused);
   }
+  drop_lone_captures(plan, out.sites);
   return false;
 }
 
@@ -468,8 +467,8 @@ PatchPlan plan_first(const Plan& plan, const std::vector<MappedModule>& modules,
     options = wanted;
     options.live = false;
   }
-  const bool plain_will_do = guards != arch::Guards::Everywhere;
-  if (!plain_will_do || plan_modules(plan, modules, codes, options, false, out)) {
+  if (guards == arch::Guards::Everywhere ||
+      plan_modules(plan, modules, codes, options, false, out)) {
     // Guards need SIGTRAP as int3 sites do; where it cannot be had, plain jumps remain.
     out = {};
     if (plan_modules(plan, modules, codes, options, true, out, guards)) {

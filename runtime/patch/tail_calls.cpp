@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "compiler/result_use.h"
 #include "runtime/shared/capture.h"
@@ -196,6 +197,29 @@ void order_calls(std::vector<PatchCall>& calls) {
     });
     if (own.kind == PatchCall::Leave && both) own.exit |= abi::kExitOfCallee;
   }
+}
+
+void drop_lone_captures(const Plan& plan, std::vector<PatchSite>& places) {
+  std::set<std::tuple<HandlerId, ModuleId, uint64_t>> unseen;
+  for (const PatchSite& place : places) {
+    if (place.state != SiteState::Skipped || place.reason == kNeverReturns) continue;
+    for (SiteId id : place.owners) {
+      const Site& site = plan.sites[id];
+      if (site.kind != SiteKind::Return) continue;
+      for (HandlerId h : site.handlers) unseen.emplace(h, site.module, site.function_begin);
+    }
+  }
+  if (unseen.empty()) return;
+  const auto is_lone = [&](const PatchCall& call) {
+    if (call.kind != PatchCall::Body) return false;
+    const Handler& handler = plan.handlers[call.handler];
+    const Site& site = plan.sites[call.site];
+    return handler.role == Handler::Role::Capture &&
+           unseen.contains({handler.capture_for, site.module, site.function_begin});
+  };
+  std::erase_if(places, [&](PatchSite& place) {
+    return std::erase_if(place.calls, is_lone) > 0 && place.calls.empty() && !place.hook;
+  });
 }
 
 }  // namespace dj

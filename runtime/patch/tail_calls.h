@@ -74,4 +74,11 @@ class TailCalls {
 // handlers; at an exit its own return is seen before those of the functions that it returns for.
 void order_calls(std::vector<PatchCall>& calls);
 
+// Why a function without exits is skipped.
+inline constexpr const char* kNeverReturns = "never returns";
+
+// Where a function's returns cannot be seen nothing of its calls is kept: they would count as
+// entered, and then as abandoned. Those of a function that never returns are.
+void drop_lone_captures(const Plan& plan, std::vector<PatchSite>& places);
+
 }  // namespace dj

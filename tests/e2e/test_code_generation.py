@@ -153,3 +153,13 @@ def test_local_functions_of_one_name(djtap_once, tmp_path):
     subprocess.run(["clang-19", "-O1", "-flto", "-fuse-ld=lld", "-o", program, *sources], check=True)
     result = djtap_once("-e", 'probe func("helper") { n++ } probe func("helper").return { r++ }', "-c", str(program))
     assert result.globals == {"n": result.facts["calls"], "r": result.facts["calls"]}, result
+
+
+def test_calls_of_functions_whose_returns_cannot_be_probed(djtap, tmp_path):
+    """They are not said to be abandoned."""
+    result = djtap("-t", "-e", 'probe func("pointer").return { n += @entry(tid()) == tid() } probe func("leaf").return { m++ }',
+                   "-c", build("gcc -O2", tmp_path))
+    lines = re.findall(r'^((?: +\d+){5}) +func\("(\w+)"\)\.return at', result.stderr.partition("calls of\n")[2], re.M)
+    counts = {name: list(map(int, numbers.split())) for numbers, name in lines}
+    calls = result.facts["leaf calls"]
+    assert counts == {"pointer": [0, 0, 0, 0, 0], "leaf": [calls, calls, 0, 0, 0]}, result
