@@ -159,6 +159,7 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
 
 void ModuleSet::report_no_object(const std::string& name, const std::string& file, Span span,
                                  Diags& diags) const {
+  if (means_vdso(name)) return report_vdso(name, span, diags);
   if (!file.empty()) {
     Diag& d = diags.error("DJ3005", span, fmt::format("{} is no part of the traced process", file));
     d.notes.push_back(listed());
@@ -175,6 +176,17 @@ void ModuleSet::report_no_object(const std::string& name, const std::string& fil
                     : is_path
                         ? "searched: " + name
                         : "searched: ./" + name + ", $PATH, the objects of the traced process");
+}
+
+bool means_vdso(std::string_view name) {
+  return name.starts_with("__vdso_") || name == "[vdso]" || name.starts_with("linux-vdso");
+}
+
+void report_vdso(std::string_view name, Span span, Diags& diags) {
+  Diag& d =
+      diags.error("DJ3009", span,
+                  fmt::format("refused to probe {}: the kernel's vdso cannot be changed", name));
+  d.help = "probe the C library's function that calls it: func(\"clock_gettime\")";
 }
 
 }  // namespace dj

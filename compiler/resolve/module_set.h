@@ -61,4 +61,8 @@ class ModuleSet {
   size_t first_new_;
 };
 
+// Is that a name of the vdso, or of functions of it? It is no file, and not to be probed.
+bool means_vdso(std::string_view name);
+void report_vdso(std::string_view name, Span span, Diags& diags);
+
 }  // namespace dj

@@ -216,6 +216,10 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
     query.diags.error("DJ3009", span, "refused to probe " + tally.refused.front());
     return;
   }
+  if (means_vdso(pattern.name)) {
+    report_vdso(pattern.name, span, query.diags);
+    return;
+  }
   if (!tally.ifuncs.empty()) {
     report_ifunc(query, span, objects, tally, Severity::Error);
     return;

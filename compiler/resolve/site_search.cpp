@@ -54,6 +54,10 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
   if (!objects.empty() || query.optional) {
     return objects;
   }
+  if (means_vdso(name)) {
+    report_vdso(name, span, query.diags);
+    return objects;
+  }
   if (has_wildcard(name)) {
     query.diags.warning(
         "DJ3005", span,

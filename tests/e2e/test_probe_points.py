@@ -375,3 +375,13 @@ def test_a_running_program_goes_on_where_no_place_can_be_probed(djtap, program):
     assert result.returncode == 3 and "error[DJ3022]: the one place that is meant cannot be probed" in result.stderr, result
     target.process.stdin.close()
     assert target.finish().returncode == 0
+
+
+@pytest.mark.parametrize("point", ['func("__vdso_clock_gettime")', 'func("[vdso]!*")', 'func("linux-vdso.so.1!__vdso_time")',
+                                   'process("[vdso]").function("*")', 'process.library("linux-vdso*").function("*")'])
+def test_the_vdso_is_refused(djtap_once, point):
+    """It is code of the kernel's that a process has, and no file."""
+    result = djtap_once("-e", f"probe {point} {{ n++ }}", "-c", "/bin/true")
+    name = re.search(r'"([^"!]+)', point)[1]
+    assert result.returncode == 3 and result.stderr.startswith(f"error[DJ3009]: refused to probe {name}: the kernel's vdso cannot be changed\n"), result
+    assert 'help: probe the C library\'s function that calls it: func("clock_gettime")' in result.stderr, result
