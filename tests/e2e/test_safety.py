@@ -34,6 +34,33 @@ def test_bad_strings_are_script_errors(djtap):
     assert re.search(r"^error\[DJ5001\]: read fault at address 0x", result.stderr, re.M), result
 
 
+def test_memory_that_comes_and_goes_while_it_is_read(djtap):
+    """Each read either has it or is an error: a page that another thread unmaps, and one behind the end of a file."""
+    script = """probe func("take") { try { v = $box->value; s = user_string($box->name); good++ } catch { bad++ } seen[v, s] = 1 }
+                probe func("take_cut") { try { c <<< $box->value } catch { cut++ } }"""
+    result = djtap("-e", script, "-c", victim("vanishing"))
+    counts = {name: result.globals.get(name, 0) for name in ("good", "bad", "cut")}
+    assert result.returncode == 0 and counts["good"] + counts["bad"] == result.facts["take calls"], result
+    assert counts["cut"] == result.facts["take_cut calls"] and result.facts["rounds"] > 0, result
+    whole = int.from_bytes(b"x" * 8, "little")
+    assert {key.split(",")[0] for key, _ in result.array("seen")} <= {"0", str(whole)}, result
+
+
+def test_restartable_sequences_are_left_whole(djtap):
+    """A jump inside would take the thread out of it, and what it counts twice or not at all nobody would know."""
+    path = victim("critical")
+    result = djtap("-e", 'probe func("count_here") { n++ } probe func("count_here").return { if ($return) r++; else again++ }', "-c", path)
+    counts = {name: result.globals.get(name, 0) for name in ("n", "r", "again")}
+    assert result.returncode == 0 and counts["n"] == counts["r"] + counts["again"] and counts["r"] == result.facts["counted"], result
+    table = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    where = {name: int(address, 16) for address, name in re.findall(r"^(\w+) \w critical_(\w+)$", table, re.M)}
+    for place in ("begin", "middle"):
+        result = djtap("--probes", "-e", f"probe process.statement({where[place]:#x}) {{ n++ }} probe process.statement({where['end']:#x}) {{ m++ }}",
+                       "-c", path)
+        assert [site.reason for site in result.sites if site.state == "SKIPPED"] == ["rseq-section"], result
+        assert result.returncode == 0 and result.globals["m"] == result.facts["counted"], result
+
+
 def test_a_handler_ends_at_its_error_only(djtap):
     """Other probes of the same call run; the exit status is still the child's."""
     script = 'probe func("take") { a++; x = $box->inner->value; b[x]++ } probe func("take") { c++ }'

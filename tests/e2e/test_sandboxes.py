@@ -53,3 +53,18 @@ def test_a_read_says_why(attach, program):
     assert "a seccomp filter denies reads" in result.stderr and result.globals["n"] == 1000, result
     target.process.stdin.close()
     assert target.finish().returncode == 0
+
+
+def test_strict_mode_is_refused(djtap_once, program):
+    """In it no memory can be mapped. The program goes on, and ends as it would have."""
+    target = program(victim("sandboxed"), "strict")
+    target.wait_for("pid: ")
+    target.tell("go")
+    target.wait_for("denied: 1$")
+    result = djtap_once("-e", 'probe func("work") { n++ }', "-p", target.pid)
+    assert (result.returncode, result.stderr) == (4, f"error[DJ4002]: process {target.pid} (sandboxed) runs in seccomp strict mode, "
+                                                     "in which no memory can be mapped\n"), result
+    target.tell("")
+    target.wait_for("calls: 1$")
+    target.process.stdin.close()
+    assert target.finish().returncode == 0
