@@ -14,6 +14,7 @@
 
 #include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/remote_map.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/thread_table.h"
 #include "runtime/text/journal.h"
@@ -99,13 +100,17 @@ Status SessionMemory::create_file(RemoteCall& call, uint64_t bytes, uint64_t& re
   DJ_TRY(uint64_t name, call.scratch());
   DJ_TRY_DO(call.stopped().write(
       name, std::span(reinterpret_cast<const uint8_t*>(kMemoryName), sizeof kMemoryName)));
-  DJ_TRY(remote_fd, call.checked("memfd_create", SYS_memfd_create, {name, MFD_CLOEXEC}));
+  DJ_TRY(remote_fd, make_file_in(call, name, MFD_CLOEXEC));
   std::string path = "/proc/" + std::to_string(living_thread(call.stopped().pid())) + "/fd/" +
                      std::to_string(remote_fd);
   fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
-    Error error =
-        os_error("cannot share memory with process " + std::to_string(call.stopped().pid()));
+    const int number = errno;
+    Error error = os_error(
+        "cannot share memory with process " + std::to_string(call.stopped().pid()), number);
+    if (number == EFBIG)
+      error.message += " (djtap itself may not make a file of " + std::to_string(bytes / 1024) +
+                       " kB: RLIMIT_FSIZE, ulimit -f)";
     DJ_TRY_DO(call.syscall(SYS_close, {remote_fd}));
     return error;
   }
@@ -121,8 +126,8 @@ Status SessionMemory::map_arena(RemoteCall& call, uint64_t remote_fd) {
   }
   arena_mapped_ = true;
   DJ_TRY(uint64_t at,
-         call.checked("mmap of the data arena", SYS_mmap,
-                      {arena_base_, arena_bytes_, PROT_READ | PROT_WRITE, shared, remote_fd, 0}));
+         map_in(call, "mmap of the data arena",
+                {arena_base_, arena_bytes_, PROT_READ | PROT_WRITE, shared, remote_fd, 0}));
   CHECK(at == arena_base_);
   return ok_status();
 }
@@ -149,8 +154,8 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
 }
 
 Status SessionMemory::map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t offset) {
-  DJ_TRY_DO(call.checked("mmap of the journal", SYS_mmap,
-                         {0, journal_bytes_, PROT_READ, MAP_SHARED, remote_fd, offset}));
+  DJ_TRY_DO(map_in(call, "mmap of the journal",
+                   {0, journal_bytes_, PROT_READ, MAP_SHARED, remote_fd, offset}));
   void* mine = mmap(nullptr, journal_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
                     static_cast<off_t>(offset));
   if (mine == MAP_FAILED) {
@@ -164,9 +169,9 @@ Status SessionMemory::map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t
 Status SessionMemory::map_code(RemoteCall& call, uint64_t remote_fd, const AddressRange& range,
                                uint64_t offset, std::span<uint8_t>* view) {
   const uint64_t bytes = range.end - range.begin;
-  DJ_TRY(uint64_t at, call.checked("mmap of a code island", SYS_mmap,
-                                   {range.begin, bytes, PROT_READ | PROT_EXEC,
-                                    MAP_SHARED | MAP_FIXED_NOREPLACE, remote_fd, offset}));
+  DJ_TRY(uint64_t at, map_in(call, "mmap of a code island",
+                             {range.begin, bytes, PROT_READ | PROT_EXEC,
+                              MAP_SHARED | MAP_FIXED_NOREPLACE, remote_fd, offset}));
   CHECK(at == range.begin);
   void* mine =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(offset));
@@ -179,14 +184,12 @@ Status SessionMemory::map_code(RemoteCall& call, uint64_t remote_fd, const Addre
 
 Status SessionMemory::map_threads(RemoteCall& call) {
   const uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-  constexpr uint64_t kNoFile = ~0ull;
   if (!map_thread_table(threads())) {
     return os_error("cannot map the thread table");
   }
   threads_mapped_ = true;
-  DJ_TRY(uint64_t at, call.checked("mmap of the thread table", SYS_mmap,
-                                   {threads(), sizeof(abi::ThreadTable), PROT_READ | PROT_WRITE,
-                                    flags, kNoFile, 0}));
+  DJ_TRY(uint64_t at, map_in(call, "mmap of the thread table",
+                             {threads(), sizeof(abi::ThreadTable), PROT_READ | PROT_WRITE, flags}));
   CHECK(at == threads());
   DJ_TRY(at, call.checked("madvise of the thread table", SYS_madvise,
                           {threads(), abi::kWipedBytes, MADV_WIPEONFORK}));

@@ -252,6 +252,12 @@ Result<ProcessStatus> read_status(pid_t pid) {
       words >> status.seccomp;
     } else if (key == "Seccomp_filters:") {
       words >> status.seccomp_filters;
+    } else if (key == "VmSize:") {
+      words >> status.size_kb;
+    } else if (key == "VmData:") {
+      words >> status.data_kb;
+    } else if (key == "VmLck:") {
+      words >> status.locked_kb;
     }
   }
   const std::vector<std::string> fields = stat_fields(pid);

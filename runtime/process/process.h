@@ -69,8 +69,9 @@ struct ProcessStatus {
   int seccomp = 0;          // 0 none, 1 strict, 2 filter
   int seccomp_filters = 0;  // how many of them
   std::string name;
-  uint64_t heap_begin = 0;  // start_brk
-  bool is_kernels = false;  // a thread of the kernel
+  uint64_t size_kb = 0, data_kb = 0, locked_kb = 0;  // of its memory (VmSize, VmData, VmLck)
+  uint64_t heap_begin = 0;                           // start_brk
+  bool is_kernels = false;                           // a thread of the kernel
 };
 Result<ProcessStatus> read_status(pid_t pid);
 // When a process started, in clock ticks since boot: tells it from a later one with its pid.

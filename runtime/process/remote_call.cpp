@@ -17,6 +17,7 @@
 
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
+#include "runtime/process/remote_map.h"
 
 namespace dj {
 namespace {
@@ -157,9 +158,9 @@ Result<uint64_t> RemoteCall::checked(const char* what, long number,
 
 Result<uint64_t> RemoteCall::scratch() {
   if (scratch_ == 0) {
-    DJ_TRY(scratch_, checked("mmap", SYS_mmap,
-                             {0, kScratchBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                              ~uint64_t{0}, 0}));
+    DJ_TRY(scratch_,
+           map_in(*this, "mmap",
+                  {0, kScratchBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS}));
   }
   return scratch_;
 }

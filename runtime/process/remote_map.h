@@ -1,0 +1,22 @@
+// Memory and files in the target, within its limits: what it locks in memory and how many files it
+// has open need not keep djtap out, and what does is named.
+#pragma once
+#include <cstdint>
+
+#include "compiler/result.h"
+#include "runtime/process/remote_call.h"
+
+namespace dj {
+
+// Arguments of mmap().
+struct RemoteMapping {
+  uint64_t address = 0, bytes = 0, protection = 0, flags = 0;
+  uint64_t fd = ~uint64_t{0}, offset = 0;
+};
+// mmap() in the target. A program that locks all it maps (mlockall) does not lock that: it need not
+// be in its limit, nor in memory before it is used. `what`: for the Error.
+Result<uint64_t> map_in(RemoteCall& call, const char* what, const RemoteMapping& wanted);
+// memfd_create() in the target, `name` there; its soft limit of open files is raised meanwhile.
+Result<uint64_t> make_file_in(RemoteCall& call, uint64_t name, uint64_t flags);
+
+}  // namespace dj
