@@ -337,9 +337,12 @@ int ForkedChild::exec_errno() {
 }
 
 Result<Launched> launch(ForkedChild forked) {
-  DJ_TRY_DO(refuse_foreign(program_file(forked.program())));
+  const std::string file = program_file(forked.program());
+  DJ_TRY_DO(refuse_foreign(file));
   DJ_TRY(Child child, start(std::move(forked)));
   Result<ElfFile> read = read_elf("/proc/" + std::to_string(child.pid()) + "/exe");
+  if (!read.ok() && read.error().kind == Fail::Permission)
+    return Error{file + " may be executed, but not read", Fail::Permission};
   if (!read.ok()) return Error{read.error().message};  // the command is there, /proc is not
   const ElfFile& elf = read.value();
   if (!elf.interpreter.empty()) {

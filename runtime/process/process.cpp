@@ -3,19 +3,15 @@
 
 #include <dirent.h>
 #include <elf.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 #include <sstream>
-#include <tuple>
 
 #include "compiler/other_machine.h"
-#include "runtime/process/elf_file.h"
 #include "runtime/process/os_error.h"
 
 namespace dj {
@@ -75,69 +71,7 @@ bool parse_mapping(const std::string& line, Mapping& m) {
   return true;
 }
 
-// Load bias of a file whose mapping `m` is executable: its address there minus the ELF address of
-// the same bytes.
-bool bias_of(const ElfFile& elf, const Mapping& m, uint64_t& bias) {
-  for (const Elf64_Phdr& s : elf.segments) {
-    if (s.p_type == PT_LOAD && (s.p_flags & PF_X) != 0) {
-      uint64_t first_page = s.p_offset & ~uint64_t{4095};
-      if (m.offset >= first_page && m.offset < s.p_offset + s.p_filesz) {
-        bias = m.begin - m.offset - (s.p_vaddr - s.p_offset);
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-// How djtap reaches the mapped file, also where its name stands for another one. False: it cannot.
-// The kernel lets only root open what is mapped (map_files), but everybody the program.
-bool find_file(pid_t pid, const Mapping& m, MappedModule& module) {
-  module.path = m.path;
-  module.open_path = proc_path(pid, "/root") + m.path;
-  struct stat own = {}, theirs = {};
-  bool reachable = stat(module.open_path.c_str(), &theirs) == 0;
-  if (stat(m.path.c_str(), &own) == 0 && own.st_ino == m.inode &&
-      (!reachable || own.st_dev == theirs.st_dev)) {
-    module.open_path = m.path;  // the plain name, where it means the same
-    return true;
-  }
-  if (reachable && theirs.st_ino == m.inode) return true;
-  char range[64];
-  snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
-  for (const std::string& path : {proc_path(pid, "/exe"), proc_path(pid, range)}) {
-    if (stat(path.c_str(), &theirs) != 0 || theirs.st_ino != m.inode) continue;
-    module.open_path = path;
-    return true;
-  }
-  return false;
-}
-
-// The file's first byte is not where it would be: begin and end of what there is.
-void mark_partial(MappedModule& module, const std::vector<Mapping>& maps) {
-  const bool whole = std::any_of(maps.begin(), maps.end(), [&](const Mapping& m) {
-    return m.begin <= module.begin && module.begin < m.end && m.path == module.path;
-  });
-  if (whole) {
-    return;
-  }
-  module.partial = true;
-  module.begin = module.text.front().begin;
-  module.end = module.text.back().end;
-}
-
 }  // namespace
-
-bool has_code(const MappedModule& module, uint64_t address) {
-  return !module.partial || std::any_of(module.text.begin(), module.text.end(),
-                                        [&](auto& range) { return range.contains(address); });
-}
-
-bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now) {
-  return std::any_of(now.begin(), now.end(), [&](const MappedModule& m) {
-    return m.begin == module.begin && m.path == module.path;
-  });
-}
 
 std::vector<Mapping> parse_maps(const std::string& text) {
   std::vector<Mapping> maps;
@@ -160,71 +94,6 @@ Result<std::vector<Mapping>> read_maps(pid_t pid) {
         Fail::TargetGone};
   }
   return maps;
-}
-
-Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
-  DJ_TRY(std::vector<Mapping> maps, read_maps(pid));
-  pid = living_thread(pid);
-  struct stat exe = {};
-  bool has_exe = stat(proc_path(pid, "/exe").c_str(), &exe) == 0;
-  std::map<std::tuple<uint64_t, std::string, uint64_t>, MappedModule>
-      found;  // by inode, path, bias
-  for (const Mapping& m : maps) {
-    if (m.path == "[vdso]") {
-      found[{0, m.path, m.begin}] = {m.path, "",   m.begin, m.begin, m.end, {{m.begin, m.end}},
-                                     false,  true, false};
-    }
-    if (!m.exec || m.inode == 0 || m.path.empty() || m.path[0] != '/') {
-      continue;
-    }
-    MappedModule module;
-    if (!find_file(pid, m, module)) {
-      continue;
-    }
-    Result<ElfFile> elf = read_elf(module.open_path);
-    if (!elf.ok() || !bias_of(elf.value(), m, module.bias)) {
-      continue;  // no ELF file: data mapped executable, or the session memory of a tracer
-    }
-    MappedModule& known = found[{m.inode, m.path, module.bias}];
-    if (known.text.empty()) {
-      module.begin = UINT64_MAX;
-      for (const Elf64_Phdr& s : elf.value().segments) {
-        if (s.p_type == PT_LOAD) {
-          module.begin = std::min(module.begin, module.bias + (s.p_vaddr & ~uint64_t{4095}));
-          module.end = std::max(module.end,
-                                module.bias + ((s.p_vaddr + s.p_memsz + 4095) & ~uint64_t{4095}));
-        }
-      }
-      module.is_executable_file = has_exe && exe.st_ino == m.inode;
-      known = module;
-    }
-    known.text.push_back({m.begin, m.end});
-    known.shared = known.shared || m.shared;
-  }
-  std::vector<MappedModule> modules;
-  for (auto& [key, module] : found) {
-    if (!module.is_vdso) {
-      mark_partial(module, maps);
-    }
-    modules.push_back(std::move(module));
-  }
-  std::sort(modules.begin(), modules.end(),
-            [](const auto& a, const auto& b) { return a.begin < b.begin; });
-  return modules;
-}
-
-std::vector<std::string> lost_objects(pid_t pid) {
-  std::vector<std::string> lost;
-  const Result<std::vector<Mapping>> maps = read_maps(pid);
-  if (!maps.ok()) return lost;
-  for (const Mapping& m : maps.value()) {
-    MappedModule module;
-    const bool is_code = m.exec && !m.shared && m.deleted && m.path[0] == '/' &&
-                         !m.path.starts_with("/memfd:") && !m.path.starts_with("/dev/");
-    if (is_code && !find_file(living_thread(pid), m, module)) lost.push_back(m.path);
-  }
-  lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
-  return lost;
 }
 
 bool has_own_filters(pid_t pid) {

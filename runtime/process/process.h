@@ -35,7 +35,7 @@ struct MappedModule {
   std::string open_path;
   uint64_t bias = 0;                // runtime address = ELF address + bias
   uint64_t begin = 0, end = 0;      // whole image
-  std::vector<AddressRange> text;   // executable file mappings, runtime addresses
+  std::vector<AddressRange> text;   // where its code is mapped, runtime addresses
   bool is_executable_file = false;  // the program itself (/proc/PID/exe)
   bool is_vdso = false;
   // Some of the file's code mapped once more, elsewhere and without the rest (V8 does so): only
@@ -44,22 +44,33 @@ struct MappedModule {
   // Code of it is mapped MAP_SHARED: what is written there would get into the file, and the kernel
   // refuses it. Nothing of the module is probed.
   bool shared = false;
+  // Of `text`, what the program may write: it may have changed the code, or do so under a jump. No
+  // probe goes there.
+  std::vector<AddressRange> writable;
 };
 
 // Is the code at this runtime address there?
 bool has_code(const MappedModule& module, uint64_t address);
+// May the program write to the code at this runtime address?
+bool is_writable(const MappedModule& module, uint64_t address);
+// The user knows that it does not (--writable-text).
+void trust_writable(std::vector<MappedModule>& modules);
 // Is this module still among `now`, with its file and where it was?
 bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now);
 
 // pid 0: djtap itself.
 Result<std::vector<Mapping>> read_maps(pid_t pid);
 std::vector<Mapping> parse_maps(const std::string& text);
-// All modules whose file djtap can open, ascending; the vdso is one of them.
+// All modules that djtap can read, ascending; the vdso is one of them.
 Result<std::vector<MappedModule>> mapped_modules(pid_t pid);
 
-// Paths of mapped objects whose file djtap cannot open, though it is one of the system's: another
-// one stands there now, or none.
-std::vector<std::string> lost_objects(pid_t pid);
+// LostFile: a mapped object whose file djtap cannot open: it was removed or replaced, never had a
+// name, or may not be read.
+struct LostFile {
+  std::string path;
+  bool in_memory = false;  // what the process has mapped of it will do (memory_image.h)
+};
+std::vector<LostFile> lost_files(pid_t pid);
 
 // ProcessStatus: from /proc/PID/status and stat.
 struct ProcessStatus {

@@ -41,12 +41,18 @@ void warn_of_filters(pid_t pid) {
           pid));
 }
 
-void warn_of_lost_objects(pid_t pid) {
-  for (const std::string& path : lost_objects(pid)) {
-    tell_warning("DJ4904",
-                 fmt::format("{} was replaced or removed after process {} had mapped it, and only "
-                             "root can still read it: nothing in it is probed",
-                             path, pid));
+void warn_of_lost_files(pid_t pid) {
+  for (const LostFile& file : lost_files(pid)) {
+    tell_warning(
+        "DJ4904",
+        file.in_memory
+            ? fmt::format("the file of {} cannot be opened any more; of what process {} has in its "
+                          "memory djtap knows the code and what is exported: no debug info, no "
+                          "other names",
+                          file.path, pid)
+            : fmt::format("the file of {} cannot be opened any more, and what process {} has in "
+                          "its memory is not enough: nothing in it is probed",
+                          file.path, pid));
   }
 }
 
@@ -68,7 +74,7 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
   if (options.pid) {
     DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
     if (!options.list) warn_of_filters(*options.pid);
-    warn_of_lost_objects(*options.pid);
+    warn_of_lost_files(*options.pid);
     return std::optional<TracedProcess>(std::move(process));
   }
   return std::optional<TracedProcess>();

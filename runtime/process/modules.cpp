@@ -1,0 +1,335 @@
+// Modules by their mappings. A file is opened by its name where that means the same to djtap, else
+// by the process: its root, its executable, its open files; else made of the process's memory.
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "runtime/process/elf_file.h"
+#include "runtime/process/kin.h"
+#include "runtime/process/memory_image.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+std::string of_process(pid_t pid, const std::string& rest) {
+  return "/proc/" + std::to_string(pid) + rest;
+}
+
+// HeldFiles: files without a name, open for the rest of djtap's life, since they are opened again
+// and again by /proc. By process, device, inode and where it is mapped (0: the file itself).
+class HeldFiles {
+ public:
+  using Key = std::tuple<pid_t, uint64_t, uint64_t, uint64_t>;
+  template <typename Open>
+  std::string get(const Key& key, Open open_file) {
+    const std::lock_guard lock(mutex_);
+    std::string& path = paths_[key];
+    if (path.empty()) {
+      const int fd = open_file();
+      if (fd >= 0) path = of_process(getpid(), "/fd/" + std::to_string(fd));
+    }
+    return path;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Key, std::string> paths_;
+};
+
+HeldFiles& held_files() {
+  static HeldFiles held;
+  return held;
+}
+
+// By one of the process's open files; empty: it has none of that file. That may be closed any
+// moment, so djtap opens its own.
+int open_of_process(pid_t pid, const Mapping& m) {
+  const std::string folder = of_process(pid, "/fd");
+  DIR* dir = opendir(folder.c_str());
+  int found = -1;
+  while (dirent* entry = dir != nullptr ? readdir(dir) : nullptr) {
+    const std::string path = folder + "/" + entry->d_name;
+    struct stat info = {};
+    const bool same = stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+                      info.st_ino == m.inode && info.st_dev == m.device;
+    if (same) found = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (found >= 0) break;
+  }
+  if (dir != nullptr) closedir(dir);
+  return found;
+}
+
+int make_of_memory(const RunningMemory& memory, const Mapping& first) {
+  const std::optional<std::vector<uint8_t>> bytes = memory_image(memory, first);
+  if (!bytes) return -1;
+  const int fd = memfd_create("djtap image", MFD_CLOEXEC);
+  const auto size = static_cast<ssize_t>(bytes->size());
+  if (fd >= 0 && write(fd, bytes->data(), bytes->size()) == size) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+// Files: how djtap reads what one process has mapped.
+class Files {
+ public:
+  Files(pid_t pid, const std::vector<Mapping>& maps) : pid_(pid), maps_(maps), memory_(pid) {}
+
+  // By its name or by the process; empty: it cannot be opened.
+  std::string named(const Mapping& m) const;
+  // The file made of memory; empty: that is not to be had.
+  std::string of_memory(const Mapping& m) const {
+    const Mapping* first = first_page(memory_, maps_, m);
+    if (first == nullptr) return "";
+    return held_files().get({pid_, m.device, m.inode, first->begin},
+                            [&] { return make_of_memory(memory_, *first); });
+  }
+  std::string find(const Mapping& m) const {
+    const std::string path = named(m);
+    return path.empty() ? of_memory(m) : path;
+  }
+  const RunningMemory& memory() const { return memory_; }
+
+ private:
+  pid_t pid_;
+  const std::vector<Mapping>& maps_;
+  RunningMemory memory_;
+};
+
+// The kernel lets only root open what is mapped (map_files), but everybody the program.
+std::string Files::named(const Mapping& m) const {
+  const std::string there = of_process(pid_, "/root") + m.path;
+  struct stat own = {}, theirs = {};
+  const auto may_read = [](const std::string& path) { return access(path.c_str(), R_OK) == 0; };
+  const bool reachable = stat(there.c_str(), &theirs) == 0;
+  const bool same = stat(m.path.c_str(), &own) == 0 && own.st_ino == m.inode &&
+                    (!reachable || own.st_dev == theirs.st_dev);
+  if (same && may_read(m.path)) return m.path;  // the plain name, where it means the same
+  if (reachable && theirs.st_ino == m.inode && may_read(there)) return there;
+  char range[64];
+  snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
+  for (const std::string& path : {of_process(pid_, "/exe"), of_process(pid_, range)}) {
+    if (stat(path.c_str(), &theirs) == 0 && theirs.st_ino == m.inode && may_read(path)) return path;
+  }
+  return held_files().get({pid_, m.device, m.inode, 0}, [&] { return open_of_process(pid_, m); });
+}
+
+// Load bias of a file that a segment of was mapped from: the address of `m` minus the ELF address
+// of the same bytes. False: `m` is not of that segment.
+bool bias_of(const Elf64_Phdr& s, const Mapping& m, uint64_t& bias) {
+  const bool inside = s.p_type == PT_LOAD && m.offset >= (s.p_offset & ~(kPage - 1)) &&
+                      m.offset < s.p_offset + s.p_filesz;
+  if (inside) bias = m.begin - m.offset - (s.p_vaddr - s.p_offset);
+  return inside;
+}
+
+// The same of a mapping that is executable.
+bool bias_of_code(const ElfFile& elf, const Mapping& m, uint64_t& bias) {
+  return std::any_of(elf.segments.begin(), elf.segments.end(), [&](const Elf64_Phdr& s) {
+    return (s.p_flags & PF_X) != 0 && bias_of(s, m, bias);
+  });
+}
+
+// The file's first byte is not where it would be.
+bool is_partial(const MappedModule& module, const std::vector<Mapping>& maps) {
+  return std::none_of(maps.begin(), maps.end(), [&](const Mapping& m) {
+    return m.begin <= module.begin && module.begin < m.end && m.path == module.path;
+  });
+}
+
+// Begin and end of what there is.
+void mark_partial(MappedModule& module, const std::vector<Mapping>& maps) {
+  if (!is_partial(module, maps)) return;
+  module.partial = true;
+  module.begin = module.text.front().begin;
+  module.end = module.text.back().end;
+}
+
+void add_text(MappedModule& module, const Mapping& m, const AddressRange& range) {
+  module.text.push_back(range);
+  module.shared = module.shared || m.shared;
+  if (m.write) module.writable.push_back(range);
+}
+
+// FoundModule: with where the file would have its code, of which a part may be something else's.
+struct FoundModule {
+  MappedModule module;
+  std::vector<AddressRange> code;
+};
+// By inode, path and bias.
+using Found = std::map<std::tuple<uint64_t, std::string, uint64_t>, FoundModule>;
+
+// Where all of the file lies, once `bias` is known.
+void set_ranges(FoundModule& found, const ElfFile& elf) {
+  MappedModule& module = found.module;
+  module.begin = UINT64_MAX;
+  for (const Elf64_Phdr& s : elf.segments) {
+    if (s.p_type != PT_LOAD) continue;
+    const uint64_t begin = module.bias + (s.p_vaddr & ~(kPage - 1));
+    const uint64_t end = module.bias + ((s.p_vaddr + s.p_memsz + kPage - 1) & ~(kPage - 1));
+    module.begin = std::min(module.begin, begin);
+    module.end = std::max(module.end, end);
+    if ((s.p_flags & PF_X) != 0) found.code.push_back({begin, end});
+  }
+}
+
+bool may_hold_code(const Mapping& m) {
+  return m.inode != 0 && !m.path.empty() && m.path[0] == '/' && !is_session_memory(m);
+}
+
+void add_by_text(const Files& files, const Mapping& m, Found& found) {
+  MappedModule module;
+  module.path = m.path;
+  module.open_path = files.find(m);
+  if (module.open_path.empty()) return;
+  Result<ElfFile> elf = read_elf(module.open_path);
+  if (!elf.ok() || !bias_of_code(elf.value(), m, module.bias)) {
+    return;  // no ELF file: data mapped executable, or the session memory of a tracer
+  }
+  FoundModule& known = found[{m.inode, m.path, module.bias}];
+  if (known.module.text.empty()) {
+    known.module = module;
+    set_ranges(known, elf.value());
+  }
+  add_text(known.module, m, {m.begin, m.end});
+}
+
+// Is this the code that the file has there? Its first bytes tell.
+bool holds_code(const Files& files, const std::string& path, const Elf64_Phdr& s, uint64_t bias) {
+  uint8_t in_file[64], in_memory[64];
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const size_t bytes = std::min<uint64_t>(sizeof in_file, s.p_filesz);
+  const bool read =
+      pread(fd, in_file, bytes, static_cast<off_t>(s.p_offset)) == static_cast<ssize_t>(bytes);
+  close(fd);
+  return read && files.memory().read(bias + s.p_vaddr, in_memory, bytes) &&
+         std::equal(in_file, in_file + bytes, in_memory);
+}
+
+// What else is executable where the file would have its code.
+void add_moved_text(const std::vector<Mapping>& maps, FoundModule& found) {
+  for (const AddressRange& code : found.code) {
+    for (const Mapping& m : maps) {
+      const bool known = m.path == found.module.path && !found.module.text.empty();
+      if (m.exec && !known && m.begin < code.end && code.begin < m.end)
+        add_text(found.module, m, {std::max(code.begin, m.begin), std::min(code.end, m.end)});
+    }
+  }
+}
+
+// A program may have moved its code into memory of its own, for huge pages: it is where it was, but
+// in no mapping of the file. `m` is one of its other mappings.
+void add_by_data(const Files& files, const Mapping& m, Found& found) {
+  FoundModule moved;
+  MappedModule& module = moved.module;
+  module.path = m.path;
+  module.open_path = files.named(m);
+  struct stat info = {};
+  if (stat(module.open_path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+  Result<ElfFile> elf = read_elf(module.open_path);
+  if (!elf.ok()) return;
+  const std::vector<Elf64_Phdr>& segments = elf.value().segments;
+  for (const Elf64_Phdr& s : segments) {
+    if ((s.p_flags & PF_X) != 0 || !bias_of(s, m, module.bias)) continue;
+    // The page may be of another segment, or the file only be read there.
+    const bool right = std::any_of(segments.begin(), segments.end(), [&](const Elf64_Phdr& code) {
+      return code.p_type == PT_LOAD && (code.p_flags & PF_X) != 0 &&
+             holds_code(files, module.open_path, code, module.bias);
+    });
+    if (!right) continue;
+    set_ranges(moved, elf.value());
+    found[{m.inode, m.path, module.bias}] = moved;
+    return;
+  }
+}
+
+}  // namespace
+
+bool has_code(const MappedModule& module, uint64_t address) {
+  return !module.partial || std::any_of(module.text.begin(), module.text.end(),
+                                        [&](auto& range) { return range.contains(address); });
+}
+
+bool is_writable(const MappedModule& module, uint64_t address) {
+  return std::any_of(module.writable.begin(), module.writable.end(),
+                     [&](auto& range) { return range.contains(address); });
+}
+
+void trust_writable(std::vector<MappedModule>& modules) {
+  for (MappedModule& module : modules) module.writable.clear();
+}
+
+bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now) {
+  return std::any_of(now.begin(), now.end(), [&](const MappedModule& m) {
+    return m.begin == module.begin && m.path == module.path;
+  });
+}
+
+Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
+  DJ_TRY(std::vector<Mapping> maps, read_maps(pid));
+  pid = living_thread(pid);
+  const Files files(pid, maps);
+  Found found;
+  for (const Mapping& m : maps) {
+    if (m.exec && may_hold_code(m)) add_by_text(files, m, found);
+  }
+  for (const Mapping& m : maps) {
+    const bool known = std::any_of(found.begin(), found.end(), [&](const auto& each) {
+      return std::get<0>(each.first) == m.inode && std::get<1>(each.first) == m.path;
+    });
+    if (!m.exec && !known && may_hold_code(m)) add_by_data(files, m, found);
+  }
+  struct stat exe = {};
+  const bool has_exe = stat(of_process(pid, "/exe").c_str(), &exe) == 0;
+  std::vector<MappedModule> modules;
+  for (auto& [key, each] : found) {
+    if (each.module.text.empty() || !is_partial(each.module, maps)) add_moved_text(maps, each);
+    if (each.module.text.empty()) continue;
+    each.module.is_executable_file = has_exe && exe.st_ino == std::get<0>(key);
+    mark_partial(each.module, maps);
+    modules.push_back(std::move(each.module));
+  }
+  for (const Mapping& m : maps) {
+    if (m.path != "[vdso]") continue;
+    MappedModule& vdso = modules.emplace_back();
+    vdso.path = m.path;
+    vdso.bias = vdso.begin = m.begin;
+    vdso.end = m.end;
+    vdso.text = {{m.begin, m.end}};
+    vdso.is_vdso = true;
+  }
+  std::sort(modules.begin(), modules.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return modules;
+}
+
+std::vector<LostFile> lost_files(pid_t pid) {
+  std::vector<LostFile> lost;
+  const Result<std::vector<Mapping>> maps = read_maps(pid);
+  if (!maps.ok()) return lost;
+  const Files files(living_thread(pid), maps.value());
+  for (const Mapping& m : maps.value()) {
+    if (!m.exec || m.shared || !may_hold_code(m) || !files.named(m).empty()) continue;
+    const bool known = !lost.empty() && lost.back().path == m.path;
+    // Of generated code there may be a file, too, which is none of ours.
+    const bool in_memory = !known && !files.of_memory(m).empty();
+    const bool is_object =
+        in_memory || !(m.path.starts_with("/memfd:") || m.path.starts_with("/dev/"));
+    if (!known && is_object) lost.push_back({m.path, in_memory});
+  }
+  return lost;
+}
+
+}  // namespace dj
