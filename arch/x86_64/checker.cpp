@@ -346,12 +346,14 @@ const char* verdict_name(Verdict v) {
                                     "call-not-last",
                                     "inside-other-site",
                                     "rseq-section",
-                                    "out-of-reach"};
+                                    "out-of-reach",
+                                    "writable-text"};
   return kNames[size_t(v)];
 }
 
 bool refused(Verdict v) {
-  return v == Verdict::NotBoundary || v == Verdict::Blacklisted || v == Verdict::RseqSection;
+  return v == Verdict::NotBoundary || v == Verdict::Blacklisted || v == Verdict::RseqSection ||
+         v == Verdict::WritableText;
 }
 
 }  // namespace dj::arch

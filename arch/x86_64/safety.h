@@ -32,6 +32,7 @@ enum class Verdict : uint8_t {
   InsideOtherSite,   // 7: collides with another probe
   RseqSection,       // 8: inside an rseq critical section (refused as int3 too)
   OutOfReach,        // no address that a guarded jump could lead to (position-dependent programs)
+  WritableText,      // the program may write there: said by those who know its mappings
 };
 const char* verdict_name(Verdict v);  // "branch-into-region" ...
 // True if not even an int3 may be put there.

@@ -126,6 +126,9 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
                "moved out of it; needs a SIGTRAP action in the program");
   app.add_flag("!--no-thread-rows", options.thread_rows,
                "count by calls of handlers: for programs that use their threads' gs base");
+  app.add_flag(
+      "--writable-text", options.writable_text,
+      "probe code that the program may write to (mapped rwx), too: it must leave it alone");
   app.add_flag("!--no-cache", options.cache,
                "neither use nor keep analyses of modules in ~/.cache/djtap");
 }

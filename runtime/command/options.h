@@ -70,6 +70,7 @@ struct Options {
   arch::Guards guards = arch::Guards::WhereNeeded;    // --guards
   bool live = false;              // --live: a running target is patched while it runs
   bool thread_rows = true;        // --no-thread-rows
+  bool writable_text = false;     // --writable-text
   bool cache = true;              // --no-cache: analyse all anew, keep nothing
   bool strict = false;            // --strict: no auto-globals
   bool json_diagnostics = false;  // --diagnostics=json

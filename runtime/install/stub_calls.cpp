@@ -159,7 +159,7 @@ std::vector<StubCall> find_stub_calls(const std::vector<MappedModule>& modules, 
   const RunningMemory memory(pid);
   for (size_t m = 0; m < modules.size() && !stop; m++) {
     const MappedModule& module = modules[m];
-    if (module.is_vdso || module.partial || module.shared) continue;
+    if (module.is_vdso || module.partial || module.shared || !module.writable.empty()) continue;
     const std::vector<CallWord> words = read_call_words(module, memory);
     const bool any = std::any_of(words.begin(), words.end(),
                                  [&](const CallWord& w) { return detour_of.contains(w.value); });

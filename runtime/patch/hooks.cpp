@@ -85,6 +85,13 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
   return found;
 }
 
+void refuse_writable(const MappedModule& module, std::vector<arch::Region>& regions) {
+  for (arch::Region& region : regions) {
+    if (is_writable(module, region.address + module.bias))
+      region.verdict = arch::Verdict::WritableText;
+  }
+}
+
 bool is_essential(HookSet set, int64_t number) {
   bool threads =
       number == SYS_clone || number == SYS_clone3 || number == SYS_vfork || number == SYS_fork;
@@ -111,6 +118,7 @@ bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, M
       continue;
     }
     codes.get(modules[i]).value()->checker->check(regions);
+    refuse_writable(modules[i], regions);
     for (const arch::Region& region : regions) {
       if (region.verdict != arch::Verdict::Ok) {
         *why = "a thread-starting system call in " + modules[i].path + " cannot be hooked (" +

@@ -32,6 +32,9 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
 // Must this one be hooked, or the set is useless? (Others only narrow a gap.)
 bool is_essential(HookSet set, int64_t number);
 
+// Writable text has no place for a probe, nor for a hook.
+void refuse_writable(const MappedModule& module, std::vector<arch::Region>& regions);
+
 // Asked before lowering: may handlers of this target rely on rseq? `registered`: the kernel knows
 // an area of the main thread. *why: why not.
 bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, ModuleCodes& codes,

@@ -37,9 +37,13 @@ static_assert(std::is_trivially_copyable_v<FormRow> &&
 std::string line_of(const MappedModule& m) {
   const std::string file = m.is_vdso ? "vdso" : file_identity(m.open_path);
   if (file.empty()) return "";
-  std::string line = fmt::format("{} {} {} {}", m.path, file, m.is_executable_file, m.partial);
-  for (const AddressRange& text : m.text) {
-    line += fmt::format(" {:x}-{:x}", text.begin - m.bias, text.end - m.bias);
+  std::string line =
+      fmt::format("{} {} {} {} {}", m.path, file, m.is_executable_file, m.partial, m.shared);
+  for (const std::vector<AddressRange>* ranges : {&m.text, &m.writable}) {
+    for (const AddressRange& range : *ranges) {
+      line += fmt::format(" {:x}-{:x}", range.begin - m.bias, range.end - m.bias);
+    }
+    line += ";";
   }
   return line;
 }

@@ -215,9 +215,7 @@ bool Planner::check(arch::Guards guards) {
   }
   std::vector<arch::Region> regions;
   regions.reserve(candidates_.size());
-  for (const Candidate& c : candidates_) {
-    regions.push_back(c.region);
-  }
+  for (const Candidate& c : candidates_) regions.push_back(c.region);
   code_->checker->check(regions, guards,
                         options_.lean ? arch::Neighbours::Lean : arch::Neighbours::Apart);
   if (guards == arch::Guards::Everywhere) bare_hooks(regions);
@@ -229,6 +227,7 @@ bool Planner::check(arch::Guards guards) {
       culprits.insert(regions[i].culprit);
     }
   }
+  refuse_writable(module_, regions);
   const size_t erased = std::erase_if(candidates_, [&](const Candidate& c) {
     const bool culprit = !c.hook && culprits.contains(c.region.address);
     if (culprit && !c.object) skip_site(c.site, "inside a system call hook");

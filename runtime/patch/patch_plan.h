@@ -24,8 +24,9 @@ struct PatchOptions {
   bool filtered = false;
   // Modules before this one are left alone: the session has probed them already.
   size_t first_module = 0;
-  bool has_trap = false;  // first_module > 0: the session has set SIGTRAP up
-  pid_t pid = 0;          // the target, whose bound imports are looked at; 0: there are only files
+  bool has_trap = false;       // first_module > 0: the session has set SIGTRAP up
+  bool writable_text = false;  // of objects that come later, text is trusted (trust_writable())
+  pid_t pid = 0;  // the target, whose bound imports are looked at; 0: there are only files
   // By handler: it does nothing but add to a word (HandlerAbi::count_word). Empty: none does.
   std::vector<bool> counting;
 };

@@ -43,7 +43,8 @@ inline SessionInput session_input(const Options& options, const Compiled& compil
        .guards = options.guards,
        .switched = !options.control_path.empty() || options.monitor || !compiled.armings.empty(),
        .use_rseq = compiled.use_rseq,
-       .live = options.live},
+       .live = options.live,
+       .writable_text = options.writable_text},
       options.thread_rows};
 }
 

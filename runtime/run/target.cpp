@@ -68,11 +68,13 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
     if (!child) child.emplace(fork_target(options, child_mask));
     if (!child->ok()) return child->error();
     DJ_TRY(TracedProcess process, TracedProcess::launch(child->take()));
+    if (options.writable_text) trust_writable(process.modules);
     if (!options.list) warn_of_lost_rights(process.pid, options.command.front());
     return std::optional<TracedProcess>(std::move(process));
   }
   if (options.pid) {
     DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
+    if (options.writable_text) trust_writable(process.modules);
     if (!options.list) warn_of_filters(*options.pid);
     warn_of_lost_files(*options.pid);
     return std::optional<TracedProcess>(std::move(process));

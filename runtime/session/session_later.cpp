@@ -43,6 +43,7 @@ void Session::close_loader_talk() {
 
 Result<LaterObjects> Session::find_later_objects() {
   DJ_TRY(std::vector<MappedModule> now, mapped_modules(pid_));
+  if (later_options_.writable_text) trust_writable(now);
   std::set<uint64_t> gone = installation_->find_gone_sites(pid_, now);
   for (Later& later : later_) {
     gone.merge(later.installation.find_gone_sites(pid_, now));
