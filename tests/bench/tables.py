@@ -84,17 +84,20 @@ DURATIONS = [
 
 def hit_costs(target):
     rows = []
-    for name, entry, back in BODIES:
+    bare = best(target, 5_000_000)
+    for (name, entry, back), suffix in zip(BODIES, ("", "-map", "-printf")):
         cells = [name]
-        for point, body in (("bare", entry), ('bare").return', back)):
+        for point, body, stepped in (("bare", entry, "stepped"), ('bare").return', back, "left")):
+            cells.append(f"{best(target, 20_000, stepped + suffix) - bare:,.0f}")
             script = f'probe func("{point}") {{ {body} }}'.replace('return")', "return")
             calls = 20_000 if "printf" in body else 3_000_000
             cells += [f"{probed(target, script, calls):.1f}", f"{probed(target, script, 20_000, '--no-optimize'):,.0f}"]
         rows.append(cells)
     for name, duration in DURATIONS:
-        rows.append([f"entry + return, duration {name} into a histogram", "", "", f"{probed(target, duration, 300_000):.1f}", ""])
-    table("A hit, ns above the bare call", ["handler", "entry, jump", "entry, int3 boosted", "return, jump", "return, int3 boosted"], rows)
-    bare = best(target, 5_000_000)
+        rows.append([f"entry + return, duration {name} into a histogram", "", "", "", "", f"{probed(target, duration, 300_000):.1f}", ""])
+    table("A hit, ns above the bare call", ["handler", *(f"{where}, {how}" for where in ("entry", "return")
+                                                         for how in ("int3 + single step", "jump", "int3 boosted"))], rows)
+    print("\nint3 + single step: in-process SIGTRAP actions written in C (`tests/bench/hit.c`); djtap itself steps nothing.")
     stepped, boosted = (best(target, 20_000, what) - bare for what in ("stepped", "boosted"))
     rows = [("increment written by hand", f"{best(target, 5_000_000, 'counted') - bare:.2f}"),
             ("int3 + single step, in-process SIGTRAP actions written in C", f"{stepped:,.0f}"),
@@ -124,7 +127,7 @@ def lookups():
             for cache in (0, 1):
                 cells = [f"{probes:,}", share, "on" if cache else "off"]
                 cells += [f"{lookup(probes, share, lookups, hot, cache):.1f}" for hot in (16, 0)]
-                if shutil.which("valgrind") and share == 1.5 and probes >= 10_000:
+                if shutil.which("valgrind"):
                     each = [(instructions(probes, share, 2 * few, hot, cache) - instructions(probes, share, few, hot, cache)) / few
                             for hot in (16, 0)]
                     cells += [f"{count:.0f}" for count in each]
