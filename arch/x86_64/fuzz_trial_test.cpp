@@ -145,20 +145,27 @@ const Ending& Fuzzer::run_detoured(const Trial& trial) {
   return Sandbox::run(start);
 }
 
-// By chance, an address lies in code, or in the dead stack where detours save registers. True: with
-// other bytes there the bare run ends in other registers.
-bool Fuzzer::reads_astray(const Trial& trial, const Ending& bare) {
-  constexpr uint8_t kHlt = 0xf4;
+// What lies in the dead stack when the handlers have run.
+std::vector<uint8_t> Fuzzer::dead_stack(const Trial& trial, uint64_t live) {
+  Trial stopped = trial;
+  for (const Detour::Piece& piece : trial.detour.pieces) {
+    if (piece.offset == trial.handlers_at) stopped.detour.bytes[piece.begin] = kInt3;
+  }
+  run_detoured(stopped);
+  return {memory(kStack), memory(live)};
+}
+
+// Does the bare run end in other registers when `dead` lies in the dead stack, and `code` around?
+bool Fuzzer::ends_otherwise(const Trial& trial, const Ending& bare,
+                            const std::vector<uint8_t>& dead, uint8_t code) {
   refill(trial);
-  const uint64_t sp = uint64_t(trial.start.general[REG_RSP]);
-  const uint64_t live = trial.form == Form::Middle ? sp - kRedZone : sp;
-  for (uint64_t at = kStack; at < live; at++) *memory(at) ^= 0x55;
+  std::copy(dead.begin(), dead.end(), memory(kStack));
   const auto surround = [&](uint8_t byte) {
     std::memset(code_, byte, kPage);
     for (size_t place = 0; place < std::size(kFuzzDetours); place++)
       std::memset(code_ + kPage + 2 * kPage * place, byte, kPage);
   };
-  surround(kHlt);
+  surround(code);
   std::copy(trial.window.bytes.begin(), trial.window.bytes.end(), code_ + (kFuzzHere - kHerePage));
   const Ending& other = Sandbox::run(trial.start);
   surround(kInt3);
@@ -168,6 +175,19 @@ bool Fuzzer::reads_astray(const Trial& trial, const Ending& bare) {
   return (other.frame.general[REG_EFL] ^ bare.frame.general[REG_EFL]) & int64_t(kFlags) ||
          comparable_floats(other.frame) != comparable_floats(bare.frame) ||
          std::memcmp(bare_memory_.data(), memory(kFuzzData), kFuzzDataBytes) != 0;
+}
+
+// By chance, an address lies in code, or in the dead stack where detours save registers. True: with
+// other bytes there the bare run ends in other registers.
+bool Fuzzer::reads_astray(const Trial& trial, const Ending& bare) {
+  constexpr uint8_t kHlt = 0xf4;
+  const uint64_t sp = uint64_t(trial.start.general[REG_RSP]);
+  const uint64_t live = trial.form == Form::Middle ? sp - kRedZone : sp;
+  if (ends_otherwise(trial, bare, dead_stack(trial, live), kInt3)) return true;
+  const uint8_t* stack = trial.memory.data() + kFuzzDataBytes;
+  std::vector<uint8_t> dead(stack, stack + (live - kStack));
+  for (uint8_t& byte : dead) byte ^= 0x55;
+  return ends_otherwise(trial, bare, dead, kHlt);
 }
 
 std::string Fuzzer::difference(const Trial& trial, const Ending& bare,

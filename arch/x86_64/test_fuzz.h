@@ -71,6 +71,9 @@ class Fuzzer {
   const Ending& run_bare(const Trial& trial);
   const Ending& run_detoured(const Trial& trial);
   void refill(const Trial& trial);
+  std::vector<uint8_t> dead_stack(const Trial& trial, uint64_t live);
+  bool ends_otherwise(const Trial& trial, const Ending& bare, const std::vector<uint8_t>& dead,
+                      uint8_t code);
   bool reads_astray(const Trial& trial, const Ending& bare);
   std::string difference(const Trial& trial, const Ending& bare, const Ending& detoured) const;
 
