@@ -343,6 +343,7 @@ const char* verdict_name(Verdict v) {
                                     "data-in-text",
                                     "function-end",
                                     "not-relocatable",
+                                    "unmovable",
                                     "call-not-last",
                                     "inside-other-site",
                                     "rseq-section",
@@ -353,7 +354,7 @@ const char* verdict_name(Verdict v) {
 
 bool refused(Verdict v) {
   return v == Verdict::NotBoundary || v == Verdict::Blacklisted || v == Verdict::RseqSection ||
-         v == Verdict::WritableText;
+         v == Verdict::WritableText || v == Verdict::Unmovable;
 }
 
 }  // namespace dj::arch

@@ -22,7 +22,7 @@ namespace dj::arch {
 //   3 check_indirect_jumps   arriving_checks.cpp  indirect_unknown, kSwitch
 //   4 check_taken_addresses  arriving_checks.cpp  landing_pad, lea_taken, imm_taken, data_taken ...
 //   5 check_end              measure.cpp          function_end, runs_on, padding_int3 ...
-//   6 check_relocatable      measure.cpp          not_relocatable, call_not_last
+//   6 check_relocatable      measure.cpp          not_relocatable, unmovable, call_not_last
 //   7 check_other_sites      collisions.cpp       Collision
 //   8 check_off_limits       checker.cpp          rseq, trampoline
 //

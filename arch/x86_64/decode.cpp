@@ -40,9 +40,10 @@ Kind one_byte_kind(const ZydisDecodedInstruction& z) {
       return Kind::Trap;
     case 0xca:
     case 0xcb:
-    case 0xcd:
     case 0xcf:
       return Kind::Odd;
+    case 0xcd:
+      return Kind::Syscall;
     case 0x90:
       return z.mnemonic == ZYDIS_MNEMONIC_NOP ? Kind::Nop : Kind::Other;
     case 0xc6:
@@ -184,7 +185,7 @@ bool decode(std::span<const uint8_t> bytes, uint64_t address, Insn& insn) {
 
 uint16_t registers_written(std::span<const uint8_t> bytes, const Insn& insn) {
   constexpr uint16_t kCallerSaved = 0x0fc7;  // rax rcx rdx rsi rdi r8-r11
-  if (insn.calls()) return kCallerSaved;
+  if (insn.calls() || insn.is(0xcd)) return kCallerSaved;
   ZydisDecodedInstruction z;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), bytes.data(), bytes.size(), &z, operands)))

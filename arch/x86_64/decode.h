@@ -17,8 +17,8 @@ enum class Kind : uint8_t {
   CallIndirect,  // call r/m64
   Return,        // ret, ret imm16
   Trap,          // int3, ud2, hlt: control does not come back
-  Syscall,
-  Odd,  // far transfers, iret, int n, xbegin, sysenter: never moved
+  Syscall,       // and int n, which may be one
+  Odd,           // far transfers, iret, xbegin, sysenter: never moved
 };
 
 constexpr uint8_t kNoReg = 0xff;

@@ -57,6 +57,19 @@ void Code::push_address(uint64_t value) {
   put_u32(uint32_t(value >> 32));
 }
 
+void Code::return_to_pushed(uint64_t value) {
+  constexpr uint8_t kBelow = 0x80;  // a red zone
+  move_sp(-kBelow);
+  push_slot(kBelow);
+  put({0xc7, 0x84, 0x24});  // movl $lo,136(%rsp)
+  put_u32(kBelow + 8);
+  put_u32(uint32_t(value));
+  put({0xc7, 0x84, 0x24});  // movl $hi,140(%rsp)
+  put_u32(kBelow + 12);
+  put_u32(uint32_t(value >> 32));
+  put({0xc2, kBelow, 0});  // ret $128
+}
+
 Status Code::branch(std::initializer_list<uint8_t> opcode, uint64_t target) {
   DJ_TRY(const int32_t rel, displacement(here() + opcode.size() + 4, target));
   put(opcode);

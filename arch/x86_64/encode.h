@@ -35,6 +35,8 @@ class Code {
   void push_slot(uint32_t offset);    // push offset(%rsp)
   void move_sp(int32_t bytes);        // lea bytes(%rsp),%rsp: flags survive
   void push_address(uint64_t value);  // all 64 bits, no flag or register changed
+  // Goes to the address on top of the stack, and leaves `value` in its place there.
+  void return_to_pushed(uint64_t value);
 
   // opcode rel32; fails when the target is farther than 2 GB.
   Status branch(std::initializer_list<uint8_t> opcode, uint64_t target);

@@ -75,7 +75,8 @@ class Growth {
 
   // Check 6: the instruction can run elsewhere ...
   Verdict check_relocatable(const Insn& insn) {
-    return unrelocatable(insn) == nullptr ? Verdict::Ok : no(Verdict::NotRelocatable, insn.address);
+    if (unrelocatable(insn) == nullptr) return Verdict::Ok;
+    return no(insn.address == pivot() ? Verdict::Unmovable : Verdict::NotRelocatable, insn.address);
   }
   // ... and what it calls comes back behind the DCR: asked when more bytes are needed.
   Verdict check_call_last(const Insn& insn) {

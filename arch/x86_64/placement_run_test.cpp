@@ -1,6 +1,8 @@
 // Every form of a jump is executed: victims run bare and patched, with traps at guards sent to the
 // copies as the agent does, and must end in the same state.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <random>
 
@@ -53,11 +55,26 @@ const Case kCases[] = {
     {"avx512_high_rip", "vmovdqu64 .+0x1000(%rip),%xmm17; vmovq %xmm17,%rbx; ret", 0, 0},
     {"call_rip", "call *.+0x1008(%rip); mov %rax,%rbx; ret", 0, 0},
     {"call_stack", "push %rdx; call *(%rsp); mov %rax,%rbx; pop %rdx; ret", 0, 0},
+    {"call_below_stack", "push %rdx; pop %rbx; call *-8(%rsp); mov %rax,%rbx; ret", 0, 0},
+    {"call_indexed_stack", "push %rdx; xor %ecx,%ecx; call *(%rsp,%rcx,8); pop %rdx; ret", 0, 0},
     {"call_direct", "call .+0x2000; mov %rax,%rbx; ret", 0, 0},
     {"data_behind_jump", "jmp 1f; 0: .quad 0x9090909090909088; 1: mov 0b(%rip),%rbx; ret", 0, 0},
     {"prefixes", "lock xadd %rbx,-8(%rsp); rep stosb; ret", 0, 0},
+    {"interrupt", "mov $20,%eax; int $0x80; xor %ecx,%ecx; ret", 0, 0},
     {"syscall", "mov $39,%eax; syscall; xor %ecx,%ecx; ret", 0, 0},
 };
+
+// Some kernels do without system calls of 32 bits.
+bool has_old_system_calls() {
+  const pid_t child = fork();
+  if (child == 0) {
+    int result = 20;  // getpid
+    __asm__ volatile("int $0x80" : "+a"(result) : : "memory");
+    _exit(result == getpid() ? 0 : 1);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
 
 // What this processor lacks for the case; null: nothing.
 const char* missing_unit(std::string_view name) {
@@ -66,6 +83,7 @@ const char* missing_unit(std::string_view name) {
   if (name.starts_with("avx2_") && !__builtin_cpu_supports("avx2")) return "no AVX2 here";
   if (name.starts_with("avx_") && !__builtin_cpu_supports("avx")) return "no AVX here";
   if (name.starts_with("bmi2_") && !__builtin_cpu_supports("bmi2")) return "no BMI2 here";
+  if (name == "interrupt" && !has_old_system_calls()) return "no int $0x80 here";
   if (name.starts_with("fma_") && !__builtin_cpu_supports("fma")) return "no FMA here";
   return nullptr;
 }

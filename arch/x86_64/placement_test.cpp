@@ -64,8 +64,8 @@ const Case kCases[] = {
     // ... which may not lose its endbr64: its bytes stay.
     {"next_endbr", "func f; xor %eax,%eax; ret; done f; func g; endbr64; mov $1,%eax; ret; done g",
      Verdict::FunctionEnd, 0, Verdict::AddressTaken, Tactic::Punned},
-    {"second_stays", "func f; push %rax; push %rcx; int $0x80; ret; done f",
-     Verdict::NotRelocatable, 0, Verdict::NotRelocatable, Tactic::Punned},
+    {"second_stays", "func f; push %rax; push %rcx; lretl; done f", Verdict::NotRelocatable, 0,
+     Verdict::NotRelocatable, Tactic::Punned},
     // What is read there is no instruction.
     {"data_behind_jump",
      "func f; jmp 1f; 0: .quad 0x9090909090909088; 1: mov 0b(%rip),%rbx; ret; done f",
@@ -132,19 +132,19 @@ TEST(Prefix, SparesTheTopByte) {
 }
 
 TEST(Punned, LeavesWhatFollows) {
-  const test::Victim v = victim("func f; mov (%rdi),%eax; int $0x80; ret; done f");
+  const test::Victim v = victim("func f; mov (%rdi),%eax; iretl; ret; ret; done f");
   const Region region = check(v, Guards::Everywhere);
   ASSERT_EQ(region.verdict, Verdict::Ok);
   EXPECT_EQ(region.length, 2);
   const Placement form = placements(region)[0];
   EXPECT_EQ(form.length, 2);
   EXPECT_EQ(form.mask, 0xffffff00u);
-  EXPECT_EQ(form.value, 0xc380cd00u);  // int $0x80; ret
+  EXPECT_EQ(form.value, 0xc3c3cf00u);  // iret; ret; ret
   const auto target = reachable(form, space_of(v.text));
   ASSERT_TRUE(target);
   const JumpBytes bytes = jump_bytes(region, form, *target);
   EXPECT_EQ(std::vector<uint8_t>(bytes.begin() + 2, bytes.end()),
-            (std::vector<uint8_t>{0xcd, 0x80, 0xc3}));
+            (std::vector<uint8_t>{0xcf, 0xc3, 0xc3}));
 }
 
 }  // namespace

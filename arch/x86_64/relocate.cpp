@@ -29,14 +29,38 @@ Status put_loop(Code& code, std::span<const uint8_t> bytes, const Insn& insn) {
   return code.jump(insn.target);
 }
 
+constexpr uint8_t kReg = 0x38;  // of ModRM: the opcode's second half in ff /2, /4 and /6
+
+// The target hangs on what lies at or below the stack pointer, where the return address will be. So
+// it is pushed first, and gone to by a `ret` from below the red zone: it makes no difference there.
+void put_call_by_return(Code& code, std::span<const uint8_t> bytes, const Insn& insn) {
+  constexpr uint8_t kPush = 6 << 3;
+  uint8_t copy[16];
+  std::memcpy(copy, bytes.data(), insn.length);
+  uint8_t& modrm = copy[insn.prefixes + 1];
+  modrm = uint8_t((modrm & ~kReg) | kPush);
+  code.put(std::span<const uint8_t>(copy, insn.length));
+  code.return_to_pushed(insn.end());
+}
+
+// Does the target of this call r/m hang on the place of the return address?
+bool reads_below_sp(const Insn& insn) {
+  if (!insn.memory()) return insn.rm == kSp;
+  return insn.base == kSp && (insn.index != kNoReg || insn.disp < 0);
+}
+
 // call r/m as push of the original next address and jmp r/m. The operand is the same but for rsp's
 // move by 8, and /2 becomes /4.
 Status put_call_indirect(Code& code, std::span<const uint8_t> bytes, const Insn& insn) {
+  if (reads_below_sp(insn)) {
+    put_call_by_return(code, bytes, insn);
+    return ok_status();
+  }
   code.push_address(insn.end());
   const uint8_t modrm_at = uint8_t(insn.prefixes + 1);
   uint8_t copy[24];
   std::memcpy(copy, bytes.data(), insn.length);
-  copy[modrm_at] = uint8_t((copy[modrm_at] & ~0x38) | 0x20);
+  copy[modrm_at] = uint8_t((copy[modrm_at] & ~kReg) | 0x20);
   size_t length = insn.length;
   if (insn.rip_relative) {
     DJ_TRY(const int32_t disp, displacement(code.here() + length, insn.target));
@@ -54,15 +78,8 @@ Status put_call_indirect(Code& code, std::span<const uint8_t> bytes, const Insn&
 }  // namespace
 
 const char* unrelocatable(const Insn& insn) {
-  if (insn.kind == Kind::Odd) return "a far transfer, interrupt or transaction start";
+  if (insn.kind == Kind::Odd) return "a far transfer or a transaction's begin";
   if (insn.rip_relative && insn.short_address) return "an eip-relative operand";
-  if (insn.kind == Kind::CallIndirect) {
-    if (insn.mod == 3 && insn.rm == kSp) return "a call through rsp";
-    if (insn.memory() && insn.base == kSp) {
-      if (insn.index != kNoReg) return "a call through an indexed stack slot";
-      if (insn.disp < 0) return "a call through memory below the stack pointer";
-    }
-  }
   return nullptr;
 }
 

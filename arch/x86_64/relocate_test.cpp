@@ -42,6 +42,11 @@ TEST_P(Relocate, GivesWhatTheAssemblerGives) {
 // The return address that a relocated call pushes: 0x500000 + the call's length.
 #define PUSH_RA(length) "lea -8(%rsp),%rsp; movl $(0x500000+" #length "),(%rsp); movl $0,4(%rsp);"
 
+// The same of one whose target is pushed already.
+#define RETURN_TO_PUSHED(length)                                    \
+  "lea -0x80(%rsp),%rsp; push 0x80(%rsp); movl $(0x500000+" #length \
+  "),0x88(%rsp); movl $0,0x8c(%rsp); ret $0x80"
+
 const Case kCases[] = {
     {"plain", "mov %rdi,%rbx", "mov %rdi,%rbx"},
     {"endbr", "endbr64", "endbr64"},
@@ -63,12 +68,15 @@ const Case kCases[] = {
     {"call_mem", "call *0x18(%rax,%rbx,8)", PUSH_RA(4) "jmp *0x18(%rax,%rbx,8)"},
     {"call_rsp", "call *0x100(%rsp)", PUSH_RA(7) "jmp *0x108(%rsp)"},
     {"call_fs", "call *%fs:0x28", PUSH_RA(8) "jmp *%fs:0x28"},
-    {"call_below_rsp", "call *-8(%rsp)", ""},
-    {"call_through_rsp", "call *%rsp", ""},
+    {"call_below_rsp", "call *-8(%rsp)", "push -8(%rsp);" RETURN_TO_PUSHED(4)},
+    {"call_far_below_rsp", "call *-256(%rsp)", "pushq -256(%rsp);" RETURN_TO_PUSHED(7)},
+    {"call_indexed_rsp", "call *-8(%rsp,%r9,8)", "push -8(%rsp,%r9,8);" RETURN_TO_PUSHED(5)},
+    {"call_through_rsp", "call *%rsp", ".byte 0xff,0xf4;" RETURN_TO_PUSHED(2)},
     {"xbegin", "xbegin @", ""},
     {"far_jump", "ljmp *(%rax)", ""},
     {"syscall", "syscall", "syscall"},
-    {"int", "int $0x80", ""},
+    {"int", "int $0x80", "int $0x80"},
+    {"far_return", "lretl", ""},
     {"ret", "ret $8", "ret $8"},
     {"data16_ret", ".byte 0x66; ret", ""},
     {"data16_jump", ".byte 0x66; jmp @", ""},

@@ -27,7 +27,8 @@ enum class Verdict : uint8_t {
   AddressTaken,      // 4: somebody holds an address inside the JTPR
   DataInText,        // 4: an instruction reads or writes bytes of the JTPR
   FunctionEnd,       // 5: the DCR runs past the function and there is no padding
-  NotRelocatable,    // 6: an instruction of the DCR cannot run elsewhere
+  NotRelocatable,    // 6: an instruction of the DCR behind the probed one cannot run elsewhere
+  Unmovable,         // 6: the probed one cannot (refused as int3 too, which goes on in a copy)
   CallNotLast,       // 6: a call that is not the DCR's last instruction
   InsideOtherSite,   // 7: collides with another probe
   RseqSection,       // 8: inside an rseq critical section (refused as int3 too)

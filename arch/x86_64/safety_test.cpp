@@ -122,8 +122,8 @@ const Case kCases[] = {
      Verdict::BranchIntoRegion, 2},
     {"runs_on", "func f; push %rax; done f; func next; push %rax; ret; done next",
      Verdict::FunctionEnd, 1},
-    {"not_relocatable", "func f; push %rax; int $0x80; nop; nop; ret; done f",
-     Verdict::NotRelocatable, 1},
+    {"not_relocatable", "func f; push %rax; lretl; ret; done f", Verdict::NotRelocatable, 1},
+    {"unmovable", "func f; xbegin 1f; nop; 1: ret; done f", Verdict::Unmovable, 6},
     {"call_not_last", "func f; push %rbx; call *%rax; mov %rax,%rbx; ret; done f",
      Verdict::CallNotLast, 1},
     {"call_last", "func f; push %rbx; call f; mov %rax,%rbx; ret; done f", Verdict::Ok, 6},
@@ -153,8 +153,7 @@ TEST_P(Check, Says) {
 INSTANTIATE_TEST_SUITE_P(Table, Check, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Each verdict has a victim here, but those of kSwitch (3), Collision (7) and of guarded jumps
-// alone.
+// Each verdict has a victim here, but those of kSwitch, Collision and of guarded jumps alone.
 TEST(Checks, EachSaysNoToSomebody) {
   std::set<Verdict> said = {Verdict::JumpTable, Verdict::InsideOtherSite, Verdict::OutOfReach};
   for (const Case& c : kCases) said.insert(c.verdict);
@@ -246,8 +245,7 @@ TEST(Collision, NoBreakpointStandsInsideAJump) {
 }
 
 TEST(Collision, JumpGivesWayToABreakpointThatCannotMove) {
-  const test::Victim v =
-      victim("func f; push %rax; push %rcx; sub $64,%rsp; int $0x80; ret; done f");
+  const test::Victim v = victim("func f; push %rax; push %rcx; mov $1,%al; nop; lretl; done f");
   const uint64_t f = v.symbols.at("f");
   EXPECT_EQ(check_one(v, "f").verdict, Verdict::Ok);
   for (const bool inner_first : {false, true}) {
@@ -354,6 +352,10 @@ TEST(Exits, ColdPartIsFollowed) {
   const Exits exits = exits_of(v, "f");
   ASSERT_TRUE(exits.complete) << exits.reason;
   EXPECT_EQ(exits.exits.size(), 2u);  // one of them in the cold part
+}
+
+TEST(Exits, AnInterruptComesBack) {
+  EXPECT_TRUE(exits_of(victim("func f; int $0x80; nop; ret; done f"), "f").complete);
 }
 
 TEST(Exits, UnknownWaysOutAreSaid) {

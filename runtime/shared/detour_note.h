@@ -197,8 +197,8 @@ class DetourCode {
       case 0xe8:
       case 0xe9:
         return {kJump, 0};
-      case 0xc7:  // movl $imm,(%rsp) and 4(%rsp)
-        return {c[1] == 0x44 ? 8u : 7u, 0};
+      case 0xc7:  // movl $imm,(%rsp), 4(%rsp) and 136(%rsp)
+        return {c[1] == 0x44 ? 8u : c[1] == 0x84 ? 11u : 7u, 0};
       case 0x65:  // add to %gs:word
         return {c[2] == 0xff ? 9u : c[2] == 0x83 ? 10u : 13u, 0};
       case 0x9e:
