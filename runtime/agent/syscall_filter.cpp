@@ -121,7 +121,9 @@ bool filter_fault_action(CallFrame* frame) {
   constexpr uint64_t kSigkill = 9;
   abi::FaultGates* gates = abi::fault_gates(arena());
   const auto signal = static_cast<int32_t>(frame->rdi);
-  if (gates == nullptr || gates->begin == 0 || !abi::is_fault(signal) || frame->r10 != kMaskBytes)
+  const bool own_trap = arena()->trap_table != 0;
+  if (gates == nullptr || gates->begin == 0 || !abi::is_fault(signal, own_trap) ||
+      frame->r10 != kMaskBytes)
     return false;
   abi::AppAction wanted;
   if (frame->rsi != 0) {
@@ -131,7 +133,7 @@ bool filter_fault_action(CallFrame* frame) {
     if (refused == -agent::kEfault) return false;
     wanted = *reinterpret_cast<const abi::AppAction*>(frame->rsi);
     wanted.handler = abi::gate_to(*gates, wanted.handler);
-    if (arena()->trap_table != 0) wanted.mask &= ~kTrapBit;
+    if (own_trap) wanted.mask &= ~kTrapBit;
   }
   const int64_t result =
       agent::raw_syscall(agent::kSysRtSigaction, frame->rdi,

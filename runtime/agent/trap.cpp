@@ -2,8 +2,8 @@
 #include "runtime/shared/trap.h"
 
 #include "runtime/agent/arena.h"
+#include "runtime/agent/faults.h"
 #include "runtime/agent/thread.h"
-#include "runtime/agent/user_context.h"
 
 using namespace dj;
 using agent::arena;
@@ -35,16 +35,20 @@ void die_of_trap() {
                      kSigtrap);
 }
 
-void run_application_action(int signal, void* info, UserContext* context) {
+// A trap of the program's own (its int3, moved) is shown where it stands in the program.
+void run_application_action(int signal, SignalInfo* info, UserContext* context) {
   abi::AppAction* app = agent::trap_action();
   uint64_t handler = abi::load(&app->handler);
-  bool from_kernel = static_cast<SignalInfo*>(info)->code > 0;
+  bool from_kernel = info->code > 0;
   if (handler == 0 || (handler == 1 && from_kernel)) return die_of_trap();
   if (handler == 1) return;
   if ((app->flags & kSaResetHand) != 0) abi::store(&app->handler, uint64_t{0});
   uint64_t mask = (context->mask | app->mask) & ~(uint64_t{1} << (kSigtrap - 1));
   agent::raw_syscall(agent::kSysRtSigprocmask, kSetMask, agent::word(&mask), 0, kMaskBytes);
+  agent::TrueContext before = {};
+  if (from_kernel) agent::show_original(info, context, &before);
   reinterpret_cast<void (*)(int, void*, void*)>(handler)(signal, info, context);
+  agent::show_no_longer(context, before);
 }
 
 }  // namespace
@@ -52,7 +56,8 @@ void run_application_action(int signal, void* info, UserContext* context) {
 void dj_trap_handler(int signal, void* siginfo, void* ucontext) {
   auto* context = static_cast<UserContext*>(ucontext);
   const auto* table = reinterpret_cast<const abi::TrapTable*>(arena()->trap_table);
-  bool from_kernel = static_cast<SignalInfo*>(siginfo)->code > 0;
+  auto* info = static_cast<SignalInfo*>(siginfo);
+  bool from_kernel = info->code > 0;
   abi::TrapEntry* entry = from_kernel && table != nullptr
                               ? find_entry(table, context->registers[agent::kRip] - 1)
                               : nullptr;
@@ -63,5 +68,5 @@ void dj_trap_handler(int signal, void* siginfo, void* ucontext) {
     return;
   }
   abi::add(&arena()->trap_strays, 1);
-  if (table != nullptr) run_application_action(signal, siginfo, context);
+  if (table != nullptr) run_application_action(signal, info, context);
 }

@@ -387,7 +387,7 @@ Status Installation::arm(Stopped& stopped) {
   }
   if (written.ok() && gates_ != nullptr) {
     journal_->enter_gates(reinterpret_cast<uint64_t>(gates_));
-    written = enter_gates(stopped, *gates_);
+    written = enter_gates(stopped, *gates_, has_trap());
   }
   if (written.ok()) {
     written = write_sites(stopped, staged.text, still, staged.sites);

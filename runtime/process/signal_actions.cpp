@@ -14,11 +14,12 @@ constexpr uint64_t kMaskBytes = 8;
 constexpr uint64_t kOldAt = 64;  // of the old action in the scratch page
 
 // Gives each handler of a fault the address that `change` has for it.
-Status change_handlers(Stopped& stopped, const std::function<uint64_t(uint64_t)>& change) {
+Status change_handlers(Stopped& stopped, bool own_trap,
+                       const std::function<uint64_t(uint64_t)>& change) {
   const uint64_t caught = caught_signals(stopped.pid());
   std::optional<RemoteCall> call;
   for (int signal = 1; signal < SIGRTMIN; signal++) {
-    if (!abi::is_fault(signal) || (caught >> (signal - 1) & 1) == 0) continue;
+    if (!abi::is_fault(signal, own_trap) || (caught >> (signal - 1) & 1) == 0) continue;
     if (!call) {
       DJ_TRY(RemoteCall borrowed, RemoteCall::borrow(stopped));
       call.emplace(std::move(borrowed));
@@ -68,12 +69,13 @@ uint64_t caught_signals(pid_t pid) {
   return ~uint64_t{0};
 }
 
-Status enter_gates(Stopped& stopped, abi::FaultGates& gates) {
-  return change_handlers(stopped, [&](uint64_t handler) { return abi::gate_to(gates, handler); });
+Status enter_gates(Stopped& stopped, abi::FaultGates& gates, bool own_trap) {
+  return change_handlers(stopped, own_trap,
+                         [&](uint64_t handler) { return abi::gate_to(gates, handler); });
 }
 
 Status leave_gates(Stopped& stopped, const abi::FaultGates& gates) {
-  return change_handlers(stopped,
+  return change_handlers(stopped, false,
                          [&](uint64_t handler) { return abi::handler_behind(gates, handler); });
 }
 

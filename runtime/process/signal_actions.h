@@ -18,8 +18,8 @@ bool has_handler(const abi::AppAction& action);
 uint64_t caught_signals(pid_t pid);
 
 // Handlers of faults are called through gates from now on (fault_gates.h), or no longer. What has
-// no gate is left alone.
-Status enter_gates(Stopped& stopped, abi::FaultGates& gates);
+// no gate is left alone. own_trap: SIGTRAP's action is the session's.
+Status enter_gates(Stopped& stopped, abi::FaultGates& gates, bool own_trap);
 Status leave_gates(Stopped& stopped, const abi::FaultGates& gates);
 
 }  // namespace dj

@@ -16,9 +16,10 @@ struct FaultGates {
   uint64_t handlers[kFaultGates];  // the program's; 0: free. By both; what is once there stays
 };
 
-// What an instruction can be guilty of: SIGILL, SIGBUS, SIGFPE, SIGSEGV.
-constexpr bool is_fault(int signal) {
-  return signal == 4 || signal == 7 || signal == 8 || signal == 11;
+// What an instruction can be guilty of: SIGILL, SIGBUS, SIGFPE, SIGSEGV; and SIGTRAP, where that is
+// not the session's own (trap.cpp does the same for the program's handler there).
+constexpr bool is_fault(int signal, bool own_trap) {
+  return signal == 4 || signal == 7 || signal == 8 || signal == 11 || (signal == 5 && !own_trap);
 }
 
 // The handler that is called through this gate; of any other address that itself.

@@ -104,3 +104,34 @@ def test_handlers_that_were_there_before(attach, djtap_once, program, end):
     target.wait_for(f"^child: 0\nown: 1\nfaults: {FAULTS * 4}$")
     target.tell("quit")
     assert target.finish().returncode == 0
+
+
+OWN_TRAPS = ["breaks", "breaks_first", "breaks_wide", "breaks_hardware"]
+
+
+@pytest.mark.parametrize("options", [[], ["--guards=all"], ["--guards=none"]], ids=["", "all", "none"])
+@pytest.mark.parametrize("suffix", ["", ".return"], ids=["entry", "return"])
+def test_traps_of_the_programs_own(djtap, options, suffix):
+    """int3 and its kin in moved code: the handler knows them by where they stand in the program."""
+    result = djtap("-e", f'probe func("breaks*"){suffix} {{ n++ }}', *options, "-c", f"{victim('own_traps')} {ROUNDS}")
+    assert result.returncode == 0 and result.facts["known"] == 4 * ROUNDS and result.facts["unknown"] == 0, result
+    assert result.globals == {"n": 4 * ROUNDS}, result
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_a_trap_handler_that_was_there_before(attach, djtap_once, program, end):
+    target = program(victim("own_traps"), str(ROUNDS))
+    target.wait_for("^unknown: 0$")
+    tracer = attach(target.pid, 'probe func("breaks*") { n++ }')
+    target.tell("")
+    target.wait_for(f"^known: {8 * ROUNDS}\nunknown: 0$")
+    tracer.signal(end)
+    result = tracer.finish()
+    if end == signal.SIGKILL:
+        assert djtap_once("clean", target.pid).returncode == 0
+    else:
+        assert result.returncode == 0 and result.globals == {"n": 4 * ROUNDS}, result
+    target.tell("")
+    target.wait_for(f"^known: {12 * ROUNDS}\nunknown: 0$")
+    target.process.stdin.close()
+    assert target.finish().facts["own"] == 1
