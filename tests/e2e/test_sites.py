@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from support import run
 from support.paths import PYTHON, symbol_address, victim
 
 
@@ -76,6 +77,21 @@ def test_a_hot_guard_goes(djtap_once, name, state):
     result = djtap_once("-v", "-e", 'probe func("short_loop") { n++ }', "-c", victim(name))
     assert result.returncode == 0 and result.globals == {"n": 200} and result.facts["short_loop"] == 200, result
     assert state in result.stderr, result
+
+
+def test_an_instruction_that_runs_nowhere_else(djtap_once, tmp_path):
+    """A transaction's begin leads to its own addresses: neither a jump nor an int3, whose thread goes on in a copy, and nowhere said to be one."""
+    source, built = tmp_path / "moves.c", tmp_path / "moves"
+    source.write_text('__asm__(".globl begins\\n.type begins,@function\\nbegins: xbegin 1f\\n1: mov $1,%eax\\nret\\n.size begins,.-begins");\n'
+                      "int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-o", built, source], check=True)
+    script = 'probe func("begins"), func("main") { n++ }'
+    planned = djtap_once("-n", "-e", script, "-c", built)
+    armed = djtap_once("--probes", "-e", script, "-c", built)
+    for sites in (run.sites_of(planned.stdout), armed.sites):
+        assert {site.symbol.split("+")[0]: site.reason for site in sites if site.state == "SKIPPED"} == {"begins": "unmovable"}, armed
+    assert "1 of 2 sites would be armed" in planned.stdout and armed.globals == {"n": 1}, planned
+    assert re.search(r"^  refused +unmovable +1 ", djtap_once("--stress", "--coverage", built).stdout, re.M)
 
 
 DUMPS = {"tokens": "parse", "ast": "parse", "program": "check", "plan": "resolve", "ir": "lower", "asm": "lower"}
