@@ -84,14 +84,20 @@ Kind kind_of(const ZydisDecodedInstruction& z) {
   return Kind::Other;
 }
 
+// Moves from and to control and debug registers have no operand in memory, whatever mod says.
+bool has_registers_alone(const ZydisDecodedInstruction& z) {
+  return z.opcode_map == ZYDIS_OPCODE_MAP_0F && z.opcode >= 0x20 && z.opcode <= 0x23 &&
+         z.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+}
+
 void fill_operand(const ZydisDecodedInstruction& z, Head& head) {
   const auto& modrm = z.raw.modrm;
   const auto& rex = z.raw.rex;  // all zero when there is none; only used for legacy encodings
   const bool legacy = head.legacy;
   head.has_modrm = true;
-  head.mod = modrm.mod;
+  head.mod = has_registers_alone(z) ? 3 : modrm.mod;
   head.reg = modrm.reg | (legacy && rex.R ? 8 : 0);
-  if (modrm.mod == 3) {
+  if (head.mod == 3) {
     head.rm = modrm.rm | (legacy && rex.B ? 8 : 0);
     return;
   }

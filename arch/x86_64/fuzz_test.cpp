@@ -31,9 +31,9 @@ struct Shared {
   Progress* progress;
 };
 
-// A child runs windows from progress->next on. True: it ended by itself.
-bool run_child(const std::vector<test::Source>& sources, uint64_t seed, uint64_t end,
-               Progress& progress) {
+// A child runs windows from progress->next on. Its status, 0: it ended by itself.
+int run_child(const std::vector<test::Source>& sources, uint64_t seed, uint64_t end,
+              Progress& progress) {
   const pid_t child = fork();
   CHECK(child >= 0);
   if (child == 0) {
@@ -43,7 +43,7 @@ bool run_child(const std::vector<test::Source>& sources, uint64_t seed, uint64_t
   }
   int status = 0;
   CHECK(waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return status;
 }
 
 TEST(Fuzz, WindowsOfRealCodeInTheirDetours) {
@@ -60,7 +60,10 @@ TEST(Fuzz, WindowsOfRealCodeInTheirDetours) {
   uint64_t lost = 0;  // wrote into the test itself, or hung: nothing can be said
   while (progress.next < first + windows && progress.message[0] == 0) {
     const uint64_t end = std::min(progress.next + 20'000, first + windows);
-    if (run_child(sources, seed, end, progress)) continue;
+    const int status = run_child(sources, seed, end, progress);
+    if (status == 0) continue;
+    printf("lost: DJTAP_FUZZ_SEED=%lu DJTAP_FUZZ_FIRST=%lu\n", seed, progress.next);
+    ASSERT_FALSE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << "a CHECK failed";
     lost++;
     progress.next++;
   }

@@ -76,6 +76,7 @@ const Case kCases[] = {
     {"far_jump", "ljmp *(%rax)", ""},
     {"syscall", "syscall", "syscall"},
     {"int", "int $0x80", "int $0x80"},
+    {"debug_register", ".byte 0x0f,0x21,0x1d", ".byte 0x0f,0x21,0x1d"},
     {"far_return", "lretl", ""},
     {"ret", "ret $8", "ret $8"},
     {"data16_ret", ".byte 0x66; ret", ""},
