@@ -13,6 +13,8 @@ namespace dj {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr int64_t kRelr = 36, kRelrBytes = 35;     // DT_RELR, DT_RELRSZ
+constexpr uint32_t kRelrSection = 19;              // SHT_RELR
 constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // what is larger is not believed
 
 template <typename Record>
@@ -29,17 +31,21 @@ class Image {
  public:
   Image(const RunningMemory& memory, uint64_t begin) : memory_(memory), begin_(begin) {}
   bool read_segments();
-  bool read_dynamic();
+  void read_dynamic();
+  void undo_packed();
   void add_sections();
   std::vector<uint8_t> take() { return std::move(bytes_); }
 
  private:
   uint64_t offset_of(uint64_t address) const;  // in the file; the file's size: nowhere
   uint64_t symbol_count() const;
+  template <typename Visit>
+  void each_packed(Visit visit) const;  // addresses of words
   uint32_t add(const char* name, uint32_t type, uint64_t flags, uint64_t address, uint64_t size,
                uint32_t link = 0, uint64_t entry = 0);
   void add_symbols();
   void add_frames();
+  uint64_t frames_size(uint64_t begin) const;  // of .eh_frame at that offset
   void add_build_id(const Elf64_Phdr& notes);
   void add_segment(const Elf64_Phdr& segment);
   void write_headers();
@@ -91,7 +97,7 @@ bool Image::read_segments() {
 
 // The loader makes addresses of what the file has relative to its begin; here that is undone. A
 // program without such a section has no symbols in its memory.
-bool Image::read_dynamic() {
+void Image::read_dynamic() {
   for (const Elf64_Phdr& s : segments_) {
     if (s.p_type != PT_DYNAMIC) continue;
     for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= s.p_filesz; at += sizeof(Elf64_Dyn)) {
@@ -105,8 +111,38 @@ bool Image::read_dynamic() {
       dynamic_[entry.d_tag] = entry.d_un.d_val;
     }
   }
-  constexpr int64_t kPackedRelocations = 36;  // DT_RELR: what they stood for is overwritten
-  return !dynamic_.contains(kPackedRelocations);
+}
+
+// Packed relocations: where they are, the file has an address relative to its begin.
+template <typename Visit>
+void Image::each_packed(Visit visit) const {
+  const uint64_t table = offset_of(dynamic(kRelr));
+  const uint64_t bytes = std::min<uint64_t>(dynamic(kRelrBytes), bytes_.size() - table);
+  uint64_t place = 0;
+  for (uint64_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
+    const uint64_t entry = record_at<uint64_t>(bytes_, table + at);
+    if ((entry & 1) == 0) {
+      visit(entry);
+      place = entry + sizeof(uint64_t);
+      continue;
+    }
+    for (uint64_t bit = 0; bit < 63; bit++) {
+      if ((entry >> (bit + 1) & 1) != 0) visit(place + bit * sizeof(uint64_t));
+    }
+    place += 63 * sizeof(uint64_t);
+  }
+}
+
+// Nothing else keeps what was there.
+void Image::undo_packed() {
+  each_packed([&](uint64_t address) {
+    const uint64_t offset = offset_of(address);
+    if (bytes_.size() - offset < sizeof(uint64_t)) return;
+    uint64_t value = record_at<uint64_t>(bytes_, offset);
+    if (value - bias_ >= end_) return;  // the program has written something else there
+    value -= bias_;
+    memcpy(&bytes_[offset], &value, sizeof value);
+  });
 }
 
 uint64_t Image::offset_of(uint64_t address) const {
@@ -164,8 +200,21 @@ void Image::add_symbols() {
                                symbol_count() * sizeof(Elf64_Sym), strings, sizeof(Elf64_Sym));
   add(".rela.dyn", SHT_RELA, SHF_ALLOC, dynamic(DT_RELA), dynamic(DT_RELASZ), symbols,
       sizeof(Elf64_Rela));
+  add(".relr.dyn", kRelrSection, SHF_ALLOC, dynamic(kRelr), dynamic(kRelrBytes), 0,
+      sizeof(uint64_t));
   add(".rela.plt", SHT_RELA, SHF_ALLOC, dynamic(DT_JMPREL), dynamic(DT_PLTRELSZ), symbols,
       sizeof(Elf64_Rela));
+}
+
+// Up to the entry of length 0, with it. Long entries (of 4 GB) are not believed.
+uint64_t Image::frames_size(uint64_t begin) const {
+  uint64_t at = begin;
+  while (at + sizeof(uint32_t) <= bytes_.size()) {
+    const uint64_t length = record_at<uint32_t>(bytes_, at);
+    at += sizeof(uint32_t) + length;
+    if (length == 0) break;
+  }
+  return at - begin;
 }
 
 // .eh_frame begins where its table of addresses says, and ends by itself.
@@ -180,7 +229,7 @@ void Image::add_frames() {
     for (const Elf64_Phdr& load : segments_) {
       const uint64_t into = frames - load.p_vaddr;
       if (load.p_type == PT_LOAD && into < load.p_filesz)
-        add(".eh_frame", SHT_PROGBITS, SHF_ALLOC, frames, load.p_filesz - into);
+        add(".eh_frame", SHT_PROGBITS, SHF_ALLOC, frames, frames_size(load.p_offset + into));
     }
   }
 }
@@ -251,7 +300,9 @@ const Mapping* first_page(const RunningMemory& memory, const std::vector<Mapping
 std::optional<std::vector<uint8_t>> memory_image(const RunningMemory& memory,
                                                  const Mapping& first) {
   Image image(memory, first.begin);
-  if (!image.read_segments() || !image.read_dynamic()) return std::nullopt;
+  if (!image.read_segments()) return std::nullopt;
+  image.read_dynamic();
+  image.undo_packed();
   image.add_sections();
   return image.take();
 }

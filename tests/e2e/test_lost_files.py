@@ -133,6 +133,29 @@ def test_every_function_of_a_removed_library(program, public_build, as_nobody, f
     assert target.finish().stdout.count("right: 1") == 2
 
 
+def test_the_c_library(program, public_build, as_nobody, folder, probed):
+    """As after an upgrade of the system: its system calls are hooked, its functions counted, stacks go through it."""
+    victim = public_build / "targets" / "commander"
+    said = subprocess.run(["ldd", victim], capture_output=True, text=True, check=True).stdout
+    library = shutil.copy(re.search(r"=> (\S*/libc\.so\.6)", said)[1], folder / "libc.so.6")
+    library.chmod(0o755)
+    target = program(*as_nobody, "env", f"LD_LIBRARY_PATH={folder}", victim, cwd="/tmp")
+    target.wait_for("pid: ")
+    library.unlink()
+    text = process.text_of(target.pid)
+    tracer = probed(target, """probe func("libc.so.6!*") { n++ } probe func("work") { m++ }
+        probe func("libc.so.6!*").return { r++ } probe func("libc.so.6!write") { if (w++ == 0) println("from ", sprint_ubacktrace()) }""")
+    target.tell("call 1000")
+    target.wait_for("called: 1000")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals["m"] == 1000 and result.globals["n"] > 10 and result.globals["r"] > 5, result
+    assert re.search(r"^from .*\bwrite\b(.*\n)*?.*\bmain\b", result.stdout, re.M), result
+    assert process.differences(text, process.text_of(target.pid)) == []
+    target.tell("quit")
+    assert target.finish().facts["interrupted"] == 0
+
+
 @pytest.mark.parametrize("how", ["memfd", "removed", "replaced"])
 def test_the_program_itself(program, public_build, as_nobody, folder, probed, how):
     """Everybody may open the program by /proc/PID/exe."""
