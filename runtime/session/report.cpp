@@ -30,7 +30,9 @@ constexpr struct {
     {"DJ5906", "handler", "ended by MAXACTION"},
     {"DJ5906", "handler", "ended by MAXNESTING"},
     {"DJ5907", "return", "without entry values: no room for them"},
-    {"DJ5907", "return", "without entry values: entered before the probe, or before a fork"},
+    {"DJ5907", "return",
+     "without entry values: entered before the probe or before a fork, or reading them was an "
+     "error"},
     {"DJ5904", "array operation", "given up: too much contention"},
 };
 

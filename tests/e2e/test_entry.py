@@ -61,6 +61,14 @@ def test_values_from_before_a_switch_off_are_not_found(attach, program, tmp_path
     assert result.globals == {"n": 1, "kept": 1} and "warning[DJ5907]: 2 returns without entry values: entered before" in result.stderr, result
 
 
+def test_a_return_whose_values_could_not_be_read(djtap):
+    """That was an error at the entry: its call began neither before the probe nor before a fork."""
+    result = djtap("-e", 'probe func("take").return { n++; s += @entry($box->value) }', "-c", victim("badptr"))
+    told = re.search(r"^warning\[DJ5907\]: (\d+) returns without entry values: .* or reading them was an error$", result.stderr, re.M)
+    errors = len(re.findall(r"^error\[DJ5001\]", result.stderr, re.M))
+    assert result.globals["n"] == result.facts["take calls"] - errors and told and int(told[1]) == errors > 3, result
+
+
 @pytest.mark.parametrize("script, words", [
     ('probe func("fib") { println(@entry($n)) }', "only where a function returns"),
     ("probe begin { println(@entry(1)) }", "only where a function returns"),
