@@ -26,6 +26,7 @@ namespace dj {
 namespace {
 
 constexpr uint64_t kStopTimeoutNs = 2'000'000'000;
+constexpr uint64_t kStarvedTimeoutNs = 60'000'000'000;  // of a thread that waits for a processor
 constexpr int kEventStop = 128;  // PTRACE_EVENT_STOP
 constexpr int64_t kRestartNoHandler =
     -514;  // kernel's -ERESTARTNOHAND: restart unless a handler runs
@@ -103,8 +104,8 @@ Status Stopped::stop_others() {
   if (begin_ns_ == 0) {
     begin_ns_ = now_ns();
   }
-  const uint64_t deadline = now_ns() + kStopTimeoutNs;
   DJ_TRY_DO(seize_new_threads(nullptr));
+  const uint64_t deadline = now_ns() + kStopTimeoutNs;
   while (!threads_.empty() && others_of(pid_, threads_.count(pid_) != 0, threads_.size()) > 0) {
     if (now_ns() > deadline) {
       return Error{"process " + std::to_string(pid_) +
@@ -233,7 +234,8 @@ Status Stopped::open_memory() {
 }
 
 Status Stopped::wait_stop(pid_t tid, int* status) {
-  uint64_t deadline = now_ns() + kStopTimeoutNs;
+  const uint64_t begin = now_ns();
+  uint64_t deadline = begin + kStopTimeoutNs;
   threads_[tid].stands = false;
   for (int round = 0;; round++) {
     pid_t got = wait_thread(tid, pid_, status);
@@ -243,6 +245,9 @@ Status Stopped::wait_stop(pid_t tid, int* status) {
     if (got == tid || (got < 0 && errno != EINTR)) {
       threads_.erase(tid);
       return Error{"thread " + std::to_string(tid) + " has ended", Fail::TargetGone};
+    }
+    if (now_ns() > deadline && now_ns() < begin + kStarvedTimeoutNs && is_starved(pid_, tid)) {
+      deadline = now_ns() + kStopTimeoutNs / 20;
     }
     if (now_ns() > deadline) {
       return Error{"thread " + std::to_string(tid) + " of process " + std::to_string(pid_) +

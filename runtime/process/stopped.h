@@ -25,7 +25,7 @@ class Stopped {
  public:
   // Seizes and stops every thread of `pid`, until the kernel counts no other. Fails with Permission,
   // TargetGone, or Other when a thread does not stop within two seconds (a vfork that waits for its
-  // child): that one is late, and stands as soon as it can.
+  // child; a minute if it waits for a processor): late, it stands as soon as it can.
   static Result<Stopped> stop(pid_t pid);
   // Stops one thread, which is enough to act in the process; the others run on.
   static Result<Stopped> stop_one(pid_t pid);

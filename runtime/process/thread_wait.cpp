@@ -46,4 +46,12 @@ bool has_news(pid_t tid) {
   return waitid(P_PID, static_cast<id_t>(tid), &info, events) != 0 || info.si_pid != 0;
 }
 
+bool is_starved(pid_t pid, pid_t tid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("State:")) return line.find('R') != std::string::npos;
+  }
+  return false;
+}
+
 }  // namespace dj

@@ -13,4 +13,7 @@ pid_t wait_thread(pid_t tid, pid_t pid, int* status);
 // Would wait_thread() tell of a stop or an end?
 bool has_news(pid_t tid);
 
+// Has the thread nothing to wait for but a processor, on a machine that has too much else to do?
+bool is_starved(pid_t pid, pid_t tid);
+
 }  // namespace dj
