@@ -63,7 +63,8 @@ AddressRange generic_syscall(const MappedModule& module) {
 HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, ModuleCodes& codes) {
   HookRegions found;
   for (size_t i = 0; i < modules.size(); i++) {
-    if (modules[i].is_vdso || modules[i].shared || !may_call(set, modules[i], codes)) {
+    if (modules[i].is_vdso || modules[i].shared || modules[i].awaits_relocation ||
+        !may_call(set, modules[i], codes)) {
       continue;
     }
     Result<ModuleCode*> code = codes.get(modules[i]);

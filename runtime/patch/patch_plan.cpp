@@ -129,9 +129,7 @@ void Planner::add_exits(SiteId id) {
 }
 
 void Planner::add_callee(const TailCalls::Step& step) {
-  if (!look().ok()) {
-    return;
-  }
+  if (!look().ok()) return;
   for (CallsAt& at : tails_.places(step)) {
     candidates_.push_back(
         {at.region, step.site, false, false, std::move(at.leaving), std::move(at.calls), true});
@@ -141,6 +139,7 @@ void Planner::add_callee(const TailCalls::Step& step) {
 // The module's code, read when first asked for.
 Result<ModuleCode*> Planner::look() {
   if (module_.shared) return Error{"mapped shared"};
+  if (module_.awaits_relocation) return Error{"text relocations"};
   if (code_ == nullptr) {
     DJ_TRY(code_, codes_.get(module_));
   }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -101,6 +102,17 @@ std::vector<Elf64_Dyn> dynamic_section(const File& file, const ElfFile& elf) {
 }
 
 }  // namespace
+
+bool has_text_relocations(const std::string& path) {
+  File file(path);
+  Result<ElfFile> elf = file.ok() ? read_headers(file, path) : Result<ElfFile>(Error{"none"});
+  if (!elf.ok()) return false;
+  const std::vector<Elf64_Dyn> entries = dynamic_section(file, elf.value());
+  return std::any_of(entries.begin(), entries.end(), [](const Elf64_Dyn& entry) {
+    return entry.d_tag == DT_TEXTREL ||
+           (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_TEXTREL) != 0);
+  });
+}
 
 std::vector<std::string> needed_libraries(const std::string& path) {
   File file(path);

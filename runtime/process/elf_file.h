@@ -30,6 +30,9 @@ struct ElfSymbol {
 // order. Fails as read_elf() does, and with NotFound where there is none with an address.
 Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name);
 
+// Does the loader write to the file's code when it opens it (DT_TEXTREL)? False if it cannot be read.
+bool has_text_relocations(const std::string& path);
+
 // DT_NEEDED names of a file; empty if it has none or cannot be read.
 std::vector<std::string> needed_libraries(const std::string& path);
 

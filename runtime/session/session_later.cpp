@@ -9,6 +9,7 @@
 
 #include "runtime/memory/arena_format.h"
 #include "runtime/patch/hooks.h"
+#include "runtime/process/elf_file.h"
 #include "runtime/session/session.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/capture.h"
@@ -55,7 +56,9 @@ Result<LaterObjects> Session::find_later_objects() {
   found.first_new = found.modules.size();
   const std::vector<MappedModule> old = found.modules;
   for (const MappedModule& module : now) {
-    if (!is_mapped(module, old)) found.modules.push_back(module);
+    if (is_mapped(module, old)) continue;
+    found.modules.push_back(module);
+    found.modules.back().awaits_relocation = has_text_relocations(module.open_path);
   }
   return found;
 }

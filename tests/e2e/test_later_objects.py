@@ -160,3 +160,13 @@ def test_every_kind_of_place_in_a_library_that_comes_later(djtap_once, opened, p
     point = point.replace("ODD", str(line_of("opened.c", "odd")))
     result = djtap_once("-e", f'probe process.library("libopened*").{point} {{ n++ }}', "--", victim("plugin"), opened, stdin="open\ncall 10\nclose\nquit\n")
     assert result.facts["called"] == 10 and result.globals == {"n": hits} and "warning[DJ4" not in result.stderr, result
+
+
+def test_code_that_the_loader_is_about_to_change(djtap, tmp_path):
+    """Text relocations are made when the object has been told of: what is written before would be spoilt, and copies be stale."""
+    library = tmp_path / "librelocated.so"
+    subprocess.run(["gcc", "-shared", "-Wl,-z,notext", "-o", library, paths.TARGETS / "relocated_lib.c"], check=True, stderr=subprocess.DEVNULL)
+    result = djtap("-e", 'probe func("librelocated.so!lib_work")? { n++ } probe func("main") { m++ }', "--", victim("plugin"), library,
+                   stdin="open\ncall 5\nclose\nquit\n")
+    assert result.returncode == 0 and result.facts["total"] == 5, result
+    assert result.globals == {"n": 0, "m": 1} and "text relocations" in result.stderr, result
