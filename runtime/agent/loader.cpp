@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kFutexWait = 0;  // of words that processes share
 constexpr int64_t kRoundNs = 100'000'000;
-constexpr int kRounds = 300;  // then djtap hangs, and the target goes on without it
+constexpr int kRounds = 300;  // then djtap hangs, and the target goes on without it for now
 
 struct Timespec {
   int64_t seconds, nanoseconds;
@@ -30,15 +30,15 @@ bool is_killed(const abi::LoaderTalk& talk) {
 
 void dj_loader_event() {
   abi::LoaderTalk& talk = arena()->loader;
-  if (abi::load(&talk.closed) != 0 || agent::is_denied(agent::kSysFutex)) return;
+  if (abi::load(&talk.awaits) == abi::kNobody || agent::is_denied(agent::kSysFutex)) return;
   const uint32_t event = __atomic_add_fetch(&talk.events, 1, __ATOMIC_SEQ_CST);
   const Timespec round = {0, kRoundNs};
   for (int i = 0; i < kRounds; ++i) {
     const uint32_t seen = abi::load(&talk.answered);
-    if (is_answered(talk, event) || abi::load(&talk.closed) != 0) return;
+    if (is_answered(talk, event) || abi::load(&talk.awaits) != abi::kAwaited) return;
     agent::ask_kernel(agent::kSysFutex, agent::word(&talk.answered), kFutexWait, seen,
                       agent::word(&round));
     if (is_killed(talk) && !is_answered(talk, event)) return;
   }
-  abi::store(&talk.closed, 1u);
+  abi::store(&talk.awaits, uint32_t{abi::kNotAwaited});
 }

@@ -6,8 +6,9 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include <initializer_list>
 #include <lua.hpp>
+
+#include "runtime/output/ending_signals.h"
 
 namespace dj {
 namespace {
@@ -19,7 +20,7 @@ constexpr int kAllTicks = LuaWatch::kSeconds * 1000 / kTickMs;
 // What the handler sees.
 volatile sig_atomic_t ticks = 0;  // since the innermost match began, or the virtual machine went on
 volatile sig_atomic_t all_ticks = 0;
-volatile sig_atomic_t told_to_end = 0;  // SIGINT, SIGTERM or SIGHUP waits
+volatile sig_atomic_t told_to_end = 0;  // one of ending_signals() waits
 lua_State* watched = nullptr;
 void (*stop)(lua_State*) = nullptr;
 sigjmp_buf* volatile innermost = nullptr;
@@ -30,10 +31,10 @@ bool ending_signal_waits() {
   sigset_t waiting;
   sigemptyset(&waiting);
   sigpending(&waiting);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    if (sigismember(&waiting, signal) == 1) return true;
-  }
-  return false;
+  const sigset_t ending = ending_signals();
+  sigset_t both;
+  sigandset(&both, &waiting, &ending);
+  return sigisemptyset(&both) == 0;
 }
 
 void on_tick(int) {

@@ -14,10 +14,10 @@ class LuaWatch {
  public:
   static constexpr int kMatchSeconds = 5;  // of processor time, for one match
   static constexpr int kSeconds = 10;      // for all that runs while this object exists
-  static constexpr const char* kToldToEnd = "ended by SIGINT or SIGTERM";
+  static constexpr const char* kToldToEnd = "ended by a signal (Ctrl-C)";
 
   // `give_up` is called with `state`, by a signal's handler, again and again once the time is over,
-  // or a blocked SIGINT or SIGTERM waits.
+  // or a blocked one of ending_signals() waits.
   LuaWatch(lua_State* state, void (*give_up)(lua_State*));
   ~LuaWatch();
   LuaWatch(const LuaWatch&) = delete;

@@ -49,6 +49,7 @@ void LaterWatch::look() {
 bool LaterWatch::poll() {
   std::optional<uint32_t> event = is_on() ? session_.loader_event() : std::nullopt;
   if (!event) return false;
+  session_.let_loader_wait(true);  // it has given up where djtap was stopped for long
   look();
   // What ends the session must not run before it has ended; then nobody waits any more.
   if (session_.why_over().empty()) session_.answer_loader(*event);

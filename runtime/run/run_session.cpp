@@ -128,6 +128,7 @@ Result<Ended> trace(const Tracing& tracing) {
     tracing.host_probes.run_child_ends(tracing.drain);
     return events;
   };
+  actions.stopped = [&](bool now) { session.let_loader_wait(!now); };
   bool time_is_up = false;
   add_ends(tracing, time_is_up, actions);
   return run_loop(actions);

@@ -14,6 +14,8 @@
 #include <random>
 #include <utility>
 
+#include "runtime/output/ending_signals.h"
+
 namespace dj {
 namespace {
 
@@ -58,16 +60,24 @@ Result<int> make_timer(const LoopTimer& timer) {
   return fd;
 }
 
-// A terminal that is closed sends SIGHUP; not to whoever was told to ignore it (nohup).
-sigset_t ending_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
+// Unless djtap was told to ignore it.
+sigset_t with_stop(sigset_t signals) {
   struct sigaction now = {};
-  sigaction(SIGHUP, nullptr, &now);
-  if (now.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
+  sigaction(SIGTSTP, nullptr, &now);
+  if (now.sa_handler != SIG_IGN) sigaddset(&signals, SIGTSTP);
   return signals;
+}
+
+// As if the signal had come now, also for a handler that gives a terminal back.
+void stop_here(const LoopActions& actions) {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  actions.stopped(true);
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // here, until SIGCONT
+  sigprocmask(SIG_BLOCK, &stop, nullptr);
+  actions.stopped(false);
 }
 
 // Who an epoll event is about: the pidfd, the signalfd, the control socket, or timer number n.
@@ -84,7 +94,7 @@ Status watch(int epoll, int fd, uint64_t who) {
 }  // namespace
 
 HeldSignals::HeldSignals() {
-  sigset_t signals = ending_signals();
+  sigset_t signals = with_stop(ending_signals());
   sigaddset(&signals, SIGXFSZ);
   sigprocmask(SIG_BLOCK, &signals, &before_);
 }
@@ -99,7 +109,7 @@ HeldSignals::~HeldSignals() {
 }
 
 Result<Ended> run_loop(LoopActions& actions) {
-  sigset_t signals = ending_signals();
+  const sigset_t ending = ending_signals(), signals = with_stop(ending);
   Fd epoll(epoll_create1(EPOLL_CLOEXEC));
   Fd signal_fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (epoll.get() < 0 || signal_fd.get() < 0) return system_error("epoll");
@@ -126,7 +136,10 @@ Result<Ended> run_loop(LoopActions& actions) {
         gone = true;
       } else if (who == kSignal) {
         signalfd_siginfo info;
-        interrupted = read(signal_fd.get(), &info, sizeof info) > 0;
+        if (read(signal_fd.get(), &info, sizeof info) <= 0) continue;
+        const int signal = static_cast<int>(info.ssi_signo);
+        interrupted = interrupted || sigismember(&ending, signal) == 1;
+        if (signal == SIGTSTP) stop_here(actions);
       } else if (who == kControl) {
         actions.control();
       } else {

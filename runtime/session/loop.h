@@ -13,7 +13,7 @@ namespace dj {
 
 enum class Ended : uint8_t {
   TargetExited,   // also killed, crashed
-  Interrupted,    // SIGINT, SIGTERM or SIGHUP to djtap
+  Interrupted,    // ending_signals() to djtap
   ExitCalled,     // a handler called exit()
   TooManyErrors,  // -D MAXERRORS
   OutputClosed,   // nobody reads the script's output any more
@@ -35,10 +35,13 @@ struct LoopActions {
   std::function<bool()> exit_requested;
   std::function<bool()> too_many_errors;
   std::function<bool()> output_closed;
+  // Ctrl-Z: true before djtap is stopped, false when it goes on.
+  std::function<void(bool)> stopped;
 };
 
-// HeldSignals: scope in which SIGINT, SIGTERM and SIGHUP (unless that is ignored) wait for the loop
-// instead of ending djtap, so that they never fall between arming and the loop, or into disarming.
+// HeldSignals: scope in which ending_signals() wait for the loop instead of ending djtap, so that
+// they never fall between arming and the loop, or into disarming. So does SIGTSTP (Ctrl-Z): who has
+// stopped the target is not stopped itself.
 // SIGXFSZ does not end djtap either: the write that is too long for RLIMIT_FSIZE fails with EFBIG.
 class HeldSignals {
  public:

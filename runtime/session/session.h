@@ -113,6 +113,9 @@ class Session {
   // new objects are probed; the loader waits for it.
   std::optional<uint32_t> loader_event() const;
   void answer_loader(uint32_t event);
+  // Whether it waits from now on: not while djtap is stopped. What it says meanwhile loader_event()
+  // tells later.
+  void let_loader_wait(bool waits);
   // Looks at the target's mappings; sites in objects that are gone become Gone.
   Result<LaterObjects> find_later_objects();
   size_t later_count() const { return later_.size(); }  // how often such were probed

@@ -38,8 +38,14 @@ void Session::answer_loader(uint32_t event) {
 // From here on the loader does not wait.
 void Session::close_loader_talk() {
   abi::LoaderTalk& talk = header().loader;
-  abi::store(&talk.closed, 1u);
+  abi::store(&talk.awaits, uint32_t{abi::kNobody});
   answer_loader(abi::load(&talk.events));
+}
+
+void Session::let_loader_wait(bool waits) {
+  abi::LoaderTalk& talk = header().loader;
+  abi::store(&talk.awaits, uint32_t{waits ? abi::kAwaited : abi::kNotAwaited});
+  wake_all(talk.answered);
 }
 
 Result<LaterObjects> Session::find_later_objects() {

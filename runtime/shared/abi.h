@@ -85,10 +85,15 @@ constexpr uint32_t kStatSquares = 1, kStatFine = 2, kStatGrows = 4;  // kStatGro
 
 // LoaderTalk: the target's loader says that objects came or went, and waits for the answer, so that
 // probes stand in an object before any of its code runs.
+enum LoaderAwaits : uint32_t {
+  kAwaited,     // the loader waits for an answer
+  kNotAwaited,  // nobody answers for now: djtap is stopped (Ctrl-Z), or hangs
+  kNobody,      // nobody answers any more
+};
 struct LoaderTalk {
   uint32_t events;    // written by handlers: how often something was said
   uint32_t answered;  // written by the controller, a futex: events up to this one need not wait
-  uint32_t closed;    // 1: nobody answers any more. Written by both
+  uint32_t awaits;    // LoaderAwaits; written by both
   uint32_t controller;  // pid of djtap
 };
 

@@ -1,4 +1,5 @@
-"""A terminal that is closed ends the session as Ctrl-C does: nobody's text stays probed. With nohup it goes on."""
+"""Whatever a terminal, a supervisor or a limit of processor time sends ends the session as Ctrl-C does: nobody's text stays probed.
+With nohup, closing the terminal does not."""
 import signal
 
 import pytest
@@ -24,3 +25,33 @@ def test_a_terminal_that_is_closed(program, disposition, goes_on):
     result = tracer.finish()
     assert result.returncode == 0 and result.globals == {"n": 110 if goes_on else 10}, result
     assert process.differences(before, process.text_of(target.pid)) == []
+
+
+@pytest.mark.parametrize("name", ["QUIT", "ALRM", "USR1", "USR2", "XCPU", "VTALRM", "IO", "PWR", "RTMIN", "RTMAX"])
+def test_what_would_end_djtap_ends_the_session(program, name):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    before = process.text_of(target.pid)
+    tracer = program(paths.DJTAP, "--probes", "-e", 'probe func("work") { n++ }', "-p", str(target.pid))
+    tracer.wait_for(r"\[OPTIMIZED")
+    target.tell("call 10")
+    target.wait_for("called: 10$")
+    tracer.signal(getattr(signal, f"SIG{name}"))
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals == {"n": 10}, result
+    assert process.differences(before, process.text_of(target.pid)) == []
+
+
+def test_what_is_ignored_does_not(program):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    names = ["QUIT", "ALRM", "USR1", "USR2", "XCPU"]
+    tracer = program("env", *[f"--ignore-signal={name}" for name in names], paths.DJTAP, "--probes", "-e", 'probe func("work") { n++ }',
+                     "-p", str(target.pid))
+    tracer.wait_for(r"\[OPTIMIZED")
+    for name in names:
+        tracer.signal(getattr(signal, f"SIG{name}"))
+    target.tell("call 10")
+    target.wait_for("called: 10$")
+    tracer.signal(signal.SIGTERM)
+    assert tracer.finish().globals == {"n": 10}

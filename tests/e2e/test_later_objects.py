@@ -1,7 +1,9 @@
 """Objects that the target opens while it is traced: probed before any of their code runs."""
+import os
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -170,3 +172,40 @@ def test_code_that_the_loader_is_about_to_change(djtap, tmp_path):
                    stdin="open\ncall 5\nclose\nquit\n")
     assert result.returncode == 0 and result.facts["total"] == 5, result
     assert result.globals == {"n": 0, "m": 1} and "text relocations" in result.stderr, result
+
+
+# A shell's job: a process group of its own, whose parent is of the same session (others are not stopped by SIGTSTP).
+JOB = """import os, sys
+pid = os.fork()
+if pid == 0:
+    os.setpgid(0, 0)
+    os.execv(sys.argv[1], sys.argv[1:])
+os.write(2, b"tracer: %d\\n" % pid)
+os.waitpid(pid, 0)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP], ids=["Ctrl-Z", "stopped"])
+def test_the_loader_does_not_wait_for_a_djtap_that_is_stopped(program, number):
+    """What it opens meanwhile is probed when djtap goes on. Where nobody can tell of the stop it waits, half a minute at most."""
+    target = program(victim("plugin"), LIBRARY)
+    target.wait_for("pid: ")
+    job = program(paths.PYTHON, "-c", JOB, paths.DJTAP, "--probes", "-e", 'probe func("lib_work")?, func("main") { n++ }', "-p", str(target.pid))
+    tracer = int(job.wait_for(r"tracer: (\d+)\n").group(1))
+    job.wait_for(r"main.*\[OPTIMIZED")
+    os.kill(tracer, number)
+    while process.status_field(tracer, "State")[0] != "T":
+        time.sleep(0.01)
+    target.tell("open")
+    if number == signal.SIGTSTP:
+        target.wait_for("opened: 1", 20)
+        order(target, "call 100", "called: 100$")
+    os.kill(tracer, signal.SIGCONT)
+    job.wait_for(r"lib_work.*\[OPTIMIZED")
+    if number == signal.SIGSTOP:
+        target.wait_for("opened: 1")
+    order(target, "call 20", "called: 20$")
+    order(target, "close", "closed: 0")
+    os.kill(tracer, signal.SIGINT)
+    result = job.finish()
+    assert result.globals["n"] == 20 + 7 + (50 if number == signal.SIGSTOP else 0), result
