@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <set>
 
 #include "runtime/clean/clean.h"
 #include "runtime/memory/debug_list.h"
@@ -94,11 +95,41 @@ Result<std::vector<Leftover>> idle_ones(const Stopped& stopped, std::vector<Left
   return leftovers;
 }
 
+// Memory without a journal. Whoever is making some holds the process by ptrace meanwhile.
+Result<std::vector<Leftover>> find_unmade(pid_t pid, const std::vector<Mapping>& maps) {
+  DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
+  std::set<uint64_t> made;
+  for (const FoundJournal& journal : journals) made.insert(journal.inode);
+  std::vector<Leftover> found;
+  for (const Mapping& m : maps) {
+    if (!is_session_memory(m) || !made.insert(m.inode).second) continue;
+    found.emplace_back();
+    found.back().inode = m.inode;
+    found.back().unmade = true;
+    locate(found.back(), maps);
+  }
+  return found;
+}
+
+// Somebody may have come first, or have made the memory's journal.
+Status look_again(const Stopped& stopped, std::vector<Leftover>& leftovers) {
+  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
+  DJ_TRY(std::vector<Leftover> unmade, find_unmade(stopped.pid(), maps));
+  const auto is_made = [&unmade](const Leftover& leftover) {
+    return leftover.unmade && std::none_of(unmade.begin(), unmade.end(), [&](const Leftover& u) {
+             return u.inode == leftover.inode;
+           });
+  };
+  std::erase_if(leftovers, is_made);
+  for (Leftover& leftover : leftovers) locate(leftover, maps);
+  return ok_status();
+}
+
 }  // namespace
 
 Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mapping>& maps) {
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
-  std::vector<Leftover> found;
+  DJ_TRY(std::vector<Leftover> found, find_unmade(pid, maps));
   for (const FoundJournal& journal : journals) {
     DJ_TRY(bool done, is_done(pid, journal));
     if (done) {
@@ -140,10 +171,7 @@ Status unmap_leftovers(Stopped& stopped, std::vector<Leftover> leftovers,
   if (leftovers.empty()) {
     return ok_status();
   }
-  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
-  for (Leftover& leftover : leftovers) {  // somebody may have been faster
-    locate(leftover, maps);
-  }
+  DJ_TRY_DO(look_again(stopped, leftovers));
   DJ_TRY(std::vector<Leftover> idle, idle_ones(stopped, leftovers, restorers));
   for (const Leftover& leftover : idle) {
     DJ_TRY_DO(close_gates(stopped, leftover));
@@ -156,7 +184,7 @@ Status unmap_leftovers(Stopped& stopped, std::vector<Leftover> leftovers,
     if (leftover.arena.end != 0) {
       DJ_TRY_DO(unmap_arena(call, leftover));
     }
-    if (!(leftover.session < newest)) {
+    if (!leftover.unmade && !(leftover.session < newest)) {
       continue;
     }
     for (const AddressRange& code : leftover.code) {

@@ -22,11 +22,12 @@ struct Leftover {
   std::vector<AddressRange> code;  // islands and stubs
   AddressRange journal;
   uint64_t gates = 0;  // address of its FaultGates, in the arena; 0: none
+  bool unmade = false;  // djtap was killed before it had a journal: no code was ever in it
   bool alone = true;   // no other process has it
 };
 
-// Of the sessions that have put everything back in `pid`, which may run; maps: its mappings.
-// Oldest session first.
+// Of the sessions that have put everything back in `pid`, which may run, and of those that were
+// killed before they had a journal; maps: its mappings. Oldest session first.
 Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mapping>& maps);
 
 // Notes which of them forked processes of the target have, too. Reads the mappings of all

@@ -83,9 +83,32 @@ Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange
   uint64_t remote_fd = 0;
   DJ_TRY_DO(create_file(call, file_bytes, remote_fd));
   Status mapped = map_all(call, remote_fd, bases);
+  if (!mapped.ok()) DJ_TRY_DO(unmap_all(call));
   DJ_TRY(int64_t closed, call.syscall(SYS_close, {remote_fd}));
   static_cast<void>(closed);
   return mapped.ok() ? call.give_back() : mapped;
+}
+
+// Maps a piece in the target, at its address (0: where the kernel likes).
+Result<uint64_t> SessionMemory::map_there(RemoteCall& call, const char* what,
+                                          const AddressRange& range, int protection, int flags,
+                                          uint64_t fd, uint64_t offset) {
+  const uint64_t bytes = range.end - range.begin;
+  const int placed = range.begin != 0 ? MAP_FIXED_NOREPLACE : 0;
+  DJ_TRY(uint64_t at, map_in(call, what,
+                             {range.begin, bytes, static_cast<uint64_t>(protection),
+                              static_cast<uint64_t>(flags | placed), fd, offset}));
+  CHECK(range.begin == 0 || at == range.begin);
+  there_.push_back({at, at + bytes});
+  return at;
+}
+
+// Memory without a journal belongs to nobody.
+Status SessionMemory::unmap_all(RemoteCall& call) {
+  for (const AddressRange& range : std::exchange(there_, {})) {
+    DJ_TRY_DO(call.syscall(SYS_munmap, {range.begin, range.end - range.begin}));
+  }
+  return ok_status();
 }
 
 uint64_t SessionMemory::stub_bytes() const {
@@ -118,25 +141,22 @@ Status SessionMemory::create_file(RemoteCall& call, uint64_t bytes, uint64_t& re
 }
 
 Status SessionMemory::map_arena(RemoteCall& call, uint64_t remote_fd) {
-  const uint64_t shared = MAP_SHARED | MAP_FIXED_NOREPLACE;
   void* arena = mmap(reinterpret_cast<void*>(arena_base_), arena_bytes_, PROT_READ | PROT_WRITE,
-                     static_cast<int>(shared), fd_, 0);
+                     MAP_SHARED | MAP_FIXED_NOREPLACE, fd_, 0);
   if (arena != reinterpret_cast<void*>(arena_base_)) {
     return os_error("cannot map the data arena");
   }
   arena_mapped_ = true;
-  DJ_TRY(uint64_t at,
-         map_in(call, "mmap of the data arena",
-                {arena_base_, arena_bytes_, PROT_READ | PROT_WRITE, shared, remote_fd, 0}));
-  CHECK(at == arena_base_);
+  DJ_TRY_DO(map_there(call, "mmap of the data arena", {arena_base_, arena_base_ + arena_bytes_},
+                      PROT_READ | PROT_WRITE, MAP_SHARED, remote_fd, 0));
   return ok_status();
 }
 
 Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
                               const std::vector<uint64_t>& island_bases) {
   if (arena_bytes_ > 0) {
+    DJ_TRY_DO(map_threads(call));  // where there is an arena, that is behind it
     DJ_TRY_DO(map_arena(call, remote_fd));
-    DJ_TRY_DO(map_threads(call));
   }
   uint64_t offset = arena_bytes_;
   for (uint64_t base : island_bases) {
@@ -154,8 +174,8 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
 }
 
 Status SessionMemory::map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t offset) {
-  DJ_TRY_DO(map_in(call, "mmap of the journal",
-                   {0, journal_bytes_, PROT_READ, MAP_SHARED, remote_fd, offset}));
+  DJ_TRY_DO(map_there(call, "mmap of the journal", {0, journal_bytes_}, PROT_READ, MAP_SHARED,
+                      remote_fd, offset));
   void* mine = mmap(nullptr, journal_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
                     static_cast<off_t>(offset));
   if (mine == MAP_FAILED) {
@@ -169,10 +189,8 @@ Status SessionMemory::map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t
 Status SessionMemory::map_code(RemoteCall& call, uint64_t remote_fd, const AddressRange& range,
                                uint64_t offset, std::span<uint8_t>* view) {
   const uint64_t bytes = range.end - range.begin;
-  DJ_TRY(uint64_t at, map_in(call, "mmap of a code island",
-                             {range.begin, bytes, PROT_READ | PROT_EXEC,
-                              MAP_SHARED | MAP_FIXED_NOREPLACE, remote_fd, offset}));
-  CHECK(at == range.begin);
+  DJ_TRY_DO(map_there(call, "mmap of a code island", range, PROT_READ | PROT_EXEC, MAP_SHARED,
+                      remote_fd, offset));
   void* mine =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(offset));
   if (mine == MAP_FAILED) {
@@ -183,16 +201,16 @@ Status SessionMemory::map_code(RemoteCall& call, uint64_t remote_fd, const Addre
 }
 
 Status SessionMemory::map_threads(RemoteCall& call) {
-  const uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+  constexpr uint64_t kNoFile = ~0ull;
   if (!map_thread_table(threads())) {
     return os_error("cannot map the thread table");
   }
   threads_mapped_ = true;
-  DJ_TRY(uint64_t at, map_in(call, "mmap of the thread table",
-                             {threads(), sizeof(abi::ThreadTable), PROT_READ | PROT_WRITE, flags}));
-  CHECK(at == threads());
-  DJ_TRY(at, call.checked("madvise of the thread table", SYS_madvise,
-                          {threads(), abi::kWipedBytes, MADV_WIPEONFORK}));
+  DJ_TRY_DO(map_there(call, "mmap of the thread table",
+                      {threads(), threads() + sizeof(abi::ThreadTable)}, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, kNoFile, 0));
+  DJ_TRY_DO(call.checked("madvise of the thread table", SYS_madvise,
+                         {threads(), abi::kWipedBytes, MADV_WIPEONFORK}));
   return ok_status();
 }
 

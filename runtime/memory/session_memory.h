@@ -69,6 +69,9 @@ class SessionMemory {
                    const ChooseStubs& choose_stubs);
   Status create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd);
   uint64_t stub_bytes() const;  // of the file
+  Result<uint64_t> map_there(RemoteCall& call, const char* what, const AddressRange& range,
+                             int protection, int flags, uint64_t fd, uint64_t offset);
+  Status unmap_all(RemoteCall& call);
   Status map_arena(RemoteCall& call, uint64_t remote_fd);
   Status map_threads(RemoteCall& call);
   Status map_all(RemoteCall& call, uint64_t remote_fd, const std::vector<uint64_t>& island_bases);
@@ -80,6 +83,7 @@ class SessionMemory {
   std::span<uint8_t> journal_;
   bool arena_mapped_ = false, threads_mapped_ = false;
   std::deque<Island> islands_;
+  std::vector<AddressRange> there_;             // mapped in the target
   std::vector<AddressRange> served_;            // by island: span of its modules
   std::vector<StubPages> stubs_;                // ascending
   std::vector<std::span<uint8_t>> stub_views_;  // of each

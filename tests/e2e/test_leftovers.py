@@ -1,5 +1,6 @@
 """What sessions leave mapped in the target goes when later ones come, unless a thread will come back to it."""
 import os
+import resource
 import signal
 
 import pytest
@@ -96,3 +97,24 @@ def test_not_under_a_signal_handler_that_interrupted_a_handler(attach, program):
     target.tell("quit")
     end = target.finish()
     assert end.returncode == 0 and end.facts["wrong"] == 0, end
+
+
+def test_what_finds_no_room_leaves_nothing(djtap_once, program):
+    """The target may have so much more memory (RLIMIT_AS), more each time: all of a session's is mapped there, or none."""
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    process.wait_until_asleep(target.pid)
+    text, before, failed = process.text_of(target.pid), process.mappings(target.pid), 0
+    size = int(process.status_field(target.pid, "VmSize").split()[0]) << 10
+    for room in range(2 << 20, 1 << 30, 3 << 20):
+        limits = resource.prlimit(target.pid, resource.RLIMIT_AS, (size + room, resource.RLIM_INFINITY))
+        result = djtap_once("-T", "0.01", "-e", 'probe func("work") { n++ }', "-p", target.pid)
+        resource.prlimit(target.pid, resource.RLIMIT_AS, limits)
+        assert process.differences(text, process.text_of(target.pid)) == []
+        if result.returncode == 0:
+            break
+        assert process.mappings(target.pid) == before and "Cannot allocate memory" in result.stderr, result
+        failed += 1
+    assert failed > 3 and ours(target.pid), result
+    target.tell("quit")
+    assert target.finish().returncode == 0
