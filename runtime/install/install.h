@@ -169,6 +169,7 @@ class Installation {
   const InstallTimes& times() const { return times_; }
   SiteMemory site_memory() const;  // site_memory.h
   size_t armed_count() const;      // places of probed functions whose text is patched
+  bool is_in_text();               // is anything of it in the text, hooks too?
   SiteList all_places();           // sites, then hooks: some have handlers too
 
  private:

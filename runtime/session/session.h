@@ -171,6 +171,8 @@ class Session {
   // Asked of a target that stands: one that runs may execute another program meanwhile, at whose
   // addresses anything may be.
   bool is_in_target(const Stopped& stopped);
+  Result<Stopped> stop_target();  // TargetGone: it has executed another program
+  Status place_later(Later& later, const LaterInput& input, uint64_t code_bytes);
   Island* island_at(uint64_t address);  // null: in none of this session's
   void close_loader_talk();
   Status disarm_all(Stopped& stopped);

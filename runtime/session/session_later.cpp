@@ -13,6 +13,7 @@
 #include "runtime/session/session.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/capture.h"
+#include "runtime/text/journal.h"
 
 namespace dj {
 namespace {
@@ -74,6 +75,12 @@ void Session::know(const LaterObjects& objects, ModuleCodes& codes) {
   if (has_rows_) gs_base_setter_ = gs_base_setter(objects.modules, objects.first_new, codes);
 }
 
+Result<Stopped> Session::stop_target() {
+  DJ_TRY(Stopped now, Stopped::stop(pid_));
+  if (!is_in_target(now)) return Error{"the target has executed another program", Fail::TargetGone};
+  return now;
+}
+
 Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   DJ_TRY_DO(add_later_sites(header(), input.plan));
   PatchOptions options = later_options_;
@@ -83,35 +90,33 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
                                                   input.objects.modules, codes, options));
   if (!has_rows_) made.count_by_calls();
   const uint64_t code_bytes = link_bytes(input.image);
-  std::optional<Stopped> stopped;
-  auto stop = [&]() -> Status {
-    DJ_TRY(Stopped now, Stopped::stop(pid_));
-    if (!is_in_target(now))
-      return Error{"the target has executed another program", Fail::TargetGone};
-    stopped.emplace(std::move(now));
-    return ok_status();
-  };
-  DJ_TRY_DO(stop());
+  DJ_TRY(Stopped stopped, stop_target());
   DJ_TRY(SessionMemory memory,
-         SessionMemory::create_more(*stopped, arena_base_, made.island_modules(),
+         SessionMemory::create_more(stopped, arena_base_, made.island_modules(),
                                     code_bytes + made.detour_bytes(), made.journal_bytes(),
                                     made.stub_chooser()));
-  stopped.reset();  // nobody but the loader need wait while code is linked
+  stopped.release();  // nobody but the loader need wait while code is linked
   Later& later = later_.emplace_back(Later{std::move(memory), std::move(made),
                                            Semaphores(input.plan, input.objects.modules),
                                            input.plan.first_site, input.plan.first_handler});
+  const Status done = place_later(later, input, code_bytes);
+  // What may still be in the text disarm() takes out.
+  if (!done.ok() && !later.installation.is_in_text()) {
+    Journal(later.memory.journal()).finish(pid_);
+    later_.pop_back();
+  }
+  return done;
+}
+
+Status Session::place_later(Later& later, const LaterInput& input, uint64_t code_bytes) {
   auto link_code = [&](uint64_t base, std::span<uint8_t> working) {
     return link(input.image, base, working, rseq_offset_);
   };
-  Status placed = later.installation.place(later.memory, code_bytes, link_code);
-  if (!placed.ok()) {
-    later_.pop_back();
-    return placed;
-  }
+  DJ_TRY_DO(later.installation.place(later.memory, code_bytes, link_code));
   DJ_TRY_DO(later.installation.ready(pid_));
-  DJ_TRY_DO(stop());
-  DJ_TRY_DO(later.installation.arm(*stopped));
-  later.semaphores.raise(*stopped);
+  DJ_TRY(Stopped stopped, stop_target());
+  DJ_TRY_DO(later.installation.arm(stopped));
+  later.semaphores.raise(stopped);
   return ok_status();
 }
 
