@@ -40,6 +40,7 @@ enum Syscall : int64_t {
   kSysProcessVmReadv = 310,
   kSysProcessVmWritev = 311,
   kSysSeccomp = 317,
+  kSysRseq = 334,
   kSysClone3 = 435,
   kSysEpollPwait2 = 441,
 };

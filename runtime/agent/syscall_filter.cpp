@@ -3,6 +3,7 @@
 // that is not registered with rseq must look so: vfork children share the parent's area, new
 // threads may have a used one. A changed call is made here, with copies of its arguments: the
 // program's registers and memory stay as they are.
+#include "runtime/agent/rseq_area.h"
 #include "runtime/agent/seccomp.h"
 #include "runtime/agent/thread.h"
 #include "runtime/agent/user_memory.h"
@@ -12,6 +13,8 @@
 
 using namespace dj;
 using agent::arena;
+
+using agent::copy_in, agent::copy_out;
 
 namespace {
 
@@ -24,29 +27,9 @@ constexpr uint64_t kTrapBit = uint64_t{1} << (kSigtrap - 1);
 constexpr uint64_t kMaskBytes = 8;
 constexpr uint64_t kSigUnblock = 1;
 constexpr uint32_t kStackDisabled = 2;  // SS_DISABLE
-constexpr uint64_t kCloneVm = 0x100, kCloneSetTls = 0x80000;
 
 // Not a forked child, which djtap does not watch.
 bool is_target() { return agent::kernel_process_id() == arena()->target_own_pid; }
-
-// Where the kernel may not copy for us (seccomp), the program's pointer is believed as the program
-// believes it.
-bool copy_in(void* to, uint64_t from, uint64_t bytes) {
-  int64_t read = agent::read_user(to, from, bytes);
-  if (read == static_cast<int64_t>(bytes)) return true;
-  if (read >= 0 || read == -agent::kEfault) return false;
-  for (uint64_t i = 0; i < bytes; ++i)
-    static_cast<char*>(to)[i] = reinterpret_cast<const char*>(from)[i];
-  return true;
-}
-bool copy_out(uint64_t to, const void* from, uint64_t bytes) {
-  int64_t written = agent::write_user(to, from, bytes);
-  if (written == static_cast<int64_t>(bytes)) return true;
-  if (written >= 0 || written == -agent::kEfault) return false;
-  for (uint64_t i = 0; i < bytes; ++i)
-    reinterpret_cast<char*>(to)[i] = static_cast<const char*>(from)[i];
-  return true;
-}
 
 // Makes the call with `*argument` pointing to a copy of the mask without SIGTRAP. False: the mask
 // has none.
@@ -220,22 +203,14 @@ bool filter_masks(CallFrame* frame) {
   }
 }
 
-// The rseq area of the thread whose fs base is `fs`: its cpu_id says "not registered" until the
-// kernel or glibc writes it.
-void unregister_area(uint64_t fs) {
-  uint64_t at = fs + static_cast<uint64_t>(agent::rseq_offset()) + agent::kRseqCpu;
-  uint32_t cpu, unregistered = ~0u;
-  if (!copy_in(&cpu, at, sizeof cpu) || cpu >= arena()->cpus) return;
-  copy_out(at, &unregistered, sizeof unregistered);
-}
-
-void unregister_self() { unregister_area(agent::fs_base()); }
-
-void prepare_clone(uint64_t flags, uint64_t tls) {
-  if ((flags & kCloneVm) == 0) return;
-  if ((flags & kCloneSetTls) == 0) return unregister_self();
-  unregister_area(tls);
-  agent::forget_thread(tls);
+bool clone_arguments(const CallFrame* frame, agent::CloneArguments* args) {
+  struct {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+  } asked;
+  const auto call = static_cast<uint32_t>(frame->rax);
+  if (call == agent::kSysClone) return *args = {frame->rdi, frame->r8}, true;
+  if (call != agent::kSysClone3 || frame->rsi < sizeof asked) return false;
+  return copy_in(&asked, frame->rdi, sizeof asked) && (*args = {asked.flags, asked.tls}, true);
 }
 
 bool may_share_memory(uint64_t number) {
@@ -245,44 +220,54 @@ bool may_share_memory(uint64_t number) {
 
 // Does the call start a thread or a process?
 bool prepare_new_thread(const CallFrame* frame) {
-  struct {
-    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
-  } args;
+  agent::CloneArguments args;
   switch (static_cast<uint32_t>(frame->rax)) {
     case agent::kSysFork:
       return true;
     case agent::kSysVfork:
-      unregister_self();
-      return true;
-    case agent::kSysClone:
-      prepare_clone(frame->rdi, frame->r8);
-      return true;
-    case agent::kSysClone3:
-      if (frame->rsi >= sizeof args && copy_in(&args, frame->rdi, sizeof args))
-        prepare_clone(args.flags, args.tls);
+      agent::mark_unregistered();
       return true;
     default:
-      return false;
+      if (!may_share_memory(frame->rax)) return false;
+      if (clone_arguments(frame, &args)) agent::prepare_clone(args);
+      return true;
   }
 }
 
-// A program that takes the gs base for itself would have its memory counted in: it waits until
-// djtap has ended the session. If that does not come (djtap was killed, or this is a forked child,
-// which djtap does not watch), the call is refused.
-bool refuse_gs_base(CallFrame* frame) {
-  constexpr uint64_t kArchSetGs = 0x1001;
-  constexpr int kRounds = 1000;
-  if (static_cast<uint32_t>(frame->rax) != agent::kSysArchPrctl || frame->rdi != kArchSetGs)
-    return false;
-  if (arena()->thread_rows == 0) return false;
-  abi::ThreadRows* rows = abi::thread_rows(arena());
-  if (abi::load(&rows->count) == 0) return false;
+// Why the session must have ended before the call is made.
+abi::EndReason end_wanted_by(const CallFrame* frame) {
+  constexpr uint64_t kArchSetGs = 0x1001, kArchSetFs = 0x1002;
+  constexpr uint64_t kSetUserDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH; 0: off
+  const bool has_rows =
+      arena()->thread_rows != 0 && abi::load(&abi::thread_rows(arena())->count) != 0;
+  agent::CloneArguments args;
+  switch (static_cast<uint32_t>(frame->rax)) {
+    case agent::kSysArchPrctl:
+      if (frame->rdi == kArchSetGs) return has_rows ? abi::kEndForGsBase : abi::kNoEnd;
+      if (frame->rdi != kArchSetFs || !dj_has_rseq) return abi::kNoEnd;
+      return agent::is_control_block(frame->rsi) ? abi::kNoEnd : abi::kEndForControlBlock;
+    case agent::kSysPrctl:
+      return static_cast<uint32_t>(frame->rdi) == kSetUserDispatch && frame->rsi != 0
+                 ? abi::kEndForDispatch
+                 : abi::kNoEnd;
+    default:
+      if (!dj_has_rseq || !clone_arguments(frame, &args)) return abi::kNoEnd;
+      return agent::has_foreign_block(args) ? abi::kEndForControlBlock : abi::kNoEnd;
+  }
+}
+
+// The call waits until djtap has ended the session. If that does not come (djtap was killed, or
+// this is a forked child, which djtap does not watch), it is refused.
+bool refuse_before_end(CallFrame* frame) {
+  constexpr int kRounds = 5000;
+  const abi::EndReason why = end_wanted_by(frame);
+  if (why == abi::kNoEnd) return false;
   const bool watched = is_target();
-  for (int i = 0; watched && i < kRounds && abi::load(&rows->returned) == 0; ++i) {
-    abi::store(&rows->wanted, uint32_t{1});
+  for (int i = 0; watched && i < kRounds && !agent::has_ended(); ++i) {
+    abi::store(&arena()->end_wanted, uint64_t{why});
     sleep_a_millisecond();
   }
-  if (abi::load(&rows->returned) != 0) return false;
+  if (agent::has_ended()) return false;
   frame->rax = static_cast<uint64_t>(-agent::kEperm);
   return true;
 }
@@ -296,8 +281,10 @@ enum : uint32_t { kFilterMade, kFilterNothing, kFilterForks };
 extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
   const bool traps = arena()->trap_table != 0;
   if (traps && may_share_memory(frame->rax)) agent::owns_memory();  // before others have it, too
+  if (refuse_before_end(frame)) return kFilterMade;
+  if (agent::has_ended()) return kFilterNothing;
   const bool forks = dj_has_rseq && prepare_new_thread(frame);
-  if (refuse_gs_base(frame) || filter_seccomp(frame)) return kFilterMade;
+  if (filter_seccomp(frame)) return kFilterMade;
   const bool acts = static_cast<uint32_t>(frame->rax) == agent::kSysRtSigaction;
   if (acts && filter_fault_action(frame)) return kFilterMade;
   if (traps && filter_masks(frame)) return kFilterMade;
@@ -311,6 +298,7 @@ extern "C" void dj_own_row();  // thread_rows.cpp
 // between prepare_new_thread() and the call. Now the parent waits in the call, and nobody writes.
 // In the area of a forked child the kernel writes again soon; it does without meanwhile.
 extern "C" void dj_child_begins() {
-  if (dj_has_rseq) unregister_self();
+  if (agent::has_ended()) return;
+  if (dj_has_rseq) agent::mark_unregistered();
   dj_own_row();
 }

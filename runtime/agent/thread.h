@@ -86,6 +86,12 @@ inline bool owns_memory() {
   return known == 0 || known == pid;
 }
 
+// The session, in this process.
+inline bool has_ended() {
+  const auto* table = reinterpret_cast<const abi::ThreadTable*>(arena()->threads);
+  return table != nullptr && abi::load(&table->ended) != 0;
+}
+
 // The application's action for SIGTRAP.
 inline abi::AppAction* trap_action() {
   auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);

@@ -270,6 +270,7 @@ TEST_F(Hook, ThreadsLookUnregisteredToTheirChildren) {
   sched_yield();
   std::vector<char> block(8192);
   char* tls = block.data() + 4096;
+  for (size_t word : {0, 2}) reinterpret_cast<uint64_t*>(tls)[word] = address(tls);
   auto* area = reinterpret_cast<struct rseq*>(tls + __rseq_offset);
   area->cpu_id = 0;
   uint64_t clone[7] = {SYS_clone, CLONE_VM | CLONE_SETTLS, 0, 0, 0, address(tls), 0};

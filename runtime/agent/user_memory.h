@@ -33,4 +33,9 @@ inline bool can_read(void* to, uint64_t from, uint64_t bytes) {
   return read_user(to, from, bytes) == static_cast<int64_t>(bytes);
 }
 
+// What a system call of the program's points to. Where the kernel may not copy for us (seccomp),
+// the program's pointer is believed as the program believes it.
+bool copy_in(void* to, uint64_t from, uint64_t bytes);
+bool copy_out(uint64_t to, const void* from, uint64_t bytes);
+
 }  // namespace dj::agent

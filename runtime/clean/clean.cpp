@@ -13,6 +13,9 @@
 #include "compiler/counted.h"
 #include "runtime/install/stub_calls.h"
 #include "runtime/memory/debug_list.h"
+#include "runtime/memory/raised_semaphores.h"
+#include "runtime/memory/rseq_areas.h"
+#include "runtime/memory/session_end.h"
 #include "runtime/memory/thread_rows.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/kin.h"
@@ -180,7 +183,9 @@ Result<std::vector<FoundJournal>> find_journals(pid_t pid) {
 Result<bool> is_patched(pid_t pid, const FoundJournal& journal) {
   DJ_TRY(std::vector<JournalRecord> records, read_records(pid, journal));
   DJ_TRY(std::vector<JournalCall> calls, read_calls(pid, journal));
-  if (!journaled_calls(pid, calls, records).empty()) return true;
+  if (!journaled_calls(pid, calls, records).empty() ||
+      has_not_ended(pid, journal.header.threads, journal.inode))
+    return true;
   RunningMemory memory(pid);
   constexpr uint64_t kPage = 4096;
   std::vector<uint8_t> page(kPage);
@@ -229,9 +234,13 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
     DJ_TRY(const abi::AppAction app, trap_action(stopped, table));
     DJ_TRY_DO(give_back_trap(stopped, journal.header.trap_handler, trap_before(journal, app)));
   }
+  const uint64_t threads = journal.header.threads;
+  DJ_TRY_DO(lower_all_semaphores(stopped, threads, journal.inode));
   leave_debug_list(stopped.pid());
   DJ_TRY(size_t hooks, restore(stopped, records, true));
   DJ_TRY_DO(take_rows(stopped));
+  DJ_TRY_DO(return_shared_areas(stopped, threads, journal.inode));
+  if (has_not_ended(stopped.pid(), threads, journal.inode)) DJ_TRY_DO(set_ended(stopped, threads));
   DJ_TRY_DO(write_finished(stopped, journal));
   return places + hooks;
 }

@@ -29,7 +29,8 @@ struct FoundJournal {
 // be cleaned: the int3 of a later session looks like one of an earlier session at the same place.
 Result<std::vector<FoundJournal>> find_journals(pid_t pid);
 
-// Does the text hold bytes that this session wrote? The process may run.
+// Does the text hold bytes that this session wrote, or has it not ended in the process? That may
+// run.
 Result<bool> is_patched(pid_t pid, const FoundJournal& journal);
 
 // The session has ended, and nothing of it is in the text of `pid`, which may run.

@@ -82,6 +82,8 @@ TEST_F(Torn, TheJournalNamesItsHolderUntilAllIsPutBack) {
   EXPECT_TRUE(journal.is_held());
   EXPECT_FALSE(check_unheld(victim.pid()).ok());
   ASSERT_TRUE(session.installation->disarm(*stopped).ok());
+  EXPECT_TRUE(find_journals(victim.pid()).value().front().is_held());
+  session.installation->finish(victim.pid());
   EXPECT_FALSE(find_journals(victim.pid()).value().front().is_held());
   EXPECT_TRUE(check_unheld(victim.pid()).ok());
   JournalHeader& header = journal.header;

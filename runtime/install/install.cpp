@@ -440,10 +440,11 @@ Status Installation::disarm(Stopped& stopped) {
     DJ_TRY_DO(trap_.remove(stopped));
   }
   DJ_TRY_DO(restore_sites(stopped, hooks, damage));
-  if (damage.empty()) {
-    journal_->finish(stopped.pid());
-  }
   return damage.empty() ? ok_status() : Status(Error{damage});
+}
+
+void Installation::finish(pid_t pid) {
+  if (journal_) journal_->finish(pid);
 }
 
 }  // namespace dj

@@ -123,6 +123,9 @@ class Installation {
   std::set<uint64_t> find_gone_sites(pid_t pid, const std::vector<MappedModule>& now);
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);
+  // Behind that, when whatever else the session has changed is as it was, too: nobody need clean
+  // the process any more.
+  void finish(pid_t pid);
 
   // Switches these handlers on or off, from place() on (PatchOptions::switched); a handler is off
   // as long as anybody wants it so. Nobody stands: whoever comes to a place from now on runs the

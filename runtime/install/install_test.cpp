@@ -123,6 +123,7 @@ void attach_once(pid_t pid, PatchOptions options, std::shared_ptr<ModuleCodes> c
   ASSERT_TRUE(stopped.ok()) << stopped.error().message;
   Status undone = session.installation->disarm(stopped.value());
   ASSERT_TRUE(undone.ok()) << undone.error().message;
+  session.installation->finish(pid);
   take_leftovers_away(stopped.value(), *session.installation);
 }
 

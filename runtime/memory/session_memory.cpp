@@ -183,6 +183,7 @@ Status SessionMemory::map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t
   }
   journal_ = std::span(static_cast<uint8_t*>(mine), journal_bytes_);
   Journal hold(journal_);  // from here on, no other djtap begins a session here
+  if (arena_bytes_ > 0) hold.enter_threads(threads());
   return ok_status();
 }
 
@@ -211,7 +212,9 @@ Status SessionMemory::map_threads(RemoteCall& call) {
                       MAP_PRIVATE | MAP_ANONYMOUS, kNoFile, 0));
   DJ_TRY_DO(call.checked("madvise of the thread table", SYS_madvise,
                          {threads(), abi::kWipedBytes, MADV_WIPEONFORK}));
-  return ok_status();
+  const uint64_t session = inode();
+  return call.stopped().write(threads() + offsetof(abi::ThreadTable, session),
+                              {reinterpret_cast<const uint8_t*>(&session), sizeof session});
 }
 
 uint64_t mappings_left(uint64_t count) {

@@ -42,14 +42,6 @@ Status give_rows(const Stopped& stopped, const Layout& layout) {
   return ok_status();
 }
 
-bool is_gs_base_wanted(const abi::Header& header) {
-  return abi::load(&abi::thread_rows(&header)->wanted) != 0;
-}
-
-void return_gs_base(const abi::Header& header) {
-  abi::store(&abi::thread_rows(&header)->returned, uint32_t{1});
-}
-
 Status take_rows(const Stopped& stopped) {
   for (pid_t tid : stopped.threads()) {
     DJ_TRY(user_regs_struct regs, stopped.registers(tid));

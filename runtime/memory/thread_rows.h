@@ -15,9 +15,5 @@ Result<bool> may_have_rows(const Stopped& stopped);
 Status give_rows(const Stopped& stopped, const Layout& layout);
 // Takes gs bases away that can only be rows: this session's, or those of one that was killed.
 Status take_rows(const Stopped& stopped);
-// A thread waits for a gs base of its own: the session must end.
-bool is_gs_base_wanted(const abi::Header& header);
-// Behind take_rows(), when no detour of the session is in the text any more.
-void return_gs_base(const abi::Header& header);
 
 }  // namespace dj

@@ -378,7 +378,15 @@ Result<std::optional<RseqArea>> Stopped::rseq(pid_t tid) const {
   }
   DJ_TRY(user_regs_struct regs, registers(tid));
   return std::optional<RseqArea>(
-      RseqArea{static_cast<int64_t>(config.address - regs.fs_base), config.signature});
+      RseqArea{static_cast<int64_t>(config.address - regs.fs_base), config.size, config.signature});
+}
+
+bool Stopped::catches_syscalls(pid_t tid) const {
+  struct {  // struct ptrace_sud_config of linux/ptrace.h
+    uint64_t mode, selector, offset, length;
+  } config = {};
+  constexpr int kGetDispatchConfig = 0x4211;
+  return trace(kGetDispatchConfig, tid, sizeof config, &config) == 0 && config.mode != 0;
 }
 
 Status Stopped::take_back_trap(pid_t tid, uint64_t new_rip) {

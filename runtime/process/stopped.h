@@ -18,7 +18,7 @@ namespace dj {
 // Registration of a thread's rseq area as the kernel knows it.
 struct RseqArea {
   int64_t offset = 0;  // struct rseq minus fs base
-  uint32_t signature = 0;
+  uint32_t bytes = 0, signature = 0;
 };
 
 class Stopped {
@@ -58,6 +58,9 @@ class Stopped {
   bool expects_signal(pid_t tid) const;
   // Empty: the thread has not registered one.
   Result<std::optional<RseqArea>> rseq(pid_t tid) const;
+  // The thread has its own system calls caught (PR_SET_SYSCALL_USER_DISPATCH). False where the
+  // kernel (before 6.4) does not say.
+  bool catches_syscalls(pid_t tid) const;
 
   // Threads that trapped on an int3 at an address for which `ours` says so, and have not yet seen
   // their SIGTRAP: takes the signal back and sets rip to `ours`'s answer (0: not ours).

@@ -186,9 +186,7 @@ bool is_by_errors(const Result<Ended>& ended) {
 void say_why_over(const Result<Ended>& ended, Session& session) {
   if (!ended.ok()) tell_error("DJ5013", ended.error().message);
   const std::string over = session.why_over();
-  if (!over.empty())
-    tell_warning("DJ5902",
-                 fmt::format("the session ends: {}; --no-thread-rows does without", over));
+  if (!over.empty()) tell_warning("DJ5902", fmt::format("the session ends: {}", over));
 }
 
 struct TakenOut {

@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "compiler/plan.h"
-#include "compiler/result.h"
 #include "runtime/process/process.h"
-#include "runtime/process/stopped.h"
 
 namespace dj {
 
@@ -18,20 +16,12 @@ class Semaphores {
   // outside of its module is none.
   Semaphores(const Plan& plan, const std::vector<MappedModule>& modules);
 
-  // One more user of every mark; before the target first runs probed. What is not mapped is left
-  // out: no program looks at it.
-  void raise(const Stopped& stopped);
-  // One less; only what raise() added, and not where the module is gone, or there anew with a count
-  // of 0. Idempotent. Fails only when the target is gone.
-  Status lower(const Stopped& stopped);
+  // In the target, ascending: for raise_semaphores() before it first runs probed, and
+  // lower_semaphores().
+  const std::vector<uint64_t>& addresses() const { return addresses_; }
 
  private:
-  struct Count {
-    uint64_t address = 0;  // in the target
-    MappedModule module;
-    bool raised = false;
-  };
-  std::vector<Count> counts_;
+  std::vector<uint64_t> addresses_;
 };
 
 }  // namespace dj

@@ -16,6 +16,9 @@
 #include "runtime/clean/leftovers.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/arena_format.h"
+#include "runtime/memory/raised_semaphores.h"
+#include "runtime/memory/rseq_areas.h"
+#include "runtime/memory/session_end.h"
 #include "runtime/memory/thread_rows.h"
 #include "runtime/process/errno_query.h"
 #include "runtime/process/os_error.h"
@@ -83,6 +86,18 @@ std::vector<std::string> TracedProcess::module_paths() const {
   // Not by address, which is another one each time: plans are kept.
   if (!paths.empty()) std::sort(paths.begin() + 1, paths.end());
   return paths;
+}
+
+// System calls of a thread that catches them would never come back, djtap's own neither.
+Status check_uncaught(const Stopped& stopped) {
+  for (pid_t tid : stopped.threads()) {
+    if (!stopped.catches_syscalls(tid)) continue;
+    return Error{fmt::format("thread {} of process {} catches system calls "
+                             "(PR_SET_SYSCALL_USER_DISPATCH), those of handlers with them",
+                             tid, stopped.pid()),
+                 Fail::Unsupported};
+  }
+  return ok_status();
 }
 
 Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes) {
@@ -185,6 +200,7 @@ Status Session::hold(TracedProcess& process, const std::vector<uint64_t>& restor
   DJ_TRY(Stopped stopped, Stopped::stop(process.pid));
   stopped_.emplace(std::move(stopped));
   DJ_TRY_DO(check_unheld(process.pid));  // somebody may have been faster
+  DJ_TRY_DO(check_uncaught(*stopped_));
   if (abandoned) {
     DJ_TRY_DO(clean_abandoned(*stopped_));
     DJ_TRY(leftovers, find_leftovers(process.pid, maps));  // those are done now, too
@@ -211,6 +227,7 @@ Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const Ses
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
                                                           process.modules, codes, options));
   DJ_TRY_DO(hold(process, installation.restorers()));
+  if (input.patching.use_rseq) DJ_TRY_DO(check_control_blocks(*stopped_));
   DJ_TRY(has_rows_, can_have_rows(input, installation));
   if (!has_rows_) installation.count_by_calls();
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
@@ -244,13 +261,16 @@ Status Session::arm() {
     DJ_TRY(Stopped stopped, Stopped::stop(pid_));
     stopped_.emplace(std::move(stopped));
   }
-  Status armed = has_rows_ ? give_rows(*stopped_, *layout_) : ok_status();
+  Status armed = ok_status();
+  if (later_options_.use_rseq)
+    armed = take_shared_areas(*stopped_, memory_->threads(), rseq_offset_);
+  if (armed.ok() && has_rows_) armed = give_rows(*stopped_, *layout_);
   if (armed.ok()) armed = installation_->arm(*stopped_);
+  if (armed.ok()) armed = raise_semaphores(*stopped_, memory_->threads(), semaphores_.addresses());
   if (!armed.ok()) {
-    if (has_rows_) DJ_TRY_DO(take_rows(*stopped_));
+    DJ_TRY_DO(disarm_all(*stopped_));
     return armed;
   }
-  semaphores_.raise(*stopped_);
   unstarted_.let_run();
   used_at_arm_ns_ = processor_ns(pid_);
   let_go();
@@ -271,8 +291,8 @@ Status Session::disarm_all(Stopped& stopped) {
   if (!is_in_target(stopped)) return ok_status();
   leave_debug_list(pid_);
   Status first = ok_status();
-  const auto take_out = [&](Semaphores& semaphores, Installation& installation) {
-    const Status lowered = semaphores.lower(stopped);
+  const auto take_out = [&](const Semaphores& semaphores, Installation& installation) {
+    const Status lowered = lower_semaphores(stopped, memory_->threads(), semaphores.addresses());
     const Status disarmed = installation.disarm(stopped);
     if (first.ok()) first = disarmed.ok() ? lowered : disarmed;
   };
@@ -280,17 +300,33 @@ Status Session::disarm_all(Stopped& stopped) {
     take_out(later->semaphores, later->installation);
   }
   take_out(semaphores_, *installation_);
-  if (!has_rows_ || !first.ok()) return first;  // somebody may still lead to a counter
-  DJ_TRY_DO(take_rows(stopped));
-  return_gs_base(header());
+  if (!first.ok()) return first;  // somebody may still lead to a counter
+  if (has_rows_) DJ_TRY_DO(take_rows(stopped));
+  DJ_TRY_DO(return_shared_areas(stopped, memory_->threads(), memory_->inode()));
+  DJ_TRY_DO(set_ended(stopped, memory_->threads()));
+  for (Later& later : later_) later.installation.finish(pid_);
+  installation_->finish(pid_);
   return ok_status();
 }
 
 std::string Session::why_over() {
-  if (!has_rows_) return "";
-  if (gs_base_setter_.empty() && !is_gs_base_wanted(header())) return "";
-  return fmt::format("{} sets its gs base, in which djtap's counters lie",
-                     gs_base_setter_.empty() ? "the program" : gs_base_setter_);
+  if (!installation_) return "";
+  const uint64_t wanted = abi::load(&header().end_wanted);
+  switch (gs_base_setter_.empty() ? wanted : uint64_t{abi::kEndForGsBase}) {
+    case abi::kEndForGsBase:
+      return fmt::format(
+          "{} sets its gs base, in which djtap's counters lie; --no-thread-rows does "
+          "without",
+          gs_base_setter_.empty() ? "the program" : gs_base_setter_);
+    case abi::kEndForControlBlock:
+      return "the program starts a thread whose control block is not the C library's (or makes it "
+             "so): handlers cannot find out there how to count";
+    case abi::kEndForDispatch:
+      return "the program catches system calls (PR_SET_SYSCALL_USER_DISPATCH), those of handlers "
+             "with them";
+    default:
+      return "";
+  }
 }
 
 size_t Session::clean_forked(std::vector<std::string>& failures) {

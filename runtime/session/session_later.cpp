@@ -8,6 +8,7 @@
 #include <climits>
 
 #include "runtime/memory/arena_format.h"
+#include "runtime/memory/raised_semaphores.h"
 #include "runtime/patch/hooks.h"
 #include "runtime/process/elf_file.h"
 #include "runtime/session/session.h"
@@ -116,8 +117,7 @@ Status Session::place_later(Later& later, const LaterInput& input, uint64_t code
   DJ_TRY_DO(later.installation.ready(pid_));
   DJ_TRY(Stopped stopped, stop_target());
   DJ_TRY_DO(later.installation.arm(stopped));
-  later.semaphores.raise(stopped);
-  return ok_status();
+  return raise_semaphores(stopped, memory_->threads(), later.semaphores.addresses());
 }
 
 // Of calls that were kept before the handlers were switched off nobody knows what became.

@@ -97,6 +97,15 @@ struct LoaderTalk {
   uint32_t controller;  // pid of djtap
 };
 
+// The program is about to do what handlers cannot live with, and waits until the session has ended
+// (ThreadTable::ended).
+enum EndReason : uint32_t {
+  kNoEnd,
+  kEndForGsBase,        // takes the gs base, which leads to counters (thread_rows.h)
+  kEndForControlBlock,  // a thread gets a control block that is not the C library's: no rseq area
+  kEndForDispatch,      // catches its own system calls, and handlers' with them
+};
+
 constexpr uint32_t kTscShift = 32;  // of Header::tsc_mult, nanoseconds a cycle
 
 // Header: at the arena's base.
@@ -133,6 +142,7 @@ struct Header {
   int64_t errno_offset;  // the C library's errno minus fs base; 0: not known
   uint64_t task;        // of the Task (task.h) that a handler of djtap's runs for; 0: none
   LoaderTalk loader;
+  uint64_t end_wanted;  // EndReason; written by the agent
   // written by handlers
   uint64_t exit_requested;
   uint64_t error_count;

@@ -28,6 +28,7 @@ constexpr int64_t kAskedCalls[] = {
     104, 107, 108,
     110,  // getppid, getpgid, getsid
     121, 124,
+    334,  // rseq
 };
 
 constexpr uint64_t asked_bit(int64_t number) {

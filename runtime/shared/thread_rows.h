@@ -13,8 +13,6 @@ struct ThreadRows {
   uint32_t next;      // rows from 1 to below this have been given away; written by both
   uint32_t rotor;     // where the next search for a dead owner begins; written by the agent
   uint32_t crowded;   // threads that found none and count in row 0, where counts may be lost
-  uint32_t wanted;    // a thread waits for its gs base; written by the agent
-  uint32_t returned;  // nobody counts in rows any more; written by the controller
   uint32_t owner[1];  // really count: kernel thread numbers; written by both
 };
 

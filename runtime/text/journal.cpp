@@ -58,6 +58,8 @@ void Journal::enter_trap(uint64_t table, uint64_t handler) {
   publish(header().trap_table, table);
 }
 
+void Journal::enter_threads(uint64_t table) { publish(header().threads, table); }
+
 void Journal::enter_gates(uint64_t gates) { publish(header().fault_gates, gates); }
 
 void Journal::enter_mask(int signal, uint64_t handler) {

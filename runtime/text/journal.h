@@ -15,7 +15,7 @@
 namespace dj {
 
 constexpr uint64_t kJournalMagic = 0x4c4e524a'4a44ull;  // "DJJRNL"
-constexpr uint32_t kJournalVersion = 6;
+constexpr uint32_t kJournalVersion = 7;
 constexpr uint32_t kBlockedThreads = 1024;
 
 // At the journal's begin; records follow. Other processes read it: a change is a new version.
@@ -28,6 +28,7 @@ struct JournalHeader {
   uint64_t trap_table;        // address of abi::TrapTable; 0: SIGTRAP is not ours
   uint64_t trap_handler;      // the agent's action of SIGTRAP
   uint64_t fault_gates;       // address of abi::FaultGates; 0: no handler is called through them
+  uint64_t threads;           // address of abi::ThreadTable; 0: another memory of the session has it
   uint64_t masked[65];        // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
   int32_t blocked[kBlockedThreads];  // threads that had SIGTRAP blocked
   uint64_t blocked_count, count;     // entries of blocked, records
@@ -61,6 +62,7 @@ class Journal {
   explicit Journal(std::span<uint8_t> view, size_t calls = 0);
   static uint64_t bytes_for_calls(size_t calls) { return calls * sizeof(JournalCall); }
 
+  void enter_threads(uint64_t table);
   // SIGTRAP will be the agent's; before it is.
   void enter_trap(uint64_t table, uint64_t handler);
   // Handlers of faults will be called through gates; before one is.

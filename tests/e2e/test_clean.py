@@ -190,3 +190,37 @@ def test_clean_needs_a_process(djtap_once):
     assert djtap_once("clean").returncode == 1
     result = djtap_once("clean", "999999999")
     assert result.returncode == 4 and "no process 999999999" in result.stderr, result
+
+
+def semaphore(target):
+    target.text[target.process.stdout.fileno()] = b""
+    target.tell("value")
+    return int(target.wait_for(r"^semaphore: (\d+)\n").group(1))
+
+
+@pytest.mark.parametrize("held", [0, 1], ids=["alone", "beside another tracer"])
+@pytest.mark.parametrize("end", ["detach", "clean", "next"])
+def test_semaphores_are_counted_down(attach, djtap_once, program, end, held):
+    """Of the target and of what it has forked, each once."""
+    target = program(victim("counted_marks"))
+    target.wait_for("pid: ")
+    for _ in range(held):
+        target.tell("hold")
+        target.wait_for("held: 1")
+    tracer = attach(target.pid, 'probe process.mark("counted") { n++ }')
+    assert semaphore(target) == held + 1
+    target.tell("fork")
+    child = int(target.wait_for(r"^child: (\d+)").group(1))
+    assert semaphore(target) == held + 1
+    if end == "detach":
+        tracer.signal(signal.SIGINT)
+        assert tracer.finish().returncode == 0
+    else:
+        kill(tracer)
+        assert semaphore(target) == held + 1
+        for pid in (target.pid, child) if end == "next" else (target.pid, target.pid):
+            result = djtap_once("-T", "0.01", "-e", 'probe func("marked") { n++ }', "-p", pid) if end == "next" else djtap_once("clean", pid)
+            assert result.returncode == 0, result
+    assert semaphore(target) == held
+    target.tell("quit")
+    assert target.finish().facts["semaphore of the parent"] == held

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from support import process
 from support.paths import victim
 
 COUNT = 'probe func("work") { n++ }'
@@ -15,12 +16,17 @@ AT_HWCAP2, FSGSBASE = 26, 2
 needs_rows = pytest.mark.skipif(not ctypes.CDLL(None).getauxval(AT_HWCAP2) & FSGSBASE, reason="the kernel keeps wrgsbase to itself: no rows")
 
 
-def gs_base(pid):
-    """What gdb says of the main thread's."""
+def gs_bases(pid):
+    """What gdb says of all threads', the main thread's last."""
     if not shutil.which("gdb"):
         pytest.skip("no gdb")
-    text = subprocess.run(["gdb", "-q", "-batch", "-p", str(pid), "-ex", "print $gs_base"], capture_output=True, text=True, check=True).stdout
-    return int(re.search(r"^\$1 = (\d+)$", text, re.M)[1])
+    text = subprocess.run(["gdb", "-q", "-batch", "-p", str(pid), "-ex", "thread apply all print $gs_base"], capture_output=True, text=True,
+                          check=True).stdout
+    return [int(base) for base in re.findall(r"^\$\d+ = (\d+)$", text, re.M)]
+
+
+def gs_base(pid):
+    return gs_bases(pid)[-1]
 
 
 def with_counters(count):
@@ -163,3 +169,19 @@ def test_rows_are_taken_back_after_a_kill(attach, djtap_once, program):
     assert gs_base(target.pid) == 0
     target.tell("quit")
     target.finish()
+
+
+@needs_rows
+def test_threads_that_slept_meanwhile_get_no_rows_afterwards(attach, program):
+    """They wake up in the detour of a hooked system call, as if it had started them."""
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    process.wait_until_asleep(target.pid)
+    tracer = attach(target.pid, COUNT + ' probe func("libc.so.6!mem*"), func("libc.so.6!pthread*") { m++ }')
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().returncode == 0
+    target.tell("call 100")
+    target.wait_for("called: 100$")
+    assert set(gs_bases(target.pid)) == {0}
+    target.tell("quit")
+    assert target.finish().returncode == 0
