@@ -87,7 +87,7 @@ TEST(Thunks, AreNoneOfTheFunctionsOwnCode) {
   const Exits exits = exits_of(v);
   ASSERT_TRUE(exits.complete) << exits.reason;
   ASSERT_EQ(exits.exits.size(), 1u);
-  EXPECT_EQ(exits.exits[0].exit_address, v.symbols.at("f") + 8);
+  EXPECT_EQ(exits.exits[0].exit_address, v.symbols.at("f") + 4);
 }
 
 // gcc's -mindirect-branch=thunk-inline: jmp 4f; 3: the thunk; 4: call 3b.
