@@ -309,8 +309,9 @@ int main(void) { puts("ready"); fflush(stdout); getchar(); return 0; })";
     for (const MappedModule& module : session.modules) {
       const uint8_t foreign[1] = {0xf4};
       const uint64_t address = session.plan.sites[0].address + module.bias + kBehindRet;
-      if (changed && module.is_executable_file)
+      if (changed && module.is_executable_file) {
         ASSERT_TRUE(stopped.value().write(address, foreign).ok());
+      }
     }
     session.install(stopped.value());
     const std::vector<InstalledSite> exits = session.installation->sites();
