@@ -199,13 +199,13 @@ def test_the_loader_does_not_wait_for_a_djtap_that_is_stopped(program, number):
     target.tell("open")
     if number == signal.SIGTSTP:
         target.wait_for("opened: 1", 20)
-        order(target, "call 100", "called: 100$")
+        target.order("call 100", "called: 100$")
     os.kill(tracer, signal.SIGCONT)
     job.wait_for(r"lib_work.*\[OPTIMIZED")
     if number == signal.SIGSTOP:
         target.wait_for("opened: 1")
-    order(target, "call 20", "called: 20$")
-    order(target, "close", "closed: 0")
+    target.order("call 20", "called: 20$")
+    target.order("close", "closed: 0")
     os.kill(tracer, signal.SIGINT)
     result = job.finish()
     assert result.globals["n"] == 20 + 7 + (50 if number == signal.SIGSTOP else 0), result
