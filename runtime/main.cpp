@@ -5,13 +5,13 @@
 
 #include <new>
 
+#include "compiler/base/counted.h"
 #include "compiler/check/check.h"
 #include "compiler/check/dump_program.h"
-#include "compiler/counted.h"
 #include "compiler/debuginfo/text.h"
-#include "compiler/explain.h"
+#include "compiler/diag/explain.h"
 #include "compiler/parse/parse.h"
-#include "compiler/print_ast.h"
+#include "compiler/stages/print_ast.h"
 #include "compiler/tapset/library.h"
 #include "runtime/clean/clean.h"
 #include "runtime/command/options.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "compiler/spare_thread.h"
+#include "compiler/base/spare_thread.h"
 
 namespace dj::arch {
 namespace {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "arch/x86_64/checker.h"
-#include "compiler/parallel.h"
+#include "compiler/base/parallel.h"
 
 namespace dj::arch {
 namespace {

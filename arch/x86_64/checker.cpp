@@ -8,7 +8,7 @@
 #include "arch/x86_64/judged.h"
 #include "arch/x86_64/jump_tables.h"
 #include "arch/x86_64/placement.h"
-#include "compiler/parallel.h"
+#include "compiler/base/parallel.h"
 
 namespace dj::arch {
 namespace {

@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "arch/x86_64/checker.h"
-#include "compiler/parallel.h"
+#include "compiler/base/parallel.h"
 
 namespace dj::arch {
 

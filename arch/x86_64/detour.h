@@ -20,7 +20,7 @@
 
 #include "arch/x86_64/leaving.h"
 #include "arch/x86_64/registers.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj::arch {
 
@@ -30,7 +30,7 @@ constexpr uint32_t kFrameBytes[2] = {8, 128 + 24};
 
 struct HandlerCall {
   uint64_t address = 0;             // of the handler, within 2 GB of the detour
-  std::vector<uint8_t> stack_regs;  // see HandlerAbi in compiler/image.h
+  std::vector<uint8_t> stack_regs;  // see HandlerAbi in compiler/stages/image.h
   bool wants_site = false;
   uint32_t site = 0;
   // Address of a word, within 2 GB of the detour, that holds what is called instead; 0: none.

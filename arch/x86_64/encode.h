@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arch/x86_64/registers.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj::arch {
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj::arch {
 namespace {

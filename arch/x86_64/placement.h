@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "arch/x86_64/safety.h"
-#include "compiler/short_vector.h"
+#include "compiler/base/short_vector.h"
 
 namespace dj::arch {
 

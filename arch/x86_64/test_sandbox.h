@@ -14,7 +14,7 @@
 #include <cstring>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj::arch::test {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "arch/x86_64/text.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj::arch::test {
 

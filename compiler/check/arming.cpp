@@ -8,7 +8,7 @@
 
 #include "compiler/check/overload.h"
 #include "compiler/check/uses.h"
-#include "compiler/walk.h"
+#include "compiler/stages/walk.h"
 
 namespace dj {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "compiler/arming.h"
-#include "compiler/program.h"
+#include "compiler/stages/arming.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -7,7 +7,7 @@
 #include "compiler/check/signature.h"
 #include "compiler/check/stat_ops.h"
 #include "compiler/check/uses.h"
-#include "compiler/other_words.h"
+#include "compiler/diag/other_words.h"
 #include "stdlib/builtins.h"
 
 namespace dj {

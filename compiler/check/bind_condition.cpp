@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/check/forms.h"
-#include "compiler/walk_ast.h"
+#include "compiler/stages/walk_ast.h"
 
 namespace dj {
 namespace {

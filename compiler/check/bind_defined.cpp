@@ -4,7 +4,7 @@
 
 #include "compiler/check/forms.h"
 #include "compiler/check/uses.h"
-#include "compiler/walk_ast.h"
+#include "compiler/stages/walk_ast.h"
 
 namespace dj {
 namespace {

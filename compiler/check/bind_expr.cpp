@@ -1,9 +1,9 @@
 // Binds expressions: names, elements, operators, assignments.
 #include <fmt/format.h>
 
+#include "compiler/base/result.h"
 #include "compiler/check/forms.h"
 #include "compiler/check/overload.h"
-#include "compiler/result.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {

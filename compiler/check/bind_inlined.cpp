@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/check/forms.h"
-#include "compiler/walk_ast.h"
+#include "compiler/stages/walk_ast.h"
 
 namespace dj {
 namespace {

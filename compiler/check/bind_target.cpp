@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/base/result.h"
 #include "compiler/check/forms.h"
 #include "compiler/check/uses.h"
-#include "compiler/result.h"
 
 namespace dj {
 namespace {

@@ -1,8 +1,8 @@
 // check: Script -> Program. Binds every name to an id and gives every expression its type.
 #pragma once
-#include "compiler/ast.h"
-#include "compiler/diag.h"
-#include "compiler/program.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/ast.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

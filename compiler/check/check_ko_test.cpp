@@ -311,7 +311,7 @@ TEST(CheckKo, EveryCodeIsProvoked) {
   std::vector<std::string> missing;
 #define DJ_CODE(code, explanation) \
   if (std::string(#code).starts_with("DJ2") && !provoked.contains(#code)) missing.push_back(#code);
-#include "compiler/codes.def"
+#include "compiler/diag/codes.def"
 #undef DJ_CODE
   EXPECT_THAT(missing, testing::IsEmpty());
 }

@@ -9,8 +9,8 @@
 
 #include "compiler/check/check.h"
 #include "compiler/check/notes.h"
-#include "compiler/diag.h"
-#include "compiler/program.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

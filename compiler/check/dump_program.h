@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "compiler/program.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/diag.h"
-#include "compiler/program.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/walk.h"
+#include "compiler/stages/walk.h"
 #include "stdlib/builtins.h"
 
 namespace dj {

@@ -1,8 +1,8 @@
 // Lint: warnings about scripts that are right but probably not meant so.
 #pragma once
 #include "compiler/check/uses.h"
-#include "compiler/diag.h"
-#include "compiler/program.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

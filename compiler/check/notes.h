@@ -8,7 +8,7 @@
 
 #include "compiler/check/format.h"
 #include "compiler/check/register_reads.h"
-#include "compiler/program.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

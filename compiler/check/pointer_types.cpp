@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compiler/check/target_view.h"
-#include "compiler/walk_ast.h"
+#include "compiler/stages/walk_ast.h"
 
 namespace dj {
 namespace {

@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "compiler/ast.h"
-#include "compiler/program.h"
+#include "compiler/stages/ast.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

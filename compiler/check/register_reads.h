@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
-#include "compiler/program.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/ast.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

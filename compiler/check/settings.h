@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

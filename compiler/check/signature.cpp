@@ -1,7 +1,7 @@
 // Parses the signatures of built-in functions. The rows are ours, so a malformed one is a bug.
 #include "compiler/check/signature.h"
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 namespace {

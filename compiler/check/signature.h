@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/program.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/program.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

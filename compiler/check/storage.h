@@ -3,7 +3,7 @@
 #pragma once
 #include "compiler/check/notes.h"
 #include "compiler/check/uses.h"
-#include "compiler/program.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/ast.h"
 #include "compiler/check/pointer_types.h"
-#include "compiler/program.h"
+#include "compiler/stages/ast.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "compiler/result.h"
-#include "compiler/walk.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/walk.h"
 #include "stdlib/builtins.h"
 
 namespace dj {

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "compiler/program.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/program.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

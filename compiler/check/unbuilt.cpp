@@ -5,7 +5,7 @@
 
 #include "compiler/check/stat_ops.h"
 #include "compiler/check/target_view.h"
-#include "compiler/walk_ast.h"
+#include "compiler/stages/walk_ast.h"
 
 namespace dj {
 namespace {

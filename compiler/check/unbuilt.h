@@ -1,7 +1,7 @@
 // Members and elements of what has none: the grammar takes them behind every value.
 #pragma once
-#include "compiler/ast.h"
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

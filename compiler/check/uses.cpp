@@ -7,7 +7,7 @@
 
 #include "compiler/check/overload.h"
 #include "compiler/check/stat_ops.h"
-#include "compiler/samples.h"
+#include "compiler/stages/samples.h"
 
 namespace dj {
 namespace {

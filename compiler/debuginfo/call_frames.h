@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "compiler/result.h"
-#include "compiler/stack_info.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/stack_info.h"
 
 namespace dj {
 

@@ -11,10 +11,10 @@
 
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/pattern.h"
-#include "compiler/location.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
-#include "compiler/type_printer.h"
+#include "compiler/stages/location.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
+#include "compiler/stages/type_printer.h"
 
 namespace dj {
 

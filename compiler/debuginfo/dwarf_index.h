@@ -13,7 +13,7 @@
 #include "compiler/debuginfo/call_sites.h"
 #include "compiler/debuginfo/dwfl_file.h"
 #include "compiler/debuginfo/object_file.h"
-#include "compiler/type_printer.h"
+#include "compiler/stages/type_printer.h"
 
 namespace dj {
 

@@ -5,9 +5,9 @@
 
 #include <span>
 
+#include "compiler/base/result.h"
 #include "compiler/debuginfo/dwarf_index.h"
 #include "compiler/debuginfo/spot.h"
-#include "compiler/result.h"
 
 namespace dj {
 

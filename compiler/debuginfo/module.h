@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/result.h"
 #include "compiler/debuginfo/debug_info.h"
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/plt.h"
 #include "compiler/debuginfo/symbols.h"
-#include "compiler/result.h"
 
 namespace dj {
 

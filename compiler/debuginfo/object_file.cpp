@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 
-#include "compiler/other_machine.h"
+#include "compiler/base/other_machine.h"
 
 namespace dj {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

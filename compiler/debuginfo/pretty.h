@@ -3,7 +3,7 @@
 #include <string>
 
 #include "compiler/debuginfo/navigator.h"
-#include "compiler/type_printer.h"
+#include "compiler/stages/type_printer.h"
 
 namespace dj {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/result.h"
 #include "compiler/debuginfo/object_file.h"
-#include "compiler/location.h"
-#include "compiler/result.h"
+#include "compiler/stages/location.h"
 
 namespace dj {
 

@@ -1,5 +1,5 @@
 // What lists show of a symbol: its demangled name with the offset that stood behind it.
-#include "compiler/shown_symbol.h"
+#include "compiler/stages/shown_symbol.h"
 
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/pattern.h"

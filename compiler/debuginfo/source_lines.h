@@ -1,7 +1,7 @@
 // Source lines and inlined calls of one module, for handlers that name stacks. Only for this room.
 #pragma once
 #include "compiler/debuginfo/object_file.h"
-#include "compiler/stack_info.h"
+#include "compiler/stages/stack_info.h"
 
 namespace dj {
 

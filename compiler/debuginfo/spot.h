@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/location.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/location.h"
 
 namespace dj {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compiler/base/parallel.h"
 #include "compiler/debuginfo/eh_frame.h"
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/symbols.h"
-#include "compiler/parallel.h"
 
 #ifndef SHT_RELR
 #define SHT_RELR 19

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "arch/x86_64/text.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <string>
 
+#include "compiler/base/result.h"
 #include "compiler/debuginfo/object_file.h"
-#include "compiler/location.h"
-#include "compiler/result.h"
+#include "compiler/stages/location.h"
 
 namespace dj {
 

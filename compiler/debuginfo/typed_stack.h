@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "compiler/location.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/location.h"
 
 namespace dj {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/debuginfo/dwarf_index.h"
-#include "compiler/plan.h"
+#include "compiler/stages/plan.h"
 
 namespace dj {
 

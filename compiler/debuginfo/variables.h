@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/result.h"
 #include "compiler/debuginfo/debug_info.h"
 #include "compiler/debuginfo/dwarf_index.h"
 #include "compiler/debuginfo/dwarf_ops.h"
-#include "compiler/result.h"
 
 namespace dj {
 

@@ -1,9 +1,9 @@
 // Vectors of 32 bytes and more: registers where the code is built for AVX, else several or memory;
 // only the code and its compiler's options tell. Only for this room.
 #pragma once
+#include "compiler/base/result.h"
 #include "compiler/debuginfo/dwarf_index.h"
 #include "compiler/debuginfo/types.h"
-#include "compiler/result.h"
 
 namespace dj {
 

@@ -1,8 +1,8 @@
 // Doubles: words like all others, which hold their bits; the agent computes with them in general
 // registers.
 #pragma once
-#include "compiler/ast.h"
 #include "compiler/lower/code.h"
+#include "compiler/stages/ast.h"
 
 namespace dj::ir {
 

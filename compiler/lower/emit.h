@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/result.h"
 #include "compiler/lower/fold_arena.h"
-#include "compiler/result.h"
 
 namespace dj::ir {
 

@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
-#include "compiler/layout.h"
-#include "compiler/program.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/program.h"
 
 namespace dj::ir {
 

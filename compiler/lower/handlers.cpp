@@ -14,7 +14,7 @@
 #include "compiler/lower/handler_frame.h"
 #include "compiler/lower/needs.h"
 #include "compiler/lower/tail_calls.h"
-#include "compiler/samples.h"
+#include "compiler/stages/samples.h"
 #include "stdlib/builtins.h"
 
 namespace dj::ir {

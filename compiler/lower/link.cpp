@@ -9,9 +9,9 @@
 
 #include <memory>
 
-#include "compiler/image.h"
 #include "compiler/lower/agent_blob.h"
 #include "compiler/lower/island_memory.h"
+#include "compiler/stages/image.h"
 
 namespace dj {
 namespace {

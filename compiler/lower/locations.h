@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "compiler/location.h"
 #include "compiler/lower/program_registers.h"
+#include "compiler/stages/location.h"
 
 namespace dj::ir {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "compiler/image.h"
 #include "compiler/lower/emit.h"
 #include "compiler/lower/handlers.h"
+#include "compiler/stages/image.h"
 
 namespace dj {
 

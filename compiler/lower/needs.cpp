@@ -1,8 +1,8 @@
 // Needs: one walk over a probe's body that collects what its handler must be given.
 #include "compiler/lower/needs.h"
 
-#include "compiler/stack_info.h"
-#include "compiler/walk.h"
+#include "compiler/stages/stack_info.h"
+#include "compiler/stages/walk.h"
 #include "stdlib/builtins.h"
 
 namespace dj::ir {

@@ -1,8 +1,8 @@
 // Needs: what a handler's body asks of its surroundings, found before any code is made: a body that
 // only counts takes no context and no site, so that its machine code is the counter alone.
 #pragma once
-#include "compiler/plan.h"
-#include "compiler/program.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 
 namespace dj::ir {
 

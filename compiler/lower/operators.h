@@ -1,8 +1,8 @@
 // Operators on ints, as scripts and locations have them: wrapping; shift counts modulo 64; division
 // guarded.
 #pragma once
-#include "compiler/ast.h"
 #include "compiler/lower/code.h"
+#include "compiler/stages/ast.h"
 
 namespace dj::ir {
 

@@ -1,6 +1,6 @@
 // What libdjtap_lower.so exports.
 #include "compiler/lower/emit.h"
-#include "compiler/lowering.h"
+#include "compiler/stages/lowering.h"
 
 extern "C" {
 extern const dj::Lowering dj_lowering;

@@ -1,8 +1,8 @@
 // Scalars: globals that are one word of the arena (Storage::Scalar). Each operation is atomic by
 // itself: a locked instruction, or a compare-and-swap loop.
 #pragma once
-#include "compiler/ast.h"
 #include "compiler/lower/code.h"
+#include "compiler/stages/ast.h"
 
 namespace dj::ir {
 

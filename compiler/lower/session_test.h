@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/image.h"
+#include "compiler/stages/image.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {

@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "compiler/ast.h"
 #include "compiler/lower/code.h"
+#include "compiler/stages/ast.h"
 
 namespace dj::ir {
 

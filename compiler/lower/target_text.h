@@ -2,7 +2,7 @@
 // the values, the agent writes the text. A value that cannot be read becomes ?, never an error.
 #pragma once
 #include "compiler/lower/locations.h"
-#include "compiler/plan.h"
+#include "compiler/stages/plan.h"
 
 namespace dj::ir {
 

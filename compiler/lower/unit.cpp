@@ -4,7 +4,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "compiler/lower/needs.h"
-#include "compiler/of_children.h"
+#include "compiler/stages/of_children.h"
 
 namespace dj::ir {
 namespace {

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/image.h"
-#include "compiler/layout.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
-#include "compiler/result_use.h"
+#include "compiler/stages/image.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
+#include "compiler/stages/result_use.h"
 #include "runtime/shared/context.h"
 #include "stdlib/builtins.h"
 

@@ -1,8 +1,8 @@
 // Numbers of 128 bits, and those with a fraction that are no doubles, inside of locations. Whole
 // ones are the machine's; the agent computes the others, and divides.
 #pragma once
-#include "compiler/location.h"
 #include "compiler/lower/code.h"
+#include "compiler/stages/location.h"
 
 namespace dj::ir {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "compiler/parse/macros.h"
-#include "compiler/print_ast.h"
+#include "compiler/stages/print_ast.h"
 
 namespace dj {
 

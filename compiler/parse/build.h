@@ -4,8 +4,8 @@
 #include <set>
 
 #include "DjtBaseVisitor.h"
-#include "compiler/ast.h"
 #include "compiler/parse/lexeme.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

@@ -9,7 +9,7 @@
 
 #include "compiler/parse/parse.h"
 #include "compiler/parse/tidy.h"
-#include "compiler/print_ast.h"
+#include "compiler/stages/print_ast.h"
 
 namespace dj {
 

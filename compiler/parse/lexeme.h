@@ -6,9 +6,9 @@
 
 #include "DjtLexer.h"
 #include "DjtParser.h"
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
 #include "compiler/parse/script_options.h"
-#include "compiler/source.h"
 
 namespace dj {
 

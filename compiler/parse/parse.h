@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
 #include "compiler/parse/script_options.h"
-#include "compiler/source.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "compiler/print_ast.h"
+#include "compiler/stages/print_ast.h"
 
 namespace dj {
 

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
 #include "compiler/parse/lexeme.h"
 #include "compiler/parse/literals.h"
-#include "compiler/print_ast.h"
+#include "compiler/stages/print_ast.h"
 
 namespace dj {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/source.h"
+#include "compiler/diag/source.h"
 
 namespace dj {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/other_words.h"
+#include "compiler/diag/other_words.h"
 
 namespace dj {
 

@@ -4,8 +4,8 @@
 #pragma once
 #include <string>
 
-#include "compiler/diag.h"
-#include "compiler/source.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
 
 namespace dj {
 

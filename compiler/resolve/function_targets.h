@@ -3,10 +3,10 @@
 #pragma once
 #include <optional>
 
-#include "compiler/diag.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
+#include "compiler/diag/diag.h"
 #include "compiler/resolve/other_objects.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
+#include "compiler/base/packed.h"
 #include "compiler/debuginfo/object_file.h"
-#include "compiler/packed.h"
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/probe_kind.h"
-#include "compiler/stack_info.h"
+#include "compiler/stages/stack_info.h"
 #include "stdlib/builtins.h"
 
 namespace dj {

@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "compiler/plan.h"
-#include "compiler/program.h"
 #include "compiler/resolve/resolve.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
 #include "compiler/resolve/resolve.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

@@ -1,8 +1,8 @@
 // warn_of_many(): a pattern that means more places than somebody is likely to have had in mind.
 #pragma once
-#include "compiler/diag.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-#include "compiler/counted.h"
+#include "compiler/base/counted.h"
 #include "compiler/debuginfo/sdt.h"
 
 namespace dj {

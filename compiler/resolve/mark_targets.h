@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "compiler/debuginfo/debug_info.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

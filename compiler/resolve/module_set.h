@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/debuginfo/module.h"
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
 #include "compiler/resolve/resolve.h"
 
 namespace dj {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "compiler/counted.h"
+#include "compiler/base/counted.h"
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/nameless.h"
 #include "compiler/resolve/site_search.h"

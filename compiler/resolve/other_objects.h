@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/base/result.h"
 #include "compiler/debuginfo/module.h"
 #include "compiler/resolve/module_set.h"
-#include "compiler/result.h"
 
 namespace dj {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "compiler/walk.h"
+#include "compiler/stages/walk.h"
 
 namespace dj {
 

@@ -1,7 +1,7 @@
 // Which globals hold pointers: known once target variables have their types.
 #pragma once
-#include "compiler/plan.h"
-#include "compiler/program.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

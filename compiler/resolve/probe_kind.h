@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
-#include "compiler/plan.h"
+#include "compiler/diag/diag.h"
 #include "compiler/resolve/module_set.h"
+#include "compiler/stages/ast.h"
+#include "compiler/stages/plan.h"
 
 namespace dj {
 

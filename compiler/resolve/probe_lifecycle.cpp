@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "arch/x86_64/calls.h"
-#include "compiler/of_children.h"
 #include "compiler/resolve/site_search.h"
+#include "compiler/stages/of_children.h"
 
 namespace dj {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

@@ -8,7 +8,6 @@
 #include <memory_resource>
 #include <unordered_map>
 
-#include "compiler/of_children.h"
 #include "compiler/resolve/function_targets.h"
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/module_set.h"
@@ -16,8 +15,9 @@
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/site_search.h"
 #include "compiler/resolve/site_targets.h"
-#include "compiler/samples.h"
-#include "compiler/stack_info.h"
+#include "compiler/stages/of_children.h"
+#include "compiler/stages/samples.h"
+#include "compiler/stages/stack_info.h"
 #include "stdlib/builtins.h"
 
 namespace dj {

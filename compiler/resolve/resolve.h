@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "compiler/diag.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
-#include "compiler/result.h"
-#include "compiler/type_printer.h"
+#include "compiler/base/result.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
+#include "compiler/stages/type_printer.h"
 
 namespace dj {
 

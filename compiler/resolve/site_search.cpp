@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/parallel.h"
+#include "compiler/base/parallel.h"
 
 namespace dj {
 

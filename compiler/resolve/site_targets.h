@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "compiler/debuginfo/module.h"
-#include "compiler/diag.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
+#include "compiler/diag/diag.h"
 #include "compiler/resolve/other_objects.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -3,9 +3,9 @@
 #pragma once
 #include <string>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
 #include "compiler/resolve/resolve.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

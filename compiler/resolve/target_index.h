@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "compiler/resolve/resolve.h"
-#include "compiler/target_index.h"
+#include "compiler/stages/target_index.h"
 
 namespace dj {
 

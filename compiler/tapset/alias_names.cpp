@@ -3,9 +3,9 @@
 
 #include <map>
 
-#include "compiler/print_ast.h"
+#include "compiler/stages/print_ast.h"
+#include "compiler/stages/walk_ast.h"
 #include "compiler/tapset/aliases.h"
-#include "compiler/walk_ast.h"
 
 namespace dj {
 

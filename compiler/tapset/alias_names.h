@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ast.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

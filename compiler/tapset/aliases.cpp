@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "compiler/stages/walk_ast.h"
 #include "compiler/tapset/copy_ast.h"
 #include "compiler/tapset/unused.h"
-#include "compiler/walk_ast.h"
 
 namespace dj {
 

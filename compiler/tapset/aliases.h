@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "compiler/parse/parse.h"
-#include "compiler/print_ast.h"
+#include "compiler/stages/print_ast.h"
 #include "compiler/tapset/library.h"
 
 namespace dj {

@@ -1,6 +1,6 @@
 // Deep copies of syntax, for bodies that an alias puts into several probes. Spans stay.
 #pragma once
-#include "compiler/ast.h"
+#include "compiler/stages/ast.h"
 
 namespace dj::ast {
 

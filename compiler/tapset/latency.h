@@ -1,8 +1,8 @@
 // The suffix .latency: func("f").latency is func("f").return, with the nanoseconds in `elapsed`.
 #pragma once
-#include "compiler/ast.h"
-#include "compiler/diag.h"
-#include "compiler/source.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "compiler/parse/parse.h"
-#include "compiler/print_ast.h"
+#include "compiler/stages/print_ast.h"
 #include "compiler/tapset/aliases.h"
 #include "compiler/tapset/names_used.h"
 

@@ -10,9 +10,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
-#include "compiler/source.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
+#include "compiler/stages/ast.h"
 #include "compiler/tapset/items.h"
 #include "compiler/tapset/own_names.h"
 

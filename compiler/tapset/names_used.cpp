@@ -1,7 +1,7 @@
 // Walks the bodies for calls.
 #include "compiler/tapset/names_used.h"
 
-#include "compiler/walk_ast.h"
+#include "compiler/stages/walk_ast.h"
 #include "stdlib/builtins.h"
 
 namespace dj {

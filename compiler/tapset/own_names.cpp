@@ -5,8 +5,8 @@
 #include <functional>
 #include <map>
 
+#include "compiler/stages/walk_ast.h"
 #include "compiler/tapset/copy_ast.h"
-#include "compiler/walk_ast.h"
 
 namespace dj {
 

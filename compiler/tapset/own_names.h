@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "compiler/ast.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "compiler/parse/parse.h"
-#include "compiler/walk_ast.h"
+#include "compiler/stages/walk_ast.h"
 
 namespace dj {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
-#include "compiler/source.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
+#include "compiler/stages/ast.h"
 
 namespace dj {
 

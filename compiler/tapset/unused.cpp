@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/walk_ast.h"
+#include "compiler/stages/walk_ast.h"
 #include "stdlib/builtins.h"
 
 namespace dj {

@@ -10,7 +10,7 @@
 #include <map>
 #include <optional>
 
-#include "compiler/counted.h"
+#include "compiler/base/counted.h"
 #include "runtime/install/stub_calls.h"
 #include "runtime/memory/debug_list.h"
 #include "runtime/memory/raised_semaphores.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/stopped.h"
 #include "runtime/text/journal.h"
 

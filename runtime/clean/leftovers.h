@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_call.h"
 

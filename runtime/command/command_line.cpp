@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
 #include "runtime/output/tell.h"
 
 namespace dj {

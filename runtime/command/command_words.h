@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
 #include "runtime/command/command_line.h"
 #include "runtime/command/options.h"
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <map>
 
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
 #include "runtime/command/option_values.h"
 #include "runtime/command/stap_options.h"
 #include "runtime/output/tell.h"

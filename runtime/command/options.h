@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arch/x86_64/safety.h"
-#include "compiler/layout.h"
+#include "compiler/stages/layout.h"
 #include "runtime/command/command_line.h"
 #include "runtime/output/output.h"
 #include "runtime/output/report_globals.h"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
 #include "runtime/command/stap_options.h"
 
 namespace dj {

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "compiler/layout.h"
+#include "compiler/stages/layout.h"
 
 namespace dj {
 

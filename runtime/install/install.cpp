@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "compiler/samples.h"
-#include "compiler/spare_thread.h"
+#include "compiler/base/spare_thread.h"
+#include "compiler/stages/samples.h"
 #include "runtime/memory/stubs.h"
 #include "runtime/patch/kept_patches.h"
 #include "runtime/process/os_error.h"

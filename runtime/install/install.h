@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/image.h"
-#include "compiler/layout.h"
-#include "compiler/plan.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/image.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/plan.h"
 #include "runtime/install/call_words.h"
 #include "runtime/install/site_memory.h"
 #include "runtime/install/stub_calls.h"

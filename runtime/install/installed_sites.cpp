@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/counted.h"
-#include "compiler/shown_symbol.h"
+#include "compiler/base/counted.h"
+#include "compiler/stages/shown_symbol.h"
 #include "runtime/install/install.h"
 #include "runtime/shared/trap.h"
 

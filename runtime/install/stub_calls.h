@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "compiler/result.h"
-#include "compiler/spare_thread.h"
+#include "compiler/base/result.h"
+#include "compiler/base/spare_thread.h"
 #include "runtime/install/call_words.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/process/process.h"

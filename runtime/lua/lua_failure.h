@@ -1,6 +1,6 @@
 // A Lua file's failure as a diagnostic.
 #pragma once
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
 #include "runtime/lua/sandbox.h"
 
 namespace dj {

@@ -3,7 +3,7 @@
 
 #include <lua.hpp>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/lua/lua_failure.h"
 #include "runtime/lua/lua_values.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
 #include "runtime/lua/sandbox.h"
 #include "runtime/output/global_values.h"
 #include "runtime/output/print_record.h"

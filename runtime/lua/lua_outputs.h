@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/diag.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
+#include "compiler/diag/diag.h"
 #include "runtime/lua/lua_file.h"
 #include "runtime/output/output.h"
 

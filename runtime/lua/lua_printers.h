@@ -1,7 +1,7 @@
 // Printers of types in Lua tapsets: dj.printer calls its function once, with a stand-in for the
 // value; what is done to the stand-in becomes a read plan.
 #pragma once
-#include "compiler/type_printer.h"
+#include "compiler/stages/type_printer.h"
 
 struct lua_State;
 

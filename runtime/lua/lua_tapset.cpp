@@ -4,7 +4,7 @@
 #include <ctime>
 #include <lua.hpp>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/lua/lua_failure.h"
 #include "runtime/lua/lua_printers.h"
 #include "runtime/lua/lua_values.h"

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "compiler/diag.h"
-#include "compiler/target_index.h"
-#include "compiler/type_printer.h"
+#include "compiler/diag/diag.h"
+#include "compiler/stages/target_index.h"
+#include "compiler/stages/type_printer.h"
 #include "runtime/lua/sandbox.h"
 
 namespace dj {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <lua.hpp>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/lua/lua_watch.h"
 
 namespace dj {

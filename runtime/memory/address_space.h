@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/process.h"
 
 namespace dj {

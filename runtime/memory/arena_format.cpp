@@ -12,9 +12,9 @@
 #include <fstream>
 #include <variant>
 
-#include "compiler/of_children.h"
-#include "compiler/parallel.h"
-#include "compiler/walk.h"
+#include "compiler/base/parallel.h"
+#include "compiler/stages/of_children.h"
+#include "compiler/stages/walk.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/context.h"
 #include "runtime/shared/map.h"

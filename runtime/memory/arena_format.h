@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <span>
 
-#include "compiler/layout.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compiler/sort_runs.h"
+#include "compiler/base/sort_runs.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/detour_note.h"
 #include "runtime/shared/own_code.h"

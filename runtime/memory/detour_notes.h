@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "arch/x86_64/detour.h"
-#include "compiler/short_vector.h"
+#include "compiler/base/short_vector.h"
 #include "runtime/memory/island.h"
 #include "runtime/memory/session_memory.h"
 #include "runtime/shared/detour_note.h"

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "compiler/image.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/image.h"
 #include "runtime/memory/detour_notes.h"
 #include "runtime/memory/session_memory.h"
 #include "runtime/patch/kept_detours.h"
@@ -14,7 +14,7 @@
 
 namespace dj {
 
-// Links handlers and agent for `base` into `working` (compiler/image.h, link()).
+// Links handlers and agent for `base` into `working` (compiler/stages/image.h, link()).
 using LinkCode = std::function<Result<Linked>(uint64_t base, std::span<uint8_t> working)>;
 
 // CodeIslands: the islands of a session with the code linked into each.

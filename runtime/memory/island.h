@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

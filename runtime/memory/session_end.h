@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/stopped.h"
 
 namespace dj {

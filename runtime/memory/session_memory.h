@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/island.h"
 #include "runtime/process/process.h"

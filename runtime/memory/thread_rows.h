@@ -1,8 +1,8 @@
 // Rows of their own for the target's threads to count in (runtime/shared/thread_rows.h), where
 // nobody else uses the gs base.
 #pragma once
-#include "compiler/layout.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/layout.h"
 #include "runtime/process/stopped.h"
 #include "runtime/shared/abi.h"
 

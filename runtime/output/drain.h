@@ -7,9 +7,9 @@
 #include <functional>
 #include <memory>
 
-#include "compiler/image.h"
-#include "compiler/program.h"
-#include "compiler/source.h"
+#include "compiler/diag/source.h"
+#include "compiler/stages/image.h"
+#include "compiler/stages/program.h"
 #include "runtime/output/output.h"
 #include "runtime/output/print_record.h"
 

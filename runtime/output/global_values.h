@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/layout.h"
-#include "compiler/program.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/program.h"
 #include "runtime/output/stat_value.h"
 
 namespace dj {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

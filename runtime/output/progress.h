@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "compiler/spare_thread.h"
+#include "compiler/base/spare_thread.h"
 
 namespace dj {
 

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "compiler/result_use.h"
+#include "compiler/stages/result_use.h"
 #include "runtime/output/report_times.h"
 #include "runtime/process/process.h"
 #include "runtime/shared/capture.h"

@@ -1,9 +1,9 @@
 // The second table of -t: what became of the calls that return probes have seen begin.
 #pragma once
-#include "compiler/layout.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
-#include "compiler/source.h"
+#include "compiler/diag/source.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "compiler/layout.h"
-#include "compiler/program.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/program.h"
 #include "runtime/output/global_values.h"
 #include "runtime/output/output.h"
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/layout.h"
-#include "compiler/program.h"
-#include "compiler/source.h"
+#include "compiler/diag/source.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/program.h"
 
 namespace dj {
 

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "compiler/counted.h"
-#include "compiler/shown_symbol.h"
+#include "compiler/base/counted.h"
+#include "compiler/stages/shown_symbol.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/process.h"
 #include "runtime/shared/abi.h"

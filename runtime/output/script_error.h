@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/diag.h"
-#include "compiler/plan.h"
-#include "compiler/source.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
+#include "compiler/stages/plan.h"
 #include "runtime/shared/event.h"
 
 namespace dj {

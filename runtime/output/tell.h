@@ -3,9 +3,9 @@
 #pragma once
 #include <string>
 
-#include "compiler/diag.h"
-#include "compiler/result.h"
-#include "compiler/source.h"
+#include "compiler/base/result.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
 
 namespace dj {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

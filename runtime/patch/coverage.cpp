@@ -8,7 +8,7 @@
 #include <regex>
 #include <set>
 
-#include "compiler/counted.h"
+#include "compiler/base/counted.h"
 
 namespace dj {
 namespace {

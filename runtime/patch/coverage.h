@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/patch/module_code.h"
 
 namespace dj {

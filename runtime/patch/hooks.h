@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arch/x86_64/safety.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/process/process.h"
 

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "arch/x86_64/decode.h"
-#include "compiler/packed.h"
+#include "compiler/base/packed.h"
 #include "runtime/shared/detour_note.h"
 
 namespace dj {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/image.h"
+#include "compiler/stages/image.h"
 #include "runtime/patch/kept_files.h"
 #include "runtime/patch/patch.h"
 #include "runtime/process/process.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "compiler/packed.h"
+#include "compiler/base/packed.h"
 #include "runtime/patch/kept_detours.h"
 
 namespace dj {

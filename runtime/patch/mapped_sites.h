@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "compiler/plan.h"
+#include "compiler/stages/plan.h"
 #include "runtime/process/process.h"
 
 namespace dj {

@@ -14,8 +14,8 @@
 
 #include "arch/x86_64/safety.h"
 #include "arch/x86_64/text.h"
-#include "compiler/result.h"
-#include "compiler/spare_thread.h"
+#include "compiler/base/result.h"
+#include "compiler/base/spare_thread.h"
 #include "runtime/patch/plan_cache.h"
 #include "runtime/process/process.h"
 

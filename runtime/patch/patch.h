@@ -10,7 +10,7 @@
 
 #include "arch/x86_64/detour.h"
 #include "arch/x86_64/placement.h"
-#include "compiler/plan.h"
+#include "compiler/stages/plan.h"
 #include "runtime/patch/site_state.h"
 
 namespace dj {

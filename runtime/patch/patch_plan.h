@@ -4,8 +4,8 @@
 #pragma once
 #include <vector>
 
-#include "compiler/plan.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/plan.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/patch/patch.h"
 #include "runtime/process/process.h"

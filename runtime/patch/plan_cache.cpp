@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "compiler/packed.h"
+#include "compiler/base/packed.h"
 
 namespace dj {
 namespace {

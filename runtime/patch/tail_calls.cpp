@@ -5,7 +5,7 @@
 #include <array>
 #include <tuple>
 
-#include "compiler/result_use.h"
+#include "compiler/stages/result_use.h"
 #include "runtime/shared/capture.h"
 
 namespace dj {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/plan.h"
+#include "compiler/stages/plan.h"
 #include "runtime/patch/imports.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/patch/patch.h"

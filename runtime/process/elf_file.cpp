@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "compiler/other_machine.h"
+#include "compiler/base/other_machine.h"
 #include "runtime/process/os_error.h"
 
 namespace dj {

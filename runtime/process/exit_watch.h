@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/process.h"
 
 namespace dj {

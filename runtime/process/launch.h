@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/stopped.h"
 
 namespace dj {

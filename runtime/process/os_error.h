@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "compiler/other_machine.h"
+#include "compiler/base/other_machine.h"
 #include "runtime/process/os_error.h"
 
 namespace dj {

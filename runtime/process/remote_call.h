@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <optional>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/stopped.h"
 #include "runtime/process/way_home.h"
 

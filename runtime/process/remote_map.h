@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/remote_call.h"
 
 namespace dj {

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/remote_call.h"
 #include "runtime/shared/fault_gates.h"
 #include "runtime/shared/trap.h"

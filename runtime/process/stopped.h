@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

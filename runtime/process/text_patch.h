@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "arch/x86_64/placement.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/stopped.h"
 
 namespace dj {

@@ -1,8 +1,8 @@
 // A script as far as it can be judged before it runs: parsed, completed by tapsets, checked, and
 // its probe points and variables looked up if the command line names a target.
 #pragma once
-#include "compiler/diag.h"
-#include "compiler/source.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
 #include "runtime/command/options.h"
 
 namespace dj {

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "compiler/counted.h"
+#include "compiler/base/counted.h"
 #include "compiler/debuginfo/call_frames.h"
-#include "compiler/stack_info.h"
+#include "compiler/stages/stack_info.h"
 #include "runtime/patch/hooks.h"
 #include "runtime/patch/tail_calls.h"
 #include "runtime/run/kept_handlers.h"

@@ -3,12 +3,12 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/arming.h"
-#include "compiler/image.h"
-#include "compiler/layout.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
 #include "compiler/resolve/resolve.h"
+#include "compiler/stages/arming.h"
+#include "compiler/stages/image.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 #include "runtime/command/options.h"
 #include "runtime/session/session.h"
 #include "runtime/session/stack_tables.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "compiler/check/signature.h"
-#include "compiler/language_server.h"
+#include "compiler/editor/language_server.h"
 #include "compiler/parse/lexeme.h"
 #include "compiler/parse/tidy.h"
 #include "runtime/run/check_script.h"

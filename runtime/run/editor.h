@@ -1,4 +1,4 @@
-// --lsp: what an editor is told of scripts (compiler/language_server.h).
+// --lsp: what an editor is told of scripts (compiler/editor/language_server.h).
 #pragma once
 #include "runtime/command/options.h"
 

@@ -1,8 +1,8 @@
 // What in a script stands for something else becomes that.
 #pragma once
-#include "compiler/ast.h"
-#include "compiler/diag.h"
-#include "compiler/source.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
+#include "compiler/stages/ast.h"
 #include "runtime/command/options.h"
 
 namespace dj {

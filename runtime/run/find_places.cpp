@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "compiler/base/counted.h"
 #include "compiler/check/arming.h"
 #include "compiler/check/check.h"
 #include "compiler/check/time_probes.h"
-#include "compiler/counted.h"
 #include "compiler/resolve/double_targets.h"
 #include "compiler/resolve/kept_plan.h"
 #include "compiler/resolve/many_places.h"

@@ -2,9 +2,9 @@
 #pragma once
 #include <optional>
 
-#include "compiler/ast.h"
-#include "compiler/diag.h"
-#include "compiler/source.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
+#include "compiler/stages/ast.h"
 #include "runtime/command/options.h"
 #include "runtime/output/stage_clock.h"
 #include "runtime/patch/module_code.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "compiler/plan.h"
+#include "compiler/stages/plan.h"
 #include "runtime/output/drain.h"
 #include "runtime/output/key_input.h"
 #include "runtime/process/child_watch.h"

@@ -2,7 +2,7 @@
 // (runtime/patch/kept_files.h): a script that is run again, on a target with the same layout, is
 // not compiled again.
 #pragma once
-#include "compiler/image.h"
+#include "compiler/stages/image.h"
 #include "runtime/patch/module_code.h"
 
 namespace dj {

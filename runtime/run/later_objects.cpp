@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/counted.h"
+#include "compiler/base/counted.h"
 #include "compiler/resolve/resolve.h"
 #include "runtime/output/tell.h"
 #include "runtime/patch/tail_calls.h"

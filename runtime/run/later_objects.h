@@ -1,7 +1,7 @@
 // Objects that the target opens while it is traced: the probe points of the script that mean them
 // are resolved, compiled and armed before the loader lets any of their code run.
 #pragma once
-#include "compiler/source.h"
+#include "compiler/diag/source.h"
 #include "runtime/command/options.h"
 #include "runtime/run/compiled.h"
 #include "runtime/session/session.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "compiler/target_index.h"
+#include "compiler/stages/target_index.h"
 #include "runtime/run/target.h"
 
 namespace dj {

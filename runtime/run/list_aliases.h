@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "compiler/diag.h"
-#include "compiler/source.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
 #include "runtime/run/lazy_target.h"
 
 namespace dj {

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <optional>
 
-#include "compiler/lowering.h"
-#include "compiler/spare_thread.h"
+#include "compiler/base/spare_thread.h"
+#include "compiler/stages/lowering.h"
 
 namespace dj {
 namespace {

@@ -1,5 +1,5 @@
 // LLVM, and what uses it, is loaded by a thread of its own while the script is checked and the
-// target is started. The functions of compiler/image.h are here; they hand on to it.
+// target is started. The functions of compiler/stages/image.h are here; they hand on to it.
 #pragma once
 #include <string>
 

@@ -1,9 +1,9 @@
 // From text to tree: the script and those of -E; and the tidy text of --fmt.
 #pragma once
-#include "compiler/ast.h"
-#include "compiler/diag.h"
+#include "compiler/diag/diag.h"
+#include "compiler/diag/source.h"
 #include "compiler/parse/parse.h"
-#include "compiler/source.h"
+#include "compiler/stages/ast.h"
 #include "runtime/command/options.h"
 
 namespace dj {

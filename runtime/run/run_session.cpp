@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "compiler/counted.h"
-#include "compiler/samples.h"
+#include "compiler/base/counted.h"
+#include "compiler/stages/samples.h"
 #include "runtime/output/drain.h"
 #include "runtime/output/key_input.h"
 #include "runtime/output/progress.h"

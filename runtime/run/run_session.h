@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "compiler/source.h"
+#include "compiler/diag/source.h"
 #include "runtime/command/options.h"
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/output/stage_clock.h"

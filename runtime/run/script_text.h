@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
+#include "compiler/base/result.h"
 #include "compiler/parse/script_options.h"
-#include "compiler/result.h"
 #include "runtime/command/options.h"
 
 namespace dj {

@@ -2,8 +2,8 @@
 #pragma once
 #include <optional>
 
+#include "compiler/base/result.h"
 #include "compiler/resolve/resolve.h"
-#include "compiler/result.h"
 #include "runtime/command/options.h"
 #include "runtime/session/session.h"
 

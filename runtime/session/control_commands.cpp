@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "compiler/shown_symbol.h"
+#include "compiler/stages/shown_symbol.h"
 
 namespace dj {
 namespace {

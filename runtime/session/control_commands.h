@@ -6,7 +6,7 @@
 #pragma once
 #include <string>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/session/session.h"
 
 namespace dj {

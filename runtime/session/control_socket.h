@@ -5,7 +5,7 @@
 #include <list>
 #include <string>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/counted.h"
+#include "compiler/base/counted.h"
 
 namespace dj {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/plan.h"
+#include "compiler/stages/plan.h"
 #include "runtime/install/install.h"
 #include "runtime/session/session.h"
 

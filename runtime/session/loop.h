@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 
 namespace dj {
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/layout.h"
-#include "compiler/plan.h"
-#include "compiler/source.h"
+#include "compiler/diag/source.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/plan.h"
 #include "runtime/output/terminal.h"
 #include "runtime/session/session.h"
 #include "runtime/shared/stat.h"

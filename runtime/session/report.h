@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/layout.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 #include "runtime/install/install.h"
 #include "runtime/output/stage_clock.h"
 #include "runtime/session/session.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/plan.h"
+#include "compiler/stages/plan.h"
 #include "runtime/process/process.h"
 
 namespace dj {

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "compiler/samples.h"
+#include "compiler/stages/samples.h"
 #include "runtime/clean/clean.h"
 #include "runtime/clean/leftovers.h"
 #include "runtime/memory/address_space.h"

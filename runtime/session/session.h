@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "compiler/image.h"
-#include "compiler/layout.h"
-#include "compiler/plan.h"
-#include "compiler/program.h"
-#include "compiler/result.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/image.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/plan.h"
+#include "compiler/stages/program.h"
 #include "runtime/install/install.h"
 #include "runtime/memory/debug_list.h"
 #include "runtime/process/exit_watch.h"

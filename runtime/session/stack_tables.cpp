@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "compiler/spare_thread.h"
+#include "compiler/base/spare_thread.h"
 
 namespace dj {
 namespace {

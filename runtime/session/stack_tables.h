@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/result.h"
-#include "compiler/stack_info.h"
+#include "compiler/base/result.h"
+#include "compiler/stages/stack_info.h"
 #include "runtime/process/process.h"
 
 namespace dj {

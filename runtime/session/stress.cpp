@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "compiler/counted.h"
+#include "compiler/base/counted.h"
 #include "compiler/debuginfo/pattern.h"
 #include "runtime/shared/map.h"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/layout.h"
-#include "compiler/program.h"
+#include "compiler/stages/layout.h"
+#include "compiler/stages/program.h"
 #include "runtime/install/install.h"
 #include "runtime/output/stage_clock.h"
 #include "runtime/session/session.h"

@@ -9,7 +9,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/text/site_text.h"
 
 namespace dj {

@@ -13,7 +13,7 @@
 #pragma once
 #include <functional>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/text/site_text.h"
 #include "runtime/text/text_image.h"
 

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "compiler/parallel.h"
+#include "compiler/base/parallel.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/running_memory.h"
 

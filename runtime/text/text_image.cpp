@@ -9,8 +9,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "compiler/parallel.h"
-#include "compiler/sort_runs.h"
+#include "compiler/base/parallel.h"
+#include "compiler/base/sort_runs.h"
 
 namespace dj {
 namespace {

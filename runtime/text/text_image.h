@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/process/stopped.h"
 #include "runtime/text/site_text.h"
 

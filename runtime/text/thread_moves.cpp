@@ -16,7 +16,7 @@
 #include <optional>
 #include <set>
 
-#include "compiler/sort_runs.h"
+#include "compiler/base/sort_runs.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/process/process.h"
 #include "runtime/text/trap_setup.h"

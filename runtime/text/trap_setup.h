@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/result.h"
+#include "compiler/base/result.h"
 #include "runtime/patch/patch.h"
 #include "runtime/process/remote_call.h"
 #include "runtime/process/stopped.h"

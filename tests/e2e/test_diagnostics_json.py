@@ -11,7 +11,7 @@ COUNT = ["-c", victim("count")]
 
 
 def test_every_wrong_example_follows_the_schema(djtap_once):
-    texts = re.findall(r'DJ_EXAMPLE\((DJ\d{4}), R"\((.*?)\)",', (paths.ROOT / "compiler" / "examples.def").read_text(), re.S)
+    texts = re.findall(r'DJ_EXAMPLE\((DJ\d{4}), R"\((.*?)\)",', (paths.ROOT / "compiler" / "diag" / "examples.def").read_text(), re.S)
     seen = set()
     for code, wrong in texts[::4]:
         result = djtap_once("--diagnostics=json", "-e", wrong, "-c", str(paths.TINYFS))

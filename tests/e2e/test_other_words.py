@@ -5,7 +5,7 @@ import pytest
 
 from support import paths, run
 
-TEXT = (paths.ROOT / "compiler" / "other_words.cpp").read_text()
+TEXT = (paths.ROOT / "compiler" / "diag" / "other_words.cpp").read_text()
 # [(word, what is said)] of both tables; C++'s texts that stand in several pieces are one.
 ROWS = [(word, "".join(re.findall(r'"((?:\\.|[^"\\])*)"', text)).replace('\\"', '"'))
         for word, text in re.findall(r'^    \{"(\w+)",((?:\s*"(?:\\.|[^"\\])*")+)\}', TEXT, re.M)]

@@ -9,8 +9,8 @@ import pytest
 
 from support import paths, process, run
 
-CODES = re.findall(r"DJ_CODE\((DJ\d{4})", (paths.ROOT / "compiler" / "codes.def").read_text())
-EXAMPLES = re.findall(r"DJ_EXAMPLE\((DJ\d{4})", (paths.ROOT / "compiler" / "examples.def").read_text())
+CODES = re.findall(r"DJ_CODE\((DJ\d{4})", (paths.ROOT / "compiler" / "diag" / "codes.def").read_text())
+EXAMPLES = re.findall(r"DJ_EXAMPLE\((DJ\d{4})", (paths.ROOT / "compiler" / "diag" / "examples.def").read_text())
 
 
 # --- --explain

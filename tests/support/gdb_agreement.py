@@ -74,7 +74,7 @@ def register(frame, name):
 
 
 def evaluate(steps, frame, bias):
-    """The postfix program of a plan's dump, as compiler/location.h describes it."""
+    """The postfix program of a plan's dump, as compiler/stages/location.h describes it."""
     stack, words, at = [], steps.split(), -1
     while (at := at + 1) < len(words):
         word = words[at]

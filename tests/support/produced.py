@@ -26,6 +26,6 @@ def note(stderr):
 
 def never():
     """The codes that no test has made djtap give."""
-    listed = re.findall(r"DJ_CODE\((DJ\d{4})", (paths.ROOT / "compiler" / "codes.def").read_text())
+    listed = re.findall(r"DJ_CODE\((DJ\d{4})", (paths.ROOT / "compiler" / "diag" / "codes.def").read_text())
     given = {code for file in FOLDER.glob("*") for code in file.read_text().split()}
     return [code for code in listed if code not in given]

@@ -1,0 +1,37 @@
+// parallel(): the iterations of a loop on all processors.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "compiler/base/spare_thread.h"
+
+namespace dj {
+
+// Calls body(i) for every i < count, in no order, on several threads when there is enough to do.
+// body may throw std::bad_alloc only: then this does, when all threads have ended.
+template <typename Body>
+void parallel(size_t count, const Body& body) {
+  constexpr size_t kChunk = 64;  // iterations: neighbours in memory, and few enough to balance
+  constexpr size_t kMost = 16;   // threads
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t begin; (begin = next.fetch_add(kChunk)) < count;) {
+      for (size_t i = begin; i < std::min(begin + kChunk, count); i++) body(i);
+    }
+  };
+  const size_t chunks = (count + kChunk - 1) / kChunk;
+  std::vector<std::optional<SpareThread>> others;
+  for (size_t i = 1; i < std::min<size_t>({chunks, kMost, std::thread::hardware_concurrency()});
+       i++)
+    others.push_back(spare_thread(work));
+  work();
+  for (std::optional<SpareThread>& other : others) {
+    if (other) other->join();
+  }
+}
+
+}  // namespace dj

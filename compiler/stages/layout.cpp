@@ -1,0 +1,237 @@
+// lay_out(): pure arithmetic over Program, Plan and limits. Parts follow each other on page
+// boundaries; what is never touched costs no memory, the arena is sparse.
+#include "compiler/stages/layout.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "compiler/stages/result_use.h"
+#include "compiler/stages/walk.h"
+#include "runtime/shared/capture.h"
+#include "runtime/shared/context.h"
+#include "runtime/shared/map.h"
+#include "runtime/shared/own_code.h"
+#include "runtime/shared/ring.h"
+#include "runtime/shared/stat.h"
+#include "runtime/shared/strings.h"
+#include "runtime/shared/thread_rows.h"
+#include "runtime/shared/trap.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kPage = 4096, kLine = 64;
+// One element of foreach's snapshot (entries.h) and the scratch memory for a handler's strings.
+constexpr uint64_t kSnapshotBytes = 24, kStringScratchBytes = 64 << 10;
+// All contexts together; above it there are fewer of them, but not fewer than kContextsMin.
+constexpr uint64_t kContextsBytesMax = 256 << 20, kContextsMin = 4;
+constexpr uint64_t kStringsInRing = 4;
+// int3 bytes of one site: a return probe has a region for each exit, and a jump several guards.
+constexpr uint64_t kTrapsPerSite = 16;
+// The rows of sums of one array; no rows where they would take more.
+constexpr uint64_t kSumRowsBytes = 16 << 20;
+// Threads and forked children that count at one time; fewer where rows are long.
+constexpr uint64_t kThreadRows = 32768;
+
+uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+// The next free address; take() hands out and moves on.
+struct Cursor {
+  uint64_t next;
+  uint64_t take(uint64_t bytes, uint64_t alignment) {
+    uint64_t at = round_up(next, alignment);
+    next = at + bytes;
+    return at;
+  }
+};
+
+// What the bodies of handlers say: their string literals, and scratch memory for their loops.
+struct BodyFacts {
+  const Program& program;
+  const Limits& limits;
+  std::set<std::string> texts;
+  uint64_t snapshot_bytes = 0;
+
+  void operator()(const Expr& expr) {
+    if (const auto* text = std::get_if<StrLit>(&expr.node)) texts.insert(text->value);
+    for_each_child(expr, *this);
+  }
+  void operator()(const Stmt& stmt) {
+    if (const auto* loop = std::get_if<Foreach>(&stmt.node)) {
+      int64_t capacity = program.globals[loop->array].capacity;
+      snapshot_bytes += kPage + kSnapshotBytes * (capacity > 0 ? capacity : limits.max_map_entries);
+    }
+    for_each_child(stmt, *this);
+  }
+};
+
+abi::StatShape stat_shape(const Global& global) {
+  abi::StatShape shape = {};
+  shape.has_log = global.hist_log;
+  if (global.hist_linear) {
+    const Linear& linear = *global.hist_linear;
+    int64_t buckets = linear.step > 0 && linear.stop >= linear.start
+                          ? (linear.stop - linear.start) / linear.step
+                          : 0;
+    shape.linear_count = static_cast<uint32_t>(buckets + 3);  // start .. stop, one below, one above
+    shape.linear_start = linear.start;
+    shape.linear_step = linear.step;
+  }
+  shape.extras = (global.variance ? abi::kStatSquares : 0) |
+                 (global.percentiles ? abi::kStatFine : 0) | (global.grows ? abi::kStatGrows : 0);
+  uint64_t words = (shape.has_log ? abi::kLogBuckets : 0) + shape.linear_count +
+                   (global.variance ? 2 : 0) + (global.percentiles ? abi::kFineBuckets : 0);
+  shape.bytes = static_cast<uint32_t>(sizeof(abi::Stat) + 8 * words);
+  return shape;
+}
+
+void lay_out_counters(const Program& program, Layout& layout, Cursor& cursor) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < program.globals.size(); ++i) {
+    if (program.globals[i].storage == Storage::Counter) layout.globals[i].counter = count++;
+  }
+  // A line apart from other rows, and one more: the prefetcher takes pairs.
+  uint64_t row_bytes = std::bit_ceil(std::max<uint64_t>(8ull * count, 2 * kLine));
+  layout.header.counter_count = count;
+  layout.header.counter_shift = static_cast<uint32_t>(std::countr_zero(row_bytes));
+  const uint64_t threads = std::min(kThreadRows, kThreadRowsBytes / row_bytes);
+  layout.header.counters = cursor.take(row_bytes * (layout.cpus + 1 + threads), kPage);
+  layout.thread_rows = static_cast<uint32_t>(threads);
+  layout.header.thread_rows =
+      cursor.take(offsetof(abi::ThreadRows, owner) + 4 * threads, 2 * kLine);
+}
+
+void lay_out_global(const Global& global, GlobalSlot& slot, Layout& layout, Cursor& cursor) {
+  if (global.value == Type::Stat) {
+    slot.shape = stat_shape(global);
+    slot.shape_address = cursor.take(sizeof(abi::StatShape), kLine);
+  }
+  switch (global.storage) {
+    case Storage::Counter:
+      break;
+    case Storage::Scalar:
+      slot.address = cursor.take(8, kLine);
+      break;
+    case Storage::Stats:
+      slot.stride = std::bit_ceil(std::max<uint32_t>(slot.shape.bytes, 2 * kLine));
+      slot.address = cursor.take(uint64_t{slot.stride} * (layout.cpus + 1), 2 * kLine);
+      break;
+    case Storage::Array:
+      slot.address = cursor.take(abi::map_bytes(map_form(global, slot, layout)), kPage);
+      break;
+  }
+}
+
+void lay_out_constants(const Program& program, BodyFacts facts, Layout& layout, Cursor& cursor) {
+  std::set<std::string>& texts = facts.texts;
+  texts.insert("");
+  for (const Global& global : program.globals) {
+    if (const auto* text = std::get_if<std::string>(&global.init)) texts.insert(*text);
+  }
+  layout.constant_texts.assign(texts.begin(), texts.end());
+  uint64_t bytes = 0;
+  for (const std::string& text : layout.constant_texts) {
+    layout.constant_words.push_back(cursor.take(8, 8));
+    bytes += round_up(sizeof(uint32_t) + text.size(), 8);
+  }
+  layout.constants = cursor.take(bytes, kPage);
+}
+
+void lay_out_contexts(uint64_t snapshot_bytes, Layout& layout, Cursor& cursor) {
+  uint64_t strings = std::max<uint64_t>(kStringScratchBytes, 16 * layout.limits.max_string_len);
+  uint64_t bytes = round_up(sizeof(abi::Context) + strings + snapshot_bytes, kPage);
+  uint64_t count =
+      std::clamp<uint64_t>(kContextsBytesMax / bytes, kContextsMin, layout.limits.contexts);
+  layout.header.context_bytes = static_cast<uint32_t>(bytes);
+  layout.header.context_count = static_cast<uint32_t>(count);
+  layout.header.contexts = cursor.take(bytes * count, kPage);
+}
+
+// Literals of all bodies, and the scratch memory of the body that needs most (with all functions').
+BodyFacts body_facts(const Program& program, const Limits& limits) {
+  BodyFacts all{program, limits, {}, 0};
+  for (const Function& function : program.functions) {
+    if (function.body) all(*function.body);
+  }
+  uint64_t functions = all.snapshot_bytes, most = 0;
+  for (const Probe& probe : program.probes) {
+    all.snapshot_bytes = 0;
+    if (probe.body) all(*probe.body);
+    most = std::max(most, all.snapshot_bytes);
+  }
+  all.snapshot_bytes = functions + most;
+  return all;
+}
+
+void fill_limits(const Limits& limits, abi::Header& header) {
+  header.max_string = static_cast<uint32_t>(limits.max_string_len);
+  header.max_action = static_cast<uint32_t>(limits.max_action);
+  header.max_nesting = static_cast<uint32_t>(limits.max_nesting);
+}
+
+}  // namespace
+
+abi::MapForm map_form(const Global& global, const GlobalSlot& slot, const Layout& layout) {
+  abi::MapForm form{
+      static_cast<uint32_t>(global.capacity > 0 ? global.capacity : layout.limits.max_map_entries),
+      static_cast<uint32_t>(global.keys.size())};
+  if (global.value == Type::Stat) form.shape = &slot.shape;
+  form.wrap = global.wrap;
+  form.grows = global.grows;
+  if (global.sums && uint64_t{layout.cpus} << abi::map_row_shift(form.capacity) <= kSumRowsBytes)
+    form.rows = layout.cpus;
+  return form;
+}
+
+Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus,
+               uint64_t base, uint64_t stack_bytes) {
+  Layout layout;
+  layout.base = base;
+  layout.cpus = cpus;
+  layout.limits = limits;
+  // A record is at most half of its ring, and others should have room beside the longest string.
+  layout.limits.ring_bytes = std::max<int64_t>(
+      limits.ring_bytes, int64_t(std::bit_ceil(uint64_t(limits.max_string_len) * kStringsInRing)));
+  layout.globals.resize(program.globals.size());
+  abi::Header& header = layout.header;
+  header = {};
+  header.magic = abi::kMagic;
+  header.version = abi::kVersion;
+  header.cpus = cpus;
+  fill_limits(limits, header);
+
+  Cursor cursor{base + sizeof(abi::Header)};
+  lay_out_counters(program, layout, cursor);
+  for (size_t i = 0; i < program.globals.size(); ++i) {
+    lay_out_global(program.globals[i], layout.globals[i], layout, cursor);
+  }
+  BodyFacts facts = body_facts(program, limits);
+  lay_out_constants(program, facts, layout, cursor);
+  lay_out_contexts(facts.snapshot_bytes, layout, cursor);
+
+  const uint32_t later = plan.awaits_objects ? kLaterSites : 0;
+  header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size()) + later;
+  header.sites = cursor.take(sizeof(abi::SiteInfo) * header.site_count, kPage);
+  header.ring_stride =
+      round_up(abi::ring_bytes(static_cast<uint64_t>(layout.limits.ring_bytes)), kPage);
+  header.rings = cursor.take(header.ring_stride * (cpus + 1), kPage);
+  header.strings =
+      cursor.take(abi::strings_bytes(static_cast<uint64_t>(limits.string_bytes)), kPage);
+  if (keeps_calls(plan) || later > 0) {
+    header.captures = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
+  }
+  header.frame_texts = cursor.take(sizeof(abi::FrameTexts), kPage);
+  if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
+  layout.later_traps = plan.awaits_objects ? kLaterTraps : 0;
+  layout.trap_bytes =
+      abi::trap_table_bytes(plan.sites.size() * kTrapsPerSite, layout.later_traps, cpus);
+  layout.trap_table = cursor.take(layout.trap_bytes, kPage);
+
+  layout.bytes = round_up(cursor.next - base, kPage);
+  header.arena_base = base;
+  header.arena_bytes = layout.bytes;
+  return layout;
+}
+
+}  // namespace dj

@@ -1,0 +1,19 @@
+// The functions of image.h as a shared object has them: compiler/lower is loaded while djtap does
+// other things (runtime/run/lowering.h), because LLVM takes longer to load than a script to check.
+#pragma once
+#include "compiler/stages/image.h"
+
+namespace dj {
+
+// What libdjtap_lower.so exports as dj_lowering. Both sides are of one build.
+struct Lowering {
+  decltype(&dj::lower) lower;
+  decltype(&dj::link) link;
+  decltype(&dj::link_bytes) link_bytes;
+  decltype(&dj::link_host) link_host;
+  void (*warm_up)();  // makes the first lower() cheaper; any thread
+};
+constexpr const char* kLoweringFile = "libdjtap_lower.so";
+constexpr const char* kLoweringSymbol = "dj_lowering";
+
+}  // namespace dj
