@@ -127,8 +127,8 @@ Status LiveText::write(const SiteList& all, const std::function<Status()>& quies
   if (phases.int3s.empty()) {
     return ok_status();
   }
-  uint64_t begin = now_ns();
   text_.read(stopped_);
+  uint64_t begin = now_ns();
   for (PatchSite* site : all) {
     if (is_waiting(*site)) set_state(*site, SiteState::Int3, site->reason);
   }
