@@ -59,6 +59,42 @@ FunctionRange Module::gap_at(uint64_t address) const {
   return gap;
 }
 
+namespace {
+
+// Targets of the function's own branches within it, ascending.
+std::vector<uint64_t> own_targets(const Function& function) {
+  std::vector<uint64_t> targets;
+  for (const Insn& insn : function.insns) {
+    if (insn.branches() && function.inside(insn.target)) targets.push_back(insn.target);
+  }
+  std::sort(targets.begin(), targets.end());
+  return targets;
+}
+
+// How many instructions there are before data, which decoding takes for instructions, and then for
+// a part of them what comes behind it. Told by a branch into the middle of one, where nothing
+// branches to any since the last one that leaves (past a `lock` prefix one may well branch).
+size_t count_before_data(const Function& function) {
+  const std::vector<uint64_t> targets = own_targets(function);
+  auto target = targets.begin();
+  size_t run = 0;  // where the instructions begin that nothing has come to yet
+  bool reached = true;
+  for (size_t i = 0; i < function.insns.size() && target != targets.end(); i++) {
+    const Insn& insn = function.insns[i];
+    reached = reached || *target == insn.address;
+    while (target != targets.end() && *target == insn.address) ++target;
+    const bool into = target != targets.end() && *target < insn.end();
+    if (into && !reached) return run;
+    while (target != targets.end() && *target < insn.end()) ++target;
+    if (!insn.leaves()) continue;
+    run = i + 1;
+    reached = false;
+  }
+  return function.insns.size();
+}
+
+}  // namespace
+
 Function Module::decode(const FunctionRange& range, uint64_t until) const {
   Function function{range, {}, false};
   const auto text = bytes(range.begin);
@@ -71,7 +107,9 @@ Function Module::decode(const FunctionRange& range, uint64_t until) const {
     function.insns.push_back(insn);
     at += insn.length;
   }
-  function.whole = at == range.end - range.begin;
+  const size_t sure = count_before_data(function);
+  function.whole = at == range.end - range.begin && sure == function.insns.size();
+  function.insns.resize(sure);
   return function;
 }
 

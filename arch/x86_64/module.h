@@ -46,7 +46,7 @@ class Module {
   // The code of nobody around address: from the end of the function before to the next one's begin.
   FunctionRange gap_at(uint64_t address) const;
   // Decodes from range.begin to its end, or to the first instruction that begins at `until` or
-  // behind it.
+  // behind it; no further than to data between instructions, which shows by a branch past it.
   Function decode(const FunctionRange& range, uint64_t until = ~uint64_t(0)) const;
   // False: no instruction in the range jumps to an address in a register. Looks at bytes only.
   bool may_jump_by_register(const FunctionRange& range) const;

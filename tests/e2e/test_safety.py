@@ -61,6 +61,15 @@ def test_restartable_sequences_are_left_whole(djtap):
         assert result.returncode == 0 and result.globals["m"] == result.facts["counted"], result
 
 
+@pytest.mark.parametrize("guards", ["needed", "all"])
+def test_data_between_instructions(djtap, guards):
+    """What is behind it cannot be told from it: the function's calls are counted, its returns are not probed."""
+    script = 'probe func("step") { n++ } probe func("step").return { r++ }'
+    result = djtap(f"--guards={guards}", "-e", script, "-c", victim("interspersed"))
+    assert result.facts == {"odd": 500, "even": 500} and result.globals == {"n": 1000, "r": 0}, result
+    assert "[SKIPPED: exits unknown]: step+0x0" in result.stderr and result.returncode == 0, result
+
+
 def test_a_handler_ends_at_its_error_only(djtap):
     """Other probes of the same call run; the exit status is still the child's."""
     script = 'probe func("take") { a++; x = $box->inner->value; b[x]++ } probe func("take") { c++ }'
