@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "compiler/base/counted.h"
-#include "runtime/install/stub_calls.h"
+#include "runtime/install/straight_calls.h"
 #include "runtime/memory/debug_list.h"
 #include "runtime/memory/raised_semaphores.h"
 #include "runtime/memory/rseq_areas.h"

@@ -429,7 +429,7 @@ Status Installation::disarm(Stopped& stopped) {
   DJ_TRY_DO(find_gone(stopped, sites, modules_));
   DJ_TRY_DO(find_gone(stopped, hooks, modules_));
   DJ_TRY_DO(find_gone(stopped, words_.all(), modules_));
-  DJ_TRY_DO(stub_calls_.restore(stopped, modules_, damage));
+  DJ_TRY_DO(straight_calls_.restore(stopped, modules_, damage));
   DJ_TRY_DO(restore_sites(stopped, words_.all(), damage));
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
   // The gates first: SIGTRAP goes back into the masks of the handlers that it knows.

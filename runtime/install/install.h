@@ -15,7 +15,7 @@
 #include "compiler/stages/plan.h"
 #include "runtime/install/call_words.h"
 #include "runtime/install/site_memory.h"
-#include "runtime/install/stub_calls.h"
+#include "runtime/install/straight_calls.h"
 #include "runtime/memory/detours.h"
 #include "runtime/memory/session_memory.h"
 #include "runtime/patch/module_code.h"
@@ -64,8 +64,8 @@ struct InstallTimes {
   uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, move_ns = 0, patch_ns = 0;
   PageCopies copies;           // before the patch, apart from it
   uint64_t live_ns = 0;        // writing text while the program runs
-  size_t stub_calls = 0;       // written later (stub_calls.h),
-  uint64_t stub_calls_ns = 0;  // in which time the target stood
+  size_t straight_calls = 0;       // written later (straight_calls.h),
+  uint64_t straight_calls_ns = 0;  // for which the target stood so long at a time, at most
 };
 
 // What was done while the program ran: "; while it ran ..."; empty: nothing.
@@ -150,13 +150,13 @@ class Installation {
   // Gives these a form without guards, or makes them an int3 each, while armed.
   Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
 
-  // Calls of linkage stubs that may lead straight to detours (stub_calls.h): begins to look for
-  // them, beside, once; says that there are some; leaves out what `sites`, those of all objects,
-  // forbid (false: nothing remains); writes them. Behind arm().
-  void look_for_stub_calls(pid_t pid, const ReadText& read_text);
-  bool has_stub_calls() const { return stub_calls_.is_found(); }
-  bool choose_stub_calls(const SiteList& sites) { return stub_calls_.choose(sites); }
-  Status write_stub_calls(Stopped& stopped);
+  // Calls that may lead straight to detours (straight_calls.h): begins to look for them, beside,
+  // once; says that there are some; takes some without what `sites`, those of all objects, forbid
+  // (false: none remains); writes these. Behind arm().
+  void look_for_straight_calls(pid_t pid, const ReadText& read_text);
+  bool has_straight_calls() const { return straight_calls_.is_found(); }
+  bool choose_straight_calls(const SiteList& sites) { return straight_calls_.choose(sites); }
+  Status write_straight_calls(Stopped& stopped);
 
   // signal_stacks.cpp. Bytes of the alternate signal stack that the program has just asked for and
   // on which a trap would kill it: it waits until withdraw_traps() has made all places that trap
@@ -189,6 +189,10 @@ class Installation {
   void find_gates(const abi::Header& header);
   SiteList all_sites();
   SiteList all_hooks();
+  // djtap's alone: the hook of _dl_find_object(), the probe of the loader.
+  bool is_own(const PatchSite& site) const {
+    return site.owners.empty() || (loader_site_ && site.owners == std::vector{*loader_site_});
+  }
   uint64_t guard_traps(const PatchSite& site) const;
   template <typename Off>
   void switch_calls(SessionMemory& memory, const Off& off);
@@ -218,7 +222,7 @@ class Installation {
 
   PatchPlan patches_;
   CallWords words_;
-  StubCalls stub_calls_;
+  StraightCalls straight_calls_;
   std::vector<MappedModule> modules_;
   std::vector<uint64_t> restorers_;  // code that signal frames return to
   std::vector<HandlerAbi> abis_;

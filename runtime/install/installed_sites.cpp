@@ -90,10 +90,8 @@ std::vector<InstalledSite> Installation::list(bool skipped_only) const {
 
 size_t Installation::armed_count() const {
   return static_cast<size_t>(
-      std::count_if(patches_.sites.begin(), patches_.sites.end(), [this](auto& site) {
-        const bool loader = loader_site_ && site.owners == std::vector{*loader_site_};
-        return site.armed() && !site.owners.empty() && !loader;
-      }));
+      std::count_if(patches_.sites.begin(), patches_.sites.end(),
+                    [this](auto& site) { return site.armed() && !is_own(site); }));
 }
 
 bool Installation::is_in_text() {

@@ -26,9 +26,7 @@ void Installation::find_live_sites() {
   }
   const std::vector<bool> permanent = permanent_modules(modules_);
   for (PatchSite& site : patches_.sites) {
-    const bool is_own = site.owners.empty() ||  // the hook of _dl_find_object
-                        (loader_site_ && site.owners == std::vector{*loader_site_});
-    if (is_own) continue;  // alone it is not worth it
+    if (is_own(site)) continue;  // alone it is not worth it
     site.live =
         site.state == SiteState::Registered && permanent[site.module] && can_write_live(site);
   }

@@ -47,6 +47,12 @@ std::vector<std::string> stat_fields(pid_t pid) {
   return fields;
 }
 
+// Processor time of a process's children that it has waited for (fields 16 and 17).
+uint64_t ended_children_ticks(pid_t pid) {
+  const std::vector<std::string> fields = stat_fields(pid);
+  return fields.size() < 17 ? 0 : std::stoull(fields[15]) + std::stoull(fields[16]);
+}
+
 // PF_KTHREAD of linux/sched.h, in field 9 of /proc/PID/stat.
 constexpr uint64_t kKernelThread = 0x00200000;
 
@@ -213,7 +219,9 @@ uint64_t processor_ns(pid_t pid) {
   clockid_t clock = 0;
   timespec used = {};
   if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
-  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+  constexpr uint64_t kSecond = 1'000'000'000;
+  return static_cast<uint64_t>(used.tv_sec) * kSecond + static_cast<uint64_t>(used.tv_nsec) +
+         ended_children_ticks(pid) * (kSecond / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
 }
 
 std::vector<pid_t> live_threads(pid_t pid) {

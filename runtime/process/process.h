@@ -101,7 +101,8 @@ bool has_own_filters(pid_t pid);
 // zombie, somebody else's tracer (its pid), another user's process, not dumpable, strict seccomp.
 Status check_traceable(pid_t pid);
 
-// Nanoseconds of processor time that all threads of a process have used; 0: there is no process.
+// Nanoseconds of processor time that all threads of a process have used, and its children that it
+// has waited for; 0: there is no process.
 uint64_t processor_ns(pid_t pid);
 
 // Threads of a process that still run (no zombies), ascending.

@@ -127,7 +127,7 @@ class Session {
   // Called while the target runs, again and again: gives the text of places whose handlers are off
   // back, makes hot guards an int3, takes out what may trap when the program asks for a signal
   // stack that is too small for it (install.h), spares the calls of a program that computes
-  // their detour's entry (stub_calls.h), and tells debuggers of new code (debug_list.h).
+  // their detour's entry (straight_calls.h), and tells debuggers of new code (debug_list.h).
   void watch();
   // Why the session must end now, for the program's sake; empty: it need not.
   std::string why_over();

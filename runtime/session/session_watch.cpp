@@ -91,21 +91,22 @@ void Session::cool(Installation& installation, SessionMemory& memory) {
   if (!cooled.ok()) tell_undone(cooled.error().message);
 }
 
-// A program that waits most of its time would stand once more for nothing.
+// A program that waits most of its time, and a server whose children do, would stand once more for
+// nothing.
 void Session::lead_calls(Installation& installation) {
   constexpr uint64_t kWorthNs = 50'000'000;
   if (processor_ns(pid_) < used_at_arm_ns_ + kWorthNs) return;
-  installation.look_for_stub_calls(pid_, read_text_);
-  if (!installation.has_stub_calls()) return;
+  installation.look_for_straight_calls(pid_, read_text_);
+  if (!installation.has_straight_calls()) return;
   SiteList sites = installation_->all_places();
   for (Later& later : later_) {
     const SiteList more = later.installation.all_places();
     sites.insert(sites.end(), more.begin(), more.end());
   }
-  if (!installation.choose_stub_calls(sites)) return;
+  if (!installation.choose_straight_calls(sites)) return;
   Result<Stopped> stopped = Stopped::stop(pid_);
   if (!stopped.ok() || !is_in_target(stopped.value())) return;
-  const Status written = installation.write_stub_calls(stopped.value());
+  const Status written = installation.write_straight_calls(stopped.value());
   if (!written.ok()) tell_undone(written.error().message);
 }
 

@@ -111,11 +111,10 @@ void report_stress(const StressFacts& facts, const StageClock& clock, const Layo
                  static_cast<double>(std::max<uint64_t>(facts.times.copies.pages, 1)));
   fmt::print(stderr, "stress: target stopped {:.1f} ms{}\n", facts.pause_ms,
              to_string(facts.times));
-  if (facts.times.stub_calls != 0) {
+  if (facts.times.straight_calls != 0) {
     fmt::print(stderr,
-               "stress: {} of linkage stubs led straight to detours; target stopped {:.1f} "
-               "ms for it\n",
-               counted(facts.times.stub_calls, "call"), ms(facts.times.stub_calls_ns));
+               "stress: {} led straight to detours; target stopped {:.1f} ms at a time for it\n",
+               counted(facts.times.straight_calls, "call"), ms(facts.times.straight_calls_ns));
   }
   const std::string memory = to_string(facts.memory);
   if (!memory.empty()) fmt::print(stderr, "stress: {}\n", memory);

@@ -87,12 +87,15 @@ void Journal::unstage() {
   std::erase_if(known_, [this](const auto& entry) { return entry.second >= staged_; });
 }
 
-Status Journal::stage(const SiteList& sites) {
-  if (known_.empty()) {
-    for (uint64_t i = 0; i < header().count; i++) {
-      known_[records()[i].address] = i;
-    }
+void Journal::know_records() {
+  if (!known_.empty()) return;
+  for (uint64_t i = 0; i < header().count; i++) {
+    known_[records()[i].address] = i;
   }
+}
+
+Status Journal::stage(const SiteList& sites) {
+  know_records();
   for (const PatchSite* site : sites) {
     if (!is_waiting(*site)) {
       continue;
@@ -149,6 +152,13 @@ Status Journal::enter_call(const JournalCall& call) {
   memcpy(&view_[at], &call, sizeof call);
   publish(header().call_count, header().call_count + 1);
   return ok_status();
+}
+
+void Journal::enter_led(uint64_t address) {
+  know_records();
+  const auto known = known_.find(address);
+  CHECK(known != known_.end());
+  records()[known->second].led = 1;  // one byte of the record, in whatever order it gets there
 }
 
 void Journal::finish(pid_t target) {

@@ -15,7 +15,7 @@
 namespace dj {
 
 constexpr uint64_t kJournalMagic = 0x4c4e524a'4a44ull;  // "DJJRNL"
-constexpr uint32_t kJournalVersion = 7;
+constexpr uint32_t kJournalVersion = 8;
 constexpr uint32_t kBlockedThreads = 1024;
 
 // At the journal's begin; records follow. Other processes read it: a change is a new version.
@@ -41,15 +41,17 @@ struct JournalHeader {
 
 // JournalRecord: up to eight bytes of one place. More than eight are several records.
 struct JournalRecord {
-  uint64_t address : 56, bytes : 7, hook : 1;
+  uint64_t address : 56, bytes : 6;
+  // led: calls of the place, in the text that it is in, may lead to its jump's detour instead.
+  uint64_t led : 1, hook : 1;
   uint8_t original[8], patched[8];  // the same behind the last byte that changes
 };
 static_assert(sizeof(JournalRecord) == 24);
 
-// JournalCall: direct calls and jumps to this linkage stub, in the text that it is in, lead to the
-// detour instead (stub_calls.h).
+// JournalCall: direct calls and jumps to `target`, a linkage stub, in the text that it is in, lead to the
+// detour instead (straight_calls.h).
 struct JournalCall {
-  uint64_t stub, detour;
+  uint64_t target, detour;
 };
 
 class Journal {
@@ -77,8 +79,11 @@ class Journal {
   Status stage(const SiteList& sites);
   void commit();
   void unstage();
-  // Calls of this stub will lead to the detour; before the first of them does.
+  // Calls of the stub will lead to the detour; before the first of them does.
   Status enter_call(const JournalCall& call);
+  // Calls of the place at `address`, which has a record, will lead to its detour; before the first
+  // of them does.
+  void enter_led(uint64_t address);
   // All has been put back in `target`.
   void finish(pid_t target);
   // Of what is in it.
@@ -90,6 +95,7 @@ class Journal {
   Status stage(uint64_t address, bool hook, std::span<const uint8_t> original,
                std::span<const uint8_t> patched);
   Status append(const JournalRecord& record);
+  void know_records();
   JournalHeader& header() const { return *reinterpret_cast<JournalHeader*>(view_.data()); }
   std::span<JournalRecord> records() const;
   std::span<uint8_t> view_;

@@ -38,7 +38,7 @@ CREATE INDEX x ON t(k);
 SELECT count(*), sum(i), max(s) FROM t JOIN (SELECT k AS q FROM t LIMIT 5000) ON k = q;
 DROP TABLE t;
 """
-SQL_WORK = ".timer on\n" + 4 * SQL_ROUND  # the first tenth of a second is not like the rest (docs/design.md, "Calls by linkage stubs")
+SQL_WORK = ".timer on\n" + 4 * SQL_ROUND  # the first tenth of a second is not like the rest (docs/design.md, "Calls lead straight to detours")
 BASH_WORK = "for ((i = 0; i < 200000; i++)); do a[i % 100]=x$i; [[ ${a[i % 100]} == *7 ]] && n=$((n + 1)); done; times"
 NODE_WORK = """
 const begin = process.cpuUsage();

@@ -1,5 +1,5 @@
-"""Calls of linkage stubs that lead straight to detours: which, that nothing is missed meanwhile, and that all are put
-back. objdump says where they are."""
+"""Calls that lead straight to detours, of a module's own functions and of linkage stubs: which, that nothing is missed
+meanwhile, and that all are put back. objdump says where they are."""
 import contextlib
 import os
 import re
@@ -12,18 +12,24 @@ import pytest
 from support import paths, process, run
 from support.paths import victim
 
-LED = r"engine: (\d+) calls of linkage stubs lead straight to detours"
+LED = r"engine: (\d+) calls lead straight to detours"
 LABS = 'probe func("libc.so.6!labs") { n++ }'
+OWN = 'probe func("liblinked.so!calling"), func("liblinked.so!leaving") { n++ }'  # which call labs() once each
 LIBRARY = os.path.join(os.path.dirname(victim("linked")), "liblinked.so")
 BUSY = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {}) SELECT sum(i * 7 % 11) || '!' FROM c;"
 
 
-def stub_branches(path):
-    """Addresses in the file of its direct calls of, and jumps to, linkage stubs."""
+def branches(path, targets):
+    """Addresses in the file of its direct calls of, and jumps to, what the pattern finds in objdump's listing."""
     listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True).stdout
-    stubs = set(re.findall(r"^\s*([0-9a-f]+):\s+(?:bnd )?jmp +\*0x[0-9a-f]+\(%rip\)", listing, re.M))
+    wanted = {address.lstrip("0") for address in re.findall(targets, listing, re.M)}
     found = re.findall(r"^\s*([0-9a-f]+):\s+(?:call|jmp) +([0-9a-f]+)", listing, re.M)
-    return {int(address, 16) for address, target in found if target in stubs}
+    return {int(address, 16) for address, target in found if target in wanted}
+
+
+STUBS = r"^\s*([0-9a-f]+):\s+(?:bnd )?jmp +\*0x[0-9a-f]+\(%rip\)"
+LABS_STUB, FUNCTIONS = r"^([0-9a-f]+) <labs@plt>:$", r"^([0-9a-f]+) <(?:calling|leaving)>:$"
+both = pytest.mark.parametrize("script, targets", [(LABS, LABS_STUB), (OWN, FUNCTIONS)], ids=["stubs", "functions"])
 
 
 def mapped_text(pid, path):
@@ -80,10 +86,11 @@ def calls_of(facts):
     return facts["labs calls"] + 2000 * facts["children"]
 
 
-def test_no_call_is_missed_or_counted_twice(monkeypatch, djtap_once):
+@both
+def test_no_call_is_missed_or_counted_twice(monkeypatch, djtap_once, script, targets):
     monkeypatch.setenv("DJTAP_LOG", "engine")
-    result = djtap_once("-e", LABS, "-c", victim("linked") + " 1")
-    assert result.returncode == 0 and re.search(LED, result.stderr).group(1) == "2", result
+    result = djtap_once("-e", script, "-c", victim("linked") + " 1")
+    assert result.returncode == 0 and int(re.search(LED, result.stderr).group(1)) == len(branches(LIBRARY, targets)) == 2, result
     assert result.globals["n"] == calls_of(result.facts) and result.facts["wrong"] == 0
 
 
@@ -99,31 +106,36 @@ def test_a_call_that_is_probed_itself_is_left_as_it_is(djtap_once):
     assert result.returncode == 0 and 2 * result.globals["c"] == result.globals["n"] == calls_of(result.facts), result
 
 
-def test_only_those_calls_change_and_come_back(linked, trace):
+@both
+def test_only_those_calls_change_and_come_back(linked, trace, script, targets):
     base, before = mapped_text(linked.pid, LIBRARY)
     everything = process.text_of(linked.pid)
-    tracer = trace(linked.pid, LABS)
+    tracer = trace(linked.pid, script)
     tracer.wait_for(LED)
     during = mapped_text(linked.pid, LIBRARY)[1]
     led = led_calls(before, during)
-    assert len(led) == 2 and led <= stub_branches(LIBRARY)
+    assert led == branches(LIBRARY, targets) and len(led) == 2
     session = [(begin, end) for begin, end, _, path in process.mappings(linked.pid) if "memfd:djtap" in path]
     for at in led:
         assert any(begin <= base + target_of(during, at) < end for begin, end in session)
-    assert {at for at in before if before[at] != during[at]} <= {at + i for at in led for i in range(1, 5)}
+    changed = {at for at in before if before[at] != during[at]} - {at + i for at in led for i in range(1, 5)}
+    entries = {at for at in changed if during[at] == 0xE9}
+    assert len(entries) == (2 if targets == FUNCTIONS else 0) and changed <= {at + i for at in entries for i in range(5)}
     tracer.signal(signal.SIGINT)
     assert tracer.finish().returncode == 0
     assert not process.differences(everything, process.text_of(linked.pid))
     ended(linked)
 
 
-def test_a_killed_tracer_leaves_calls_that_clean_puts_back(linked, trace, djtap_once):
+@both
+def test_a_killed_tracer_leaves_calls_that_clean_puts_back(linked, trace, djtap_once, script, targets):
     everything = process.text_of(linked.pid)
-    tracer = trace(linked.pid, LABS)
+    before = mapped_text(linked.pid, LIBRARY)[1]
+    tracer = trace(linked.pid, script)
     tracer.wait_for(LED)
     tracer.signal(signal.SIGKILL)
     tracer.process.wait()
-    assert process.differences(everything, process.text_of(linked.pid))
+    assert led_calls(before, mapped_text(linked.pid, LIBRARY)[1]) >= branches(LIBRARY, targets)
     cleaned = djtap_once("clean", linked.pid)
     assert cleaned.returncode == 0, cleaned
     assert not process.differences(everything, process.text_of(linked.pid))
@@ -199,12 +211,13 @@ for line in sys.stdin:
 """
 
 
-def test_a_child_that_lives_longer_gets_its_calls_back(program, trace):
+@both
+def test_a_child_that_lives_longer_gets_its_calls_back(program, trace, script, targets):
     target = program(paths.PYTHON, "-c", FORKING, LIBRARY)
     target.tell("work")
     target.wait_for("wrong: 0")
     before = mapped_text(target.pid, LIBRARY)[1]
-    tracer = trace(target.pid, LABS)
+    tracer = trace(target.pid, script)
     for rounds in range(2, 50):  # until it has computed long enough for djtap to look for calls
         target.tell("work")
         target.wait_for(r"\A(wrong: 0\n){%d}" % rounds)
@@ -214,7 +227,7 @@ def test_a_child_that_lives_longer_gets_its_calls_back(program, trace):
         pytest.fail(f"no calls lead to detours: {tracer}\n{target}")
     target.tell("fork")
     child = int(target.wait_for(r"child: (\d+)")[1])
-    assert led_calls(before, mapped_text(child, LIBRARY)[1])
+    assert led_calls(before, mapped_text(child, LIBRARY)[1]) >= branches(LIBRARY, targets)
     tracer.signal(signal.SIGINT)
     assert tracer.finish().returncode == 0
     assert mapped_text(child, LIBRARY)[1] == before == mapped_text(target.pid, LIBRARY)[1]
@@ -222,9 +235,10 @@ def test_a_child_that_lives_longer_gets_its_calls_back(program, trace):
     target.wait_for("ended: 0$")
 
 
-def test_a_program_executed_anew_at_the_same_addresses(djtap_once):
+@both
+def test_a_program_executed_anew_at_the_same_addresses(script, targets):
     """Its text is what it was, but the detours are gone."""
-    result = run.run(["-e", LABS, "-c", victim("linked") + " 1 again"], prefix=["setarch", "-R"])
+    result = run.run(["-e", script, "-c", victim("linked") + " 1 again"], prefix=["setarch", "-R"])
     assert result.returncode == 0 and result.facts["wrong"] == 0 and result.facts["labs calls"] > 0, result
     assert result.globals["n"] == 0
 
@@ -249,7 +263,7 @@ def shell(program, trace):
 def test_thousands_of_calls(shell):
     target, tracer, library, (base, before) = shell
     during = mapped_text(target.pid, library)[1]
-    led = led_calls(before, during) & stub_branches(library)
+    led = led_calls(before, during) & branches(library, STUBS)
     assert len(led) > 8000
     target.tell(BUSY.format(1000))
     target.wait_for("^5005!")
@@ -272,7 +286,7 @@ def test_clean_tells_calls_from_the_jumps_of_functions_in_the_same_library(shell
 def test_a_call_that_somebody_else_changed_is_left(shell):
     target, tracer, library, (base, before) = shell
     during = mapped_text(target.pid, library)[1]
-    at = min(led_calls(before, during) & stub_branches(library))
+    at = min(led_calls(before, during) & branches(library, STUBS))
     with open(f"/proc/{target.pid}/mem", "r+b", buffering=0) as memory:
         memory.seek(base + at)
         memory.write(b"\xcc")  # a debugger's breakpoint; the shell waits
