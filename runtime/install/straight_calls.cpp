@@ -116,9 +116,9 @@ void CallSearch::choose_origins(const std::vector<arch::Reference>& branches) {
 
 // journaled_calls() will look for the call where its function or stub is.
 bool CallSearch::is_in_one_text(uint64_t address, uint64_t target) const {
-  return std::any_of(
-      module_.text.begin(), module_.text.end(),
-      [&](const AddressRange& text) { return text.contains(address) && text.contains(target); });
+  return std::any_of(module_.text.begin(), module_.text.end(), [&](const AddressRange& text) {
+    return text.contains(address) && text.contains(target);
+  });
 }
 
 void CallSearch::add_calls(const arch::Module& module,
@@ -267,23 +267,23 @@ std::vector<StraightCall> find_straight_calls(const MappedModule& module, pid_t 
 void StraightCalls::look(const std::vector<MappedModule>& modules, pid_t pid, DetourOf detour_of,
                          ReadText read_text) {
   search_ = std::make_unique<Search>();
-  search_->thread = spare_thread([&search = *search_, modules, pid,
-                                  detour_of = std::move(detour_of),
-                                  read_text = std::move(read_text)] {
-    std::vector<uint32_t> order(modules.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_partition(order.begin(), order.end(),
-                          [&](uint32_t m) { return modules[m].is_executable_file; });
-    for (const uint32_t m : order) {
-      std::vector<StraightCall> found =
-          find_straight_calls(modules[m], pid, detour_of, read_text, search.stop);
-      const std::lock_guard lock(search.mutex);
-      for (StraightCall& call : found) {
-        call.module = m;
-        search.found.push_back(call);
-      }
-    }
-  });
+  search_->thread =
+      spare_thread([&search = *search_, modules, pid, detour_of = std::move(detour_of),
+                    read_text = std::move(read_text)] {
+        std::vector<uint32_t> order(modules.size());
+        std::iota(order.begin(), order.end(), 0u);
+        std::stable_partition(order.begin(), order.end(),
+                              [&](uint32_t m) { return modules[m].is_executable_file; });
+        for (const uint32_t m : order) {
+          std::vector<StraightCall> found =
+              find_straight_calls(modules[m], pid, detour_of, read_text, search.stop);
+          const std::lock_guard lock(search.mutex);
+          for (StraightCall& call : found) {
+            call.module = m;
+            search.found.push_back(call);
+          }
+        }
+      });
   has_looked_ = search_->thread.has_value();
 }
 
@@ -342,7 +342,7 @@ Status StraightCalls::write(const Stopped& stopped, Journal& journal, const Site
 }
 
 Status StraightCalls::restore(const Stopped& stopped, const std::vector<MappedModule>& modules,
-                          std::string& damage) {
+                              std::string& damage) {
   search_.reset();
   chosen_.clear();
   if (written_.empty()) return ok_status();
@@ -369,8 +369,7 @@ void Installation::look_for_straight_calls(pid_t pid, const ReadText& read_text)
   DetourOf detour_of;
   detour_of.reserve(patches_.sites.size());
   for (const PatchSite& site : patches_.sites) {
-    if (!is_own(site) && is_plain_jump(site) && site.armed())
-      detour_of[site.address] = site.detour;
+    if (!is_own(site) && is_plain_jump(site) && site.armed()) detour_of[site.address] = site.detour;
   }
   straight_calls_.look(modules_, pid, std::move(detour_of), read_text);
 }
