@@ -140,6 +140,28 @@ Status write_finished(Stopped& stopped, const FoundJournal& journal) {
   return written;
 }
 
+// Is the text patched at one of these places?
+bool stands(pid_t pid, const std::vector<JournalRecord>& records) {
+  RunningMemory memory(pid);
+  constexpr uint64_t kPage = 4096;
+  std::vector<uint8_t> page(kPage);
+  uint64_t page_at = 1;
+  bool readable = false;
+  for (const JournalRecord& record : records) {
+    uint8_t now[sizeof record.original];
+    for (size_t i = 0; i < record.bytes; i++) {
+      const uint64_t address = record.address + i;
+      if (address / kPage * kPage != page_at) {
+        page_at = address / kPage * kPage;
+        readable = memory.read(page_at, page.data(), kPage);
+      }
+      now[i] = readable ? page[address - page_at] : record.original[i];
+    }
+    if (is_ours(record, now)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool FoundJournal::is_held() const {
@@ -182,30 +204,10 @@ Result<std::vector<FoundJournal>> find_journals(pid_t pid) {
 
 Result<bool> is_patched(pid_t pid, const FoundJournal& journal) {
   DJ_TRY(std::vector<JournalRecord> records, read_records(pid, journal));
-  DJ_TRY(std::vector<JournalCall> calls, read_calls(pid, journal));
-  if (!journaled_calls(pid, calls, records).empty() ||
-      has_not_ended(pid, journal.header.threads, journal.inode))
+  if (stands(pid, records) || has_not_ended(pid, journal.header.threads, journal.inode))
     return true;
-  RunningMemory memory(pid);
-  constexpr uint64_t kPage = 4096;
-  std::vector<uint8_t> page(kPage);
-  uint64_t page_at = 1;
-  bool readable = false;
-  for (const JournalRecord& record : records) {
-    uint8_t now[sizeof record.original];
-    for (size_t i = 0; i < record.bytes; i++) {
-      const uint64_t address = record.address + i;
-      if (address / kPage * kPage != page_at) {
-        page_at = address / kPage * kPage;
-        readable = memory.read(page_at, page.data(), kPage);
-      }
-      now[i] = readable ? page[address - page_at] : record.original[i];
-    }
-    if (is_ours(record, now)) {
-      return true;
-    }
-  }
-  return false;
+  DJ_TRY(std::vector<JournalCall> calls, read_calls(pid, journal));
+  return !journaled_calls(pid, calls, records).empty();  // looks at all of the text
 }
 
 Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
