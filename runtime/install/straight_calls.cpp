@@ -386,11 +386,12 @@ std::vector<TextPatch> journaled_calls(pid_t pid, const std::vector<JournalCall>
                                        const std::vector<JournalRecord>& records) {
   std::vector<TextPatch> patches;
   std::vector<JournalCall> led = calls;
-  std::unordered_set<uint64_t> places;
+  std::vector<uint64_t> places;
   for (const JournalRecord& record : records) {
-    places.insert(record.address);
+    places.push_back(record.address);
     if (record.led != 0) led.push_back({record.address, jump_target(record)});
   }
+  std::sort(places.begin(), places.end());
   Result<std::vector<Mapping>> maps = read_maps(pid);
   if (led.empty() || !maps.ok()) return patches;
   const RunningMemory memory(pid);
@@ -404,8 +405,10 @@ std::vector<TextPatch> journaled_calls(pid_t pid, const std::vector<JournalCall>
     }
     Bytes bytes(detours.empty() ? 0 : text.end - text.begin);
     if (bytes.empty() || !memory.read(text.begin, bytes.data(), bytes.size())) continue;
+    auto place = std::lower_bound(places.begin(), places.end(), text.begin);
     for (const auto& branch : arch::near_branches(bytes, text.begin, sorted(detours))) {
-      if (!places.contains(branch.at))
+      while (place != places.end() && *place < branch.at) ++place;
+      if (place == places.end() || *place != branch.at)
         patches.push_back({branch.at + 1, displacement(branch.at, target_of.at(branch.target))});
     }
   }
