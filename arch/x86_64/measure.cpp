@@ -110,7 +110,7 @@ class Growth {
     if (!function_.whole) return no(Verdict::Undecodable, function_.decoded_end());
     uint64_t at = function_.decoded_end();
     if (guards_ == Guards::None) return no(Verdict::FunctionEnd, at);
-    if (arrived_) at += module_.padding(function_, at, kStretch);
+    if (arrived_ && !called_) at += module_.padding(function_, at, kStretch);
     while (!done_) {
       const FunctionRange* next = module_.function_at(at);
       Insn insn;

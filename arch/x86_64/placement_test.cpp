@@ -94,6 +94,17 @@ TEST_P(Guarded, Says) {
 INSTANTIATE_TEST_SUITE_P(Table, Guarded, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// Nobody may be seen to come back there, but a detour must leave that to the program.
+TEST(Guarded, NoFormReachesBehindALastCall) {
+  for (const char* call : {"call g", "call *%rax"}) {
+    const test::Victim v = victim(std::string("func g; ret; done g; .balign 16; func f; ") + call +
+                                  "; done f; .skip 4,0x90; func h; push %rax; ret; done h");
+    const Region region = check(v, Guards::WhereNeeded);
+    ASSERT_EQ(region.verdict, Verdict::Ok);
+    for (const Placement& form : placements(region)) EXPECT_EQ(form.length, region.first) << call;
+  }
+}
+
 TEST(Everywhere, EveryBoundaryInsideTheWindow) {
   const test::Victim v = victim("func f; push %rax; push %rcx; mov $1,%eax; ret; done f");
   const Region region = check(v, Guards::Everywhere);
