@@ -113,15 +113,21 @@ uint64_t region_start(const Module& module, const Function& function, size_t piv
 void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
                     const std::vector<uint64_t>& table_targets, Guards guards);
 
-// Check 7: the later of two colliding ones gives way, unless it can lean on the other one. `space`
+// Check 7: the later of two colliding ones gives way, unless one can lean on the other. `space`
 // is asked when two could; null: none may.
 void check_other_sites(std::vector<Region>& regions, const std::vector<TextRange>& text,
                        const std::function<Space()>& space);
 
-// leaning.cpp: makes the jump of `low` end in the bytes of that of `high`, which begins inside it,
-// and pins those. False: no such bytes lead anywhere.
+// leaning.cpp. Whether a jump may end in the bytes of another site that begins inside it.
 bool may_lean(const Region& low, const Region& high);
-bool lean(Region& low, Region& high, const Space& space);
+// The sites that begin inside a jump's bytes.
+struct Above {
+  uint8_t sites = 0;       // bit i: at the jump's address + i; prefixes make it longer than five
+  Region* jump = nullptr;  // the first of them that is one itself
+};
+// Makes the jump of `low` end in their bytes, and pins those of a jump among them. False: no such
+// bytes lead anywhere.
+bool lean(Region& low, const Above& above, const Space& space);
 
 // What is left when a jump is not allowed: a breakpoint on the instruction that the handlers
 // precede, and which is the first one of `bytes`.

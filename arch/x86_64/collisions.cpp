@@ -8,7 +8,7 @@ namespace dj::arch {
 namespace {
 
 // Check 7. In order: who overlaps an earlier jump becomes int3, unless they can share its bytes;
-// and no int3 may stand inside a jump, so that jump gives way too.
+// and where an int3 stands inside a jump which cannot share that, the jump gives way too.
 class Collisions {
  public:
   Collisions(const std::vector<TextRange>& text, const std::function<Space()>& space)
@@ -39,26 +39,21 @@ class Collisions {
     }
   }
 
-  // From the highest jump down: longer forms may use what no other site needs, and a jump that has
-  // no room of its own leans on the one above it.
+  // From the highest site down: longer forms may use what no other site needs, and a jump that has
+  // no room of its own leans on those above it as they have become.
   void share_room() {
-    std::vector<Region*> downwards;
-    for (auto it = jumps_.rbegin(); it != jumps_.rend(); ++it) downwards.push_back(it->second);
-    Region* next = nullptr;  // the jump above
-    for (Region* region : downwards) {
-      const auto trap = breakpoints_.upper_bound(region->address);
-      const uint64_t end = region->address + touched(*region);
-      const bool traps = trap != breakpoints_.end();
-      const bool leans = next != nullptr && next->address < end;
-      if (traps && trap->first < end) {
-        to_breakpoint(*region, trap->first);
-      } else if (leans && !lean(*region, *next, space_())) {
-        to_breakpoint(*region, next->address);
+    const std::vector<Region*> ascending = in_order();
+    for (size_t i = ascending.size(); i-- > 0;) {
+      Region& region = *ascending[i];
+      if (region.verdict != Verdict::Ok) continue;
+      size_t next = i + 1;
+      while (next < ascending.size() && ascending[next]->address == region.address) next++;
+      const uint64_t apart =
+          next < ascending.size() ? ascending[next]->address - region.address : ~uint64_t(0);
+      if (apart < kJumpBytes && !lean(region, above(region, ascending, next), space_())) {
+        to_breakpoint(region, region.address + apart);
       } else {
-        uint64_t limit = traps ? trap->first : ~uint64_t(0);
-        if (next != nullptr) limit = std::min(limit, next->address);
-        region->room = uint8_t(std::min<uint64_t>(region->room, limit - region->address));
-        next = region;
+        region.room = uint8_t(std::min<uint64_t>(region.room, apart));
       }
     }
   }
@@ -90,10 +85,35 @@ class Collisions {
     }
     return nullptr;
   }
+  // What begins inside the jump of a region, with as many prefixes as it may have.
+  static Above above(const Region& region, const std::vector<Region*>& ascending, size_t next) {
+    Above found;
+    for (; next < ascending.size(); next++) {
+      const uint64_t apart = ascending[next]->address - region.address;
+      if (apart >= region.shared.size()) break;
+      found.sites = uint8_t(found.sites | 1u << apart);
+      const bool jump = ascending[next]->verdict == Verdict::Ok;
+      if (found.jump == nullptr && jump) found.jump = ascending[next];
+    }
+    return found;
+  }
+  std::vector<Region*> in_order() const {
+    std::vector<std::pair<uint64_t, Region*>> merged;
+    merged.reserve(jumps_.size() + breakpoints_.size());
+    std::merge(jumps_.begin(), jumps_.end(), breakpoints_.begin(), breakpoints_.end(),
+               std::back_inserter(merged),
+               [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<Region*> sites;
+    sites.reserve(merged.size());
+    for (const auto& [address, region] : merged) sites.push_back(region);
+    return sites;
+  }
+  // An int3 that is another site and that the jump cannot share.
   uint64_t breakpoint_inside(const Region& region) const {
     for (auto it = breakpoints_.lower_bound(region.address);
          it != breakpoints_.end() && it->first < region.address + touched(region); ++it) {
-      if (!same_site(*it->second, region)) return it->first;
+      if (same_site(*it->second, region) || (space_ && may_lean(region, *it->second))) continue;
+      return it->first;
     }
     return 0;
   }

@@ -1,15 +1,22 @@
-// Sites less than five bytes apart, both by jump: the last bytes of the lower jump's displacement
-// are the first ones of the upper jump, with what is pinned of its displacement.
+// Sites less than five bytes apart, the lower one by jump: the last bytes of its displacement are
+// the first ones of the upper jump, with what is pinned of that one's displacement, or its int3 and
+// what follows that.
 //
 //   low   e9 d0 d1 | e9 p0              rel32 of low:  p0 e9 d1 d0
 //   high             e9 p0 d1 d2 d3     rel32 of high: d3 d2 d1 p0
+//
+//   low   e9 d0 | cc 8b e9              rel32 of low:  e9 8b cc d0
+//   int3          cc|8b
+//   high                e9 d0 d1 d2 d3
+#include <bit>
+
 #include "arch/x86_64/checker.h"
 
 namespace dj::arch {
 namespace {
 
-constexpr uint64_t kPage = 4096;  // text is written by pages: both jumps at once
-constexpr uint32_t kPrefixesMax = 3;
+constexpr uint64_t kPage = 4096;  // text is written by pages: both sites at once
+constexpr uint32_t kPrefixesMax = 3, kWindow = kJumpBytes + kPrefixesMax;
 // How the upper jump begins. With one prefix a third jump can lean on both: an e9 as top byte leads
 // 384 MB down, where nothing is below a program at a low address. bnd and a cs override are ignored
 // before a direct jump; as top byte of the lower one they lead 224 MB down and 736 MB up.
@@ -18,21 +25,25 @@ constexpr uint64_t kBndReach = 256 << 20;
 constexpr struct {
   uint8_t prefixes, byte;
 } kBeginnings[] = {{1, kBnd}, {1, 0x2e}, {2, kBnd}, {2, 0x2e}, {3, kBnd}, {3, 0x2e}, {0, 0x2e}};
-constexpr uint8_t kJump = 0xe9;
+constexpr uint8_t kJump = 0xe9, kInt3 = 0xcc;
 constexpr uint8_t kAny = 0x40;
 // The top byte of the lower jump's displacement: 256 MB and more away, below first; last what is
 // there.
 constexpr std::optional<uint8_t> kTops[] = {0xf0, 0xe8, 0xd8, 0xc0, 0xa0, 0x10,
                                             0x18, 0x28, 0x40, 0x60, 0x78, {}};
 
-// Puts what the jump of `high` will have for bytes behind low.lean, pinning what is free. Without
-// `top` its displacement is what stands there: where somebody arrives soon nothing else may be.
+constexpr uint8_t bits_below(int n) { return uint8_t((1u << n) - 1); }
+
+// Puts what the jump of `high` will have for bytes into those that `low` shares with it, pinning
+// what is free. Without `top` its displacement is what stands there: where somebody arrives soon
+// nothing else may be.
 void pin(Region& low, Region& high, std::optional<uint8_t> top) {
-  for (uint32_t at = low.lean; at < kJumpBytes; at++) {
-    const uint32_t i = at - low.lean;  // in the upper jump
-    uint8_t& byte = low.original[at];
+  const uint32_t first = uint32_t(high.address - low.address), end = kJumpBytes + low.prefixes;
+  for (uint32_t at = first; at < end; at++) {
+    const uint32_t i = at - first;  // in the upper jump
+    uint8_t& byte = low.shared[at];
     if (high.lean != 0 && i >= high.lean) {
-      byte = high.original[i];
+      byte = high.shared[i];
     } else if (i <= high.pins.prefix) {
       byte = i < high.pins.prefix ? high.pins.prefix_byte : kJump;
     } else {
@@ -40,7 +51,7 @@ void pin(Region& low, Region& high, std::optional<uint8_t> top) {
       if (!top) {
         byte = high.original[i];
       } else {
-        byte = at + 1 == kJumpBytes ? *top : kAny;
+        byte = at + 1 == end ? *top : kAny;
       }
       high.pins.mask |= 0xffu << shift;
       high.pins.value |= uint32_t(byte) << shift;
@@ -48,32 +59,40 @@ void pin(Region& low, Region& high, std::optional<uint8_t> top) {
   }
 }
 
-}  // namespace
-
-bool may_lean(const Region& low, const Region& high) {
-  const uint64_t apart = high.address - low.address;
-  if (apart == 0 || apart >= kJumpBytes || low.pivot != 0 || high.pivot != 0) return false;
-  if (low.verdict != Verdict::Ok || high.verdict != Verdict::Ok) return false;
-  if (low.address / kPage != (high.address + kJumpBytes + kPrefixesMax) / kPage) return false;
-  return apart == low.first || (low.boundaries >> apart & 1) != 0;
-}
-
-bool lean(Region& low, Region& high, const Space& space) {
+// `low` as it leans on int3 alone, with that many prefixes.
+Region leaning_on(const Region& low, uint8_t sites, uint8_t prefixes) {
   Region leaning = low;
-  leaning.lean = leaning.length = leaning.stretch = uint8_t(high.address - low.address);
+  leaning.prefixes = prefixes;
+  leaning.others = sites & bits_below(int(kJumpBytes) + prefixes);
+  leaning.lean = leaning.length = leaning.stretch = uint8_t(std::countr_zero(sites));
   leaning.padding = 0;
-  leaning.boundaries &= (1u << leaning.lean) - 1;
-  leaning.guards &= (1u << leaning.lean) - 1;
+  leaning.boundaries &= bits_below(leaning.lean);
+  leaning.guards &= bits_below(leaning.lean);
+  for (uint32_t at = leaning.lean; at < kJumpBytes + prefixes; at++)
+    leaning.shared[at] = sites >> at & 1 ? kInt3 : low.original[at];
   if (leaning.obstacle == Verdict::Ok) {
     leaning.obstacle = Verdict::InsideOtherSite;
-    leaning.culprit = high.address;
+    leaning.culprit = low.address + leaning.lean;
   }
+  return leaning;
+}
+
+// The e9 is before the nearest site, and no guard before the e9.
+bool may_have(const Region& low, int prefixes, int nearest) {
+  if (prefixes == 0) return true;
+  const bool same_page = low.address / kPage == (low.address + 2 * kWindow) / kPage;
+  return same_page && prefixes < nearest && (low.guards & bits_below(prefixes + 1)) == 0;
+}
+
+// A jump with a pivot is left as it is.
+bool fit(Region& low, Region& high, const Space& space) {
+  if (high.pivot != 0) return false;
   for (const auto& [prefixes, byte] : kBeginnings) {
     if (byte == kBnd && space.image_begin - space.low < kBndReach) continue;
     const bool same = prefixes == high.pins.prefix && byte == high.pins.prefix_byte;
-    if (high.pins.set ? !same : high.lean != 0 && prefixes != 0) continue;
+    if (high.pins.set ? !same : high.lean != 0 && prefixes != high.prefixes) continue;
     for (const std::optional<uint8_t> top : kTops) {
-      Region below = leaning, above = high;
+      Region below = low, above = high;
       above.pins.set = true;
       above.pins.prefix = prefixes;
       above.pins.prefix_byte = byte;
@@ -83,6 +102,34 @@ bool lean(Region& low, Region& high, const Space& space) {
       high = above;
       return true;
     }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool may_lean(const Region& low, const Region& high) {
+  const uint64_t apart = high.address - low.address;
+  if (apart == 0 || apart >= kJumpBytes || low.pivot != 0 || low.verdict != Verdict::Ok)
+    return false;
+  const bool jump = high.verdict == Verdict::Ok;
+  if (jump && high.pivot != 0) return false;
+  const uint64_t last = high.address + (jump ? kWindow : 0);
+  return low.address / kPage == last / kPage;
+}
+
+bool lean(Region& low, const Above& above, const Space& space) {
+  const int nearest = std::countr_zero(above.sites);
+  const bool ends = nearest == low.first || nearest == low.stretch;
+  if (!ends && (low.boundaries >> nearest & 1) == 0) return false;
+  for (const uint8_t prefixes : {0, 1, 2, 3}) {
+    if (!may_have(low, prefixes, nearest)) continue;
+    Region leaning = leaning_on(low, above.sites, prefixes);
+    const bool to_jump =
+        above.jump != nullptr && above.jump->address - low.address < kJumpBytes + prefixes;
+    if (to_jump ? !fit(leaning, *above.jump, space) : !best(leaning, space)) continue;
+    low = leaning;
+    return true;
   }
   return false;
 }

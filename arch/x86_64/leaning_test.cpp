@@ -1,4 +1,5 @@
-// Jumps that share bytes: written into one image, each leads where its detour is.
+// Jumps that share bytes with others and with int3: written into one image, each leads where its
+// detour is.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -42,7 +43,10 @@ class Lean : public testing::TestWithParam<Case> {
     std::map<uint64_t, uint64_t> targets;
     behind_.clear();
     for (const Region& region : regions_) {
-      if (region.verdict != Verdict::Ok) continue;
+      if (region.verdict != Verdict::Ok) {
+        image[region.address - kBase] = 0xcc;
+        continue;
+      }
       const auto form = best(region, space_of(text_));
       EXPECT_TRUE(form) << region.address;
       if (!form) continue;
@@ -88,6 +92,8 @@ TEST_P(Lean, EachJumpLeadsToItsDetour) {
   }
 }
 
+// Nothing but an int3 can be there.
+constexpr const char* kTrap = "1: jmp 1b+1";
 constexpr const char* kLong = "mov $1,%ebx; mov %rdi,%rax; sub $64,%rsp; ret; .skip 8,0xcc";
 
 const Case kCases[] = {
@@ -110,6 +116,17 @@ const Case kCases[] = {
     {"one_byte_above",
      {"mov %rdi,%rax; nop", "1: pop %rbx; ret; 2: mov %r11,(%r8); jne 2b; jmp 1b"},
      false},
+    // An int3 above: its bytes are part of the displacement.
+    {"trap_one", {"ret", kTrap, kLong}, true, 2},
+    {"trap_two", {"push %rbx; ret", kTrap, kLong}, true, 2},
+    {"trap_four", {"mov %rdi,%rax; ret", kTrap, kLong}, true, 2},
+    {"trap_below_jumps", {"ret", "ret", "push %rbx; ret", kTrap, "ret", kLong}, true, 5},
+    {"two_traps", {"ret", kTrap, kTrap, kLong}, true, 2},
+    {"fixed_trap_one", {"ret", kTrap, kLong}, false, 2},
+    // As top byte it leads to nothing below a low address: a prefix brings what is behind it there.
+    {"fixed_trap_four", {"mov %rdi,%rax; ret", "1: lea 16(%rax),%ecx; jmp 1b+2", kLong}, false, 2},
+    // The jump in the middle begins with a prefix, though it leans itself.
+    {"fixed_chain_four", {"mov %rdi,%rax; ret", "push %rbx; push %rcx; ret", kLong}, false},
 };
 INSTANTIATE_TEST_SUITE_P(Table, Lean, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });

@@ -32,7 +32,9 @@ Placement form(const Region& region, uint32_t prefix, uint32_t length) {
     const bool guard = p.guards >> at & 1, behind = at >= length;
     if (!guard && !behind) continue;
     p.mask |= 0xffu << 8 * i;
-    p.value |= uint32_t(guard ? 0xcc : region.original[at]) << 8 * i;
+    const bool shared = region.lean != 0 && at >= region.lean;
+    const uint8_t kept = shared ? region.shared[at] : region.original[at];
+    p.value |= uint32_t(guard ? 0xcc : kept) << 8 * i;
   }
   p.tactic = length < window ? Tactic::Punned : p.guards != 0 ? Tactic::Guarded : Tactic::Plain;
   return p;
@@ -48,7 +50,7 @@ uint32_t whole(const Region& region, uint32_t bytes) {
 
 // Prefixes and opcode must lie inside the first instruction, and the jump in the free room.
 bool fits(const Region& region, uint32_t prefix) {
-  if (region.lean != 0) return prefix == 0;
+  if (region.lean != 0) return prefix == region.prefixes;
   const bool inside = prefix < region.first || region.pins.set;  // those forms have no guards
   return prefix <= kPrefixesMax && inside && kJumpBytes + prefix <= region.room;
 }
@@ -72,13 +74,13 @@ std::vector<Placement> all_forms(const Region& region) {
   if (region.length >= kJumpBytes) forms.push_back(form(region, 0, region.length));
   if (!forms.empty() && forms[0].mask == 0 && region.pins.prefix == 0) return forms;
   const bool pivot = region.pivot > region.address;
-  for (uint32_t prefix = 1; fits(region, prefix); prefix++) {
+  for (uint32_t prefix = 1; region.lean == 0 && fits(region, prefix); prefix++) {
     const uint32_t length = whole(region, kJumpBytes + prefix);
     if (length != 0 && length <= region.room && !pivot)
       forms.push_back(form(region, prefix, length));
   }
   if (pivot) return forms;
-  for (uint32_t prefix = 0; fits(region, prefix); prefix++) {
+  for (uint32_t prefix = region.prefixes; fits(region, prefix); prefix++) {
     // The e9 is displaced too: from a DCR that ends before it the detour would go on inside the
     // jump.
     const uint32_t shortest = std::max<uint32_t>(region.first, prefix + 1);

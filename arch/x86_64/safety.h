@@ -49,8 +49,8 @@ enum class Guards : uint8_t {
 // Sites less than five bytes apart.
 enum class Neighbours : uint8_t {
   Apart,  // the later one stays int3, and the other one too if that stands inside its jump
-  Lean,   // a jump's displacement may end in the bytes of the next site's jump: both are written
-          // and removed together
+  Lean,   // a jump's displacement may end in the bytes of the next sites, jumps or int3: all are
+          // written and removed together
 };
 
 // One place to check. Fills everything but `address` and `pivot`. Ask placements() (placement.h)
@@ -78,11 +78,14 @@ struct Region {
   // Bit i: an original instruction starts at address + i, 0 < i < stretch; and: control may arrive
   // there, so that a DCR that covers it must have an int3 in its place.
   uint32_t boundaries = 0, guards = 0;
-  // From address on, as far as there is text; behind `lean` what the next site's jump will be.
+  // From address on, as far as there is text.
   std::array<uint8_t, 16> original = {};
-  // Neighbours::Lean: the next site begins here, 1 to 4, in the middle of this jump's displacement.
-  // 0: none does.
-  uint8_t lean = 0;
+  // Neighbours::Lean: other sites begin in the middle of this jump's displacement (bit i of
+  // `others`: at address + i), the first of them at `lean`, 1 to 4; 0: none does. From there on
+  // `shared` (byte i: at address + i) is what stands there when they are written. The e9 has so
+  // many prefixes.
+  uint8_t lean = 0, others = 0, prefixes = 0;
+  std::array<uint8_t, 8> shared = {};
   // Some site leans on this one: of its jump's bytes these are as they must be.
   struct Pins {
     bool set = false;

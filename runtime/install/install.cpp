@@ -224,8 +224,8 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   DJ_TRY_DO(code_->finish_notes(memory));
   words_.aim(patches_.sites);
   for (const PatchSite& site : patches_.sites) {
-    if (site.form && site.form->region.lean != 0) {
-      leaning_.insert({site.address, site.address + site.form->region.lean});
+    for (uint64_t i = 0, others = site.leans_on(); others >> i != 0; i++) {
+      if ((others >> i & 1) != 0) leaning_.insert({site.address, site.address + i});
     }
   }
   abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());

@@ -251,7 +251,7 @@ class Installation {
   bool detours_are_kept_ = false;          // an earlier session has done that
   bool switched_ = false;
   std::set<size_t> idle_, resting_;  // sites without a handler that is on; those out of the text
-  std::set<uint64_t> leaning_;       // addresses of jumps that share bytes: they never rest
+  std::set<uint64_t> leaning_;       // addresses of sites that share bytes: they never rest
   InstallTimes times_;
 };
 

@@ -50,10 +50,10 @@ SiteList with_leaning(SiteList sites, const SiteList& all) {
     places.insert(site->address);
   }
   for (auto it = all.rbegin(); it != all.rend(); ++it) {
-    const uint8_t lean = (*it)->jump && (*it)->form ? (*it)->form->region.lean : 0;
-    if (lean != 0 && places.contains((*it)->address + lean) &&
-        places.insert((*it)->address).second) {
-      sites.push_back(*it);
+    const uint64_t address = (*it)->address;
+    for (uint64_t i = 0, others = (*it)->leans_on(); others >> i != 0; i++) {
+      if ((others >> i & 1) == 0 || !places.contains(address + i)) continue;
+      if (places.insert(address).second) sites.push_back(*it);
     }
   }
   return sites;
@@ -114,7 +114,7 @@ Status Installation::withdraw_traps(Stopped& stopped) {
     }
     return ok_status();
   };
-  DJ_TRY_DO(take_out(trapping));
+  DJ_TRY_DO(take_out(with_leaning(trapping, all_sites())));
   DJ_TRY_DO(take_out(with_leaning(partners(all_sites()), all_sites())));
   abi::store(&table.trapless, uint64_t{1});
   return damage.empty() ? ok_status() : Status(Error{damage});

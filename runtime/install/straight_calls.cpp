@@ -221,6 +221,10 @@ class Places {
     }
     std::sort(ranges_.begin(), ranges_.end(),
               [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+    // They overlap where a jump's displacement ends in the bytes of others.
+    for (size_t i = 1; i < ranges_.size(); i++) {
+      ranges_[i].end = std::max(ranges_[i].end, ranges_[i - 1].end);
+    }
   }
   // Is one of the bytes at `begin` in one of them?
   bool touch(uint64_t begin, uint64_t bytes) const {

@@ -233,25 +233,62 @@ std::vector<StubPages> StubSpace::shared_pages(uint64_t* bytes) const {
 
 namespace {
 
-bool reserve_stub(JumpForm& form, StubSpace& space, const AddressRange& island) {
-  for (const arch::Placement& placement : form.placements) {
-    std::optional<uint64_t> stub =
-        space.reserve({placement.jump, placement.value, placement.mask}, island);
-    if (stub) {
-      form.placement = placement;
-      form.stub = *stub;
-      return true;
-    }
-  }
-  return false;
-}
-
 constexpr const char* kTooManyMappings = "too-many-mappings";
 
 int fixed_bits(const PatchSite* site) {
   const auto& placements = site->form->placements;
   return placements.empty() ? 0 : std::popcount(placements.front().mask);
 }
+
+class StubChoice {
+ public:
+  using Islands = std::vector<std::pair<AddressRange, AddressRange>>;
+  StubChoice(StubSpace& space, const Islands& islands) : space_(space), islands_(islands) {}
+
+  void choose(PatchSite& site) {
+    for (const auto& [served, island] : islands_) {
+      if (served.contains(site.address) && reserve(*site.form, island)) return;
+    }
+  }
+
+  // Behind those above: where one of these has become an int3 the jump ends in that.
+  void follow(PatchSite& site, const Standing& standing) {
+    arch::Region& region = site.form->region;
+    const auto shared = standing.shared_by(site);
+    if (shared == region.shared) return;
+    region.shared = shared;
+    site.form->placements = arch::placements(region);
+    site.form->stub = 0;
+    choose(site);
+    if (site.form->stub == 0) settle(site, arch::Verdict::InsideOtherSite);
+  }
+
+  void settle(PatchSite& site, arch::Verdict reason) {
+    if (site.form->stub == 0) {
+      site.fall_back_to_int3(space_.is_full() ? kTooManyMappings : arch::verdict_name(reason));
+    } else {
+      site.displaced = site.form->placement.length;
+      site.reason = arch::tactic_name(site.form->placement.tactic);
+    }
+  }
+
+ private:
+  bool reserve(JumpForm& form, const AddressRange& island) {
+    for (const arch::Placement& placement : form.placements) {
+      std::optional<uint64_t> stub =
+          space_.reserve({placement.jump, placement.value, placement.mask}, island);
+      if (stub) {
+        form.placement = placement;
+        form.stub = *stub;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  StubSpace& space_;
+  const Islands& islands_;
+};
 
 }  // namespace
 
@@ -264,20 +301,16 @@ void choose_stubs(const SiteList& sites, StubSpace& space,
   std::stable_sort(wanted.begin(), wanted.end(), [](const PatchSite* a, const PatchSite* b) {
     return fixed_bits(a) > fixed_bits(b);
   });
-  for (PatchSite* site : wanted) {
-    for (const auto& [served, island] : islands) {
-      if (served.contains(site->address) && reserve_stub(*site->form, space, island)) break;
-    }
-    if (site->form->stub == 0) {
-      site->fall_back_to_int3(space.is_full() ? kTooManyMappings
-                                              : arch::verdict_name(arch::Verdict::OutOfReach));
-    } else {
-      site->displaced = site->form->placement.length;
-      site->reason = arch::tactic_name(site->form->placement.tactic);
-    }
+  StubChoice choice(space, islands);
+  for (PatchSite* site : wanted) choice.choose(*site);
+  Standing standing;
+  for (PatchSite* site : sharing(sites)) {
+    if (site->leans_on() != 0) choice.follow(*site, standing);
+    if (site->form) choice.settle(*site, arch::Verdict::OutOfReach);
+    standing.add(*site);
   }
-  for (PatchSite* site : without_support(sites)) {
-    site->fall_back_to_int3(arch::verdict_name(arch::Verdict::InsideOtherSite));
+  for (PatchSite* site : wanted) {
+    if (site->form) choice.settle(*site, arch::Verdict::OutOfReach);
   }
 }
 

@@ -1,9 +1,11 @@
-// Stubs: pages that they can have in common, and memory that pages have in common.
+// Stubs: pages that they can have in common, and memory that pages have in common; and who gets
+// another when those above it have become others.
 #include "runtime/memory/stubs.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstring>
 
 namespace dj {
 namespace {
@@ -131,6 +133,65 @@ TEST(Stubs, TakeNoMoreMappingsThanTheyMay) {
   EXPECT_TRUE(space.reserve(only(kText, low + 0x100), kIsland));
   EXPECT_TRUE(space.reserve(only(kText, low + 0x2000), kIsland));
   EXPECT_EQ(space.pages().size(), 2u);
+}
+
+// A function of one byte that leans on the next one.
+struct Leaning {
+  Leaning() {
+    arch::ModuleText text;
+    text.image_begin = kText;
+    text.image_end = kText + 0x1000;
+    text.text.push_back({kText, kCode});
+    text.functions = {{kText, kText + 1}, {kText + 1, kText + sizeof kCode}};
+    text.address_taken = {kText, kText + 1};
+    std::vector<arch::Region> regions = {{.address = kText}, {.address = kText + 1}};
+    arch::Checker(text).check(regions, arch::Guards::WhereNeeded, arch::Neighbours::Lean);
+    for (size_t i = 0; i < 2; i++) {
+      sites[i].address = regions[i].address;
+      sites[i].original.assign(std::begin(kCode) + i, std::end(kCode));
+      sites[i].jump = true;
+      sites[i].form = std::make_shared<JumpForm>();
+      sites[i].form->region = regions[i];
+      sites[i].form->placements = arch::placements(regions[i]);
+      sites[i].form->int3_length = regions[i].first;
+    }
+  }
+  // Where the lower jump leads with these bytes above it.
+  uint64_t target(std::array<uint8_t, 4> above) const {
+    int32_t rel32 = 0;
+    memcpy(&rel32, above.data(), 4);
+    return kText + 5 + static_cast<uint64_t>(int64_t{rel32});
+  }
+  static constexpr uint8_t kCode[] = {0xc3, 0xbb, 1,    0,    0xf0, 0,
+                                      0x48, 0x89, 0xf8, 0xc3, 0xcc, 0xcc};
+  PatchSite sites[2];
+};
+
+TEST(Stubs, OfAJumpThatLeansOnAnotherOne) {
+  Leaning both;
+  StubSpace space = empty_space();
+  choose_stubs({&both.sites[0], &both.sites[1]}, space, {{{kText, kText + 0x1000}, kIsland}});
+  ASSERT_TRUE(both.sites[0].jump && both.sites[1].jump);
+  const arch::JumpBytes upper = both.sites[1].patched();
+  EXPECT_EQ(both.sites[0].form->stub, both.target({upper[0], upper[1], upper[2], upper[3]}));
+}
+
+TEST(Stubs, WhoLeanedOnAJumpThatFindsNoneLeansOnItsInt3) {
+  Leaning both;
+  both.sites[1].form->placements.clear();
+  StubSpace space = empty_space();
+  choose_stubs({&both.sites[0], &both.sites[1]}, space, {{{kText, kText + 0x1000}, kIsland}});
+  EXPECT_FALSE(both.sites[1].jump);
+  ASSERT_TRUE(both.sites[0].jump);
+  EXPECT_EQ(both.sites[0].form->stub, both.target({0xcc, 1, 0, 0xf0}));
+}
+
+TEST(Stubs, WhoLeanedOnASiteThatIsNotThereFollowsTheText) {
+  Leaning lower;
+  StubSpace space = empty_space();
+  choose_stubs({&lower.sites[0]}, space, {{{kText, kText + 0x1000}, kIsland}});
+  ASSERT_TRUE(lower.sites[0].jump);
+  EXPECT_EQ(lower.sites[0].form->stub, lower.target({0xbb, 1, 0, 0xf0}));
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ Result<PatchSite> make_place(const ModuleCode& code, const arch::Region& region,
     DJ_TRY(place.form, make_form(code, region, bias));
     // The longest form's bytes: what is displaced is known when the form is chosen.
     for (const arch::Placement& form : place.form->placements) {
-      uint64_t window = region.lean != 0 ? region.lean : form.prefix + 5;
+      // Where it leans the bytes behind are looked at, too: they are part of the displacement.
+      const uint64_t window = form.prefix + 5;
       length = std::max<uint64_t>({length, form.length, window});
       place.displaced = std::max<uint32_t>(place.displaced, form.length);
     }

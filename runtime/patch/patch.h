@@ -83,6 +83,8 @@ struct PatchSite {
 
   // Bit i: the jump keeps an int3 at address + i, whose traps go on in the detour.
   uint32_t guards() const { return jump && form ? form->placement.guards : 0; }
+  // Bit i: another site begins at address + i, in the jump's displacement.
+  uint8_t leans_on() const { return jump && form ? form->region.others : 0; }
   bool traps() const { return !jump || guards() != 0; }
   // No jump can be: one int3 instead.
   void fall_back_to_int3(std::string why);

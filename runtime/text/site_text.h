@@ -2,7 +2,9 @@
 // that stand there are looked at first, always: nothing is written over bytes that are not the
 // file's, and nothing is put back over bytes that are not ours. All threads are stopped.
 #pragma once
+#include <array>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/base/result.h"
@@ -26,8 +28,21 @@ class TextImage;  // text_image.h
 // Skipped, others Gone. `text` has been read. False: there are none.
 bool check_text(TextImage& text, const SiteList& sites);
 
-// Registered sites whose jump leans on the next site's (arch::Region::lean) where that one will not
-// be written.
+// Registered sites whose jumps lean on others (arch::Region::lean), and those, the highest first.
+SiteList sharing(const SiteList& sites);
+
+// Sites that will be written, entered from the highest down.
+class Standing {
+ public:
+  void add(const PatchSite& site) { sites_[site.address] = &site; }
+  // What the bytes that this jump shares with those above it (Region::shared) will be.
+  std::array<uint8_t, 8> shared_by(const PatchSite& site) const;
+
+ private:
+  std::unordered_map<uint64_t, const PatchSite*> sites_;
+};
+
+// Registered sites whose jump leans on others of which one will not be written.
 SiteList without_support(const SiteList& sites);
 
 // A return that is not seen at one exit is seen at none: the other exits of those that have lost

@@ -14,6 +14,7 @@ static volatile long calls;
 void short_ret(void);  // short.S: the jump over it has bytes of the next function
 int short_zero(void);
 int short_two(int n);
+int dense_work(int rounds);  // dense.S
 
 NOINLINE long work(long n) {
   calls = calls + 1;
@@ -28,6 +29,7 @@ static void on_signal(int number) {
   deepest = (size_t)(top - &here);
   short_ret();
   if (work(number) != number + 1 || short_zero() != 0) abort();
+  if (dense_work(5) != 33) abort();
   if (short_two(number) != 3 * (number + 1) || short_two(0) != 0) abort();
 }
 

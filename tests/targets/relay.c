@@ -1,5 +1,6 @@
 // A program whose work goes on in children; does on stdin's orders:
-//   call N      calls work() and the functions of short.S N times; answers "called N"
+//   call N      calls work(), dense_work() and the functions of short.S N times; answers "called N"
+//               and how many rounds dense_work() has made
 //   fork        from here on its child takes the orders; the parent waits for it
 //   leave       as fork, but the parent ends at once
 //   quit        ends
@@ -13,17 +14,22 @@
 void short_ret(void);  // short.S: less than five bytes apart
 int short_zero(void);
 int short_same(int n);
+int dense_work(int rounds);  // dense.S
 
 NOINLINE long work(long n) {
   return n * 2;
 }
 
 static void call(long n) {
+  const int rounds = 5, odd = 3;
   for (long i = 0; i < n; i++) {
+    if (dense_work(rounds) != rounds * (rounds + 1) + odd) abort();
     if (work(i) != 2 * i) abort();
     short_ret();
     if (short_zero() != 0 || short_same((int)i) != i) abort();
   }
+  fact("rounds", rounds * n);
+  fact("odd rounds", odd * n);
   fact("called", n);
 }
 
