@@ -207,6 +207,7 @@ class Installation {
   // Where that is not possible: the same sites while all threads stand.
   Status write_stopped(Stopped& stopped, const SiteList& sites);
   Status restore_live(Stopped& stopped, const SiteList& sites, std::string& damage);
+  Status abandon_live(Stopped& stopped, const SiteList& sites);
 
   // What arm() writes and where threads go, for those sites that were Registered when it was made.
   struct Staged {

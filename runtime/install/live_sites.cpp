@@ -71,11 +71,7 @@ Status Installation::write_live(Stopped& stopped, const SiteList& sites) {
     });
   }
   times_.live_ns += text.write_ns();
-  if (!written.ok()) {
-    DJ_TRY_DO(stopped.stop_others());
-    DJ_TRY_DO(take_back_traps(stopped));
-    DJ_TRY_DO(LiveText::abandon(stopped, sites));
-  }
+  if (!written.ok()) DJ_TRY_DO(abandon_live(stopped, sites));
   return written;
 }
 
@@ -98,12 +94,17 @@ Status Installation::write_stopped(Stopped& stopped, const SiteList& sites) {
 Status Installation::restore_live(Stopped& stopped, const SiteList& sites, std::string& damage) {
   LiveText text(stopped, sites);
   Status restored = text.restore(sites, damage);
-  if (!restored.ok()) {
-    DJ_TRY_DO(stopped.stop_others());
-    DJ_TRY_DO(take_back_traps(stopped));
-    DJ_TRY_DO(LiveText::abandon(stopped, sites));
-  }
+  if (!restored.ok()) DJ_TRY_DO(abandon_live(stopped, sites));
   return restored;
+}
+
+// What cannot be put back now disarm() tries once more, as the sites that it knows to be half
+// written.
+Status Installation::abandon_live(Stopped& stopped, const SiteList& sites) {
+  for (PatchSite* site : sites) site->live = false;
+  DJ_TRY_DO(stopped.stop_others());
+  DJ_TRY_DO(take_back_traps(stopped));
+  return LiveText::abandon(stopped, sites);
 }
 
 }  // namespace dj

@@ -92,6 +92,10 @@ struct PatchSite {
   bool any_enabled() const;
   // The target's text has patched() now.
   bool armed() const { return state == SiteState::Int3 || state == SiteState::Optimized; }
+  // The text has some bytes of the jump: it is being written, or a write has failed.
+  bool half_written() const {
+    return jump && (state == SiteState::Int3 || state == SiteState::Optimizing);
+  }
   void skip(std::string why);
   // The bytes that go over the first ones of `original`.
   arch::JumpBytes patched() const;

@@ -23,9 +23,8 @@ constexpr unsigned kNext[] = {
         bit(SiteState::Gone),
     // Int3
     bit(SiteState::Optimizing) | bit(SiteState::Disarmed) | bit(SiteState::Gone),
-    // Optimizing
-    bit(SiteState::Optimized) | bit(SiteState::Int3) | bit(SiteState::Disarmed) |
-        bit(SiteState::Gone),
+    // Optimizing; the last two where a write fails
+    bit(SiteState::Optimized) | bit(SiteState::Disarmed) | bit(SiteState::Gone),
     // Optimized
     bit(SiteState::Int3) | bit(SiteState::Disarmed) | bit(SiteState::Gone),
     // Disarmed

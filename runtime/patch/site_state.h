@@ -1,9 +1,10 @@
 // The life of a site, as one state machine: which states there are and which steps between them are
 // possible. DJTAP_LOG=engine writes one line on stderr for every step.
 //
-//   registered --> int3 <--> optimizing --> optimized        gone: the module was unmapped
-//        |          |                           |            skipped: refused before anything
-//        |          +--------> disarmed <-------+                     was written, or later
+//   registered --> int3 ---> optimizing --> optimized        gone: the module was unmapped
+//        |          |  ^                     |  |            skipped: refused before anything
+//        |          |  +---------------------+  |                     was written, or later
+//        |          +--------> disabled <-------+
 //        +------------------> optimizing
 #pragma once
 #include <cstdint>

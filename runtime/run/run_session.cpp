@@ -217,6 +217,14 @@ TakenOut take_out_probes(const Options& options, Session& session,
   return taken;
 }
 
+int fail_arming(const Error& error, const Options& options, Session& session,
+                const std::optional<TracedProcess>& process,
+                const std::optional<ExitWatch>& watch) {
+  const int exit_code = fail_attach(error);
+  if (session.is_in_text()) take_out_probes(options, session, process, watch);
+  return exit_code;
+}
+
 Result<Session> create_session(std::optional<TracedProcess>& process, ModuleCodes& codes,
                                const SessionInput& input) {
   return with_progress("analysing machine code", [&] {
@@ -329,7 +337,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   ArmingWatch arming(compiled, session);
   arming.look();
   Status armed = session.arm();
-  if (!armed.ok()) return fail_attach(armed.error());
+  if (!armed.ok()) return fail_arming(armed.error(), options, session, process, watch);
   if (session.installation() != nullptr)
     report_arming(session, clock, options.probes || options.dump.count("probes"), !options.stress);
   session.keep(codes);

@@ -279,7 +279,8 @@ Status Session::arm() {
 
 Status Session::disarm() {
   if (!installation_) return ok_status();
-  Result<Stopped> stop = Stopped::stop(pid_);
+  Result<Stopped> stop = stopped_ ? std::move(*stopped_) : Stopped::stop(pid_);
+  stopped_.reset();
   Status done = stop.ok() ? disarm_all(stop.value()) : Status(stop.error());
   close_loader_talk();  // what waits there may be what must not run while a session counts in rows
   return done;

@@ -104,8 +104,10 @@ class Session {
   void sample(size_t host_probe);
   // Of timer.profile probes; null: there are none.
   const Sampler* sampler() const { return sampler_ ? &*sampler_ : nullptr; }
-  // Patches the text and lets the target run, untraced.
+  // Patches the text and lets the target run, untraced. What is written when it fails is taken out.
   Status arm();
+  // Not all of it could be: disarm() tries again, while the target stands.
+  bool is_in_text() { return installation_ && installation_->is_in_text(); }
   // Switches handlers on or off: when it returns, whoever comes to a probe finds it so. The target
   // stands only where the text has to be written again (Installation::text_work()).
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by);

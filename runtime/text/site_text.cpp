@@ -78,9 +78,9 @@ Status write_sites(const Stopped& stopped, TextImage& text, const SiteList& site
 }
 
 Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string& damage) {
-  SiteList armed;
+  SiteList armed, known;
   std::copy_if(sites.begin(), sites.end(), std::back_inserter(armed),
-               [](const PatchSite* site) { return site->armed(); });
+               [](const PatchSite* site) { return site->armed() || site->half_written(); });
   TextImage text(armed);
   text.read(stopped);
   std::vector<TextPatch> patches;
@@ -88,13 +88,14 @@ Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string&
     bool readable = true;
     const arch::JumpBytes ours = site->patched();
     const arch::JumpBytes original(std::span(site->original).first(ours.size()));
-    if (text.equals(site->address, ours, &readable)) {
-      set_state(*site, SiteState::Disarmed);
+    const bool is_ours = text.equals(site->address, ours, &readable);
+    if (readable && (is_ours || site->half_written())) {
+      known.push_back(site);
       patches.push_back({site->address, original});
     } else if (!readable) {
       set_state(*site, SiteState::Gone, "its module was unmapped");
     } else if (text.equals(site->address, original, &readable)) {
-      set_state(*site, SiteState::Gone, "its module was mapped anew");
+      set_state(*site, SiteState::Gone, "its original bytes stand there");
     } else {
       set_state(*site, SiteState::Gone, "other bytes stand there");
       damage = fmt::format("the {} at {:#x} was changed by somebody else and is left as it is",
@@ -109,6 +110,7 @@ Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string&
       return Error{fmt::format("the original text at {:#x} could not be put back", patch.address)};
     }
   }
+  for (PatchSite* site : known) set_state(*site, SiteState::Disarmed);
   return ok_status();
 }
 

@@ -1,4 +1,5 @@
 """The life of a site as DJTAP_LOG=engine tells it: each step of the life cycle by name, and places that collide."""
+import os
 import re
 import signal
 
@@ -99,6 +100,12 @@ def test_gone_with_its_object(traced, mode, off):
 def test_refused_places_take_one_step(traced):
     _, tracer, _ = traced([victim("relay")], 'probe func("libc.so.6!_exit").return, func("work") { n++ }')
     assert set(steps(end(tracer), "_exit")) == {("registered", "skipped")}
+
+
+def test_taken_out_and_refused_where_the_program_asks_for_a_small_stack(djtap_once):
+    result = djtap_once("--no-optimize", "-e", 'probe func("work") { n++ }', "-c", victim("altstack"), env={**os.environ, **ENGINE})
+    assert steps(result, "work") == [("registered", "int3"), ("int3", "disabled"), ("disabled", "skipped")], result
+    assert result.globals == {"n": 1} and result.facts == {"calls": 1000}, result
 
 
 @pytest.mark.parametrize("inner_first", [False, True])
