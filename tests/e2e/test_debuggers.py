@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from support import process
 from support.paths import victim
 
 pytestmark = pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
@@ -103,3 +104,69 @@ def test_what_a_killed_session_has_left_is_taken_out(attach, program, djtap):
     tracer.finish()
     assert djtap("clean", str(target.pid)).returncode == 0
     assert objects(target.pid) == before
+
+
+COUNT = 'probe func("work") { n++ }'
+
+
+@pytest.fixture
+def debugged(program, tmp_path):
+    """debugged(pid, gdb's commands...) -> a gdb that does them; `WAIT` among them waits for `go` (tmp_path)."""
+    def start(pid, *commands):
+        script = tmp_path / "commands"
+        wait = f"shell while [ ! -e {tmp_path}/go ]; do sleep 0.01; done"
+        script.write_text("\n".join(wait if command == "WAIT" else command for command in commands) + "\n")
+        debugger = program("gdb", "-nx", "-batch", "-p", str(pid), "-x", str(script))
+        debugger.wait_for("^ready$")
+        return debugger
+
+    return start
+
+
+@pytest.mark.parametrize("mode", ["jump"])
+@pytest.mark.parametrize("djtap_first", [False, True])
+def test_a_breakpoint_on_a_probes_place(attach, program, djtap, debugged, tmp_path, djtap_first):
+    """Hit five times of ten. Who ends djtap while gdb is there is told so, and takes the probes out later."""
+    target = program(victim("relay"))
+    target.wait_for("pid: ")
+    before = process.text_of(target.pid)
+    tracer = attach(target.pid, COUNT)
+    debugger = debugged(target.pid, "break *work", "ignore 1 4", "echo ready\\n", "continue", "info breakpoints", "echo five\\n",
+                        "WAIT", "delete", "detach")
+    target.tell("call 10")
+    debugger.wait_for("^five$")
+    result = None
+    if djtap_first:
+        tracer.signal(signal.SIGINT)
+        result = tracer.finish()
+        assert result.returncode == 5 and f"already traced by process {debugger.pid}" in result.stderr, result
+        assert f"djtap clean {target.pid}" in result.stderr, result
+    (tmp_path / "go").touch()
+    assert "already hit 5 times" in debugger.finish().stdout, debugger
+    target.wait_for("called: 10$")
+    if djtap_first:
+        assert result.globals == {"n": 4} and djtap("clean", str(target.pid)).returncode == 0  # the fifth was just about to come
+    else:
+        tracer.signal(signal.SIGINT)
+        result = tracer.finish()
+        assert result.returncode == 0 and result.globals == {"n": 10}, result
+    assert process.differences(before, process.text_of(target.pid)) == []
+    target.call(10)
+
+
+@pytest.mark.parametrize("mode", ["int3"])
+def test_int3_probes_where_gdb_passes_sigtrap_on(attach, program, debugged):
+    """As the man page says."""
+    target = program(victim("relay"))
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, COUNT)
+    debugger = debugged(target.pid, "echo ready\\n", "continue", "echo first\\n", "handle SIGTRAP nostop noprint pass", "signal SIGTRAP")
+    target.tell("call 10")
+    debugger.wait_for("^first$")
+    target.wait_for("called: 10$")
+    debugger.signal(signal.SIGINT)
+    debugger.finish()
+    target.call(100)
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals == {"n": 110}, result
