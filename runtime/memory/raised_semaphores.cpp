@@ -65,23 +65,27 @@ Status lower(const Stopped& stopped, uint64_t threads, Which which) {
 
 }  // namespace
 
-Status raise_semaphores(const Stopped& stopped, uint64_t threads,
-                        const std::vector<uint64_t>& addresses) {
-  if (addresses.empty()) return ok_status();
+Result<size_t> raise_semaphores(const Stopped& stopped, uint64_t threads,
+                                const std::vector<uint64_t>& addresses) {
+  if (addresses.empty()) return size_t{0};
   DJ_TRY(Notes notes, read_notes(stopped, threads));
   DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
   std::set<uint64_t> noted;
   for (const abi::RaisedSemaphore& note : notes) noted.insert(note.address);
-  size_t free = 0;
+  size_t free = 0, left_out = 0;
   for (uint64_t address : addresses) {
     while (free < notes.size() && notes[free].address != 0) free++;
     const std::optional<uint64_t> inode = inode_at(maps, address);
-    if (!inode || free == notes.size() || !noted.insert(address).second) continue;
+    if (!inode || !noted.insert(address).second) continue;
+    if (free == notes.size()) {
+      left_out++;
+      continue;
+    }
     notes[free] = {address, *inode};
     DJ_TRY_DO(write_note(stopped, threads, free, notes[free]));
     DJ_TRY_DO(add(stopped, address, 1));
   }
-  return ok_status();
+  return left_out;
 }
 
 Status lower_semaphores(const Stopped& stopped, uint64_t threads,

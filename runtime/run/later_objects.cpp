@@ -101,6 +101,7 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   std::erase_if(sites, [&](const InstalledSite& s) { return s.site < plan.first_site; });
   if (options_.probes) report_sites(sites);
   if (!options_.stress) warn_skipped_sites(sites);
+  warn_unraised(session_);
   if (options_.verbose > 0)
     fmt::print(stderr, "djtap: {} opened: {} in {:.1f} ms{}\n",
                counted(objects.modules.size() - objects.first_new, "object"),

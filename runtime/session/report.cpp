@@ -12,6 +12,7 @@
 #include "runtime/shared/capture.h"
 #include "runtime/shared/map.h"
 #include "runtime/shared/thread_rows.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
 namespace {
@@ -122,7 +123,16 @@ void warn_skipped_sites(const std::vector<InstalledSite>& sites) {
   }
 }
 
-void report_arming(const Session& session, StageClock& clock, bool list, bool warn) {
+void warn_unraised(Session& session) {
+  const size_t left_out = session.take_unraised();
+  if (left_out == 0) return;
+  tell_warning("DJ5903",
+               fmt::format("{} of marks not raised, as a session raises {} at most: the program "
+                           "may leave those marks out",
+                           counted(left_out, "semaphore"), abi::kMostRaised));
+}
+
+void report_arming(Session& session, StageClock& clock, bool list, bool warn) {
   const Installation& installation = *session.installation();
   const PageCopies& copies = installation.times().copies;
   clock.done("arm",
@@ -134,6 +144,7 @@ void report_arming(const Session& session, StageClock& clock, bool list, bool wa
                          to_string(installation.times())));
   if (list) report_sites(installation.sites());
   if (warn) warn_skipped_sites(installation.skipped_sites());
+  warn_unraised(session);
 }
 
 }  // namespace dj

@@ -23,8 +23,11 @@ void report_unusual_sites(const std::vector<InstalledSite>& sites);
 // Warnings about sites that could not be armed at all, one line a reason, on stderr.
 void warn_skipped_sites(const std::vector<InstalledSite>& sites);
 
+// A warning, once, if there were more semaphores than a session raises.
+void warn_unraised(Session& session);
+
 // What arm() came to, of a session with a target: the line of -v, all sites if `list`, the warnings
 // if `warn`.
-void report_arming(const Session& session, StageClock& clock, bool list, bool warn);
+void report_arming(Session& session, StageClock& clock, bool list, bool warn);
 
 }  // namespace dj

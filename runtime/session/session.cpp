@@ -266,7 +266,7 @@ Status Session::arm() {
     armed = take_shared_areas(*stopped_, memory_->threads(), rseq_offset_);
   if (armed.ok() && has_rows_) armed = give_rows(*stopped_, *layout_);
   if (armed.ok()) armed = installation_->arm(*stopped_);
-  if (armed.ok()) armed = raise_semaphores(*stopped_, memory_->threads(), semaphores_.addresses());
+  if (armed.ok()) armed = raise(*stopped_, semaphores_);
   if (!armed.ok()) {
     DJ_TRY_DO(disarm_all(*stopped_));
     return armed;
@@ -274,6 +274,12 @@ Status Session::arm() {
   unstarted_.let_run();
   used_at_arm_ns_ = processor_ns(pid_);
   let_go();
+  return ok_status();
+}
+
+Status Session::raise(const Stopped& stopped, const Semaphores& semaphores) {
+  DJ_TRY(size_t left_out, raise_semaphores(stopped, memory_->threads(), semaphores.addresses()));
+  unraised_ += left_out;
   return ok_status();
 }
 

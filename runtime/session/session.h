@@ -108,6 +108,8 @@ class Session {
   Status arm();
   // Not all of it could be: disarm() tries again, while the target stands.
   bool is_in_text() { return installation_ && installation_->is_in_text(); }
+  // How many semaphores were not raised since it was asked last: there is no room to note them.
+  size_t take_unraised() { return std::exchange(unraised_, 0); }
   // Switches handlers on or off: when it returns, whoever comes to a probe finds it so. The target
   // stands only where the text has to be written again (Installation::text_work()).
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by);
@@ -174,6 +176,7 @@ class Session {
   // addresses anything may be.
   bool is_in_target(const Stopped& stopped);
   Result<Stopped> stop_target();  // TargetGone: it has executed another program
+  Status raise(const Stopped& stopped, const Semaphores& semaphores);
   Status place_later(Later& later, const LaterInput& input, uint64_t code_bytes);
   Island* island_at(uint64_t address);  // null: in none of this session's
   void close_loader_talk();
@@ -187,6 +190,7 @@ class Session {
   std::shared_ptr<void> host_arena_;  // without a target
   std::optional<Installation> installation_;
   Semaphores semaphores_;
+  size_t unraised_ = 0;
   std::deque<Later> later_;
   std::vector<MappedModule> known_;
   const Layout* layout_ = nullptr;

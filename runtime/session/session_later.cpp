@@ -117,7 +117,7 @@ Status Session::place_later(Later& later, const LaterInput& input, uint64_t code
   DJ_TRY_DO(later.installation.ready(pid_));
   DJ_TRY(Stopped stopped, stop_target());
   DJ_TRY_DO(later.installation.arm(stopped));
-  return raise_semaphores(stopped, memory_->threads(), later.semaphores.addresses());
+  return raise(stopped, later.semaphores);
 }
 
 // Of calls that were kept before the handlers were switched off nobody knows what became.

@@ -106,3 +106,44 @@ def test_listing(djtap):
     shown = djtap("-l", 'process.mark("*")', "-c", victim("marks")).stdout.splitlines()
     assert [line.split(").", 1)[1] for line in shown] == [f'provider("victim").mark("{name}")'
                                                          for name in ("plain", "two__words", "costly")]
+
+
+MANY = """#include "{targets}/facts.h"
+#include "{targets}/sdt_note.h"
+__attribute__((section(".probes"), used)) volatile unsigned short semaphores[{count}];
+static void say(void) {{
+  int raised = 0;
+  for (int i = 0; i < {count}; i++) raised += semaphores[i];
+  fact("raised", raised);
+}}
+NOINLINE void marked(long n) {{
+{marks}
+}}
+int main(void) {{
+  fact("pid", 0);
+  getchar();
+  marked(7);
+  say();
+  getchar();
+  say();
+  return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize("mode", ["jump"])
+def test_more_semaphores_than_are_raised(attach, program, tmp_path, mode):
+    """The first 8,192 by address are; that the others are not is said, and those that are go down again."""
+    marks = "\n".join(f'  __asm__ volatile(SDT_NOTE("v", "m{i}", "semaphores+{2 * i}", "-8@%0") : : "r"(n));' for i in range(8200))
+    (tmp_path / "many.c").write_text(MANY.format(targets=paths.TARGETS, count=8200, marks=marks))
+    subprocess.run(["gcc", "-O1", "-w", "-o", tmp_path / "many", tmp_path / "many.c"], check=True)
+    target = program(tmp_path / "many")
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, 'probe process.mark("m*") { n++; sum += $arg1 }')
+    tracer.wait_for(r"^warning\[DJ5903\]: 8 semaphores of marks not raised, as a session raises 8192 at most: the program may leave those marks out$")
+    target.order("", "raised: 8192$")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals == {"n": 8200, "sum": 7 * 8200}, result
+    target.order("", "raised: 0$")
+    assert target.finish().returncode == 0
