@@ -192,6 +192,8 @@ class Session {
   Semaphores semaphores_;
   size_t unraised_ = 0;
   std::deque<Later> later_;
+  // Of objects that could not be probed: some thread may be in its code yet, and own_code lists it.
+  std::vector<SessionMemory> spent_;
   std::vector<MappedModule> known_;
   const Layout* layout_ = nullptr;
   PatchOptions later_options_;

@@ -16,6 +16,9 @@ Island* Session::island_at(uint64_t address) {
   for (auto later = later_.begin(); found == nullptr && later != later_.end(); ++later) {
     found = within(later->memory);
   }
+  for (auto spent = spent_.begin(); found == nullptr && spent != spent_.end(); ++spent) {
+    found = within(*spent);
+  }
   return found;
 }
 

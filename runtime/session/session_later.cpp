@@ -104,6 +104,7 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   // What may still be in the text disarm() takes out.
   if (!done.ok() && !later.installation.is_in_text()) {
     Journal(later.memory.journal()).finish(pid_);
+    spent_.push_back(std::move(later.memory));
     later_.pop_back();
   }
   return done;
