@@ -11,6 +11,7 @@ namespace {
 constexpr uint64_t kFutexWait = 0;  // of words that processes share
 constexpr int64_t kRoundNs = 100'000'000;
 constexpr int kRounds = 300;  // then djtap hangs, and the target goes on without it for now
+constexpr int kIdleRounds = 30;  // then it stands
 
 struct Timespec {
   int64_t seconds, nanoseconds;
@@ -20,10 +21,25 @@ bool is_answered(const abi::LoaderTalk& talk, uint32_t event) {
   return static_cast<int32_t>(abi::load(&talk.answered) - event) >= 0;
 }
 
-// Nobody sees that in a pid namespace of its own.
+// Not in a pid namespace of one's own.
+bool sees_controller() { return arena()->target_own_pid == arena()->target_pid; }
+
 bool is_killed(const abi::LoaderTalk& talk) {
-  const bool sees = arena()->target_own_pid == arena()->target_pid;
-  return sees && agent::ask_kernel(agent::kSysKill, talk.controller, 0) == -agent::kEsrch;
+  return sees_controller() &&
+         agent::ask_kernel(agent::kSysKill, talk.controller, 0) == -agent::kEsrch;
+}
+
+// Processor time that djtap has used, which grows while it works for us, or waits for our threads;
+// -1: nobody can tell.
+int64_t controller_ns(const abi::LoaderTalk& talk) {
+  constexpr uint32_t kOfProcess = 2;  // CPUCLOCK_SCHED
+  const auto clock = static_cast<int32_t>(~talk.controller << 3 | kOfProcess);
+  Timespec used = {};
+  const int64_t result = sees_controller() ? agent::ask_kernel(agent::kSysClockGettime,
+                                                               static_cast<uint64_t>(int64_t{clock}),
+                                                               agent::word(&used))
+                                           : -1;
+  return result == 0 ? used.seconds * 1'000'000'000 + used.nanoseconds : -1;
 }
 
 }  // namespace
@@ -33,12 +49,16 @@ void dj_loader_event() {
   if (abi::load(&talk.awaits) == abi::kNobody || agent::is_denied(agent::kSysFutex)) return;
   const uint32_t event = __atomic_add_fetch(&talk.events, 1, __ATOMIC_SEQ_CST);
   const Timespec round = {0, kRoundNs};
-  for (int i = 0; i < kRounds; ++i) {
+  int64_t used = 0;
+  for (int i = 0, idle = 0; i < kRounds && idle < kIdleRounds; ++i) {
     const uint32_t seen = abi::load(&talk.answered);
     if (is_answered(talk, event) || abi::load(&talk.awaits) != abi::kAwaited) return;
     agent::ask_kernel(agent::kSysFutex, agent::word(&talk.answered), kFutexWait, seen,
                       agent::word(&round));
     if (is_killed(talk) && !is_answered(talk, event)) return;
+    const int64_t now = controller_ns(talk);
+    idle = now == used ? idle + 1 : 0;
+    used = now == -1 ? 0 : now;
   }
   abi::store(&talk.awaits, uint32_t{abi::kNotAwaited});
 }

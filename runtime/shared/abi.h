@@ -87,7 +87,7 @@ constexpr uint32_t kStatSquares = 1, kStatFine = 2, kStatGrows = 4;  // kStatGro
 // probes stand in an object before any of its code runs.
 enum LoaderAwaits : uint32_t {
   kAwaited,     // the loader waits for an answer
-  kNotAwaited,  // nobody answers for now: djtap is stopped (Ctrl-Z), or hangs
+  kNotAwaited,  // nobody answers for now: djtap is stopped, or hangs
   kNobody,      // nobody answers any more
 };
 struct LoaderTalk {
