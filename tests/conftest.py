@@ -2,6 +2,7 @@
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -113,6 +114,21 @@ def program():
     yield start
     for item in reversed(started):  # a tracer before what it traces
         item.__exit__()
+
+
+@pytest.fixture(scope="session")
+def opened(tmp_path_factory):
+    """A library to be opened later: targets/opened.c."""
+    path = tmp_path_factory.mktemp("opened") / "libopened.so"
+    subprocess.run(["gcc", "-g", "-O1", "-fPIC", "-shared", "-o", path, paths.TARGETS / "opened.c"], check=True)
+    return path
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """The folder of analyses that djtap keeps, which is not there yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "djtap"
 
 
 def reachable(path):

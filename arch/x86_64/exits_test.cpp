@@ -7,15 +7,7 @@
 namespace dj::arch {
 namespace {
 
-const char* kMacros = R"(
-.macro func name
-  .globl \name
-  .type \name,@function
-  \name:
-.endm
-.macro done name
-  .size \name, . - \name
-.endm
+const char* kThunks = R"(
 .macro retpoline reg
   call 2f
   1: pause
@@ -25,13 +17,12 @@ const char* kMacros = R"(
   2: mov \reg,(%rsp)
   ret
 .endm
-.text
 func thunk; retpoline %r11; done thunk
 func fenced; lfence; jmp *%rdx; done fenced
 )";
 
 test::Victim victim(const std::string& source) {
-  return test::link_victim(std::string(kMacros) + source +
+  return test::link_victim(std::string(test::kFunctions) + kThunks + source +
                            "func h; call f; ret; done h; .data; .balign 8; "
                            "blocks: .quad piece; .text");
 }

@@ -8,20 +8,9 @@
 namespace dj::arch {
 namespace {
 
-// `f` is the probed function; `pad` keeps what follows it away.
-constexpr const char* kMacros = R"(
-.macro func name
-  .type \name,@function
-  \name:
-.endm
-.macro done name
-  .size \name, . - \name
-.endm
-.text
-)";
-
+// `f` is the probed function.
 test::Victim victim(const std::string& body, bool independent = true) {
-  test::Victim v = test::link_victim(kMacros + body + "\n.balign 64,0xcc\n");
+  test::Victim v = test::link_victim(test::kFunctions + body + "\n.balign 64,0xcc\n");
   v.text.position_independent = independent;
   return v;
 }

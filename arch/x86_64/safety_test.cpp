@@ -10,18 +10,6 @@
 namespace dj::arch {
 namespace {
 
-const char* kMacros = R"(
-.macro func name
-  .globl \name
-  .type \name,@function
-  \name:
-.endm
-.macro done name
-  .size \name, . - \name
-.endm
-.text
-)";
-
 // Nothing near: every check has something harmless around it.
 const char* kHarmless = R"(
   func harmless
@@ -37,7 +25,7 @@ const char* kHarmless = R"(
 )";
 
 test::Victim victim(const std::string& source, bool independent = true) {
-  test::Victim v = test::link_victim(std::string(kMacros) + source + kHarmless);
+  test::Victim v = test::link_victim(std::string(test::kFunctions) + source + kHarmless);
   v.text.position_independent = independent;
   return v;
 }

@@ -46,6 +46,19 @@ inline std::vector<uint8_t> assemble(const std::string& source) {
   return known[source] = {bytes.begin(), bytes.end()};
 }
 
+// To begin a victim with: `func f` and `done f` stand around the code of a function.
+constexpr const char* kFunctions = R"(
+.macro func name
+  .globl \name
+  .type \name,@function
+  \name:
+.endm
+.macro done name
+  .size \name, . - \name
+.endm
+.text
+)";
+
 struct Victim {
   ModuleText text;
   std::map<std::string, uint64_t> symbols;

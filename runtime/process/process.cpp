@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "compiler/base/other_machine.h"
@@ -107,6 +108,23 @@ bool has_own_filters(pid_t pid) {
   return own.ok() && theirs.ok() && theirs.value().seccomp_filters != own.value().seccomp_filters;
 }
 
+namespace {
+
+using In = std::istringstream;
+const std::map<std::string_view, void (*)(In&, ProcessStatus&)> kStatusFields = {
+    {"Name:", [](In& in, ProcessStatus& status) { in >> status.name; }},
+    {"State:", [](In& in, ProcessStatus& status) { in >> status.state; }},
+    {"TracerPid:", [](In& in, ProcessStatus& status) { in >> status.tracer; }},
+    {"Uid:", [](In& in, ProcessStatus& status) { in >> status.uid; }},
+    {"Seccomp:", [](In& in, ProcessStatus& status) { in >> status.seccomp; }},
+    {"Seccomp_filters:", [](In& in, ProcessStatus& status) { in >> status.seccomp_filters; }},
+    {"VmSize:", [](In& in, ProcessStatus& status) { in >> status.size_kb; }},
+    {"VmData:", [](In& in, ProcessStatus& status) { in >> status.data_kb; }},
+    {"VmLck:", [](In& in, ProcessStatus& status) { in >> status.locked_kb; }},
+};
+
+}  // namespace
+
 Result<ProcessStatus> read_status(pid_t pid) {
   DJ_TRY(std::string text, read_proc(pid, "/status"));
   ProcessStatus status;
@@ -115,25 +133,8 @@ Result<ProcessStatus> read_status(pid_t pid) {
     std::istringstream words(line);
     std::string key;
     words >> key;
-    if (key == "Name:") {
-      words >> status.name;
-    } else if (key == "State:") {
-      words >> status.state;
-    } else if (key == "TracerPid:") {
-      words >> status.tracer;
-    } else if (key == "Uid:") {
-      words >> status.uid;
-    } else if (key == "Seccomp:") {
-      words >> status.seccomp;
-    } else if (key == "Seccomp_filters:") {
-      words >> status.seccomp_filters;
-    } else if (key == "VmSize:") {
-      words >> status.size_kb;
-    } else if (key == "VmData:") {
-      words >> status.data_kb;
-    } else if (key == "VmLck:") {
-      words >> status.locked_kb;
-    }
+    const auto found = kStatusFields.find(key);
+    if (found != kStatusFields.end()) found->second(words, status);
   }
   const std::vector<std::string> fields = stat_fields(pid);
   if (fields.size() > 46) {

@@ -22,9 +22,7 @@ def test_a_terminal_that_is_closed(program, disposition, goes_on):
         target.tell("call 100")
         target.wait_for("called: 100$")
         tracer.signal(signal.SIGTERM)
-    result = tracer.finish()
-    assert result.returncode == 0 and result.globals == {"n": 110 if goes_on else 10}, result
-    assert process.differences(before, process.text_of(target.pid)) == []
+    process.check_taken_out(tracer, {"n": 110 if goes_on else 10}, target.pid, before)
 
 
 @pytest.mark.parametrize("name", ["QUIT", "ALRM", "USR1", "USR2", "XCPU", "VTALRM", "IO", "PWR", "RTMIN", "RTMAX"])
@@ -37,9 +35,7 @@ def test_what_would_end_djtap_ends_the_session(program, name):
     tracer.wait_for(r"\[OPTIMIZED")
     target.order("call 10", "called: 10$")
     tracer.signal(getattr(signal, f"SIG{name}"))
-    result = tracer.finish()
-    assert result.returncode == 0 and result.globals == {"n": 10}, result
-    assert process.differences(before, process.text_of(target.pid)) == []
+    process.check_taken_out(tracer, {"n": 10}, target.pid, before)
 
 
 def test_what_is_ignored_does_not(program):

@@ -6,14 +6,9 @@ import pytest
 from support import run
 from support.paths import victim
 
+pytestmark = pytest.mark.usefixtures("own_cache")
 CALLS = 37
 SCRIPT = 'global n, of probe func("work") { n++; of[$n % 3] += $n }'
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "djtap"
 
 
 def session(script, *options):
@@ -50,9 +45,9 @@ def test_texts_are_compiled_anew():
     assert not kept and "dj_handler_0:" in said
 
 
-def test_what_is_not_whole_counts_for_nothing(folder):
+def test_what_is_not_whole_counts_for_nothing(own_cache):
     _, said = session(SCRIPT)
-    files = list(folder.glob("handlers-*"))
+    files = list(own_cache.glob("handlers-*"))
     assert files
     for file in files:
         file.write_bytes(file.read_bytes()[:-9] + b"nonsense!")

@@ -134,13 +134,6 @@ def test_names_that_may_come_and_names_that_are_wrong(djtap_once):
     assert wrong.returncode == 3 and "error[DJ3005]" in wrong.stderr and "if the program opens it later" in wrong.stderr, wrong
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory):
-    path = tmp_path_factory.mktemp("opened") / "libopened.so"
-    subprocess.run(["gcc", "-g", "-O1", "-fPIC", "-shared", "-o", path, paths.TARGETS / "opened.c"], check=True)
-    return path
-
-
 def test_a_stub_of_a_later_library_that_leads_to_what_was_there(djtap_once, opened):
     """Its calls are seen, not their return, and a warning says why."""
     script = 'probe process.library("libopened*").plt("strtol") { n++ } probe process.library("libopened*").plt("strtol").return { r++ }'

@@ -43,13 +43,6 @@ def test_a_semaphore_is_up_while_its_mark_is_probed(djtap):
     assert result.facts["prepared"] == 0 and result.facts["semaphore"] == 0, "nobody asked for it"
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory):
-    path = tmp_path_factory.mktemp("opened") / "libopened.so"
-    subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-o", path, paths.TARGETS / "opened.c"], check=True)
-    return path
-
-
 def test_a_semaphore_of_a_library_that_is_closed_meanwhile(attach, program, opened):
     """It is gone with its library, and another one may lie at its address; all the rest is taken out."""
     target = program(victim("plugin"), opened)

@@ -17,26 +17,20 @@ def sites(*options):
     return sorted((site.symbol, site.state, site.reason) for site in result.sites)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "djtap"
-
-
-def test_kept_analyses_give_the_same_sites(folder):
+def test_kept_analyses_give_the_same_sites(own_cache):
     fresh = sites("--no-cache")
-    assert len(fresh) > 1000 and not folder.exists()
+    assert len(fresh) > 1000 and not own_cache.exists()
     assert sites() == fresh
-    assert len(list(folder.iterdir())) >= 2
-    assert {name.name.split("-")[0] for name in folder.iterdir()} >= {"plan", "patches"}
+    assert len(list(own_cache.iterdir())) >= 2
+    assert {name.name.split("-")[0] for name in own_cache.iterdir()} >= {"plan", "patches"}
     assert sites() == fresh
-    for file in folder.iterdir():
+    for file in own_cache.iterdir():
         file.write_bytes(file.read_bytes()[:-9] + b"nonsense!")
     assert sites() == fresh
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(folder):
-    folder.write_text("this is no folder")
+def test_a_cache_that_cannot_be_written_does_no_harm(own_cache):
+    own_cache.write_text("this is no folder")
     assert len(sites()) > 1000
 
 
@@ -46,7 +40,7 @@ def resolved(*options):
     return re.search(r"resolve .*", result.stderr).group()
 
 
-def test_a_plan_is_kept_for_its_script_and_options(folder):
+def test_a_plan_is_kept_for_its_script_and_options(own_cache):
     script = 'probe process("/bin/bash").function("*") { n++ }'
     assert "kept" not in resolved("-e", script)
     assert "kept" in resolved("-e", script)
@@ -67,11 +61,11 @@ def in_bash(path, pid=None):
     return {site.symbol: site for site in result.sites}
 
 
-def test_a_kept_plan_is_not_used_for_other_bytes_in_memory(folder, program):
+def test_a_kept_plan_is_not_used_for_other_bytes_in_memory(own_cache, program):
     bash = program("/bin/bash", "-c", "echo ready; read line; echo $line")
     bash.wait_for("ready")
     before = in_bash("/bin/bash", bash.pid)
-    assert any(file.name.startswith("patches-") for file in folder.iterdir())
+    assert any(file.name.startswith("patches-") for file in own_cache.iterdir())
     symbol, site = next((s, site) for s, site in before.items() if (site.state, site.reason) == ("OPTIMIZED", ""))
     with open(f"/proc/{bash.pid}/mem", "r+b", buffering=0) as memory:
         memory.seek(site.address + 4)
@@ -85,7 +79,7 @@ def test_a_kept_plan_is_not_used_for_other_bytes_in_memory(folder, program):
     assert [s for s in before if (before[s].state, before[s].reason) != (after[s].state, after[s].reason)] == [symbol]
 
 
-def test_a_kept_plan_is_not_used_for_another_file(folder, tmp_path):
+def test_a_kept_plan_is_not_used_for_another_file(own_cache, tmp_path):
     """The file keeps its name, size, build-id and time of change; one function in it is another."""
     path = tmp_path / "bash"
     shutil.copy("/bin/bash", path)
@@ -108,11 +102,11 @@ def test_a_kept_plan_is_not_used_for_another_file(folder, tmp_path):
     assert now[f"{symbol}+0x0"].state != "OPTIMIZED"
 
 
-def test_kept_detours_count_what_the_program_does(folder):
+def test_kept_detours_count_what_the_program_does(own_cache):
     """Bash lies elsewhere each time, and so do the handlers."""
     script = 'probe process("/bin/bash").function("*") { n[probefunc()]++ }'
     for kept in (False, True, True, True):
-        assert any(file.name.startswith("detours-") for file in folder.glob("*")) == kept
+        assert any(file.name.startswith("detours-") for file in own_cache.glob("*")) == kept
         result = run.run(["-e", script, "--", "/bin/bash", "-c", "for ((i = 0; i < 1234; i++)); do echo line; done"])
         assert result.returncode == 0, result.stderr
         calls = dict(result.array("n"))
@@ -121,7 +115,7 @@ def test_kept_detours_count_what_the_program_does(folder):
 
 
 @pytest.mark.parametrize("asked", ["pp", "probefunc", "ppfunc", "probemod"])
-def test_names_are_there_for_those_who_ask(folder, asked):
+def test_names_are_there_for_those_who_ask(own_cache, asked):
     script = f'probe process("/bin/bash").function("*") {{ n[{asked}()]++ }}'
     for _ in range(2):
         result = run.run(["-e", script, "-c", "/bin/bash -c :"])

@@ -24,6 +24,4 @@ def test_it_is_probed_and_let_go(program):
     target.tell("call 10")
     target.wait_for("called: 10$")
     tracer.signal(signal.SIGINT)
-    result = tracer.finish()
-    assert result.returncode == 0 and result.globals == {"n": 10}, result
-    assert process.differences(before, process.text_of(target.pid)) == []
+    process.check_taken_out(tracer, {"n": 10}, target.pid, before)

@@ -94,6 +94,13 @@ def differences(before, after):
     return found
 
 
+def check_taken_out(tracer, counted, pid, before):
+    """It ends as it should, with these globals, and the process's text_of() is as before."""
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals == counted, result
+    assert differences(before, text_of(pid)) == []
+
+
 def instructions(program, function, fillers=True):
     """[(address, mnemonic)] of a function, by objdump; without those that only fill up, if they are not wanted."""
     text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", program],
