@@ -83,6 +83,16 @@ Result<TrapMap> read_traps(const Stopped& stopped, uint64_t address) {
   return traps;
 }
 
+// Of those at one address, which have records for the forms that the place has had; the number left.
+size_t keep_longest(std::vector<TextPatch>& patches) {
+  std::sort(patches.begin(), patches.end(), [](const TextPatch& a, const TextPatch& b) {
+    return std::pair(a.address, b.bytes.size()) < std::pair(b.address, a.bytes.size());
+  });
+  const auto others = std::ranges::unique(patches, {}, &TextPatch::address);
+  patches.erase(others.begin(), others.end());
+  return patches.size();
+}
+
 Result<size_t> restore(const Stopped& stopped, const std::vector<JournalRecord>& records,
                        bool hooks) {
   TextReader text(stopped);
@@ -96,7 +106,7 @@ Result<size_t> restore(const Stopped& stopped, const std::vector<JournalRecord>&
     patches.push_back(
         {record.address, arch::JumpBytes(std::span(record.original).first(record.bytes))});
   }
-  const size_t places = patches.size();
+  const size_t places = keep_longest(patches);
   DJ_TRY_DO(write_patches(stopped, std::move(patches)));
   return places;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
 
 namespace dj {
@@ -23,10 +22,9 @@ void publish(T& word, T value) {
   std::atomic_ref<T>(word).store(value, std::memory_order_release);
 }
 
-void copy_padded(uint8_t (&to)[kPiece], std::span<const uint8_t> from) {
-  uint8_t bytes[kPiece] = {};
-  std::copy(from.begin(), from.end(), bytes);
-  publish(reinterpret_cast<uint64_t&>(to), std::bit_cast<uint64_t>(bytes));  // whole or not at all
+bool says_the_same(const JournalRecord& a, const JournalRecord& b) {
+  return a.bytes == b.bytes && std::ranges::equal(a.original, b.original) &&
+         std::ranges::equal(a.patched, b.patched);
 }
 
 }  // namespace
@@ -34,7 +32,8 @@ void copy_padded(uint8_t (&to)[kPiece], std::span<const uint8_t> from) {
 uint64_t Journal::bytes_for(const SiteList& sites) {
   uint64_t records = 0;
   for (const PatchSite* site : sites) {
-    records += site->form ? site->original.size() / kPiece + 3 : 1;  // as stage() will
+    const uint64_t pieces = site->form ? (site->original.size() + kPiece - 1) / kPiece : 0;
+    records += 2 * pieces + 1;  // its form, another one without guards, an int3
   }
   return sizeof(JournalHeader) + records * sizeof(JournalRecord);
 }
@@ -123,18 +122,13 @@ Status Journal::stage(uint64_t address, bool hook, std::span<const uint8_t> orig
   next.address = address;
   next.bytes = original.size();
   next.hook = hook;
-  copy_padded(next.original, original);
-  copy_padded(next.patched, patched);
+  std::ranges::copy(original, next.original);
+  std::ranges::copy(patched, next.patched);
   if (header().count == 0) {
     return append(next);
   }
   auto [known, fresh] = known_.try_emplace(address, staged_);
-  JournalRecord& record = records()[known->second];
-  if (!fresh && record.bytes == original.size() &&
-      std::equal(original.begin(), original.end(), record.original)) {
-    copy_padded(record.patched, patched);
-    return ok_status();
-  }
+  if (!fresh && says_the_same(records()[known->second], next)) return ok_status();
   known->second = staged_;
   return append(next);
 }

@@ -39,7 +39,8 @@ struct JournalHeader {
   uint64_t restored_start;
 };
 
-// JournalRecord: up to eight bytes of one place. More than eight are several records.
+// JournalRecord: up to eight bytes of one place. More than eight are several records. A place that
+// gets another form gets another record: processes that were forked before still have the earlier.
 struct JournalRecord {
   uint64_t address : 56, bytes : 6;
   // led: calls of the place, in the text that it is in, may lead to its jump's detour instead.
@@ -56,7 +57,7 @@ struct JournalCall {
 
 class Journal {
  public:
-  // Bytes for the records of these sites, also when some of them become an int3 later.
+  // Bytes for the records of these sites, also when some of them get another form later.
   static uint64_t bytes_for(const SiteList& sites);
   // `view`: djtap's view of zero memory of at least bytes_for(all sites). Names djtap as the one
   // who holds the target.

@@ -155,6 +155,34 @@ def test_clean_reaches_forked_children(attach, djtap_once, program):
     assert target.finish().returncode == 0
 
 
+@pytest.mark.parametrize("end", ["detach", "clean"])
+@pytest.mark.parametrize("name", ["relay", "relay_fixed"])  # the form without guards, and an int3
+def test_forked_children_may_have_an_earlier_form(djtap_once, program, name, end):
+    """A loop's head inside a jump has become hot, and the site has got another form; but in the target alone, not in the child that loops."""
+    target, text = start(program, name)
+    with run.Background(run.command(["--probes", "-e", 'probe func("short_loop") { n++ }', "-p", target.pid])) as tracer:
+        tracer.wait_for("guarded")
+        guarded = process.text_of(target.pid)
+        target.tell("fork")
+        child = int(target.wait_for(r"^child: (\d+)").group(1))
+        target.tell("loop 30000")
+        process.wait_until(lambda: process.differences(guarded, process.text_of(target.pid)), "the guard stays")
+        assert not process.differences(guarded, process.text_of(child))
+        if end == "detach":
+            tracer.signal(signal.SIGINT)
+            assert tracer.finish().globals == {"n": 1}
+        else:
+            kill(tracer)
+            result = djtap_once("clean", target.pid)
+            assert "1 process" in result.stdout, result
+    for pid in (target.pid, child):
+        assert not process.differences(text, process.text_of(pid)), pid
+    target.tell("loop 3000")
+    target.wait_for("looped: 3000")
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
 def test_a_second_session_is_told_who_holds_the_process(attach, djtap_once, program):
     target, _ = start(program, "commander")
     tracer = attach(target.pid, COUNT)

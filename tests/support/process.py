@@ -17,22 +17,23 @@ def living_thread(pid):
     return pid if status_field(pid, "State")[0] != "Z" or len(tasks) == 1 else tasks[-1]
 
 
-def wait_until_asleep(pid, seconds=300):
+def wait_until(holds, otherwise, seconds=300):
+    """Until holds() is true; fails with what is the case otherwise."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.01)
+
+
+def wait_until_asleep(pid):
     """Until all threads of a process wait for something."""
-    deadline = time.monotonic() + seconds
-    states = "?"
-    while set(states) != {"S"}:
-        assert time.monotonic() < deadline, f"{pid} does not come to rest: {states}"
-        time.sleep(0.01)
-        states = [status_field(int(tid), "State")[0] for tid in os.listdir(f"/proc/{pid}/task")]
+    time.sleep(0.01)  # it may have just been given something to do
+    wait_until(lambda: {status_field(int(tid), "State")[0] for tid in os.listdir(f"/proc/{pid}/task")} == {"S"}, f"{pid} does not come to rest")
 
 
-def wait_until_headless(pid, seconds=300):
+def wait_until_headless(pid):
     """Until the first thread of a process has ended, which stays as a zombie while others live."""
-    deadline = time.monotonic() + seconds
-    while status_field(pid, "State")[0] != "Z":
-        assert time.monotonic() < deadline, f"the first thread of {pid} does not end"
-        time.sleep(0.01)
+    wait_until(lambda: status_field(pid, "State")[0] == "Z", f"the first thread of {pid} does not end")
 
 
 def mappings(pid):
@@ -72,13 +73,10 @@ def own_text(pid, program):
     return {key: text for key, text in text_of(pid).items() if key[1] == str(program)}
 
 
-def wait_for_own_text(pid, program, text, seconds=300):
+def wait_for_own_text(pid, program, text):
     """Until own_text() is `text`: probes that are off leave the text after a moment."""
     assert text
-    deadline = time.monotonic() + seconds
-    while differences(text, own_text(pid, program)):
-        assert time.monotonic() < deadline, "the text is still patched"
-        time.sleep(0.02)
+    wait_until(lambda: not differences(text, own_text(pid, program)), "the text is still patched")
 
 
 def differences(before, after):

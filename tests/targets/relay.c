@@ -1,6 +1,7 @@
 // A program whose work goes on in children; does on stdin's orders:
 //   call N      calls work(), dense_work() and the functions of short.S N times; answers "called N"
 //               and how many rounds dense_work() has made
+//   loop N      calls short_loop() once, which goes round N times; answers "looped N"
 //   fork        from here on its child takes the orders; the parent waits for it
 //   leave       as fork, but the parent ends at once
 //   quit        ends
@@ -14,6 +15,7 @@
 void short_ret(void);  // short.S: less than five bytes apart
 int short_zero(void);
 int short_same(int n);
+int short_loop(int n);
 int dense_work(int rounds);  // dense.S
 
 NOINLINE long work(long n) {
@@ -33,6 +35,11 @@ static void call(long n) {
   fact("called", n);
 }
 
+static void loop(int rounds) {
+  if (short_loop(rounds) != rounds * (rounds + 1) / 2) abort();
+  fact("looped", rounds);
+}
+
 static void hand_over(int stay) {
   int status = 1;
   pid_t child = fork();
@@ -50,6 +57,7 @@ int main(void) {
   fact("pid", getpid());
   while (fgets(line, sizeof line, stdin)) {
     if (strncmp(line, "call ", 5) == 0) call(atol(line + 5));
+    if (strncmp(line, "loop ", 5) == 0) loop(atoi(line + 5));
     if (strcmp(line, "fork\n") == 0) hand_over(1);
     if (strcmp(line, "leave\n") == 0) hand_over(0);
     if (strcmp(line, "quit\n") == 0) break;
