@@ -1,14 +1,18 @@
-"""Real programs with every function counted, their own and those of all libraries: each measures the processor
-time of its own work.
+"""Real programs with every function counted, their own and those of all libraries. Each is measured by the processor time of its own work, in
+rounds: bare, and counted in each way, one right after the other, so that all see the same neighbours. What is printed are medians.
 
-    /usr/bin/python3 tests/bench/programs.py
+    /usr/bin/python3 tests/bench/programs.py                         # all
+    /usr/bin/python3 tests/bench/programs.py sqlite3 postgres        # or only some
 """
+import contextlib
+import functools
 import os
 import pathlib
 import pwd
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,12 +23,14 @@ sys.dont_write_bytecode = True
 
 from support import run  # noqa: E402
 
-ALL, OWN = 'probe func("*") {{ n++ }}', 'probe process("{}").function("*") {{ n++ }}'
+ROUNDS = 9
+SETTLED_S = 4  # djtap changes guards that get hot, and calls, in a server's first seconds, but not in children that were forked before
+COUNTED = {"": 'probe func("*") {{ n++ }}', ", own functions only": 'probe process("{}").function("*") {{ n++ }}'}
 PYTHON_WORK = """
 import time, json, re
 begin = time.process_time()
 words = [str(i * 7919 % 10007) for i in range(60000)]
-for turn in range(20):
+for turn in range(40):
     table = {w: len(w) for w in words}
     text = json.dumps(sorted(table.items()))
     json.loads(text)
@@ -50,17 +56,148 @@ console.log("cpu:", (used.user + used.system) / 1e6);
 """
 
 
-def seconds(text):
-    """What the program said of its own processor time."""
-    if "cpu:" in text:
-        return float(re.search(r"cpu: ([\d.]+)", text)[1])
-    if "Run Time" in text:
-        return sum(float(user) + float(system) for user, system in re.findall(r"user ([\d.]+) sys ([\d.]+)", text))
-    times = re.findall(r"(\d+)m([\d.]+)s", text)[:2]  # bash's times: the shell's own
-    return sum(60 * int(minutes) + float(rest) for minutes, rest in times)
+def counting(script, program):
+    """The words before a command that count its functions; none for no script."""
+    return run.command(["-e", script.format(program), "--"]) if script else []
+
+
+def counted(text):
+    """The count that djtap has printed; None: no function has a name."""
+    counts = re.findall(r"^n=(\d+)", text, re.M)
+    return int(counts[-1]) if counts else None
+
+
+class Command:
+    """A program that says at its end what it has used of the processor; each measurement runs it anew."""
+
+    def __init__(self, words, script):
+        self.words = [*counting(script, words[0]), *words]
+        self.text = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """Nothing is left running."""
+
+    def measure(self):
+        """Seconds of processor time."""
+        self.text = subprocess.run(self.words, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL, timeout=300).stdout
+        if "cpu:" in self.text:
+            return float(re.search(r"cpu: ([\d.]+)", self.text)[1])
+        if "Run Time" in self.text:
+            return sum(float(user) + float(system) for user, system in re.findall(r"user ([\d.]+) sys ([\d.]+)", self.text))
+        times = re.findall(r"(\d+)m([\d.]+)s", self.text)[:2]  # bash's times: the shell's own
+        return sum(60 * int(minutes) + float(rest) for minutes, rest in times)
+
+    def hits(self):
+        """Of one measurement; None: no function has a name."""
+        return counted(self.text)
+
+
+class Server:
+    """A server that stays while it is measured, counted and bare ones side by side. Those below say how it is started, which file has its process's
+    number, and how it is asked `amount` things; `ask` fails as long as it does not answer."""
+
+    def __init__(self, folder, script):
+        self.folder = folder
+        self.environment = dict(os.environ, HOME=folder, XDG_CACHE_HOME=folder, LC_ALL="C")
+        self.prefix = counting(script, os.path.realpath(self.program))
+        self.asked = 0
+
+    def command(self, *words):
+        return subprocess.run([*self.user, *words], cwd=self.folder, env=self.environment, capture_output=True, text=True, check=True)
+
+    def __enter__(self):
+        self.prepare()
+        self.running = run.Background([*self.user, *self.prefix, self.program, *self.options()], cwd=self.folder, env=self.environment)
+        while not self.answers():
+            time.sleep(0.05)
+        self.pid = int(pathlib.Path(self.folder, self.pid_file).read_text().split()[0])
+        self.fill()
+        settled = time.monotonic() + SETTLED_S
+        while time.monotonic() < settled:
+            self.ask(self.amount // 40)
+        return self
+
+    def __exit__(self, *reason):
+        self.running.__exit__(*reason)
+
+    def used(self):
+        """Seconds of processor time, of the server and of its children that have ended."""
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    def measure(self):
+        """Seconds of processor time for `amount` things."""
+        before = self.used()
+        self.ask(self.amount)
+        time.sleep(0.2)  # a child's time is the server's as soon as it is waited for
+        return self.used() - before
+
+    def hits(self):
+        """Of one measurement; ends the server."""
+        os.kill(self.pid, signal.SIGINT)
+        count = counted(self.running.finish(60).stdout)
+        return count and round(count * self.amount / self.asked)
+
+
+class Redis(Server):
+    """redis-server and redis-benchmark."""
+    program, pid_file, amount, user = "/usr/bin/redis-server", "pid", 100_000, []
+    socket = "redis.sock"
+
+    def prepare(self):
+        """It needs nothing."""
+
+    fill = prepare
+
+    def options(self):
+        return ["--port", "0", "--unixsocket", self.socket, "--save", "", "--appendonly", "no", "--pidfile", f"{self.folder}/{self.pid_file}"]
+
+    def answers(self):
+        return subprocess.run(["redis-cli", "-s", self.socket, "ping"], cwd=self.folder, capture_output=True, check=False).returncode == 0
+
+    def ask(self, amount):
+        self.command("redis-benchmark", "-s", self.socket, "-q", "-n", str(amount), "-t", "get,set,lpush")
+        self.asked += amount
+
+
+class Postgres(Server):
+    """PostgreSQL and `pgbench -S`. It refuses root, so another user runs it."""
+    folders = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))
+    programs = folders[-1] if folders else pathlib.Path("/nowhere")
+    program, pid_file, amount = programs / "postgres", "data/postmaster.pid", 20_000
+    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.getuid() == 0 else []
+
+    def prepare(self):
+        if self.user:
+            shutil.chown(self.folder, "postgres", "postgres")
+        self.command(self.programs / "initdb", "-D", "data", "-A", "trust", "-N")
+
+    def options(self):
+        return ["-D", "data", "-k", self.folder, "-c", "listen_addresses=", "-c", "autovacuum=off", "-c", "fsync=off"]
+
+    def answers(self):
+        return subprocess.run([self.programs / "pg_isready", "-h", self.folder, "-q"], check=False).returncode == 0
+
+    def fill(self):
+        self.command(self.programs / "pgbench", "-h", self.folder, "-i", "-s", "5", "-q", "postgres")
+
+    def ask(self, amount):
+        self.command(self.programs / "pgbench", "-h", self.folder, "-S", "-n", "-t", str(amount), "postgres")
+        self.asked += amount
+
+
+def can_run_postgres():
+    try:
+        return (Postgres.programs / "pgbench").exists() and (not Postgres.user or bool(shutil.which("setpriv") and pwd.getpwnam("postgres")))
+    except KeyError:
+        return False
 
 
 def commands(folder):
+    """What each program runs."""
     work = {}
     for name, program, suffix, text in (("python3", "/usr/bin/python3", ".py", PYTHON_WORK), ("bash", "/bin/bash", ".sh", BASH_WORK),
                                         ("node", "/usr/bin/node", ".js", NODE_WORK)):
@@ -73,122 +210,46 @@ def commands(folder):
     return {name: words for name, words in work.items() if shutil.which(words[0])}
 
 
-def redis(folder, prefix):
-    """Processor time of a server that redis-benchmark asks; and the count, when it is probed."""
-    socket = f"{folder}/redis.sock"
-    server = ["/usr/bin/redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", str(folder)]
-    ask = ["redis-cli", "-s", socket]
-    with run.Background([*prefix, *server]) as running:
-        running.wait_for("ready to accept|Ready to accept", 60)
+def measured(folder):
+    """By name, what makes one that is measured: a function of the script that counts in it."""
+    makers = {name: functools.partial(Command, words) for name, words in commands(folder).items()}
 
-        def used():
-            text = subprocess.run([*ask, "info", "cpu"], capture_output=True, text=True).stdout
-            return sum(float(value) for value in re.findall(r"used_cpu_(?:sys|user):([\d.]+)", text))
+    def server(kind):
+        return lambda script: kind(tempfile.mkdtemp(dir=folder), script)
 
-        begin = used()
-        subprocess.run(["redis-benchmark", "-s", socket, "-q", "-n", "100000", "-t", "get,set,lpush"], capture_output=True, check=True)
-        spent = used() - begin
-        subprocess.run([*ask, "shutdown", "nosave"], capture_output=True)
-        result = running.finish(60)
-    return spent, result.stdout
-
-
-def postgres_programs():
-    """The folder of the server's programs; empty: there is none here, or nobody to run it (it refuses root)."""
-    found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/pgbench"))
-    if not found or (os.getuid() == 0 and not shutil.which("setpriv")):
-        return None
-    try:
-        pwd.getpwnam("postgres")
-    except KeyError:
-        return None
-    return found[-1].parent
-
-
-def postgres(folder, programs, prefix, transactions=10_000):
-    """Processor time of a server and its children that `pgbench -S` asks; the count, when it is probed; and which part of the count was
-    measured. What short clients ask in the first seconds is not: djtap changes guards that get hot, and calls, but not in processes that have been
-    forked before."""
-    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.getuid() == 0 else []
-    data, environment = f"{folder}/data", dict(os.environ, HOME=folder, XDG_CACHE_HOME=folder, LC_ALL="C")
-
-    def ask(program, *words):
-        return subprocess.run([*user, programs / program, *words], cwd=folder, env=environment, capture_output=True, text=True, check=True)
-
-    if user:
-        shutil.chown(folder, "postgres", "postgres")
-    first = not os.path.exists(data)
-    if first:
-        ask("initdb", "-D", data, "-A", "trust", "-N")
-    server = [programs / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "autovacuum=off", "-c", "fsync=off"]
-    with run.Background([*user, *prefix, *server], cwd=folder, env=environment) as running:
-        while subprocess.run([programs / "pg_isready", "-h", folder, "-q"], check=False).returncode != 0:
-            time.sleep(0.05)
-        pid = int(pathlib.Path(data, "postmaster.pid").read_text().split()[0])
-        if first:
-            ask("pgbench", "-h", folder, "-i", "-s", "5", "-q", "postgres")
-
-        def used_after(count):
-            ask("pgbench", "-h", folder, "-S", "-n", "-t", str(count), "postgres")
-            time.sleep(0.2)  # the child's time is the server's as soon as it is waited for
-            return sum(map(int, pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:15]))
-
-        settled, asked = time.monotonic() + 4, 0
-        while time.monotonic() < settled:
-            before, asked = used_after(500), asked + 500
-        spent = used_after(transactions) - before
-        os.kill(pid, signal.SIGINT)
-        result = running.finish(60)
-    return spent / os.sysconf("SC_CLK_TCK"), result.stdout, transactions / (asked + transactions)
-
-
-def postgres_row(runs):
-    programs = postgres_programs()
-    if not programs:
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        postgres(folder, programs, [])  # makes the tables
-        prefix = run.command(["-e", ALL.format(), "--"])
-        bare, probed = [], []
-        for _ in range(runs):
-            bare.append(postgres(folder, programs, [])[0])
-            probed.append(postgres(folder, programs, prefix))
-        _, text, part = probed[-1]
-        yield row("postgres, `pgbench -S`", min(bare), min(spent for spent, _, _ in probed), text, part)
+    if shutil.which("redis-server") and shutil.which("redis-benchmark"):
+        makers["redis-server"] = server(Redis)
+    if can_run_postgres():
+        makers["postgres"] = server(Postgres)
+    return makers
 
 
 FEW = 100_000  # hits that noise outweighs
 
 
-def row(name, bare, probed, text, part=1):
-    counts = re.findall(r"^n=(\d+)", text, re.M)
-    if not counts:
-        return (name, f"{bare:.2f}", "no function has a name", "", "", "")
-    hits = round(int(counts[-1]) * part)
-    each = f"{(probed - bare) * 1e9 / hits:.1f}" if hits > FEW else ""
-    return (name, f"{bare:.2f}", f"{probed:.2f}", f"{100 * bare / probed:.0f} %", f"{hits:,}", each)
+def row(name, bare, probed, hits):
+    left, seconds = statistics.median(b / p for b, p in zip(bare, probed)), statistics.median(bare)
+    cells = [name, f"{seconds:.2f}", f"{statistics.median(probed):.2f}"]
+    if hits is None:
+        return [*cells, "no function has a name", "", ""]
+    each = f"{seconds * (1 / left - 1) * 1e9 / hits:.1f}" if hits > FEW else ""
+    return [*cells, f"{100 * left:.0f} %", f"{hits:,}", each]
 
 
-def rows(runs=3):
+def rows(*names, rounds=ROUNDS):
     with tempfile.TemporaryDirectory() as folder:
-        for name, words in commands(folder).items():
-            for what, script in (("", ALL), (", own functions only", OWN)):
-                bare, probed = [], []
-                for _ in range(runs):  # in turn, so that both see the same neighbours
-                    result = subprocess.run(words, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
-                    bare.append(seconds(result.stdout))
-                    result = run.run(["-e", script.format(words[0]), "--", *words], timeout=300)
-                    probed.append(seconds(result.stdout))
-                yield row(name + what, min(bare), min(probed), result.stdout)
-        if shutil.which("redis-server") and shutil.which("redis-benchmark"):
-            bare = min(redis(folder, [])[0] for _ in range(runs))
-            for what, script in (("", ALL), (", own functions only", OWN)):
-                prefix = run.command(["-e", script.format(os.path.realpath("/usr/bin/redis-server")), "--"])
-                each = [redis(folder, prefix) for _ in range(runs)]
-                yield row("redis-server" + what, bare, min(spent for spent, _ in each), each[-1][1])
-    yield from postgres_row(runs)
+        os.chmod(folder, 0o755)
+        for name, make in measured(folder).items():
+            if names and name not in names:
+                continue
+            with contextlib.ExitStack() as stack:
+                bare, *probed = [stack.enter_context(make(script)) for script in ("", *COUNTED.values())]
+                spent = [[each.measure() for each in (bare, *probed)] for _ in range(rounds)]
+                first, *others = zip(*spent)
+                for what, each, times in zip(COUNTED, probed, others):
+                    yield row(name + what, first, times, each.hits())
 
 
 if __name__ == "__main__":
-    for each in rows():
+    for each in rows(*sys.argv[1:]):
         print(" | ".join(each), flush=True)
