@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kFutexWait = 0;  // of words that processes share
 constexpr int64_t kRoundNs = 100'000'000;
-constexpr int kRounds = 300;  // then djtap hangs, and the target goes on without it for now
+constexpr int kRounds = 300;     // then djtap hangs, and the target goes on without it for now
 constexpr int kIdleRounds = 30;  // then it stands
 
 struct Timespec {
@@ -35,10 +35,11 @@ int64_t controller_ns(const abi::LoaderTalk& talk) {
   constexpr uint32_t kOfProcess = 2;  // CPUCLOCK_SCHED
   const auto clock = static_cast<int32_t>(~talk.controller << 3 | kOfProcess);
   Timespec used = {};
-  const int64_t result = sees_controller() ? agent::ask_kernel(agent::kSysClockGettime,
-                                                               static_cast<uint64_t>(int64_t{clock}),
-                                                               agent::word(&used))
-                                           : -1;
+  const int64_t result =
+      sees_controller()
+          ? agent::ask_kernel(agent::kSysClockGettime, static_cast<uint64_t>(int64_t{clock}),
+                              agent::word(&used))
+          : -1;
   return result == 0 ? used.seconds * 1'000'000'000 + used.nanoseconds : -1;
 }
 

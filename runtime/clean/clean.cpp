@@ -83,7 +83,8 @@ Result<TrapMap> read_traps(const Stopped& stopped, uint64_t address) {
   return traps;
 }
 
-// Of those at one address, which have records for the forms that the place has had; the number left.
+// Of those at one address, which have records for the forms that the place has had; the number
+// left.
 size_t keep_longest(std::vector<TextPatch>& patches) {
   std::sort(patches.begin(), patches.end(), [](const TextPatch& a, const TextPatch& b) {
     return std::pair(a.address, b.bytes.size()) < std::pair(b.address, a.bytes.size());

@@ -62,8 +62,8 @@ std::string to_string(const InstalledSite& site);
 
 struct InstallTimes {
   uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, move_ns = 0, patch_ns = 0;
-  PageCopies copies;           // before the patch, apart from it
-  uint64_t live_ns = 0;        // writing text while the program runs
+  PageCopies copies;               // before the patch, apart from it
+  uint64_t live_ns = 0;            // writing text while the program runs
   size_t straight_calls = 0;       // written later (straight_calls.h),
   uint64_t straight_calls_ns = 0;  // for which the target stood so long at a time, at most
 };

@@ -96,7 +96,8 @@ size_t Installation::armed_count() const {
 
 bool Installation::is_in_text() {
   const SiteList places = all_places();
-  return std::any_of(places.begin(), places.end(), [](const PatchSite* p) { return p->armed() || p->half_written(); });
+  return std::any_of(places.begin(), places.end(),
+                     [](const PatchSite* p) { return p->armed() || p->half_written(); });
 }
 
 }  // namespace dj

@@ -11,8 +11,8 @@
 namespace dj {
 
 // threads: address of the ThreadTable. One more user of each of these semaphores, unless it is
-// noted already or nothing is mapped there. Returns how many there is no room for to be noted, which
-// stay as they are.
+// noted already or nothing is mapped there. Returns how many there is no room for to be noted,
+// which stay as they are.
 Result<size_t> raise_semaphores(const Stopped& stopped, uint64_t threads,
                                 const std::vector<uint64_t>& addresses);
 // One less of those among these that are noted, but not where another file is mapped now, or the

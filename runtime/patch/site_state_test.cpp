@@ -15,11 +15,12 @@ using enum SiteState;
 constexpr SiteState kAll[] = {Registered, Int3, Optimizing, Optimized, Disarmed, Skipped, Gone};
 
 const std::set<std::pair<SiteState, SiteState>> kLegal = {
-    {Registered, Int3},      {Registered, Optimizing}, {Registered, Skipped}, {Registered, Gone},
-    {Int3, Optimizing},      {Int3, Disarmed},         {Int3, Gone},          {Optimizing, Optimized},
-    {Optimizing, Disarmed},  {Optimizing, Gone},       {Optimized, Int3},     {Optimized, Disarmed},
-    {Optimized, Gone},       {Disarmed, Int3},         {Disarmed, Gone},      {Disarmed, Optimizing},
-    {Disarmed, Skipped},
+    {Registered, Int3},     {Registered, Optimizing}, {Registered, Skipped},
+    {Registered, Gone},     {Int3, Optimizing},       {Int3, Disarmed},
+    {Int3, Gone},           {Optimizing, Optimized},  {Optimizing, Disarmed},
+    {Optimizing, Gone},     {Optimized, Int3},        {Optimized, Disarmed},
+    {Optimized, Gone},      {Disarmed, Int3},         {Disarmed, Gone},
+    {Disarmed, Optimizing}, {Disarmed, Skipped},
 };
 
 TEST(SiteState, EveryStepIsLegalOrNot) {

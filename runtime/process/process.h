@@ -47,8 +47,8 @@ struct MappedModule {
   // Of `text`, what the program may write: it may have changed the code, or do so under a jump. No
   // probe goes there.
   std::vector<AddressRange> writable;
-  // The loader has opened it a moment ago and is going to write to its code (DT_TEXTREL): nothing of
-  // the module is probed, either. Set by Session::find_later_objects() alone.
+  // The loader has opened it a moment ago and is going to write to its code (DT_TEXTREL): nothing
+  // of the module is probed, either. Set by Session::find_later_objects() alone.
   bool awaits_relocation = false;
 };
 

@@ -28,8 +28,8 @@ struct JournalHeader {
   uint64_t trap_table;        // address of abi::TrapTable; 0: SIGTRAP is not ours
   uint64_t trap_handler;      // the agent's action of SIGTRAP
   uint64_t fault_gates;       // address of abi::FaultGates; 0: no handler is called through them
-  uint64_t threads;           // address of abi::ThreadTable; 0: another memory of the session has it
-  uint64_t masked[65];        // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
+  uint64_t threads;     // address of abi::ThreadTable; 0: another memory of the session has it
+  uint64_t masked[65];  // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
   int32_t blocked[kBlockedThreads];  // threads that had SIGTRAP blocked
   uint64_t blocked_count, count;     // entries of blocked, records
   uint64_t calls_at, call_count;     // JournalCalls: offset in the journal, and number
@@ -49,8 +49,8 @@ struct JournalRecord {
 };
 static_assert(sizeof(JournalRecord) == 24);
 
-// JournalCall: direct calls and jumps to `target`, a linkage stub, in the text that it is in, lead to the
-// detour instead (straight_calls.h).
+// JournalCall: direct calls and jumps to `target`, a linkage stub, in the text that it is in, lead
+// to the detour instead (straight_calls.h).
 struct JournalCall {
   uint64_t target, detour;
 };

@@ -142,17 +142,7 @@ def test_a_forked_childs_own_sigtrap_is_given_back(program):
 
 def test_clean_reaches_forked_children(attach, djtap_once, program):
     target, text = start(program, "relay")
-    tracer = attach(target.pid, COUNT)
-    target.tell("fork")
-    child = int(target.wait_for(r"^child: (\d+)").group(1))
-    kill(tracer)
-    assert process.differences(text, process.text_of(child))
-    result = djtap_once("clean", target.pid)
-    assert "1 process" in result.stdout, result
-    assert not process.differences(text, process.text_of(child)), result
-    target.call(50)
-    target.tell("quit")
-    assert target.finish().returncode == 0
+    process.check_put_back_in_children(djtap_once, attach(target.pid, COUNT), target, text)
 
 
 @pytest.mark.parametrize("end", ["detach", "clean"])

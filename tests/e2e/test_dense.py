@@ -102,21 +102,7 @@ def test_switched_function_by_function(background, program, name, tmp_path):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_put_back_after_a_killed_tracer_also_in_children(attach, djtap_once, program, name):
     target, text = start(program, name)
-    tracer = attach(target.pid, script(name))
-    target.tell("fork")
-    child = int(target.wait_for(r"^child: (\d+)").group(1))
-    target.call(100)
-    tracer.signal(signal.SIGKILL)
-    tracer.process.wait()
-    assert process.differences(text, process.text_of(child))
-    target.call(101)
-    result = djtap_once("clean", target.pid)
-    assert result.returncode == 0, result
-    for pid in (target.pid, child):
-        assert process.differences(text, process.text_of(pid)) == [], result
-    target.call(1000)
-    target.tell("quit")
-    assert target.finish().returncode == 0
+    process.check_put_back_in_children(djtap_once, attach(target.pid, script(name)), target, text)
 
 
 def test_what_leans_on_an_int3_goes_with_it(djtap_once):

@@ -71,21 +71,7 @@ def test_in_a_running_program(background, program, options, expected):
 
 def test_put_back_after_a_killed_tracer_also_in_children(attach, djtap_once, program):
     target, text = start(program, victim("relay"))
-    tracer = attach(target.pid, SCRIPT)
-    target.tell("fork")
-    child = int(target.wait_for(r"^child: (\d+)").group(1))
-    target.call(100)
-    tracer.signal(signal.SIGKILL)
-    tracer.process.wait()
-    assert process.differences(text, process.text_of(child))
-    target.call(100)
-    result = djtap_once("clean", target.pid)
-    assert result.returncode == 0, result
-    for pid in (target.pid, child):
-        assert process.differences(text, process.text_of(pid)) == [], result
-    target.call(1000)
-    target.tell("quit")
-    assert target.finish().returncode == 0
+    process.check_put_back_in_children(djtap_once, attach(target.pid, SCRIPT), target, text)
 
 
 def test_in_a_library_that_is_closed(attach, program):

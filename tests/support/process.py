@@ -1,6 +1,7 @@
 """Looks into a running process the way the kernel shows it."""
 import os
 import re
+import signal
 import subprocess
 import time
 
@@ -97,6 +98,24 @@ def check_taken_out(tracer, counted, pid, before):
     result = tracer.finish()
     assert result.returncode == 0 and result.globals == counted, result
     assert differences(before, text_of(pid)) == []
+
+
+def check_put_back_in_children(djtap_once, tracer, target, text):
+    """A victim that hands over to a child, whose tracer is killed then: `clean` gives both their text_of() again, and the child goes on."""
+    target.tell("fork")
+    child = int(target.wait_for(r"^child: (\d+)").group(1))
+    target.call(100)
+    tracer.signal(signal.SIGKILL)
+    tracer.process.wait()
+    assert differences(text, text_of(child))
+    target.call(101)
+    result = djtap_once("clean", target.pid)
+    assert result.returncode == 0 and "1 process" in result.stdout, result
+    for pid in (target.pid, child):
+        assert differences(text, text_of(pid)) == [], result
+    target.call(1000)
+    target.tell("quit")
+    assert target.finish().returncode == 0
 
 
 def instructions(program, function, fillers=True):
