@@ -10,6 +10,8 @@ class ByteSet {
  public:
   ByteSet(uint64_t low, uint64_t high)
       : low_(low), size_(high - low), words_((high - low) / 64 + 1) {}
+  uint64_t low() const { return low_; }
+  uint64_t size() const { return size_; }
   void add(uint64_t address) {
     const uint64_t at = address - low_;
     if (at < size_) words_[at / 64] |= uint64_t(1) << (at % 64);

@@ -183,7 +183,7 @@ Status Installation::build_detours(SessionMemory& memory) {
       all = false;
     }
   }
-  if (!all) skip_dependents("no room for the detour of a site that it needs");
+  if (!all) skip_dependents("a site that it needs has no detour");
   return ok_status();
 }
 

@@ -4,7 +4,7 @@
 //   registered --> int3 ---> optimizing --> optimized        gone: the module was unmapped
 //        |          |  ^                     |  |            skipped: refused before anything
 //        |          |  +---------------------+  |                     was written, or later
-//        |          +--------> disarmed <-------+
+//        |          +--------> disabled <-------+
 //        +------------------> optimizing
 #pragma once
 #include <cstdint>
