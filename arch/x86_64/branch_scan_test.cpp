@@ -10,8 +10,7 @@ namespace dj::arch {
 namespace {
 
 constexpr uint64_t kLow = 0x401000;
-constexpr size_t kWindow =
-    7;  // the longest form and one byte: only the first one is looked at in place
+constexpr size_t kWindow = 7;  // one more than the longest form
 
 std::vector<Reference> scan(std::span<const uint8_t> bytes, uint64_t address, bool fixed,
                             const ByteSet& marked) {
