@@ -1,45 +1,31 @@
-// Sessions of many sites fill a hundred megabytes within some hundred milliseconds, and a page
-// fault for each 4 KiB of them was a fifth of that time. The heap begins with huge pages, and large
-// blocks have their own.
-#include "runtime/huge_blocks.h"
+// Blocks outside of the main heap in huge pages of their own: the largest ones, and large ones of
+// threads, whose heaps have small pages.
+#ifndef __SANITIZE_ADDRESS__
 
-#ifdef __SANITIZE_ADDRESS__
-void dj::begin_huge_heap() {}
-#else
-
-#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <new>
 
-namespace {
-constexpr size_t kHugePage = 2 << 20;
-constexpr size_t kHugeBlock = kHugePage / 2;  // from here on a block has huge pages of its own
-constexpr int kHeap = 64 << 20;               // bytes; only addresses until somebody writes there
-}  // namespace
+#include "compiler/base/huge_heap.h"
 
-// malloc takes addresses for more than it was asked for (M_TOP_PAD) once; none are given back.
-void dj::begin_huge_heap() {
-  const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(sbrk(0)) / page * page;
-  mallopt(M_TRIM_THRESHOLD, 2 * kHeap);
-  mallopt(M_MMAP_THRESHOLD, kHugeBlock);
-  mallopt(M_TOP_PAD, kHeap);
-  void* volatile taken = std::malloc(256 << 10);  // more than what malloc still has
-  std::free(taken);
-  mallopt(M_TOP_PAD, 128 << 10);  // as before: near a memory limit it must not ask for so much
-  const uintptr_t end = reinterpret_cast<uintptr_t>(sbrk(0));
-  if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+namespace {
+
+constexpr size_t kHugeBlock = dj::kHugePage / 2;  // a thread's, from here on
+
+bool is_huge(size_t bytes) {
+  return bytes >= kHugeBlock && (bytes >= dj::kOutsideHeap || gettid() != getpid());
 }
+
+}  // namespace
 
 // Replace the library's (C++20, 17.6.3); its other forms of new and delete lead here.
 void* operator new(size_t bytes) {
-  const bool huge = bytes >= kHugeBlock;
-  const size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-  void* block = huge ? std::aligned_alloc(kHugePage, whole) : std::malloc(bytes != 0 ? bytes : 1);
+  const bool huge = is_huge(bytes);
+  const size_t whole = (bytes + dj::kHugePage - 1) / dj::kHugePage * dj::kHugePage;
+  void* block =
+      huge ? std::aligned_alloc(dj::kHugePage, whole) : std::malloc(bytes != 0 ? bytes : 1);
   if (block == nullptr) throw std::bad_alloc();
   if (huge) madvise(block, whole, MADV_HUGEPAGE);  // a wish: without it all works, slower
   return block;

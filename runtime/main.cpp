@@ -6,6 +6,7 @@
 #include <new>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/huge_heap.h"
 #include "compiler/check/check.h"
 #include "compiler/check/dump_program.h"
 #include "compiler/debuginfo/text.h"
@@ -15,7 +16,6 @@
 #include "compiler/tapset/library.h"
 #include "runtime/clean/clean.h"
 #include "runtime/command/options.h"
-#include "runtime/huge_blocks.h"
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/lua/lua_tapset.h"
 #include "runtime/output/stage_clock.h"

@@ -4,6 +4,8 @@
 #include <unordered_set>
 
 #include "arch/x86_64/checker.h"
+#include "compiler/base/parallel.h"
+#include "compiler/base/sort_runs.h"
 
 namespace dj::arch {
 namespace {
@@ -23,7 +25,7 @@ class Standing {
       if (region.verdict == Verdict::Ok)
         sites_.push_back({region.address, prohibited_bytes(region, guards), &region});
     }
-    std::sort(sites_.begin(), sites_.end(),
+    sort_runs(sites_.begin(), sites_.end(),
               [](const Site& a, const Site& b) { return a.address < b.address; });
   }
 
@@ -82,10 +84,14 @@ void check_indirect_jumps(Checker::Impl& impl, const Standing& standing, const C
       if (cold.has(region)) impl.arrive(region, target, Verdict::JumpTable, target, guards);
     });
   }
+  if (impl.tables().unknown.empty()) return;
+  std::vector<Region*> parts;
   standing.each([&](Region& region) {
-    if (region.verdict != Verdict::Ok || !cold.has(region)) return;
-    if (const uint64_t jump = cold.unknown_jump(region); jump != 0)
-      impl.arrive_anywhere(region, jump, guards);
+    if (region.verdict == Verdict::Ok && cold.has(region)) parts.push_back(&region);
+  });
+  parallel(parts.size(), [&](size_t i) {
+    if (const uint64_t jump = cold.unknown_jump(*parts[i]); jump != 0)
+      impl.arrive_anywhere(*parts[i], jump, guards);
   });
 }
 

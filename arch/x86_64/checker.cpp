@@ -9,6 +9,7 @@
 #include "arch/x86_64/jump_tables.h"
 #include "arch/x86_64/placement.h"
 #include "compiler/base/parallel.h"
+#include "compiler/base/sort_runs.h"
 
 namespace dj::arch {
 namespace {
@@ -151,8 +152,8 @@ std::vector<Group> by_function(const Checker::Impl& impl, std::vector<Region>& r
       places.emplace_back(range, &region);
     }
   }
-  std::stable_sort(places.begin(), places.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  sort_runs(places.begin(), places.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Group> groups;
   for (const auto& [range, region] : places) {
     if (groups.empty() || groups.back().range != range) groups.push_back({range, {}});
@@ -312,6 +313,23 @@ void Checker::check(std::vector<Region>& regions, Guards guards, Neighbours neig
   const bool lean = neighbours == Neighbours::Lean && guards != Guards::None;
   check_other_sites(regions, text_,
                     lean ? std::function([this] { return impl().space; }) : nullptr);
+}
+
+bool Checker::any_breakpoint(std::vector<Region> regions) {
+  const auto any = [&] {
+    return std::any_of(regions.begin(), regions.end(), [](const Region& region) {
+      return region.verdict != Verdict::Ok && !refused(region.verdict);
+    });
+  };
+  const std::vector<Region> asked = regions;
+  if (known_->judged[size_t(Guards::None)].all().empty()) {
+    check_functions(impl(), regions, Guards::None);
+    for (Region& region : regions) impl().check_off_limits(region, Guards::None);
+    if (any()) return true;
+    regions = asked;
+  }
+  check(regions, Guards::None);
+  return any();
 }
 
 Checker::Checker(ModuleText text)

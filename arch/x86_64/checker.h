@@ -95,7 +95,8 @@ class ColdParts {
   // Behind all finds: nobody was seen to enter the functions that are left.
   bool empty() const { return parts_.empty(); }
   bool has(const Region& region) const;
-  // An unresolved indirect jump that may lead into the part around region; 0: none.
+  // An unresolved indirect jump, of which there are some, that may lead into the part around
+  // region; 0: none. Any thread may ask once the tables were found.
   uint64_t unknown_jump(const Region& region) const;
 
  private:

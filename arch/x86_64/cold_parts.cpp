@@ -43,7 +43,6 @@ bool ColdParts::has(const Region& region) const {
 
 uint64_t ColdParts::unknown_jump(const Region& region) const {
   const auto& unknown = impl_.tables().unknown;
-  if (unknown.empty()) return 0;
   const FunctionRange* range = impl_.module.function_at(region.address);
   Parents parents = parts_.at(range->begin);
   for (const Insn& insn : impl_.module.decode(*range).insns) {

@@ -50,13 +50,17 @@ struct PackedText {
   uint32_t at = 0, bytes = 0;
 };
 
-// Texts one behind the other, to be put as records.
+// Texts one behind the other, to be put as records, or to need no block of the heap each.
 class TextPacker {
  public:
+  void reserve(size_t bytes) { all_.reserve(bytes); }
   PackedText add(std::string_view text) {
     const PackedText place{static_cast<uint32_t>(all_.size()), static_cast<uint32_t>(text.size())};
     all_.append(text);
     return place;
+  }
+  std::string_view text(PackedText place) const {
+    return std::string_view(all_).substr(place.at, place.bytes);
   }
   std::span<const char> all() const { return all_; }
 

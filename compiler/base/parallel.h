@@ -12,11 +12,11 @@
 namespace dj {
 
 // Calls body(i) for every i < count, in no order, on several threads when there is enough to do.
-// body may throw std::bad_alloc only: then this does, when all threads have ended.
-template <typename Body>
+// body may throw std::bad_alloc only: then this does, when all threads have ended. kChunk: so many
+// iterations are one thread's; neighbours in memory, and few enough to balance.
+template <size_t kChunk = 64, typename Body>
 void parallel(size_t count, const Body& body) {
-  constexpr size_t kChunk = 64;  // iterations: neighbours in memory, and few enough to balance
-  constexpr size_t kMost = 16;   // threads
+  constexpr size_t kMost = 16;  // threads
   std::atomic<size_t> next{0};
   const auto work = [&] {
     for (size_t begin; (begin = next.fetch_add(kChunk)) < count;) {

@@ -2,6 +2,8 @@
 // have none.
 #pragma once
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace dj {
@@ -27,5 +29,25 @@ class Rare {
  private:
   std::unique_ptr<T> value_;
 };
+
+// RareText: the same of a text that is mostly empty.
+class RareText {
+ public:
+  RareText() = default;
+  RareText& operator=(std::string text) {
+    text_ = text.empty() ? Rare<std::string>() : Rare<std::string>(std::move(text));
+    return *this;
+  }
+  bool empty() const { return !text_; }
+  const std::string& str() const { return text_ ? *text_ : kEmpty; }
+  operator const std::string&() const { return str(); }
+  bool operator==(const RareText& other) const { return str() == other.str(); }
+  bool operator==(std::string_view other) const { return str() == other; }
+
+ private:
+  static const std::string kEmpty;
+  Rare<std::string> text_;
+};
+inline const std::string RareText::kEmpty;
 
 }  // namespace dj

@@ -36,7 +36,9 @@ class ShortVector {
     items_[size_++] = item;
   }
   void append(std::span<const T> items) {
-    for (const T& item : items) push_back(item);
+    CHECK(items.size() <= N - size_);
+    std::copy(items.begin(), items.end(), items_.begin() + size_);
+    size_ += items.size();
   }
   void resize(size_t size) {
     CHECK(size <= N);

@@ -146,21 +146,21 @@ Module::Found Module::find(const NameMatcher& matcher) {
     name_the_nameless();
   }
   Found found;
-  std::vector<const Symbol*> matching;
+  std::vector<std::pair<uint64_t, const Symbol*>> matching;  // by address
   for_likely(matcher, [&](const Symbol& s) {
     if (s.jump || !matcher.matches(s.name)) return;
     if (s.ifunc) {
       found.ifuncs.emplace_back(without_version(s.name));
     } else {
-      matching.push_back(&s);
+      matching.emplace_back(s.address, &s);
     }
   });
-  std::sort(matching.begin(), matching.end(), [](const Symbol* a, const Symbol* b) {
-    return a->address != b->address ? a->address < b->address : better_name(*a, *b);
+  std::sort(matching.begin(), matching.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : better_name(*a.second, *b.second);
   });
-  for (const Symbol* s : matching) {
-    if (found.functions.empty() || found.functions.back().begin != s->address) {
-      found.functions.push_back({s->address, end_of(*s), without_version(s->name)});
+  for (const auto& [address, s] : matching) {
+    if (found.functions.empty() || found.functions.back().begin != address) {
+      found.functions.push_back({address, end_of(*s), without_version(s->name)});
     }
   }
   std::sort(found.ifuncs.begin(), found.ifuncs.end());

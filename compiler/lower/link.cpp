@@ -101,7 +101,12 @@ Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> workin
   if (session.failure.empty()) resolve(session, handlers);
   if (!session.failure.empty()) return Error{"cannot link the handlers: " + session.failure};
   session.symbols.erase("dj_rseq");
-  return Linked{std::move(session.symbols), session.memory.used()};
+  Linked linked{std::move(session.symbols), session.memory.used(), {}};
+  for (auto& symbols = linked.symbols;;) {
+    const auto next = symbols.find("dj_handler_" + std::to_string(linked.handlers.size()));
+    if (next == symbols.end()) return linked;
+    linked.handlers.push_back(next->second);
+  }
 }
 
 uint64_t link_bytes(const Image& image) {

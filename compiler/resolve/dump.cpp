@@ -90,7 +90,7 @@ std::string dump(const Plan& plan) {
   }
   for (size_t i = 0; i < plan.sites.size(); i++) {
     const Site& s = plan.sites[i];
-    const std::string source = s.file.empty() ? "" : fmt::format(" {}:{}", s.file, s.line);
+    const std::string source = s.file.empty() ? "" : fmt::format(" {}:{}", s.file.str(), s.line);
     out += fmt::format("site {} {} module {} {:#x} in {:#x}..{:#x} {}{} handlers {}\n", i,
                        site_letter(s.kind), s.module, s.address, s.function_begin, s.function_end,
                        function_of(s), source, fmt::join(s.handlers, ","));

@@ -145,15 +145,33 @@ std::string plan_key(const Program& program, const TargetFiles& files, bool keep
   return key;
 }
 
-bool means_all_objects(const Program& program) {
-  const auto is_open = [](const ast::ProbePoint& point) {
-    const ast::Component& first = point.components.front();
-    const std::string* text = std::get_if<std::string>(&first.argument);
-    return first.name.starts_with("func") && text && by_names(point) &&
-           text->find('!') == std::string::npos;
+Wildcards wildcards_of(const Program& program) {
+  const auto of_point = [](const ast::ProbePoint& point) {
+    const std::vector<ast::Component>& parts = point.components;
+    if (!by_names(point)) return Wildcards::None;
+    if (parts.front().name == "process") {
+      return parts[1].name == "library" ? Wildcards::None : Wildcards::OfExecutable;
+    }
+    const std::string* text = std::get_if<std::string>(&parts.front().argument);
+    const bool is_open = text && text->find('!') == std::string::npos;
+    return is_open ? Wildcards::OfAllObjects : Wildcards::None;
+  };
+  Wildcards most = Wildcards::None;
+  for (const Probe& probe : program.probes) {
+    for (const ast::ProbePoint& point : probe.points) most = std::max(most, of_point(point));
+  }
+  return most;
+}
+
+bool means_every_function(const Program& program) {
+  const auto is_every = [](const ast::Component& part) {
+    const std::string* text = std::get_if<std::string>(&part.argument);
+    return part.name.starts_with("func") && text && (*text == "*" || text->ends_with("!*"));
   };
   return std::any_of(program.probes.begin(), program.probes.end(), [&](const Probe& probe) {
-    return std::any_of(probe.points.begin(), probe.points.end(), is_open);
+    return std::any_of(probe.points.begin(), probe.points.end(), [&](const ast::ProbePoint& point) {
+      return std::any_of(point.components.begin(), point.components.end(), is_every);
+    });
   });
 }
 

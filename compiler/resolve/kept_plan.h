@@ -2,6 +2,7 @@
 // thousands, and ask for no target variables. Such a plan depends on the points, on the objects'
 // symbols and on nothing else.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,8 +17,11 @@ namespace dj {
 // same. Empty: plans like this one are not kept. keep_calls: of resolve().
 std::string plan_key(const Program& program, const TargetFiles& files, bool keep_calls);
 
-// Does some point mean functions of whatever object, by a wildcard?
-bool means_all_objects(const Program& program);
+// Whose functions some point means by a wildcard.
+enum class Wildcards : uint8_t { None, OfExecutable, OfAllObjects };
+Wildcards wildcards_of(const Program& program);
+// Are they all functions, by some point?
+bool means_every_function(const Program& program);
 // The plan as bytes, to be used by the same build of djtap. Empty: it has what is not kept (marks,
 // lines, target variables ...), or is so small that resolving it is as fast.
 std::string pack_plan(const Plan& plan);

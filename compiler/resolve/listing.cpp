@@ -34,7 +34,7 @@ std::string line_of(const Site& site, Module& file, bool with_source, bool with_
   DebugInfo* info = with_source || with_variables ? file.debug_info() : nullptr;
   std::string name = site.function;
   if (!site.file.empty()) {
-    name += fmt::format("@{}:{}", site.file, site.line);
+    name += fmt::format("@{}:{}", site.file.str(), site.line);
   } else if (info) {
     if (std::optional<SourcePlace> place = info->declaration(site.function_begin)) {
       name += fmt::format("@{}:{}", place->file, place->line);
@@ -45,7 +45,7 @@ std::string line_of(const Site& site, Module& file, bool with_source, bool with_
   std::string line =
       site.listed.empty()
           ? fmt::format("process(\"{}\").{}(\"{}\"){}", file.path(), kind, name, suffix)
-          : fmt::format("process(\"{}\").{}", file.path(), site.listed);
+          : fmt::format("process(\"{}\").{}", file.path(), site.listed.str());
   if (with_variables && info) {
     line += variables_text(*info, site);
   }

@@ -160,7 +160,9 @@ class Resolver {
     const Probe& probe = program_.probes[id];
     bool added = false;
     if (sites.size() > plan_.sites.size()) {
-      plan_.sites.reserve(plan_.sites.size() + sites.size());
+      constexpr size_t kOthers =
+          16;  // the loader's; doubled for one more they would be moved again
+      plan_.sites.reserve(plan_.sites.size() + sites.size() + kOthers);
     }
     for (Site& site : sites) {
       if (site.module < modules_.first_new()) {
@@ -276,7 +278,9 @@ class Resolver {
     // What was inlined at one address are several functions, each with its name.
     const uint64_t place = (site.address * 4 + uint64_t(site.kind)) ^ (site.scope << 40);
     const auto fresh = SiteId(plan_.sites.size());
-    auto& known = sites_.try_emplace(site.module, &memory_).first->second;
+    const auto [of_module, first] = sites_.try_emplace(site.module, &memory_);
+    auto& known = of_module->second;
+    if (first) known.reserve(plan_.sites.capacity() - plan_.sites.size());
     SiteId at = known.try_emplace(place, fresh).first->second;
     std::optional<SiteId> same;
     while (at != fresh) {

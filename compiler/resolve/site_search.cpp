@@ -14,10 +14,11 @@ namespace {
 struct Refusal {
   std::string_view pattern;
   const char* reason;
+  std::string_view begin = pattern.substr(0, pattern.find('*'));  // quick to ask first
 };
 
 constexpr Refusal kSymbols[] = {
-#define DJ_REFUSE_SYMBOL(pattern, reason) {pattern, reason},
+#define DJ_REFUSE_SYMBOL(name, why) {.pattern = name, .reason = why},
 #define DJ_REFUSE_SECTION(pattern, reason)
 #include "compiler/resolve/blacklist.def"
 #undef DJ_REFUSE_SYMBOL
@@ -25,7 +26,7 @@ constexpr Refusal kSymbols[] = {
 };
 constexpr Refusal kSections[] = {
 #define DJ_REFUSE_SYMBOL(pattern, reason)
-#define DJ_REFUSE_SECTION(pattern, reason) {pattern, reason},
+#define DJ_REFUSE_SECTION(name, why) {.pattern = name, .reason = why},
 #include "compiler/resolve/blacklist.def"
 #undef DJ_REFUSE_SYMBOL
 #undef DJ_REFUSE_SECTION
@@ -84,7 +85,7 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
 
 const char* refusal(const ObjectFile& elf, std::string_view symbol, uint64_t address) {
   for (const Refusal& r : kSymbols) {
-    if (glob_match(r.pattern, symbol)) {
+    if (symbol.starts_with(r.begin) && glob_match(r.pattern, symbol)) {
       return r.reason;
     }
   }

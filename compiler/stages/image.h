@@ -22,20 +22,22 @@ struct TargetAbi {
 
 // A place in the script that a run-time error can name; dj_raise's `span`.
 struct Image {
-  std::vector<uint8_t> object;            // ELF relocatable with all handlers ("dj_handler_N") and functions
-  std::vector<Span> spans;                // by dj_raise span index
-  std::string ir, assembly;               // filled when asked for (--dump=ir, asm), else empty
-  bool is_kept = false;                   // the object is an earlier session's
+  std::vector<uint8_t> object;  // ELF relocatable with all handlers ("dj_handler_N") and functions
+  std::vector<Span> spans;      // by dj_raise span index
+  std::string ir, assembly;     // filled when asked for (--dump=ir, asm), else empty
+  bool is_kept = false;         // the object is an earlier session's
 };
 
-// What a detour must push for a handler: registers (DWARF numbers) as stack arguments, first one at the
-// lowest address, behind the site index when wants_site. rdi rsi rdx rcx r8 r9 are never listed: they
-// are where the program left them and the handler reads them in place. The flags (arch::kFlags) may be the last.
+// What a detour must push for a handler: registers (DWARF numbers) as stack arguments, first one at
+// the lowest address, behind the site index when wants_site. rdi rsi rdx rcx r8 r9 are never
+// listed: they are where the program left them and the handler reads them in place. The flags
+// (arch::kFlags) may be the last.
 struct HandlerAbi {
   std::vector<uint8_t> stack_regs;
   bool wants_site = false;
   // A handler that does nothing but add a constant to a counter: detours may do that themselves, in
-  // threads' own rows (runtime/shared/thread_rows.h). Address of the counter's word in row 0; 0: another handler.
+  // threads' own rows (runtime/shared/thread_rows.h). Address of the counter's word in row 0; 0:
+  // another handler.
   uint64_t count_word = 0;
   int32_t count_add = 0;
 };
@@ -54,17 +56,19 @@ struct EmitOptions {
   std::vector<Span> spans;  // of an earlier image of the session: Image::spans begins with them
   const KeptObjects* kept = nullptr;  // null, or texts are wanted: all is compiled
 };
-Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout, const EmitOptions& options,
-                    std::vector<HandlerAbi>& abis);
+Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout,
+                    const EmitOptions& options, std::vector<HandlerAbi>& abis);
 
 // Linked code in `working` memory, valid at `base`. Symbols: "dj_handler_N", the agent's entries.
 struct Linked {
   std::map<std::string, uint64_t> symbols;
-  uint64_t bytes_used = 0;  // from the start of the memory
+  uint64_t bytes_used = 0;         // from the start of the memory
+  std::vector<uint64_t> handlers;  // those of `symbols` that are named "dj_handler_N", by N
 };
 // Links image and agent for address `base` into `working` (the controller's rw view of the same
 // pages). rseq_offset: value of dj_rseq. Pure but for writing `working`.
-Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working, int64_t rseq_offset);
+Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working,
+                    int64_t rseq_offset);
 // Bytes that link() needs for this image, agent included, rounded up to pages (an upper bound).
 uint64_t link_bytes(const Image& image);
 // Links into djtap itself (own rx memory), for Host handlers. The code lives until djtap ends.

@@ -64,14 +64,14 @@ struct Site {
   uint64_t function_begin = 0, function_end = 0;
   std::string function;  // as a person writes it (demangled); empty where nobody asks
   std::string symbol;    // as the linker wrote it
-  std::string file;
+  RareText file;
   uint32_t line = 0;   // declaration or statement; may be empty
   uint64_t scope = 0;  // debug info's mark of the inlined copy whose variables are meant; 0: none
   Rare<CallOf> call;
   Rare<MarkOf> mark;
   Rare<StubOf> stub;
   Rare<SyscallOf> syscall;
-  std::string listed;  // as -l writes it behind process(..), when kind and name do not say it all
+  RareText listed;  // as -l writes it behind process(..), when kind and name do not say it all
   std::vector<HandlerId> handlers;  // in registration order
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/base/sort_runs.h"
 #include "runtime/patch/imports.h"
 
 namespace dj {
@@ -17,7 +18,7 @@ std::vector<size_t> entries_of(const std::vector<PatchSite>& sites) {
     if (is_plain_jump(site) && site.state == SiteState::Registered) entries.push_back(i);
   }
   const auto by_address = [&](size_t a, size_t b) { return sites[a].address < sites[b].address; };
-  std::sort(entries.begin(), entries.end(), by_address);
+  sort_runs(entries.begin(), entries.end(), by_address);
   return entries;
 }
 
@@ -25,7 +26,7 @@ PatchSite make_word(uint64_t address, size_t module, uint64_t holds) {
   PatchSite word;
   word.word = word.jump = true;
   word.address = address;
-  word.module = module;
+  word.module = static_cast<uint32_t>(module);
   word.name = "call-word";
   word.original.resize(sizeof holds);
   memcpy(word.original.data(), &holds, sizeof holds);

@@ -51,11 +51,11 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.loader_site_ = plan.loader_site;
   made.samples_ = std::any_of(plan.host_probes.begin(), plan.host_probes.end(),
                               [&](const HostProbe& probe) { return is_sample(plan, probe); });
-  made.symbols_.reserve(plan.sites.size());
+  made.named_.reserve(plan.sites.size());
   for (const Site& site : plan.sites) {
-    made.symbols_.push_back(site.symbol.empty() ? site.function : site.symbol);
-    made.function_begins_.push_back(site.function_begin != 0 ? site.function_begin : site.address);
-    made.kinds_.push_back(site.kind);
+    made.named_.push_back({made.names_.add(site.symbol.empty() ? site.function : site.symbol),
+                           site.kind,
+                           site.function_begin != 0 ? site.function_begin : site.address});
   }
   for (const Handler& handler : plan.handlers) {
     made.probes_.push_back(handler.probe);
@@ -320,13 +320,23 @@ Status Installation::stage(Staged& staged) {
   return journal_->stage(words_.all());
 }
 
+void Installation::copy_ahead(pid_t pid) {
+  copying_ = std::make_unique<Copying>();
+  // Only the pause is longer where no thread can be had.
+  copying_->thread =
+      spare_thread([copying = copying_.get(), pid, bytes = bytes_of_pages(all_places())] {
+        copying->copies = copy_pages(pid, bytes);
+      });
+}
+
 Status Installation::ready(pid_t pid) {
+  if (!copying_) copy_ahead(pid);
   staged_.emplace(Staged{
       TextImage(all_sites(), all_hooks()), TextImage(words_.all()), {}, {}, {}, {}, 0, false});
-  // Only the pause is longer where no thread can be had.
-  auto copying = spare_thread([&] { times_.copies = copy_pages(pid, staged_->text); });
   DJ_TRY_DO(stage(*staged_));
-  if (copying) copying->join();
+  if (copying_->thread) copying_->thread->join();
+  times_.copies = copying_->copies;
+  copying_.reset();
   return ok_status();
 }
 

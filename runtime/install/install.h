@@ -4,12 +4,15 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/base/packed.h"
 #include "compiler/base/result.h"
+#include "compiler/base/spare_thread.h"
 #include "compiler/stages/image.h"
 #include "compiler/stages/layout.h"
 #include "compiler/stages/plan.h"
@@ -108,8 +111,11 @@ class Installation {
   // (arch::build_sample), for row `site` of the SiteInfos; its address.
   Result<uint64_t> place_sample(SessionMemory& memory, HandlerId handler, SiteId site,
                                 uint64_t done);
-  // What arm() needs no stopped threads for; it does the rest then, faster. Makes the pages that
-  // will be written the process's own. The process may run meanwhile.
+  // Begins to make the pages that will be written the process's own, in another thread. The process
+  // may run meanwhile.
+  void copy_ahead(pid_t pid);
+  // What arm() needs no stopped threads for; it does the rest then, faster. Waits for copy_ahead(),
+  // which it begins where nobody has. The process may run meanwhile.
   Status ready(pid_t pid);
   // Patches the text. Afterwards handlers run as soon as `stopped` is released. With
   // PatchOptions::live most sites are written while all threads but one run again.
@@ -191,7 +197,7 @@ class Installation {
   SiteList all_hooks();
   // djtap's alone: the hook of _dl_find_object(), the probe of the loader.
   bool is_own(const PatchSite& site) const {
-    return site.owners.empty() || (loader_site_ && site.owners == std::vector{*loader_site_});
+    return site.owners.empty() || (site.owners.size() == 1 && loader_site_ == site.owners.front());
   }
   uint64_t guard_traps(const PatchSite& site) const;
   template <typename Off>
@@ -227,10 +233,13 @@ class Installation {
   std::vector<MappedModule> modules_;
   std::vector<uint64_t> restorers_;  // code that signal frames return to
   std::vector<HandlerAbi> abis_;
-  // By SiteId less first_site_:
-  std::vector<std::string> symbols_;
-  std::vector<uint64_t> function_begins_;  // ELF addresses
-  std::vector<SiteKind> kinds_;
+  struct NamedSite {
+    PackedText symbol;  // in names_
+    SiteKind kind;
+    uint64_t function_begin;  // ELF address
+  };
+  std::vector<NamedSite> named_;  // by SiteId less first_site_
+  TextPacker names_;
   std::vector<ProbeId> probes_;  // by HandlerId
   uint64_t trap_table_ = 0, trap_bytes_ = 0, later_traps_ = 0;
   uint64_t detours_bytes_ = 0, stubs_bytes_ = 0;
@@ -241,10 +250,15 @@ class Installation {
   abi::FaultGates* gates_ = nullptr;  // that handlers of faults are called through; null: another's
   bool shares_trap_ = false;  // of objects that came later: SIGTRAP is the session's already
   SiteId first_site_ = 0;
-  std::optional<SiteId> loader_site_;      // not listed
-  bool samples_ = false;                   // there are timer.profile probes
-  std::optional<Journal> journal_;         // from place() on
-  std::optional<CodeIslands> code_;        // from place() on
+  std::optional<SiteId> loader_site_;  // not listed
+  bool samples_ = false;               // there are timer.profile probes
+  std::optional<Journal> journal_;     // from place() on
+  std::optional<CodeIslands> code_;    // from place() on
+  struct Copying {
+    PageCopies copies;  // when the thread has ended
+    std::optional<SpareThread> thread;
+  };
+  std::unique_ptr<Copying> copying_;       // from copy_ahead() to ready()
   std::optional<Staged> staged_;           // from ready() to arm()
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
   std::string patches_key_;                // of what is kept; empty: nothing is

@@ -63,9 +63,10 @@ std::vector<InstalledSite> Installation::list(bool skipped_only) const {
       InstalledSite site;
       site.site = id;
       site.address = place.pivot();
-      site.letter = site_letter(kinds_[id - first_site_]);
-      uint64_t begin = function_begins_[id - first_site_] + modules_[place.module].bias;
-      site.symbol = fmt::format("{}+{:#x}", symbols_[id - first_site_], site.address - begin);
+      const NamedSite& named = named_[id - first_site_];
+      site.letter = site_letter(named.kind);
+      const uint64_t begin = named.function_begin + modules_[place.module].bias;
+      site.symbol = fmt::format("{}+{:#x}", names_.text(named.symbol), site.address - begin);
       site.module = modules_[place.module].path;
       site.state = place.state;
       site.reason = place.reason;

@@ -118,18 +118,18 @@ std::string host_point(const Plan& plan, const Site& site) {
       if (same && host.when == when) return host.text;
     }
   }
-  return "process." + site.listed;
+  return "process." + site.listed.str();
 }
 
 // The probe point as pp() says it: fully resolved.
 std::string probe_point(const Plan& plan, const Site& site) {
   if (is_of_children(site) && !site.handlers.empty()) return host_point(plan, site);
   std::string text = "process(\"" + plan.modules[site.module].path + "\").";
-  if (!site.listed.empty() && !site.syscall) return text + site.listed;
+  if (!site.listed.empty() && !site.syscall) return text + site.listed.str();
   text += site.kind == SiteKind::Statement ? "statement(\"" : "function(\"";
   text += site.function;
   if (!site.file.empty()) {
-    text += "@" + site.file + ":" + std::to_string(site.line);
+    text += "@" + site.file.str() + ":" + std::to_string(site.line);
   }
   text += "\")";
   return site.kind == SiteKind::Return ? text + ".return" : text;

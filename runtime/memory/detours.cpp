@@ -41,14 +41,14 @@ arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerA
 
 // Does this handler run only if the exit instruction leaves the function?
 bool sometimes(const PatchSite& site, const PatchCall& call) {
-  return call.at_exit && site.leaving.how != arch::Leaving::Always;
+  return call.at_exit && site.leaving;
 }
 
 // The exit handlers that must wait for the exit instruction's decision go with the site's own
 // bytes.
 void add_exit_calls(const PatchSite& site, const std::vector<HandlerAbi>& abis, const Linked* code,
                     arch::DetourRequest& request) {
-  request.leaving = site.leaving;
+  if (site.leaving) request.leaving = *site.leaving;
   for (const PatchCall& call : site.calls) {
     if (sometimes(site, call)) {
       request.exit_calls.push_back(handler_call(call, abis, code));
@@ -118,6 +118,8 @@ Status write_detour(Island& island, IslandNotes& notes, const arch::DetourReques
 
 uint64_t entry_of(const PatchCall& call, const Linked& code) {
   if (call.kind == PatchCall::Object) return code.symbols.at("dj_find_object");
+  const bool body = call.kind == PatchCall::Body && call.handler < code.handlers.size();
+  if (body) return code.handlers[call.handler];  // asked for by the ten thousand
   constexpr const char* kNames[] = {"dj_handler_", "dj_leave_", "dj_land_"};
   return code.symbols.at(kNames[call.kind] + std::to_string(call.handler));
 }

@@ -42,8 +42,8 @@ bool is_simple(const PatchSite& site) {
   const bool one_form = std::all_of(site.calls.begin(), site.calls.end(), [&](const PatchCall& c) {
     return c.form == site.calls.front().form && c.slot == 0;
   });
-  return site.armed() && one_form && !site.hook && site.leaving.how == arch::Leaving::Always &&
-         site.detour != 0 && site.note_bytes != 0 && site.calls.size() < 256 && can_move(site);
+  return site.armed() && one_form && !site.hook && !site.leaving && site.detour != 0 &&
+         site.note_bytes != 0 && site.calls.size() < 256 && can_move(site);
 }
 
 class DetourPacker {

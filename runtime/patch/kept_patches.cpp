@@ -88,9 +88,8 @@ uint32_t Packed::add(const JumpForm& form, uint64_t bias) {
 
 // False: it is not kept.
 bool Packed::add(const PatchSite& site, uint32_t module, uint64_t bias) {
-  const bool plain = site.leaving.how == arch::Leaving::Always && site.leaving.inside.empty() &&
-                     site.name.empty() && site.calls.size() < 65536 && site.owners.size() < 65536 &&
-                     site.original.size() < 256;
+  const bool plain = !site.leaving && site.name.empty() && site.calls.size() < 65536 &&
+                     site.owners.size() < 65536 && site.original.size() < 256;
   const bool fresh = site.state == SiteState::Registered || site.state == SiteState::Skipped;
   if (!plain || !fresh) return false;
   PlaceRow row = {};
@@ -103,7 +102,7 @@ bool Packed::add(const PatchSite& site, uint32_t module, uint64_t bias) {
   row.calls = static_cast<uint16_t>(site.calls.size());
   row.owners_at = static_cast<uint32_t>(owners.size());
   row.owners = static_cast<uint16_t>(site.owners.size());
-  if (!site.reason.empty()) row.reason = texts.add(site.reason);
+  if (!site.reason.empty()) row.reason = texts.add(site.reason.str());
   row.displaced = site.displaced;
   row.rest = site.rest;
   row.handlers_at = site.handlers_at;
@@ -184,7 +183,7 @@ bool Unpacker::fill(const PlaceRow& row, size_t module, PatchSite& site) {
   if (!whole) return false;
   const uint64_t bias = modules_[module].bias;
   site.address = row.address + bias;
-  site.module = module;
+  site.module = static_cast<uint32_t>(module);
   site.original.assign(bytes.begin(), bytes.end());
   site.displaced = row.displaced;
   site.rest = row.rest;
@@ -193,7 +192,7 @@ bool Unpacker::fill(const PlaceRow& row, size_t module, PatchSite& site) {
   site.hook = row.hook != 0;
   site.calls.assign(calls.begin(), calls.end());
   site.owners.assign(owners.begin(), owners.end());
-  site.reason = text_of(texts_, row.reason, &whole);
+  site.reason = std::string(text_of(texts_, row.reason, &whole));
   if (row.skipped != 0) site.skip(site.reason);
   if (row.form == 0) return whole;
   site.form = std::make_shared<JumpForm>();

@@ -119,7 +119,7 @@ TEST_F(Kept, AreRefusedForAnotherPlan) {
 }
 
 TEST_F(Kept, ExitsThatLeaveOnlySometimesAreNot) {
-  patches.sites[1].leaving.how = arch::Leaving::IfTaken;
+  patches.sites[1].leaving = arch::Leaving{.how = arch::Leaving::IfTaken};
   EXPECT_EQ(pack_patches(patches, modules), "");
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arch/x86_64/byte_pairs.h"
+#include "compiler/base/parallel.h"
 #include "runtime/process/elf_file.h"
 
 namespace dj {
@@ -30,6 +31,21 @@ std::span<uint8_t> map_file(const std::string& path) {
     return {};
   }
   return {static_cast<uint8_t*>(at), static_cast<size_t>(info.st_size)};
+}
+
+// Ascending ELF addresses.
+std::vector<uint64_t> find_syscall_bytes(const RawText& range) {
+  constexpr size_t kPiece = 1 << 20;
+  const size_t size = range.bytes.size();
+  std::vector<std::vector<uint64_t>> found((size + kPiece - 1) / kPiece);
+  parallel<1>(found.size(), [&](size_t i) {
+    const size_t begin = i * kPiece, end = std::min(size, begin + kPiece + 1);  // pairs may cross
+    for (size_t at : arch::find_pairs(range.bytes.subspan(begin, end - begin), arch::kSyscallBytes))
+      found[i].push_back(range.address + begin + at);
+  });
+  std::vector<uint64_t> all;
+  for (const auto& piece : found) all.insert(all.end(), piece.begin(), piece.end());
+  return all;
 }
 
 // Does each of them stand in its range, with the byte behind it?
@@ -83,12 +99,7 @@ const std::vector<std::vector<uint64_t>>& ModuleCodes::syscall_bytes(const Mappe
   if (auto kept = cache_.load_syscalls(module.open_path); kept && fits(*kept, text)) {
     return entry->second = std::move(*kept);
   }
-  for (const RawText& range : text) {
-    entry->second.emplace_back();
-    for (size_t at : arch::find_pairs(range.bytes, arch::kSyscallBytes)) {
-      entry->second.back().push_back(range.address + at);
-    }
-  }
+  for (const RawText& range : text) entry->second.push_back(find_syscall_bytes(range));
   new_syscall_bytes_.insert(module.open_path);
   return entry->second;
 }

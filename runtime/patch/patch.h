@@ -51,28 +51,25 @@ struct JumpForm {
   uint8_t int3_at = 0, int3_length = 0;
 };
 
+// There are ten thousands of them, and each step of a session goes over all: what is asked of every
+// one stands together, in front.
 struct PatchSite {
-  uint64_t address = 0;  // runtime address of the first patched byte (IA)
-  size_t module = 0;     // index into the session's modules
+  uint64_t address = 0;                     // runtime address of the first patched byte (IA)
+  std::shared_ptr<JumpForm> form;           // of a jump that is not plain
+  uint32_t module = 0;                      // index into the session's modules
+  SiteState state = SiteState::Registered;  // changed by set_state() alone
+  bool jump = false;                        // 5-byte jump, else int3
+  bool word = false;  // no text, but a word of a GOT that leads there (call_words.h)
+  bool hook = false;  // system call hook: calls the agent, behind the handlers of a probe there
+  bool live = false;  // its text may be written while threads run (live_text.h)
+  uint32_t displaced = 0;    // bytes of `original` that go into the detour
+  uint32_t rest = 0;         // the last ones of these, not of the DCR (whole_functions.h)
+  uint32_t handlers_at = 0;  // see arch::DetourRequest
   // Bytes in the file: the whole DCR or the one instruction, and what else patched() covers or
   // goes into the detour.
   std::vector<uint8_t> original;
-  uint32_t displaced = 0;          // bytes of `original` that go into the detour
-  uint32_t rest = 0;               // the last ones of these, not of the DCR (whole_functions.h)
-  uint32_t handlers_at = 0;        // see arch::DetourRequest
-  arch::Leaving leaving;           // of its at_exit calls; runtime addresses
-  bool jump = false;               // 5-byte jump, else int3
-  std::shared_ptr<JumpForm> form;  // of a jump that is not plain
-  bool word = false;               // no text, but a word of a GOT that leads there (call_words.h)
-  bool hook = false;  // system call hook: calls the agent, behind the handlers of a probe there
-  std::vector<PatchCall> calls;             // in the order of order_calls()
-  std::vector<SiteId> owners;               // Plan sites that this place belongs to
-  std::string name;                         // of the function or system call, if steps are logged
-  SiteState state = SiteState::Registered;  // changed by set_state() alone
-  std::string reason;                       // of Int3 and Skipped
-
-  uint64_t off_since_ns = 0;  // armed, but none of its calls is enabled; 0: one is
-  bool live = false;          // its text may be written while threads run (live_text.h)
+  std::vector<PatchCall> calls;  // in the order of order_calls()
+  std::vector<SiteId> owners;    // Plan sites that this place belongs to
 
   // Filled by build_detours():
   uint64_t detour = 0;  // where jump or trap go
@@ -80,6 +77,11 @@ struct PatchSite {
   uint32_t detour_bytes = 0, note_at = 0, note_bytes = 0;
   std::vector<std::pair<uint32_t, uint64_t>>
       copies;  // (offset in region, address of that instruction's copy)
+
+  uint64_t off_since_ns = 0;    // armed, but none of its calls is enabled; 0: one is
+  RareText reason;              // of Int3 and Skipped
+  Rare<arch::Leaving> leaving;  // of its at_exit calls, if not always; runtime addresses
+  RareText name;                // of the function or system call, if steps are logged
 
   // Bit i: the jump keeps an int3 at address + i, whose traps go on in the detour.
   uint32_t guards() const { return jump && form ? form->placement.guards : 0; }

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/base/sort_runs.h"
 #include "runtime/patch/hooks.h"
 #include "runtime/patch/mapped_sites.h"
 #include "runtime/patch/tail_calls.h"
@@ -82,7 +83,7 @@ class Planner {
   }
   std::string problem(const Candidate& c, const std::string& int3_refused) const;
   uint64_t place_of(const Candidate& c) const;
-  arch::Leaving leaving_of(const Candidate& c) const;
+  Rare<arch::Leaving> leaving_of(const Candidate& c) const;
   void join(PatchSite& place, Candidate& c) const;
   Result<PatchSite> make(const Candidate& c) const;
   Result<ModuleCode*> look();
@@ -101,7 +102,7 @@ class Planner {
 void Planner::skip_site(SiteId id, std::string reason) {
   PatchSite place;
   place.address = plan_.sites[id].address + module_.bias;
-  place.module = index_;
+  place.module = static_cast<uint32_t>(index_);
   place.owners = {id};
   if (is_engine_logged()) {
     place.name = site_name(plan_.sites[id]);
@@ -263,7 +264,8 @@ std::string Planner::problem(const Candidate& c, const std::string& int3_refused
 }
 
 // Runtime addresses.
-arch::Leaving Planner::leaving_of(const Candidate& c) const {
+Rare<arch::Leaving> Planner::leaving_of(const Candidate& c) const {
+  if (c.leaving.how == arch::Leaving::Always) return {};
   arch::Leaving leaving = c.leaving;
   for (arch::FunctionRange& range : leaving.inside) {
     range = {range.begin + module_.bias, range.end + module_.bias};
@@ -273,7 +275,7 @@ arch::Leaving Planner::leaving_of(const Candidate& c) const {
 
 Result<PatchSite> Planner::make(const Candidate& c) const {
   DJ_TRY(PatchSite place, make_place(*code_, c.region, is_jump(c), module_.bias));
-  place.module = index_;
+  place.module = static_cast<uint32_t>(index_);
   place.hook = c.hook;
   if (is_engine_logged()) {
     place.name = c.object ? "object-hook" : site_name(plan_.sites[c.site]);
@@ -300,7 +302,7 @@ uint64_t Planner::place_of(const Candidate& c) const {
 
 // One more Plan site at a known place; takes the candidate's calls.
 void Planner::join(PatchSite& place, Candidate& c) const {
-  if (place.leaving.how == arch::Leaving::Always && !place.calls.empty()) {
+  if (!place.leaving && !place.calls.empty()) {
     place.leaving = leaving_of(c);
   }
   if (place.calls.empty()) {
@@ -326,9 +328,8 @@ void Planner::finish(const Refused& refused) {
       wanted.push_back(&c);
     }
   }
-  std::stable_sort(wanted.begin(), wanted.end(), [&](const Candidate* a, const Candidate* b) {
-    return place_of(*a) < place_of(*b);
-  });
+  sort_runs(wanted.begin(), wanted.end(),
+            [&](const Candidate* a, const Candidate* b) { return place_of(*a) < place_of(*b); });
   std::vector<std::pair<SiteId, std::string>> failed;
   const size_t others = out_.sites.size();
   for (Candidate* c : wanted) {
@@ -356,23 +357,20 @@ void Planner::finish(const Refused& refused) {
 }
 
 // Is an int3 surely among the probes of these sites, the module's? Of thousands nearly always, and
-// then all are checked again with guards: a few tell that the first time is not worth it.
+// then all are checked again with guards: a few from all over tell that the first time is not worth
+// it.
 bool shows_int3(const Plan& plan, const std::vector<SiteId>& sites, const MappedModule& module,
                 ModuleCodes& codes) {
   constexpr size_t kFew = 256;
   std::vector<arch::Region> few;
-  for (SiteId id : sites) {
-    if (sites.size() < 4 * kFew || few.size() == kFew) break;
-    const Site& site = plan.sites[id];
+  for (size_t i = 0; i < kFew && sites.size() >= 4 * kFew; i++) {
+    const Site& site = plan.sites[sites[i * sites.size() / kFew]];
     if (site.kind != SiteKind::Return && !site.syscall) few.push_back({.address = site.address});
   }
   if (few.empty()) return false;
   const Result<ModuleCode*> code = codes.get(module);
   if (!code.ok()) return false;
-  code.value()->checker->check(few, arch::Guards::None);
-  return std::any_of(few.begin(), few.end(), [](const arch::Region& region) {
-    return region.verdict != arch::Verdict::Ok && !arch::refused(region.verdict);
-  });
+  return code.value()->checker->any_breakpoint(few);
 }
 
 bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
@@ -426,7 +424,8 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   for (const Planner& planner : planners) {
     planner.refuse(no_int3, refused);
   }
-  out.sites.reserve(plan.sites.size());  // mostly that many; they are large to move
+  constexpr size_t kOthers = 16;                   // hooks: places of no probe
+  out.sites.reserve(plan.sites.size() + kOthers);  // mostly that many; they are large to move
   for (Planner& planner : planners) {
     planner.finish(refused);
   }

@@ -1,9 +1,11 @@
-// Looks at the places of each module from the highest down, so that each knows the one behind it.
+// Each place may take what lies before the next one.
 #include "runtime/patch/whole_functions.h"
 
 #include <algorithm>
 
 #include "arch/x86_64/whole.h"
+#include "compiler/base/parallel.h"
+#include "compiler/base/sort_runs.h"
 
 namespace dj {
 namespace {
@@ -44,17 +46,21 @@ void take_whole_functions(std::vector<PatchSite>& sites, const std::vector<Mappe
   for (PatchSite& site : sites) {
     if (site.state != SiteState::Skipped) order.push_back(&site);
   }
-  std::sort(order.begin(), order.end(),
-            [](const PatchSite* a, const PatchSite* b) { return a->address > b->address; });
-  uint64_t end = ~uint64_t{0};
-  for (PatchSite* site : order) {
-    if (is_plain_entry(*site) && only_counts(*site, counting)) {
-      const MappedModule& module = modules[site->module];
-      const Result<ModuleCode*> code = codes.get(module);
-      if (code.ok()) take_rest(*site, *code.value(), module.bias, end);
-    }
-    end = site->address;
+  sort_runs(order.begin(), order.end(),
+            [](const PatchSite* a, const PatchSite* b) { return a->address < b->address; });
+  std::vector<const ModuleCode*> code(modules.size());
+  for (const PatchSite* site : order) {
+    if (code[site->module] != nullptr) continue;
+    const Result<ModuleCode*> found = codes.get(modules[site->module]);
+    if (found.ok()) code[site->module] = found.value();
   }
+  parallel(order.size(), [&](size_t i) {
+    PatchSite& site = *order[i];
+    if (!is_plain_entry(site) || !only_counts(site, counting)) return;
+    const uint64_t end = i + 1 < order.size() ? order[i + 1]->address : ~uint64_t{0};
+    if (code[site.module] != nullptr)
+      take_rest(site, *code[site.module], modules[site.module].bias, end);
+  });
 }
 
 }  // namespace dj

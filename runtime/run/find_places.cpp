@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/huge_heap.h"
 #include "compiler/check/arming.h"
 #include "compiler/check/check.h"
 #include "compiler/check/time_probes.h"
@@ -22,13 +23,42 @@
 namespace dj {
 namespace {
 
-// Reads the largest object's code while it is looked for what is probed.
-void read_ahead(const TracedProcess& process, ModuleCodes& codes) {
-  const auto smaller = [](const MappedModule& a, const MappedModule& b) {
-    return a.end - a.begin < b.end - b.begin;
+// The object where most of it is found: the largest one that may be meant. Null: few places are.
+const MappedModule* richest(const Program& program, const std::vector<MappedModule>& modules) {
+  const Wildcards meant = wildcards_of(program);
+  const auto poorer = [&](const MappedModule& a, const MappedModule& b) {
+    const bool executable = meant == Wildcards::OfExecutable;
+    return executable && a.is_executable_file != b.is_executable_file
+               ? b.is_executable_file
+               : a.end - a.begin < b.end - b.begin;
   };
-  const auto largest = std::max_element(process.modules.begin(), process.modules.end(), smaller);
-  if (largest != process.modules.end()) codes.read_ahead(*largest);
+  const auto most = std::max_element(modules.begin(), modules.end(), poorer);
+  return meant == Wildcards::None || most == modules.end() ? nullptr : &*most;
+}
+
+// What a session that probes all functions of this object needs, about.
+size_t heap_bytes(const MappedModule& module) {
+  constexpr size_t kOfCode = 2;  // times the bytes of its code
+  size_t text = 0;
+  for (const AddressRange& range : module.text) text += range.end - range.begin;
+  return kOfCode * text;
+}
+
+// Reads the object's code while it is looked for what is probed.
+void prepare_for(const Program& program, const MappedModule& module, ModuleCodes& codes) {
+  codes.read_ahead(module);
+  if (means_every_function(program)) fill_huge_heap(heap_bytes(module));
+}
+
+// The kept plan; empty: there is none.
+std::optional<Plan> find_kept(const ModuleCodes& codes, const std::string& name,
+                              const std::string& key) {
+  constexpr size_t kOfPlan = 8;  // times the bytes of a plan are used in its session
+  if (key.empty()) return std::nullopt;
+  const std::optional<KeptBytes> kept = codes.kept_files().load(name, key);
+  if (!kept) return std::nullopt;
+  fill_huge_heap(kOfPlan * kept->bytes.size());
+  return unpack_plan(kept->bytes);
 }
 
 }  // namespace
@@ -49,14 +79,12 @@ Plan find_places(const Options& options, Compiled& compiled,
   const bool keeps = codes.kept_files().keeps();
   const std::string key = keeps ? plan_key(compiled.program, files, options.times) : "";
   const std::string name = "plan-" + short_name(key);
-  std::optional<Plan> plan;
-  if (!key.empty()) {
-    if (std::optional<KeptBytes> kept = codes.kept_files().load(name, key))
-      plan = unpack_plan(kept->bytes);
-  }
+  std::optional<Plan> plan = find_kept(codes, name, key);
   const bool is_kept = plan.has_value();
   if (!is_kept) {
-    if (process && means_all_objects(compiled.program)) read_ahead(*process, codes);
+    if (const MappedModule* module =
+            process ? richest(compiled.program, process->modules) : nullptr)
+      prepare_for(compiled.program, *module, codes);
     const size_t said = diags.all().size();
     plan = with_progress("finding what is to be probed",
                          [&] { return resolve(compiled.program, files, diags, options.times); });

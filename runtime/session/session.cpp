@@ -230,6 +230,7 @@ Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const Ses
   if (input.patching.use_rseq) DJ_TRY_DO(check_control_blocks(*stopped_));
   DJ_TRY(has_rows_, can_have_rows(input, installation));
   if (!has_rows_) installation.count_by_calls();
+  installation.copy_ahead(process.pid);
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
          SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,

@@ -130,7 +130,7 @@ Status LiveText::write(const SiteList& all, const std::function<Status()>& quies
   text_.read(stopped_);
   uint64_t begin = now_ns();
   for (PatchSite* site : all) {
-    if (is_waiting(*site)) set_state(*site, SiteState::Int3, site->reason);
+    if (is_waiting(*site)) set_state(*site, SiteState::Int3, site->reason.str());
   }
   DJ_TRY_DO(phase(phases.int3s));
   write_ns_ += now_ns() - begin;

@@ -4,8 +4,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <vector>
 
-#include "runtime/text/text_image.h"
+#include "runtime/text/site_text.h"
 
 namespace dj {
 
@@ -14,8 +15,11 @@ struct PageCopies {
   uint64_t ns = 0;
 };
 
-// Writes one byte of every page that a site of the image touches, a byte of that site, as it is.
-// What cannot be written is left to the patch itself, which reports it.
-PageCopies copy_pages(pid_t pid, const TextImage& text);
+// The address of a byte of a site in every page that one of them touches; sites come in memory's
+// order, mostly: a page may be among them twice.
+std::vector<uint64_t> bytes_of_pages(const SiteList& sites);
+// Writes each of these bytes as it is: in one thread, as it runs beside others. What cannot be
+// written is left to the patch itself, which reports it.
+PageCopies copy_pages(pid_t pid, const std::vector<uint64_t>& bytes);
 
 }  // namespace dj

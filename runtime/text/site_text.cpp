@@ -65,7 +65,7 @@ Status write_sites(const Stopped& stopped, TextImage& text, const SiteList& site
                    const std::vector<TextPatch>& patches) {
   for (PatchSite* site : sites) {
     if (is_waiting(*site)) {
-      set_state(*site, site->jump ? SiteState::Optimizing : SiteState::Int3, site->reason);
+      set_state(*site, site->jump ? SiteState::Optimizing : SiteState::Int3, site->reason.str());
     }
   }
   Status written = text.write(stopped, patches);

@@ -1,4 +1,4 @@
-// Reading by process_vm_readv, a thousand pages a call; writing through /proc/PID/mem, which may
+// Reading by process_vm_readv, some hundred pages a call; writing through /proc/PID/mem, which may
 // write what the program may not.
 #include "runtime/text/text_image.h"
 
@@ -48,22 +48,22 @@ TextImage::TextImage(const SiteList& sites, const SiteList& more) {
   bytes_ = std::make_unique_for_overwrite<uint8_t[]>(bytes);
 }
 
-void TextImage::read(const Stopped& stopped) {
+// The spans from `next` to `end`, no more than IOV_MAX.
+void TextImage::read(const Stopped& stopped, size_t next, size_t end) {
   const pid_t tid = stopped.threads().front();  // the first thread may have ended before others
-  for (size_t next = 0; next < spans_.size();) {
-    const size_t count = std::min<size_t>(spans_.size() - next, IOV_MAX);
+  while (next < end) {
     const Span& first = spans_[next];
-    std::vector<iovec> remote(count);
+    std::vector<iovec> remote;
     size_t wanted = 0;
-    for (size_t i = 0; i < count; i++) {
-      const Span& span = spans_[next + i];
-      remote[i] = {reinterpret_cast<void*>(span.begin), span.end - span.begin};
+    for (size_t i = next; i < end; i++) {
+      const Span& span = spans_[i];
+      remote.push_back({reinterpret_cast<void*>(span.begin), span.end - span.begin});
       wanted += span.end - span.begin;
     }
     const iovec local = {&bytes_[first.at], wanted};
-    const ssize_t got = process_vm_readv(tid, &local, 1, remote.data(), count, 0);
+    const ssize_t got = process_vm_readv(tid, &local, 1, remote.data(), remote.size(), 0);
     size_t left = got < 0 ? 0 : static_cast<size_t>(got);
-    for (; next < spans_.size() && left >= spans_[next].end - spans_[next].begin; next++) {
+    for (; next < end && left >= spans_[next].end - spans_[next].begin; next++) {
       spans_[next].readable = true;
       left -= spans_[next].end - spans_[next].begin;
     }
@@ -75,6 +75,14 @@ void TextImage::read(const Stopped& stopped) {
     const std::span<uint8_t> bytes(&bytes_[span.at], span.end - span.begin);
     span.readable = stopped.read(span.begin, bytes).ok();
   }
+}
+
+void TextImage::read(const Stopped& stopped) {
+  constexpr size_t kAtOnce = 256;
+  static_assert(kAtOnce <= IOV_MAX);
+  parallel<1>((spans_.size() + kAtOnce - 1) / kAtOnce, [&](size_t i) {
+    read(stopped, i * kAtOnce, std::min(spans_.size(), (i + 1) * kAtOnce));
+  });
 }
 
 TextImage::Span* TextImage::span_of(uint64_t address) {

@@ -37,6 +37,7 @@ class TextImage {
   Status write(const Stopped& stopped, const std::vector<TextPatch>& patches);
 
  private:
+  void read(const Stopped& stopped, size_t next, size_t end);
   Span* span_of(uint64_t address);
   uint8_t* byte_at(Span& span, uint64_t address) {
     return &bytes_[span.at + (address - span.begin)];

@@ -140,7 +140,7 @@ void Detouring::add(const PatchSite& site) {
   if (!site.jump) {
     return;
   }
-  const size_t written = site.patched().size();
+  const size_t written = site.form ? site.patched().size() : 5;
   for (auto [offset, copy] : site.copies) {
     // With handlers inside the region whoever is before them goes through them too.
     if (offset > 0 && (offset < written || offset <= site.handlers_at)) {

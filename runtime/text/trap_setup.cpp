@@ -27,6 +27,7 @@ std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site
     entries.emplace_back(site.address, site.detour);
   }
   const uint32_t boundaries = site.guards() | (site.live ? live_boundaries(site) : 0);
+  if (boundaries == 0) return entries;
   for (auto [offset, copy] : site.copies) {
     if (offset > 0 && offset < 32 && (boundaries >> offset & 1) != 0) {
       entries.emplace_back(site.address + offset, copy);
