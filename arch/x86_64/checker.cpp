@@ -176,12 +176,12 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
                                       Guards guards) {
   std::vector<Group> groups = by_function(impl, regions);
   std::vector<uint64_t> targets;
-  std::mutex noting;  // guards impl's notes and targets; all else is read only
+  std::mutex noting;  // guards impl's notes, its facts and targets; all else is read only
   parallel(groups.size(), [&](size_t i) {
     const bool all = impl.module.may_jump_by_register(*groups[i].range);
     const Function function =
         impl.module.decode(*groups[i].range, all ? ~uint64_t(0) : last_byte(groups[i]));
-    const Checker::Impl::Facts facts = impl.facts(function);
+    Checker::Impl::Facts facts = impl.facts(function);
     for (Region* region : groups[i].regions) {
       impl.measure(*region, function, guards);
       if (region->verdict == Verdict::Ok && facts.unknown_jump != 0)
@@ -191,6 +191,7 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
     std::lock_guard lock(noting);
     impl.note(function);
     targets.insert(targets.end(), facts.table_targets.begin(), facts.table_targets.end());
+    impl.known_facts.try_emplace(function.range.begin, std::move(facts));
   });
   return targets;
 }

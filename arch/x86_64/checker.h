@@ -73,8 +73,9 @@ struct Checker::Impl {
   Module module;
   Space space;     // where detours may lie
   ByteSet starts;  // instruction starts of the functions decoded so far
-  std::unordered_map<uint64_t, uint64_t> decoded;  // function begin -> end of what decoded
-  std::unordered_map<uint64_t, bool> fragments;    // is_fragment()'s answers, by begin
+  std::unordered_map<uint64_t, uint64_t> decoded;   // function begin -> end of what decoded
+  std::unordered_map<uint64_t, Facts> known_facts;  // facts()' answers, by begin: not of all
+  std::unordered_map<uint64_t, bool> fragments;     // is_fragment()'s answers, by begin
   std::optional<Tables> all_tables;
   std::optional<uint64_t> lost;  // lost_piece()'s answer
 };

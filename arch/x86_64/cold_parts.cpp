@@ -65,7 +65,9 @@ const Checker::Impl::Tables& Checker::Impl::tables() {
   std::mutex adding;  // guards `all`
   parallel(functions.size(), [&](size_t i) {
     if (!module.may_jump_by_register(functions[i])) return;
-    const Facts own = facts(module.decode(functions[i]));
+    const auto known = known_facts.find(functions[i].begin);
+    const Facts own =
+        known != known_facts.end() ? known->second : facts(module.decode(functions[i]));
     std::lock_guard lock(adding);
     if (own.unknown_jump != 0) all.unknown[functions[i].begin] = own.unknown_jump;
     for (const uint64_t target : own.table_targets) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "compiler/base/sort_runs.h"
 #include "runtime/patch/imports.h"
@@ -10,15 +11,18 @@
 namespace dj {
 namespace {
 
-// Indices of the sites that a call may come to by their detours, by address.
-std::vector<size_t> entries_of(const std::vector<PatchSite>& sites) {
-  std::vector<size_t> entries;
+using Entry = std::pair<uint64_t, size_t>;  // address and index of a site
+
+// The sites that a call may come to by their detours, by address.
+std::vector<Entry> entries_of(const std::vector<PatchSite>& sites) {
+  std::vector<Entry> entries;
+  entries.reserve(sites.size());
   for (size_t i = 0; i < sites.size(); i++) {
     const PatchSite& site = sites[i];
-    if (is_plain_jump(site) && site.state == SiteState::Registered) entries.push_back(i);
+    if (is_plain_jump(site) && site.state == SiteState::Registered)
+      entries.emplace_back(site.address, i);
   }
-  const auto by_address = [&](size_t a, size_t b) { return sites[a].address < sites[b].address; };
-  sort_runs(entries.begin(), entries.end(), by_address);
+  sort_runs(entries.begin(), entries.end());
   return entries;
 }
 
@@ -56,19 +60,17 @@ bool is_plain_jump(const PatchSite& site) {
 
 CallWords::CallWords(const std::vector<MappedModule>& modules, pid_t pid,
                      const std::vector<PatchSite>& sites) {
-  const std::vector<size_t> entries = entries_of(sites);
+  const std::vector<Entry> entries = entries_of(sites);
   if (entries.empty() || pid == 0) return;
   const RunningMemory memory(pid);
   for (size_t m = 0; m < modules.size(); m++) {
     const std::vector<CallWord> words = read_call_words(modules[m], memory);
     words_seen_ += words.size();
     for (const CallWord& word : words) {
-      const auto found = std::lower_bound(
-          entries.begin(), entries.end(), word.value,
-          [&](size_t entry, uint64_t wanted) { return sites[entry].address < wanted; });
-      if (found == entries.end() || sites[*found].address != word.value) continue;
+      const auto found = std::lower_bound(entries.begin(), entries.end(), Entry{word.value, 0});
+      if (found == entries.end() || found->first != word.value) continue;
       words_.push_back(make_word(word.address + modules[m].bias, m, word.value));
-      targets_.push_back(*found);
+      targets_.push_back(found->second);
     }
   }
 }

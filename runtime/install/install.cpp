@@ -5,6 +5,7 @@
 #include "runtime/install/install.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/base/spare_thread.h"
 #include "compiler/stages/samples.h"
@@ -52,6 +53,10 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.samples_ = std::any_of(plan.host_probes.begin(), plan.host_probes.end(),
                               [&](const HostProbe& probe) { return is_sample(plan, probe); });
   made.named_.reserve(plan.sites.size());
+  made.names_.reserve(std::accumulate(
+      plan.sites.begin(), plan.sites.end(), size_t{0}, [](size_t bytes, const Site& site) {
+        return bytes + (site.symbol.empty() ? site.function : site.symbol).size();
+      }));
   for (const Site& site : plan.sites) {
     made.named_.push_back({made.names_.add(site.symbol.empty() ? site.function : site.symbol),
                            site.kind,

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <utility>
 
+#include "compiler/base/parallel.h"
 #include "runtime/process/elf_file.h"
 
 namespace dj {
@@ -33,7 +34,7 @@ struct Head {
 uint64_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 // Four sums side by side: the processor need not wait for one multiplication after the other.
-uint64_t checksum(std::span<const char> bytes) {
+uint64_t checksum_of_piece(std::span<const char> bytes) {
   constexpr uint64_t kFactor = 0x9e3779b97f4a7c15ull;
   std::array<uint64_t, 4> sums = {1, 2, 3, bytes.size()};
   const auto add = [](uint64_t& sum, uint64_t word) {
@@ -53,6 +54,18 @@ uint64_t checksum(std::span<const char> bytes) {
   }
   for (size_t i = 1; i < sums.size(); i++) add(sums[0], sums[i]);
   return sums[0];
+}
+
+uint64_t checksum(std::span<const char> bytes) {
+  constexpr size_t kPiece = 1 << 20;
+  if (bytes.size() <= kPiece) return checksum_of_piece(bytes);
+  std::vector<uint64_t> sums((bytes.size() + kPiece - 1) / kPiece);
+  parallel<1>(sums.size(), [&](size_t i) {
+    sums[i] =
+        checksum_of_piece(bytes.subspan(i * kPiece, std::min(kPiece, bytes.size() - i * kPiece)));
+  });
+  return checksum_of_piece(
+      {reinterpret_cast<const char*>(sums.data()), sums.size() * sizeof sums[0]});
 }
 
 // In hexadecimal; empty: the file names none.

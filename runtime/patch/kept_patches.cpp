@@ -133,11 +133,14 @@ class Unpacker {
     out.live = counts.front().live != 0;
     out.sets_gs_base = counts.front().sets_gs_base != 0;
     const std::vector<uint32_t> order = by_name(modules_);
+    std::vector<std::vector<size_t>> by_module(modules_.size());
+    for (size_t i = 0; i < places.size(); i++) {
+      if (places[i].module >= order.size()) return false;
+      by_module[order[places[i].module]].push_back(i);
+    }
     out.sites.reserve(counts.front().sites);
     for (size_t module = 0; module < modules_.size(); module++) {  // in memory's order, as planned
-      for (size_t i = 0; i < places.size(); i++) {
-        if (places[i].module >= order.size()) return false;
-        if (order[places[i].module] != module) continue;
+      for (const size_t i : by_module[module]) {
         std::vector<PatchSite>& list = i < counts.front().sites ? out.sites : out.hooks;
         if (!fill(places[i], module, list.emplace_back())) return false;
       }
