@@ -316,21 +316,35 @@ void Checker::check(std::vector<Region>& regions, Guards guards, Neighbours neig
                     lean ? std::function([this] { return impl().space; }) : nullptr);
 }
 
+namespace {
+
+// Does its function jump to an instruction in the middle of the jump?
+bool is_entered(const Module& module, const Region& region) {
+  const FunctionRange* range = module.function_at(region.address);
+  if (range == nullptr || region.verdict != Verdict::Ok) return false;
+  const uint64_t begin = region.address + 1;
+  const Function function = module.decode(*range);
+  return std::any_of(function.insns.begin(), function.insns.end(), [&](const Insn& insn) {
+    return insn.branches() && insn.target - begin < kJumpBytes - 1 &&
+           function.find(insn.target) != Function::kNone;
+  });
+}
+
+}  // namespace
+
 bool Checker::any_breakpoint(std::vector<Region> regions) {
-  const auto any = [&] {
-    return std::any_of(regions.begin(), regions.end(), [](const Region& region) {
-      return region.verdict != Verdict::Ok && !refused(region.verdict);
-    });
+  const auto is_breakpoint = [](const Region& region) {
+    return region.verdict != Verdict::Ok && !refused(region.verdict);
   };
-  const std::vector<Region> asked = regions;
   if (known_->judged[size_t(Guards::None)].all().empty()) {
-    check_functions(impl(), regions, Guards::None);
-    for (Region& region : regions) impl().check_off_limits(region, Guards::None);
-    if (any()) return true;
-    regions = asked;
+    std::vector<Region> shown = regions;
+    check_functions(impl(), shown, Guards::None);
+    for (const Region& region : shown) {
+      if (is_breakpoint(region) || is_entered(impl().module, region)) return true;
+    }
   }
   check(regions, Guards::None);
-  return any();
+  return std::any_of(regions.begin(), regions.end(), is_breakpoint);
 }
 
 Checker::Checker(ModuleText text)

@@ -139,8 +139,8 @@ class Checker {
              Neighbours neighbours = Neighbours::Apart);
   // The same without check 7: as if each region were the only one.
   void check_alone(std::vector<Region>& regions, Guards guards);
-  // Is there one among them that check() with Guards::None would leave as int3? Their own
-  // instructions mostly tell, and then it takes no look at the rest of the module.
+  // Is there one among them that check() with Guards::None would leave as int3? Their own functions
+  // mostly tell, and then it takes no look at the rest of the module.
   bool any_breakpoint(std::vector<Region> regions);
   // Whether the function at `begin` is none of its own but a piece of another one: a .cold part,
   // never called. It has no exits.

@@ -138,6 +138,18 @@ TEST_P(Check, Says) {
   }
   EXPECT_EQ(check_one(v, "harmless").verdict, Verdict::Ok);
 }
+// What any_breakpoint() sees in a function is what check() says, with those that it must look for
+// elsewhere.
+TEST_P(Check, AnyBreakpointSaysTheSame) {
+  const Case& c = GetParam();
+  const test::Victim v = victim(c.source, c.independent);
+  const uint64_t here = v.symbols.at(v.symbols.count("here") != 0 ? "here" : "f");
+  const bool breakpoint = c.verdict != Verdict::Ok && !refused(c.verdict);
+  Checker checker(v.text);
+  EXPECT_FALSE(checker.any_breakpoint({{.address = v.symbols.at("harmless")}}));
+  Checker other(v.text);
+  EXPECT_EQ(other.any_breakpoint({{.address = here}}), breakpoint);
+}
 INSTANTIATE_TEST_SUITE_P(Table, Check, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -361,9 +361,9 @@ void Planner::finish(const Refused& refused) {
 // it.
 bool shows_int3(const Plan& plan, const std::vector<SiteId>& sites, const MappedModule& module,
                 ModuleCodes& codes) {
-  constexpr size_t kFew = 256;
+  constexpr size_t kFew = 1024;
   std::vector<arch::Region> few;
-  for (size_t i = 0; i < kFew && sites.size() >= 4 * kFew; i++) {
+  for (size_t i = 0; i < kFew && sites.size() >= kFew; i++) {
     const Site& site = plan.sites[sites[i * sites.size() / kFew]];
     if (site.kind != SiteKind::Return && !site.syscall) few.push_back({.address = site.address});
   }
