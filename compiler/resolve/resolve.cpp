@@ -160,8 +160,7 @@ class Resolver {
     const Probe& probe = program_.probes[id];
     bool added = false;
     if (sites.size() > plan_.sites.size()) {
-      constexpr size_t kOthers =
-          16;  // the loader's; doubled for one more they would be moved again
+      constexpr size_t kOthers = 16;  // the loader's: for that one alone all would be moved
       plan_.sites.reserve(plan_.sites.size() + sites.size() + kOthers);
     }
     for (Site& site : sites) {
