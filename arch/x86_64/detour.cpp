@@ -134,18 +134,26 @@ Status put_hooked(Code& code, const DetourRequest& request, std::span<const uint
 
 }  // namespace
 
+uint32_t call_bytes_max(const std::vector<uint8_t>& stack_regs) {
+  constexpr uint32_t kCall = 24, kPush = 8, kFlagsPush = 16;
+  uint32_t total = kCall;
+  for (const uint8_t reg : stack_regs) total += reg == kFlags ? kFlagsPush : kPush;
+  return total;
+}
+
+uint32_t detour_bytes_max(uint32_t displaced, uint32_t rest, uint32_t calls, bool always_leaves) {
+  constexpr uint32_t kFrame = 48, kHook = 64, kJumpBack = 8;
+  const uint32_t leaving = always_leaves ? 0 : kLeavingBytesMax;
+  return kFrame + kHook + kJumpBack + calls + leaving + kRelocatedMax * (displaced - rest) +
+         kWholeGrowth * rest;
+}
+
 uint32_t detour_bytes_max(const DetourRequest& request) {
-  constexpr uint32_t kFrame = 48, kHook = 64, kJumpBack = 8, kCall = 24, kPush = 8, kFlagsPush = 16;
-  uint32_t total = kFrame + kHook + kJumpBack;
-  for (const std::vector<HandlerCall>* calls : {&request.calls, &request.exit_calls}) {
-    for (const HandlerCall& call : *calls) {
-      total += kCall;
-      for (const uint8_t reg : call.stack_regs) total += reg == kFlags ? kFlagsPush : kPush;
-    }
-  }
-  if (request.leaving.how != Leaving::Always) total += kLeavingBytesMax;
-  const uint32_t displaced = uint32_t(request.region.size()) - request.rest;
-  return total + kRelocatedMax * displaced + kWholeGrowth * request.rest;
+  uint32_t calls = 0;
+  for (const HandlerCall& call : request.calls) calls += call_bytes_max(call.stack_regs);
+  for (const HandlerCall& call : request.exit_calls) calls += call_bytes_max(call.stack_regs);
+  return detour_bytes_max(uint32_t(request.region.size()), request.rest, calls,
+                          request.leaving.how == Leaving::Always);
 }
 
 namespace {

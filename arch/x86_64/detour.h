@@ -87,6 +87,10 @@ struct Detour {
 
 // An upper bound of build_detour()'s bytes, independent of the addresses.
 uint32_t detour_bytes_max(const DetourRequest& request);
+// The same of its parts: a call of a handler, and a detour for so many displaced bytes, the last
+// `rest` of them the request's, whose calls take so many.
+uint32_t call_bytes_max(const std::vector<uint8_t>& stack_regs);
+uint32_t detour_bytes_max(uint32_t displaced, uint32_t rest, uint32_t calls, bool always_leaves);
 // The detour at address `to`. Fails when something is farther than 2 GB or cannot be relocated.
 Result<Detour> build_detour(const DetourRequest& request, uint64_t to);
 // The same into `detour`, whose memory is used again.

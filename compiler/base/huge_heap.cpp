@@ -7,15 +7,15 @@ void dj::fill_huge_heap(size_t) {}
 #else
 
 #include <malloc.h>
+#include <sched.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
-#include <system_error>
+#include <exception>
 #include <thread>
 
 namespace {
@@ -53,12 +53,13 @@ void dj::begin_huge_heap() {
 void dj::fill_huge_heap(size_t bytes) {
   const uintptr_t end = std::min<uintptr_t>(heap_begin + bytes, heap_end);
   const auto fill = [end] {
-    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 19);  // only what is left of processors
+    const sched_param none = {};
+    sched_setscheduler(0, SCHED_IDLE, &none);  // only what is left of processors
     for (uintptr_t at = heap_begin; at < end; at += kSmallPage) touch(at);
   };
   try {
     std::thread(fill).detach();
-  } catch (const std::system_error&) {  // near a limit there is none
+  } catch (const std::exception&) {  // near a limit there is no thread, or no memory for one
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 struct Refusal {
   std::string_view pattern;
   const char* reason;
-  std::string_view begin = pattern.substr(0, pattern.find('*'));  // quick to ask first
+  std::string_view begin = pattern.substr(0, pattern.find_first_of("*?["));  // quick to ask first
 };
 
 constexpr Refusal kSymbols[] = {

@@ -138,15 +138,14 @@ std::vector<AddressRange> Installation::island_modules() const {
 
 uint64_t Installation::detour_bytes() {
   uint64_t bytes = 4096;
-  arch::DetourRequest scratch;
   for (const PatchSite& site : patches_.hooks) {
-    bytes += detour_room(site, abis_, scratch);
+    bytes += detour_room(site, abis_);
   }
   for (const PatchSite& site : patches_.sites) {
     const uint64_t detours =
         site.form ? 2 : 1;  // another for the int3 that a hot guard makes of it
     if (site.state != SiteState::Registered) continue;
-    bytes += detours * detour_room(site, abis_, scratch) + (detours - 1) * IslandNotes::kLateBytes;
+    bytes += detours * detour_room(site, abis_) + (detours - 1) * IslandNotes::kLateBytes;
   }
   if (switched_) bytes += slot_bytes(all_places());
   return bytes + IslandNotes::bytes_for(bytes, patches_.sites.size());

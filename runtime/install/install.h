@@ -175,6 +175,7 @@ class Installation {
   std::vector<InstalledSite> sites() const;
   std::vector<InstalledSite> skipped_sites() const;
   size_t site_count() const;  // of sites()
+  bool can_be_hit() const;    // not all of them are Skipped
   const InstallTimes& times() const { return times_; }
   SiteMemory site_memory() const;  // site_memory.h
   size_t armed_count() const;      // places of probed functions whose text is patched
@@ -203,7 +204,7 @@ class Installation {
   template <typename Off>
   void switch_calls(SessionMemory& memory, const Off& off);
   void find_live_sites();
-  static SiteList live_ones(const SiteList& sites, bool live);
+  SiteList live_ones(const SiteList& sites, bool live) const;
   Status take_back_traps(Stopped& stopped);
   // `site`: not in the text. On failure nothing has changed.
   Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);

@@ -50,6 +50,14 @@ size_t Installation::site_count() const {
   return count;
 }
 
+bool Installation::can_be_hit() const {
+  const auto hit = [this](const PatchSite& place) {
+    return place.state != SiteState::Skipped && !is_own(place);
+  };
+  return std::any_of(patches_.sites.begin(), patches_.sites.end(), hit) ||
+         std::any_of(patches_.hooks.begin(), patches_.hooks.end(), hit);
+}
+
 std::vector<InstalledSite> Installation::list(bool skipped_only) const {
   std::vector<InstalledSite> out;
   const auto add = [&](const PatchSite& place) {

@@ -32,7 +32,8 @@ void Installation::find_live_sites() {
   }
 }
 
-SiteList Installation::live_ones(const SiteList& sites, bool live) {
+SiteList Installation::live_ones(const SiteList& sites, bool live) const {
+  if (!patches_.live) return live ? SiteList() : sites;
   SiteList out;
   std::copy_if(sites.begin(), sites.end(), std::back_inserter(out),
                [&](const PatchSite* s) { return s->live == live; });

@@ -16,11 +16,12 @@ namespace dj {
 namespace {
 
 constexpr uint64_t kAlignSlack = 16;
+const std::vector<uint8_t> kNoRegs;
 // jmp to the next instruction: as a region "original" 5 bytes before X it relocates to a jump to X.
 constexpr uint8_t kJumpToNext[5] = {0xe9, 0, 0, 0, 0};
 
 arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerAbi>& abis,
-                               const Linked* code) {
+                               const Linked& code) {
   arch::HandlerCall out;
   if (call.kind == PatchCall::Body) {
     out.stack_regs = abis[call.handler].stack_regs;
@@ -28,9 +29,7 @@ arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerA
   }
   out.wants_site = out.wants_site || call.kind == PatchCall::Leave;
   out.site = call.site | call.exit;
-  if (code != nullptr) {
-    out.address = entry_of(call, *code);
-  }
+  out.address = entry_of(call, code);
   out.slot = call.slot;
   if (call.kind == PatchCall::Body && call.slot == 0) {
     out.count_word = abis[call.handler].count_word;
@@ -46,7 +45,7 @@ bool sometimes(const PatchSite& site, const PatchCall& call) {
 
 // The exit handlers that must wait for the exit instruction's decision go with the site's own
 // bytes.
-void add_exit_calls(const PatchSite& site, const std::vector<HandlerAbi>& abis, const Linked* code,
+void add_exit_calls(const PatchSite& site, const std::vector<HandlerAbi>& abis, const Linked& code,
                     arch::DetourRequest& request) {
   if (site.leaving) request.leaving = *site.leaving;
   for (const PatchCall& call : site.calls) {
@@ -58,7 +57,7 @@ void add_exit_calls(const PatchSite& site, const std::vector<HandlerAbi>& abis, 
 
 // The site's request with the handlers of one form only, that run in any case.
 void request_for(const PatchSite& site, arch::Form form, const std::vector<HandlerAbi>& abis,
-                 const Linked* code, arch::DetourRequest& request) {
+                 const Linked& code, arch::DetourRequest& request) {
   request.calls.clear();
   request.exit_calls.clear();
   request.leaving = {};
@@ -124,18 +123,23 @@ uint64_t entry_of(const PatchCall& call, const Linked& code) {
   return code.symbols.at(kNames[call.kind] + std::to_string(call.handler));
 }
 
-uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis,
-                     arch::DetourRequest& scratch) {
-  uint64_t bytes = 0;
-  for (arch::Form form : {arch::Form::Boundary, arch::Form::Middle}) {
-    bool main = form == arch::Form::Boundary;
-    if (main || has_form(site, form)) {
-      request_for(site, form, abis, nullptr, scratch);
-      add_exit_calls(site, abis, nullptr, scratch);
-      bytes += arch::detour_bytes_max(scratch) + abi::kNoteBytesMax + kAlignSlack;
-    }
+// Asked for all sites before the first detour is built: nothing of a request but its size.
+uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis) {
+  uint32_t calls[] = {0, 0}, exit_calls = 0;  // by arch::Form
+  bool middle = false;
+  for (const PatchCall& call : site.calls) {
+    const bool body = call.kind == PatchCall::Body;
+    const uint32_t bytes = arch::call_bytes_max(body ? abis[call.handler].stack_regs : kNoRegs);
+    (sometimes(site, call) ? exit_calls : calls[size_t(call.form)]) += bytes;
+    middle = middle || (call.form == arch::Form::Middle && !sometimes(site, call));
   }
-  return bytes;
+  const bool leaves = !site.leaving || site.leaving->how == arch::Leaving::Always;
+  const auto room = [&](arch::Form form) {
+    const uint32_t all = calls[size_t(form)] + exit_calls;
+    return arch::detour_bytes_max(site.displaced, site.rest, all, leaves) + abi::kNoteBytesMax +
+           kAlignSlack;
+  };
+  return room(arch::Form::Boundary) + (middle ? room(arch::Form::Middle) : 0);
 }
 
 // e9 rel32 at the address that the site's jump leads to.
@@ -259,8 +263,8 @@ Status CodeIslands::build_in(Island& island, const Linked& code, IslandNotes& no
                              PatchSite& site, const std::vector<HandlerAbi>& abis) {
   site.copies.clear();
   bool middle = has_form(site, arch::Form::Middle);
-  request_for(site, middle ? arch::Form::Middle : arch::Form::Boundary, abis, &code, request_);
-  add_exit_calls(site, abis, &code, request_);
+  request_for(site, middle ? arch::Form::Middle : arch::Form::Boundary, abis, code, request_);
+  add_exit_calls(site, abis, code, request_);
   if (site.hook) {
     request_.syscall_hook = code.symbols.at("dj_syscall_hook");
     request_.child_hook = code.symbols.at("dj_child_hook");
@@ -275,7 +279,7 @@ Status CodeIslands::build_in(Island& island, const Linked& code, IslandNotes& no
       return Error{"entry and statement handlers meet behind the place's first instruction",
                    Fail::Unsupported};
     }
-    request_for(site, arch::Form::Boundary, abis, &code, request_);
+    request_for(site, arch::Form::Boundary, abis, code, request_);
     request_.region = kJumpToNext;
     request_.rest = 0;
     request_.original = site.detour - sizeof kJumpToNext;

@@ -70,8 +70,7 @@ class CodeIslands {
 uint64_t entry_of(const PatchCall& call, const Linked& code);
 // An upper bound of what give_slots() takes from an island.
 uint64_t slot_bytes(const SiteList& sites);
-// An upper bound of what one build() takes from an island. scratch: memory to work in.
-uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis,
-                     arch::DetourRequest& scratch);
+// An upper bound of what one build() takes from an island.
+uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis);
 
 }  // namespace dj

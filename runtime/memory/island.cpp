@@ -7,45 +7,25 @@
 namespace dj {
 
 Island::Island(uint64_t base, std::span<uint8_t> working) : base_(base), working_(working) {
-  free_[base] = base + working.size();
+  free_[base + working.size()] = base;
 }
 
-std::optional<uint64_t> Island::take(uint64_t address, uint64_t bytes) {
-  auto after = free_.upper_bound(address);
-  if (after == free_.begin()) {
-    return std::nullopt;
-  }
-  auto [begin, end] = *std::prev(after);
-  if (address + bytes > end) {
-    return std::nullopt;
-  }
-  auto range = std::prev(after);
-  if (begin < address) {
-    range->second = address;
-    if (address + bytes < end) {
-      free_.emplace_hint(after, address + bytes, end);
-    }
-  } else if (address + bytes < end) {
-    move_begin(range, address + bytes);
+uint64_t Island::take(Ranges::iterator range, uint64_t address, uint64_t bytes) {
+  auto& [end, begin] = *range;
+  if (begin < address) free_.emplace_hint(range, address, begin);
+  if (address + bytes < end) {
+    begin = address + bytes;
   } else {
     free_.erase(range);
   }
   return address;
 }
 
-void Island::move_begin(Ranges::iterator range, uint64_t begin) {
-  const auto behind = std::next(range);
-  auto node = free_.extract(range);
-  node.key() = begin;
-  free_.insert(behind, std::move(node));
-}
-
 std::optional<uint64_t> Island::reserve(uint64_t bytes) {
-  for (const auto& [begin, end] : free_) {
-    uint64_t address = (begin + 15) & ~uint64_t{15};
-    if (address + bytes <= end) {
-      return take(address, bytes);
-    }
+  for (auto range = free_.begin(); range != free_.end(); ++range) {
+    const auto [end, begin] = *range;
+    const uint64_t address = (begin + 15) & ~uint64_t{15};
+    if (address + bytes <= end) return take(range, address, bytes);
   }
   return std::nullopt;
 }
@@ -74,11 +54,12 @@ uint64_t next_fitting(const DisplacementPattern& pattern, uint64_t from) {
 }
 
 std::optional<uint64_t> Island::reserve(uint64_t bytes, const DisplacementPattern& pattern) {
-  for (const auto& [begin, end] : free_) {
-    uint64_t address = next_fitting(pattern, begin);
-    int64_t distance = static_cast<int64_t>(address - (pattern.jump + 5));
+  for (auto range = free_.begin(); range != free_.end(); ++range) {
+    const auto [end, begin] = *range;
+    const uint64_t address = next_fitting(pattern, begin);
+    const auto distance = static_cast<int64_t>(address - (pattern.jump + 5));
     if (address + bytes <= end && distance == static_cast<int32_t>(distance)) {
-      return take(address, bytes);
+      return take(range, address, bytes);
     }
   }
   return std::nullopt;
@@ -88,18 +69,16 @@ void Island::give_back(uint64_t address, uint64_t bytes) {
   if (bytes == 0) {
     return;
   }
-  uint64_t end = address + bytes;
-  auto next = free_.lower_bound(address);
-  const bool meets_next = next != free_.end() && next->first == end;
-  if (next != free_.begin() && std::prev(next)->second == address) {
-    std::prev(next)->second = meets_next ? next->second : end;
-    if (meets_next) {
-      free_.erase(next);
-    }
-  } else if (meets_next) {
-    move_begin(next, address);
+  const uint64_t end = address + bytes;
+  const auto next = free_.upper_bound(address);
+  const auto before = next != free_.begin() ? std::prev(next) : free_.end();
+  const bool meets_before = before != free_.end() && before->first == address;
+  const uint64_t begin = meets_before ? before->second : address;
+  if (meets_before) free_.erase(before);
+  if (next != free_.end() && next->second == end) {
+    next->second = begin;
   } else {
-    free_.emplace_hint(next, address, end);
+    free_.emplace_hint(next, end, begin);
   }
 }
 
@@ -110,7 +89,7 @@ std::span<uint8_t> Island::view(uint64_t address, uint64_t bytes) {
 
 uint64_t Island::bytes_left() const {
   uint64_t sum = 0;
-  for (const auto& [begin, end] : free_) {
+  for (const auto& [end, begin] : free_) {
     sum += end - begin;
   }
   return sum;

@@ -39,10 +39,9 @@ class Island {
   uint64_t bytes_left() const;
 
  private:
-  std::optional<uint64_t> take(uint64_t address, uint64_t bytes);  // if free
-  using Ranges = std::map<uint64_t, uint64_t>;                     // begin -> end
-  // No other range lies between the old begin and the new one.
-  void move_begin(Ranges::iterator range, uint64_t begin);
+  // end -> begin: what is taken is mostly a range's begin, and that leaves the key alone.
+  using Ranges = std::map<uint64_t, uint64_t>;
+  uint64_t take(Ranges::iterator range, uint64_t address, uint64_t bytes);  // from that range
   uint64_t base_;
   std::span<uint8_t> working_;
   Ranges free_;

@@ -15,10 +15,21 @@ class StageClock {
   explicit StageClock(bool shown) : shown_(shown), last_(Clock::now()) {}
   // Ends a stage: prints "stage name: 1.2 ms  detail".
   void done(const char* stage, const std::string& detail = "") {
-    Clock::time_point now = Clock::now();
-    if (shown_) fmt::print(stderr, "djtap: {:<8} {:8.1f} ms  {}\n", stage, ms(now - last_), detail);
+    done(stage, [&] { return detail; });
+  }
+  // The same, with a detail that takes time to be made: that is the next stage's, and only spent
+  // where it is shown.
+  template <typename MakeDetail>
+  void done(const char* stage, const MakeDetail& make_detail) requires requires {
+    make_detail();
+  }
+  {
+    const Clock::time_point now = Clock::now();
     stages_.emplace_back(stage, ms(now - last_));
     last_ = now;
+    if (!shown_) return;
+    fmt::print(stderr, "djtap: {:<8} {:8.1f} ms  {}\n", stage, stages_.back().second,
+               make_detail());
   }
   // Ended stages with their milliseconds.
   const std::vector<std::pair<std::string, double>>& stages() const { return stages_; }

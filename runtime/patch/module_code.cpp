@@ -33,21 +33,6 @@ std::span<uint8_t> map_file(const std::string& path) {
   return {static_cast<uint8_t*>(at), static_cast<size_t>(info.st_size)};
 }
 
-// Ascending ELF addresses.
-std::vector<uint64_t> find_syscall_bytes(const RawText& range) {
-  constexpr size_t kPiece = 1 << 20;
-  const size_t size = range.bytes.size();
-  std::vector<std::vector<uint64_t>> found((size + kPiece - 1) / kPiece);
-  parallel<1>(found.size(), [&](size_t i) {
-    const size_t begin = i * kPiece, end = std::min(size, begin + kPiece + 1);  // pairs may cross
-    for (size_t at : arch::find_pairs(range.bytes.subspan(begin, end - begin), arch::kSyscallBytes))
-      found[i].push_back(range.address + begin + at);
-  });
-  std::vector<uint64_t> all;
-  for (const auto& piece : found) all.insert(all.end(), piece.begin(), piece.end());
-  return all;
-}
-
 // Does each of them stand in its range, with the byte behind it?
 bool fits(const PlanCache::Addresses& addresses, const std::vector<RawText>& text) {
   if (addresses.size() != text.size()) {
@@ -64,6 +49,20 @@ bool fits(const PlanCache::Addresses& addresses, const std::vector<RawText>& tex
 }
 
 }  // namespace
+
+std::vector<uint64_t> find_syscall_bytes(const RawText& range) {
+  constexpr size_t kPiece = 1 << 20;
+  const size_t size = range.bytes.size();
+  std::vector<std::vector<uint64_t>> found((size + kPiece - 1) / kPiece);
+  parallel<1>(found.size(), [&](size_t i) {
+    const size_t begin = i * kPiece, end = std::min(size, begin + kPiece + 1);  // pairs may cross
+    for (size_t at : arch::find_pairs(range.bytes.subspan(begin, end - begin), arch::kSyscallBytes))
+      found[i].push_back(range.address + begin + at);
+  });
+  std::vector<uint64_t> all;
+  for (const auto& piece : found) all.insert(all.end(), piece.begin(), piece.end());
+  return all;
+}
 
 ModuleCodes::~ModuleCodes() {
   for (std::span<uint8_t> file : files_) {

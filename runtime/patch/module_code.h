@@ -39,6 +39,8 @@ struct ModuleCode {
 
 // An executable segment as it stands in the file, ELF address.
 using RawText = arch::TextRange;
+// Where the two bytes of `syscall` stand in it, whatever they are: ELF addresses, ascending.
+std::vector<uint64_t> find_syscall_bytes(const RawText& range);
 
 class ModuleCodes {
  public:
@@ -65,8 +67,7 @@ class ModuleCodes {
   }
   // The bytes alone, cheap; empty if the file cannot be read.
   const std::vector<RawText>& raw(const MappedModule& module);
-  // Addresses of the bytes of `syscall` in raw(), whatever they are, by range of raw(); ELF
-  // addresses.
+  // find_syscall_bytes() of each range of raw().
   const std::vector<std::vector<uint64_t>>& syscall_bytes(const MappedModule& module);
 
  private:

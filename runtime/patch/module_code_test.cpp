@@ -70,5 +70,19 @@ TEST_F(ReadAhead, WhatNobodyAsksForIsLetGo) {
   EXPECT_LE(reads_, 1);
 }
 
+// It is searched in pieces, side by side.
+TEST(SyscallBytes, AreFoundAcrossAnyPieces) {
+  std::vector<uint8_t> bytes((3 << 20) + 1);
+  std::vector<uint64_t> put;
+  constexpr uint64_t kAddress = 0x401000;
+  for (uint64_t at = 0xffff; at + 2 <= bytes.size(); at += 1 << 16) {
+    bytes[at] = 0x0f, bytes[at + 1] = 0x05;
+    put.push_back(kAddress + at);
+  }
+  EXPECT_EQ(find_syscall_bytes({kAddress, bytes}), put);
+  EXPECT_TRUE(find_syscall_bytes({kAddress, std::span(bytes).first(1)}).empty());
+  EXPECT_TRUE(find_syscall_bytes({kAddress, {}}).empty());
+}
+
 }  // namespace
 }  // namespace dj

@@ -35,8 +35,7 @@ int disturbance(const user_regs_struct& regs) {
 }
 
 // A seccomp filter could kill the program for our calls; the kernel lets only root suspend it.
-Status suspend_seccomp(pid_t pid, pid_t tid) {
-  DJ_TRY(ProcessStatus status, read_status(pid));
+Status suspend_seccomp(pid_t pid, const ProcessStatus& status, pid_t tid) {
   uint64_t options = PTRACE_O_TRACESYSGOOD | kSuspendSeccomp;
   if (status.seccomp != 0 && ptrace(PTRACE_SETOPTIONS, tid, 0, options) != 0) {
     return Error{
@@ -76,7 +75,9 @@ Result<RemoteCall> RemoteCall::borrow(Stopped& stopped, pid_t tid) {
   RemoteCall call;
   call.tid_ = tid;
   DJ_TRY(call.saved_, stopped.registers(call.tid_));
-  DJ_TRY_DO(suspend_seccomp(stopped.pid(), call.tid_));
+  DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
+  call.locks_memory_ = status.locked_kb > 0;
+  DJ_TRY_DO(suspend_seccomp(stopped.pid(), status, call.tid_));
   DJ_TRY(call.saved_mask_, stopped.signal_mask(call.tid_));
   DJ_TRY_DO(call.prepare(stopped));
   DJ_TRY_DO(stopped.set_signal_mask(call.tid_, ~uint64_t{0}));
@@ -113,7 +114,8 @@ RemoteCall::RemoteCall(RemoteCall&& other) noexcept
       saved_mask_(other.saved_mask_),
       borrowed_(other.borrowed_),
       home_(std::move(other.home_)),
-      scratch_(other.scratch_) {}
+      scratch_(other.scratch_),
+      locks_memory_(other.locks_memory_) {}
 
 RemoteCall::~RemoteCall() { static_cast<void>(give_back().ok()); }
 

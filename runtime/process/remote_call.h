@@ -32,6 +32,8 @@ class RemoteCall {
   // As syscall(), but -errno becomes an Error "`what`: ...".
   Result<uint64_t> checked(const char* what, long number,
                            std::initializer_list<uint64_t> arguments);
+  // Some of the target's memory was locked (mlock, mlockall) when the scope began.
+  bool locks_memory() const { return locks_memory_; }
   // A private page of the target for arguments in memory, until the scope ends.
   Result<uint64_t> scratch();
 
@@ -48,6 +50,7 @@ class RemoteCall {
   user_regs_struct borrowed_ = {};  // at a `syscall` instruction
   std::optional<WayHome> home_;
   uint64_t scratch_ = 0;  // 0: none yet
+  bool locks_memory_ = false;
 };
 
 }  // namespace dj

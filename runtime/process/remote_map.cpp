@@ -89,8 +89,7 @@ Error with_reason(pid_t pid, const char* what, int number, const std::string& wh
 Result<uint64_t> map_in(RemoteCall& call, const char* what, const RemoteMapping& wanted) {
   const pid_t pid = call.stopped().pid();
   // All that is mapped would be locked, or may be: of a program that locks nothing it is not.
-  const Result<ProcessStatus> status = read_status(pid);
-  const bool may_lock = wanted.bytes > kPage && status.ok() && status.value().locked_kb > 0;
+  const bool may_lock = wanted.bytes > kPage && call.locks_memory();
   DJ_TRY(int64_t at, may_lock ? map_growing(call, wanted) : map_once(call, wanted, wanted.bytes));
   if (at == -EAGAIN && !may_lock && wanted.bytes > kPage) {  // it locks what will come
     DJ_TRY(at, map_growing(call, wanted));

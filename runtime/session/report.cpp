@@ -135,13 +135,13 @@ void warn_unraised(Session& session) {
 void report_arming(Session& session, StageClock& clock, bool list, bool warn) {
   const Installation& installation = *session.installation();
   const PageCopies& copies = installation.times().copies;
-  clock.done("arm",
-             fmt::format("{} of {}; {} of text copied before, in {:.1f} ms; target "
-                         "stopped {:.1f} ms{}",
-                         installation.armed_count(), counted(installation.site_count(), "site"),
-                         counted(copies.pages, "page"), static_cast<double>(copies.ns) / 1e6,
-                         static_cast<double>(session.arm_pause_ns()) / 1e6,
-                         to_string(installation.times())));
+  clock.done("arm", [&] {
+    return fmt::format(
+        "{} of {}; {} of text copied before, in {:.1f} ms; target stopped {:.1f} ms{}",
+        installation.armed_count(), counted(installation.site_count(), "site"),
+        counted(copies.pages, "page"), static_cast<double>(copies.ns) / 1e6,
+        static_cast<double>(session.arm_pause_ns()) / 1e6, to_string(installation.times()));
+  });
   if (list) report_sites(installation.sites());
   if (warn) warn_skipped_sites(installation.skipped_sites());
   warn_unraised(session);

@@ -34,6 +34,7 @@ constexpr uint64_t kFrameBytes = kSavedSignal + 8;
 constexpr uint64_t kStackLimit = 64 << 20;  // nobody's used stack is deeper; keeps the stop short
 constexpr uint64_t kPiece = 1 << 20;
 constexpr uint64_t kFirstPage = 4096;
+constexpr size_t kPlainJump = 5;  // bytes of e9 rel32
 constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
 
 bool restarts(const user_regs_struct& regs) {
@@ -140,7 +141,7 @@ void Detouring::add(const PatchSite& site) {
   if (!site.jump) {
     return;
   }
-  const size_t written = site.form ? site.patched().size() : 5;
+  const size_t written = site.form ? site.patched().size() : kPlainJump;
   for (auto [offset, copy] : site.copies) {
     // With handlers inside the region whoever is before them goes through them too.
     if (offset > 0 && (offset < written || offset <= site.handlers_at)) {
