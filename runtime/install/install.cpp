@@ -5,8 +5,8 @@
 #include "runtime/install/install.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "compiler/base/parallel.h"
 #include "compiler/base/spare_thread.h"
 #include "compiler/stages/samples.h"
 #include "runtime/memory/stubs.h"
@@ -52,20 +52,13 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.loader_site_ = plan.loader_site;
   made.samples_ = std::any_of(plan.host_probes.begin(), plan.host_probes.end(),
                               [&](const HostProbe& probe) { return is_sample(plan, probe); });
-  made.named_.reserve(plan.sites.size());
-  made.names_.reserve(std::accumulate(
-      plan.sites.begin(), plan.sites.end(), size_t{0}, [](size_t bytes, const Site& site) {
-        return bytes + (site.symbol.empty() ? site.function : site.symbol).size();
-      }));
-  for (const Site& site : plan.sites) {
-    made.named_.push_back({made.names_.add(site.symbol.empty() ? site.function : site.symbol),
-                           site.kind,
-                           site.function_begin != 0 ? site.function_begin : site.address});
-  }
   for (const Handler& handler : plan.handlers) {
     made.probes_.push_back(handler.probe);
   }
+  std::optional<SpareThread> naming = spare_thread([&] { made.name_sites(plan); });
+  if (!naming) made.name_sites(plan);
   made.patches_ = find_patches(plan, modules, codes, options);
+  if (naming) naming->join();
   if (!options.switched && !made.patches_.live) {
     made.words_ = CallWords(modules, options.pid, made.patches_.sites);
   }
@@ -73,6 +66,20 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.restorers_ = find_restorers(modules, codes);
   made.times_.prepare_ns = now_ns() - begin;
   return made;
+}
+
+void Installation::name_sites(const Plan& plan) {
+  const auto name_of = [](const Site& site) -> const std::string& {
+    return site.symbol.empty() ? site.function : site.symbol;
+  };
+  size_t bytes = 0;
+  for (const Site& site : plan.sites) bytes += name_of(site).size();
+  names_.reserve(bytes);
+  named_.reserve(plan.sites.size());
+  for (const Site& site : plan.sites) {
+    const uint64_t begin = site.function_begin != 0 ? site.function_begin : site.address;
+    named_.push_back({names_.add(name_of(site)), site.kind, begin});
+  }
 }
 
 void Installation::count_by_calls() {
@@ -164,7 +171,31 @@ ChooseStubs Installation::stub_chooser() {
   };
 }
 
-Status Installation::build_detours(SessionMemory& memory) {
+namespace {
+
+// A file that is mapped twice has two biases and one SiteInfo: static variables are then those of
+// the place that is added first.
+class SiteBiases {
+ public:
+  explicit SiteBiases(const abi::Header& header)
+      : infos_(reinterpret_cast<abi::SiteInfo*>(header.sites)), known_(header.site_count) {}
+  void add(const PatchSite& site, uint64_t bias) {
+    for (SiteId id : site.owners) {
+      if (infos_ == nullptr || known_[id]) continue;
+      infos_[id].bias = bias;
+      known_[id] = true;
+    }
+  }
+
+ private:
+  abi::SiteInfo* infos_;  // null: there are none
+  std::vector<bool> known_;
+};
+
+}  // namespace
+
+Status Installation::build_detours(SessionMemory& memory, const abi::Header& header) {
+  SiteBiases biases(header);
   for (PatchSite& hook : patches_.hooks) {
     Status built = code_->build(memory, hook, abis_);
     if (!built.ok()) {
@@ -173,7 +204,13 @@ Status Installation::build_detours(SessionMemory& memory) {
     }
   }
   bool all = true;
-  for (PatchSite& site : patches_.sites) {
+  for (size_t i = 0; i < patches_.sites.size(); i++) {
+    PatchSite& site = patches_.sites[i];
+    biases.add(site, modules_[site.module].bias);
+    if (site.traps()) trapping_.push_back(i);
+    for (uint32_t at = 0, others = site.leans_on(); others >> at != 0; at++) {
+      if ((others >> at & 1) != 0) leaning_.insert({site.address, site.address + at});
+    }
     if (site.state != SiteState::Registered) {
       continue;
     }
@@ -187,6 +224,7 @@ Status Installation::build_detours(SessionMemory& memory) {
       all = false;
     }
   }
+  for (const PatchSite& hook : patches_.hooks) biases.add(hook, modules_[hook.module].bias);
   if (!all) skip_dependents("a site that it needs has no detour");
   return ok_status();
 }
@@ -195,12 +233,14 @@ Status Installation::make_trap_table(abi::Header& header) {
   uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
   CHECK(handler != 0 && restorer != 0);
   const TrapRoom room = {trap_table_, trap_bytes_, cpus_, later_traps_};
-  Status filled = fill_trap_table(room, patches_.sites);
+  SiteList trapping;
+  for (size_t i : trapping_) trapping.push_back(&patches_.sites[i]);
+  Status filled = fill_trap_table(room, patches_.live ? all_sites() : trapping);
   if (!filled.ok() && patches_.live) {  // fewer traps if all threads stand
     for (PatchSite& site : patches_.sites) {
       site.live = false;
     }
-    filled = fill_trap_table(room, patches_.sites);
+    filled = fill_trap_table(room, trapping);
   }
   DJ_TRY_DO(filled);
   reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
@@ -223,17 +263,11 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   if (switched_) {
     DJ_TRY_DO(code_->give_slots(memory, all_places()));
   }
-  DJ_TRY_DO(build_detours(memory));
+  abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());
+  DJ_TRY_DO(build_detours(memory, header));
   kept_detours_ = {};
   DJ_TRY_DO(code_->finish_notes(memory));
   words_.aim(patches_.sites);
-  for (const PatchSite& site : patches_.sites) {
-    for (uint64_t i = 0, others = site.leans_on(); others >> i != 0; i++) {
-      if ((others >> i & 1) != 0) leaning_.insert({site.address, site.address + i});
-    }
-  }
-  abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());
-  write_biases(header);
   find_gates(header);
   find_live_sites();
   if (patches_.needs_trap()) {
@@ -256,20 +290,6 @@ void Installation::find_gates(const abi::Header& header) {
   if (gates == nullptr || gates->begin != 0 || patches_.hooks.empty()) return;
   gates->begin = code_->symbol("dj_fault_gates");
   gates_ = gates;
-}
-
-// A file that is mapped twice has two biases and one SiteInfo: static variables are then those of
-// the first.
-void Installation::write_biases(const abi::Header& header) const {
-  if (header.sites == 0) {
-    return;
-  }
-  abi::SiteInfo* info = reinterpret_cast<abi::SiteInfo*>(header.sites);
-  for (const std::vector<PatchSite>* sites : {&patches_.hooks, &patches_.sites}) {
-    for (auto site = sites->rbegin(); site != sites->rend(); ++site) {
-      for (SiteId id : site->owners) info[id].bias = modules_[site->module].bias;
-    }
-  }
 }
 
 SiteList Installation::all_sites() {
@@ -296,17 +316,7 @@ SiteList Installation::all_hooks() {
   return list;
 }
 
-size_t Installation::registered_count() const {
-  auto registered = [](const PatchSite& site) { return site.state == SiteState::Registered; };
-  return static_cast<size_t>(
-      std::count_if(patches_.sites.begin(), patches_.sites.end(), registered) +
-      std::count_if(patches_.hooks.begin(), patches_.hooks.end(), registered));
-}
-
-Status Installation::stage(Staged& staged) {
-  const SiteList hooks = all_hooks(), sites = all_sites(), still = live_ones(sites, false);
-  staged.registered = registered_count();
-  staged.live = patches_.live;
+void Installation::stage_text(Staged& staged, const SiteList& hooks, const SiteList& still) {
   staged.detouring = {};
   for (const SiteList* list : {&hooks, &still}) {
     for (const PatchSite* site : *list) {
@@ -318,10 +328,27 @@ Status Installation::stage(Staged& staged) {
   staged.hooks = patches_of(hooks);
   staged.sites = patches_of(still);
   staged.words = patches_of(words_.all());
+}
+
+Status Installation::stage_journal(const SiteList& hooks, const SiteList& sites) {
   journal_->unstage();
   DJ_TRY_DO(journal_->stage(hooks));
   DJ_TRY_DO(journal_->stage(sites));
   return journal_->stage(words_.all());
+}
+
+Status Installation::stage(Staged& staged) {
+  const SiteList hooks = all_hooks(), sites = all_sites(), still = live_ones(sites, false);
+  staged.live = patches_.live;
+  Status journaled = ok_status();
+  parallel<1>(2, [&](size_t i) {
+    if (i == 0) {
+      journaled = stage_journal(hooks, sites);
+    } else {
+      stage_text(staged, hooks, still);
+    }
+  });
+  return journaled;
 }
 
 void Installation::copy_ahead(pid_t pid) {
@@ -335,9 +362,16 @@ void Installation::copy_ahead(pid_t pid) {
 
 Status Installation::ready(pid_t pid) {
   if (!copying_) copy_ahead(pid);
-  staged_.emplace(Staged{
-      TextImage(all_sites(), all_hooks()), TextImage(words_.all()), {}, {}, {}, {}, 0, false});
-  DJ_TRY_DO(stage(*staged_));
+  staged_.emplace(Staged{TextImage({}), TextImage(words_.all()), {}, {}, {}, {}, false});
+  Status staged = ok_status();
+  parallel<1>(2, [&](size_t i) {
+    if (i == 0) {
+      staged = stage(*staged_);
+    } else {
+      staged_->text = TextImage(all_sites(), all_hooks());
+    }
+  });
+  DJ_TRY_DO(staged);
   if (copying_->thread) copying_->thread->join();
   times_.copies = copying_->copies;
   copying_.reset();
@@ -356,9 +390,11 @@ Status Installation::check_all(Stopped& stopped, Staged& staged) {
   const SiteList sites = all_sites(), hooks = all_hooks();
   staged.text.read(stopped);
   check_text(staged.text, hooks);
-  if (check_text(staged.text, sites)) skip_dependents("text differs from the file nearby");
+  const bool differ = check_text(staged.text, sites);
+  if (differ) skip_dependents("text differs from the file nearby");
+  bool refused = false;
   if (!shares_trap_) {
-    DJ_TRY_DO(refuse_traps(stopped));
+    DJ_TRY(refused, refuse_traps(stopped));
   }
   for (const PatchSite* hook : hooks) {
     if (hook->state != SiteState::Registered) {
@@ -371,8 +407,7 @@ Status Installation::check_all(Stopped& stopped, Staged& staged) {
   words_.follow(patches_.sites);
   staged.got.read(stopped);
   const bool stale = check_text(staged.got, words_.all());
-  const bool same =
-      !stale && registered_count() == staged.registered && patches_.live == staged.live;
+  const bool same = !stale && !differ && !refused && patches_.live == staged.live;
   return same ? ok_status() : stage(staged);
 }
 
@@ -416,7 +451,7 @@ Status Installation::arm(Stopped& stopped) {
       written = write_stopped(stopped, live);
     }
   }
-  for (size_t i = 0; i < patches_.sites.size(); i++) {
+  for (size_t i : trapping_) {
     if (patches_.sites[i].guards() != 0) {
       seen_traps_[i] = 0;
     }

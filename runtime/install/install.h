@@ -188,11 +188,11 @@ class Installation {
   void find_detours(ModuleCodes& codes, const PatchOptions& options);
   // Sites that are nothing without others (site_text.h), when some have become Skipped.
   void skip_dependents(const std::string& reason);
-  Status build_detours(SessionMemory& memory);
+  void name_sites(const Plan& plan);
+  Status build_detours(SessionMemory& memory, const abi::Header& header);
   Status make_trap_table(abi::Header& header);
   Status share_trap_table();  // of the session, for objects that came later
   bool insert_trap(uint64_t address, uint64_t detour);  // false: the table is full
-  void write_biases(const abi::Header& header) const;
   void find_gates(const abi::Header& header);
   SiteList all_sites();
   SiteList all_hooks();
@@ -208,7 +208,7 @@ class Installation {
   Status take_back_traps(Stopped& stopped);
   // `site`: not in the text. On failure nothing has changed.
   Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);
-  Status refuse_traps(Stopped& stopped);
+  Result<bool> refuse_traps(Stopped& stopped);  // true: some sites are Skipped now
   // All threads of `stopped` but one are let go, then and now stopped for a moment.
   Status write_live(Stopped& stopped, const SiteList& sites);
   // Where that is not possible: the same sites while all threads stand.
@@ -221,10 +221,10 @@ class Installation {
     TextImage text, got;
     Detouring detouring;
     std::vector<TextPatch> hooks, sites, words;
-    size_t registered = 0;
     bool live = false;
   };
-  size_t registered_count() const;
+  void stage_text(Staged& staged, const SiteList& hooks, const SiteList& still);
+  Status stage_journal(const SiteList& hooks, const SiteList& sites);
   Status stage(Staged& staged);
   Status check_all(Stopped& stopped, Staged& staged);
 
@@ -267,7 +267,9 @@ class Installation {
   bool detours_are_kept_ = false;          // an earlier session has done that
   bool switched_ = false;
   std::set<size_t> idle_, resting_;  // sites without a handler that is on; those out of the text
-  std::set<uint64_t> leaning_;       // addresses of sites that share bytes: they never rest
+  std::vector<size_t>
+      trapping_;                // sites that were to trap when their detours were built, ascending
+  std::set<uint64_t> leaning_;  // addresses of sites that share bytes: they never rest
   InstallTimes times_;
 };
 

@@ -61,16 +61,16 @@ SiteList with_leaning(SiteList sites, const SiteList& all) {
 
 }  // namespace
 
-Status Installation::refuse_traps(Stopped& stopped) {
+Result<bool> Installation::refuse_traps(Stopped& stopped) {
   if (!patches_.needs_trap()) {
-    return ok_status();
+    return false;
   }
   abi::TrapTable& table = table_at(trap_table_);
   const uint64_t least = 2 * signal_frame_bytes(stopped.threads().front()) + kHandlersBytes;
   DJ_TRY(uint64_t bytes, smallest_stack(stopped, table, least));
   table.stack_least = least;
   if (bytes == 0) {
-    return ok_status();
+    return false;
   }
   patches_.live = false;
   for (PatchSite& site : patches_.sites) {
@@ -82,7 +82,7 @@ Status Installation::refuse_traps(Stopped& stopped) {
   skip_dependents(reason(bytes, least));
   table.trapless = 1;
   *header_trap_table_ = 0;  // SIGTRAP stays the program's
-  return ok_status();
+  return true;
 }
 
 uint64_t Installation::small_stack() const {

@@ -53,7 +53,7 @@ void prepare_for(const Program& program, const MappedModule& module, ModuleCodes
 // The kept plan; empty: there is none.
 std::optional<Plan> find_kept(const ModuleCodes& codes, const std::string& name,
                               const std::string& key) {
-  constexpr size_t kOfPlan = 8;  // times the bytes of a plan are used in its session
+  constexpr size_t kOfPlan = 16;  // times the bytes of a plan are used in its session
   if (key.empty()) return std::nullopt;
   const std::optional<KeptBytes> kept = codes.kept_files().load(name, key);
   if (!kept) return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/base/parallel.h"
 #include "runtime/text/text_image.h"
 
 namespace dj {
@@ -12,6 +13,16 @@ namespace {
 
 bool is_waiting(const PatchSite& site) {
   return site.state == SiteState::Registered || site.state == SiteState::Disarmed;
+}
+
+// step() of each, by several threads unless steps are logged, in order.
+template <typename Step>
+void each_site(const SiteList& sites, const Step& step) {
+  if (is_engine_logged()) {
+    for (PatchSite* site : sites) step(*site);
+  } else {
+    parallel(sites.size(), [&](size_t i) { step(*sites[i]); });
+  }
 }
 
 }  // namespace
@@ -31,15 +42,21 @@ Status find_gone(const Stopped& stopped, const SiteList& sites,
   return ok_status();
 }
 
-bool check_text(TextImage& text, const SiteList& sites) {
-  bool refused = false;
-  for (PatchSite* site : sites) {
+bool check_text(const TextImage& text, const SiteList& sites) {
+  enum Found : uint8_t { Original, Other, Nothing };
+  std::vector<Found> found(sites.size());
+  parallel(sites.size(), [&](size_t i) {
     bool readable = true;
-    if (!is_waiting(*site) || text.equals(site->address, site->original, &readable)) {
-      continue;
-    }
+    if (!is_waiting(*sites[i]) || text.equals(sites[i]->address, sites[i]->original, &readable))
+      return;
+    found[i] = readable ? Other : Nothing;
+  });
+  bool refused = false;
+  for (size_t i = 0; i < sites.size(); i++) {
+    PatchSite* const site = sites[i];
+    if (found[i] == Original) continue;
     refused = true;
-    if (!readable) {
+    if (found[i] == Nothing) {
       set_state(*site, SiteState::Gone, "its module was unmapped");
     } else if (site->state == SiteState::Registered) {
       site->skip("text differs from the file");
@@ -63,17 +80,17 @@ std::vector<TextPatch> patches_of(const SiteList& sites) {
 
 Status write_sites(const Stopped& stopped, TextImage& text, const SiteList& sites,
                    const std::vector<TextPatch>& patches) {
-  for (PatchSite* site : sites) {
-    if (is_waiting(*site)) {
-      set_state(*site, site->jump ? SiteState::Optimizing : SiteState::Int3, site->reason.str());
+  each_site(sites, [](PatchSite& site) {
+    if (is_waiting(site)) {
+      set_state(site, site.jump ? SiteState::Optimizing : SiteState::Int3, site.reason.str());
     }
-  }
+  });
   Status written = text.write(stopped, patches);
-  for (PatchSite* site : sites) {
-    if (site->state == SiteState::Optimizing) {
-      set_state(*site, SiteState::Optimized, "all threads stand outside");
+  each_site(sites, [](PatchSite& site) {
+    if (site.state == SiteState::Optimizing) {
+      set_state(site, SiteState::Optimized, "all threads stand outside");
     }
-  }
+  });
   return written;
 }
 

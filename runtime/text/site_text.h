@@ -26,7 +26,7 @@ class TextImage;  // text_image.h
 
 // Sites without a patch in the text whose bytes there are not the file's: Registered ones become
 // Skipped, others Gone. `text` has been read. False: there are none.
-bool check_text(TextImage& text, const SiteList& sites);
+bool check_text(const TextImage& text, const SiteList& sites);
 
 // Registered sites whose jumps lean on others (arch::Region::lean), and those, the highest first.
 SiteList sharing(const SiteList& sites);

@@ -85,24 +85,25 @@ void TextImage::read(const Stopped& stopped) {
   });
 }
 
-TextImage::Span* TextImage::span_of(uint64_t address) {
-  auto holds = [&](size_t i) {
+size_t TextImage::span_at(uint64_t address) const {
+  static thread_local size_t last = 0;  // in whichever image: sites come in order
+  const auto holds = [&](size_t i) {
     return i < spans_.size() && address >= spans_[i].begin && address < spans_[i].end;
   };
-  if (!holds(last_) && !holds(++last_)) {
+  if (!holds(last) && !holds(++last)) {
     const auto found = std::upper_bound(spans_.begin(), spans_.end(), address,
                                         [](uint64_t a, const Span& s) { return a < s.end; });
-    last_ = static_cast<size_t>(found - spans_.begin());
+    last = static_cast<size_t>(found - spans_.begin());
   }
-  CHECK(holds(last_));
-  return &spans_[last_];
+  CHECK(holds(last));
+  return last;
 }
 
-bool TextImage::equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable) {
+bool TextImage::equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable) const {
   bool same = true;
   *readable = true;
   while (!bytes.empty()) {
-    Span& span = *span_of(address);
+    const Span& span = spans_[span_at(address)];
     const size_t here = std::min<size_t>(bytes.size(), span.end - address);
     *readable = *readable && span.readable;
     same = same && span.readable && memcmp(byte_at(span, address), bytes.data(), here) == 0;
@@ -123,11 +124,12 @@ Status TextImage::write(const Stopped& stopped, const std::vector<TextPatch>& pa
     std::span<const uint8_t> bytes = patch.bytes;
     const bool crosses = page_of(address) != page_of(address + bytes.size() - 1);
     while (!bytes.empty()) {
-      Span& span = *span_of(address);
+      const size_t at = span_at(address);
+      const Span& span = spans_[at];
       const size_t here = std::min<size_t>(bytes.size(), span.end - address);
       memcpy(byte_at(span, address), bytes.data(), here);
-      if (!crosses && (dirty.empty() || dirty.back().first != last_)) {
-        dirty.emplace_back(last_, Dirty{address, address + here});
+      if (!crosses && (dirty.empty() || dirty.back().first != at)) {
+        dirty.emplace_back(at, Dirty{address, address + here});
       } else if (!crosses) {
         Dirty& d = dirty.back().second;
         d = {std::min(d.begin, address), std::max(d.end, address + here)};

@@ -30,7 +30,8 @@ class TextImage {
   void read(const Stopped& stopped);
   // As it was read, and changed by write(): are these bytes at `address`? *readable: false when the
   // page was not there. `address` and `bytes` are of one of the sites.
-  bool equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable);
+  // Several threads may ask.
+  bool equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable) const;
 
   // Writes patches of the sites, whose pages are readable. Whenever djtap is killed, each of them
   // is written as a whole or not at all, as write_patches() does.
@@ -38,13 +39,12 @@ class TextImage {
 
  private:
   void read(const Stopped& stopped, size_t next, size_t end);
-  Span* span_of(uint64_t address);
-  uint8_t* byte_at(Span& span, uint64_t address) {
+  size_t span_at(uint64_t address) const;  // index
+  uint8_t* byte_at(const Span& span, uint64_t address) const {
     return &bytes_[span.at + (address - span.begin)];
   }
   std::vector<Span> spans_;           // ascending
   std::unique_ptr<uint8_t[]> bytes_;  // not cleared: what is not readable is not looked at
-  size_t last_ = 0;                   // where span_of() was: sites come in order
 };
 
 }  // namespace dj

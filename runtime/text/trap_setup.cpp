@@ -36,14 +36,14 @@ std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site
   return entries;
 }
 
-Status fill_trap_table(const TrapRoom& room, const std::vector<PatchSite>& sites) {
+Status fill_trap_table(const TrapRoom& room, const SiteList& sites) {
   std::vector<std::pair<uint64_t, uint64_t>> entries;
   uint64_t spare = 0;
-  for (const PatchSite& site : sites) {
-    if (site.state == SiteState::Registered) {
-      auto more = trap_entries_of(site);
+  for (const PatchSite* site : sites) {
+    if (site->state == SiteState::Registered) {
+      auto more = trap_entries_of(*site);
       entries.insert(entries.end(), more.begin(), more.end());
-      spare += site.guards() != 0 ? 1 : 0;  // for the int3 that a hot guard makes of it
+      spare += site->guards() != 0 ? 1 : 0;  // for the int3 that a hot guard makes of it
     }
   }
   const uint64_t wanted = entries.size() + spare;

@@ -11,6 +11,7 @@
 #include "runtime/process/remote_call.h"
 #include "runtime/process/stopped.h"
 #include "runtime/shared/trap.h"
+#include "runtime/text/site_text.h"
 
 namespace dj {
 
@@ -57,6 +58,6 @@ struct TrapRoom {
   uint64_t later = 0;  // entries that are kept free for objects that the target opens later
 };
 // Enters every int3 and guard byte of Registered sites into the table.
-Status fill_trap_table(const TrapRoom& room, const std::vector<PatchSite>& sites);
+Status fill_trap_table(const TrapRoom& room, const SiteList& sites);
 
 }  // namespace dj
