@@ -20,7 +20,7 @@ void dj::fill_huge_heap(size_t) {}
 
 namespace {
 
-constexpr int kHeap = 128 << 20;
+constexpr int kHeap = 256 << 20;
 constexpr size_t kSmallPage = 4096;
 uintptr_t heap_begin = 0, heap_end = 0;  // whole huge pages
 

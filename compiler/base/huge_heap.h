@@ -10,7 +10,7 @@ constexpr size_t kHugePage = 2 << 20;
 // Blocks of as many bytes lie outside of the heap.
 constexpr size_t kOutsideHeap = 32 << 20;  // the most that M_MMAP_THRESHOLD can be
 
-// The heap's next 128 MB; until somebody writes there they are only addresses. Call first, before
+// The heap's next 256 MB; until somebody writes there they are only addresses. Call first, before
 // there are threads.
 void begin_huge_heap();
 

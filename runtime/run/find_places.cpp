@@ -38,7 +38,7 @@ const MappedModule* richest(const Program& program, const std::vector<MappedModu
 
 // What a session that probes all functions of this object needs, about.
 size_t heap_bytes(const MappedModule& module) {
-  constexpr size_t kOfCode = 2;  // times the bytes of its code
+  constexpr size_t kOfCode = 5;  // times the bytes of its code
   size_t text = 0;
   for (const AddressRange& range : module.text) text += range.end - range.begin;
   return kOfCode * text;
