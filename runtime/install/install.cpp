@@ -352,12 +352,7 @@ Status Installation::stage(Staged& staged) {
 }
 
 void Installation::copy_ahead(pid_t pid) {
-  copying_ = std::make_unique<Copying>();
-  // Only the pause is longer where no thread can be had.
-  copying_->thread =
-      spare_thread([copying = copying_.get(), pid, bytes = bytes_of_pages(all_places())] {
-        copying->copies = copy_pages(pid, bytes);
-      });
+  copying_ = std::make_unique<PageCopying>(pid, bytes_of_pages(all_places()));
 }
 
 Status Installation::ready(pid_t pid) {
@@ -372,8 +367,7 @@ Status Installation::ready(pid_t pid) {
     }
   });
   DJ_TRY_DO(staged);
-  if (copying_->thread) copying_->thread->join();
-  times_.copies = copying_->copies;
+  times_.copies = copying_->finish();
   copying_.reset();
   return ok_status();
 }

@@ -114,6 +114,8 @@ class Installation {
   // Begins to make the pages that will be written the process's own, in another thread. The process
   // may run meanwhile.
   void copy_ahead(pid_t pid);
+  void pause_copies() { copying_->pause(); }  // between that and ready()
+  void go_on_with_copies() { copying_->go_on(); }
   // What arm() needs no stopped threads for; it does the rest then, faster. Waits for copy_ahead(),
   // which it begins where nobody has. The process may run meanwhile.
   Status ready(pid_t pid);
@@ -251,15 +253,11 @@ class Installation {
   abi::FaultGates* gates_ = nullptr;  // that handlers of faults are called through; null: another's
   bool shares_trap_ = false;  // of objects that came later: SIGTRAP is the session's already
   SiteId first_site_ = 0;
-  std::optional<SiteId> loader_site_;  // not listed
-  bool samples_ = false;               // there are timer.profile probes
-  std::optional<Journal> journal_;     // from place() on
-  std::optional<CodeIslands> code_;    // from place() on
-  struct Copying {
-    PageCopies copies;  // when the thread has ended
-    std::optional<SpareThread> thread;
-  };
-  std::unique_ptr<Copying> copying_;       // from copy_ahead() to ready()
+  std::optional<SiteId> loader_site_;      // not listed
+  bool samples_ = false;                   // there are timer.profile probes
+  std::optional<Journal> journal_;         // from place() on
+  std::optional<CodeIslands> code_;        // from place() on
+  std::unique_ptr<PageCopying> copying_;   // from copy_ahead() to ready()
   std::optional<Staged> staged_;           // from ready() to arm()
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
   std::string patches_key_;                // of what is kept; empty: nothing is
@@ -267,9 +265,8 @@ class Installation {
   bool detours_are_kept_ = false;          // an earlier session has done that
   bool switched_ = false;
   std::set<size_t> idle_, resting_;  // sites without a handler that is on; those out of the text
-  std::vector<size_t>
-      trapping_;                // sites that were to trap when their detours were built, ascending
-  std::set<uint64_t> leaning_;  // addresses of sites that share bytes: they never rest
+  std::vector<size_t> trapping_;     // indexes of sites that were built to trap, ascending
+  std::set<uint64_t> leaning_;       // addresses of sites that share bytes: they never rest
   InstallTimes times_;
 };
 

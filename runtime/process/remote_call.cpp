@@ -35,7 +35,8 @@ int disturbance(const user_regs_struct& regs) {
 }
 
 // A seccomp filter could kill the program for our calls; the kernel lets only root suspend it.
-Status suspend_seccomp(pid_t pid, const ProcessStatus& status, pid_t tid) {
+Status suspend_seccomp(pid_t pid, pid_t tid) {
+  DJ_TRY(ProcessStatus status, read_status(pid));
   uint64_t options = PTRACE_O_TRACESYSGOOD | kSuspendSeccomp;
   if (status.seccomp != 0 && ptrace(PTRACE_SETOPTIONS, tid, 0, options) != 0) {
     return Error{
@@ -75,9 +76,7 @@ Result<RemoteCall> RemoteCall::borrow(Stopped& stopped, pid_t tid) {
   RemoteCall call;
   call.tid_ = tid;
   DJ_TRY(call.saved_, stopped.registers(call.tid_));
-  DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
-  call.locks_memory_ = status.locked_kb > 0;
-  DJ_TRY_DO(suspend_seccomp(stopped.pid(), status, call.tid_));
+  DJ_TRY_DO(suspend_seccomp(stopped.pid(), call.tid_));
   DJ_TRY(call.saved_mask_, stopped.signal_mask(call.tid_));
   DJ_TRY_DO(call.prepare(stopped));
   DJ_TRY_DO(stopped.set_signal_mask(call.tid_, ~uint64_t{0}));
@@ -165,6 +164,14 @@ Result<uint64_t> RemoteCall::scratch() {
                   {0, kScratchBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS}));
   }
   return scratch_;
+}
+
+bool RemoteCall::locks_memory() {
+  if (!locks_memory_) {
+    const Result<ProcessStatus> status = read_status(stopped_->pid());
+    locks_memory_ = status.ok() && status.value().locked_kb > 0;
+  }
+  return *locks_memory_;
 }
 
 Status RemoteCall::give_back() {

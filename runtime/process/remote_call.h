@@ -32,8 +32,9 @@ class RemoteCall {
   // As syscall(), but -errno becomes an Error "`what`: ...".
   Result<uint64_t> checked(const char* what, long number,
                            std::initializer_list<uint64_t> arguments);
-  // Some of the target's memory was locked (mlock, mlockall) when the scope began.
-  bool locks_memory() const { return locks_memory_; }
+  // Some of the target's memory is locked (mlock, mlockall). Found out once: there may be hundreds
+  // of mappings to make.
+  bool locks_memory();
   // A private page of the target for arguments in memory, until the scope ends.
   Result<uint64_t> scratch();
 
@@ -50,7 +51,7 @@ class RemoteCall {
   user_regs_struct borrowed_ = {};  // at a `syscall` instruction
   std::optional<WayHome> home_;
   uint64_t scratch_ = 0;  // 0: none yet
-  bool locks_memory_ = false;
+  std::optional<bool> locks_memory_;
 };
 
 }  // namespace dj

@@ -230,14 +230,20 @@ Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const Ses
   if (input.patching.use_rseq) DJ_TRY_DO(check_control_blocks(*stopped_));
   DJ_TRY(has_rows_, can_have_rows(input, installation));
   if (!has_rows_) installation.count_by_calls();
+  installation.copy_ahead(process.pid);
+  // The kernel makes mappings and copies in turn: beside each other the mappings took four times as
+  // long.
+  const auto choose_stubs = [&, choose = installation.stub_chooser()](auto... place) {
+    auto stubs = choose(std::move(place)...);
+    installation.pause_copies();
+    return stubs;
+  };
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
          SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,
                                installation.island_modules(), island_bytes,
-                               installation.journal_bytes(), installation.stub_chooser()));
-  // Behind all mappings, which the kernel makes in turn with the copies: that took four times as
-  // long.
-  installation.copy_ahead(process.pid);
+                               installation.journal_bytes(), choose_stubs));
+  installation.go_on_with_copies();
   memory_.emplace(std::move(memory));
   installation_.emplace(std::move(installation));
   semaphores_ = Semaphores(input.plan, process.modules);

@@ -3,6 +3,9 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "runtime/process/os_error.h"
 #include "runtime/process/running_memory.h"
 
@@ -20,16 +23,42 @@ std::vector<uint64_t> bytes_of_pages(const SiteList& sites) {
   return bytes;
 }
 
-PageCopies copy_pages(pid_t pid, const std::vector<uint64_t>& bytes) {
-  const uint64_t begin = now_ns();
-  PageCopies copies;
-  RunningMemory memory(pid, O_RDWR);
-  for (const uint64_t address : memory.is_open() ? bytes : std::vector<uint64_t>()) {
-    uint8_t byte = 0;
-    copies.pages += memory.read(address, &byte, 1) && memory.write(address, &byte, 1);
+PageCopying::PageCopying(pid_t pid, std::vector<uint64_t> bytes)
+    : pid_(pid), bytes_(std::move(bytes)), thread_(spare_thread([this] { copy(); })) {}
+
+PageCopying::~PageCopying() {
+  next_ = bytes_.size();
+  go_on();
+}
+
+void PageCopying::pause() { paused_ = true; }
+
+void PageCopying::go_on() {
+  paused_ = false;
+  paused_.notify_all();
+}
+
+PageCopies PageCopying::finish() {
+  go_on();
+  copy();
+  if (thread_) thread_->join();
+  return {pages_, ns_};
+}
+
+void PageCopying::copy() {
+  constexpr size_t kAtOnce = 8;
+  RunningMemory memory(pid_, O_RDWR);
+  while (memory.is_open()) {
+    paused_.wait(true);
+    const size_t begin = next_.fetch_add(kAtOnce);
+    if (begin >= bytes_.size()) return;
+    const uint64_t begun = now_ns();
+    for (size_t i = begin; i < std::min(begin + kAtOnce, bytes_.size()); i++) {
+      uint8_t byte = 0;
+      pages_ += memory.read(bytes_[i], &byte, 1) && memory.write(bytes_[i], &byte, 1);
+    }
+    ns_ += now_ns() - begun;
   }
-  copies.ns = now_ns() - begin;
-  return copies;
 }
 
 }  // namespace dj
