@@ -318,13 +318,8 @@ SiteList Installation::all_hooks() {
 
 void Installation::stage_text(Staged& staged, const SiteList& hooks, const SiteList& still) {
   staged.detouring = {};
-  for (const SiteList* list : {&hooks, &still}) {
-    for (const PatchSite* site : *list) {
-      if (site->state == SiteState::Registered) {
-        staged.detouring.add(*site);
-      }
-    }
-  }
+  staged.detouring.add_waiting(hooks);
+  staged.detouring.add_waiting(still);
   staged.hooks = patches_of(hooks);
   staged.sites = patches_of(still);
   staged.words = patches_of(words_.all());

@@ -55,11 +55,7 @@ Status Installation::write_live(Stopped& stopped, const SiteList& sites) {
   stopped.release_others(keep);
   LiveText text(stopped, sites);
   Detouring detouring;
-  for (const PatchSite* site : sites) {
-    if (site->state == SiteState::Registered) {
-      detouring.add(*site);
-    }
-  }
+  detouring.add_waiting(sites);
   Status written = text.prepare();
   if (written.ok()) {
     written = text.write(sites, [&]() -> Status {
@@ -77,13 +73,9 @@ Status Installation::write_live(Stopped& stopped, const SiteList& sites) {
 }
 
 Status Installation::write_stopped(Stopped& stopped, const SiteList& sites) {
+  for (PatchSite* site : sites) site->live = false;
   Detouring detouring;
-  for (PatchSite* site : sites) {
-    site->live = false;
-    if (site->state == SiteState::Registered) {
-      detouring.add(*site);
-    }
-  }
+  detouring.add_waiting(sites);
   DJ_TRY_DO(stopped.stop_others());
   DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
   static_cast<void>(moved);

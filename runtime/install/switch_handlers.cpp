@@ -109,9 +109,7 @@ Status Installation::do_text_work(Stopped& stopped, const TextWork& work) {
     if (!work.wake.empty()) DJ_TRY_DO(write_live(stopped, work.wake));
   } else {
     Detouring detouring;
-    for (const PatchSite* site : work.wake) {
-      if (site->state == SiteState::Disarmed) detouring.add(*site);
-    }
+    detouring.add_waiting(work.wake);
     DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
     static_cast<void>(moved);
     DJ_TRY_DO(write_sites(stopped, text, work.wake, patches_of(work.wake)));

@@ -92,6 +92,8 @@ struct PatchSite {
   void fall_back_to_int3(std::string why);
   uint64_t pivot() const { return address + handlers_at; }
   bool any_enabled() const;
+  // It is to be patched, and the text has its original bytes.
+  bool is_waiting() const { return state == SiteState::Registered || state == SiteState::Disarmed; }
   // The target's text has patched() now.
   bool armed() const { return state == SiteState::Int3 || state == SiteState::Optimized; }
   // The text has some bytes of the jump: it is being written, or a write has failed.

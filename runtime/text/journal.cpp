@@ -12,10 +12,6 @@ namespace {
 
 constexpr size_t kPiece = sizeof(JournalRecord::original);
 
-bool is_waiting(const PatchSite& site) {
-  return site.state == SiteState::Registered || site.state == SiteState::Disarmed;
-}
-
 // A plain store in memory that outlives us, in program order.
 template <typename T>
 void publish(T& word, T value) {
@@ -96,7 +92,7 @@ void Journal::know_records() {
 Status Journal::stage(const SiteList& sites) {
   know_records();
   for (const PatchSite* site : sites) {
-    if (!is_waiting(*site)) {
+    if (!site->is_waiting()) {
       continue;
     }
     // Unchanged bytes of the same instructions go in too, so that they are known again later.

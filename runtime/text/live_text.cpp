@@ -19,10 +19,6 @@ constexpr uint64_t kSyncCore = 1 << 5, kRegisterSyncCore = 1 << 6;
 
 using Bytes = arch::JumpBytes;
 
-bool is_waiting(const PatchSite& site) {
-  return site.state == SiteState::Registered || site.state == SiteState::Disarmed;
-}
-
 Bytes original_of(const PatchSite& site) {
   return Bytes(std::span(site.original).first(site.patched().size()));
 }
@@ -57,7 +53,7 @@ struct Phases {
       patches->reserve(sites.size());
     }
     for (PatchSite* site : sites) {
-      if (is_waiting(*site)) add(*site);
+      if (site->is_waiting()) add(*site);
     }
   }
   void add(PatchSite& site) {
@@ -130,7 +126,7 @@ Status LiveText::write(const SiteList& all, const std::function<Status()>& quies
   text_.read(stopped_);
   uint64_t begin = now_ns();
   for (PatchSite* site : all) {
-    if (is_waiting(*site)) set_state(*site, SiteState::Int3, site->reason.str());
+    if (site->is_waiting()) set_state(*site, SiteState::Int3, site->reason.str());
   }
   DJ_TRY_DO(phase(phases.int3s));
   write_ns_ += now_ns() - begin;

@@ -11,10 +11,6 @@
 namespace dj {
 namespace {
 
-bool is_waiting(const PatchSite& site) {
-  return site.state == SiteState::Registered || site.state == SiteState::Disarmed;
-}
-
 // step() of each, by several threads unless steps are logged, in order.
 template <typename Step>
 void each_site(const SiteList& sites, const Step& step) {
@@ -47,7 +43,7 @@ bool check_text(const TextImage& text, const SiteList& sites) {
   std::vector<Found> found(sites.size());
   parallel(sites.size(), [&](size_t i) {
     bool readable = true;
-    if (!is_waiting(*sites[i]) || text.equals(sites[i]->address, sites[i]->original, &readable))
+    if (!sites[i]->is_waiting() || text.equals(sites[i]->address, sites[i]->original, &readable))
       return;
     found[i] = readable ? Other : Nothing;
   });
@@ -71,7 +67,7 @@ std::vector<TextPatch> patches_of(const SiteList& sites) {
   std::vector<TextPatch> patches;
   patches.reserve(sites.size());
   for (const PatchSite* site : sites) {
-    if (is_waiting(*site)) {
+    if (site->is_waiting()) {
       patches.push_back({site->address, site->patched()});
     }
   }
@@ -81,7 +77,7 @@ std::vector<TextPatch> patches_of(const SiteList& sites) {
 Status write_sites(const Stopped& stopped, TextImage& text, const SiteList& sites,
                    const std::vector<TextPatch>& patches) {
   each_site(sites, [](PatchSite& site) {
-    if (is_waiting(site)) {
+    if (site.is_waiting()) {
       set_state(site, site.jump ? SiteState::Optimizing : SiteState::Int3, site.reason.str());
     }
   });

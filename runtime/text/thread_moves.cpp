@@ -151,6 +151,12 @@ void Detouring::add(const PatchSite& site) {
   }
 }
 
+void Detouring::add_waiting(const SiteList& sites) {
+  for (const PatchSite* site : sites) {
+    if (site->is_waiting()) add(*site);
+  }
+}
+
 void Detouring::sort() const {
   if (sorted_) return;
   sort_runs(moves_.begin(), moves_.end());

@@ -9,6 +9,7 @@
 #include "runtime/patch/patch.h"
 #include "runtime/process/process.h"
 #include "runtime/process/stopped.h"
+#include "runtime/text/site_text.h"
 
 namespace dj {
 
@@ -17,6 +18,7 @@ class Detouring {
  public:
   // Only jumps: an int3 leaves nobody in the middle of it.
   void add(const PatchSite& site);
+  void add_waiting(const SiteList& sites);  // those that are to be patched now
   // Is an int3 of ours at `address`? A SIGTRAP frame that came from there is the agent's to change.
   bool traps_at(uint64_t address) const;
   bool empty() const { return moves_.empty(); }

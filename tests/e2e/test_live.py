@@ -136,3 +136,23 @@ def test_toggled_under_load(attach, program, tmp_path, name):
     assert result.globals.get("gaps", 0) <= rounds * 4, result
     assert process.differences(before, process.text_of(target.pid)) == []
     end(target)
+
+
+def test_who_stands_inside_when_it_is_enabled_again_is_moved(attach, program, tmp_path):
+    """Of 24 threads some are held behind the function's first instruction, where the jump's bytes will be."""
+    target = program(victim("parked"))
+    target.wait_for("pid: ")
+    own = process.own_text(target.pid, target.words[0])
+    tracer = attach(target.pid, 'probe func("work") { hits++ }', "--live", "--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control:
+        for _ in range(12):
+            control.do("disable work")
+            process.wait_for_own_text(target.pid, target.words[0], own)
+            target.order("park", "parked: 24$")
+            control.do("enable work")
+            target.order("go", "parked: 0$")
+    tracer.signal(signal.SIGINT)
+    assert tracer.finish().globals["hits"] > 0
+    target.tell("quit")
+    result = target.finish()
+    assert result.returncode == 0 and result.facts["wrong"] == 0, result
