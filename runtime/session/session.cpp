@@ -231,8 +231,8 @@ Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const Ses
   DJ_TRY(has_rows_, can_have_rows(input, installation));
   if (!has_rows_) installation.count_by_calls();
   installation.copy_ahead(process.pid);
-  // The kernel makes mappings and copies in turn: beside each other the mappings took four times as
-  // long.
+  // When stubs are chosen, the mapping begins. The kernel makes mappings and copies in turn: beside
+  // each other the mappings took four times as long.
   const auto choose_stubs = [&, choose = installation.stub_chooser()](auto... place) {
     auto stubs = choose(std::move(place)...);
     installation.pause_copies();
