@@ -140,6 +140,15 @@ TEST(Check, WhatIsNeverDeletedFromGrows) {
   }
 }
 
+// It is emptied for each snapshot, though no statement of the script says so.
+TEST(Check, ASnapshotsCopyDoesNotGrow) {
+  Checked checked = good("global n probe func(\"f\") { n[1]++ } probe end { snapshot(n) { n[1]++ } }");
+  const Global* copy = find_global(checked, "n@snapshot");
+  ASSERT_NE(copy, nullptr);
+  EXPECT_FALSE(copy->grows);
+  EXPECT_FALSE(copy->sums);
+}
+
 struct Shown {
   const char* script;
   bool shown;  // at exit, the global `n`

@@ -84,7 +84,8 @@ void choose_storage(const ast::Script& script, const Uses& uses, Program& progra
         std::any_of(list.begin(), list.end(), [](const NameUse& u) { return is_read(u.use); });
     global.ever_written =
         std::any_of(list.begin(), list.end(), [](const NameUse& u) { return is_write(u.use); });
-    global.grows = !global.wrap && !is_deleted(list);
+    // A snapshot's copy, which the script does not name, is emptied for each snapshot.
+    global.grows = found != uses.names.end() && !global.wrap && !is_deleted(list);
     if (!global.keys.empty()) {
       global.storage = Storage::Array;
       global.sums = global.grows && global.value == Type::Int && only_adds(list);

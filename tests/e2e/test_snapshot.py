@@ -41,6 +41,17 @@ def test_inside_the_block_the_name_is_the_snapshot(djtap):
     assert (lines["gone"], lines["then"], lines["now"]) == ("1", "0", "0"), result
 
 
+def test_the_block_may_change_the_snapshot(djtap_once):
+    script = """global a
+    probe begin {
+      a[1] = 5; snapshot(a) { a[1] = 7; println(a[1]) }
+      a[1] = 1; snapshot(a) { a[1] += 7; println(a[1]) }
+      snapshot(a) { println([1] in a) }
+      exit()
+    }"""
+    assert djtap_once("-e", script).stdout == "7\n8\n0\n"
+
+
 def test_strings_and_histograms(djtap):
     script = """global last
     probe func("work") { last = "seen"; s <<< 5 }
