@@ -105,6 +105,19 @@ TEST(Object, ManyHandlersCallWhatFewHaveWithinThem) {
   EXPECT_TRUE(calls(21));
 }
 
+// A locked instruction costs as much as all the rest of it. Behind the call of what is rare, one
+// may stand.
+TEST(Object, ElementsThatStayAreSetWithoutALock) {
+  auto locks = [](const std::string& more) {
+    TestSession session("probe func(\"f\") { t[$a] = $b }\nprobe end { foreach (k in t) println(t[k]) " +
+                        more + "}");
+    return output_of("objdump -d", view(session.image.object)).find("lock cmpxchg16b") !=
+           std::string::npos;
+  };
+  EXPECT_FALSE(locks(""));
+  EXPECT_TRUE(locks("delete t[1] "));
+}
+
 TEST(Object, CounterIsTheCounterAlone) {
   SessionOptions options;
   options.want_texts = true;

@@ -120,6 +120,16 @@ DJ_RARE bool dj_map_insert(abi::Map* map, const uint64_t* keys, uint32_t hash, u
   return true;
 }
 
+DJ_RARE int64_t dj_map_look(abi::Map* map, const uint64_t* keys, uint32_t hash) {
+  for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
+    Found found = agent::map_find(map, keys, hash);
+    if (found.node == nullptr) return 0;
+    uint64_t value = abi::map_value(map, found.node);
+    if (abi::load(&found.node->pair.second) == found.state) return static_cast<int64_t>(value);
+  }
+  return 0;
+}
+
 DJ_RARE uint64_t dj_map_change(abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,
                                uint64_t operand, uint64_t* old) {
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {

@@ -30,6 +30,8 @@ DJ_RARE uint64_t dj_map_unlink(dj::abi::Map* map, uint64_t* prev, uint64_t link,
 DJ_RARE bool dj_map_insert(dj::abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value);
 // The last user of an unlinked node left.
 DJ_RARE void dj_map_release(dj::abi::Map* map, dj::abi::MapNode* node);
+// The word of an element wherever it stands, 0 without one.
+DJ_RARE int64_t dj_map_look(dj::abi::Map* map, const uint64_t* keys, uint32_t hash);
 // element = element op operand, from 0 when absent, whatever stands in the way. Returns the new
 // value; *old: the one before.
 DJ_RARE uint64_t dj_map_change(dj::abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,

@@ -1,15 +1,19 @@
-// Arrays that are never deleted from: sums in the CPUs' rows and statistics without pins are exact
-// with threads that are moved and interrupted, with forked children, and where there is no row.
+// Arrays that are never deleted from: words that are stored plainly, sums in the CPUs' rows and
+// statistics without pins are exact with threads that are moved and interrupted, with forked
+// children, and where there is no row.
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
+#include <random>
 #include <thread>
 
 #include "runtime/agent/arena_support.h"
+#include "runtime/agent/map_find.h"
 #include "runtime/shared/stat.h"
 
 namespace dj {
@@ -28,6 +32,9 @@ class Growing : public TestArena {
  protected:
   abi::Map* make_sums(uint32_t capacity, uint32_t keys) {
     return make_map({capacity, keys, nullptr, false, true, header().cpus});
+  }
+  abi::Map* make_words(uint32_t capacity, uint32_t keys) {
+    return make_map({capacity, keys, nullptr, false, true, 0});
   }
   static void add(abi::Map* map, uint64_t key, uint32_t op, int64_t n) {
     int64_t old;
@@ -113,6 +120,102 @@ TEST_F(Growing, ForeachSeesTheSums) {
   }
   EXPECT_EQ(dj_foreach_next(loop, &key, &value), 0u);
   dj_leave(ctx);
+}
+
+TEST_F(Growing, WordsBehaveAsStdMap) {
+  abi::Map* map = make_words(256, 2);
+  std::map<std::pair<uint64_t, uint64_t>, int64_t> oracle;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 200'000; ++i) {
+    uint64_t keys[2] = {random() % 15, random() % 15};
+    auto value = static_cast<int64_t>(random());
+    int64_t old;
+    auto known = oracle.find({keys[0], keys[1]});
+    int64_t now = known == oracle.end() ? 0 : known->second;
+    EXPECT_EQ(dj_map_has(map, keys), known != oracle.end());
+    EXPECT_EQ(dj_map_get(map, keys), now);
+    if (random() % 2 == 0) {
+      dj_map_set(map, keys, value);
+      oracle[{keys[0], keys[1]}] = value;
+    } else if (random() % 2 == 0) {
+      EXPECT_EQ(dj_map_update(map, keys, kAdd, 5, &old), now + 5);
+      EXPECT_EQ(old, now);
+      oracle[{keys[0], keys[1]}] = now + 5;
+    }
+  }
+}
+
+TEST_F(Growing, WordsFarDownAChainAreFound) {
+  abi::Map* map = make_words(64, 1);
+  std::vector<uint64_t> keys;  // all in one chain, longer than handlers follow it themselves
+  for (uint64_t key = 1; keys.size() < 40; ++key)
+    if ((agent::hash_keys(&key, 1) & map->bucket_mask) == 3) keys.push_back(key);
+  for (int64_t round = 1; round <= 2; ++round) {
+    for (uint64_t key : keys) dj_map_set(map, &key, static_cast<int64_t>(key) * round);
+    for (uint64_t key : keys) {
+      EXPECT_EQ(dj_map_get(map, &key), static_cast<int64_t>(key) * round);
+      EXPECT_EQ(dj_map_has(map, &key), 1);
+    }
+  }
+  EXPECT_EQ(values(map).size(), keys.size());
+}
+
+// One thread sets the upper half, the others count in the lower one: nobody may be given a number
+// that somebody else was given.
+TEST_F(Growing, SetAndUpdateOfThreadsLoseNothing) {
+  constexpr int64_t kRounds = 500'000;
+  abi::Map* map = make_words(8, 1);
+  std::atomic<bool> done = false;
+  std::vector<std::vector<int64_t>> given(2);
+  std::vector<std::thread> threads;
+  for (std::vector<int64_t>& mine : given) {
+    threads.emplace_back([map, &mine] {
+      uint64_t key = 1;
+      int64_t old;
+      for (int64_t i = 0; i < kRounds; ++i) {
+        dj_map_update(map, &key, kAdd, 1, &old);
+        mine.push_back(old);
+      }
+    });
+  }
+  std::thread setter([&] {
+    uint64_t key = 1;
+    for (int64_t i = 1; !done; ++i) dj_map_set(map, &key, i << 32);
+  });
+  for (std::thread& thread : threads) thread.join();
+  done = true;
+  setter.join();
+  std::vector<int64_t> all = given[0];
+  all.insert(all.end(), given[1].begin(), given[1].end());
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
+}
+
+TEST_F(Growing, ASignalMaySetWhatItHasInterrupted) {
+  static abi::Map* map;
+  static std::atomic<int64_t> from_signals;
+  map = make_words(4096, 1);
+  from_signals = 0;
+  signal(SIGUSR1, [](int) {
+    int64_t i = from_signals;
+    auto other = static_cast<uint64_t>(i % 2000);
+    dj_map_set(map, &other, -1);
+    ++from_signals;
+  });
+  std::atomic<bool> done = false;
+  std::thread setter([&] {
+    for (int64_t i = 1; !done; ++i) {
+      uint64_t key = static_cast<uint64_t>(i) % 2000;
+      dj_map_set(map, &key, i);
+      int64_t seen = dj_map_get(map, &key);
+      EXPECT_TRUE(seen == i || seen == -1) << seen;
+    }
+  });
+  while (from_signals < 20'000) pthread_kill(setter.native_handle(), SIGUSR1);
+  done = true;
+  setter.join();
+  signal(SIGUSR1, SIG_DFL);
+  EXPECT_EQ(values(map).size(), 2000u);  // fails where a key stands twice, too
 }
 
 TEST_F(Growing, StatisticsOfThreadsAreExact) {

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <map>
 #include <random>
 #include <set>
@@ -164,6 +165,35 @@ TEST_F(Maps, UpdatesAndDeletesOfThreadsAreExact) {
   // A node on its way between chain and free list may have been missing for an insertion, never for
   // good.
   expect_no_node_lost(map);
+}
+
+// A value says whose it is: one of another key was read from a node that had been used again.
+TEST_F(Maps, ReadersSeeOnlyTheirOwnElements) {
+  abi::Map* map = make_map(3, 1);
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      while (!done) {
+        uint64_t key = 1 + random() % 6;
+        dj_map_set(map, &key, static_cast<int64_t>(key << 32 | random()));
+        key = 1 + random() % 6;
+        dj_map_delete(map, &key);
+      }
+    });
+  }
+  uint64_t there = 0;
+  for (uint64_t i = 0; i < 3'000'000; ++i) {
+    uint64_t key = 1 + i % 6;
+    int64_t value = dj_map_get(map, &key);
+    if (value == 0) continue;
+    ++there;
+    ASSERT_EQ(static_cast<uint64_t>(value) >> 32, key);
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(there, 0u);
 }
 
 TEST_F(Maps, StatisticsOfThreadsAreExact) {
