@@ -174,15 +174,15 @@ std::vector<AddressRange> free_ranges(const std::vector<Mapping>& target,
                                       const std::vector<AddressRange>& taken, uint64_t heap_begin) {
   std::vector<AddressRange> free;
   uint64_t begin = kLowest;
+  const auto add_until = [&](uint64_t end) {
+    end = std::min(page_down(end), kUserEnd);  // [vsyscall] lies behind
+    if (begin < end) free.push_back({begin, end});
+  };
   for (const AddressRange& busy : occupied(target, taken, heap_begin, uint64_t{64} << 20)) {
-    if (busy.begin > begin) {
-      free.push_back({begin, page_down(busy.begin)});
-    }
+    add_until(busy.begin);
     begin = std::max(begin, page_up(busy.end));
   }
-  if (begin < kUserEnd) {
-    free.push_back({begin, kUserEnd});
-  }
+  add_until(kUserEnd);
   return free;
 }
 

@@ -71,6 +71,20 @@ TEST(AddressSpace, ArenaIsHighAndClearOfTheHeap) {
       choose_arena_base({map(0x60000000, 0x70000000, "[heap]")}, {}, 0x60000000, 64 << 20).ok());
 }
 
+// Without randomized addresses the stack ends where user space does, and libraries lie within 2 GB
+// of that: stubs would be put between there and [vsyscall].
+TEST(AddressSpace, NothingIsFreeBehindUserSpace) {
+  constexpr uint64_t kUserEnd = 0x7ffffffff000;
+  const Mapping libraries = map(0x7ffff7c00000, 0x7ffff7fff000);
+  const Mapping vsyscall = map(0xffffffffff600000, 0xffffffffff601000, "[vsyscall]");
+  const std::vector<Mapping> highest = {libraries, map(0x7ffffffde000, kUserEnd, "[stack]"),
+                                        vsyscall};
+  const std::vector<Mapping> lower = {libraries, map(0x7ffff8000000, 0x7ffff8021000, "[stack]"),
+                                      vsyscall};
+  EXPECT_EQ(free_ranges(highest, {}, 0).back().end, 0x7ffffffde000 - (64u << 20));
+  EXPECT_EQ(free_ranges(lower, {}, 0).back().end, kUserEnd);
+}
+
 TEST(AddressSpace, ClustersAndIslandsAreInReach) {
   const uint64_t bytes = 16 << 20;
   std::vector<AddressRange> modules = {{0x7f0000000000, 0x7f0000200000},

@@ -59,6 +59,17 @@ def test_python_returns_under_wildcards(djtap):
     assert result.globals["n"] > 1000 and len(result.array("calls")) > 5, result
 
 
+@pytest.mark.skipif(not os.path.exists(paths.NODE), reason="node is not installed")
+def test_at_the_highest_addresses(djtap_once):
+    """Without randomized addresses, as under gdb, libraries and the stack end where user space does."""
+    words = [paths.NODE, "-e", "console.log([3, 1, 2].sort())"]
+    before = plain(words)
+    script = 'probe func("*").return { n++ } probe end { println("djtap-results") }'
+    result = djtap_once("--many=0", "-e", script, "--", *words, prefix=["setarch", "-R"], timeout=300)
+    same_output(result, before)
+    assert result.globals["n"] > 10000, result
+
+
 def gdb_hits(words, functions):
     """Oracle: how often gdb's breakpoints on these functions are hit."""
     commands = ["set pagination off", "set confirm off", "set breakpoint pending on", "set env PYTHONHASHSEED 0",

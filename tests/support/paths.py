@@ -10,6 +10,7 @@ DJTAP = BUILD / "djtap"
 TINYFS = BUILD / "examples" / "tinyfs"
 TARGETS = ROOT / "tests" / "targets"
 PYTHON = "/usr/bin/python3"
+NODE = "/usr/bin/node"  # not in every installation
 
 
 def victim(name):
