@@ -1,4 +1,4 @@
-// Cache of analysed modules, by the file's name.
+// Cache of analysed modules, by the file's name and version.
 #include "runtime/patch/module_code.h"
 
 #include <fcntl.h>
@@ -65,41 +65,48 @@ std::vector<uint64_t> find_syscall_bytes(const RawText& range) {
 }
 
 ModuleCodes::~ModuleCodes() {
-  for (std::span<uint8_t> file : files_) {
+  for (std::span<uint8_t> file : mapped_) {
     munmap(file.data(), file.size());
   }
 }
 
-const std::vector<RawText>& ModuleCodes::raw(const MappedModule& module) {
-  auto [entry, is_new] = raw_.try_emplace(module.open_path);
+const ModuleCodes::File& ModuleCodes::file(const MappedModule& module) {
+  auto [entry, is_new] = files_.try_emplace(key_of(module));
+  File& file = entry->second;
   if (!is_new || module.is_vdso) {
-    return entry->second;
+    return file;
   }
+  const std::string identity = cache_.identity(module.open_path);
   Result<ElfFile> elf = read_elf(module.open_path);
-  std::span<uint8_t> file = elf.ok() ? map_file(module.open_path) : std::span<uint8_t>();
-  if (!file.empty()) {
-    files_.push_back(file);
-    for (const Elf64_Phdr& s : elf.value().segments) {
-      bool inside = s.p_offset <= file.size() && s.p_filesz <= file.size() - s.p_offset;
-      if (s.p_type == PT_LOAD && (s.p_flags & PF_X) != 0 && inside) {
-        entry->second.push_back({s.p_vaddr, file.subspan(s.p_offset, s.p_filesz)});
-      }
+  std::span<uint8_t> bytes = elf.ok() ? map_file(module.open_path) : std::span<uint8_t>();
+  if (bytes.empty()) {
+    return file;
+  }
+  mapped_.push_back(bytes);
+  if (is_replaced(module)) {
+    return file;
+  }
+  file.identity = identity;
+  for (const Elf64_Phdr& s : elf.value().segments) {
+    bool inside = s.p_offset <= bytes.size() && s.p_filesz <= bytes.size() - s.p_offset;
+    if (s.p_type == PT_LOAD && (s.p_flags & PF_X) != 0 && inside) {
+      file.text.push_back({s.p_vaddr, bytes.subspan(s.p_offset, s.p_filesz)});
     }
   }
-  return entry->second;
+  return file;
 }
 
 const std::vector<std::vector<uint64_t>>& ModuleCodes::syscall_bytes(const MappedModule& module) {
-  auto [entry, is_new] = syscall_bytes_.try_emplace(module.open_path);
-  const std::vector<RawText>& text = raw(module);
+  auto [entry, is_new] = syscall_bytes_.try_emplace(key_of(module));
+  const auto& [identity, text] = file(module);
   if (!is_new || text.empty()) {
     return entry->second;
   }
-  if (auto kept = cache_.load_syscalls(module.open_path); kept && fits(*kept, text)) {
+  if (auto kept = cache_.load_syscalls(identity); kept && fits(*kept, text)) {
     return entry->second = std::move(*kept);
   }
   for (const RawText& range : text) entry->second.push_back(find_syscall_bytes(range));
-  new_syscall_bytes_.insert(module.open_path);
+  new_syscall_bytes_.insert(entry->first);
   return entry->second;
 }
 
@@ -119,23 +126,23 @@ std::span<const uint8_t> ModuleCode::at(uint64_t address, uint64_t bytes) const 
 }
 
 void ModuleCodes::read_ahead(const MappedModule& module) {
-  if (module.is_vdso || cache_.load(module.open_path)) {
+  if (module.is_vdso || cache_.load(cache_.identity(module.open_path))) {
     return;
   }
   ahead_ = std::make_unique<Ahead>();
-  ahead_->open_path = module.open_path;
+  ahead_->key = key_of(module);
   ahead_->thread = spare_thread([ahead = ahead_.get(), read_text = read_text_] {
-    ahead->text = read_text(ahead->open_path);
+    ahead->text = read_text(ahead->key.first);
   });
 }
 
-Result<arch::ModuleText> ModuleCodes::text_of(const std::string& open_path) {
-  if (!ahead_ || ahead_->open_path != open_path) {
-    return read_text_(open_path);
+Result<arch::ModuleText> ModuleCodes::text_of(const MappedModule& module) {
+  if (!ahead_ || ahead_->key != key_of(module)) {
+    return read_text_(module.open_path);
   }
   const std::unique_ptr<Ahead> ahead = std::move(ahead_);
   if (ahead->thread) ahead->thread->join();
-  return ahead->text ? std::move(*ahead->text) : read_text_(open_path);
+  return ahead->text ? std::move(*ahead->text) : read_text_(module.open_path);
 }
 
 // With answers of an earlier session the file's tables are read only when a new question comes.
@@ -144,22 +151,27 @@ Result<std::unique_ptr<ModuleCode>> ModuleCodes::read(const MappedModule& module
     return Error{module.path + " is no file"};
   }
   auto code = std::make_unique<ModuleCode>();
-  const std::vector<RawText>& bytes = raw(module);
+  const File& file = this->file(module);
+  code->identity = file.identity;
   std::optional<arch::Known> known;
-  if (!bytes.empty()) {
-    known = cache_.load(module.open_path);
+  if (!file.text.empty()) {
+    known = cache_.load(file.identity);
   }
   if (known.has_value()) {
-    code->text = bytes;
+    code->text = file.text;
     code->remembered = known->size();
-    auto whole = [read_text = read_text_, path = module.open_path] {
-      Result<arch::ModuleText> text = read_text(path);
-      return text.ok() ? text.take() : arch::ModuleText();  // gone meanwhile: no function is known
+    auto whole = [read_text = read_text_, module] {
+      Result<arch::ModuleText> text = read_text(module.open_path);
+      const bool same = text.ok() && !is_replaced(module);
+      return same ? text.take() : arch::ModuleText();  // gone meanwhile: no function is known
     };
-    code->checker = std::make_unique<arch::Checker>(bytes, std::move(*known), std::move(whole));
+    code->checker = std::make_unique<arch::Checker>(file.text, std::move(*known), std::move(whole));
     return code;
   }
-  DJ_TRY(arch::ModuleText text, text_of(module.open_path));
+  DJ_TRY(arch::ModuleText text, text_of(module));
+  if (is_replaced(module)) {
+    return Error{"its file was replaced meanwhile"};
+  }
   code->text = text.text;
   code->checker = std::make_unique<arch::Checker>(std::move(text));
   return code;
@@ -170,13 +182,13 @@ void ModuleCodes::remember() {
   for (const NewFile& file : new_files_) {
     cache_.files().save(file.name, file.key, file.bytes);
   }
-  for (const std::string& path : new_syscall_bytes_) {
-    cache_.save_syscalls(path, syscall_bytes_.at(path));
+  for (const Key& key : new_syscall_bytes_) {
+    cache_.save_syscalls(files_.at(key).identity, syscall_bytes_.at(key));
   }
-  for (const auto& [path, code] : codes_) {
+  for (const auto& [key, code] : codes_) {
     const size_t known = code->checker->known().size();
     if (known <= code->remembered) continue;
-    cache_.save(path, code->checker->known());
+    cache_.save(code->identity, code->checker->known());
     code->remembered = known;
     any = true;
   }
@@ -197,21 +209,22 @@ bool is_monos(const MappedModule& module) {
 }  // namespace
 
 Result<ModuleCode*> ModuleCodes::get(const MappedModule& module) {
-  auto known = codes_.find(module.open_path);
+  const Key key = key_of(module);
+  auto known = codes_.find(key);
   if (known != codes_.end()) {
     return known->second.get();
   }
-  auto broken = failed_.find(module.open_path);
+  auto broken = failed_.find(key);
   if (broken != failed_.end()) {
     return broken->second;
   }
   Result<std::unique_ptr<ModuleCode>> code =
       is_monos(module) ? Error{"mono reads and changes this code itself"} : read(module);
   if (!code.ok()) {
-    failed_.emplace(module.open_path, code.error());
+    failed_.emplace(key, code.error());
     return code.error();
   }
-  return (codes_[module.open_path] = code.take()).get();
+  return (codes_[key] = code.take()).get();
 }
 
 }  // namespace dj

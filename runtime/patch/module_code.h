@@ -1,5 +1,5 @@
 // ModuleCodes: the machine code of mapped modules and its safety checker, read and analysed once
-// per file.
+// per file, and once more where another file has come to have its name.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -31,6 +31,7 @@ struct ModuleCode {
   std::span<const uint8_t> at(uint64_t address, uint64_t bytes) const;
   // Checker::exits(), kept: those of one function are asked for by several.
   const arch::Exits& exits(uint64_t begin, uint64_t end);
+  std::string identity;   // PlanCache::identity(), when the file was read
   size_t remembered = 0;  // Known::size() when an earlier session's answers were read
 
  private:
@@ -65,28 +66,35 @@ class ModuleCodes {
   void keep(std::string name, std::string key, std::string bytes) {
     if (!bytes.empty()) new_files_.push_back({std::move(name), std::move(key), std::move(bytes)});
   }
-  // The bytes alone, cheap; empty if the file cannot be read.
-  const std::vector<RawText>& raw(const MappedModule& module);
+  // The bytes alone, cheap; empty if the file cannot be read, or is another by now.
+  const std::vector<RawText>& raw(const MappedModule& module) { return file(module).text; }
   // find_syscall_bytes() of each range of raw().
   const std::vector<std::vector<uint64_t>>& syscall_bytes(const MappedModule& module);
 
  private:
+  using Key = std::pair<std::string, std::optional<FileVersion>>;  // open_path, version
+  static Key key_of(const MappedModule& module) { return {module.open_path, module.version}; }
+  struct File {
+    std::string identity;  // PlanCache::identity(), when the file was read
+    std::vector<RawText> text;
+  };
+  const File& file(const MappedModule& module);
   Result<std::unique_ptr<ModuleCode>> read(const MappedModule& module);
-  Result<arch::ModuleText> text_of(const std::string& open_path);
+  Result<arch::ModuleText> text_of(const MappedModule& module);
   struct Ahead {
-    std::string open_path;
+    Key key;
     std::optional<Result<arch::ModuleText>> text;  // when the thread has ended
     std::optional<SpareThread> thread;
   };
 
   ReadText read_text_;
   PlanCache cache_;
-  std::map<std::string, std::unique_ptr<ModuleCode>> codes_;  // by open_path
-  std::map<std::string, Error> failed_;
-  std::map<std::string, std::vector<RawText>> raw_;
-  std::map<std::string, std::vector<std::vector<uint64_t>>> syscall_bytes_;
-  std::set<std::string> new_syscall_bytes_;  // found in this session
-  std::vector<std::span<uint8_t>> files_;    // mapped
+  std::map<Key, std::unique_ptr<ModuleCode>> codes_;
+  std::map<Key, Error> failed_;
+  std::map<Key, File> files_;
+  std::map<Key, std::vector<std::vector<uint64_t>>> syscall_bytes_;
+  std::set<Key> new_syscall_bytes_;         // found in this session
+  std::vector<std::span<uint8_t>> mapped_;  // of the files, by djtap
   struct NewFile {
     std::string name, key, bytes;
   };

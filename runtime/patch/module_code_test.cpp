@@ -1,4 +1,5 @@
-// ModuleCodes: what is read ahead is what would be read, once, and only if it is needed.
+// ModuleCodes: what is read ahead is what would be read, once, and only if it is needed; what is
+// found is of the file that was read, though another has come to have its name.
 #include "runtime/patch/module_code.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace dj {
 namespace {
 
-class ReadAhead : public testing::Test {
+class Codes : public testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/djtap-module-code-XXXXXX";
@@ -38,10 +39,23 @@ class ReadAhead : public testing::Test {
     return regions[0];
   }
 
+  // A copy of this program's file, and a module that is mapped from it; again: another file.
+  MappedModule copied() const {
+    const std::filesystem::path beside = folder_ / "beside", file = folder_ / "module";
+    std::filesystem::copy_file(own_.open_path, beside);
+    std::filesystem::rename(beside, file);
+    MappedModule module = own_;
+    module.open_path = file;
+    module.version = version_of(file);
+    return module;
+  }
+
   std::filesystem::path folder_;
   MappedModule own_;
   std::atomic<int> reads_{0};
 };
+using ReadAhead = Codes;
+using Replaced = Codes;
 
 TEST_F(ReadAhead, IsReadOnceAndTheSame) {
   ModuleCodes plain = codes(), ahead = codes();
@@ -68,6 +82,35 @@ TEST_F(ReadAhead, AnswersOfAnEarlierSessionNeedNoText) {
 TEST_F(ReadAhead, WhatNobodyAsksForIsLetGo) {
   { codes().read_ahead(own_); }
   EXPECT_LE(reads_, 1);
+}
+
+TEST_F(Replaced, WhatWasFoundIsOfTheFileThatWasRead) {
+  ModuleCodes first = codes(), second = codes();
+  own_function(first, copied());
+  const MappedModule later = copied();
+  first.remember();
+  own_function(second, later);
+  EXPECT_EQ(reads_, 2) << "answers of the file before count for this one";
+}
+
+TEST_F(Replaced, AnotherFileOfTheNameIsReadAnew) {
+  ModuleCodes all = codes();
+  const MappedModule before = copied();
+  own_function(all, before);
+  const MappedModule after = copied();
+  own_function(all, after);
+  EXPECT_EQ(reads_, 2);
+  EXPECT_NE(all.get(before).value(), all.get(after).value());
+}
+
+TEST_F(Replaced, WhatIsMappedMayBeNoMore) {
+  ModuleCodes all = codes(), ahead = codes();
+  const MappedModule gone = copied();
+  ahead.read_ahead(gone);
+  copied();
+  EXPECT_TRUE(all.raw(gone).empty());
+  EXPECT_FALSE(all.get(gone).ok());
+  EXPECT_FALSE(ahead.get(gone).ok());
 }
 
 // It is searched in pieces, side by side.

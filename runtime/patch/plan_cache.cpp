@@ -36,8 +36,11 @@ std::optional<arch::Known> decode(std::span<const char> bytes) {
 
 }  // namespace
 
-std::optional<arch::Known> PlanCache::load(const std::string& module) const {
-  const std::string identity = files_.keeps() ? file_identity(module) : "";
+std::string PlanCache::identity(const std::string& module) const {
+  return files_.keeps() ? file_identity(module) : "";
+}
+
+std::optional<arch::Known> PlanCache::load(const std::string& identity) const {
   if (identity.empty()) {
     return std::nullopt;
   }
@@ -45,8 +48,7 @@ std::optional<arch::Known> PlanCache::load(const std::string& module) const {
   return file ? decode(file->bytes) : std::nullopt;
 }
 
-void PlanCache::save(const std::string& module, const arch::Known& known) const {
-  const std::string identity = files_.keeps() ? file_identity(module) : "";
+void PlanCache::save(const std::string& identity, const arch::Known& known) const {
   if (identity.empty()) {
     return;
   }
@@ -61,8 +63,7 @@ void PlanCache::save(const std::string& module, const arch::Known& known) const 
   files_.save(name_of(identity), identity, bytes);
 }
 
-std::optional<PlanCache::Addresses> PlanCache::load_syscalls(const std::string& module) const {
-  const std::string identity = files_.keeps() ? file_identity(module) : "";
+std::optional<PlanCache::Addresses> PlanCache::load_syscalls(const std::string& identity) const {
   std::optional<KeptBytes> file;
   if (!identity.empty()) file = files_.load(name_of(identity) + "-syscalls", identity);
   if (!file) {
@@ -80,8 +81,7 @@ std::optional<PlanCache::Addresses> PlanCache::load_syscalls(const std::string& 
   return addresses;
 }
 
-void PlanCache::save_syscalls(const std::string& module, const Addresses& addresses) const {
-  const std::string identity = files_.keeps() ? file_identity(module) : "";
+void PlanCache::save_syscalls(const std::string& identity, const Addresses& addresses) const {
   if (identity.empty()) {
     return;
   }

@@ -15,15 +15,18 @@ class PlanCache {
   explicit PlanCache(KeptFiles files) : files_(std::move(files)) {}
   static PlanCache none() { return PlanCache(KeptFiles::none()); }
 
-  // module: a path. Empty: nothing is kept for this file as it is now.
-  std::optional<arch::Known> load(const std::string& module) const;
+  // What is kept is kept for a file as it is now (file_identity()), so whoever saves asks when the
+  // file is read: by then another may have its name. module: a path. Empty: nothing is kept for it.
+  std::string identity(const std::string& module) const;
+  // Empty: nothing is kept for this file.
+  std::optional<arch::Known> load(const std::string& identity) const;
   // Never fails: it is only a cache.
-  void save(const std::string& module, const arch::Known& known) const;
+  void save(const std::string& identity, const arch::Known& known) const;
   // Where `syscall` is to be read in a module's text (ModuleCodes::syscall_bytes), kept apart: it
   // is asked for where nothing else is.
   using Addresses = std::vector<std::vector<uint64_t>>;
-  std::optional<Addresses> load_syscalls(const std::string& module) const;
-  void save_syscalls(const std::string& module, const Addresses& addresses) const;
+  std::optional<Addresses> load_syscalls(const std::string& identity) const;
+  void save_syscalls(const std::string& identity, const Addresses& addresses) const;
 
   const KeptFiles& files() const { return files_; }
 

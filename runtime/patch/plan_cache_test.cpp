@@ -35,10 +35,11 @@ class PlanCacheTest : public testing::Test {
     folder = name;
     module = folder / "module";
     fs::copy_file("/proc/self/exe", module);
-    cache.save(module, some_answers());
+    cache.save(now(), some_answers());
   }
   void TearDown() override { fs::remove_all(folder); }
 
+  std::string now() const { return file_identity(module); }
   fs::path file() const { return fs::directory_iterator(folder / "cache")->path(); }
   void overwrite(std::streamoff at, char byte) const {
     std::fstream stream(file(), std::ios::in | std::ios::out | std::ios::binary);
@@ -59,17 +60,17 @@ class PlanCacheFile : public PlanCacheTest {
   void SetUp() override {
     PlanCacheTest::SetUp();
     cache = PlanCache(files_in(folder, "this build"));
-    cache.save(module, some_answers());
+    cache.save(now(), some_answers());
   }
 };
 
 TEST_F(PlanCacheTest, WithoutAFolderNothingIsKept) {
-  EXPECT_FALSE(cache.load(module).has_value());
+  EXPECT_FALSE(cache.load(now()).has_value());
   EXPECT_FALSE(fs::exists(folder / "cache"));
 }
 
 TEST_F(PlanCacheFile, GivesBackWhatItGot) {
-  std::optional<arch::Known> known = cache.load(module);
+  std::optional<arch::Known> known = cache.load(now());
   ASSERT_TRUE(known.has_value());
   EXPECT_EQ(known->size(), some_answers().size());
   arch::Region asked;
@@ -83,31 +84,31 @@ TEST_F(PlanCacheFile, GivesBackWhatItGot) {
 
 TEST_F(PlanCacheFile, IgnoresWhatIsNotWhole) {
   overwrite(-1, 'x');
-  EXPECT_FALSE(cache.load(module).has_value());
-  cache.save(module, some_answers());
-  ASSERT_TRUE(cache.load(module).has_value());
+  EXPECT_FALSE(cache.load(now()).has_value());
+  cache.save(now(), some_answers());
+  ASSERT_TRUE(cache.load(now()).has_value());
   overwrite(0, 'x');
-  EXPECT_FALSE(cache.load(module).has_value());
-  cache.save(module, some_answers());
+  EXPECT_FALSE(cache.load(now()).has_value());
+  cache.save(now(), some_answers());
   fs::resize_file(file(), fs::file_size(file()) - 8);
-  EXPECT_FALSE(cache.load(module).has_value());
+  EXPECT_FALSE(cache.load(now()).has_value());
   fs::resize_file(file(), 3);
-  EXPECT_FALSE(cache.load(module).has_value());
+  EXPECT_FALSE(cache.load(now()).has_value());
 }
 
 TEST_F(PlanCacheFile, EveryBuildHasItsOwn) {
   const PlanCache other(files_in(folder, "another build"));
-  EXPECT_FALSE(other.load(module).has_value());
-  other.save(module, some_answers());
-  EXPECT_TRUE(other.load(module).has_value());
-  EXPECT_TRUE(cache.load(module).has_value());
+  EXPECT_FALSE(other.load(now()).has_value());
+  other.save(now(), some_answers());
+  EXPECT_TRUE(other.load(now()).has_value());
+  EXPECT_TRUE(cache.load(now()).has_value());
 }
 
 TEST_F(PlanCacheFile, WhatWasNotUsedForLongestGoes) {
   const fs::path first = file();
   const uint64_t bytes = fs::file_size(first);
   const PlanCache other(files_in(folder, "another build"));
-  other.save(module, some_answers());
+  other.save(now(), some_answers());
   uint64_t both = 0;
   for (const auto& entry : fs::directory_iterator(folder / "cache")) both += entry.file_size();
   fs::last_write_time(first, fs::last_write_time(first) - std::chrono::hours(1));
@@ -115,14 +116,14 @@ TEST_F(PlanCacheFile, WhatWasNotUsedForLongestGoes) {
   EXPECT_TRUE(fs::exists(first));
   other.files().trim(both - 1);
   EXPECT_FALSE(fs::exists(first));
-  EXPECT_TRUE(other.load(module).has_value());
+  EXPECT_TRUE(other.load(now()).has_value());
 
-  cache.save(module, some_answers());
+  cache.save(now(), some_answers());
   fs::last_write_time(first, fs::last_write_time(first) - std::chrono::hours(1));
-  ASSERT_TRUE(cache.load(module).has_value());  // used: now the other one is older
+  ASSERT_TRUE(cache.load(now()).has_value());  // used: now the other one is older
   cache.files().trim(bytes);
   EXPECT_TRUE(fs::exists(first));
-  EXPECT_FALSE(other.load(module).has_value());
+  EXPECT_FALSE(other.load(now()).has_value());
 }
 
 TEST_F(PlanCacheFile, FilesAreCounted) {
@@ -138,19 +139,19 @@ TEST_F(PlanCacheFile, FilesAreCounted) {
 }
 
 TEST_F(PlanCacheFile, IgnoresWhatIsOfAnotherFile) {
-  ASSERT_TRUE(cache.load(module).has_value());
+  ASSERT_TRUE(cache.load(now()).has_value());
   fs::last_write_time(module, fs::last_write_time(module) + std::chrono::seconds(1));
-  EXPECT_FALSE(cache.load(module).has_value());
+  EXPECT_FALSE(cache.load(now()).has_value());
 }
 
 TEST_F(PlanCacheFile, KeepsWhereSystemCallsAre) {
-  EXPECT_FALSE(cache.load_syscalls(module).has_value());
+  EXPECT_FALSE(cache.load_syscalls(now()).has_value());
   const PlanCache::Addresses addresses = {{0x1000, 0x1010, 0x1024}, {}, {7}};
-  cache.save_syscalls(module, addresses);
-  EXPECT_EQ(cache.load_syscalls(module), addresses);
-  EXPECT_TRUE(cache.load(module).has_value());  // the one is not the other
+  cache.save_syscalls(now(), addresses);
+  EXPECT_EQ(cache.load_syscalls(now()), addresses);
+  EXPECT_TRUE(cache.load(now()).has_value());  // the one is not the other
   fs::last_write_time(module, fs::last_write_time(module) + std::chrono::seconds(1));
-  EXPECT_FALSE(cache.load_syscalls(module).has_value());
+  EXPECT_FALSE(cache.load_syscalls(now()).has_value());
 }
 
 TEST_F(PlanCacheFile, AFileIsOfItsKey) {
@@ -167,9 +168,9 @@ TEST_F(PlanCacheFile, AFileIsOfItsKey) {
 
 TEST_F(PlanCacheFile, IgnoresWhatOthersMayWrite) {
   ASSERT_EQ(chmod(file().c_str(), 0666), 0);
-  EXPECT_FALSE(cache.load(module).has_value());
+  EXPECT_FALSE(cache.load(now()).has_value());
   ASSERT_EQ(chmod(file().c_str(), 0600), 0);
-  EXPECT_TRUE(cache.load(module).has_value());
+  EXPECT_TRUE(cache.load(now()).has_value());
 }
 
 }  // namespace

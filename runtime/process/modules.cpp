@@ -193,6 +193,7 @@ void add_by_text(const Files& files, const Mapping& m, Found& found) {
   module.path = m.path;
   module.open_path = files.find(m);
   if (module.open_path.empty()) return;
+  module.version = version_of(module.open_path);
   Result<ElfFile> elf = read_elf(module.open_path);
   if (!elf.ok() || !bias_of_code(elf.value(), m, module.bias)) {
     return;  // no ELF file: data mapped executable, or the session memory of a tracer
@@ -236,6 +237,7 @@ void add_by_data(const Files& files, const Mapping& m, Found& found) {
   MappedModule& module = moved.module;
   module.path = m.path;
   module.open_path = files.named(m);
+  module.version = version_of(module.open_path);
   struct stat info = {};
   if (stat(module.open_path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
   Result<ElfFile> elf = read_elf(module.open_path);
@@ -256,6 +258,17 @@ void add_by_data(const Files& files, const Mapping& m, Found& found) {
 }
 
 }  // namespace
+
+std::optional<FileVersion> version_of(const std::string& path) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileVersion{info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size),
+                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+}
+
+bool is_replaced(const MappedModule& module) {
+  return module.version && version_of(module.open_path) != module.version;
+}
 
 bool has_code(const MappedModule& module, uint64_t address) {
   return !module.partial || std::any_of(module.text.begin(), module.text.end(),

@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,11 +29,22 @@ struct AddressRange {
   bool contains(uint64_t address) const { return address >= begin && address < end; }
 };
 
+// FileVersion: tells a file from another one that has, or will have, its name. Who holds one open
+// or mapped keeps its inode from being used again.
+struct FileVersion {
+  uint64_t device = 0, inode = 0, bytes = 0;
+  int64_t changed_s = 0, changed_ns = 0;  // its content: st_mtim
+  auto operator<=>(const FileVersion&) const = default;
+};
+// Nothing: there is no such file.
+std::optional<FileVersion> version_of(const std::string& path);
+
 // MappedModule: one ELF file mapped into the process. The same file mapped twice makes two modules.
 struct MappedModule {
   std::string path;  // as the target sees it; PlanModule::path
   // How djtap opens the same file (another mount namespace, a file replaced meanwhile).
   std::string open_path;
+  std::optional<FileVersion> version;  // of that file when the mappings were read
   uint64_t bias = 0;                // runtime address = ELF address + bias
   uint64_t begin = 0, end = 0;      // whole image
   std::vector<AddressRange> text;   // where its code is mapped, runtime addresses
@@ -58,6 +70,8 @@ bool has_code(const MappedModule& module, uint64_t address);
 bool is_writable(const MappedModule& module, uint64_t address);
 // The user knows that it does not (--writable-text).
 void trust_writable(std::vector<MappedModule>& modules);
+// Has its file another content by now, or another file its name?
+bool is_replaced(const MappedModule& module);
 // Is this module still among `now`, with its file and where it was?
 bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now);
 

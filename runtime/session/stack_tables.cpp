@@ -2,7 +2,6 @@
 #include "runtime/session/stack_tables.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,14 +22,6 @@ constexpr uint64_t kIndexBytes =
     offsetof(abi::StackIndex, modules) + kIndexRows * sizeof(abi::StackModule);
 
 uint64_t align_up(uint64_t at) { return (at + kAlign - 1) / kAlign * kAlign; }
-
-// Tells files apart, also such as have the same name one after the other.
-std::string identity_of(const MappedModule& module) {
-  struct stat info = {};
-  if (module.open_path.empty() || stat(module.open_path.c_str(), &info) != 0) return module.path;
-  return fmt::format("{} {} {} {} {}.{:09}", module.path, info.st_dev, info.st_ino, info.st_size,
-                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
-}
 
 bool same_place(const MappedModule& a, const MappedModule& b) {
   return a.path == b.path && a.begin == b.begin && a.end == b.end;
@@ -161,7 +152,7 @@ StackTables::StackTables(const std::vector<MappedModule>& modules, ReadStackInfo
       offsetof(abi::StackIndex, modules) + modules.size() * sizeof(abi::StackModule);
   Builder out(index + index_bytes);
   for (size_t i = 0; i < modules.size(); i++) {
-    const std::string file = identity_of(modules[i]);
+    const FileName file = {modules[i].path, modules[i].version};
     auto [known, fresh] = files_.try_emplace(file);
     if (fresh && infos[i]) {
       known->second = {infos[i]->base, add_tables(modules[i].path, *infos[i], out)};
@@ -185,7 +176,7 @@ StackTables::StackTables(const std::vector<MappedModule>& modules, ReadStackInfo
 
 // The same file at the same place is what it was; of several that have been at one place it cannot
 // be told whose an address is that was kept.
-void StackTables::place(const MappedModule& module, const std::string& file) {
+void StackTables::place(const MappedModule& module, const FileName& file) {
   auto same = std::find_if(placements_.begin(), placements_.end(), [&](const Placement& p) {
     return p.file == file && same_place(p.module, module);
   });
@@ -267,7 +258,7 @@ Status StackTables::read_more(const std::vector<MappedModule>& fresh, std::span<
   std::vector<MappedModule> unread;
   std::vector<Tables*> wanted;  // of each
   for (const MappedModule& module : fresh) {
-    const std::string file = identity_of(module);
+    const FileName file = {module.path, module.version};
     place(module, file);
     const auto [known, is_new] = files_.try_emplace(file);
     if (!is_new) continue;

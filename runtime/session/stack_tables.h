@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/base/result.h"
@@ -39,14 +40,16 @@ class StackTables {
     uint64_t base = 0;  // lowest ELF address
     std::optional<abi::StackModule> row;
   };
+  // Tells files apart, also such as have the same path one after the other.
+  using FileName = std::pair<std::string, std::optional<FileVersion>>;
   // One place that a file has had, or has.
   struct Placement {
-    std::string file;
+    FileName file;
     MappedModule module;
     enum { Mapped, Gone, Covered } state = Mapped;  // Covered: another file came there
     bool shared = false;
   };
-  void place(const MappedModule& module, const std::string& file);
+  void place(const MappedModule& module, const FileName& file);
   void forget_oldest();
   std::vector<abi::StackModule> rows() const;
   void write_index(uint8_t* to) const;
@@ -58,7 +61,7 @@ class StackTables {
   uint64_t used_ = 0, room_ = 0;
   uint64_t indexes_[2] = {};  // offsets, of those that later modules need
   uint64_t exchanged_ = 0;    // how often
-  std::map<std::string, Tables> files_;
+  std::map<FileName, Tables> files_;
   std::vector<Placement> placements_;
 };
 
