@@ -15,7 +15,7 @@ namespace dj {
 // join() throws what the work has thrown, so that it comes to those who wait for the work.
 class SpareThread {
  public:
-  // Throws std::system_error when there is no thread.
+  // Throws std::system_error or std::bad_alloc when there is no thread.
   template <typename Work>
   explicit SpareThread(Work work)
       : failed_(std::make_unique<std::atomic<bool>>(false)),
@@ -44,6 +44,8 @@ std::optional<SpareThread> spare_thread(Work work) {
   try {
     return std::optional<SpareThread>(std::in_place, std::move(work));
   } catch (const std::system_error&) {
+    return std::nullopt;
+  } catch (const std::bad_alloc&) {
     return std::nullopt;
   }
 }

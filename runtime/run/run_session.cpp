@@ -335,20 +335,27 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   if (!watched.ok()) return fail_attach(watched.error());
   std::optional<ExitWatch> watch = watched.take();
   if (options.times) count_calls(session.header());
-  ArmingWatch arming(compiled, session);
-  arming.look();
-  Status armed = session.arm();
-  if (!armed.ok()) return fail_arming(armed.error(), options, session, process, watch);
-  if (session.installation() != nullptr)
-    report_arming(session, clock, options.probes || options.dump.count("probes"), !options.stress);
-  session.keep(codes);
-  codes.remember();
-  // From here on, the target runs, probed and untraced.
+  Result<Ended> ended = Ended::TargetExited;
+  try {
+    ArmingWatch arming(compiled, session);
+    arming.look();
+    Status armed = session.arm();
+    if (!armed.ok()) return fail_arming(armed.error(), options, session, process, watch);
+    if (session.installation() != nullptr)
+      report_arming(session, clock, options.probes || options.dump.count("probes"),
+                    !options.stress);
+    session.keep(codes);
+    codes.remember();
+    // From here on, the target runs, probed and untraced.
 
-  Result<Ended> ended = trace({options, compiled, session, codes, drain, output, lua, monitor.get(),
-                               process, watch ? watch->fd() : -1, control, arming, host_probes});
-  monitor.reset();
-  codes.remember();  // of later objects
+    ended = trace({options, compiled, session, codes, drain, output, lua, monitor.get(), process,
+                   watch ? watch->fd() : -1, control, arming, host_probes});
+    monitor.reset();
+    codes.remember();  // of later objects
+  } catch (const std::bad_alloc&) {
+    take_out_probes(options, session, process, watch);  // main() says why
+    throw;
+  }
   const StressFacts facts = facts_for(options, session, process);
   say_why_over(ended, session);
   clock.done("run");

@@ -139,3 +139,15 @@ def test_memory_ends_anywhere(script, command, limits):
         ran = "work calls: 1\n" in result.stdout or "ran\n" in result.stdout
         assert (result.returncode == 0) == ran, result
         assert ran or (result.returncode in (4, 5, 125) and re.search(r"^error\[(DJ4005|DJ5013)\]: ", result.stderr)), (megabytes, result)
+
+
+@pytest.mark.parametrize("place", ["dj::Session::raise", "dj::Session::watch"])
+def test_memory_ends_in_the_middle(sleeper, place):
+    """While probes are put into a running program, and while they are there (gdb makes it so): they are taken out."""
+    throw = ["-ex", f"break {place}", "-ex", "run", "-ex", "delete", "-ex", "set $rip = (long)&'std::__throw_bad_alloc()'",
+             "-ex", "continue"]
+    words = [paths.DJTAP, "-e", TICKS, "-p", str(sleeper.pid)]
+    result = subprocess.run(["gdb", "-q", "-batch", "-iex", "set debuginfod enabled off", *throw, "--args", *words], check=False,
+                            timeout=300, capture_output=True, text=True)
+    assert "error[DJ5013]: there is not enough memory" in result.stderr, result
+    assert "hit Breakpoint 1" in result.stdout or "hit Breakpoint 1" in result.stderr, result
