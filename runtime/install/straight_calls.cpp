@@ -48,8 +48,10 @@ class CallSearch {
   std::vector<StraightCall> find(const ReadText& read_text);
 
  private:
+  using Words = std::map<uint64_t, uint64_t>;  // ELF address of a word of the GOT, to detour
   void find_entries();
-  void find_stubs(const arch::ModuleText& text);
+  Words leading_words() const;
+  void find_stubs(const arch::ModuleText& text, const Words& leading);
   std::vector<arch::Reference> branches(const arch::ModuleText& text) const;  // ELF
   void choose_origins(const std::vector<arch::Reference>& branches);
   void add_calls(const arch::Module& module, const std::vector<arch::Reference>& branches);
@@ -74,17 +76,21 @@ void CallSearch::find_entries() {
 }
 
 // The words lead to detours themselves by now, mostly (call_words.h).
-void CallSearch::find_stubs(const arch::ModuleText& text) {
+CallSearch::Words CallSearch::leading_words() const {
   std::unordered_set<uint64_t> detours;
   for (const auto& [entry, detour] : detour_of_) detours.insert(detour);
-  std::map<uint64_t, uint64_t> leading;  // ELF address of the word, to detour
-  std::vector<uint64_t> addresses;
+  Words leading;
   for (const CallWord& word : read_call_words(module_, memory_)) {
     const auto by_entry = detour_of_.find(word.value);
     if (by_entry == detour_of_.end() && !detours.contains(word.value)) continue;
     leading[word.address] = by_entry != detour_of_.end() ? by_entry->second : word.value;
-    addresses.push_back(word.address);
   }
+  return leading;
+}
+
+void CallSearch::find_stubs(const arch::ModuleText& text, const Words& leading) {
+  std::vector<uint64_t> addresses;
+  for (const auto& [address, detour] : leading) addresses.push_back(address);
   for (const arch::LinkageStub& stub : arch::linkage_stubs(text.text, addresses)) {
     const uint64_t address = stub.address + module_.bias;
     targets_[address] = leading.at(stub.word);
@@ -170,12 +176,13 @@ void CallSearch::drop_ambiguous() {
 }
 
 std::vector<StraightCall> CallSearch::find(const ReadText& read_text) {
+  find_entries();
+  const Words leading = leading_words();
+  if (targets_.empty() && leading.empty()) return {};  // before all that is large is read
   Result<arch::ModuleText> text = read_text(module_.open_path);
   if (!text.ok()) return {};
   const arch::Module module(text.take());
-  find_entries();
-  find_stubs(module.text());
-  if (targets_.empty()) return {};
+  find_stubs(module.text(), leading);
   const std::vector<arch::Reference> all = branches(module.text());
   choose_origins(all);
   constexpr size_t kPart = 1000;  // what is decoded between two looks at stop_
@@ -270,6 +277,8 @@ std::vector<StraightCall> find_straight_calls(const MappedModule& module, pid_t 
 
 void StraightCalls::look(const std::vector<MappedModule>& modules, pid_t pid, DetourOf detour_of,
                          ReadText read_text) {
+  has_looked_ = detour_of.empty();
+  if (has_looked_) return;
   search_ = std::make_unique<Search>();
   search_->thread =
       spare_thread([&search = *search_, modules, pid, detour_of = std::move(detour_of),
@@ -287,9 +296,12 @@ void StraightCalls::look(const std::vector<MappedModule>& modules, pid_t pid, De
             search.found.push_back(call);
           }
         }
+        search.done = true;
       });
   has_looked_ = search_->thread.has_value();
 }
+
+bool StraightCalls::is_looking() const { return search_ && search_->thread && !search_->done; }
 
 bool StraightCalls::is_found() const {
   if (!search_) return false;

@@ -58,6 +58,9 @@ class StraightCalls {
   void look(const std::vector<MappedModule>& modules, pid_t pid, DetourOf detour_of,
             ReadText read_text);
   bool has_looked() const { return has_looked_; }
+  bool is_looking() const;
+  // Ends it, which may take it some 100 ms: not while somebody stands. What is written stays.
+  void end_looking() { search_.reset(); }
   // Some are known and not taken yet.
   bool is_found() const;
   // Takes the next ones that are known and not written yet, some thousands at most, without those
@@ -82,7 +85,7 @@ class StraightCalls {
     ~Search() { stop = true; }
     std::mutex mutex;                 // of `found`
     std::vector<StraightCall> found;  // and not chosen yet
-    std::atomic<bool> stop{false};
+    std::atomic<bool> stop{false}, done{false};
     std::optional<SpareThread> thread;  // joined before the others go
   };
   std::unique_ptr<Search> search_;

@@ -96,7 +96,11 @@ void Session::cool(Installation& installation, SessionMemory& memory) {
 void Session::lead_calls(Installation& installation) {
   constexpr uint64_t kWorthNs = 50'000'000;
   if (processor_ns(pid_) < used_at_arm_ns_ + kWorthNs) return;
-  installation.look_for_straight_calls(pid_, read_text_);
+  // One after the other: each reads whole objects, beside a target that computes.
+  bool looking = installation_->is_looking_for_straight_calls();
+  for (const Later& later : later_)
+    looking = looking || later.installation.is_looking_for_straight_calls();
+  if (!looking) installation.look_for_straight_calls(pid_, read_text_);
   if (!installation.has_straight_calls()) return;
   SiteList sites = installation_->all_places();
   for (Later& later : later_) {
