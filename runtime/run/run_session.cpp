@@ -296,6 +296,12 @@ std::optional<int> wait_for_command(ExitWatch& watch) {
   return wait_for_end(watch);
 }
 
+int exit_code_of_command(ExitWatch& watch, std::optional<HeldSignals>& held) {
+  held.reset();  // Ctrl-C may end the wait
+  std::optional<int> status = wait_for_command(watch);
+  return status ? child_exit_code(*status) : kExitOwnFailure;
+}
+
 }  // namespace
 
 int run_session(const Options& options, const Sources& sources, LuaOutputs& lua, Compiled& compiled,
@@ -367,11 +373,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   report_end(options, compiled, lua, output);
   if (options.stress) report_stress(facts, clock, compiled.layout);
   report_run(options, sources, compiled, session, lua, output);
-  if (process && process->is_child) {
-    held.reset();  // Ctrl-C may end the wait
-    std::optional<int> status = wait_for_command(*watch);
-    return status ? child_exit_code(*status) : kExitOwnFailure;
-  }
+  if (process && process->is_child) return exit_code_of_command(*watch, held);
   const bool failed = !ended.ok() || !taken.all || drain.errors() > 0 || !lua.diags().ok();
   return failed || output.failed() ? kExitRun : kExitOk;
 }
