@@ -217,6 +217,16 @@ TakenOut take_out_probes(const Options& options, Session& session,
   return taken;
 }
 
+// Puts the probes into the target, which runs then; leaves what was found to later sessions.
+Status arm(const Options& options, Session& session, ModuleCodes& codes, StageClock& clock) {
+  DJ_TRY_DO(session.arm());
+  if (session.installation() != nullptr)
+    report_arming(session, clock, options.probes || options.dump.count("probes"), !options.stress);
+  session.keep(codes);
+  codes.remember();
+  return ok_status();
+}
+
 int fail_arming(const Error& error, const Options& options, Session& session,
                 const std::optional<TracedProcess>& process,
                 const std::optional<ExitWatch>& watch) {
@@ -345,13 +355,8 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   try {
     ArmingWatch arming(compiled, session);
     arming.look();
-    Status armed = session.arm();
+    Status armed = arm(options, session, codes, clock);
     if (!armed.ok()) return fail_arming(armed.error(), options, session, process, watch);
-    if (session.installation() != nullptr)
-      report_arming(session, clock, options.probes || options.dump.count("probes"),
-                    !options.stress);
-    session.keep(codes);
-    codes.remember();
     // From here on, the target runs, probed and untraced.
 
     ended = trace({options, compiled, session, codes, drain, output, lua, monitor.get(), process,
