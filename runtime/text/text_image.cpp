@@ -9,6 +9,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "arch/x86_64/detour.h"
 #include "compiler/base/parallel.h"
 #include "compiler/base/sort_runs.h"
 
@@ -113,12 +114,20 @@ bool TextImage::equals(uint64_t address, std::span<const uint8_t> bytes, bool* r
   return same && *readable;
 }
 
+// May what lies between [begin, end) and `address` be written as it was read? An int3 there is
+// somebody else's (a kernel probe's), who may have taken it away since.
+bool TextImage::may_join(const Span& span, uint64_t begin, uint64_t end, uint64_t address) const {
+  if (address < begin) return false;
+  return address <= end || memchr(byte_at(span, end), arch::kInt3, address - end) == nullptr;
+}
+
 Status TextImage::write(const Stopped& stopped, const std::vector<TextPatch>& patches) {
   struct Dirty {
+    size_t span;
     uint64_t begin, end;
   };
-  std::vector<std::pair<size_t, Dirty>> dirty;  // by span
-  std::vector<const TextPatch*> across;         // two pages
+  std::vector<Dirty> dirty;              // each is one write
+  std::vector<const TextPatch*> across;  // two pages
   for (const TextPatch& patch : patches) {
     uint64_t address = patch.address;
     std::span<const uint8_t> bytes = patch.bytes;
@@ -128,11 +137,11 @@ Status TextImage::write(const Stopped& stopped, const std::vector<TextPatch>& pa
       const Span& span = spans_[at];
       const size_t here = std::min<size_t>(bytes.size(), span.end - address);
       memcpy(byte_at(span, address), bytes.data(), here);
-      if (!crosses && (dirty.empty() || dirty.back().first != at)) {
-        dirty.emplace_back(at, Dirty{address, address + here});
+      const bool same_page = !dirty.empty() && dirty.back().span == at;
+      if (same_page && !crosses && may_join(span, dirty.back().begin, dirty.back().end, address)) {
+        dirty.back().end = std::max(dirty.back().end, address + here);
       } else if (!crosses) {
-        Dirty& d = dirty.back().second;
-        d = {std::min(d.begin, address), std::max(d.end, address + here)};
+        dirty.push_back({at, address, address + here});
       }
       address += here;
       bytes = bytes.subspan(here);
@@ -148,8 +157,8 @@ Status TextImage::write(const Stopped& stopped, const std::vector<TextPatch>& pa
   std::mutex failing;
   Status written = ok_status();
   parallel(dirty.size(), [&](size_t i) {
-    const auto& [index, d] = dirty[i];
-    Span& span = spans_[index];
+    const Dirty& d = dirty[i];
+    const Span& span = spans_[d.span];
     Status done = stopped.write(d.begin, std::span(byte_at(span, d.begin), d.end - d.begin));
     if (done.ok()) return;
     std::lock_guard lock(failing);

@@ -39,6 +39,7 @@ class TextImage {
 
  private:
   void read(const Stopped& stopped, size_t next, size_t end);
+  bool may_join(const Span& span, uint64_t begin, uint64_t end, uint64_t address) const;
   size_t span_at(uint64_t address) const;  // index
   uint8_t* byte_at(const Span& span, uint64_t address) const {
     return &bytes_[span.at + (address - span.begin)];

@@ -88,5 +88,25 @@ TEST(TextImage, ReadsAndWritesWhatIsThere) { read_and_write({}); }
 
 TEST(TextImage, AlsoWhenTheFirstThreadHasEnded) { read_and_write({"first-thread-ends"}); }
 
+// Offset 204 holds 204, an int3: a kernel probe's, for example.
+TEST(TextImage, WhatOthersTakeAwayBetweenTwoPatchesStaysAway) {
+  Victim victim({compile_victim(kPages)});
+  ASSERT_EQ(victim.line(), "ready");
+  PatchSite low = site_at(90), middle = site_at(190), high = site_at(220);
+  TextImage text({&low, &middle, &high});
+  {
+    Result<Stopped> stopped = Stopped::stop(victim.pid());
+    ASSERT_TRUE(stopped.ok()) << stopped.error().message;
+    text.read(stopped.value());
+    const uint8_t original = 0x90;
+    ASSERT_TRUE(stopped.value().write(kText + 204, std::span(&original, 1)).ok());
+    const Status written = text.write(
+        stopped.value(), {{low.address, {1}}, {middle.address, {2}}, {high.address, {3}}});
+    ASSERT_TRUE(written.ok()) << written.error().message;
+  }
+  victim.say("x");
+  EXPECT_EQ(victim.line(), "90:1 190:2 204:144 220:3 ");
+}
+
 }  // namespace
 }  // namespace dj
