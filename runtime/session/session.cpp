@@ -267,7 +267,7 @@ Status Session::arm() {
   if (!installation_) return ok_status();
   DJ_TRY_DO(installation_->ready(pid_));
   if (!stopped_) {
-    DJ_TRY(Stopped stopped, Stopped::stop(pid_));
+    DJ_TRY(Stopped stopped, stop_target());
     stopped_.emplace(std::move(stopped));
   }
   Status armed = ok_status();

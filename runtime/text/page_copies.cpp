@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "runtime/process/os_error.h"
-#include "runtime/process/running_memory.h"
 
 namespace dj {
 
@@ -24,7 +23,7 @@ std::vector<uint64_t> bytes_of_pages(const SiteList& sites) {
 }
 
 PageCopying::PageCopying(pid_t pid, std::vector<uint64_t> bytes)
-    : pid_(pid), bytes_(std::move(bytes)), thread_(spare_thread([this] { copy(); })) {}
+    : memory_(pid, O_RDWR), bytes_(std::move(bytes)), thread_(spare_thread([this] { copy(); })) {}
 
 PageCopying::~PageCopying() {
   next_ = bytes_.size();
@@ -47,15 +46,14 @@ PageCopies PageCopying::finish() {
 
 void PageCopying::copy() {
   constexpr size_t kAtOnce = 8;
-  RunningMemory memory(pid_, O_RDWR);
-  while (memory.is_open()) {
+  while (memory_.is_open()) {
     paused_.wait(true);
     const size_t begin = next_.fetch_add(kAtOnce);
     if (begin >= bytes_.size()) return;
     const uint64_t begun = now_ns();
     for (size_t i = begin; i < std::min(begin + kAtOnce, bytes_.size()); i++) {
       uint8_t byte = 0;
-      pages_ += memory.read(bytes_[i], &byte, 1) && memory.write(bytes_[i], &byte, 1);
+      pages_ += memory_.read(bytes_[i], &byte, 1) && memory_.write(bytes_[i], &byte, 1);
     }
     ns_ += now_ns() - begun;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/base/spare_thread.h"
+#include "runtime/process/running_memory.h"
 #include "runtime/text/site_text.h"
 
 namespace dj {
@@ -37,7 +38,7 @@ class PageCopying {
 
  private:
   void copy();
-  const pid_t pid_;
+  const RunningMemory memory_;  // of the program that ran when this was made, whatever runs later
   const std::vector<uint64_t> bytes_;
   std::atomic<size_t> next_{0};
   std::atomic<bool> paused_{false};

@@ -98,3 +98,24 @@ def test_exit_in_begin(djtap_once):
         probe timer.ms(1) { println("timer") } probe process.begin { println("process") } probe end { println("end") } probe end(1) { println("ends") }"""
     result = djtap_once("-e", script, "-c", "/bin/true")
     assert result.stdout.split() == ["begin", "completes", "end", "ends"], result
+
+
+AGAIN = """
+import os, signal, sys, time
+def again(*_):
+    os.execv(sys.executable, [sys.executable, "-uc", "import time; print('again'); time.sleep(0.1); print('well'); time.sleep(60)"])
+signal.signal(signal.SIGUSR1, again)
+print("ready", flush=True)
+while True:
+    time.sleep(0.01)
+"""
+
+
+def test_a_target_that_executes_itself_just_before_it_is_probed():
+    """The same program at the same addresses: nothing of the session is in it."""
+    with run.Background([paths.PYTHON, "-c", AGAIN]) as target:
+        target.wait_for("ready")
+        itself = f"shell kill -USR1 {target.pid}; sleep 0.5"
+        result = run.interrupted("dj::Session::arm", itself, ["-e", 'probe process.function("Py*") { n++ }', "-p", target.pid])
+        assert "the target has executed another program" in result.stderr, result
+        target.wait_for("well")

@@ -107,6 +107,16 @@ def command(args, prefix=(), binary=None):
     return [*prefix, str(binary or paths.DJTAP), *map(str, args)]
 
 
+def interrupted(place, command_there, args):
+    """djtap under gdb, which does something when djtap comes to a function of its own for the first time. None of its probes
+    may be stopped at: they are the target's."""
+    orders = [f"break {place}", "run", "delete", command_there, "continue"]
+    words = ["gdb", "-q", "-nx", "-batch", *(word for order in orders for word in ("-ex", order)), "--args", *command(args)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert "hit Breakpoint 1" in done.stdout, done
+    return Result(words, done.stdout, done.stderr, done.returncode)
+
+
 def appended():
     """A file that djtap and its program both write to: there each write is whole, in a full pipe they may meet within a line."""
     file = tempfile.TemporaryFile()
