@@ -101,13 +101,14 @@ Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string&
     bool readable = true;
     const arch::JumpBytes ours = site->patched();
     const arch::JumpBytes original(std::span(site->original).first(ours.size()));
-    const bool is_ours = text.equals(site->address, ours, &readable);
-    if (readable && (is_ours || site->half_written())) {
+    const bool is_original = text.equals(site->address, original, &readable);
+    if (!readable) {
+      set_state(*site, SiteState::Gone, "its module was unmapped");
+    } else if (site->half_written() ||
+               (!is_original && text.is_of_both(site->address, ours, original))) {
       known.push_back(site);
       patches.push_back({site->address, original});
-    } else if (!readable) {
-      set_state(*site, SiteState::Gone, "its module was unmapped");
-    } else if (text.equals(site->address, original, &readable)) {
+    } else if (is_original) {
       set_state(*site, SiteState::Gone, "its original bytes stand there");
     } else {
       set_state(*site, SiteState::Gone, "other bytes stand there");

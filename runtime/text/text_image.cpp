@@ -114,6 +114,15 @@ bool TextImage::equals(uint64_t address, std::span<const uint8_t> bytes, bool* r
   return same && *readable;
 }
 
+bool TextImage::is_of_both(uint64_t address, std::span<const uint8_t> one,
+                           std::span<const uint8_t> other) const {
+  for (size_t i = 0; i < one.size(); i++) {
+    const uint8_t byte = *byte_at(spans_[span_at(address + i)], address + i);
+    if (byte != one[i] && byte != other[i]) return false;
+  }
+  return true;
+}
+
 // May what lies between [begin, end) and `address` be written as it was read? An int3 there is
 // somebody else's (a kernel probe's), who may have taken it away since.
 bool TextImage::may_join(const Span& span, uint64_t begin, uint64_t end, uint64_t address) const {

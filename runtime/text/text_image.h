@@ -32,6 +32,10 @@ class TextImage {
   // page was not there. `address` and `bytes` are of one of the sites.
   // Several threads may ask.
   bool equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable) const;
+  // Is each byte at `address` the one or the other's? A write that failed between two pages leaves
+  // such. The page must be readable.
+  bool is_of_both(uint64_t address, std::span<const uint8_t> one,
+                  std::span<const uint8_t> other) const;
 
   // Writes patches of the sites, whose pages are readable. Whenever djtap is killed, each of them
   // is written as a whole or not at all, as write_patches() does.

@@ -108,5 +108,32 @@ TEST(TextImage, WhatOthersTakeAwayBetweenTwoPatchesStaysAway) {
   EXPECT_EQ(victim.line(), "90:1 190:2 204:144 220:3 ");
 }
 
+// As of a write that failed at the second page.
+TEST(SiteText, AJumpThatWasWrittenHalfIsTakenOut) {
+  Victim victim({compile_victim(kPages)});
+  ASSERT_EQ(victim.line(), "ready");
+  PatchSite site = site_at(4094), other = site_at(300);
+  for (PatchSite* each : {&site, &other}) {
+    each->jump = true;
+    each->detour = kText + 0x11223344;
+    for (SiteState state : {SiteState::Optimizing, SiteState::Optimized}) set_state(*each, state);
+  }
+  std::string damage;
+  {
+    Result<Stopped> stopped = Stopped::stop(victim.pid());
+    ASSERT_TRUE(stopped.ok()) << stopped.error().message;
+    const arch::JumpBytes jump = site.patched();
+    ASSERT_TRUE(stopped.value().write(site.address, std::span(jump).first(2)).ok());
+    const uint8_t others = 1;
+    ASSERT_TRUE(stopped.value().write(other.address, std::span(&others, 1)).ok());
+    ASSERT_TRUE(restore_sites(stopped.value(), {&site, &other}, damage).ok());
+  }
+  EXPECT_EQ(site.state, SiteState::Disarmed);
+  EXPECT_EQ(other.state, SiteState::Gone);
+  EXPECT_NE(damage.find("changed by somebody else"), std::string::npos);
+  victim.say("x");
+  EXPECT_EQ(victim.line(), "300:1 ");
+}
+
 }  // namespace
 }  // namespace dj
