@@ -189,12 +189,14 @@ void Planner::add_object_hook(uint64_t address) {
   candidates_.push_back({{.address = address}, 0, false, false, {}, {call}, true, true});
 }
 
-// The hook of that very system call; null: none.
+// The hook of that very system call; null: none. They are the first candidates: there may be tens
+// of thousands of others.
 Candidate* Planner::hook_at(const arch::Region& region) {
-  auto hook = std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& c) {
-    return c.hook && c.region.address == region.address && c.region.pivot == region.pivot;
-  });
-  return hook != candidates_.end() ? &*hook : nullptr;
+  for (Candidate& c : candidates_) {
+    if (!c.hook) break;
+    if (c.region.address == region.address && c.region.pivot == region.pivot) return &c;
+  }
+  return nullptr;
 }
 
 // Hooks are plain or none: what Guards::Everywhere adds to them is taken back.
