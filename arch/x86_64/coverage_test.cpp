@@ -71,13 +71,15 @@ INSTANTIATE_TEST_SUITE_P(Files, Real,
                                          "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
                                          "/usr/bin/node"));
 
-// What is counted as a jump can be made: its best form's detour.
+// What is counted as a jump can be made: its best form's detour. A plain jump leaves what is behind
+// it its bytes.
 std::string detour_problem(const ModuleText& text, const Region& region, const Leaving& leaving) {
   const std::optional<Placement> form = best(region, space_of(text));
   if (!form) return "no form";
   DetourRequest request;
   request.original = region.address;
   request.guards = form->guards;
+  if (is_plain(region)) request.intact_from = 5;
   request.leaving = leaving;
   if (region.pivot > region.address) request.handlers_at = uint32_t(region.pivot - region.address);
   for (const TextRange& range : text.text) {

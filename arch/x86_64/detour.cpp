@@ -101,10 +101,12 @@ Status put_handlers(Code& code, Form form, const std::vector<HandlerCall>& calls
   return ok_status();
 }
 
-// A system call that can be made where it stands.
+// A system call that can be made where it stands. Not before the handlers: nobody would come back
+// to them.
 bool is_intact(const DetourRequest& request, const Insn& insn) {
   const uint64_t offset = insn.address - request.original;
-  return insn.kind == Kind::Syscall && request.intact_from != 0 && offset >= request.intact_from;
+  return insn.kind == Kind::Syscall && request.intact_from != 0 && offset >= request.intact_from &&
+         offset >= request.handlers_at;
 }
 
 // The hook answers in CF and ZF, which lea leaves alone, and so does the system call: the kernel

@@ -63,8 +63,9 @@ struct DetourRequest {
   // and call `child_hook` behind it, in whoever comes back. 0: none.
   uint64_t syscall_hook = 0;
   uint64_t child_hook = 0;  // not 0 where syscall_hook is not
-  // From this offset of the region on the text keeps its bytes: a system call there is made in its
-  // place, so that whoever sleeps in it stands where debuggers and unwinders know the way. 0: none.
+  // From this offset of the region on the text keeps its bytes: a system call there, but before the
+  // handlers, is made in its place, so that whoever sleeps in it stands where debuggers and
+  // unwinders know the way. 0: none.
   uint32_t intact_from = 0;
   // So many bytes at the region's end are there as they belong to a short function (whole.h).
   uint32_t rest = 0;

@@ -293,6 +293,28 @@ TEST_F(DetourRun, ExitHandlersRunBetweenTheInstructionsAndTheReturn) {
   EXPECT_EQ(out.regs[4], kStack + 8);
 }
 
+// Also where the text keeps the bytes of the call: from there nobody would come to the handlers.
+TEST_F(DetourRun, SystemCallsBeforeTheHandlersAreMadeInTheDetour) {
+  const auto code = test::assemble("mov $39,%eax; syscall; mov %rax,%rdi; ret");
+  memory_.put(kVictim, code);
+  memory_.put_exit(kHelper);
+  DetourRequest request;
+  request.calls = {plain_call()};
+  request.handlers_at = 10;
+  request.intact_from = 5;
+  request.region = code;
+  request.original = kVictim;
+  const auto detour = build_detour(request, kDetour);
+  ASSERT_TRUE(detour.ok()) << detour.error().message;
+  memory_.put(kDetour, detour.value().bytes);
+  std::mt19937_64 random(1);
+  const State in = random_state(random);
+  memcpy(memory_.at(kStack), &kHelper, 8);  // where the victim returns to
+  test::run(kDetour, in);
+  EXPECT_EQ(record(0), 1u);
+  EXPECT_EQ(record(1), uint64_t(getpid()));
+}
+
 // The exit handlers run exactly when the instruction leaves the function; registers, flags and red
 // zone are those of the bare code on the way that stays, and all but flags and red zone on the
 // other.
