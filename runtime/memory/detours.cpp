@@ -113,6 +113,14 @@ Status write_detour(Island& island, IslandNotes& notes, const arch::DetourReques
   return ok_status();
 }
 
+// Behind instructions that run before the handlers; elsewhere `copies` has it.
+uint64_t pivot_copy(const arch::Detour& detour, const PatchSite& site) {
+  for (const arch::Detour::Piece& piece : detour.pieces) {
+    if (piece.offset != 0 && piece.offset == site.handlers_at) return site.detour + piece.begin;
+  }
+  return 0;
+}
+
 }  // namespace
 
 uint64_t entry_of(const PatchCall& call, const Linked& code) {
@@ -256,6 +264,7 @@ Status CodeIslands::build_kept(SessionMemory& memory, PatchSite& site, const Kep
   site.copies.clear();
   site.copies.reserve(kept.copies.size());
   for (const KeptCopy& copy : kept.copies) site.copies.emplace_back(copy.offset, *at + copy.at);
+  site.pivot_copy = kept.pivot_at != 0 ? *at + kept.pivot_at : 0;
   return site.jump && site.form ? write_stub(memory, site) : ok_status();
 }
 
@@ -274,6 +283,7 @@ Status CodeIslands::build_in(Island& island, const Linked& code, IslandNotes& no
   for (auto [offset, copy] : detour_.copies) {
     site.copies.emplace_back(offset, site.detour + copy);
   }
+  site.pivot_copy = pivot_copy(detour_, site);
   if (middle && has_form(site, arch::Form::Boundary)) {
     if (site.handlers_at != 0) {
       return Error{"entry and statement handlers meet behind the place's first instruction",

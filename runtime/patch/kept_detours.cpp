@@ -16,8 +16,7 @@ namespace dj {
 struct KeptDetours::Row {
   uint64_t address;  // ELF, of the place
   uint32_t guards, bytes_at, reaches_at, copies_at;
-  uint8_t bytes, note, reaches, copies, displaced, handlers_at, jump;
-  uint8_t pad;
+  uint8_t bytes, note, reaches, copies, displaced, handlers_at, jump, pivot_at;
 };
 
 namespace {
@@ -67,6 +66,7 @@ class DetourPacker {
     row.displaced = static_cast<uint8_t>(site.displaced);
     row.handlers_at = static_cast<uint8_t>(site.handlers_at);
     row.jump = site.jump;
+    row.pivot_at = site.pivot_copy != 0 ? static_cast<uint8_t>(site.pivot_copy - site.detour) : 0;
     if (!add_copies(site, code.size()) || !add_reaches(site, module, code, entries)) {
       reaches.resize(row.reaches_at);
       copies.resize(row.copies_at);
@@ -161,7 +161,7 @@ std::optional<KeptDetour> KeptDetours::find(const PatchSite& site) {
   return KeptDetour{bytes_.subspan(row.bytes_at, row.bytes),
                     bytes_.subspan(size_t{row.bytes_at} + row.bytes, row.note),
                     reaches_.subspan(row.reaches_at, row.reaches),
-                    copies_.subspan(row.copies_at, row.copies)};
+                    copies_.subspan(row.copies_at, row.copies), row.pivot_at};
 }
 
 std::vector<uint32_t> by_name(const std::vector<MappedModule>& modules) {

@@ -32,6 +32,7 @@ struct KeptDetour {
   std::span<const uint8_t> note;  // as make_note() gives it
   std::span<const KeptReach> reaches;
   std::span<const KeptCopy> copies;
+  uint8_t pivot_at = 0;  // where PatchSite::pivot_copy lies in the bytes; 0: there is none
 };
 
 class KeptDetours {

@@ -77,6 +77,9 @@ struct PatchSite {
   uint32_t detour_bytes = 0, note_at = 0, note_bytes = 0;
   std::vector<std::pair<uint32_t, uint64_t>>
       copies;  // (offset in region, address of that instruction's copy)
+  // Of the instruction at handlers_at, without the handlers that its copy begins with; 0: there is
+  // none, or its copy does not begin with them.
+  uint64_t pivot_copy = 0;
 
   uint64_t off_since_ns = 0;    // armed, but none of its calls is enabled; 0: one is
   RareText reason;              // of Int3 and Skipped

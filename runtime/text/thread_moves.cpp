@@ -35,9 +35,10 @@ constexpr uint64_t kStackLimit = 64 << 20;  // nobody's used stack is deeper; ke
 constexpr uint64_t kPiece = 1 << 20;
 constexpr uint64_t kFirstPage = 4096;
 constexpr size_t kPlainJump = 5;  // bytes of e9 rel32
+constexpr uint64_t kSyscallBytes = 2;
 constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
 
-bool restarts(const user_regs_struct& regs) {
+bool is_interrupted(const user_regs_struct& regs) {
   int64_t result = static_cast<int64_t>(regs.rax);
   return static_cast<int64_t>(regs.orig_rax) >= 0 && result <= -512 && result >= -516;
 }
@@ -131,6 +132,16 @@ Result<uint64_t> rseq_descriptor(const Stopped& stopped, pid_t tid, const user_r
               : Result<uint64_t>(uint64_t{0});
 }
 
+bool is_syscall(const PatchSite& site, uint32_t offset) {
+  const std::vector<uint8_t>& bytes = site.original;
+  return offset + kSyscallBytes <= bytes.size() && bytes[offset] == 0x0f && bytes[offset + 1] == 5;
+}
+
+// The instruction's own copy: where a thread goes on that has met the handlers before it.
+uint64_t own_copy(const PatchSite& site, uint32_t offset, uint64_t copy) {
+  return offset == site.handlers_at && site.pivot_copy != 0 ? site.pivot_copy : copy;
+}
+
 }  // namespace
 
 void Detouring::add(const PatchSite& site) {
@@ -148,6 +159,11 @@ void Detouring::add(const PatchSite& site) {
       moves_.emplace_back(site.address + offset, copy);
       sorted_ = false;
     }
+    if (is_syscall(site, offset) && (offset < written || offset < site.handlers_at)) {
+      calls_.emplace_back(site.address + offset + kSyscallBytes,
+                          own_copy(site, offset, copy) + kSyscallBytes);
+      sorted_ = false;
+    }
   }
 }
 
@@ -160,6 +176,7 @@ void Detouring::add_waiting(const SiteList& sites) {
 void Detouring::sort() const {
   if (sorted_) return;
   sort_runs(moves_.begin(), moves_.end());
+  sort_runs(calls_.begin(), calls_.end());
   sort_runs(traps_.begin(), traps_.end());
   sorted_ = true;
 }
@@ -169,16 +186,17 @@ bool Detouring::traps_at(uint64_t address) const {
   return std::binary_search(traps_.begin(), traps_.end(), address);
 }
 
-uint64_t Detouring::moved(uint64_t pc) const {
+uint64_t Detouring::found(const Moves& moves, uint64_t pc) const {
   sort();
-  auto found = std::lower_bound(moves_.begin(), moves_.end(), Move{pc, 0});
-  return found == moves_.end() || found->first != pc ? 0 : found->second;
+  auto found = std::lower_bound(moves.begin(), moves.end(), Move{pc, 0});
+  return found == moves.end() || found->first != pc ? 0 : found->second;
 }
 
-uint64_t Detouring::moved_restarting(uint64_t pc) const {
-  constexpr uint64_t kSyscallBytes = 2;
-  uint64_t to = moved(pc - kSyscallBytes);
-  return to == 0 ? moved(pc) : to + kSyscallBytes;
+uint64_t Detouring::moved(uint64_t pc) const { return found(moves_, pc); }
+
+uint64_t Detouring::moved_interrupted(uint64_t pc) const {
+  const uint64_t to = found(calls_, pc);
+  return to == 0 ? moved(pc) : to;
 }
 
 Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouring,
@@ -188,7 +206,8 @@ Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouri
   FrameSearch search(stopped, maps, restorers);
   for (pid_t tid : stopped.threads()) {
     DJ_TRY(user_regs_struct regs, stopped.registers(tid));
-    uint64_t to = restarts(regs) ? detouring.moved_restarting(regs.rip) : detouring.moved(regs.rip);
+    uint64_t to =
+        is_interrupted(regs) ? detouring.moved_interrupted(regs.rip) : detouring.moved(regs.rip);
     if (to != 0) {
       regs.rip = to;
       DJ_TRY_DO(stopped.set_registers(tid, regs));

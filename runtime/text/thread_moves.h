@@ -25,15 +25,20 @@ class Detouring {
   // 0: may stay. Instruction starts within the jump's bytes, but not the first one, move to their
   // copies.
   uint64_t moved(uint64_t pc) const;
-  // As moved(), for a thread whose interrupted system call will restart (rip goes back to the
-  // `syscall`).
-  uint64_t moved_restarting(uint64_t pc) const;
+  // As moved(), for a thread that was called out of a system call, behind which it stands. The
+  // kernel lets it go on there, with EINTR, or two bytes before, to make the call again: not known
+  // which, as signals may still come. So it goes behind another `syscall` that the same code
+  // follows. Where the jump leaves the call its bytes, it stays: it has met the handlers.
+  uint64_t moved_interrupted(uint64_t pc) const;
 
  private:
   using Move = std::pair<uint64_t, uint64_t>;  // from, to
+  using Moves = std::vector<Move>;
+  uint64_t found(const Moves& moves, uint64_t pc) const;
   void sort() const;
   // Ascending once it is asked: one for every instruction in every jump's bytes, and few questions.
-  mutable std::vector<Move> moves_;
+  mutable Moves moves_;
+  mutable Moves calls_;  // of threads behind the system calls there
   mutable std::vector<uint64_t> traps_;
   mutable bool sorted_ = true;
 };
