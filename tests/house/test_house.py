@@ -256,6 +256,14 @@ def test_agent_leaves_vector_registers_alone(agent):
     assert "<dj_" in code and not re.search(r"%(xmm|ymm|zmm|mm|st)\d?\b", code)
 
 
+def test_agent_has_string_instructions_in_one_place(agent):
+    """What they do is up to the direction flag, which is the program's: bytes.cpp looks at it."""
+    code = output("objdump", "-d", "--no-show-raw-insn", agent)
+    functions = re.findall(r"^[0-9a-f]+ <(\w+)>:\n((?:.+\n?)*)", code, re.M)
+    using = {name for name, body in functions if re.search(r"\t(rep\w* )|\t(movs|stos|lods|scas|cmps)[bwlq]? .*%[de]s:", body)}
+    assert len(functions) > 100 and using == {"memcpy", "memset", "memmove"}
+
+
 def phrases(text):
     """String literals of C++ that hold a phrase for people; those that stand side by side are one. Not those of code that djtap writes."""
     code = cxx.TOKEN.sub(lambda match: "" if match[0].startswith("/") else match[0], re.sub(r"^\s*#\s*include.*$", "", text, flags=re.M))
