@@ -12,7 +12,7 @@ namespace {
 struct Outsider {
   const Notes& notes;
   std::optional<Span> found;
-  std::string what;
+  std::string what, declaration;  // the latter: of a name
 
   void refuse(Span span, std::string text) {
     if (found) return;
@@ -23,6 +23,7 @@ struct Outsider {
   void operator()(const ast::Expr& e) {
     if (const auto* name = std::get_if<ast::Name>(&e.node)) {
       if (!notes.globals.contains(name->name)) {
+        if (!found) declaration = fmt::format("declare it: global {}; ", name->name);
         refuse(e.span, fmt::format("`{}` is not a global", name->name));
       }
     } else if (std::holds_alternative<ast::Target>(e.node) ||
@@ -43,12 +44,12 @@ struct Outsider {
 }  // namespace
 
 ExprPtr bind_arming_condition(Binder& binder, const ast::Expr& e) {
-  Outsider outsider{binder.notes, std::nullopt, ""};
+  Outsider outsider{binder.notes, std::nullopt, "", ""};
   outsider(e);
   if (!outsider.found) return binder.expr(e);
   Diag& diag = binder.diags.error("DJ2030", *outsider.found, outsider.what);
   diag.notes.push_back("it is made of global variables, numbers, strings and operators");
-  diag.help = "other tests stand in the body: if (!(condition)) next";
+  diag.help = outsider.declaration + "other tests stand in the body: if (!(condition)) next";
   return poison(e.span);
 }
 

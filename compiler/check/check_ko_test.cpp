@@ -56,7 +56,7 @@ const Wrong kNames[] = {
     {"DJ2028", "probe func(\"f\") { println(«@var(1)->z») }", "@var takes a variable's name"},
     {"DJ2009", "probe begin { y = 1; x = «y->c» }", "have members and elements", "$y->..."},
     {"DJ2106", "probe func(\"f\") { s <<< 1; println(@variance(s, «63»)) }", "from 0 to 62"},
-    {"DJ2030", "probe func(\"f\") if («x» > 1) { n++ }", "`x` is not a global", "other tests"},
+    {"DJ2030", "probe func(\"f\") if («x» > 1) { n++ }", "`x` is not a global", "declare it: global x"},
     {"DJ2030", "probe func(\"f\") if («$x») { n++ }", "cannot look at the program"},
     {"DJ2030", "global a probe func(\"f\") if («a++» > 1) { n++ }", "cannot change anything"},
     {"DJ2030", "global a probe func(\"f\") if (a && «pid()») { n++ }", "cannot call functions"},
