@@ -332,6 +332,10 @@ bool is_entered(const Module& module, const Region& region) {
 
 }  // namespace
 
+bool Checker::in_rseq_section(uint64_t begin, uint64_t end) const {
+  return overlaps(known_->rseq_sections, begin, end);
+}
+
 bool Checker::any_breakpoint(std::vector<Region> regions) {
   const auto is_breakpoint = [](const Region& region) {
     return region.verdict != Verdict::Ok && !refused(region.verdict);
@@ -350,7 +354,9 @@ bool Checker::any_breakpoint(std::vector<Region> regions) {
 Checker::Checker(ModuleText text)
     : text_(text.text),
       known_(std::make_unique<Known>()),
-      impl_(std::make_unique<Impl>(std::move(text))) {}
+      impl_(std::make_unique<Impl>(std::move(text))) {
+  known_->rseq_sections = impl_->module.text().rseq_sections;
+}
 Checker::Checker(std::vector<TextRange> text, Known known, std::function<ModuleText()> whole)
     : text_(std::move(text)),
       known_(std::make_unique<Known>(std::move(known))),

@@ -35,6 +35,7 @@ class Judged {
 struct Known {
   std::array<Judged, 3> judged;  // by Guards
   std::optional<std::vector<Checker::Syscall>> syscalls;
+  std::vector<FunctionRange> rseq_sections;  // the module's; known from the beginning
   // Grows with every answer.
   size_t size() const;
 };

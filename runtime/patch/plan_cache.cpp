@@ -25,9 +25,12 @@ std::optional<arch::Known> decode(std::span<const char> bytes) {
   }
   std::span<const uint64_t> asked;
   std::span<const Syscall> syscalls;
-  if (!take_records(bytes, asked) || !take_records(bytes, syscalls) || !bytes.empty()) {
+  std::span<const arch::FunctionRange> rseq_sections;
+  if (!take_records(bytes, asked) || !take_records(bytes, syscalls) ||
+      !take_records(bytes, rseq_sections) || !bytes.empty()) {
     return std::nullopt;
   }
+  known.rseq_sections.assign(rseq_sections.begin(), rseq_sections.end());
   if (!asked.empty()) {
     known.syscalls.emplace(syscalls.begin(), syscalls.end());
   }
@@ -60,6 +63,7 @@ void PlanCache::save(const std::string& identity, const arch::Known& known) cons
   put_records(bytes, std::span(&yes, known.syscalls ? 1u : 0u));
   put_records(bytes, known.syscalls ? std::span<const Syscall>(*known.syscalls)
                                     : std::span<const Syscall>());
+  put_records(bytes, std::span<const arch::FunctionRange>(known.rseq_sections));
   files_.save(name_of(identity), identity, bytes);
 }
 

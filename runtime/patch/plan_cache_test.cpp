@@ -24,6 +24,7 @@ arch::Known some_answers() {
   known.judged[1].add(answers);
   known.syscalls.emplace(2);
   known.syscalls->back().number = 39;
+  known.rseq_sections.push_back({0x1005, 0x1010});
   return known;
 }
 
@@ -80,6 +81,8 @@ TEST_F(PlanCacheFile, GivesBackWhatItGot) {
   EXPECT_EQ(region->length, 6);
   EXPECT_EQ(known->judged[0].find(asked), nullptr);
   EXPECT_EQ(known->syscalls->back().number, 39);
+  ASSERT_EQ(known->rseq_sections.size(), 1u);
+  EXPECT_EQ(known->rseq_sections[0].begin, 0x1005u);
 }
 
 TEST_F(PlanCacheFile, IgnoresWhatIsNotWhole) {

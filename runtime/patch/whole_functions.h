@@ -11,7 +11,8 @@ namespace dj {
 
 // To plain jumps at functions' entries whose handlers are all `counting` (by HandlerId) the rest of
 // a short function is added, if no other of `sites` has a place there: its instructions in the text
-// are not executed any more. `sites`: of `modules`, those of a module in a row.
+// are not executed any more. Functions with an rseq critical section there stay. `sites`: of
+// `modules`, those of a module in a row.
 void take_whole_functions(std::vector<PatchSite>& sites, const std::vector<MappedModule>& modules,
                           ModuleCodes& codes, const std::vector<bool>& counting);
 

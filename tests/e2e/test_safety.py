@@ -61,6 +61,12 @@ def test_restartable_sequences_are_left_whole(djtap):
         assert result.returncode == 0 and result.globals["m"] == result.facts["counted"], result
 
 
+def test_counted_functions_do_not_take_sequences_along(djtap):
+    for _ in range(2):  # again with what the first session has kept
+        result = djtap("-e", 'probe func("try_to_read") { n++ }', "-c", victim("aborting"))
+        assert result.facts == {"interrupted": 100, "read": 100} and result.globals == {"n": 200}, result
+
+
 @pytest.mark.parametrize("guards", ["needed", "all"])
 def test_data_between_instructions(djtap, guards):
     """What is behind it cannot be told from it: the function's calls are counted, its returns are not probed."""
