@@ -249,6 +249,10 @@ void Checker::Impl::check_off_limits(Region& region, Guards guards) const {
   };
   keep_off(module.text().rseq_sections, Verdict::RseqSection);
   if (!refused(region.verdict)) keep_off(module.trampolines(), Verdict::Blacklisted);
+  const auto& signatures = module.text().rseq_signatures;
+  const uint64_t at = handler_address(region);
+  if (overlaps(signatures, at, at + 1)) return forbid(region, Verdict::RseqSection, 0);
+  if (region.verdict == Verdict::Ok) keep_off(signatures, Verdict::DataInText);
 }
 
 void Checker::Impl::arrive(Region& region, uint64_t target, Verdict verdict, uint64_t culprit,

@@ -19,12 +19,12 @@ namespace dj::arch {
 //
 //   1 check_boundary         measure.cpp          no_function, not_boundary, undecodable
 //   2 check_direct_branches  arriving_checks.cpp  jump_from_elsewhere, call_into, own_loop_into ...
-//   3 check_indirect_jumps   arriving_checks.cpp  indirect_unknown, kSwitch
+//   3 check_indirect_jumps   arriving_checks.cpp  indirect_unknown, jump_tables_test
 //   4 check_taken_addresses  arriving_checks.cpp  landing_pad, lea_taken, imm_taken, data_taken ...
 //   5 check_end              measure.cpp          function_end, runs_on, padding_int3 ...
 //   6 check_relocatable      measure.cpp          not_relocatable, unmovable, call_not_last
 //   7 check_other_sites      collisions.cpp       Collision
-//   8 check_off_limits       checker.cpp          rseq, trampoline
+//   8 check_off_limits       checker.cpp          rseq, rseq_signature, trampoline
 //
 // 1, 5 and 6 go along a region's instructions until one says no; 2, 3 and 4 look at all regions of
 // a module that are still standing at once.

@@ -118,6 +118,16 @@ const Case kCases[] = {
     {"rseq",
      "func f; .type rseq_f,@function; rseq_f: push %rax; mov $1,%eax; .size rseq_f,6; ret; done f",
      Verdict::RseqSection, 1},
+    {"rseq_signature",
+     "func f; mov (%rdi),%eax; here: ret; .byte 0x0f,0x1f,0x05; signature_f: .long 0x53053053; mov "
+     "$1,%eax; ret; done f",
+     Verdict::DataInText, 1},
+    {"before_rseq_signature",
+     "func f; mov (%rdi),%eax; here: mov $1,%eax; signature_f: .long 0x53053053; ret; done f",
+     Verdict::Ok, 5},
+    {"in_rseq_signature",
+     "func f; mov (%rdi),%eax; signature_f: here: mov $1,%eax; ret; done f", Verdict::RseqSection,
+     5},
     {"reads_own_bytes", "func f; push %rax; 0: mov $1,%eax; mov 0b+1(%rip),%ebx; ret; done f",
      Verdict::DataInText, 1},
     {"trampoline", "func f; mov $15,%rax; syscall; done f", Verdict::Blacklisted, 7},
@@ -153,55 +163,13 @@ TEST_P(Check, AnyBreakpointSaysTheSame) {
 INSTANTIATE_TEST_SUITE_P(Table, Check, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Each verdict has a victim here, but those of kSwitch, Collision and of guarded jumps alone.
+// Each verdict has a victim here, but those of jump_tables_test.cpp, Collision and of guarded jumps
+// alone.
 TEST(Checks, EachSaysNoToSomebody) {
   std::set<Verdict> said = {Verdict::JumpTable, Verdict::InsideOtherSite, Verdict::OutOfReach};
   for (const Case& c : kCases) said.insert(c.verdict);
   for (int v = 0; v <= int(Verdict::OutOfReach); v++)
     EXPECT_EQ(said.count(Verdict(v)), 1u) << verdict_name(Verdict(v));
-}
-
-// gcc's switch: the probed instructions include a case label, so only the table can tell.
-const char* kSwitch = R"(
-  func f
-    cmp $3,%edi
-    ja 9f
-    lea 5f(%rip),%rdx
-    mov %edi,%edi
-    movslq (%rdx,%rdi,4),%rax
-    add %rdx,%rax
-    notrack jmp *%rax
-  1: push %rax
-  here: nop
-  2: mov $2,%eax
-    ret
-  3: mov $3,%eax
-    ret
-  9: xor %eax,%eax
-    nop
-    nop
-    nop
-    ret
-  done f
-  .section .rodata
-  .balign 4
-  5: .long 1b-5b, 2b-5b, 3b-5b, 3b-5b, 1431655765
-  .text
-)";
-
-TEST(JumpTable, EntriesAreTargets) {
-  const test::Victim v = victim(kSwitch);
-  EXPECT_EQ(check_one(v, "here").verdict, Verdict::JumpTable);
-  EXPECT_EQ(check_one(v, "here").culprit, v.symbols.at("here") + 1);
-  EXPECT_EQ(check_one(v, "here", 1).verdict, Verdict::Ok);  // the case itself
-  EXPECT_EQ(check_one(v, "f").verdict, Verdict::Ok);
-}
-
-TEST(JumpTable, SpilledBaseIsUnknown) {
-  std::string source = kSwitch;
-  source.replace(source.find("mov %edi,%edi"), 13, "mov 8(%rsp),%rdx");
-  const test::Victim v = victim(source);
-  EXPECT_EQ(check_one(v, "f").verdict, Verdict::IndirectJump);
 }
 
 std::vector<Region> check_all(const test::Victim& v, std::vector<Region> regions) {
@@ -431,13 +399,6 @@ TEST(Exits, FragmentsAreNoFunctions) {
     const Exits exits = exits_of(v, "f");
     EXPECT_TRUE(exits.complete) << c.other << ": " << exits.reason;
   }
-}
-
-TEST(Exits, SwitchWithReturnsIsComplete) {
-  const test::Victim v = victim(kSwitch);
-  const Exits exits = exits_of(v, "f");
-  ASSERT_TRUE(exits.complete) << exits.reason;
-  EXPECT_EQ(exits.exits.size(), 3u);
 }
 
 // Entry and exit of a very short function: whatever is decided, nothing may overlap.

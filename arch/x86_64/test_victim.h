@@ -67,7 +67,7 @@ struct Victim {
 };
 
 // Functions are the STT_FUNC symbols; "cold" and "other" count as found without a name. Names beginning pad_ are landing pads, rseq_X (a function
-// symbol) is a critical section; every aligned word of .data that leads into text is an address
+// symbol) is a critical section, signature_X the word in front of its abort address; every aligned word of .data that leads into text is an address
 // taken, in programs linked at a fixed address of read-only data too.
 inline Victim read_elf(const std::string& path) {
   const std::string file = read_file(path);
@@ -110,6 +110,8 @@ inline Victim read_elf(const std::string& path) {
       const bool function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size != 0;
       if (name.rfind("rseq_", 0) == 0) {
         victim.text.rseq_sections.push_back(range);
+      } else if (name.rfind("signature_", 0) == 0) {
+        victim.text.rseq_signatures.push_back({symbol.st_value, symbol.st_value + 4});
       } else if (name.rfind("pad_", 0) == 0) {
         victim.text.landing_pads.push_back(symbol.st_value);
       } else if (function) {

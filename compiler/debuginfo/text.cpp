@@ -245,7 +245,9 @@ void add_rseq(const ObjectFile& elf, ModuleText& text) {
     const uint64_t length = read_word<uint64_t>(section->bytes, at + 16);
     if (elf.is_code(start) && length < (1 << 20)) {
       text.rseq_sections.push_back({start, start + length});
-      text.address_taken.push_back(word(at + 24));
+      const uint64_t abort = word(at + 24);
+      text.address_taken.push_back(abort);
+      text.rseq_signatures.push_back({abort - sizeof(uint32_t), abort});
     }
   }
 }

@@ -67,6 +67,16 @@ def test_counted_functions_do_not_take_sequences_along(djtap):
         assert result.facts == {"interrupted": 100, "read": 100} and result.globals == {"n": 200}, result
 
 
+def test_signatures_of_sequences_are_not_written_to(djtap):
+    """The kernel would end the program when it finds another word in front of an abort address."""
+    path = victim("interrupted")
+    table = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    where = {name: int(address, 16) for address, name in re.findall(r"^(\w+) \w sequence_(\w+)$", table, re.M)}
+    for place in ("end", "abort"):
+        result = djtap("-e", f"probe process.statement({where[place]:#x}) {{ n++ }}", "-c", path)
+        assert result.facts == {"interrupted": 100, "read": 100} and result.globals == {"n": 100}, result
+
+
 @pytest.mark.parametrize("guards", ["needed", "all"])
 def test_data_between_instructions(djtap, guards):
     """What is behind it cannot be told from it: the function's calls are counted, its returns are not probed."""

@@ -1,0 +1,80 @@
+// Where indirect jumps lead: switches as compilers write them, in parts of functions that were
+// split off and by thunks, and addresses that were computed and kept.
+#include "arch/x86_64/jump_tables.h"
+
+#include <gtest/gtest.h>
+
+#include "arch/x86_64/safety.h"
+#include "arch/x86_64/test_victim.h"
+
+namespace dj::arch {
+namespace {
+
+test::Victim victim(const std::string& source) {
+  return test::link_victim(std::string(test::kFunctions) + source +
+                           "func h; call f; ret; done h; .balign 64,0xcc");
+}
+
+Region check_one(const test::Victim& v, const std::string& symbol, uint64_t offset = 0) {
+  Checker checker(v.text);
+  std::vector<Region> regions(1);
+  regions[0].address = v.symbols.at(symbol) + offset;
+  checker.check(regions);
+  return regions[0];
+}
+
+// gcc's switch: the probed instructions include a case label, so only the table can tell.
+const std::string kSwitch = R"(
+  func f
+    cmp $3,%edi
+    ja 9f
+    lea 5f(%rip),%rdx
+    mov %edi,%edi
+    movslq (%rdx,%rdi,4),%rax
+    add %rdx,%rax
+    notrack jmp *%rax
+  1: push %rax
+  here: nop
+  2: mov $2,%eax
+    ret
+  3: mov $3,%eax
+    ret
+  9: xor %eax,%eax
+    nop
+    nop
+    nop
+    ret
+  done f
+  .section .rodata
+  .balign 4
+  5: .long 1b-5b, 2b-5b, 3b-5b, 3b-5b, 1431655765
+  .text
+)";
+
+std::string replaced(std::string source, const std::string& what, const std::string& by) {
+  return source.replace(source.find(what), what.size(), by);
+}
+
+TEST(JumpTable, EntriesAreTargets) {
+  const test::Victim v = victim(kSwitch);
+  EXPECT_EQ(check_one(v, "here").verdict, Verdict::JumpTable);
+  EXPECT_EQ(check_one(v, "here").culprit, v.symbols.at("here") + 1);
+  EXPECT_EQ(check_one(v, "here", 1).verdict, Verdict::Ok);  // the case itself
+  EXPECT_EQ(check_one(v, "f").verdict, Verdict::Ok);
+}
+
+TEST(JumpTable, SpilledBaseIsUnknown) {
+  const test::Victim v = victim(replaced(kSwitch, "mov %edi,%edi", "mov 8(%rsp),%rdx"));
+  EXPECT_EQ(check_one(v, "f").verdict, Verdict::IndirectJump);
+}
+
+TEST(JumpTable, WithReturnsIsComplete) {
+  const test::Victim v = victim(kSwitch);
+  const uint64_t f = v.symbols.at("f");
+  const Exits exits = Checker(v.text).exits(f, f + v.sizes.at("f"));
+  ASSERT_TRUE(exits.complete) << exits.reason;
+  EXPECT_EQ(exits.exits.size(), 3u);
+}
+
+}  // namespace
+}  // namespace dj::arch
