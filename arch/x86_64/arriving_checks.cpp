@@ -69,8 +69,8 @@ void check_direct_branches(Checker::Impl& impl, const Standing& standing,
   });
 }
 
-// Check 3: jump tables lead there: those of the regions' own functions, `targets`, and where a
-// region stands in a part that was split off, those of all other functions.
+// Check 3: jump tables lead there: those of the regions' own functions and of parts split off from
+// them, `targets`, and where a region stands in such a part, those of all other functions.
 void check_indirect_jumps(Checker::Impl& impl, const Standing& standing, const ColdParts& cold,
                           const std::vector<uint64_t>& targets, Guards guards) {
   for (const uint64_t target : targets) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "arch/x86_64/fragments.h"
 #include "arch/x86_64/judged.h"
 #include "arch/x86_64/jump_tables.h"
 #include "arch/x86_64/placement.h"
@@ -138,6 +139,7 @@ namespace {
 struct Group {
   const FunctionRange* range;
   std::vector<Region*> regions;
+  std::vector<const FunctionRange*> followers = {};
 };
 
 std::vector<Group> by_function(const Checker::Impl& impl, std::vector<Region>& regions) {
@@ -171,6 +173,28 @@ uint64_t last_byte(const Group& group) {
   return last + kWindow;
 }
 
+// Check 3, by parts of the regions' functions that were split off: their tables, which are returned,
+// and jumps that could not be resolved.
+std::vector<uint64_t> check_followers(Checker::Impl& impl, const std::vector<Group>& groups,
+                                      Guards guards) {
+  std::vector<const FunctionRange*> all;
+  for (const Group& group : groups)
+    all.insert(all.end(), group.followers.begin(), group.followers.end());
+  std::vector<uint64_t> targets = impl.look_at(std::move(all));
+  for (const Group& group : groups) {
+    for (const FunctionRange* part : group.followers) {
+      const auto known = impl.known_facts.find(part->begin);
+      if (known == impl.known_facts.end()) continue;
+      const uint64_t jump = known->second.unknown_jump;
+      if (jump == 0 || !is_fragment(impl, *part)) continue;
+      for (Region* region : group.regions) {
+        if (region->verdict == Verdict::Ok) impl.arrive_anywhere(*region, jump, guards);
+      }
+    }
+  }
+  return targets;
+}
+
 // Checks 1, 5, 6 and the function's part of 3; returns all jump table targets seen.
 std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& regions,
                                       Guards guards) {
@@ -187,12 +211,15 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
       if (region->verdict == Verdict::Ok && facts.unknown_jump != 0)
         impl.arrive_anywhere(*region, facts.unknown_jump, guards);
     }
+    groups[i].followers = impl.followed_by(*groups[i].range, facts.table_targets);
     if (!all) return;
     std::lock_guard lock(noting);
     impl.note(function);
     targets.insert(targets.end(), facts.table_targets.begin(), facts.table_targets.end());
     impl.known_facts.try_emplace(function.range.begin, std::move(facts));
   });
+  const std::vector<uint64_t> others = check_followers(impl, groups, guards);
+  targets.insert(targets.end(), others.begin(), others.end());
   return targets;
 }
 

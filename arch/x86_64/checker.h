@@ -63,6 +63,12 @@ struct Checker::Impl {
   // Decodes what `references` stand in and was not decoded before, on all processors.
   void decode_around(const std::vector<Reference>& references);
   bool confirmed(const Reference& reference);
+  // Other functions that a function's jumps, tables (`targets`) and exceptions lead to: parts of it
+  // that were split off among them. Found by bytes, so some are imagined (cold_parts.cpp).
+  std::vector<const FunctionRange*> followed_by(const FunctionRange& range,
+                                                const std::vector<uint64_t>& targets) const;
+  // Fills known_facts for those that have indirect jumps; their table targets elsewhere.
+  std::vector<uint64_t> look_at(std::vector<const FunctionRange*> functions);
   // All jump tables of the module; found when first asked for (cold_parts.cpp).
   struct Tables {
     std::vector<uint64_t> targets;
@@ -111,7 +117,7 @@ class ColdParts {
 // region is too short.
 uint64_t region_start(const Module& module, const Function& function, size_t pivot);
 
-// Checks 2, 3 and 4; `table_targets`: of jump tables in the regions' functions.
+// Checks 2, 3 and 4; `table_targets`: of jump tables in the regions' functions and their parts.
 void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
                     const std::vector<uint64_t>& table_targets, Guards guards);
 

@@ -1,7 +1,9 @@
-// Cold parts of functions, and the jump tables that may lead into them.
+// Cold parts of functions, the jump tables that may lead into them, and theirs that lead back.
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
+#include "arch/x86_64/byte_pairs.h"
 #include "arch/x86_64/checker.h"
 #include "compiler/base/parallel.h"
 
@@ -56,6 +58,79 @@ uint64_t ColdParts::unknown_jump(const Region& region) const {
     if (const auto jump = unknown.find(parent); jump != unknown.end()) return jump->second;
   }
   return 0;
+}
+
+namespace {
+
+constexpr BytePair kLongCondJump = {0x0f, 0x80, 0xf0}, kLongJump = {0xe9, 0, 0};
+
+// Where direct jumps of `code`, at `address`, may lead out of it. Parts lie in sections of their
+// own, so short jumps lead to none.
+std::vector<uint64_t> far_jumps(std::span<const uint8_t> code, uint64_t address) {
+  std::vector<uint64_t> targets;
+  const auto look = [&](BytePair form, size_t opcode_bytes) {
+    for (const size_t at : find_pairs(code, form)) {
+      const size_t end = at + opcode_bytes + sizeof(int32_t);
+      if (end > code.size()) return;
+      int32_t distance;
+      std::memcpy(&distance, &code[end - sizeof distance], sizeof distance);
+      const uint64_t target = address + end + uint64_t(int64_t(distance));
+      if (target - address >= code.size()) targets.push_back(target);
+    }
+  };
+  look(kLongCondJump, 2);
+  look(kLongJump, 1);
+  return targets;
+}
+
+void sort_unique(std::vector<const FunctionRange*>& functions) {
+  std::sort(functions.begin(), functions.end());
+  functions.erase(std::unique(functions.begin(), functions.end()), functions.end());
+}
+
+}  // namespace
+
+std::vector<const FunctionRange*> Checker::Impl::followed_by(
+    const FunctionRange& range, const std::vector<uint64_t>& targets) const {
+  std::vector<const FunctionRange*> found;
+  const auto add = [&](uint64_t target) {
+    const FunctionRange* other = module.function_at(target);
+    if (other != nullptr && other->begin != range.begin) found.push_back(other);
+  };
+  const auto code = module.bytes(range.begin);
+  const size_t size = std::min<size_t>(code.size(), range.end - range.begin);
+  for (const uint64_t target : far_jumps(code.first(size), range.begin)) add(target);
+  for (const uint64_t target : targets) {
+    if (target < range.begin || target >= range.end) add(target);
+  }
+  for (const auto* list : {&module.text().far_pads, &module.text().own_pieces}) {
+    auto it = std::lower_bound(list->begin(), list->end(), std::pair{range.begin, uint64_t(0)});
+    for (; it != list->end() && it->first == range.begin; ++it) add(it->second);
+  }
+  sort_unique(found);
+  return found;
+}
+
+std::vector<uint64_t> Checker::Impl::look_at(std::vector<const FunctionRange*> functions) {
+  sort_unique(functions);
+  std::vector<uint64_t> targets;
+  std::mutex adding;  // guards `targets` and `known_facts`
+  parallel(functions.size(), [&](size_t i) {
+    const FunctionRange& range = *functions[i];
+    if (!module.may_jump_by_register(range)) return;
+    std::unique_lock lock(adding);
+    const auto known = known_facts.find(range.begin);
+    std::optional<Facts> own;
+    if (known != known_facts.end()) own = known->second;
+    lock.unlock();
+    if (!own) own = facts(module.decode(range));
+    lock.lock();
+    for (const uint64_t target : own->table_targets) {
+      if (target < range.begin || target >= range.end) targets.push_back(target);
+    }
+    known_facts.try_emplace(range.begin, std::move(*own));
+  });
+  return targets;
 }
 
 const Checker::Impl::Tables& Checker::Impl::tables() {

@@ -172,9 +172,17 @@ class Resolver {
   bool plausible(uint64_t target) const {
     if (flow_.function().inside(target)) return starts_instruction(target);
     const FunctionRange* other = module_.function_at(target);
-    // A .cold part is never called.
-    return other != nullptr && !module_.arrivals().entered.has(other->begin) &&
-           starts_instruction(target);
+    if (other == nullptr) return false;
+    // A .cold part is never called. Its own tables lead back.
+    const bool one_is_part = !module_.arrivals().entered.has(other->begin) || is_part();
+    return one_is_part && starts_instruction(target);
+  }
+
+  bool is_part() const {
+    const uint64_t begin = flow_.function().range.begin;
+    const std::vector<uint64_t>& taken = module_.text().address_taken;
+    return !module_.arrivals().entered.has(begin) &&
+           !std::binary_search(taken.begin(), taken.end(), begin);
   }
 
   // False only for what is known to be the middle of an instruction.

@@ -76,5 +76,73 @@ TEST(JumpTable, WithReturnsIsComplete) {
   EXPECT_EQ(exits.exits.size(), 3u);
 }
 
+// The other way round: f's rare cases are a switch that leads into f. `entered`: how
+// control comes there.
+std::string split_off(const std::string& entered) {
+  return "func f; " + entered + R"(
+      xor %eax,%eax
+      ret
+    1: push %rax
+    here: nop
+    2: mov $2,%eax
+      ret
+    done f
+    .section .text.unlikely,"ax"
+    func cold
+      lea 5f(%rip),%rdx
+    inner:
+      cmp $1,%rdi
+      ja 1b
+      movslq (%rdx,%rdi,4),%rax
+      add %rdx,%rax
+      jmp *%rax
+    done cold
+    .section .rodata
+    .balign 4
+    5: .long 1b-5b, 2b-5b, 1431655765
+    6: .long inner-6b, 1431655765
+    .text
+  )";
+}
+
+const char* const kByTable =
+    "lea 6f(%rip),%rcx; movslq (%rcx,%rdi,4),%rax; add %rcx,%rax; jmp *%rax;";
+
+TEST(JumpTable, OfAPartSplitOffLeadsBack) {
+  for (const char* entered : {"cmp $9,%edi; ja cold;", "jmp cold;", kByTable}) {
+    const test::Victim v = victim(split_off(entered));
+    EXPECT_EQ(check_one(v, "here").verdict, Verdict::JumpTable) << entered;
+    EXPECT_EQ(check_one(v, "here", 1).verdict, Verdict::Ok) << entered;
+  }
+}
+
+// Without a bound, and with entries of its own before.
+TEST(JumpTable, OfAPartIsReadOn) {
+  std::string source = replaced(split_off("jmp cold;"), "cmp $1,%rdi", "nop");
+  source = replaced(source, "ja 1b", "3: nop");
+  source = replaced(source, "5: .long ", "5: .long 3b-5b, ");
+  const test::Victim v = victim(source);
+  EXPECT_EQ(check_one(v, "here").verdict, Verdict::JumpTable);
+  EXPECT_EQ(check_one(v, "here", 1).verdict, Verdict::Ok);
+}
+
+TEST(JumpTable, OfAPartThatCatchesLeadsBack) {
+  test::Victim v = victim(split_off("mov $1,%eax;"));
+  v.text.far_pads = {{v.symbols.at("f"), v.symbols.at("inner")}};
+  EXPECT_EQ(check_one(v, "here").verdict, Verdict::JumpTable);
+}
+
+TEST(JumpTable, UnknownInAPartSplitOff) {
+  const std::string source = split_off("cmp $9,%edi; ja cold;");
+  EXPECT_EQ(check_one(victim(source), "f").verdict, Verdict::Ok);
+  const std::string spilled = replaced(source, "lea 5f(%rip),%rdx", "mov 8(%rsp),%rdx");
+  EXPECT_EQ(check_one(victim(spilled), "f").verdict, Verdict::IndirectJump);
+  // A function that is called has its own jumps: f only ends in it.
+  EXPECT_EQ(check_one(victim(replaced(spilled, "ja 1b", "nop") + "func k; call cold; ret; done k;"),
+                      "f")
+                .verdict,
+            Verdict::Ok);
+}
+
 }  // namespace
 }  // namespace dj::arch
