@@ -34,6 +34,15 @@ Function Checker::Impl::decode(const FunctionRange& range) {
 }
 
 Checker::Impl::Facts Checker::Impl::facts(const Function& function) const {
+  if (!has_thunks) return facts_as_read(function);
+  Function read = function;
+  // What a thunk's jump leads to may be a part of this very function: where to is the question
+  // here.
+  read_thunks(module, read, [](uint64_t) { return true; });
+  return facts_as_read(read);
+}
+
+Checker::Impl::Facts Checker::Impl::facts_as_read(const Function& function) const {
   Facts facts;
   const bool has_indirect =
       std::any_of(function.insns.begin(), function.insns.end(),
@@ -173,8 +182,8 @@ uint64_t last_byte(const Group& group) {
   return last + kWindow;
 }
 
-// Check 3, by parts of the regions' functions that were split off: their tables, which are returned,
-// and jumps that could not be resolved.
+// Check 3, by parts of the regions' functions that were split off: their tables, which are
+// returned, and jumps that could not be resolved.
 std::vector<uint64_t> check_followers(Checker::Impl& impl, const std::vector<Group>& groups,
                                       Guards guards) {
   std::vector<const FunctionRange*> all;
@@ -202,7 +211,7 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
   std::vector<uint64_t> targets;
   std::mutex noting;  // guards impl's notes, its facts and targets; all else is read only
   parallel(groups.size(), [&](size_t i) {
-    const bool all = impl.module.may_jump_by_register(*groups[i].range);
+    const bool all = impl.may_jump_by_register(*groups[i].range);
     const Function function =
         impl.module.decode(*groups[i].range, all ? ~uint64_t(0) : last_byte(groups[i]));
     Checker::Impl::Facts facts = impl.facts(function);

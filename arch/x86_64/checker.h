@@ -12,6 +12,7 @@
 #include "arch/x86_64/module.h"
 #include "arch/x86_64/placement.h"
 #include "arch/x86_64/safety.h"
+#include "arch/x86_64/thunks.h"
 
 namespace dj::arch {
 
@@ -32,6 +33,7 @@ struct Checker::Impl {
   explicit Impl(ModuleText text)
       : module(std::move(text)),
         space(space_of(module.text())),
+        has_thunks(arch::has_thunks(module)),
         starts(module.low(), module.high()) {}
 
   // Function-wide facts that a decoded function tells.
@@ -43,6 +45,11 @@ struct Checker::Impl {
   Function decode(const FunctionRange& range);  // and notes its instruction starts
   void note(const Function& function);
   Facts facts(const Function& function) const;
+  Facts facts_as_read(const Function& function) const;  // whose thunks are read
+  // False: nothing in the range jumps to an address in a register. Looks at bytes only.
+  bool may_jump_by_register(const FunctionRange& range) const {
+    return has_thunks || module.may_jump_by_register(range);
+  }
   // Checks 1, 5 and 6: fills everything from the instructions alone.
   void measure(Region& region, const Function& function, Guards guards) const;
   // No DCR may reach beyond the instruction before address + offset (which is >= first).
@@ -77,8 +84,9 @@ struct Checker::Impl {
   const Tables& tables();
 
   Module module;
-  Space space;     // where detours may lie
-  ByteSet starts;  // instruction starts of the functions decoded so far
+  Space space;            // where detours may lie
+  const bool has_thunks;  // jumps may be written as something else (thunks.h)
+  ByteSet starts;         // instruction starts of the functions decoded so far
   std::unordered_map<uint64_t, uint64_t> decoded;   // function begin -> end of what decoded
   std::unordered_map<uint64_t, Facts> known_facts;  // facts()' answers, by begin: not of all
   std::unordered_map<uint64_t, bool> fragments;     // is_fragment()'s answers, by begin

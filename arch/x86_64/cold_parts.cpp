@@ -117,7 +117,7 @@ std::vector<uint64_t> Checker::Impl::look_at(std::vector<const FunctionRange*> f
   std::mutex adding;  // guards `targets` and `known_facts`
   parallel(functions.size(), [&](size_t i) {
     const FunctionRange& range = *functions[i];
-    if (!module.may_jump_by_register(range)) return;
+    if (!may_jump_by_register(range)) return;
     std::unique_lock lock(adding);
     const auto known = known_facts.find(range.begin);
     std::optional<Facts> own;
@@ -139,7 +139,7 @@ const Checker::Impl::Tables& Checker::Impl::tables() {
   Tables all;
   std::mutex adding;  // guards `all`
   parallel(functions.size(), [&](size_t i) {
-    if (!module.may_jump_by_register(functions[i])) return;
+    if (!may_jump_by_register(functions[i])) return;
     const auto known = known_facts.find(functions[i].begin);
     const Facts own =
         known != known_facts.end() ? known->second : facts(module.decode(functions[i]));

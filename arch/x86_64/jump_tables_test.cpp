@@ -138,10 +138,30 @@ TEST(JumpTable, UnknownInAPartSplitOff) {
   const std::string spilled = replaced(source, "lea 5f(%rip),%rdx", "mov 8(%rsp),%rdx");
   EXPECT_EQ(check_one(victim(spilled), "f").verdict, Verdict::IndirectJump);
   // A function that is called has its own jumps: f only ends in it.
-  EXPECT_EQ(check_one(victim(replaced(spilled, "ja 1b", "nop") + "func k; call cold; ret; done k;"),
-                      "f")
-                .verdict,
-            Verdict::Ok);
+  EXPECT_EQ(
+      check_one(victim(replaced(spilled, "ja 1b", "nop") + "func k; call cold; ret; done k;"), "f")
+          .verdict,
+      Verdict::Ok);
+}
+
+const char* const kRetpoline =
+    "call 7f; 6: pause; lfence; jmp 6b; .balign 16,0xcc; 7: mov %rax,(%rsp); ret";
+
+TEST(JumpTable, ReadByAThunk) {
+  const std::string jump = "notrack jmp *%rax";
+  const std::string sources[] = {
+      replaced(kSwitch, jump, kRetpoline),
+      replaced(kSwitch, jump, "jmp thunk") + "func thunk; " + kRetpoline + "; done thunk;",
+      replaced(kSwitch, jump, "jmp thunk") + "func thunk; lfence; jmp *%rax; done thunk;",
+  };
+  for (const std::string& source : sources) {
+    const test::Victim v = victim(source);
+    EXPECT_EQ(check_one(v, "here").verdict, Verdict::JumpTable) << source;
+    EXPECT_EQ(check_one(v, "here", 1).verdict, Verdict::Ok) << source;
+    EXPECT_EQ(check_one(v, "f").verdict, Verdict::Ok) << source;
+    const test::Victim spilled = victim(replaced(source, "mov %edi,%edi", "mov 8(%rsp),%rdx"));
+    EXPECT_EQ(check_one(spilled, "f").verdict, Verdict::IndirectJump) << source;
+  }
 }
 
 }  // namespace

@@ -1,7 +1,12 @@
 // Recognises thunks by their instructions: names are gone in stripped programs.
 #include "arch/x86_64/thunks.h"
 
+#include <algorithm>
+#include <atomic>
 #include <optional>
+
+#include "arch/x86_64/byte_pairs.h"
+#include "compiler/base/parallel.h"
 
 namespace dj::arch {
 namespace {
@@ -97,6 +102,56 @@ bool jumps_by(const Module& module, uint64_t address, uint8_t reg) {
   if (!insn) return false;
   if (insn->kind == Kind::Jump) return thunk_register(module, insn->target) == reg;
   return replaced_target(module, *insn) == reg;
+}
+
+namespace {
+
+constexpr BytePair kFence = {0xae, 0xe8};  // the end of lfence
+// The end of mov %reg,(%rsp), and the beginning of ret or jmp.
+constexpr BytePair kBehindPut = {0x24, 0xc1, 0xd5};
+constexpr uint64_t kPutBytes = 4;
+
+// Does a thunk put its target on the stack at `put`? Its call stands before.
+bool is_put_of_thunk(const Module& module, uint64_t put) {
+  const std::optional<Insn> insn = insn_at(module, put);
+  if (!insn || !puts_target(*insn)) return false;
+  for (uint64_t at = put - kLongest; at < put; at++) {
+    const std::optional<Insn> call = insn_at(module, at);
+    if (call && call->target == put && replaced_target(module, *call) != kNoReg) return true;
+  }
+  return false;
+}
+
+bool jumps_behind_fence(const Module& module, uint64_t end) {
+  const std::optional<Insn> insn = insn_at(module, end);
+  return insn && is_jump_by_register(*insn);
+}
+
+bool has_thunks(const Module& module, const TextRange& range, size_t begin, size_t end) {
+  const auto piece = range.bytes.subspan(begin, end - begin);
+  const uint64_t address = range.address + begin;
+  const auto any = [&](BytePair pair, auto is_thunk) {
+    const std::vector<size_t> found = find_pairs(piece, pair);
+    return std::any_of(found.begin(), found.end(),
+                       [&](size_t at) { return is_thunk(address + at); });
+  };
+  return any(kFence, [&](uint64_t at) { return jumps_behind_fence(module, at + 2); }) ||
+         any(kBehindPut, [&](uint64_t at) { return is_put_of_thunk(module, at + 1 - kPutBytes); });
+}
+
+}  // namespace
+
+bool has_thunks(const Module& module) {
+  constexpr size_t kPiece = 1 << 20;
+  std::atomic<bool> found = false;
+  for (const TextRange& range : module.text().text) {
+    const size_t size = range.bytes.size();
+    parallel<1>((size + kPiece - 1) / kPiece, [&](size_t i) {
+      const size_t begin = i * kPiece, end = std::min(size, begin + kPiece + 1);  // pairs may cross
+      if (!found && has_thunks(module, range, begin, end)) found = true;
+    });
+  }
+  return found;
 }
 
 void read_thunks(const Module& module, Function& function,

@@ -16,6 +16,9 @@ uint8_t thunk_register(const Module& module, uint64_t address);
 // The code at `address` does nothing but go where `reg` says: by a thunk there or elsewhere.
 bool jumps_by(const Module& module, uint64_t address, uint8_t reg);
 
+// Is there a thunk in the module, called or in a function's own code? Looks at bytes only.
+bool has_thunks(const Module& module);
+
 // Makes each of them the one instruction that it stands for, where it begins: a jump to a thunk and
 // a thunk in the function's own code an indirect jump, or the call that leads to it an indirect
 // call; and the `pop` of `pop %reg; lfence; jmp *%reg` a return. What is left of them leads
