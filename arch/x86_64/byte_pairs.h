@@ -1,11 +1,13 @@
-// find_pairs(): where two bytes stand side by side, sixteen places at a time: a program's text is
-// tens of megabytes, and every session looks for the `syscall`s in it.
+// each_pair(), find_pairs(): where two bytes stand side by side, sixteen places at a time: a
+// program's text is tens of megabytes, and every session looks for the `syscall`s in it.
 #pragma once
 #include <emmintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -16,27 +18,52 @@ struct BytePair {
   uint8_t first, second, mask = 0xff;
 };
 constexpr BytePair kSyscallBytes = {0x0f, 0x05};
-constexpr BytePair kJumpByRegister = {0xff, 0xe0, 0xf8};  // jmp *%rax .. *%r15
+constexpr BytePair kJumpIndirect = {0xff, 0x20, 0x38};  // jmp by register or memory
 
-// Offsets in `bytes` at which the pair stands, ascending.
-inline std::vector<size_t> find_pairs(std::span<const uint8_t> bytes, BytePair pair) {
+// Calls action(offset) where one of the pairs stands in `bytes`, ascending.
+template <size_t kPairs, typename Action>
+void each_pair(std::span<const uint8_t> bytes, const BytePair (&pairs)[kPairs],
+               const Action& action) {
   constexpr size_t kAtOnce = sizeof(__m128i);
-  std::vector<size_t> found;
-  const __m128i a = _mm_set1_epi8(char(pair.first)), b = _mm_set1_epi8(char(pair.second)),
-                mask = _mm_set1_epi8(char(pair.mask));
   const auto load = [&](size_t at) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(&bytes[at]));
   };
+  __m128i first[kPairs], second[kPairs], mask[kPairs];
+  for (size_t i = 0; i < kPairs; i++) {
+    first[i] = _mm_set1_epi8(char(pairs[i].first));
+    second[i] = _mm_set1_epi8(char(pairs[i].second));
+    mask[i] = _mm_set1_epi8(char(pairs[i].mask));
+  }
+  // Of the places from `at` on all but the first `known`.
+  const auto look = [&](size_t at, size_t known) {
+    const __m128i here = load(at), behind = load(at + 1);
+    __m128i any = _mm_setzero_si128();
+    for (size_t i = 0; i < kPairs; i++) {
+      const __m128i both = _mm_and_si128(_mm_cmpeq_epi8(here, first[i]),
+                                         _mm_cmpeq_epi8(_mm_and_si128(behind, mask[i]), second[i]));
+      any = _mm_or_si128(any, both);
+    }
+    for (auto bits = unsigned(_mm_movemask_epi8(any)) >> known << known; bits != 0;
+         bits &= bits - 1)
+      action(at + size_t(std::countr_zero(bits)));
+  };
   size_t at = 0;
-  for (; at + kAtOnce < bytes.size(); at += kAtOnce) {
-    const __m128i both = _mm_and_si128(_mm_cmpeq_epi8(load(at), a),
-                                       _mm_cmpeq_epi8(_mm_and_si128(load(at + 1), mask), b));
-    for (auto bits = unsigned(_mm_movemask_epi8(both)); bits != 0; bits &= bits - 1)
-      found.push_back(at + size_t(std::countr_zero(bits)));
-  }
+  for (; at + kAtOnce < bytes.size(); at += kAtOnce) look(at, 0);
+  if (at + 1 >= bytes.size()) return;
+  const size_t last = bytes.size() - 1 - kAtOnce;
+  if (bytes.size() > kAtOnce) return look(last, at - last);
   for (; at + 1 < bytes.size(); at++) {
-    if (bytes[at] == pair.first && (bytes[at + 1] & pair.mask) == pair.second) found.push_back(at);
+    const auto stands = [&](const BytePair& pair) {
+      return bytes[at] == pair.first && (bytes[at + 1] & pair.mask) == pair.second;
+    };
+    if (std::any_of(std::begin(pairs), std::end(pairs), stands)) action(at);
   }
+}
+
+// The offsets, ascending.
+inline std::vector<size_t> find_pairs(std::span<const uint8_t> bytes, BytePair pair) {
+  std::vector<size_t> found;
+  each_pair(bytes, {pair}, [&](size_t at) { found.push_back(at); });
   return found;
 }
 

@@ -20,6 +20,13 @@ bool overlaps(const std::vector<FunctionRange>& ranges, uint64_t begin, uint64_t
                      [&](const FunctionRange& r) { return begin < r.end && r.begin < end; });
 }
 
+// To an address in a register or in the frame: through other memory it goes where check 4 looks.
+bool jumps_to_own_value(const Insn& insn) {
+  constexpr uint8_t kSp = 4, kBp = 5;
+  if (insn.kind != Kind::JumpIndirect) return false;
+  return !insn.memory() || insn.base == kSp || insn.base == kBp;
+}
+
 }  // namespace
 
 void Checker::Impl::note(const Function& function) {
@@ -44,13 +51,10 @@ Checker::Impl::Facts Checker::Impl::facts(const Function& function) const {
 
 Checker::Impl::Facts Checker::Impl::facts_as_read(const Function& function) const {
   Facts facts;
-  const bool has_indirect =
-      std::any_of(function.insns.begin(), function.insns.end(),
-                  [](const Insn& i) { return i.kind == Kind::JumpIndirect && !i.memory(); });
-  if (!has_indirect) return facts;  // a jump through memory goes where check 4 looks
+  if (std::none_of(function.insns.begin(), function.insns.end(), jumps_to_own_value)) return facts;
   Flow flow(module, function);
   for (uint32_t i = 0; i < function.insns.size(); i++) {
-    if (function.insns[i].kind != Kind::JumpIndirect || function.insns[i].memory()) continue;
+    if (!jumps_to_own_value(function.insns[i])) continue;
     const IndirectTargets to = indirect_targets(flow, module, i);
     if (to.way == Way::Unknown && facts.unknown_jump == 0)
       facts.unknown_jump = function.insns[i].address;
@@ -182,22 +186,35 @@ uint64_t last_byte(const Group& group) {
   return last + kWindow;
 }
 
+// Those of the groups' followers that are no groups themselves.
+std::vector<const FunctionRange*> others_of(const std::vector<Group>& groups) {
+  std::vector<const FunctionRange*> others;
+  for (const Group& group : groups) {
+    for (const FunctionRange* follower : group.followers) {
+      const auto it = std::lower_bound(
+          groups.begin(), groups.end(), follower,
+          [](const Group& other, const FunctionRange* range) { return other.range < range; });
+      if (it == groups.end() || it->range != follower) others.push_back(follower);
+    }
+  }
+  return others;
+}
+
 // Check 3, by parts of the regions' functions that were split off: their tables, which are
 // returned, and jumps that could not be resolved.
 std::vector<uint64_t> check_followers(Checker::Impl& impl, const std::vector<Group>& groups,
                                       Guards guards) {
-  std::vector<const FunctionRange*> all;
-  for (const Group& group : groups)
-    all.insert(all.end(), group.followers.begin(), group.followers.end());
-  std::vector<uint64_t> targets = impl.look_at(std::move(all));
+  std::vector<uint64_t> targets = impl.look_at(others_of(groups));
+  std::map<uint64_t, uint64_t> unknown;  // a function's begin, its jump
+  for (const auto& [begin, facts] : impl.known_facts) {
+    if (facts.unknown_jump != 0) unknown[begin] = facts.unknown_jump;
+  }
   for (const Group& group : groups) {
     for (const FunctionRange* part : group.followers) {
-      const auto known = impl.known_facts.find(part->begin);
-      if (known == impl.known_facts.end()) continue;
-      const uint64_t jump = known->second.unknown_jump;
-      if (jump == 0 || !is_fragment(impl, *part)) continue;
+      const auto jump = unknown.find(part->begin);
+      if (jump == unknown.end() || !is_fragment(impl, *part)) continue;
       for (Region* region : group.regions) {
-        if (region->verdict == Verdict::Ok) impl.arrive_anywhere(*region, jump, guards);
+        if (region->verdict == Verdict::Ok) impl.arrive_anywhere(*region, jump->second, guards);
       }
     }
   }

@@ -44,13 +44,27 @@ uint16_t Flow::written(uint32_t at) {
 }
 
 Flow::Definitions Flow::definitions(uint32_t at, uint8_t reg) {
+  return last_before(at, [&](uint32_t i) { return (written(i) >> reg & 1) != 0; });
+}
+
+Flow::Definitions Flow::stores(uint32_t at) {
+  const Insn& load = function_.insns[at];
+  return last_before(at, [&](uint32_t i) {
+    const Insn& insn = function_.insns[i];
+    const bool stores = (insn.is(0x89) || insn.is(0xc7)) && insn.wide && insn.memory();
+    return stores && insn.base == load.base && insn.index == load.index && insn.disp == load.disp;
+  });
+}
+
+template <typename Writes>
+Flow::Definitions Flow::last_before(uint32_t at, const Writes& writes) {
   Definitions result;
   std::vector<bool> seen(function_.insns.size());
   std::vector<uint32_t> work{at};  // instructions before which the value is asked for
   const auto arrive = [&](uint32_t from) {
     if (seen[from]) return;
     seen[from] = true;
-    if (written(from) >> reg & 1) {
+    if (writes(from)) {
       result.writers.push_back(from);
     } else {
       work.push_back(from);

@@ -18,6 +18,9 @@ class Flow {
     bool unknown = false;           // control arrives from where we cannot see (a landing pad)
   };
   Definitions definitions(uint32_t at, uint8_t reg);
+  // The same of what the instruction `at` reads from memory: where registers or a constant are
+  // stored to the same place, as the operand says it.
+  Definitions stores(uint32_t at);
 
   const Function& function() const { return function_; }
   // The one instruction that leads to `at`; Function::kNone: several, or none.
@@ -25,6 +28,9 @@ class Flow {
   uint16_t written(uint32_t at);
 
  private:
+  template <typename Writes>
+  Definitions last_before(uint32_t at, const Writes& writes);
+
   const Module& module_;
   const Function& function_;
   std::vector<uint32_t> first_;  // predecessors of i: edges_[first_[i] .. first_[i+1])

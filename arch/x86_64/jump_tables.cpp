@@ -7,7 +7,8 @@
 namespace dj::arch {
 namespace {
 
-constexpr int kMaxCopies = 12;           // of a value from register to register
+constexpr int kMaxCopies = 12;           // of an address from register to register
+constexpr int kMaxWay = 64;              // of a value by registers and the frame
 constexpr uint32_t kMaxEntries = 4096;   // of a table without visible bounds
 constexpr uint32_t kMaxBoundSteps = 24;  // instructions between the bounds check and the load
 
@@ -22,6 +23,11 @@ bool is_lea(const Insn& insn) { return insn.is(0x8d) && insn.rip_relative; }
 bool is_move_imm(const Insn& insn) {
   return insn.legacy && insn.map == 0 &&
          ((insn.opcode >= 0xb8 && insn.opcode <= 0xbf) || (insn.opcode == 0xc7 && insn.mod == 3));
+}
+
+// xor %reg,%reg
+bool is_zero(const Insn& insn) {
+  return (insn.is(0x31) || insn.is(0x33)) && insn.mod == 3 && insn.reg == insn.rm;
 }
 
 // movslq (base,index,4),%reg; or of one entry only: movslq entry(%rip),%reg
@@ -41,13 +47,26 @@ bool is_unguard(const Insn& insn) {
          insn.index == kNoReg && insn.disp == 0x30;
 }
 
+constexpr uint8_t kSp = 4, kBp = 5;  // encoding numbers
+
+// mov %rsp,%rbp; lea d(%rsp),%rbp
+bool makes_frame_pointer(const Insn& insn) {
+  if (insn.is(0x8d)) return insn.reg == kBp && insn.base == kSp;
+  if (!is_register_move(insn) || move_source(insn) != kSp) return false;
+  return (insn.opcode == 0x89 ? insn.rm : insn.reg) == kBp;
+}
+
 class Resolver {
  public:
   Resolver(Flow& flow, const Module& module)
       : flow_(flow), module_(module), insns_(flow.function().insns) {}
 
   IndirectTargets resolve(uint32_t at) {
-    if (!insns_[at].memory()) value(at, insns_[at].rm, 0);
+    if (insns_[at].memory()) {
+      loaded_value(at, 0);
+    } else {
+      value(at, insns_[at].rm, 0);
+    }
     if (unknown_) return {Way::Unknown, {}};
     if (tables_ == 0) return {Way::Pointer, {}};
     if (targets_.empty()) return {Way::Unknown, {}};
@@ -57,7 +76,7 @@ class Resolver {
  private:
   void value(uint32_t at, uint8_t reg, int depth) {
     const Flow::Definitions defs = flow_.definitions(at, reg);
-    if (defs.unknown || depth > kMaxCopies) unknown_ = true;
+    if (defs.unknown || depth > kMaxWay) unknown_ = true;
     for (const uint32_t writer : defs.writers) {
       if (unknown_) return;
       if (seen_.insert({writer, reg}).second) written_value(writer, reg, depth);
@@ -69,8 +88,9 @@ class Resolver {
     const bool conditional =
         insn.legacy && insn.map == 1 && (insn.opcode & 0xf0) == 0x40 && insn.wide;
     if (is_register_move(insn)) return value(at, move_source(insn), depth + 1);
-    if (insn.is(0x8b) && insn.wide) return;         // an address from memory
+    if (insn.is(0x8b) && insn.wide) return loaded_value(at, depth);
     if (is_lea(insn) || is_move_imm(insn)) return;  // an address in an operand
+    if (is_zero(insn)) return;                      // and none at all
     if (insn.legacy && insn.map == 0 && (insn.opcode & 0xf8) == 0x58) return;  // pop
     if (insn.calls()) return;                                                  // somebody's result
     if (conditional) {
@@ -122,6 +142,22 @@ class Resolver {
       }
     }
     return true;
+  }
+
+  // What lies in memory is an address that somebody knows, but in the function's frame, where it
+  // may have put a sum.
+  void loaded_value(uint32_t at, int depth) {
+    if (!is_in_frame(insns_[at])) return;
+    const Flow::Definitions stores = flow_.stores(at);
+    if (stores.unknown || stores.writers.empty()) unknown_ = true;
+    for (const uint32_t store : stores.writers) {
+      if (!unknown_ && insns_[store].is(0x89)) value(store, insns_[store].reg, depth + 1);
+    }
+  }
+
+  bool is_in_frame(const Insn& load) const {
+    if (load.base != kBp) return load.base == kSp;
+    return std::any_of(insns_.begin(), insns_.end(), makes_frame_pointer);
   }
 
   // The addresses in leas that reg may hold before `at`. That reg is a table's address is certain

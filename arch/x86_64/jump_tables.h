@@ -5,7 +5,7 @@
 // kind:
 //   gcc, clang, PIC:   lea table(%rip),%T; movslq (%T,%i,4),%x; add %T,%x; jmp *%x
 // So a jump through an unchanged 8-byte value is as good as resolved, a table is read, anything
-// else is unknown.
+// else is unknown. What comes from the function's frame is what the function has put there.
 #pragma once
 #include <cstdint>
 #include <vector>

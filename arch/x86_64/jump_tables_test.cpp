@@ -164,5 +164,42 @@ TEST(JumpTable, ReadByAThunk) {
   }
 }
 
+const char* const kSum =
+    "lea 1f(%rip),%rax; lea 5f(%rip),%rcx; movslq (%rcx,%rsi,4),%rdx; add %rax,%rdx;";
+
+// A goto by a label's distance from another one; `keep`, `use`: what becomes of the sum.
+std::string kept(const std::string& keep, const std::string& use, const char* sum = kSum) {
+  return "func f; push %rbx; mov %rdi,%rbx; " + std::string(sum) + keep + "call h; " + use +
+         "1: pop %rbx; ret; 2: nop; pop %rbx; mov $2,%eax; ret; done f;"
+         ".section .rodata; .balign 4; 5: .long 1b-1b, 2b-1b; .text;";
+}
+
+TEST(JumpTable, SumKeptInTheFrameIsUnknown) {
+  const std::pair<const char*, const char*> ways[] = {
+      {"mov %rdx,8(%rsp);", "mov 8(%rsp),%rax; jmp *%rax;"},
+      {"mov %rdx,8(%rsp);", "jmp *8(%rsp);"},
+      {"mov %rdx,(%rsp);", "jmp *(%rsp);"},
+      {"mov %rdx,0x100(%rsp);", "jmp *0x100(%rsp);"},
+      {"mov %rsp,%rbp; mov %rdx,-8(%rbp);", "mov -8(%rbp),%rcx; jmp *%rcx;"},
+      {"lea 16(%rsp),%rbp; mov %rdx,-8(%rbp);", "jmp *-8(%rbp);"},
+      {"movaps %xmm0,(%rsp);", "jmp *8(%rsp);"},
+  };
+  for (const auto& [keep, use] : ways)
+    EXPECT_EQ(check_one(victim(kept(keep, use)), "f").verdict, Verdict::IndirectJump) << use;
+}
+
+TEST(JumpTable, PointerKeptInTheFrameIsKnown) {
+  const char* const pointer = "mov 16(%rdi),%rdx;";
+  const std::pair<const char*, const char*> ways[] = {
+      {"mov %rdx,8(%rsp);", "mov 8(%rsp),%rax; jmp *%rax;"},
+      {"mov %rdx,8(%rsp);", "jmp *8(%rsp);"},
+      {"mov %rsp,%rbp; mov %rdx,-8(%rbp);", "mov -8(%rbp),%rcx; jmp *%rcx;"},
+      {"test %rsi,%rsi; jne 3f; xor %edx,%edx; 3: mov %rdx,8(%rsp);", "jmp *8(%rsp);"},
+      {"mov %rdi,%rbp;", "mov 8(%rbp),%rax; jmp *%rax;"},  // no frame's
+  };
+  for (const auto& [keep, use] : ways)
+    EXPECT_EQ(check_one(victim(kept(keep, use, pointer)), "f").verdict, Verdict::Ok) << use;
+}
+
 }  // namespace
 }  // namespace dj::arch

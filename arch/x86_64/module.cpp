@@ -113,10 +113,27 @@ Function Module::decode(const FunctionRange& range, uint64_t until) const {
   return function;
 }
 
+namespace {
+
+// jmp *%reg, jmp *d(%rsp) or jmp *d(%rbp): of what begins with the pair.
+bool is_own_value(std::span<const uint8_t> bytes) {
+  constexpr uint8_t kSib = 4, kBp = 5, kBySp = 0x24;
+  const int mod = bytes[1] >> 6, rm = bytes[1] & 7;
+  if (mod == 3) return true;
+  if (rm == kSib) return bytes.size() > 2 && bytes[2] == kBySp;
+  return rm == kBp && mod != 0;
+}
+
+}  // namespace
+
 bool Module::may_jump_by_register(const FunctionRange& range) const {
   const auto text = bytes(range.begin);
   const size_t size = std::min<size_t>(text.size(), range.end - range.begin);
-  return !find_pairs(text.first(size), kJumpByRegister).empty();
+  const auto code = text.first(size);
+  bool found = false;
+  each_pair(code, {kJumpIndirect},
+            [&](size_t at) { found = found || is_own_value(code.subspan(at)); });
+  return found;
 }
 
 namespace {

@@ -48,7 +48,8 @@ class Module {
   // Decodes from range.begin to its end, or to the first instruction that begins at `until` or
   // behind it; no further than to data between instructions, which shows by a branch past it.
   Function decode(const FunctionRange& range, uint64_t until = ~uint64_t(0)) const;
-  // False: no instruction in the range jumps to an address in a register. Looks at bytes only.
+  // False: no instruction in the range jumps to an address in a register, or in memory by rsp or
+  // rbp. Looks at bytes only.
   bool may_jump_by_register(const FunctionRange& range) const;
 
   // Padding that directly follows `address`, in bytes, no more than `wanted`: nops and int3 up to
