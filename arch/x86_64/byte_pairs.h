@@ -34,8 +34,7 @@ void each_pair(std::span<const uint8_t> bytes, const BytePair (&pairs)[kPairs],
     second[i] = _mm_set1_epi8(char(pairs[i].second));
     mask[i] = _mm_set1_epi8(char(pairs[i].mask));
   }
-  // Of the places from `at` on all but the first `known`.
-  const auto look = [&](size_t at, size_t known) {
+  const auto look = [&](size_t at) {
     const __m128i here = load(at), behind = load(at + 1);
     __m128i any = _mm_setzero_si128();
     for (size_t i = 0; i < kPairs; i++) {
@@ -43,15 +42,20 @@ void each_pair(std::span<const uint8_t> bytes, const BytePair (&pairs)[kPairs],
                                          _mm_cmpeq_epi8(_mm_and_si128(behind, mask[i]), second[i]));
       any = _mm_or_si128(any, both);
     }
-    for (auto bits = unsigned(_mm_movemask_epi8(any)) >> known << known; bits != 0;
-         bits &= bits - 1)
-      action(at + size_t(std::countr_zero(bits)));
+    return unsigned(_mm_movemask_epi8(any));
+  };
+  const auto take = [&](size_t at, unsigned bits) {
+    for (; bits != 0; bits &= bits - 1) action(at + size_t(std::countr_zero(bits)));
   };
   size_t at = 0;
-  for (; at + kAtOnce < bytes.size(); at += kAtOnce) look(at, 0);
+  for (; at + kAtOnce < bytes.size(); at += kAtOnce) {
+    if (const unsigned bits = look(at); bits != 0) take(at, bits);
+  }
   if (at + 1 >= bytes.size()) return;
-  const size_t last = bytes.size() - 1 - kAtOnce;
-  if (bytes.size() > kAtOnce) return look(last, at - last);
+  if (bytes.size() > kAtOnce) {  // the last places, without those that were looked at
+    const size_t last = bytes.size() - 1 - kAtOnce;
+    return take(last, look(last) >> (at - last) << (at - last));
+  }
   for (; at + 1 < bytes.size(); at++) {
     const auto stands = [&](const BytePair& pair) {
       return bytes[at] == pair.first && (bytes[at + 1] & pair.mask) == pair.second;

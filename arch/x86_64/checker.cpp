@@ -187,14 +187,15 @@ uint64_t last_byte(const Group& group) {
 }
 
 // Those of the groups' followers that are no groups themselves.
-std::vector<const FunctionRange*> others_of(const std::vector<Group>& groups) {
+std::vector<const FunctionRange*> others_of(const Module& module,
+                                            const std::vector<Group>& groups) {
+  const FunctionRange* const first = module.outermost().data();
+  std::vector<bool> grouped(module.outermost().size());
+  for (const Group& group : groups) grouped[size_t(group.range - first)] = true;
   std::vector<const FunctionRange*> others;
   for (const Group& group : groups) {
     for (const FunctionRange* follower : group.followers) {
-      const auto it = std::lower_bound(
-          groups.begin(), groups.end(), follower,
-          [](const Group& other, const FunctionRange* range) { return other.range < range; });
-      if (it == groups.end() || it->range != follower) others.push_back(follower);
+      if (!grouped[size_t(follower - first)]) others.push_back(follower);
     }
   }
   return others;
@@ -204,7 +205,7 @@ std::vector<const FunctionRange*> others_of(const std::vector<Group>& groups) {
 // returned, and jumps that could not be resolved.
 std::vector<uint64_t> check_followers(Checker::Impl& impl, const std::vector<Group>& groups,
                                       Guards guards) {
-  std::vector<uint64_t> targets = impl.look_at(others_of(groups));
+  std::vector<uint64_t> targets = impl.look_at(others_of(impl.module, groups));
   std::map<uint64_t, uint64_t> unknown;  // a function's begin, its jump
   for (const auto& [begin, facts] : impl.known_facts) {
     if (facts.unknown_jump != 0) unknown[begin] = facts.unknown_jump;

@@ -64,23 +64,19 @@ namespace {
 
 constexpr BytePair kLongCondJump = {0x0f, 0x80, 0xf0}, kLongJump = {0xe9, 0, 0};
 
-// Where direct jumps of `code`, at `address`, may lead out of it. Parts lie in sections of their
-// own, so short jumps lead to none.
-std::vector<uint64_t> far_jumps(std::span<const uint8_t> code, uint64_t address) {
-  std::vector<uint64_t> targets;
-  const auto look = [&](BytePair form, size_t opcode_bytes) {
-    for (const size_t at : find_pairs(code, form)) {
-      const size_t end = at + opcode_bytes + sizeof(int32_t);
-      if (end > code.size()) return;
-      int32_t distance;
-      std::memcpy(&distance, &code[end - sizeof distance], sizeof distance);
-      const uint64_t target = address + end + uint64_t(int64_t(distance));
-      if (target - address >= code.size()) targets.push_back(target);
-    }
-  };
-  look(kLongCondJump, 2);
-  look(kLongJump, 1);
-  return targets;
+// Calls action(target) where bytes of `code`, at `address`, look like direct jumps out of it. Parts
+// lie in sections of their own, so short jumps lead to none.
+template <typename Action>
+void each_far_jump(std::span<const uint8_t> code, uint64_t address, const Action& action) {
+  each_pair(code, {kLongCondJump, kLongJump}, [&](size_t at) {
+    const size_t opcode_bytes = code[at] == kLongJump.first ? 1 : 2;
+    const size_t end = at + opcode_bytes + sizeof(int32_t);
+    if (end > code.size()) return;
+    int32_t distance;
+    std::memcpy(&distance, &code[end - sizeof distance], sizeof distance);
+    const uint64_t target = address + end + uint64_t(int64_t(distance));
+    if (target - address >= code.size()) action(target);
+  });
 }
 
 void sort_unique(std::vector<const FunctionRange*>& functions) {
@@ -94,12 +90,13 @@ std::vector<const FunctionRange*> Checker::Impl::followed_by(
     const FunctionRange& range, const std::vector<uint64_t>& targets) const {
   std::vector<const FunctionRange*> found;
   const auto add = [&](uint64_t target) {
+    if (target < module.low() || target >= module.high()) return;
     const FunctionRange* other = module.function_at(target);
     if (other != nullptr && other->begin != range.begin) found.push_back(other);
   };
   const auto code = module.bytes(range.begin);
   const size_t size = std::min<size_t>(code.size(), range.end - range.begin);
-  for (const uint64_t target : far_jumps(code.first(size), range.begin)) add(target);
+  each_far_jump(code.first(size), range.begin, add);
   for (const uint64_t target : targets) {
     if (target < range.begin || target >= range.end) add(target);
   }

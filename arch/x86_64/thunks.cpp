@@ -1,7 +1,6 @@
 // Recognises thunks by their instructions: names are gone in stripped programs.
 #include "arch/x86_64/thunks.h"
 
-#include <algorithm>
 #include <atomic>
 #include <optional>
 
@@ -106,10 +105,8 @@ bool jumps_by(const Module& module, uint64_t address, uint8_t reg) {
 
 namespace {
 
-constexpr BytePair kFence = {0xae, 0xe8};  // the end of lfence
-// The end of mov %reg,(%rsp), and the beginning of ret or jmp.
-constexpr BytePair kBehindPut = {0x24, 0xc1, 0xd5};
-constexpr uint64_t kPutBytes = 4;
+// The end of lfence, which stands in each of them: before the jump, or where the processor guesses.
+constexpr BytePair kFence = {0xae, 0xe8};
 
 // Does a thunk put its target on the stack at `put`? Its call stands before.
 bool is_put_of_thunk(const Module& module, uint64_t put) {
@@ -122,21 +119,14 @@ bool is_put_of_thunk(const Module& module, uint64_t put) {
   return false;
 }
 
-bool jumps_behind_fence(const Module& module, uint64_t end) {
+// `end`: of an lfence.
+bool is_fence_of_thunk(const Module& module, uint64_t end) {
   const std::optional<Insn> insn = insn_at(module, end);
-  return insn && is_jump_by_register(*insn);
-}
-
-bool has_thunks(const Module& module, const TextRange& range, size_t begin, size_t end) {
-  const auto piece = range.bytes.subspan(begin, end - begin);
-  const uint64_t address = range.address + begin;
-  const auto any = [&](BytePair pair, auto is_thunk) {
-    const std::vector<size_t> found = find_pairs(piece, pair);
-    return std::any_of(found.begin(), found.end(),
-                       [&](size_t at) { return is_thunk(address + at); });
-  };
-  return any(kFence, [&](uint64_t at) { return jumps_behind_fence(module, at + 2); }) ||
-         any(kBehindPut, [&](uint64_t at) { return is_put_of_thunk(module, at + 1 - kPutBytes); });
+  if (insn && is_jump_by_register(*insn)) return true;
+  for (uint64_t put = end; put < end + kLongest; put++) {
+    if (is_put_of_thunk(module, put)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -148,7 +138,9 @@ bool has_thunks(const Module& module) {
     const size_t size = range.bytes.size();
     parallel<1>((size + kPiece - 1) / kPiece, [&](size_t i) {
       const size_t begin = i * kPiece, end = std::min(size, begin + kPiece + 1);  // pairs may cross
-      if (!found && has_thunks(module, range, begin, end)) found = true;
+      each_pair(range.bytes.subspan(begin, end - begin), {kFence}, [&](size_t at) {
+        if (!found && is_fence_of_thunk(module, range.address + begin + at + 2)) found = true;
+      });
     });
   }
   return found;
