@@ -188,11 +188,7 @@ class ExitFinder {
   void indirect(Flow& flow, size_t part, size_t i) {
     const Insn& insn = flow.function().insns[i];
     if (goes_to_another_frame(flow.function(), i)) return;
-    if (insn.rip_relative) {  // an imported function
-      add_exit(flow.function(), i, true);
-      exits_.back().tail_slot = insn.target;
-      return;
-    }
+    if (insn.rip_relative) return unsure_.push_back({part, i, Way::Pointer});
     const IndirectTargets to = indirect_targets(flow, module_, uint32_t(i));
     bool stays = to.way == Way::Table;
     for (const uint64_t target : to.targets) {
@@ -210,9 +206,14 @@ class ExitFinder {
     const Function& code = parts_[jump.part].code;
     const Insn& insn = code.insns[jump.insn];
     add_exit(code, jump.insn, true);
+    const bool kept = jump.way != Way::Pointer || address_kept();
+    if (insn.rip_relative) {
+      exits_.back().tail_slot = insn.target;
+      if (!kept) return;  // an imported function
+    }
     if (const uint64_t piece = lost_piece(impl_); piece != 0)
       return give_up(fmt::format("indirect jump at {:#x}, perhaps to {:#x}", insn.address, piece));
-    if (jump.way == Way::Pointer && !address_kept()) return;
+    if (!kept) return;
     Leaving& leaving = exits_.back().leaving;
     leaving.how = Leaving::IfOutside;
     leaving.inside = joined_parts();

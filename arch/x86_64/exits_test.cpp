@@ -130,6 +130,20 @@ TEST(SplitStack, ReturnsToWhoGaveTheStackAreNone) {
   }
 }
 
+// A coroutine's state, and a word that only others know.
+TEST(Exits, ByAWordLeaveSometimesWhereAnAddressIsKept) {
+  const test::Victim v = victim(
+      std::string("func f; jmp *word(%rip); 1: ret; done f; func k; jmp *word(%rip); done k; "
+                  ".data; .balign 8; word: .quad 1b; .text;") +
+      kPiece);
+  for (const auto& [name, how] : {std::pair("f", Leaving::IfOutside), {"k", Leaving::Always}}) {
+    const Exits exits = exits_of(v, name);
+    ASSERT_TRUE(exits.complete) << exits.reason;
+    EXPECT_EQ(exits.exits[0].leaving.how, how) << name;
+    EXPECT_EQ(exits.exits[0].tail_slot, v.symbols.at("word")) << name;
+  }
+}
+
 // A jump by a table may lead to a block that is code of its own: where its function is known that
 // is one of its exits, else the function cannot be probed.
 TEST(Pieces, BelongToTheFunctionWhoseNameTheyHave) {

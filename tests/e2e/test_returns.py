@@ -36,6 +36,14 @@ def test_results_come_from_the_last_callee(djtap, entry):
         assert result.globals["e"] == sum(result.globals[f"{f}_n"] for f in NAMED.values()), result
 
 
+@pytest.mark.parametrize("body", ["r++", "r++; sum += $return"], ids=["count", "result"])
+def test_jumps_within_a_function_are_no_returns(djtap, body):
+    """By an address that the function keeps in a variable, as it would jump to an imported function."""
+    result = djtap("-e", f'probe func("next").return {{ {body} }}', "-c", victim("resumed"))
+    assert result.globals["r"] == result.facts["calls"] and "warning[" not in result.stderr, result
+    assert result.globals.get("sum", result.facts["total"]) == result.facts["total"], result
+
+
 def test_calls_that_return_at_once(djtap):
     """even() and odd() jump to each other: one return instruction returns for all of them."""
     evens = [begin % 2 == 0 for begin in range(60) for _ in range(begin, -1, -2)]
