@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "arch/x86_64/byte_pairs.h"
-#include "arch/x86_64/decode.h"
 
 namespace dj::arch {
 namespace {
@@ -63,18 +62,16 @@ std::vector<Reference> near_branches(std::span<const uint8_t> bytes, uint64_t ad
 
 std::vector<Reference> real_branches(const Module& module, const std::vector<Reference>& found) {
   std::vector<Reference> real;
-  const FunctionRange* function = nullptr;
-  uint64_t next = 0;  // the first instruction of `function` that is not decoded yet
+  const FunctionRange* range = nullptr;
+  Function function;
   for (const Reference& branch : found) {
-    if (function == nullptr || branch.at >= function->end) {
-      function = module.function_at(branch.at);
-      if (function == nullptr) continue;
-      next = function->begin;
+    if (range == nullptr || branch.at >= range->end) {
+      range = module.function_at(branch.at);
+      if (range == nullptr) continue;
+      function = module.decode(*range);
     }
-    Insn insn;
-    while (next < branch.at && decode(module.bytes(next), next, insn)) next = insn.end();
     const bool within_page = branch.at / kPage == (branch.at + kNearBranchBytes - 1) / kPage;
-    if (next == branch.at && within_page) real.push_back(branch);
+    if (within_page && function.find(branch.at) != Function::kNone) real.push_back(branch);
   }
   return real;
 }

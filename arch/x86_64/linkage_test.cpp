@@ -12,8 +12,9 @@ namespace dj::arch {
 namespace {
 
 const char kSource[] = R"(
-.globl plain_stub, marked_stub, bound_stub, other_stub, user, split
+.globl plain_stub, marked_stub, bound_stub, other_stub, user, mixed, split
 .type user,@function
+.type mixed,@function
 .type split,@function
 .type plain_stub,@function
 .text
@@ -38,6 +39,13 @@ call2:       call marked_stub
 tail:        .byte 0xe9
              .long bound_stub - . - 4
              .size user, . - user
+             .balign 16, 0xcc
+mixed:       je 1f
+             ret
+             .long 0x53053053
+1:           nop; nop; nop; nop
+behind:      call plain_stub
+             .size mixed, . - mixed
              .balign 16, 0xcc
 nobody:      call plain_stub
              .org plain_stub + 0x1ffa
@@ -84,10 +92,12 @@ TEST_F(Linkage, StubsBeginWithTheirPrefixes) {
 }
 
 TEST_F(Linkage, BytesAreLookedAtEverywhere) {
-  EXPECT_EQ(places(branches()), (std::vector<uint64_t>{at("call1"), at("fake"), at("call2"),
-                                                       at("tail"), at("nobody"), at("across")}));
+  EXPECT_EQ(places(branches()),
+            (std::vector<uint64_t>{at("call1"), at("fake"), at("call2"), at("tail"), at("behind"),
+                                   at("nobody"), at("across")}));
 }
 
+// What is called behind data between instructions nobody knows.
 TEST_F(Linkage, RealOnesAreInstructionsOfAFunctionWithinAPage) {
   const Module module(victim_.text);
   EXPECT_EQ(at("across") % 4096, 0xfffu);
