@@ -123,52 +123,58 @@ bool TextImage::is_of_both(uint64_t address, std::span<const uint8_t> one,
   return true;
 }
 
-// May what lies between [begin, end) and `address` be written as it was read? An int3 there is
-// somebody else's (a kernel probe's), who may have taken it away since.
-bool TextImage::may_join(const Span& span, uint64_t begin, uint64_t end, uint64_t address) const {
-  if (address < begin) return false;
-  return address <= end || memchr(byte_at(span, end), arch::kInt3, address - end) == nullptr;
+// Puts a patch into the image, and where it is to be written: across two pages by itself, else with
+// its page's others and what lies between them.
+void TextImage::put(const TextPatch& patch, std::vector<Dirty>& dirty) {
+  const auto is_in_page = [](uint64_t begin, uint64_t end) {
+    return page_of(begin) == page_of(end - 1);
+  };
+  const uint64_t end = patch.address + patch.bytes.size();
+  const size_t first = span_at(patch.address);
+  const bool joins = !dirty.empty() && dirty.back().span == first &&
+                     is_in_page(dirty.back().begin, dirty.back().end) &&
+                     is_in_page(patch.address, end);
+  if (joins) {
+    Dirty& d = dirty.back();
+    // An int3 between patches is somebody else's (a kernel probe's), who may take it away.
+    d.stale = d.stale || (d.end < patch.address && memchr(byte_at(spans_[first], d.end), arch::kInt3,
+                                                          patch.address - d.end) != nullptr);
+    d = {d.span, std::min(d.begin, patch.address), std::max(d.end, end), d.first, &patch, d.stale};
+  } else {
+    dirty.push_back({first, patch.address, end, &patch, &patch, false});
+  }
+  for (uint64_t at = patch.address; at < end;) {
+    const Span& span = spans_[span_at(at)];
+    const size_t here = std::min(end, span.end) - at;
+    memcpy(byte_at(span, at), &patch.bytes[at - patch.address], here);
+    at += here;
+  }
+}
+
+// Reads what lies between its patches once more.
+Status TextImage::refresh(const Stopped& stopped, const Dirty& d) {
+  const Span& span = spans_[d.span];
+  DJ_TRY_DO(stopped.read(d.begin, std::span(byte_at(span, d.begin), d.end - d.begin)));
+  for (const TextPatch* patch = d.first; patch <= d.last; patch++) {
+    memcpy(byte_at(span, patch->address), patch->bytes.data(), patch->bytes.size());
+  }
+  return ok_status();
 }
 
 Status TextImage::write(const Stopped& stopped, const std::vector<TextPatch>& patches) {
-  struct Dirty {
-    size_t span;
-    uint64_t begin, end;
-  };
-  std::vector<Dirty> dirty;              // each is one write
-  std::vector<const TextPatch*> across;  // two pages
-  for (const TextPatch& patch : patches) {
-    uint64_t address = patch.address;
-    std::span<const uint8_t> bytes = patch.bytes;
-    const bool crosses = page_of(address) != page_of(address + bytes.size() - 1);
-    while (!bytes.empty()) {
-      const size_t at = span_at(address);
-      const Span& span = spans_[at];
-      const size_t here = std::min<size_t>(bytes.size(), span.end - address);
-      memcpy(byte_at(span, address), bytes.data(), here);
-      const bool same_page = !dirty.empty() && dirty.back().span == at;
-      if (same_page && !crosses && may_join(span, dirty.back().begin, dirty.back().end, address)) {
-        dirty.back().end = std::max(dirty.back().end, address + here);
-      } else if (!crosses) {
-        dirty.push_back({at, address, address + here});
-      }
-      address += here;
-      bytes = bytes.subspan(here);
-    }
-    if (crosses) {
-      across.push_back(&patch);
-    }
-  }
-  for (const TextPatch* patch : across) {
-    DJ_TRY_DO(stopped.write(patch->address, patch->bytes));
-  }
+  std::vector<Dirty> dirty;
+  for (const TextPatch& patch : patches) put(patch, dirty);
   // Nobody else writes there, so several threads may: what they take is the time of the stop.
   std::mutex failing;
   Status written = ok_status();
   parallel(dirty.size(), [&](size_t i) {
     const Dirty& d = dirty[i];
-    const Span& span = spans_[d.span];
-    Status done = stopped.write(d.begin, std::span(byte_at(span, d.begin), d.end - d.begin));
+    Status done = d.stale ? refresh(stopped, d) : ok_status();
+    if (done.ok() && d.first == d.last) {
+      done = stopped.write(d.first->address, d.first->bytes);
+    } else if (done.ok()) {
+      done = stopped.write(d.begin, std::span(byte_at(spans_[d.span], d.begin), d.end - d.begin));
+    }
     if (done.ok()) return;
     std::lock_guard lock(failing);
     written = done;

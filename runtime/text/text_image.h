@@ -43,7 +43,15 @@ class TextImage {
 
  private:
   void read(const Stopped& stopped, size_t next, size_t end);
-  bool may_join(const Span& span, uint64_t begin, uint64_t end, uint64_t address) const;
+  // What is written at once: one patch, or all of a page with what lies between them.
+  struct Dirty {
+    size_t span;  // of the first byte
+    uint64_t begin, end;
+    const TextPatch *first, *last;  // one behind the other
+    bool stale;                     // what lies between them may have changed since it was read
+  };
+  void put(const TextPatch& patch, std::vector<Dirty>& dirty);
+  Status refresh(const Stopped& stopped, const Dirty& dirty);
   size_t span_at(uint64_t address) const;  // index
   uint8_t* byte_at(const Span& span, uint64_t address) const {
     return &bytes_[span.at + (address - span.begin)];
