@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <utility>
 
+#include "runtime/process/awake.h"
 #include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/remote_map.h"
@@ -23,6 +25,7 @@ namespace dj {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr size_t kManyMappings = 16;  // from here on Awake is worth its thread
 uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
 
 }  // namespace
@@ -165,6 +168,8 @@ Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
     islands_.emplace_back(base, view);
     offset += island_bytes_;
   }
+  std::optional<Awake> awake;
+  if (stubs_.size() > kManyMappings) awake.emplace();
   for (const StubPages& pages : stubs_) {
     DJ_TRY_DO(
         map_code(call, remote_fd, pages.range, offset + pages.at, &stub_views_.emplace_back()));
