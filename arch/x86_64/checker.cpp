@@ -2,7 +2,6 @@
 #include "arch/x86_64/checker.h"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 
 #include "arch/x86_64/fragments.h"
@@ -18,13 +17,6 @@ namespace {
 bool overlaps(const std::vector<FunctionRange>& ranges, uint64_t begin, uint64_t end) {
   return std::any_of(ranges.begin(), ranges.end(),
                      [&](const FunctionRange& r) { return begin < r.end && r.begin < end; });
-}
-
-// To an address in a register or in the frame: through other memory it goes where check 4 looks.
-bool jumps_to_own_value(const Insn& insn) {
-  constexpr uint8_t kSp = 4, kBp = 5;
-  if (insn.kind != Kind::JumpIndirect) return false;
-  return !insn.memory() || insn.base == kSp || insn.base == kBp;
 }
 
 }  // namespace
@@ -206,16 +198,14 @@ std::vector<const FunctionRange*> others_of(const Module& module,
 std::vector<uint64_t> check_followers(Checker::Impl& impl, const std::vector<Group>& groups,
                                       Guards guards) {
   std::vector<uint64_t> targets = impl.look_at(others_of(impl.module, groups));
-  std::map<uint64_t, uint64_t> unknown;  // a function's begin, its jump
-  for (const auto& [begin, facts] : impl.known_facts) {
-    if (facts.unknown_jump != 0) unknown[begin] = facts.unknown_jump;
-  }
   for (const Group& group : groups) {
     for (const FunctionRange* part : group.followers) {
-      const auto jump = unknown.find(part->begin);
-      if (jump == unknown.end() || !is_fragment(impl, *part)) continue;
+      const auto facts = impl.known_facts.find(part->begin);
+      const bool known = facts == impl.known_facts.end() || facts->second.unknown_jump == 0;
+      if (known || !is_fragment(impl, *part)) continue;
+      const uint64_t jump = facts->second.unknown_jump;
       for (Region* region : group.regions) {
-        if (region->verdict == Verdict::Ok) impl.arrive_anywhere(*region, jump->second, guards);
+        if (region->verdict == Verdict::Ok) impl.arrive_anywhere(*region, jump, guards);
       }
     }
   }

@@ -46,7 +46,8 @@ struct Checker::Impl {
   void note(const Function& function);
   Facts facts(const Function& function) const;
   Facts facts_as_read(const Function& function) const;  // whose thunks are read
-  // False: nothing in the range jumps to an address in a register. Looks at bytes only.
+  // False: nothing in the range jumps to an address in a register or in the frame, nor through a
+  // thunk. Looks at bytes only.
   bool may_jump_by_register(const FunctionRange& range) const {
     return has_thunks || module.may_jump_by_register(range);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <optional>
 
 #include "arch/x86_64/checker.h"
 #include "arch/x86_64/fragments.h"
@@ -242,8 +243,12 @@ class ExitFinder {
     return joined;
   }
 
-  // Does somebody keep an address inside this function?
-  bool address_kept() const {
+  // Does somebody keep an address inside this function? Its parts are all known by then.
+  bool address_kept() {
+    if (!address_kept_) address_kept_ = find_kept_address();
+    return *address_kept_;
+  }
+  bool find_kept_address() const {
     for (const Part& part : parts_) {
       const auto [first, end] = inside(part.range);
       if (Module::first_between(module_.text().address_taken, first - 1, end) != 0) return true;
@@ -382,6 +387,7 @@ class ExitFinder {
   std::deque<Part> parts_;  // references stay valid while it grows
   std::vector<Exit> exits_;
   std::vector<Unsure> unsure_;
+  std::optional<bool> address_kept_;  // when it was asked
   std::vector<uint64_t> targets_;  // of all jumps seen
   FunctionRange more_stack_{0, 0};
   bool sorted_ = false;

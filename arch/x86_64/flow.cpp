@@ -8,6 +8,12 @@ namespace {
 constexpr uint32_t kNotComputed = ~0u;
 }
 
+bool jumps_to_own_value(const Insn& insn) {
+  constexpr uint8_t kSp = 4, kBp = 5;  // encoding numbers
+  if (insn.kind != Kind::JumpIndirect) return false;
+  return !insn.memory() || insn.base == kSp || insn.base == kBp;
+}
+
 Flow::Flow(const Module& module, const Function& function) : module_(module), function_(function) {
   const auto& insns = function.insns;
   std::vector<std::pair<uint32_t, uint32_t>> edges;  // (to, from)
@@ -19,7 +25,7 @@ Flow::Flow(const Module& module, const Function& function) : module_(module), fu
       const size_t to = function.find(insn.target);
       if (to != Function::kNone) edges.emplace_back(uint32_t(to), i);
     }
-    if (insn.kind == Kind::JumpIndirect && !insn.memory()) indirect_.push_back(i);
+    if (jumps_to_own_value(insn)) indirect_.push_back(i);
   }
   std::sort(edges.begin(), edges.end());
   first_.assign(insns.size() + 1, 0);

@@ -8,6 +8,9 @@
 
 namespace dj::arch {
 
+// To an address in a register or in the frame: through other memory it goes where check 4 looks.
+bool jumps_to_own_value(const Insn& insn);
+
 class Flow {
  public:
   Flow(const Module& module, const Function& function);

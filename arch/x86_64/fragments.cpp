@@ -5,29 +5,12 @@
 #include <optional>
 #include <set>
 
+#include "arch/x86_64/stack_taken.h"
+
 namespace dj::arch {
 namespace {
 
-constexpr uint8_t kSp = 4, kBp = 5;  // encoding numbers
-
-// What an instruction does to the stack pointer, in bytes; none: not known.
-std::optional<int64_t> stack_taken(const Insn& insn) {
-  if (!insn.legacy || insn.map != 0) return 0;
-  const uint8_t op = insn.opcode;
-  if ((op & 0xf8) == 0x50 || op == 0x68 || op == 0x6a || op == 0x9c) return 8;  // push
-  if ((op & 0xf8) == 0x58 || op == 0x9d || op == 0x8f) return -8;               // pop
-  if (op == 0xff && insn.has_modrm && (insn.reg & 7) == 6) return 8;            // push r/m
-  const bool on_sp = insn.has_modrm && insn.mod == 3 && insn.rm == kSp;
-  if ((op == 0x81 || op == 0x83) && on_sp) {
-    if ((insn.reg & 7) == 0) return -insn.imm;
-    return (insn.reg & 7) == 5 ? std::optional(insn.imm) : std::nullopt;
-  }
-  if (op == 0x8d && insn.reg == kSp)
-    return insn.base == kSp && insn.index == kNoReg ? std::optional(-int64_t(insn.disp))
-                                                    : std::nullopt;
-  const bool moved = (op == 0x89 && on_sp) || (op == 0x8b && insn.reg == kSp);
-  return op == 0xc9 || moved ? std::nullopt : std::optional<int64_t>(0);  // leave, mov to rsp
-}
+constexpr uint8_t kBp = 5;  // rbp's encoding number
 
 // Whether all ways out leave with another stack than the code found, or by a frame pointer that is
 // not its own. What cannot be followed counts as balanced; so does code behind a call that never

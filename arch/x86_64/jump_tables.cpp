@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "arch/x86_64/stack_taken.h"
+
 namespace dj::arch {
 namespace {
 
@@ -149,10 +151,22 @@ class Resolver {
   void loaded_value(uint32_t at, int depth) {
     if (!is_in_frame(insns_[at])) return;
     const Flow::Definitions stores = flow_.stores(at);
-    if (stores.unknown || stores.writers.empty()) unknown_ = true;
+    if (stores.unknown || (stores.writers.empty() && !is_passed(insns_[at]))) unknown_ = true;
     for (const uint32_t store : stores.writers) {
       if (!unknown_ && insns_[store].is(0x89)) value(store, insns_[store].reg, depth + 1);
     }
+  }
+
+  // From behind the return address: by the stack pointer as it is when the prologue has run.
+  bool is_passed(const Insn& load) const {
+    constexpr int64_t kWord = 8;
+    if (load.base == kBp) return load.disp >= 2 * kWord;  // the caller's rbp is below
+    int64_t frame = kWord;
+    for (const Insn& insn : insns_) {
+      if (insn.branches() || insn.leaves() || insn.calls()) break;
+      frame += stack_taken(insn).value_or(0);
+    }
+    return load.disp >= frame;
   }
 
   bool is_in_frame(const Insn& load) const {

@@ -183,9 +183,20 @@ TEST(JumpTable, SumKeptInTheFrameIsUnknown) {
       {"mov %rsp,%rbp; mov %rdx,-8(%rbp);", "mov -8(%rbp),%rcx; jmp *%rcx;"},
       {"lea 16(%rsp),%rbp; mov %rdx,-8(%rbp);", "jmp *-8(%rbp);"},
       {"movaps %xmm0,(%rsp);", "jmp *8(%rsp);"},
+      {"sub $24,%rsp; movaps %xmm0,16(%rsp);", "jmp *24(%rsp);"},
   };
   for (const auto& [keep, use] : ways)
     EXPECT_EQ(check_one(victim(kept(keep, use)), "f").verdict, Verdict::IndirectJump) << use;
+}
+
+// What only a jump by the frame leads to may find any value in a register.
+TEST(JumpTable, SumBehindAJumpByTheFrameIsUnknown) {
+  const char* const pointer = "mov 16(%rdi),%rax;";
+  const std::string known = kept("mov %rax,8(%rsp);", "jmp *8(%rsp);", pointer);
+  EXPECT_EQ(check_one(victim(known), "f").verdict, Verdict::Ok);
+  const std::string behind =
+      kept("mov %rax,8(%rsp);", std::string(kSum) + "jmp *8(%rsp); jmp *%rdx;", pointer);
+  EXPECT_EQ(check_one(victim(behind), "f").verdict, Verdict::IndirectJump);
 }
 
 TEST(JumpTable, PointerKeptInTheFrameIsKnown) {
@@ -196,6 +207,9 @@ TEST(JumpTable, PointerKeptInTheFrameIsKnown) {
       {"mov %rsp,%rbp; mov %rdx,-8(%rbp);", "mov -8(%rbp),%rcx; jmp *%rcx;"},
       {"test %rsi,%rsi; jne 3f; xor %edx,%edx; 3: mov %rdx,8(%rsp);", "jmp *8(%rsp);"},
       {"mov %rdi,%rbp;", "mov 8(%rbp),%rax; jmp *%rax;"},  // no frame's
+      {"", "mov 16(%rsp),%rax; jmp *%rax;"},               // the caller's, behind rbx and his address
+      {"sub $24,%rsp;", "mov 40(%rsp),%rcx; jmp *%rcx;"},
+      {"mov %rsp,%rbp;", "jmp *16(%rbp);"},
   };
   for (const auto& [keep, use] : ways)
     EXPECT_EQ(check_one(victim(kept(keep, use, pointer)), "f").verdict, Verdict::Ok) << use;

@@ -117,11 +117,12 @@ namespace {
 
 // jmp *%reg, jmp *d(%rsp) or jmp *d(%rbp): of what begins with the pair.
 bool is_own_value(std::span<const uint8_t> bytes) {
-  constexpr uint8_t kSib = 4, kBp = 5, kBySp = 0x24;
+  constexpr uint8_t kSp = 4, kBp = 5, kSib = 4;
   const int mod = bytes[1] >> 6, rm = bytes[1] & 7;
   if (mod == 3) return true;
-  if (rm == kSib) return bytes.size() > 2 && bytes[2] == kBySp;
-  return rm == kBp && mod != 0;
+  if (rm != kSib) return rm == kBp && mod != 0;
+  const int base = bytes.size() > 2 ? bytes[2] & 7 : 0;
+  return base == kSp || (base == kBp && mod != 0);
 }
 
 }  // namespace

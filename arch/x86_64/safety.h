@@ -139,7 +139,8 @@ class Checker {
              Neighbours neighbours = Neighbours::Apart);
   // The same without check 7: as if each region were the only one.
   void check_alone(std::vector<Region>& regions, Guards guards);
-  // Is an instruction of [begin, end) in an rseq critical section? Run elsewhere it would be in none.
+  // Is an instruction of [begin, end) in an rseq critical section? Run elsewhere it would be in
+  // none.
   bool in_rseq_section(uint64_t begin, uint64_t end) const;
   // Is there one among them that check() with Guards::None would leave as int3? Their own functions
   // mostly tell, and then it takes no look at the rest of the module.

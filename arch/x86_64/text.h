@@ -52,8 +52,8 @@ struct ModuleText {
                                         // global symbols, sorted
   std::vector<FunctionRange>
       rseq_sections;              // critical sections from __rseq_cs / __rseq_cs_ptr_array
-  // Words in front of the sections' abort addresses: the kernel ends a program that has not there what
-  // it has registered.
+  // Words in front of the sections' abort addresses: the kernel ends a program that has not there
+  // what it has registered.
   std::vector<FunctionRange> rseq_signatures;
   std::vector<TextRange> rodata;  // for jump tables
   std::vector<std::shared_ptr<const void>> kept;  // the mapped file, as long as anyone looks at it

@@ -69,7 +69,7 @@ def test_counted_functions_do_not_take_sequences_along(djtap):
 
 def test_signatures_of_sequences_are_not_written_to(djtap):
     """The kernel would end the program when it finds another word in front of an abort address."""
-    path = victim("interrupted")
+    path = victim("aborting")
     table = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
     where = {name: int(address, 16) for address, name in re.findall(r"^(\w+) \w sequence_(\w+)$", table, re.M)}
     for place in ("end", "abort"):
