@@ -124,7 +124,7 @@ bool TextImage::is_of_both(uint64_t address, std::span<const uint8_t> one,
 }
 
 // Puts a patch into the image, and where it is to be written: across two pages by itself, else with
-// its page's others and what lies between them.
+// its page's others and what lies between them. They come in ascending order.
 void TextImage::put(const TextPatch& patch, std::vector<Dirty>& dirty) {
   const auto is_in_page = [](uint64_t begin, uint64_t end) {
     return page_of(begin) == page_of(end - 1);
@@ -136,10 +136,11 @@ void TextImage::put(const TextPatch& patch, std::vector<Dirty>& dirty) {
                      is_in_page(patch.address, end);
   if (joins) {
     Dirty& d = dirty.back();
-    // An int3 between patches is somebody else's (a kernel probe's), who may take it away.
+    // An int3 between patches may be somebody else's (a kernel probe's), who takes it away.
     d.stale = d.stale || (d.end < patch.address && memchr(byte_at(spans_[first], d.end), arch::kInt3,
                                                           patch.address - d.end) != nullptr);
-    d = {d.span, std::min(d.begin, patch.address), std::max(d.end, end), d.first, &patch, d.stale};
+    d.end = std::max(d.end, end);
+    d.last = &patch;
   } else {
     dirty.push_back({first, patch.address, end, &patch, &patch, false});
   }
@@ -162,6 +163,12 @@ Status TextImage::refresh(const Stopped& stopped, const Dirty& d) {
 }
 
 Status TextImage::write(const Stopped& stopped, const std::vector<TextPatch>& patches) {
+  const auto below = [](const TextPatch& a, const TextPatch& b) { return a.address < b.address; };
+  if (!std::is_sorted(patches.begin(), patches.end(), below)) {  // as sites lean on each other
+    std::vector<TextPatch> ascending = patches;
+    std::sort(ascending.begin(), ascending.end(), below);
+    return write(stopped, ascending);
+  }
   std::vector<Dirty> dirty;
   for (const TextPatch& patch : patches) put(patch, dirty);
   // Nobody else writes there, so several threads may: what they take is the time of the stop.

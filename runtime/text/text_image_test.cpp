@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "runtime/process/victim.h"
 
 namespace dj {
@@ -89,7 +91,7 @@ TEST(TextImage, ReadsAndWritesWhatIsThere) { read_and_write({}); }
 TEST(TextImage, AlsoWhenTheFirstThreadHasEnded) { read_and_write({"first-thread-ends"}); }
 
 // Offset 204 holds 204, an int3: a kernel probe's, for example.
-TEST(TextImage, WhatOthersTakeAwayBetweenTwoPatchesStaysAway) {
+void take_away_between(bool ascending) {
   Victim victim({compile_victim(kPages)});
   ASSERT_EQ(victim.line(), "ready");
   PatchSite low = site_at(90), middle = site_at(190), high = site_at(220);
@@ -100,13 +102,19 @@ TEST(TextImage, WhatOthersTakeAwayBetweenTwoPatchesStaysAway) {
     text.read(stopped.value());
     const uint8_t original = 0x90;
     ASSERT_TRUE(stopped.value().write(kText + 204, std::span(&original, 1)).ok());
-    const Status written = text.write(
-        stopped.value(), {{low.address, {1}}, {middle.address, {2}}, {high.address, {3}}});
+    std::vector<TextPatch> patches = {
+        {low.address, {1}}, {middle.address, {2}}, {high.address, {3}}};
+    if (!ascending) std::reverse(patches.begin(), patches.end());
+    const Status written = text.write(stopped.value(), patches);
     ASSERT_TRUE(written.ok()) << written.error().message;
   }
   victim.say("x");
   EXPECT_EQ(victim.line(), "90:1 190:2 204:144 220:3 ");
 }
+
+TEST(TextImage, WhatOthersTakeAwayBetweenTwoPatchesStaysAway) { take_away_between(true); }
+
+TEST(TextImage, AlsoWherePatchesDescend) { take_away_between(false); }
 
 // As of a write that failed at the second page.
 TEST(SiteText, AJumpThatWasWrittenHalfIsTakenOut) {

@@ -28,7 +28,7 @@ class Detouring {
   // As moved(), for a thread that was called out of a system call, behind which it stands. The
   // kernel lets it go on there, with EINTR, or two bytes before, to make the call again: not known
   // which, as signals may still come. So it goes behind another `syscall` that the same code
-  // follows. Where the jump leaves the call its bytes, it stays: it has met the handlers.
+  // follows. Where the jump leaves the call its bytes, it stays: the handlers stand before it.
   uint64_t moved_interrupted(uint64_t pc) const;
 
  private:
