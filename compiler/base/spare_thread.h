@@ -2,6 +2,7 @@
 // of processes it has not, and all goes on without.
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
@@ -18,23 +19,27 @@ class SpareThread {
   // Throws std::system_error or std::bad_alloc when there is no thread.
   template <typename Work>
   explicit SpareThread(Work work)
-      : failed_(std::make_unique<std::atomic<bool>>(false)),
-        thread_([work = std::move(work), failed = failed_.get()]() mutable {
+      : state_(std::make_unique<std::atomic<State>>(State::Working)),
+        thread_([work = std::move(work), state = state_.get()]() mutable {
+          State end = State::Done;
           try {
             work();
           } catch (const std::bad_alloc&) {
-            *failed = true;
+            end = State::Failed;
           }
+          *state = end;
         }) {}
 
   // Until the work has ended. Throws std::bad_alloc when that ended it.
   void join() {
     if (thread_.joinable()) thread_.join();
-    if (*failed_) throw std::bad_alloc();
+    if (*state_ == State::Failed) throw std::bad_alloc();
   }
+  bool has_ended() const { return *state_ != State::Working; }
 
  private:
-  std::unique_ptr<std::atomic<bool>> failed_;  // stays where it is when this object moves
+  enum class State : uint8_t { Working, Done, Failed };
+  std::unique_ptr<std::atomic<State>> state_;  // stays where it is when this object moves
   std::jthread thread_;
 };
 

@@ -159,8 +159,8 @@ class Installation {
   Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
 
   // Calls that may lead straight to detours (straight_calls.h): begins to look for them, beside,
-  // once; ends that, before all stand; says that there are some; takes some without what `sites`, those of all objects, forbid
-  // (false: none remains); writes these. Behind arm().
+  // once; ends that, before all stand; says that there are some; takes some without what `sites`,
+  // those of all objects, forbid (false: none remains); writes these. Behind arm().
   void look_for_straight_calls(pid_t pid, const ReadText& read_text);
   bool is_looking_for_straight_calls() const { return straight_calls_.is_looking(); }
   void end_looking_for_straight_calls() { straight_calls_.end_looking(); }

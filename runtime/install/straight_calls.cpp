@@ -178,7 +178,8 @@ void CallSearch::drop_ambiguous() {
 std::vector<StraightCall> CallSearch::find(const ReadText& read_text) {
   find_entries();
   const Words leading = leading_words();
-  if (targets_.empty() && leading.empty()) return {};  // before all that is large is read
+  // Before all that is large is read.
+  if (stop_ || (targets_.empty() && leading.empty())) return {};
   Result<arch::ModuleText> text = read_text(module_.open_path);
   if (!text.ok()) return {};
   const arch::Module module(text.take());
@@ -288,6 +289,7 @@ void StraightCalls::look(const std::vector<MappedModule>& modules, pid_t pid, De
         std::stable_partition(order.begin(), order.end(),
                               [&](uint32_t m) { return modules[m].is_executable_file; });
         for (const uint32_t m : order) {
+          if (search.stop) break;
           std::vector<StraightCall> found =
               find_straight_calls(modules[m], pid, detour_of, read_text, search.stop);
           const std::lock_guard lock(search.mutex);
@@ -296,12 +298,13 @@ void StraightCalls::look(const std::vector<MappedModule>& modules, pid_t pid, De
             search.found.push_back(call);
           }
         }
-        search.done = true;
       });
   has_looked_ = search_->thread.has_value();
 }
 
-bool StraightCalls::is_looking() const { return search_ && search_->thread && !search_->done; }
+bool StraightCalls::is_looking() const {
+  return search_ && search_->thread && !search_->thread->has_ended();
+}
 
 bool StraightCalls::is_found() const {
   if (!search_) return false;

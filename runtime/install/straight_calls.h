@@ -85,7 +85,7 @@ class StraightCalls {
     ~Search() { stop = true; }
     std::mutex mutex;                 // of `found`
     std::vector<StraightCall> found;  // and not chosen yet
-    std::atomic<bool> stop{false}, done{false};
+    std::atomic<bool> stop{false};
     std::optional<SpareThread> thread;  // joined before the others go
   };
   std::unique_ptr<Search> search_;

@@ -36,7 +36,7 @@ static_assert(std::is_trivially_copyable_v<FormRow> &&
 // One module as patches depend on it; empty: it cannot be relied on.
 std::string line_of(const MappedModule& m) {
   const std::string file = m.is_vdso ? "vdso" : file_identity(m.open_path);
-  if (file.empty()) return "";
+  if (file.empty() || is_replaced(m)) return "";
   std::string line =
       fmt::format("{} {} {} {} {}", m.path, file, m.is_executable_file, m.partial, m.shared);
   for (const std::vector<AddressRange>* ranges : {&m.text, &m.writable}) {

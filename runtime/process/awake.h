@@ -17,8 +17,8 @@ class Awake {
  public:
   Awake()
       : thread_(spare_thread([this] {
-          const sched_param lowest = {};
-          pthread_setschedparam(pthread_self(), SCHED_IDLE, &lowest);
+          const sched_param none = {};
+          if (pthread_setschedparam(pthread_self(), SCHED_IDLE, &none) != 0) return;
           while (!over_) __builtin_ia32_pause();
         })) {}
   Awake(const Awake&) = delete;

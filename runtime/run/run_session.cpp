@@ -352,6 +352,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   std::optional<ExitWatch> watch = watched.take();
   if (options.times) count_calls(session.header());
   Result<Ended> ended = Ended::TargetExited;
+  StressFacts facts;
   try {
     ArmingWatch arming(compiled, session);
     arming.look();
@@ -363,12 +364,13 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
                    watch ? watch->fd() : -1, control, arming, host_probes});
     monitor.reset();
     codes.remember();  // of later objects
+    facts = facts_for(options, session, process);
+    say_why_over(ended, session);
   } catch (const std::bad_alloc&) {
+    monitor.reset();
     take_out_probes(options, session, process, watch);  // main() says why
     throw;
   }
-  const StressFacts facts = facts_for(options, session, process);
-  say_why_over(ended, session);
   clock.done("run");
   const TakenOut taken = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.
