@@ -10,17 +10,11 @@
 namespace dj::arch {
 namespace {
 
+using test::check_one;
+
 test::Victim victim(const std::string& source) {
   return test::link_victim(std::string(test::kFunctions) + source +
                            "func h; call f; ret; done h; .balign 64,0xcc");
-}
-
-Region check_one(const test::Victim& v, const std::string& symbol, uint64_t offset = 0) {
-  Checker checker(v.text);
-  std::vector<Region> regions(1);
-  regions[0].address = v.symbols.at(symbol) + offset;
-  checker.check(regions);
-  return regions[0];
 }
 
 // gcc's switch: the probed instructions include a case label, so only the table can tell.

@@ -10,6 +10,8 @@
 namespace dj::arch {
 namespace {
 
+using test::check_one;
+
 // Nothing near: every check has something harmless around it.
 const char* kHarmless = R"(
   func harmless
@@ -28,14 +30,6 @@ test::Victim victim(const std::string& source, bool independent = true) {
   test::Victim v = test::link_victim(std::string(test::kFunctions) + source + kHarmless);
   v.text.position_independent = independent;
   return v;
-}
-
-Region check_one(const test::Victim& v, const std::string& symbol, uint64_t offset = 0) {
-  Checker checker(v.text);
-  std::vector<Region> regions(1);
-  regions[0].address = v.symbols.at(symbol) + offset;
-  checker.check(regions);
-  return regions[0];
 }
 
 struct Case {

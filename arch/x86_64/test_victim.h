@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/x86_64/safety.h"
 #include "arch/x86_64/text.h"
 #include "compiler/base/result.h"
 
@@ -144,6 +145,15 @@ inline Victim link_victim(const std::string& source) {
   TempDir::run("as -o " + (dir / "v.o") + " " + (dir / "v.s"));
   TempDir::run("ld -e 0 -Ttext=0x401000 -Tdata=0x405000 -o " + (dir / "v") + " " + (dir / "v.o"));
   return read_elf(dir / "v");
+}
+
+// What the checks say of the one place at a symbol.
+inline Region check_one(const Victim& v, const std::string& symbol, uint64_t offset = 0) {
+  Checker checker(v.text);
+  std::vector<Region> regions(1);
+  regions[0].address = v.symbols.at(symbol) + offset;
+  checker.check(regions);
+  return regions[0];
 }
 
 }  // namespace dj::arch::test
