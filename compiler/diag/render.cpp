@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "compiler/base/printable.h"
 #include "compiler/diag/diag.h"
 
 namespace dj {
@@ -32,26 +33,25 @@ struct Paint {
 
 bool continues_utf8(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// The line as shown: tabs become four blanks, control characters '?'.
+// The line as shown: tabs become four blanks, what is not shown or no character '?'.
 std::string shown(std::string_view line) {
   std::string text;
-  for (char c : line) {
-    if (c == '\t') {
+  while (!line.empty()) {
+    const auto [code, bytes] = first_character(line);
+    const size_t size = std::max<size_t>(bytes, 1);
+    if (code == '\t')
       text += "    ";
-    } else {
-      text += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
-    }
+    else
+      text += bytes == 0 || is_command(code) ? "?" : line.substr(0, size);
+    line.remove_prefix(size);
   }
   return text;
 }
 
 // Where byte `offset` of the line stands in shown(line).
 size_t shown_column(std::string_view line, size_t offset) {
-  size_t column = 0;
-  for (size_t i = 0; i < std::min(offset, line.size()); ++i) {
-    column += line[i] == '\t' ? 4 : continues_utf8(line[i]) ? 0 : 1;
-  }
-  return column;
+  const std::string before = shown(line.substr(0, offset));
+  return before.size() - static_cast<size_t>(std::ranges::count_if(before, continues_utf8));
 }
 
 std::string rtrim(std::string text) {
@@ -107,7 +107,7 @@ std::string render_file(const std::vector<Place>& places, const Source& source, 
     size_t end = std::min<size_t>(begin + (place.span.end - place.span.begin), line.size());
     size_t from = shown_column(line, begin);
     size_t to = std::max(shown_column(line, end), from + 1);
-    lines[at.line].push_back({from, to, place.primary, place.text});
+    lines[at.line].push_back({from, to, place.primary, printable(place.text)});
   }
   std::string bar = paint.border(std::string(gutter + 1, ' ') + "|");
   std::string out = bar + "\n";
@@ -166,7 +166,8 @@ std::string render(const Diag& diag, const Sources& sources, bool colour) {
   if (!diag.code.empty()) {
     head += "[" + diag.code + "]";
   }
-  std::string out = paint.severity(diag.severity, head) + paint("1", ": " + diag.message) + "\n";
+  std::string out =
+      paint.severity(diag.severity, head) + paint("1", ": " + printable(diag.message)) + "\n";
   size_t gutter = 0;
   if (!diag.no_span) {
     std::vector<Place> places = places_of(diag, sources);
@@ -185,16 +186,17 @@ std::string render(const Diag& diag, const Sources& sources, bool colour) {
       places.erase(places.begin(), others);
       const Source& source = sources.files.at(file);
       LineCol at = source.line_col(here[0].span.begin);
-      out += fmt::format("{}{} {}:{}:{}\n", pad, paint.border(first ? "-->" : ":::"), source.name,
-                         at.line, at.column);
+      out += fmt::format("{}{} {}:{}:{}\n", pad, paint.border(first ? "-->" : ":::"),
+                         printable(source.name), at.line, at.column);
       out += render_file(here, source, gutter, paint, diag.severity);
     }
   }
   for (const std::string& note : diag.notes) {
-    out += fmt::format("{}{} {}\n", std::string(gutter + 1, ' '), paint.border("="), note);
+    out +=
+        fmt::format("{}{} {}\n", std::string(gutter + 1, ' '), paint.border("="), printable(note));
   }
   if (!diag.help.empty()) {
-    out += paint("1;36", "help") + ": " + diag.help + "\n";
+    out += paint("1;36", "help") + ": " + printable(diag.help) + "\n";
   }
   return out;
 }
@@ -263,8 +265,9 @@ std::string render_json(const Diag& diag, const Sources& sources) {
     edit["text"] = replacement(fix, sources);
     out["fixits"].push_back(edit);
   }
-  // A script may hold any bytes; JSON may not.
-  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  // A script may hold any bytes; JSON may not. What is no ASCII is escaped: terminals obey some of
+  // it.
+  return out.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace dj

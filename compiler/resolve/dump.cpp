@@ -1,6 +1,7 @@
 // Prints a Plan, one line per thing, for --dump=plan and goldens.
 #include <fmt/format.h>
 
+#include "compiler/base/printable.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/resolve/site_search.h"
 
@@ -84,16 +85,16 @@ std::string text_of(const TargetPlan& plan) {
 std::string dump(const Plan& plan) {
   std::string out;
   for (size_t i = 0; i < plan.modules.size(); i++) {
-    out +=
-        fmt::format("module {} {}{}{}\n", i, plan.modules[i].path,
-                    plan.modules[i].build_id.empty() ? "" : " build-id ", plan.modules[i].build_id);
+    out += printable_line("module {} {}{}{}", i, plan.modules[i].path,
+                          plan.modules[i].build_id.empty() ? "" : " build-id ",
+                          plan.modules[i].build_id);
   }
   for (size_t i = 0; i < plan.sites.size(); i++) {
     const Site& s = plan.sites[i];
     const std::string source = s.file.empty() ? "" : fmt::format(" {}:{}", s.file.str(), s.line);
-    out += fmt::format("site {} {} module {} {:#x} in {:#x}..{:#x} {}{} handlers {}\n", i,
-                       site_letter(s.kind), s.module, s.address, s.function_begin, s.function_end,
-                       function_of(s), source, fmt::join(s.handlers, ","));
+    out += printable_line("site {} {} module {} {:#x} in {:#x}..{:#x} {}{} handlers {}", i,
+                          site_letter(s.kind), s.module, s.address, s.function_begin,
+                          s.function_end, function_of(s), source, fmt::join(s.handlers, ","));
   }
   for (size_t i = 0; i < plan.handlers.size(); i++) {
     const Handler& h = plan.handlers[i];
@@ -103,14 +104,14 @@ std::string dump(const Plan& plan) {
       out += fmt::format("  for handler {}\n", h.capture_for);
     }
     for (size_t t = 0; t < h.targets.size(); t++) {
-      out += fmt::format("  target {}: {}\n", t, text_of(h.targets[t]));
+      out += printable_line("  target {}: {}", t, text_of(h.targets[t]));
     }
     for (size_t c = 0; c < h.capture.values.size(); c++) {
-      out += fmt::format("  entry {}: {}\n", c, to_string(h.capture.values[c]));
+      out += printable_line("  entry {}: {}", c, to_string(h.capture.values[c]));
     }
   }
   for (const HostProbe& h : plan.host_probes) {
-    out += fmt::format("host {} {} handler {}", when_name(h.when), h.text, h.handler);
+    out += printable(fmt::format("host {} {} handler {}", when_name(h.when), h.text, h.handler));
     out += h.when == HostProbe::When::Timer ? fmt::format(" every {} ns", h.interval_ns) : "";
     out += h.random_ns ? fmt::format(" give or take {}\n", h.random_ns) : "\n";
   }

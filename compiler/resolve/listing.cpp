@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/base/printable.h"
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/site_search.h"
@@ -49,7 +50,7 @@ std::string line_of(const Site& site, Module& file, bool with_source, bool with_
   if (with_variables && info) {
     line += variables_text(*info, site);
   }
-  return line;
+  return printable(line) + "\n";
 }
 
 std::vector<std::string> forms_with_wildcards(const ast::ProbePoint& point) {
@@ -78,13 +79,13 @@ std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& 
     PointMeaning meaning;
     kind->find(query, meaning);
     if (meaning.host) {
-      out += meaning.host->text + "\n";
+      out += printable(meaning.host->text) + "\n";
       continue;  // its sites are those of forked children
     }
     name_functions(meaning.sites);
     const bool with_source = meaning.sites.size() <= kSourceLinesUpTo;
     for (const Site& site : meaning.sites) {
-      out += line_of(site, *modules.open(site.module), with_source, with_variables) + "\n";
+      out += line_of(site, *modules.open(site.module), with_source, with_variables);
     }
   }
   return out;

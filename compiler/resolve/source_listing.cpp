@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/base/printable.h"
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/site_search.h"
@@ -74,7 +75,8 @@ class FunctionSource {
   }
 
   std::string text() const {
-    std::string out = fmt::format("{}@{}:{}\n", function_of(site_), declared_.file, declared_.line);
+    std::string out =
+        printable_line("{}@{}:{}", function_of(site_), declared_.file, declared_.line);
     const std::string path = path_of(info_.compile_folder(site_.function_begin), declared_.file);
     std::vector<std::string> source = lines_of_file(path);
     if (source.empty())
@@ -86,10 +88,10 @@ class FunctionSource {
       bool probeable = with_code_.contains(line);
       if (source.empty() && !probeable) continue;
       std::string words = line <= source.size() ? source[line - 1] : "";
-      out += fmt::format("{} {:>5}  {}\n", probeable ? '*' : ' ', line, words);
+      out += fmt::format("{} {:>5}  {}\n", probeable ? '*' : ' ', line, printable_lines(words));
     }
     for (const std::string& name : order_)
-      out += fmt::format("  {} on {}\n", name, ranges(seen_.at(name), with_code_));
+      out += printable_line("  {} on {}", name, ranges(seen_.at(name), with_code_));
     return out;
   }
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/printable.h"
 #include "runtime/install/straight_calls.h"
 #include "runtime/memory/debug_list.h"
 #include "runtime/memory/raised_semaphores.h"
@@ -349,7 +350,7 @@ Result<std::string> clean_command(pid_t pid) {
     std::vector<std::string> failures;
     const size_t kin = clean_kin(journal.inode, pid, failures);
     if (kin != 0) text += fmt::format("{} forked from it: restored\n", counted(kin, "process"));
-    for (const std::string& failure : failures) text += failure + "\n";
+    for (const std::string& failure : failures) text += printable(failure) + "\n";
   }
   return text;
 }

@@ -14,6 +14,7 @@
 
 #include "arch/x86_64/linkage.h"
 #include "arch/x86_64/module.h"
+#include "compiler/base/printable.h"
 #include "runtime/install/install.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/running_memory.h"
@@ -355,7 +356,7 @@ Status StraightCalls::write(const Stopped& stopped, Journal& journal, const Site
   for (const uint64_t entry : entries) journal.enter_led(entry);
   Status written = write_patches(stopped, std::move(patches));
   if (is_engine_logged()) {
-    fmt::print(stderr, "engine: {} calls lead straight to detours\n", count_);
+    log_line("engine: {} calls lead straight to detours", count_);
   }
   return written;
 }

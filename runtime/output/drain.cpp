@@ -12,6 +12,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compiler/base/printable.h"
 #include "runtime/output/histogram.h"
 #include "runtime/output/script_error.h"
 #include "runtime/output/shell_commands.h"
@@ -237,7 +238,7 @@ void Drain::State::write(const Record& record) {
     }
     case abi::kEventWarn:
       output.flush();
-      fmt::print(stderr, "WARNING: {}\n", text_of(record, header));
+      log_lines(fmt::format("WARNING: {}\n", text_of(record, header)));
       break;
     case abi::kEventSystem:
       output.flush();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "compiler/base/printable.h"
 #include "runtime/agent/quote.h"
 #include "runtime/shared/double_text.h"
 #include "runtime/shared/map.h"
@@ -106,7 +107,7 @@ std::string double_word(double value) {
 }
 
 // Control characters, quotes and backslashes as one writes them in a script: a line stays a line.
-// What is no ASCII stays, as UTF-8 has it.
+// What is no ASCII is left to printable().
 std::string escaped(const std::string& text) {
   std::string out;
   for (char c : text) {
@@ -121,7 +122,7 @@ std::string quoted(const Value& value) {
   if (const int64_t* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
   if (const double* number = std::get_if<double>(&value)) return double_word(*number);
   if (const std::string* text = std::get_if<std::string>(&value))
-    return fmt::format("\"{}\"", escaped(*text));
+    return fmt::format("\"{}\"", printable(escaped(*text)));
   const StatValue& total = std::get<StatValue>(value);
   std::string text;
   for (auto [name, part] : stat_parts(total))

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "compiler/base/printable.h"
 #include "runtime/output/terminal.h"
 
 namespace dj {
@@ -17,7 +18,7 @@ constexpr const char* kErase = "\r\x1b[K";
 
 }  // namespace
 
-Progress::Progress(std::string what) : what_(std::move(what)) {
+Progress::Progress(std::string what) : what_(printable(what)) {
   if (is_drawn_on(STDERR_FILENO)) thread_ = spare_thread([this] { show(); });
 }
 

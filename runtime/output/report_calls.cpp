@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "compiler/base/printable.h"
 #include "compiler/stages/result_use.h"
 #include "runtime/output/report_times.h"
 #include "runtime/process/process.h"
@@ -72,12 +73,11 @@ void report_calls(const Program& program, const Plan& plan, const Sources& sourc
   }
   if (probes.empty()) return;
   add_kept(*captures, plan, probes);
-  fmt::print(stderr, "{:>12} {:>10} {:>10} {:>12} {:>14}  calls of\n", "entered", "returned",
-             "abandoned", "unseen", "inside");
+  log_line("{:>12} {:>10} {:>10} {:>12} {:>14}  calls of", "entered", "returned", "abandoned",
+           "unseen", "inside");
   for (const auto& [probe, calls] : probes) {
-    fmt::print(stderr, "{:>12} {:>10} {:>10} {:>12} {:>14}  {}\n", calls.entered, calls.returned,
-               calls.abandoned, calls.unseen, calls.inside,
-               label_of(program.probes[probe], sources));
+    log_line("{:>12} {:>10} {:>10} {:>12} {:>14}  {}", calls.entered, calls.returned,
+             calls.abandoned, calls.unseen, calls.inside, label_of(program.probes[probe], sources));
   }
 }
 

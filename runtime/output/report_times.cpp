@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "compiler/base/printable.h"
 #include "runtime/output/global_values.h"
 
 namespace dj {
@@ -31,7 +32,8 @@ std::string label_of(const Probe& probe, const Sources& sources) {
   points.end = probe.points.back().span.end;
   const Source& source = sources.files[points.file];
   LineCol at = source.line_col(points.begin);
-  return fmt::format("{} at {}:{}:{}", sources.text(points), source.name, at.line, at.column);
+  return fmt::format("{} at {}:{}:{}", unwrapped(sources.text(points)), source.name, at.line,
+                     at.column);
 }
 
 void report_times(const std::vector<GlobalId>& times, const Program& program,
@@ -46,15 +48,15 @@ void report_times(const std::vector<GlobalId>& times, const Program& program,
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Row& a, const Row& b) { return a.total.sum > b.total.sum; });
-  fmt::print(stderr, "{:>12} {:>10} {:>10} {:>10} {:>12} {:>14}  probe ({})\n", "hits", "skips",
-             "min", "avg", "max", "total", header.tsc_mult == 0 ? "cycles" : "ns");
+  log_line("{:>12} {:>10} {:>10} {:>10} {:>12} {:>14}  probe ({})", "hits", "skips", "min", "avg",
+           "max", "total", header.tsc_mult == 0 ? "cycles" : "ns");
   for (const Row& row : rows) {
     const abi::StatTotal& t = row.total;
     bool none = t.count == 0;
-    fmt::print(stderr, "{:>12} {:>10} {:>10} {:>10} {:>12} {:>14}  {}\n", row.hits,
-               std::max<int64_t>(row.hits - t.count, 0), none ? 0 : to_ns(t.min, layout),
-               to_ns(t.get(abi::kStatAvg), layout), none ? 0 : to_ns(t.max, layout),
-               to_ns(t.sum, layout), row.label);
+    log_line("{:>12} {:>10} {:>10} {:>10} {:>12} {:>14}  {}", row.hits,
+             std::max<int64_t>(row.hits - t.count, 0), none ? 0 : to_ns(t.min, layout),
+             to_ns(t.get(abi::kStatAvg), layout), none ? 0 : to_ns(t.max, layout),
+             to_ns(t.sum, layout), row.label);
   }
 }
 

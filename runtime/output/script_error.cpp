@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/printable.h"
 #include "compiler/stages/shown_symbol.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/process.h"
@@ -86,8 +87,8 @@ void add_call_chain(const ScriptErrorInput& input, const abi::ErrorPayload& payl
     if (span == nullptr) continue;
     const Source& source = input.sources.files[span->file];
     LineCol at = source.line_col(span->begin);
-    notes.push_back(fmt::format("in {}, called at {}:{}:{}", input.sources.text(*span), source.name,
-                                at.line, at.column));
+    notes.push_back(fmt::format("in {}, called at {}:{}:{}", unwrapped(input.sources.text(*span)),
+                                source.name, at.line, at.column));
   }
   if (payload.call_count > shown)
     notes.push_back(fmt::format(".. {}", counted(payload.call_count - shown, "more call")));

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/printable.h"
+
 namespace dj {
 
 class StageClock {
@@ -28,8 +30,7 @@ class StageClock {
     stages_.emplace_back(stage, ms(now - last_));
     last_ = now;
     if (!shown_) return;
-    fmt::print(stderr, "djtap: {:<8} {:8.1f} ms  {}\n", stage, stages_.back().second,
-               make_detail());
+    log_line("djtap: {:<8} {:8.1f} ms  {}", stage, stages_.back().second, make_detail());
   }
   // Ended stages with their milliseconds.
   const std::vector<std::pair<std::string, double>>& stages() const { return stages_; }

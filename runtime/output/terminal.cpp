@@ -14,6 +14,8 @@
 #include <span>
 #include <string_view>
 
+#include "compiler/base/printable.h"
+
 namespace dj {
 namespace {
 
@@ -83,24 +85,6 @@ void take(int fd) {
   enter(fd);
 }
 
-// How many bytes the character at the front of `text` has: UTF-8; 0: it is none.
-size_t character_size(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  const size_t size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (first >= 0xf5 || text.size() < size) return 0;
-  for (size_t i = 1; i < size; ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
-  }
-  return size;
-}
-
-uint32_t code_point(std::string_view character) {
-  if (character.size() == 1) return static_cast<unsigned char>(character[0]);
-  uint32_t code = static_cast<unsigned char>(character[0]) & (0xffu >> (character.size() + 1));
-  for (char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3f);
-  return code;
-}
-
 struct Range {
   uint32_t low, high;
 };
@@ -115,18 +99,17 @@ bool is_in(uint32_t code, std::span<const Range> ranges) {
                      [&](const Range& r) { return code >= r.low && code <= r.high; });
 }
 
-// What of a line fits; what is no character becomes '?', what moves the cursor a blank.
+// What of a line fits; what is no character becomes '?', what a terminal obeys a blank.
 std::string fitted(std::string_view line, size_t columns) {
   std::string text;
   while (!line.empty()) {
-    const size_t size = character_size(line);
-    const uint32_t code = size == 0 ? '?' : code_point(line.substr(0, size));
-    const bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
-    const size_t width = is_in(code, kWide) ? 2 : is_in(code, kAbove) ? 0 : 1;
+    const auto [code, bytes] = first_character(line);
+    const bool is_blank = bytes != 0 && is_command(code);
+    const size_t width = is_in(code, kWide) ? 2 : is_in(code, kAbove) && !is_blank ? 0 : 1;
     if (width > columns) break;
     columns -= width;
-    text += is_control ? " " : size == 0 ? "?" : line.substr(0, size);
-    line.remove_prefix(std::max<size_t>(size, 1));
+    text += is_blank ? " " : bytes == 0 ? "?" : line.substr(0, bytes);
+    line.remove_prefix(std::max<size_t>(bytes, 1));
   }
   return text;
 }

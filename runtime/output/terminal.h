@@ -23,8 +23,8 @@ class Terminal {
 
   // Lines and columns there are now.
   std::pair<size_t, size_t> size() const;
-  // Shows these lines (UTF-8) instead of what was shown; cut to the size. Control characters become
-  // blanks, what is no character '?'.
+  // Shows these lines (UTF-8) instead of what was shown; cut to the size. What a terminal obeys
+  // (is_command() in printable.h) becomes a blank, what is no character '?'.
   void show(const std::string& lines) const;
   // Keys pressed since the last call.
   std::string keys() const;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/printable.h"
 
 namespace dj {
 namespace {
@@ -122,8 +123,8 @@ Result<std::string> coverage_table(const std::string& path, const ReadText& read
     all.add(outcome, count);
   }
   std::string out =
-      fmt::format("{}: {}, {} of them entered{}\n", path, counted(ends_of.size(), "function"),
-                  census.entries.size(), truncated);
+      printable_line("{}: {}, {} of them entered{}", path, counted(ends_of.size(), "function"),
+                     census.entries.size(), truncated);
   if (text.named.empty()) out += "It is stripped: its functions are known by .eh_frame alone.\n";
   out += kNote;
   out += table_of(checker, std::move(entries)).print("function entries");

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "compiler/base/printable.h"
 #include "runtime/patch/patch.h"
 #include "runtime/process/os_error.h"
 
@@ -47,10 +48,9 @@ std::string lower(const char* name) {
 
 void log_step(const PatchSite& site, SiteState to, std::string_view reason) {
   static const uint64_t begin = now_ns();
-  fmt::print(stderr, "engine {:10.3f} ms {:#x} {} {} -> {}{}{}\n",
-             static_cast<double>(now_ns() - begin) / 1e6, site.address, site.name.str(),
-             lower(site_state_name(site.state)), lower(site_state_name(to)),
-             reason.empty() ? "" : ": ", reason);
+  log_line("engine {:10.3f} ms {:#x} {} {} -> {}{}{}", static_cast<double>(now_ns() - begin) / 1e6,
+           site.address, site.name.str(), lower(site_state_name(site.state)),
+           lower(site_state_name(to)), reason.empty() ? "" : ": ", reason);
 }
 
 }  // namespace

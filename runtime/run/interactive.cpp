@@ -67,7 +67,10 @@ class Prompt {
     return true;
   }
   bool read_one(const char* prompt, std::string& line) {
-    if (isatty(STDIN_FILENO) != 0) std::cout << prompt << std::flush;
+    if (isatty(STDIN_FILENO) != 0) {
+      show(prompt);
+      fflush(stdout);
+    }
     return static_cast<bool>(std::getline(std::cin, line));
   }
 
@@ -100,7 +103,7 @@ class Prompt {
   void list() {
     Sources sources;
     Diags diags;
-    show(tidy(sources, sources.add("<prompt>", script_), diags));
+    show_script(tidy(sources, sources.add("<prompt>", script_), diags));
     fflush(stdout);
   }
 
@@ -131,8 +134,11 @@ class Prompt {
   }
 
   void help() {
-    for (const auto& [name, command] : commands_) fmt::print("{:<12} {}\n", name, command.help);
-    fmt::print("{:<12} {}\n", "else", "an item of the script: probe begin { println(1) }");
+    std::string text;
+    for (const auto& [name, command] : commands_)
+      text += fmt::format("{:<12} {}\n", name, command.help);
+    show(text +
+         fmt::format("{:<12} {}\n", "else", "an item of the script: probe begin { println(1) }"));
     fflush(stdout);
   }
 

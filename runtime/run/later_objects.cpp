@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/printable.h"
 #include "compiler/resolve/resolve.h"
 #include "runtime/output/tell.h"
 #include "runtime/patch/tail_calls.h"
@@ -103,10 +104,10 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   if (!options_.stress) warn_skipped_sites(sites);
   warn_unraised(session_);
   if (options_.verbose > 0)
-    fmt::print(stderr, "djtap: {} opened: {} in {:.1f} ms{}\n",
-               counted(objects.modules.size() - objects.first_new, "object"),
-               counted(sites.size(), "site"), static_cast<double>(now_ns() - begin) / 1e6,
-               image.is_kept ? ", handlers kept" : "");
+    log_line("djtap: {} opened: {} in {:.1f} ms{}",
+             counted(objects.modules.size() - objects.first_new, "object"),
+             counted(sites.size(), "site"), static_cast<double>(now_ns() - begin) / 1e6,
+             image.is_kept ? ", handlers kept" : "");
   return ok_status();
 }
 

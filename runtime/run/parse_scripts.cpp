@@ -41,7 +41,7 @@ int print_tidy(const Options& options, const Sources& sources, uint32_t file, co
     return print_diags(parsed, sources, options), kExitSyntax;
   Diags diags;
   std::string text = tidy(sources, file, diags);
-  if (diags.ok()) show(text);
+  if (diags.ok()) show_script(text);
   print_diags(diags, sources, options);
   return diags.ok() ? kExitOk : kExitSyntax;
 }

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/printable.h"
 #include "compiler/stages/samples.h"
 #include "runtime/output/drain.h"
 #include "runtime/output/key_input.h"
@@ -173,8 +174,8 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
   if (options.verbose > 0 && session.installation() != nullptr)
     report_unusual_sites(session.sites());
   if (const Sampler* sampler = session.sampler(); options.verbose > 0 && sampler != nullptr)
-    fmt::print(stderr, "djtap: {} taken, {} left out\n", counted(sampler->taken(), "sample"),
-               sampler->left_out());
+    log_line("djtap: {} taken, {} left out", counted(sampler->taken(), "sample"),
+             sampler->left_out());
   print_diags(lua.diags(), sources, options);
   if (output.closed()) tell_error("DJ5012", fmt::format("output ended early: {}", output.error()));
 }
@@ -210,7 +211,7 @@ TakenOut take_out_probes(const Options& options, Session& session,
   std::vector<std::string> failures;
   size_t cleaned = session.clean_forked(failures);
   if (options.verbose > 0 && cleaned > 0)
-    fmt::print(stderr, "djtap: probes removed from {}\n", counted(cleaned, "forked process"));
+    log_line("djtap: probes removed from {}", counted(cleaned, "forked process"));
   for (const std::string& failure : failures)
     tell_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
   taken.all = taken.all && failures.empty();
@@ -302,7 +303,7 @@ std::optional<int> wait_for_command(ExitWatch& watch) {
   constexpr int kPatienceMs = 500;
   if (std::optional<int> status = watch.wait_status(kPatienceMs)) return status;
   if (is_drawn_on(STDERR_FILENO))
-    std::fputs("djtap: the session is over, the command goes on; Ctrl-C ends it\n", stderr);
+    log_line("djtap: the session is over, the command goes on; Ctrl-C ends it");
   return wait_for_end(watch);
 }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "compiler/base/printable.h"
 #include "runtime/output/tell.h"
 #include "runtime/output/write_whole.h"
 
@@ -30,7 +31,9 @@ void fill_standard_descriptors() {
   if (fd > STDERR_FILENO) close(fd);
 }
 
-void show(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }
+void show(const std::string& text) { show_script(printable_lines(text)); }
+
+void show_script(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }
 
 void show_stage(const Options& options, const char* stage, const std::string& text) {
   if (options.dump.count(stage)) show(text);

@@ -29,8 +29,11 @@ int print_result(const Result<std::string>& text, const std::function<int(const 
 // without, or the next file it opens is written to as stderr. The target gets none of them.
 void fill_standard_descriptors();
 
-// Writes `text` to stdout. Takes notice of a failure only in end_of_output().
+// Writes printable_lines() of `text` to stdout. Takes notice of a failure only in end_of_output().
 void show(const std::string& text);
+
+// The same of a script's own text, byte for byte: it may become a file again.
+void show_script(const std::string& text);
 
 // The same of a stage's data ("ast", "plan" ...), if --dump asks for it.
 void show_stage(const Options& options, const char* stage, const std::string& text);

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "compiler/base/printable.h"
 #include "compiler/stages/shown_symbol.h"
 
 namespace dj {
@@ -35,7 +36,7 @@ std::string list_sites(const std::vector<InstalledSite>& sites, const std::strin
   std::string text;
   for (InstalledSite site : sites) {
     if (site.handlers.empty() && is_meant(site, 0, word)) {  // refused before it got any
-      text += fmt::format("{} {}\n", site.site, to_string(site));
+      text += printable_line("{} {}", site.site, to_string(site));
     }
     const SiteState state = site.state;
     const std::string reason = site.reason;
@@ -45,7 +46,7 @@ std::string list_sites(const std::vector<InstalledSite>& sites, const std::strin
       const uint8_t off = site.handlers[i].off;
       site.state = armed && off != 0 ? SiteState::Disarmed : state;
       site.reason = (off & kOffByCondition) != 0 ? "arming condition" : reason;
-      text += fmt::format("{} {}\n", number_of(site, i), to_string(site));
+      text += printable_line("{} {}", number_of(site, i), to_string(site));
     }
   }
   return text;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "compiler/base/printable.h"
 #include "runtime/process/os_error.h"
 
 namespace dj {
@@ -97,7 +98,8 @@ bool ControlSocket::receive(Client& client, const Run& run) {
   client.in.append(bytes, static_cast<size_t>(std::max<ssize_t>(got, 0)));
   for (size_t end; (end = client.in.find('\n')) != std::string::npos;) {
     Result<std::string> answer = run(client.in.substr(0, end));
-    client.out += answer.ok() ? answer.value() + "ok\n" : "error: " + answer.error().message + "\n";
+    client.out += answer.ok() ? printable_lines(answer.value()) + "ok\n"
+                              : printable_line("error: {}", answer.error().message);
     client.in.erase(0, end + 1);
   }
   return client.in.size() < kLongestLine;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/printable.h"
 
 namespace dj {
 namespace {
@@ -31,7 +32,7 @@ Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const Se
       jumps += site.state == SiteState::Optimized;
       traps += site.state == SiteState::Int3;
       ++sites;
-      text += to_string(site) + "\n";
+      text += printable(to_string(site)) + "\n";
     }
   }
   const auto host_probes =

@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "compiler/base/printable.h"
 #include "runtime/output/global_values.h"
 #include "runtime/output/report_times.h"
 
@@ -182,7 +183,7 @@ void Monitor::switch_probe(Session& session, ProbeId probe) {
     return;
   }
   Status done = session.switch_handlers(meant, off_[probe], kOffByCommand);
-  note_ = done.ok() ? "" : done.error().message;
+  note_ = done.ok() ? "" : printable(done.error().message);
   if (done.ok()) off_[probe] = !off_[probe];
 }
 

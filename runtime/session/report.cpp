@@ -7,6 +7,7 @@
 #include <map>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/printable.h"
 #include "compiler/stages/shown_symbol.h"
 #include "runtime/output/tell.h"
 #include "runtime/shared/capture.h"
@@ -93,13 +94,13 @@ void report_unusual_sites(const std::vector<InstalledSite>& sites) {
   size_t count = 0;
   for (const InstalledSite& site : sites) {
     if (site.reason.empty() && site.state != SiteState::Gone) continue;
-    if (++count <= kMost) fmt::print(stderr, "{}\n", to_string(site));
+    if (++count <= kMost) log_line("{}", to_string(site));
   }
-  if (count > kMost) fmt::print(stderr, "and {} more (--probes shows all)\n", count - kMost);
+  if (count > kMost) log_line("and {} more (--probes shows all)", count - kMost);
 }
 
 void report_sites(const std::vector<InstalledSite>& sites) {
-  for (const InstalledSite& site : sites) fmt::print(stderr, "{}\n", to_string(site));
+  for (const InstalledSite& site : sites) log_line("{}", to_string(site));
 }
 
 void warn_skipped_sites(const std::vector<InstalledSite>& sites) {

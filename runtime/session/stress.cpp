@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/printable.h"
 #include "compiler/debuginfo/pattern.h"
 #include "runtime/shared/map.h"
 
@@ -50,11 +51,11 @@ void print_states(const std::vector<InstalledSite>& sites) {
   std::map<std::tuple<char, SiteState, std::string>, size_t> rows;
   for (const InstalledSite& site : sites)
     rows[{site.letter, site.state, site.reason.substr(0, site.reason.find(" ("))}]++;
-  fmt::print(stderr, "stress: {}\n", counted(sites.size(), "site"));
+  log_line("stress: {}", counted(sites.size(), "site"));
   for (const auto& [row, count] : rows) {
     const auto& [letter, state, reason] = row;
-    fmt::print(stderr, "  {} {:<10} {:>8}{}{}\n", letter, site_state_name(state), count,
-               reason.empty() ? "" : "  ", reason);
+    log_line("  {} {:<10} {:>8}{}{}", letter, site_state_name(state), count,
+             reason.empty() ? "" : "  ", reason);
   }
 }
 
@@ -67,11 +68,10 @@ void print_nameless(const StressFacts& facts) {
     program_has_any = program_has_any || site.module == facts.program;
   }
   for (const auto& [object, count] : nameless)
-    fmt::print(stderr, "stress: {} is stripped: {} of its functions are known by .eh_frame alone\n",
-               object, count);
+    log_line("stress: {} is stripped: {} of its functions are known by .eh_frame alone", object,
+             count);
   if (!program_has_any)
-    fmt::print(stderr, "stress: {}: no function of it is known, by symbols or by .eh_frame\n",
-               facts.program);
+    log_line("stress: {}: no function of it is known, by symbols or by .eh_frame", facts.program);
 }
 
 double ms(uint64_t ns) { return static_cast<double>(ns) / 1e6; }
@@ -93,39 +93,36 @@ StressFacts stress_facts(const Session& session, std::string program) {
 void report_stress(const StressFacts& facts, const StageClock& clock, const Layout& layout) {
   print_states(facts.sites);
   print_nameless(facts);
-  fmt::print(stderr, "stress: milliseconds\n");
+  log_line("stress: milliseconds");
   double run_ms = 0;
   for (const auto& [stage, stage_ms] : clock.stages()) {
-    fmt::print(stderr, "  {:<10} {:>10.1f}\n", stage, stage_ms);
+    log_line("  {:<10} {:>10.1f}", stage, stage_ms);
     run_ms = stage_ms;
   }
-  fmt::print(
-      stderr,
+  log_line(
       "  inside place and arm: analysis {:.1f}, link {:.1f}, detours {:.1f}, threads {:.1f}, "
-      "patches {:.1f}\n",
+      "patches {:.1f}",
       ms(facts.times.prepare_ns), ms(facts.times.link_ns), ms(facts.times.detours_ns),
       ms(facts.times.move_ns), ms(facts.times.patch_ns));
-  fmt::print(stderr, "stress: {} of text copied before, in {:.1f} ms ({:.1f} per 1,000)\n",
-             counted(facts.times.copies.pages, "page"), ms(facts.times.copies.ns),
-             ms(facts.times.copies.ns) * 1000 /
-                 static_cast<double>(std::max<uint64_t>(facts.times.copies.pages, 1)));
-  fmt::print(stderr, "stress: target stopped {:.1f} ms{}\n", facts.pause_ms,
-             to_string(facts.times));
+  log_line("stress: {} of text copied before, in {:.1f} ms ({:.1f} per 1,000)",
+           counted(facts.times.copies.pages, "page"), ms(facts.times.copies.ns),
+           ms(facts.times.copies.ns) * 1000 /
+               static_cast<double>(std::max<uint64_t>(facts.times.copies.pages, 1)));
+  log_line("stress: target stopped {:.1f} ms{}", facts.pause_ms, to_string(facts.times));
   if (facts.times.straight_calls != 0) {
-    fmt::print(stderr,
-               "stress: {} led straight to detours; target stopped {:.1f} ms at a time for it\n",
-               counted(facts.times.straight_calls, "call"), ms(facts.times.straight_calls_ns));
+    log_line("stress: {} led straight to detours; target stopped {:.1f} ms at a time for it",
+             counted(facts.times.straight_calls, "call"), ms(facts.times.straight_calls_ns));
   }
   const std::string memory = to_string(facts.memory);
-  if (!memory.empty()) fmt::print(stderr, "stress: {}\n", memory);
+  if (!memory.empty()) log_line("stress: {}", memory);
   Hits hits = read_hits(layout);
   double rate = run_ms > 0 ? static_cast<double>(hits.total) * 1000 / run_ms : 0;
-  fmt::print(stderr, "stress: {}, {:.0f} hits per second, {} hit\n",
-             counted(static_cast<uint64_t>(hits.total), "hit"), rate,
-             counted(hits.by_place.size(), "function"));
+  log_line("stress: {}, {:.0f} hits per second, {} hit",
+           counted(static_cast<uint64_t>(hits.total), "hit"), rate,
+           counted(hits.by_place.size(), "function"));
   for (size_t i = 0; i < std::min(kBusiest, hits.by_place.size()); ++i)
-    fmt::print(stderr, "  {:>12} {}\n", hits.by_place[i].first,
-               place_name(facts.sites, hits.by_place[i].second));
+    log_line("  {:>12} {}", hits.by_place[i].first,
+             place_name(facts.sites, hits.by_place[i].second));
 }
 
 }  // namespace dj

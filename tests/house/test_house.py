@@ -88,6 +88,21 @@ THIRD_PARTY = {
     r"sys/ptrace": ["runtime/process"],
     r"lua": ["runtime/lua"],
 }
+# What writes to terminals, and the only files that may: each escapes what is not djtap's own (printable.h), or has nothing else.
+WRITERS = re.compile(r"\bfmt::(print|vprint)\b|\bstd::(cout|cerr|clog|wcout|wcerr|print|println)\b|"
+                     r"\b(f?printf|v?dprintf|vf?printf|f?puts|f?putc|putchar|fwrite|perror|psignal|write_whole)\(|"
+                     r"(?<![\w.>])(::)?write\(STD\w+|\"/dev/tty\"")
+MAY_WRITE = {
+    "compiler/base/printable.cpp": "log_lines()",
+    "compiler/base/result.h": "CHECK: its own text",
+    "runtime/output/tell.cpp": "diagnostics, rendered with escapes",
+    "runtime/output/progress.cpp": "its own sequences, and a text that is escaped",
+    "runtime/output/output.cpp": "what scripts print",
+    "runtime/output/write_whole.cpp": "for the others",
+    "runtime/output/write_whole.h": "its declaration",
+    "runtime/output/terminal.cpp": "--monitor's screen, with escapes",
+    "runtime/run/say.cpp": "show(), and show_script() for scripts' own text",
+}
 FREESTANDING = ("runtime/shared", "runtime/agent", "stdlib")
 HOSTED = {"stdlib/builtins.h"}  # the table's compile-time side
 FREESTANDING_HEADERS = re.compile(r"^(std(int|def|bool|arg|atomic|align)\.h|c?std(int|def)|type_traits|(linux|asm|asm-generic)/.*)$")
@@ -139,6 +154,16 @@ def test_third_party_headers_stay_in_their_room():
                 if re.match(pattern, header) and name not in allowed and room_of(name) not in allowed:
                     wrong.append(f"{name} includes <{header}>")
     assert wrong == []
+
+
+def test_what_is_written_to_terminals_is_escaped():
+    """Whoever has something to say calls log_line(), tell(), show() or Output; nobody else writes."""
+    using = {}
+    for name in OWN_CXX:
+        if not is_test(name) and room_of(name) not in FREESTANDING:
+            using[name] = {match[0] for match in WRITERS.finditer(cxx.TOKEN.sub(lambda m: m[0] if m[0] == '"/dev/tty"' else '""', read(name)))}
+    assert {name: found for name, found in using.items() if found and name not in MAY_WRITE} == {}
+    assert [name for name in MAY_WRITE if not using.get(name)] == []
 
 
 def test_freestanding_rooms_include_no_libc():
