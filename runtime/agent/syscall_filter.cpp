@@ -98,8 +98,7 @@ bool filter_sigaction(CallFrame* frame) {
   return true;
 }
 
-// Handlers of faults are reached through gates, and the program does not see these. Without a
-// system call that a filter (seccomp) may forbid to a program which makes this one.
+// Handlers of faults are reached through gates, and the program does not see these.
 bool filter_fault_action(CallFrame* frame) {
   constexpr uint64_t kSigkill = 9;
   abi::FaultGates* gates = abi::fault_gates(arena());
@@ -110,9 +109,10 @@ bool filter_fault_action(CallFrame* frame) {
     return false;
   abi::AppAction wanted;
   if (frame->rsi != 0) {
-    // The kernel reads the action before it refuses this signal.
+    // The kernel reads the action before it refuses this signal. Where a filter looks at arguments
+    // it is not asked, and the program's pointer is believed.
     const int64_t refused =
-        agent::raw_syscall(agent::kSysRtSigaction, kSigkill, frame->rsi, 0, kMaskBytes);
+        agent::ask_kernel(agent::kSysRtSigaction, kSigkill, frame->rsi, 0, kMaskBytes);
     if (refused == -agent::kEfault) return false;
     wanted = *reinterpret_cast<const abi::AppAction*>(frame->rsi);
     wanted.handler = abi::gate_to(*gates, wanted.handler);
@@ -234,6 +234,13 @@ bool prepare_new_thread(const CallFrame* frame) {
   }
 }
 
+// Does the call install a filter that would not know the places from which detours make the
+// program's calls?
+bool moves_calls(const CallFrame* frame) {
+  const uint64_t denied = agent::denied_from(frame->rax, frame->rdi, frame->rsi, frame->rdx);
+  return (denied & abi::kMovedCalls) != 0;
+}
+
 // Why the session must have ended before the call is made.
 abi::EndReason end_wanted_by(const CallFrame* frame) {
   constexpr uint64_t kArchSetGs = 0x1001, kArchSetFs = 0x1002;
@@ -247,9 +254,11 @@ abi::EndReason end_wanted_by(const CallFrame* frame) {
       if (frame->rdi != kArchSetFs || !dj_has_rseq) return abi::kNoEnd;
       return agent::is_control_block(frame->rsi) ? abi::kNoEnd : abi::kEndForControlBlock;
     case agent::kSysPrctl:
-      return static_cast<uint32_t>(frame->rdi) == kSetUserDispatch && frame->rsi != 0
-                 ? abi::kEndForDispatch
-                 : abi::kNoEnd;
+      if (static_cast<uint32_t>(frame->rdi) == kSetUserDispatch && frame->rsi != 0)
+        return abi::kEndForDispatch;
+      return moves_calls(frame) ? abi::kEndForFilter : abi::kNoEnd;
+    case agent::kSysSeccomp:
+      return moves_calls(frame) ? abi::kEndForFilter : abi::kNoEnd;
     default:
       if (!dj_has_rseq || !clone_arguments(frame, &args)) return abi::kNoEnd;
       return agent::has_foreign_block(args) ? abi::kEndForControlBlock : abi::kNoEnd;

@@ -29,6 +29,9 @@ abi::TrapEntry* find_entry(const abi::TrapTable* table, uint64_t address) {
 // What the kernel would do without us. The default action happens when this handler has returned:
 // SIGTRAP is blocked until then.
 void die_of_trap() {
+  const bool may_ask =
+      !agent::is_denied(agent::kSysRtSigaction) && !agent::is_denied(agent::kSysTgkill);
+  if (!may_ask) asm volatile("int3");  // blocked, it ends the program as well
   abi::AppAction standard = {};
   agent::raw_syscall(agent::kSysRtSigaction, kSigtrap, agent::word(&standard), 0, kMaskBytes);
   agent::raw_syscall(agent::kSysTgkill, agent::kernel_process_id(), agent::kernel_thread_id(),
@@ -44,7 +47,7 @@ void run_application_action(int signal, SignalInfo* info, UserContext* context) 
   if (handler == 1) return;
   if ((app->flags & kSaResetHand) != 0) abi::store(&app->handler, uint64_t{0});
   uint64_t mask = (context->mask | app->mask) & ~(uint64_t{1} << (kSigtrap - 1));
-  agent::raw_syscall(agent::kSysRtSigprocmask, kSetMask, agent::word(&mask), 0, kMaskBytes);
+  agent::ask_kernel(agent::kSysRtSigprocmask, kSetMask, agent::word(&mask), 0, kMaskBytes);
   agent::TrueContext before = {};
   if (from_kernel) agent::show_original(info, context, &before);
   reinterpret_cast<void (*)(int, void*, void*)>(handler)(signal, info, context);

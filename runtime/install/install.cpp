@@ -375,7 +375,7 @@ void Installation::skip_dependents(const std::string& reason) {
 }
 
 // Sites that cannot be are Skipped; `staged` is what remains.
-Status Installation::check_all(Stopped& stopped, Staged& staged) {
+Status Installation::check_all(Stopped& stopped, Staged& staged, uint64_t denied) {
   const SiteList sites = all_sites(), hooks = all_hooks();
   staged.text.read(stopped);
   check_text(staged.text, hooks);
@@ -383,7 +383,7 @@ Status Installation::check_all(Stopped& stopped, Staged& staged) {
   if (differ) skip_dependents("text differs from the file nearby");
   bool refused = false;
   if (!shares_trap_) {
-    DJ_TRY(refused, refuse_traps(stopped));
+    DJ_TRY(refused, refuse_traps(stopped, denied));
   }
   for (const PatchSite* hook : hooks) {
     if (hook->state != SiteState::Registered) {
@@ -400,14 +400,14 @@ Status Installation::check_all(Stopped& stopped, Staged& staged) {
   return same ? ok_status() : stage(staged);
 }
 
-Status Installation::arm(Stopped& stopped) {
+Status Installation::arm(Stopped& stopped, uint64_t denied) {
   uint64_t begin = now_ns();
   if (!staged_) {
     DJ_TRY_DO(ready(stopped.pid()));
   }
   Staged staged = std::move(*staged_);
   staged_.reset();
-  DJ_TRY_DO(check_all(stopped, staged));
+  DJ_TRY_DO(check_all(stopped, staged, denied));
   const SiteList sites = all_sites(), hooks = all_hooks();
   const SiteList still = live_ones(sites, false), live = live_ones(sites, true);
   const bool trap = patches_.needs_trap() && !shares_trap_;

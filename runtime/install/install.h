@@ -121,7 +121,8 @@ class Installation {
   Status ready(pid_t pid);
   // Patches the text. Afterwards handlers run as soon as `stopped` is released. With
   // PatchOptions::live most sites are written while all threads but one run again.
-  Status arm(Stopped& stopped);
+  // denied: the system calls that handlers must not make (runtime/shared/denied.h).
+  Status arm(Stopped& stopped, uint64_t denied = 0);
   // Is SIGTRAP the session's? And may more sites be an int3?
   bool has_trap() const { return trap_.installed() || shares_trap_; }
   bool may_trap() const;
@@ -212,7 +213,8 @@ class Installation {
   Status take_back_traps(Stopped& stopped);
   // `site`: not in the text. On failure nothing has changed.
   Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);
-  Result<bool> refuse_traps(Stopped& stopped);  // true: some sites are Skipped now
+  // true: some sites are Skipped now
+  Result<bool> refuse_traps(Stopped& stopped, uint64_t denied);
   // All threads of `stopped` but one are let go, then and now stopped for a moment.
   Status write_live(Stopped& stopped, const SiteList& sites);
   // Where that is not possible: the same sites while all threads stand.
@@ -230,7 +232,7 @@ class Installation {
   void stage_text(Staged& staged, const SiteList& hooks, const SiteList& still);
   Status stage_journal(const SiteList& hooks, const SiteList& sites);
   Status stage(Staged& staged);
-  Status check_all(Stopped& stopped, Staged& staged);
+  Status check_all(Stopped& stopped, Staged& staged, uint64_t denied);
 
   PatchPlan patches_;
   CallWords words_;

@@ -10,6 +10,7 @@
 
 #include "runtime/install/install.h"
 #include "runtime/process/remote_call.h"
+#include "runtime/shared/denied.h"
 #include "runtime/shared/trap.h"
 
 namespace dj {
@@ -61,13 +62,14 @@ SiteList with_leaning(SiteList sites, const SiteList& all) {
 
 }  // namespace
 
-Result<bool> Installation::refuse_traps(Stopped& stopped) {
+Result<bool> Installation::refuse_traps(Stopped& stopped, uint64_t denied) {
   if (!patches_.needs_trap()) {
     return false;
   }
   abi::TrapTable& table = table_at(trap_table_);
   const uint64_t least = 2 * signal_frame_bytes(stopped.threads().front()) + kHandlersBytes;
   DJ_TRY(uint64_t bytes, smallest_stack(stopped, table, least));
+  if ((denied & abi::asked_bit(SYS_rt_sigreturn)) != 0) bytes = abi::kNoSigreturn;
   table.stack_least = least;
   if (bytes == 0) {
     return false;

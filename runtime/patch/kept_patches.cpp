@@ -219,7 +219,7 @@ bool Unpacker::fill(const FormRow& row, uint64_t bias, JumpForm& form) {
 
 std::string patches_key(const std::string& plan_key, const std::vector<MappedModule>& modules,
                         const PatchOptions& o) {
-  if (plan_key.empty() || o.first_module != 0 || o.filtered || is_engine_logged()) return "";
+  if (plan_key.empty() || o.first_module != 0 || o.no_sigreturn || is_engine_logged()) return "";
   std::string key =
       plan_key + fmt::format("patches {} {} {} {} {} {}\n", o.optimize, static_cast<int>(o.guards),
                              o.lean, o.switched, o.use_rseq, o.live);

@@ -412,7 +412,8 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
     int3 = planner.check(guards) || int3;
     missing = missing.empty() ? planner.missing_hook() : missing;
   }
-  if (options.filtered && missing.empty()) missing = "a seccomp filter may forbid rt_sigreturn";
+  if (options.no_sigreturn && missing.empty())
+    missing = "the program's seccomp filter denies rt_sigreturn";
   const bool needs_all = guards != arch::Guards::None || options.live;
   if ((int3 && !with_trap && !later) || (!missing.empty() && needs_all)) {
     return true;

@@ -20,8 +20,8 @@ struct PatchOptions {
   bool switched = false;  // handlers will be switched on and off
   bool use_rseq = true;   // handlers trust the rseq area: hook vfork and clone
   bool live = false;      // write text while threads run, if SIGTRAP can be had for that
-  // The target has seccomp filters, which may not know the system call an int3 returns by.
-  bool filtered = false;
+  // A seccomp filter of the target denies the system call that an int3 returns by.
+  bool no_sigreturn = false;
   // Modules before this one are left alone: the session has probed them already.
   size_t first_module = 0;
   bool has_trap = false;       // first_module > 0: the session has set SIGTRAP up

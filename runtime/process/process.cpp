@@ -103,11 +103,6 @@ Result<std::vector<Mapping>> read_maps(pid_t pid) {
   return maps;
 }
 
-bool has_own_filters(pid_t pid) {
-  const Result<ProcessStatus> own = read_status(getpid()), theirs = read_status(pid);
-  return own.ok() && theirs.ok() && theirs.value().seccomp_filters != own.value().seccomp_filters;
-}
-
 namespace {
 
 using In = std::istringstream;
@@ -116,8 +111,6 @@ const std::map<std::string_view, void (*)(In&, ProcessStatus&)> kStatusFields = 
     {"State:", [](In& in, ProcessStatus& status) { in >> status.state; }},
     {"TracerPid:", [](In& in, ProcessStatus& status) { in >> status.tracer; }},
     {"Uid:", [](In& in, ProcessStatus& status) { in >> status.uid; }},
-    {"Seccomp:", [](In& in, ProcessStatus& status) { in >> status.seccomp; }},
-    {"Seccomp_filters:", [](In& in, ProcessStatus& status) { in >> status.seccomp_filters; }},
     {"VmSize:", [](In& in, ProcessStatus& status) { in >> status.size_kb; }},
     {"VmData:", [](In& in, ProcessStatus& status) { in >> status.data_kb; }},
     {"VmLck:", [](In& in, ProcessStatus& status) { in >> status.locked_kb; }},
@@ -202,10 +195,6 @@ Status check_traceable(pid_t pid) {
                  Fail::Permission};
   }
   DJ_TRY_DO(check_program(pid, status, who));
-  if (status.seccomp == 1) {
-    return Error{who + " runs in seccomp strict mode, in which no memory can be mapped",
-                 Fail::Permission};
-  }
   Result<std::string> maps = read_proc(living_thread(pid), "/maps");
   if (!maps.ok() && maps.error().kind == Fail::Permission) {
     return Error{

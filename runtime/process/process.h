@@ -45,10 +45,10 @@ struct MappedModule {
   // How djtap opens the same file (another mount namespace, a file replaced meanwhile).
   std::string open_path;
   std::optional<FileVersion> version;  // of that file when the mappings were read
-  uint64_t bias = 0;                // runtime address = ELF address + bias
-  uint64_t begin = 0, end = 0;      // whole image
-  std::vector<AddressRange> text;   // where its code is mapped, runtime addresses
-  bool is_executable_file = false;  // the program itself (/proc/PID/exe)
+  uint64_t bias = 0;                   // runtime address = ELF address + bias
+  uint64_t begin = 0, end = 0;         // whole image
+  std::vector<AddressRange> text;      // where its code is mapped, runtime addresses
+  bool is_executable_file = false;     // the program itself (/proc/PID/exe)
   bool is_vdso = false;
   // Some of the file's code mapped once more, elsewhere and without the rest (V8 does so): only
   // `text` is there, and begin and end are its.
@@ -94,8 +94,6 @@ struct ProcessStatus {
   char state = '?';
   pid_t tracer = 0;
   uid_t uid = 0;
-  int seccomp = 0;          // 0 none, 1 strict, 2 filter
-  int seccomp_filters = 0;  // how many of them
   std::string name;
   uint64_t size_kb = 0, data_kb = 0, locked_kb = 0;  // of its memory (VmSize, VmData, VmLck)
   uint64_t heap_begin = 0;                           // start_brk
@@ -107,12 +105,9 @@ Result<ProcessStatus> read_status(pid_t pid);
 std::optional<uint64_t> start_time(pid_t pid);
 // Entry `key` of the auxiliary vector (AT_BASE ...); 0: absent.
 uint64_t auxiliary(pid_t pid, uint64_t key);
-// Does the process have seccomp filters that djtap does not stand under itself (as all of one
-// container do)?
-bool has_own_filters(pid_t pid);
 
 // Can djtap trace this process now? Fails with a message that says why not: no such process, a
-// zombie, somebody else's tracer (its pid), another user's process, not dumpable, strict seccomp.
+// zombie, somebody else's tracer (its pid), another user's process, not dumpable.
 Status check_traceable(pid_t pid);
 
 // Nanoseconds of processor time that all threads of a process have used, and its children that it

@@ -18,6 +18,7 @@
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_map.h"
+#include "runtime/process/seccomp_filters.h"
 
 namespace dj {
 namespace {
@@ -36,9 +37,8 @@ int disturbance(const user_regs_struct& regs) {
 
 // A seccomp filter could kill the program for our calls; the kernel lets only root suspend it.
 Status suspend_seccomp(pid_t pid, pid_t tid) {
-  DJ_TRY(ProcessStatus status, read_status(pid));
   uint64_t options = PTRACE_O_TRACESYSGOOD | kSuspendSeccomp;
-  if (status.seccomp != 0 && ptrace(PTRACE_SETOPTIONS, tid, 0, options) != 0) {
+  if (is_confined(tid) && ptrace(PTRACE_SETOPTIONS, tid, 0, options) != 0) {
     return Error{
         "process " + std::to_string(pid) +
             " runs under a seccomp filter, which might kill it for the " +
@@ -52,12 +52,14 @@ Status suspend_seccomp(pid_t pid, pid_t tid) {
 
 Result<pid_t> RemoteCall::best_thread(Stopped& stopped) {
   pid_t chosen = 0;
-  int best = 3;
+  constexpr int kHeld = 2, kConfined = 3, kNone = 6;
+  int best = kNone;
   for (auto& [tid, thread] : stopped.threads_) {
     DJ_TRY(user_regs_struct regs, stopped.registers(tid));
-    int cost = disturbance(regs);
-    if (cost < best && (thread.held.empty() || best == 3)) {
-      best = thread.held.empty() ? cost : 2;
+    int cost = thread.held.empty() ? disturbance(regs) : kHeld;
+    if (cost < best && is_confined(tid)) cost += kConfined;
+    if (cost < best) {
+      best = cost;
       chosen = tid;
     }
   }

@@ -16,7 +16,9 @@ namespace dj {
 
 class RemoteCall {
  public:
-  // Prefers a thread that runs its own code, then one in a restartable call.
+  // Prefers a thread that no seccomp filter confines, then one that runs its own code, then one in
+  // a restartable call. A filter is suspended meanwhile; where the kernel does not let djtap do
+  // that, borrow() fails (Permission), since the filter might kill the program.
   static Result<RemoteCall> borrow(Stopped& stopped);
   // This thread: for what the kernel keeps of each.
   static Result<RemoteCall> borrow(Stopped& stopped, pid_t tid);

@@ -29,18 +29,6 @@ void warn_of_lost_rights(pid_t pid, const std::string& command) {
                            command, right));
 }
 
-// Its filters may not know what handlers ask of the kernel.
-void warn_of_filters(pid_t pid) {
-  if (!has_own_filters(pid)) return;
-  tell_warning(
-      "DJ4903",
-      fmt::format(
-          "process {} runs under a seccomp filter, which may end it for the system calls of "
-          "handlers: those that read memory make process_vm_readv, those that ask who runs "
-          "gettid and getpid",
-          pid));
-}
-
 void warn_of_lost_files(pid_t pid) {
   for (const LostFile& file : lost_files(pid)) {
     tell_warning(
@@ -75,7 +63,6 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
   if (options.pid) {
     DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
     if (options.writable_text) trust_writable(process.modules);
-    if (!options.list) warn_of_filters(*options.pid);
     warn_of_lost_files(*options.pid);
     return std::optional<TracedProcess>(std::move(process));
   }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -25,8 +26,10 @@
 #include "runtime/process/pid_space.h"
 #include "runtime/process/rseq_query.h"
 #include "runtime/process/running_memory.h"
+#include "runtime/process/seccomp_filters.h"
 #include "runtime/session/report.h"
 #include "runtime/shared/atomic.h"
+#include "runtime/shared/denied.h"
 #include "runtime/shared/thread_table.h"
 
 namespace dj {
@@ -219,10 +222,21 @@ Result<bool> Session::can_have_rows(const SessionInput& input,
          !installation.sets_gs_base();
 }
 
+// What seccomp filters deny, before it is planned where handlers go. A running process is stopped
+// for it only if it has some.
+Result<uint64_t> denied_now(const TracedProcess& process) {
+  if (!has_confined_threads(process.pid)) return uint64_t{0};
+  if (process.stopped) return denied_by_filters(*process.stopped);
+  DJ_TRY(Stopped stopped, Stopped::stop(process.pid));
+  return denied_by_filters(stopped);
+}
+
 Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const SessionInput& input) {
   PatchOptions options = input.patching;
   options.pid = process.pid;
-  options.filtered = has_own_filters(process.pid);
+  DJ_TRY(const uint64_t denied, denied_now(process));
+  options.no_sigreturn = later_options_.no_sigreturn =
+      (denied & abi::asked_bit(SYS_rt_sigreturn)) != 0;
   options.live = options.live && !process.is_child;
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
                                                           process.modules, codes, options));
@@ -270,11 +284,12 @@ Status Session::arm() {
     DJ_TRY(Stopped stopped, stop_target());
     stopped_.emplace(std::move(stopped));
   }
+  DJ_TRY(const uint64_t denied, obey_filters(*stopped_));
   Status armed = ok_status();
   if (later_options_.use_rseq)
     armed = take_shared_areas(*stopped_, memory_->threads(), rseq_offset_);
   if (armed.ok() && has_rows_) armed = give_rows(*stopped_, *layout_);
-  if (armed.ok()) armed = installation_->arm(*stopped_);
+  if (armed.ok()) armed = installation_->arm(*stopped_, denied);
   if (armed.ok()) armed = raise(*stopped_, semaphores_);
   if (!armed.ok()) {
     DJ_TRY_DO(disarm_all(*stopped_));
@@ -342,6 +357,9 @@ std::string Session::why_over() {
     case abi::kEndForDispatch:
       return "the program catches system calls (PR_SET_SYSCALL_USER_DISPATCH), those of handlers "
              "with them";
+    case abi::kEndForFilter:
+      return "the program installs a seccomp filter that looks at the addresses of system calls, "
+             "which detours have moved";
     default:
       return "";
   }

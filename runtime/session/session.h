@@ -169,6 +169,8 @@ class Session {
   Status do_text_work(bool if_awaited);
   void withdraw_traps();
   void warn_of_denied();
+  // Before the first handler runs: those do without what seccomp filters deny. Which calls.
+  Result<uint64_t> obey_filters(const Stopped& stopped);
   void lead_calls(Installation& installation);
   void cool(Installation& installation, SessionMemory& memory);
   void show_code();
@@ -198,8 +200,8 @@ class Session {
   const Layout* layout_ = nullptr;
   PatchOptions later_options_;
   int64_t rseq_offset_ = 0;
-  bool has_rows_ = false;  // thread_rows.h
-  bool told_denied_ = false;
+  bool has_rows_ = false;       // thread_rows.h
+  uint64_t told_denied_ = 0;    // system calls (denied.h)
   std::string gs_base_setter_;  // an object that was opened and may set the gs base
   std::optional<Stopped> stopped_;
   UnstartedChild unstarted_;  // dies before stopped_

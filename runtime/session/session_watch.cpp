@@ -3,15 +3,28 @@
 #include <fmt/format.h>
 #include <sys/syscall.h>
 
+#include <cstddef>
+
 #include "runtime/output/tell.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/pid_space.h"
 #include "runtime/process/running_memory.h"
+#include "runtime/process/seccomp_filters.h"
 #include "runtime/session/report.h"
 #include "runtime/session/session.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/denied.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
+namespace {
+
+const char* what_fails(uint64_t denied) {
+  const bool reads = (denied & abi::asked_bit(SYS_process_vm_readv)) != 0;
+  return reads ? "; reads of memory are errors" : "";
+}
+
+}  // namespace
 
 // By the memory that is open already: a failure here would leave probes where they are.
 bool Session::is_in_target(const Stopped& stopped) {
@@ -71,14 +84,31 @@ void Session::watch() {
 }
 
 void Session::warn_of_denied() {
-  const uint64_t denied = abi::load(&header().denied);
-  if (told_denied_ || denied == 0) return;
-  told_denied_ = true;
-  const bool reads = (denied & abi::asked_bit(SYS_process_vm_readv)) != 0;
-  tell_warning("DJ4906",
-               fmt::format("the program has installed a seccomp filter: handlers do without "
-                           "the system calls that it denies{}",
-                           reads ? "; reads of memory are errors" : ""));
+  const uint64_t denied = abi::load(&header().denied) & ~told_denied_;
+  told_denied_ |= denied;
+  if (denied != 0) {
+    tell_warning("DJ4906", fmt::format("the program has installed a seccomp filter: handlers do "
+                                       "without the system calls that it denies{}",
+                                       what_fails(denied)));
+  }
+}
+
+Result<uint64_t> Session::obey_filters(const Stopped& stopped) {
+  DJ_TRY(uint64_t denied, denied_by_filters(stopped));
+  if (denied == 0) return denied;
+  const auto own_pid = static_cast<uint64_t>(own_numbers(pid_).pid);  // handlers may not ask
+  const auto put = [&](size_t at, const uint64_t& word) {
+    return stopped.write(memory_->threads() + at,
+                         {reinterpret_cast<const uint8_t*>(&word), sizeof word});
+  };
+  DJ_TRY_DO(put(offsetof(abi::ThreadTable, pid), own_pid));
+  DJ_TRY_DO(put(offsetof(abi::ThreadTable, denied), denied));
+  header().denied |= denied;
+  told_denied_ = denied;
+  tell_warning("DJ4903", fmt::format("process {} runs under a seccomp filter: handlers do without "
+                                     "the system calls that it denies{}",
+                                     pid_, what_fails(denied)));
+  return denied;
 }
 
 void Session::cool(Installation& installation, SessionMemory& memory) {

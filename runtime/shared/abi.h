@@ -104,6 +104,7 @@ enum EndReason : uint32_t {
   kEndForGsBase,        // takes the gs base, which leads to counters (thread_rows.h)
   kEndForControlBlock,  // a thread gets a control block that is not the C library's: no rseq area
   kEndForDispatch,      // catches its own system calls, and handlers' with them
+  kEndForFilter,        // installs a seccomp filter that looks at the addresses of calls
 };
 
 constexpr uint32_t kTscShift = 32;  // of Header::tsc_mult, nanoseconds a cycle

@@ -1,35 +1,48 @@
-// System calls that a seccomp filter of the target denies to handlers, which do without them. What
-// may be denied is known when the program installs the filter during the session.
+// System calls that seccomp filters of the target deny to the agent, which does without them. djtap
+// reads the filters that the target has when it attaches (runtime/process/seccomp_filters.h); the
+// agent those that the program installs during the session.
 #pragma once
 #include <stdint.h>
 
 namespace dj::abi {
 
-// What handlers ask of the kernel, by numbers of x86-64; bit i of a set stands for the i-th.
+constexpr int64_t kReadCall = 0, kSigreturnCall = 15;
+
+// What the agent asks of the kernel, by numbers of x86-64; bit i of a set stands for the i-th.
 constexpr int64_t kAskedCalls[] = {
-    310,  // process_vm_readv: reads of memory
-    311,  // process_vm_writev
-    186,  // gettid
-    39,   // getpid
-    15,   // rt_sigreturn: from a trap
-    202,  // futex
-    62,   // kill
-    200,  // tkill
-    131,  // sigaltstack
-    35,   // nanosleep
-    157,  // prctl
-    158,  // arch_prctl
-    309,  // getcpu
-    228,  // clock_gettime
-    0,    // read
+    310,             // process_vm_readv: reads of memory
+    311,             // process_vm_writev
+    186,             // gettid
+    39,              // getpid
+    kSigreturnCall,  // from a trap
+    202,             // futex
+    62,              // kill
+    200,             // tkill
+    131,             // sigaltstack
+    35,              // nanosleep
+    157,             // prctl
+    158,             // arch_prctl
+    309,             // getcpu
+    228,             // clock_gettime
+    kReadCall,
     2,    // open
     3,    // close
     102,  // getuid, getgid, geteuid, getegid
-    104, 107, 108,
+    104,
+    107,
+    108,
     110,  // getppid, getpgid, getsid
-    121, 124,
+    121,
+    124,
     334,  // rseq
+    13,   // rt_sigaction, rt_sigprocmask, tgkill: where a trap is the program's own
+    14,
+    234,
 };
+
+// Beside these: a filter looks at the addresses that calls are made from. It may kill the program for
+// calls of its own, which run in detours.
+constexpr uint64_t kMovedCalls = uint64_t{1} << 63;
 
 constexpr uint64_t asked_bit(int64_t number) {
   uint64_t bit = 1;
