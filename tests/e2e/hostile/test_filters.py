@@ -115,3 +115,24 @@ def test_without_rights_clean_leaves_it_alone(program, public_build, as_nobody, 
     run.run(["clean", str(pid)], prefix=as_nobody, binary=public_build / "djtap")
     tell(target)
     end(target)
+
+
+@pytest.mark.parametrize("how", ["prctl", "tsync", "strict"])
+def test_without_rights_one_that_comes_later(program, public_build, as_nobody, mode, mode_options, how):
+    """The probes are taken out without a call. SIGTRAP is given back by one, of a thread that has no filter; where all have, djtap says so."""
+    target = program(*as_nobody, public_build / "targets" / "sandboxed", how)
+    target.wait_for("pid: ")
+    pid = int(re.search(r"pid: (\d+)", target.stdout)[1])
+    tracer = program(*run.command([*mode_options, "--probes", "-e", 'probe func("work") { n++ }', "-p", str(pid)], as_nobody,
+                                  public_build / "djtap"))
+    tracer.wait_for(r"\[(OPTIMIZED|INT3)")
+    target.tell("go")
+    target.wait_for("denied: 1$")
+    tell(target, 1)
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.globals["n"] == (500 if how == "strict" else 1000), result
+    stuck = mode == "int3" and how != "prctl"
+    assert result.returncode == (5 if stuck else 0) and stuck == ("error[DJ5014]: probes not removed" in result.stderr), result
+    tell(target, 1)
+    end(target)
