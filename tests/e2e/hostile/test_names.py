@@ -1,6 +1,7 @@
 """No name, path or text of a program reaches a terminal as a command: it is shown by escapes, one line stays one line."""
 import json
 import os
+import pty
 import re
 import signal
 import socket
@@ -38,7 +39,8 @@ int main(int argc, char** argv) {
   }
 }
 """
-ALL = 'func("?\\x1b*").call'
+
+as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root has programs that nobody may not trace")
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +134,26 @@ def test_the_control_socket(background, target, tmp_path):
     tracer.finish()
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="nobody's program is another user's only for root")
+def test_the_monitor(target):
+    """All that its screen has is drawn, what the script prints there, too."""
+    script = 'probe func("F*error*") { at[ppfunc()]++; println(ppfunc()) }'
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(paths.DJTAP, ["djtap", "--monitor", "-T", "2", "-e", script, "-p", target])
+    drawn = b""
+    try:
+        while data := os.read(terminal, 65536):
+            drawn += data
+    except OSError:  # the other side is closed
+        pass
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, drawn
+    screen, left, _ = drawn.partition(b"\x1b[?25h\x1b[?1049l")
+    screens = re.sub(rb"\x1b\[(\?(1049|25)[hl]|[HKJ])|\r", b"", screen)
+    assert left and b"F [31m" in screens, drawn
+    check(re.sub(rb"^\s*error", b"", screens, flags=re.M))
+
+
+@as_root
 def test_a_process_that_may_not_be_traced(target, public_build, as_nobody):
     """Its name stands in the message; it has chosen it."""
     words = [*as_nobody, public_build / "djtap", "-e", 'probe func("F*error*") { n++ }', "-p", target]
