@@ -85,7 +85,7 @@ class DwarfIndex {
     uint64_t begin, end;
     size_t index;
   };
-  explicit DwarfIndex(const ObjectFile& elf) : elf_(elf), file_(elf.open_path()) {}
+  explicit DwarfIndex(const ObjectFile& elf) : elf_(elf), file_(elf) {}
   void add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const;
   void index_units();
   template <typename Visit>  // visit(Dwarf_Frame*) for what unwind tables say of pc; true ends it

@@ -1,9 +1,11 @@
 // Opens one file with libdwfl.
 #include "compiler/debuginfo/dwfl_file.h"
 
+#include "compiler/debuginfo/libdw_open.h"
+
 namespace dj {
 
-DwflFile::DwflFile(const std::string& path) {
+DwflFile::DwflFile(const ObjectFile& elf) {
   // The empty path means the standard places: next to the file, .debug/ and /usr/lib/debug.
   static const Dwfl_Callbacks callbacks = {
       .find_elf = dwfl_build_id_find_elf,
@@ -11,13 +13,16 @@ DwflFile::DwflFile(const std::string& path) {
       .section_address = dwfl_offline_section_address,
       .debuginfo_path = nullptr,
   };
+  guard_libdw();
   dwfl_ = dwfl_begin(&callbacks);
   if (!dwfl_) {
     return;
   }
   dwfl_report_begin(dwfl_);
   // Base 0 added to p_vaddr: addresses stay those of the file.
-  module_ = dwfl_report_elf(dwfl_, path.c_str(), path.c_str(), -1, 0, true);
+  const int fd = elf.file().duplicate();  // which libdwfl closes
+  const char* path = elf.open_path().c_str();
+  if (fd >= 0) module_ = dwfl_report_elf(dwfl_, path, path, fd, 0, true);
   dwfl_report_end(dwfl_, nullptr, nullptr);
 }
 

@@ -3,13 +3,13 @@
 #pragma once
 #include <elfutils/libdwfl.h>
 
-#include <string>
+#include "compiler/debuginfo/object_file.h"
 
 namespace dj {
 
 class DwflFile {
  public:
-  explicit DwflFile(const std::string& path);
+  explicit DwflFile(const ObjectFile& elf);
   ~DwflFile();
   DwflFile(const DwflFile&) = delete;
   DwflFile& operator=(const DwflFile&) = delete;

@@ -1,50 +1,16 @@
-// Maps an ELF file and finds its headers; and where its separate debug file lies.
+// Finds the headers of an ELF file; and where its separate debug file lies.
 #include "compiler/debuginfo/object_file.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
 #include "compiler/base/other_machine.h"
 
 namespace dj {
 
 namespace {
-
-// Why a file that is there cannot be mapped.
-std::string unmappable(const std::string& path, const struct stat& info) {
-  if (S_ISDIR(info.st_mode)) return path + " is a folder";
-  if (S_ISREG(info.st_mode) && info.st_size == 0) return path + " is empty";
-  return path + (S_ISREG(info.st_mode) ? " cannot be mapped" : " is a device, pipe or socket");
-}
-
-// Maps the whole file read-only; the mapping lives as long as somebody holds the pointer.
-Result<std::pair<std::shared_ptr<const void>, Bytes>> map_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe has no writer
-  if (fd < 0) {
-    const Fail kind = errno == EACCES ? Fail::Permission : Fail::NotFound;
-    return Error{"cannot open " + path + ": " + std::strerror(errno), kind};
-  }
-  struct stat info = {};
-  void* memory = MAP_FAILED;
-  size_t size = 0;
-  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
-    size = static_cast<size_t>(info.st_size);
-    memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  }
-  ::close(fd);
-  if (memory == MAP_FAILED) {
-    return Error{unmappable(path, info)};
-  }
-  std::shared_ptr<const void> owner(
-      memory, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-  return std::pair(owner, Bytes(static_cast<const uint8_t*>(memory), size));
-}
 
 // The part [offset, offset + size) of `all`; empty when it is not inside.
 Bytes slice(Bytes all, uint64_t offset, uint64_t size) {
@@ -105,12 +71,26 @@ uint32_t crc32(Bytes bytes) {
 }  // namespace
 
 Result<ObjectFile> ObjectFile::open(const std::string& path, const std::string& name) {
-  DJ_TRY(auto mapped, map_file(path));
+  DJ_TRY(TargetFilePtr file, open_target_file(path));
+  return of_file(std::move(file), path, name);
+}
+
+Result<ObjectFile> ObjectFile::open_found(const std::string& path) {
+  DJ_TRY(TargetFilePtr file, open_found_file(path));
+  return of_file(std::move(file), path, "");
+}
+
+Result<ObjectFile> ObjectFile::of_file(TargetFilePtr file, const std::string& path,
+                                       const std::string& name) {
   ObjectFile elf;
   elf.path_ = path;
   elf.name_ = name;
-  elf.mapping_ = mapped.first;
-  elf.all_ = mapped.second;
+  elf.all_ = file->bytes();
+  elf.file_ = std::move(file);
+  if (elf.all_.empty()) {
+    const bool is_empty = elf.file_->version().bytes == 0;
+    return Error{path + (is_empty ? " is empty" : " cannot be mapped, or copied")};
+  }
   if (!elf.read_headers()) {
     return Error{not_for_us(path, elf.all_)};
   }
@@ -237,14 +217,14 @@ std::string find_debug_file(const ObjectFile& elf) {
     }
   }
   const auto [name, crc] = elf.debug_link();
-  if (name.empty()) {
+  if (name.empty() || name.find('/') != std::string::npos) {
     return {};
   }
   const std::string beside = elf.open_path().substr(0, elf.open_path().rfind('/') + 1);
   const std::string dir = elf.path().substr(0, elf.path().rfind('/') + 1);
   for (const std::string& path : {beside + name, beside + ".debug/" + name, dir + name,
                                   dir + ".debug/" + name, "/usr/lib/debug" + dir + name}) {
-    Result<ObjectFile> file = ObjectFile::open(path);
+    Result<ObjectFile> file = ObjectFile::open_found(path);
     if (!file.ok() || path == elf.open_path()) {
       continue;
     }

@@ -1,4 +1,4 @@
-// ObjectFile: one ELF64 x86-64 file, mapped for reading: its sections, segments and bytes by
+// ObjectFile: one ELF64 x86-64 file (target_file.h): its sections, segments and bytes by
 // address. Nothing is copied and nothing is decoded before somebody asks; every offset is checked
 // against the file.
 #pragma once
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "compiler/base/target_file.h"
 
 namespace dj {
 
@@ -32,6 +33,8 @@ class ObjectFile {
   // name: what people call the file, if that is not how djtap reaches it (another mount namespace,
   // a file that was replaced while a program runs).
   static Result<ObjectFile> open(const std::string& path, const std::string& name = "");
+  // By a name that stands in another file of the target.
+  static Result<ObjectFile> open_found(const std::string& path);
 
   const std::string& path() const { return name_.empty() ? path_ : name_; }  // for people
   const std::string& open_path() const { return path_; }  // for whoever reads the file
@@ -53,17 +56,20 @@ class ObjectFile {
   const std::string& build_id() const { return build_id_; }  // hex, may be empty
   // File name and checksum in .gnu_debuglink; name empty: none.
   std::pair<std::string, uint32_t> debug_link() const;
-  Bytes all() const { return all_; }  // the whole file, mapped
+  Bytes all() const { return all_; }  // the whole file
+  const TargetFile& file() const { return *file_; }
   // Keeps every Bytes of this file valid.
-  std::shared_ptr<const void> mapping() const { return mapping_; }
+  std::shared_ptr<const void> mapping() const { return file_; }
 
  private:
   ObjectFile() = default;
+  static Result<ObjectFile> of_file(TargetFilePtr file, const std::string& path,
+                                    const std::string& name);
   bool read_headers();
   void read_build_id();
 
   std::string path_, name_;
-  std::shared_ptr<const void> mapping_;
+  TargetFilePtr file_;
   Bytes all_;
   const Elf64_Ehdr* header_ = nullptr;
   std::span<const Elf64_Phdr> segments_;

@@ -108,7 +108,7 @@ void add_pieces(const ObjectFile& table, const ObjectFile& code, std::vector<Sym
 
 // The functions of the xz-packed symbol table in .gnu_debugdata; libdwfl unpacks it.
 void add_packed_functions(const ObjectFile& elf, SymbolTable& table) {
-  DwflFile file(elf.open_path());
+  DwflFile file(elf);
   const int count = file.module() ? dwfl_module_getsymtab(file.module()) : 0;
   for (int i = 0; i < count; i++) {
     GElf_Sym s;
@@ -137,7 +137,7 @@ SymbolTable read_symbols(const ObjectFile& elf) {
   }
   const std::string debug_path = find_debug_file(elf);
   if (!debug_path.empty()) {
-    Result<ObjectFile> file = ObjectFile::open(debug_path);
+    Result<ObjectFile> file = ObjectFile::open_found(debug_path);
     if (file.ok()) {
       table.debug_file = std::make_shared<ObjectFile>(file.take());
       if (add_functions(*table.debug_file, SHT_SYMTAB, elf, table.functions)) {

@@ -2,7 +2,6 @@
 #include "compiler/resolve/kept_plan.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -69,12 +68,10 @@ bool is_host(const ast::ProbePoint& point) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
+// Empty: there is no such file.
 std::string times_of(const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0) return "";
-  return fmt::format("{} {} {} {}.{:09} {}.{:09}", path, info.st_size, info.st_ino,
-                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
-                     info.st_ctim.tv_nsec);
+  const Result<TargetFilePtr> file = open_found_file(path);
+  return file.ok() ? path + " " + file.value()->times() : "";
 }
 
 // The file and its separate symbols; empty: it has no build-id.
@@ -83,7 +80,7 @@ std::string symbols_of(const std::string& path, const std::string& name) {
   if (!file.ok()) return "none " + path;
   const ObjectFile& elf = file.value();
   if (elf.build_id().empty()) return "";
-  std::string text = elf.build_id() + " " + times_of(path);
+  std::string text = elf.build_id() + " " + path + " " + elf.file().times();
   if (!elf.section(".symtab")) text += " " + times_of(find_debug_file(elf));
   return text;
 }

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+
+#include "compiler/base/target_file.h"
 
 namespace dj {
 
@@ -13,8 +14,10 @@ namespace {
 
 bool is_elf(const fs::path& path) {
   char magic[4] = {};
-  std::ifstream file(path, std::ios::binary);
-  return file.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) == "\177ELF";
+  const int fd = open_regular(path);
+  if (fd < 0) return false;
+  const TargetFile file(fd);  // one of many: not held
+  return file.read(magic, sizeof magic, 0) && std::string_view(magic, sizeof magic) == "\177ELF";
 }
 
 }  // namespace

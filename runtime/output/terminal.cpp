@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l";  // second screen, no cursor
 constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
-constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGQUIT};
+// Not SIGBUS: files that are read have a handler of that (mapped_bytes.h), which ends in SIGABRT.
+constexpr int kCrashes[] = {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGQUIT};
 
 // For the handler of a crash.
 int held_fd = -1;

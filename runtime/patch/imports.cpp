@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 
+#include "compiler/base/target_file.h"
 #include "runtime/process/running_memory.h"
 
 namespace dj {
@@ -18,7 +18,10 @@ constexpr uint64_t kMaxSectionBytes = 64 << 20;  // a larger table is not believ
 // The sections of one file, read when asked for.
 class Sections {
  public:
-  explicit Sections(const std::string& path) : file_(path, std::ios::binary) {
+  explicit Sections(const std::string& path) {
+    Result<TargetFilePtr> file = open_target_file(path);
+    if (!file.ok()) return;
+    file_ = file.take();
     Elf64_Ehdr header = {};
     if (!read(&header, sizeof header, 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr)) {
@@ -54,12 +57,10 @@ class Sections {
 
  private:
   bool read(void* to, size_t bytes, uint64_t offset) {
-    file_.clear();
-    file_.seekg(static_cast<std::streamoff>(offset));
-    return bytes == 0 || file_.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes));
+    return bytes == 0 || file_->read(to, bytes, offset);
   }
 
-  std::ifstream file_;
+  TargetFilePtr file_;
   std::vector<Elf64_Shdr> headers_;
 };
 

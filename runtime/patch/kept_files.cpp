@@ -13,10 +13,10 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "compiler/base/parallel.h"
+#include "compiler/base/target_file.h"
 #include "runtime/process/elf_file.h"
 
 namespace dj {
@@ -71,8 +71,8 @@ uint64_t checksum(std::span<const char> bytes) {
 // In hexadecimal; empty: the file names none.
 std::string build_id(const std::string& path) {
   Result<ElfFile> elf = read_elf(path);
-  std::ifstream file(path, std::ios::binary);
-  if (!elf.ok() || !file) {
+  Result<TargetFilePtr> file = open_target_file(path);
+  if (!elf.ok() || !file.ok()) {
     return "";
   }
   for (const Elf64_Phdr& s : elf.value().segments) {
@@ -80,9 +80,10 @@ std::string build_id(const std::string& path) {
       continue;
     }
     std::string notes(s.p_filesz, '\0');
-    file.seekg(static_cast<std::streamoff>(s.p_offset));
-    file.read(notes.data(), static_cast<std::streamsize>(notes.size()));
-    for (size_t at = 0; file && at + sizeof(Elf64_Nhdr) <= notes.size();) {
+    if (!file.value()->read(notes.data(), notes.size(), s.p_offset)) {
+      continue;
+    }
+    for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
       Elf64_Nhdr note;
       memcpy(&note, &notes[at], sizeof note);
       size_t id = at + sizeof note + (note.n_namesz + 3u) / 4 * 4;
@@ -230,13 +231,8 @@ void KeptFiles::trim(uint64_t most, size_t most_files) const {
 
 std::string file_identity(const std::string& path) {
   const std::string id = build_id(path);
-  struct stat info = {};
-  if (id.empty() || stat(path.c_str(), &info) != 0) {
-    return "";
-  }
-  return fmt::format("{} {} {} {}.{:09} {}.{:09}", id, info.st_size, info.st_ino,
-                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
-                     info.st_ctim.tv_nsec);
+  Result<TargetFilePtr> file = open_target_file(path);
+  return id.empty() || !file.ok() ? "" : id + " " + file.value()->times();
 }
 
 std::string short_name(const std::string& key) { return fmt::format("{:016x}", checksum(key)); }

@@ -1,11 +1,6 @@
 // Cache of analysed modules, by the file's name and version.
 #include "runtime/patch/module_code.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -15,23 +10,6 @@
 
 namespace dj {
 namespace {
-
-// The whole file, read-only; empty if that fails.
-std::span<uint8_t> map_file(const std::string& path) {
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat info = {};
-  void* at = MAP_FAILED;
-  if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0) {
-    at = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-  }
-  if (fd >= 0) {
-    close(fd);
-  }
-  if (at == MAP_FAILED) {
-    return {};
-  }
-  return {static_cast<uint8_t*>(at), static_cast<size_t>(info.st_size)};
-}
 
 // Does each of them stand in its range, with the byte behind it?
 bool fits(const PlanCache::Addresses& addresses, const std::vector<RawText>& text) {
@@ -64,12 +42,6 @@ std::vector<uint64_t> find_syscall_bytes(const RawText& range) {
   return all;
 }
 
-ModuleCodes::~ModuleCodes() {
-  for (std::span<uint8_t> file : mapped_) {
-    munmap(file.data(), file.size());
-  }
-}
-
 const ModuleCodes::File& ModuleCodes::file(const MappedModule& module) {
   auto [entry, is_new] = files_.try_emplace(key_of(module));
   File& file = entry->second;
@@ -78,14 +50,12 @@ const ModuleCodes::File& ModuleCodes::file(const MappedModule& module) {
   }
   const std::string identity = cache_.identity(module.open_path);
   Result<ElfFile> elf = read_elf(module.open_path);
-  std::span<uint8_t> bytes = elf.ok() ? map_file(module.open_path) : std::span<uint8_t>();
-  if (bytes.empty()) {
+  Result<TargetFilePtr> opened = open_target_file(module.open_path);
+  if (!elf.ok() || !opened.ok() || is_replaced(module)) {
     return file;
   }
-  mapped_.push_back(bytes);
-  if (is_replaced(module)) {
-    return file;
-  }
+  mapped_.push_back(opened.take());
+  const std::span<const uint8_t> bytes = mapped_.back()->bytes();
   file.identity = identity;
   for (const Elf64_Phdr& s : elf.value().segments) {
     bool inside = s.p_offset <= bytes.size() && s.p_filesz <= bytes.size() - s.p_offset;

@@ -50,7 +50,6 @@ class ModuleCodes {
       : read_text_(std::move(read_text)), cache_(std::move(cache)) {}
   ModuleCodes(ModuleCodes&&) = default;
   const ReadText& read_text() const { return read_text_; }
-  ~ModuleCodes();
   // Text with its checker. Costs an analysis the first time.
   Result<ModuleCode*> get(const MappedModule& module);
   // Begins to read this module's text beside what follows; get() waits for it. For one module.
@@ -94,7 +93,7 @@ class ModuleCodes {
   std::map<Key, File> files_;
   std::map<Key, std::vector<std::vector<uint64_t>>> syscall_bytes_;
   std::set<Key> new_syscall_bytes_;         // found in this session
-  std::vector<std::span<uint8_t>> mapped_;  // of the files, by djtap
+  std::vector<TargetFilePtr> mapped_;       // keep the bytes of `files_`
   struct NewFile {
     std::string name, key, bytes;
   };

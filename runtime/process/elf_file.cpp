@@ -1,40 +1,18 @@
 // Reads ELF headers and symbol tables with plain file reads.
 #include "runtime/process/elf_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "compiler/base/other_machine.h"
-#include "runtime/process/os_error.h"
+#include "compiler/base/target_file.h"
 
 namespace dj {
 namespace {
 
-// File: an open file that closes itself.
-class File {
- public:
-  explicit File(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~File() {
-    if (fd_ >= 0) {
-      close(fd_);
-    }
-  }
-  bool ok() const { return fd_ >= 0; }
-  bool read(void* to, size_t bytes, uint64_t offset) const {
-    return pread(fd_, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
-  }
-
- private:
-  int fd_;
-};
-
 constexpr uint64_t kMaxTableBytes = 256 << 20;  // a symbol table larger than this is not believed
 
-Result<ElfFile> read_headers(const File& file, const std::string& path) {
+Result<ElfFile> read_headers(const TargetFile& file, const std::string& path) {
   ElfFile elf;
   if (!file.read(elf.header.e_ident, SELFMAG, 0) ||
       memcmp(elf.header.e_ident, ELFMAG, SELFMAG) != 0) {
@@ -57,8 +35,18 @@ Result<ElfFile> read_headers(const File& file, const std::string& path) {
   return elf;
 }
 
+struct OpenElf {
+  TargetFilePtr file;
+  ElfFile elf;
+};
+Result<OpenElf> open_elf(const std::string& path) {
+  DJ_TRY(TargetFilePtr file, open_target_file(path));
+  DJ_TRY(ElfFile elf, read_headers(*file, path));
+  return OpenElf{std::move(file), std::move(elf)};
+}
+
 // Looks `name` up in one symbol table section; an address of 0 means absent.
-ElfSymbol search_table(const File& file, const Elf64_Shdr& table, const Elf64_Shdr& strings,
+ElfSymbol search_table(const TargetFile& file, const Elf64_Shdr& table, const Elf64_Shdr& strings,
                        const std::string& name) {
   if (table.sh_size > kMaxTableBytes || strings.sh_size > kMaxTableBytes) {
     return {};
@@ -88,7 +76,7 @@ uint64_t file_offset(const ElfFile& elf, uint64_t address) {
   return 0;
 }
 
-std::vector<Elf64_Dyn> dynamic_section(const File& file, const ElfFile& elf) {
+std::vector<Elf64_Dyn> dynamic_section(const TargetFile& file, const ElfFile& elf) {
   std::vector<Elf64_Dyn> entries;
   for (const Elf64_Phdr& s : elf.segments) {
     if (s.p_type == PT_DYNAMIC && s.p_filesz <= kMaxTableBytes) {
@@ -104,10 +92,10 @@ std::vector<Elf64_Dyn> dynamic_section(const File& file, const ElfFile& elf) {
 }  // namespace
 
 bool has_text_relocations(const std::string& path) {
-  File file(path);
-  Result<ElfFile> elf = file.ok() ? read_headers(file, path) : Result<ElfFile>(Error{"none"});
-  if (!elf.ok()) return false;
-  const std::vector<Elf64_Dyn> entries = dynamic_section(file, elf.value());
+  const Result<OpenElf> opened = open_elf(path);
+  if (!opened.ok()) return false;
+  const auto& [file, elf] = opened.value();
+  const std::vector<Elf64_Dyn> entries = dynamic_section(*file, elf);
   return std::any_of(entries.begin(), entries.end(), [](const Elf64_Dyn& entry) {
     return entry.d_tag == DT_TEXTREL ||
            (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_TEXTREL) != 0);
@@ -115,15 +103,15 @@ bool has_text_relocations(const std::string& path) {
 }
 
 std::vector<std::string> needed_libraries(const std::string& path) {
-  File file(path);
-  Result<ElfFile> elf = file.ok() ? read_headers(file, path) : Result<ElfFile>(Error{"none"});
-  if (!elf.ok()) {
+  const Result<OpenElf> opened = open_elf(path);
+  if (!opened.ok()) {
     return {};
   }
-  const std::vector<Elf64_Dyn> entries = dynamic_section(file, elf.value());
+  const auto& [file, elf] = opened.value();
+  const std::vector<Elf64_Dyn> entries = dynamic_section(*file, elf);
   uint64_t table = 0, bytes = 0;
   for (const Elf64_Dyn& entry : entries) {
-    table = entry.d_tag == DT_STRTAB ? file_offset(elf.value(), entry.d_un.d_ptr) : table;
+    table = entry.d_tag == DT_STRTAB ? file_offset(elf, entry.d_un.d_ptr) : table;
     bytes = entry.d_tag == DT_STRSZ ? entry.d_un.d_val : bytes;
   }
   if (table == 0 || bytes > kMaxTableBytes) {
@@ -131,7 +119,7 @@ std::vector<std::string> needed_libraries(const std::string& path) {
   }
   std::string text(bytes, '\0');
   std::vector<std::string> names;
-  if (file.read(text.data(), text.size(), table)) {
+  if (file->read(text.data(), text.size(), table)) {
     for (const Elf64_Dyn& entry : entries) {
       if (entry.d_tag == DT_NEEDED && entry.d_un.d_val < bytes) {
         names.emplace_back(text.c_str() + entry.d_un.d_val);
@@ -142,40 +130,34 @@ std::vector<std::string> needed_libraries(const std::string& path) {
 }
 
 Result<ElfFile> read_elf(const std::string& path) {
-  File file(path);
-  if (!file.ok()) {
-    return os_error("cannot open " + path);
-  }
-  DJ_TRY(ElfFile elf, read_headers(file, path));
+  DJ_TRY(OpenElf opened, open_elf(path));
+  auto& [file, elf] = opened;
   for (const Elf64_Phdr& segment : elf.segments) {
     if (segment.p_type == PT_TLS) {
       elf.has_tls = true;
     }
     if (segment.p_type == PT_INTERP && segment.p_filesz > 1 && segment.p_filesz <= 4096) {
       std::string text(segment.p_filesz, '\0');
-      if (file.read(text.data(), text.size(), segment.p_offset)) {
+      if (file->read(text.data(), text.size(), segment.p_offset)) {
         elf.interpreter = text.c_str();
       }
     }
   }
-  return elf;
+  return std::move(elf);
 }
 
 Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name) {
-  File file(path);
-  if (!file.ok()) {
-    return os_error("cannot open " + path);
-  }
-  DJ_TRY(ElfFile elf, read_headers(file, path));
+  DJ_TRY(OpenElf opened, open_elf(path));
+  auto& [file, elf] = opened;
   std::vector<Elf64_Shdr> sections(elf.header.e_shnum);
   if (elf.header.e_shentsize != sizeof(Elf64_Shdr) ||
-      !file.read(sections.data(), sections.size() * sizeof(Elf64_Shdr), elf.header.e_shoff)) {
+      !file->read(sections.data(), sections.size() * sizeof(Elf64_Shdr), elf.header.e_shoff)) {
     return Error{path + " has no section headers", Fail::NotFound};
   }
   for (const Elf64_Shdr& section : sections) {
     if ((section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB) &&
         section.sh_link < sections.size()) {
-      ElfSymbol symbol = search_table(file, section, sections[section.sh_link], name);
+      ElfSymbol symbol = search_table(*file, section, sections[section.sh_link], name);
       if (symbol.address != 0) {
         return symbol;
       }

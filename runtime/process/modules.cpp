@@ -1,9 +1,8 @@
 // Modules by their mappings. A file is opened by its name where that means the same to djtap, else
-// by the process: its root, its executable, its open files; else made of the process's memory.
+// by the process: its root, its executable, its open files; else made of the process's memory. The
+// inode that is mapped decides, and the file stays open for the session.
 #include <dirent.h>
 #include <elf.h>
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -27,34 +26,7 @@ std::string of_process(pid_t pid, const std::string& rest) {
   return "/proc/" + std::to_string(pid) + rest;
 }
 
-// HeldFiles: files without a name, open for the rest of djtap's life, since they are opened again
-// and again by /proc. By process, device, inode and where it is mapped (0: the file itself).
-class HeldFiles {
- public:
-  using Key = std::tuple<pid_t, uint64_t, uint64_t, uint64_t>;
-  template <typename Open>
-  std::string get(const Key& key, Open open_file) {
-    const std::lock_guard lock(mutex_);
-    std::string& path = paths_[key];
-    if (path.empty()) {
-      const int fd = open_file();
-      if (fd >= 0) path = of_process(getpid(), "/fd/" + std::to_string(fd));
-    }
-    return path;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<Key, std::string> paths_;
-};
-
-HeldFiles& held_files() {
-  static HeldFiles held;
-  return held;
-}
-
-// By one of the process's open files; empty: it has none of that file. That may be closed any
-// moment, so djtap opens its own.
+// An open file of the process, which may close it any moment; -1: it has none with that inode.
 int open_of_process(pid_t pid, const Mapping& m) {
   const std::string folder = of_process(pid, "/fd");
   DIR* dir = opendir(folder.c_str());
@@ -62,24 +34,27 @@ int open_of_process(pid_t pid, const Mapping& m) {
   while (dirent* entry = dir != nullptr ? readdir(dir) : nullptr) {
     const std::string path = folder + "/" + entry->d_name;
     struct stat info = {};
-    const bool same = stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-                      info.st_ino == m.inode && info.st_dev == m.device;
-    if (same) found = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (stat(path.c_str(), &info) != 0 || info.st_ino != m.inode || info.st_dev != m.device) {
+      continue;
+    }
+    found = open_regular(path);
     if (found >= 0) break;
   }
   if (dir != nullptr) closedir(dir);
   return found;
 }
 
-int make_of_memory(const RunningMemory& memory, const Mapping& first) {
-  const std::optional<std::vector<uint8_t>> bytes = memory_image(memory, first);
-  if (!bytes) return -1;
-  const int fd = memfd_create("djtap image", MFD_CLOEXEC);
-  const auto size = static_cast<ssize_t>(bytes->size());
-  if (fd >= 0 && write(fd, bytes->data(), bytes->size()) == size) return fd;
-  if (fd >= 0) close(fd);
-  return -1;
-}
+// How to reach a mapped file by its process. The kernel lets only root open what is mapped
+// (map_files), but everybody the program.
+constexpr std::string (*kWays[])(pid_t, const Mapping&) = {
+    [](pid_t pid, const Mapping& m) { return of_process(pid, "/root") + m.path; },
+    [](pid_t pid, const Mapping&) { return of_process(pid, "/exe"); },
+    [](pid_t pid, const Mapping& m) {
+      char range[64];
+      snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
+      return of_process(pid, range);
+    },
+};
 
 // Files: how djtap reads what one process has mapped.
 class Files {
@@ -89,12 +64,7 @@ class Files {
   // By its name or by the process; empty: it cannot be opened.
   std::string named(const Mapping& m) const;
   // The file made of memory; empty: that is not to be had.
-  std::string of_memory(const Mapping& m) const {
-    const Mapping* first = first_page(memory_, maps_, m);
-    if (first == nullptr) return "";
-    return held_files().get({pid_, m.device, m.inode, first->begin},
-                            [&] { return make_of_memory(memory_, *first); });
-  }
+  std::string of_memory(const Mapping& m) const;
   std::string find(const Mapping& m) const {
     const std::string path = named(m);
     return path.empty() ? of_memory(m) : path;
@@ -102,27 +72,59 @@ class Files {
   const RunningMemory& memory() const { return memory_; }
 
  private:
+  // Opens the file of that name if it is the one that is mapped; -1: it is not.
+  int open_mapped(const std::string& path, const Mapping& m) const;
+
   pid_t pid_;
   const std::vector<Mapping>& maps_;
   RunningMemory memory_;
 };
 
-// The kernel lets only root open what is mapped (map_files), but everybody the program.
-std::string Files::named(const Mapping& m) const {
-  const std::string there = of_process(pid_, "/root") + m.path;
+// Files that were made of memory, by process, device, inode and where they are mapped: made once.
+std::string Files::of_memory(const Mapping& m) const {
+  static std::mutex mutex;
+  static std::map<std::tuple<pid_t, uint64_t, uint64_t, uint64_t>, std::string> made;
+  const Mapping* first = first_page(memory_, maps_, m);
+  if (first == nullptr) return "";
+  const std::lock_guard lock(mutex);
+  std::string& name = made[{pid_, m.device, m.inode, first->begin}];
+  const std::optional<std::vector<uint8_t>> bytes =
+      name.empty() ? memory_image(memory_, *first) : std::nullopt;
+  const int fd = bytes ? sealed_file(*bytes) : -1;
+  if (fd >= 0) name = hold_target_file(fd, of_process(getpid(), "/fd/" + std::to_string(fd)));
+  return name;
+}
+
+// Some file systems show other devices in /proc/PID/maps than stat() does: what the process itself
+// finds by the name, or has mapped, tells there.
+int Files::open_mapped(const std::string& path, const Mapping& m) const {
+  const int fd = open_regular(path);
   struct stat own = {}, theirs = {};
-  const auto may_read = [](const std::string& path) { return access(path.c_str(), R_OK) == 0; };
-  const bool reachable = stat(there.c_str(), &theirs) == 0;
-  const bool same = stat(m.path.c_str(), &own) == 0 && own.st_ino == m.inode &&
-                    (!reachable || own.st_dev == theirs.st_dev);
-  if (same && may_read(m.path)) return m.path;  // the plain name, where it means the same
-  if (reachable && theirs.st_ino == m.inode && may_read(there)) return there;
-  char range[64];
-  snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
-  for (const std::string& path : {of_process(pid_, "/exe"), of_process(pid_, range)}) {
-    if (stat(path.c_str(), &theirs) == 0 && theirs.st_ino == m.inode && may_read(path)) return path;
+  bool same = fd >= 0 && fstat(fd, &own) == 0 && own.st_ino == m.inode;
+  if (same && own.st_dev != m.device) {
+    same = std::any_of(std::begin(kWays), std::end(kWays), [&](const auto& way) {
+      return stat(way(pid_, m).c_str(), &theirs) == 0 && theirs.st_ino == m.inode &&
+             theirs.st_dev == own.st_dev;
+    });
   }
-  return held_files().get({pid_, m.device, m.inode, 0}, [&] { return open_of_process(pid_, m); });
+  if (same) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+// The plain name comes first, for people and caches.
+std::string Files::named(const Mapping& m) const {
+  std::string name = held_target_file(m.path, m.device, m.inode);
+  if (!name.empty()) return name;
+  int fd = open_mapped(m.path, m);
+  if (fd >= 0) return hold_target_file(fd, m.path);
+  for (const auto& way : kWays) {
+    const std::string path = way(pid_, m);
+    fd = open_mapped(path, m);
+    if (fd >= 0) return hold_target_file(fd, path);
+  }
+  fd = open_of_process(pid_, m);
+  return fd < 0 ? "" : hold_target_file(fd, of_process(getpid(), "/fd/" + std::to_string(fd)));
 }
 
 // Load bias of a file that a segment of was mapped from: the address of `m` minus the ELF address
@@ -209,13 +211,9 @@ void add_by_text(const Files& files, const Mapping& m, Found& found) {
 // Is this the code that the file has there? Its first bytes tell.
 bool holds_code(const Files& files, const std::string& path, const Elf64_Phdr& s, uint64_t bias) {
   uint8_t in_file[64], in_memory[64];
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
+  const Result<TargetFilePtr> file = open_target_file(path);
   const size_t bytes = std::min<uint64_t>(sizeof in_file, s.p_filesz);
-  const bool read =
-      pread(fd, in_file, bytes, static_cast<off_t>(s.p_offset)) == static_cast<ssize_t>(bytes);
-  close(fd);
-  return read && files.memory().read(bias + s.p_vaddr, in_memory, bytes) &&
+  return file.ok() && file.value()->read(in_file, bytes, s.p_offset) && files.memory().read(bias + s.p_vaddr, in_memory, bytes) &&
          std::equal(in_file, in_file + bytes, in_memory);
 }
 
@@ -237,9 +235,8 @@ void add_by_data(const Files& files, const Mapping& m, Found& found) {
   MappedModule& module = moved.module;
   module.path = m.path;
   module.open_path = files.named(m);
+  if (module.open_path.empty()) return;
   module.version = version_of(module.open_path);
-  struct stat info = {};
-  if (stat(module.open_path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
   Result<ElfFile> elf = read_elf(module.open_path);
   if (!elf.ok()) return;
   const std::vector<Elf64_Phdr>& segments = elf.value().segments;
@@ -258,13 +255,6 @@ void add_by_data(const Files& files, const Mapping& m, Found& found) {
 }
 
 }  // namespace
-
-std::optional<FileVersion> version_of(const std::string& path) {
-  struct stat info = {};
-  if (stat(path.c_str(), &info) != 0) return std::nullopt;
-  return FileVersion{info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size),
-                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
-}
 
 bool is_replaced(const MappedModule& module) {
   return module.version && version_of(module.open_path) != module.version;

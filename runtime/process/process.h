@@ -3,13 +3,13 @@
 #pragma once
 #include <sys/types.h>
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "compiler/base/target_file.h"
 
 namespace dj {
 
@@ -29,20 +29,10 @@ struct AddressRange {
   bool contains(uint64_t address) const { return address >= begin && address < end; }
 };
 
-// FileVersion: tells a file from another one that has, or will have, its name. Who holds one open
-// or mapped keeps its inode from being used again.
-struct FileVersion {
-  uint64_t device = 0, inode = 0, bytes = 0;
-  int64_t changed_s = 0, changed_ns = 0;  // its content: st_mtim
-  auto operator<=>(const FileVersion&) const = default;
-};
-// Nothing: there is no such file.
-std::optional<FileVersion> version_of(const std::string& path);
-
 // MappedModule: one ELF file mapped into the process. The same file mapped twice makes two modules.
 struct MappedModule {
   std::string path;  // as the target sees it; PlanModule::path
-  // How djtap opens the same file (another mount namespace, a file replaced meanwhile).
+  // The name by which open_target_file() gives this very file, which was found by its inode.
   std::string open_path;
   std::optional<FileVersion> version;  // of that file when the mappings were read
   uint64_t bias = 0;                   // runtime address = ELF address + bias

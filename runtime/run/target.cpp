@@ -52,6 +52,7 @@ Result<ForkedChild> fork_target(const Options& options, const sigset_t& child_ma
 
 Result<std::optional<TracedProcess>> find_target(const Options& options, const sigset_t& child_mask,
                                                  std::optional<Result<ForkedChild>> child) {
+  forget_target_files();
   if (!options.command.empty()) {
     if (!child) child.emplace(fork_target(options, child_mask));
     if (!child->ok()) return child->error();

@@ -1,0 +1,74 @@
+// The rights are those of the file system alone (fsuid, fsgid, groups), and of the calling thread
+// alone: system calls, since the C library would change all threads.
+#include "compiler/base/found_name.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace dj {
+namespace {
+
+// ReaderRights: this thread opens files as another user does, as long as this object lives.
+class ReaderRights {
+ public:
+  explicit ReaderRights(const FileReader& reader) : dumpable_(prctl(PR_GET_DUMPABLE)) {
+    const int count = getgroups(0, nullptr);
+    groups_.resize(count > 0 ? static_cast<size_t>(count) : 0);
+    ok_ = getgroups(count, groups_.data()) == count && set_groups(reader.groups);
+    user_ = setfsuid(reader.uid);  // takes CAP_DAC_OVERRIDE away
+    group_ = setfsgid(reader.gid);
+    ok_ = ok_ && static_cast<uid_t>(setfsuid(reader.uid)) == reader.uid &&
+          static_cast<gid_t>(setfsgid(reader.gid)) == reader.gid;
+  }
+  ~ReaderRights() {
+    setfsuid(static_cast<uid_t>(user_));
+    setfsgid(static_cast<gid_t>(group_));
+    set_groups(groups_);
+    prctl(PR_SET_DUMPABLE, dumpable_);  // which a change of rights takes away
+  }
+  ReaderRights(const ReaderRights&) = delete;
+  bool ok() const { return ok_; }
+
+ private:
+  static bool set_groups(const std::vector<gid_t>& groups) {
+    return syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
+  }
+  int dumpable_, user_ = 0, group_ = 0;
+  std::vector<gid_t> groups_;
+  bool ok_ = false;
+};
+
+// No link of /proc: those would lead to what djtap has open.
+int open_below(int folder, const std::string& path, bool is_root) {
+  open_how how = {};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_MAGICLINKS | (is_root ? RESOLVE_IN_ROOT : 0);
+  return static_cast<int>(syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
+}
+
+}  // namespace
+
+int open_found_name(const std::string& path, const std::optional<FileReader>& reader) {
+  if (!reader) return open_regular(path);
+  int root = AT_FDCWD;
+  if (!reader->root.empty()) {
+    root = open(reader->root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0) return -1;
+  }
+  int fd = -1, why = EACCES;
+  if (const ReaderRights rights(*reader); rights.ok()) {
+    fd = reopen_regular(open_below(root, path, root != AT_FDCWD));
+    why = errno;
+  }
+  if (root != AT_FDCWD) close(root);
+  errno = why;
+  return fd;
+}
+
+}  // namespace dj

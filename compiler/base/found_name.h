@@ -1,0 +1,18 @@
+// open_found_name(): opens a file by a name that stands in a file of the target, with no more
+// rights than the target's user has and below the target's root.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "compiler/base/target_file.h"
+
+namespace dj {
+
+// A regular file, for reading; -1: errno says why. reader: nothing means djtap itself.
+int open_found_name(const std::string& path, const std::optional<FileReader>& reader);
+
+// Takes over a descriptor of O_PATH and opens its file, if that is a regular one, for reading,
+// without waiting. -1: errno says why.
+int reopen_regular(int path_fd);
+
+}  // namespace dj

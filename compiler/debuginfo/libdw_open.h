@@ -1,0 +1,9 @@
+// Makes libdw open the files that debug information names as target_file.h opens them.
+#pragma once
+
+namespace dj {
+
+// To be called before libdw is used: links the definition of open() that libdw meets.
+void guard_libdw();
+
+}  // namespace dj
