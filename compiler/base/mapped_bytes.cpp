@@ -33,9 +33,8 @@ Guard* guard_of(uintptr_t address) {
 void on_bus_error(int, siginfo_t* info, void*) {
   const auto page = reinterpret_cast<uintptr_t>(info->si_addr) & ~(kPage - 1);
   const Guard* guard = guard_of(page);
-  if (guard == nullptr ||
-      mmap(reinterpret_cast<void*>(page), guard->end - page, PROT_READ,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+  if (guard == nullptr || mmap(reinterpret_cast<void*>(page), guard->end - page, PROT_READ,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
     std::abort();
   }
 }

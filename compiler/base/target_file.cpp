@@ -75,7 +75,7 @@ bool raise_limit_of_files() {
 // Registry: what each name means.
 struct Registry {
   std::mutex mutex;
-  std::map<std::string, TargetFilePtr> given, found;                       // by name
+  std::map<std::string, TargetFilePtr> given, found;                        // by name
   std::map<std::tuple<std::string, uint64_t, uint64_t>, std::string> held;  // path, device, inode
   std::optional<FileReader> reader;
 };
@@ -89,9 +89,9 @@ Error cannot_open(const std::string& path) {
   const Fail kind = errno == EACCES || errno == EPERM ? Fail::Permission
                     : errno == ENOENT                 ? Fail::NotFound
                                                       : Fail::Other;
-  const char* why = errno == EISDIR    ? "it is a folder"
-                    : errno == ENXIO   ? "it is a device, pipe or socket"
-                                       : std::strerror(errno);
+  const char* why = errno == EISDIR  ? "it is a folder"
+                    : errno == ENXIO ? "it is a device, pipe or socket"
+                                     : std::strerror(errno);
   return Error{fmt::format("cannot open {}: {}", path, why), kind};
 }
 
@@ -128,7 +128,6 @@ TargetFile::TargetFile(int fd) : fd_(fd) {
   struct stat info = {};
   fstat(fd, &info);
   version_ = version_in(info);
-  owner_ = info.st_uid;
   is_stable_ = is_stable(fd, info);
 }
 

@@ -41,7 +41,6 @@ class TargetFile {
   FileVersion version_now() const;
   // Build-ids and names of caches: size, inode, times of change.
   std::string times() const;
-  uid_t owner() const { return owner_; }
   // The whole file; empty: it is empty, or others may write it and it is too large to be copied.
   std::span<const uint8_t> bytes() const;
   // Reads exactly so many bytes at an offset; false: the file has not as many.
@@ -56,7 +55,6 @@ class TargetFile {
 
   int fd_;
   FileVersion version_;
-  uid_t owner_;
   bool is_stable_;  // only root and djtap's user may write it
   mutable std::unique_ptr<Content> content_;
 };

@@ -1,7 +1,7 @@
-// open() as libdw calls it. libdw opens .dwo files, dwz files and separate debug files by names that
-// stand in debug information, and has no other way to be given them: this definition stands before
-// the C library's and gives libdw the bytes of target_file.h. All other callers get what they ask
-// the kernel for.
+// open() as libdw calls it. libdw opens .dwo files, dwz files and separate debug files by names
+// that stand in debug information, and has no other way to be given them: this definition stands
+// before the C library's and gives libdw the bytes of target_file.h. All other callers get what
+// they ask the kernel for.
 #include "compiler/debuginfo/libdw_open.h"
 
 #include <dlfcn.h>

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "compiler/base/printable.h"
+#include "compiler/base/target_file.h"
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/site_search.h"
@@ -26,19 +26,26 @@ std::string path_of(const std::string& folder, const std::string& name) {
   return name.starts_with('/') || folder.empty() ? name : folder + "/" + name;
 }
 
-std::vector<std::string> lines_of_file(const std::string& path) {
-  std::ifstream file(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
+// The source file that debug information names; null: it cannot be read, or is none.
+TargetFilePtr source_file(const std::string& path) {
+  constexpr uint64_t kMostBytes = 64 << 20;
+  Result<TargetFilePtr> file = open_found_file(path);
+  return file.ok() && file.value()->version().bytes <= kMostBytes ? file.take() : nullptr;
+}
+
+std::vector<std::string_view> lines_of(const TargetFile& file) {
+  std::string_view rest(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  std::vector<std::string_view> lines;
+  while (!rest.empty()) {
+    lines.push_back(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(std::min(lines.back().size() + 1, rest.size()));
+  }
   return lines;
 }
 
-bool is_newer(const std::string& path, const std::string& than) {
-  std::error_code error;
-  const auto source = std::filesystem::last_write_time(path, error);
-  if (error) return false;
-  const auto program = std::filesystem::last_write_time(than, error);
-  return !error && source > program;
+bool is_newer(const TargetFile& file, const TargetFile& than) {
+  const FileVersion &a = file.version(), &b = than.version();
+  return std::pair(a.changed_s, a.changed_ns) > std::pair(b.changed_s, b.changed_ns);
 }
 
 // "13-17, 21" of the lines in `some`; of lines with code, `all` of them, none lies between 13 and
@@ -62,7 +69,7 @@ std::string ranges(const std::set<uint32_t>& some, const std::set<uint32_t>& all
 class FunctionSource {
  public:
   FunctionSource(DebugInfo& info, const Site& site, const SourcePlace& declared,
-                 const std::string& program)
+                 const TargetFile& program)
       : info_(info), site_(site), declared_(declared), program_(program) {
     std::vector<uint32_t> nearest;
     LineRange lines;
@@ -78,17 +85,17 @@ class FunctionSource {
     std::string out =
         printable_line("{}@{}:{}", function_of(site_), declared_.file, declared_.line);
     const std::string path = path_of(info_.compile_folder(site_.function_begin), declared_.file);
-    std::vector<std::string> source = lines_of_file(path);
+    const TargetFilePtr file = source_file(path);
+    std::vector<std::string_view> source;
+    if (file != nullptr) source = lines_of(*file);
     if (source.empty())
       out += "  (the source is not here)\n";
-    else if (is_newer(path, program_))
+    else if (is_newer(*file, program_))
       out += "  (the source is newer than the program: lines may have moved)\n";
-    uint32_t last = with_code_.empty() ? declared_.line : *with_code_.rbegin();
-    for (uint32_t line = declared_.line; line <= last; ++line) {
-      bool probeable = with_code_.contains(line);
-      if (source.empty() && !probeable) continue;
-      std::string words = line <= source.size() ? source[line - 1] : "";
-      out += fmt::format("{} {:>5}  {}\n", probeable ? '*' : ' ', line, printable_lines(words));
+    for (const uint32_t line : shown_lines(source.size())) {
+      std::string_view words = line > 0 && line <= source.size() ? source[line - 1] : "";
+      out += fmt::format("{} {:>5}  {}\n", with_code_.contains(line) ? '*' : ' ', line,
+                         printable_lines(words));
     }
     for (const std::string& name : order_)
       out += printable_line("  {} on {}", name, ranges(seen_.at(name), with_code_));
@@ -96,6 +103,16 @@ class FunctionSource {
   }
 
  private:
+  // Those with code, and those between them that the source has.
+  std::set<uint32_t> shown_lines(size_t source_lines) const {
+    std::set<uint32_t> shown = with_code_;
+    const uint64_t last = with_code_.empty() ? declared_.line : *with_code_.rbegin();
+    for (uint64_t line = declared_.line; line <= std::min<uint64_t>(last, source_lines); ++line) {
+      shown.insert(static_cast<uint32_t>(line));
+    }
+    return shown;
+  }
+
   // A variable can be read where its scope is and a location is known.
   void note_variables(const LineHit& hit) {
     ProbePlace place;
@@ -117,7 +134,7 @@ class FunctionSource {
   DebugInfo& info_;
   const Site& site_;
   SourcePlace declared_;
-  std::string program_;
+  const TargetFile& program_;
   std::set<uint32_t> with_code_;
   std::vector<std::string> order_;
   std::map<std::string, std::set<uint32_t>> seen_;
@@ -142,7 +159,7 @@ std::string list_source(const ast::ProbePoint& point, const TargetFiles& files, 
     if (!declared) continue;
     if (++shown > kMaxFunctions) break;
     out += (out.empty() ? "" : "\n") +
-           FunctionSource(*info, site, *declared, modules.path(site.module)).text();
+           FunctionSource(*info, site, *declared, file.elf().file()).text();
   }
   if (shown > kMaxFunctions)
     out += fmt::format("\n.. more than {} functions match\n", kMaxFunctions);

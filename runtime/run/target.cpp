@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "runtime/output/tell.h"
+#include "runtime/process/file_reader.h"
 #include "runtime/run/say.h"
 
 namespace dj {
@@ -57,11 +58,13 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
     if (!child) child.emplace(fork_target(options, child_mask));
     if (!child->ok()) return child->error();
     DJ_TRY(TracedProcess process, TracedProcess::launch(child->take()));
+    read_found_names_as(reader_of(process.pid));
     if (options.writable_text) trust_writable(process.modules);
     if (!options.list) warn_of_lost_rights(process.pid, options.command.front());
     return std::optional<TracedProcess>(std::move(process));
   }
   if (options.pid) {
+    read_found_names_as(reader_of(*options.pid));
     DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
     if (options.writable_text) trust_writable(process.modules);
     warn_of_lost_files(*options.pid);
