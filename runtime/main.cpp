@@ -133,7 +133,11 @@ int run_script(const Options& options) {
   if (!target.find().ok()) return target_failure(options, target.find().error());
   std::optional<TracedProcess> process = target.find().take();
   clock.done("target", summary_of(process));
-  ModuleCodes codes(read_text, PlanCache(options.cache ? KeptFiles::of_user() : KeptFiles::none()));
+  const auto tell_of_cache = [&](const std::string& what) {
+    if (options.verbose > 0) fmt::print(stderr, "cache: {}\n", what);
+  };
+  ModuleCodes codes(
+      read_text, PlanCache(options.cache ? KeptFiles::of_user(tell_of_cache) : KeptFiles::none()));
   compiled.plan = find_places(options, compiled, process, codes, diags, clock);
   print_diags(diags, sources, options);
   if (ends_here(options, diags) || !settle_types(options, sources, script, compiled))

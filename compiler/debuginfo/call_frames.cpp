@@ -182,8 +182,11 @@ struct FreeFrame {
 
 // The rows of one function: libdw tells for a place its rule and how far it holds.
 void add_rows(Dwarf_CFI* cfi, const FrameEntry& entry, Rules& rules, StackInfo& out) {
+  // libdw begins anew at the function's begin for each row.
+  constexpr size_t kMostRows = 4096;
+  const size_t most = out.rows.size() + kMostRows;
   uint64_t at = entry.begin;
-  while (at < entry.end) {
+  while (at < entry.end && out.rows.size() < most) {
     Dwarf_Frame* made = nullptr;
     if (dwarf_cfi_addrframe(cfi, at, &made) != 0) {
       break;
@@ -196,7 +199,7 @@ void add_rows(Dwarf_CFI* cfi, const FrameEntry& entry, Rules& rules, StackInfo& 
         {static_cast<uint32_t>(at - out.base), rules.add(rule_of(made, signal_frame))});
     at = std::max<uint64_t>(end, at + 1);
   }
-  out.rows.push_back({static_cast<uint32_t>(entry.end - out.base), 0});
+  out.rows.push_back({static_cast<uint32_t>(std::min(at, entry.end) - out.base), 0});
 }
 
 // Where a function's end and the next one's first row meet, the latter stays. The sort is stable,
@@ -224,6 +227,7 @@ void read_call_frames(const ObjectFile& elf, StackInfo& out) {
   Dwarf_CFI* cfi = handle != nullptr ? dwarf_getcfi_elf(handle) : nullptr;
   if (cfi != nullptr) {
     for (const FrameEntry& entry : read_frames(elf)) {
+      if (out.rows.size() > file.size()) break;  // each takes a byte of the file
       if (entry.begin >= out.base && entry.end - out.base <= UINT32_MAX) {
         add_rows(cfi, entry, rules, out);
       }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/debuginfo/dwarf_index.h"
+#include "compiler/debuginfo/walk_limits.h"
 
 namespace dj {
 
@@ -32,7 +33,7 @@ CallSites::CallSites(const std::vector<Dwarf_Die>& units) {
 
 void CallSites::walk(Dwarf_Die* parent, Dwarf_Die* caller) {
   Dwarf_Die child;
-  if (dwarf_child(parent, &child) != 0) {
+  if (!first_child(parent, &child)) {
     return;
   }
   do {

@@ -13,6 +13,7 @@
 #include "compiler/debuginfo/targets.h"
 #include "compiler/debuginfo/types.h"
 #include "compiler/debuginfo/variables.h"
+#include "compiler/debuginfo/walk_limits.h"
 
 namespace dj {
 
@@ -46,14 +47,20 @@ TargetFailure no_debug_info(uint64_t pc, DwarfIndex& index) {
 // LineSearch: finds the rows of one file and its lines in units' line tables.
 class LineSearch {
  public:
-  LineSearch(const std::string& file, LineRange lines, uint64_t begin, uint64_t end, uint64_t bias,
-             bool all_rows = false)
-      : file_(file), lines_(lines), begin_(begin), end_(end), bias_(bias), all_rows_(all_rows) {}
+  LineSearch(DwarfIndex& index, const std::string& file, LineRange lines, uint64_t begin,
+             uint64_t end, bool all_rows = false)
+      : index_(index),
+        file_(file),
+        lines_(lines),
+        begin_(begin),
+        end_(end),
+        bias_(index.bias()),
+        all_rows_(all_rows) {}
 
   void add(Dwarf_Die unit) {
     Dwarf_Lines* lines = nullptr;
     size_t count = 0;
-    if (dwarf_getsrclines(&unit, &lines, &count) != 0) {
+    if (!index_.lines(unit, &lines, &count)) {
       return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -110,6 +117,7 @@ class LineSearch {
     }
   }
 
+  DwarfIndex& index_;
   const std::string& file_;
   const LineRange lines_;
   const uint64_t begin_, end_, bias_;
@@ -137,6 +145,7 @@ std::unique_ptr<DebugInfo> DebugInfo::open(const ObjectFile& elf) {
 void DebugInfo::set_printers(const TypePrinters* printers) { impl_->index->set_printers(printers); }
 
 std::optional<SourcePlace> DebugInfo::declaration(uint64_t pc) {
+  const Question question;
   std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
   if (const auto place = function ? declaration_of(&*function) : std::nullopt)
     return SourcePlace{place->first, place->second};
@@ -160,7 +169,7 @@ std::string DebugInfo::compile_folder(uint64_t pc) {
 std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRange lines,
                                                uint64_t begin, uint64_t end,
                                                std::vector<uint32_t>& nearest, bool all_rows) {
-  LineSearch search(file, lines, begin, end, impl_->index->bias(), all_rows);
+  LineSearch search(*impl_->index, file, lines, begin, end, all_rows);
   if (std::optional<Dwarf_Die> unit = impl_->index->unit_at(begin)) {
     search.add(*unit);
   }
@@ -171,7 +180,7 @@ std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRang
 std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRange lines,
                                                std::vector<uint32_t>& nearest, bool all_rows) {
   // A source file is usually a unit of its own; a header's code lies in any of them.
-  LineSearch search(file, lines, 0, UINT64_MAX, impl_->index->bias(), all_rows);
+  LineSearch search(*impl_->index, file, lines, 0, UINT64_MAX, all_rows);
   bool found = false;
   for (const Dwarf_Die& unit : impl_->index->units()) {
     Dwarf_Die die = unit;
@@ -188,6 +197,7 @@ std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRang
 }
 
 std::vector<InlineHit> DebugInfo::inlined(const NameMatcher& matcher) {
+  const Question of_all(Question::kMostReferences + impl_->index->elf().all().size());
   InlineSearch search(*impl_->index, matcher);
   for (Dwarf_Die unit : impl_->index->units()) {
     search.add(&unit);
@@ -196,6 +206,7 @@ std::vector<InlineHit> DebugInfo::inlined(const NameMatcher& matcher) {
 }
 
 std::vector<InlineHit> DebugInfo::inlined(const NameMatcher& matcher, uint64_t pc) {
+  const Question question;
   InlineSearch search(*impl_->index, matcher);
   if (std::optional<Dwarf_Die> function = impl_->index->function_at(pc)) {
     search.add(&*function);
@@ -204,6 +215,7 @@ std::vector<InlineHit> DebugInfo::inlined(const NameMatcher& matcher, uint64_t p
 }
 
 std::vector<LabelHit> DebugInfo::labels(uint64_t pc) {
+  const Question question;
   std::vector<LabelHit> found;
   if (std::optional<Dwarf_Die> function = impl_->index->function_at(pc)) {
     find_labels(&*function, *impl_->index, found);
@@ -221,6 +233,7 @@ bool needs_function(const TargetExpr& expr) {
 }  // namespace
 
 TargetAnswer DebugInfo::target(const ProbePlace& place, const TargetExpr& expr) {
+  const Question question;
   std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
   if (!function && needs_function(expr)) {
     return no_debug_info(place.pc, *impl_->index);
@@ -229,6 +242,7 @@ TargetAnswer DebugInfo::target(const ProbePlace& place, const TargetExpr& expr) 
 }
 
 TextAnswer DebugInfo::text(const ProbePlace& place, const TargetExpr& expr) {
+  const Question question;
   std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
   if (!function && needs_function(expr)) {
     return no_debug_info(place.pc, *impl_->index);
@@ -239,6 +253,7 @@ TextAnswer DebugInfo::text(const ProbePlace& place, const TargetExpr& expr) {
 }
 
 std::vector<Variable> DebugInfo::variables(const ProbePlace& place) {
+  const Question question;
   std::vector<Variable> result;
   std::optional<Dwarf_Die> function = impl_->index->function_at(place.pc);
   if (!function) {
@@ -253,6 +268,7 @@ std::vector<Variable> DebugInfo::variables(const ProbePlace& place) {
 }
 
 std::string DebugInfo::return_type(uint64_t pc) {
+  const Question question;
   std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
   TypeDie type = function ? type_of(&*function) : TypeDie{};
   return type ? type_name(type) : "";

@@ -5,13 +5,14 @@
 #include <algorithm>
 
 #include "compiler/debuginfo/symbols.h"
+#include "compiler/debuginfo/walk_limits.h"
 
 namespace dj {
 
 std::vector<Dwarf_Die> children(Dwarf_Die* die) {
   std::vector<Dwarf_Die> result;
   Dwarf_Die child;
-  if (dwarf_child(die, &child) == 0) {
+  if (first_child(die, &child)) {
     do {
       result.push_back(child);
     } while (dwarf_siblingof(&child, &child) == 0);
@@ -75,7 +76,8 @@ std::string linkage_name(Dwarf_Die* die) {
 std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name) {
   std::optional<Dwarf_Attribute> attr = attribute(die, name);
   Dwarf_Die result;
-  return attr && dwarf_formref_die(&*attr, &result) ? std::optional(result) : std::nullopt;
+  return attr && may_follow() && dwarf_formref_die(&*attr, &result) ? std::optional(result)
+                                                                    : std::nullopt;
 }
 
 uint64_t identity(const Dwarf_Die& die) { return reinterpret_cast<uint64_t>(die.addr); }
@@ -122,6 +124,14 @@ void DwarfIndex::add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& ou
       out.push_back({begin + bias_, end + bias_, index});
     }
   }
+}
+
+bool DwarfIndex::lines(Dwarf_Die unit, Dwarf_Lines** lines, size_t* count) {
+  if (rows_left_ == 0 || dwarf_getsrclines(&unit, lines, count) != 0) {
+    return false;
+  }
+  rows_left_ -= std::min<uint64_t>(rows_left_, *count);
+  return true;
 }
 
 void DwarfIndex::index_units() {
@@ -186,7 +196,7 @@ std::string DwarfIndex::missing_file(uint64_t pc) {
 // functions.
 void DwarfIndex::collect(Dwarf_Die* parent, Functions& out, bool nested) const {
   Dwarf_Die child;
-  if (dwarf_child(parent, &child) != 0) {
+  if (!first_child(parent, &child)) {
     return;
   }
   do {
@@ -269,7 +279,7 @@ std::optional<Dwarf_Die> DwarfIndex::complete_type(int tag, const std::string& n
     types_indexed_ = true;
     for (Dwarf_Die unit : units_) {
       Dwarf_Die child;
-      if (dwarf_child(&unit, &child) != 0) {
+      if (!first_child(&unit, &child)) {
         continue;
       }
       do {
@@ -356,6 +366,7 @@ std::optional<DwarfIndex::Saved> DwarfIndex::saved_register(uint64_t pc, int reg
 
 const CallSites& DwarfIndex::call_sites() {
   if (!call_sites_) {
+    const Question of_all(Question::kMostReferences + elf_.all().size());
     call_sites_ = std::make_unique<CallSites>(units_);
   }
   return *call_sites_;

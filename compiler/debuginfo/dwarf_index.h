@@ -52,7 +52,10 @@ class DwarfIndex {
   // A number by which the DIE is found again, never 0.
   uint64_t mark(const Dwarf_Die& die);
   std::optional<Dwarf_Die> marked(uint64_t mark) const;  // none: no DIE has that number
-  bool covers(Dwarf_Die* die, uint64_t pc) const;        // its address ranges do
+  // The rows of a unit's line table; false: it has none, or those of all units are more than code
+  // of this file can have.
+  bool lines(Dwarf_Die unit, Dwarf_Lines** lines, size_t* count);
+  bool covers(Dwarf_Die* die, uint64_t pc) const;  // its address ranges do
   const std::vector<Dwarf_Die>& units() const { return units_; }
   // The complete type for a declaration ("struct foo;") of this tag and name.
   std::optional<Dwarf_Die> complete_type(int tag, const std::string& name);
@@ -81,11 +84,14 @@ class DwarfIndex {
   const TypePrinters* printers() const { return printers_; }
 
  private:
+  static constexpr uint64_t kMostRows =
+      1 << 20;  // of line tables; one more for each byte of the file
   struct Range {
     uint64_t begin, end;
     size_t index;
   };
-  explicit DwarfIndex(const ObjectFile& elf) : elf_(elf), file_(elf) {}
+  explicit DwarfIndex(const ObjectFile& elf)
+      : elf_(elf), file_(elf), rows_left_(kMostRows + elf.all().size()) {}
   void add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const;
   void index_units();
   template <typename Visit>  // visit(Dwarf_Frame*) for what unwind tables say of pc; true ends it
@@ -101,6 +107,7 @@ class DwarfIndex {
 
   const ObjectFile& elf_;
   DwflFile file_;
+  uint64_t rows_left_;
   Dwarf* dwarf_ = nullptr;
   uint64_t bias_ = 0;
   std::vector<Dwarf_Die> units_;

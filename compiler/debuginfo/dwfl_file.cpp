@@ -2,6 +2,7 @@
 #include "compiler/debuginfo/dwfl_file.h"
 
 #include "compiler/debuginfo/libdw_open.h"
+#include "compiler/debuginfo/packed_size.h"
 
 namespace dj {
 
@@ -14,6 +15,7 @@ DwflFile::DwflFile(const ObjectFile& elf) {
       .debuginfo_path = nullptr,
   };
   guard_libdw();
+  if (!unpacks_sanely(elf)) return;
   dwfl_ = dwfl_begin(&callbacks);
   if (!dwfl_) {
     return;

@@ -234,7 +234,8 @@ std::vector<FrameEntry> read_frames(const ObjectFile& elf) {
   return entries;
 }
 
-void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, std::vector<uint64_t>& pads) {
+void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, size_t& calls,
+                      std::vector<uint64_t>& pads) {
   if (entry.lsda == 0) {
     return;
   }
@@ -251,7 +252,7 @@ void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, std::vecto
   const uint64_t size = c.uleb();
   const size_t end = c.at + size;
   uint64_t next = 0;  // the calls are in order
-  while (!c.failed && c.at < end && end <= c.bytes.size()) {
+  for (; !c.failed && calls > 0 && c.at < end && end <= c.bytes.size(); calls--) {
     const uint64_t begin = c.pointer(encoding);
     const uint64_t length = c.pointer(encoding);
     const uint64_t pad = c.pointer(encoding);

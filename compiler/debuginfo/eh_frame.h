@@ -19,7 +19,9 @@ struct FrameEntry {
 // All entries of .eh_frame, in file order. Entries that cannot be read are left out.
 std::vector<FrameEntry> read_frames(const ObjectFile& elf);
 
-// Adds the landing pads that the entry's exception table names.
-void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, std::vector<uint64_t>& pads);
+// Adds the landing pads that the entry's exception table names. `calls`: how many calls may still
+// be read in tables of this file, which may share their bytes.
+void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, size_t& calls,
+                      std::vector<uint64_t>& pads);
 
 }  // namespace dj

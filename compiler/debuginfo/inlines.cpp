@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/debuginfo/walk_limits.h"
+
 namespace dj {
 
 namespace {
@@ -34,7 +36,7 @@ std::string symbol_of(Dwarf_Die* die) {
 
 void InlineSearch::add(Dwarf_Die* parent) {
   Dwarf_Die child;
-  if (dwarf_child(parent, &child) != 0) {
+  if (!first_child(parent, &child)) {
     return;
   }
   do {

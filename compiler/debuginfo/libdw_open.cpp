@@ -11,9 +11,9 @@
 
 #include <cerrno>
 #include <cstdarg>
-#include <string_view>
 
-#include "compiler/base/target_file.h"
+#include "compiler/debuginfo/object_file.h"
+#include "compiler/debuginfo/packed_size.h"
 
 namespace dj {
 namespace {
@@ -35,13 +35,10 @@ bool is_libdw(const void* code) {
   return libdw.begin <= code && code < libdw.end;
 }
 
-// libdw tries many names: only ELF files are for it, and it unpacks none.
+// libdw tries many names: only ELF files are for it, and it unpacks no whole file.
 int open_for_libdw(const char* path) {
-  const Result<TargetFilePtr> file = open_found_file(path);
-  char magic[4];
-  const bool is_elf = file.ok() && file.value()->read(magic, sizeof magic, 0) &&
-                      std::string_view(magic, sizeof magic) == "\177ELF";
-  const int fd = is_elf ? file.value()->duplicate() : -1;
+  const Result<ObjectFile> elf = ObjectFile::open_found(path);
+  const int fd = elf.ok() && unpacks_sanely(elf.value()) ? elf.value().file().duplicate() : -1;
   if (fd < 0) errno = ENOENT;
   return fd;
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/debuginfo/dwarf_index.h"
 #include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/walk_limits.h"
 
 namespace dj {
 namespace {
@@ -41,7 +42,7 @@ class LineReader {
   void add(Dwarf_Die unit) {
     Dwarf_Lines* lines = nullptr;
     size_t count = 0;
-    if (dwarf_getsrclines(&unit, &lines, &count) != 0) {
+    if (!index_.lines(unit, &lines, &count)) {
       return;
     }
     by_pointer_.clear();
@@ -101,7 +102,7 @@ class InlineReader {
 
   void add(Dwarf_Die* parent, uint32_t outer) {
     Dwarf_Die child;
-    if (dwarf_child(parent, &child) != 0) {
+    if (!first_child(parent, &child)) {
       return;
     }
     do {

@@ -56,6 +56,31 @@ void add_bytes(const ObjectFile& elf, ModuleText& text) {
   }
 }
 
+// Functions lie in each other where symbols name entries inside of assembly, some in some
+// kilobytes. The checks look at the enclosing function for each of those inside: a range for which
+// that would be more than so many bytes is not believed to be a function.
+constexpr uint64_t kMostEnclosed = 4 << 20;
+constexpr size_t kMostDepth = 16;
+
+// Drops what encloses too much of a tidy list.
+std::vector<FunctionRange> believable(const std::vector<FunctionRange>& ranges) {
+  std::vector<FunctionRange> result;
+  uint64_t budget = kMostEnclosed;
+  for (size_t i = 0; i < ranges.size(); i++) {
+    const FunctionRange& r = ranges[i];
+    const auto behind = std::lower_bound(
+        ranges.begin() + static_cast<long>(i), ranges.end(), r.end,
+        [](const FunctionRange& inner, uint64_t end) { return inner.begin < end; });
+    const auto inside = static_cast<uint64_t>(behind - ranges.begin()) - i - 1;
+    const uint64_t bytes = r.end - r.begin;
+    if (inside != 0 && bytes > budget / inside) continue;
+    budget -= inside * bytes;
+    budget += bytes;  // larger files may have more of it
+    result.push_back(r);
+  }
+  return result;
+}
+
 // Sorted by begin, the longer first; what overlaps an enclosing range only partly is dropped.
 std::vector<FunctionRange> tidy(std::vector<FunctionRange> ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const FunctionRange& a, const FunctionRange& b) {
@@ -70,12 +95,12 @@ std::vector<FunctionRange> tidy(std::vector<FunctionRange> ranges) {
     const bool crosses = !open.empty() && r.end > open.back().end;
     const bool same =
         !result.empty() && result.back().begin == r.begin && result.back().end == r.end;
-    if (!crosses && !same) {
+    if (!crosses && !same && open.size() < kMostDepth) {
       open.push_back(r);
       result.push_back(r);
     }
   }
-  return result;
+  return believable(result);
 }
 
 void add_pieces(const SymbolTable& symbols, std::vector<FunctionRange>& ranges, ModuleText& text) {
@@ -310,11 +335,12 @@ Result<arch::ModuleText> read_text(const std::string& path) {
   add_bytes(elf, text);
   const std::vector<FrameEntry> frames = read_frames(elf);
   add_functions(elf, frames, text);
+  size_t calls = elf.all().size();  // each takes some bytes of the file
   for (const FrameEntry& frame : frames) {
     if (!frame.begins_called) text.mid_frame.push_back(frame.begin);
     text.splits_blocks = text.splits_blocks || frame.repeats_cfa;
     const size_t before = text.landing_pads.size();
-    add_landing_pads(elf, frame, text.landing_pads);
+    add_landing_pads(elf, frame, calls, text.landing_pads);
     for (size_t i = before; i < text.landing_pads.size(); i++) {
       const uint64_t pad = text.landing_pads[i];
       if (pad < frame.begin || pad >= frame.end) {

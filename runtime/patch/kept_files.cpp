@@ -5,16 +5,16 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
+#include "compiler/base/mapped_bytes.h"
 #include "compiler/base/parallel.h"
 #include "compiler/base/target_file.h"
 #include "runtime/process/elf_file.h"
@@ -101,31 +101,6 @@ std::string build_id(const std::string& path) {
   return "";
 }
 
-// Only what this user wrote, and nobody else could.
-std::optional<KeptBytes> map_own(const std::string& path) {
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) {
-    return std::nullopt;
-  }
-  struct stat info = {};
-  void* at = MAP_FAILED;
-  bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-              (info.st_mode & 022) == 0 && info.st_size > 0 &&
-              static_cast<uint64_t>(info.st_size) <= kMostBytes;
-  const auto size = static_cast<size_t>(info.st_size);
-  if (ours) {
-    at = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-    futimens(fd, nullptr);  // it was used: trim() takes others first
-  }
-  close(fd);
-  if (at == MAP_FAILED) {
-    return std::nullopt;
-  }
-  std::shared_ptr<const void> mapping(
-      at, [size](const void* p) { munmap(const_cast<void*>(p), size); });
-  return KeptBytes{{static_cast<const char*>(at), size}, std::move(mapping)};
-}
-
 bool write_all(int fd, std::span<const char> bytes) {
   while (!bytes.empty()) {
     const ssize_t done = write(fd, bytes.data(), bytes.size());
@@ -139,10 +114,14 @@ bool write_all(int fd, std::span<const char> bytes) {
 
 }  // namespace
 
-KeptFiles::KeptFiles(std::string folder, std::string version)
-    : folder_(std::move(folder)), version_(std::move(version)) {}
+KeptFiles::KeptFiles(std::string folder, std::string version,
+                     std::function<void(const std::string&)> tell)
+    : path_(std::move(folder)),
+      version_(std::move(version)),
+      tell_(std::move(tell)),
+      folder_(std::make_shared<OwnFolder>(path_)) {}
 
-KeptFiles KeptFiles::of_user() {
+KeptFiles KeptFiles::of_user(std::function<void(const std::string&)> tell) {
   const char* cache = getenv("XDG_CACHE_HOME");
   const char* home = getenv("HOME");
   std::string folder;
@@ -151,15 +130,55 @@ KeptFiles KeptFiles::of_user() {
   } else if (home != nullptr && home[0] == '/') {
     folder = std::string(home) + "/.cache/djtap";
   }
-  return KeptFiles(folder, folder.empty() ? "" : build_id("/proc/self/exe"));
+  const std::string version = folder.empty() ? "" : build_id("/proc/self/exe");
+  return KeptFiles(folder, version, std::move(tell));
 }
 
-std::string KeptFiles::path(const std::string& name) const {
-  return folder_ + "/" + name + "-" + version_.substr(0, 16);
+std::string KeptFiles::file_name(const std::string& name) const {
+  return name + "-" + version_.substr(0, 16);
+}
+
+void KeptFiles::tell(const std::string& what) const {
+  if (tell_) tell_(what);
+}
+
+int KeptFiles::folder(bool create) const {
+  if (!keeps()) return -1;
+  const bool is_known = !folder_->refusal().empty();
+  const int fd = folder_->open(create);
+  if (fd < 0 && !is_known && !folder_->refusal().empty())
+    tell("nothing is kept in " + path_ + ": " + folder_->refusal());
+  return fd;
+}
+
+// Only what this user wrote, and nobody else could.
+std::optional<KeptBytes> KeptFiles::map_own(const std::string& name) const {
+  const int folder = this->folder(false);
+  const int fd = folder < 0 ? -1
+                            : openat(folder, name.c_str(),
+                                     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  struct stat info = {};
+  if (fd < 0 || fstat(fd, &info) != 0) {
+    if (errno == ELOOP) tell(name + " is not used: it is a link");
+    return std::nullopt;
+  }
+  const bool ours = S_ISREG(info.st_mode) && info.st_uid == geteuid() && (info.st_mode & 022) == 0;
+  const auto size = static_cast<uint64_t>(info.st_size);
+  std::shared_ptr<MappedBytes> mapped;
+  if (!ours) {
+    tell(name + " is not used: others may have written it");
+  } else if (size <= kMostBytes) {
+    mapped = std::make_shared<MappedBytes>(fd, size);
+    futimens(fd, nullptr);  // it was used: trim() takes others first
+  }
+  close(fd);
+  if (mapped == nullptr || mapped->bytes().empty()) return std::nullopt;
+  const auto* bytes = reinterpret_cast<const char*>(mapped->bytes().data());
+  return KeptBytes{{bytes, mapped->bytes().size()}, std::move(mapped)};
 }
 
 std::optional<KeptBytes> KeptFiles::load(const std::string& name, const std::string& key) const {
-  std::optional<KeptBytes> file = keeps() ? map_own(path(name)) : std::nullopt;
+  std::optional<KeptBytes> file = map_own(file_name(name));
   const std::string wanted = full_key(key);
   Head head;
   if (!file || file->bytes.size() < sizeof head) {
@@ -179,13 +198,13 @@ std::optional<KeptBytes> KeptFiles::load(const std::string& name, const std::str
 
 void KeptFiles::save(const std::string& name, const std::string& key,
                      std::span<const char> bytes) const {
-  if (!keeps()) {
+  const int folder = this->folder(true);
+  if (folder < 0) {
     return;
   }
-  std::error_code none;
-  std::filesystem::create_directories(folder_, none);
-  const std::string file = path(name), beside = fmt::format("{}.{}", file, getpid());
-  int fd = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const std::string file = file_name(name), beside = fmt::format("{}.{}", file, getpid());
+  const int fd =
+      openat(folder, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) {
     return;
   }
@@ -198,8 +217,8 @@ void KeptFiles::save(const std::string& name, const std::string& key,
   const bool written = write_all(fd, {reinterpret_cast<const char*>(&head), sizeof head}) &&
                        write_all(fd, wanted) && write_all(fd, bytes);
   close(fd);
-  if (!written || rename(beside.c_str(), file.c_str()) != 0) {
-    unlink(beside.c_str());
+  if (!written || renameat(folder, beside.c_str(), folder, file.c_str()) != 0) {
+    unlinkat(folder, beside.c_str(), 0);
   }
 }
 
@@ -210,7 +229,9 @@ void KeptFiles::trim(uint64_t most, size_t most_files) const {
     uint64_t bytes;
   };
   std::vector<Kept> all;
-  DIR* folder = keeps() ? opendir(folder_.c_str()) : nullptr;
+  const int own = this->folder(false);
+  const int listed = own < 0 ? -1 : openat(own, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* folder = listed < 0 ? nullptr : fdopendir(listed);
   if (folder == nullptr) return;
   const int at = dirfd(folder);
   while (const dirent* entry = readdir(folder)) {

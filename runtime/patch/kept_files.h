@@ -2,15 +2,18 @@
 // or ~/.cache/djtap. When they are more than kMostKept or kMostFiles, those go that were not used
 // for longest.
 //
-// A file counts only if it is ours, whole (checksum), and was written for the very key that it is
-// asked for; any other is as good as none, and is replaced. A key says all that the content depends
-// on, djtap's own build-id first.
+// A file counts only if djtap's user alone can have written it (own_folder.h), if it is whole
+// (checksum), and if it was written for the very key that it is asked for; any other is as good as
+// none, and is replaced. A key says all that the content depends on, djtap's own build-id first.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+
+#include "runtime/patch/own_folder.h"
 
 namespace dj {
 
@@ -22,13 +25,15 @@ struct KeptBytes {
 
 class KeptFiles {
  public:
-  // The user's; keeps nothing where there is no such place.
-  static KeptFiles of_user();
+  // The user's; keeps nothing where there is no such place. `tell` is told what is there and does
+  // not count, once each.
+  static KeptFiles of_user(std::function<void(const std::string&)> tell);
   static KeptFiles none() { return KeptFiles("", ""); }
   // In `folder`, for djtap's build `version`. One of them empty: keeps nothing.
-  KeptFiles(std::string folder, std::string version);
+  KeptFiles(std::string folder, std::string version,
+            std::function<void(const std::string&)> tell = {});
 
-  bool keeps() const { return !folder_.empty() && !version_.empty(); }
+  bool keeps() const { return !path_.empty() && !version_.empty(); }
   // What save() was given for this name and key. The name is a file's name, without "/".
   std::optional<KeptBytes> load(const std::string& name, const std::string& key) const;
   // Writes a file beside and renames it; trim() is the caller's. Never fails: it is only a cache.
@@ -42,8 +47,14 @@ class KeptFiles {
 
  private:
   std::string full_key(const std::string& key) const { return version_ + "\n" + key; }
-  std::string path(const std::string& name) const;
-  std::string folder_, version_;
+  std::string file_name(const std::string& name) const;
+  int folder(bool create) const;  // -1: none
+  std::optional<KeptBytes> map_own(const std::string& name) const;
+  void tell(const std::string& what) const;
+
+  std::string path_, version_;
+  std::function<void(const std::string&)> tell_;
+  std::shared_ptr<OwnFolder> folder_;
 };
 
 // What a file is known by: build-id, size, inode, and times of change; empty: it cannot be read, or

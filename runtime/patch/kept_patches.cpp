@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "arch/x86_64/decode.h"
 #include "compiler/base/packed.h"
 #include "runtime/patch/kept_detours.h"
 
@@ -168,6 +169,15 @@ class Unpacker {
   std::span<const char> texts_;
 };
 
+// Are the first `count` bytes whole instructions? The text is compared with `bytes` before it is
+// written.
+bool are_whole(std::span<const uint8_t> bytes, uint64_t count) {
+  uint64_t at = 0;
+  arch::Insn insn;
+  while (at < count && arch::decode(bytes.subspan(at), at, insn)) at += insn.length;
+  return at == count;
+}
+
 bool Unpacker::fill(const PlaceRow& row, size_t module, PatchSite& site) {
   std::span<const uint8_t> bytes;
   std::span<const PatchCall> calls;
@@ -176,8 +186,8 @@ bool Unpacker::fill(const PlaceRow& row, size_t module, PatchSite& site) {
                part(calls_, row.calls_at, row.calls, calls) &&
                part(owners_, row.owners_at, row.owners, owners) && row.module < modules_.size() &&
                row.form <= forms_.size() &&
-               (row.skipped != 0 ||
-                (row.bytes > 0 && row.displaced <= row.bytes && row.rest <= row.displaced));
+               (row.skipped != 0 || (row.bytes > 0 && row.displaced <= row.bytes &&
+                                     row.rest <= row.displaced && are_whole(bytes, row.displaced)));
   for (const PatchCall& call : calls) {
     const bool known = call.site < plan_.sites.size() && call.handler < plan_.handlers.size();
     whole = whole && (known || call.kind == PatchCall::Object);
