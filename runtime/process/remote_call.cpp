@@ -5,12 +5,14 @@
 // (way_home.h).
 #include "runtime/process/remote_call.h"
 
+#include <linux/audit.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -24,6 +26,7 @@ namespace dj {
 namespace {
 
 constexpr uint64_t kScratchBytes = 4096;
+constexpr uint64_t kSyscallBytes = 2;          // of the instruction
 constexpr unsigned kSuspendSeccomp = 1 << 21;  // PTRACE_O_SUSPEND_SECCOMP
 
 // How well a thread can be borrowed: 0 best.
@@ -46,6 +49,18 @@ Status suspend_seccomp(pid_t pid, pid_t tid) {
         Fail::Permission};
   }
   return ok_status();
+}
+
+// Is the thread about to make this system call, and with the instruction for 64-bit programs?
+// Others have other numbers.
+bool enters(pid_t tid, const user_regs_struct& wanted) {
+  __ptrace_syscall_info info = {};
+  if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) <= 0) return false;
+  const uint64_t arguments[] = {wanted.rdi, wanted.rsi, wanted.rdx,
+                                wanted.r10, wanted.r8,  wanted.r9};
+  return info.op == PTRACE_SYSCALL_INFO_ENTRY && info.arch == AUDIT_ARCH_X86_64 &&
+         info.instruction_pointer == wanted.rip + kSyscallBytes && info.entry.nr == wanted.rax &&
+         std::ranges::equal(info.entry.args, arguments);
 }
 
 }  // namespace
@@ -78,12 +93,25 @@ Result<RemoteCall> RemoteCall::borrow(Stopped& stopped, pid_t tid) {
   RemoteCall call;
   call.tid_ = tid;
   DJ_TRY(call.saved_, stopped.registers(call.tid_));
-  DJ_TRY_DO(suspend_seccomp(stopped.pid(), call.tid_));
+  DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
+  if (status.seccomp != 0) DJ_TRY_DO(call.suspend_filter(stopped.pid()));
   DJ_TRY(call.saved_mask_, stopped.signal_mask(call.tid_));
   DJ_TRY_DO(call.prepare(stopped));
   DJ_TRY_DO(stopped.set_signal_mask(call.tid_, ~uint64_t{0}));
   call.stopped_ = &stopped;
   return call;
+}
+
+// A seccomp filter could kill the program for our calls; the kernel lets only root suspend it.
+Status RemoteCall::suspend_filter(pid_t pid) {
+  const uint64_t options = PTRACE_O_TRACESYSGOOD | kSuspendSeccomp;
+  suspended_ = ptrace(PTRACE_SETOPTIONS, tid_, 0, options) == 0;
+  if (suspended_) return ok_status();
+  return Error{"process " + std::to_string(pid) +
+                   " runs under a seccomp filter, which might kill it for the " +
+                   "system calls that djtap needs in it; as root djtap can suspend the filter "
+                   "meanwhile",
+               Fail::Permission};
 }
 
 // From here on the thread must not run anything but system calls for us, or go home.
@@ -111,6 +139,7 @@ Status RemoteCall::prepare(Stopped& stopped) {
 RemoteCall::RemoteCall(RemoteCall&& other) noexcept
     : stopped_(std::exchange(other.stopped_, nullptr)),
       tid_(other.tid_),
+      suspended_(std::exchange(other.suspended_, false)),
       saved_(other.saved_),
       saved_mask_(other.saved_mask_),
       borrowed_(other.borrowed_),
@@ -143,10 +172,25 @@ Result<int64_t> RemoteCall::syscall(long number, std::initializer_list<uint64_t>
   regs.rdi = a[0], regs.rsi = a[1], regs.rdx = a[2], regs.r10 = a[3], regs.r8 = a[4],
   regs.r9 = a[5];
   DJ_TRY_DO(stopped_->set_registers(tid_, regs));
-  DJ_TRY_DO(run_to_syscall_stop());  // entry
-  DJ_TRY_DO(run_to_syscall_stop());  // exit
+  DJ_TRY_DO(run_to_syscall_stop());
+  if (!enters(tid_, regs)) return refuse_entry();
+  DJ_TRY_DO(run_to_syscall_stop());
+  // From entry to exit the thread is in the kernel: whatever stands in its text, this is its word.
   DJ_TRY(user_regs_struct after, stopped_->registers(tid_));
   return static_cast<int64_t>(after.rax);
+}
+
+// The kernel makes no call then.
+Error RemoteCall::refuse_entry() {
+  Result<user_regs_struct> now = stopped_->registers(tid_);
+  if (!now.ok()) return now.error();
+  now.value().orig_rax = ~uint64_t{0};
+  const Status skipped = stopped_->set_registers(tid_, now.value());
+  const Status exited = skipped.ok() ? run_to_syscall_stop() : skipped;
+  if (!exited.ok()) return exited.error();
+  return Error{"the code of process " + std::to_string(stopped_->pid()) +
+                   " has changed where djtap makes a system call",
+               Fail::Permission};
 }
 
 Result<uint64_t> RemoteCall::checked(const char* what, long number,
@@ -196,6 +240,7 @@ Status RemoteCall::give_back() {
   ptrace(PTRACE_INTERRUPT, tid_, 0, 0);
   DJ_TRY_DO(stopped->set_registers(tid_, saved_));
   DJ_TRY_DO(stopped->to_event_stop(tid_));
+  if (suspended_) ptrace(PTRACE_SETOPTIONS, tid_, 0, PTRACE_O_TRACESYSGOOD);
   return home_.has_value() ? home_->clear(*stopped) : ok_status();
 }
 

@@ -28,8 +28,10 @@ class RemoteCall {
   ~RemoteCall();  // give_back()
 
   Stopped& stopped() { return *stopped_; }
+  pid_t tid() const { return tid_; }
   // Result as the kernel returned it: -errno on failure; the Error is for a broken ptrace
-  // connection.
+  // connection, and for a thread that did something else than this call: its text can be changed
+  // by processes that share its memory, while its seccomp filter is suspended.
   Result<int64_t> syscall(long number, std::initializer_list<uint64_t> arguments);
   // As syscall(), but -errno becomes an Error "`what`: ...".
   Result<uint64_t> checked(const char* what, long number,
@@ -46,8 +48,11 @@ class RemoteCall {
   RemoteCall() = default;
   Status prepare(Stopped& stopped);
   Status run_to_syscall_stop();
+  Status suspend_filter(pid_t pid);
+  Error refuse_entry();
   Stopped* stopped_ = nullptr;
   pid_t tid_ = 0;
+  bool suspended_ = false;  // its seccomp filter, until give_back()
   user_regs_struct saved_ = {};
   uint64_t saved_mask_ = 0;
   user_regs_struct borrowed_ = {};  // at a `syscall` instruction
