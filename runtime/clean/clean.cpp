@@ -2,8 +2,6 @@
 #include "runtime/clean/clean.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -134,24 +132,6 @@ TrapBefore trap_before(const FoundJournal& journal, const abi::AppAction& app) {
   return before;
 }
 
-// Later sessions may take the memory. Written by a second mapping, which is gone again at once: the
-// journal itself is never writable in the target.
-Status write_finished(Stopped& stopped, const FoundJournal& journal) {
-  constexpr uint64_t kPage = 4096;
-  const uint32_t one = 1;
-  const auto* bytes = reinterpret_cast<const uint8_t*>(&one);
-  DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
-  DJ_TRY(uint64_t twin, call.checked("mremap of the journal", SYS_mremap,
-                                     {journal.address, 0, kPage, MREMAP_MAYMOVE}));
-  DJ_TRY_DO(call.checked("mprotect of the journal's twin", SYS_mprotect,
-                         {twin, kPage, PROT_READ | PROT_WRITE}));
-  const Status written =
-      stopped.write(twin + offsetof(JournalHeader, finished), std::span(bytes, sizeof one));
-  DJ_TRY_DO(call.checked("munmap of the journal's twin", SYS_munmap, {twin, kPage}));
-  DJ_TRY_DO(call.give_back());
-  return written;
-}
-
 // Is the text patched at one of these places?
 bool stands(pid_t pid, const std::vector<JournalRecord>& records) {
   RunningMemory memory(pid);
@@ -255,17 +235,16 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
   DJ_TRY_DO(take_rows(stopped));
   DJ_TRY_DO(return_shared_areas(stopped, threads, journal.inode));
   if (has_not_ended(stopped.pid(), threads, journal.inode)) DJ_TRY_DO(set_ended(stopped, threads));
-  DJ_TRY_DO(write_finished(stopped, journal));
   return places + hooks;
 }
 
+// Of a session whose djtap was killed the process alone says that it is done: its text and its
+// ThreadTable. The journal nobody can write any more.
 Result<bool> is_done(pid_t pid, const FoundJournal& journal) {
   const JournalHeader& header = journal.header;
-  if (header.finished == 0) {
-    return false;
-  }
+  if (journal.is_held()) return false;
   // To look at the text takes 20 ms for 80,000 places, and a target may keep eight journals.
-  if (header.restored == pid && start_time(pid) == header.restored_start) {
+  if (header.finished != 0 && header.restored == pid && start_time(pid) == header.restored_start) {
     return true;
   }
   DJ_TRY(bool patched, is_patched(pid, journal));  // a fork of the target may still be

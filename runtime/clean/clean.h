@@ -13,7 +13,7 @@ namespace dj {
 
 // FoundJournal: the journal of one session that has this process, or a forebear, as its target.
 struct FoundJournal {
-  uint64_t inode = 0;    // of the session's memory
+  uint64_t inode = 0;    // of the journal; the session's memory is known by it
   uint64_t address = 0;  // of the journal in the process
   JournalHeader header = {};
 
@@ -37,8 +37,8 @@ Result<bool> is_patched(pid_t pid, const FoundJournal& journal);
 Result<bool> is_done(pid_t pid, const FoundJournal& journal);
 
 // Takes the session out of this process: sites, SIGTRAP, hooks, in that order. Places where others
-// have written since are left alone. May be killed at any moment and begun again; at the end the
-// journal says that the session is done. Returns how many places were restored.
+// have written since are left alone. May be killed at any moment and begun again; at the end
+// is_done() holds. Returns how many places were restored.
 Result<size_t> clean(Stopped& stopped, const FoundJournal& journal);
 
 // Fails when a djtap that runs has its probes in `pid`, and names it.

@@ -1,4 +1,5 @@
-// Told apart by the inode of their memory; its journal says whether the session is done.
+// Told apart by the inodes of their files; the journal names the others, and leads to whether the
+// session is done.
 #include "runtime/clean/leftovers.h"
 
 #include <sys/mman.h>
@@ -19,30 +20,32 @@
 namespace dj {
 namespace {
 
-// The arena's mapping, and the thread table right behind it: a mapping of what is wiped in forked
+// The data's mapping, and the thread table right behind it: a mapping of what is wiped in forked
 // children and one of the rest, which may be one with what the program has behind it.
-AddressRange with_threads(const Mapping& arena, const std::vector<Mapping>& maps) {
-  const uint64_t end = arena.end + sizeof(abi::ThreadTable);
-  uint64_t mapped = arena.end;
+uint64_t end_of_threads(const Mapping& data, const std::vector<Mapping>& maps) {
+  const uint64_t end = data.end + sizeof(abi::ThreadTable);
+  uint64_t mapped = data.end;
   for (const Mapping& m : maps) {  // ascending
     if (m.begin == mapped && m.inode == 0) mapped = m.end;
   }
-  return {arena.begin, mapped >= end ? end : arena.end};
+  return mapped >= end ? end : data.end;
 }
 
-// Its pieces as they are now.
+// Its pieces as they are now. Of its files that it may only read, one is before the data: the
+// arena's constants.
 void locate(Leftover& leftover, const std::vector<Mapping>& maps) {
   leftover.arena = leftover.journal = {};
   leftover.code.clear();
   for (const Mapping& m : maps) {
-    if (!is_session_memory(m) || m.inode != leftover.inode) {
-      continue;
-    }
+    const bool named = std::ranges::find(leftover.files, m.inode) != leftover.files.end();
+    if (!is_session_memory(m) || (m.inode != leftover.inode && !named)) continue;
     if (m.write) {
-      leftover.arena = with_threads(m, maps);
-      leftover.shared_end = m.end;
+      const bool goes_on = leftover.arena.end == m.begin;
+      leftover.arena = {goes_on ? leftover.arena.begin : m.begin, end_of_threads(m, maps)};
     } else if (m.exec) {
       leftover.code.push_back({m.begin, m.end});
+    } else if (named) {
+      leftover.arena = {m.begin, m.end};
     } else {
       leftover.journal = {m.begin, m.end};
     }
@@ -53,18 +56,6 @@ Status unmap(RemoteCall& call, const AddressRange& range) {
   DJ_TRY_DO(call.checked("munmap of an ended session's memory", SYS_munmap,
                          {range.begin, range.end - range.begin}));
   return ok_status();
-}
-
-// Also gives its pages back, which the code's mappings would keep.
-Status unmap_arena(RemoteCall& call, const Leftover& leftover) {
-  const AddressRange& arena = leftover.arena;
-  if (leftover.alone) {
-    DJ_TRY(
-        int64_t removed,
-        call.syscall(SYS_madvise, {arena.begin, leftover.shared_end - arena.begin, MADV_REMOVE}));
-    static_cast<void>(removed);
-  }
-  return unmap(call, arena);
 }
 
 // A thread that was making a handler's system call when the session ended may have set a gate up
@@ -99,12 +90,15 @@ Result<std::vector<Leftover>> idle_ones(const Stopped& stopped, std::vector<Left
 Result<std::vector<Leftover>> find_unmade(pid_t pid, const std::vector<Mapping>& maps) {
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
   std::set<uint64_t> made;
-  for (const FoundJournal& journal : journals) made.insert(journal.inode);
+  for (const FoundJournal& journal : journals) {
+    made.insert(journal.inode);
+    made.insert({journal.header.constants, journal.header.data, journal.header.code});
+  }
   std::vector<Leftover> found;
   for (const Mapping& m : maps) {
     if (!is_session_memory(m) || !made.insert(m.inode).second) continue;
     found.emplace_back();
-    found.back().inode = m.inode;
+    found.back().files = {m.inode};
     found.back().unmade = true;
     locate(found.back(), maps);
   }
@@ -117,7 +111,7 @@ Status look_again(const Stopped& stopped, std::vector<Leftover>& leftovers) {
   DJ_TRY(std::vector<Leftover> unmade, find_unmade(stopped.pid(), maps));
   const auto is_made = [&unmade](const Leftover& leftover) {
     return leftover.unmade && std::none_of(unmade.begin(), unmade.end(), [&](const Leftover& u) {
-             return u.inode == leftover.inode;
+             return u.files == leftover.files;
            });
   };
   std::erase_if(leftovers, is_made);
@@ -136,6 +130,7 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
       found.emplace_back();
       found.back().session = journal.session();
       found.back().inode = journal.inode;
+      found.back().files = {journal.header.constants, journal.header.data, journal.header.code};
       found.back().gates = journal.header.fault_gates;
       locate(found.back(), maps);
     }
@@ -143,14 +138,6 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
   std::stable_sort(found.begin(), found.end(),
                    [](const Leftover& a, const Leftover& b) { return a.session < b.session; });
   return found;
-}
-
-void find_sharers(pid_t pid, std::vector<Leftover>& leftovers) {
-  for (Leftover& leftover : leftovers) {
-    if (leftover.arena.end == 0) continue;
-    const std::vector<pid_t> kin = find_kin(leftover.inode);
-    leftover.alone = std::all_of(kin.begin(), kin.end(), [pid](pid_t k) { return k == pid; });
-  }
 }
 
 std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,
@@ -182,7 +169,7 @@ Status unmap_leftovers(Stopped& stopped, std::vector<Leftover> leftovers,
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   for (const Leftover& leftover : idle) {
     if (leftover.arena.end != 0) {
-      DJ_TRY_DO(unmap_arena(call, leftover));
+      DJ_TRY_DO(unmap(call, leftover.arena));
     }
     if (!leftover.unmade && !(leftover.session < newest)) {
       continue;

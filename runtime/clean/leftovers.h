@@ -16,23 +16,18 @@ namespace dj {
 // were opened later.
 struct Leftover {
   std::pair<uint64_t, int64_t> session;  // when its djtap was started, and its pid
-  uint64_t inode = 0;
+  uint64_t inode = 0;                    // of its journal; 0: there is none
+  std::vector<uint64_t> files;           // inodes of its other files
   AddressRange arena;              // with the thread table behind it; empty: taken away, or none
-  uint64_t shared_end = 0;         // of the arena alone
   std::vector<AddressRange> code;  // islands and stubs
   AddressRange journal;
-  uint64_t gates = 0;  // address of its FaultGates, in the arena; 0: none
+  uint64_t gates = 0;   // address of its FaultGates, in the arena; 0: none
   bool unmade = false;  // djtap was killed before it had a journal: no code was ever in it
-  bool alone = true;   // no other process has it
 };
 
 // Of the sessions that have put everything back in `pid`, which may run, and of those that were
 // killed before they had a journal; maps: its mappings. Oldest session first.
 Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mapping>& maps);
-
-// Notes which of them forked processes of the target have, too. Reads the mappings of all
-// processes.
-void find_sharers(pid_t pid, std::vector<Leftover>& leftovers);
 
 // `maps` without what find_leftovers() found: what will be free once they are taken away.
 std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,

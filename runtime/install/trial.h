@@ -133,7 +133,7 @@ struct Trial {
     ASSERT_TRUE(made.ok()) << made.error().message;
     installation.emplace(made.take());
     Result<SessionMemory> created =
-        SessionMemory::create(stopped, layout.base, layout.bytes, installation->island_modules(),
+        SessionMemory::create(stopped, layout.base, 0, layout.bytes, installation->island_modules(),
                               kCodeBytes + installation->detour_bytes(),
                               installation->journal_bytes(), installation->stub_chooser());
     ASSERT_TRUE(created.ok()) << created.error().message;

@@ -1,11 +1,8 @@
-// One memfd, made in the target and opened by djtap through /proc, mapped piece by piece into both.
+// Chooses where all lies, makes the files, and maps them piece by piece into the target.
 #include "runtime/memory/session_memory.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +13,6 @@
 #include "runtime/process/awake.h"
 #include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
-#include "runtime/process/remote_map.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/thread_table.h"
 #include "runtime/text/journal.h"
@@ -31,19 +27,20 @@ uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
 }  // namespace
 
 Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_base,
-                                            uint64_t arena_bytes,
+                                            uint64_t constant_bytes, uint64_t arena_bytes,
                                             const std::vector<AddressRange>& modules,
                                             uint64_t island_bytes, uint64_t journal_bytes,
                                             const ChooseStubs& choose_stubs) {
+  CHECK(constant_bytes % kPage == 0 && constant_bytes <= arena_bytes);
   SessionMemory memory;
   memory.arena_base_ = arena_base;
+  memory.constant_bytes_ = constant_bytes;
   memory.arena_bytes_ = page_up(arena_bytes);
   memory.island_bytes_ = page_up(island_bytes);
-  memory.journal_bytes_ = page_up(journal_bytes);
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   DJ_TRY_DO(
       call.scratch());  // lies where the kernel likes: first, so that it is in no chosen place
-  DJ_TRY_DO(memory.create_in(call, modules, choose_stubs));
+  DJ_TRY_DO(memory.create_in(call, modules, page_up(journal_bytes), choose_stubs));
   return memory;
 }
 
@@ -51,21 +48,34 @@ Result<SessionMemory> SessionMemory::create_more(Stopped& stopped, uint64_t aren
                                                  const std::vector<AddressRange>& modules,
                                                  uint64_t island_bytes, uint64_t journal_bytes,
                                                  const ChooseStubs& choose_stubs) {
-  return create(stopped, arena_base, 0, modules, island_bytes, journal_bytes, choose_stubs);
+  return create(stopped, arena_base, 0, 0, modules, island_bytes, journal_bytes, choose_stubs);
 }
 
-// Chooses all places and maps what lies there.
 Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
-                                const ChooseStubs& choose_stubs) {
-  DJ_TRY(std::vector<Mapping> maps, read_maps(call.stopped().pid()));
-  DJ_TRY(ProcessStatus status, read_status(call.stopped().pid()));
+                                uint64_t journal_bytes, const ChooseStubs& choose_stubs) {
+  DJ_TRY(const std::vector<Mapping> maps, read_maps(call.stopped().pid()));
+  DJ_TRY(const ProcessStatus status, read_status(call.stopped().pid()));
+  const std::vector<uint64_t> bases = choose_places(maps, status.heap_begin, modules, choose_stubs);
+  stubs_at_ = bases.size() * island_bytes_;
+  DJ_TRY_DO(make_files(stubs_at_ + stub_bytes(), journal_bytes));
+  const SharedFile* const files[] = {&constants_, &data_, &code_, &journal_};
+  DJ_TRY(TargetMaps there, TargetMaps::begin(call, files));
+  DJ_TRY_DO(there.end(map_all(call, there, bases)));
+  return call.give_back();
+}
+
+// Returns the islands' places; served_ and stubs_ are chosen with them.
+std::vector<uint64_t> SessionMemory::choose_places(const std::vector<Mapping>& maps,
+                                                   uint64_t heap_begin,
+                                                   const std::vector<AddressRange>& modules,
+                                                   const ChooseStubs& choose_stubs) {
   std::vector<AddressRange> taken;
   if (arena_bytes_ > 0) {
     taken.push_back({arena_base_, threads() + sizeof(abi::ThreadTable)});
   }
   std::vector<uint64_t> bases;
   for (const Cluster& cluster : make_clusters(modules, island_bytes_)) {
-    uint64_t base = choose_island_base(maps, taken, status.heap_begin, cluster, island_bytes_);
+    uint64_t base = choose_island_base(maps, taken, heap_begin, cluster, island_bytes_);
     if (base != 0) {  // else its sites are skipped: out of reach
       taken.push_back({base, base + island_bytes_});
       bases.push_back(base);
@@ -77,41 +87,11 @@ Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange
     islands.push_back({served_[i], {bases[i], bases[i] + island_bytes_}});
   }
   if (choose_stubs) {
-    constexpr size_t kOthers = 3;  // arena, thread table, journal
-    stubs_ = choose_stubs(free_ranges(maps, taken, status.heap_begin),
+    constexpr size_t kOthers = 4;  // the arena's two, thread table, journal
+    stubs_ = choose_stubs(free_ranges(maps, taken, heap_begin),
                           mappings_left(maps.size() + bases.size() + kOthers), islands);
   }
-  const uint64_t file_bytes =
-      arena_bytes_ + bases.size() * island_bytes_ + stub_bytes() + journal_bytes_;
-  uint64_t remote_fd = 0;
-  DJ_TRY_DO(create_file(call, file_bytes, remote_fd));
-  Status mapped = map_all(call, remote_fd, bases);
-  if (!mapped.ok()) DJ_TRY_DO(unmap_all(call));
-  DJ_TRY(int64_t closed, call.syscall(SYS_close, {remote_fd}));
-  static_cast<void>(closed);
-  return mapped.ok() ? call.give_back() : mapped;
-}
-
-// Maps a piece in the target, at its address (0: where the kernel likes).
-Result<uint64_t> SessionMemory::map_there(RemoteCall& call, const char* what,
-                                          const AddressRange& range, int protection, int flags,
-                                          uint64_t fd, uint64_t offset) {
-  const uint64_t bytes = range.end - range.begin;
-  const int placed = range.begin != 0 ? MAP_FIXED_NOREPLACE : 0;
-  DJ_TRY(uint64_t at, map_in(call, what,
-                             {range.begin, bytes, static_cast<uint64_t>(protection),
-                              static_cast<uint64_t>(flags | placed), fd, offset}));
-  CHECK(range.begin == 0 || at == range.begin);
-  there_.push_back({at, at + bytes});
-  return at;
-}
-
-// Memory without a journal belongs to nobody.
-Status SessionMemory::unmap_all(RemoteCall& call) {
-  for (const AddressRange& range : std::exchange(there_, {})) {
-    DJ_TRY_DO(call.syscall(SYS_munmap, {range.begin, range.end - range.begin}));
-  }
-  return ok_status();
+  return bases;
 }
 
 uint64_t SessionMemory::stub_bytes() const {
@@ -122,99 +102,63 @@ uint64_t SessionMemory::stub_bytes() const {
   return bytes;
 }
 
-Status SessionMemory::create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd) {
-  DJ_TRY(uint64_t name, call.scratch());
-  DJ_TRY_DO(call.stopped().write(
-      name, std::span(reinterpret_cast<const uint8_t*>(kMemoryName), sizeof kMemoryName)));
-  DJ_TRY(remote_fd, make_file_in(call, name, MFD_CLOEXEC));
-  std::string path = "/proc/" + std::to_string(living_thread(call.stopped().pid())) + "/fd/" +
-                     std::to_string(remote_fd);
-  fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
-    const int number = errno;
-    Error error = os_error(
-        "cannot share memory with process " + std::to_string(call.stopped().pid()), number);
-    if (number == EFBIG)
-      error.message += " (djtap itself may not make a file of " + std::to_string(bytes / 1024) +
-                       " kB: RLIMIT_FSIZE, ulimit -f)";
-    DJ_TRY_DO(call.syscall(SYS_close, {remote_fd}));
-    return error;
-  }
-  return ok_status();
+Status SessionMemory::make_files(uint64_t code_bytes, uint64_t journal_bytes) {
+  const auto make = [](SharedFile& file, const char* what, uint64_t bytes, SharedFile::Use use,
+                       uint64_t at = 0) -> Status {
+    if (bytes == 0) return ok_status();
+    DJ_TRY(file, SharedFile::make(std::string(kMemoryName) + "-" + what, bytes, use, at));
+    return ok_status();
+  };
+  constexpr auto kRead = SharedFile::Use::Read, kWritten = SharedFile::Use::Written;
+  DJ_TRY_DO(make(constants_, "constants", constant_bytes_, kRead, arena_base_));
+  DJ_TRY_DO(
+      make(data_, "data", arena_bytes_ - constant_bytes_, kWritten, arena_base_ + constant_bytes_));
+  DJ_TRY_DO(make(code_, "code", code_bytes, kRead));
+  return make(journal_, "journal", journal_bytes, kRead);
 }
 
-Status SessionMemory::map_arena(RemoteCall& call, uint64_t remote_fd) {
-  void* arena = mmap(reinterpret_cast<void*>(arena_base_), arena_bytes_, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_FIXED_NOREPLACE, fd_, 0);
-  if (arena != reinterpret_cast<void*>(arena_base_)) {
-    return os_error("cannot map the data arena");
-  }
-  arena_mapped_ = true;
-  DJ_TRY_DO(map_there(call, "mmap of the data arena", {arena_base_, arena_base_ + arena_bytes_},
-                      PROT_READ | PROT_WRITE, MAP_SHARED, remote_fd, 0));
-  return ok_status();
-}
-
-Status SessionMemory::map_all(RemoteCall& call, uint64_t remote_fd,
+Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
                               const std::vector<uint64_t>& island_bases) {
   if (arena_bytes_ > 0) {
-    DJ_TRY_DO(map_threads(call));  // where there is an arena, that is behind it
-    DJ_TRY_DO(map_arena(call, remote_fd));
+    DJ_TRY_DO(map_threads(call, maps));  // where there is an arena, that is behind it
+    DJ_TRY_DO(map_arena(maps));
   }
-  uint64_t offset = arena_bytes_;
+  const auto map_code = [&](const AddressRange& range, uint64_t offset) {
+    return maps.map("mmap of a code island", range, PROT_READ | PROT_EXEC, code_, offset);
+  };
   for (uint64_t base : island_bases) {
-    std::span<uint8_t> view;
-    DJ_TRY_DO(map_code(call, remote_fd, {base, base + island_bytes_}, offset, &view));
-    islands_.emplace_back(base, view);
-    offset += island_bytes_;
+    const uint64_t offset = islands_.size() * island_bytes_;
+    DJ_TRY_DO(map_code({base, base + island_bytes_}, offset));
+    islands_.emplace_back(base, code_.view().subspan(offset, island_bytes_));
   }
   std::optional<Awake> awake;
   if (stubs_.size() > kManyMappings) awake.emplace();
-  for (const StubPages& pages : stubs_) {
-    DJ_TRY_DO(
-        map_code(call, remote_fd, pages.range, offset + pages.at, &stub_views_.emplace_back()));
-  }
-  offset += stub_bytes();
-  return map_journal(call, remote_fd, offset);  // where the kernel likes, so after all others
-}
-
-Status SessionMemory::map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t offset) {
-  DJ_TRY_DO(map_there(call, "mmap of the journal", {0, journal_bytes_}, PROT_READ, MAP_SHARED,
-                      remote_fd, offset));
-  void* mine = mmap(nullptr, journal_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
-                    static_cast<off_t>(offset));
-  if (mine == MAP_FAILED) {
-    return os_error("cannot map the journal");
-  }
-  journal_ = std::span(static_cast<uint8_t*>(mine), journal_bytes_);
-  Journal hold(journal_);  // from here on, no other djtap begins a session here
+  for (const StubPages& pages : stubs_) DJ_TRY_DO(map_code(pages.range, stubs_at_ + pages.at));
+  // Where the kernel likes, so after all others.
+  DJ_TRY_DO(maps.map("mmap of the journal", {0, journal().size()}, PROT_READ, journal_, 0));
+  Journal hold(journal());  // from here on, no other djtap begins a session here
+  hold.enter_files(constants_.inode(), data_.inode(), code_.inode());
   if (arena_bytes_ > 0) hold.enter_threads(threads());
   return ok_status();
 }
 
-Status SessionMemory::map_code(RemoteCall& call, uint64_t remote_fd, const AddressRange& range,
-                               uint64_t offset, std::span<uint8_t>* view) {
-  const uint64_t bytes = range.end - range.begin;
-  DJ_TRY_DO(map_there(call, "mmap of a code island", range, PROT_READ | PROT_EXEC, MAP_SHARED,
-                      remote_fd, offset));
-  void* mine =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(offset));
-  if (mine == MAP_FAILED) {
-    return os_error("cannot map a code island");
-  }
-  *view = std::span(static_cast<uint8_t*>(mine), bytes);
+Status SessionMemory::map_arena(TargetMaps& maps) {
+  const uint64_t data = arena_base_ + constant_bytes_;
+  if (constant_bytes_ > 0)
+    DJ_TRY_DO(maps.map("mmap of the constants", {arena_base_, data}, PROT_READ, constants_, 0));
+  if (threads() > data)
+    DJ_TRY_DO(
+        maps.map("mmap of the data arena", {data, threads()}, PROT_READ | PROT_WRITE, data_, 0));
   return ok_status();
 }
 
-Status SessionMemory::map_threads(RemoteCall& call) {
-  constexpr uint64_t kNoFile = ~0ull;
+Status SessionMemory::map_threads(RemoteCall& call, TargetMaps& maps) {
   if (!map_thread_table(threads())) {
     return os_error("cannot map the thread table");
   }
   threads_mapped_ = true;
-  DJ_TRY_DO(map_there(call, "mmap of the thread table",
-                      {threads(), threads() + sizeof(abi::ThreadTable)}, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, kNoFile, 0));
+  DJ_TRY_DO(maps.map_private("mmap of the thread table",
+                             {threads(), threads() + sizeof(abi::ThreadTable)}));
   DJ_TRY_DO(call.checked("madvise of the thread table", SYS_madvise,
                          {threads(), abi::kWipedBytes, MADV_WIPEONFORK}));
   const uint64_t session = inode();
@@ -237,35 +181,23 @@ bool map_thread_table(uint64_t address) {
 }
 
 SessionMemory::SessionMemory(SessionMemory&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      arena_base_(other.arena_base_),
+    : arena_base_(other.arena_base_),
+      constant_bytes_(other.constant_bytes_),
       arena_bytes_(other.arena_bytes_),
       island_bytes_(other.island_bytes_),
-      journal_bytes_(other.journal_bytes_),
-      journal_(std::exchange(other.journal_, {})),
-      arena_mapped_(std::exchange(other.arena_mapped_, false)),
+      constants_(std::move(other.constants_)),
+      data_(std::move(other.data_)),
+      code_(std::move(other.code_)),
+      journal_(std::move(other.journal_)),
       threads_mapped_(std::exchange(other.threads_mapped_, false)),
-      islands_(std::exchange(other.islands_, {})),
+      islands_(std::move(other.islands_)),
       served_(std::move(other.served_)),
       stubs_(std::move(other.stubs_)),
-      stub_views_(std::exchange(other.stub_views_, {})) {}
+      stubs_at_(other.stubs_at_) {}
 
 SessionMemory::~SessionMemory() {
-  for (Island& island : islands_) {
-    munmap(island.view(island.base(), island_bytes_).data(), island_bytes_);
-  }
-  for (std::span<uint8_t> view : stub_views_) {
-    if (!view.empty()) munmap(view.data(), view.size());
-  }
-  if (!journal_.empty()) munmap(journal_.data(), journal_.size());
-  if (arena_mapped_) {
-    munmap(reinterpret_cast<void*>(arena_base_), arena_bytes_);
-  }
   if (threads_mapped_) {
     munmap(reinterpret_cast<void*>(threads()), sizeof(abi::ThreadTable));
-  }
-  if (fd_ >= 0) {
-    close(fd_);
   }
 }
 
@@ -288,14 +220,7 @@ std::span<uint8_t> SessionMemory::stub_view(uint64_t address, uint64_t bytes) {
   CHECK(pages != stubs_.end());
   const AddressRange& range = pages->range;
   CHECK(range.contains(address) && address + bytes <= range.end);
-  return stub_views_[static_cast<size_t>(pages - stubs_.begin())].subspan(address - range.begin,
-                                                                          bytes);
-}
-
-uint64_t SessionMemory::inode() const {
-  struct stat info = {};
-  fstat(fd_, &info);
-  return info.st_ino;
+  return code_.view().subspan(stubs_at_ + pages->at + (address - range.begin), bytes);
 }
 
 }  // namespace dj

@@ -1,6 +1,7 @@
-// SessionMemory: the memfd that djtap and the target share: the data arena at one address in both,
-// the code islands, and the journal. djtap's mappings end with this object; the target's stay (a
-// thread may still be inside).
+// SessionMemory: the files that djtap and the target share: the arena at one address in both, its
+// constants and its data, the code islands with the stubs, and the journal. djtap makes and seals
+// them (shared_file.h): targets write to the data alone. djtap's mappings end with this object; the
+// target's stay (a thread may still be inside).
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -12,6 +13,8 @@
 #include "compiler/base/result.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/island.h"
+#include "runtime/memory/shared_file.h"
+#include "runtime/memory/target_maps.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_call.h"
 
@@ -32,15 +35,18 @@ using ChooseStubs = std::function<std::vector<StubPages>(
 
 class SessionMemory {
  public:
-  // Creates the memfd in the target, maps `arena_bytes` at `arena_base` (rw-) in both, and one
-  // island of `island_bytes` for every cluster of `modules`, and a journal of at least
-  // `journal_bytes` (r-- in the target) somewhere. All of it is zero.
-  static Result<SessionMemory> create(Stopped& stopped, uint64_t arena_base, uint64_t arena_bytes,
+  // Maps `arena_bytes` at `arena_base` in both, of which the target may only read the first
+  // `constant_bytes` (whole pages, or 0), one island of `island_bytes` (r-x in the target) for
+  // every cluster of `modules`, and a journal of at least `journal_bytes` (r--) somewhere. All of
+  // it is zero. Fails where the target has not got it as it was meant; then nothing of it is left
+  // there.
+  static Result<SessionMemory> create(Stopped& stopped, uint64_t arena_base,
+                                      uint64_t constant_bytes, uint64_t arena_bytes,
                                       const std::vector<AddressRange>& modules,
                                       uint64_t island_bytes, uint64_t journal_bytes,
                                       const ChooseStubs& choose_stubs = nullptr);
   // More memory for a session that has its arena at `arena_base`: islands, stubs and a journal for
-  // modules that came later, in a memfd of their own.
+  // modules that came later, in files of their own.
   static Result<SessionMemory> create_more(Stopped& stopped, uint64_t arena_base,
                                            const std::vector<AddressRange>& modules,
                                            uint64_t island_bytes, uint64_t journal_bytes,
@@ -50,7 +56,7 @@ class SessionMemory {
   ~SessionMemory();
 
   std::span<uint8_t> arena() const;
-  std::span<uint8_t> journal() const { return journal_; }  // djtap's view
+  std::span<uint8_t> journal() const { return journal_.view(); }  // djtap's view
   // Of the ThreadTable, the same in both.
   uint64_t threads() const { return arena_base_ + arena_bytes_; }
   uint64_t arena_base() const { return arena_base_; }
@@ -60,33 +66,28 @@ class SessionMemory {
   Island* island_near(uint64_t address);
   // djtap's view of [address, address + bytes) of the stubs' pages.
   std::span<uint8_t> stub_view(uint64_t address, uint64_t bytes);
-  int fd() const { return fd_; }
-  uint64_t inode() const;  // finds the memory in /proc/*/maps
+  // Of the journal, which every process has that has some of the memory.
+  uint64_t inode() const { return journal_.inode(); }
 
  private:
   SessionMemory() = default;
   Status create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
-                   const ChooseStubs& choose_stubs);
-  Status create_file(RemoteCall& call, uint64_t bytes, uint64_t& remote_fd);
+                   uint64_t journal_bytes, const ChooseStubs& choose_stubs);
+  std::vector<uint64_t> choose_places(const std::vector<Mapping>& maps, uint64_t heap_begin,
+                                      const std::vector<AddressRange>& modules,
+                                      const ChooseStubs& choose_stubs);
+  Status make_files(uint64_t code_bytes, uint64_t journal_bytes);
   uint64_t stub_bytes() const;  // of the file
-  Result<uint64_t> map_there(RemoteCall& call, const char* what, const AddressRange& range,
-                             int protection, int flags, uint64_t fd, uint64_t offset);
-  Status unmap_all(RemoteCall& call);
-  Status map_arena(RemoteCall& call, uint64_t remote_fd);
-  Status map_threads(RemoteCall& call);
-  Status map_all(RemoteCall& call, uint64_t remote_fd, const std::vector<uint64_t>& island_bases);
-  Status map_journal(RemoteCall& call, uint64_t remote_fd, uint64_t offset);
-  Status map_code(RemoteCall& call, uint64_t remote_fd, const AddressRange& range, uint64_t offset,
-                  std::span<uint8_t>* view);
-  int fd_ = -1;
-  uint64_t arena_base_ = 0, arena_bytes_ = 0, island_bytes_ = 0, journal_bytes_ = 0;
-  std::span<uint8_t> journal_;
-  bool arena_mapped_ = false, threads_mapped_ = false;
+  Status map_all(RemoteCall& call, TargetMaps& maps, const std::vector<uint64_t>& island_bases);
+  Status map_arena(TargetMaps& maps);
+  Status map_threads(RemoteCall& call, TargetMaps& maps);
+  uint64_t arena_base_ = 0, constant_bytes_ = 0, arena_bytes_ = 0, island_bytes_ = 0;
+  SharedFile constants_, data_, code_, journal_;
+  bool threads_mapped_ = false;
   std::deque<Island> islands_;
-  std::vector<AddressRange> there_;             // mapped in the target
-  std::vector<AddressRange> served_;            // by island: span of its modules
-  std::vector<StubPages> stubs_;                // ascending
-  std::vector<std::span<uint8_t>> stub_views_;  // of each
+  std::vector<AddressRange> served_;  // by island: span of its modules
+  std::vector<StubPages> stubs_;      // ascending
+  uint64_t stubs_at_ = 0;             // in the file of code
 };
 
 // How many mappings more djtap makes in a process that has `count`: half of what the kernel lets it

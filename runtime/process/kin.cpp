@@ -11,7 +11,8 @@
 namespace dj {
 
 bool is_session_memory(const Mapping& mapping) {
-  return mapping.shared && mapping.path == fmt::format("/memfd:{}", kMemoryName);
+  static const std::string begin = fmt::format("/memfd:{}", kMemoryName);
+  return mapping.shared && mapping.path.starts_with(begin);
 }
 
 namespace {

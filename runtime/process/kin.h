@@ -9,12 +9,12 @@
 
 namespace dj {
 
-// The name that every session's memfd has, and what it looks like in /proc/PID/maps.
+// How the names of sessions' files begin, and what they look like in /proc/PID/maps.
 constexpr char kMemoryName[] = "djtap";
 bool is_session_memory(const Mapping& mapping);
 
-// Processes of which djtap may read the maps and which have this memfd mapped; neither djtap itself
-// nor zombies.
+// Processes of which djtap may read the maps and which have this file of a session mapped; neither
+// djtap itself nor zombies.
 std::vector<pid_t> find_kin(uint64_t inode);
 
 // Does `act` to each of them but `except`, and to those that appear meanwhile, until there is none

@@ -19,6 +19,14 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 
+constexpr uint64_t kUserEnd = 0x7ffffffff000;
+
+bool is_possible(const RemoteMapping& wanted, uint64_t address) {
+  const bool is_wanted = wanted.address == 0 || wanted.address == address;
+  return is_wanted && address % kPage == 0 && address < kUserEnd &&
+         wanted.bytes <= kUserEnd - address;
+}
+
 bool failed(int64_t result) { return result < 0 && result > -4096; }
 
 Result<int64_t> map_once(RemoteCall& call, const RemoteMapping& m, uint64_t bytes) {
@@ -94,30 +102,14 @@ Result<uint64_t> map_in(RemoteCall& call, const char* what, const RemoteMapping&
   if (at == -EAGAIN && !may_lock && wanted.bytes > kPage) {  // it locks what will come
     DJ_TRY(at, map_growing(call, wanted));
   }
-  if (!failed(at)) return static_cast<uint64_t>(at);
-  const int number = static_cast<int>(-at);
-  return with_reason(pid, what, number, why_not(pid, wanted, number));
-}
-
-Result<uint64_t> make_file_in(RemoteCall& call, uint64_t name, uint64_t flags) {
-  const pid_t pid = call.stopped().pid();
-  DJ_TRY(int64_t fd, call.syscall(SYS_memfd_create, {name, flags}));
-  rlimit limit = {};
-  if (fd == -EMFILE && prlimit(pid, RLIMIT_NOFILE, nullptr, &limit) == 0 &&
-      limit.rlim_cur < limit.rlim_max) {
-    const rlimit more = {limit.rlim_max, limit.rlim_max};
-    if (prlimit(pid, RLIMIT_NOFILE, &more, nullptr) == 0) {
-      DJ_TRY(fd, call.syscall(SYS_memfd_create, {name, flags}));
-      prlimit(pid, RLIMIT_NOFILE, &limit, nullptr);
-    }
+  if (failed(at)) {
+    const int number = static_cast<int>(-at);
+    return with_reason(pid, what, number, why_not(pid, wanted, number));
   }
-  if (!failed(fd)) return static_cast<uint64_t>(fd);
-  const std::string why =
-      fd == -EMFILE
-          ? fmt::format("it has as many files open as its limit lets it, {} (RLIMIT_NOFILE)",
-                        limit.rlim_max)
-          : "";
-  return with_reason(pid, "memfd_create", static_cast<int>(-fd), why);
+  const auto address = static_cast<uint64_t>(at);
+  if (is_possible(wanted, address)) return address;
+  return Error{fmt::format("{} in process {}: the kernel has mapped it elsewhere, at {:#x}", what,
+                           pid, address)};
 }
 
 }  // namespace dj

@@ -1,5 +1,5 @@
-// Memory and files in the target, within its limits: what it locks in memory and how many files it
-// has open need not keep djtap out, and what does is named.
+// Memory in the target, within its limits: what it locks in memory need not keep djtap out, and
+// what does is named.
 #pragma once
 #include <cstdint>
 
@@ -15,8 +15,7 @@ struct RemoteMapping {
 };
 // mmap() in the target. A program that locks all it maps (mlockall) does not lock that: it need not
 // be in its limit, nor in memory before it is used. `what`: for the Error.
+// The address is `wanted`'s, where that has one, and lies in whole pages that a program may have.
 Result<uint64_t> map_in(RemoteCall& call, const char* what, const RemoteMapping& wanted);
-// memfd_create() in the target, `name` there; its soft limit of open files is raised meanwhile.
-Result<uint64_t> make_file_in(RemoteCall& call, uint64_t name, uint64_t flags);
 
 }  // namespace dj

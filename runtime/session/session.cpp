@@ -199,7 +199,6 @@ Status Session::hold(TracedProcess& process, const std::vector<uint64_t>& restor
   DJ_TRY(bool abandoned, is_abandoned(process.pid));
   DJ_TRY(std::vector<Mapping> maps, read_maps(process.pid));
   DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(process.pid, maps));
-  find_sharers(process.pid, leftovers);
   DJ_TRY(Stopped stopped, Stopped::stop(process.pid));
   stopped_.emplace(std::move(stopped));
   DJ_TRY_DO(check_unheld(process.pid));  // somebody may have been faster
@@ -207,8 +206,7 @@ Status Session::hold(TracedProcess& process, const std::vector<uint64_t>& restor
   if (abandoned) {
     DJ_TRY_DO(clean_abandoned(*stopped_));
     DJ_TRY(leftovers, find_leftovers(process.pid, maps));  // those are done now, too
-    find_sharers(process.pid, leftovers);
-  }
+    }
   return unmap_leftovers(*stopped_, std::move(leftovers), restorers);
 }
 
@@ -254,7 +252,7 @@ Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const Ses
   };
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
-         SessionMemory::create(*stopped_, input.layout.base, input.layout.bytes,
+         SessionMemory::create(*stopped_, input.layout.base, 0, input.layout.bytes,
                                installation.island_modules(), island_bytes,
                                installation.journal_bytes(), choose_stubs));
   installation.go_on_with_copies();

@@ -34,9 +34,10 @@ uint64_t Journal::bytes_for(const SiteList& sites) {
   return sizeof(JournalHeader) + records * sizeof(JournalRecord);
 }
 
-Journal::Journal(std::span<uint8_t> view, size_t calls) : view_(view) {
+Journal::Journal(std::span<uint8_t> view, size_t calls)
+    : view_(view), calls_at_(view.size() - bytes_for_calls(calls)) {
   CHECK(view_.size() >= sizeof(JournalHeader) + bytes_for_calls(calls));
-  header().calls_at = view_.size() - bytes_for_calls(calls);
+  header().calls_at = calls_at_;
   header().version = kJournalVersion;
   header().controller = getpid();
   header().controller_start = start_time(getpid()).value_or(0);
@@ -45,7 +46,13 @@ Journal::Journal(std::span<uint8_t> view, size_t calls) : view_(view) {
 
 std::span<JournalRecord> Journal::records() const {
   return {reinterpret_cast<JournalRecord*>(view_.data() + sizeof(JournalHeader)),
-          (header().calls_at - sizeof(JournalHeader)) / sizeof(JournalRecord)};
+          (calls_at_ - sizeof(JournalHeader)) / sizeof(JournalRecord)};
+}
+
+void Journal::enter_files(uint64_t constants, uint64_t data, uint64_t code) {
+  header().constants = constants;
+  header().data = data;
+  header().code = code;
 }
 
 void Journal::enter_trap(uint64_t table, uint64_t handler) {
@@ -62,11 +69,9 @@ void Journal::enter_mask(int signal, uint64_t handler) {
 }
 
 void Journal::enter_blocked(pid_t tid) {
-  const uint64_t count = header().blocked_count;
-  if (count < kBlockedThreads) {
-    header().blocked[count] = tid;
-    publish(header().blocked_count, count + 1);
-  }
+  if (blocked_count_ == kBlockedThreads) return;
+  header().blocked[blocked_count_] = tid;
+  publish(header().blocked_count, ++blocked_count_);
 }
 
 Status Journal::enter(const SiteList& sites) {
@@ -75,16 +80,19 @@ Status Journal::enter(const SiteList& sites) {
   return ok_status();
 }
 
-void Journal::commit() { publish(header().count, staged_); }
+void Journal::commit() {
+  count_ = staged_;
+  publish(header().count, count_);
+}
 
 void Journal::unstage() {
-  staged_ = header().count;
+  staged_ = count_;
   std::erase_if(known_, [this](const auto& entry) { return entry.second >= staged_; });
 }
 
 void Journal::know_records() {
   if (!known_.empty()) return;
-  for (uint64_t i = 0; i < header().count; i++) {
+  for (uint64_t i = 0; i < count_; i++) {
     known_[records()[i].address] = i;
   }
 }
@@ -120,7 +128,7 @@ Status Journal::stage(uint64_t address, bool hook, std::span<const uint8_t> orig
   next.hook = hook;
   std::ranges::copy(original, next.original);
   std::ranges::copy(patched, next.patched);
-  if (header().count == 0) {
+  if (count_ == 0) {
     return append(next);
   }
   auto [known, fresh] = known_.try_emplace(address, staged_);
@@ -138,10 +146,10 @@ Status Journal::append(const JournalRecord& record) {
 }
 
 Status Journal::enter_call(const JournalCall& call) {
-  const uint64_t at = header().calls_at + bytes_for_calls(header().call_count);
+  const uint64_t at = calls_at_ + bytes_for_calls(call_count_);
   if (at + sizeof call > view_.size()) return Error{"the session's journal is full"};
   memcpy(&view_[at], &call, sizeof call);
-  publish(header().call_count, header().call_count + 1);
+  publish(header().call_count, ++call_count_);
   return ok_status();
 }
 

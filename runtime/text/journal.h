@@ -1,7 +1,8 @@
 // Journal: what a session writes into the target's text, written down before it is written there.
-// It lies in the session's memfd and stays mapped in the target (r--, so that the program cannot
-// spoil it) and in all that the target forks. So whoever finds a patched process, after djtap was
-// killed at any moment, can put everything back (clean.h).
+// It is a sealed file of its own (shared_file.h) that djtap alone writes, and stays mapped in the
+// target (r--) and in all that the target forks. So whoever finds a patched process, after djtap
+// was killed at any moment, can put everything back (clean.h). A program can forge a journal of its
+// own, so whoever finds one believes nothing in it that he has not looked at.
 #pragma once
 #include <sys/types.h>
 
@@ -15,21 +16,22 @@
 namespace dj {
 
 constexpr uint64_t kJournalMagic = 0x4c4e524a'4a44ull;  // "DJJRNL"
-constexpr uint32_t kJournalVersion = 8;
+constexpr uint32_t kJournalVersion = 9;
 constexpr uint32_t kBlockedThreads = 1024;
 
 // At the journal's begin; records follow. Other processes read it: a change is a new version.
 struct JournalHeader {
   uint64_t magic;
   uint32_t version;
-  uint32_t finished;          // 1: all has been put back in the target
-  int64_t controller;         // pid of djtap
-  uint64_t controller_start;  // its start time, as in /proc/PID/stat
-  uint64_t trap_table;        // address of abi::TrapTable; 0: SIGTRAP is not ours
-  uint64_t trap_handler;      // the agent's action of SIGTRAP
-  uint64_t fault_gates;       // address of abi::FaultGates; 0: no handler is called through them
-  uint64_t threads;     // address of abi::ThreadTable; 0: another memory of the session has it
-  uint64_t masked[65];  // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
+  uint32_t finished;               // 1: all has been put back in the target
+  int64_t controller;              // pid of djtap
+  uint64_t controller_start;       // its start time, as in /proc/PID/stat
+  uint64_t constants, data, code;  // inodes of the memory's other files; 0: it has none
+  uint64_t trap_table;             // address of abi::TrapTable; 0: SIGTRAP is not ours
+  uint64_t trap_handler;           // the agent's action of SIGTRAP
+  uint64_t fault_gates;  // address of abi::FaultGates; 0: no handler is called through them
+  uint64_t threads;      // address of abi::ThreadTable; 0: another memory of the session has it
+  uint64_t masked[65];   // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
   int32_t blocked[kBlockedThreads];  // threads that had SIGTRAP blocked
   uint64_t blocked_count, count;     // entries of blocked, records
   uint64_t calls_at, call_count;     // JournalCalls: offset in the journal, and number
@@ -65,6 +67,8 @@ class Journal {
   explicit Journal(std::span<uint8_t> view, size_t calls = 0);
   static uint64_t bytes_for_calls(size_t calls) { return calls * sizeof(JournalCall); }
 
+  // Inodes of the files of the memory that the journal is of.
+  void enter_files(uint64_t constants, uint64_t data, uint64_t code);
   void enter_threads(uint64_t table);
   // SIGTRAP will be the agent's; before it is.
   void enter_trap(uint64_t table, uint64_t handler);
@@ -88,9 +92,7 @@ class Journal {
   // All has been put back in `target`.
   void finish(pid_t target);
   // Of what is in it.
-  uint64_t bytes() const {
-    return header().count * sizeof(JournalRecord) + bytes_for_calls(header().call_count);
-  }
+  uint64_t bytes() const { return count_ * sizeof(JournalRecord) + bytes_for_calls(call_count_); }
 
  private:
   Status stage(uint64_t address, bool hook, std::span<const uint8_t> original,
@@ -100,6 +102,8 @@ class Journal {
   JournalHeader& header() const { return *reinterpret_cast<JournalHeader*>(view_.data()); }
   std::span<JournalRecord> records() const;
   std::span<uint8_t> view_;
+  // As in the header, which is written and never read.
+  uint64_t calls_at_, count_ = 0, call_count_ = 0, blocked_count_ = 0;
   uint64_t staged_ = 0;                         // records, with those that do not count yet
   std::unordered_map<uint64_t, size_t> known_;  // by address: its record; once asked
 };

@@ -83,7 +83,7 @@ def test_it_is_probed(confined, attached, what):
 
 
 KEEPS_OUT = {
-    "open files": (("NOFILE", 3, 3), r"memfd_create in process \d+: Too many open files "
+    "open files": (("NOFILE", 3, 3), r"socketpair in process \d+: Too many open files "
                                      r"\(it has as many files open as its limit lets it, 3 \(RLIMIT_NOFILE\)\)"),
     "address space": (("AS", 0, 0), r"mmap in process \d+: Cannot allocate memory "
                                     r"\(its limit of address space \(RLIMIT_AS, ulimit -v\) is 0 kB, of which \d+ kB are used and 4 kB more are wanted\)"),
@@ -111,5 +111,5 @@ def test_djtaps_own_limit_of_files_sizes(public_build, as_nobody):
     result = subprocess.run(words, capture_output=True, text=True, check=False, cwd="/tmp",
                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
     assert result.returncode == 4 and "work calls" not in result.stdout, result
-    assert re.fullmatch(r"error\[DJ4005\]: cannot share memory with process \d+: File too large "
+    assert re.fullmatch(r"error\[DJ4005\]: cannot make the memory that the target shares: File too large "
                         r"\(djtap itself may not make a file of \d+ kB: RLIMIT_FSIZE, ulimit -f\)\n", result.stderr), result

@@ -225,7 +225,7 @@ def test_a_traced_process_cannot_be_traced_twice_by_ptrace(djtap_once, program):
 
 
 def test_nothing_is_loaded_into_the_target(attach, program):
-    """One memfd, nothing writable and executable, no library of ours."""
+    """Memory files of djtap's alone, nothing writable and executable, no library of ours."""
     target = program(victim("commander"))
     target.wait_for("pid: ")
     files = {path for *_, path in process.mappings(target.pid)}

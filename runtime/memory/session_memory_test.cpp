@@ -1,0 +1,118 @@
+// What a target can do with the memory that a session shares with it, tried in a live process.
+#include "runtime/memory/session_memory.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+
+#include "runtime/process/victim.h"
+#include "runtime/text/journal.h"
+
+namespace dj {
+namespace {
+
+constexpr char kWaits[] = R"(
+#include <stdio.h>
+#include <unistd.h>
+int main(void) { char c; puts("ready"); fflush(stdout); return read(0, &c, 1) == 1; }
+)";
+constexpr uint64_t kPage = 4096, kConstants = 2 * kPage, kArena = 16 * kPage;
+
+struct Shared : ::testing::Test {
+  Shared() : victim({compile_victim(kWaits)}) {}
+  void SetUp() override {
+    victim.line();
+    Result<Stopped> made = Stopped::stop(victim.pid());
+    ASSERT_TRUE(made.ok());
+    stopped.emplace(made.take());
+  }
+  // With one island near the program.
+  void create(uint64_t constants) {
+    const std::vector<Mapping> maps = read_maps(victim.pid()).value();
+    base = choose_arena_base(maps, read_maps(0).value(),
+                             read_status(victim.pid()).value().heap_begin, kArena)
+               .value();
+    Result<SessionMemory> made = SessionMemory::create(*stopped, base, constants, kArena,
+                                                       {{maps.front().begin, maps.front().end}},
+                                                       kPage, sizeof(JournalHeader));
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    memory.emplace(made.take());
+    ASSERT_EQ(memory->islands().size(), 1u);
+  }
+  Mapping at(uint64_t address) const {
+    for (const Mapping& m : read_maps(victim.pid()).take()) {
+      if (address >= m.begin && address < m.end) return m;
+    }
+    return {};
+  }
+  uint64_t journal() const {
+    for (const Mapping& m : read_maps(victim.pid()).take()) {
+      if (m.inode == memory->inode()) return m.begin;
+    }
+    return 0;
+  }
+  int64_t call(long number, std::initializer_list<uint64_t> arguments) {
+    RemoteCall remote = RemoteCall::borrow(*stopped).take();
+    return remote.syscall(number, arguments).value();
+  }
+  Victim victim;
+  std::optional<Stopped> stopped;
+  std::optional<SessionMemory> memory;
+  uint64_t base = 0;
+};
+
+TEST_F(Shared, ConstantsAreReadAloneAndDataWritten) {
+  create(kConstants);
+  for (const uint64_t offset : {uint64_t{0}, kConstants}) {
+    memory->arena()[offset] = 42;
+    uint8_t seen[1] = {};
+    ASSERT_TRUE(stopped->read(base + offset, seen).ok());
+    EXPECT_EQ(seen[0], 42);
+  }
+  const Mapping constants = at(base), data = at(base + kConstants);
+  EXPECT_EQ(constants.end, base + kConstants);
+  EXPECT_TRUE(constants.read && !constants.write && !constants.exec && constants.shared);
+  EXPECT_TRUE(data.read && data.write && !data.exec && data.shared);
+  EXPECT_EQ(data.end, base + kArena);
+  EXPECT_NE(constants.inode, data.inode);
+}
+
+TEST_F(Shared, ThereNeedNotBeConstants) {
+  create(0);
+  EXPECT_TRUE(at(base).write);
+  EXPECT_EQ(at(base).end, base + kArena);
+}
+
+TEST_F(Shared, NobodyMakesWritableWhatIsOnlyRead) {
+  create(kConstants);
+  const uint64_t island = memory->islands().front().base();
+  ASSERT_NE(journal(), 0u);
+  for (const uint64_t address : {base, island, journal()}) {
+    EXPECT_EQ(call(SYS_mprotect, {address, kPage, PROT_READ | PROT_WRITE}), -EACCES);
+    EXPECT_EQ(call(SYS_madvise, {address, kPage, MADV_REMOVE}), -EACCES);
+  }
+}
+
+TEST_F(Shared, NoDescriptorOfItStays) {
+  const std::string folder = "/proc/" + std::to_string(victim.pid()) + "/fd";
+  const auto count = [&folder] {
+    return std::distance(std::filesystem::directory_iterator(folder), {});
+  };
+  const auto before = count();
+  create(kConstants);
+  EXPECT_EQ(count(), before);
+}
+
+TEST_F(Shared, WhereItsPlaceIsTakenNothingIsLeft) {
+  create(kConstants);
+  const size_t mappings = read_maps(victim.pid()).value().size();
+  memory.reset();  // of djtap; the target's are there
+  EXPECT_FALSE(
+      SessionMemory::create(*stopped, base, 0, kArena, {}, kPage, sizeof(JournalHeader)).ok());
+  EXPECT_EQ(read_maps(victim.pid()).value().size(), mappings);
+}
+
+}  // namespace
+}  // namespace dj

@@ -1,0 +1,192 @@
+// One SCM_RIGHTS message on a socket pair (unix(7)), received by a borrowed thread of the target.
+#include "runtime/process/send_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "runtime/process/os_error.h"
+
+namespace dj {
+namespace {
+
+constexpr size_t kMostFiles = 8;
+constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD of linux/pidfd.h
+constexpr int kMostOpen = 1 << 30;         // of numbers of descriptors, sysctl_nr_open_max
+
+// A descriptor of djtap's.
+class OwnFile {
+ public:
+  explicit OwnFile(long fd) : fd_(static_cast<int>(fd)) {}
+  OwnFile(const OwnFile&) = delete;
+  ~OwnFile() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Raises the soft limit of open files of a process to its hard limit, for a scope.
+class MoreFiles {
+ public:
+  explicit MoreFiles(pid_t pid) : pid_(pid) {
+    rlimit most = {};
+    if (prlimit(pid, RLIMIT_NOFILE, nullptr, &limit_) != 0 || limit_.rlim_cur >= limit_.rlim_max)
+      return;
+    most = {limit_.rlim_max, limit_.rlim_max};
+    raised_ = prlimit(pid, RLIMIT_NOFILE, &most, nullptr) == 0;
+  }
+  MoreFiles(const MoreFiles&) = delete;
+  ~MoreFiles() {
+    if (raised_) prlimit(pid_, RLIMIT_NOFILE, &limit_, nullptr);
+  }
+  // "Too many open files", of the call `what`.
+  Error too_many(const char* what) const {
+    Error error = os_error(fmt::format("{} in process {}", what, pid_), EMFILE);
+    error.message += fmt::format(
+        " (it has as many files open as its limit lets it, {} (RLIMIT_NOFILE))", limit_.rlim_max);
+    return error;
+  }
+
+ private:
+  pid_t pid_;
+  rlimit limit_ = {};
+  bool raised_ = false;
+};
+
+// Message: what recvmsg() is given in the target, and fills in; the addresses in it are the
+// target's.
+struct Message {
+  msghdr header;
+  iovec text;
+  uint64_t byte;
+  alignas(cmsghdr) uint8_t control[CMSG_SPACE(kMostFiles * sizeof(int))];
+
+  static Message at(uint64_t address) {
+    Message message = {};
+    message.header.msg_iov = reinterpret_cast<iovec*>(address + offsetof(Message, text));
+    message.header.msg_iovlen = 1;
+    message.header.msg_control = reinterpret_cast<void*>(address + offsetof(Message, control));
+    message.header.msg_controllen = sizeof message.control;
+    message.text = {reinterpret_cast<void*>(address + offsetof(Message, byte)), 1};
+    return message;
+  }
+};
+
+template <typename T>
+std::span<uint8_t> bytes_of(T& value) {
+  return {reinterpret_cast<uint8_t*>(&value), sizeof value};
+}
+
+Error interfered(pid_t pid, const char* what) {
+  return Error{fmt::format("cannot share memory with process {}: {}", pid, what), Fail::Permission};
+}
+
+bool is_descriptor(int64_t number) { return number >= 0 && number < kMostOpen; }
+
+// Is it one end of a pair that the process itself has made?
+bool is_pair_of(int fd, pid_t pid) {
+  const auto option = [fd](int name, auto& value) {
+    socklen_t bytes = sizeof value;
+    return getsockopt(fd, SOL_SOCKET, name, &value, &bytes) == 0 && bytes == sizeof value;
+  };
+  int domain = 0, type = 0;
+  ucred peer = {};
+  return option(SO_DOMAIN, domain) && domain == AF_UNIX && option(SO_TYPE, type) &&
+         type == SOCK_SEQPACKET && option(SO_PEERCRED, peer) && peer.pid == pid;
+}
+
+// The thread's own table of descriptors where the kernel can tell it (6.9), else the process's.
+Result<int> take(RemoteCall& call, int number) {
+  const pid_t pid = call.stopped().pid();
+  const OwnFile thread(syscall(SYS_pidfd_open, call.tid(), kPidfdThread));
+  const OwnFile process(thread.fd() < 0 ? syscall(SYS_pidfd_open, pid, 0) : -1);
+  const int from = std::max(thread.fd(), process.fd());
+  const long taken = from < 0 ? -1 : syscall(SYS_pidfd_getfd, from, number, 0);
+  if (taken < 0) return os_error(fmt::format("cannot share memory with process {}", pid));
+  return static_cast<int>(taken);
+}
+
+Status send(int socket, pid_t pid, std::span<const int> files) {
+  Message message = {};
+  message.header = Message::at(reinterpret_cast<uint64_t>(&message)).header;
+  message.text = {&message.byte, 1};
+  message.header.msg_controllen = CMSG_SPACE(files.size_bytes());
+  cmsghdr* rights = CMSG_FIRSTHDR(&message.header);
+  *rights = {CMSG_LEN(files.size_bytes()), SOL_SOCKET, SCM_RIGHTS};
+  memcpy(CMSG_DATA(rights), files.data(), files.size_bytes());
+  if (sendmsg(socket, &message.header, MSG_DONTWAIT | MSG_NOSIGNAL) == 1) return ok_status();
+  return os_error(fmt::format("cannot share memory with process {}", pid));
+}
+
+// The numbers that the message has got in the target.
+Result<std::vector<uint64_t>> receive(RemoteCall& call, uint64_t socket, size_t count,
+                                      const MoreFiles& more) {
+  const pid_t pid = call.stopped().pid();
+  DJ_TRY(uint64_t page, call.scratch());
+  Message message = Message::at(page);
+  DJ_TRY_DO(call.stopped().write(page, bytes_of(message)));
+  DJ_TRY_DO(call.checked("recvmsg", SYS_recvmsg, {socket, page, MSG_DONTWAIT | MSG_CMSG_CLOEXEC}));
+  DJ_TRY_DO(call.stopped().read(page, bytes_of(message)));
+  const auto* rights = reinterpret_cast<const cmsghdr*>(message.control);
+  const size_t bytes = count * sizeof(int);
+  if ((message.header.msg_flags & MSG_CTRUNC) != 0) return more.too_many("recvmsg");
+  if (rights->cmsg_len != CMSG_LEN(bytes) || rights->cmsg_type != SCM_RIGHTS)
+    return interfered(pid, "it has got another message");
+  std::vector<int> numbers(count);
+  memcpy(numbers.data(), CMSG_DATA(rights), bytes);
+  if (!std::ranges::all_of(numbers, is_descriptor))
+    return interfered(pid, "it has got another message");
+  return std::vector<uint64_t>(numbers.begin(), numbers.end());
+}
+
+// Both ends in the target; closed by the caller.
+Result<std::pair<int, int>> make_pair_in(RemoteCall& call, const MoreFiles& more) {
+  DJ_TRY(uint64_t page, call.scratch());
+  const uint64_t type = SOCK_SEQPACKET | SOCK_CLOEXEC;
+  DJ_TRY(int64_t made, call.syscall(SYS_socketpair, {AF_UNIX, type, 0, page}));
+  if (made == -EMFILE) return more.too_many("socketpair");
+  const pid_t pid = call.stopped().pid();
+  if (made != 0)
+    return os_error(fmt::format("socketpair in process {}", pid), static_cast<int>(-made));
+  int ends[2] = {};
+  DJ_TRY_DO(call.stopped().read(page, bytes_of(ends)));
+  if (!is_descriptor(ends[0]) || !is_descriptor(ends[1]))
+    return interfered(pid, "its memory changes");
+  return std::pair(ends[0], ends[1]);
+}
+
+// To the end `theirs`, by the end `ours`; both are the target's.
+Result<std::vector<uint64_t>> send_through(RemoteCall& call, int ours, int theirs,
+                                           std::span<const int> files, const MoreFiles& more) {
+  const pid_t pid = call.stopped().pid();
+  DJ_TRY(const int taken, take(call, ours));
+  const OwnFile socket(taken);
+  if (!is_pair_of(socket.fd(), pid)) return interfered(pid, "its descriptors change");
+  DJ_TRY_DO(send(socket.fd(), pid, files));
+  return receive(call, static_cast<uint64_t>(theirs), files.size(), more);
+}
+
+}  // namespace
+
+Result<std::vector<uint64_t>> send_files(RemoteCall& call, std::span<const int> files) {
+  CHECK(files.size() <= kMostFiles);
+  const MoreFiles more(call.stopped().pid());
+  DJ_TRY(const auto ends, make_pair_in(call, more));
+  Result<std::vector<uint64_t>> numbers = send_through(call, ends.first, ends.second, files, more);
+  for (const int end : {ends.first, ends.second})
+    DJ_TRY_DO(call.syscall(SYS_close, {static_cast<uint64_t>(end)}));
+  return numbers;
+}
+
+}  // namespace dj
