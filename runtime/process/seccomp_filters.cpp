@@ -33,12 +33,21 @@ Mode mode_of(pid_t tid) {
   return kFree;
 }
 
-// The denied calls of filters that have been run, by their bytes.
-using Known = std::map<std::string, uint64_t>;
+// The denied calls of filters that have been run, by their bytes. A program may have any number of
+// filters: there is an end to what djtap reads while its threads stand.
+struct Known {
+  std::map<std::string, uint64_t> denied;
+  size_t reads = 0;
+
+  bool is_full() const {
+    constexpr size_t kMostDifferent = 256, kMostReads = 65'536;
+    return denied.size() > kMostDifferent || reads > kMostReads;
+  }
+};
 
 uint64_t denied_by(const std::vector<abi::FilterInstruction>& code, Known& known) {
   const std::string bytes(reinterpret_cast<const char*>(code.data()), code.size() * sizeof code[0]);
-  const auto [found, is_new] = known.try_emplace(bytes);
+  const auto [found, is_new] = known.denied.try_emplace(bytes);
   if (is_new) found->second = abi::denied_by({code.data(), static_cast<uint32_t>(code.size())});
   return found->second;
 }
@@ -58,6 +67,10 @@ Result<uint64_t> denied_to(pid_t pid, pid_t tid, Known& known) {
                    Fail::Permission};
     }
     denied |= denied_by(code, known);
+    ++known.reads;
+    if (known.is_full())
+      return Error{"process " + std::to_string(pid) + " has more seccomp filters than djtap reads",
+                   Fail::Unsupported};
   }
 }
 

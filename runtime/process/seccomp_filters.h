@@ -19,7 +19,8 @@ bool has_confined_threads(pid_t pid);
 // The calls of abi::kAskedCalls, as asked_bit() has them, that some thread of `stopped` may not
 // make. Fails (Permission) where a filter cannot be read: the kernel shows it to a tracer that has
 // CAP_SYS_ADMIN and runs under no filter itself; fails (Unsupported) where one looks at the
-// addresses that calls are made from. Call it in the thread that has stopped them.
+// addresses that calls are made from, or where there are too many. Call it in the thread that has
+// stopped them.
 Result<uint64_t> denied_by_filters(const Stopped& stopped);
 
 }  // namespace dj

@@ -104,6 +104,17 @@ TEST(SeccompFilters, FiltersAreReadOneByOne) {
             bits({SYS_gettid, SYS_process_vm_readv, SYS_rt_sigreturn, SYS_getpid}));
 }
 
+TEST(SeccompFilters, ThereIsAnEndToWhatIsRead) {
+  if (!may_read()) GTEST_SKIP() << "only root, under no filter, is shown filters";
+  const Child child([] {
+    for (uint32_t i = 0; i < 300; ++i)
+      install({BPF_STMT(BPF_LD | BPF_IMM, i), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)});
+  });
+  const Result<uint64_t> denied = child.denied();
+  ASSERT_FALSE(denied.ok());
+  EXPECT_EQ(denied.error().kind, Fail::Unsupported);
+}
+
 TEST(SeccompFilters, AThreadHasItsOwn) {
   if (!may_read()) GTEST_SKIP() << "only root, under no filter, is shown filters";
   const Child child([] {
