@@ -7,6 +7,7 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/huge_heap.h"
+#include "compiler/base/printable.h"
 #include "compiler/check/check.h"
 #include "compiler/check/dump_program.h"
 #include "compiler/debuginfo/text.h"
@@ -81,6 +82,14 @@ std::optional<int> load_outputs(const Options& options, Sources& sources, LuaOut
   return kExitSyntax;
 }
 
+// What earlier sessions have kept; with -v it is told what of it counts for nothing.
+KeptFiles kept_files(const Options& options) {
+  if (!options.cache) return KeptFiles::none();
+  return KeptFiles::of_user([is_told = options.verbose > 0](const std::string& what) {
+    if (is_told) log_line("cache: {}", what);
+  });
+}
+
 // A script, from its text to the end of its session.
 int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
@@ -133,11 +142,7 @@ int run_script(const Options& options) {
   if (!target.find().ok()) return target_failure(options, target.find().error());
   std::optional<TracedProcess> process = target.find().take();
   clock.done("target", summary_of(process));
-  const auto tell_of_cache = [&](const std::string& what) {
-    if (options.verbose > 0) fmt::print(stderr, "cache: {}\n", what);
-  };
-  ModuleCodes codes(
-      read_text, PlanCache(options.cache ? KeptFiles::of_user(tell_of_cache) : KeptFiles::none()));
+  ModuleCodes codes(read_text, PlanCache(kept_files(options)));
   compiled.plan = find_places(options, compiled, process, codes, diags, clock);
   print_diags(diags, sources, options);
   if (ends_here(options, diags) || !settle_types(options, sources, script, compiled))

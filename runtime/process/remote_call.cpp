@@ -38,19 +38,6 @@ int disturbance(const user_regs_struct& regs) {
   return result <= -512 && result >= -516 ? 1 : 2;  // -ERESTART*, or a call that has ended
 }
 
-// A seccomp filter could kill the program for our calls; the kernel lets only root suspend it.
-Status suspend_seccomp(pid_t pid, pid_t tid) {
-  uint64_t options = PTRACE_O_TRACESYSGOOD | kSuspendSeccomp;
-  if (is_confined(tid) && ptrace(PTRACE_SETOPTIONS, tid, 0, options) != 0) {
-    return Error{
-        "process " + std::to_string(pid) +
-            " runs under a seccomp filter, which might kill it for the " +
-            "system calls that djtap needs in it; as root djtap can suspend the filter meanwhile",
-        Fail::Permission};
-  }
-  return ok_status();
-}
-
 // Is the thread about to make this system call, and with the instruction for 64-bit programs?
 // Others have other numbers.
 bool enters(pid_t tid, const user_regs_struct& wanted) {
@@ -93,8 +80,7 @@ Result<RemoteCall> RemoteCall::borrow(Stopped& stopped, pid_t tid) {
   RemoteCall call;
   call.tid_ = tid;
   DJ_TRY(call.saved_, stopped.registers(call.tid_));
-  DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
-  if (status.seccomp != 0) DJ_TRY_DO(call.suspend_filter(stopped.pid()));
+  if (is_confined(tid)) DJ_TRY_DO(call.suspend_filter(stopped.pid()));
   DJ_TRY(call.saved_mask_, stopped.signal_mask(call.tid_));
   DJ_TRY_DO(call.prepare(stopped));
   DJ_TRY_DO(stopped.set_signal_mask(call.tid_, ~uint64_t{0}));
