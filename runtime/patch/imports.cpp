@@ -13,7 +13,6 @@ namespace dj {
 namespace {
 
 constexpr uint64_t kNoAddress = ~0ul;
-constexpr uint64_t kMaxSectionBytes = 64 << 20;  // a larger table is not believed
 
 // The sections of one file, read when asked for.
 class Sections {
@@ -36,7 +35,7 @@ class Sections {
 
   template <typename T>
   std::vector<T> records(const Elf64_Shdr& section) {
-    std::vector<T> all(section.sh_size <= kMaxSectionBytes ? section.sh_size / sizeof(T) : 0);
+    std::vector<T> all(section.sh_size <= file_->version().bytes ? section.sh_size / sizeof(T) : 0);
     if (!read(all.data(), all.size() * sizeof(T), section.sh_offset)) all.clear();
     return all;
   }

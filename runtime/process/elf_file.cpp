@@ -10,8 +10,6 @@
 namespace dj {
 namespace {
 
-constexpr uint64_t kMaxTableBytes = 256 << 20;  // a symbol table larger than this is not believed
-
 Result<ElfFile> read_headers(const TargetFile& file, const std::string& path) {
   ElfFile elf;
   if (!file.read(elf.header.e_ident, SELFMAG, 0) ||
@@ -48,7 +46,8 @@ Result<OpenElf> open_elf(const std::string& path) {
 // Looks `name` up in one symbol table section; an address of 0 means absent.
 ElfSymbol search_table(const TargetFile& file, const Elf64_Shdr& table, const Elf64_Shdr& strings,
                        const std::string& name) {
-  if (table.sh_size > kMaxTableBytes || strings.sh_size > kMaxTableBytes) {
+  const uint64_t most = file.version().bytes;  // no table is larger than its file
+  if (table.sh_size > most || strings.sh_size > most) {
     return {};
   }
   std::vector<Elf64_Sym> symbols(table.sh_size / sizeof(Elf64_Sym));
@@ -79,7 +78,7 @@ uint64_t file_offset(const ElfFile& elf, uint64_t address) {
 std::vector<Elf64_Dyn> dynamic_section(const TargetFile& file, const ElfFile& elf) {
   std::vector<Elf64_Dyn> entries;
   for (const Elf64_Phdr& s : elf.segments) {
-    if (s.p_type == PT_DYNAMIC && s.p_filesz <= kMaxTableBytes) {
+    if (s.p_type == PT_DYNAMIC && s.p_filesz <= file.version().bytes) {
       entries.resize(s.p_filesz / sizeof(Elf64_Dyn));
       if (!file.read(entries.data(), entries.size() * sizeof(Elf64_Dyn), s.p_offset)) {
         entries.clear();
@@ -114,7 +113,7 @@ std::vector<std::string> needed_libraries(const std::string& path) {
     table = entry.d_tag == DT_STRTAB ? file_offset(elf, entry.d_un.d_ptr) : table;
     bytes = entry.d_tag == DT_STRSZ ? entry.d_un.d_val : bytes;
   }
-  if (table == 0 || bytes > kMaxTableBytes) {
+  if (table == 0 || bytes > file->version().bytes) {
     return {};
   }
   std::string text(bytes, '\0');

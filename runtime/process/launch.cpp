@@ -14,7 +14,6 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -157,12 +156,10 @@ Error exec_error(const std::string& program, int number) {
 
 // What the kernel does not execute, execvp() gives to the shell as a script. An ELF file is none.
 Status refuse_foreign(const std::string& path) {
-  std::error_code none;
-  if (!std::filesystem::is_regular_file(path, none))
-    return ok_status();  // execvp() says what it is
-  std::ifstream file(path, std::ios::binary);
+  const Result<TargetFilePtr> file = open_target_file(path);
   char magic[SELFMAG];
-  if (!file.read(magic, SELFMAG) || memcmp(magic, ELFMAG, SELFMAG) != 0) return ok_status();
+  if (!file.ok() || !file.value()->read(magic, SELFMAG, 0)) return ok_status();  // execvp() tells
+  if (memcmp(magic, ELFMAG, SELFMAG) != 0) return ok_status();
   Result<ElfFile> elf = read_elf(path);
   return elf.ok() ? ok_status() : Status(elf.error());
 }

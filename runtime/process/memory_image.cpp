@@ -87,7 +87,12 @@ bool Image::read_segments() {
       has_first = true;
     }
   }
-  if (!has_first) return false;
+  const auto ends_in_memory = [&](const Elf64_Phdr& s) {
+    uint8_t last;
+    return s.p_type != PT_LOAD || s.p_filesz == 0 ||
+           memory_.read(bias_ + s.p_vaddr + s.p_filesz - 1, &last, 1);
+  };
+  if (!has_first || !std::all_of(segments_.begin(), segments_.end(), ends_in_memory)) return false;
   bytes_.resize(bytes);
   return std::all_of(segments_.begin(), segments_.end(), [&](const Elf64_Phdr& s) {
     return s.p_type != PT_LOAD || s.p_filesz == 0 ||
