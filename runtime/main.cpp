@@ -7,7 +7,6 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/huge_heap.h"
-#include "compiler/base/printable.h"
 #include "compiler/check/check.h"
 #include "compiler/check/dump_program.h"
 #include "compiler/debuginfo/text.h"
@@ -82,11 +81,11 @@ std::optional<int> load_outputs(const Options& options, Sources& sources, LuaOut
   return kExitSyntax;
 }
 
-// What earlier sessions have kept; with -v it is told what of it counts for nothing.
+// What is kept between sessions, and under -v what of it is not used.
 KeptFiles kept_files(const Options& options) {
   if (!options.cache) return KeptFiles::none();
-  return KeptFiles::of_user([is_told = options.verbose > 0](const std::string& what) {
-    if (is_told) log_line("cache: {}", what);
+  return KeptFiles::of_user([&options](const std::string& what) {
+    if (options.verbose > 0) log_line("djtap: cache: {}", what);
   });
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "arch/x86_64/decode.h"
+
 namespace dj::arch {
 namespace {
 
@@ -49,6 +51,51 @@ bool Judged::restore(std::vector<Answer> answers) {
   if (!std::is_sorted(answers.begin(), answers.end(), before)) return false;
   answers_ = std::move(answers);
   return true;
+}
+
+bool is_possible(const Region& region) {
+  constexpr uint8_t kMostBytes = 31, kMostInsn = 15, kJumpBytes = 5;
+  const bool named =
+      region.verdict <= Verdict::WritableText && region.obstacle <= Verdict::WritableText;
+  return named && region.length <= kMostBytes && region.stretch <= kMostBytes &&
+         region.padding <= region.stretch && region.first <= kMostInsn &&
+         region.lean < kJumpBytes && region.prefixes <= kMostInsn &&
+         region.pins.prefix <= kMostInsn;
+}
+
+namespace {
+
+bool agrees(const Region& region, const TextRange& text) {
+  const std::span<const uint8_t> bytes = text.bytes.subspan(region.address - text.address);
+  const size_t compared = std::min(bytes.size(), region.original.size());
+  if (!std::equal(bytes.begin(), bytes.begin() + compared, region.original.begin())) return false;
+  const uint32_t end = std::min<uint32_t>(region.length, region.stretch - region.padding);
+  uint32_t at = 0, starts = 0;
+  Insn insn;
+  while (at < end && decode(bytes.subspan(at), at, insn)) {
+    if (at > 0) starts |= 1u << at;
+    at += insn.length;
+  }
+  const uint32_t inside = (1u << end) - 1;
+  return at == end && (region.boundaries & inside) == starts;
+}
+
+}  // namespace
+
+bool agrees(const Known& known, const std::vector<TextRange>& text) {
+  const auto is_in_text = [&](const Region& region) {
+    return std::any_of(text.begin(), text.end(), [&](const TextRange& range) {
+      const uint64_t offset = region.address - range.address;
+      return offset < range.bytes.size() && range.bytes.size() - offset >= region.length &&
+             agrees(region, range);
+    });
+  };
+  return std::all_of(known.judged.begin(), known.judged.end(), [&](const Judged& judged) {
+    return std::all_of(judged.all().begin(), judged.all().end(), [&](const Judged::Answer& answer) {
+      return is_possible(answer.region) &&
+             (answer.region.verdict != Verdict::Ok || is_in_text(answer.region));
+    });
+  });
 }
 
 size_t Known::size() const {

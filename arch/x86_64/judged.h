@@ -40,4 +40,11 @@ struct Known {
   size_t size() const;
 };
 
+// Does what the answers say of bytes stand in this text? Of each region that a jump may be put
+// over: its bytes, and that whole instructions end where it ends and where its boundaries are. For
+// answers that come from a file.
+bool agrees(const Known& known, const std::vector<TextRange>& text);
+// Is every number of the region one that the checks could have given?
+bool is_possible(const Region& region);
+
 }  // namespace dj::arch

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "arch/x86_64/decode.h"
+#include "arch/x86_64/judged.h"
 #include "compiler/base/packed.h"
 #include "runtime/patch/kept_detours.h"
 
@@ -214,7 +215,14 @@ bool Unpacker::fill(const PlaceRow& row, size_t module, PatchSite& site) {
 
 bool Unpacker::fill(const FormRow& row, uint64_t bias, JumpForm& form) {
   std::span<const arch::Placement> placements;
-  if (!part(placements_, row.placements_at, row.placements, placements)) return false;
+  const auto is_whole = [&](const arch::Placement& p) {
+    return p.tactic <= arch::Tactic::Punned && p.length <= row.region.stretch;
+  };
+  if (!part(placements_, row.placements_at, row.placements, placements) ||
+      !arch::is_possible(row.region) ||
+      !std::all_of(placements.begin(), placements.end(), is_whole)) {
+    return false;
+  }
   form.region = row.region;
   form.region.address += bias;
   form.region.pivot += row.region.pivot != 0 ? bias : 0;

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
+#include "runtime/patch/kept_detours.h"
+
 namespace dj {
 namespace {
 
@@ -17,7 +21,7 @@ struct Kept : testing::Test {
     PatchSite plain;
     plain.address = kBias + 0x100;
     plain.module = 1;
-    plain.original = {1, 2, 3, 4, 5, 6};
+    plain.original = {0x55, 0x48, 0x89, 0xe5, 0x53, 0x50};  // push, mov, push, push
     plain.displaced = 6;
     plain.rest = 1;
     plain.jump = true;
@@ -28,6 +32,7 @@ struct Kept : testing::Test {
     guarded.form = std::make_shared<JumpForm>();
     guarded.form->region.address = guarded.address;
     guarded.form->region.pivot = guarded.address + 3;
+    guarded.form->region.stretch = 6;
     guarded.form->placements = {{arch::Tactic::Guarded, 6, 0, 4, guarded.address, 0xff, 0xcc}};
     guarded.form->int3_length = 2;
     PatchSite skipped;
@@ -116,6 +121,40 @@ TEST_F(Kept, AreRefusedForAnotherPlan) {
   EXPECT_FALSE(unpack_patches(bytes, fewer, modules).has_value());
   modules.resize(1);
   EXPECT_FALSE(unpack_patches(bytes, plan, modules).has_value());
+}
+
+TEST_F(Kept, AreRefusedWhereTheyEndInsideAnInstruction) {
+  patches.sites[1].displaced = 5;
+  EXPECT_TRUE(unpack_patches(pack_patches(patches, modules), plan, modules).has_value());
+  patches.sites[1].displaced = 3;
+  EXPECT_FALSE(unpack_patches(pack_patches(patches, modules), plan, modules).has_value());
+}
+
+TEST_F(Kept, AreRefusedWithAPlacementOfNoKind) {
+  patches.sites[2].form->placements[0].tactic = static_cast<arch::Tactic>(7);
+  EXPECT_FALSE(unpack_patches(pack_patches(patches, modules), plan, modules).has_value());
+}
+
+// Whatever the bytes are: they are refused, or every index leads to something that is there.
+TEST_F(Kept, BytesThatAreChangedAtRandomDoNoHarm) {
+  const std::string bytes = pack_patches(patches, modules);
+  std::mt19937 luck(1);
+  for (int i = 0; i < 100'000; i++) {
+    std::string changed = bytes;
+    for (uint32_t n = 0; n <= luck() % 3; n++) {
+      changed[luck() % changed.size()] = static_cast<char>(luck() % 4 == 0 ? 0xff : luck());
+    }
+    const std::optional<PatchPlan> back = unpack_patches(changed, plan, modules);
+    if (!back) continue;
+    for (const PatchSite& site : back->sites) {
+      ASSERT_LT(site.module, modules.size());
+      if (site.state != SiteState::Skipped) {
+        ASSERT_LE(site.displaced, site.original.size());
+      }
+    }
+    KeptDetours detours(KeptBytes{changed, nullptr}, modules);
+    for (const PatchSite& site : back->sites) detours.find(site);
+  }
 }
 
 TEST_F(Kept, ExitsThatLeaveOnlySometimesAreNot) {

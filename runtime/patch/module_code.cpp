@@ -127,6 +127,7 @@ Result<std::unique_ptr<ModuleCode>> ModuleCodes::read(const MappedModule& module
   if (!file.text.empty()) {
     known = cache_.load(file.identity);
   }
+  if (known && !arch::agrees(*known, file.text)) known.reset();
   if (known.has_value()) {
     code->text = file.text;
     code->remembered = known->size();

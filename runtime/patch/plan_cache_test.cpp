@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 namespace dj {
 namespace {
@@ -174,6 +175,71 @@ TEST_F(PlanCacheFile, IgnoresWhatOthersMayWrite) {
   EXPECT_FALSE(cache.load(now()).has_value());
   ASSERT_EQ(chmod(file().c_str(), 0600), 0);
   EXPECT_TRUE(cache.load(now()).has_value());
+}
+
+// What a cache in this folder says of it, and whether it gives back what it kept.
+std::pair<bool, std::string> asked(const fs::path& folder, const std::string& identity) {
+  std::string told;
+  const PlanCache cache(
+      KeptFiles(folder, "this build", [&](const std::string& what) { told += what; }));
+  const bool kept = cache.load(identity).has_value();
+  return {kept, told};
+}
+
+TEST_F(PlanCacheFile, IgnoresAFolderThatOthersMayWrite) {
+  EXPECT_EQ(asked(folder / "cache", now()), std::pair(true, std::string()));
+  for (const mode_t mode : {0770, 0707}) {
+    ASSERT_EQ(chmod((folder / "cache").c_str(), mode), 0);
+    const auto [kept, told] = asked(folder / "cache", now());
+    EXPECT_FALSE(kept);
+    EXPECT_NE(told.find("others may write it"), std::string::npos) << told;
+  }
+  ASSERT_EQ(chmod((folder / "cache").c_str(), 0700), 0);
+  ASSERT_EQ(chmod(folder.c_str(), 0777), 0);  // somebody may put another folder there
+  EXPECT_FALSE(asked(folder / "cache", now()).first);
+}
+
+TEST_F(PlanCacheFile, FollowsOnlyLinksOfItsUser) {
+  fs::create_directory_symlink(folder / "cache", folder / "link");
+  EXPECT_TRUE(asked(folder / "link", now()).first);
+  const fs::path kept = file();
+  fs::rename(kept, folder / "elsewhere");
+  fs::create_symlink(folder / "elsewhere", kept);
+  EXPECT_NE(asked(folder / "cache", now()).second.find("it is a link"), std::string::npos);
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give links away";
+  fs::rename(folder / "elsewhere", kept);
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(lchown((folder / "link").c_str(), kNobody, kNobody), 0);
+  EXPECT_FALSE(asked(folder / "link", now()).first);
+  ASSERT_EQ(chown((folder / "cache").c_str(), kNobody, kNobody), 0);
+  EXPECT_FALSE(asked(folder / "cache", now()).first);
+  PlanCache(files_in(folder, "another build")).save(now(), some_answers());
+  files_in(folder, "another build").trim(0, 0);  // nothing of others is removed
+  EXPECT_TRUE(fs::exists(kept));
+}
+
+// With a right checksum, whatever the content.
+TEST_F(PlanCacheFile, ContentThatIsChangedAtRandomDoesNoHarm) {
+  const KeptFiles& files = cache.files();
+  const std::string identity = now(), name = identity.substr(0, identity.find(' '));
+  const std::optional<KeptBytes> kept = files.load(name, identity);
+  ASSERT_TRUE(kept.has_value());
+  const std::string content(kept->bytes.begin(), kept->bytes.end());
+  const std::vector<arch::TextRange> text = {{0x1000, {}}};
+  std::mt19937 luck(1);
+  for (int i = 0; i < 2000; i++) {
+    std::string changed = content;
+    for (uint32_t n = 0; n <= luck() % 3; n++) {
+      changed[luck() % changed.size()] = static_cast<char>(luck() % 4 == 0 ? 0xff : luck());
+    }
+    files.save(name, identity, changed);
+    const std::optional<arch::Known> known = cache.load(identity);
+    if (known) {
+      EXPECT_FALSE(arch::agrees(*known, text));  // there is no byte of what they tell of
+    }
+    files.save(name + "-syscalls", identity, changed);
+    cache.load_syscalls(identity);
+  }
 }
 
 }  // namespace
