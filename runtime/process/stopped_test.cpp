@@ -8,6 +8,7 @@
 #include "runtime/process/process.h"
 #include "runtime/process/remote_call.h"
 #include "runtime/process/victim.h"
+#include "runtime/process/way_home.h"
 
 namespace dj {
 namespace {
@@ -277,6 +278,56 @@ int main(void) {
   printf("%d %d %d\n", got, wrong, old.sa_handler == SIG_IGN);
   return 0;
 })";
+
+// Whether this kernel has system calls of 32-bit programs.
+bool has_32_bit_calls() {
+  const pid_t child = fork();
+  if (child == 0) {
+    long number = 20;  // getpid
+    __asm__ volatile("int $0x80" : "+a"(number) : : "memory");
+    _exit(number > 0 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// As a process would that shares the memory, but is no thread that djtap stops.
+TEST(RemoteCall, WhoeverChangesItsCodeHasNoOtherCallMade) {
+  Victim victim({compile_victim(R"(
+#include <stdio.h>
+#include <unistd.h>
+int main(void) { char c; puts("ready"); fflush(stdout); return read(0, &c, 1) == 1; }
+)")});
+  EXPECT_EQ(victim.line(), "ready");
+  {
+    Result<Stopped> stopped = Stopped::stop(victim.pid());
+    ASSERT_TRUE(stopped.ok());
+    const uint64_t code = find_gadgets(stopped.value()).syscall_ret;
+    ASSERT_NE(code, 0u);
+    std::vector<std::vector<uint8_t>> others = {
+        {0xb8, SYS_dup, 0, 0, 0, 0x0f, 0x05, 0xc3},   // mov $dup,%eax; syscall; ret
+        {0x31, 0xff, 0x90, 0x90, 0x0f, 0x05, 0xc3}};  // xor %edi,%edi; ...: another argument
+    if (has_32_bit_calls()) others.push_back({0xcd, 0x80, 0xc3});  // int $0x80; ret
+    const auto descriptors = [&] {
+      return std::distance(
+          std::filesystem::directory_iterator("/proc/" + std::to_string(victim.pid()) + "/fd"), {});
+    };
+    const auto before = descriptors();
+    for (const std::vector<uint8_t>& other : others) {
+      Result<RemoteCall> call = RemoteCall::borrow(stopped.value());
+      ASSERT_TRUE(call.ok()) << call.error().message;
+      std::vector<uint8_t> own(other.size());
+      ASSERT_TRUE(stopped.value().read(code, own).ok() && stopped.value().write(code, other).ok());
+      EXPECT_FALSE(call.value().syscall(SYS_close, {1}).ok());
+      EXPECT_EQ(descriptors(), before);
+      ASSERT_TRUE(stopped.value().write(code, own).ok());
+      EXPECT_EQ(call.value().syscall(SYS_getpid, {}).value(), victim.pid());
+    }
+  }
+  victim.say("x");
+  EXPECT_EQ(WEXITSTATUS(victim.wait()), 1);
+}
 
 TEST(RemoteCall, HeldSignalsArriveWithTheirInfo) {
   Victim victim({compile_victim(kSignals)});
