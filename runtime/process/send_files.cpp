@@ -1,4 +1,6 @@
 // One SCM_RIGHTS message on a socket pair (unix(7)), received by a borrowed thread of the target.
+// In containers whose filter denies pidfd_getfd() (Docker's does) the target opens the files
+// instead.
 #include "runtime/process/send_files.h"
 
 #include <fcntl.h>
@@ -11,7 +13,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <optional>
+#include <string>
+#include <utility>
 
 #include "runtime/process/os_error.h"
 
@@ -166,15 +169,34 @@ Result<std::pair<int, int>> make_pair_in(RemoteCall& call, const MoreFiles& more
   return std::pair(ends[0], ends[1]);
 }
 
-// To the end `theirs`, by the end `ours`; both are the target's.
-Result<std::vector<uint64_t>> send_through(RemoteCall& call, int ours, int theirs,
+// To the end `theirs`, by the other one, which djtap has taken; closes that.
+Result<std::vector<uint64_t>> send_through(RemoteCall& call, int taken, int theirs,
                                            std::span<const int> files, const MoreFiles& more) {
   const pid_t pid = call.stopped().pid();
-  DJ_TRY(const int taken, take(call, ours));
   const OwnFile socket(taken);
   if (!is_pair_of(socket.fd(), pid)) return interfered(pid, "its descriptors change");
   DJ_TRY_DO(send(socket.fd(), pid, files));
   return receive(call, static_cast<uint64_t>(theirs), files.size(), more);
+}
+
+// Lets the target open djtap's files by their names in /proc, which a target without rights over
+// djtap may not, nor one in another pid namespace: then it fails with `why`.
+Result<std::vector<uint64_t>> open_there(RemoteCall& call, std::span<const int> files,
+                                         const Error& why) {
+  DJ_TRY(const uint64_t page, call.scratch());
+  std::vector<uint64_t> numbers;
+  int64_t number = 0;
+  for (size_t i = 0; i < files.size() && is_descriptor(number); i++) {
+    std::string path = fmt::format("/proc/{}/fd/{}", getpid(), files[i]);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(path.c_str());
+    DJ_TRY_DO(call.stopped().write(page, {bytes, path.size() + 1}));
+    const uint64_t in_no_folder = static_cast<uint64_t>(AT_FDCWD);
+    DJ_TRY(number, call.syscall(SYS_openat, {in_no_folder, page, O_RDWR | O_CLOEXEC}));
+    if (is_descriptor(number)) numbers.push_back(static_cast<uint64_t>(number));
+  }
+  if (numbers.size() == files.size()) return numbers;
+  for (const uint64_t opened : numbers) DJ_TRY_DO(call.syscall(SYS_close, {opened}));
+  return why;
 }
 
 }  // namespace
@@ -183,7 +205,10 @@ Result<std::vector<uint64_t>> send_files(RemoteCall& call, std::span<const int> 
   CHECK(files.size() <= kMostFiles);
   const MoreFiles more(call.stopped().pid());
   DJ_TRY(const auto ends, make_pair_in(call, more));
-  Result<std::vector<uint64_t>> numbers = send_through(call, ends.first, ends.second, files, more);
+  const Result<int> taken = take(call, ends.first);
+  Result<std::vector<uint64_t>> numbers =
+      taken.ok() ? send_through(call, taken.value(), ends.second, files, more)
+                 : open_there(call, files, taken.error());
   for (const int end : {ends.first, ends.second})
     DJ_TRY_DO(call.syscall(SYS_close, {static_cast<uint64_t>(end)}));
   return numbers;

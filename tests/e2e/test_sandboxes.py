@@ -1,10 +1,14 @@
 """A program that installs a seccomp filter during the session is not ended for what handlers would ask of the kernel."""
+import ctypes
+import errno
 import os
 import signal
+import struct
+import subprocess
 
 import pytest
 
-from support import process
+from support import process, run
 from support.paths import victim
 
 SCRIPT = """probe func("work") { n++; if ($tid == tid()) same++; if (pid() == target()) own++; names[probefunc()]++ }
@@ -86,3 +90,27 @@ def test_one_that_looks_at_addresses_already_is_left_alone(djtap_once, program):
     target.wait_for("calls: 1$")
     target.process.stdin.close()
     assert target.finish().returncode == 0
+
+
+def without(call):
+    """To be called before an exec: a seccomp filter that denies this one system call (EPERM), as those of containers do."""
+    load, jump_if_equal, answer = 0x20, 0x15, 0x06
+    denied, allowed = 0x00050000 | errno.EPERM, 0x7FFF0000
+    code = struct.pack("HBBIHBBIHBBIHBBI", load, 0, 0, 0, jump_if_equal, 0, 1, call, answer, 0, 0, denied, answer, 0, 0, allowed)
+    memory = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("HxxxxxxQ", 4, ctypes.addressof(memory))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP
+
+
+def test_djtap_may_not_take_descriptors(program):
+    """In a container whose filter denies pidfd_getfd(). The target may look at djtap's, as it has djtap's rights."""
+    pidfd_getfd = 438
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    before = os.listdir(f"/proc/{target.pid}/fd")
+    words = run.command(["-T", "1", "-e", 'probe func("work") { n++ }', "-p", target.pid])
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, preexec_fn=lambda: without(pidfd_getfd)) as tracer:
+        output = tracer.communicate(timeout=run.PATIENCE)[0]
+    assert tracer.returncode == 0 and output == "n=0\n", output
+    assert os.listdir(f"/proc/{target.pid}/fd") == before
