@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
@@ -48,36 +49,29 @@ bool is_ours(const JournalRecord& record, const uint8_t* text) {
 
 using TrapMap = std::map<uint64_t, uint64_t>;
 
-Result<std::vector<JournalRecord>> read_records(pid_t pid, const FoundJournal& journal) {
-  RunningMemory memory(pid);
-  std::vector<JournalRecord> records(journal.header.count);
-  if (!memory.read(journal.address + sizeof(JournalHeader), records.data(),
-                   records.size() * sizeof(JournalRecord))) {
-    return os_error(fmt::format("cannot read the journal in process {}", pid));
-  }
-  return records;
-}
-
-Result<std::vector<JournalCall>> read_calls(pid_t pid, const FoundJournal& journal) {
-  const RunningMemory memory(pid);
-  std::vector<JournalCall> calls(journal.header.call_count);
-  if (!memory.read(journal.address + journal.header.calls_at, calls.data(),
-                   calls.size() * sizeof(JournalCall))) {
-    return os_error(fmt::format("cannot read the journal in process {}", pid));
-  }
-  return calls;
-}
-
-// Where threads go on that have hit an int3 or a guard and have not got their SIGTRAP.
+// Where threads go on that have hit an int3 or a guard and have not got their SIGTRAP. Entries of
+// other addresses are left out: a table has hundreds of thousands.
 Result<TrapMap> read_traps(const Stopped& stopped, uint64_t address) {
   abi::TrapTable table = {};
   DJ_TRY_DO(stopped.read(address, std::span(reinterpret_cast<uint8_t*>(&table), sizeof table)));
-  std::vector<abi::TrapEntry> entries(abi::trap_table_entries(table));
-  DJ_TRY_DO(stopped.read(table.entries, std::span(reinterpret_cast<uint8_t*>(entries.data()),
-                                                  entries.size() * sizeof entries[0])));
+  std::set<uint64_t> wanted;
+  for (pid_t tid : stopped.threads()) {
+    DJ_TRY(const user_regs_struct regs, stopped.registers(tid));
+    wanted.insert(regs.rip - 1);
+  }
   TrapMap traps;
-  for (const abi::TrapEntry& entry : entries) {
-    if (entry.address != 0) traps[entry.address] = abi::trap_detour(entry);
+  constexpr uint64_t kMost = abi::trap_entries(kMostJournalRecords), kPart = 4096;
+  const uint64_t count = std::min(abi::trap_table_entries(table), kMost);
+  std::vector<abi::TrapEntry> part(kPart);
+  for (uint64_t at = 0; at < count; at += kPart) {
+    part.resize(std::min(kPart, count - at));
+    DJ_TRY_DO(stopped.read(
+        table.entries + at * sizeof part[0],
+        std::span(reinterpret_cast<uint8_t*>(part.data()), part.size() * sizeof part[0])));
+    for (const abi::TrapEntry& entry : part) {
+      if (entry.address != 0 && wanted.contains(entry.address))
+        traps[entry.address] = abi::trap_detour(entry);
+    }
   }
   return traps;
 }
@@ -132,9 +126,9 @@ TrapBefore trap_before(const FoundJournal& journal, const abi::AppAction& app) {
   return before;
 }
 
-// Is the text patched at one of these places?
-bool stands(pid_t pid, const std::vector<JournalRecord>& records) {
-  RunningMemory memory(pid);
+// Is the text patched at one of these places, which ascend?
+Result<bool> stands(pid_t pid, const std::vector<JournalRecord>& records, const Effort& effort) {
+  const RunningMemory memory(pid);
   constexpr uint64_t kPage = 4096;
   std::vector<uint8_t> page(kPage);
   uint64_t page_at = 1;
@@ -144,6 +138,7 @@ bool stands(pid_t pid, const std::vector<JournalRecord>& records) {
     for (size_t i = 0; i < record.bytes; i++) {
       const uint64_t address = record.address + i;
       if (address / kPage * kPage != page_at) {
+        DJ_TRY_DO(effort.check());
         page_at = address / kPage * kPage;
         readable = memory.read(page_at, page.data(), kPage);
       }
@@ -156,50 +151,15 @@ bool stands(pid_t pid, const std::vector<JournalRecord>& records) {
 
 }  // namespace
 
-bool FoundJournal::is_held() const {
-  std::optional<uint64_t> start = start_time(static_cast<pid_t>(header.controller));
-  return header.finished == 0 && start && *start == header.controller_start;
-}
-
-Result<std::vector<FoundJournal>> find_journals(pid_t pid) {
-  DJ_TRY(std::vector<Mapping> maps, read_maps(pid));
-  RunningMemory memory(pid);
-  std::vector<FoundJournal> journals;
-  for (const Mapping& m : maps) {
-    if (!is_session_memory(m) || m.write || m.exec || !m.read || !memory.is_open()) {
-      continue;
-    }
-    FoundJournal journal;
-    journal.inode = m.inode;
-    JournalHeader& header = journal.header;
-    journal.address = m.begin;
-    if (m.end - m.begin < sizeof header || !memory.read(m.begin, &header, sizeof header) ||
-        header.magic != kJournalMagic) {
-      continue;
-    }
-    const uint64_t bytes = m.end - m.begin;
-    const auto fits = [](uint64_t begin, uint64_t end, uint64_t count, uint64_t each) {
-      return begin <= end && count <= (end - begin) / each;
-    };
-    if (header.version != kJournalVersion || header.calls_at > bytes ||
-        !fits(sizeof header, header.calls_at, header.count, sizeof(JournalRecord)) ||
-        !fits(header.calls_at, bytes, header.call_count, sizeof(JournalCall)) ||
-        header.blocked_count > kBlockedThreads) {
-      return Error{fmt::format("process {} was probed by another version of djtap", pid)};
-    }
-    journals.push_back(std::move(journal));
-  }
-  std::stable_sort(journals.begin(), journals.end(),
-                   [](const auto& a, const auto& b) { return a.session() > b.session(); });
-  return journals;
-}
-
-Result<bool> is_patched(pid_t pid, const FoundJournal& journal) {
-  DJ_TRY(std::vector<JournalRecord> records, read_records(pid, journal));
-  if (stands(pid, records) || has_not_ended(pid, journal.header.threads, journal.inode))
-    return true;
-  DJ_TRY(std::vector<JournalCall> calls, read_calls(pid, journal));
-  return !journaled_calls(pid, calls, records).empty();  // looks at all of the text
+Result<bool> is_patched(pid_t pid, const FoundJournal& journal, const Effort& effort) {
+  DJ_TRY_DO(effort.check());
+  DJ_TRY(const std::vector<JournalRecord> records, read_records(pid, journal));
+  DJ_TRY(const bool patched, stands(pid, records, effort));
+  if (patched || has_not_ended(pid, journal.header.threads, journal.inode)) return true;
+  DJ_TRY(const std::vector<JournalCall> calls, read_calls(pid, journal));
+  // Looks at all of the text.
+  DJ_TRY(const auto patches, journaled_calls(pid, calls, records, [&] { return effort.check(); }));
+  return !patches.empty();
 }
 
 Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
@@ -212,8 +172,11 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
       return found == traps.end() ? 0 : found->second;
     }));
   }
-  DJ_TRY(std::vector<JournalCall> calls, read_calls(stopped.pid(), journal));
-  DJ_TRY_DO(write_patches(stopped, journaled_calls(stopped.pid(), calls, records)));
+  DJ_TRY(const std::vector<JournalCall> calls, read_calls(stopped.pid(), journal));
+  const Effort effort(stopped.pid());
+  DJ_TRY(std::vector<TextPatch> straight,
+         journaled_calls(stopped.pid(), calls, records, [&] { return effort.check(); }));
+  DJ_TRY_DO(write_patches(stopped, std::move(straight)));
   DJ_TRY(size_t places, restore(stopped, records, false));
   if (journal.header.fault_gates != 0) {
     abi::FaultGates gates = {};
@@ -240,14 +203,11 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
 
 // Of a session whose djtap was killed the process alone says that it is done: its text and its
 // ThreadTable. The journal nobody can write any more.
-Result<bool> is_done(pid_t pid, const FoundJournal& journal) {
-  const JournalHeader& header = journal.header;
+Result<bool> is_done(pid_t pid, const FoundJournal& journal, const Effort& effort) {
   if (journal.is_held()) return false;
   // To look at the text takes 20 ms for 80,000 places, and a target may keep eight journals.
-  if (header.finished != 0 && header.restored == pid && start_time(pid) == header.restored_start) {
-    return true;
-  }
-  DJ_TRY(bool patched, is_patched(pid, journal));  // a fork of the target may still be
+  if (journal.is_settled(pid)) return true;
+  DJ_TRY(bool patched, is_patched(pid, journal, effort));  // a fork of the target may still be
   return !patched;
 }
 
@@ -265,18 +225,20 @@ Status check_unheld(pid_t pid) {
 }
 
 Result<bool> is_abandoned(pid_t pid) {
+  const Effort effort(pid);
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
   for (const FoundJournal& journal : journals) {
-    DJ_TRY(bool done, is_done(pid, journal));
+    DJ_TRY(bool done, is_done(pid, journal, effort));
     if (!done) return true;
   }
   return false;
 }
 
 Status clean_abandoned(Stopped& stopped) {
+  const Effort effort(stopped.pid());
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(stopped.pid()));
   for (const FoundJournal& journal : journals) {
-    DJ_TRY(bool done, is_done(stopped.pid(), journal));
+    DJ_TRY(bool done, is_done(stopped.pid(), journal, effort));
     if (done) {
       continue;
     }
@@ -293,11 +255,13 @@ Status clean_abandoned(Stopped& stopped) {
 
 size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures) {
   auto clean_one = [inode](pid_t pid) -> Result<bool> {
+    const Effort effort(pid);
     DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
     bool cleaned = false;
     for (const FoundJournal& journal : journals) {
-      DJ_TRY(bool patched, is_patched(pid, journal));
-      if (journal.inode == inode && patched) {
+      if (journal.inode != inode) continue;
+      DJ_TRY(bool patched, is_patched(pid, journal, effort));
+      if (patched) {
         DJ_TRY(Stopped stopped, Stopped::stop(pid));
         DJ_TRY_DO(clean(stopped, journal));
         cleaned = true;
@@ -311,12 +275,13 @@ size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failure
 Result<std::string> clean_command(pid_t pid) {
   DJ_TRY_DO(check_traceable(pid));
   DJ_TRY_DO(check_unheld(pid));
+  const Effort effort(pid);
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
   size_t places = 0;
   {
     DJ_TRY(Stopped stopped, Stopped::stop(pid));
     for (const FoundJournal& journal : journals) {
-      DJ_TRY(bool done, is_done(pid, journal));
+      DJ_TRY(bool done, is_done(pid, journal, effort));
       if (done) {
         continue;  // its memory may be gone
       }

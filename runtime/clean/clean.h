@@ -6,35 +6,17 @@
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "runtime/clean/found_journal.h"
 #include "runtime/process/stopped.h"
-#include "runtime/text/journal.h"
 
 namespace dj {
 
-// FoundJournal: the journal of one session that has this process, or a forebear, as its target.
-struct FoundJournal {
-  uint64_t inode = 0;    // of the journal; the session's memory is known by it
-  uint64_t address = 0;  // of the journal in the process
-  JournalHeader header = {};
-
-  // Later ones are greater.
-  std::pair<uint64_t, int64_t> session() const {
-    return {header.controller_start, header.controller};
-  }
-  // The djtap that wrote it still runs, and is not done.
-  bool is_held() const;
-};
-
-// Those that are mapped into `pid`, which may run meanwhile; latest session first, as they are to
-// be cleaned: the int3 of a later session looks like one of an earlier session at the same place.
-Result<std::vector<FoundJournal>> find_journals(pid_t pid);
-
 // Does the text hold bytes that this session wrote, or has it not ended in the process? That may
-// run.
-Result<bool> is_patched(pid_t pid, const FoundJournal& journal);
+// run. Fails where to look takes more than `effort`.
+Result<bool> is_patched(pid_t pid, const FoundJournal& journal, const Effort& effort);
 
 // The session has ended, and nothing of it is in the text of `pid`, which may run.
-Result<bool> is_done(pid_t pid, const FoundJournal& journal);
+Result<bool> is_done(pid_t pid, const FoundJournal& journal, const Effort& effort);
 
 // Takes the session out of this process: sites, SIGTRAP, hooks, in that order. Places where others
 // have written since are left alone. May be killed at any moment and begun again; at the end

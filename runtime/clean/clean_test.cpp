@@ -60,11 +60,13 @@ TEST_F(Torn, APlaceIsRestoredFromAnyMixOfItsBytes) {
       bytes[i] = (mix >> i & 1) != 0 ? patched[i] : original[i];
     }
     ASSERT_TRUE(stopped->write(address, bytes).ok());
-    EXPECT_EQ(is_patched(victim.pid(), journal).value(), bytes != original || !hooks_clean) << mix;
+    EXPECT_EQ(is_patched(victim.pid(), journal, Effort(victim.pid())).value(),
+              bytes != original || !hooks_clean)
+        << mix;
     ASSERT_TRUE(clean(*stopped, journal).ok());
     hooks_clean = true;
     EXPECT_EQ(text_at(*stopped, address), original) << mix;
-    EXPECT_EQ(is_patched(victim.pid(), journal).value(), false) << mix;
+    EXPECT_EQ(is_patched(victim.pid(), journal, Effort(victim.pid())).value(), false) << mix;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "runtime/clean/clean.h"
 #include "runtime/memory/debug_list.h"
@@ -20,36 +21,56 @@
 namespace dj {
 namespace {
 
-// The data's mapping, and the thread table right behind it: a mapping of what is wiped in forked
-// children and one of the rest, which may be one with what the program has behind it.
+constexpr size_t kMostUnmade = 4096;
+
+// Pieces: mappings of sessions' files, by inode. Each is taken once: two forged journals may name
+// the same file.
+class Pieces {
+ public:
+  explicit Pieces(const std::vector<Mapping>& maps) {
+    for (const Mapping& m : maps) {
+      if (is_session_memory(m)) of_[m.inode].push_back(&m);
+    }
+  }
+  std::vector<const Mapping*> take(uint64_t inode) {
+    const auto found = of_.find(inode);
+    return found == of_.end() ? std::vector<const Mapping*>() : std::exchange(found->second, {});
+  }
+
+ private:
+  std::unordered_map<uint64_t, std::vector<const Mapping*>> of_;
+};
+
+// The end of the thread table right behind the data: a mapping of what is wiped in forked children
+// and one of the rest, which may be one with what the program has behind it. Where there is none,
+// the end of the data.
 uint64_t end_of_threads(const Mapping& data, const std::vector<Mapping>& maps) {
   const uint64_t end = data.end + sizeof(abi::ThreadTable);
   uint64_t mapped = data.end;
-  for (const Mapping& m : maps) {  // ascending
-    if (m.begin == mapped && m.inode == 0) mapped = m.end;
+  for (auto m = std::ranges::lower_bound(maps, data.end, {}, &Mapping::begin);
+       m != maps.end() && m->begin == mapped && m->inode == 0 && mapped < end; ++m) {
+    mapped = m->end;
   }
   return mapped >= end ? end : data.end;
 }
 
-// Its pieces as they are now. Of its files that it may only read, one is before the data: the
-// arena's constants.
-void locate(Leftover& leftover, const std::vector<Mapping>& maps) {
+// Its pieces as they are now.
+void locate(Leftover& leftover, Pieces& pieces, const std::vector<Mapping>& maps) {
   leftover.arena = leftover.journal = {};
   leftover.code.clear();
-  for (const Mapping& m : maps) {
-    const bool named = std::ranges::find(leftover.files, m.inode) != leftover.files.end();
-    if (!is_session_memory(m) || (m.inode != leftover.inode && !named)) continue;
-    if (m.write) {
-      const bool goes_on = leftover.arena.end == m.begin;
-      leftover.arena = {goes_on ? leftover.arena.begin : m.begin, end_of_threads(m, maps)};
-    } else if (m.exec) {
-      leftover.code.push_back({m.begin, m.end});
-    } else if (named) {
-      leftover.arena = {m.begin, m.end};
-    } else {
-      leftover.journal = {m.begin, m.end};
+  for (const uint64_t file : leftover.files) {
+    for (const Mapping* m : pieces.take(file)) {
+      if (m->exec) {
+        leftover.code.push_back({m->begin, m->end});
+      } else if (m->write) {
+        const bool goes_on = leftover.arena.end == m->begin;  // behind the constants
+        leftover.arena = {goes_on ? leftover.arena.begin : m->begin, end_of_threads(*m, maps)};
+      } else {
+        leftover.arena = {m->begin, m->end};
+      }
     }
   }
+  for (const Mapping* m : pieces.take(leftover.inode)) leftover.journal = {m->begin, m->end};
 }
 
 Status unmap(RemoteCall& call, const AddressRange& range) {
@@ -78,11 +99,11 @@ Result<std::vector<Leftover>> idle_ones(const Stopped& stopped, std::vector<Left
     whose.resize(code.size(), leftover.session);
   }
   DJ_TRY(std::vector<bool> used, in_use(stopped, code, restorers));
+  std::set<std::pair<uint64_t, int64_t>> busy;
   for (size_t i = 0; i < code.size(); i++) {
-    if (used[i]) {
-      std::erase_if(leftovers, [&](const Leftover& l) { return l.session == whose[i]; });
-    }
+    if (used[i]) busy.insert(whose[i]);
   }
+  std::erase_if(leftovers, [&](const Leftover& l) { return busy.contains(l.session); });
   return leftovers;
 }
 
@@ -95,12 +116,14 @@ Result<std::vector<Leftover>> find_unmade(pid_t pid, const std::vector<Mapping>&
     made.insert({journal.header.constants, journal.header.data, journal.header.code});
   }
   std::vector<Leftover> found;
+  Pieces pieces(maps);
   for (const Mapping& m : maps) {
     if (!is_session_memory(m) || !made.insert(m.inode).second) continue;
+    if (found.size() == kMostUnmade) return Effort::too_much(pid);
     found.emplace_back();
     found.back().files = {m.inode};
     found.back().unmade = true;
-    locate(found.back(), maps);
+    locate(found.back(), pieces, maps);
   }
   return found;
 }
@@ -109,30 +132,32 @@ Result<std::vector<Leftover>> find_unmade(pid_t pid, const std::vector<Mapping>&
 Status look_again(const Stopped& stopped, std::vector<Leftover>& leftovers) {
   DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
   DJ_TRY(std::vector<Leftover> unmade, find_unmade(stopped.pid(), maps));
-  const auto is_made = [&unmade](const Leftover& leftover) {
-    return leftover.unmade && std::none_of(unmade.begin(), unmade.end(), [&](const Leftover& u) {
-             return u.files == leftover.files;
-           });
-  };
-  std::erase_if(leftovers, is_made);
-  for (Leftover& leftover : leftovers) locate(leftover, maps);
+  std::set<std::vector<uint64_t>> still;
+  for (const Leftover& leftover : unmade) still.insert(leftover.files);
+  std::erase_if(leftovers, [&](const Leftover& leftover) {
+    return leftover.unmade && !still.contains(leftover.files);
+  });
+  Pieces pieces(maps);
+  for (Leftover& leftover : leftovers) locate(leftover, pieces, maps);
   return ok_status();
 }
 
 }  // namespace
 
 Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mapping>& maps) {
+  const Effort effort(pid);
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
   DJ_TRY(std::vector<Leftover> found, find_unmade(pid, maps));
+  Pieces pieces(maps);
   for (const FoundJournal& journal : journals) {
-    DJ_TRY(bool done, is_done(pid, journal));
+    DJ_TRY(bool done, is_done(pid, journal, effort));
     if (done) {
       found.emplace_back();
       found.back().session = journal.session();
       found.back().inode = journal.inode;
       found.back().files = {journal.header.constants, journal.header.data, journal.header.code};
       found.back().gates = journal.header.fault_gates;
-      locate(found.back(), maps);
+      locate(found.back(), pieces, maps);
     }
   }
   std::stable_sort(found.begin(), found.end(),

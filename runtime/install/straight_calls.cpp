@@ -197,6 +197,8 @@ std::vector<StraightCall> CallSearch::find(const ReadText& read_text) {
   return stop_ ? std::vector<StraightCall>() : std::move(found_);
 }
 
+constexpr size_t kMostStraightCalls = 1 << 20;  // of one installation
+
 // Where the jump leads that stands there.
 uint64_t jump_target(const JournalRecord& record) {
   int32_t distance;
@@ -209,7 +211,7 @@ std::vector<AddressRange> file_texts(const std::vector<Mapping>& maps) {
   std::vector<AddressRange> texts;
   uint64_t inode = 0;  // of the last
   for (const Mapping& m : maps) {
-    if (!m.exec || m.inode == 0) continue;
+    if (!m.exec || m.inode == 0 || m.shared) continue;
     if (!texts.empty() && texts.back().end == m.begin && inode == m.inode) {
       texts.back().end = m.end;
     } else {
@@ -219,6 +221,40 @@ std::vector<AddressRange> file_texts(const std::vector<Mapping>& maps) {
   }
   return texts;
 }
+
+// LedText: a text of a process, in which calls of `led` lead to detours. records: places that have
+// records, ascending.
+class LedText {
+ public:
+  static constexpr uint64_t kPart = 1 << 20;  // what is looked at together
+  LedText(const RunningMemory& memory, std::vector<JournalCall> led,
+          const std::vector<JournalRecord>& records)
+      : memory_(memory), led_(std::move(led)), records_(records) {
+    std::ranges::sort(led_, {}, &JournalCall::detour);
+    for (const JournalCall& call : led_) detours_.push_back(call.detour);
+  }
+  // Adds what puts the calls in this part back. False: it cannot be read.
+  bool look(const AddressRange& part, std::vector<TextPatch>& patches) {
+    Bytes bytes(part.end - part.begin);
+    if (!memory_.read(part.begin, bytes.data(), bytes.size())) return false;
+    for (const auto& branch : arch::near_branches(bytes, part.begin, detours_)) {
+      const auto call = std::ranges::lower_bound(led_, branch.target, {}, &JournalCall::detour);
+      const arch::JumpBytes back = displacement(branch.at, call->target);
+      if (!back.empty() && !has_record(branch.at)) patches.push_back({branch.at + 1, back});
+    }
+    return true;
+  }
+
+ private:
+  bool has_record(uint64_t address) const {
+    const auto at = [](const JournalRecord& record) -> uint64_t { return record.address; };
+    return std::ranges::binary_search(records_, address, {}, at);
+  }
+  const RunningMemory& memory_;
+  std::vector<JournalCall> led_;   // by detour
+  std::vector<uint64_t> detours_;  // of led_, ascending
+  const std::vector<JournalRecord>& records_;
+};
 
 // Places in the text that belong to sites.
 class Places {
@@ -315,7 +351,7 @@ bool StraightCalls::is_found() const {
 
 bool StraightCalls::choose(const SiteList& sites) {
   constexpr size_t kAtOnce = 20'000;
-  if (!search_) return false;
+  if (!search_ || count_ > kMostStraightCalls - kAtOnce) return false;
   {
     const std::lock_guard lock(search_->mutex);
     std::vector<StraightCall>& found = search_->found;
@@ -402,34 +438,30 @@ Status Installation::write_straight_calls(Stopped& stopped) {
   return written;
 }
 
-std::vector<TextPatch> journaled_calls(pid_t pid, const std::vector<JournalCall>& calls,
-                                       const std::vector<JournalRecord>& records) {
+Result<std::vector<TextPatch>> journaled_calls(pid_t pid, const std::vector<JournalCall>& calls,
+                                               const std::vector<JournalRecord>& records,
+                                               const std::function<Status()>& go_on) {
   std::vector<TextPatch> patches;
   std::vector<JournalCall> led = calls;
-  std::vector<uint64_t> places;
   for (const JournalRecord& record : records) {
-    places.push_back(record.address);
     if (record.led != 0) led.push_back({record.address, jump_target(record)});
   }
-  std::sort(places.begin(), places.end());
-  Result<std::vector<Mapping>> maps = read_maps(pid);
-  if (led.empty() || !maps.ok()) return patches;
+  if (led.empty()) return patches;
+  std::ranges::sort(led, {}, &JournalCall::target);
+  DJ_TRY(const std::vector<Mapping> maps, read_maps(pid));
   const RunningMemory memory(pid);
-  for (const AddressRange& text : file_texts(maps.value())) {
-    std::map<uint64_t, uint64_t> target_of;  // by detour
-    std::set<uint64_t> detours;
-    for (const JournalCall& call : led) {
-      if (!text.contains(call.target)) continue;
-      target_of[call.detour] = call.target;
-      detours.insert(call.detour);
-    }
-    Bytes bytes(detours.empty() ? 0 : text.end - text.begin);
-    if (bytes.empty() || !memory.read(text.begin, bytes.data(), bytes.size())) continue;
-    auto place = std::lower_bound(places.begin(), places.end(), text.begin);
-    for (const auto& branch : arch::near_branches(bytes, text.begin, sorted(detours))) {
-      while (place != places.end() && *place < branch.at) ++place;
-      if (place == places.end() || *place != branch.at)
-        patches.push_back({branch.at + 1, displacement(branch.at, target_of.at(branch.target))});
+  for (const AddressRange& text : file_texts(maps)) {
+    const auto first = std::ranges::lower_bound(led, text.begin, {}, &JournalCall::target);
+    const auto last = std::ranges::lower_bound(led, text.end, {}, &JournalCall::target);
+    LedText search(memory, {first, last}, records);
+    for (uint64_t at = text.begin; at < text.end && first != last; at += LedText::kPart) {
+      DJ_TRY_DO(go_on());
+      if (!search.look({at, std::min(at + LedText::kPart + kNearBranchBytes - 1, text.end)},
+                       patches))
+        break;
+      if (patches.size() > kMostStraightCalls)
+        return Error{fmt::format("process {} has more calls to detours than djtap makes", pid),
+                     Fail::Unsupported};
     }
   }
   return patches;

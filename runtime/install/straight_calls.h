@@ -7,6 +7,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -47,9 +48,11 @@ std::vector<StraightCall> find_straight_calls(const MappedModule& module, pid_t 
                                               const std::atomic<bool>& stop);
 
 // Calls in the text of `pid`, which may run, that lead to detours; with what puts them back.
-// `calls`, `records`: of a journal, those of hooks too.
-std::vector<TextPatch> journaled_calls(pid_t pid, const std::vector<JournalCall>& calls,
-                                       const std::vector<JournalRecord>& records);
+// `calls`, `records`: of a journal, those of hooks too; the records ascend. `go_on` is asked again
+// and again; its Error ends the search.
+Result<std::vector<TextPatch>> journaled_calls(pid_t pid, const std::vector<JournalCall>& calls,
+                                               const std::vector<JournalRecord>& records,
+                                               const std::function<Status()>& go_on);
 
 class StraightCalls {
  public:

@@ -33,10 +33,9 @@ Status write_note(const Stopped& stopped, uint64_t threads, size_t index,
 }
 
 std::optional<uint64_t> inode_at(const std::vector<Mapping>& maps, uint64_t address) {
-  for (const Mapping& m : maps) {
-    if (address >= m.begin && address + 2 <= m.end) return m.inode;
-  }
-  return std::nullopt;
+  const auto m = std::ranges::upper_bound(maps, address, {}, &Mapping::end);
+  const bool is_in = m != maps.end() && address >= m->begin && m->end - address >= 2;
+  return is_in ? std::optional(m->inode) : std::nullopt;
 }
 
 // Not below 0.

@@ -3,16 +3,35 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <set>
 
+#include "runtime/process/os_error.h"
+
 namespace dj {
 
+namespace {
+
+// Of all memfds. A mapping's path proves nothing: a file system of the target's own may have such a
+// file, too.
+uint64_t device_of_memory() {
+  const int fd = memfd_create("djtap", MFD_CLOEXEC);
+  struct stat info = {};
+  const bool known = fd >= 0 && fstat(fd, &info) == 0;
+  if (fd >= 0) close(fd);
+  return known ? info.st_dev : 0;
+}
+
+}  // namespace
+
 bool is_session_memory(const Mapping& mapping) {
+  static const uint64_t device = device_of_memory();
   static const std::string begin = fmt::format("/memfd:{}", kMemoryName);
-  return mapping.shared && mapping.path.starts_with(begin);
+  return mapping.shared && mapping.device == device && mapping.path.starts_with(begin);
 }
 
 namespace {
@@ -67,19 +86,24 @@ bool has_left(pid_t pid, uint64_t inode) {
 
 size_t for_kin(uint64_t inode, pid_t except, const std::function<Result<bool>(pid_t)>& act,
                std::vector<std::string>& failures) {
+  constexpr uint64_t kMostNs = 60'000'000'000;
+  const uint64_t begin = now_ns();
   std::set<pid_t> seen = {except};
   size_t done = 0;
-  for (bool found = true; found;) {
-    found = false;
+  for (bool acted_on = true; acted_on;) {
+    acted_on = false;
     for (pid_t pid : find_kin(inode)) {
-      if (!seen.insert(pid).second) {
-        continue;
+      if (!seen.insert(pid).second) continue;
+      if (now_ns() - begin > kMostNs) {
+        failures.push_back("forked processes are left: they come faster than they can be seen to");
+        return done;
       }
-      found = true;
       Result<bool> acted = act(pid);
       if (!acted.ok() && !has_left(pid, inode)) {
         acted = act(pid);
       }
+      // Whoever has been acted on may have forked before; from others nothing new can come.
+      acted_on = acted_on || !acted.ok() || acted.value();
       if (acted.ok()) {
         done += acted.value() ? 1 : 0;
       } else if (!has_left(pid, inode)) {

@@ -17,8 +17,9 @@ bool is_session_memory(const Mapping& mapping);
 // djtap itself nor zombies.
 std::vector<pid_t> find_kin(uint64_t inode);
 
-// Does `act` to each of them but `except`, and to those that appear meanwhile, until there is none
-// left. A process that ends is no failure. Returns how often `act` went well.
+// Does `act` to each of them but `except`, and to those that appear meanwhile, until `act` was true
+// of none of the new ones, a minute at most. A process that ends is no failure. Returns how often
+// `act` was true.
 size_t for_kin(uint64_t inode, pid_t except, const std::function<Result<bool>(pid_t)>& act,
                std::vector<std::string>& failures);
 

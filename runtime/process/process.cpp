@@ -22,17 +22,28 @@ std::string proc_path(pid_t pid, const std::string& rest) {
   return "/proc/" + (pid == 0 ? std::string("self") : std::to_string(pid)) + rest;
 }
 
+// A process can have 65,530 mappings with paths of 4 kB.
+constexpr size_t kMostBytes = 32 << 20;
+
 Result<std::string> read_proc(pid_t pid, const char* rest) {
-  std::ifstream in(proc_path(pid, rest));
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
-    int number = errno;
-    if (access(proc_path(pid, "").c_str(), F_OK) != 0) {
-      return Error{"there is no process " + std::to_string(pid), Fail::NotFound};
-    }
-    return os_error("cannot read " + proc_path(pid, rest), number != 0 ? number : EACCES);
+  const std::string path = proc_path(pid, rest);
+  std::ifstream in(path);
+  std::string text;
+  constexpr size_t kPart = 64 << 10;
+  for (std::streamsize got = kPart; got == kPart && text.size() <= kMostBytes;) {
+    const size_t before = text.size();
+    text.resize(before + kPart);
+    in.read(&text[before], kPart);
+    got = in.gcount();
+    text.resize(before + static_cast<size_t>(got));
   }
-  return text.str();
+  if (text.size() > kMostBytes)
+    return Error{path + " is larger than djtap reads it", Fail::Unsupported};
+  if (!text.empty()) return text;
+  const int number = errno;
+  if (access(proc_path(pid, "").c_str(), F_OK) != 0)
+    return Error{"there is no process " + std::to_string(pid), Fail::NotFound};
+  return os_error("cannot read " + path, number != 0 ? number : EACCES);
 }
 
 // The fields of /proc/PID/stat (proc(5)), number 1 at [0]; empty: there is no such process. The

@@ -116,6 +116,39 @@ constexpr uint8_t kSyscallRet[] = {0x0f, 0x05, 0xc3};
 constexpr uint8_t kLong[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 constexpr uint8_t kShort[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
+// GadgetParts: code of a process, read in parts that overlap by the longest pattern; a program may
+// have mapped terabytes.
+class GadgetParts {
+ public:
+  GadgetParts(const Stopped& stopped, const std::vector<Mapping>& code)
+      : stopped_(stopped), code_(code) {}
+  // Reads the next part that can be read. False: there is none, or too much was looked at.
+  bool next() {
+    while (map_ < code_.size() && looked_at_ < kMost) {
+      const Mapping& m = code_[map_];
+      begin_ = m.begin + offset_;
+      bytes_.resize(std::min(m.end - begin_, kPart));
+      looked_at_ += bytes_.size();
+      const bool is_last = begin_ + bytes_.size() == m.end;
+      const bool readable = stopped_.read(begin_, bytes_).ok();
+      map_ += is_last || !readable ? 1 : 0;
+      offset_ = is_last || !readable ? 0 : offset_ + bytes_.size() - sizeof kLong;
+      if (readable) return true;
+    }
+    return false;
+  }
+  uint64_t begin() const { return begin_; }
+  const std::vector<uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  static constexpr uint64_t kPart = 4 << 20, kMost = uint64_t{1} << 30;
+  const Stopped& stopped_;
+  const std::vector<Mapping>& code_;
+  size_t map_ = 0;
+  uint64_t offset_ = 0, begin_ = 0, looked_at_ = 0;
+  std::vector<uint8_t> bytes_;
+};
+
 Gadgets search_gadgets(const Stopped& stopped) {
   Gadgets found;
   Result<std::vector<Mapping>> maps = read_maps(stopped.pid());
@@ -130,17 +163,16 @@ Gadgets search_gadgets(const Stopped& stopped) {
   std::sort(code.begin(), code.end(), [](const Mapping& a, const Mapping& b) {
     return a.end - a.begin < b.end - b.begin;  // the C library before a huge program
   });
-  for (const Mapping& m : code) {
-    std::vector<uint8_t> bytes(m.end - m.begin);
-    if (!stopped.read(m.begin, bytes).ok()) {
-      continue;
-    }
+  GadgetParts parts(stopped, code);
+  while (parts.next()) {
+    const std::vector<uint8_t>& bytes = parts.bytes();
     auto look = [&](uint64_t& gadget, std::span<const uint8_t> pattern) {
       const void* at = gadget != 0
                            ? nullptr
                            : memmem(bytes.data(), bytes.size(), pattern.data(), pattern.size());
       if (at != nullptr) {
-        gadget = m.begin + static_cast<uint64_t>(static_cast<const uint8_t*>(at) - bytes.data());
+        gadget =
+            parts.begin() + static_cast<uint64_t>(static_cast<const uint8_t*>(at) - bytes.data());
       }
     };
     look(found.syscall, std::span(kSyscallRet).first(2));

@@ -19,7 +19,8 @@ struct Gadgets {
   uint64_t syscall_ret = 0;  // syscall; ret
   uint64_t sigreturn = 0;    // mov $15,%eax; syscall
 };
-// In the code of the program and its libraries, as it is in memory; not what djtap has mapped there.
+// In the code of the program and its libraries, as it is in memory; not what djtap has mapped
+// there.
 Gadgets find_gadgets(const Stopped& stopped);
 
 // Bytes that a signal frame of this stopped thread takes of its stack, at most; 0: not known.

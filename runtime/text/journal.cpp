@@ -138,7 +138,7 @@ Status Journal::stage(uint64_t address, bool hook, std::span<const uint8_t> orig
 }
 
 Status Journal::append(const JournalRecord& record) {
-  if (staged_ == records().size()) {
+  if (staged_ == std::min<uint64_t>(records().size(), kMostJournalRecords)) {
     return Error{"the session's journal is full"};
   }
   records()[staged_++] = record;
@@ -147,7 +147,8 @@ Status Journal::append(const JournalRecord& record) {
 
 Status Journal::enter_call(const JournalCall& call) {
   const uint64_t at = calls_at_ + bytes_for_calls(call_count_);
-  if (at + sizeof call > view_.size()) return Error{"the session's journal is full"};
+  if (at + sizeof call > view_.size() || call_count_ == kMostJournalCalls)
+    return Error{"the session's journal is full"};
   memcpy(&view_[at], &call, sizeof call);
   publish(header().call_count, ++call_count_);
   return ok_status();

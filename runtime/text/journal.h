@@ -18,6 +18,8 @@ namespace dj {
 constexpr uint64_t kJournalMagic = 0x4c4e524a'4a44ull;  // "DJJRNL"
 constexpr uint32_t kJournalVersion = 9;
 constexpr uint32_t kBlockedThreads = 1024;
+// What one journal has at most: more is not believed of one that is found.
+constexpr uint64_t kMostJournalRecords = 1 << 20, kMostJournalCalls = 1 << 18;
 
 // At the journal's begin; records follow. Other processes read it: a change is a new version.
 struct JournalHeader {

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -236,12 +237,13 @@ Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouri
 Result<std::vector<bool>> in_use(const Stopped& stopped, const std::vector<AddressRange>& ranges,
                                  const std::vector<uint64_t>& restorers) {
   std::vector<bool> used(ranges.size());
+  std::vector<size_t> order(ranges.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto end_of = [&](size_t i) { return ranges[i].end; };
+  std::ranges::sort(order, {}, end_of);
   const auto see = [&](uint64_t word) {
-    for (size_t i = 0; i < ranges.size(); i++) {
-      if (ranges[i].contains(word)) {
-        used[i] = true;
-      }
-    }
+    const auto i = std::ranges::upper_bound(order, word, {}, end_of);
+    if (i != order.end() && ranges[*i].contains(word)) used[*i] = true;
   };
   DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
   FrameSearch search(stopped, maps, restorers, see);

@@ -52,8 +52,9 @@ struct MoveCounts {
 Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouring,
                                 const std::vector<uint64_t>& restorers, bool clear_trap);
 
-// Of each range whether a thread may come back to it: its program counter, a word on its stack (a
-// return address, the context in a signal frame) or its rseq descriptor lies there.
+// Of each range, which do not overlap, whether a thread may come back to it: its program counter, a
+// word on its stack (a return address, the context in a signal frame) or its rseq descriptor lies
+// there.
 Result<std::vector<bool>> in_use(const Stopped& stopped, const std::vector<AddressRange>& ranges,
                                  const std::vector<uint64_t>& restorers);
 
