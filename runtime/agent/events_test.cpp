@@ -24,7 +24,7 @@ class Events : public TestArena {
  protected:
   void SetUp() override {
     TestArena::SetUp();
-    for (uint32_t i = 0; i <= header().cpus; ++i) readers.push_back(abi::ring_reader(ring(i)));
+    for (uint32_t i = 0; i <= header().cpus; ++i) readers.push_back(abi::ring_reader(ring(i)->bytes));
   }
   // Reads as djtap does: a copy of each record, whose contents may be anything.
   size_t drain(bool give_up) {
@@ -111,7 +111,7 @@ TEST_F(Events, SurviveProcessesKilledInside) {
 
 TEST_F(Events, PayloadsPassForNoStamps) {
   abi::Ring* one = ring(0);
-  abi::RingReader reader = abi::ring_reader(one);
+  abi::RingReader reader = abi::ring_reader(one->bytes);
   uint64_t position = 0;
   abi::EventHeader* record = abi::ring_reserve(one, kTestRingBytes, &position);
   record->size = kTestRingBytes;

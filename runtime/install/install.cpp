@@ -41,6 +41,7 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   Installation made;
   made.modules_ = modules;
   made.abis_ = abis;
+  made.header_ = layout.header;
   made.trap_table_ = layout.trap_table;
   made.trap_bytes_ = layout.trap_bytes;
   made.later_traps_ = layout.later_traps;
@@ -194,8 +195,8 @@ class SiteBiases {
 
 }  // namespace
 
-Status Installation::build_detours(SessionMemory& memory, const abi::Header& header) {
-  SiteBiases biases(header);
+Status Installation::build_detours(SessionMemory& memory) {
+  SiteBiases biases(header_);
   for (PatchSite& hook : patches_.hooks) {
     Status built = code_->build(memory, hook, abis_);
     if (!built.ok()) {
@@ -229,7 +230,7 @@ Status Installation::build_detours(SessionMemory& memory, const abi::Header& hea
   return ok_status();
 }
 
-Status Installation::make_trap_table(abi::Header& header) {
+Status Installation::make_trap_table(const SessionMemory& memory) {
   uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
   CHECK(handler != 0 && restorer != 0);
   const TrapRoom room = {trap_table_, trap_bytes_, cpus_, later_traps_};
@@ -244,9 +245,9 @@ Status Installation::make_trap_table(abi::Header& header) {
   }
   DJ_TRY_DO(filled);
   reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
-  reinterpret_cast<abi::TrapTable*>(trap_table_)->threads = header.threads;
-  header.trap_table = trap_table_;
-  header_trap_table_ = &header.trap_table;
+  reinterpret_cast<abi::TrapTable*>(trap_table_)->threads = memory.threads();
+  header_trap_table_ = &reinterpret_cast<abi::Header*>(memory.arena_base())->trap_table;
+  *header_trap_table_ = trap_table_;
   trap_ = TrapSetup(trap_table_, handler, restorer);
   return ok_status();
 }
@@ -263,15 +264,14 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   if (switched_) {
     DJ_TRY_DO(code_->give_slots(memory, all_places()));
   }
-  abi::Header& header = *reinterpret_cast<abi::Header*>(memory.arena().data());
-  DJ_TRY_DO(build_detours(memory, header));
+  DJ_TRY_DO(build_detours(memory));
   kept_detours_ = {};
   DJ_TRY_DO(code_->finish_notes(memory));
   words_.aim(patches_.sites);
-  find_gates(header);
+  find_gates();
   find_live_sites();
   if (patches_.needs_trap()) {
-    DJ_TRY_DO(shares_trap_ ? share_trap_table() : make_trap_table(header));
+    DJ_TRY_DO(shares_trap_ ? share_trap_table() : make_trap_table(memory));
   }
   detours_bytes_ = left - bytes_left(memory);
   detours_bytes_ += IslandNotes::index_bytes(detours_bytes_);
@@ -285,8 +285,8 @@ Result<uint64_t> Installation::place_sample(SessionMemory& memory, HandlerId han
 }
 
 // Only where rt_sigaction is hooked: else the program would see them.
-void Installation::find_gates(const abi::Header& header) {
-  abi::FaultGates* gates = abi::fault_gates(&header);
+void Installation::find_gates() {
+  abi::FaultGates* gates = abi::fault_gates(&header_);
   if (gates == nullptr || gates->begin != 0 || patches_.hooks.empty()) return;
   gates->begin = code_->symbol("dj_fault_gates");
   gates_ = gates;

@@ -175,6 +175,11 @@ class Installation {
   uint64_t small_stack() const;
   Status withdraw_traps(Stopped& stopped);
 
+  // Addresses of the OwnIslands (runtime/shared/own_code.h) of its code; behind place().
+  std::vector<uint64_t> own_code() const {
+    return code_ ? code_->own_code() : std::vector<uint64_t>();
+  }
+
   // One entry per place and Plan site, by SiteId, then address. After arm() the states are final. A
   // probe at a hooked system call is among them, but is not switched off before its hook is.
   std::vector<InstalledSite> sites() const;
@@ -194,11 +199,11 @@ class Installation {
   // Sites that are nothing without others (site_text.h), when some have become Skipped.
   void skip_dependents(const std::string& reason);
   void name_sites(const Plan& plan);
-  Status build_detours(SessionMemory& memory, const abi::Header& header);
-  Status make_trap_table(abi::Header& header);
+  Status build_detours(SessionMemory& memory);
+  Status make_trap_table(const SessionMemory& memory);
   Status share_trap_table();  // of the session, for objects that came later
   bool insert_trap(uint64_t address, uint64_t detour);  // false: the table is full
-  void find_gates(const abi::Header& header);
+  void find_gates();
   SiteList all_sites();
   SiteList all_hooks();
   // djtap's alone: the hook of _dl_find_object(), the probe of the loader.
@@ -248,6 +253,7 @@ class Installation {
   std::vector<NamedSite> named_;  // by SiteId less first_site_
   TextPacker names_;
   std::vector<ProbeId> probes_;  // by HandlerId
+  abi::Header header_ = {};      // Layout's: where the arena has what
   uint64_t trap_table_ = 0, trap_bytes_ = 0, later_traps_ = 0;
   uint64_t detours_bytes_ = 0, stubs_bytes_ = 0;
   uint64_t* header_trap_table_ = nullptr;  // Header::trap_table

@@ -221,12 +221,12 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
 
 }  // namespace
 
-Status add_later_sites(const abi::Header& header, const Plan& plan) {
+Status add_later_sites(const abi::Header& header, uint64_t handlers, const Plan& plan) {
   if (plan.first_site + plan.sites.size() > header.site_count) {
     return Error{"more than " + std::to_string(kLaterSites) +
                  " sites in objects that were opened later"};
   }
-  if (plan.first_handler + plan.handlers.size() > at<abi::Captures>(header.captures)->handlers) {
+  if (plan.first_handler + plan.handlers.size() > handlers) {
     return Error{"more than " + std::to_string(kLaterHandlers) +
                  " handlers in objects that were opened later"};
   }
@@ -237,12 +237,11 @@ Status add_later_sites(const abi::Header& header, const Plan& plan) {
                       : ok_status();
 }
 
-Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Program& program,
-                    const Plan& plan, const SessionFacts& facts) {
+Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
+                                 const Program& program, const Plan& plan, const SessionFacts& facts) {
   CHECK(reinterpret_cast<uint64_t>(arena.data()) == layout.base && arena.size() >= layout.bytes);
   CHECK(program.globals.size() == layout.globals.size());
-  abi::Header& header = *at<abi::Header>(layout.base);
-  header = layout.header;
+  abi::Header header = layout.header;
   header.magic = abi::kMagic;
   header.version = abi::kVersion;
   header.target_pid = static_cast<uint64_t>(facts.target_pid);
@@ -279,12 +278,13 @@ Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Progra
   }
   write_sites(header, plan, Asked(program), texts);
   set_clock(header);
+  *at<abi::Header>(layout.base) = header;
   if (texts.full()) {
     return Error{"the script's strings and probe names need more than " +
                  std::to_string(layout.limits.string_bytes >> 20) +
                  " MB of string memory (-D STRINGBYTES=...)"};
   }
-  return ok_status();
+  return header;
 }
 
 }  // namespace dj

@@ -22,11 +22,13 @@ struct SessionFacts {
 };
 
 // `arena`: zero memory, mapped at layout.base in this process. Installation::place() adds what only
-// the placed sites know: load biases and the trap table.
-Status format_arena(std::span<uint8_t> arena, const Layout& layout, const Program& program,
-                    const Plan& plan, const SessionFacts& facts);
-// For the sites of `plan`, which is of objects that came later; the arena is formatted. Fails when
-// there is no room for them.
-Status add_later_sites(const abi::Header& header, const Plan& plan);
+// the placed sites know: load biases and the trap table. Returns the header as it was written:
+// djtap's own copy, since the target can write the arena's.
+Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
+                                 const Program& program, const Plan& plan,
+                                 const SessionFacts& facts);
+// For the sites of `plan`, which is of objects that came later; the arena is formatted. header:
+// djtap's own. handlers: how many the session has room for. Fails when there is no room for them.
+Status add_later_sites(const abi::Header& header, uint64_t handlers, const Plan& plan);
 
 }  // namespace dj

@@ -199,6 +199,7 @@ void IslandNotes::add_late(const AddressRange& detour, std::span<const uint8_t> 
   late.ends[last / abi::kUnitsInWord] = uint64_t{1} << last % abi::kUnitsInWord;
   std::copy(note.begin(), note.end(), late.note);
   abi::store(own_code_, *at);
+  written_.push_back(*at);
 }
 
 std::span<const uint8_t> IslandNotes::note(uint32_t place, uint32_t bytes) const {
@@ -227,6 +228,7 @@ Status IslandNotes::finish(Island& island, uint64_t* own_code) {
   noted_ = {};
   own.next = abi::load(own_code);
   abi::store(own_code, at_);
+  written_.push_back(at_);
   island_ = &island;
   own_code_ = own_code;
   return ok_status();

@@ -35,6 +35,8 @@ class IslandNotes {
   // Notes the detour of `whole` bytes at `at`, which a stub at `stub` (0: none) leads to; returns
   // where note() finds the note again. Nothing for an empty one.
   uint32_t add(uint64_t at, uint64_t whole, std::span<const uint8_t> note, uint64_t stub);
+  // Addresses of the OwnIslands that are written so far.
+  const std::vector<uint64_t>& own_code() const { return written_; }
   std::span<const uint8_t> note(uint32_t place, uint32_t bytes) const;
   // Writes all into the island, and puts it in front of those that *own_code leads to. Once. A
   // detour that is noted later takes kLateBytes of room for an OwnIsland of its own.
@@ -51,6 +53,7 @@ class IslandNotes {
   uint64_t at_ = 0;
   Island* island_ = nullptr;  // from finish() on
   uint64_t* own_code_ = nullptr;
+  std::vector<uint64_t> written_;
   std::vector<Noted> noted_;
   std::vector<uint8_t> bytes_;
 };

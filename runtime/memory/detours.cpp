@@ -195,6 +195,14 @@ Status CodeIslands::finish_notes(SessionMemory& memory) {
   return ok_status();
 }
 
+std::vector<uint64_t> CodeIslands::own_code() const {
+  std::vector<uint64_t> all;
+  for (const IslandNotes& notes : notes_) {
+    all.insert(all.end(), notes.own_code().begin(), notes.own_code().end());
+  }
+  return all;
+}
+
 std::span<const uint8_t> CodeIslands::note_of(SessionMemory& memory, const PatchSite& site) const {
   const Island* island = memory.island_near(site.address);
   return notes_[index_of(memory, *island)].note(site.note_at, site.note_bytes);

@@ -28,6 +28,8 @@ class CodeIslands {
   // Behind all build(): from then on detours are known to unwinders, those that are built later,
   // too.
   Status finish_notes(SessionMemory& memory);
+  // Addresses of the OwnIslands that tell of all of it.
+  std::vector<uint64_t> own_code() const;
   // Of a site's detour.
   std::span<const uint8_t> note_of(SessionMemory& memory, const PatchSite& site) const;
   // switch_slots.cpp. Each call of a Registered site gets a slot in the island that will have its

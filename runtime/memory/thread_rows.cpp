@@ -4,6 +4,7 @@
 
 #include <sys/auxv.h>
 
+#include "runtime/process/untrusted.h"
 #include "runtime/shared/thread_rows.h"
 
 namespace dj {
@@ -30,15 +31,20 @@ Result<bool> may_have_rows(const Stopped& stopped) {
   return true;
 }
 
+// No handler runs yet, so djtap knows which rows are free without asking the arena.
 Status give_rows(const Stopped& stopped, const Layout& layout) {
-  abi::Header* header = reinterpret_cast<abi::Header*>(layout.base);
-  abi::ThreadRows* rows = abi::thread_rows(header);
-  abi::store(&rows->count, layout.thread_rows);
+  const ArenaView arena(layout.base, layout.bytes);
+  const uint64_t rows = layout.header.thread_rows;
+  arena.store<uint32_t>(rows + offsetof(abi::ThreadRows, count), layout.thread_rows);
+  uint32_t next = 1;
   for (pid_t tid : stopped.threads()) {
-    const uint64_t row =
-        abi::take_thread_row(rows, static_cast<uint32_t>(tid), [](uint32_t) { return false; });
-    DJ_TRY_DO(set_gs_base(stopped, tid, row << header->counter_shift));
+    const uint32_t row = next < layout.thread_rows ? next++ : 0;  // 0: all who find none
+    if (row != 0)
+      arena.store<uint32_t>(rows + offsetof(abi::ThreadRows, owner) + sizeof(uint32_t) * row,
+                            static_cast<uint32_t>(tid));
+    DJ_TRY_DO(set_gs_base(stopped, tid, uint64_t{row} << layout.header.counter_shift));
   }
+  arena.store<uint32_t>(rows + offsetof(abi::ThreadRows, next), next);
   return ok_status();
 }
 

@@ -10,12 +10,18 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
+#include "runtime/output/held_records.h"
 #include "runtime/output/histogram.h"
+#include "runtime/output/rate_limit.h"
+#include "runtime/output/record_rules.h"
 #include "runtime/output/script_error.h"
 #include "runtime/output/shell_commands.h"
+#include "runtime/output/tell.h"
 #include "runtime/shared/event.h"
 #include "runtime/shared/format.h"
 #include "runtime/shared/ring.h"
@@ -27,42 +33,31 @@ namespace {
 using Clock = std::chrono::steady_clock;
 // A record that stays unfinished so long belongs to a thread that was killed, unwound or stopped.
 constexpr std::chrono::seconds kUnfinishedMax{1};
+// A ring in which something was unfinished at each look for so long holds the others back no more.
+constexpr std::chrono::seconds kHoldBackMax{2};
+// Cycle counters of processors may differ by so much.
+constexpr uint64_t kSkew = 1 << 30;
 
-// One record, copied out of the ring: the target cannot change it any more.
-struct Record {
-  uint64_t tsc = 0;
-  std::vector<uint8_t> bytes;
-};
+// What a program can make djtap do by its records: lines on the terminal, and files.
+constexpr int kWarnings = 1000, kFilesAtOnce = 100, kFiles = 10;
 
 // One CPU's ring, how far it is read, and since when it does not move.
 struct RingSource {
   abi::Ring* ring = nullptr;
   abi::RingReader reader;
-  Clock::time_point moved = Clock::now();
+  Clock::time_point moved = Clock::now(), cleared = Clock::now();
   uint64_t clear = 0;  // tsc of a round in which none was unfinished: what comes is later
+  uint64_t left = 0;   // bytes that may be read in this call of run()
 };
 
-// The bytes of a packed string, if they lie inside the record.
-std::string_view string_in(const Record& record, uint64_t packed) {
-  uint64_t offset = packed & 0xffffffff, length = packed >> 32;
-  if (offset + length > record.bytes.size()) return "";
-  return {reinterpret_cast<const char*>(record.bytes.data()) + offset, length};
-}
-
-template <typename T>
-bool read_at(const Record& record, size_t offset, T& value) {
-  if (offset + sizeof(T) > record.bytes.size()) return false;
-  std::memcpy(&value, record.bytes.data() + offset, sizeof(T));
-  return true;
-}
-
 // Which arguments of a format are strings is known from its types.
-std::string print_text(const Record& record, const abi::EventHeader& header, const Format& format) {
-  std::vector<abi::FormatArg> args(std::min<size_t>(header.count, format.arguments.size()));
+std::string print_text(const Record& record, const Format& format) {
+  RecordTexts texts(record);
+  std::vector<abi::FormatArg> args(format.arguments.size());
   for (size_t i = 0; i < args.size(); ++i) {
-    read_at(record, sizeof header + 8 * i, args[i].number);
+    record.read(sizeof record.header + 8 * i, args[i].number);
     if (format.arguments[i] != Type::Str) continue;
-    std::string_view text = string_in(record, args[i].number);
+    std::string_view text = texts(args[i].number);
     args[i].text = text.data();
     args[i].length = static_cast<uint32_t>(text.size());
   }
@@ -81,32 +76,37 @@ std::string print_text(const Record& record, const abi::EventHeader& header, con
 }
 
 // The text of a Warn or System record.
-std::string_view text_of(const Record& record, const abi::EventHeader& header) {
-  return string_in(record, abi::pack_string(sizeof header, header.format));
+std::string_view text_of(const Record& record) {
+  return record.text(abi::pack_string(sizeof record.header, record.header.format));
 }
 
-std::string hist_text(const Record& record, uint32_t form) {
+// Nothing, if no handler prints such a histogram.
+std::optional<std::string> hist_text(const Record& record, const RecordRules& rules) {
   abi::HistPayload payload;
-  size_t at = sizeof(abi::EventHeader);
-  if (!read_at(record, at, payload)) return "";
+  const uint32_t form = record.header.format;
+  size_t at = sizeof record.header;
+  if (!record.read(at, payload)) return std::nullopt;
+  const abi::StatShape* shape = rules.shape(payload.shape, form);
+  if (shape == nullptr) return std::nullopt;
   at += sizeof payload;
-  if (payload.words > (record.bytes.size() - at) / 8) return "";
-  std::vector<int64_t> words(payload.words);
+  std::vector<int64_t> words(abi::hist_count(*shape, form));
+  if (payload.words != words.size() || words.size() > (record.bytes.size() - at) / 8)
+    return std::nullopt;
   std::memcpy(words.data(), record.bytes.data() + at, 8 * words.size());
-  if (words.size() != abi::hist_count(payload.shape, form)) return "";
   if (form >= abi::kHistFine) return draw_fine_histogram(words, form - abi::kHistFine);
-  return form == abi::kHistLinear ? draw_linear_histogram(words, payload.shape)
+  return form == abi::kHistLinear ? draw_linear_histogram(words, *shape)
                                   : draw_log_histogram(words);
 }
 
-std::vector<std::variant<int64_t, double, std::string_view>> print_args(
-    const Record& record, const abi::EventHeader& header, const Format& format) {
+std::vector<std::variant<int64_t, double, std::string_view>> print_args(const Record& record,
+                                                                        const Format& format) {
+  RecordTexts texts(record);
   std::vector<std::variant<int64_t, double, std::string_view>> args;
-  for (size_t i = 0; i < std::min<size_t>(header.count, format.arguments.size()); ++i) {
+  for (size_t i = 0; i < format.arguments.size(); ++i) {
     int64_t word = 0;
-    read_at(record, sizeof header + 8 * i, word);
+    record.read(sizeof record.header + 8 * i, word);
     if (format.arguments[i] == Type::Str)
-      args.emplace_back(string_in(record, static_cast<uint64_t>(word)));
+      args.emplace_back(texts(static_cast<uint64_t>(word)));
     else if (format.arguments[i] == Type::Double)
       args.emplace_back(std::bit_cast<double>(word));
     else
@@ -142,137 +142,204 @@ std::string_view kind_name(SiteKind kind) {
 struct Drain::State {
   DrainInput input;
   Output& output;
-  ScriptErrors script_errors;
+  RecordRules rules{input.program, input.plan, input.layout};
+  ScriptErrors script_errors{{input.image.spans, input.plan, input.sources, input.layout}};
   ShellCommands commands;
   std::vector<RingSource> sources;
-  std::vector<Record> held;
-  uint64_t horizon = 0;  // tsc: what is not later can be written
-  uint64_t written = 0;  // what is not later has been
+  HeldRecords held;
+  size_t turn = 0;         // the source that is read first
+  uint64_t horizon = 0;    // tsc: what is not later can be written
+  uint64_t written = 0;    // what is not later has been
+  uint64_t latest = 0;     // tsc: when it was asked last, to compare records with
+  uint64_t forged = 0;     // records that no handler can have sent
+  RateLimit warnings{kWarnings, kWarnings}, files{kFilesAtOnce, kFiles};
 
   size_t collect(bool last, uint64_t round);
+  size_t read(RingSource& source, bool last);
+  bool admit(const Record& record, uint64_t& tsc);
   void write(const Record& record);
-  void put(const Record& record, const abi::EventHeader& header, std::string text);
+  void write_ready(bool last);
+  void put(const Record& record, const Format* format, std::string text);
+  void tell_forged();
+  void summarize();
 };
 
-Drain::Drain(const DrainInput& input, Output& output)
-    : state_(
-          new State{input,
-                    output,
-                    ScriptErrors({input.image.spans, input.plan, input.sources, input.layout.base}),
-                    {},
-                    {},
-                    {},
-                    0,
-                    0}) {
+Drain::Drain(const DrainInput& input, Output& output) : state_(new State{input, output}) {
   const abi::Header& header = input.layout.header;
   for (uint32_t i = 0; i <= input.layout.cpus; ++i) {
     RingSource source;
     source.ring = reinterpret_cast<abi::Ring*>(header.rings + i * header.ring_stride);
-    source.reader = abi::ring_reader(source.ring);
+    source.reader = abi::ring_reader(static_cast<uint64_t>(input.layout.limits.ring_bytes));
     state_->sources.push_back(source);
   }
 }
 Drain::~Drain() = default;
 Drain::Drain(Drain&&) noexcept = default;
 
-// Moves finished records from the rings to `held`. Returns how many. round: the tsc before.
-size_t Drain::State::collect(bool last, uint64_t round) {
+// Told at once, and counted from then on.
+void Drain::State::tell_forged() {
+  if (forged++ > 0) return;
+  tell_warning("DJ5909",
+               "the program has written into djtap's memory itself: what no handler of the script "
+               "can have sent is dropped, and what is shown may be wrong");
+}
+
+// Whether a handler can have sent the record. *tsc: its time, which is not later than now.
+bool Drain::State::admit(const Record& record, uint64_t& tsc) {
+  const uint64_t began = input.layout.header.session_start_tsc;
+  tsc = record.tsc;
+  if (tsc > latest) latest = __rdtsc();
+  const bool is_timely = tsc + kSkew >= began && tsc <= latest + kSkew;
+  tsc = std::min(tsc, latest);
+  const abi::EventHeader& header = record.header;
+  return is_timely && rules.sends(header.kind) && rules.has_site(header.site) &&
+         (header.kind != abi::kEventPrint ||
+          rules.format(header.format, header.count) != nullptr);
+}
+
+// Moves finished records from one ring to `held`. Returns how many.
+size_t Drain::State::read(RingSource& source, bool last) {
   size_t count = 0;
-  Clock::time_point now = Clock::now();
-  for (RingSource& source : sources) {
-    size_t before = count;
-    bool give_up = last || now - source.moved > kUnfinishedMax;
-    while (const abi::EventHeader* record = abi::ring_peek(source.ring, &source.reader, give_up)) {
-      const uint8_t* bytes = reinterpret_cast<const uint8_t*>(record);
-      Record copy{record->tsc, std::vector<uint8_t>(bytes, bytes + source.reader.size)};
-      held.push_back(std::move(copy));
-      abi::ring_next(&source.reader);
-      ++count;
+  const bool give_up = last || Clock::now() - source.moved > kUnfinishedMax;
+  while (source.left > 0 && !held.is_full()) {
+    const abi::EventHeader* in_ring = abi::ring_peek(source.ring, &source.reader, give_up);
+    if (in_ring == nullptr) break;
+    const Record record = held.copy(in_ring, source.reader.size);
+    source.left -= std::min<uint64_t>(source.left, source.reader.size);
+    abi::ring_next(&source.reader);
+    ++count;
+    uint64_t tsc = 0;
+    if (admit(record, tsc)) {
+      held.hold(tsc);
+    } else {
+      held.drop();
+      tell_forged();
     }
-    abi::ring_free(source.ring, &source.reader);
-    const bool unfinished = abi::load(&source.ring->head) > source.reader.position;
-    if (!unfinished) source.clear = round;
-    if (count > before || !unfinished) source.moved = now;
   }
+  if (source.reader.scribbled) tell_forged();
+  source.reader.scribbled = false;
+  abi::ring_free(source.ring, &source.reader);
   return count;
 }
 
-// To the output, or to whoever takes records.
-void Drain::State::put(const Record& record, const abi::EventHeader& header, std::string text) {
+// The same for all rings. round: the tsc before.
+size_t Drain::State::collect(bool last, uint64_t round) {
+  size_t count = 0;
+  const Clock::time_point now = Clock::now();
+  for (size_t i = 0; i < sources.size(); ++i) {
+    RingSource& source = sources[(turn + i) % sources.size()];
+    const size_t read_here = read(source, last);
+    const bool unfinished = abi::ring_has_more(source.ring, source.reader);
+    if (!unfinished || now - source.cleared > kHoldBackMax) {
+      source.clear = round;
+      source.cleared = now;
+    }
+    if (read_here > 0 || !unfinished) source.moved = now;
+    count += read_here;
+  }
+  ++turn;
+  return count;
+}
+
+// To the output, or to whoever takes records. format: of a print.
+void Drain::State::put(const Record& record, const Format* format, std::string text) {
   if (!input.sink) return output.write(text);
-  const abi::Header& session = *reinterpret_cast<const abi::Header*>(input.layout.base);
+  const uint32_t number = record.header.site;
   PrintRecord print;
-  print.time_ns = time_of(record.tsc, session);
-  print.pid = session.target_pid;
+  print.time_ns = time_of(record.tsc, input.layout.header);
+  print.pid = input.layout.header.target_pid;
   print.text = std::move(text);
-  size_t host = header.site - input.plan.sites.size();
-  if (const Site* site = site_numbered(input.plan, header.site)) {
+  const size_t host = number - input.plan.sites.size();
+  if (const Site* site = site_numbered(input.plan, number)) {
     print.probe = site->function;
     print.kind = kind_name(site->kind);
   } else {
     print.kind = "host";
     if (host < input.plan.host_probes.size()) print.probe = input.plan.host_probes[host].text;
   }
-  if (header.kind == abi::kEventPrint)
-    print.args = print_args(record, header, input.program.formats[header.format]);
+  if (format != nullptr) print.args = print_args(record, *format);
   input.sink(print);
 }
 
 void Drain::State::write(const Record& record) {
-  abi::EventHeader header;
-  if (!read_at(record, 0, header)) return;
+  const abi::EventHeader& header = record.header;
   switch (header.kind) {
-    case abi::kEventPrint:
-      if (header.format < input.program.formats.size())
-        put(record, header, print_text(record, header, input.program.formats[header.format]));
-      break;
-    case abi::kEventHist:
-      put(record, header, hist_text(record, header.format));
-      break;
+    case abi::kEventPrint: {
+      const Format* format = rules.format(header.format, header.count);
+      return put(record, format, print_text(record, *format));
+    }
+    case abi::kEventHist: {
+      std::optional<std::string> text = hist_text(record, rules);
+      return text ? put(record, nullptr, std::move(*text)) : tell_forged();
+    }
     case abi::kEventError: {
       abi::ErrorPayload payload;
-      if (!read_at(record, sizeof header, payload)) return;
+      if (!record.read(sizeof header, payload) || !script_errors.can_be(payload))
+        return tell_forged();
       output.flush();
-      script_errors.report(payload, header.site, string_in(record, payload.text));
-      break;
+      return script_errors.report(payload, header.site, record.text(payload.text));
     }
     case abi::kEventWarn:
       output.flush();
-      log_lines(fmt::format("WARNING: {}\n", text_of(record, header)));
-      break;
+      if (warnings.allow()) log_lines(fmt::format("WARNING: {}\n", text_of(record)));
+      return;
     case abi::kEventSystem:
       output.flush();
-      commands.run(std::string(text_of(record, header)));
-      break;
+      return commands.run(std::string(text_of(record)));
     case abi::kEventSwitchFile:
-      output.switch_file();
-      break;
+      if (files.allow()) output.switch_file();
+      return;
     case abi::kEventChildBegins:
     case abi::kEventChildEnds:
       if (input.child)
         input.child(static_cast<pid_t>(header.format), header.kind == abi::kEventChildBegins);
-      break;
+      return;
     default:
-      break;
+      return;
   }
+}
+
+// What is not later than the horizon; all, if it is the last time. Where too much is held, what is
+// earliest goes out whatever may still come before it.
+void Drain::State::write_ready(bool last) {
+  const size_t kept = held.is_full() ? held.size() / 2 : held.size();
+  held.sort();
+  while (!held.empty() && (last || held.size() > kept || held.earliest() <= horizon))
+    write(held.take());
+  held.forget_taken();
+}
+
+// What was not done, at the end.
+void Drain::State::summarize() {
+  script_errors.summarize();
+  if (forged > 1)
+    tell_warning("DJ5909", fmt::format("{} of the program's own making dropped in all",
+                                       counted(forged, "record")));
+  if (const uint64_t lost = warnings.refused())
+    tell_warning("DJ5905", fmt::format("{} by warn() dropped: more than {} a second",
+                                       counted(lost, "warning"), kWarnings));
+  if (const uint64_t lost = files.refused())
+    tell_warning("DJ5905",
+                 fmt::format("{} by switch_file() left out: more than {} at once, and {} a second",
+                             counted(lost, "new file"), kFilesAtOnce, kFiles));
 }
 
 size_t Drain::run(bool last) {
   State& state = *state_;
   uint64_t round = __rdtsc();
-  size_t count = state.collect(last, round);
-  std::stable_sort(state.held.begin(), state.held.end(),
-                   [](const Record& a, const Record& b) { return a.tsc < b.tsc; });
-  size_t ready = 0;
-  while (ready < state.held.size() && (last || state.held[ready].tsc <= state.horizon))
-    state.write(state.held[ready++]);
-  state.held.erase(state.held.begin(), state.held.begin() + static_cast<ptrdiff_t>(ready));
+  for (RingSource& source : state.sources) source.left = source.reader.bytes;
+  size_t count = 0, more = 0;
+  do {
+    more = state.collect(last, round);
+    state.write_ready(last);
+    count += more;
+  } while (last && more > 0);
   state.written = last ? round : state.horizon;
   state.horizon = round;
   for (const RingSource& source : state.sources)
     state.horizon = std::min(state.horizon, source.clear);
   state.output.flush();
-  if (last) state.script_errors.summarize();
+  if (last) state.summarize();
   if (last) state.commands.wait();
   return count + state.held.size();
 }

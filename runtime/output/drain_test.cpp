@@ -27,7 +27,10 @@ class DrainTest : public testing::Test {
 
   DrainTest() {
     program_.formats.push_back({"%d", {Type::Int}});
-    layout_.base = reinterpret_cast<uint64_t>(&memory_->header);
+    program_.probes.emplace_back().body = printing(0);
+    layout_.base = reinterpret_cast<uint64_t>(memory_.get());
+    layout_.bytes = sizeof(Memory);
+    layout_.limits.ring_bytes = kRingBytes;
     layout_.cpus = 1;
     layout_.header.rings = reinterpret_cast<uint64_t>(memory_->rings);
     layout_.header.ring_stride = sizeof memory_->rings[0];
@@ -37,6 +40,14 @@ class DrainTest : public testing::Test {
                    output_);
   }
 
+  // A body of one print by that format.
+  static StmtPtr printing(FormatId format) {
+    auto expr = std::make_unique<Expr>();
+    expr->node = Print{true, format, {}};
+    auto stmt = std::make_unique<Stmt>();
+    stmt->node = ExprStmt{std::move(expr)};
+    return stmt;
+  }
   abi::Ring* ring(int i) { return reinterpret_cast<abi::Ring*>(memory_->rings[i]); }
 
   Open reserve(int i, int64_t number) {
@@ -101,6 +112,57 @@ TEST_F(DrainTest, AtTheEndTheUnfinishedAreGivenUp) {
   drain_->run(true);
   EXPECT_EQ(shown_, "2");
   EXPECT_EQ(drain_->abandoned(), 1u);
+}
+
+// What the target writes into a ring itself.
+class ForgedRecords : public DrainTest {
+ protected:
+  // A record of one number that is as the script's, but for what `spoil` changes.
+  template <typename Spoil>
+  void forge(Spoil spoil) {
+    const Open open = reserve(0, 7);
+    spoil(*open.head);
+    finish(open, 20);
+  }
+};
+
+TEST_F(ForgedRecords, OnlyWhatTheScriptCanSendIsWritten) {
+  for (uint16_t kind = 0; kind < 20; ++kind) {
+    if (kind != abi::kEventPrint) forge([&](abi::EventHeader& head) { head.kind = kind; });
+  }
+  forge([](abi::EventHeader& head) { head.format = 1; });
+  forge([](abi::EventHeader& head) { head.count = 2; });
+  forge([](abi::EventHeader& head) { head.count = 0; });
+  forge([](abi::EventHeader& head) { head.site = 1; });
+  forge([](abi::EventHeader&) {});
+  EXPECT_EQ(shown(), "7");
+}
+
+TEST_F(ForgedRecords, ATimeThatIsYetToComeHoldsNothingBack) {
+  const Open open = reserve(0, 1);
+  finish(open, ~0ull);
+  finish(reserve(1, 2), 20);
+  EXPECT_EQ(shown(), "2");
+}
+
+TEST_F(ForgedRecords, AHeadThatIsNoPositionIsNotFollowed) {
+  finish(reserve(0, 1), 10);
+  ring(0)->head = ring(0)->tail = 1 << 30;
+  ring(0)->bytes = ~0ull;
+  finish(reserve(1, 2), 20);
+  EXPECT_EQ(shown(), "2");
+}
+
+// One thread keeps a record open, others fill the ring: what is held does not grow.
+TEST_F(ForgedRecords, WhatIsHeldIsBounded) {
+  reserve(0, 0);
+  constexpr int kMany = 1'000'000;
+  for (int i = 0; i < kMany; ++i) {
+    const Open open = reserve(1, 1);
+    finish(open, 30);
+    if (i % 32 == 31) drain_->run(false);
+  }
+  EXPECT_GT(shown_.size(), kMany / 2u);
 }
 
 }  // namespace

@@ -8,31 +8,35 @@
 
 #include "compiler/base/printable.h"
 #include "runtime/agent/quote.h"
+#include "runtime/output/arena_texts.h"
+#include "runtime/output/map_elements.h"
 #include "runtime/shared/double_text.h"
-#include "runtime/shared/map.h"
 #include "runtime/shared/soft_double.h"
 #include "runtime/shared/thread_rows.h"
 
 namespace dj {
 namespace {
 
-Value value_of(uint64_t word, Type type) {
-  if (type == Type::Double) return std::bit_cast<double>(word);
-  if (type != Type::Str) return static_cast<int64_t>(word);
-  if (word == 0) return std::string();
-  const abi::Str* s = reinterpret_cast<const abi::Str*>(word);
-  return std::string(s->data, s->len);
+Value value_of(Untrusted<uint64_t> word, Type type, ArenaTexts& texts) {
+  if (type == Type::Str) return texts(word);
+  if (type == Type::Double) return std::bit_cast<double>(word.number());
+  return static_cast<int64_t>(word.number());
+}
+
+ArenaView view_of(const Layout& layout) { return {layout.base, layout.bytes}; }
+
+// Of CPUs, of threads without rseq, and of the threads that have been given a row.
+uint32_t counter_rows(const ArenaView& arena, const Layout& layout) {
+  const uint64_t next = layout.header.thread_rows + offsetof(abi::ThreadRows, next);
+  return layout.cpus + 1 + arena.word<uint32_t>(next).at_most(layout.thread_rows);
 }
 
 int64_t counter_sum(const Layout& layout, uint32_t counter) {
-  int64_t sum = 0;
-  const uint32_t rows = abi::counter_rows(reinterpret_cast<const abi::Header*>(layout.base));
-  for (uint32_t row = 0; row < rows; ++row) {
-    uint64_t address =
-        layout.header.counters + (uint64_t{row} << layout.header.counter_shift) + 8 * counter;
-    sum += *reinterpret_cast<const int64_t*>(address);
-  }
-  return sum;
+  const ArenaView arena = view_of(layout);
+  uint64_t sum = 0, address = layout.header.counters + 8ull * counter;
+  for (uint32_t row = 0, rows = counter_rows(arena, layout); row < rows; ++row)
+    sum += arena.word(address + (uint64_t{row} << layout.header.counter_shift)).number();
+  return static_cast<int64_t>(sum);
 }
 
 std::string shown(const Value& value, bool is_pointer) {
@@ -49,23 +53,41 @@ int64_t weight(const Value& value) {
   return number != nullptr ? *number : 0;
 }
 
-std::vector<Element> read_array(const Global& global, const GlobalSlot& slot) {
+// By descending weight, then by what the keys are shown as.
+void sort_elements(std::vector<Element>& elements) {
+  std::vector<std::pair<int64_t, size_t>> order;
+  for (size_t i = 0; i < elements.size(); ++i) order.emplace_back(weight(elements[i].value), i);
+  std::vector<std::string> texts(elements.size());
+  const auto keys_of = [&](size_t i) -> const std::string& {
+    if (texts[i].empty()) texts[i] = key_text(elements[i]);
+    return texts[i];
+  };
+  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : keys_of(a.second) < keys_of(b.second);
+  });
+  std::vector<Element> sorted;
+  sorted.reserve(elements.size());
+  for (const auto& [weight, i] : order) sorted.push_back(std::move(elements[i]));
+  elements = std::move(sorted);
+}
+
+std::vector<Element> read_array(const Global& global, const GlobalSlot& slot,
+                                const Layout& layout) {
+  const ArenaView arena = view_of(layout);
+  const abi::MapForm form = map_form(global, slot, layout);
+  ArenaTexts texts(layout, uint64_t{form.capacity} * (form.key_count + 1));
   std::vector<Element> elements;
-  const auto* map = reinterpret_cast<const abi::Map*>(slot.address);
-  abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat* stat) {
-    Element element;
+  each_element(arena, slot.address, form, [&](const MapElement& from) {
+    Element& element = elements.emplace_back();
+    element.keys.reserve(global.keys.size());
     for (size_t i = 0; i < global.keys.size(); ++i)
-      element.keys.push_back(value_of(node.keys[i], global.keys[i]));
-    if (stat != nullptr)
-      element.value = read_stat(stat, 0, 1, slot.shape);
+      element.keys.push_back(value_of(from.keys[i], global.keys[i], texts));
+    if (from.stat != 0)
+      element.value = read_stat(arena, from.stat, 0, 1, slot.shape);
     else
-      element.value = value_of(abi::map_value(map, &node), global.value);
-    elements.push_back(std::move(element));
+      element.value = value_of(from.value, global.value, texts);
   });
-  std::sort(elements.begin(), elements.end(), [](const Element& a, const Element& b) {
-    int64_t x = weight(a.value), y = weight(b.value);
-    return x != y ? x > y : key_text(a) < key_text(b);
-  });
+  sort_elements(elements);
   return elements;
 }
 
@@ -75,22 +97,19 @@ GlobalValue read_global(const Program& program, GlobalId id, const Layout& layou
   const Global& global = program.globals[id];
   const GlobalSlot& slot = layout.globals[id];
   GlobalValue shown{global.name, global.storage == Storage::Array, global.pointers, {}};
-  switch (global.storage) {
-    case Storage::Counter:
-      shown.elements.push_back({{}, counter_sum(layout, slot.counter)});
-      break;
-    case Storage::Scalar:
-      shown.elements.push_back(
-          {{}, value_of(*reinterpret_cast<const uint64_t*>(slot.address), global.value)});
-      break;
-    case Storage::Stats:
-      shown.elements.push_back({{},
-                                read_stat(reinterpret_cast<const abi::Stat*>(slot.address),
-                                          slot.stride, layout.cpus + 1, slot.shape)});
-      break;
-    case Storage::Array:
-      shown.elements = read_array(global, slot);
-      break;
+  const ArenaView arena = view_of(layout);
+  if (global.storage == Storage::Array) {
+    shown.elements = read_array(global, slot, layout);
+    return shown;
+  }
+  Value& value = shown.elements.emplace_back().value;
+  if (global.storage == Storage::Counter) {
+    value = counter_sum(layout, slot.counter);
+  } else if (global.storage == Storage::Stats) {
+    value = read_stat(arena, slot.address, slot.stride, layout.cpus + 1, slot.shape);
+  } else {
+    ArenaTexts texts(layout, 1);
+    value = value_of(arena.word(slot.address), global.value, texts);
   }
   return shown;
 }

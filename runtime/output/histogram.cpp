@@ -44,7 +44,7 @@ std::string draw(const std::vector<Bucket>& buckets, size_t label_width) {
     label_width = std::max(label_width, buckets[i].label.size());
   }
   if (most == 0) return "";
-  int64_t scale = (most + kBarWidth - 1) / kBarWidth;
+  const int64_t scale = most / kBarWidth + (most % kBarWidth != 0);
   size_t count_width = std::to_string(most).size();
   std::string text = fmt::format("{:>{}} |{:-<{}} count\n", "value", label_width, "", kBarWidth);
   bool gap = false;
@@ -55,9 +55,9 @@ std::string draw(const std::vector<Bucket>& buckets, size_t label_width) {
       continue;
     }
     gap = false;
-    text += fmt::format("{:>{}} |{:@<{}}{:>{}} {:>{}}\n", buckets[i].label, label_width, "",
-                        buckets[i].count / scale, "", kBarWidth - buckets[i].count / scale,
-                        buckets[i].count, count_width);
+    const int64_t bar = std::max<int64_t>(buckets[i].count, 0) / scale;
+    text += fmt::format("{:>{}} |{:@<{}}{:>{}} {:>{}}\n", buckets[i].label, label_width, "", bar,
+                        "", kBarWidth - bar, buckets[i].count, count_width);
   }
   return text + "\n";
 }
@@ -98,7 +98,8 @@ std::string draw_fine_histogram(std::span<const int64_t> counts, uint32_t bits) 
     size = size >> dropped << dropped;
     std::string label = fmt::format("{}{}", value < 0 ? "-" : "", size);
     if (buckets.empty() || buckets.back().label != label) buckets.push_back({std::move(label), 0});
-    buckets.back().count += counts[i];
+    buckets.back().count = static_cast<int64_t>(static_cast<uint64_t>(buckets.back().count) +
+                                                static_cast<uint64_t>(counts[i]));
   }
   return draw(buckets, kLabelWidth);
 }

@@ -23,7 +23,10 @@ class Output {
   Output& operator=(Output&&) = delete;
   ~Output();  // flush()
 
-  void write(std::string_view text) { buffer_ += text; }
+  void write(std::string_view text) {
+    buffer_ += text;
+    if (buffer_.size() >= kMostWaiting) flush();
+  }
   void flush();
   // What was written so far goes to this file, what comes to the next one. Stdout, devices
   // and pipes have no next one.
@@ -35,6 +38,7 @@ class Output {
   bool failed() const { return closed() && !reader_left_; }
 
  private:
+  static constexpr size_t kMostWaiting = 1 << 20;
   Output(int fd, bool owned) : fd_(fd), owned_(owned) {}
   void put(std::string_view text);
   size_t fitting(std::string_view text) const;

@@ -8,7 +8,7 @@
 namespace dj {
 
 // From now on calls are counted; before the probes are armed.
-void count_calls(const abi::Header& header);
+void count_calls(const Layout& layout);
 
 // One line a return probe on stderr; none if the script has no such probe. entered = returned +
 // abandoned (by exceptions, longjmp, ended threads) + unseen (tail calls into unknown code) +

@@ -21,7 +21,7 @@ struct Row {
 }  // namespace
 
 int64_t to_ns(int64_t cycles, const Layout& layout) {
-  const abi::Header& header = *reinterpret_cast<const abi::Header*>(layout.base);
+  const abi::Header& header = layout.header;
   if (header.tsc_mult == 0) return cycles;
   __int128 scaled = static_cast<__int128>(cycles) * static_cast<int64_t>(header.tsc_mult);
   return static_cast<int64_t>(scaled >> abi::kTscShift);
@@ -38,7 +38,7 @@ std::string label_of(const Probe& probe, const Sources& sources) {
 
 void report_times(const std::vector<GlobalId>& times, const Program& program,
                   const Sources& sources, const Layout& layout) {
-  const abi::Header& header = *reinterpret_cast<const abi::Header*>(layout.base);
+  const abi::Header& header = layout.header;
   std::vector<Row> rows;
   for (size_t i = 0; i < times.size(); ++i) {
     const Probe& probe = program.probes[i];

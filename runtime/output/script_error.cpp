@@ -11,6 +11,7 @@
 #include "compiler/stages/shown_symbol.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/process.h"
+#include "runtime/process/untrusted.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/denied.h"
 #include "runtime/shared/error_text.h"
@@ -32,14 +33,21 @@ std::string remedy(uint32_t error, bool host) {
 // are.
 bool is_nowhere(uint64_t address) { return address < (1 << 16) || address >= uint64_t{1} << 47; }
 
-// What is mapped at `address` now: its name and what is allowed there.
-// `arena`: what the session has mapped there. Numbers that a program in a container says of itself
-// may be another process's here.
+// The file that a process has mapped at the arena's address; 0: none.
+uint64_t inode_at(const std::vector<Mapping>& maps, uint64_t arena) {
+  const auto found = std::find_if(maps.begin(), maps.end(),
+                                  [arena](const Mapping& m) { return m.begin == arena; });
+  return found == maps.end() ? 0 : found->inode;
+}
+
+// What is mapped at `address` now: its name and what is allowed there. A process that does not have
+// this session's arena is another one than the handler's: what a record says of its process may be
+// a lie, or a number of another pid namespace.
 std::string mapping_at(pid_t pid, uint64_t address, uint64_t arena) {
   if (pid == 0) return "no process is traced";
-  const Result<std::vector<Mapping>> maps = read_maps(pid);
-  const bool is_ours = maps.ok() && std::any_of(maps.value().begin(), maps.value().end(),
-                                                [&](const Mapping& m) { return m.begin == arena; });
+  const Result<std::vector<Mapping>> own = read_maps(0), maps = read_maps(pid);
+  const uint64_t inode = own.ok() ? inode_at(own.value(), arena) : 0;
+  const bool is_ours = inode != 0 && maps.ok() && inode_at(maps.value(), arena) == inode;
   if (!is_ours) return is_nowhere(address) ? "no mapping" : "the program has ended";
   for (const Mapping& each : maps.value()) {
     if (address < each.begin || address >= each.end) continue;
@@ -62,11 +70,13 @@ std::string what(const ScriptErrorInput& input, const abi::ErrorPayload& payload
   constexpr std::string_view kLimit = "MAXACTION";  // its name is another one in djtap itself
   if (host && said.starts_with(kLimit)) said.insert(kLimit.size(), "_HOST");
   if (payload.error == abi::kErrBadAddress) {
-    const auto* header = reinterpret_cast<const abi::Header*>(input.arena);
-    const pid_t pid = host ? static_cast<pid_t>(header->target_pid) : payload.pid;
-    const bool denied = !host && (header->denied & abi::asked_bit(SYS_process_vm_readv)) != 0;
+    const Layout& layout = input.layout;
+    const pid_t pid = host ? static_cast<pid_t>(layout.header.target_pid) : payload.pid;
+    const ArenaView arena(layout.base, layout.bytes);
+    const uint64_t asked = arena.word(layout.base + offsetof(abi::Header, denied)).number();
+    const bool denied = !host && (asked & abi::asked_bit(SYS_process_vm_readv)) != 0;
     said += fmt::format(" ({}{})", denied ? "a seccomp filter denies reads; " : "",
-                        mapping_at(pid, static_cast<uint64_t>(payload.a), header->arena_base));
+                        mapping_at(pid, static_cast<uint64_t>(payload.a), layout.base));
   }
   return said + remedy(payload.error, host);
 }
@@ -102,6 +112,11 @@ std::string probe(const Plan& plan, uint32_t site) {
 }
 
 }  // namespace
+
+bool ScriptErrors::can_be(const abi::ErrorPayload& payload) const {
+  return payload.error <= abi::kErrEndless &&
+         (payload.span == abi::kNoSpan || payload.span < input_.spans.size());
+}
 
 void ScriptErrors::report(const abi::ErrorPayload& payload, uint32_t site, std::string_view text) {
   ++count_;

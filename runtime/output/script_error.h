@@ -10,6 +10,7 @@
 
 #include "compiler/diag/diag.h"
 #include "compiler/diag/source.h"
+#include "compiler/stages/layout.h"
 #include "compiler/stages/plan.h"
 #include "runtime/shared/event.h"
 
@@ -19,13 +20,15 @@ struct ScriptErrorInput {
   const std::vector<Span>& spans;  // Image::spans
   const Plan& plan;
   const Sources& sources;
-  uint64_t arena = 0;  // Layout::base: who the target is
+  const Layout& layout;  // whose header says who the target is
 };
 
 class ScriptErrors {
  public:
   explicit ScriptErrors(const ScriptErrorInput& input) : input_(input) {}
-  // text: of error("text"), else empty.
+  // Whether a handler of the script can have sent this.
+  bool can_be(const abi::ErrorPayload& payload) const;
+  // Of a payload that can be. text: of error("text"), else empty.
   void report(const abi::ErrorPayload& payload, uint32_t site, std::string_view text);
   // One line for each kind of error that was not repeated.
   void summarize();

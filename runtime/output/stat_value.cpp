@@ -28,16 +28,20 @@ int64_t log_value(uint32_t bucket) {
 
 }  // namespace
 
-StatValue read_stat(const abi::Stat* first, uint32_t stride, uint32_t rows,
+StatValue read_stat(const ArenaView& arena, uint64_t first, uint32_t stride, uint32_t rows,
                     const abi::StatShape& shape) {
+  const size_t words_each = shape.bytes / sizeof(uint64_t);
+  std::vector<uint64_t> copied(words_each * rows);
+  for (uint32_t i = 0; i < rows; ++i)
+    arena.copy(first + uint64_t{stride} * i, &copied[words_each * i], shape.bytes);
   auto each = [&](auto visit) {
     for (uint32_t i = 0; i < rows; ++i)
-      visit(const_cast<abi::Stat*>(abi::stat_row(first, stride, i)));
+      visit(reinterpret_cast<abi::Stat*>(&copied[words_each * i]));
   };
   auto sum = [&](auto words, uint32_t bucket) {
-    int64_t count = 0;
-    each([&](const abi::Stat* part) { count += words(part)[bucket]; });
-    return count;
+    uint64_t count = 0;
+    each([&](const abi::Stat* part) { count += static_cast<uint64_t>(words(part)[bucket]); });
+    return static_cast<int64_t>(count);
   };
   StatValue value;
   each([&](const abi::Stat* part) { value.add(*part); });

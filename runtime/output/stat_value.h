@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/process/untrusted.h"
 #include "runtime/shared/stat.h"
 
 namespace dj {
@@ -21,8 +22,9 @@ struct StatValue : abi::StatTotal {
   int64_t below = 0, above = 0;  // samples outside of the linear buckets
 };
 
-// Reads `rows` parts, `stride` bytes apart, as one. They may change meanwhile.
-StatValue read_stat(const abi::Stat* first, uint32_t stride, uint32_t rows,
+// Copies `rows` parts at `first`, `stride` bytes apart, and sums them as one. They may change
+// meanwhile. shape: Layout's.
+StatValue read_stat(const ArenaView& arena, uint64_t first, uint32_t stride, uint32_t rows,
                     const abi::StatShape& shape);
 
 // The parts of an aggregate that exist, with their names: count alone when there is no sample, else

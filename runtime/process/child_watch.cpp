@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "runtime/process/kin.h"
 #include "runtime/process/pid_space.h"
 #include "runtime/process/process.h"
 
@@ -12,12 +13,16 @@ namespace dj {
 
 void ChildWatch::begins(pid_t own) {
   if (children_.contains(own)) return;  // each probe has it told
+  if (children_.size() >= kMost) return;
   const pid_t pid = target_.is_known_by(target_.pid()) ? own : number_seen(own, target_.pid());
+  if (pid > 0 && start_time(pid) && !is_kin(pid, target_.pid())) return;
   Child child{std::nullopt, target_.forked(own, pid)};
-  if (Result<ExitWatch> made = ExitWatch::create(pid, false); made.ok())
-    child.watch.emplace(made.take());
-  else if (pid != 0 && start_time(pid))
-    return;  // no file descriptor is left
+  if (pid > 0) {
+    if (Result<ExitWatch> made = ExitWatch::create(pid, false); made.ok())
+      child.watch.emplace(made.take());
+    else if (start_time(pid))
+      return;  // no file descriptor is left
+  }
   children_.emplace(own, std::move(child));
 }
 

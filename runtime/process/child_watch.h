@@ -15,7 +15,9 @@ namespace dj {
 class ChildWatch {
  public:
   explicit ChildWatch(const TargetTask& target) : target_(target) {}
-  // What its handlers say (Drain), by the numbers that the children know themselves by.
+  // What its handlers say (Drain), by the numbers that the children know themselves by. Only a
+  // process that descends from the target, or has the session's memory mapped, is watched: what the
+  // target says may be a lie. More than kMost at one time are not watched.
   void begins(pid_t own);
   void ends(pid_t own) { children_.erase(own); }
   // Those that have ended without a word, each once. heard: up to when (cycle counter) all that was
@@ -30,6 +32,7 @@ class ChildWatch {
     TargetTask task;
     uint64_t gone = 0;  // cycle counter when that was seen
   };
+  static constexpr size_t kMost = 4096;
   TargetTask target_;
   std::map<pid_t, Child> children_;
 };

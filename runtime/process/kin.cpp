@@ -42,7 +42,28 @@ bool shares_memory(const std::vector<Mapping>& maps, uint64_t inode) {
   });
 }
 
+bool descends(pid_t pid, pid_t target) {
+  constexpr int kMostGenerations = 1000;
+  for (int i = 0; i < kMostGenerations && pid > 1; i++) {
+    const Result<ProcessStatus> status = read_status(pid);
+    if (!status.ok()) return false;
+    pid = status.value().parent;
+    if (pid == target) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool is_kin(pid_t pid, pid_t target) {
+  if (pid <= 0) return false;
+  if (descends(pid, target)) return true;
+  const Result<std::vector<Mapping>> theirs = read_maps(pid), own = read_maps(0);
+  if (!theirs.ok() || !own.ok()) return false;
+  return std::any_of(own.value().begin(), own.value().end(), [&](const Mapping& m) {
+    return is_session_memory(m) && shares_memory(theirs.value(), m.inode);
+  });
+}
 
 std::vector<pid_t> find_kin(uint64_t inode) {
   std::vector<pid_t> kin;

@@ -120,6 +120,7 @@ using In = std::istringstream;
 const std::map<std::string_view, void (*)(In&, ProcessStatus&)> kStatusFields = {
     {"Name:", [](In& in, ProcessStatus& status) { in >> status.name; }},
     {"State:", [](In& in, ProcessStatus& status) { in >> status.state; }},
+    {"PPid:", [](In& in, ProcessStatus& status) { in >> status.parent; }},
     {"TracerPid:", [](In& in, ProcessStatus& status) { in >> status.tracer; }},
     {"Uid:", [](In& in, ProcessStatus& status) { in >> status.uid; }},
     {"VmSize:", [](In& in, ProcessStatus& status) { in >> status.size_kb; }},

@@ -82,7 +82,7 @@ std::vector<LostFile> lost_files(pid_t pid);
 // ProcessStatus: from /proc/PID/status and stat.
 struct ProcessStatus {
   char state = '?';
-  pid_t tracer = 0;
+  pid_t tracer = 0, parent = 0;
   uid_t uid = 0;
   std::string name;
   uint64_t size_kb = 0, data_kb = 0, locked_kb = 0;  // of its memory (VmSize, VmData, VmLck)

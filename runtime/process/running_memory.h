@@ -42,9 +42,10 @@ class RunningMemory {
 };
 
 // Whether the session is in that program: it is not in one that its target has executed since.
+// header: djtap's own.
 inline bool has_session(const RunningMemory& memory, const abi::Header& header) {
   uint64_t ticket = 0;
-  return memory.read(reinterpret_cast<uint64_t>(&header.ticket), &ticket, sizeof ticket) &&
+  return memory.read(header.arena_base + offsetof(abi::Header, ticket), &ticket, sizeof ticket) &&
          ticket == header.ticket;
 }
 

@@ -18,16 +18,19 @@ namespace dj {
 struct TargetTask::Told {
   pid_t seen = 0;  // by djtap
   abi::Task task = {};
-  std::string arguments, environment;
+  std::shared_ptr<const std::string> arguments, environment;
 };
 
 namespace {
 
 std::string read_text(pid_t pid, const char* name) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/" + name);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  constexpr std::streamsize kMost = 8 << 20;  // the kernel gives an exec 6 MB for both texts
+  std::string text;
+  char part[4096];
+  while (std::ssize(text) < kMost && file.read(part, sizeof part).gcount() > 0)
+    text.append(part, static_cast<size_t>(file.gcount()));
+  return text;
 }
 
 void read_ids(pid_t pid, abi::Task& task) {
@@ -54,16 +57,16 @@ void read_ids(pid_t pid, abi::Task& task) {
 TargetTask::TargetTask(pid_t pid) : told_(std::make_shared<Told>()) {
   told_->seen = pid;
   read_ids(pid, told_->task);
-  told_->arguments = read_text(pid, "cmdline");
-  told_->environment = read_text(pid, "environ");
+  told_->arguments = std::make_shared<const std::string>(read_text(pid, "cmdline"));
+  told_->environment = std::make_shared<const std::string>(read_text(pid, "environ"));
   point_to_texts();
 }
 
 void TargetTask::point_to_texts() {
-  told_->task.arguments = reinterpret_cast<uint64_t>(told_->arguments.data());
-  told_->task.argument_bytes = told_->arguments.size();
-  told_->task.environment = reinterpret_cast<uint64_t>(told_->environment.data());
-  told_->task.environment_bytes = told_->environment.size();
+  told_->task.arguments = reinterpret_cast<uint64_t>(told_->arguments->data());
+  told_->task.argument_bytes = told_->arguments->size();
+  told_->task.environment = reinterpret_cast<uint64_t>(told_->environment->data());
+  told_->task.environment_bytes = told_->environment->size();
 }
 
 TargetTask TargetTask::forked(pid_t own, pid_t pid) const {

@@ -27,16 +27,16 @@ void HostProbes::run(HostProbe::When when) {
   using When = HostProbe::When;
   const bool at_end = when == When::End || when == When::Error || when == When::ProcessEnd;
   for (const HostProbe& probe : plan_.host_probes) {
-    if (!at_end && session_.header().exit_requested != 0) return;
+    if (!at_end && session_.words().exit_requested()) return;
     if (probe.when == when) session_.run_host(probe.handler);
   }
 }
 
 // In these, the current process is `task`.
 void HostProbes::run_for(const TargetTask& task, HostProbe::When when) {
-  session_.header().task = task.address();
+  session_.words().set_task(task.address());
   run(when);
-  session_.header().task = 0;
+  session_.words().set_task(0);
 }
 
 std::function<void(pid_t, bool)> HostProbes::told() {
@@ -50,18 +50,20 @@ void HostProbes::run_first() {
   if (task_) run_for(*task_, HostProbe::When::ProcessBegin);
   if (!has(HostProbe::When::Oneshot)) return;
   run(HostProbe::When::Oneshot);
-  session_.header().exit_requested = 1;
+  session_.words().request_exit();
 }
 
 void HostProbes::run_error() { run(HostProbe::When::Error); }
 
 void HostProbes::run_input(KeyInput& input, ArmingWatch& arming) {
-  auto* sites = reinterpret_cast<abi::SiteInfo*>(session_.header().sites) + plan_.sites.size();
+  const uint64_t first = session_.header().sites + plan_.sites.size() * sizeof(abi::SiteInfo);
   for (char byte : input.read()) {
-    if (session_.header().exit_requested != 0) return;
+    if (session_.words().exit_requested()) return;
     for (size_t i = 0; i < plan_.host_probes.size(); ++i) {
       if (plan_.host_probes[i].when != HostProbe::When::Input) continue;
-      sites[i].bias = abi::kInputByte | static_cast<unsigned char>(byte);
+      session_.arena().store<uint64_t>(
+          first + i * sizeof(abi::SiteInfo) + offsetof(abi::SiteInfo, bias),
+          abi::kInputByte | static_cast<unsigned char>(byte));
       session_.run_host(plan_.host_probes[i].handler);
     }
     arming.look();

@@ -71,7 +71,7 @@ void add_timers(const Tracing& tracing, LoopActions& actions) {
     const HostProbe& probe = plan.host_probes[i];
     if (probe.when != HostProbe::When::Timer) continue;
     std::function<void()> fire = [&session, &probe, &arming = tracing.arming] {
-      if (session.header().exit_requested != 0) return;
+      if (session.words().exit_requested()) return;
       session.run_host(probe.handler);
       arming.look();
     };
@@ -89,7 +89,7 @@ void add_ends(const Tracing& tracing, bool& time_is_up, LoopActions& actions) {
   }
   actions.exit_requested = [&tracing, &time_is_up] {
     return time_is_up || (tracing.monitor != nullptr && tracing.monitor->quit()) ||
-           tracing.session.header().exit_requested != 0 || !tracing.session.why_over().empty();
+           tracing.session.words().exit_requested() || !tracing.session.why_over().empty();
   };
   const auto max_errors = static_cast<uint64_t>(tracing.options.limits.max_errors);
   actions.too_many_errors = [&tracing, max_errors] {
@@ -166,7 +166,7 @@ void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lu
 void report_run(const Options& options, const Sources& sources, const Compiled& compiled,
                 Session& session, const LuaOutputs& lua, Output& output) {
   output.flush();
-  report_skips(session.header(), compiled.program, compiled.layout);
+  report_skips(session.words(), compiled.program, compiled.plan, compiled.layout);
   if (options.times) {
     report_times(compiled.times, compiled.program, sources, compiled.layout);
     report_calls(compiled.program, compiled.plan, sources, compiled.layout);
@@ -236,11 +236,14 @@ int fail_arming(const Error& error, const Options& options, Session& session,
   return exit_code;
 }
 
-Result<Session> create_session(std::optional<TracedProcess>& process, ModuleCodes& codes,
-                               const SessionInput& input) {
-  return with_progress("analysing machine code", [&] {
-    return Session::create(process ? &*process : nullptr, codes, input);
+// Behind it, compiled.layout.header has all that only the session knows.
+Result<Session> create_session(const Options& options, std::optional<TracedProcess>& process,
+                               ModuleCodes& codes, Compiled& compiled) {
+  Result<Session> session = with_progress("analysing machine code", [&] {
+    return Session::create(process ? &*process : nullptr, codes, session_input(options, compiled));
   });
+  if (session.ok()) compiled.layout.header = session.value().header();
+  return session;
 }
 
 // Fails when there is no place at all where a probe can be, and none may come; says why. What is
@@ -325,8 +328,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   Result<std::optional<ControlSocket>> listening = open_control(options);
   if (!listening.ok()) return fail_without(options, "--control", listening.error().message);
   std::optional<ControlSocket> control = listening.take();
-  SessionInput input = session_input(options, compiled);
-  Result<Session> created = create_session(process, codes, input);
+  Result<Session> created = create_session(options, process, codes, compiled);
   if (!created.ok()) return fail_attach(created.error());
   Session session = created.take();
   clock.done("place");
@@ -344,14 +346,14 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
               output);
   host_probes.run_first();
   drain.run(false);
-  if (session.header().error_count > 0) {  // what begin was to prepare is not there
+  if (session.words().errors() > 0) {  // what begin was to prepare is not there
     host_probes.run_error();
     return drain.run(true), output.flush(), kExitRun;
   }
   Result<std::optional<ExitWatch>> watched = watch_exit(process);
   if (!watched.ok()) return fail_attach(watched.error());
   std::optional<ExitWatch> watch = watched.take();
-  if (options.times) count_calls(session.header());
+  if (options.times) count_calls(compiled.layout);
   Result<Ended> ended = Ended::TargetExited;
   StressFacts facts;
   try {
@@ -379,7 +381,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   host_probes.run_last(taken.gone, is_by_errors(ended), drain);
   drain.run(true);
   report_end(options, compiled, lua, output);
-  if (options.stress) report_stress(facts, clock, compiled.layout);
+  if (options.stress) report_stress(facts, clock, compiled.program, compiled.layout);
   report_run(options, sources, compiled, session, lua, output);
   if (process && process->is_child) return exit_code_of_command(*watch, held);
   const bool failed = !ended.ok() || !taken.all || drain.errors() > 0 || !lua.diags().ok();

@@ -21,6 +21,7 @@ constexpr size_t kElements = 8, kOutputLines = 10;
 // Of the terminal: what probes get at least, and what is left for the rest when there are many.
 constexpr size_t kLeastRows = 5, kOtherLines = 20;
 constexpr int64_t kLeastOutput = 3;
+constexpr size_t kLongestLine = 4096;  // of the output; the terminal cuts it
 
 // One line each, whatever its text holds.
 void add_lines(const GlobalValue& global, std::vector<std::string>& lines) {
@@ -35,6 +36,11 @@ void add_lines(const GlobalValue& global, std::vector<std::string>& lines) {
   }
   if (count < global.elements.size())
     lines.push_back(fmt::format("  .. {} more", global.elements.size() - count));
+}
+
+// Wraps around: the target may have written any numbers.
+int64_t less(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
 // As many words as a line of so many columns has room for; `other`: what s would sort by.
@@ -75,7 +81,7 @@ void Monitor::add_output(std::string_view text) {
   while (!text.empty()) {
     if (output_.empty() || output_.back().ends_with('\n')) output_.emplace_back();
     size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    output_.back() += text.substr(0, end);
+    if (output_.back().size() < kLongestLine) output_.back() += text.substr(0, end);
     text.remove_prefix(end);
     if (output_.size() > kOutputLines) output_.pop_front();
   }
@@ -88,8 +94,8 @@ std::vector<Monitor::Row> Monitor::rows() const {
         read_global(input_.program, input_.times[probe], input_.layout).elements.front().value;
     abi::StatTotal total = std::get<StatValue>(value);
     if (probe < since_.size()) {
-      total.count -= since_[probe].count;
-      total.sum -= since_[probe].sum;
+      total.count = less(total.count, since_[probe].count);
+      total.sum = less(total.sum, since_[probe].sum);
     }
     rows.push_back({probe, total});
   }

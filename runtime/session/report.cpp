@@ -9,9 +9,9 @@
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
 #include "compiler/stages/shown_symbol.h"
+#include "runtime/output/map_elements.h"
 #include "runtime/output/tell.h"
 #include "runtime/shared/capture.h"
-#include "runtime/shared/map.h"
 #include "runtime/shared/thread_rows.h"
 #include "runtime/shared/thread_table.h"
 
@@ -38,22 +38,31 @@ constexpr struct {
     {"DJ5904", "array operation", "given up: too much contention"},
 };
 
-uint64_t lost_returns(const abi::Header& header) {
-  if (header.captures == 0) return 0;
-  auto* captures = reinterpret_cast<abi::Captures*>(header.captures);
+uint64_t lost_returns(const ArenaView& arena, const Plan& plan, const Layout& layout) {
+  if (layout.header.captures == 0) return 0;
+  const uint64_t first =
+      layout.header.captures + sizeof(abi::Captures) + offsetof(abi::CaptureCount, lost);
   uint64_t lost = 0;
-  for (uint32_t i = 0; i < captures->handlers; ++i) lost += abi::capture_count(captures, i)->lost;
+  for (uint64_t i = 0, count = capture_handlers(plan); i < count; ++i)
+    lost += arena.word(first + i * sizeof(abi::CaptureCount)).number();
   return lost;
 }
 
+uint64_t crowded_threads(const ArenaView& arena, const Layout& layout) {
+  const uint64_t crowded = layout.header.thread_rows + offsetof(abi::ThreadRows, crowded);
+  return arena.word<uint32_t>(crowded).number();
+}
+
 // How room is made in the arrays that have been full: " (raise the size of `a[5]`)".
-std::string room_for_elements(const Program& program, const Layout& layout) {
+std::string room_for_elements(const ArenaView& arena, const Program& program,
+                              const Layout& layout) {
   std::vector<std::string> sized, others;
   for (size_t i = 0; i < program.globals.size(); ++i) {
     const Global& global = program.globals[i];
     if (global.storage != Storage::Array || global.wrap) continue;
-    const auto* map = reinterpret_cast<const abi::Map*>(layout.globals[i].address);
-    if (abi::map_used(map) < map->capacity) continue;
+    const GlobalSlot& slot = layout.globals[i];
+    const abi::MapForm form = map_form(global, slot, layout);
+    if (used_nodes(arena, slot.address, form) < form.capacity) continue;
     if (global.capacity == 0) {
       others.push_back(fmt::format("`{}`", global.name));
     } else {
@@ -69,20 +78,22 @@ std::string room_for_elements(const Program& program, const Layout& layout) {
 
 }  // namespace
 
-void report_skips(const abi::Header& header, const Program& program, const Layout& layout) {
+void report_skips(const HeaderWords& words, const Program& program, const Plan& plan,
+                  const Layout& layout) {
+  const ArenaView arena(layout.base, layout.bytes);
   for (uint32_t i = 0; i < abi::kSkipCount; ++i) {
-    if (header.skipped[i] == 0) continue;
+    const uint64_t skipped = words.skipped(static_cast<abi::Skip>(i));
+    if (skipped == 0) continue;
     const auto& [code, noun, rest] = kSkipTexts[i];
-    tell_warning(code,
-                 fmt::format("{} {}{}", counted(header.skipped[i], noun), rest,
-                             i == abi::kSkipMapFull ? room_for_elements(program, layout) : ""));
+    const std::string room =
+        i == abi::kSkipMapFull ? room_for_elements(arena, program, layout) : "";
+    tell_warning(code, fmt::format("{} {}{}", counted(skipped, noun), rest, room));
   }
-  const uint32_t crowded = header.thread_rows != 0 ? abi::thread_rows(&header)->crowded : 0;
-  if (crowded != 0) {
+  if (const uint64_t crowded = crowded_threads(arena, layout); crowded != 0) {
     tell_warning("DJ5908", fmt::format("{} found no row to count in: counts may be too low",
                                        counted(crowded, "thread")));
   }
-  if (uint64_t lost = lost_returns(header); lost != 0) {
+  if (uint64_t lost = lost_returns(arena, plan, layout); lost != 0) {
     tell_warning("DJ5907",
                  fmt::format("{} not seen: tail calls into code whose exits are not known",
                              counted(lost, "return")));

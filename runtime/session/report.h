@@ -14,7 +14,8 @@ namespace dj {
 
 // One line for every reason in Header::skipped that happened, on stderr. layout: where the arrays
 // are that may have been full; the arena is still mapped.
-void report_skips(const abi::Header& header, const Program& program, const Layout& layout);
+void report_skips(const HeaderWords& words, const Program& program, const Plan& plan,
+                  const Layout& layout);
 
 // One line a site (--probes), on stderr.
 void report_sites(const std::vector<InstalledSite>& sites);

@@ -66,9 +66,8 @@ bool in_sequence(pid_t tid, uint64_t area, uint64_t pc) {
          pc - sequence.start < sequence.length;
 }
 
-uint64_t pc_of(const abi::SiteInfo& row) {
-  return reinterpret_cast<const volatile abi::SiteInfo&>(row).pc;
-}
+// As SiteInfo::pc has it: the highest bit of the word is another field's.
+constexpr uint64_t kPc = ~uint64_t{0} >> 1;
 
 }  // namespace
 
@@ -79,6 +78,15 @@ bool Sampler::may_interrupt(const Stopped& stopped, pid_t tid, const user_regs_s
   if (regs.cs != kUserCode64 || stopped.expects_signal(tid)) return false;
   return !rseq_offset_ ||
          !in_sequence(tid, regs.fs_base + static_cast<uint64_t>(*rseq_offset_), regs.rip);
+}
+
+uint64_t Sampler::pc_of(const Point& point) const {
+  return arena_.word(point.done).number() & kPc;
+}
+
+void Sampler::set_pc(const Point& point, uint64_t pc) const {
+  const uint64_t others = arena_.word(point.done).number() & ~kPc;
+  arena_.store<uint64_t>(point.done, others | (pc & kPc));
 }
 
 bool Sampler::sample(const Point& point, pid_t tid,
@@ -102,14 +110,14 @@ bool Sampler::sample(const Point& point, pid_t tid,
   regs.rsp -= arch::kSampleBytes;
   regs.rip = point.code;
   if (!copy(tid, regs.rsp, &pc, sizeof pc, true)) return false;
-  point.row->pc = pc;
+  set_pc(point, pc);
   if (!stopped.set_registers(tid, regs).ok()) {
-    point.row->pc = 0;
+    set_pc(point, 0);
     return false;
   }
   stopped.release();
   const uint64_t deadline = now_ns() + kPatienceNs;
-  for (int round = 0; pc_of(*point.row) != 0 && now_ns() < deadline; ++round) {
+  for (int round = 0; pc_of(point) != 0 && now_ns() < deadline; ++round) {
     if (round < kYields) {
       sched_yield();
     } else {
@@ -123,7 +131,7 @@ void Sampler::run(const Point& point, const std::function<bool(uint64_t)>& is_le
   if (!Stopped::let_go_of_late()) return;
   for (const pid_t tid : running_threads(pid_)) {
     // The row belongs to one thread at a time, also when that one has not come back yet.
-    const bool busy = pc_of(*point.row) != 0;
+    const bool busy = pc_of(point) != 0;
     const bool taken = !busy && sample(point, tid, is_left_alone);
     (taken ? taken_ : left_out_)++;
   }

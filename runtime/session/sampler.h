@@ -11,21 +11,22 @@
 #include <optional>
 
 #include "runtime/process/stopped.h"
-#include "runtime/shared/abi.h"
+#include "runtime/process/untrusted.h"
 
 namespace dj {
 
 class Sampler {
  public:
   // rseq_offset: struct rseq minus fs base of the target's threads; empty: they have none.
-  Sampler(pid_t pid, std::optional<int64_t> rseq_offset) : pid_(pid), rseq_offset_(rseq_offset) {}
+  Sampler(pid_t pid, std::optional<int64_t> rseq_offset, const ArenaView& arena)
+      : pid_(pid), rseq_offset_(rseq_offset), arena_(arena) {}
 
-  // What a probe needs: the code of arch::build_sample(), whose `done` is the word of row->pc.
+  // What a probe needs: the code of arch::build_sample(), and the address of its `done`, the word of
+  // the probe's SiteInfo::pc.
   struct Point {
-    uint64_t code = 0;
-    abi::SiteInfo* row = nullptr;
+    uint64_t code = 0, done = 0;
   };
-  // One sample of each thread that runs now. is_left_alone: of a thread that stands at this address
+  // One sample of each thread that runs now. Waits for each, but not long. is_left_alone: of a thread that stands at this address
   // none is taken.
   void run(const Point& point, const std::function<bool(uint64_t)>& is_left_alone);
 
@@ -35,11 +36,14 @@ class Sampler {
   uint64_t left_out() const { return left_out_; }
 
  private:
+  uint64_t pc_of(const Point& point) const;
+  void set_pc(const Point& point, uint64_t pc) const;
   bool sample(const Point& point, pid_t tid, const std::function<bool(uint64_t)>& is_left_alone);
   bool may_interrupt(const Stopped& stopped, pid_t tid, const user_regs_struct& regs) const;
 
   pid_t pid_;
   std::optional<int64_t> rseq_offset_;
+  ArenaView arena_;
   uint64_t taken_ = 0, left_out_ = 0;
 };
 

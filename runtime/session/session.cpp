@@ -118,7 +118,8 @@ Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes) {
 Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
                                 const SessionInput& input) {
   Session session;
-  session.arena_base_ = input.layout.base;
+  session.header_ = input.layout.header;
+  session.capture_handlers_ = capture_handlers(input.plan);
   session.layout_ = &input.layout;
   session.later_options_ = input.patching;
   session.read_text_ = codes.read_text();
@@ -141,7 +142,7 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0)
     facts.ticket = static_cast<uint64_t>(session.pid_);
   std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
-  DJ_TRY_DO(format_arena(arena, input.layout, input.program, input.plan, facts));
+  DJ_TRY(session.header_, format_arena(arena, input.layout, input.program, input.plan, facts));
   DJ_TRY(session.host_, link_host(input.image));
   if (session.installation_) {
     LinkCode link_code = [&](uint64_t base, std::span<uint8_t> working) {
@@ -160,11 +161,11 @@ Status Session::place_samples(const Plan& plan, std::optional<int64_t> rseq_offs
     const HostProbe& probe = plan.host_probes[i];
     if (!is_sample(plan, probe)) continue;
     const auto site = static_cast<SiteId>(plan.sites.size() + i);
-    abi::SiteInfo* row = reinterpret_cast<abi::SiteInfo*>(header().sites) + site;
-    const uint64_t done = reinterpret_cast<uint64_t>(row + 1) - sizeof(uint64_t);
+    const uint64_t done =
+        header_.sites + (uint64_t{site} + 1) * sizeof(abi::SiteInfo) - sizeof(uint64_t);
     DJ_TRY(uint64_t code, installation_->place_sample(*memory_, probe.handler, site, done));
-    sample_points_[i] = {code, row};
-    if (!sampler_) sampler_.emplace(pid_, rseq_offset);
+    sample_points_[i] = {code, done};
+    if (!sampler_) sampler_.emplace(pid_, rseq_offset, arena());
   }
   return ok_status();
 }
@@ -342,8 +343,7 @@ Status Session::disarm_all(Stopped& stopped) {
 
 std::string Session::why_over() {
   if (!installation_) return "";
-  const uint64_t wanted = abi::load(&header().end_wanted);
-  switch (gs_base_setter_.empty() ? wanted : uint64_t{abi::kEndForGsBase}) {
+  switch (gs_base_setter_.empty() ? words().end_wanted() : abi::kEndForGsBase) {
     case abi::kEndForGsBase:
       return fmt::format(
           "{} sets its gs base, in which djtap's counters lie; --no-thread-rows does "

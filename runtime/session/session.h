@@ -20,6 +20,7 @@
 #include "runtime/process/exit_watch.h"
 #include "runtime/process/launch.h"
 #include "runtime/process/process.h"
+#include "runtime/session/header_words.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/semaphores.h"
 
@@ -141,7 +142,11 @@ class Session {
   // Returns how many; clean.h.
   size_t clean_forked(std::vector<std::string>& failures);
 
-  abi::Header& header() { return *reinterpret_cast<abi::Header*>(arena_base_); }
+  // The arena's header as djtap has written it: its own copy, which no target can change.
+  const abi::Header& header() const { return header_; }
+  // The words of it that change.
+  HeaderWords words() const { return HeaderWords(arena()); }
+  ArenaView arena() const { return {header_.arena_base, header_.arena_bytes}; }
   // Behind arm(): what later sessions may use is left to codes.remember().
   void keep(ModuleCodes& codes) {
     if (installation_) installation_->keep_detours(*memory_, codes);
@@ -196,6 +201,7 @@ class Session {
   std::deque<Later> later_;
   // Of objects that could not be probed: some thread may be in its code yet, and own_code lists it.
   std::vector<SessionMemory> spent_;
+  std::vector<uint64_t> spent_code_;  // their OwnIslands
   std::vector<MappedModule> known_;
   const Layout* layout_ = nullptr;
   PatchOptions later_options_;
@@ -206,11 +212,13 @@ class Session {
   std::optional<Stopped> stopped_;
   UnstartedChild unstarted_;  // dies before stopped_
   Linked host_;
-  uint64_t arena_base_ = 0;
+  abi::Header header_ = {};
+  uint64_t capture_handlers_ = 0;  // that the arena has room for
+  uint32_t answered_ = 0;          // what the loader has been told
   pid_t pid_ = 0;
   uint64_t watch_next_ns_ = 0;
   DebugList debug_list_;
-  std::pair<uint64_t, uint64_t> shown_;  // Header::own_code and own_code_later, of what it shows
+  size_t shown_ = 0;  // OwnIslands that it shows
   uint64_t used_at_arm_ns_ = 0;          // processor_ns() of the target
   ReadText read_text_;
   std::optional<Sampler> sampler_;

@@ -1,7 +1,6 @@
 // What a session tells debuggers of its code in the target.
 #include "runtime/memory/debug_object.h"
 #include "runtime/session/session.h"
-#include "runtime/shared/atomic.h"
 
 namespace dj {
 
@@ -24,19 +23,20 @@ Island* Session::island_at(uint64_t address) {
 
 // Takes some 10 ms for 76,000 detours.
 void Session::show_code() {
-  const std::pair heads = {abi::load(&header().own_code), abi::load(&header().own_code_later)};
-  if (heads == shown_) return;
-  shown_ = heads;
+  std::vector<uint64_t> all = installation_->own_code();
+  for (const Later& later : later_) {
+    const std::vector<uint64_t> more = later.installation.own_code();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  all.insert(all.end(), spent_code_.begin(), spent_code_.end());
+  if (all.size() == shown_) return;
+  shown_ = all.size();
   DebugObject object;
-  for (const uint64_t head : {heads.first, heads.second}) {
-    for (uint64_t at = head; at != 0;) {
-      Island* const island = island_at(at);
-      CHECK(island != nullptr);
-      const std::span<uint8_t> view = island->view(at, sizeof(abi::OwnIsland));
-      const auto& own = *reinterpret_cast<const abi::OwnIsland*>(view.data());
-      object.add(*island, own);
-      at = own.next;
-    }
+  for (const uint64_t at : all) {
+    Island* const island = island_at(at);
+    CHECK(island != nullptr);
+    const std::span<uint8_t> view = island->view(at, sizeof(abi::OwnIsland));
+    object.add(*island, *reinterpret_cast<const abi::OwnIsland*>(view.data()));
   }
   const auto add_stubs = [&object](Installation& installation) {
     for (const PatchSite* site : installation.all_places()) {

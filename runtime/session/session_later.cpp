@@ -19,35 +19,32 @@
 namespace dj {
 namespace {
 
-void wake_all(uint32_t& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+void wake_all(uint64_t word) {
+  syscall(SYS_futex, reinterpret_cast<void*>(word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace
 
 std::optional<uint32_t> Session::loader_event() const {
-  const abi::LoaderTalk& talk = reinterpret_cast<const abi::Header*>(arena_base_)->loader;
-  const uint32_t events = abi::load(&talk.events);
-  return events == abi::load(&talk.answered) ? std::nullopt : std::optional(events);
+  const uint32_t events = words().loader_events();
+  return events == answered_ ? std::nullopt : std::optional(events);
 }
 
 void Session::answer_loader(uint32_t event) {
-  abi::LoaderTalk& talk = header().loader;
-  abi::store(&talk.answered, event);
-  wake_all(talk.answered);
+  answered_ = event;
+  words().answer_loader(event);
+  wake_all(words().loader_futex());
 }
 
 // From here on the loader does not wait.
 void Session::close_loader_talk() {
-  abi::LoaderTalk& talk = header().loader;
-  abi::store(&talk.awaits, uint32_t{abi::kNobody});
-  answer_loader(abi::load(&talk.events));
+  words().set_loader_awaits(abi::kNobody);
+  answer_loader(words().loader_events());
 }
 
 void Session::let_loader_wait(bool waits) {
-  abi::LoaderTalk& talk = header().loader;
-  abi::store(&talk.awaits, uint32_t{waits ? abi::kAwaited : abi::kNotAwaited});
-  wake_all(talk.answered);
+  words().set_loader_awaits(waits ? abi::kAwaited : abi::kNotAwaited);
+  wake_all(words().loader_futex());
 }
 
 Result<LaterObjects> Session::find_later_objects() {
@@ -83,7 +80,7 @@ Result<Stopped> Session::stop_target() {
 }
 
 Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
-  DJ_TRY_DO(add_later_sites(header(), input.plan));
+  DJ_TRY_DO(add_later_sites(header_, capture_handlers_, input.plan));
   PatchOptions options = later_options_;
   options.first_module = input.objects.first_new;
   options.has_trap = installation_->may_trap();
@@ -93,7 +90,7 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   const uint64_t code_bytes = link_bytes(input.image);
   DJ_TRY(Stopped stopped, stop_target());
   DJ_TRY(SessionMemory memory,
-         SessionMemory::create_more(stopped, arena_base_, made.island_modules(),
+         SessionMemory::create_more(stopped, header_.arena_base, made.island_modules(),
                                     code_bytes + made.detour_bytes(), made.journal_bytes(),
                                     made.stub_chooser()));
   stopped.release();  // nobody but the loader need wait while code is linked
@@ -104,6 +101,8 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   // What may still be in the text disarm() takes out.
   if (!done.ok() && !later.installation.is_in_text()) {
     Journal(later.memory.journal()).finish(pid_);
+    const std::vector<uint64_t> code = later.installation.own_code();
+    spent_code_.insert(spent_code_.end(), code.begin(), code.end());
     spent_.push_back(std::move(later.memory));
     later_.pop_back();
   }
@@ -123,8 +122,7 @@ Status Session::place_later(Later& later, const LaterInput& input, uint64_t code
 
 // Of calls that were kept before the handlers were switched off nobody knows what became.
 void Session::forget_calls(const std::set<HandlerAt>& handlers) {
-  if (header().captures == 0) return;
-  auto* captures = reinterpret_cast<abi::Captures*>(header().captures);
+  if (header_.captures == 0) return;
   std::set<HandlerId> switched;  // by the session's numbers
   for (const auto& [site, handler] : handlers) {
     HandlerId first = 0;
@@ -133,7 +131,12 @@ void Session::forget_calls(const std::set<HandlerAt>& handlers) {
     }
     switched.insert(first + handler);
   }
-  for (HandlerId handler : switched) abi::add(&abi::capture_count(captures, handler)->epoch, 1);
+  for (HandlerId handler : switched) {
+    const uint64_t epoch = header_.captures + sizeof(abi::Captures) +
+                           handler * sizeof(abi::CaptureCount) +
+                           offsetof(abi::CaptureCount, epoch);
+    arena().store<uint64_t>(epoch, arena().word(epoch).number() + 1);
+  }
 }
 
 std::vector<InstalledSite> Session::sites() const {

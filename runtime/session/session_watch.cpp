@@ -12,7 +12,6 @@
 #include "runtime/process/seccomp_filters.h"
 #include "runtime/session/report.h"
 #include "runtime/session/session.h"
-#include "runtime/shared/atomic.h"
 #include "runtime/shared/denied.h"
 #include "runtime/shared/thread_table.h"
 
@@ -30,8 +29,8 @@ const char* what_fails(uint64_t denied) {
 bool Session::is_in_target(const Stopped& stopped) {
   uint64_t ticket = 0;
   const std::span bytes(reinterpret_cast<uint8_t*>(&ticket), sizeof ticket);
-  return stopped.read(reinterpret_cast<uint64_t>(&header().ticket), bytes).ok() &&
-         ticket == header().ticket;
+  return stopped.read(header_.arena_base + offsetof(abi::Header, ticket), bytes).ok() &&
+         ticket == header_.ticket;
 }
 
 Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) {
@@ -84,7 +83,7 @@ void Session::watch() {
 }
 
 void Session::warn_of_denied() {
-  const uint64_t denied = abi::load(&header().denied) & ~told_denied_;
+  const uint64_t denied = words().denied() & ~told_denied_;
   told_denied_ |= denied;
   if (denied != 0) {
     tell_warning("DJ4906", fmt::format("the program has installed a seccomp filter: handlers do "
@@ -103,7 +102,7 @@ Result<uint64_t> Session::obey_filters(const Stopped& stopped) {
   };
   DJ_TRY_DO(put(offsetof(abi::ThreadTable, pid), own_pid));
   DJ_TRY_DO(put(offsetof(abi::ThreadTable, denied), denied));
-  header().denied |= denied;
+  words().add_denied(denied);
   told_denied_ = denied;
   tell_warning("DJ4903", fmt::format("process {} runs under a seccomp filter: handlers do without "
                                      "the system calls that it denies{}",

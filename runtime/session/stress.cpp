@@ -10,7 +10,7 @@
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
 #include "compiler/debuginfo/pattern.h"
-#include "runtime/shared/map.h"
+#include "runtime/output/map_elements.h"
 
 namespace dj {
 namespace {
@@ -23,13 +23,16 @@ struct Hits {
 };
 
 // The script's only global is its array.
-Hits read_hits(const Layout& layout) {
+Hits read_hits(const Program& program, const Layout& layout) {
   Hits hits;
-  auto* map = reinterpret_cast<const abi::Map*>(layout.globals.front().address);
-  abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat*) {
-    int64_t count = static_cast<int64_t>(abi::map_value(map, &node));
-    hits.total += count;
-    hits.by_place.emplace_back(count, node.keys[0]);
+  const GlobalSlot& slot = layout.globals.front();
+  const abi::MapForm form = map_form(program.globals.front(), slot, layout);
+  const ArenaView arena(layout.base, layout.bytes);
+  each_element(arena, slot.address, form, [&](const MapElement& element) {
+    const auto count = static_cast<int64_t>(element.value.number());
+    hits.total = static_cast<int64_t>(static_cast<uint64_t>(hits.total) +
+                                      static_cast<uint64_t>(count));
+    hits.by_place.emplace_back(count, element.keys.front().number());
   });
   std::sort(hits.by_place.begin(), hits.by_place.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -90,7 +93,8 @@ StressFacts stress_facts(const Session& session, std::string program) {
   return facts;
 }
 
-void report_stress(const StressFacts& facts, const StageClock& clock, const Layout& layout) {
+void report_stress(const StressFacts& facts, const StageClock& clock, const Program& program,
+                   const Layout& layout) {
   print_states(facts.sites);
   print_nameless(facts);
   log_line("stress: milliseconds");
@@ -115,7 +119,7 @@ void report_stress(const StressFacts& facts, const StageClock& clock, const Layo
   }
   const std::string memory = to_string(facts.memory);
   if (!memory.empty()) log_line("stress: {}", memory);
-  Hits hits = read_hits(layout);
+  Hits hits = read_hits(program, layout);
   double rate = run_ms > 0 ? static_cast<double>(hits.total) * 1000 / run_ms : 0;
   log_line("stress: {}, {:.0f} hits per second, {} hit",
            counted(static_cast<uint64_t>(hits.total), "hit"), rate,

@@ -23,6 +23,7 @@ StressFacts stress_facts(const Session& session, std::string program);
 
 // Sites by kind, state and reason; milliseconds; hits; busiest functions, on stderr. `clock` ends
 // with the stage "run".
-void report_stress(const StressFacts& facts, const StageClock& clock, const Layout& layout);
+void report_stress(const StressFacts& facts, const StageClock& clock, const Program& program,
+                   const Layout& layout);
 
 }  // namespace dj

@@ -56,21 +56,26 @@ inline void ring_commit(EventHeader* record, uint64_t position) {
   store(&record->stamp, position + 1);
 }
 
-// --- reader, controller only. Trusts nothing that the target can write ---
+// --- reader, controller only. Believes nothing that the target can write ---
 struct RingReader {
-  uint64_t bytes = 0;      // Ring::bytes as the controller has set it
-  uint64_t position = 0;   // next record to look at; >= Ring::tail
+  uint64_t bytes = 0;      // of data, as the controller has laid it out
+  uint64_t position = 0;   // next record to look at
   uint64_t freed = 0;      // given back to the writers up to here; <= position
   uint64_t abandoned = 0;  // unfinished records passed
   uint32_t size = 0;       // of the record that ring_peek returned, checked
+  bool scribbled = false;  // Ring::head was no position that a handler can have left there
 };
-inline RingReader ring_reader(const Ring* ring) { return {.bytes = ring->bytes}; }
+// bytes: a power of two, from the controller's own memory.
+inline RingReader ring_reader(uint64_t bytes) { return {.bytes = bytes}; }
 // The finished record at `reader->position`, or null (none, or not finished yet). give_up: pass
 // unfinished ones. The target may write into it at any time: copy reader->size bytes first, and
 // check what they say.
 inline const EventHeader* ring_peek(Ring* ring, RingReader* reader, bool give_up) {
   uint64_t head = load(&ring->head);
-  if (head - ring->tail > reader->bytes) head = ring->tail;  // scribbled on
+  if (head - reader->freed > reader->bytes) {
+    reader->scribbled = true;
+    return nullptr;
+  }
   bool passed = false;
   while (reader->position + sizeof(EventHeader) <= head) {
     const EventHeader* record = ring_at(ring, reader->bytes, reader->position);
@@ -80,7 +85,7 @@ inline const EventHeader* ring_peek(Ring* ring, RingReader* reader, bool give_up
         load(&record->size);  // behind the stamp: before it, it may be an older record's
     bool finished = stamped && size >= kEventAlign && size % kEventAlign == 0 && size <= room &&
                     reader->position + size <= head;
-    if (finished && record->kind != kEventPad) {
+    if (finished && load(&record->kind) != kEventPad) {
       reader->size = size;
       return record;
     }
@@ -94,6 +99,11 @@ inline const EventHeader* ring_peek(Ring* ring, RingReader* reader, bool give_up
     reader->position += kEventAlign;
   }
   return nullptr;
+}
+// Whether something is there that is not finished, or not read yet.
+inline bool ring_has_more(const Ring* ring, const RingReader& reader) {
+  const uint64_t head = load(&ring->head);
+  return head - reader.freed <= reader.bytes && head > reader.position;
 }
 // Moves behind the record that ring_peek returned; its bytes stay valid until ring_free.
 inline void ring_next(RingReader* reader) { reader->position += reader->size; }

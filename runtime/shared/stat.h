@@ -18,7 +18,7 @@ enum StatOpNumber : uint32_t {
 struct StatTotal {
   int64_t count = 0, sum = 0, min = INT64_MAX, max = INT64_MIN;
   void add(const Stat& stat) {
-    count += stat.count;
+    count = static_cast<int64_t>(static_cast<uint64_t>(count) + static_cast<uint64_t>(stat.count));
     sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(stat.sum));
     if (stat_min(stat) < min) min = stat_min(stat);
     if (stat_max(stat) > max) max = stat_max(stat);

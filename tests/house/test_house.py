@@ -55,7 +55,7 @@ ROOMS = {
     "compiler/lower": [*MODEL, "arch/x86_64/registers.h", "arch/x86_64/detour.h", "runtime/shared", "stdlib/builtins.h",
                        "stdlib/builtins.def"],
     "runtime/process": ["compiler/base", "arch/x86_64", "runtime/shared"],
-    "runtime/output": [*MODEL, "runtime/process", "runtime/shared", "runtime/agent"],
+    "runtime/output": [*MODEL, "runtime/process", "runtime/shared", "runtime/agent", "stdlib/builtins.h"],
     "runtime/command": [*MODEL, "arch/x86_64/safety.h", "runtime/output"],
     "runtime/patch": [*MODEL, "arch/x86_64", "runtime/process", "runtime/shared"],
     "runtime/text": ["compiler/base", "arch/x86_64", "runtime/process", "runtime/patch", "runtime/shared"],

@@ -1,0 +1,44 @@
+// Where the pool lies, and how long a text can be, is said by the Layout.
+#include "runtime/output/arena_texts.h"
+
+#include <algorithm>
+
+#include "runtime/shared/strings.h"
+
+namespace dj {
+namespace {
+
+// Names of probes and constants may be longer than MAXSTRINGLEN.
+constexpr uint64_t kLongestName = 4096;
+constexpr uint64_t kLeastBudget = 4 << 20;
+
+uint64_t longest_text(const Layout& layout) {
+  uint64_t longest = std::max<uint64_t>(layout.header.max_string, kLongestName);
+  for (const std::string& text : layout.constant_texts)
+    longest = std::max<uint64_t>(longest, text.size());
+  return longest;
+}
+
+}  // namespace
+
+ArenaTexts::ArenaTexts(const Layout& layout, uint64_t words)
+    : arena_(layout.base, layout.bytes), longest_(longest_text(layout)) {
+  const auto pool_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
+  pool_begin_ =
+      layout.header.strings + sizeof(abi::Strings) + 8 * abi::strings_slots(pool_bytes);
+  pool_end_ = pool_begin_ + pool_bytes;
+  left_ = std::max<uint64_t>(kLeastBudget, words * layout.header.max_string);
+}
+
+std::string ArenaTexts::operator()(Untrusted<uint64_t> word) {
+  const std::optional<uint64_t> at = word.within(pool_begin_, pool_end_, sizeof(uint32_t));
+  if (!at) return "";
+  const uint64_t data = *at + offsetof(abi::Str, data);
+  const uint64_t most = std::min({pool_end_ - data, longest_, left_});
+  std::string text(arena_.word<uint32_t>(*at).at_most(static_cast<uint32_t>(most)), '\0');
+  if (!arena_.copy(data, text.data(), text.size())) return "";
+  left_ -= text.size();
+  return text;
+}
+
+}  // namespace dj
