@@ -54,11 +54,10 @@ bool Judged::restore(std::vector<Answer> answers) {
 }
 
 bool is_possible(const Region& region) {
-  constexpr uint8_t kMostBytes = 31, kMostInsn = 15, kJumpBytes = 5;
+  constexpr uint8_t kMostInsn = 15, kJumpBytes = 5;
   const bool named =
       region.verdict <= Verdict::WritableText && region.obstacle <= Verdict::WritableText;
-  return named && region.length <= kMostBytes && region.stretch <= kMostBytes &&
-         region.padding <= region.stretch && region.first <= kMostInsn &&
+  return named && region.padding <= region.stretch && region.first <= kMostInsn &&
          region.lean < kJumpBytes && region.prefixes <= kMostInsn &&
          region.pins.prefix <= kMostInsn;
 }
@@ -73,10 +72,10 @@ bool agrees(const Region& region, const TextRange& text) {
   uint32_t at = 0, starts = 0;
   Insn insn;
   while (at < end && decode(bytes.subspan(at), at, insn)) {
-    if (at > 0) starts |= 1u << at;
+    if (at > 0 && at < 32) starts |= 1u << at;
     at += insn.length;
   }
-  const uint32_t inside = (1u << end) - 1;
+  const uint32_t inside = end < 32 ? (1u << end) - 1 : ~0u;
   return at == end && (region.boundaries & inside) == starts;
 }
 

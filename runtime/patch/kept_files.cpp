@@ -154,9 +154,9 @@ int KeptFiles::folder(bool create) const {
 // Only what this user wrote, and nobody else could.
 std::optional<KeptBytes> KeptFiles::map_own(const std::string& name) const {
   const int folder = this->folder(false);
-  const int fd = folder < 0 ? -1
-                            : openat(folder, name.c_str(),
-                                     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (folder < 0) return std::nullopt;
+  constexpr int kHow = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  const int fd = openat(folder, name.c_str(), kHow);
   struct stat info = {};
   if (fd < 0 || fstat(fd, &info) != 0) {
     if (errno == ELOOP) tell(name + " is not used: it is a link");

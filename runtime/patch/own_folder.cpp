@@ -65,7 +65,8 @@ class Walk {
     if (!is_ours(info)) return refuse(part + " of its path belongs to another user");
     if (S_ISLNK(info.st_mode)) return follow(part);
     move(openat(at_, part.c_str(), kFolder));
-    if (at_ >= 0 && (fstat(at_, &opened) != 0 || !is_ours(opened) || is_open_to_all(opened)))
+    if (at_ < 0 || rest_.empty()) return;  // go() looks at the last one
+    if (fstat(at_, &opened) != 0 || !is_ours(opened) || is_open_to_all(opened))
       refuse("others may write " + part + " of its path");
   }
   void follow(const std::string& link) {
