@@ -53,7 +53,7 @@ def one_session(seed, folder):
         with open(out, "wb") as file:
             command = [paths.DJTAP, "-p", str(target.pid), "-T", str(session), "-o", f"{out}.text", *options, "-e", script]
             begin = time.monotonic()
-            tracer = subprocess.Popen(command, stdout=file, stderr=file)
+            tracer = subprocess.Popen(command, stdout=file, stderr=file, cwd=folder)
             status, usage = wait(tracer, begin + session + 4 * PATIENCE)
             return f"seed {seed}: {kind}, {options}, {script}", status, time.monotonic() - begin - session, usage
     finally:
