@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -61,19 +62,21 @@ void keep_places(std::vector<JournalRecord>& records, const std::vector<Mapping>
   });
 }
 
-// The name of a process's program, without the folder; empty: it may not be seen.
+// The name of a process's program, without the folder; where it may not be seen, what the process
+// calls itself.
 std::string program_of(const std::string& pid) {
   std::error_code error;
   std::string name = std::filesystem::read_symlink("/proc/" + pid + "/exe", error).filename();
+  if (name.empty()) std::getline(std::ifstream("/proc/" + pid + "/comm"), name);
   return name.substr(0, name.find(" (deleted)"));
 }
 
 bool is_djtap(pid_t pid) {
   const std::string name = program_of(std::to_string(pid));
-  return name.empty() || name == "djtap" || name == program_of("self");
+  return name == "djtap" || name == program_of("self");
 }
 
-// Does `pid` write to the file through a mapping of its own?
+// Does `pid` write to the file through a mapping of its own? True where it may not be looked at.
 bool writes_to(pid_t pid, uint64_t device, uint64_t inode) {
   const Result<std::vector<Mapping>> maps = read_maps(pid);
   if (!maps.ok()) return maps.error().kind == Fail::Permission;
@@ -87,7 +90,7 @@ bool writes_to(pid_t pid, uint64_t device, uint64_t inode) {
 bool FoundJournal::is_held() const {
   const auto pid = static_cast<pid_t>(header.controller);
   if (header.finished != 0 || start_time(pid) != header.controller_start) return false;
-  return writes_to(pid, device, inode) && is_djtap(pid);
+  return is_djtap(pid) && writes_to(pid, device, inode);
 }
 
 bool FoundJournal::is_settled(pid_t pid) const {

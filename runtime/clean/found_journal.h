@@ -25,8 +25,8 @@ struct FoundJournal {
     return {header.controller_start, header.controller};
   }
   // The djtap that wrote it still runs, and is not done: the process that it names was started when
-  // it says, runs a djtap, and has this very file mapped to write. A process that may not be looked
-  // at is believed: it has more rights than djtap, which then leaves the target alone.
+  // it says, runs a djtap, and has this very file mapped to write. A djtap whose mappings may not
+  // be looked at is believed: it has more rights than this one, which then leaves the target alone.
   bool is_held() const;
   // The djtap that wrote it has put all back in this process, as it says: nothing of it is read.
   bool is_settled(pid_t pid) const;
