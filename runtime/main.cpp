@@ -26,6 +26,7 @@
 #include "runtime/run/editor.h"
 #include "runtime/run/expand.h"
 #include "runtime/run/find_places.h"
+#include "runtime/run/give_up_rights.h"
 #include "runtime/run/header_types.h"
 #include "runtime/run/interactive.h"
 #include "runtime/run/lazy_target.h"
@@ -89,14 +90,22 @@ KeptFiles kept_files(const Options& options) {
   });
 }
 
+int clean_process(const Options& options) {
+  if (auto code = give_up_rights(options)) return *code;
+  return print_result(clean_command(*options.clean), fail_attach);
+}
+
 // A script, from its text to the end of its session.
 int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
   StageClock clock(options.verbose > 0);
   LazyTarget target(options, held->before());  // forks, before there is much to fork
-  LoweringThread lowering(options.stop_after >= Stage::Lower && !options.tidy);
   Result<std::string> text = read_script(options);
   if (!text.ok()) return fail_usage(options, no_script(options, text.error()));
+  if (auto code = give_up_rights(options)) return *code;
+  // From here on, djtap has no more rights than a process of -p.
+
+  LoweringThread lowering(options.stop_after >= Stage::Lower && !options.tidy);
   Sources sources;
   Diags diags;
   uint32_t file =
@@ -169,7 +178,7 @@ int run(const Options& options) {
     return print_result(explain(*options.explain), [&](const Error& error) {
       return fail_usage(options, {"DJ0003", "--explain", error.message, {}, ""});
     });
-  if (options.clean) return print_result(clean_command(*options.clean), fail_attach);
+  if (options.clean) return clean_process(options);
   if (options.list) return list_points(options);
   if (options.language_server) return serve_scripts(options);
   if (options.interactive) return run_interactively(options);

@@ -71,6 +71,7 @@ struct Options {
   bool live = false;              // --live: a running target is patched while it runs
   bool thread_rows = true;        // --no-thread-rows
   bool writable_text = false;     // --writable-text
+  bool trust_target = false;      // --trust-target: djtap keeps its rights
   bool cache = true;              // --no-cache: analyse all anew, keep nothing
   bool strict = false;            // --strict: no auto-globals
   bool json_diagnostics = false;  // --diagnostics=json

@@ -5,11 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string_view>
+
+#include "runtime/output/own_text.h"
 
 namespace dj {
 namespace {
@@ -21,16 +19,8 @@ constexpr Plugin kPlugins[] = {
 #include "lua_plugins.inc"
 };
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return Error{fmt::format("cannot read {}: {}", path, std::strerror(errno))};
-  return text.str();
-}
-
 Result<std::string> plugin_text(const std::string& name) {
-  if (name.ends_with(".lua")) return read_file(name);
+  if (name.ends_with(".lua")) return own_text(name);
   for (const Plugin& plugin : kPlugins) {
     if (plugin.name == name) return std::string(plugin.text);
   }
@@ -61,7 +51,7 @@ Status LuaOutputs::load_plugin(const std::string& plugin, Sources& sources) {
 
 Status LuaOutputs::load_report(const std::string& report, Sources& sources) {
   if (report.empty()) return ok_status();
-  DJ_TRY(std::string text, read_file(report));
+  DJ_TRY(std::string text, own_text(report));
   return add(report, std::move(text), sources);
 }
 

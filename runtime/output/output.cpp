@@ -1,7 +1,6 @@
 // Buffered text to one descriptor; what was written stays readable whatever happens later.
 #include "runtime/output/output.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,15 +10,10 @@
 #include <cstring>
 
 #include "runtime/output/write_whole.h"
+#include "runtime/process/broker.h"
 
 namespace dj {
 namespace {
-
-Result<int> create(const std::string& path) {
-  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return Error{fmt::format("cannot write {}: {}", path, std::strerror(errno))};
-  return fd;
-}
 
 std::string numbered(const std::string& path, uint32_t number) {
   return fmt::format("{}.{}", path, number);
@@ -29,8 +23,10 @@ std::string numbered(const std::string& path, uint32_t number) {
 
 Result<Output> Output::open(const std::string& path, const Rotation& rotation) {
   if (path.empty()) return Output(STDOUT_FILENO, false);
-  DJ_TRY(int fd, create(rotation.bytes > 0 ? numbered(path, 0) : path));
+  OwnFiles files({path, rotation.bytes > 0, rotation.files, "", {}});
+  DJ_TRY(int fd, next_output_of(files));
   Output output(fd, true);
+  output.files_ = std::move(files);
   output.rotation_ = rotation;
   struct stat what = {};
   bool regular = fstat(fd, &what) == 0 && S_ISREG(what.st_mode);
@@ -45,6 +41,7 @@ Output::Output(Output&& other) noexcept
       error_(std::move(other.error_)),
       reader_left_(other.reader_left_),
       path_(std::move(other.path_)),
+      files_(std::move(other.files_)),
       rotation_(other.rotation_),
       in_file_(other.in_file_),
       number_(other.number_) {}
@@ -87,9 +84,7 @@ void Output::switch_file() {
 
 void Output::next_file() {
   ++number_;
-  if (rotation_.files > 0 && number_ >= rotation_.files)
-    unlink(numbered(path_, number_ - rotation_.files).c_str());
-  Result<int> made = create(numbered(path_, number_));
+  Result<int> made = next_output_of(files_);
   if (!made.ok()) {
     error_ = made.error().message;
     return;

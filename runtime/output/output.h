@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "compiler/base/result.h"
+#include "runtime/process/own_files.h"
 
 namespace dj {
 
@@ -17,7 +18,8 @@ struct Rotation {
 
 class Output {
  public:
-  // path empty: stdout, without rotation. An existing file is truncated.
+  // path empty: stdout, without rotation. An existing file is truncated. The files are made as create_file() does
+  // (own_files.h), by the user's own rights.
   static Result<Output> open(const std::string& path, const Rotation& rotation = {});
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
@@ -50,6 +52,7 @@ class Output {
   std::string buffer_, error_;
   bool reader_left_ = false;
   std::string path_;  // empty: there is no next file
+  OwnFiles files_;
   Rotation rotation_;
   uint64_t in_file_ = 0;
   uint32_t number_ = 0;  // of the file that is written

@@ -121,7 +121,28 @@ KeptFiles::KeptFiles(std::string folder, std::string version,
       tell_(std::move(tell)),
       folder_(std::make_shared<OwnFolder>(path_)) {}
 
-KeptFiles KeptFiles::of_user(std::function<void(const std::string&)> tell) {
+KeptFiles::KeptFiles(std::string path, int fd, std::string version,
+                     std::function<void(const std::string&)> tell)
+    : path_(std::move(path)),
+      version_(std::move(version)),
+      tell_(std::move(tell)),
+      folder_(std::make_shared<OwnFolder>(path_, fd)) {}
+
+namespace {
+
+// The folder that work_as() has made; -1: it could not, or was not called.
+struct OtherUsers {
+  bool is_set = false;
+  std::string path;
+  int fd = -1;
+};
+
+OtherUsers& other_users() {
+  static OtherUsers folder;
+  return folder;
+}
+
+std::string users_folder() {
   const char* cache = getenv("XDG_CACHE_HOME");
   const char* home = getenv("HOME");
   std::string folder;
@@ -130,8 +151,37 @@ KeptFiles KeptFiles::of_user(std::function<void(const std::string&)> tell) {
   } else if (home != nullptr && home[0] == '/') {
     folder = std::string(home) + "/.cache/djtap";
   }
+  return folder;
+}
+
+}  // namespace
+
+KeptFiles KeptFiles::of_user(std::function<void(const std::string&)> tell) {
+  const OtherUsers& other = other_users();
+  const std::string folder = other.is_set ? other.path : users_folder();
   const std::string version = folder.empty() ? "" : build_id("/proc/self/exe");
-  return KeptFiles(folder, version, std::move(tell));
+  if (other.is_set && other.fd >= 0)
+    return KeptFiles(folder, dup(other.fd), version, std::move(tell));
+  return other.is_set ? none() : KeptFiles(folder, version, std::move(tell));
+}
+
+void KeptFiles::work_as(uid_t uid, gid_t gid) {
+  OtherUsers& other = other_users();
+  other.is_set = true;
+  const std::string own = users_folder(), name = fmt::format("of-{}", uid);
+  OwnFolder folder(own);
+  const int at = own.empty() ? -1 : folder.open(true);
+  if (at < 0) return;
+  mkdirat(at, name.c_str(), 0700);
+  const int fd = openat(at, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat info = {};
+  const bool known = fd >= 0 && fstat(fd, &info) == 0 && (info.st_mode & 077) == 0;
+  if (known && (info.st_uid == uid || (info.st_uid == geteuid() && fchown(fd, uid, gid) == 0))) {
+    other.path = own + "/" + name;
+    other.fd = fd;
+  } else if (fd >= 0) {
+    close(fd);
+  }
 }
 
 std::string KeptFiles::file_name(const std::string& name) const {

@@ -3,12 +3,15 @@
 // believe, write and remove files there.
 #pragma once
 #include <string>
+#include <utility>
 
 namespace dj {
 
 class OwnFolder {
  public:
   explicit OwnFolder(std::string path) : path_(std::move(path)) {}
+  // One that is open already. Takes over `fd`.
+  OwnFolder(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   ~OwnFolder();
   OwnFolder(const OwnFolder&) = delete;
   OwnFolder& operator=(const OwnFolder&) = delete;

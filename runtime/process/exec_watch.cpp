@@ -1,16 +1,15 @@
 // The program of a process is what /proc/PID/exe leads to.
 #include "runtime/process/exec_watch.h"
 
-#include <fmt/format.h>
-#include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "runtime/process/tracer.h"
 
 namespace dj {
 
 ExecWatch::ExecWatch(pid_t pid) : pid_(pid), memory_(pid) {
   struct stat info;
-  if (stat(fmt::format("/proc/{}/exe", pid_).c_str(), &info) != 0) return;
+  if (!stat_program(pid_, &info)) return;
   device_ = info.st_dev;
   inode_ = info.st_ino;
 }
@@ -18,13 +17,11 @@ ExecWatch::ExecWatch(pid_t pid) : pid_(pid), memory_(pid) {
 std::string ExecWatch::poll() {
   struct stat info;
   const bool gone = memory_.is_gone();  // asked first: of a process that has ended there is no link
-  std::string link = fmt::format("/proc/{}/exe", pid_);
-  if (reported_ || inode_ == 0 || stat(link.c_str(), &info) != 0) return "";
+  std::string path;
+  if (reported_ || inode_ == 0 || !stat_program(pid_, &info, &path)) return "";
   if (!gone && info.st_dev == device_ && info.st_ino == inode_) return "";
   reported_ = true;
-  char path[PATH_MAX];
-  ssize_t length = readlink(link.c_str(), path, sizeof path);
-  return length > 0 ? std::string(path, static_cast<size_t>(length)) : "another program";
+  return path.empty() ? "another program" : path;
 }
 
 }  // namespace dj

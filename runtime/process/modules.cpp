@@ -16,6 +16,7 @@
 #include "runtime/process/kin.h"
 #include "runtime/process/memory_image.h"
 #include "runtime/process/process.h"
+#include "runtime/process/tracer.h"
 
 namespace dj {
 namespace {
@@ -295,7 +296,7 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
     if (!m.exec && !known && may_hold_code(m)) add_by_data(files, m, found);
   }
   struct stat exe = {};
-  const bool has_exe = stat(of_process(pid, "/exe").c_str(), &exe) == 0;
+  const bool has_exe = stat_program(pid, &exe);
   std::vector<MappedModule> modules;
   for (auto& [key, each] : found) {
     if (each.module.text.empty() || !is_partial(each.module, maps)) add_moved_text(maps, each);

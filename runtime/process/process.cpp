@@ -13,7 +13,9 @@
 #include <sstream>
 
 #include "compiler/base/other_machine.h"
+#include "runtime/process/call_list.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/tracer.h"
 
 namespace dj {
 namespace {
@@ -44,6 +46,16 @@ Result<std::string> read_proc(pid_t pid, const char* rest) {
   if (access(proc_path(pid, "").c_str(), F_OK) != 0)
     return Error{"there is no process " + std::to_string(pid), Fail::NotFound};
   return os_error("cannot read " + path, number != 0 ? number : EACCES);
+}
+
+Result<std::string> read_maps_text(pid_t pid) {
+  if (pid == 0) return read_proc(pid, "/maps");
+  std::string text;
+  if (read_process_file(pid, ProcessFile::Maps, text)) return text;
+  const int number = errno;
+  if (access(proc_path(pid, "").c_str(), F_OK) != 0)
+    return Error{"there is no process " + std::to_string(pid), Fail::NotFound};
+  return os_error("cannot read " + proc_path(pid, "/maps"), number);
 }
 
 // The fields of /proc/PID/stat (proc(5)), number 1 at [0]; empty: there is no such process. The
@@ -104,7 +116,7 @@ std::vector<Mapping> parse_maps(const std::string& text) {
 }
 
 Result<std::vector<Mapping>> read_maps(pid_t pid) {
-  DJ_TRY(std::string text, read_proc(living_thread(pid), "/maps"));
+  DJ_TRY(std::string text, read_maps_text(living_thread(pid)));
   std::vector<Mapping> maps = parse_maps(text);
   if (maps.empty()) {
     return Error{
@@ -161,12 +173,13 @@ namespace {
 
 // Whether the process runs a program that djtap knows how to change. Nothing of it is touched.
 Status check_program(pid_t pid, const ProcessStatus& status, const std::string& who) {
-  std::string path = "/proc/" + std::to_string(pid) + "/exe";
   if (status.is_kernels)
     return Error{who + " is a thread of the kernel: it runs no program", Fail::Unsupported};
-  std::ifstream file(path, std::ios::binary);
+  const int file = open_process_file(pid, ProcessFile::Program);
   unsigned char head[20] = {};
-  if (!file.read(reinterpret_cast<char*>(head), sizeof head)) return ok_status();  // told below
+  const ssize_t got = file < 0 ? 0 : read(file, head, sizeof head);
+  if (file >= 0) close(file);
+  if (got != sizeof head) return ok_status();  // told below
   constexpr int kClass = 4, kMachine = 18, kClass64 = 2, kX86_64 = 62;
   if (head[kClass] != kClass64 || head[kMachine] != kX86_64)
     return Error{other_machine(who, head), Fail::Unsupported};
@@ -207,7 +220,7 @@ Status check_traceable(pid_t pid) {
                  Fail::Permission};
   }
   DJ_TRY_DO(check_program(pid, status, who));
-  Result<std::string> maps = read_proc(living_thread(pid), "/maps");
+  Result<std::string> maps = read_maps_text(living_thread(pid));
   if (!maps.ok() && maps.error().kind == Fail::Permission) {
     return Error{
         who + " may not be traced: it is setuid, or has made itself not dumpable (PR_SET_DUMPABLE)",
@@ -264,7 +277,9 @@ pid_t living_thread(pid_t pid) {
 }
 
 uint64_t auxiliary(pid_t pid, uint64_t key) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/auxv", std::ios::binary);
+  std::string text;
+  if (!read_process_file(pid, ProcessFile::Auxiliary, text)) return 0;
+  std::istringstream in(text);
   for (Elf64_auxv_t entry; in.read(reinterpret_cast<char*>(&entry), sizeof entry);) {
     if (entry.a_type == key) {
       return entry.a_un.a_val;

@@ -21,6 +21,7 @@
 #include "runtime/process/process.h"
 #include "runtime/process/remote_map.h"
 #include "runtime/process/seccomp_filters.h"
+#include "runtime/process/tracer.h"
 
 namespace dj {
 namespace {
@@ -42,7 +43,7 @@ int disturbance(const user_regs_struct& regs) {
 // Others have other numbers.
 bool enters(pid_t tid, const user_regs_struct& wanted) {
   __ptrace_syscall_info info = {};
-  if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) <= 0) return false;
+  if (trace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) <= 0) return false;
   const uint64_t arguments[] = {wanted.rdi, wanted.rsi, wanted.rdx,
                                 wanted.r10, wanted.r8,  wanted.r9};
   return info.op == PTRACE_SYSCALL_INFO_ENTRY && info.arch == AUDIT_ARCH_X86_64 &&
@@ -91,7 +92,7 @@ Result<RemoteCall> RemoteCall::borrow(Stopped& stopped, pid_t tid) {
 // A seccomp filter could kill the program for our calls; the kernel lets only root suspend it.
 Status RemoteCall::suspend_filter(pid_t pid) {
   const uint64_t options = PTRACE_O_TRACESYSGOOD | kSuspendSeccomp;
-  suspended_ = ptrace(PTRACE_SETOPTIONS, tid_, 0, options) == 0;
+  suspended_ = trace(PTRACE_SETOPTIONS, tid_, 0, reinterpret_cast<const void*>(options)) == 0;
   if (suspended_) return ok_status();
   return Error{"process " + std::to_string(pid) +
                    " runs under a seccomp filter, which might kill it for the " +
@@ -137,7 +138,7 @@ RemoteCall::~RemoteCall() { static_cast<void>(give_back().ok()); }
 
 Status RemoteCall::run_to_syscall_stop() {
   for (int round = 0; round < 64; round++) {
-    if (ptrace(PTRACE_SYSCALL, tid_, 0, 0) != 0) {
+    if (trace(PTRACE_SYSCALL, tid_, 0, nullptr) != 0) {
       return os_error("cannot run thread " + std::to_string(tid_));
     }
     int status = 0;
@@ -223,10 +224,10 @@ Status RemoteCall::give_back() {
   // kernel look whether the interrupted call has to restart. That stop is asked for first, so that
   // it looks even if djtap dies in between; signals come after it.
   DJ_TRY_DO(stopped->set_signal_mask(tid_, saved_mask_));
-  ptrace(PTRACE_INTERRUPT, tid_, 0, 0);
+  trace(PTRACE_INTERRUPT, tid_, 0, nullptr);
   DJ_TRY_DO(stopped->set_registers(tid_, saved_));
   DJ_TRY_DO(stopped->to_event_stop(tid_));
-  if (suspended_) ptrace(PTRACE_SETOPTIONS, tid_, 0, PTRACE_O_TRACESYSGOOD);
+  if (suspended_) trace(PTRACE_SETOPTIONS, tid_, 0, reinterpret_cast<const void*>(uint64_t{PTRACE_O_TRACESYSGOOD}));
   return home_.has_value() ? home_->clear(*stopped) : ok_status();
 }
 

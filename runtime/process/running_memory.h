@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <string>
 
 #include "runtime/process/process.h"
+#include "runtime/process/tracer.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {
@@ -16,8 +16,7 @@ class RunningMemory {
  public:
   // flags: O_RDONLY or O_RDWR.
   explicit RunningMemory(pid_t pid, int flags = O_RDONLY)
-      : fd_(open(("/proc/" + std::to_string(living_thread(pid)) + "/mem").c_str(),
-                 flags | O_CLOEXEC)) {}
+      : fd_(open_process_file(living_thread(pid), ProcessFile::Memory, flags == O_RDWR)) {}
   RunningMemory(const RunningMemory&) = delete;
   ~RunningMemory() {
     if (fd_ >= 0) close(fd_);

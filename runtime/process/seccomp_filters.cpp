@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/process/process.h"
+#include "runtime/process/tracer.h"
 #include "runtime/shared/seccomp_program.h"
 
 namespace dj {
@@ -21,7 +22,7 @@ namespace {
 
 static_assert(sizeof(sock_filter) == sizeof(abi::FilterInstruction));
 
-constexpr auto kGetFilter = static_cast<__ptrace_request>(0x420c);  // PTRACE_SECCOMP_GET_FILTER
+constexpr int kGetFilter = 0x420c;  // PTRACE_SECCOMP_GET_FILTER
 enum Mode { kFree, kStrict, kFilter };
 
 Mode mode_of(pid_t tid) {
@@ -55,10 +56,10 @@ uint64_t denied_by(const std::vector<abi::FilterInstruction>& code, Known& known
 Result<uint64_t> denied_to(pid_t pid, pid_t tid, Known& known) {
   uint64_t denied = 0;
   for (uint64_t index = 0;; ++index) {
-    const long length = ptrace(kGetFilter, tid, index, nullptr);
+    const long length = trace(kGetFilter, tid, index, nullptr);
     if (length < 0 && errno == ENOENT && index > 0) return denied;
     std::vector<abi::FilterInstruction> code(static_cast<size_t>(std::max(length, 0L)));
-    if (length <= 0 || ptrace(kGetFilter, tid, index, code.data()) != length) {
+    if (length <= 0 || trace(kGetFilter, tid, index, code.data()) != length) {
       return Error{"process " + std::to_string(pid) +
                        " runs under a seccomp filter that cannot be read (" + strerror(errno) +
                        "): it might kill the process for the system calls that djtap and handlers "

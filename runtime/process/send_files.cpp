@@ -17,12 +17,12 @@
 #include <utility>
 
 #include "runtime/process/os_error.h"
+#include "runtime/process/tracer.h"
 
 namespace dj {
 namespace {
 
 constexpr size_t kMostFiles = 8;
-constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD of linux/pidfd.h
 constexpr int kMostOpen = 1 << 30;         // of numbers of descriptors, sysctl_nr_open_max
 
 // A descriptor of djtap's.
@@ -109,15 +109,11 @@ bool is_pair_of(int fd, pid_t pid) {
          type == SOCK_SEQPACKET && option(SO_PEERCRED, peer) && peer.pid == pid;
 }
 
-// The thread's own table of descriptors where the kernel can tell it (6.9), else the process's.
 Result<int> take(RemoteCall& call, int number) {
   const pid_t pid = call.stopped().pid();
-  const OwnFile thread(syscall(SYS_pidfd_open, call.tid(), kPidfdThread));
-  const OwnFile process(thread.fd() < 0 ? syscall(SYS_pidfd_open, pid, 0) : -1);
-  const int from = std::max(thread.fd(), process.fd());
-  const long taken = from < 0 ? -1 : syscall(SYS_pidfd_getfd, from, number, 0);
+  const int taken = take_descriptor(pid, call.tid(), number);
   if (taken < 0) return os_error(fmt::format("cannot share memory with process {}", pid));
-  return static_cast<int>(taken);
+  return taken;
 }
 
 Status send(int socket, pid_t pid, std::span<const int> files) {

@@ -21,6 +21,7 @@
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/thread_wait.h"
+#include "runtime/process/tracer.h"
 
 namespace dj {
 namespace {
@@ -30,10 +31,6 @@ constexpr uint64_t kStarvedTimeoutNs = 60'000'000'000;  // of a thread that wait
 constexpr int kEventStop = 128;  // PTRACE_EVENT_STOP
 constexpr int64_t kRestartNoHandler =
     -514;  // kernel's -ERESTARTNOHAND: restart unless a handler runs
-
-long trace(int request, pid_t tid, uint64_t address, const void* data) {
-  return ptrace(static_cast<__ptrace_request>(request), tid, address, data);
-}
 
 const void* as_data(uint64_t value) { return reinterpret_cast<const void*>(value); }
 
@@ -225,8 +222,7 @@ Status Stopped::seize(pid_t tid, bool* gone) {
 }
 
 Status Stopped::open_memory() {
-  mem_ = open(("/proc/" + std::to_string(threads_.begin()->first) + "/mem").c_str(),
-              O_RDWR | O_CLOEXEC);
+  mem_ = open_process_file(threads_.begin()->first, ProcessFile::Memory, true);
   if (mem_ < 0) {
     return os_error("cannot open the memory of process " + std::to_string(pid_));
   }
@@ -274,7 +270,7 @@ Status Stopped::wait_stop(pid_t tid, int* status) {
 }
 
 void Stopped::repair_interrupted(pid_t tid) {
-  user_regs_struct regs;
+  user_regs_struct regs = {};
   if (trace(PTRACE_GETREGS, tid, 0, &regs) == 0 && static_cast<int64_t>(regs.rax) == -EINTR &&
       static_cast<int64_t>(regs.orig_rax) >= 0 && never_restarts(regs.orig_rax)) {
     regs.rax = static_cast<uint64_t>(kRestartNoHandler);
@@ -324,7 +320,7 @@ Status Stopped::write(uint64_t address, std::span<const uint8_t> bytes) const {
 }
 
 Result<user_regs_struct> Stopped::registers(pid_t tid) const {
-  user_regs_struct regs;
+  user_regs_struct regs = {};
   if (trace(PTRACE_GETREGS, tid, 0, &regs) != 0) {
     return os_error("cannot read registers of thread " + std::to_string(tid));
   }
@@ -355,7 +351,7 @@ Status Stopped::set_signal_mask(pid_t tid, uint64_t mask) const {
 
 bool Stopped::expects_signal(pid_t tid) const {
   __ptrace_peeksiginfo_args first = {0, 0, 1};
-  siginfo_t info;
+  siginfo_t info = {};
   const auto thread = threads_.find(tid);
   return thread == threads_.end() || !thread->second.held.empty() ||
          trace(PTRACE_PEEKSIGINFO, tid, reinterpret_cast<uint64_t>(&first), &info) != 0;
@@ -417,7 +413,7 @@ void Stopped::detach(pid_t tid, Thread& thread) {
   }
   if (!thread.held.empty() && !thread.at_signal_stop) {
     int signal = thread.held.front().si_signo;
-    if (syscall(SYS_tgkill, pid_, tid, signal) == 0 && trace(PTRACE_CONT, tid, 0, nullptr) == 0) {
+    if (signal_thread(pid_, tid, signal) == 0 && trace(PTRACE_CONT, tid, 0, nullptr) == 0) {
       const bool stopped = wait_stop(tid, &status).ok();
       if (!stopped && threads_.count(tid) == 0) {
         return;
@@ -442,7 +438,7 @@ void Stopped::detach(pid_t tid, Thread& thread) {
     bury(tid);
   }
   for (const siginfo_t& more : thread.held) {
-    syscall(SYS_tgkill, pid_, tid, more.si_signo);
+    signal_thread(pid_, tid, more.si_signo);
   }
 }
 

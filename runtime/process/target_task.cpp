@@ -11,6 +11,7 @@
 
 #include "runtime/process/pid_space.h"
 #include "runtime/process/process.h"
+#include "runtime/process/tracer.h"
 #include "runtime/shared/task.h"
 
 namespace dj {
@@ -58,7 +59,9 @@ TargetTask::TargetTask(pid_t pid) : told_(std::make_shared<Told>()) {
   told_->seen = pid;
   read_ids(pid, told_->task);
   told_->arguments = std::make_shared<const std::string>(read_text(pid, "cmdline"));
-  told_->environment = std::make_shared<const std::string>(read_text(pid, "environ"));
+  std::string environment;
+  read_process_file(pid, ProcessFile::Environment, environment);
+  told_->environment = std::make_shared<const std::string>(std::move(environment));
   point_to_texts();
 }
 

@@ -10,6 +10,8 @@
 #include <fstream>
 #include <string>
 
+#include "runtime/process/tracer.h"
+
 namespace dj {
 namespace {
 
@@ -24,26 +26,24 @@ pid_t parent_of(pid_t pid) {
 }  // namespace
 
 pid_t wait_thread(pid_t tid, pid_t pid, int* status) {
-  if (tid != pid) return waitpid(tid, status, __WALL | WNOHANG);
-  const auto id = static_cast<id_t>(tid);
+  if (tid != pid) return wait_status(tid, status, __WALL);
   siginfo_t info = {};
-  if (waitid(P_PID, id, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0) return -1;
+  if (wait_info(tid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0) return -1;
   if (info.si_pid == 0) return 0;
   if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) {
-    if (parent_of(pid) != getpid()) return waitpid(tid, status, __WALL | WNOHANG);
+    if (parent_of(pid) != getpid()) return wait_status(tid, status, __WALL);
     errno = ECHILD;
     return -1;
   }
   info = {};
-  if (waitid(P_PID, id, &info, WSTOPPED | WNOHANG | __WALL) != 0) return -1;
+  if (wait_info(tid, &info, WSTOPPED | __WALL) != 0) return -1;
   *status = info.si_status << 8 | 0x7f;  // as waitpid() has it (W_STOPCODE)
   return info.si_pid;
 }
 
 bool has_news(pid_t tid) {
   siginfo_t info = {};
-  const int events = WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL;
-  return waitid(P_PID, static_cast<id_t>(tid), &info, events) != 0 || info.si_pid != 0;
+  return wait_info(tid, &info, WSTOPPED | WEXITED | WNOWAIT | __WALL) != 0 || info.si_pid != 0;
 }
 
 bool is_starved(pid_t pid, pid_t tid) {

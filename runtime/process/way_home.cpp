@@ -13,6 +13,7 @@
 
 #include "runtime/process/kin.h"
 #include "runtime/process/process.h"
+#include "runtime/process/tracer.h"
 
 namespace dj {
 namespace {
@@ -55,7 +56,7 @@ uint64_t area_bytes(uint64_t features) {
 std::vector<uint8_t> vector_state(pid_t tid) {
   std::vector<uint8_t> area(64 << 10);
   iovec io = {area.data(), area.size()};
-  if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &io) != 0 ||
+  if (trace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &io) != 0 ||
       io.iov_len < kLegacyBytes + kXsaveHeader) {
     return {};
   }

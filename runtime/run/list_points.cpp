@@ -5,6 +5,7 @@
 #include "compiler/resolve/listing.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/source_listing.h"
+#include "runtime/run/give_up_rights.h"
 #include "runtime/run/list_aliases.h"
 #include "runtime/run/say.h"
 #include "runtime/session/loop.h"
@@ -23,6 +24,7 @@ int list_points(const Options& options) {
         options,
         {"DJ0003", "-l,-L,--source", "what is to be listed is no list of probe points", {}, ""});
   const HeldSignals held;
+  if (auto code = give_up_rights(options)) return *code;
   LazyTarget target(options, held.before());
   if (!target.find().ok()) return target_failure(options, target.find().error());
   std::string text;

@@ -10,6 +10,7 @@
 
 #include "runtime/output/tell.h"
 #include "runtime/process/file_reader.h"
+#include "runtime/run/give_up_rights.h"
 #include "runtime/run/say.h"
 
 namespace dj {
@@ -66,6 +67,7 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
   if (options.pid) {
     read_found_names_as(reader_of(*options.pid));
     DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
+    DJ_TRY_DO(check_rights(options, *options.pid));
     if (options.writable_text) trust_writable(process.modules);
     warn_of_lost_files(*options.pid);
     return std::optional<TracedProcess>(std::move(process));

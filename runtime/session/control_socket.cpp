@@ -3,8 +3,6 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,7 +10,7 @@
 #include <utility>
 
 #include "compiler/base/printable.h"
-#include "runtime/process/os_error.h"
+#include "runtime/process/broker.h"
 
 namespace dj {
 namespace {
@@ -29,27 +27,11 @@ void watch(int epoll, int fd, int operation, uint32_t events) {
 }  // namespace
 
 Result<ControlSocket> ControlSocket::listen(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return Error{"the path of the control socket is too long: " + path};
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
+  DJ_TRY(int listener, listen_for_user(path));
   ControlSocket made;
-  made.epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  made.listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  mode_t mask = umask(0177);
-  int bound = bind(made.listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0
-                  ? 0
-                  : errno;
-  umask(mask);
-  if (bound != 0) {
-    return os_error("cannot make the control socket " + path, bound);
-  }
+  made.listener_ = listener;
   made.path_ = path;
-  if (::listen(made.listener_, 8) != 0) {
-    return os_error("cannot listen on the control socket " + path);
-  }
+  made.epoll_ = epoll_create1(EPOLL_CLOEXEC);
   watch(made.epoll_, made.listener_, EPOLL_CTL_ADD, EPOLLIN);
   return made;
 }

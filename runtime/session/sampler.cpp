@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "arch/x86_64/sample.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
+#include "runtime/process/tracer.h"
 
 namespace dj {
 namespace {
@@ -45,11 +45,7 @@ std::vector<pid_t> running_threads(pid_t pid) {
 }
 
 bool copy(pid_t pid, uint64_t address, void* here, size_t bytes, bool write) {
-  const iovec local = {here, bytes};
-  const iovec remote = {reinterpret_cast<void*>(address), bytes};
-  const ssize_t done = write ? process_vm_writev(pid, &local, 1, &remote, 1, 0)
-                             : process_vm_readv(pid, &local, 1, &remote, 1, 0);
-  return done == static_cast<ssize_t>(bytes);
+  return write ? write_running(pid, address, here, bytes) : read_running(pid, address, here, bytes);
 }
 
 // Is it inside a restartable sequence? It would go on in the middle, no longer guarded.

@@ -1,0 +1,12 @@
+// own_text(): the text of a file that the user names on the command line, read by the user's own rights (process/own_files.h).
+#pragma once
+#include <string>
+
+#include "compiler/base/result.h"
+
+namespace dj {
+
+// All of the file. Fails with a sentence that names it.
+Result<std::string> own_text(const std::string& path);
+
+}  // namespace dj

@@ -1,0 +1,49 @@
+// What djtap without rights and its broker (broker.h) say to each other: an order and an answer, each one message of a socket
+// pair. An order has a verb of this list and numbers; the broker believes none of them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dj {
+
+enum class Verb : uint32_t {
+  NextOutput,  // gives a descriptor
+  Listen,      // the same
+  Read,        // file `number` of OwnPaths::read; the same
+  Trace,       // ptrace(number, id, address, data)
+  WaitStatus,  // waitpid(id, &status, number); data: the status
+  WaitInfo,    // waitid(P_PID, id, &info, number); data: the info
+  Open,        // /proc/ID/ the ProcessFile `number`, for writing if `address` is not 0; gives a descriptor
+  Descriptor,  // descriptor `number` of process `id`: pidfd_getfd(); gives a descriptor
+  Signal,      // tgkill(its process, id, number)
+};
+
+enum class ProcessFile : uint32_t { Memory, Maps, Auxiliary, Environment, Program };
+
+struct Order {
+  Verb verb = Verb::NextOutput;
+  int32_t id = 0;  // process or thread
+  int64_t number = 0;
+  uint64_t address = 0;
+  std::vector<uint8_t> data;  // what goes in
+  size_t wanted = 0;          // bytes that come out at most
+};
+
+struct Answer {
+  int64_t result = -1;
+  int32_t error = 0;  // errno, if the result is negative
+  int fd = -1;        // owned by who takes it
+  std::vector<uint8_t> data;
+};
+
+constexpr size_t kMostData = 80 << 10;  // a thread's vector state takes up to 64 KiB
+
+// Sends one; false: nobody is there any more.
+bool send(int socket, const Order& order);
+bool send(int socket, const Answer& answer);
+// Receives one; false: nobody is there, or it is none.
+bool receive(int socket, Order& order);
+bool receive(int socket, Answer& answer);
+
+}  // namespace dj

@@ -1,0 +1,25 @@
+// copy_descriptor(): pidfd_getfd() of one thread, as both sides of the broker call it (tracer.h, broker_server.h).
+#pragma once
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace dj {
+
+// As take_descriptor() of tracer.h, with djtap's own rights.
+inline int copy_descriptor(pid_t pid, pid_t tid, int fd) {
+  constexpr unsigned kThread = O_EXCL;  // PIDFD_THREAD
+  long pidfd = syscall(SYS_pidfd_open, tid, kThread);
+  if (pidfd < 0) pidfd = syscall(SYS_pidfd_open, pid, 0);
+  if (pidfd < 0) return -1;
+  const long own = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+  const int number = errno;
+  close(static_cast<int>(pidfd));
+  errno = number;
+  return static_cast<int>(own);
+}
+
+}  // namespace dj

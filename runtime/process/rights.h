@@ -1,0 +1,43 @@
+// Rights: what the kernel lets a process do, as far as djtap compares it with what djtap may do itself: users, groups,
+// capabilities, and what of the machine it sees.
+#pragma once
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/base/result.h"
+
+namespace dj {
+
+struct Rights {
+  std::array<uid_t, 4> uids = {};  // real, effective, saved, of the file system
+  std::array<gid_t, 4> gids = {};  // the same
+  std::vector<gid_t> groups;       // supplementary ones, ascending
+  uint64_t capabilities = 0;       // permitted ones, a bit each
+  uint64_t user_space = 0;         // inode of the user namespace
+  uint64_t mount_space = 0;        // the same of the mount namespace
+  std::string root;                // where its root folder lies: "/", or that of a chroot
+};
+
+// What the process may do now. Fails when it is gone, or its namespaces may not be looked at.
+Result<Rights> rights_of(pid_t pid);
+
+// Has `mine` a right that `theirs` has not, or another user's?
+bool exceed(const Rights& mine, const Rights& theirs);
+
+// Sees `theirs` the same files as `mine`?
+bool share_files(const Rights& mine, const Rights& theirs);
+
+// May a process with `mine` take the users and groups of `theirs`?
+bool can_take(const Rights& mine, const Rights& theirs);
+
+// Makes djtap an equal of the process with `theirs`, for good: its users and groups (where can_take() says so), no
+// capabilities, no_new_privs, not dumpable, no system calls that only rights are for (call_list.h). Descriptors above stderr
+// are closed on exec, and of the environment only words about how to print and where programs lie are left.
+// djtap must have one thread. On failure djtap has to end: it may have given up some rights and not others.
+Status become_equal(const Rights& mine, const Rights& theirs);
+
+}  // namespace dj

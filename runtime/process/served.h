@@ -1,0 +1,34 @@
+// Served: the processes that a broker (broker.h) may touch: the target, and what it has forked, while they have no more
+// rights than the target had when djtap was told to trace it and run the same program.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "runtime/process/rights.h"
+
+namespace dj {
+
+class Served {
+ public:
+  // pidfd: of the target.
+  Served(pid_t target, int pidfd, Rights rights);
+  // The process of thread (or process) `id`, if the broker may touch it at this moment; else 0. What was done to it before
+  // the question was done to a process that is served, if it was and nothing could exchange it meanwhile.
+  pid_t process_of(pid_t id);
+
+ private:
+  using Program = std::pair<uint64_t, uint64_t>;  // device and inode of its file
+  bool is_known(pid_t pid) const;
+  bool is_kin(pid_t pid) const;
+  bool has_no_more_rights(pid_t id) const;
+
+  pid_t target_;
+  Rights rights_;
+  Program program_;
+  std::map<pid_t, int> known_;  // pidfds
+};
+
+}  // namespace dj
