@@ -90,6 +90,11 @@ KeptFiles kept_files(const Options& options) {
   });
 }
 
+int serve_editor(const Options& options) {
+  if (auto code = give_up_rights(options)) return *code;
+  return serve_scripts(options);
+}
+
 int clean_process(const Options& options) {
   if (auto code = give_up_rights(options)) return *code;
   return print_result(clean_command(*options.clean), fail_attach);
@@ -102,9 +107,7 @@ int run_script(const Options& options) {
   LazyTarget target(options, held->before());  // forks, before there is much to fork
   Result<std::string> text = read_script(options);
   if (!text.ok()) return fail_usage(options, no_script(options, text.error()));
-  if (auto code = give_up_rights(options)) return *code;
-  // From here on, djtap has no more rights than a process of -p.
-
+  if (auto code = give_up_rights(options)) return *code;  // djtap has no more than the process of -p
   LoweringThread lowering(options.stop_after >= Stage::Lower && !options.tidy);
   Sources sources;
   Diags diags;
@@ -180,7 +183,7 @@ int run(const Options& options) {
     });
   if (options.clean) return clean_process(options);
   if (options.list) return list_points(options);
-  if (options.language_server) return serve_scripts(options);
+  if (options.language_server) return serve_editor(options);
   if (options.interactive) return run_interactively(options);
   return run_script(options);
 }

@@ -1,5 +1,5 @@
 // ShellCommands: what the script gave to system(): run by djtap's shell beside the session, with
-// djtap's rights and output, never in the target.
+// the rights that djtap has left (no more than the target's) and its output, never in the target.
 #pragma once
 #include <sys/types.h>
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <set>
@@ -45,6 +46,7 @@ class Server {
   }
 
   Answer carry_out(const Order& order) {
+    if (order.verb >= Verb::Trace && order.id <= 0) return failed(EPERM);
     switch (order.verb) {
       case Verb::NextOutput:
         return files_.paths().output.empty() ? failed(EPERM) : descriptor(files_.next_output());
@@ -76,18 +78,38 @@ class Server {
   }
 
   // A thread is touched while it stands and has been looked at since it stopped: what executes a program that has more
-  // rights has to run for that.
+  // rights has to run for that. But a thread that runs may execute one for the whole process, and has the first thread's
+  // number then. So where not all stand, the process is looked at again behind the request, and a program with more rights
+  // whose registers were changed is ended before it runs.
   Answer trace(const Order& order) {
     const TraceRequest* request = trace_request(static_cast<int>(order.number));
     if (request == nullptr) return failed(EPERM);
+    if (request->request == PTRACE_SEIZE) return seize(*request, order);
     if (!request->running && !standing_.contains(order.id)) return failed(ESRCH);
     Answer answer = ask_kernel(*request, order);
-    if (answer.result >= 0 && request->resumes) standing_.erase(order.id);
-    if (answer.result >= 0 && request->request == PTRACE_SEIZE && served_.process_of(order.id) == 0) {
-      let_go(order.id);
-      return failed(EPERM);
+    if (answer.result < 0 || request->running) return answer;
+    if (request->resumes) {
+      standing_.erase(order.id);
+      if (request->request == PTRACE_DETACH) seized_.erase(order.id);
+    } else if (!all_stand() && served_.process_of(order.id) == 0) {
+      const bool changed = request->data == TraceRequest::Data::In || request->data == TraceRequest::Data::Options;
+      if (changed) kill(order.id, SIGKILL);
+      return failed(ESRCH);
     }
     return answer;
+  }
+
+  bool all_stand() const { return !has_lost_ && seized_ == standing_; }
+
+  Answer seize(const TraceRequest& request, const Order& order) {
+    if (served_.process_of(order.id) == 0) return failed(EPERM);
+    Answer answer = ask_kernel(request, order);
+    if (answer.result < 0) return answer;
+    standing_.erase(order.id);
+    seized_.insert(order.id);
+    if (served_.process_of(order.id) != 0) return answer;
+    let_go(order.id);
+    return failed(EPERM);
   }
 
   static Answer ask_kernel(const TraceRequest& request, const Order& order) {
@@ -115,6 +137,7 @@ class Server {
     answer.result = ptrace(static_cast<__ptrace_request>(request.request), order.id, address, data);
     answer.error = errno;
     if (request.data == Data::Vector) bytes.resize(vector.iov_len);
+    if (request.data == Data::Filter) bytes.resize(std::min<size_t>(bytes.size(), 8 * static_cast<size_t>(std::max(answer.result, int64_t{0}))));
     if (request.data >= Data::Out) answer.data = std::move(bytes);
     return answer;
   }
@@ -139,6 +162,8 @@ class Server {
       answer.data.assign(reinterpret_cast<uint8_t*>(&status), reinterpret_cast<uint8_t*>(&status + 1));
     }
     answer.error = errno;
+    const bool is_over = answer.result < 0 || (order.verb == Verb::WaitInfo ? info.si_pid != 0 : answer.result > 0);
+    if (!stands && is_seen && is_over) lose(order.id);
     if (!stands || !is_seen) return answer;
     if (served_.process_of(order.id) == 0) {
       let_go(order.id);
@@ -148,10 +173,17 @@ class Server {
     return answer;
   }
 
+  // It has ended, or another thread has its number.
+  void lose(pid_t id) {
+    has_lost_ = has_lost_ || seized_.contains(id);
+    seized_.erase(id);
+    standing_.erase(id);
+  }
+
   // Of a thread that must not be traced. One that does not stop in time is let go of when the broker ends.
   void let_go(pid_t id) {
     constexpr int kRounds = 200;
-    standing_.erase(id);
+    lose(id);
     if (ptrace(PTRACE_DETACH, id, 0, 0) == 0) return;
     ptrace(PTRACE_INTERRUPT, id, 0, 0);
     for (int round = 0; round < kRounds; ++round) {
@@ -200,7 +232,8 @@ class Server {
 
   OwnFiles files_;
   Served served_;
-  std::set<pid_t> standing_;
+  std::set<pid_t> seized_, standing_;  // threads; the latter are some of the former
+  bool has_lost_ = false;              // one of the former has ended while it was traced
   bool listens_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The table.
+// The table: what is not in it, the broker does not do.
 #include "runtime/process/trace_requests.h"
 
 #include <signal.h>
@@ -37,7 +37,7 @@ constexpr TraceRequest kRequests[] = {
     {PTRACE_GET_SYSCALL_INFO, Data::Out, sizeof(__ptrace_syscall_info), 0, false, false},
     {kGetRseqConfiguration, Data::Out, 24, 0, false, false},
     {kGetDispatchConfig, Data::Out, 32, 0, false, false},
-    {kGetFilter, Data::Out, kFilter, 0, false, false},
+    {kGetFilter, Data::Filter, kFilter, 0, false, false},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct TraceRequest {
     In,       // `bytes` are read by the kernel
     Out,      // `bytes` are written by it
     Vector,   // an iovec, of which up to `bytes` are written
+    Filter,   // as many instructions of a seccomp filter as the result says are written, 8 bytes each
     Peek,     // `address` leads to its arguments; one siginfo_t is written
   };
   int request = 0;

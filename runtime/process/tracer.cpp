@@ -48,7 +48,7 @@ std::vector<uint8_t> input_of(const TraceRequest& request, const void* data) {
   return request.data == Data::In ? std::vector<uint8_t>(bytes, bytes + request.bytes) : std::vector<uint8_t>();
 }
 
-// What it writes; for a filter as much as there is, which is the result times an instruction's size.
+// What it writes.
 void put_output(const TraceRequest& request, const Answer& answer, void* data) {
   using Data = TraceRequest::Data;
   if (request.data == Data::Vector) {

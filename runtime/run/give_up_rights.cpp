@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "compiler/base/target_file.h"
 #include "compiler/stages/lowering.h"
 #include "compiler/tapset/library.h"
 #include "runtime/patch/kept_files.h"
@@ -63,6 +64,7 @@ std::optional<int> become_equal_of(const Options& options, pid_t pid, int pidfd,
   if (options.cache) KeptFiles::work_as(theirs.uids[0], theirs.gids[0]);
   Status became = become_equal(mine, theirs);
   if (!became.ok()) return fail(kExitAttach, "DJ4006", became.error().message);
+  distrust_own_users_files();
   return check_readable(files, pid);
 }
 
@@ -75,11 +77,9 @@ std::optional<int> give_up_rights(const Options& options) {
   const Result<Rights> mine = rights_of(getpid()), theirs = rights_of(living_thread(*pid));
   const bool gone = !watch.ok() || watch.value().ended() || live_threads(*pid).empty();
   if (gone || !mine.ok()) return std::nullopt;  // told later
-  // Whom djtap may not even look at the kernel does not let it trace.
-  if (!theirs.ok() && mine.value().capabilities == 0) return std::nullopt;
+  if (mine.value().capabilities == 0) return std::nullopt;  // then the kernel lets it trace equals only
   if (!theirs.ok()) return fail(kExitAttach, "DJ4006", theirs.error().message);
   if (!exceed(mine.value(), theirs.value())) return std::nullopt;
-  if (!can_take(mine.value(), theirs.value()) && mine.value().capabilities == 0) return std::nullopt;
   if (!share_files(mine.value(), theirs.value()))
     return fail(kExitAttach, "DJ4006",
                 fmt::format("process {} has fewer rights than djtap and sees other files (a container, a chroot): as its equal djtap "

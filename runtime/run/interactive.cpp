@@ -16,6 +16,7 @@
 #include "compiler/parse/tidy.h"
 #include "runtime/output/tell.h"
 #include "runtime/run/check_script.h"
+#include "runtime/run/give_up_rights.h"
 #include "runtime/run/say.h"
 
 extern char** environ;
@@ -76,12 +77,29 @@ class Prompt {
 
   // Kept where the script is right with it; else what is wrong is said.
   void add(const std::string& item) {
+    const std::string whole = script_ + item + "\n";
+    if (options_.pid ? is_right_for_equal(whole) : is_right(whole)) script_ = whole;
+  }
+
+  bool is_right(const std::string& script) {
     Sources sources;
     Diags diags;
-    const std::string whole = script_ + item + "\n";
-    check_script(options_, sources, sources.add("<prompt>", whole), diags);
+    check_script(options_, sources, sources.add("<prompt>", script), diags);
     print_diags(diags, sources, options_);
-    if (diags.ok()) script_ = whole;
+    return diags.ok();
+  }
+
+  // Judged in a child that has no more rights than the target: the prompt keeps its own for the runs.
+  bool is_right_for_equal(const std::string& script) {
+    fflush(nullptr);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      const bool right = !give_up_rights(options_) && is_right(script);
+      fflush(nullptr);
+      _exit(right ? 0 : 1);
+    }
+    int status = 0;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
   }
 
   void load(const std::string& path) {
