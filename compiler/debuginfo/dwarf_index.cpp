@@ -102,6 +102,7 @@ std::optional<std::pair<std::string, uint32_t>> declaration_of(Dwarf_Die* die) {
 }
 
 std::unique_ptr<DwarfIndex> DwarfIndex::open(const ObjectFile& elf) {
+  const Question question(Question::kMostReferences + elf.all().size());
   std::unique_ptr<DwarfIndex> index(new DwarfIndex(elf));
   if (!index->file_.module()) {
     return nullptr;

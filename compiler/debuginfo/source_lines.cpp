@@ -233,6 +233,7 @@ void read_source_lines(const ObjectFile& elf, StackInfo& out) {
   if (!index) {
     return;
   }
+  const Question question(Question::kMostReferences + elf.all().size());
   SourceFiles files(out.files);
   std::vector<TableRow> rows;
   LineReader lines(*index, files, rows);

@@ -9,7 +9,8 @@
 
 namespace dj {
 
-// Question: counts the references that are followed for one answer, in this thread.
+// Question: counts the references that are followed for one answer, in this thread, and measures
+// the depth from here. Whoever walks asks one.
 class Question {
  public:
   static constexpr uint64_t kMostReferences = 5'000'000;
@@ -19,7 +20,8 @@ class Question {
   Question& operator=(const Question&) = delete;
 
  private:
-  uint64_t outer_;  // what is left to the question in which this one is asked
+  uint64_t outer_;      // what is left to the question in which this one is asked
+  uintptr_t outer_at_;  // and where that was asked
 };
 
 // May this question follow another reference? Counts it.
