@@ -51,6 +51,10 @@ int main() { shop::cart cart; cart.items.push_back(new shop::item<int>()); retur
 """
 FORMS = [("c", "gcc -O2 -g -gdwarf-5"), ("c", "gcc -O1 -g -gdwarf-4 -gz=zlib"), ("c", "gcc -O0 -g -no-pie -static-pie"),
          ("cc", "g++ -O1 -g -gdwarf-5"), ("c", "gcc -O2 -g -gsplit-dwarf"), ("c", "gcc -O2")]
+# With a program that is started.
+STARTED = [["-L", 'process.function("*")'], ["-L", 'process.statement("*@*.c:*")'], ["--source", 'func("sum")'],
+           ["-n", "-e", 'probe process.function("*") { print_ubacktrace() println($$vars$) }'],
+           ["-e", 'probe process.function("sum") { println($$parms$$) print_ubacktrace() }']]
 WORDS = [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff, 1 << 40, 2**63 - 1, 2**64 - 1]
 
 
@@ -196,12 +200,17 @@ class Trial:
         self.djtap, self.folder, self.keep = options.djtap, folder, options.keep
         self.faults, self.runs, self.usual = 0, 0, {}
 
-    def judge(self, name, words, usual):
-        """Tries one command; True: it is as it should be."""
+    def learn(self, words, usual):
+        """What a command takes with a file as it was."""
+        why, megabytes = run([self.djtap, *words], self.folder)
+        assert why is None, (words, why)
+        self.usual[usual] = max(self.usual.get(usual, 0), megabytes)
+
+    def judge(self, words, usual):
+        """Why the command is at fault; None: it is not."""
         self.runs += 1
         why, megabytes = run([self.djtap, *words], self.folder)
-        most = self.usual.setdefault(usual, megabytes)
-        if why is None and megabytes > most + MEGABYTES:
+        if why is None and megabytes > self.usual[usual] + MEGABYTES:
             why = f"takes {megabytes} MB"
         return why
 
@@ -213,7 +222,7 @@ class Trial:
             shutil.copy(self.folder / name, self.keep)
 
     def one(self, name, words):
-        why = self.judge(name, words, words[0])
+        why = self.judge(words, words[0])
         if why:
             self.report(name, words, why)
 
@@ -221,7 +230,7 @@ class Trial:
         """Lists all of them at once, and each alone if that goes wrong."""
         for how in ("-l", "-L"):
             all_of_them = [how, f'process("{self.folder}/m*").function("*")']
-            if self.judge("", all_of_them, how + " all") is None:
+            if self.judge(all_of_them, how) is None:
                 self.runs += len(names) - 1
                 continue
             for name in names:
@@ -244,10 +253,10 @@ def main():
         trial = Trial(options, folder)
         for name, _, _ in made:  # what is usual
             for how in ("-l", "-L"):
-                trial.judge(name, [how, f'process("{folder}/{name}").function("*")'], how)
-            trial.judge(name, ["--stress", "--coverage", name], "--stress")
-        trial.judge("", ["-L", f'process("{folder}/o*").function("*")'], "-L all")
-        trial.judge("", ["-L", 'process.function("*")', "-c", f"./{made[0][0]}"], "start")
+                trial.learn([how, f'process("{folder}/{name}").function("*")'], how)
+            trial.learn(["--stress", "--coverage", name], "--stress")
+            for words in STARTED:
+                trial.learn([*words, "-c", f"./{name}"], words[0])
         number = 0
         while trial.runs < options.runs and time.monotonic() < end:
             names = []
@@ -262,10 +271,7 @@ def main():
                 if luck.random() < 0.3:
                     trial.one(name, ["--stress", "--coverage", name])
                 if runs and luck.random() < 0.5:
-                    words = luck.choice([["-L", 'process.function("*")'], ["-L", 'process.statement("*@*.c:*")'], ["--source", 'func("sum")'],
-                                         ["-n", "-e", 'probe process.function("*") { print_ubacktrace() println($$vars$) }'],
-                                         ["-e", 'probe process.function("sum") { println($$parms$$) print_ubacktrace() }']])
-                    trial.one(name, [*words, "-c", f"./{name}"])
+                    trial.one(name, [*luck.choice(STARTED), "-c", f"./{name}"])
                 (folder / name).unlink()
         print(f"{trial.runs} runs, seed {options.seed}, {trial.faults} faults")
     return 1 if trial.faults else 0
