@@ -287,6 +287,18 @@ def test_secrets_of_the_environment_stay(start, djtap_once, monkeypatch):
     target.finish()
 
 
+def test_what_is_kept_is_kept_apart(start, djtap_once, own_cache):
+    """In a folder of the target's user, that no djtap with other rights reads."""
+    target = start("plain", paths.victim("commander"))
+    result = djtap_once("-T", "0.1", "-e", 'probe func("work") { n++ }', "-p", str(target.pid))
+    assert result.returncode == 0, result
+    kept = own_cache / f"of-{NOBODY}"
+    assert kept.stat().st_uid == NOBODY and list(kept.iterdir()) and list(own_cache.iterdir()) == [kept]
+    assert all(file.stat().st_uid == NOBODY for file in kept.iterdir())
+    target.tell("quit")
+    target.finish()
+
+
 def test_trust(start, djtap_once, attach):
     target = start("plain", paths.victim("commander"))
     tracer = attach(target.pid, 'probe func("work") { n++ }', "--trust-target")
