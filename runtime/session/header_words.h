@@ -25,7 +25,7 @@ class HeaderWords {
   // Why the session must end; kNoEnd also where the word is none of the reasons.
   abi::EndReason end_wanted() const {
     const auto word = arena_.word(arena_.base() + offsetof(abi::Header, end_wanted));
-    return word.one_of(abi::kEndForDispatch).value_or(abi::kNoEnd);
+    return word.one_of(abi::kEndForFilter).value_or(abi::kNoEnd);
   }
   // The Task that handlers of djtap run for; 0: none.
   void set_task(uint64_t address) const { store(offsetof(abi::Header, task), address); }
