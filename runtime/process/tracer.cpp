@@ -18,7 +18,7 @@
 
 #include "runtime/process/broker.h"
 #include "runtime/process/copy_descriptor.h"
-#include "runtime/process/process.h"
+#include "runtime/process/seccomp_filters.h"
 #include "runtime/process/trace_requests.h"
 
 namespace dj {
@@ -108,10 +108,7 @@ void set_brokers(pid_t tid, bool on) {
 
 // Who has a seccomp filter is left to the broker where there is one: only root may suspend it.
 bool seize_as_equal(pid_t tid, const void* options) {
-  if (Broker::get() != nullptr) {
-    const Result<ProcessStatus> status = read_status(tid);
-    if (is_brokers(tid) || (status.ok() && status.value().seccomp != 0)) return false;
-  }
+  if (Broker::get() != nullptr && (is_brokers(tid) || is_confined(tid))) return false;
   return ptrace(PTRACE_SEIZE, tid, 0, options) == 0;
 }
 

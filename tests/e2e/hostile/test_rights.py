@@ -251,7 +251,7 @@ def test_files_of_the_user(start, background, folder, tmp_path):
 def test_a_folder_of_tapsets_that_the_user_of_the_target_may_not_read(start, djtap_once, tmp_path):
     target = start("plain", paths.victim("commander"))
     os.chmod(tmp_path, 0o700)
-    result = djtap_once("-I", str(tmp_path), "-e", 'probe func("work") { n++ }', "-p", str(target.pid))
+    result = djtap_once("-T", "5", "-I", str(tmp_path), "-e", 'probe func("work") { n++ }', "-p", str(target.pid))
     assert result.returncode == 4 and f"user {NOBODY} may not read {tmp_path}" in result.stderr and "DJ4006" in result.stderr, result
     target.tell("quit")
     target.finish()
