@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arch/x86_64/registers.h"
+#include "compiler/base/target_file.h"
 #include "compiler/debuginfo/debug_info.h"
 
 namespace dj {
@@ -42,7 +43,8 @@ struct Folder {
     std::ofstream(path + "/" + name) << text;
     return path + "/" + name;
   }
-  // Compiles `source` (a path) to path/name; "" and a test failure if it does not compile.
+  // Compiles `source` (a path) to path/name, which means that from now on, as in another session; ""
+  // and a test failure if it does not compile.
   std::string build(const std::string& compiler, const std::string& source,
                     const std::string& name) const {
     const std::string out = path + "/" + name;
@@ -50,6 +52,7 @@ struct Folder {
       ADD_FAILURE() << compiler << " cannot build " << source;
       return {};
     }
+    forget_target_files();
     return out;
   }
 };

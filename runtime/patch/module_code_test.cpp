@@ -44,6 +44,7 @@ class Codes : public testing::Test {
     const std::filesystem::path beside = folder_ / "beside", file = folder_ / "module";
     std::filesystem::copy_file(own_.open_path, beside);
     std::filesystem::rename(beside, file);
+    forget_target_files();  // by another session
     MappedModule module = own_;
     module.open_path = file;
     module.version = version_of(file);
