@@ -170,12 +170,15 @@ class Unpacker {
   std::span<const char> texts_;
 };
 
-// Are the first `count` bytes whole instructions? The text is compared with `bytes` before it is
-// written.
+// Are the first `count` bytes whole instructions, and padding behind one that leaves? The text is
+// compared with `bytes` before it is written.
 bool are_whole(std::span<const uint8_t> bytes, uint64_t count) {
   uint64_t at = 0;
   arch::Insn insn;
-  while (at < count && arch::decode(bytes.subspan(at), at, insn)) at += insn.length;
+  while (at < count && arch::decode(bytes.subspan(at), at, insn)) {
+    at += insn.length;
+    if (insn.leaves()) return at <= count;
+  }
   return at == count;
 }
 
