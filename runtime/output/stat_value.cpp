@@ -1,6 +1,8 @@
 // Sums the words behind an aggregate's parts.
 #include "runtime/output/stat_value.h"
 
+#include <algorithm>
+
 #include "runtime/agent/stat_derived.h"
 
 namespace dj {
@@ -21,7 +23,8 @@ constexpr Derived kDerived[] = {{abi::kStatSquares, abi::kStatVariance, "varianc
 int64_t log_value(uint32_t bucket) {
   if (bucket == abi::kLogZero) return 0;
   const bool negative = bucket < abi::kLogZero;
-  const uint32_t bit = (negative ? abi::kLogZero - bucket : bucket - abi::kLogZero) - 1;
+  const uint32_t distance = negative ? abi::kLogZero - bucket : bucket - abi::kLogZero;
+  const uint32_t bit = std::min(distance, 64u) - 1;  // no sample belongs to bucket 0
   const uint64_t size = uint64_t{1} << bit;
   return static_cast<int64_t>(negative ? 0 - size : size);
 }
