@@ -175,6 +175,36 @@ def test_freestanding_rooms_include_no_libc():
     assert wrong == []
 
 
+# What djtap reads of the arena goes through runtime/process/untrusted.h. These files have an address there as a type: they write, or read what is
+# sealed against the target or is djtap's own copy.
+ARENA_TYPES = {
+    "runtime/output/drain.cpp": {"Ring"},
+    "runtime/output/stat_value.cpp": {"Stat"},
+    "runtime/memory/arena_format.cpp": {"Captures", "Context", "Header", "Map", "Ring", "SiteInfo", "StatShape", "Strings"},
+    "runtime/memory/debug_list.cpp": {"DebugEntry", "FrameTexts"},
+    "runtime/memory/detour_notes.cpp": {"OwnIsland"},
+    "runtime/memory/detours.cpp": {"Header"},
+    "runtime/session/session_code.cpp": {"OwnIsland"},
+    "runtime/session/stack_tables.cpp": {"StackIndex", "StackTables"},
+    "runtime/install/install.cpp": {"Header", "SiteInfo", "TrapTable"},
+    **{f"runtime/install/{name}.cpp": {"TrapTable"} for name in ("installed_sites", "later_sites", "live_sites", "signal_stacks", "site_memory")},
+    "runtime/text/trap_setup.cpp": {"TrapTable"},
+}
+ARENA_WALKS = re.compile(r"abi::(map_each|map_value|map_is_linked|map_used|counter_rows|thread_rows|stat_total|capture_count|take_thread_row)\(")
+
+
+def test_the_arena_is_read_in_one_way():
+    """Whatever stands there, a traced program may have written."""
+    wrong = []
+    for name in OWN_CXX:
+        if is_test(name) or not name.startswith("runtime/") or room_of(name) in FREESTANDING:
+            continue
+        code = cxx.code_only(read(name))
+        used = set(re.findall(r"(?:reinterpret_cast|\bat)<(?:const )?(?:volatile )?abi::(\w+)", code)) - ARENA_TYPES.get(name, set())
+        wrong += [f"{name}: abi::{kind}" for kind in sorted(used)] + [f"{name}: {walk}" for walk in ARENA_WALKS.findall(code)]
+    assert wrong == []
+
+
 def test_no_header_is_dead():
     used = {target for name in [*OWN_CXX, *project_files(".g4")] for target in cxx.includes(read(name))[0]}
     assert [name for name in OWN_CXX if name.endswith(".h") and name not in used] == []
