@@ -107,7 +107,8 @@ int run_script(const Options& options) {
   LazyTarget target(options, held->before());  // forks, before there is much to fork
   Result<std::string> text = read_script(options);
   if (!text.ok()) return fail_usage(options, no_script(options, text.error()));
-  if (auto code = give_up_rights(options)) return *code;  // djtap has no more than the process of -p
+  if (auto code = give_up_rights(options))
+    return *code;  // djtap has no more than the process of -p
   LoweringThread lowering(options.stop_after >= Stage::Lower && !options.tidy);
   Sources sources;
   Diags diags;

@@ -9,10 +9,11 @@ using namespace dj;
 
 namespace {
 
-void put_last_component(const abi::Str* path, Listing& to) {
-  uint32_t from = path->len;
-  while (from > 0 && path->data[from - 1] != '/') --from;
-  for (uint32_t i = from; i < path->len; ++i) to.put(path->data[i]);
+void put_last_component(const abi::Str* name, Listing& to) {
+  const abi::Text path = abi::text_of(name);
+  uint32_t from = path.len;
+  while (from > 0 && path.data[from - 1] != '/') --from;
+  for (uint32_t i = from; i < path.len; ++i) to.put(path.data[i]);
 }
 
 // "name+0x12/0x34"; without a name "0x55d0".
@@ -155,21 +156,22 @@ const abi::Str* dj_sprint_ubacktrace_brief(uint32_t site, abi::Context* ctx) {
   return text.finish();
 }
 
-// callers: addresses in hexadecimal with blanks between, as ubacktrace() gives them. All but the
+// given: addresses in hexadecimal with blanks between, as ubacktrace() gives them. All but the
 // first are return addresses: the byte before belongs to the call.
-const abi::Str* dj_sprint_usyms(abi::Context* ctx, const abi::Str* callers) {
+const abi::Str* dj_sprint_usyms(abi::Context* ctx, const abi::Str* given) {
+  const abi::Text callers = abi::text_of(given);
   Listing text(ctx);
   uint32_t at = 0;
   bool first = true;
-  while (at < callers->len) {
-    if (callers->data[at] == '0' && at + 1 < callers->len && callers->data[at + 1] == 'x') at += 2;
+  while (at < callers.len) {
+    if (callers.data[at] == '0' && at + 1 < callers.len && callers.data[at + 1] == 'x') at += 2;
     uint64_t address = 0;
     bool any = false;
-    for (; at < callers->len && digit(callers->data[at]) < 16; ++at, any = true)
-      address = address << 4 | digit(callers->data[at]);
+    for (; at < callers.len && digit(callers.data[at]) < 16; ++at, any = true)
+      address = address << 4 | digit(callers.data[at]);
     if (any) put_frame(text, address, first ? address : address - 1, agent::given_to(ctx), false);
     first = first && !any;
-    at += !any || at < callers->len;  // the blank, or what is no digit
+    at += !any || at < callers.len;  // the blank, or what is no digit
   }
   return text.finish();
 }

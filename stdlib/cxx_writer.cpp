@@ -236,7 +236,8 @@ uint32_t write_type(const Name& name, uint16_t node, char* out, uint32_t room) {
 // knows.
 const dj::abi::Str* dj_cxx_class(dj::abi::Context* ctx, const dj::abi::Str* s) {
   using namespace dj;
-  bool hidden = s->len > 0 && s->data[0] == '*';
+  const abi::Text given = abi::text_of(s);
+  bool hidden = given.len > 0 && given.data[0] == '*';
   abi::Str* made = agent::string_room(ctx);
   if (made == nullptr) {
     agent::count_skip(abi::kSkipStringBudget);
@@ -245,7 +246,7 @@ const dj::abi::Str* dj_cxx_class(dj::abi::Context* ctx, const dj::abi::Str* s) {
   uint32_t max = agent::arena()->max_string;
   uint32_t nodes = ctx->scratch_used + agent::round_word(sizeof(uint32_t) + max);
   uint32_t room = (ctx->iterators - nodes) / sizeof(cxx::Node);
-  cxx::Name name = {s->data + hidden, s->len - hidden,
+  cxx::Name name = {given.data + hidden, given.len - hidden,
                     reinterpret_cast<cxx::Node*>(ctx->scratch + nodes),
                     static_cast<uint16_t>(room < cxx::kMostNodes ? room : cxx::kMostNodes)};
   uint16_t node = cxx::read_type(name);

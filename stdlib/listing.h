@@ -9,8 +9,9 @@ class Listing {
  public:
   explicit Listing(abi::Context* ctx) : ctx_(ctx), made_(agent::long_string_room(ctx, &room_)) {}
 
-  void put(const abi::Str* text) {
-    for (uint32_t i = 0; i < text->len; ++i) put(text->data[i]);
+  void put(const abi::Str* more) {
+    const abi::Text text = abi::text_of(more);
+    for (uint32_t i = 0; i < text.len; ++i) put(text.data[i]);
   }
   void put(const char* text) {
     for (; *text != '\0'; ++text) put(*text);

@@ -8,11 +8,12 @@ using namespace dj;
 
 namespace {
 
-void send_text(uint32_t site, abi::EventKind kind, const abi::Str* text) {
+void send_text(uint32_t site, abi::EventKind kind, const abi::Str* said) {
+  const abi::Text text = abi::text_of(said);
   agent::Record record;
-  if (!record.open(text->len, kind, site)) return;
-  record.head().format = text->len;
-  for (uint32_t i = 0; i < text->len; ++i) record.payload()[i] = text->data[i];
+  if (!record.open(text.len, kind, site)) return;
+  record.head().format = text.len;
+  for (uint32_t i = 0; i < text.len; ++i) record.payload()[i] = text.data[i];
   record.commit();
 }
 
@@ -34,4 +35,4 @@ void dj_abort(abi::Context* ctx) {
   ctx->raised = abi::kAborted;
 }
 
-void dj_exit() { __atomic_store_n(&agent::arena()->exit_requested, 1, __ATOMIC_RELEASE); }
+void dj_exit() { __atomic_store_n(&agent::words().exit_requested, 1, __ATOMIC_RELEASE); }

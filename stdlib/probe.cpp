@@ -13,7 +13,7 @@ const abi::Str* site_text(uint32_t site, uint32_t abi::SiteInfo::*field) {
   if (site >= header->site_count) return agent::empty_string();
   const abi::SiteInfo& info = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site];
   uint64_t text = info.*field;
-  const bool nameless = text == 0 || reinterpret_cast<const abi::Str*>(text)->len == 0;
+  const bool nameless = text == 0 || abi::text_of(reinterpret_cast<const abi::Str*>(text)).len == 0;
   if (nameless && info.pc != 0) {  // only a sample has a place without a name
     const agent::StackSymbolAt at = agent::symbol_at(info.pc, agent::kWalkedNow);
     const abi::Str* found = field == &abi::SiteInfo::module ? at.module : at.name;

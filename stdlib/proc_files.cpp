@@ -65,8 +65,9 @@ class Text {
     cut_ = cut_ || used_ == agent::arena()->max_string;
     if (!cut_) made_->data[used_++] = c;
   }
-  void put(const abi::Str* text) {
-    for (uint32_t i = 0; i < text->len; ++i) put(text->data[i]);
+  void put(const abi::Str* more) {
+    const abi::Text text = abi::text_of(more);
+    for (uint32_t i = 0; i < text.len; ++i) put(text.data[i]);
   }
   const abi::Str* finish() {
     if (cut_) agent::count_skip(abi::kSkipStringCut);
@@ -111,20 +112,21 @@ const abi::Str* dj_cmdline_str(abi::Context* ctx) {
 }
 
 // As the program was started with it; "" when it is not set.
-const abi::Str* dj_env_var(abi::Context* ctx, const abi::Str* name) {
+const abi::Str* dj_env_var(abi::Context* ctx, const abi::Str* variable) {
+  const abi::Text name = abi::text_of(variable);
   Text text(ctx);
   ProcFile file = environment();
   uint32_t matched = 0;  // bytes of "NAME=" that agree; more: the value
   bool differs = false;
   for (char c; file.next(&c);) {
     if (c == '\0') {
-      if (matched > name->len) break;
+      if (matched > name.len) break;
       matched = 0;
       differs = false;
-    } else if (matched > name->len) {
+    } else if (matched > name.len) {
       text.put(c);
     } else if (!differs) {
-      differs = c != (matched == name->len ? '=' : name->data[matched]);
+      differs = c != (matched == name.len ? '=' : name.data[matched]);
       matched += !differs;
     }
   }
@@ -164,7 +166,8 @@ ProcPath path_of(int64_t process, const abi::Str* name) {
     path.put(static_cast<uint64_t>(process));
     path.put('/');
   }
-  for (uint32_t i = 0; i < name->len; ++i) path.put(name->data[i]);
+  const abi::Text file = abi::text_of(name);
+  for (uint32_t i = 0; i < file.len; ++i) path.put(file.data[i]);
   return path;
 }
 
@@ -190,21 +193,22 @@ const abi::Str* dj_proc_text(abi::Context* ctx, int64_t process, const abi::Str*
   return text.finish();
 }
 const abi::Str* dj_proc_line(abi::Context* ctx, int64_t process, const abi::Str* name,
-                             const abi::Str* key) {
+                             const abi::Str* begin) {
+  const abi::Text key = abi::text_of(begin);
   Text text(ctx);
   ProcFile file(path_of(process, name).text());
   uint32_t room = agent::arena()->max_string, matched = 0;
   bool wanted = true;  // the line began with as much of the key as was read
   for (char c; room > 0 && file.next(&c);) {
     if (c == '\n') {
-      if (wanted && matched == key->len) break;
+      if (wanted && matched == key.len) break;
       wanted = true;
       matched = 0;
-    } else if (wanted && matched == key->len) {
+    } else if (wanted && matched == key.len) {
       text.put(c);
       --room;
     } else {
-      wanted = wanted && c == key->data[matched++];
+      wanted = wanted && c == key.data[matched++];
     }
   }
   return text.finish();

@@ -60,7 +60,7 @@ int64_t dj_target() {
   const abi::Header* header = arena();
   const bool same = header->target_own_pid == header->target_pid;
   const bool is_own =
-      !same && agent::told_task() == nullptr && header->loader.controller == agent::process_id();
+      !same && agent::told_task() == nullptr && header->controller == agent::process_id();
   return static_cast<int64_t>(same || is_own ? header->target_pid : header->target_own_pid);
 }
 

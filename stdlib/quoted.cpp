@@ -110,7 +110,8 @@ const abi::Str* dj_text_strn(abi::Context* ctx, const abi::Str* s, int64_t lengt
   uint32_t limit = length <= 0 || length > max ? max : static_cast<uint32_t>(length);
   if (quoted != 0 && limit < kCutBytes + 1) limit = kCutBytes + 1;
   Quoter quoter(made, limit, quoted != 0);
-  for (uint32_t i = 0; i < s->len && quoter.put(s->data[i]);) ++i;
+  const abi::Text text = abi::text_of(s);
+  for (uint32_t i = 0; i < text.len && quoter.put(text.data[i]);) ++i;
   return quoter.finish(ctx, false);
 }
 

@@ -3,6 +3,6 @@
 #include "stdlib/entries.h"
 
 int64_t dj_tid() {
-  if (__builtin_expect(dj::agent::arena()->task != 0, 0)) return dj_told_thread_id();
+  if (__builtin_expect(dj::agent::told_task() != nullptr, 0)) return dj_told_thread_id();
   return dj::agent::thread_id();
 }

@@ -95,7 +95,8 @@ struct FileReader {
   std::vector<gid_t> groups;
   std::string root;  // names begin there (/proc/PID/root); empty: as djtap's
 };
-// From now on what djtap's user may write counts as written by others: djtap has become the target's user.
+// From now on what djtap's user may write counts as written by others: djtap has become the
+// target's user.
 void distrust_own_users_files();
 // From now on open_found_file() opens what this reader may read. For a djtap that has more rights
 // than its target. Nothing: what djtap itself may read.

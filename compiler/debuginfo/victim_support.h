@@ -43,8 +43,8 @@ struct Folder {
     std::ofstream(path + "/" + name) << text;
     return path + "/" + name;
   }
-  // Compiles `source` (a path) to path/name, which means that from now on, as in another session; ""
-  // and a test failure if it does not compile.
+  // Compiles `source` (a path) to path/name, which means that from now on, as in another session;
+  // "" and a test failure if it does not compile.
   std::string build(const std::string& compiler, const std::string& source,
                     const std::string& name) const {
     const std::string out = path + "/" + name;

@@ -46,7 +46,7 @@ Value assign_global(Body& body, const Assign& node, GlobalId id, Span span) {
   }
   if (!node.op) {
     if (global.value == Type::Str) value = intern(code, value);
-    store_scalar(code, slot, value.word);
+    store_scalar(code, slot, global.value == Type::Str ? to_ref(code, value) : value.word);
     return value;
   }
   if (*node.op == BinOp::Concat) return append_scalar(code, slot, value);
@@ -61,7 +61,7 @@ Value assign_element(Body& body, const Assign& node, const ElementRef& element, 
   const Type type = code.unit.program.globals[element.array].value;
   if (node.op && *node.op == BinOp::Concat) {
     llvm::Value* old = code.call("dj_map_get", {map(code, element.array), where});
-    value = concat(code, or_empty(code, old), value);
+    value = concat(code, from_ref(code, old), value);
   } else if (node.op) {
     if (type != Type::Double && (*node.op == BinOp::Div || *node.op == BinOp::Mod)) {
       code.fail_if(code.b.CreateICmpEQ(value.word, code.number(0)), span, abi::kErrDivideByZero,
@@ -70,7 +70,8 @@ Value assign_element(Body& body, const Assign& node, const ElementRef& element, 
     return {update_element(code, element.array, where, *node.op, value.word, false)};
   }
   if (type == Type::Str) value = intern(code, value);
-  code.call("dj_map_set", {map(code, element.array), where, value.word});
+  llvm::Value* word = type == Type::Str ? to_ref(code, value) : value.word;
+  code.call("dj_map_set", {map(code, element.array), where, word});
   return value;
 }
 

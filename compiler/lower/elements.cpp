@@ -21,7 +21,7 @@ llvm::Value* keys(Body& body, const std::vector<ExprPtr>& keys) {
     }
     Value value = body.expression(*key);
     if (key->type == Type::Double) value.word = double_key(code, value.word);
-    words.push_back(key->type == Type::Str ? intern(code, value).word : value.word);
+    words.push_back(key->type == Type::Str ? to_ref(code, value) : value.word);
   }
   return code.row(words);
 }

@@ -40,14 +40,14 @@ Value lower_node(Body& body, const Expr&, const GlobalRef& node) {
   }
   CHECK(global.storage == Storage::Scalar);
   llvm::Value* word = load_scalar(code, slot);
-  return global.value == Type::Str ? or_empty(code, word) : Value{word};
+  return global.value == Type::Str ? from_ref(code, word) : Value{word};
 }
 
 Value lower_node(Body& body, const Expr& expr, const ElementRef& node) {
   Code& code = body.code();
   llvm::Value* where = keys(body, node.keys);
   llvm::Value* word = code.call("dj_map_get", {map(code, node.array), where});
-  return expr.type == Type::Str ? or_empty(code, word) : Value{word};
+  return expr.type == Type::Str ? from_ref(code, word) : Value{word};
 }
 
 Value lower_node(Body& body, const Expr&, const InArray& node) {

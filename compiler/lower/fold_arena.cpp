@@ -9,25 +9,32 @@
 #include <cstring>
 
 #include "runtime/shared/map.h"
+#include "runtime/shared/strings.h"
 
 namespace dj::ir {
 
 FixedBytes fixed_bytes(const Program& program, const Layout& layout) {
   FixedBytes fixed;
+  const auto add = [&fixed](uint64_t address, const auto& value, size_t bytes) {
+    fixed[address].assign(reinterpret_cast<const char*>(&value), bytes);
+  };
   // Behind trap_table begins what only the session knows.
-  fixed[layout.base].assign(reinterpret_cast<const char*>(&layout.header),
-                            offsetof(abi::Header, trap_table));
+  add(layout.base, layout.header, offsetof(abi::Header, trap_table));
+  abi::Strings strings = {};
+  const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
+  abi::strings_init(&strings, layout.string_data, string_bytes, layout.string_constants,
+                    string_bytes);
+  add(layout.header.strings, strings, offsetof(abi::Strings, constants_used));
   for (size_t i = 0; i < program.globals.size(); ++i) {
     const Global& global = program.globals[i];
     const GlobalSlot& slot = layout.globals[i];
     if (global.storage == Storage::Stats) {
-      fixed[slot.shape_address].assign(reinterpret_cast<const char*>(&slot.shape),
-                                       sizeof slot.shape);
+      add(slot.shape_address, slot.shape, sizeof slot.shape);
     }
     if (global.storage != Storage::Array) continue;
     abi::Map map = {};
-    abi::map_init(&map, map_form(global, slot, layout));
-    fixed[slot.address].assign(reinterpret_cast<const char*>(&map), offsetof(abi::Map, free_nodes));
+    abi::map_init(&map, map_form(global, slot, layout), slot.data);
+    add(slot.address, map, sizeof map);
   }
   return fixed;
 }

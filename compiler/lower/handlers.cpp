@@ -163,7 +163,8 @@ void only_before_exit(Unit& unit, Body& body) {
   llvm::BasicBlock* over = llvm::BasicBlock::Create(unit.context, "over", function);
   llvm::BasicBlock* on = llvm::BasicBlock::Create(unit.context, "on", function);
   llvm::LoadInst* asked = b.CreateLoad(
-      unit.word, unit.address(unit.layout.base + offsetof(abi::Header, exit_requested)));
+      unit.word,
+      unit.address(unit.layout.header.words + offsetof(abi::SessionWords, exit_requested)));
   asked->setAtomic(llvm::AtomicOrdering::Monotonic);
   asked->setAlignment(llvm::Align(8));
   b.CreateCondBr(b.CreateICmpEQ(asked, unit.number(0)), on, over,

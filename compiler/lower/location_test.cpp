@@ -92,7 +92,7 @@ TEST(Location, EntryValuesAtTheReturn) {
   EXPECT_EQ(session.number("n"), 1);
   session.hit(0, exit);  // taken already: a miss leaves
   EXPECT_EQ(session.number("n"), 1);
-  EXPECT_EQ(session.header().skipped[abi::kSkipReturnMiss], 1u);
+  EXPECT_EQ(session.words().skipped[abi::kSkipReturnMiss], 1u);
 }
 
 TEST(Location, ExtendExtractAndStackOperations) {

@@ -46,12 +46,13 @@ void bind_element(Body& body, const Foreach& node, llvm::Value* keys, llvm::Valu
     llvm::Value* word = code.load(at);
     if (array.keys[i] == Type::Int && body.is_double(node.keys[i]))
       word = double_of_int(code, word);
+    if (array.keys[i] == Type::Str) word = from_ref(code, word).word;
     code.b.CreateStore(word, body.local(node.keys[i]));
   }
   if (!node.value) return;
   llvm::Value* word = code.load(value);
   if (array.value == Type::Int && body.is_double(*node.value)) word = double_of_int(code, word);
-  code.b.CreateStore(array.value == Type::Str ? or_empty(code, word).word : word,
+  code.b.CreateStore(array.value == Type::Str ? from_ref(code, word).word : word,
                      body.local(*node.value));
 }
 

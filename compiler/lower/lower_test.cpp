@@ -106,7 +106,7 @@ TEST(Lower, DivisionByZeroRaisesAndLeaves) {
   session.hit(0, with_arguments({1, 0}));
   EXPECT_EQ(session.number("r"), 7);
   EXPECT_EQ(session.number("after"), 0);
-  EXPECT_EQ(session.header().error_count, 1u);
+  EXPECT_EQ(session.words().error_count, 1u);
   session.hit(0, with_arguments({9, 3}));
   EXPECT_EQ(session.number("r"), 3);
   EXPECT_EQ(session.number("after"), 1);
@@ -160,6 +160,37 @@ TEST(Lower, Strings) {
   EXPECT_EQ(session.number("n"), 1107);
 }
 
+// Whatever a process that shares the arena writes into globals, keys and elements, handlers find ""
+// or some text of the arena there.
+TEST(Lower, ForgedReferencesAreFollowedInTheArenaOnly) {
+  TestSession session(R"(
+global text, kept, names, sizes
+probe begin {
+  text = text . "x"
+  kept = text
+  names[text] = kept
+  sizes[names[text]]++
+  foreach (key in names) kept = key . names[key]
+}
+probe end { sizes["a"] = strlen(names["b"]) }
+)");
+  uint64_t random = 1;
+  const uint64_t data = session.layout.base + session.layout.header.constant_bytes;
+  for (int round = 0; round < 2000; ++round) {
+    for (const GlobalSlot& slot : session.layout.globals) {
+      for (int i = 0; i < 8; ++i) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t word = i % 2 != 0 ? random : random >> 40;
+        const uint64_t at =
+            slot.data != 0 ? slot.data + (random >> 33) % 40000 / 8 * 8 : slot.address;
+        ASSERT_GE(at, data);
+        *reinterpret_cast<uint64_t*>(at) = word;
+      }
+    }
+    session.run_host(round % 2);
+  }
+}
+
 TEST(Lower, UnsetStringsAreEmpty) {
   TestSession session(
       "global s, a, n\nprobe func(\"f\") { if (s == \"\") n++; if (a[1] == \"\") n += 2; s = a[1] "
@@ -186,7 +217,7 @@ TEST(Lower, EndlessLoopIsStopped) {
   int64_t reached = session.number("n");
   EXPECT_GE(reached, 900);
   EXPECT_LE(reached, 1001);
-  EXPECT_EQ(session.header().skipped[abi::kSkipMaxAction], 1u);
+  EXPECT_EQ(session.words().skipped[abi::kSkipMaxAction], 1u);
 }
 
 TEST(Lower, ForeachSortedWithLimit) {
@@ -208,7 +239,7 @@ TEST(Lower, ForeachDoesNotEatScratchMemory) {
       "probe end { print(n, a[1]) }");
   session.hit(0);
   EXPECT_EQ(session.number("n"), 300);
-  EXPECT_EQ(session.header().error_count, 0u);
+  EXPECT_EQ(session.words().error_count, 0u);
 }
 
 TEST(Lower, LeavingForeachEarlyGivesItsMemoryBack) {
@@ -218,7 +249,7 @@ TEST(Lower, LeavingForeachEarlyGivesItsMemoryBack) {
       "if (first()) n++ } }\nprobe end { print(n, a[1]) }");
   session.hit(0);
   EXPECT_EQ(session.number("n"), 200);
-  EXPECT_EQ(session.header().error_count, 0u);
+  EXPECT_EQ(session.words().error_count, 0u);
 }
 
 TEST(Lower, FunctionsAndRecursion) {
@@ -261,7 +292,7 @@ TEST(Lower, EmptyAggregateRaises) {
       "probe end { print(after) }");
   session.hit(0);
   EXPECT_EQ(session.number("after"), 0);
-  EXPECT_EQ(session.header().error_count, 1u);
+  EXPECT_EQ(session.words().error_count, 1u);
 }
 
 TEST(Lower, BadAddressRaisesWithTheAddress) {
@@ -277,7 +308,7 @@ TEST(Lower, BadAddressRaisesWithTheAddress) {
   EXPECT_EQ(session.number("after"), 1);
   session.hit(0, with_arguments({0x10}));
   EXPECT_EQ(session.number("r"), -3);
-  EXPECT_EQ(session.header().error_count, 1u);
+  EXPECT_EQ(session.words().error_count, 1u);
 }
 
 TEST(Lower, HostHandlersShareTheArena) {

@@ -94,9 +94,9 @@ Value append_scalar(Code& code, const GlobalSlot& slot, Value tail) {
   code.b.CreateBr(again);
   code.b.SetInsertPoint(again);
   llvm::Value* old = load_scalar(code, slot);
-  Value fresh = intern(code, concat(code, or_empty(code, old), tail));
+  Value fresh = intern(code, concat(code, from_ref(code, old), tail));
   llvm::Value* swap = code.b.CreateAtomicCmpXchg(
-      code.unit.address(slot.address), old, fresh.word, llvm::Align(8),
+      code.unit.address(slot.address), old, to_ref(code, fresh), llvm::Align(8),
       llvm::AtomicOrdering::SequentiallyConsistent, llvm::AtomicOrdering::SequentiallyConsistent);
   code.b.CreateCondBr(code.b.CreateExtractValue(swap, 1), done, lost);
   code.b.SetInsertPoint(lost);

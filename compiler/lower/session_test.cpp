@@ -16,6 +16,7 @@
 #include "runtime/shared/map.h"
 #include "runtime/shared/ring.h"
 #include "runtime/shared/strings.h"
+#include "runtime/shared/thread_table.h"
 
 // What dj_test_detour reads and writes; offsets are in its code.
 struct Call {
@@ -95,7 +96,7 @@ TestSession::TestSession(std::string_view script, SessionOptions options) {
   if (!made.ok()) throw std::runtime_error(made.error().message);
   image = made.take();
 
-  void* arena = mmap(reinterpret_cast<void*>(layout.base), layout.bytes, PROT_READ | PROT_WRITE,
+  void* arena = mmap(reinterpret_cast<void*>(layout.base), memory_bytes(), PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
   if (arena != reinterpret_cast<void*>(layout.base))
     throw std::runtime_error("no low memory for the arena");
@@ -110,8 +111,13 @@ TestSession::TestSession(std::string_view script, SessionOptions options) {
 }
 
 TestSession::~TestSession() {
-  munmap(reinterpret_cast<void*>(layout.base), layout.bytes);
+  munmap(reinterpret_cast<void*>(layout.base), memory_bytes());
   munmap(code_, code_bytes_);
+}
+
+// The arena's and, behind it, the private memory's.
+uint64_t TestSession::memory_bytes() const {
+  return layout.bytes + abi::private_bytes(abi::context_bytes(&layout.header));
 }
 
 // What runtime/session does, as far as handlers need it.
@@ -123,26 +129,24 @@ void TestSession::format_arena() {
     const abi::StatShape* shape = global.value == Type::Stat ? &place.shape : nullptr;
     if (shape) std::memcpy(reinterpret_cast<void*>(place.shape_address), shape, sizeof *shape);
     if (global.storage == Storage::Array) {
-      abi::map_init(reinterpret_cast<abi::Map*>(place.address), map_form(global, place, layout));
+      abi::map_init(reinterpret_cast<abi::Map*>(place.address), map_form(global, place, layout),
+                    place.data);
     }
   }
   format_tables();
   for (size_t i = 0; i < layout.constant_texts.size(); ++i) {
-    *reinterpret_cast<uint64_t*>(layout.constant_words[i]) = interned(layout.constant_texts[i]);
+    *reinterpret_cast<uint64_t*>(layout.constant_words[i]) =
+        layout.base + interned(layout.constant_texts[i]);
   }
 }
 
 void TestSession::format_tables() {
-  abi::strings_init(reinterpret_cast<abi::Strings*>(layout.header.strings),
-                    static_cast<uint64_t>(layout.limits.string_bytes));
-  for (uint32_t i = 0; i <= layout.cpus; ++i) {
-    abi::ring_init(
-        reinterpret_cast<abi::Ring*>(layout.header.rings + i * layout.header.ring_stride),
-        static_cast<uint64_t>(layout.limits.ring_bytes));
-  }
+  const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
+  abi::strings_init(reinterpret_cast<abi::Strings*>(layout.header.strings), layout.string_data,
+                    string_bytes, layout.string_constants, string_bytes);
   if (layout.header.captures)
     abi::captures_init(reinterpret_cast<abi::Captures*>(layout.header.captures),
-                       plan.handlers.size());
+                       layout.capture_data, plan.handlers.size());
 }
 
 void TestSession::plan_probes(const SessionOptions& options) {
@@ -215,20 +219,21 @@ int64_t TestSession::number(const std::string& global) {
 }
 
 std::string TestSession::text(const std::string& global) {
-  const auto* str = *reinterpret_cast<abi::Str**>(slot(global).address);
-  return str ? std::string(str->data, str->len) : "";
+  const auto ref = *reinterpret_cast<const abi::ArenaRef*>(slot(global).address);
+  const abi::Text text = abi::text_of(abi::str_at(&header(), ref));
+  return std::string(text.data, text.len);
 }
 
 int64_t TestSession::element(const std::string& array, std::vector<uint64_t> keys) {
   return entry<int64_t(uint64_t, const uint64_t*)>("dj_map_get")(slot(array).address, keys.data());
 }
 
-uint64_t TestSession::interned(const std::string& text) {
+abi::ArenaRef TestSession::interned(const std::string& text) {
   std::vector<char> bytes(sizeof(abi::Str) + text.size());
   auto* str = reinterpret_cast<abi::Str*>(bytes.data());
   str->len = static_cast<uint32_t>(text.size());
   std::memcpy(str->data, text.data(), text.size());
-  return entry<uint64_t(const abi::Str*)>("dj_intern")(str);
+  return abi::ref_to(&header(), entry<const abi::Str*(const abi::Str*)>("dj_intern")(str));
 }
 
 }  // namespace dj

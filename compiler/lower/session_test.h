@@ -39,8 +39,9 @@ class TestSession {
   int64_t number(const std::string& global);
   std::string text(const std::string& global);
   int64_t element(const std::string& array, std::vector<uint64_t> keys);
-  uint64_t interned(const std::string& text);
+  abi::ArenaRef interned(const std::string& text);
   abi::Header& header() { return *reinterpret_cast<abi::Header*>(layout.base); }
+  abi::SessionWords& words() { return *abi::session_words(&header()); }
 
   template <typename F>
   F* entry(const std::string& name) {
@@ -59,6 +60,7 @@ class TestSession {
   void capture_at_entry(HandlerId body);
   void format_arena();
   void format_tables();
+  uint64_t memory_bytes() const;
   const GlobalSlot& slot(const std::string& global);
 
   void* code_ = nullptr;

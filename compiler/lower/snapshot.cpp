@@ -15,7 +15,7 @@ Value lower_node(Body& body, const Expr& expr, const Take& node) {
   } else {
     word = take_global(code, std::get<GlobalRef>(node.place->node).global);
   }
-  return expr.type == Type::Str ? or_empty(code, word) : Value{word};
+  return expr.type == Type::Str ? from_ref(code, word) : Value{word};
 }
 
 void lower_node(Body& body, const Stmt&, const Snapshot& node) {

@@ -1,4 +1,4 @@
-// Strings: constants of the session, interned ones, those in scratch memory.
+// Strings: constants of the session, interned ones, those in scratch memory; references to them.
 #include "compiler/lower/strings.h"
 
 #include "compiler/lower/operators.h"
@@ -20,9 +20,23 @@ Value intern(Code& code, Value string) {
   return {code.b.CreatePtrToInt(one, code.unit.word), true};
 }
 
-Value or_empty(Code& code, llvm::Value* word) {
+Value from_ref(Code& code, llvm::Value* word) {
+  const abi::RefRange range = code.unit.layout.refs;
+  const auto number = [&code](uint64_t value) { return code.number(static_cast<int64_t>(value)); };
+  llvm::Value* offset = code.b.CreateSub(word, number(range.first));
+  llvm::Value* inside = code.b.CreateICmpULT(offset, number(range.span));
+  llvm::Value* safe = code.b.CreateSelect(inside, offset, code.number(0));
+  return {code.b.CreateAdd(safe, number(code.unit.layout.base + range.first)), true};
+}
+
+llvm::Value* to_ref(Code& code, Value string) {
+  llvm::Value* base = code.number(static_cast<int64_t>(code.unit.layout.base));
+  return code.b.CreateSub(intern(code, string).word, base);
+}
+
+Value or_empty(Code& code, llvm::Value* address) {
   llvm::Value* empty = literal(code, "").word;
-  return {code.b.CreateSelect(code.b.CreateICmpEQ(word, code.number(0)), empty, word), true};
+  return {code.b.CreateSelect(code.b.CreateICmpEQ(address, code.number(0)), empty, address), true};
 }
 
 Value concat(Code& code, Value left, Value right) {

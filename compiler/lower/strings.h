@@ -1,5 +1,6 @@
-// Strings as handlers have them: the address of a Str. What goes into a global or a key is interned
-// before; 0 is what a global holds that was never written, and reads as "".
+// Strings as handlers have them in registers: the address of a Str. In globals, keys and elements
+// of arrays they stand as ArenaRefs (runtime/shared/strings.h), whose Strs are interned: from_ref()
+// and to_ref() are the only ways between the two.
 #pragma once
 #include <string>
 
@@ -11,8 +12,13 @@ namespace dj::ir {
 // text: one of Layout::constant_texts.
 Value literal(Code& code, const std::string& text);
 Value intern(Code& code, Value string);
-// An interned Str or 0, as a Str.
-Value or_empty(Code& code, llvm::Value* word);
+// What the ArenaRef refers to, as abi::str_at() says it; whatever the word is, that lies in the
+// arena.
+Value from_ref(Code& code, llvm::Value* word);
+// The ArenaRef to the interned Str of this text.
+llvm::Value* to_ref(Code& code, Value string);
+// The address of an interned Str, or 0 for "".
+Value or_empty(Code& code, llvm::Value* address);
 // Takes scratch memory of the context.
 Value concat(Code& code, Value left, Value right);
 // As i1.

@@ -1,5 +1,6 @@
-// lay_out(): pure arithmetic over Program, Plan and limits. Parts follow each other on page
-// boundaries; what is never touched costs no memory, the arena is sparse.
+// lay_out(): pure arithmetic over Program, Plan and limits. First all constants, then all data;
+// parts follow each other on page boundaries; what is never touched costs no memory, the arena is
+// sparse.
 #include "compiler/stages/layout.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "runtime/shared/stat.h"
 #include "runtime/shared/strings.h"
 #include "runtime/shared/thread_rows.h"
+#include "runtime/shared/thread_table.h"
 #include "runtime/shared/trap.h"
 
 namespace dj {
@@ -102,11 +104,15 @@ void lay_out_counters(const Program& program, Layout& layout, Cursor& cursor) {
       cursor.take(offsetof(abi::ThreadRows, owner) + 4 * threads, 2 * kLine);
 }
 
-void lay_out_global(const Global& global, GlobalSlot& slot, Layout& layout, Cursor& cursor) {
+void lay_out_global_constants(const Global& global, GlobalSlot& slot, Cursor& cursor) {
   if (global.value == Type::Stat) {
     slot.shape = stat_shape(global);
     slot.shape_address = cursor.take(sizeof(abi::StatShape), kLine);
   }
+  if (global.storage == Storage::Array) slot.address = cursor.take(sizeof(abi::Map), kLine);
+}
+
+void lay_out_global(const Global& global, GlobalSlot& slot, Layout& layout, Cursor& cursor) {
   switch (global.storage) {
     case Storage::Counter:
       break;
@@ -118,7 +124,7 @@ void lay_out_global(const Global& global, GlobalSlot& slot, Layout& layout, Curs
       slot.address = cursor.take(uint64_t{slot.stride} * (layout.cpus + 1), 2 * kLine);
       break;
     case Storage::Array:
-      slot.address = cursor.take(abi::map_bytes(map_form(global, slot, layout)), kPage);
+      slot.data = cursor.take(abi::map_bytes(map_form(global, slot, layout)), kPage);
       break;
   }
 }
@@ -130,22 +136,25 @@ void lay_out_constants(const Program& program, BodyFacts facts, Layout& layout, 
     if (const auto* text = std::get_if<std::string>(&global.init)) texts.insert(*text);
   }
   layout.constant_texts.assign(texts.begin(), texts.end());
-  uint64_t bytes = 0;
-  for (const std::string& text : layout.constant_texts) {
+  for (size_t i = 0; i < layout.constant_texts.size(); ++i) {
     layout.constant_words.push_back(cursor.take(8, 8));
-    bytes += round_up(sizeof(uint32_t) + text.size(), 8);
   }
-  layout.constants = cursor.take(bytes, kPage);
 }
 
-void lay_out_contexts(uint64_t snapshot_bytes, Layout& layout, Cursor& cursor) {
+// The Strings, and room for the texts that the controller interns: as much as handlers have.
+void lay_out_strings(Layout& layout, Cursor& cursor) {
+  const auto bytes = static_cast<uint64_t>(layout.limits.string_bytes);
+  layout.header.strings = cursor.take(sizeof(abi::Strings), kLine);
+  layout.string_constants = cursor.take(bytes, kPage);
+}
+
+void lay_out_contexts(uint64_t snapshot_bytes, Layout& layout) {
   uint64_t strings = std::max<uint64_t>(kStringScratchBytes, 16 * layout.limits.max_string_len);
   uint64_t bytes = round_up(sizeof(abi::Context) + strings + snapshot_bytes, kPage);
   uint64_t count =
       std::clamp<uint64_t>(kContextsBytesMax / bytes, kContextsMin, layout.limits.contexts);
   layout.header.context_bytes = static_cast<uint32_t>(bytes);
   layout.header.context_count = static_cast<uint32_t>(count);
-  layout.header.contexts = cursor.take(bytes * count, kPage);
 }
 
 // Literals of all bodies, and the scratch memory of the body that needs most (with all functions').
@@ -168,6 +177,46 @@ void fill_limits(const Limits& limits, abi::Header& header) {
   header.max_string = static_cast<uint32_t>(limits.max_string_len);
   header.max_action = static_cast<uint32_t>(limits.max_action);
   header.max_nesting = static_cast<uint32_t>(limits.max_nesting);
+}
+
+void lay_out_all_constants(const Program& program, const Plan& plan, const BodyFacts& facts,
+                           uint64_t stack_bytes, Layout& layout, Cursor& cursor) {
+  abi::Header& header = layout.header;
+  for (size_t i = 0; i < program.globals.size(); ++i) {
+    lay_out_global_constants(program.globals[i], layout.globals[i], cursor);
+  }
+  lay_out_constants(program, facts, layout, cursor);
+  lay_out_strings(layout, cursor);
+  const bool later = plan.awaits_objects;
+  header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size()) +
+                      (later ? kLaterSites : 0);
+  header.sites = cursor.take(sizeof(abi::SiteInfo) * header.site_count, kPage);
+  if (keeps_calls(plan) || later) header.captures = cursor.take(sizeof(abi::Captures), kLine);
+  header.debug_entry = cursor.take(sizeof(abi::DebugEntry), kLine);
+  if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
+  layout.later_traps = later ? kLaterTraps : 0;
+  layout.trap_bytes = abi::trap_table_bytes(plan.sites.size() * kTrapsPerSite, layout.later_traps);
+  layout.trap_table = cursor.take(layout.trap_bytes, kPage);
+}
+
+void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, Cursor& cursor) {
+  abi::Header& header = layout.header;
+  header.words = cursor.take(sizeof(abi::SessionWords), kLine);
+  lay_out_counters(program, layout, cursor);
+  for (size_t i = 0; i < program.globals.size(); ++i) {
+    lay_out_global(program.globals[i], layout.globals[i], layout, cursor);
+  }
+  header.ring_bytes = static_cast<uint64_t>(layout.limits.ring_bytes);
+  header.ring_stride = round_up(abi::ring_bytes(header.ring_bytes), kPage);
+  header.rings = cursor.take(header.ring_stride * (layout.cpus + 1), kPage);
+  const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
+  layout.string_data = cursor.take(abi::strings_data_bytes(string_bytes), kPage);
+  if (header.captures != 0)
+    layout.capture_data = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
+  layout.trap_data_bytes =
+      abi::trap_data_bytes(plan.sites.size() * kTrapsPerSite, layout.later_traps, layout.cpus);
+  layout.trap_data = cursor.take(layout.trap_data_bytes, kPage);
+  layout.sample_words = cursor.take(8 * plan.host_probes.size(), kLine);
 }
 
 }  // namespace
@@ -201,36 +250,21 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   header.cpus = cpus;
   fill_limits(limits, header);
 
+  const BodyFacts facts = body_facts(program, limits);
+  lay_out_contexts(facts.snapshot_bytes, layout);
   Cursor cursor{base + sizeof(abi::Header)};
-  lay_out_counters(program, layout, cursor);
-  for (size_t i = 0; i < program.globals.size(); ++i) {
-    lay_out_global(program.globals[i], layout.globals[i], layout, cursor);
-  }
-  BodyFacts facts = body_facts(program, limits);
-  lay_out_constants(program, facts, layout, cursor);
-  lay_out_contexts(facts.snapshot_bytes, layout, cursor);
+  lay_out_all_constants(program, plan, facts, stack_bytes, layout, cursor);
+  header.constant_bytes = round_up(cursor.next - base, kPage);
+  cursor.next = base + header.constant_bytes;
+  lay_out_all_data(program, plan, layout, cursor);
 
-  const uint32_t later = plan.awaits_objects ? kLaterSites : 0;
-  header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size()) + later;
-  header.sites = cursor.take(sizeof(abi::SiteInfo) * header.site_count, kPage);
-  header.ring_stride =
-      round_up(abi::ring_bytes(static_cast<uint64_t>(layout.limits.ring_bytes)), kPage);
-  header.rings = cursor.take(header.ring_stride * (cpus + 1), kPage);
-  header.strings =
-      cursor.take(abi::strings_bytes(static_cast<uint64_t>(limits.string_bytes)), kPage);
-  if (keeps_calls(plan) || later > 0) {
-    header.captures = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
-  }
-  header.frame_texts = cursor.take(sizeof(abi::FrameTexts), kPage);
-  if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
-  layout.later_traps = plan.awaits_objects ? kLaterTraps : 0;
-  layout.trap_bytes =
-      abi::trap_table_bytes(plan.sites.size() * kTrapsPerSite, layout.later_traps, cpus);
-  layout.trap_table = cursor.take(layout.trap_bytes, kPage);
-
-  layout.bytes = round_up(cursor.next - base, kPage);
+  layout.bytes = round_up(cursor.next + abi::kStringTail - base, kPage);
   header.arena_base = base;
   header.arena_bytes = layout.bytes;
+  header.contexts = base + layout.bytes;
+  header.threads = header.contexts + abi::context_bytes(&header);
+  const uint64_t first = layout.string_constants - base;
+  layout.refs = {first, layout.bytes - abi::kStringTail - first};
   return layout;
 }
 

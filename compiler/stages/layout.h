@@ -1,5 +1,6 @@
-// Layout: where every global, table and buffer of a session lies in the data arena. Computed once
-// from Program and Plan; lower takes addresses from it, runtime/memory formats the arena by it, report reads by it.
+// Layout: where every global, table and buffer of a session lies in the data arena, constants
+// first, data behind (runtime/shared/abi.h). Computed once from Program and Plan; lower takes
+// addresses from it, runtime/memory formats the arena by it, report reads by it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,6 +10,7 @@
 #include "compiler/stages/program.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/map.h"
+#include "runtime/shared/strings.h"
 
 namespace dj {
 
@@ -33,6 +35,7 @@ constexpr uint64_t kThreadRowsBytes = 4 << 20;
 
 struct GlobalSlot {
   uint64_t address = 0;         // Scalar: the word. Stats: row 0. Array: the Map. Counter: unused
+  uint64_t data = 0;            // Array: its MapWords
   uint32_t counter = 0;         // Counter: its number
   uint32_t stride = 0;          // Stats: bytes from row to row
   abi::StatShape shape = {};    // Stats and arrays of Stat
@@ -45,24 +48,28 @@ struct Layout {
   uint32_t cpus = 1;
   Limits limits;
   abi::Header header;   // filled but for what only the session knows (pid, ticket, tsc, trap_table)
-  std::vector<GlobalSlot> globals;  // by GlobalId
-  uint64_t constants = 0;           // string constants, as consecutive Str
+  std::vector<GlobalSlot> globals;              // by GlobalId
   std::vector<std::string> constant_texts;      // interned by the controller at start
-  std::vector<uint64_t> constant_words;         // where each one's interned address is stored (a u64 in the arena)
+  std::vector<uint64_t> constant_words;         // constants: where each one's address is stored
+  uint64_t string_constants = 0, string_data = 0;  // addresses for strings_init()
+  abi::RefRange refs = {};                         // what ArenaRefs may refer to
+  uint64_t capture_data = 0;                       // address for captures_init(); 0: none
   uint32_t thread_rows = 0;                     // ThreadRows::count
   // Address of the first of the threads' own rows of counters.
   uint64_t thread_words() const {
     return header.counters + (uint64_t{cpus + 1} << header.counter_shift);
   }
   uint64_t trap_table = 0, trap_bytes = 0;      // room for the int3 look-up (trap.h)
+  uint64_t trap_data = 0, trap_data_bytes = 0;
+  uint64_t sample_words = 0;  // a word for each host probe: not 0 while its sample is under way
   uint64_t later_traps = 0;                     // of which for objects that are opened later
 };
 
 // The array `global` in `layout`; the form's shape is slot's.
 abi::MapForm map_form(const Global& global, const GlobalSlot& slot, const Layout& layout);
 
-// base: a page-aligned address below 2 GB where `Layout::bytes` are free in both processes; kNominalBase
-// where no target exists (--stop-after, tests). Pure.
+// base: a page-aligned address below 2 GB where `Layout::bytes` and private_bytes() behind them are
+// free in both processes; kNominalBase where no target exists (--stop-after, tests). Pure.
 constexpr uint64_t kNominalBase = 0x40000000;
 // Room for sites and handlers in objects that the target opens later (Plan::awaits_objects).
 constexpr uint32_t kLaterSites = 262'144, kLaterHandlers = 4096, kLaterTraps = 65'536;

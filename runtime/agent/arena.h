@@ -8,9 +8,10 @@
 
 namespace dj::agent {
 
-inline abi::Header* arena() { return reinterpret_cast<abi::Header*>(dj_arena_base); }
+inline const abi::Header* arena() { return reinterpret_cast<const abi::Header*>(dj_arena_base); }
+inline abi::SessionWords& words() { return *abi::session_words(arena()); }
 
-inline void count_skip(abi::Skip reason) { abi::add(&arena()->skipped[reason], 1); }
+inline void count_skip(abi::Skip reason) { abi::add(&words().skipped[reason], 1); }
 
 // Row of the CPU this thread ran on a moment ago, or the last row when it has no registered rseq
 // area. Only a hint: what is done to the row must be atomic.

@@ -10,7 +10,7 @@ namespace dj::agent {
 
 // Of this process.
 inline uint64_t denied_calls() {
-  const auto* table = reinterpret_cast<const abi::ThreadTable*>(arena()->threads);
+  const abi::ThreadTable* table = abi::thread_table_of(arena());
   return table != nullptr ? abi::load(&table->denied) : 0;
 }
 inline bool is_denied(int64_t number) { return (denied_calls() & abi::asked_bit(number)) != 0; }

@@ -67,9 +67,9 @@ TEST_F(Builtins, NameTheProbePoint) {
   EXPECT_EQ(text(dj_ppfunc(1)), "");
   EXPECT_EQ(text(dj_probefunc(0)), "");
   EXPECT_EQ(text(dj_probefunc(9)), "");
-  EXPECT_EQ(header().exit_requested, 0u);
+  EXPECT_EQ(words().exit_requested, 0u);
   dj_exit();
-  EXPECT_EQ(header().exit_requested, 1u);
+  EXPECT_EQ(words().exit_requested, 1u);
 }
 
 }  // namespace

@@ -248,7 +248,11 @@ uint32_t dj_tail_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_
       drop(place, entry);
       continue;
     }
-    uint32_t site = entry.site;
+    const uint32_t site = abi::load(&entry.site);
+    if (site >= agent::arena()->site_count) {  // no site of ours
+      drop(place, entry);
+      continue;
+    }
     agent::copy_values(values, entry.values, words);
     count(&count_of(handler).returned);
     if (entry.more == 0) {

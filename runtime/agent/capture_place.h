@@ -22,7 +22,9 @@ struct Bucket {
   abi::Capture ways[abi::kCaptureWays];
 };
 
-inline abi::Captures* captures() { return reinterpret_cast<abi::Captures*>(arena()->captures); }
+inline const abi::Captures* captures() {
+  return reinterpret_cast<const abi::Captures*>(arena()->captures);
+}
 
 inline uint32_t epoch_of(uint32_t handler) {
   return static_cast<uint32_t>(abi::load(&abi::capture_count(captures(), handler)->epoch));
@@ -44,7 +46,7 @@ inline abi::ThreadBlock* own_block() {
 // The same by its number, which also finds what a thread has kept that looks like none now: rseq
 // may say so for a while behind a clone() that has failed.
 inline abi::ThreadBlock* block_of(uint32_t tid) {
-  auto* table = reinterpret_cast<abi::ThreadTable*>(dj_has_rseq ? arena()->threads : 0);
+  auto* table = dj_has_rseq ? abi::thread_table_of(arena()) : nullptr;
   if (table == nullptr) return nullptr;
   uint64_t fs = fs_base();
   abi::ThreadBlock* block = &table->blocks[thread_index(fs)];

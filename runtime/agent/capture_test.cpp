@@ -22,7 +22,7 @@ class Captures : public TestArena, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
     TestArena::SetUp();
-    if (GetParam()) header().threads = take(sizeof(abi::ThreadTable));
+    if (GetParam()) header().threads = private_.take(sizeof(abi::ThreadTable));
   }
   abi::Captures& captures() { return *reinterpret_cast<abi::Captures*>(header().captures); }
   abi::CaptureCount& count() { return *abi::capture_count(&captures(), 1); }
@@ -45,7 +45,7 @@ TEST_P(Captures, FindTheirFrame) {
   dj_capture_store(1, slot(8), in, 3);
   dj_capture_store(2, slot(0), in + 1, 2);
   std::thread([&] { EXPECT_EQ(dj_capture_take(1, slot(0), out, 3), 0u); }).join();
-  EXPECT_EQ(header().skipped[abi::kSkipReturnMiss], 1u);
+  EXPECT_EQ(words().skipped[abi::kSkipReturnMiss], 1u);
   ASSERT_EQ(dj_capture_take(1, slot(0), out, 3), 1u);
   EXPECT_EQ(out[0], 1u);
   EXPECT_EQ(out[2], 3u);
@@ -95,17 +95,17 @@ TEST_P(Captures, OfThreadsThatEndedMakeRoom) {
       dj_capture_store(1, reinterpret_cast<uint64_t>(&value) + 8, &value, 1);
     }).join();
   }
-  EXPECT_EQ(header().skipped[abi::kSkipReturnFull], 0u);
+  EXPECT_EQ(words().skipped[abi::kSkipReturnFull], 0u);
 }
 
 TEST_P(Captures, OfUnwoundFramesMakeRoom) {
   captures().bucket_mask = 0;
   for (int depth = 30; depth > 0; --depth) capture_deep(depth, 1);
-  EXPECT_EQ(header().skipped[abi::kSkipReturnFull], 0u);
+  EXPECT_EQ(words().skipped[abi::kSkipReturnFull], 0u);
   uint64_t above[64], value = 1;  // frames that live: there is no more room
   for (uint64_t& word : above)
     dj_capture_store(1, reinterpret_cast<uint64_t>(&word) + 4096, &value, 1);
-  EXPECT_GT(header().skipped[abi::kSkipReturnFull], 0u);
+  EXPECT_GT(words().skipped[abi::kSkipReturnFull], 0u);
 }
 
 // Where return addresses of living frames stand: on the stack, in a test's own frame.
@@ -271,7 +271,7 @@ TEST_P(OwnCaptures, AreExactWhereSignalHandlersJumpOut) {
       [] {
         if (sigsetjmp(out, 1) == 0) call_often();  // back with signals held
       });
-  EXPECT_EQ(header().skipped[abi::kSkipReturnFull], 0u);
+  EXPECT_EQ(words().skipped[abi::kSkipReturnFull], 0u);
 }
 
 TEST_P(OwnCaptures, AreExactInManyThreads) {

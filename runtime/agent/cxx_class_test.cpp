@@ -19,11 +19,11 @@ class CxxClass : public TestArena {
     header().max_string = 4096;
     ctx = dj_enter(0);
     ASSERT_NE(ctx, nullptr);
-    before_ = next_;
+    before_ = data_.next;
   }
   std::string named(const std::string& mangled) {
     ctx->scratch_used = 0;
-    next_ = before_;
+    data_.next = before_;
     return text(dj_cxx_class(ctx, str(mangled)));
   }
   abi::Context* ctx = nullptr;

@@ -20,15 +20,16 @@ class Record {
         reinterpret_cast<abi::Ring*>(header->rings + uint64_t{current_row()} * header->ring_stride);
     uint64_t size = (sizeof(abi::EventHeader) + bytes + abi::kEventAlign - 1) / abi::kEventAlign *
                     abi::kEventAlign;
-    head_ = size > ring->bytes / 2
-                ? nullptr
-                : abi::ring_reserve(ring, static_cast<uint32_t>(size), &position_);
+    head_ =
+        size > header->ring_bytes / 2
+            ? nullptr
+            : abi::ring_reserve(ring, header->ring_bytes, static_cast<uint32_t>(size), &position_);
     if (head_ == nullptr) {
       count_skip(abi::kSkipRingFull);
       return false;
     }
     head_->tsc = cycles();  // in the ring it is seen already: whatever waits for it keeps its order
-    head_->size = static_cast<uint32_t>(size);
+    head_->size = size_ = static_cast<uint32_t>(size);
     head_->kind = kind;
     head_->count = 0;
     head_->format = 0;
@@ -36,12 +37,14 @@ class Record {
     return true;
   }
   abi::EventHeader& head() { return *head_; }
+  uint32_t size() const { return size_; }  // of the whole record
   char* payload() { return reinterpret_cast<char*>(head_ + 1); }
   void commit() { abi::ring_commit(head_, position_); }
 
  private:
   abi::EventHeader* head_ = nullptr;
   uint64_t position_ = 0;
+  uint32_t size_ = 0;
 };
 
 }  // namespace dj::agent

@@ -8,7 +8,7 @@ void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32
                     uint32_t string_mask) {
   uint64_t bytes = 8ull * count;
   for (uint32_t i = 0; i < count; ++i) {
-    if (string_mask >> i & 1) bytes += reinterpret_cast<const abi::Str*>(args[i])->len;
+    if (string_mask >> i & 1) bytes += abi::text_of(reinterpret_cast<const abi::Str*>(args[i])).len;
   }
   agent::Record record;
   if (!record.open(bytes, abi::kEventPrint, site)) return;
@@ -16,14 +16,15 @@ void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32
   record.head().count = static_cast<uint16_t>(count);
   auto* words = reinterpret_cast<uint64_t*>(record.payload());
   uint32_t at = static_cast<uint32_t>(sizeof(abi::EventHeader)) + 8 * count;
-  uint32_t end = record.head().size;
+  uint32_t end = record.size();
   for (uint32_t i = 0; i < count; ++i) {
     words[i] = args[i];
     if ((string_mask >> i & 1) == 0) continue;
-    const auto* text = reinterpret_cast<const abi::Str*>(args[i]);
-    uint32_t length = text->len < end - at ? text->len : end - at;
+    // By now it may say something else: what fits is taken.
+    const abi::Text text = abi::text_of(reinterpret_cast<const abi::Str*>(args[i]));
+    uint32_t length = text.len < end - at ? text.len : end - at;
     char* to = reinterpret_cast<char*>(&record.head()) + at;
-    __builtin_memcpy(to, text->data, length);
+    __builtin_memcpy(to, text.data, length);
     words[i] = abi::pack_string(at, length);
     at += length;
   }

@@ -24,7 +24,8 @@ class Events : public TestArena {
  protected:
   void SetUp() override {
     TestArena::SetUp();
-    for (uint32_t i = 0; i <= header().cpus; ++i) readers.push_back(abi::ring_reader(ring(i)->bytes));
+    for (uint32_t i = 0; i <= header().cpus; ++i)
+      readers.push_back(abi::ring_reader(kTestRingBytes));
   }
   // Reads as djtap does: a copy of each record, whose contents may be anything.
   size_t drain(bool give_up) {
@@ -75,7 +76,7 @@ TEST_F(Events, AreReadOrCounted) {
   while (running > 0) drain(false);
   for (std::thread& thread : threads) thread.join();
   drain(false);
-  EXPECT_EQ(records.size() + header().skipped[abi::kSkipRingFull], uint64_t{kThreads} * kEvents);
+  EXPECT_EQ(records.size() + words().skipped[abi::kSkipRingFull], uint64_t{kThreads} * kEvents);
   EXPECT_GE(records.size(), kTestRingBytes / 128);  // all, or at least what fills a ring
   std::map<std::pair<uint32_t, uint64_t>, int> seen;
   for (const std::vector<char>& record : records) {
@@ -111,13 +112,13 @@ TEST_F(Events, SurviveProcessesKilledInside) {
 
 TEST_F(Events, PayloadsPassForNoStamps) {
   abi::Ring* one = ring(0);
-  abi::RingReader reader = abi::ring_reader(one->bytes);
+  abi::RingReader reader = abi::ring_reader(kTestRingBytes);
   uint64_t position = 0;
-  abi::EventHeader* record = abi::ring_reserve(one, kTestRingBytes, &position);
+  abi::EventHeader* record = abi::ring_reserve(one, kTestRingBytes, kTestRingBytes, &position);
   record->size = kTestRingBytes;
   record->kind = abi::kEventPrint;
   const uint64_t next = kTestRingBytes + abi::kEventAlign;
-  abi::EventHeader* payload = abi::ring_at(one, next);
+  abi::EventHeader* payload = abi::ring_at(one, kTestRingBytes, next);
   payload->stamp = next + 1;
   payload->size = abi::kEventAlign;
   payload->kind = abi::kEventPrint;
@@ -126,13 +127,14 @@ TEST_F(Events, PayloadsPassForNoStamps) {
   abi::ring_next(&reader);
   abi::ring_free(one, &reader);
 
-  record = abi::ring_reserve(one, abi::kEventAlign, &position);
+  record = abi::ring_reserve(one, kTestRingBytes, abi::kEventAlign, &position);
   record->size = abi::kEventAlign;
   record->kind = abi::kEventPrint;
   abi::ring_commit(record, position);
   ASSERT_NE(nullptr, abi::ring_peek(one, &reader, false));
   abi::ring_next(&reader);
-  ASSERT_NE(nullptr, abi::ring_reserve(one, abi::kEventAlign, &position));  // and never finished
+  ASSERT_NE(nullptr, abi::ring_reserve(one, kTestRingBytes, abi::kEventAlign,
+                                       &position));  // and never finished
   EXPECT_EQ(position, next);
   EXPECT_EQ(nullptr, abi::ring_peek(one, &reader, false));
 }
@@ -146,7 +148,6 @@ TEST_F(Events, ReaderSurvivesScribbledRings) {
   drain(true);
   for (uint32_t i = 0; i < readers.size(); ++i) {
     ring(i)->head = ~uint64_t{0};
-    ring(i)->bytes = ~uint64_t{0} - 3;
   }
   drain(true);
   for (const std::vector<char>& record : records) EXPECT_LE(record.size(), kTestRingBytes);
@@ -192,7 +193,7 @@ TEST_F(Events, ContextsEndAndAreCounted) {
   std::thread([&] {
     EXPECT_EQ(dj_enter(0), nullptr) << "all belong to frames that may live";
   }).join();
-  EXPECT_EQ(header().skipped[abi::kSkipNoContext], 1u);
+  EXPECT_EQ(words().skipped[abi::kSkipNoContext], 1u);
   dj_leave(taken[2]);
   EXPECT_EQ(dj_enter(0), taken[2]);
 }
@@ -207,7 +208,7 @@ TEST_F(Events, ContextsOfTheDeadComeBack) {
     }
     waitpid(child, nullptr, 0);
   }
-  EXPECT_EQ(header().skipped[abi::kSkipNoContext], 0u);
+  EXPECT_EQ(words().skipped[abi::kSkipNoContext], 0u);
 }
 
 __attribute__((noinline)) void enter_deep(int depth) {
@@ -223,7 +224,7 @@ __attribute__((noinline)) void enter_deep(int depth) {
 
 TEST_F(Events, ContextsOfUnwoundFramesComeBack) {
   for (int i = 0; i < 20; ++i) enter_deep(10);
-  EXPECT_EQ(header().skipped[abi::kSkipNoContext], 0u);
+  EXPECT_EQ(words().skipped[abi::kSkipNoContext], 0u);
 }
 
 TEST_F(Events, ActionsAndNestingAreBounded) {
@@ -237,7 +238,7 @@ TEST_F(Events, ActionsAndNestingAreBounded) {
   EXPECT_EQ(ctx->raised, 0u);
   EXPECT_EQ(dj_action(ctx), 0u);
   EXPECT_EQ(ctx->raised, 1u);
-  EXPECT_EQ(header().skipped[abi::kSkipMaxAction], 1u);
+  EXPECT_EQ(words().skipped[abi::kSkipMaxAction], 1u);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "runtime/agent/arena.h"
 #include "runtime/agent/own_frames.h"
 #include "runtime/shared/own_code.h"
+#include "runtime/shared/thread_table.h"
 
 using namespace dj;
 using namespace dj::agent;
@@ -57,7 +58,7 @@ void agent::show_no_longer(UserContext* context, const TrueContext& before) {
 // Returns the program's handler.
 extern "C" uint64_t dj_fault_begins(uint32_t gate, FaultFrame* frame) {
   show_original(frame->info, frame->context, &frame->before);
-  return abi::load(&abi::fault_gates(arena())->handlers[gate]);
+  return abi::load(&abi::thread_table_of(arena())->faults.handlers[gate]);
 }
 
 extern "C" void dj_fault_ends(FaultFrame* frame) { show_no_longer(frame->context, frame->before); }

@@ -21,7 +21,7 @@ static_assert(sizeof(Element) == 24);
 // Context::iterators back when they leave a loop.
 struct Iterator {
   abi::Context* ctx;
-  abi::Map* map;
+  const abi::Map* map;
   uint32_t outer;  // Context::iterators before
   uint32_t count, next, pad;
   Element elements[1];
@@ -66,13 +66,13 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
   uint32_t sort = sort_flags & ~(abi::kSortText | abi::kSortDouble);
   uint32_t text = (sort_flags & abi::kSortText) != 0;
   bool is_double = (sort_flags & abi::kSortDouble) != 0;
-  auto empty = reinterpret_cast<int64_t>(agent::empty_string());
-  abi::Map* map = made->map;
+  const abi::Map* map = made->map;
   uint32_t used = abi::map_used(map);
+  uint64_t left = agent::steps_for_all(map);
   uint64_t keys[abi::kMaxKeys];
   for (uint32_t i = 0; i < used && made->count < room; ++i) {
     Element element = {};
-    if (!agent::read_node(map, i, keys, &element.state) || !slice.holds(keys)) continue;
+    if (!agent::read_node(map, i, keys, &element.state, &left) || !slice.holds(keys)) continue;
     element.node = i;
     if (sort == abi::kSortKey && sort_arg < map->key_count) {
       element.sort = static_cast<int64_t>(keys[sort_arg]);
@@ -85,7 +85,10 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
           agent::stat_derived([&](auto visit) { visit(stat); }, map->shape, sort_arg, &empty);
     }
     if (is_double) element.sort = abi::double_order(static_cast<uint64_t>(element.sort));
-    if (text && element.sort == 0) element.sort = empty;
+    if (text) {
+      const auto ref = static_cast<abi::ArenaRef>(element.sort);
+      element.sort = reinterpret_cast<int64_t>(abi::str_at(agent::arena(), ref));
+    }
     element.text = text;
     made->elements[made->count++] = element;
   }
@@ -93,7 +96,7 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
 
 }  // namespace
 
-void* dj_foreach_begin(abi::Context* ctx, abi::Map* map, uint32_t sort, uint32_t sort_arg,
+void* dj_foreach_begin(abi::Context* ctx, const abi::Map* map, uint32_t sort, uint32_t sort_arg,
                        uint32_t descending, int64_t limit, const uint64_t* keys, uint32_t given) {
   uint32_t room = abi::map_used(map);
   uint64_t bytes = sizeof(Iterator) + uint64_t{room} * sizeof(Element);

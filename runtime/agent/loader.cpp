@@ -24,16 +24,17 @@ bool is_answered(const abi::LoaderTalk& talk, uint32_t event) {
 // Not in a pid namespace of one's own.
 bool sees_controller() { return arena()->target_own_pid == arena()->target_pid; }
 
-bool is_killed(const abi::LoaderTalk& talk) {
+bool is_killed() {
   return sees_controller() &&
-         agent::ask_kernel(agent::kSysKill, talk.controller, 0) == -agent::kEsrch;
+         agent::ask_kernel(agent::kSysKill, arena()->controller, 0) == -agent::kEsrch;
 }
 
 // Processor time that djtap has used, which grows while it works for us, or waits for our threads;
 // -1: nobody can tell.
-int64_t controller_ns(const abi::LoaderTalk& talk) {
+int64_t controller_ns() {
   constexpr uint32_t kOfProcess = 2;  // CPUCLOCK_SCHED
-  const auto clock = static_cast<int32_t>(~talk.controller << 3 | kOfProcess);
+  const auto clock =
+      static_cast<int32_t>(~static_cast<uint32_t>(arena()->controller) << 3 | kOfProcess);
   Timespec used = {};
   const int64_t result =
       sees_controller()
@@ -46,7 +47,7 @@ int64_t controller_ns(const abi::LoaderTalk& talk) {
 }  // namespace
 
 void dj_loader_event() {
-  abi::LoaderTalk& talk = arena()->loader;
+  abi::LoaderTalk& talk = agent::words().loader;
   if (abi::load(&talk.awaits) == abi::kNobody || agent::is_denied(agent::kSysFutex)) return;
   const uint32_t event = __atomic_add_fetch(&talk.events, 1, __ATOMIC_SEQ_CST);
   const Timespec round = {0, kRoundNs};
@@ -56,8 +57,8 @@ void dj_loader_event() {
     if (is_answered(talk, event) || abi::load(&talk.awaits) != abi::kAwaited) return;
     agent::ask_kernel(agent::kSysFutex, agent::word(&talk.answered), kFutexWait, seen,
                       agent::word(&round));
-    if (is_killed(talk) && !is_answered(talk, event)) return;
-    const int64_t now = controller_ns(talk);
+    if (is_killed() && !is_answered(talk, event)) return;
+    const int64_t now = controller_ns();
     idle = now == used ? idle + 1 : 0;
     used = now == -1 ? 0 : now;
   }

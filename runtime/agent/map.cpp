@@ -11,7 +11,7 @@ namespace {
 
 // The common case: the element is the first of its chain, and nobody changes anything meanwhile.
 // False: nothing was done.
-inline bool change_first(abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,
+inline bool change_first(const abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,
                          uint64_t operand, uint64_t* old) {
   uint64_t* head = abi::map_head(map, hash);
   uint64_t link = abi::load(head);
@@ -70,7 +70,7 @@ inline bool add_to_row(const abi::Map* map, const uint64_t* keys, uint32_t hash,
                          n);
 }
 
-inline uint64_t change(abi::Map* map, const uint64_t* keys, uint32_t op, uint64_t operand,
+inline uint64_t change(const abi::Map* map, const uint64_t* keys, uint32_t op, uint64_t operand,
                        uint64_t* old) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
   if (map->rows != 0) {  // nobody asks for the value
@@ -89,7 +89,7 @@ inline uint64_t change(abi::Map* map, const uint64_t* keys, uint32_t op, uint64_
 
 }  // namespace
 
-int64_t dj_map_get(abi::Map* map, const uint64_t* keys) {
+int64_t dj_map_get(const abi::Map* map, const uint64_t* keys) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
   uint64_t value;
   if (map->grows != 0) {
@@ -103,13 +103,13 @@ int64_t dj_map_get(abi::Map* map, const uint64_t* keys) {
   return dj_map_look(map, keys, hash);
 }
 
-int64_t dj_map_has(abi::Map* map, const uint64_t* keys) {
+int64_t dj_map_has(const abi::Map* map, const uint64_t* keys) {
   return agent::map_find(map, keys, agent::hash_keys(keys, map->key_count)).node != nullptr;
 }
 
 // The element of an array that grows is there for good, so its word is set as a scalar's is. In
 // others the store could land in a later element that got the same node.
-void dj_map_set(abi::Map* map, const uint64_t* keys, int64_t value) {
+void dj_map_set(const abi::Map* map, const uint64_t* keys, int64_t value) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
   auto word = static_cast<uint64_t>(value);
   uint64_t old;
@@ -123,7 +123,7 @@ void dj_map_set(abi::Map* map, const uint64_t* keys, int64_t value) {
   dj_map_change(map, keys, hash, agent::kAssign, word, &old);
 }
 
-int64_t dj_map_update(abi::Map* map, const uint64_t* keys, uint32_t op, int64_t operand,
+int64_t dj_map_update(const abi::Map* map, const uint64_t* keys, uint32_t op, int64_t operand,
                       int64_t* old) {
   uint64_t before;
   uint64_t after = change(map, keys, op, static_cast<uint64_t>(operand), &before);
@@ -131,7 +131,7 @@ int64_t dj_map_update(abi::Map* map, const uint64_t* keys, uint32_t op, int64_t 
   return static_cast<int64_t>(after);
 }
 
-void dj_map_stat_add(abi::Map* map, const uint64_t* keys, int64_t sample) {
+void dj_map_stat_add(const abi::Map* map, const uint64_t* keys, int64_t sample) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
   uint32_t index = map->grows ? find_growing(map, keys, hash) : kFar;
   if (!is_found(index)) return dj_map_add_sample(map, keys, hash, sample);

@@ -9,24 +9,25 @@ using agent::Found;
 namespace {
 
 // Index of a node that nobody else has, plus 1; 0: the array is full.
-uint32_t take_node(abi::Map* map) {
+uint32_t take_node(const abi::Map* map) {
+  abi::MapWords* words = abi::map_words(map);
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
-    uint64_t head = abi::load(&map->free_nodes);
+    uint64_t head = abi::load(&words->free_nodes);
     uint32_t index = agent::link_index(head);
     if (index != 0 && index <= map->capacity) {
       uint32_t next = abi::load(&abi::map_node(map, index - 1)->next_free);
-      if (abi::cas(&map->free_nodes, head, agent::next_link(head, next))) return index;
+      if (abi::cas(&words->free_nodes, head, agent::next_link(head, next))) return index;
       continue;
     }
-    uint64_t fresh = abi::load(&map->fresh);
+    uint64_t fresh = abi::load(&words->fresh);
     if (fresh >= map->capacity) return 0;
-    if (abi::cas(&map->fresh, fresh, fresh + 1)) return static_cast<uint32_t>(fresh) + 1;
+    if (abi::cas(&words->fresh, fresh, fresh + 1)) return static_cast<uint32_t>(fresh) + 1;
   }
   return 0;
 }
 
 // The walk to come fails until the node's link says where its chain goes on.
-void fill_node(abi::Map* map, abi::MapNode* node, const uint64_t* keys, uint32_t hash,
+void fill_node(const abi::Map* map, abi::MapNode* node, const uint64_t* keys, uint32_t hash,
                uint64_t value) {
   abi::store(&node->hash, hash);
   for (uint32_t i = 0; i < map->key_count; ++i) node->keys[i] = keys[i];
@@ -55,27 +56,29 @@ bool end_element(abi::MapNode* node, uint64_t state) {
 // A wrapping array is full. Nodes are taken in their order, so the one after the last that was
 // given up holds the oldest element; one that took a deleted element's node goes when that would
 // have.
-void give_up_oldest(abi::Map* map) {
-  auto index = static_cast<uint32_t>(abi::add(&map->oldest, 1) % map->capacity);
-  uint64_t keys[abi::kMaxKeys], state;
-  if (!agent::read_node(map, index, keys, &state)) return;
+void give_up_oldest(const abi::Map* map) {
+  auto index = static_cast<uint32_t>(abi::add(&abi::map_words(map)->oldest, 1) % map->capacity);
+  uint64_t keys[abi::kMaxKeys], state, left = agent::kMapSteps;
+  if (!agent::read_node(map, index, keys, &state, &left)) return;
   if (!end_element(abi::map_node(map, index), state)) return;
   agent::map_find(map, keys, agent::hash_keys(keys, map->key_count));  // unlinks it
 }
 
 }  // namespace
 
-DJ_RARE void dj_map_release(abi::Map* map, abi::MapNode* node) {
-  uint64_t offset = reinterpret_cast<uint64_t>(node) - reinterpret_cast<uint64_t>(map) - map->nodes;
+DJ_RARE void dj_map_release(const abi::Map* map, abi::MapNode* node) {
+  abi::MapWords* words = abi::map_words(map);
+  uint64_t offset = reinterpret_cast<uint64_t>(node) - map->nodes;
   uint32_t index = static_cast<uint32_t>(offset / map->node_bytes) + 1;
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
-    uint64_t head = abi::load(&map->free_nodes);
+    uint64_t head = abi::load(&words->free_nodes);
     abi::store(&node->next_free, agent::link_index(head));
-    if (abi::cas(&map->free_nodes, head, agent::next_link(head, index))) return;
+    if (abi::cas(&words->free_nodes, head, agent::next_link(head, index))) return;
   }
 }
 
-DJ_RARE uint64_t dj_map_unlink(abi::Map* map, uint64_t* prev, uint64_t link, abi::MapNode* node) {
+DJ_RARE uint64_t dj_map_unlink(const abi::Map* map, uint64_t* prev, uint64_t link,
+                               abi::MapNode* node) {
   uint64_t next = abi::load(&node->link);
   if ((next & abi::kLinkMark) == 0) {
     uint64_t marked = agent::next_link(next, agent::link_index(next)) | abi::kLinkMark;
@@ -92,7 +95,8 @@ DJ_RARE uint64_t dj_map_unlink(abi::Map* map, uint64_t* prev, uint64_t link, abi
   return past;
 }
 
-DJ_RARE bool dj_map_insert(abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value) {
+DJ_RARE bool dj_map_insert(const abi::Map* map, const uint64_t* keys, uint32_t hash,
+                           uint64_t value) {
   uint32_t index = take_node(map);
   for (uint32_t tries = 0; index == 0 && map->wrap && tries < map->capacity; ++tries) {
     give_up_oldest(map);
@@ -120,7 +124,7 @@ DJ_RARE bool dj_map_insert(abi::Map* map, const uint64_t* keys, uint32_t hash, u
   return true;
 }
 
-DJ_RARE int64_t dj_map_look(abi::Map* map, const uint64_t* keys, uint32_t hash) {
+DJ_RARE int64_t dj_map_look(const abi::Map* map, const uint64_t* keys, uint32_t hash) {
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
     if (found.node == nullptr) return 0;
@@ -130,8 +134,8 @@ DJ_RARE int64_t dj_map_look(abi::Map* map, const uint64_t* keys, uint32_t hash) 
   return 0;
 }
 
-DJ_RARE uint64_t dj_map_change(abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,
-                               uint64_t operand, uint64_t* old) {
+DJ_RARE uint64_t dj_map_change(const abi::Map* map, const uint64_t* keys, uint32_t hash,
+                               uint32_t op, uint64_t operand, uint64_t* old) {
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
     if (found.given_up) break;
@@ -152,7 +156,8 @@ DJ_RARE uint64_t dj_map_change(abi::Map* map, const uint64_t* keys, uint32_t has
   return agent::apply(op, 0, operand);
 }
 
-DJ_RARE void dj_map_add_sample(abi::Map* map, const uint64_t* keys, uint32_t hash, int64_t sample) {
+DJ_RARE void dj_map_add_sample(const abi::Map* map, const uint64_t* keys, uint32_t hash,
+                               int64_t sample) {
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
     if (found.given_up) return;
@@ -167,14 +172,14 @@ DJ_RARE void dj_map_add_sample(abi::Map* map, const uint64_t* keys, uint32_t has
   }
 }
 
-void dj_map_delete(abi::Map* map, const uint64_t* keys) {
+void dj_map_delete(const abi::Map* map, const uint64_t* keys) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
   Found found = agent::map_find(map, keys, hash);
   if (found.node == nullptr || !end_element(found.node, found.state)) return;
   agent::map_find(map, keys, hash);  // meets the dead node and unlinks it
 }
 
-void dj_map_clear(abi::Map* map) {
+void dj_map_clear(const abi::Map* map) {
   uint32_t used = abi::map_used(map);
   for (uint32_t i = 0; i < used; ++i) {
     abi::MapNode* node = abi::map_node(map, i);
@@ -185,7 +190,7 @@ void dj_map_clear(abi::Map* map) {
   }
 }
 
-int64_t dj_map_stat_read(abi::Map* map, const uint64_t* keys, uint32_t op, uint32_t* empty) {
+int64_t dj_map_stat_read(const abi::Map* map, const uint64_t* keys, uint32_t op, uint32_t* empty) {
   abi::StatTotal total;
   const abi::Stat* stat = dj_map_stat_at(map, keys);
   if (stat != nullptr) total.add(*stat);
@@ -193,7 +198,7 @@ int64_t dj_map_stat_read(abi::Map* map, const uint64_t* keys, uint32_t op, uint3
   return total.get(op);
 }
 
-const abi::Stat* dj_map_stat_at(abi::Map* map, const uint64_t* keys) {
+const abi::Stat* dj_map_stat_at(const abi::Map* map, const uint64_t* keys) {
   Found found = agent::map_find(map, keys, agent::hash_keys(keys, map->key_count));
   return found.node == nullptr ? nullptr : abi::map_node_stat(map, found.node);
 }

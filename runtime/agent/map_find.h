@@ -24,27 +24,33 @@
 extern "C" {
 // map_cold.cpp. Takes the dead `node`, to which *prev led as `link`, out of its chain. Returns
 // *prev's new value, or 0: something changed, walk again.
-DJ_RARE uint64_t dj_map_unlink(dj::abi::Map* map, uint64_t* prev, uint64_t link,
+DJ_RARE uint64_t dj_map_unlink(const dj::abi::Map* map, uint64_t* prev, uint64_t link,
                                dj::abi::MapNode* node);
 // Inserts an element; `value`: the word, or the first sample. False: there is one already.
-DJ_RARE bool dj_map_insert(dj::abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t value);
+DJ_RARE bool dj_map_insert(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
+                           uint64_t value);
 // The last user of an unlinked node left.
-DJ_RARE void dj_map_release(dj::abi::Map* map, dj::abi::MapNode* node);
+DJ_RARE void dj_map_release(const dj::abi::Map* map, dj::abi::MapNode* node);
 // The word of an element wherever it stands, 0 without one.
-DJ_RARE int64_t dj_map_look(dj::abi::Map* map, const uint64_t* keys, uint32_t hash);
+DJ_RARE int64_t dj_map_look(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash);
 // element = element op operand, from 0 when absent, whatever stands in the way. Returns the new
 // value; *old: the one before.
-DJ_RARE uint64_t dj_map_change(dj::abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,
-                               uint64_t operand, uint64_t* old);
+DJ_RARE uint64_t dj_map_change(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
+                               uint32_t op, uint64_t operand, uint64_t* old);
 // Adds a sample to an element of an array of statistics, whatever stands in the way.
-DJ_RARE void dj_map_add_sample(dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
+DJ_RARE void dj_map_add_sample(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
                                int64_t sample);
 }
 #pragma GCC visibility pop
 
 namespace dj::agent {
 
-constexpr uint32_t kMapTries = 1u << 20;  // beyond it an operation is given up and counted
+// Beyond these an operation is given up and counted: a thread that shares the arena may change it
+// as fast as others look.
+constexpr uint32_t kMapTries = 1u << 20;
+constexpr uint64_t kMapSteps = 1u << 22;  // nodes that one search looks at
+// Of one chain. No keys of a program make so long a one; links that lead in a circle do.
+constexpr uint32_t kMostInChain = 1u << 14;
 
 struct Found {
   abi::MapNode* node = nullptr;  // null: there is no such element
@@ -82,17 +88,19 @@ inline bool same_element(uint64_t state, uint64_t other) {
   return ((state ^ other) & ~abi::kNodeUsers) == 0;
 }
 
-// One walk along the chain. False: it changed under the walk.
-inline bool map_walk(abi::Map* map, const uint64_t* keys, uint32_t hash, Found* found) {
+// One walk along the chain; *left: steps that the search may still take. False: the chain changed
+// under the walk.
+inline bool map_walk(const abi::Map* map, const uint64_t* keys, uint32_t hash, Found* found,
+                     uint64_t* left) {
   uint64_t* head = abi::map_head(map, hash);
   uint64_t* prev = head;
   uint64_t link = abi::load(prev);
   found->first = link;
   found->node = nullptr;
-  for (uint32_t steps = 0; steps <= map->capacity; ++steps) {
+  for (uint32_t steps = 0; steps <= kMostInChain && *left > 0; ++steps, --*left) {
     uint32_t index = link_index(link);
     if (index == 0) return true;
-    if (index > map->capacity) return false;  // the program wrote into our memory
+    if (index > map->capacity) break;  // the program wrote into our memory
     abi::MapNode* node = abi::map_node(map, index - 1);
     uint64_t state = abi::load(&node->pair.second);
     uint64_t next = abi::load(&node->link);
@@ -112,18 +120,24 @@ inline bool map_walk(abi::Map* map, const uint64_t* keys, uint32_t hash, Found* 
     prev = &node->link;
     link = next;
   }
+  *left = 0;
   return false;
 }
 
-inline Found map_find(abi::Map* map, const uint64_t* keys, uint32_t hash) {
+// *left: as map_walk() has it.
+inline Found map_find(const abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t* left) {
   Found found;
-  for (uint32_t tries = 0; tries < kMapTries; ++tries) {
-    if (map_walk(map, keys, hash, &found)) return found;
+  for (uint32_t tries = 0; tries<kMapTries&& * left> 0; ++tries) {
+    if (map_walk(map, keys, hash, &found, left)) return found;
   }
   count_skip(abi::kSkipMapBusy);
   found.node = nullptr;
   found.given_up = true;
   return found;
+}
+inline Found map_find(const abi::Map* map, const uint64_t* keys, uint32_t hash) {
+  uint64_t left = kMapSteps;
+  return map_find(map, keys, hash, &left);
 }
 
 // Registers as a user of the node's Stat; false: the element is gone.
@@ -135,7 +149,7 @@ inline bool map_pin(abi::MapNode* node, uint64_t state) {
   }
   return false;
 }
-inline void map_unpin(abi::Map* map, abi::MapNode* node) {
+inline void map_unpin(const abi::Map* map, abi::MapNode* node) {
   uint64_t left = abi::add(&node->pair.second, 0 - abi::kNodeUser) - abi::kNodeUser;
   if ((left & abi::kNodeUnlinked) != 0 && (left & abi::kNodeUsers) == 0) dj_map_release(map, node);
 }

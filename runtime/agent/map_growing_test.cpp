@@ -30,17 +30,17 @@ void move_in_signal(int) {
 
 class Growing : public TestArena {
  protected:
-  abi::Map* make_sums(uint32_t capacity, uint32_t keys) {
+  const abi::Map* make_sums(uint32_t capacity, uint32_t keys) {
     return make_map({capacity, keys, nullptr, false, true, header().cpus});
   }
-  abi::Map* make_words(uint32_t capacity, uint32_t keys) {
+  const abi::Map* make_words(uint32_t capacity, uint32_t keys) {
     return make_map({capacity, keys, nullptr, false, true, 0});
   }
-  static void add(abi::Map* map, uint64_t key, uint32_t op, int64_t n) {
+  static void add(const abi::Map* map, uint64_t key, uint32_t op, int64_t n) {
     int64_t old;
     dj_map_update(map, &key, op, n, &old);
   }
-  static std::map<uint64_t, int64_t> values(abi::Map* map) {
+  static std::map<uint64_t, int64_t> values(const abi::Map* map) {
     std::map<uint64_t, int64_t> found;
     abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat*) {
       auto value = static_cast<int64_t>(abi::map_value(map, &node));
@@ -53,7 +53,7 @@ class Growing : public TestArena {
 TEST_F(Growing, SumsOfThreadsThatAreMovedAreExact) {
   constexpr int kThreads = 2, kRounds = 6'000'000;
   constexpr uint64_t kKeys = 2;
-  abi::Map* map = make_sums(8, 1);
+  const abi::Map* map = make_sums(8, 1);
   signal(SIGUSR1, move_in_signal);
   std::atomic<int> running = kThreads;
   std::vector<std::thread> threads;
@@ -82,7 +82,7 @@ TEST_F(Growing, SumsOfThreadsThatAreMovedAreExact) {
 
 TEST_F(Growing, SumsOfForkedChildrenAreExact) {
   constexpr int kChildren = 4, kRounds = 500'000;
-  abi::Map* map = make_sums(8, 1);
+  const abi::Map* map = make_sums(8, 1);
   for (int c = 0; c < kChildren; ++c) {
     if (fork() == 0) {
       for (uint64_t i = 0; i < kRounds; ++i) add(map, i % 5, kAdd, 1);
@@ -95,17 +95,17 @@ TEST_F(Growing, SumsOfForkedChildrenAreExact) {
 }
 
 TEST_F(Growing, FullIsCountedAndTheRestGoesOn) {
-  abi::Map* map = make_sums(8, 1);
+  const abi::Map* map = make_sums(8, 1);
   for (uint64_t key = 0; key < 10; ++key) add(map, key, kAdd, 5);
   for (uint64_t key = 0; key < 10; ++key) add(map, key, kAdd, 5);
-  EXPECT_EQ(header().skipped[abi::kSkipMapFull], 4u);
+  EXPECT_EQ(words().skipped[abi::kSkipMapFull], 4u);
   std::map<uint64_t, int64_t> found = values(map);
   EXPECT_EQ(found.size(), 8u);
   for (auto [key, value] : found) EXPECT_EQ(value, 10) << key;
 }
 
 TEST_F(Growing, ForeachSeesTheSums) {
-  abi::Map* map = make_sums(16, 1);
+  const abi::Map* map = make_sums(16, 1);
   for (uint64_t key = 1; key <= 9; ++key) {
     for (uint64_t i = 0; i < key; ++i) add(map, key, kAdd, 10);
   }
@@ -123,7 +123,7 @@ TEST_F(Growing, ForeachSeesTheSums) {
 }
 
 TEST_F(Growing, WordsBehaveAsStdMap) {
-  abi::Map* map = make_words(256, 2);
+  const abi::Map* map = make_words(256, 2);
   std::map<std::pair<uint64_t, uint64_t>, int64_t> oracle;
   std::mt19937_64 random(1);
   for (int i = 0; i < 200'000; ++i) {
@@ -146,7 +146,7 @@ TEST_F(Growing, WordsBehaveAsStdMap) {
 }
 
 TEST_F(Growing, WordsFarDownAChainAreFound) {
-  abi::Map* map = make_words(64, 1);
+  const abi::Map* map = make_words(64, 1);
   std::vector<uint64_t> keys;  // all in one chain, longer than handlers follow it themselves
   for (uint64_t key = 1; keys.size() < 40; ++key)
     if ((agent::hash_keys(&key, 1) & map->bucket_mask) == 3) keys.push_back(key);
@@ -164,7 +164,7 @@ TEST_F(Growing, WordsFarDownAChainAreFound) {
 // that somebody else was given.
 TEST_F(Growing, SetAndUpdateOfThreadsLoseNothing) {
   constexpr int64_t kRounds = 500'000;
-  abi::Map* map = make_words(8, 1);
+  const abi::Map* map = make_words(8, 1);
   std::atomic<bool> done = false;
   std::vector<std::vector<int64_t>> given(2);
   std::vector<std::thread> threads;
@@ -192,7 +192,7 @@ TEST_F(Growing, SetAndUpdateOfThreadsLoseNothing) {
 }
 
 TEST_F(Growing, ASignalMaySetWhatItHasInterrupted) {
-  static abi::Map* map;
+  static const abi::Map* map;
   static std::atomic<int64_t> from_signals;
   map = make_words(4096, 1);
   from_signals = 0;
@@ -220,7 +220,7 @@ TEST_F(Growing, ASignalMaySetWhatItHasInterrupted) {
 
 TEST_F(Growing, StatisticsOfThreadsAreExact) {
   abi::StatShape shape = {sizeof(abi::Stat), 0, 0, abi::kStatGrows, 0, 0};
-  abi::Map* map = make_map({64, 2, &shape, false, true, 0});
+  const abi::Map* map = make_map({64, 2, &shape, false, true, 0});
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([=] {

@@ -19,20 +19,20 @@ constexpr uint32_t kAdd = 0;
 
 class Maps : public TestArena {
  protected:
-  static int64_t add(abi::Map* map, uint64_t key, int64_t n) {
+  static int64_t add(const abi::Map* map, uint64_t key, int64_t n) {
     int64_t old;
     return dj_map_update(map, &key, kAdd, n, &old);
   }
-  static size_t size(abi::Map* map) {
+  static size_t size(const abi::Map* map) {
     size_t n = 0;
     abi::map_each(map, [&](const abi::MapNode&, const abi::Stat*) { ++n; });
     return n;
   }
   // Every node is in use or free: the whole capacity can be filled again.
-  void expect_no_node_lost(abi::Map* map, uint32_t may_be_lost = 0) {
+  void expect_no_node_lost(const abi::Map* map, uint32_t may_be_lost = 0) {
     dj_map_clear(map);
     EXPECT_EQ(size(map), 0u);
-    uint64_t full = header().skipped[abi::kSkipMapFull];
+    uint64_t full = words().skipped[abi::kSkipMapFull];
     for (uint64_t key = 1'000'000; key < 1'000'000 + map->capacity; ++key) {
       if (map->shape.bytes) {
         dj_map_stat_add(map, &key, 1);
@@ -40,14 +40,14 @@ class Maps : public TestArena {
         dj_map_set(map, &key, 1);
       }
     }
-    EXPECT_LE(header().skipped[abi::kSkipMapFull] - full, may_be_lost);
+    EXPECT_LE(words().skipped[abi::kSkipMapFull] - full, may_be_lost);
     EXPECT_GE(size(map) + may_be_lost, map->capacity);
     dj_map_clear(map);
   }
 };
 
 TEST_F(Maps, BehaveAsStdMap) {
-  abi::Map* map = make_map(256, 2);
+  const abi::Map* map = make_map(256, 2);
   std::map<std::pair<uint64_t, uint64_t>, int64_t> oracle;
   std::mt19937_64 random(1);
   for (int i = 0; i < 200'000; ++i) {
@@ -82,7 +82,7 @@ TEST_F(Maps, BehaveAsStdMap) {
 }
 
 TEST_F(Maps, OperatorsOfTheLanguage) {
-  abi::Map* map = make_map(8, 1);
+  const abi::Map* map = make_map(8, 1);
   uint64_t key = 1;
   int64_t old;
   dj_map_set(map, &key, -7);
@@ -95,9 +95,9 @@ TEST_F(Maps, OperatorsOfTheLanguage) {
 }
 
 TEST_F(Maps, FullIsCountedAndChangesNothing) {
-  abi::Map* map = make_map(4, 1);
+  const abi::Map* map = make_map(4, 1);
   for (uint64_t key = 0; key < 6; ++key) dj_map_set(map, &key, static_cast<int64_t>(key));
-  EXPECT_EQ(header().skipped[abi::kSkipMapFull], 2u);
+  EXPECT_EQ(words().skipped[abi::kSkipMapFull], 2u);
   EXPECT_EQ(size(map), 4u);
   uint64_t key = 3;
   EXPECT_EQ(dj_map_get(map, &key), 3);
@@ -108,7 +108,7 @@ TEST_F(Maps, FullIsCountedAndChangesNothing) {
 }
 
 TEST_F(Maps, UpdatesOfThreadsAreExact) {
-  abi::Map* map = make_map(64, 1);
+  const abi::Map* map = make_map(64, 1);
   constexpr int kThreads = 4, kRounds = 400'000;
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
@@ -130,7 +130,7 @@ TEST_F(Maps, UpdatesOfThreadsAreExact) {
 // Each life of an element hands out 1, 2, 3 .. once. So over all lives nobody may get v + 1 more
 // often than v: a lost update or one that lands in another key's element breaks that.
 TEST_F(Maps, UpdatesAndDeletesOfThreadsAreExact) {
-  abi::Map* map = make_map(6, 1);
+  const abi::Map* map = make_map(6, 1);
   constexpr int kThreads = 4, kRounds = 300'000;
   constexpr uint64_t kKeys = 5;
   std::vector<std::map<int64_t, int64_t>> given(kThreads * kKeys);
@@ -169,7 +169,7 @@ TEST_F(Maps, UpdatesAndDeletesOfThreadsAreExact) {
 
 // A value says whose it is: one of another key was read from a node that had been used again.
 TEST_F(Maps, ReadersSeeOnlyTheirOwnElements) {
-  abi::Map* map = make_map(3, 1);
+  const abi::Map* map = make_map(3, 1);
   std::atomic<bool> done = false;
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
@@ -198,7 +198,7 @@ TEST_F(Maps, ReadersSeeOnlyTheirOwnElements) {
 
 TEST_F(Maps, StatisticsOfThreadsAreExact) {
   abi::StatShape shape = {sizeof(abi::Stat), 0, 0, 0, 0, 0};
-  abi::Map* map = make_map(8, 1, &shape);
+  const abi::Map* map = make_map(8, 1, &shape);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([=] {
@@ -231,7 +231,7 @@ TEST_F(Maps, StatisticsOfThreadsAreExact) {
 
 TEST_F(Maps, SurviveProcessesKilledInside) {
   constexpr uint32_t kKills = 60;
-  abi::Map* map = make_map(200, 1);
+  const abi::Map* map = make_map(200, 1);
   for (uint32_t round = 0; round < kKills; ++round) {
     pid_t child = fork();
     if (child == 0) {
@@ -249,12 +249,12 @@ TEST_F(Maps, SurviveProcessesKilledInside) {
     dj_map_set(map, &key, 42);
     EXPECT_EQ(dj_map_get(map, &key), 42);
   }
-  EXPECT_EQ(header().skipped[abi::kSkipMapBusy], 0u);
+  EXPECT_EQ(words().skipped[abi::kSkipMapBusy], 0u);
   expect_no_node_lost(map, kKills);
 }
 
 TEST_F(Maps, ForeachSortsAndLimits) {
-  abi::Map* map = make_map(100, 2);
+  const abi::Map* map = make_map(100, 2);
   for (uint64_t i = 0; i < 50; ++i) {
     uint64_t keys[2] = {
         i * 7 % 50, reinterpret_cast<uint64_t>(dj_intern(str("k" + std::to_string(i * 7 % 50))))};
@@ -290,7 +290,7 @@ TEST_F(Maps, ForeachSortsAndLimits) {
 }
 
 TEST_F(Maps, ForeachPassesOverWhatIsGone) {
-  abi::Map* map = make_map(16, 1);
+  const abi::Map* map = make_map(16, 1);
   for (uint64_t key = 0; key < 10; ++key) dj_map_set(map, &key, 1);
   abi::Context* ctx = dj_enter(0);
   void* all = dj_foreach_begin(ctx, map, abi::kSortKey, 0, 0, -1, nullptr, 0);
@@ -305,12 +305,12 @@ TEST_F(Maps, ForeachPassesOverWhatIsGone) {
 }
 
 TEST_F(Maps, ForeachWithoutRoomRaises) {
-  abi::Map* map = make_map(2000, 1);
+  const abi::Map* map = make_map(2000, 1);
   for (uint64_t key = 0; key < 2000; ++key) dj_map_set(map, &key, 1);
   abi::Context* ctx = dj_enter(0);
   EXPECT_EQ(dj_foreach_begin(ctx, map, abi::kSortNone, 0, 0, -1, nullptr, 0), nullptr);
   EXPECT_EQ(ctx->raised, 1u);
-  EXPECT_EQ(header().error_count, 1u);
+  EXPECT_EQ(words().error_count, 1u);
   dj_leave(ctx);
 }
 

@@ -4,13 +4,21 @@
 
 namespace dj::agent {
 
-// Whether node `index` is an element now; fills keys, state.
-inline bool read_node(abi::Map* map, uint32_t index, uint64_t* keys, uint64_t* state) {
+// Steps that looking at all elements may take: some for each, and those of one search.
+inline uint64_t steps_for_all(const abi::Map* map) {
+  constexpr uint64_t kForEach = 64;
+  return kForEach * map->capacity + kMapSteps;
+}
+
+// Whether node `index` is an element now; fills keys, state. *left: steps that may still be taken;
+// with none nothing is an element.
+inline bool read_node(const abi::Map* map, uint32_t index, uint64_t* keys, uint64_t* state,
+                      uint64_t* left) {
   abi::MapNode* node = abi::map_node(map, index);
-  if (!is_alive(abi::load(&node->pair.second))) return false;
+  if (*left == 0 || !is_alive(abi::load(&node->pair.second))) return false;
   for (uint32_t i = 0; i < map->key_count; ++i) keys[i] = node->keys[i];
   // A node that is being filled is alive before it is part of the array.
-  Found found = map_find(map, keys, hash_keys(keys, map->key_count));
+  Found found = map_find(map, keys, hash_keys(keys, map->key_count), left);
   if (found.node != node) return false;
   *state = found.state;
   return true;

@@ -77,7 +77,8 @@ void write_text(abi::FrameText* slot, uint64_t pc, const abi::DetourPlace& place
 // Null: there is no room left.
 const abi::FrameHeader* text_for(uint64_t pc, const abi::DetourPlace& place) {
   constexpr uint32_t kTries = 64, kMask = (1 << abi::kFrameTextBits) - 1;
-  auto* texts = reinterpret_cast<abi::FrameTexts*>(arena()->frame_texts);
+  abi::OwnFrames* texts = abi::own_frames_of(arena());
+  if (texts == nullptr) return nullptr;
   const auto first = static_cast<uint32_t>(pc * 0x9e3779b97f4a7c15 >> (64 - abi::kFrameTextBits));
   for (uint32_t i = 0; i < kTries; i++) {
     abi::FrameText* slot = &texts->slots[(first + i) & kMask];
@@ -236,7 +237,7 @@ uint64_t agent::jump_target(uint64_t pc) {
 uint32_t dj_own_object(uint64_t pc, void* object) {
   const abi::FrameHeader* frames = frames_of(pc);
   if (frames == nullptr) return 0;
-  auto* texts = reinterpret_cast<abi::FrameTexts*>(arena()->frame_texts);
+  abi::OwnFrames* texts = abi::own_frames_of(arena());
   abi::store(&texts->object[1], reinterpret_cast<uint64_t>(&texts->object[5]));  // l_name
   auto* found = static_cast<FoundObject*>(object);
   *found = {0, pc, pc + 1, reinterpret_cast<uint64_t>(texts->object), frames, {}};

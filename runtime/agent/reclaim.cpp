@@ -37,10 +37,10 @@ void note_calls(const abi::Context* ctx, uint32_t kind, abi::ErrorPayload* error
 }
 
 void send_error(const abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, int64_t a,
-                const abi::Str* text) {
-  uint32_t text_bytes = text == nullptr ? 0 : text->len;
+                const abi::Str* about) {
+  const abi::Text text = about == nullptr ? abi::Text{} : abi::text_of(about);
   agent::Record record;
-  if (!record.open(sizeof(abi::ErrorPayload) + text_bytes, abi::kEventError, site)) return;
+  if (!record.open(sizeof(abi::ErrorPayload) + text.len, abi::kEventError, site)) return;
   auto* error = reinterpret_cast<abi::ErrorPayload*>(record.payload());
   error->error = kind;
   error->span = span;
@@ -50,9 +50,9 @@ void send_error(const abi::Context* ctx, uint32_t site, uint32_t span, uint32_t 
   error->call_count = 0;
   if (ctx != nullptr) note_calls(ctx, kind, error);
   constexpr uint32_t kTextAt = sizeof(abi::EventHeader) + sizeof(abi::ErrorPayload);
-  error->text = abi::pack_string(kTextAt, text_bytes);
-  for (uint32_t i = 0; i < text_bytes; ++i)
-    record.payload()[sizeof(abi::ErrorPayload) + i] = text->data[i];
+  error->text = abi::pack_string(kTextAt, text.len);
+  for (uint32_t i = 0; i < text.len; ++i)
+    record.payload()[sizeof(abi::ErrorPayload) + i] = text.data[i];
   record.commit();
 }
 
@@ -72,14 +72,14 @@ void dj_raise(abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, in
     ctx->raised = 1;
     if (keep_error(ctx, kind, a, nullptr)) return;
   }
-  abi::add(&arena()->error_count, 1);
+  abi::add(&agent::words().error_count, 1);
   send_error(ctx, site, span, kind, a, nullptr);
 }
 
 void dj_user_error(abi::Context* ctx, const abi::Str* text) {
   ctx->raised = 1;
   if (keep_error(ctx, abi::kErrUser, 0, text)) return;
-  abi::add(&arena()->error_count, 1);
+  abi::add(&agent::words().error_count, 1);
   send_error(ctx, ctx->site, ctx->span, abi::kErrUser, 0, text);
 }
 

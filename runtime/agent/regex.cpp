@@ -30,7 +30,7 @@ struct Matcher {
   const abi::RegexStep* steps;
   const char* classes;
   uint32_t step_count, slots, thread_bytes;
-  const abi::Str* text;
+  abi::Text text;
   List now, next;
   uint32_t* seen;  // by step: position + 1 at which it came on the list
   Pending* pending;
@@ -85,7 +85,7 @@ struct Matcher {
           if (at == 0) pending[count++] = {todo.step + 1, 0, 0};
           break;
         case abi::kRegexEnd:
-          if (at == text->len) pending[count++] = {todo.step + 1, 0, 0};
+          if (at == text.len) pending[count++] = {todo.step + 1, 0, 0};
           break;
         default:
           keep(list, todo.step, filled);
@@ -109,7 +109,7 @@ struct Matcher {
   }
 
   void run(uint32_t* filled) {
-    for (uint32_t at = 0; at <= text->len; ++at) {
+    for (uint32_t at = 0; at <= text.len; ++at) {
       if (!found) {
         for (uint32_t i = 0; i < slots; ++i) filled[i] = abi::kNoMatch;
         add(now, 0, at, filled);
@@ -121,7 +121,7 @@ struct Matcher {
         const abi::RegexStep& step = steps[each->step];
         if (step.op == abi::kRegexMatch) {
           finish(each->slots);
-        } else if (at < text->len && takes(step, static_cast<uint8_t>(text->data[at])) &&
+        } else if (at < text.len && takes(step, static_cast<uint8_t>(text.data[at])) &&
                    (!found || each->slots[0] <= best[0])) {
           add(next, each->step + 1, at + 1, each->slots);
         }
@@ -156,7 +156,7 @@ int64_t dj_match(abi::Context* ctx, const abi::Str* text, const abi::Str* progra
   matcher.step_count = head->steps;
   matcher.slots = 2 * head->groups;
   matcher.thread_bytes = sizeof(uint32_t) * (1 + matcher.slots);
-  matcher.text = text;
+  matcher.text = abi::text_of(text);
   matcher.now.threads = take(uint64_t{head->steps} * matcher.thread_bytes);
   matcher.next.threads = take(uint64_t{head->steps} * matcher.thread_bytes);
   matcher.seen = reinterpret_cast<uint32_t*>(take(sizeof(uint32_t) * head->steps));
@@ -184,8 +184,10 @@ const abi::Str* dj_matched(abi::Context* ctx, int64_t group) {
   }
   uint32_t begin = ctx->match_at[2 * group], end = ctx->match_at[2 * group + 1];
   if (begin == abi::kNoMatch || end == abi::kNoMatch) return agent::empty_string();
-  const auto* text = reinterpret_cast<const abi::Str*>(ctx->match_text);
-  return agent::make_string(ctx, text->data + begin, end - begin);
+  // The text may have become shorter since the match.
+  const abi::Text text = abi::text_of(reinterpret_cast<const abi::Str*>(ctx->match_text));
+  if (end > text.len) return agent::empty_string();
+  return agent::make_string(ctx, text.data + begin, end - begin);
 }
 
 const abi::Str* dj_matched_str(abi::Context* ctx) { return dj_matched(ctx, 0); }

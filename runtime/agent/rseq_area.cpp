@@ -24,7 +24,7 @@ void mark_unregistered(uint64_t fs) {
 void unregister_for_good() {
   constexpr uint64_t kUnregister = 1;  // RSEQ_FLAG_UNREGISTER
   mark_unregistered(agent::fs_base());
-  auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
+  auto* table = abi::thread_table_of(arena());
   if (table == nullptr || table->rseq_bytes == 0) return;
   const int64_t done = agent::ask_kernel(agent::kSysRseq, area_of(agent::fs_base()),
                                          table->rseq_bytes, kUnregister, table->rseq_signature);

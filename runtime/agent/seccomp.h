@@ -5,7 +5,8 @@
 namespace dj::agent {
 
 // Of the system call with this number and these first arguments: the calls of abi::kAskedCalls, and
-// abi::kMovedCalls, that are denied when it has succeeded. 0: it installs no filter, or one that allows all of them.
+// abi::kMovedCalls, that are denied when it has succeeded. 0: it installs no filter, or one that
+// allows all of them.
 uint64_t denied_from(uint64_t number, uint64_t a, uint64_t b, uint64_t c);
 
 }  // namespace dj::agent

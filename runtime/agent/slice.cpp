@@ -12,18 +12,19 @@ namespace {
 
 // Calls visit(index, keys) for every element of the slice until it says false.
 template <typename Visit>
-void each_of(abi::Map* map, agent::Slice slice, Visit visit) {
+void each_of(const abi::Map* map, agent::Slice slice, Visit visit) {
   uint32_t used = abi::map_used(map);
+  uint64_t left = agent::steps_for_all(map);
   for (uint32_t i = 0; i < used; ++i) {
     uint64_t keys[abi::kMaxKeys] = {}, state;
-    if (!agent::read_node(map, i, keys, &state) || !slice.holds(keys)) continue;
+    if (!agent::read_node(map, i, keys, &state, &left) || !slice.holds(keys)) continue;
     if (!visit(i, keys)) return;
   }
 }
 
 }  // namespace
 
-int64_t dj_slice_has(abi::Map* map, const uint64_t* keys, uint32_t given) {
+int64_t dj_slice_has(const abi::Map* map, const uint64_t* keys, uint32_t given) {
   int64_t found = 0;
   each_of(map, {keys, given}, [&](uint32_t, const uint64_t*) {
     found = 1;
@@ -32,14 +33,14 @@ int64_t dj_slice_has(abi::Map* map, const uint64_t* keys, uint32_t given) {
   return found;
 }
 
-void dj_slice_delete(abi::Map* map, const uint64_t* keys, uint32_t given) {
+void dj_slice_delete(const abi::Map* map, const uint64_t* keys, uint32_t given) {
   each_of(map, {keys, given}, [&](uint32_t, const uint64_t* element) {
     dj_map_delete(map, element);
     return true;
   });
 }
 
-int64_t dj_slice_stat_read(abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t op,
+int64_t dj_slice_stat_read(const abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t op,
                            uint32_t* empty) {
   auto each = [&](auto visit) {
     each_of(map, {keys, given}, [&](uint32_t index, const uint64_t*) {
@@ -50,7 +51,7 @@ int64_t dj_slice_stat_read(abi::Map* map, const uint64_t* keys, uint32_t given, 
   return agent::stat_derived(each, map->shape, op, empty);
 }
 
-void dj_slice_event_hist(uint32_t site, abi::Map* map, const uint64_t* keys, uint32_t given,
+void dj_slice_event_hist(uint32_t site, const abi::Map* map, const uint64_t* keys, uint32_t given,
                          uint32_t form) {
   const abi::StatShape& shape = map->shape;
   const uint32_t words = abi::hist_count(shape, form);
@@ -71,7 +72,7 @@ void dj_slice_event_hist(uint32_t site, abi::Map* map, const uint64_t* keys, uin
   record.commit();
 }
 
-int64_t dj_slice_bucket(abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t linear,
+int64_t dj_slice_bucket(const abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t linear,
                         int64_t bucket, uint32_t* bad) {
   int64_t sum = 0;
   *bad = bucket < 0 || bucket >= (linear ? int64_t{map->shape.linear_count} : abi::kLogShown);

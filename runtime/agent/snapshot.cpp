@@ -8,12 +8,13 @@ using agent::Found;
 
 namespace {
 
-constexpr uint32_t kPatience = 1u << 20;  // some milliseconds for those who are adding to a Stat
+constexpr uint32_t kPatience = 1u << 22;  // some 10 ms for those who are adding to Stats
 
 // Ends the element and gives the last value it had. False: it ended before.
 bool take_word(abi::MapNode* node, uint64_t state, uint64_t* value) {
   abi::Pair seen = {abi::load(&node->pair.first), abi::load(&node->pair.second)};
-  while (agent::same_element(seen.second, state)) {
+  for (uint32_t tries = 0; tries < agent::kMapTries && agent::same_element(seen.second, state);
+       ++tries) {
     *value = seen.first;
     if (abi::cas_pair(&node->pair, &seen, {seen.first, seen.second & ~abi::kNodeAlive}))
       return true;
@@ -23,8 +24,8 @@ bool take_word(abi::MapNode* node, uint64_t state, uint64_t* value) {
 
 // Ends an element to whose Stat nobody but this pinned user is adding. False: somebody still is
 // after all patience, or it ended before.
-bool end_unused(abi::MapNode* node, uint64_t state) {
-  for (uint32_t turns = 0; turns < kPatience; ++turns) {
+bool end_unused(abi::MapNode* node, uint64_t state, uint32_t* patience) {
+  for (; *patience > 0; --*patience) {
     uint64_t seen = abi::load(&node->pair.second);
     if (!agent::same_element(seen, state)) return false;
     if ((seen & abi::kNodeUsers) != abi::kNodeUser) continue;
@@ -35,11 +36,11 @@ bool end_unused(abi::MapNode* node, uint64_t state) {
 
 // The element's Stat becomes that of a new element of `to`. Where a thread was stopped in the
 // middle of adding, the element stays for the next snapshot.
-void move_stat(abi::Map* from, abi::MapNode* node, uint64_t state, const uint64_t* keys,
-               abi::Map* to) {
+void move_stat(const abi::Map* from, abi::MapNode* node, uint64_t state, const uint64_t* keys,
+               const abi::Map* to, uint32_t* patience) {
   if (!agent::map_pin(node, state)) return;
   uint32_t hash = agent::hash_keys(keys, from->key_count);
-  if (end_unused(node, state)) {
+  if (end_unused(node, state, patience)) {
     agent::map_find(from, keys, hash);  // unlinks it
     dj_map_insert(to, keys, hash, 0);
     Found made = agent::map_find(to, keys, hash);
@@ -68,7 +69,7 @@ int64_t dj_count_take(uint32_t counter) {
   return 0;
 }
 
-int64_t dj_map_take(abi::Map* map, const uint64_t* keys) {
+int64_t dj_map_take(const abi::Map* map, const uint64_t* keys) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
   Found found = agent::map_find(map, keys, hash);
   uint64_t value = 0;
@@ -77,16 +78,18 @@ int64_t dj_map_take(abi::Map* map, const uint64_t* keys) {
   return static_cast<int64_t>(value);
 }
 
-void dj_map_move(abi::Map* from, abi::Map* to) {
+void dj_map_move(const abi::Map* from, const abi::Map* to) {
   dj_map_clear(to);
   uint32_t used = abi::map_used(from);
+  uint64_t left = agent::steps_for_all(from);
+  uint32_t patience = kPatience;
   for (uint32_t i = 0; i < used; ++i) {
     uint64_t keys[abi::kMaxKeys] = {}, state = 0, value = 0;
     // What began anew while this loop ran is younger than the snapshot: it stays.
-    if (!agent::read_node(from, i, keys, &state) || dj_map_has(to, keys) != 0) continue;
+    if (!agent::read_node(from, i, keys, &state, &left) || dj_map_has(to, keys) != 0) continue;
     abi::MapNode* node = abi::map_node(from, i);
     if (from->shape.bytes != 0) {
-      move_stat(from, node, state, keys, to);
+      move_stat(from, node, state, keys, to, &patience);
     } else if (take_word(node, state, &value)) {
       agent::map_find(from, keys, agent::hash_keys(keys, from->key_count));
       dj_map_set(to, keys, static_cast<int64_t>(value));

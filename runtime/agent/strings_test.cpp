@@ -49,21 +49,19 @@ TEST_F(Strings, FormatsNumbersAsLibc) {
 // Short texts take less of the memory than its table has places: the table stays one in which a
 // text that is not there is found missing soon, and knows all that it has.
 TEST_F(Strings, ManyShortTextsLeaveRoomInTheTable) {
-  std::vector<uint64_t> memory(abi::strings_bytes(1 << 20) / 8);
-  auto* strings = reinterpret_cast<abi::Strings*>(memory.data());
-  abi::strings_init(strings, 1 << 20);
-  const uint64_t slots = strings->slot_mask + 1;
+  const uint64_t slots = strings().slot_mask + 1;
   std::vector<std::pair<std::string, const abi::Str*>> kept;
   for (uint64_t i = 0; i < 2 * slots; ++i) {
     std::string word = std::to_string(i);
     const abi::Str* made =
-        abi::strings_intern(strings, word.data(), static_cast<uint32_t>(word.size()));
+        abi::strings_intern(&header(), word.data(), static_cast<uint32_t>(word.size()));
     if (made != nullptr) kept.emplace_back(word, made);
   }
   EXPECT_EQ(kept.size(), slots / 4 * 3);
-  EXPECT_EQ(strings->dropped, 2 * slots - kept.size());
+  EXPECT_EQ(string_words().dropped, 2 * slots - kept.size());
   for (const auto& [word, made] : kept)
-    EXPECT_EQ(abi::strings_intern(strings, word.data(), static_cast<uint32_t>(word.size())), made);
+    EXPECT_EQ(abi::strings_intern(&header(), word.data(), static_cast<uint32_t>(word.size())),
+              made);
 }
 
 TEST_F(Strings, FormatsTheRest) {
@@ -82,9 +80,9 @@ TEST_F(Strings, LongOnesAreCutAndCounted) {
   std::string sixty(60, 'x');
   const abi::Str* both = dj_str_concat(ctx, str(sixty), str("123456"));
   EXPECT_EQ(text(both), sixty + "1234");
-  EXPECT_EQ(header().skipped[abi::kSkipStringCut], 1u);
+  EXPECT_EQ(words().skipped[abi::kSkipStringCut], 1u);
   EXPECT_EQ(format("%100d", {1}).size(), 64u);
-  EXPECT_EQ(header().skipped[abi::kSkipStringCut], 2u);
+  EXPECT_EQ(words().skipped[abi::kSkipStringCut], 2u);
 }
 
 TEST_F(Strings, ScratchGoesOverIntoInternedOnes) {
@@ -151,7 +149,7 @@ TEST_F(Strings, BudgetIsBoundedAndCounted) {
     s->len = static_cast<uint32_t>(snprintf(s->data, 40, "a rather long text number %d", i));
     dj_intern(s);
   }
-  EXPECT_GT(header().skipped[abi::kSkipStringBudget], 0u);
+  EXPECT_GT(words().skipped[abi::kSkipStringBudget], 0u);
   EXPECT_EQ(dj_intern(str("yet another one"))->len, 0u);
 }
 

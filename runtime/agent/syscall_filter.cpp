@@ -29,6 +29,10 @@ constexpr uint64_t kSigUnblock = 1;
 constexpr uint32_t kStackDisabled = 2;  // SS_DISABLE
 
 // Not a forked child, which djtap does not watch.
+const abi::TrapTable* trap_table() {
+  return reinterpret_cast<const abi::TrapTable*>(arena()->trap_table);
+}
+
 bool is_target() { return agent::kernel_process_id() == arena()->target_own_pid; }
 
 // Makes the call with `*argument` pointing to a copy of the mask without SIGTRAP. False: the mask
@@ -65,20 +69,15 @@ bool call_with_mask_pair(CallFrame* frame) {
   return true;
 }
 
-// The application's own action for SIGTRAP is a record of ours. A forked child, which shares the
-// arena, has another one in its own memory; a vfork child, which has none, only reads.
+// The application's own action for SIGTRAP is a record of ours, in the process's private memory; a
+// vfork child, which has its parent's, only reads.
 int64_t change_trap_action(const CallFrame* frame) {
   if (frame->r10 != kMaskBytes) return -agent::kEinval;
-  abi::AppAction old = *agent::trap_action(), wanted;
+  abi::AppAction* known = agent::trap_action();
+  abi::AppAction old = known != nullptr ? *known : abi::AppAction{}, wanted;
   if (frame->rsi != 0) {
     if (!copy_in(&wanted, frame->rsi, sizeof wanted)) return -agent::kEfault;
-    if (is_target()) {
-      *agent::trap_action() = wanted;
-    } else if (agent::owns_memory()) {
-      auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
-      table->own_trap = wanted;
-      abi::store(&table->has_own_trap, uint64_t{1});
-    }
+    if (known != nullptr && agent::owns_memory()) *known = wanted;
   }
   if (frame->rdx != 0 && !copy_out(frame->rdx, &old, sizeof old)) return -agent::kEfault;
   return 0;
@@ -101,7 +100,8 @@ bool filter_sigaction(CallFrame* frame) {
 // Handlers of faults are reached through gates, and the program does not see these.
 bool filter_fault_action(CallFrame* frame) {
   constexpr uint64_t kSigkill = 9;
-  abi::FaultGates* gates = abi::fault_gates(arena());
+  abi::ThreadTable* table = abi::thread_table_of(arena());
+  abi::FaultGates* gates = table != nullptr ? &table->faults : nullptr;
   const auto signal = static_cast<int32_t>(frame->rdi);
   const bool own_trap = arena()->trap_table != 0;
   if (gates == nullptr || gates->begin == 0 || !abi::is_fault(signal, own_trap) ||
@@ -138,13 +138,13 @@ void sleep_a_millisecond() {
 // child cannot wait for that: djtap does not watch it.
 void await_no_traps(uint64_t why) {
   constexpr int kRounds = 1000;
-  auto* table = reinterpret_cast<abi::TrapTable*>(arena()->trap_table);
+  abi::TrapWords* words = abi::trap_words(trap_table());
   if (!is_target()) return;
-  for (int i = 0; i < kRounds && abi::load(&table->trapless) == 0; ++i) {
-    abi::store(&table->stack_small, why);
+  for (int i = 0; i < kRounds && abi::load(&words->trapless) == 0; ++i) {
+    abi::store(&words->stack_small, why);
     sleep_a_millisecond();
   }
-  abi::store(&table->trapless, uint64_t{1});  // also if djtap is dead: nobody waits again
+  abi::store(&words->trapless, uint64_t{1});  // also if djtap is dead: nobody waits again
 }
 
 // A stack on which no SIGTRAP has room behind another signal.
@@ -152,9 +152,8 @@ void prepare_stack(uint64_t wanted) {
   struct {
     uint64_t sp, flags, bytes;
   } stack;
-  auto* table = reinterpret_cast<abi::TrapTable*>(arena()->trap_table);
   if (wanted == 0 || !copy_in(&stack, wanted, sizeof stack)) return;
-  if ((stack.flags & kStackDisabled) != 0 || stack.bytes >= table->stack_least) return;
+  if ((stack.flags & kStackDisabled) != 0 || stack.bytes >= trap_table()->stack_least) return;
   await_no_traps(stack.bytes);
 }
 
@@ -164,7 +163,7 @@ bool filter_seccomp(CallFrame* frame) {
   const uint64_t denied = agent::denied_from(frame->rax, frame->rdi, frame->rsi, frame->rdx);
   if (denied == 0) return false;
   agent::thread_id(), agent::process_id();
-  auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
+  auto* table = abi::thread_table_of(arena());
   if (table == nullptr) return false;
   if (arena()->trap_table != 0 && (denied & abi::asked_bit(agent::kSysRtSigreturn)) != 0)
     await_no_traps(abi::kNoSigreturn);
@@ -174,7 +173,7 @@ bool filter_seccomp(CallFrame* frame) {
       agent::raw_syscall(static_cast<int64_t>(frame->rax), frame->rdi, frame->rsi, frame->rdx,
                          frame->r10, frame->r8, frame->r9);
   if (result < 0) __atomic_fetch_and(&table->denied, ~added, __ATOMIC_SEQ_CST);
-  if (result >= 0) __atomic_fetch_or(&arena()->denied, denied, __ATOMIC_SEQ_CST);
+  if (result >= 0) __atomic_fetch_or(&agent::words().denied, denied, __ATOMIC_SEQ_CST);
   frame->rax = static_cast<uint64_t>(result);
   return true;
 }
@@ -245,8 +244,7 @@ bool moves_calls(const CallFrame* frame) {
 abi::EndReason end_wanted_by(const CallFrame* frame) {
   constexpr uint64_t kArchSetGs = 0x1001, kArchSetFs = 0x1002;
   constexpr uint64_t kSetUserDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH; 0: off
-  const bool has_rows =
-      arena()->thread_rows != 0 && abi::load(&abi::thread_rows(arena())->count) != 0;
+  const bool has_rows = arena()->thread_row_count != 0;
   agent::CloneArguments args;
   switch (static_cast<uint32_t>(frame->rax)) {
     case agent::kSysArchPrctl:
@@ -273,7 +271,7 @@ bool refuse_before_end(CallFrame* frame) {
   if (why == abi::kNoEnd) return false;
   const bool watched = is_target();
   for (int i = 0; watched && i < kRounds && !agent::has_ended(); ++i) {
-    abi::store(&arena()->end_wanted, uint64_t{why});
+    abi::store(&agent::words().end_wanted, uint64_t{why});
     sleep_a_millisecond();
   }
   if (agent::has_ended()) return false;

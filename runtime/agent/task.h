@@ -5,13 +5,10 @@
 
 namespace dj::agent {
 
-// Null: the handler runs in the process that it is about. Forked children that still run handlers
-// share the header with djtap, but not the memory it points to.
+// Null: the handler runs in the process that it is about.
 inline const abi::Task* told_task() {
-  const abi::Header* header = arena();
-  if (__builtin_expect(header->task == 0, 1) || header->loader.controller != process_id())
-    return nullptr;
-  return reinterpret_cast<const abi::Task*>(header->task);
+  const abi::ThreadTable* table = abi::thread_table_of(arena());
+  return table == nullptr ? nullptr : reinterpret_cast<const abi::Task*>(table->task);
 }
 
 }  // namespace dj::agent

@@ -88,10 +88,10 @@ TEST_F(TextBuiltins, ReplacesAndCuts) {
   EXPECT_EQ(replace("abc", "", "x"), "abc");
   EXPECT_EQ(replace("abc", "abc", ""), "");
   EXPECT_EQ(replace("ab", "abc", "x"), "ab");
-  EXPECT_EQ(header().skipped[abi::kSkipStringCut], 0u);
+  EXPECT_EQ(words().skipped[abi::kSkipStringCut], 0u);
   std::string long_one(20, 'a');
   EXPECT_EQ(replace(long_one.c_str(), "a", "12345").size(), 64u);
-  EXPECT_EQ(header().skipped[abi::kSkipStringCut], 1u);
+  EXPECT_EQ(words().skipped[abi::kSkipStringCut], 1u);
 }
 
 TEST_F(TextBuiltins, QuotesWithinTheLimit) {

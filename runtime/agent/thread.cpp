@@ -16,7 +16,7 @@ DJ_RARE uint32_t dj_ask_thread_id() {
 }
 
 void agent::forget_thread(uint64_t fs) {
-  auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
+  auto* table = abi::thread_table_of(arena());
   if (table == nullptr) return;
   const uint64_t index = thread_index(fs);
   abi::store(&table->slots[index], uint64_t{0});

@@ -34,8 +34,7 @@ inline uint64_t fs_base() {
 
 inline uint32_t kernel_process_id() {
   if (!is_denied(kSysGetpid)) return static_cast<uint32_t>(raw_syscall(kSysGetpid));
-  return static_cast<uint32_t>(
-      abi::load(&reinterpret_cast<abi::ThreadTable*>(arena()->threads)->pid));
+  return static_cast<uint32_t>(abi::load(&abi::thread_table_of(arena())->pid));
 }
 // Where that may not be asked, a number that no other thread of the process has.
 inline uint32_t kernel_thread_id() {
@@ -46,7 +45,7 @@ inline uint32_t kernel_thread_id() {
 // Null where this thread must ask the kernel.
 inline abi::ThreadTable* thread_table() {
   if (!dj_has_rseq || static_cast<int32_t>(rseq_cpu()) < 0) return nullptr;
-  return reinterpret_cast<abi::ThreadTable*>(arena()->threads);
+  return abi::thread_table_of(arena());
 }
 inline uint64_t thread_index(uint64_t fs) {
   return fs / kControlBlockAlign * 0x9e3779b97f4a7c15ull >> (64 - abi::kThreadSlotBits);
@@ -79,7 +78,7 @@ inline uint32_t process_id() {
 
 // Whether this process has its memory for itself: a vfork child has its parent's.
 inline bool owns_memory() {
-  auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
+  auto* table = abi::thread_table_of(arena());
   if (table == nullptr) return false;
   const uint64_t pid = kernel_process_id(), known = abi::load(&table->pid);
   if (known == 0) abi::store(&table->pid, pid);
@@ -88,15 +87,14 @@ inline bool owns_memory() {
 
 // The session, in this process.
 inline bool has_ended() {
-  const auto* table = reinterpret_cast<const abi::ThreadTable*>(arena()->threads);
+  const abi::ThreadTable* table = abi::thread_table_of(arena());
   return table != nullptr && abi::load(&table->ended) != 0;
 }
 
-// The application's action for SIGTRAP.
+// The application's action for SIGTRAP; null: the process has no private memory.
 inline abi::AppAction* trap_action() {
-  auto* table = reinterpret_cast<abi::ThreadTable*>(arena()->threads);
-  if (table != nullptr && abi::load(&table->has_own_trap) != 0) return &table->own_trap;
-  return &reinterpret_cast<abi::TrapTable*>(arena()->trap_table)->app;
+  abi::ThreadTable* table = abi::thread_table_of(arena());
+  return table != nullptr ? &table->own_trap : nullptr;
 }
 
 // A new thread is going to have its control block at `fs`: what is known of the one before it,

@@ -23,13 +23,12 @@ void set_gs_base(uint64_t base) { asm volatile("wrgsbase %0" : : "r"(base)); }
 // row. From some other call, in a thread that has its own, nothing changes.
 extern "C" void dj_own_row() {
   const abi::Header* header = arena();
-  if (header->thread_rows == 0) return;
-  abi::ThreadRows* rows = abi::thread_rows(header);
-  const uint32_t count = abi::load(&rows->count);
+  const auto count = static_cast<uint32_t>(header->thread_row_count);
   if (count == 0) return;
+  abi::ThreadRows* rows = abi::thread_rows(header);
   const uint32_t tid = agent::kernel_thread_id();
   const uint64_t row = gs_base() >> header->counter_shift;
   if (row < count && abi::load(&rows->owner[row]) == tid) return;
-  set_gs_base(uint64_t{abi::take_thread_row(rows, tid, agent::thread_is_gone)}
+  set_gs_base(uint64_t{abi::take_thread_row(rows, count, tid, agent::thread_is_gone)}
               << header->counter_shift);
 }

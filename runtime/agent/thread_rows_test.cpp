@@ -24,7 +24,7 @@ class Rows : public TestArena {
   void make_rows(uint32_t count) {
     header().counters = take((header().cpus + 1 + uint64_t{count}) << header().counter_shift);
     header().thread_rows = take(sizeof(abi::ThreadRows) + 4 * count);
-    abi::thread_rows(&header())->count = count;
+    header().thread_row_count = count;
   }
   abi::ThreadRows& rows() { return *abi::thread_rows(&header()); }
 };
@@ -35,21 +35,21 @@ TEST_F(Rows, EachThreadGetsItsOwnUntilNoneIsLeft) {
   EXPECT_EQ(abi::counter_rows(&header()), header().cpus + 1);
   std::set<uint32_t> given;
   for (uint32_t tid = 100; tid < 104; ++tid)
-    given.insert(abi::take_thread_row(&rows(), tid, none_is_gone));
+    given.insert(abi::take_thread_row(&rows(), 5, tid, none_is_gone));
   EXPECT_EQ(given, (std::set<uint32_t>{1, 2, 3, 4}));
   EXPECT_EQ(abi::counter_rows(&header()), header().cpus + 1 + 5);
-  EXPECT_EQ(abi::take_thread_row(&rows(), 104, none_is_gone), 0u);
+  EXPECT_EQ(abi::take_thread_row(&rows(), 5, 104, none_is_gone), 0u);
   EXPECT_EQ(rows().crowded, 1u);
 }
 
 TEST_F(Rows, ARowOfADeadThreadIsGivenAgain) {
   make_rows(5);
   for (uint32_t tid = 100; tid < 104; ++tid)
-    abi::take_thread_row(&rows(), tid, [](uint32_t) { return false; });
+    abi::take_thread_row(&rows(), 5, tid, [](uint32_t) { return false; });
   const auto gone = [](uint32_t tid) { return tid == 102; };
-  EXPECT_EQ(abi::take_thread_row(&rows(), 105, gone), 3u);
+  EXPECT_EQ(abi::take_thread_row(&rows(), 5, 105, gone), 3u);
   EXPECT_EQ(rows().owner[3], 105u);
-  EXPECT_EQ(abi::take_thread_row(&rows(), 106, gone), 0u);
+  EXPECT_EQ(abi::take_thread_row(&rows(), 5, 106, gone), 0u);
 }
 
 // What a detour does.

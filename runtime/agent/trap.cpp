@@ -22,7 +22,7 @@ abi::TrapEntry* find_entry(const abi::TrapTable* table, uint64_t address) {
   auto* cache = reinterpret_cast<abi::TrapCache*>(table->caches) + agent::current_row();
   bool hit = false;
   abi::TrapEntry* entry = abi::trap_cached_find(table, cache, address, &hit);
-  if (hit) abi::add(&arena()->trap_cache_hits, 1);
+  if (hit) abi::add(&agent::words().trap_cache_hits, 1);
   return entry;
 }
 
@@ -65,11 +65,13 @@ void dj_trap_handler(int signal, void* siginfo, void* ucontext) {
                               ? find_entry(table, context->registers[agent::kRip] - 1)
                               : nullptr;
   if (entry != nullptr) {
-    abi::add(&arena()->trap_hits, 1);
-    if (abi::load(&entry->hits) < abi::kMostTrapHits) abi::add(&entry->hits, uint32_t{1});
+    abi::add(&agent::words().trap_hits, 1);
+    uint32_t* hits = abi::trap_hits(table, abi::trap_index(table, entry));
+    if (abi::load(hits) < abi::kMostTrapHits) abi::add(hits, uint32_t{1});
     context->registers[agent::kRip] = abi::trap_detour(*entry);
     return;
   }
-  abi::add(&arena()->trap_strays, 1);
-  if (table != nullptr) run_application_action(signal, info, context);
+  abi::add(&agent::words().trap_strays, 1);
+  if (table != nullptr && agent::trap_action() != nullptr)
+    run_application_action(signal, info, context);
 }

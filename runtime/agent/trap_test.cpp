@@ -77,8 +77,10 @@ class Traps : public TestArena {
  protected:
   void SetUp() override {
     TestArena::SetUp();
-    header().trap_table = take(abi::trap_table_bytes(100, kLater, header().cpus));
-    abi::trap_table_init(&table(), 100, kLater);
+    header().threads = private_.take(sizeof(abi::ThreadTable));
+    header().trap_table = constants_.take(abi::trap_table_bytes(100, kLater));
+    abi::trap_table_init(&table(), take(abi::trap_data_bytes(100, kLater, header().cpus)), 100,
+                         kLater);
     KernelAction action = {dj_trap_handler, SA_SIGINFO | SA_ONSTACK | 0x04000000, dj_restorer,
                            ~uint64_t{0}};
     ASSERT_EQ(syscall(SYS_rt_sigaction, SIGTRAP, &action, &before_, 8), 0);
@@ -91,6 +93,7 @@ class Traps : public TestArena {
   static constexpr uint64_t kLater = 300;
   abi::TrapTable& table() { return *reinterpret_cast<abi::TrapTable*>(header().trap_table); }
   static uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
+  abi::AppAction& application() { return abi::thread_table_of(&header())->own_trap; }
   static int hit() { return reinterpret_cast<int (*)()>(dj_test_int3)(); }
   void probe() {
     ASSERT_TRUE(abi::trap_table_insert(&table(), &table().begin, address(dj_test_int3_at),
@@ -119,9 +122,9 @@ TEST_F(Traps, GoOnAtTheDetour) {
                                        reinterpret_cast<uint64_t>(dj_test_landed)));
     ASSERT_EQ(hit(), 77);
   }
-  EXPECT_EQ(header().trap_hits, 1000u);
-  EXPECT_GE(header().trap_cache_hits, 900u);
-  EXPECT_EQ(header().trap_strays, 0u);
+  EXPECT_EQ(words().trap_hits, 1000u);
+  EXPECT_GE(words().trap_cache_hits, 900u);
+  EXPECT_EQ(words().trap_strays, 0u);
 }
 
 TEST_F(Traps, AreFoundWithoutTheCacheToo) {
@@ -130,7 +133,7 @@ TEST_F(Traps, AreFoundWithoutTheCacheToo) {
     abi::trap_table_insert(&table(), &table().begin, address(dj_test_int3_at) + i,
                            address(dj_test_int3_at));
   EXPECT_EQ(hit(), 77);
-  EXPECT_EQ(header().trap_cache_hits, 0u);
+  EXPECT_EQ(words().trap_cache_hits, 0u);
 }
 
 TEST_F(Traps, OfObjectsThatCameLaterAreFoundBesideTheOthers) {
@@ -155,7 +158,7 @@ TEST_F(Traps, OfObjectsThatCameLaterAreFoundBesideTheOthers) {
 }
 
 TEST_F(Traps, OfTheApplicationReachItsHandler) {
-  table().app = {reinterpret_cast<uint64_t>(application_handler), SA_SIGINFO, 0, 0};
+  application() = {reinterpret_cast<uint64_t>(application_handler), SA_SIGINFO, 0, 0};
   EXPECT_EQ(hit(), 0);
   EXPECT_EQ(application_traps, 1);
   EXPECT_EQ(application_rip, address(dj_test_int3_at) + 1);
@@ -166,7 +169,7 @@ TEST_F(Traps, OfTheApplicationReachItsHandler) {
 TEST_F(Traps, OfTheApplicationDoWhatTheKernelDoes) {
   EXPECT_EQ(WTERMSIG(status_of_child([] { hit(); })), SIGTRAP);
   EXPECT_EQ(WTERMSIG(status_of_child([] { raise(SIGTRAP); })), SIGTRAP);
-  table().app.handler = 1;
+  application().handler = 1;
   EXPECT_EQ(status_of_child([] { raise(SIGTRAP); }), 0);
   EXPECT_EQ(WTERMSIG(status_of_child([] { hit(); })), SIGTRAP) << "an int3 cannot be ignored";
 }
@@ -238,7 +241,7 @@ TEST_F(Hook, KeepsTheApplicationsAction) {
     KernelAction none = {};
     call(SYS_rt_sigaction, SIGTRAP, address(&none), 0, 8);
   });
-  EXPECT_EQ(table().app.handler, reinterpret_cast<uint64_t>(application_handler))
+  EXPECT_EQ(application().handler, reinterpret_cast<uint64_t>(application_handler))
       << "a child is not the program";
 }
 

@@ -12,7 +12,7 @@ constexpr uint64_t kPageBytes = 4096;
 inline uint32_t memory_owner() {
   const uint32_t pid = process_id();
   const abi::Header* header = arena();
-  return header->loader.controller == pid ? static_cast<uint32_t>(header->target_pid) : pid;
+  return header->controller == pid ? static_cast<uint32_t>(header->target_pid) : pid;
 }
 
 // Bytes read of `bytes` at `from`, or -errno. A range across pages must be asked for page by page:

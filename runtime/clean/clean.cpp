@@ -104,15 +104,6 @@ Result<size_t> restore(const Stopped& stopped, const std::vector<JournalRecord>&
   return places;
 }
 
-// The application's action for SIGTRAP: of a forked child perhaps its own.
-Result<abi::AppAction> trap_action(const Stopped& stopped, const abi::TrapTable& table) {
-  if (table.threads == 0) return table.app;
-  uint64_t own[1 + sizeof(abi::AppAction) / sizeof(uint64_t)] = {};
-  DJ_TRY_DO(stopped.read(table.threads + offsetof(abi::ThreadTable, has_own_trap),
-                         std::span(reinterpret_cast<uint8_t*>(own), sizeof own)));
-  return own[0] != 0 ? abi::AppAction{own[1], own[2], own[3], own[4]} : table.app;
-}
-
 TrapBefore trap_before(const FoundJournal& journal, const abi::AppAction& app) {
   TrapBefore before{app, {}, {}};
   for (int signal = 1; signal < 65; signal++) {
@@ -178,16 +169,10 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
   DJ_TRY_DO(write_patches(stopped, std::move(straight)));
   DJ_TRY(size_t places, restore(stopped, records, false));
   if (journal.header.fault_gates != 0) {
-    abi::FaultGates gates = {};
-    DJ_TRY_DO(stopped.read(journal.header.fault_gates,
-                           std::span(reinterpret_cast<uint8_t*>(&gates), sizeof gates)));
-    DJ_TRY_DO(leave_gates(stopped, gates));
+    DJ_TRY_DO(leave_gates(stopped, journal.header.fault_gates));
   }
   if (trap) {
-    abi::TrapTable table = {};
-    DJ_TRY_DO(stopped.read(journal.header.trap_table,
-                           std::span(reinterpret_cast<uint8_t*>(&table), sizeof table)));
-    DJ_TRY(const abi::AppAction app, trap_action(stopped, table));
+    DJ_TRY(const abi::AppAction app, own_trap_action(stopped, journal.header.threads));
     DJ_TRY_DO(give_back_trap(stopped, journal.header.trap_handler, trap_before(journal, app)));
   }
   const uint64_t threads = journal.header.threads;

@@ -14,7 +14,6 @@
 #include "runtime/process/kin.h"
 #include "runtime/process/signal_actions.h"
 #include "runtime/shared/abi.h"
-#include "runtime/shared/fault_gates.h"
 #include "runtime/shared/thread_table.h"
 #include "runtime/text/thread_moves.h"
 
@@ -41,11 +40,13 @@ class Pieces {
   std::unordered_map<uint64_t, std::vector<const Mapping*>> of_;
 };
 
-// The end of the thread table right behind the data: a mapping of what is wiped in forked children
-// and one of the rest, which may be one with what the program has behind it. Where there is none,
-// the end of the data.
-uint64_t end_of_threads(const Mapping& data, const std::vector<Mapping>& maps) {
-  const uint64_t end = data.end + sizeof(abi::ThreadTable);
+// The end of the private memory right behind the data: a mapping of what is wiped in forked
+// children and one of the rest, which may be one with what the program has behind it. Where there
+// is none, the end of the data. threads: address of the ThreadTable in it; 0: not known.
+uint64_t end_of_private(const Mapping& data, uint64_t threads, const std::vector<Mapping>& maps) {
+  constexpr uint64_t kMostContexts = 1 << 30;  // a forged journal may say anything
+  if (threads < data.end || threads - data.end > kMostContexts) return data.end;
+  const uint64_t end = data.end + abi::private_bytes(threads - data.end);
   uint64_t mapped = data.end;
   for (auto m = std::ranges::lower_bound(maps, data.end, {}, &Mapping::begin);
        m != maps.end() && m->begin == mapped && m->inode == 0 && mapped < end; ++m) {
@@ -64,7 +65,8 @@ void locate(Leftover& leftover, Pieces& pieces, const std::vector<Mapping>& maps
         leftover.code.push_back({m->begin, m->end});
       } else if (m->write) {
         const bool goes_on = leftover.arena.end == m->begin;  // behind the constants
-        leftover.arena = {goes_on ? leftover.arena.begin : m->begin, end_of_threads(*m, maps)};
+        leftover.arena = {goes_on ? leftover.arena.begin : m->begin,
+                          end_of_private(*m, leftover.threads, maps)};
       } else {
         leftover.arena = {m->begin, m->end};
       }
@@ -83,10 +85,7 @@ Status unmap(RemoteCall& call, const AddressRange& range) {
 // behind it.
 Status close_gates(Stopped& stopped, const Leftover& leftover) {
   if (leftover.gates == 0 || !leftover.arena.contains(leftover.gates)) return ok_status();
-  abi::FaultGates gates = {};
-  DJ_TRY_DO(
-      stopped.read(leftover.gates, std::span(reinterpret_cast<uint8_t*>(&gates), sizeof gates)));
-  return leave_gates(stopped, gates);
+  return leave_gates(stopped, leftover.gates);
 }
 
 // Those of sessions to whose code, that of later objects with it, nobody can come back.
@@ -157,6 +156,7 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
       found.back().inode = journal.inode;
       found.back().files = {journal.header.constants, journal.header.data, journal.header.code};
       found.back().gates = journal.header.fault_gates;
+      found.back().threads = journal.header.threads;
       locate(found.back(), pieces, maps);
     }
   }

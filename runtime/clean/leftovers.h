@@ -18,11 +18,12 @@ struct Leftover {
   std::pair<uint64_t, int64_t> session;  // when its djtap was started, and its pid
   uint64_t inode = 0;                    // of its journal; 0: there is none
   std::vector<uint64_t> files;           // inodes of its other files
-  AddressRange arena;              // with the thread table behind it; empty: taken away, or none
+  AddressRange arena;              // with private memory behind it; empty: taken away, or none
   std::vector<AddressRange> code;  // islands and stubs
   AddressRange journal;
-  uint64_t gates = 0;   // address of its FaultGates, in the arena; 0: none
-  bool unmade = false;  // djtap was killed before it had a journal: no code was ever in it
+  uint64_t gates = 0;    // address of its FaultGates, in private memory; 0: none
+  uint64_t threads = 0;  // address of its ThreadTable; 0: not known
+  bool unmade = false;   // djtap was killed before it had a journal: no code was ever in it
 };
 
 // Of the sessions that have put everything back in `pid`, which may run, and of those that were

@@ -130,7 +130,8 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
       "--writable-text", options.writable_text,
       "probe code that the program may write to (mapped rwx), too: it must leave it alone");
   app.add_flag("--trust-target", options.trust_target,
-               "with -p: keep djtap's rights although the process has fewer; who can write its memory may get them");
+               "with -p: keep djtap's rights although the process has fewer; who can write its "
+               "memory may get them");
   app.add_flag("!--no-cache", options.cache,
                "neither use nor keep analyses of modules in ~/.cache/djtap");
 }

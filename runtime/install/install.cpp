@@ -44,9 +44,9 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.header_ = layout.header;
   made.trap_table_ = layout.trap_table;
   made.trap_bytes_ = layout.trap_bytes;
+  made.trap_data_ = layout.trap_data;
   made.later_traps_ = layout.later_traps;
   made.trap_cache_ = layout.limits.trap_cache != 0;
-  made.cpus_ = layout.cpus;
   made.switched_ = options.switched;
   made.shares_trap_ = options.first_module > 0 && options.has_trap;
   made.first_site_ = plan.first_site;
@@ -233,7 +233,7 @@ Status Installation::build_detours(SessionMemory& memory) {
 Status Installation::make_trap_table(const SessionMemory& memory) {
   uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
   CHECK(handler != 0 && restorer != 0);
-  const TrapRoom room = {trap_table_, trap_bytes_, cpus_, later_traps_};
+  const TrapRoom room = {trap_table_, trap_bytes_, trap_data_, later_traps_};
   SiteList trapping;
   for (size_t i : trapping_) trapping.push_back(&patches_.sites[i]);
   Status filled = fill_trap_table(room, patches_.live ? all_sites() : trapping);
@@ -245,10 +245,9 @@ Status Installation::make_trap_table(const SessionMemory& memory) {
   }
   DJ_TRY_DO(filled);
   reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
-  reinterpret_cast<abi::TrapTable*>(trap_table_)->threads = memory.threads();
   header_trap_table_ = &reinterpret_cast<abi::Header*>(memory.arena_base())->trap_table;
   *header_trap_table_ = trap_table_;
-  trap_ = TrapSetup(trap_table_, handler, restorer);
+  trap_ = TrapSetup(trap_table_, memory.threads(), handler, restorer);
   return ok_status();
 }
 
@@ -268,7 +267,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   kept_detours_ = {};
   DJ_TRY_DO(code_->finish_notes(memory));
   words_.aim(patches_.sites);
-  find_gates();
+  find_gates(memory);
   find_live_sites();
   if (patches_.needs_trap()) {
     DJ_TRY_DO(shares_trap_ ? share_trap_table() : make_trap_table(memory));
@@ -284,12 +283,12 @@ Result<uint64_t> Installation::place_sample(SessionMemory& memory, HandlerId han
   return code_->write_sample(memory, handler, site, abis_[handler], done);
 }
 
-// Only where rt_sigaction is hooked: else the program would see them.
-void Installation::find_gates() {
-  abi::FaultGates* gates = abi::fault_gates(&header_);
-  if (gates == nullptr || gates->begin != 0 || patches_.hooks.empty()) return;
-  gates->begin = code_->symbol("dj_fault_gates");
-  gates_ = gates;
+// Only where rt_sigaction is hooked: else the program would see them. The first installation of a
+// session has them.
+void Installation::find_gates(const SessionMemory& memory) {
+  if (memory.arena().empty() || patches_.hooks.empty()) return;
+  gates_ = memory.threads() + offsetof(abi::ThreadTable, faults);
+  gates_code_ = code_->symbol("dj_fault_gates");
 }
 
 SiteList Installation::all_sites() {
@@ -423,9 +422,9 @@ Status Installation::arm(Stopped& stopped, uint64_t denied) {
   if (written.ok() && trap) {
     written = trap_.install(stopped, *journal_);
   }
-  if (written.ok() && gates_ != nullptr) {
-    journal_->enter_gates(reinterpret_cast<uint64_t>(gates_));
-    written = enter_gates(stopped, *gates_, has_trap());
+  if (written.ok() && gates_ != 0) {
+    journal_->enter_gates(gates_);
+    written = enter_gates(stopped, gates_, gates_code_, has_trap());
   }
   if (written.ok()) {
     written = write_sites(stopped, staged.text, still, staged.sites);
@@ -471,8 +470,8 @@ Status Installation::disarm(Stopped& stopped) {
   DJ_TRY_DO(restore_sites(stopped, words_.all(), damage));
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
   // The gates first: SIGTRAP goes back into the masks of the handlers that it knows.
-  if (gates_ != nullptr) {
-    DJ_TRY_DO(leave_gates(stopped, *gates_));
+  if (gates_ != 0) {
+    DJ_TRY_DO(leave_gates(stopped, gates_));
   }
   if (trap_.installed()) {
     DJ_TRY_DO(trap_.remove(stopped));

@@ -203,7 +203,7 @@ class Installation {
   Status make_trap_table(const SessionMemory& memory);
   Status share_trap_table();  // of the session, for objects that came later
   bool insert_trap(uint64_t address, uint64_t detour);  // false: the table is full
-  void find_gates();
+  void find_gates(const SessionMemory& memory);
   SiteList all_sites();
   SiteList all_hooks();
   // djtap's alone: the hook of _dl_find_object(), the probe of the loader.
@@ -254,13 +254,14 @@ class Installation {
   TextPacker names_;
   std::vector<ProbeId> probes_;  // by HandlerId
   abi::Header header_ = {};      // Layout's: where the arena has what
-  uint64_t trap_table_ = 0, trap_bytes_ = 0, later_traps_ = 0;
+  uint64_t trap_table_ = 0, trap_bytes_ = 0, trap_data_ = 0, later_traps_ = 0;
   uint64_t detours_bytes_ = 0, stubs_bytes_ = 0;
   uint64_t* header_trap_table_ = nullptr;  // Header::trap_table
   bool trap_cache_ = false;
-  uint32_t cpus_ = 1;
   TrapSetup trap_;
-  abi::FaultGates* gates_ = nullptr;  // that handlers of faults are called through; null: another's
+  // Address of the FaultGates that handlers of faults are called through, and the code of gate 0;
+  // 0: another installation has them.
+  uint64_t gates_ = 0, gates_code_ = 0;
   bool shares_trap_ = false;  // of objects that came later: SIGTRAP is the session's already
   SiteId first_site_ = 0;
   std::optional<SiteId> loader_site_;      // not listed

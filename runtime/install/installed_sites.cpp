@@ -30,7 +30,7 @@ uint64_t Installation::guard_traps(const PatchSite& site) const {
     for (auto [address, detour] : trap_entries_of(site)) {
       const bool guard = (site.guards() >> (address - site.address) & 1) != 0;
       const abi::TrapEntry* entry = guard ? abi::trap_table_find(table, address) : nullptr;
-      sum += entry != nullptr ? abi::load(&entry->hits) : 0;
+      if (entry != nullptr) sum += abi::load(abi::trap_hits(table, abi::trap_index(table, entry)));
     }
   }
   return sum;

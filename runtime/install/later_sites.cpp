@@ -49,7 +49,9 @@ bool Installation::insert_trap(uint64_t address, uint64_t detour) {
 }
 
 bool Installation::may_trap() const {
-  return has_trap() && reinterpret_cast<const abi::TrapTable*>(trap_table_)->trapless == 0;
+  if (!has_trap()) return false;
+  const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
+  return abi::load(&abi::trap_words(table)->trapless) == 0;
 }
 
 std::set<uint64_t> Installation::find_gone_sites(pid_t pid, const std::vector<MappedModule>& now) {

@@ -11,6 +11,7 @@
 #include "runtime/install/install.h"
 #include "runtime/process/remote_call.h"
 #include "runtime/shared/denied.h"
+#include "runtime/shared/thread_table.h"
 #include "runtime/shared/trap.h"
 
 namespace dj {
@@ -28,14 +29,15 @@ std::string reason(uint64_t bytes, uint64_t least) {
 }
 
 // The smallest alternate stack of a thread below `least`; 0: all are large enough.
-Result<uint64_t> smallest_stack(Stopped& stopped, abi::TrapTable& table, uint64_t least) {
+Result<uint64_t> smallest_stack(Stopped& stopped, uint64_t threads, uint64_t least) {
+  const uint64_t at = threads + offsetof(abi::ThreadTable, signal_stack);
   uint64_t smallest = 0;
   for (pid_t tid : stopped.threads()) {
     DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped, tid));
-    DJ_TRY_DO(call.checked("sigaltstack", SYS_sigaltstack,
-                           {0, reinterpret_cast<uint64_t>(&table.stack)}));
+    DJ_TRY_DO(call.checked("sigaltstack", SYS_sigaltstack, {0, at}));
+    stack_t stack = {};
+    DJ_TRY_DO(stopped.read(at, {reinterpret_cast<uint8_t*>(&stack), sizeof stack}));
     DJ_TRY_DO(call.give_back());
-    const auto& stack = reinterpret_cast<const stack_t&>(table.stack);
     const bool used = (stack.ss_flags & SS_DISABLE) == 0;
     if (used && stack.ss_size < least && (smallest == 0 || stack.ss_size < smallest)) {
       smallest = stack.ss_size;
@@ -68,7 +70,7 @@ Result<bool> Installation::refuse_traps(Stopped& stopped, uint64_t denied) {
   }
   abi::TrapTable& table = table_at(trap_table_);
   const uint64_t least = 2 * signal_frame_bytes(stopped.threads().front()) + kHandlersBytes;
-  DJ_TRY(uint64_t bytes, smallest_stack(stopped, table, least));
+  DJ_TRY(uint64_t bytes, smallest_stack(stopped, trap_.threads(), least));
   if ((denied & abi::asked_bit(SYS_rt_sigreturn)) != 0) bytes = abi::kNoSigreturn;
   table.stack_least = least;
   if (bytes == 0) {
@@ -82,7 +84,7 @@ Result<bool> Installation::refuse_traps(Stopped& stopped, uint64_t denied) {
     }
   }
   skip_dependents(reason(bytes, least));
-  table.trapless = 1;
+  abi::trap_words(&table)->trapless = 1;
   *header_trap_table_ = 0;  // SIGTRAP stays the program's
   return true;
 }
@@ -92,11 +94,14 @@ uint64_t Installation::small_stack() const {
     return 0;
   }
   const abi::TrapTable& table = table_at(trap_table_);
-  return abi::load(&table.trapless) == 0 ? abi::load(&table.stack_small) : 0;
+  const abi::TrapWords& words = *abi::trap_words(&table);
+  return abi::load(&words.trapless) == 0 ? abi::load(&words.stack_small) : 0;
 }
 
 Status Installation::withdraw_traps(Stopped& stopped) {
-  abi::TrapTable& table = table_at(trap_table_);
+  const abi::TrapTable& table = table_at(trap_table_);
+  abi::TrapWords& words = *abi::trap_words(&table);
+  const uint64_t small = abi::load(&words.stack_small);
   SiteList trapping;
   for (PatchSite& site : patches_.sites) {
     site.live = false;
@@ -111,14 +116,14 @@ Status Installation::withdraw_traps(Stopped& stopped) {
     DJ_TRY_DO(restore_sites(stopped, sites, damage));
     for (PatchSite* site : sites) {
       if (site->state == SiteState::Disarmed) {
-        site->skip(reason(table.stack_small, table.stack_least));
+        site->skip(reason(small, table.stack_least));
       }
     }
     return ok_status();
   };
   DJ_TRY_DO(take_out(with_leaning(trapping, all_sites())));
   DJ_TRY_DO(take_out(with_leaning(partners(all_sites()), all_sites())));
-  abi::store(&table.trapless, uint64_t{1});
+  abi::store(&words.trapless, uint64_t{1});
   return damage.empty() ? ok_status() : Status(Error{damage});
 }
 

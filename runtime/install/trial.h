@@ -21,7 +21,7 @@
 namespace dj {
 constexpr uint64_t kArenaBytes = 1 << 20;
 constexpr uint64_t kCountersAt = 2048;  // behind the header
-constexpr uint64_t kTrapOffset = 4096, kTrapBytes = 128 << 10;
+constexpr uint64_t kTrapOffset = 4096, kTrapBytes = 128 << 10, kTrapDataOffset = 512 << 10;
 constexpr uint64_t kCodeBytes = 8192;
 
 // Little programs for the island. The arena lies below 2 GB, so its words have 32-bit addresses.
@@ -121,19 +121,20 @@ struct Trial {
     std::string why;
     options.guards = arch::Guards::None;  // the SIGTRAP action written by hand knows one int3 only
     options.use_rseq = can_trust_rseq(true, modules, *codes, &why);
-    Result<uint64_t> base =
-        choose_arena_base(read_maps(stopped.pid()).value(), read_maps(0).value(),
-                          read_status(stopped.pid()).value().heap_begin, kArenaBytes);
+    Result<uint64_t> base = choose_arena_base(
+        read_maps(stopped.pid()).value(), read_maps(0).value(),
+        read_status(stopped.pid()).value().heap_begin, kArenaBytes + abi::private_bytes(0));
     ASSERT_TRUE(base.ok()) << base.error().message;
     layout.base = base.value();
     layout.bytes = kArenaBytes;
     layout.trap_table = base.value() + kTrapOffset;
     layout.trap_bytes = kTrapBytes;
+    layout.trap_data = base.value() + kTrapDataOffset;
     Result<Installation> made = Installation::prepare(plan, layout, abis, modules, *codes, options);
     ASSERT_TRUE(made.ok()) << made.error().message;
     installation.emplace(made.take());
     Result<SessionMemory> created =
-        SessionMemory::create(stopped, layout.base, 0, layout.bytes, installation->island_modules(),
+        SessionMemory::create(stopped, arena_place(layout), installation->island_modules(),
                               kCodeBytes + installation->detour_bytes(),
                               installation->journal_bytes(), installation->stub_chooser());
     ASSERT_TRUE(created.ok()) << created.error().message;

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "runtime/shared/abi.h"
-#include "runtime/shared/thread_table.h"
-
 namespace dj {
 namespace {
 
@@ -97,8 +94,7 @@ Result<uint64_t> choose_arena_base(const std::vector<Mapping>& target,
       busy.push_back({m.begin, m.end + (m.path == "[heap]" ? heap_room : 0)});
     }
     std::sort(busy.begin(), busy.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
-    uint64_t base =
-        highest_free(busy, kLowest, kArenaEnd - kPage, page_up(bytes) + sizeof(abi::ThreadTable));
+    uint64_t base = highest_free(busy, kLowest, kArenaEnd - kPage, page_up(bytes));
     if (base != 0) {
       return base;
     }

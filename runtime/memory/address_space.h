@@ -8,7 +8,7 @@
 
 namespace dj {
 
-// A page-aligned address below 2 GB where `bytes` and a ThreadTable behind them are free in both
+// A page-aligned address below 2 GB where `bytes` are free in both
 // processes: as high as possible, so that a brk heap below keeps its room. heap_begin: of the
 // target (the heap may not exist yet).
 Result<uint64_t> choose_arena_base(const std::vector<Mapping>& target,

@@ -16,9 +16,7 @@
 #include "compiler/stages/of_children.h"
 #include "compiler/stages/walk.h"
 #include "runtime/shared/capture.h"
-#include "runtime/shared/context.h"
 #include "runtime/shared/map.h"
-#include "runtime/shared/ring.h"
 #include "runtime/shared/strings.h"
 #include "stdlib/builtins.h"
 
@@ -88,19 +86,27 @@ void set_clock(abi::Header& header) {
 
 class Texts {
  public:
-  explicit Texts(uint64_t strings) : strings_(at<abi::Strings>(strings)) {}
+  // intern: strings_intern_constant() before the first handler runs, then strings_intern_name().
+  using Intern = const abi::Str*(const abi::Header*, const char*, uint32_t);
+  Texts(const abi::Header& header, Intern* intern) : header_(header), intern_(intern) {}
   // Address of the interned text; 0 when the budget is used up (remembered).
   // Any thread may ask.
   uint32_t operator()(std::string_view text) {
-    const abi::Str* str =
-        abi::strings_intern(strings_, text.data(), static_cast<uint32_t>(text.size()));
+    text = text.substr(0, abi::kMostStringBytes);
+    const abi::Str* str = intern_(&header_, text.data(), static_cast<uint32_t>(text.size()));
     if (str == nullptr) full_ = true;
     return static_cast<uint32_t>(reinterpret_cast<uint64_t>(str));
+  }
+  // The same as an ArenaRef.
+  abi::ArenaRef ref(std::string_view text) {
+    const uint32_t address = (*this)(text);
+    return address != 0 ? address - header_.arena_base : 0;
   }
   bool full() const { return full_; }
 
  private:
-  abi::Strings* strings_;
+  const abi::Header& header_;
+  Intern* intern_;
   std::atomic<bool> full_ = false;
 };
 
@@ -200,16 +206,16 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
     *at<abi::StatShape>(slot.shape_address) = slot.shape;
   }
   if (global.storage == Storage::Array) {
-    abi::map_init(at<abi::Map>(slot.address), map_form(global, slot, layout));
+    abi::map_init(at<abi::Map>(slot.address), map_form(global, slot, layout), slot.data);
   } else if (global.storage == Storage::Scalar) {
     uint64_t& word = *at<uint64_t>(slot.address);
-    word = global.value == Type::Str ? texts("") : 0;
+    word = 0;
     if (const int64_t* number = std::get_if<int64_t>(&global.init)) {
       word = static_cast<uint64_t>(*number);
     } else if (const double* value = std::get_if<double>(&global.init)) {
       word = std::bit_cast<uint64_t>(*value);
     } else if (const std::string* text = std::get_if<std::string>(&global.init)) {
-      word = texts(*text);
+      word = texts.ref(*text);
     }
   } else if (global.storage == Storage::Counter) {
     // Of all rows only their sum is ever seen.
@@ -230,7 +236,7 @@ Status add_later_sites(const abi::Header& header, uint64_t handlers, const Plan&
     return Error{"more than " + std::to_string(kLaterHandlers) +
                  " handlers in objects that were opened later"};
   }
-  Texts texts(header.strings);
+  Texts texts(header, abi::strings_intern_name);
   write_sites(header, plan, Asked(), texts);
   return texts.full() ? Status(Error{"no string memory is left for the names of probes in objects "
                                      "that were opened later (-D STRINGBYTES=...)"})
@@ -238,7 +244,8 @@ Status add_later_sites(const abi::Header& header, uint64_t handlers, const Plan&
 }
 
 Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
-                                 const Program& program, const Plan& plan, const SessionFacts& facts) {
+                                 const Program& program, const Plan& plan,
+                                 const SessionFacts& facts) {
   CHECK(reinterpret_cast<uint64_t>(arena.data()) == layout.base && arena.size() >= layout.bytes);
   CHECK(program.globals.size() == layout.globals.size());
   abi::Header header = layout.header;
@@ -247,29 +254,21 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
   header.target_pid = static_cast<uint64_t>(facts.target_pid);
   header.target_own_pid = static_cast<uint64_t>(facts.target_own_pid);
   header.ticket = facts.ticket;
-  header.threads = facts.threads;
   header.errno_offset = facts.errno_offset;
   header.trap_table = 0;
-  header.loader.controller = static_cast<uint32_t>(getpid());
-  for (uint32_t i = 0; i <= header.cpus; i++) {
-    abi::ring_init(at<abi::Ring>(header.rings + i * header.ring_stride),
-                   static_cast<uint64_t>(layout.limits.ring_bytes));
-  }
-  for (uint32_t i = 0; i < header.context_count; i++) {
-    abi::Context& context = *at<abi::Context>(header.contexts + uint64_t{i} * header.context_bytes);
-    context.scratch_bytes =
-        header.context_bytes - static_cast<uint32_t>(offsetof(abi::Context, scratch));
-  }
-  abi::strings_init(at<abi::Strings>(header.strings),
-                    static_cast<uint64_t>(layout.limits.string_bytes));
+  header.controller = static_cast<uint64_t>(getpid());
+  const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
+  abi::strings_init(at<abi::Strings>(header.strings), layout.string_data, string_bytes,
+                    layout.string_constants, string_bytes);
   if (header.captures != 0) {
-    abi::captures_init(at<abi::Captures>(header.captures), capture_handlers(plan));
+    abi::captures_init(at<abi::Captures>(header.captures), layout.capture_data,
+                       capture_handlers(plan));
   }
   if (header.stack_tables != 0) {
     std::copy(facts.stack_tables.begin(), facts.stack_tables.end(),
               at<uint8_t>(header.stack_tables));
   }
-  Texts texts(header.strings);
+  Texts texts(header, abi::strings_intern_constant);
   for (size_t i = 0; i < layout.constant_texts.size(); i++) {
     *at<uint64_t>(layout.constant_words[i]) = texts(layout.constant_texts[i]);
   }

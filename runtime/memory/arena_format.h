@@ -16,7 +16,6 @@ namespace dj {
 struct SessionFacts {
   pid_t target_pid = 0, target_own_pid = 0;  // in djtap's pid namespace and in its own
   uint64_t ticket = 0;
-  uint64_t threads = 0;                   // address of the ThreadTable; 0: none
   int64_t errno_offset = 0;               // errno_query.h; 0: not known
   std::span<const uint8_t> stack_tables;  // bytes for header.stack_tables
 };

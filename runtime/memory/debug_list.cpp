@@ -71,7 +71,7 @@ DebugList::~DebugList() {
 
 void DebugList::show(pid_t pid, const abi::Header& header, std::span<const uint8_t> object) {
   const RunningMemory memory(pid, O_RDWR);
-  if (header.frame_texts == 0 || !has_session(memory, header)) return;
+  if (!has_session(memory, header)) return;
   const std::optional<uint64_t> list = list_of(pid);
   if (!list) return;
   const bool first = fd_ < 0;
@@ -81,7 +81,7 @@ void DebugList::show(pid_t pid, const abi::Header& header, std::span<const uint8
   if (!first) return;
   leave_debug_list(pid);
   // Whatever comes between reading and writing the chain is seen by debuggers alone.
-  abi::DebugEntry& entry = reinterpret_cast<abi::FrameTexts*>(header.frame_texts)->debug;
+  abi::DebugEntry& entry = *reinterpret_cast<abi::DebugEntry*>(header.debug_entry);
   const auto address = reinterpret_cast<uint64_t>(&entry);
   entry = {.version = kNamespaces, .map = address + offsetof(abi::DebugEntry, load_bias)};
   entry.name = address + offsetof(abi::DebugEntry, path);

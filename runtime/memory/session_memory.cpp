@@ -26,16 +26,13 @@ uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
 
 }  // namespace
 
-Result<SessionMemory> SessionMemory::create(Stopped& stopped, uint64_t arena_base,
-                                            uint64_t constant_bytes, uint64_t arena_bytes,
+Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& arena,
                                             const std::vector<AddressRange>& modules,
                                             uint64_t island_bytes, uint64_t journal_bytes,
                                             const ChooseStubs& choose_stubs) {
-  CHECK(constant_bytes % kPage == 0 && constant_bytes <= arena_bytes);
+  CHECK(arena.constant_bytes % kPage == 0 && arena.constant_bytes <= arena.bytes);
   SessionMemory memory;
-  memory.arena_base_ = arena_base;
-  memory.constant_bytes_ = constant_bytes;
-  memory.arena_bytes_ = page_up(arena_bytes);
+  memory.place_ = arena;
   memory.island_bytes_ = page_up(island_bytes);
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   DJ_TRY_DO(
@@ -48,7 +45,7 @@ Result<SessionMemory> SessionMemory::create_more(Stopped& stopped, uint64_t aren
                                                  const std::vector<AddressRange>& modules,
                                                  uint64_t island_bytes, uint64_t journal_bytes,
                                                  const ChooseStubs& choose_stubs) {
-  return create(stopped, arena_base, 0, 0, modules, island_bytes, journal_bytes, choose_stubs);
+  return create(stopped, {.base = arena_base}, modules, island_bytes, journal_bytes, choose_stubs);
 }
 
 Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
@@ -70,8 +67,8 @@ std::vector<uint64_t> SessionMemory::choose_places(const std::vector<Mapping>& m
                                                    const std::vector<AddressRange>& modules,
                                                    const ChooseStubs& choose_stubs) {
   std::vector<AddressRange> taken;
-  if (arena_bytes_ > 0) {
-    taken.push_back({arena_base_, threads() + sizeof(abi::ThreadTable)});
+  if (place_.bytes > 0) {
+    taken.push_back({place_.base, place_.end()});
   }
   std::vector<uint64_t> bases;
   for (const Cluster& cluster : make_clusters(modules, island_bytes_)) {
@@ -87,7 +84,7 @@ std::vector<uint64_t> SessionMemory::choose_places(const std::vector<Mapping>& m
     islands.push_back({served_[i], {bases[i], bases[i] + island_bytes_}});
   }
   if (choose_stubs) {
-    constexpr size_t kOthers = 4;  // the arena's two, thread table, journal
+    constexpr size_t kOthers = 5;  // the arena's two, private memory's two, journal
     stubs_ = choose_stubs(free_ranges(maps, taken, heap_begin),
                           mappings_left(maps.size() + bases.size() + kOthers), islands);
   }
@@ -110,17 +107,17 @@ Status SessionMemory::make_files(uint64_t code_bytes, uint64_t journal_bytes) {
     return ok_status();
   };
   constexpr auto kRead = SharedFile::Use::Read, kWritten = SharedFile::Use::Written;
-  DJ_TRY_DO(make(constants_, "constants", constant_bytes_, kRead, arena_base_));
-  DJ_TRY_DO(
-      make(data_, "data", arena_bytes_ - constant_bytes_, kWritten, arena_base_ + constant_bytes_));
+  const uint64_t constant_bytes = place_.constant_bytes;
+  DJ_TRY_DO(make(constants_, "constants", constant_bytes, kRead, place_.base));
+  DJ_TRY_DO(make(data_, "data", place_.bytes - constant_bytes, kWritten, place_.data_begin()));
   DJ_TRY_DO(make(code_, "code", code_bytes, kRead));
   return make(journal_, "journal", journal_bytes, kRead);
 }
 
 Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
                               const std::vector<uint64_t>& island_bases) {
-  if (arena_bytes_ > 0) {
-    DJ_TRY_DO(map_threads(call, maps));  // where there is an arena, that is behind it
+  if (place_.bytes > 0) {
+    DJ_TRY_DO(map_private_memory(call, maps));  // where there is an arena, that is behind it
     DJ_TRY_DO(map_arena(maps));
   }
   const auto map_code = [&](const AddressRange& range, uint64_t offset) {
@@ -138,29 +135,28 @@ Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
   DJ_TRY_DO(maps.map("mmap of the journal", {0, journal().size()}, PROT_READ, journal_, 0));
   Journal hold(journal());  // from here on, no other djtap begins a session here
   hold.enter_files(constants_.inode(), data_.inode(), code_.inode());
-  if (arena_bytes_ > 0) hold.enter_threads(threads());
+  if (place_.bytes > 0) hold.enter_threads(threads());
   return ok_status();
 }
 
 Status SessionMemory::map_arena(TargetMaps& maps) {
-  const uint64_t data = arena_base_ + constant_bytes_;
-  if (constant_bytes_ > 0)
-    DJ_TRY_DO(maps.map("mmap of the constants", {arena_base_, data}, PROT_READ, constants_, 0));
-  if (threads() > data)
-    DJ_TRY_DO(
-        maps.map("mmap of the data arena", {data, threads()}, PROT_READ | PROT_WRITE, data_, 0));
+  const uint64_t data = place_.data_begin(), end = place_.private_begin();
+  if (data > place_.base)
+    DJ_TRY_DO(maps.map("mmap of the constants", {place_.base, data}, PROT_READ, constants_, 0));
+  if (end > data)
+    DJ_TRY_DO(maps.map("mmap of the data arena", {data, end}, PROT_READ | PROT_WRITE, data_, 0));
   return ok_status();
 }
 
-Status SessionMemory::map_threads(RemoteCall& call, TargetMaps& maps) {
-  if (!map_thread_table(threads())) {
-    return os_error("cannot map the thread table");
+Status SessionMemory::map_private_memory(RemoteCall& call, TargetMaps& maps) {
+  if (!map_private(place_)) {
+    return os_error("cannot map djtap's private memory behind the arena");
   }
-  threads_mapped_ = true;
-  DJ_TRY_DO(maps.map_private("mmap of the thread table",
-                             {threads(), threads() + sizeof(abi::ThreadTable)}));
-  DJ_TRY_DO(call.checked("madvise of the thread table", SYS_madvise,
-                         {threads(), abi::kWipedBytes, MADV_WIPEONFORK}));
+  private_mapped_ = true;
+  const uint64_t begin = place_.private_begin();
+  DJ_TRY_DO(maps.map_private("mmap of private memory", {begin, place_.end()}));
+  DJ_TRY_DO(call.checked("madvise of private memory", SYS_madvise,
+                         {begin, abi::private_wiped_bytes(place_.context_bytes), MADV_WIPEONFORK}));
   const uint64_t session = inode();
   return call.stopped().write(threads() + offsetof(abi::ThreadTable, session),
                               {reinterpret_cast<const uint8_t*>(&session), sizeof session});
@@ -174,35 +170,33 @@ uint64_t mappings_left(uint64_t count) {
   return most / 2 > count ? most / 2 - count : 0;
 }
 
-bool map_thread_table(uint64_t address) {
-  void* wanted = reinterpret_cast<void*>(address);
-  return mmap(wanted, sizeof(abi::ThreadTable), PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == wanted;
+bool map_private(const ArenaPlace& place) {
+  void* wanted = reinterpret_cast<void*>(place.private_begin());
+  return mmap(wanted, place.private_bytes(), PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0) == wanted;
 }
 
 SessionMemory::SessionMemory(SessionMemory&& other) noexcept
-    : arena_base_(other.arena_base_),
-      constant_bytes_(other.constant_bytes_),
-      arena_bytes_(other.arena_bytes_),
+    : place_(other.place_),
       island_bytes_(other.island_bytes_),
       constants_(std::move(other.constants_)),
       data_(std::move(other.data_)),
       code_(std::move(other.code_)),
       journal_(std::move(other.journal_)),
-      threads_mapped_(std::exchange(other.threads_mapped_, false)),
+      private_mapped_(std::exchange(other.private_mapped_, false)),
       islands_(std::move(other.islands_)),
       served_(std::move(other.served_)),
       stubs_(std::move(other.stubs_)),
       stubs_at_(other.stubs_at_) {}
 
 SessionMemory::~SessionMemory() {
-  if (threads_mapped_) {
-    munmap(reinterpret_cast<void*>(threads()), sizeof(abi::ThreadTable));
+  if (private_mapped_) {
+    munmap(reinterpret_cast<void*>(place_.private_begin()), place_.private_bytes());
   }
 }
 
 std::span<uint8_t> SessionMemory::arena() const {
-  return {reinterpret_cast<uint8_t*>(arena_base_), arena_bytes_};
+  return {reinterpret_cast<uint8_t*>(place_.base), place_.bytes};
 }
 
 Island* SessionMemory::island_near(uint64_t address) {

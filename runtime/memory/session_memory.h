@@ -12,6 +12,7 @@
 
 #include "compiler/base/result.h"
 #include "runtime/memory/address_space.h"
+#include "runtime/memory/arena_place.h"
 #include "runtime/memory/island.h"
 #include "runtime/memory/shared_file.h"
 #include "runtime/memory/target_maps.h"
@@ -35,13 +36,11 @@ using ChooseStubs = std::function<std::vector<StubPages>(
 
 class SessionMemory {
  public:
-  // Maps `arena_bytes` at `arena_base` in both, of which the target may only read the first
-  // `constant_bytes` (whole pages, or 0), one island of `island_bytes` (r-x in the target) for
-  // every cluster of `modules`, and a journal of at least `journal_bytes` (r--) somewhere. All of
-  // it is zero. Fails where the target has not got it as it was meant; then nothing of it is left
-  // there.
-  static Result<SessionMemory> create(Stopped& stopped, uint64_t arena_base,
-                                      uint64_t constant_bytes, uint64_t arena_bytes,
+  // Maps the arena in both, of which the target may only read the constants, private memory behind
+  // it in each, one island of `island_bytes` (r-x in the target) for every cluster of `modules`,
+  // and a journal of at least `journal_bytes` (r--) somewhere. All of it is zero. Fails where the
+  // target has not got it as it was meant; then nothing of it is left there.
+  static Result<SessionMemory> create(Stopped& stopped, const ArenaPlace& arena,
                                       const std::vector<AddressRange>& modules,
                                       uint64_t island_bytes, uint64_t journal_bytes,
                                       const ChooseStubs& choose_stubs = nullptr);
@@ -58,8 +57,8 @@ class SessionMemory {
   std::span<uint8_t> arena() const;
   std::span<uint8_t> journal() const { return journal_.view(); }  // djtap's view
   // Of the ThreadTable, the same in both.
-  uint64_t threads() const { return arena_base_ + arena_bytes_; }
-  uint64_t arena_base() const { return arena_base_; }
+  uint64_t threads() const { return place_.threads(); }
+  uint64_t arena_base() const { return place_.base; }
   std::deque<Island>& islands() { return islands_; }
   std::span<const StubPages> stubs() const { return stubs_; }  // ascending
   // The island that serves code at `address`; null: none is near.
@@ -80,10 +79,11 @@ class SessionMemory {
   uint64_t stub_bytes() const;  // of the file
   Status map_all(RemoteCall& call, TargetMaps& maps, const std::vector<uint64_t>& island_bases);
   Status map_arena(TargetMaps& maps);
-  Status map_threads(RemoteCall& call, TargetMaps& maps);
-  uint64_t arena_base_ = 0, constant_bytes_ = 0, arena_bytes_ = 0, island_bytes_ = 0;
+  Status map_private_memory(RemoteCall& call, TargetMaps& maps);
+  ArenaPlace place_;
+  uint64_t island_bytes_ = 0;
   SharedFile constants_, data_, code_, journal_;
-  bool threads_mapped_ = false;
+  bool private_mapped_ = false;
   std::deque<Island> islands_;
   std::vector<AddressRange> served_;  // by island: span of its modules
   std::vector<StubPages> stubs_;      // ascending
@@ -94,7 +94,7 @@ class SessionMemory {
 // have (vm.max_map_count) are the program's.
 uint64_t mappings_left(uint64_t count);
 
-// Maps djtap's own ThreadTable, for a session without a target too. False: the place is taken.
-bool map_thread_table(uint64_t address);
+// Maps djtap's own private memory, for a session without a target too. False: the place is taken.
+bool map_private(const ArenaPlace& place);
 
 }  // namespace dj

@@ -31,10 +31,11 @@ struct Shared : ::testing::Test {
   // With one island near the program.
   void create(uint64_t constants) {
     const std::vector<Mapping> maps = read_maps(victim.pid()).value();
-    base = choose_arena_base(maps, read_maps(0).value(),
-                             read_status(victim.pid()).value().heap_begin, kArena)
-               .value();
-    Result<SessionMemory> made = SessionMemory::create(*stopped, base, constants, kArena,
+    base =
+        choose_arena_base(maps, read_maps(0).value(), read_status(victim.pid()).value().heap_begin,
+                          kArena + abi::private_bytes(kPage))
+            .value();
+    Result<SessionMemory> made = SessionMemory::create(*stopped, {base, constants, kArena, kPage},
                                                        {{maps.front().begin, maps.front().end}},
                                                        kPage, sizeof(JournalHeader));
     ASSERT_TRUE(made.ok()) << made.error().message;
@@ -110,7 +111,8 @@ TEST_F(Shared, WhereItsPlaceIsTakenNothingIsLeft) {
   const size_t mappings = read_maps(victim.pid()).value().size();
   memory.reset();  // of djtap; the target's are there
   EXPECT_FALSE(
-      SessionMemory::create(*stopped, base, 0, kArena, {}, kPage, sizeof(JournalHeader)).ok());
+      SessionMemory::create(*stopped, {base, 0, kArena, kPage}, {}, kPage, sizeof(JournalHeader))
+          .ok());
   EXPECT_EQ(read_maps(victim.pid()).value().size(), mappings);
 }
 

@@ -51,7 +51,7 @@ Status TargetMaps::map_private(const char* what, const AddressRange& range) {
   constexpr int kProtection = PROT_READ | PROT_WRITE;
   DJ_TRY_DO(map_in(call_, what,
                    {range.begin, range.end - range.begin, kProtection,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE}));
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE}));
   pieces_.push_back({range, kProtection, nullptr, 0});
   return ok_status();
 }

@@ -35,7 +35,7 @@ Result<bool> may_have_rows(const Stopped& stopped) {
 Status give_rows(const Stopped& stopped, const Layout& layout) {
   const ArenaView arena(layout.base, layout.bytes);
   const uint64_t rows = layout.header.thread_rows;
-  arena.store<uint32_t>(rows + offsetof(abi::ThreadRows, count), layout.thread_rows);
+  arena.store<uint64_t>(layout.base + offsetof(abi::Header, thread_row_count), layout.thread_rows);
   uint32_t next = 1;
   for (pid_t tid : stopped.threads()) {
     const uint32_t row = next < layout.thread_rows ? next++ : 0;  // 0: all who find none

@@ -1,4 +1,4 @@
-// Where the pool lies, and how long a text can be, is said by the Layout.
+// Which references there can be, and how long a text can be, is said by the Layout.
 #include "runtime/output/arena_texts.h"
 
 #include <algorithm>
@@ -22,20 +22,17 @@ uint64_t longest_text(const Layout& layout) {
 }  // namespace
 
 ArenaTexts::ArenaTexts(const Layout& layout, uint64_t words)
-    : arena_(layout.base, layout.bytes), longest_(longest_text(layout)) {
-  const auto pool_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  pool_begin_ =
-      layout.header.strings + sizeof(abi::Strings) + 8 * abi::strings_slots(pool_bytes);
-  pool_end_ = pool_begin_ + pool_bytes;
+    : arena_(layout.base, layout.bytes), refs_(layout.refs), longest_(longest_text(layout)) {
   left_ = std::max<uint64_t>(kLeastBudget, words * layout.header.max_string);
 }
 
 std::string ArenaTexts::operator()(Untrusted<uint64_t> word) {
-  const std::optional<uint64_t> at = word.within(pool_begin_, pool_end_, sizeof(uint32_t));
-  if (!at) return "";
-  const uint64_t data = *at + offsetof(abi::Str, data);
-  const uint64_t most = std::min({pool_end_ - data, longest_, left_});
-  std::string text(arena_.word<uint32_t>(*at).at_most(static_cast<uint32_t>(most)), '\0');
+  const uint64_t end = refs_.first + refs_.span;
+  const std::optional<uint64_t> ref = word.within(refs_.first, end, sizeof(uint32_t));
+  if (!ref) return "";
+  const uint64_t at = arena_.base() + *ref, data = at + offsetof(abi::Str, data);
+  const uint64_t most = std::min(longest_, left_);
+  std::string text(arena_.word<uint32_t>(at).at_most(static_cast<uint32_t>(most)), '\0');
   if (!arena_.copy(data, text.data(), text.size())) return "";
   left_ -= text.size();
   return text;

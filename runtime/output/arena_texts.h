@@ -13,13 +13,13 @@ class ArenaTexts {
   // words: how many texts the caller may read. All of them together have at most as many bytes as
   // that many of the longest that handlers make, and some megabytes; what comes then is "".
   ArenaTexts(const Layout& layout, uint64_t words);
-  // A word that leads out of the pool of strings is "". A text ends where the pool does, and where
-  // the longest text of the session would.
+  // A word that is no ArenaRef to where strings may be is "" (abi::str_at()). A text ends where the
+  // longest text of the session would.
   std::string operator()(Untrusted<uint64_t> word);
 
  private:
   ArenaView arena_;
-  uint64_t pool_begin_, pool_end_;
+  abi::RefRange refs_;
   uint64_t longest_, left_;
 };
 

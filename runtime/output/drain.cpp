@@ -147,11 +147,11 @@ struct Drain::State {
   ShellCommands commands;
   std::vector<RingSource> sources;
   HeldRecords held;
-  size_t turn = 0;         // the source that is read first
-  uint64_t horizon = 0;    // tsc: what is not later can be written
-  uint64_t written = 0;    // what is not later has been
-  uint64_t latest = 0;     // tsc: when it was asked last, to compare records with
-  uint64_t forged = 0;     // records that no handler can have sent
+  size_t turn = 0;       // the source that is read first
+  uint64_t horizon = 0;  // tsc: what is not later can be written
+  uint64_t written = 0;  // what is not later has been
+  uint64_t latest = 0;   // tsc: when it was asked last, to compare records with
+  uint64_t forged = 0;   // records that no handler can have sent
   RateLimit warnings{kWarnings, kWarnings}, files{kFilesAtOnce, kFiles};
 
   size_t collect(bool last, uint64_t round);
@@ -169,7 +169,7 @@ Drain::Drain(const DrainInput& input, Output& output) : state_(new State{input, 
   for (uint32_t i = 0; i <= input.layout.cpus; ++i) {
     RingSource source;
     source.ring = reinterpret_cast<abi::Ring*>(header.rings + i * header.ring_stride);
-    source.reader = abi::ring_reader(static_cast<uint64_t>(input.layout.limits.ring_bytes));
+    source.reader = abi::ring_reader(header.ring_bytes);
     state_->sources.push_back(source);
   }
 }
@@ -193,8 +193,7 @@ bool Drain::State::admit(const Record& record, uint64_t& tsc) {
   tsc = std::min(tsc, latest);
   const abi::EventHeader& header = record.header;
   return is_timely && rules.sends(header.kind) && rules.has_site(header.site) &&
-         (header.kind != abi::kEventPrint ||
-          rules.format(header.format, header.count) != nullptr);
+         (header.kind != abi::kEventPrint || rules.format(header.format, header.count) != nullptr);
 }
 
 // Moves finished records from one ring to `held`. Returns how many.

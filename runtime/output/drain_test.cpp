@@ -34,7 +34,7 @@ class DrainTest : public testing::Test {
     layout_.cpus = 1;
     layout_.header.rings = reinterpret_cast<uint64_t>(memory_->rings);
     layout_.header.ring_stride = sizeof memory_->rings[0];
-    for (int i : {0, 1}) abi::ring_init(ring(i), kRingBytes);
+    layout_.header.ring_bytes = kRingBytes;
     drain_.emplace(DrainInput{program_, image_, plan_, sources_, layout_,
                               [this](const PrintRecord& record) { shown_ += record.text; }},
                    output_);
@@ -53,7 +53,7 @@ class DrainTest : public testing::Test {
   Open reserve(int i, int64_t number) {
     Open open;
     constexpr uint32_t kBytes = 2 * abi::kEventAlign;
-    open.head = abi::ring_reserve(ring(i), kBytes, &open.position);
+    open.head = abi::ring_reserve(ring(i), kRingBytes, kBytes, &open.position);
     open.head->size = kBytes;
     open.head->kind = abi::kEventPrint;
     open.head->count = 1;
@@ -101,8 +101,8 @@ TEST_F(DrainTest, WhatIsUnfinishedHoldsBackWhatMayBeLater) {
 TEST_F(DrainTest, ATailBeyondTheHeadIsNoFullRing) {
   ring(0)->tail = 4 * abi::kEventAlign;
   uint64_t position = 0;
-  EXPECT_NE(abi::ring_reserve(ring(0), abi::kEventAlign, &position), nullptr);
-  EXPECT_EQ(abi::ring_reserve(ring(0), 2 * kRingBytes, &position), nullptr);
+  EXPECT_NE(abi::ring_reserve(ring(0), kRingBytes, abi::kEventAlign, &position), nullptr);
+  EXPECT_EQ(abi::ring_reserve(ring(0), kRingBytes, 2 * kRingBytes, &position), nullptr);
 }
 
 TEST_F(DrainTest, AtTheEndTheUnfinishedAreGivenUp) {
@@ -148,7 +148,6 @@ TEST_F(ForgedRecords, ATimeThatIsYetToComeHoldsNothingBack) {
 TEST_F(ForgedRecords, AHeadThatIsNoPositionIsNotFollowed) {
   finish(reserve(0, 1), 10);
   ring(0)->head = ring(0)->tail = 1 << 30;
-  ring(0)->bytes = ~0ull;
   finish(reserve(1, 2), 20);
   EXPECT_EQ(shown(), "2");
 }

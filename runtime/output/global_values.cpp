@@ -77,7 +77,7 @@ std::vector<Element> read_array(const Global& global, const GlobalSlot& slot,
   const abi::MapForm form = map_form(global, slot, layout);
   ArenaTexts texts(layout, uint64_t{form.capacity} * (form.key_count + 1));
   std::vector<Element> elements;
-  each_element(arena, slot.address, form, [&](const MapElement& from) {
+  each_element(arena, slot.data, form, [&](const MapElement& from) {
     Element& element = elements.emplace_back();
     element.keys.reserve(global.keys.size());
     for (size_t i = 0; i < global.keys.size(); ++i)

@@ -7,9 +7,9 @@ namespace {
 
 class Chains {
  public:
-  Chains(const ArenaView& arena, uint64_t map, const abi::MapForm& form)
+  Chains(const ArenaView& arena, uint64_t data, const abi::MapForm& form)
       : arena_(arena), capacity_(form.capacity), linked_(form.capacity) {
-    heads_ = map + sizeof(abi::Map);
+    heads_ = data + sizeof(abi::MapWords);
     nodes_ = heads_ + 8ull * abi::map_buckets(capacity_);
     node_bytes_ = abi::map_node_bytes(form.key_count, form.shape ? form.shape->bytes : 8);
     steps_left_ = kStepsPerNode * (uint64_t{capacity_} + kStepsPerNode);
@@ -48,9 +48,9 @@ class Chains {
 };
 
 // What CPUs have added to the element in rows of their own.
-uint64_t sum_of_rows(const ArenaView& arena, uint64_t map, const abi::MapForm& form,
+uint64_t sum_of_rows(const ArenaView& arena, uint64_t data, const abi::MapForm& form,
                      uint32_t index) {
-  uint64_t sum = 0, at = map + abi::map_rows_at(form) + 8ull * index;
+  uint64_t sum = 0, at = data + abi::map_rows_at(form) + 8ull * index;
   const uint32_t shift = abi::map_row_shift(form.capacity);
   for (uint32_t row = 0; row < form.rows; ++row)
     sum += arena.word(at + (uint64_t{row} << shift)).number();
@@ -59,17 +59,17 @@ uint64_t sum_of_rows(const ArenaView& arena, uint64_t map, const abi::MapForm& f
 
 }  // namespace
 
-uint32_t used_nodes(const ArenaView& arena, uint64_t map, const abi::MapForm& form) {
-  const Untrusted<uint64_t> fresh = arena.word(map + offsetof(abi::Map, fresh));
+uint32_t used_nodes(const ArenaView& arena, uint64_t data, const abi::MapForm& form) {
+  const Untrusted<uint64_t> fresh = arena.word(data + offsetof(abi::MapWords, fresh));
   return static_cast<uint32_t>(fresh.at_most(form.capacity));
 }
 
-void each_element(const ArenaView& arena, uint64_t map, const abi::MapForm& form,
+void each_element(const ArenaView& arena, uint64_t data, const abi::MapForm& form,
                   const std::function<void(const MapElement&)>& visit) {
-  Chains chains(arena, map, form);
+  Chains chains(arena, data, form);
   MapElement element;
   element.keys.assign(form.key_count, Untrusted<uint64_t>(0));
-  const uint32_t used = used_nodes(arena, map, form);
+  const uint32_t used = used_nodes(arena, data, form);
   for (uint32_t i = 0; i < used; ++i) {
     const uint64_t node = chains.node(i);
     constexpr uint64_t kState = offsetof(abi::MapNode, pair) + offsetof(abi::Pair, second);
@@ -83,8 +83,7 @@ void each_element(const ArenaView& arena, uint64_t map, const abi::MapForm& form
     } else {
       element.value = arena.word(node + offsetof(abi::MapNode, pair));
       if (form.rows != 0)
-        element.value =
-            Untrusted(element.value.number() + sum_of_rows(arena, map, form, i));
+        element.value = Untrusted(element.value.number() + sum_of_rows(arena, data, form, i));
     }
     visit(element);
   }

@@ -16,13 +16,14 @@ struct MapElement {
   uint64_t stat = 0;             // address of its Stat; 0: elements are words
 };
 
-// Calls visit for each element of the array at `map`, in the order of its nodes, with an element
-// that lives until visit returns. Those that handlers add or take out meanwhile may or may not be
-// seen. The work is proportional to the form's capacity, whatever the arena holds.
-void each_element(const ArenaView& arena, uint64_t map, const abi::MapForm& form,
+// Calls visit for each element of the array whose data (GlobalSlot::data) lie at `data`, in the
+// order of its nodes, with an element that lives until visit returns. Those that handlers add or
+// take out meanwhile may or may not be seen. The work is proportional to the form's capacity,
+// whatever the arena holds.
+void each_element(const ArenaView& arena, uint64_t data, const abi::MapForm& form,
                   const std::function<void(const MapElement&)>& visit);
 
 // How many nodes of the array have ever been used; at most its capacity.
-uint32_t used_nodes(const ArenaView& arena, uint64_t map, const abi::MapForm& form);
+uint32_t used_nodes(const ArenaView& arena, uint64_t data, const abi::MapForm& form);
 
 }  // namespace dj

@@ -18,8 +18,8 @@ struct Rotation {
 
 class Output {
  public:
-  // path empty: stdout, without rotation. An existing file is truncated. The files are made as create_file() does
-  // (own_files.h), by the user's own rights.
+  // path empty: stdout, without rotation. An existing file is truncated. The files are made as
+  // create_file() does (own_files.h), by the user's own rights.
   static Result<Output> open(const std::string& path, const Rotation& rotation = {});
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;

@@ -1,4 +1,5 @@
-// own_text(): the text of a file that the user names on the command line, read by the user's own rights (process/own_files.h).
+// own_text(): the text of a file that the user names on the command line, read by the user's own
+// rights (process/own_files.h).
 #pragma once
 #include <string>
 

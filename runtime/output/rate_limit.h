@@ -1,4 +1,5 @@
-// RateLimit: how often something may be done that a traced program can ask for as often as it likes.
+// RateLimit: how often something may be done that a traced program can ask for as often as it
+// likes.
 #pragma once
 #include <algorithm>
 #include <chrono>

@@ -29,8 +29,8 @@ class RecordRules {
   struct Look;
   const Program& program_;
   const Plan& plan_;
-  std::vector<bool> kinds_;    // by EventKind
-  std::vector<bool> formats_;  // by FormatId
+  std::vector<bool> kinds_;                                      // by EventKind
+  std::vector<bool> formats_;                                    // by FormatId
   std::vector<std::pair<uint32_t, abi::StatShape>> histograms_;  // form and shape
 };
 

@@ -41,17 +41,16 @@ struct Kept {
   uint64_t captures, handlers;
   Kept(const Plan& plan, const Layout& layout)
       : arena(layout.base, layout.bytes),
-        captures(layout.header.captures),
+        captures(layout.capture_data),
         handlers(capture_handlers(plan)) {}
   abi::CaptureCount count(HandlerId handler) const {
     abi::CaptureCount count = {};
-    arena.copy(captures + sizeof(abi::Captures) + handler * sizeof count, &count, sizeof count);
+    arena.copy(captures + handler * sizeof count, &count, sizeof count);
     return count;
   }
   abi::Capture entry(uint64_t index) const {
     abi::Capture entry = {};
-    const uint64_t first =
-        captures + sizeof(abi::Captures) + abi::capture_counts_bytes(handlers);
+    const uint64_t first = captures + abi::capture_counts_bytes(handlers);
     arena.copy(first + index * sizeof entry, &entry, sizeof entry);
     return entry;
   }

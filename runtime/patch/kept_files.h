@@ -30,8 +30,9 @@ class KeptFiles {
   // The user's; keeps nothing where there is no such place. `tell` is told what is there and does
   // not count, once each.
   static KeptFiles of_user(std::function<void(const std::string&)> tell);
-  // From now on of_user() keeps things for the djtap that works with the rights of user `uid`: in a folder of that user inside
-  // of djtap's own, so that what it writes there means nothing to anybody else. To be called with the own rights.
+  // From now on of_user() keeps things for the djtap that works with the rights of user `uid`: in a
+  // folder of that user inside of djtap's own, so that what it writes there means nothing to
+  // anybody else. To be called with the own rights.
   static void work_as(uid_t uid, gid_t gid);
   static KeptFiles none() { return KeptFiles("", ""); }
   // In `folder`, for djtap's build `version`. One of them empty: keeps nothing.
@@ -39,7 +40,8 @@ class KeptFiles {
             std::function<void(const std::string&)> tell = {});
 
   // In a folder that is open; takes over `fd`.
-  KeptFiles(std::string path, int fd, std::string version, std::function<void(const std::string&)> tell);
+  KeptFiles(std::string path, int fd, std::string version,
+            std::function<void(const std::string&)> tell);
 
   bool keeps() const { return !path_.empty() && !version_.empty(); }
   // What save() was given for this name and key. The name is a file's name, without "/".

@@ -23,7 +23,8 @@ std::unique_ptr<Broker> the_broker;
 Status Broker::start(pid_t target, int pidfd, Rights rights, OwnPaths files) {
   CHECK(the_broker == nullptr && live_threads(getpid()).size() == 1);
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return os_error("cannot make a socket pair");
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return os_error("cannot make a socket pair");
   const pid_t pid = fork();
   if (pid == 0) {
     close(ends[0]);
@@ -67,7 +68,8 @@ Result<int> next_output_of(OwnFiles& files) {
   const Answer answer = broker->ask({.verb = Verb::NextOutput});
   if (answer.fd >= 0) return answer.fd;
   const std::string why(answer.data.begin(), answer.data.end());
-  return why.empty() ? os_error("cannot write " + files.paths().output, answer.error) : Error{why, Fail::Permission};
+  return why.empty() ? os_error("cannot write " + files.paths().output, answer.error)
+                     : Error{why, Fail::Permission};
 }
 
 Result<int> listen_for_user(const std::string& path) {

@@ -1,7 +1,8 @@
-// Broker: a small process that keeps djtap's rights when the rest of djtap, the worker, gives them up for a target of another
-// user (rights.h). By the worker's orders it does what an equal of the target may not: it opens the files that the user has named
-// for djtap, and where the kernel does not let an equal trace the target, it traces this one target, what the target has forked,
-// and nobody else. Where there is no broker, djtap does all of that itself.
+// Broker: a small process that keeps djtap's rights when the rest of djtap, the worker, gives them
+// up for a target of another user (rights.h). By the worker's orders it does what an equal of the
+// target may not: it opens the files that the user has named for djtap, and where the kernel does
+// not let an equal trace the target, it traces this one target, what the target has forked, and
+// nobody else. Where there is no broker, djtap does all of that itself.
 #pragma once
 #include <sys/types.h>
 
@@ -18,7 +19,8 @@ namespace dj {
 
 class Broker {
  public:
-  // Forks it, for a target that is now what `rights` says. pidfd: of the target. djtap must have one thread. It ends with djtap.
+  // Forks it, for a target that is now what `rights` says. pidfd: of the target. djtap must have
+  // one thread. It ends with djtap.
   static Status start(pid_t target, int pidfd, Rights rights, OwnPaths files);
   // The broker of this djtap; null: it has none.
   static Broker* get();
@@ -38,7 +40,8 @@ class Broker {
   std::mutex mutex_;
 };
 
-// By the broker, or where there is none by djtap itself: the same as in own_files.h. files: of djtap itself.
+// By the broker, or where there is none by djtap itself: the same as in own_files.h. files: of
+// djtap itself.
 Result<int> next_output_of(OwnFiles& files);
 Result<int> listen_for_user(const std::string& path);
 Result<int> open_for_user(const std::string& path);

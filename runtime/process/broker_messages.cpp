@@ -23,8 +23,10 @@ struct AnswerHead {
   int32_t error, has_fd;
 };
 
-bool send_parts(int socket, const void* head, size_t head_bytes, const std::vector<uint8_t>& data, int fd) {
-  iovec parts[] = {{const_cast<void*>(head), head_bytes}, {const_cast<uint8_t*>(data.data()), data.size()}};
+bool send_parts(int socket, const void* head, size_t head_bytes, const std::vector<uint8_t>& data,
+                int fd) {
+  iovec parts[] = {{const_cast<void*>(head), head_bytes},
+                   {const_cast<uint8_t*>(data.data()), data.size()}};
   msghdr message = {};
   message.msg_iov = parts;
   message.msg_iovlen = 2;
@@ -59,14 +61,16 @@ bool receive_parts(int socket, void* head, size_t head_bytes, std::vector<uint8_
   if (got < static_cast<ssize_t>(head_bytes) || (message.msg_flags & MSG_TRUNC) != 0) return false;
   data.assign(room.begin(), room.begin() + (got - static_cast<ssize_t>(head_bytes)));
   const cmsghdr* rider = CMSG_FIRSTHDR(&message);
-  if (rider != nullptr && rider->cmsg_type == SCM_RIGHTS) std::memcpy(&fd, CMSG_DATA(rider), sizeof fd);
+  if (rider != nullptr && rider->cmsg_type == SCM_RIGHTS)
+    std::memcpy(&fd, CMSG_DATA(rider), sizeof fd);
   return true;
 }
 
 }  // namespace
 
 bool send(int socket, const Order& order) {
-  const OrderHead head = {static_cast<uint32_t>(order.verb), order.id, order.number, order.address, order.wanted};
+  const OrderHead head = {static_cast<uint32_t>(order.verb), order.id, order.number, order.address,
+                          order.wanted};
   return send_parts(socket, &head, sizeof head, order.data, -1);
 }
 

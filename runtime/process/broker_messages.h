@@ -1,5 +1,6 @@
-// What djtap without rights and its broker (broker.h) say to each other: an order and an answer, each one message of a socket
-// pair. An order has a verb of this list and numbers; the broker believes none of them.
+// What djtap without rights and its broker (broker.h) say to each other: an order and an answer,
+// each one message of a socket pair. An order has a verb of this list and numbers; the broker
+// believes none of them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,8 @@ enum class Verb : uint32_t {
   Trace,       // ptrace(number, id, address, data)
   WaitStatus,  // waitpid(id, &status, number); data: the status
   WaitInfo,    // waitid(P_PID, id, &info, number); data: the info
-  Open,        // /proc/ID/ the ProcessFile `number`, for writing if `address` is not 0; gives a descriptor
+  Open,        // /proc/ID/ the ProcessFile `number`, for writing if `address` is not 0; gives a
+               // descriptor
   Descriptor,  // descriptor `number` of process `id`: pidfd_getfd(); gives a descriptor
   Signal,      // tgkill(its process, id, number)
 };

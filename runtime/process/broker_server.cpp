@@ -77,10 +77,11 @@ class Server {
     return answer;
   }
 
-  // A thread is touched while it stands and has been looked at since it stopped: what executes a program that has more
-  // rights has to run for that. But a thread that runs may execute one for the whole process, and has the first thread's
-  // number then. So where not all stand, the process is looked at again behind the request, and a program with more rights
-  // whose registers were changed is ended before it runs.
+  // A thread is touched while it stands and has been looked at since it stopped: what executes a
+  // program that has more rights has to run for that. But a thread that runs may execute one for
+  // the whole process, and has the first thread's number then. So where not all stand, the process
+  // is looked at again behind the request, and a program with more rights whose registers were
+  // changed is ended before it runs.
   Answer trace(const Order& order) {
     const TraceRequest* request = trace_request(static_cast<int>(order.number));
     if (request == nullptr) return failed(EPERM);
@@ -92,7 +93,8 @@ class Server {
       standing_.erase(order.id);
       if (request->request == PTRACE_DETACH) seized_.erase(order.id);
     } else if (!all_stand() && served_.process_of(order.id) == 0) {
-      const bool changed = request->data == TraceRequest::Data::In || request->data == TraceRequest::Data::Options;
+      const bool changed =
+          request->data == TraceRequest::Data::In || request->data == TraceRequest::Data::Options;
       if (changed) kill(order.id, SIGKILL);
       return failed(ESRCH);
     }
@@ -116,15 +118,19 @@ class Server {
     using Data = TraceRequest::Data;
     Answer answer;
     uint64_t address = order.address, data = 0;
-    if (order.data.size() < sizeof data && request.data <= Data::Signal && request.data != Data::None) return failed(EINVAL);
+    if (order.data.size() < sizeof data && request.data <= Data::Signal &&
+        request.data != Data::None)
+      return failed(EINVAL);
     if (request.data == Data::Options || request.data == Data::Signal) {
       memcpy(&data, order.data.data(), sizeof data);
-      const bool good = request.data == Data::Options ? (data & ~request.allowed) == 0 : data <= static_cast<uint64_t>(SIGRTMAX);
+      const bool good = request.data == Data::Options ? (data & ~request.allowed) == 0
+                                                      : data <= static_cast<uint64_t>(SIGRTMAX);
       if (!good) return failed(EPERM);
     }
     std::vector<uint8_t> bytes = order.data;
     if (request.data == Data::In && bytes.size() != request.bytes) return failed(EINVAL);
-    if (request.data == Data::Out && address > request.bytes) return failed(EINVAL);  // where it counts bytes
+    if (request.data == Data::Out && address > request.bytes)
+      return failed(EINVAL);  // where it counts bytes
     if (request.data >= Data::Out) bytes.assign(request.bytes, 0);
     iovec vector = {bytes.data(), bytes.size()};
     __ptrace_peeksiginfo_args first = {0, 0, 1};
@@ -137,7 +143,9 @@ class Server {
     answer.result = ptrace(static_cast<__ptrace_request>(request.request), order.id, address, data);
     answer.error = errno;
     if (request.data == Data::Vector) bytes.resize(vector.iov_len);
-    if (request.data == Data::Filter) bytes.resize(std::min<size_t>(bytes.size(), 8 * static_cast<size_t>(std::max(answer.result, int64_t{0}))));
+    if (request.data == Data::Filter)
+      bytes.resize(std::min<size_t>(bytes.size(),
+                                    8 * static_cast<size_t>(std::max(answer.result, int64_t{0}))));
     if (request.data >= Data::Out) answer.data = std::move(bytes);
     return answer;
   }
@@ -154,15 +162,18 @@ class Server {
     errno = 0;
     if (order.verb == Verb::WaitInfo) {
       answer.result = waitid(P_PID, static_cast<id_t>(order.id), &info, how);
-      stands = answer.result == 0 && info.si_pid != 0 && (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED);
+      stands = answer.result == 0 && info.si_pid != 0 &&
+               (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED);
       answer.data.assign(reinterpret_cast<uint8_t*>(&info), reinterpret_cast<uint8_t*>(&info + 1));
     } else {
       answer.result = waitpid(order.id, &status, (how & __WALL) | WNOHANG);
       stands = answer.result > 0 && WIFSTOPPED(status);
-      answer.data.assign(reinterpret_cast<uint8_t*>(&status), reinterpret_cast<uint8_t*>(&status + 1));
+      answer.data.assign(reinterpret_cast<uint8_t*>(&status),
+                         reinterpret_cast<uint8_t*>(&status + 1));
     }
     answer.error = errno;
-    const bool is_over = answer.result < 0 || (order.verb == Verb::WaitInfo ? info.si_pid != 0 : answer.result > 0);
+    const bool is_over =
+        answer.result < 0 || (order.verb == Verb::WaitInfo ? info.si_pid != 0 : answer.result > 0);
     if (!stands && is_seen && is_over) lose(order.id);
     if (!stands || !is_seen) return answer;
     if (served_.process_of(order.id) == 0) {
@@ -180,7 +191,8 @@ class Server {
     standing_.erase(id);
   }
 
-  // Of a thread that must not be traced. One that does not stop in time is let go of when the broker ends.
+  // Of a thread that must not be traced. One that does not stop in time is let go of when the
+  // broker ends.
   void let_go(pid_t id) {
     constexpr int kRounds = 200;
     lose(id);
@@ -190,7 +202,8 @@ class Server {
       int status = 0;
       const pid_t got = waitpid(id, &status, __WALL | WNOHANG);
       const bool is_signal = (status >> 16) == 0 && WSTOPSIG(status) != (SIGTRAP | 0x80);
-      if (got == id && WIFSTOPPED(status)) ptrace(PTRACE_DETACH, id, 0, is_signal ? WSTOPSIG(status) : 0);
+      if (got == id && WIFSTOPPED(status))
+        ptrace(PTRACE_DETACH, id, 0, is_signal ? WSTOPSIG(status) : 0);
       if (got != 0) return;
       usleep(100);
     }
@@ -200,20 +213,28 @@ class Server {
     constexpr struct {
       const char* name;
       int flags;
-    } kFiles[] = {{"mem", O_RDONLY}, {"maps", O_RDONLY}, {"auxv", O_RDONLY}, {"environ", O_RDONLY}, {"exe", O_RDONLY}};
-    if (order.number < 0 || order.number >= static_cast<int64_t>(std::size(kFiles))) return failed(EPERM);
+    } kFiles[] = {{"mem", O_RDONLY},
+                  {"maps", O_RDONLY},
+                  {"auxv", O_RDONLY},
+                  {"environ", O_RDONLY},
+                  {"exe", O_RDONLY}};
+    if (order.number < 0 || order.number >= static_cast<int64_t>(std::size(kFiles)))
+      return failed(EPERM);
     const bool writes = order.address != 0;
-    if (writes && static_cast<ProcessFile>(order.number) != ProcessFile::Memory) return failed(EPERM);
+    if (writes && static_cast<ProcessFile>(order.number) != ProcessFile::Memory)
+      return failed(EPERM);
     const std::string path = "/proc/" + std::to_string(order.id) + "/" + kFiles[order.number].name;
     if (served_.process_of(order.id) == 0) return failed(EPERM);
-    Answer answer = descriptor(open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK));
+    Answer answer =
+        descriptor(open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK));
     return checked(order.id, answer);
   }
 
   Answer take_descriptor(const Order& order) {
     const pid_t pid = served_.process_of(order.id);
     if (pid == 0) return failed(EPERM);
-    return checked(order.id, descriptor(copy_descriptor(pid, order.id, static_cast<int>(order.number))));
+    return checked(order.id,
+                   descriptor(copy_descriptor(pid, order.id, static_cast<int>(order.number))));
   }
 
   // It may have become another program while it was opened.

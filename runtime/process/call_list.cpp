@@ -1,5 +1,5 @@
-// A seccomp filter made of a table. What it allows without a look at arguments the kernel remembers in a bitmap, so that
-// djtap's own calls cost nothing more.
+// A seccomp filter made of a table. What it allows without a look at arguments the kernel remembers
+// in a bitmap, so that djtap's own calls cost nothing more.
 #include "runtime/process/call_list.h"
 
 #include <asm/ioctls.h>
@@ -24,23 +24,65 @@ int lists = 0;
 
 constexpr uint32_t kDenied[] = {
     // Who sees what: file systems, namespaces, roots.
-    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_setns, SYS_unshare, SYS_fsopen, SYS_fsconfig, SYS_fsmount,
-    SYS_fspick, SYS_move_mount, SYS_open_tree, SYS_mount_setattr, SYS_open_by_handle_at, SYS_name_to_handle_at, SYS_quotactl,
-    SYS_quotactl_fd, SYS_swapon, SYS_swapoff, SYS_acct, SYS_fanotify_init,
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_setns,
+    SYS_unshare,
+    SYS_fsopen,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fspick,
+    SYS_move_mount,
+    SYS_open_tree,
+    SYS_mount_setattr,
+    SYS_open_by_handle_at,
+    SYS_name_to_handle_at,
+    SYS_quotactl,
+    SYS_quotactl_fd,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_acct,
+    SYS_fanotify_init,
     // The kernel and the machine.
-    SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_kexec_file_load, SYS_reboot, SYS_iopl, SYS_ioperm,
-    SYS_syslog, SYS_sethostname, SYS_setdomainname, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_kexec_file_load,
+    SYS_reboot,
+    SYS_iopl,
+    SYS_ioperm,
+    SYS_syslog,
+    SYS_sethostname,
+    SYS_setdomainname,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_adjtimex,
+    SYS_clock_adjtime,
     SYS_vhangup,
     // Large doors.
-    SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
-    SYS_modify_ldt, SYS_uselib, SYS_kcmp,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_io_uring_setup,
+    SYS_io_uring_enter,
+    SYS_io_uring_register,
+    SYS_modify_ldt,
+    SYS_uselib,
+    SYS_kcmp,
     // Keys that belong to the session of whoever has started djtap.
-    SYS_keyctl, SYS_add_key, SYS_request_key,
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
 };
 
-// With an argument that says so: letters typed into the terminal of whoever has started djtap, and new namespaces.
+// With an argument that says so: letters typed into the terminal of whoever has started djtap, and
+// new namespaces.
 constexpr uint32_t kTypesLetters[] = {TIOCSTI, TIOCLINUX};
-constexpr uint32_t kNewSpaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+constexpr uint32_t kNewSpaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                                CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
 class Filter {
  public:
@@ -65,7 +107,9 @@ class Filter {
   }
 
  private:
-  void add(uint32_t what, uint32_t value) { code_.push_back(BPF_STMT(static_cast<uint16_t>(what), value)); }
+  void add(uint32_t what, uint32_t value) {
+    code_.push_back(BPF_STMT(static_cast<uint16_t>(what), value));
+  }
   void branch(uint32_t how, uint32_t value, uint32_t result) {
     code_.push_back(BPF_JUMP(static_cast<uint16_t>(BPF_JMP | how | BPF_K), value, 0, 1));
     answer(result);
@@ -76,9 +120,11 @@ class Filter {
 
 }  // namespace
 
-// clone3() hides its flags in memory: as if the kernel did not know it, upon which the C library calls clone().
+// clone3() hides its flags in memory: as if the kernel did not know it, upon which the C library
+// calls clone().
 Status deny_calls() {
-  constexpr uint32_t kDeny = SECCOMP_RET_ERRNO | EPERM, kUnknown = SECCOMP_RET_ERRNO | ENOSYS, kX32 = 0x40000000;
+  constexpr uint32_t kDeny = SECCOMP_RET_ERRNO | EPERM, kUnknown = SECCOMP_RET_ERRNO | ENOSYS,
+                     kX32 = 0x40000000;
   Filter filter;
   const auto argument = [](size_t number) { return offsetof(seccomp_data, args) + 8 * number; };
   filter.load(offsetof(seccomp_data, arch));

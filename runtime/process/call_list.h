@@ -1,11 +1,12 @@
-// The system calls that a djtap without rights does without: they are for who administers the machine, or are large doors into
-// the kernel that no session needs.
+// The system calls that a djtap without rights does without: they are for who administers the
+// machine, or are large doors into the kernel that no session needs.
 #pragma once
 #include "compiler/base/result.h"
 
 namespace dj {
 
-// From here on they fail with EPERM in djtap, in all of its threads, and in what it starts. Needs no_new_privs.
+// From here on they fail with EPERM in djtap, in all of its threads, and in what it starts. Needs
+// no_new_privs.
 Status deny_calls();
 
 // How many seccomp filters djtap has put on itself: 0 or 1.

@@ -1,4 +1,5 @@
-// copy_descriptor(): pidfd_getfd() of one thread, as both sides of the broker call it (tracer.h, broker_server.h).
+// copy_descriptor(): pidfd_getfd() of one thread, as both sides of the broker call it (tracer.h,
+// broker_server.h).
 #pragma once
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -17,8 +17,8 @@ bool is_session_memory(const Mapping& mapping);
 // djtap itself nor zombies.
 std::vector<pid_t> find_kin(uint64_t inode);
 
-// Whether `pid` descends from `target`, or has memory of a session of this djtap mapped. False where
-// it has ended, or is no process.
+// Whether `pid` descends from `target`, or has memory of a session of this djtap mapped. False
+// where it has ended, or is no process.
 bool is_kin(pid_t pid, pid_t target);
 
 // Does `act` to each of them but `except`, and to those that appear meanwhile, until `act` was true

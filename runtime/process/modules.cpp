@@ -214,7 +214,8 @@ bool holds_code(const Files& files, const std::string& path, const Elf64_Phdr& s
   uint8_t in_file[64], in_memory[64];
   const Result<TargetFilePtr> file = open_target_file(path);
   const size_t bytes = std::min<uint64_t>(sizeof in_file, s.p_filesz);
-  return file.ok() && file.value()->read(in_file, bytes, s.p_offset) && files.memory().read(bias + s.p_vaddr, in_memory, bytes) &&
+  return file.ok() && file.value()->read(in_file, bytes, s.p_offset) &&
+         files.memory().read(bias + s.p_vaddr, in_memory, bytes) &&
          std::equal(in_file, in_file + bytes, in_memory);
 }
 

@@ -33,20 +33,23 @@ class Descriptor {
 
 // Only the user and root make files there.
 bool is_own_folder(const struct stat& folder) {
-  return (folder.st_uid == geteuid() || folder.st_uid == 0) && (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return (folder.st_uid == geteuid() || folder.st_uid == 0) &&
+         (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// What is at `name` already. It is looked at before it is opened: to open a FIFO waits, a device may do anything.
+// What is at `name` already. It is looked at before it is opened: to open a FIFO waits, a device
+// may do anything.
 Result<int> open_existing(const Descriptor& folder, const char* name, const std::string& path) {
   const Descriptor there(openat(folder.get(), name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat info = {};
   if (there.get() < 0 || fstat(there.get(), &info) != 0) return os_error("cannot write " + path);
-  const char* why = S_ISLNK(info.st_mode)         ? "it is a symbolic link"
-                    : info.st_uid != geteuid()    ? "it belongs to another user"
+  const char* why = S_ISLNK(info.st_mode)                         ? "it is a symbolic link"
+                    : info.st_uid != geteuid()                    ? "it belongs to another user"
                     : S_ISREG(info.st_mode) && info.st_nlink != 1 ? "it has more than one name"
-                                                  : nullptr;
+                                                                  : nullptr;
   if (why != nullptr)
-    return Error{"cannot write " + path + ": others may make files in that folder, and " + why, Fail::Permission};
+    return Error{"cannot write " + path + ": others may make files in that folder, and " + why,
+                 Fail::Permission};
   const int fd = open(there.path().c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   if (fd < 0) return os_error("cannot write " + path);
   return fd;
@@ -65,7 +68,8 @@ Result<int> create_file(const std::string& path) {
     if (fd < 0) return os_error("cannot write " + path);
     return fd;
   }
-  const int fd = openat(folder.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
+  const int fd = openat(folder.get(), name.c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
   if (fd >= 0) return fd;
   if (errno != EEXIST) return os_error("cannot write " + path);
   return open_existing(folder, name.c_str(), path);
@@ -90,16 +94,19 @@ Result<int> OwnFiles::open_read(const std::string& path) const {
 Result<int> listen_at(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return Error{"the path of the control socket is too long: " + path};
+  if (path.size() >= sizeof address.sun_path)
+    return Error{"the path of the control socket is too long: " + path};
   std::memcpy(address.sun_path, path.data(), path.size());
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const mode_t mask = umask(0177);
-  const bool bound = fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const bool bound =
+      fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   const int number = errno;
   umask(mask);
   if (bound && ::listen(fd, 8) == 0) return fd;
   if (fd >= 0) close(fd);
-  return bound ? os_error("cannot listen on the control socket " + path) : os_error("cannot make the control socket " + path, number);
+  return bound ? os_error("cannot listen on the control socket " + path)
+               : os_error("cannot make the control socket " + path, number);
 }
 
 }  // namespace dj

@@ -227,7 +227,9 @@ Status RemoteCall::give_back() {
   trace(PTRACE_INTERRUPT, tid_, 0, nullptr);
   DJ_TRY_DO(stopped->set_registers(tid_, saved_));
   DJ_TRY_DO(stopped->to_event_stop(tid_));
-  if (suspended_) trace(PTRACE_SETOPTIONS, tid_, 0, reinterpret_cast<const void*>(uint64_t{PTRACE_O_TRACESYSGOOD}));
+  if (suspended_)
+    trace(PTRACE_SETOPTIONS, tid_, 0,
+          reinterpret_cast<const void*>(uint64_t{PTRACE_O_TRACESYSGOOD}));
   return home_.has_value() ? home_->clear(*stopped) : ok_status();
 }
 

@@ -63,7 +63,8 @@ bool within(const std::vector<gid_t>& few, const std::vector<gid_t>& many) {
   return std::includes(many.begin(), many.end(), few.begin(), few.end());
 }
 
-// Whatever of the users of `theirs` has the least rights: a setuid program that runs for a user was started by him.
+// Whatever of the users of `theirs` has the least rights: a setuid program that runs for a user was
+// started by him.
 Status take_users(const Rights& theirs) {
   const uid_t uid = theirs.uids[0];
   const gid_t gid = theirs.gids[0];
@@ -82,13 +83,15 @@ Status drop_capabilities() {
 
 // Secrets of the user's shell are none of a command's that runs as another one.
 void clear_environment() {
-  constexpr std::string_view kKept[] = {"PATH",     "TERM",    "LANG", "LANGUAGE",  "TZ", "COLUMNS", "LINES",
-                                        "NO_COLOR", "TMPDIR",  "CC",   "DJTAP_LOG"};
+  constexpr std::string_view kKept[] = {"PATH",   "TERM",    "LANG",     "LANGUAGE",
+                                        "TZ",     "COLUMNS", "LINES",    "NO_COLOR",
+                                        "TMPDIR", "CC",      "DJTAP_LOG"};
   std::vector<std::string> kept;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view entry = *each;
     const std::string_view name = entry.substr(0, entry.find('='));
-    if (name.starts_with("LC_") || std::ranges::find(kKept, name) != std::end(kKept)) kept.emplace_back(entry);
+    if (name.starts_with("LC_") || std::ranges::find(kKept, name) != std::end(kKept))
+      kept.emplace_back(entry);
   }
   clearenv();
   for (const std::string& entry : kept) {
@@ -110,7 +113,8 @@ Result<Rights> rights_of(pid_t pid) {
   std::error_code error;
   rights.root = fs::read_symlink(of_process(pid, "root"), error).string();
   if (rights.user_space == 0 || rights.mount_space == 0 || error)
-    return Error{"the rights of process " + std::to_string(pid) + " may not be looked at", Fail::Permission};
+    return Error{"the rights of process " + std::to_string(pid) + " may not be looked at",
+                 Fail::Permission};
   return rights;
 }
 

@@ -1,5 +1,5 @@
-// Rights: what the kernel lets a process do, as far as djtap compares it with what djtap may do itself: users, groups,
-// capabilities, and what of the machine it sees.
+// Rights: what the kernel lets a process do, as far as djtap compares it with what djtap may do
+// itself: users, groups, capabilities, and what of the machine it sees.
 #pragma once
 #include <sys/types.h>
 
@@ -34,10 +34,11 @@ bool share_files(const Rights& mine, const Rights& theirs);
 // May a process with `mine` take the users and groups of `theirs`?
 bool can_take(const Rights& mine, const Rights& theirs);
 
-// Makes djtap an equal of the process with `theirs`, for good: its users and groups (where can_take() says so), no
-// capabilities, no_new_privs, not dumpable, no system calls that only rights are for (call_list.h). Descriptors above stderr
-// are closed on exec, and of the environment only words about how to print and where programs lie are left.
-// djtap must have one thread. On failure djtap has to end: it may have given up some rights and not others.
+// Makes djtap an equal of the process with `theirs`, for good: its users and groups (where
+// can_take() says so), no capabilities, no_new_privs, not dumpable, no system calls that only
+// rights are for (call_list.h). Descriptors above stderr are closed on exec, and of the environment
+// only words about how to print and where programs lie are left. djtap must have one thread. On
+// failure djtap has to end: it may have given up some rights and not others.
 Status become_equal(const Rights& mine, const Rights& theirs);
 
 }  // namespace dj

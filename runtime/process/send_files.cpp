@@ -23,7 +23,7 @@ namespace dj {
 namespace {
 
 constexpr size_t kMostFiles = 8;
-constexpr int kMostOpen = 1 << 30;         // of numbers of descriptors, sysctl_nr_open_max
+constexpr int kMostOpen = 1 << 30;  // of numbers of descriptors, sysctl_nr_open_max
 
 // A descriptor of djtap's.
 class OwnFile {

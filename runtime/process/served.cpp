@@ -44,8 +44,10 @@ bool share_session(pid_t a, pid_t b) {
   const Result<std::vector<Mapping>> ours = read_maps(a), theirs = read_maps(b);
   if (!ours.ok() || !theirs.ok()) return false;
   return std::ranges::any_of(ours.value(), [&](const Mapping& mine) {
-    return is_session_memory(mine) && std::ranges::any_of(theirs.value(), [&](const Mapping& other) {
-             return is_session_memory(other) && other.inode == mine.inode && other.device == mine.device;
+    return is_session_memory(mine) &&
+           std::ranges::any_of(theirs.value(), [&](const Mapping& other) {
+             return is_session_memory(other) && other.inode == mine.inode &&
+                    other.device == mine.device;
            });
   });
 }
@@ -53,7 +55,10 @@ bool share_session(pid_t a, pid_t b) {
 }  // namespace
 
 Served::Served(pid_t target, int pidfd, Rights rights)
-    : target_(target), rights_(std::move(rights)), program_(program_of(target)), known_{{target, pidfd}} {}
+    : target_(target),
+      rights_(std::move(rights)),
+      program_(program_of(target)),
+      known_{{target, pidfd}} {}
 
 pid_t Served::process_of(pid_t id) {
   const pid_t pid = number_in_status(id, "Tgid:");
@@ -78,7 +83,8 @@ bool Served::is_kin(pid_t pid) const {
     ancestor = number_in_status(ancestor, "PPid:");
     if (ancestor == target_ && is_known(target_)) return true;
   }
-  return std::ranges::any_of(known_, [&](const auto& each) { return share_session(each.first, pid); });
+  return std::ranges::any_of(known_,
+                             [&](const auto& each) { return share_session(each.first, pid); });
 }
 
 bool Served::has_no_more_rights(pid_t id) const {
@@ -87,7 +93,8 @@ bool Served::has_no_more_rights(pid_t id) const {
   const bool may_change_user = (rights_.capabilities >> CAP_SETUID & 1) != 0;
   const bool same_user = now.value().uids == rights_.uids && now.value().gids == rights_.gids;
   const bool same_space = now.value().user_space == rights_.user_space;
-  return (same_user || may_change_user) && same_space && (now.value().capabilities & ~rights_.capabilities) == 0;
+  return (same_user || may_change_user) && same_space &&
+         (now.value().capabilities & ~rights_.capabilities) == 0;
 }
 
 }  // namespace dj

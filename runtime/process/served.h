@@ -1,5 +1,6 @@
-// Served: the processes that a broker (broker.h) may touch: the target, and what it has forked, while they have no more
-// rights than the target had when djtap was told to trace it and run the same program.
+// Served: the processes that a broker (broker.h) may touch: the target, and what it has forked,
+// while they have no more rights than the target had when djtap was told to trace it and run the
+// same program.
 #pragma once
 #include <sys/types.h>
 
@@ -15,8 +16,9 @@ class Served {
  public:
   // pidfd: of the target.
   Served(pid_t target, int pidfd, Rights rights);
-  // The process of thread (or process) `id`, if the broker may touch it at this moment; else 0. What was done to it before
-  // the question was done to a process that is served, if it was and nothing could exchange it meanwhile.
+  // The process of thread (or process) `id`, if the broker may touch it at this moment; else 0.
+  // What was done to it before the question was done to a process that is served, if it was and
+  // nothing could exchange it meanwhile.
   pid_t process_of(pid_t id);
 
  private:

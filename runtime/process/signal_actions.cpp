@@ -69,12 +69,26 @@ uint64_t caught_signals(pid_t pid) {
   return ~uint64_t{0};
 }
 
-Status enter_gates(Stopped& stopped, abi::FaultGates& gates, bool own_trap) {
-  return change_handlers(stopped, own_trap,
-                         [&](uint64_t handler) { return abi::gate_to(gates, handler); });
+// Gates are given away before the target finds the table: from then on the agent's hook gives away
+// those that are free.
+Status enter_gates(Stopped& stopped, uint64_t table, uint64_t code, bool own_trap) {
+  abi::FaultGates gates = {code, {}};
+  const auto give = [&](uint64_t handler) { return abi::gate_to(gates, handler), handler; };
+  DJ_TRY_DO(change_handlers(stopped, own_trap, give));
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&gates);
+  constexpr uint64_t kBegin = sizeof gates.begin;
+  DJ_TRY_DO(stopped.write(table + kBegin, {bytes + kBegin, sizeof gates - kBegin}));
+  DJ_TRY_DO(stopped.write(table, {bytes, kBegin}));
+  const abi::FaultGates given = gates;
+  return change_handlers(stopped, own_trap, [&](uint64_t handler) {
+    const uint64_t gate = abi::gate_to(gates, handler);
+    return abi::handler_behind(given, gate) == handler ? gate : handler;
+  });
 }
 
-Status leave_gates(Stopped& stopped, const abi::FaultGates& gates) {
+Status leave_gates(Stopped& stopped, uint64_t table) {
+  abi::FaultGates gates = {};
+  DJ_TRY_DO(stopped.read(table, {reinterpret_cast<uint8_t*>(&gates), sizeof gates}));
   return change_handlers(stopped, false,
                          [&](uint64_t handler) { return abi::handler_behind(gates, handler); });
 }

@@ -18,8 +18,9 @@ bool has_handler(const abi::AppAction& action);
 uint64_t caught_signals(pid_t pid);
 
 // Handlers of faults are called through gates from now on (fault_gates.h), or no longer. What has
-// no gate is left alone. own_trap: SIGTRAP's action is the session's.
-Status enter_gates(Stopped& stopped, abi::FaultGates& gates, bool own_trap);
-Status leave_gates(Stopped& stopped, const abi::FaultGates& gates);
+// no gate is left alone. table: address of the process's FaultGates; code: of gate 0; own_trap:
+// SIGTRAP's action is the session's.
+Status enter_gates(Stopped& stopped, uint64_t table, uint64_t code, bool own_trap);
+Status leave_gates(Stopped& stopped, uint64_t table);
 
 }  // namespace dj

@@ -1,5 +1,5 @@
-// The requests of ptrace() that djtap makes, and what each moves between tracer and kernel: all that the broker (broker.h) does
-// of ptrace stands in this table.
+// The requests of ptrace() that djtap makes, and what each moves between tracer and kernel: all
+// that the broker (broker.h) does of ptrace stands in this table.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,8 @@ struct TraceRequest {
     In,       // `bytes` are read by the kernel
     Out,      // `bytes` are written by it
     Vector,   // an iovec, of which up to `bytes` are written
-    Filter,   // as many instructions of a seccomp filter as the result says are written, 8 bytes each
+    Filter,   // as many instructions of a seccomp filter as the result says are written, 8 bytes
+              // each
     Peek,     // `address` leads to its arguments; one siginfo_t is written
   };
   int request = 0;

@@ -45,7 +45,8 @@ std::vector<uint8_t> input_of(const TraceRequest& request, const void* data) {
     bytes = reinterpret_cast<const uint8_t*>(&number);
     return {bytes, bytes + sizeof number};
   }
-  return request.data == Data::In ? std::vector<uint8_t>(bytes, bytes + request.bytes) : std::vector<uint8_t>();
+  return request.data == Data::In ? std::vector<uint8_t>(bytes, bytes + request.bytes)
+                                  : std::vector<uint8_t>();
 }
 
 // What it writes.
@@ -130,10 +131,12 @@ long trace(int request, pid_t tid, uint64_t address, const void* data) {
   if (request == PTRACE_SEIZE && seize_as_equal(tid, data)) return 0;
   const TraceRequest* known = trace_request(request);
   if (Broker::get() == nullptr || known == nullptr) return -1;
-  const Answer answer = Broker::get()->ask({Verb::Trace, tid, request, address, input_of(*known, data), 0});
+  const Answer answer =
+      Broker::get()->ask({Verb::Trace, tid, request, address, input_of(*known, data), 0});
   if (answer.result >= 0) put_output(*known, answer, const_cast<void*>(data));
   if (answer.result >= 0 && request == PTRACE_SEIZE) set_brokers(tid, true);
-  if (request == PTRACE_DETACH && (answer.result >= 0 || answer.error == ESRCH)) set_brokers(tid, false);
+  if (request == PTRACE_DETACH && (answer.result >= 0 || answer.error == ESRCH))
+    set_brokers(tid, false);
   return result_of(answer);
 }
 
@@ -161,7 +164,8 @@ int open_process_file(pid_t id, ProcessFile file, bool writes) {
   const int fd = open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   Broker* broker = Broker::get();
   if (fd >= 0 || !is_right_missing(errno) || broker == nullptr) return fd;
-  return broker->ask_descriptor({Verb::Open, id, static_cast<int64_t>(file), writes ? uint64_t{1} : 0, {}, 0});
+  return broker->ask_descriptor(
+      {Verb::Open, id, static_cast<int64_t>(file), writes ? uint64_t{1} : 0, {}, 0});
 }
 
 bool read_process_file(pid_t id, ProcessFile file, std::string& text) {
@@ -206,7 +210,8 @@ bool read_running(pid_t pid, uint64_t address, void* to, size_t bytes) {
   const ssize_t done = process_vm_readv(pid, &local, 1, &remote, 1, 0);
   if (done == static_cast<ssize_t>(bytes)) return true;
   return done < 0 && is_right_missing(errno) && Broker::get() != nullptr &&
-         pread(running_memory(pid), to, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
+         pread(running_memory(pid), to, bytes, static_cast<off_t>(address)) ==
+             static_cast<ssize_t>(bytes);
 }
 
 bool write_running(pid_t pid, uint64_t address, const void* from, size_t bytes) {
@@ -215,7 +220,8 @@ bool write_running(pid_t pid, uint64_t address, const void* from, size_t bytes) 
   const ssize_t done = process_vm_writev(pid, &local, 1, &remote, 1, 0);
   if (done == static_cast<ssize_t>(bytes)) return true;
   return done < 0 && is_right_missing(errno) && Broker::get() != nullptr &&
-         pwrite(running_memory(pid), from, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
+         pwrite(running_memory(pid), from, bytes, static_cast<off_t>(address)) ==
+             static_cast<ssize_t>(bytes);
 }
 
 }  // namespace dj

@@ -38,7 +38,8 @@ Status lay_out_for(const Options& options, std::optional<TracedProcess>& process
     return lay_out(compiled.program, compiled.plan, options.limits, cpus, base,
                    compiled.stacks ? compiled.stacks->room() : 0);
   };
-  DJ_TRY(uint64_t base, find_arena_base(process ? &*process : nullptr, lay(kNominalBase).bytes));
+  const ArenaPlace place = arena_place(lay(kNominalBase));
+  DJ_TRY(uint64_t base, find_arena_base(process ? &*process : nullptr, place.end() - place.base));
   compiled.layout = lay(base);
   return ok_status();
 }

@@ -1,4 +1,5 @@
-// Compares, forks the broker, becomes an equal, and looks whether what djtap itself reads can be read by that user.
+// Compares, forks the broker, becomes an equal, and looks whether what djtap itself reads can be
+// read by that user.
 #include "runtime/run/give_up_rights.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,11 @@ namespace {
 namespace fs = std::filesystem;
 
 OwnPaths own_paths(const Options& options) {
-  OwnPaths paths{options.output_path, options.rotation.bytes > 0, options.rotation.files, options.control_path, {}};
+  OwnPaths paths{options.output_path,
+                 options.rotation.bytes > 0,
+                 options.rotation.files,
+                 options.control_path,
+                 {}};
   if (options.plugin.ends_with(".lua")) paths.read.push_back(options.plugin);
   if (!options.report_path.empty()) paths.read.push_back(options.report_path);
   return paths;
@@ -49,13 +54,15 @@ std::optional<int> check_readable(const std::vector<std::string>& files, pid_t p
     const int how = fs::is_directory(file, error) ? R_OK | X_OK : R_OK;
     if (access(file.c_str(), how) == 0) continue;
     return fail(kExitAttach, "DJ4006",
-                fmt::format("djtap gives up its rights for those of process {}, and user {} may not read {}, which djtap needs: {}", pid,
-                            getuid(), file, std::strerror(errno)));
+                fmt::format("djtap gives up its rights for those of process {}, and user {} may "
+                            "not read {}, which djtap needs: {}",
+                            pid, getuid(), file, std::strerror(errno)));
   }
   return std::nullopt;
 }
 
-std::optional<int> become_equal_of(const Options& options, pid_t pid, int pidfd, const Rights& mine, const Rights& theirs) {
+std::optional<int> become_equal_of(const Options& options, pid_t pid, int pidfd, const Rights& mine,
+                                   const Rights& theirs) {
   const std::vector<std::string> files = own_files(options);
   if (can_take(mine, theirs)) {
     Status started = Broker::start(pid, pidfd, theirs, own_paths(options));
@@ -73,17 +80,21 @@ std::optional<int> become_equal_of(const Options& options, pid_t pid, int pidfd,
 std::optional<int> give_up_rights(const Options& options) {
   const std::optional<int> pid = options.clean ? options.clean : options.pid;
   if (!pid || !options.command.empty() || options.trust_target) return std::nullopt;
-  const Result<ExitWatch> watch = ExitWatch::create(*pid, false);  // held, so that the number stays the process's
+  const Result<ExitWatch> watch =
+      ExitWatch::create(*pid, false);  // held, so that the number stays the process's
   const Result<Rights> mine = rights_of(getpid()), theirs = rights_of(living_thread(*pid));
   const bool gone = !watch.ok() || watch.value().ended() || live_threads(*pid).empty();
   if (gone || !mine.ok()) return std::nullopt;  // told later
-  if (mine.value().capabilities == 0) return std::nullopt;  // then the kernel lets it trace equals only
+  if (mine.value().capabilities == 0)
+    return std::nullopt;  // then the kernel lets it trace equals only
   if (!theirs.ok()) return fail(kExitAttach, "DJ4006", theirs.error().message);
   if (!exceed(mine.value(), theirs.value())) return std::nullopt;
   if (!share_files(mine.value(), theirs.value()))
     return fail(kExitAttach, "DJ4006",
-                fmt::format("process {} has fewer rights than djtap and sees other files (a container, a chroot): as its equal djtap "
-                            "would see more than it; with --trust-target djtap keeps its rights, and who can write the process's "
+                fmt::format("process {} has fewer rights than djtap and sees other files (a "
+                            "container, a chroot): as its equal djtap "
+                            "would see more than it; with --trust-target djtap keeps its rights, "
+                            "and who can write the process's "
                             "memory may get them",
                             *pid));
   return become_equal_of(options, *pid, watch.value().fd(), mine.value(), theirs.value());
@@ -95,7 +106,9 @@ Status check_rights(const Options& options, pid_t pid) {
   if (!mine.ok() || mine.value().capabilities == 0) return ok_status();
   if (!theirs.ok()) return theirs.error();
   if (exceed(mine.value(), theirs.value()))
-    return Error{fmt::format("process {} has given up rights, or is another one, since djtap has looked at it; try again", pid),
+    return Error{fmt::format("process {} has given up rights, or is another one, since djtap has "
+                             "looked at it; try again",
+                             pid),
                  Fail::Permission};
   return ok_status();
 }

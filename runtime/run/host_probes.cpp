@@ -34,9 +34,10 @@ void HostProbes::run(HostProbe::When when) {
 
 // In these, the current process is `task`.
 void HostProbes::run_for(const TargetTask& task, HostProbe::When when) {
-  session_.words().set_task(task.address());
+  abi::ThreadTable& own = *abi::thread_table_of(&session_.header());
+  own.task = task.address();
   run(when);
-  session_.words().set_task(0);
+  own.task = 0;
 }
 
 std::function<void(pid_t, bool)> HostProbes::told() {

@@ -89,7 +89,8 @@ class Prompt {
     return diags.ok();
   }
 
-  // Judged in a child that has no more rights than the target: the prompt keeps its own for the runs.
+  // Judged in a child that has no more rights than the target: the prompt keeps its own for the
+  // runs.
   bool is_right_for_equal(const std::string& script) {
     fflush(nullptr);
     const pid_t pid = fork();

@@ -40,8 +40,7 @@ constexpr struct {
 
 uint64_t lost_returns(const ArenaView& arena, const Plan& plan, const Layout& layout) {
   if (layout.header.captures == 0) return 0;
-  const uint64_t first =
-      layout.header.captures + sizeof(abi::Captures) + offsetof(abi::CaptureCount, lost);
+  const uint64_t first = layout.capture_data + offsetof(abi::CaptureCount, lost);
   uint64_t lost = 0;
   for (uint64_t i = 0, count = capture_handlers(plan); i < count; ++i)
     lost += arena.word(first + i * sizeof(abi::CaptureCount)).number();
@@ -62,7 +61,7 @@ std::string room_for_elements(const ArenaView& arena, const Program& program,
     if (global.storage != Storage::Array || global.wrap) continue;
     const GlobalSlot& slot = layout.globals[i];
     const abi::MapForm form = map_form(global, slot, layout);
-    if (used_nodes(arena, slot.address, form) < form.capacity) continue;
+    if (used_nodes(arena, slot.data, form) < form.capacity) continue;
     if (global.capacity == 0) {
       others.push_back(fmt::format("`{}`", global.name));
     } else {
@@ -78,7 +77,7 @@ std::string room_for_elements(const ArenaView& arena, const Program& program,
 
 }  // namespace
 
-void report_skips(const HeaderWords& words, const Program& program, const Plan& plan,
+void report_skips(const ToldWords& words, const Program& program, const Plan& plan,
                   const Layout& layout) {
   const ArenaView arena(layout.base, layout.bytes);
   for (uint32_t i = 0; i < abi::kSkipCount; ++i) {

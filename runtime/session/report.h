@@ -14,7 +14,7 @@ namespace dj {
 
 // One line for every reason in Header::skipped that happened, on stderr. layout: where the arrays
 // are that may have been full; the arena is still mapped.
-void report_skips(const HeaderWords& words, const Program& program, const Plan& plan,
+void report_skips(const ToldWords& words, const Program& program, const Plan& plan,
                   const Layout& layout);
 
 // One line a site (--probes), on stderr.

@@ -76,13 +76,11 @@ bool Sampler::may_interrupt(const Stopped& stopped, pid_t tid, const user_regs_s
          !in_sequence(tid, regs.fs_base + static_cast<uint64_t>(*rseq_offset_), regs.rip);
 }
 
-uint64_t Sampler::pc_of(const Point& point) const {
-  return arena_.word(point.done).number() & kPc;
-}
+bool Sampler::is_busy(const Point& point) const { return arena_.word(point.done).number() != 0; }
 
 void Sampler::set_pc(const Point& point, uint64_t pc) const {
-  const uint64_t others = arena_.word(point.done).number() & ~kPc;
-  arena_.store<uint64_t>(point.done, others | (pc & kPc));
+  const uint64_t others = arena_.word(point.pc).number() & ~kPc;
+  arena_.store<uint64_t>(point.pc, others | (pc & kPc));
 }
 
 bool Sampler::sample(const Point& point, pid_t tid,
@@ -107,13 +105,14 @@ bool Sampler::sample(const Point& point, pid_t tid,
   regs.rip = point.code;
   if (!copy(tid, regs.rsp, &pc, sizeof pc, true)) return false;
   set_pc(point, pc);
+  arena_.store<uint64_t>(point.done, 1);
   if (!stopped.set_registers(tid, regs).ok()) {
-    set_pc(point, 0);
+    arena_.store<uint64_t>(point.done, 0);
     return false;
   }
   stopped.release();
   const uint64_t deadline = now_ns() + kPatienceNs;
-  for (int round = 0; pc_of(point) != 0 && now_ns() < deadline; ++round) {
+  for (int round = 0; is_busy(point) && now_ns() < deadline; ++round) {
     if (round < kYields) {
       sched_yield();
     } else {
@@ -127,8 +126,7 @@ void Sampler::run(const Point& point, const std::function<bool(uint64_t)>& is_le
   if (!Stopped::let_go_of_late()) return;
   for (const pid_t tid : running_threads(pid_)) {
     // The row belongs to one thread at a time, also when that one has not come back yet.
-    const bool busy = pc_of(point) != 0;
-    const bool taken = !busy && sample(point, tid, is_left_alone);
+    const bool taken = !is_busy(point) && sample(point, tid, is_left_alone);
     (taken ? taken_ : left_out_)++;
   }
 }

@@ -21,13 +21,13 @@ class Sampler {
   Sampler(pid_t pid, std::optional<int64_t> rseq_offset, const ArenaView& arena)
       : pid_(pid), rseq_offset_(rseq_offset), arena_(arena) {}
 
-  // What a probe needs: the code of arch::build_sample(), and the address of its `done`, the word of
-  // the probe's SiteInfo::pc.
+  // What a probe needs: the code of arch::build_sample(), the address of its `done`, a word that is
+  // not 0 until the sampled thread has come back, and that of the word of SiteInfo::pc.
   struct Point {
-    uint64_t code = 0, done = 0;
+    uint64_t code = 0, done = 0, pc = 0;
   };
-  // One sample of each thread that runs now. Waits for each, but not long. is_left_alone: of a thread that stands at this address
-  // none is taken.
+  // One sample of each thread that runs now. Waits for each, but not long. is_left_alone: of a
+  // thread that stands at this address none is taken.
   void run(const Point& point, const std::function<bool(uint64_t)>& is_left_alone);
 
   // Samples of running threads that were taken, and that were not: the thread was in djtap's code,
@@ -36,7 +36,7 @@ class Sampler {
   uint64_t left_out() const { return left_out_; }
 
  private:
-  uint64_t pc_of(const Point& point) const;
+  bool is_busy(const Point& point) const;
   void set_pc(const Point& point, uint64_t pc) const;
   bool sample(const Point& point, pid_t tid, const std::function<bool(uint64_t)>& is_left_alone);
   bool may_interrupt(const Stopped& stopped, pid_t tid, const user_regs_struct& regs) const;

@@ -138,7 +138,6 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   facts.stack_tables = input.stack_tables;
   if (process != nullptr)
     facts.errno_offset = errno_offset(process->pid, process->modules).value_or(0);
-  facts.threads = input.layout.base + input.layout.bytes;  // it lies behind the arena
   if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0)
     facts.ticket = static_cast<uint64_t>(session.pid_);
   std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
@@ -161,10 +160,11 @@ Status Session::place_samples(const Plan& plan, std::optional<int64_t> rseq_offs
     const HostProbe& probe = plan.host_probes[i];
     if (!is_sample(plan, probe)) continue;
     const auto site = static_cast<SiteId>(plan.sites.size() + i);
-    const uint64_t done =
-        header_.sites + (uint64_t{site} + 1) * sizeof(abi::SiteInfo) - sizeof(uint64_t);
+    const uint64_t done = layout_->sample_words + 8 * i;
     DJ_TRY(uint64_t code, installation_->place_sample(*memory_, probe.handler, site, done));
-    sample_points_[i] = {code, done};
+    const uint64_t pc =
+        header_.sites + (uint64_t{site} + 1) * sizeof(abi::SiteInfo) - sizeof(uint64_t);
+    sample_points_[i] = {code, done, pc};
     if (!sampler_) sampler_.emplace(pid_, rseq_offset, arena());
   }
   return ok_status();
@@ -181,11 +181,11 @@ Status Session::map_own_arena(const Layout& layout) {
   void* wanted = reinterpret_cast<void*>(layout.base);
   void* got = mmap(wanted, layout.bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
-  if (got != wanted || !map_thread_table(layout.base + layout.bytes))
+  const ArenaPlace place = arena_place(layout);
+  if (got != wanted || !map_private(place))
     return Error{fmt::format("cannot map the data arena: {}", std::strerror(errno))};
-  uint64_t bytes = layout.bytes;
-  host_arena_ =
-      std::shared_ptr<void>(got, [bytes](void* p) { munmap(p, bytes + sizeof(abi::ThreadTable)); });
+  const uint64_t bytes = place.end() - place.base;
+  host_arena_ = std::shared_ptr<void>(got, [bytes](void* p) { munmap(p, bytes); });
   return ok_status();
 }
 
@@ -207,7 +207,7 @@ Status Session::hold(TracedProcess& process, const std::vector<uint64_t>& restor
   if (abandoned) {
     DJ_TRY_DO(clean_abandoned(*stopped_));
     DJ_TRY(leftovers, find_leftovers(process.pid, maps));  // those are done now, too
-    }
+  }
   return unmap_leftovers(*stopped_, std::move(leftovers), restorers);
 }
 
@@ -253,9 +253,8 @@ Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const Ses
   };
   uint64_t island_bytes = link_bytes(input.image) + installation.detour_bytes();
   DJ_TRY(SessionMemory memory,
-         SessionMemory::create(*stopped_, input.layout.base, 0, input.layout.bytes,
-                               installation.island_modules(), island_bytes,
-                               installation.journal_bytes(), choose_stubs));
+         SessionMemory::create(*stopped_, arena_place(input.layout), installation.island_modules(),
+                               island_bytes, installation.journal_bytes(), choose_stubs));
   installation.go_on_with_copies();
   memory_.emplace(std::move(memory));
   installation_.emplace(std::move(installation));

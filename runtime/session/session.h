@@ -20,9 +20,9 @@
 #include "runtime/process/exit_watch.h"
 #include "runtime/process/launch.h"
 #include "runtime/process/process.h"
-#include "runtime/session/header_words.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/semaphores.h"
+#include "runtime/session/told_words.h"
 
 namespace dj {
 
@@ -145,7 +145,7 @@ class Session {
   // The arena's header as djtap has written it: its own copy, which no target can change.
   const abi::Header& header() const { return header_; }
   // The words of it that change.
-  HeaderWords words() const { return HeaderWords(arena()); }
+  ToldWords words() const { return ToldWords(arena(), header_.words); }
   ArenaView arena() const { return {header_.arena_base, header_.arena_bytes}; }
   // Behind arm(): what later sessions may use is left to codes.remember().
   void keep(ModuleCodes& codes) {
@@ -218,7 +218,7 @@ class Session {
   pid_t pid_ = 0;
   uint64_t watch_next_ns_ = 0;
   DebugList debug_list_;
-  size_t shown_ = 0;  // OwnIslands that it shows
+  size_t shown_ = 0;                     // OwnIslands that it shows
   uint64_t used_at_arm_ns_ = 0;          // processor_ns() of the target
   ReadText read_text_;
   std::optional<Sampler> sampler_;

@@ -132,8 +132,7 @@ void Session::forget_calls(const std::set<HandlerAt>& handlers) {
     switched.insert(first + handler);
   }
   for (HandlerId handler : switched) {
-    const uint64_t epoch = header_.captures + sizeof(abi::Captures) +
-                           handler * sizeof(abi::CaptureCount) +
+    const uint64_t epoch = layout_->capture_data + handler * sizeof(abi::CaptureCount) +
                            offsetof(abi::CaptureCount, epoch);
     arena().store<uint64_t>(epoch, arena().word(epoch).number() + 1);
   }

@@ -28,10 +28,10 @@ Hits read_hits(const Program& program, const Layout& layout) {
   const GlobalSlot& slot = layout.globals.front();
   const abi::MapForm form = map_form(program.globals.front(), slot, layout);
   const ArenaView arena(layout.base, layout.bytes);
-  each_element(arena, slot.address, form, [&](const MapElement& element) {
+  each_element(arena, slot.data, form, [&](const MapElement& element) {
     const auto count = static_cast<int64_t>(element.value.number());
-    hits.total = static_cast<int64_t>(static_cast<uint64_t>(hits.total) +
-                                      static_cast<uint64_t>(count));
+    hits.total =
+        static_cast<int64_t>(static_cast<uint64_t>(hits.total) + static_cast<uint64_t>(count));
     hits.by_place.emplace_back(count, element.keys.front().number());
   });
   std::sort(hits.by_place.begin(), hits.by_place.end(), [](const auto& a, const auto& b) {

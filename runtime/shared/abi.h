@@ -1,9 +1,16 @@
 // THE CONTRACT between controller, agent and generated code: what lies where in the data arena.
 // Freestanding: includes only <stdint.h> and <stddef.h>. Every field names its writer.
 //
-// The arena is one MAP_SHARED mapping of the session's memfd at the same address below 2 GB in
-// the controller and the target, so a pointer into it means the same in both and fits a 32-bit
-// displacement. Offsets and sizes are fixed (layout.h) before the first probe is armed.
+// The arena lies at the same address below 2 GB in the controller and the target, so an address in
+// it means the same in both and fits a 32-bit displacement. Offsets and sizes are fixed (layout.h)
+// before the first probe is armed. What a session shares has three parts, by who may write:
+//
+// * Constants, [arena_base, arena_base + constant_bytes): only the controller writes. Every other
+//   process maps them read-only. Addresses and sizes stand here, and every reader believes them.
+// * Data, up to arena_base + arena_bytes: handlers write, of any process that shares the arena. No
+//   reader believes them: it bounds each index and each length, and follows a reference only as
+//   ArenaRef (strings.h) does.
+// * Private memory, behind the arena (thread_table.h): each process has its own.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +25,8 @@ constexpr uint32_t kMaxEventArgs = 32;  // arguments of one printf
 constexpr uint32_t kMaxCaptures = 16;   // entry values of one return probe
 constexpr uint32_t kNoSpan = ~0u;       // ErrorEvent::span of an error that a built-in raised
 
-// Why a hit did not do all it should have. Indexes Header::skipped; texts in runtime/session/report.cpp.
+// Why a hit did not do all it should have. Indexes SessionWords::skipped; texts in
+// runtime/session/report.cpp.
 enum Skip : uint32_t {
   kSkipNoContext,     // more handlers at once than contexts
   kSkipMapFull,       // an insertion into a full array was dropped
@@ -48,13 +56,26 @@ enum ErrorKind : uint32_t {
   kErrEndless,    // a: the limit of jumps backwards in a DWARF expression
 };
 
-// Str: a script string. `len` bytes of data, never a terminating NUL; immutable once its address is
-// known to anyone else. An interned Str (Strings below) is equal to another one iff the addresses
-// are equal.
+// Str: a script string. `len` bytes of data, never a terminating NUL; nobody changes one whose
+// address others know. Two interned Strs (strings.h) have the same text iff they have the same
+// address. The data part of the arena holds Strs that a hostile process may change: read them by
+// text_of().
 struct Str {
   uint32_t len;
   char data[4];  // really len bytes
 };
+constexpr uint32_t kMostStringBytes = 1 << 20;
+
+// Text: what a Str said at one moment; never longer than kMostStringBytes. As many bytes behind any
+// Str can be read.
+struct Text {
+  const char* data;
+  uint32_t len;
+};
+inline Text text_of(const Str* s) {
+  const uint32_t len = __atomic_load_n(&s->len, __ATOMIC_RELAXED);
+  return {s->data, len < kMostStringBytes ? len : kMostStringBytes};
+}
 
 // Stat: one aggregate. Each word is updated by a locked instruction of its own. Followed by the
 // histogram words that StatShape asks for. All zero = empty: min and max are stored so that 0
@@ -94,7 +115,7 @@ struct LoaderTalk {
   uint32_t events;    // written by handlers: how often something was said
   uint32_t answered;  // written by the controller, a futex: events up to this one need not wait
   uint32_t awaits;    // LoaderAwaits; written by both
-  uint32_t controller;  // pid of djtap
+  uint32_t pad;
 };
 
 // The program is about to do what handlers cannot live with, and waits until the session has ended
@@ -109,53 +130,64 @@ enum EndReason : uint32_t {
 
 constexpr uint32_t kTscShift = 32;  // of Header::tsc_mult, nanoseconds a cycle
 
-// Header: at the arena's base.
+// SessionWords: what handlers and the agent tell the controller of the session as a whole. Data.
+struct SessionWords {
+  LoaderTalk loader;
+  uint64_t end_wanted;  // EndReason
+  uint64_t exit_requested;
+  uint64_t error_count;
+  uint64_t denied;  // system calls that seccomp filters deny to some process of the session
+                    // (denied.h), to be told
+  uint64_t skipped[kSkipCount];
+  uint64_t trap_hits, trap_cache_hits, trap_strays;
+};
+
+// Header: at the arena's base. Constants.
 struct Header {
-  // written by the controller before arming
+  // Known with the layout: generated code has these as immediate operands (fold_arena.h).
   uint64_t magic;
   uint32_t version, cpus;
   uint64_t arena_base, arena_bytes;
-  uint64_t counters;  // address of row 0
+  uint64_t constant_bytes;  // of the constants; whole pages
+  uint64_t words;           // address of the SessionWords
+  uint64_t counters;        // address of row 0
   uint32_t counter_shift, counter_count;
   uint64_t rings;        // address of Ring 0; Ring i at rings + i * ring_stride
   uint64_t ring_stride;  // ring `cpus` serves threads without rseq
-  uint64_t contexts;     // address of Context 0
+  uint64_t ring_bytes;   // of one ring's data, a power of two
+  uint64_t contexts;     // address of Context 0, in private memory
   uint32_t context_bytes, context_count;
   uint64_t strings;                 // address of Strings
   uint64_t captures;                // address of Captures, 0: no return probe needs it
   uint64_t sites;                   // address of SiteInfo 0
   uint32_t site_count, max_string;  // MAXSTRINGLEN
   uint32_t max_action, max_nesting;
+  uint64_t threads;  // address of the ThreadTable, in private memory; 0: none, ask the kernel
+  // Known to the session only, from here on.
   uint64_t trap_table;  // address of TrapTable (trap.h); 0: no int3 site
   uint64_t target_pid;  // for target()
   uint64_t target_own_pid;  // the number by which it knows itself: another one in a pid namespace of its own
-  uint64_t threads;     // address of the ThreadTable; 0: none, ask the kernel
+  uint64_t controller;      // pid of djtap
   uint64_t thread_rows;  // address of the ThreadRows (thread_rows.h)
+  uint64_t thread_row_count;  // 0: no thread has a row
   uint64_t stack_tables;  // address of StackTables (unwind.h); 0: no handler walks stacks
   uint64_t own_code;     // address of the first OwnIsland (own_code.h); 0: none. The controller adds to them later, too
   uint64_t own_code_later;  // the same of objects that were opened later: in memory that forks from before do not have
-  uint64_t frame_texts;  // address of the FrameTexts (own_code.h)
+  uint64_t debug_entry;     // address of the DebugEntry (own_code.h)
   uint64_t ticket;      // random, tells sessions apart
   uint64_t session_start_tsc;
   // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> kTscShift). tsc_mult 0: ask the
   // kernel
   uint64_t tsc_base, time_base_ns, tsc_mult;
   int64_t errno_offset;  // the C library's errno minus fs base; 0: not known
-  uint64_t task;        // of the Task (task.h) that a handler of djtap's runs for; 0: none
-  LoaderTalk loader;
-  uint64_t end_wanted;  // EndReason; written by the agent
-  // written by handlers
-  uint64_t exit_requested;
-  uint64_t error_count;
-  uint64_t denied;  // system calls that seccomp filters deny to some process of the session (denied.h), to be told
-  uint64_t skipped[kSkipCount];
-  // trap side, written by the agent
-  uint64_t trap_hits, trap_cache_hits, trap_strays;
 };
 
-// SiteInfo: what probefunc() and pp() say (interned strings below 2 GB, 0 = ""), and the load bias of the
-// site's module (static variables). Written by the controller. First Plan::sites, then
-// Plan::host_probes.
+inline SessionWords* session_words(const Header* header) {
+  return reinterpret_cast<SessionWords*>(header->words);
+}
+
+// SiteInfo: what probefunc() and pp() say (addresses of constant Strs, 0 = ""), and the load bias
+// of the site's module (static variables). Constants. First Plan::sites, then Plan::host_probes.
 struct SiteInfo {
   uint32_t probefunc, ppfunc, pp, module;
   uint64_t bias;

@@ -54,12 +54,13 @@ struct CaptureCount {
   // Entries that wait for another function's return. Generated code asks nothing while it is 0.
   uint64_t in_tails;
 };
+// Constants.
 struct Captures {
   uint64_t bucket_mask;
-  uint64_t buckets;   // address; Capture[kCaptureWays] each
-  uint64_t handlers;  // CaptureCounts, which follow
-  uint64_t counting;  // 1: calls are counted; written by the controller
-  uint64_t pad[4];
+  uint64_t buckets;   // address; Capture[kCaptureWays] each. Data
+  uint64_t handlers;  // how many CaptureCounts there are
+  uint64_t counts;    // address of the first. Data
+  uint64_t counting;  // 1: calls are counted
 };
 
 // What the detour of an exit tells the handler beside the Plan site's number, in one 32-bit word.
@@ -75,18 +76,21 @@ constexpr uint32_t kExitSite = kExitAtEntry - 1;
 constexpr uint64_t capture_counts_bytes(uint64_t handlers) {
   return (sizeof(CaptureCount) * handlers + 63) / 64 * 64;
 }
+// Of the data.
 constexpr uint64_t captures_bytes(uint64_t handlers) {
-  return sizeof(Captures) + capture_counts_bytes(handlers) +
-         sizeof(Capture) * kCaptureWays * kCaptureBuckets;
+  return capture_counts_bytes(handlers) + sizeof(Capture) * kCaptureWays * kCaptureBuckets;
 }
-// Of zero memory of captures_bytes(handlers).
-inline void captures_init(Captures* captures, uint64_t handlers) {
+// `data`: address of zero memory of captures_bytes(handlers).
+inline void captures_init(Captures* captures, uint64_t data, uint64_t handlers) {
   captures->bucket_mask = kCaptureBuckets - 1;
   captures->handlers = handlers;
-  captures->buckets = reinterpret_cast<uint64_t>(captures + 1) + capture_counts_bytes(handlers);
+  captures->counts = data;
+  captures->buckets = data + capture_counts_bytes(handlers);
 }
-inline CaptureCount* capture_count(Captures* captures, uint32_t handler) {
-  return reinterpret_cast<CaptureCount*>(captures + 1) + handler;
+// handler: perhaps from the data; of one that there is not, the first's.
+inline CaptureCount* capture_count(const Captures* captures, uint32_t handler) {
+  return reinterpret_cast<CaptureCount*>(captures->counts) +
+         (handler < captures->handlers ? handler : 0);
 }
 
 }  // namespace dj::abi

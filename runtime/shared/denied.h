@@ -40,8 +40,8 @@ constexpr int64_t kAskedCalls[] = {
     234,
 };
 
-// Beside these: a filter looks at the addresses that calls are made from. It may kill the program for
-// calls of its own, which run in detours.
+// Beside these: a filter looks at the addresses that calls are made from. It may kill the program
+// for calls of its own, which run in detours.
 constexpr uint64_t kMovedCalls = uint64_t{1} << 63;
 
 constexpr uint64_t asked_bit(int64_t number) {

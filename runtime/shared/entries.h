@@ -40,27 +40,28 @@ void dj_stat_clear(dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShap
 
 // --- arrays (hot). keys: `Map::key_count` words, strings as interned Str addresses ---
 // 0 (the empty value) when absent.
-int64_t dj_map_get(dj::abi::Map* map, const uint64_t* keys);
-int64_t dj_map_has(dj::abi::Map* map, const uint64_t* keys);  // 1 or 0
-void dj_map_set(dj::abi::Map* map, const uint64_t* keys, int64_t value);
+int64_t dj_map_get(const dj::abi::Map* map, const uint64_t* keys);
+int64_t dj_map_has(const dj::abi::Map* map, const uint64_t* keys);  // 1 or 0
+void dj_map_set(const dj::abi::Map* map, const uint64_t* keys, int64_t value);
 // element = element OP operand, created from 0 when absent. Returns the new value; *old gets the
 // former. op: index of ast::BinOp (Add, Sub, Mul, Div, Mod, Shl, Shr, UShr, And, Or, Xor). Div and
 // Mod by 0 are excluded by the caller. With abi::kDoubleOp: of dj_double_compute.
-int64_t dj_map_update(dj::abi::Map* map, const uint64_t* keys, uint32_t op, int64_t operand,
+int64_t dj_map_update(const dj::abi::Map* map, const uint64_t* keys, uint32_t op, int64_t operand,
                       int64_t* old);
-void dj_map_stat_add(dj::abi::Map* map, const uint64_t* keys, int64_t sample);
-int64_t dj_map_stat_read(dj::abi::Map* map, const uint64_t* keys, uint32_t op, uint32_t* empty);
-void dj_map_delete(dj::abi::Map* map, const uint64_t* keys);
-void dj_map_clear(dj::abi::Map* map);
+void dj_map_stat_add(const dj::abi::Map* map, const uint64_t* keys, int64_t sample);
+int64_t dj_map_stat_read(const dj::abi::Map* map, const uint64_t* keys, uint32_t op,
+                         uint32_t* empty);
+void dj_map_delete(const dj::abi::Map* map, const uint64_t* keys);
+void dj_map_clear(const dj::abi::Map* map);
 
 // --- snapshots (cold): read and clear. What handlers add meanwhile is in what is taken or stays
 // ---
 int64_t dj_count_take(uint32_t counter);
 // Ends the element; 0 when absent. Of an array of words.
-int64_t dj_map_take(dj::abi::Map* map, const uint64_t* keys);
+int64_t dj_map_take(const dj::abi::Map* map, const uint64_t* keys);
 // All elements of `from` become those of `to`, an array of the same keys and values that only one
 // handler at a time uses.
-void dj_map_move(dj::abi::Map* from, dj::abi::Map* to);
+void dj_map_move(const dj::abi::Map* from, const dj::abi::Map* to);
 // The same for the rows of a scalar aggregate. Each word is moved at once: of a sample that is
 // being added, count and sum may end up on different sides.
 void dj_stat_move(dj::abi::Stat* from, dj::abi::Stat* to, uint32_t stride,
@@ -72,22 +73,23 @@ void dj_stat_move(dj::abi::Stat* from, dj::abi::Stat* to, uint32_t stride,
 // iterator in the context's scratch, or null (raised: no scratch left). The set of elements is
 // fixed here; an element deleted later is passed over. Only elements whose key i is keys[i] for
 // each bit i of `given`.
-void* dj_foreach_begin(dj::abi::Context* ctx, dj::abi::Map* map, uint32_t sort, uint32_t sort_arg,
-                       uint32_t descending, int64_t limit, const uint64_t* keys, uint32_t given);
+void* dj_foreach_begin(dj::abi::Context* ctx, const dj::abi::Map* map, uint32_t sort,
+                       uint32_t sort_arg, uint32_t descending, int64_t limit, const uint64_t* keys,
+                       uint32_t given);
 // Next element: its keys to `keys`, its value (Int, Str) to *value; 0 at the end.
 uint32_t dj_foreach_next(void* iterator, uint64_t* keys, int64_t* value);
 
 // --- slices (cold): the elements whose key i is keys[i] for each bit i of `given` ---
-int64_t dj_slice_has(dj::abi::Map* map, const uint64_t* keys, uint32_t given);  // 1 or 0
-void dj_slice_delete(dj::abi::Map* map, const uint64_t* keys, uint32_t given);
+int64_t dj_slice_has(const dj::abi::Map* map, const uint64_t* keys, uint32_t given);  // 1 or 0
+void dj_slice_delete(const dj::abi::Map* map, const uint64_t* keys, uint32_t given);
 // As dj_map_stat_read and dj_stat_derived, of all their samples together.
-int64_t dj_slice_stat_read(dj::abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t op,
-                           uint32_t* empty);
+int64_t dj_slice_stat_read(const dj::abi::Map* map, const uint64_t* keys, uint32_t given,
+                           uint32_t op, uint32_t* empty);
 // As dj_event_hist and dj_stat_bucket, of the elements' sums.
-void dj_slice_event_hist(uint32_t site, dj::abi::Map* map, const uint64_t* keys, uint32_t given,
-                         uint32_t form);
-int64_t dj_slice_bucket(dj::abi::Map* map, const uint64_t* keys, uint32_t given, uint32_t linear,
-                        int64_t bucket, uint32_t* bad);
+void dj_slice_event_hist(uint32_t site, const dj::abi::Map* map, const uint64_t* keys,
+                         uint32_t given, uint32_t form);
+int64_t dj_slice_bucket(const dj::abi::Map* map, const uint64_t* keys, uint32_t given,
+                        uint32_t linear, int64_t bucket, uint32_t* bad);
 
 // --- contexts (hot): scratch memory and limits of one handler run ---
 // Null: skip this hit (already counted). `site` is what errors are reported with.
@@ -114,13 +116,13 @@ uint64_t dj_read(uint64_t address, uint32_t size, uint32_t* bad);
 // The one address for this text, or the address of the empty string when out of budget (counted).
 const dj::abi::Str* dj_intern(const dj::abi::Str* s);
 uint32_t dj_str_equal(const dj::abi::Str* a, const dj::abi::Str* b);
-int64_t dj_str_compare(const dj::abi::Str* a, const dj::abi::Str* b);  // <0, 0, >0, bytewise
-const dj::abi::Str* dj_str_concat(dj::abi::Context* ctx, const dj::abi::Str* a,
-                                  const dj::abi::Str* b);
+int64_t dj_str_compare(const dj::abi::Str* left, const dj::abi::Str* right);  // <0, 0, >0, bytewise
+const dj::abi::Str* dj_str_concat(dj::abi::Context* ctx, const dj::abi::Str* left,
+                                  const dj::abi::Str* right);
 // text =~ pattern: 1 or 0. program: of compiler/regex. What matched stays in the context.
 int64_t dj_match(dj::abi::Context* ctx, const dj::abi::Str* text, const dj::abi::Str* program);
-// format: Str of the script's format text; args as in Format::arguments. In the context's scratch.
-const dj::abi::Str* dj_sprintf(dj::abi::Context* ctx, const dj::abi::Str* format,
+// form: Str of the script's format text; args as in Format::arguments. In the context's scratch.
+const dj::abi::Str* dj_sprintf(dj::abi::Context* ctx, const dj::abi::Str* form,
                                const uint64_t* args, uint32_t count);
 // The text of target values, see runtime/shared/target_text.h. bad[i] not 0: words[i] was not
 // readable.
@@ -152,7 +154,7 @@ void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32
 // element: rows = its Stat, stride = 0. form: HistForm (stat.h).
 void dj_event_hist(uint32_t site, const dj::abi::Stat* rows, uint32_t stride,
                    const dj::abi::StatShape* shape, uint32_t form);
-const dj::abi::Stat* dj_map_stat_at(dj::abi::Map* map, const uint64_t* keys);  // null: absent
+const dj::abi::Stat* dj_map_stat_at(const dj::abi::Map* map, const uint64_t* keys);  // null: absent
 
 // --- return probes (cold); slot: where the return address lies; see capture.h ---
 // Entry values of a call, for return handler `handler`.

@@ -10,7 +10,7 @@ namespace dj::abi {
 
 constexpr uint32_t kFaultGates = 16, kGateBytes = 16;
 
-// Lies in the arena.
+// In the ThreadTable: a process calls what stands here.
 struct FaultGates {
   uint64_t begin;                  // address of gate 0; 0: there are none. By the controller
   uint64_t handlers[kFaultGates];  // the program's; 0: free. By both; what is once there stays

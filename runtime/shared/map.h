@@ -1,6 +1,7 @@
 // Map: one array of the script in the arena: a hash table of chains with a fixed number of nodes.
-// Lock-free; how it stays exact is told in agent/map_find.h. Memory: Map, bucket heads, nodes, and
-// rows of sums. No address in it: a copy of a fresh Map says the same.
+// Lock-free; how it stays exact is told in agent/map_find.h. The Map itself is constant and says
+// where its data lie: MapWords, bucket heads, nodes, and rows of sums. Whoever follows a link or a
+// count of the data bounds it by the Map's capacity.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"
@@ -36,24 +37,26 @@ struct MapNode {
   uint64_t keys[1];    // really key_count, behind them the Stat of an array of statistics
 };
 
-struct Map {
-  // written by the controller
-  uint32_t capacity, key_count;
-  uint32_t node_bytes, bucket_mask;
-  uint64_t nodes, heads;          // offsets from this Map
-  StatShape shape;                // shape.bytes 0: elements are words
-  uint32_t wrap;                  // 1: a full array gives up an element for a new one
-  uint32_t grows;                 // 1: no element is ever deleted
-  uint64_t rows;                  // offset of the first row of sums; 0: none
-  uint32_t row_count, row_shift;  // a row has 1 << row_shift bytes
-  uint64_t pad[5];
-  // written by handlers
+// What handlers write of an array as a whole. Data.
+struct MapWords {
   uint64_t free_nodes;  // tag in the upper half, index + 1 in the lower
   uint64_t fresh;       // nodes ever used: the first `fresh` ones
   uint64_t oldest;      // wrapping: the node to give up next, modulo capacity
-  uint64_t pad2[5];
+  uint64_t pad[5];
 };
-static_assert(sizeof(Map) % 64 == 0 && offsetof(Map, free_nodes) % 64 == 0);
+static_assert(sizeof(MapWords) == 64);
+
+// Constants.
+struct Map {
+  uint32_t capacity, key_count;
+  uint32_t node_bytes, bucket_mask;
+  uint64_t words, heads, nodes;   // addresses
+  StatShape shape;                // shape.bytes 0: elements are words
+  uint32_t wrap;                  // 1: a full array gives up an element for a new one
+  uint32_t grows;                 // 1: no element is ever deleted
+  uint64_t rows;                  // address of the first row of sums; 0: none
+  uint32_t row_count, row_shift;  // a row has 1 << row_shift bytes
+};
 
 constexpr uint32_t map_buckets(uint32_t capacity) {
   uint32_t buckets = 8;
@@ -76,8 +79,9 @@ struct MapForm {
   // added to; the value is the sum of the node's word and these.
   uint32_t rows = 0;
 };
+// Distances from the data's begin.
 constexpr uint64_t map_nodes_end(const MapForm& form) {
-  return sizeof(Map) + 8ull * map_buckets(form.capacity) +
+  return sizeof(MapWords) + 8ull * map_buckets(form.capacity) +
          uint64_t{form.capacity} *
              map_node_bytes(form.key_count, form.shape ? form.shape->bytes : 8);
 }
@@ -89,59 +93,61 @@ constexpr uint32_t map_row_shift(uint32_t capacity) {
 constexpr uint64_t map_rows_at(const MapForm& form) {
   return (map_nodes_end(form) + 127) / 128 * 128;
 }
+// Of the data.
 constexpr uint64_t map_bytes(const MapForm& form) {
   if (form.rows == 0) return map_nodes_end(form);
   return map_rows_at(form) + (uint64_t{form.rows} << map_row_shift(form.capacity));
 }
 
-// Prepares zero memory of map_bytes(form), 128-byte aligned.
-inline void map_init(Map* map, const MapForm& form) {
+// `data`: address of zero memory of map_bytes(form), 128-byte aligned.
+inline void map_init(Map* map, const MapForm& form, uint64_t data) {
   map->capacity = form.capacity;
   map->key_count = form.key_count;
   map->node_bytes = map_node_bytes(form.key_count, form.shape ? form.shape->bytes : 8);
   map->bucket_mask = map_buckets(form.capacity) - 1;
   map->wrap = form.wrap;
   map->grows = form.grows;
-  map->heads = sizeof(Map);
-  map->nodes = sizeof(Map) + 8ull * map_buckets(form.capacity);
+  map->words = data;
+  map->heads = data + sizeof(MapWords);
+  map->nodes = map->heads + 8ull * map_buckets(form.capacity);
   if (form.shape) map->shape = *form.shape;
   if (form.rows == 0) return;
-  map->rows = map_rows_at(form);
+  map->rows = data + map_rows_at(form);
   map->row_count = form.rows;
   map->row_shift = map_row_shift(form.capacity);
 }
 
+inline MapWords* map_words(const Map* map) { return reinterpret_cast<MapWords*>(map->words); }
+// index: less than the capacity.
 inline MapNode* map_node(const Map* map, uint32_t index) {
-  uint64_t at = reinterpret_cast<uint64_t>(map) + map->nodes + uint64_t{index} * map->node_bytes;
-  return reinterpret_cast<MapNode*>(at);
+  return reinterpret_cast<MapNode*>(map->nodes + uint64_t{index} * map->node_bytes);
 }
 inline Stat* map_node_stat(const Map* map, MapNode* node) {
   return reinterpret_cast<Stat*>(node->keys + map->key_count);
 }
 // Word `index` of the first row of sums.
 inline uint64_t* map_sum(const Map* map, uint32_t index) {
-  return reinterpret_cast<uint64_t*>(reinterpret_cast<uint64_t>(map) + map->rows + 8ull * index);
+  return reinterpret_cast<uint64_t*>(map->rows + 8ull * index);
 }
 // The value of an element that is a word.
 inline uint64_t map_value(const Map* map, const MapNode* node) {
   uint64_t value = load(&node->pair.first);
   if (map->rows == 0) return value;
-  uint64_t first = reinterpret_cast<uint64_t>(map) + map->nodes;
   const uint64_t* sum = map_sum(
-      map, static_cast<uint32_t>((reinterpret_cast<uint64_t>(node) - first) / map->node_bytes));
+      map,
+      static_cast<uint32_t>((reinterpret_cast<uint64_t>(node) - map->nodes) / map->node_bytes));
   for (uint32_t row = 0; row < map->row_count; ++row)
     value += load(sum + (uint64_t{row} << map->row_shift) / sizeof *sum);
   return value;
 }
 // Nodes that may hold an element: 0 .. map_used() - 1.
 inline uint32_t map_used(const Map* map) {
-  uint64_t fresh = load(&map->fresh);
+  uint64_t fresh = load(&map_words(map)->fresh);
   return fresh < map->capacity ? static_cast<uint32_t>(fresh) : map->capacity;
 }
 
 inline uint64_t* map_head(const Map* map, uint32_t hash) {
-  auto* heads = reinterpret_cast<uint64_t*>(reinterpret_cast<uint64_t>(map) + map->heads);
-  return &heads[hash & map->bucket_mask];
+  return &reinterpret_cast<uint64_t*>(map->heads)[hash & map->bucket_mask];
 }
 // Whether node `index` is in its chain. One that a killed process was about to insert is not,
 // though filled.

@@ -3,7 +3,6 @@
 // that calls backtrace(), by an exception that it throws, by a thread that is cancelled.
 #pragma once
 #include "runtime/shared/abi.h"
-#include "runtime/shared/fault_gates.h"
 
 namespace dj::abi {
 
@@ -34,8 +33,8 @@ struct OwnIsland {
 };
 constexpr uint32_t kUnitsInWord = 64;
 
-// FrameTexts: call frame information of places in detours, made when somebody first asks for it.
-// Lies in the arena; written by the agent. What is once there stays as it is.
+// FrameText: call frame information of a place in a detour. The agent makes it when an unwinder
+// first asks for it; it stays as it is then.
 struct FrameText {
   uint64_t pc;  // 0: free. kBeingWritten: set
   FrameHeader header;
@@ -45,22 +44,18 @@ constexpr uint64_t kBeingWritten = uint64_t{1} << 63;
 constexpr uint32_t kFrameTextBits = 13;
 
 // DebugEntry: djtap's code as debuggers find it (runtime/memory/debug_list.h): glibc's struct
-// r_debug_extended, and the one link map that it leads to (<link.h>). By the controller.
+// r_debug_extended, and the one link map that it leads to (<link.h>). Constants.
 struct DebugEntry {
   uint64_t version, map, breakpoint, state, loader, next;
   uint64_t load_bias, name, dynamic, next_map, map_before;
   char path[40];
 };
-struct FrameTexts {
+
+// OwnFrames: what the agent tells unwinders. In private memory (thread_table.h): what another
+// process wrote here would lead this one's unwinder anywhere.
+struct OwnFrames {
   uint64_t object[6];  // a link map (<link.h>) without a name, and that name's end
   FrameText slots[1 << kFrameTextBits];
-  FaultGates faults;
-  DebugEntry debug;
 };
-// Null: there are none.
-inline FaultGates* fault_gates(const Header* header) {
-  if (header->frame_texts == 0) return nullptr;
-  return &reinterpret_cast<FrameTexts*>(header->frame_texts)->faults;
-}
 
 }  // namespace dj::abi

@@ -14,42 +14,39 @@ namespace dj::abi {
 struct Ring {
   uint64_t head;  // position behind the last reserved byte; positions only grow
   uint64_t pad1[15];
-  uint64_t tail;   // position of the first unread byte; written by the controller
-  uint64_t bytes;  // of data, a power of two; written by the controller
-  uint64_t pad2[14];
-  // data follows
+  uint64_t tail;  // position of the first unread byte; written by the controller
+  uint64_t pad2[15];
+  // Header::ring_bytes of data follow
 };
 static_assert(sizeof(Ring) == 256);
 
 constexpr uint64_t ring_bytes(uint64_t data_bytes) { return sizeof(Ring) + data_bytes; }
-inline void ring_init(Ring* ring, uint64_t data_bytes) { ring->bytes = data_bytes; }
 inline EventHeader* ring_at(Ring* ring, uint64_t bytes, uint64_t position) {
   return reinterpret_cast<EventHeader*>(reinterpret_cast<char*>(ring + 1) +
                                         (position & (bytes - 1)));
 }
-inline EventHeader* ring_at(Ring* ring, uint64_t position) {
-  return ring_at(ring, ring->bytes, position);
-}
 
-// Room for one record of `size` bytes (multiple of kEventAlign); null: the ring is full. *position
-// is what ring_commit wants.
-inline EventHeader* ring_reserve(Ring* ring, uint32_t size, uint64_t* position) {
+// Room for one record of `size` bytes (multiple of kEventAlign, at most `bytes`, which are the
+// ring's); null: the ring is full. *position is what ring_commit wants. Whatever stands in the
+// ring, the room lies in it.
+inline EventHeader* ring_reserve(Ring* ring, uint64_t bytes, uint32_t size, uint64_t* position) {
   for (;;) {
     uint64_t head = load(&ring->head);
-    uint64_t room = ring->bytes - (head & (ring->bytes - 1));
+    if (head % kEventAlign != 0) return nullptr;  // not written by us
+    uint64_t room = bytes - (head & (bytes - 1));
     uint64_t skip = room < size ? room : 0;  // a record never wraps
     // Negative: `head` is old, others have filled and the controller has emptied since.
     const auto used = static_cast<int64_t>(head + skip + size - load(&ring->tail));
-    if (used > static_cast<int64_t>(ring->bytes)) return nullptr;
+    if (used > static_cast<int64_t>(bytes)) return nullptr;
     if (!cas(&ring->head, head, head + skip + size)) continue;
     if (skip != 0) {
-      EventHeader* pad = ring_at(ring, head);
+      EventHeader* pad = ring_at(ring, bytes, head);
       pad->size = static_cast<uint32_t>(skip);
       pad->kind = kEventPad;
       store(&pad->stamp, head + 1);
     }
     *position = head + skip;
-    return ring_at(ring, *position);
+    return ring_at(ring, bytes, *position);
   }
 }
 inline void ring_commit(EventHeader* record, uint64_t position) {
@@ -65,7 +62,6 @@ struct RingReader {
   uint32_t size = 0;       // of the record that ring_peek returned, checked
   bool scribbled = false;  // Ring::head was no position that a handler can have left there
 };
-// bytes: a power of two, from the controller's own memory.
 inline RingReader ring_reader(uint64_t bytes) { return {.bytes = bytes}; }
 // The finished record at `reader->position`, or null (none, or not finished yet). give_up: pass
 // unfinished ones. The target may write into it at any time: copy reader->size bytes first, and

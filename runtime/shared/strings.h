@@ -1,39 +1,85 @@
 // Strings: the session's interned strings. Insert-only, lock-free: a text gets one address for the
 // whole session, so equality is equality of addresses and a string in a global or key is one word.
-// Bounded by a budget.
+// Bounded by a budget. What the controller interns (literals, names of probes) lies in the
+// constants, so that no other process can change a text that handlers act on.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"
 
 namespace dj::abi {
 
-struct Strings {
-  uint64_t slot_mask;  // slots - 1
-  uint64_t pool_bytes;
-  uint64_t used;     // bytes taken from the pool; may run past pool_bytes when it is full
-  uint64_t dropped;  // strings that found no room
-  uint64_t slots;    // address of slot_mask + 1 words: addresses of Str, 0 empty
-  uint64_t pool;
-  uint64_t empty;  // address of the interned ""
-  uint64_t count;  // slots taken
+// StringPool: bytes for Strs, and how many of them are taken (may run past `bytes` when it is
+// full).
+struct StringPool {
+  uint64_t address, bytes;
 };
+
+// What handlers write. Data; the words of the hash table follow: an ArenaRef each, 0 empty.
+struct StringWords {
+  uint64_t used;     // bytes taken from the data pool
+  uint64_t dropped;  // strings that found no room
+  uint64_t count;    // slots taken
+  uint64_t pad[5];
+};
+
+// Constants.
+struct Strings {
+  uint64_t slot_mask;    // slots - 1
+  uint64_t words;        // address of the StringWords
+  StringPool constants;  // the empty string is the first
+  StringPool data;
+  uint64_t constants_used;  // bytes; by the controller
+};
+
+// --- references ---
+// A word of the data that refers to a Str is an ArenaRef: the Str's distance from the arena's base;
+// 0, which a global holds that was never written, is the empty string. Who shares the arena may
+// write anything there. So a reference is followed by str_at() alone, and in generated code by the
+// same arithmetic (compiler/lower/strings.cpp): what lies outside of [first, first + span) is the
+// empty string. Behind the span there is room for the longest Str.
+using ArenaRef = uint64_t;
+constexpr uint64_t kStringTail =
+    kMostStringBytes + sizeof(Str);  // bytes of the arena behind the span
+
+struct RefRange {
+  uint64_t first, span;  // distances from the arena's base
+};
+inline RefRange ref_range(const Header* header, const Strings* strings) {
+  const uint64_t first = strings->constants.address - header->arena_base;
+  return {first, header->arena_bytes - kStringTail - first};
+}
+inline const Strings* strings_of(const Header* header) {
+  return reinterpret_cast<const Strings*>(header->strings);
+}
+inline const Str* str_at(const Header* header, ArenaRef ref) {
+  const RefRange range = ref_range(header, strings_of(header));
+  const uint64_t offset = ref - range.first;
+  return reinterpret_cast<const Str*>(header->arena_base + range.first +
+                                      (offset < range.span ? offset : 0));
+}
+// `str` lies in the arena.
+inline ArenaRef ref_to(const Header* header, const Str* str) {
+  return reinterpret_cast<uint64_t>(str) - header->arena_base;
+}
 
 constexpr uint64_t strings_slots(uint64_t pool_bytes) {
   uint64_t n = 1024;
   while (n * 32 < pool_bytes) n *= 2;
   return n;
 }
-constexpr uint64_t strings_bytes(uint64_t pool_bytes) {
-  return sizeof(Strings) + 8 * strings_slots(pool_bytes) + pool_bytes;
+// Of the data: words, slots, pool.
+constexpr uint64_t strings_data_bytes(uint64_t pool_bytes) {
+  return sizeof(StringWords) + 8 * strings_slots(pool_bytes) + pool_bytes;
 }
-// Of zero memory of strings_bytes(pool_bytes). The empty string is the pool's first.
-inline void strings_init(Strings* strings, uint64_t pool_bytes) {
+// `data`: address of zero memory of strings_data_bytes(pool_bytes); `constants`: of
+// `constant_bytes` more, whose first Str is the empty one.
+inline void strings_init(Strings* strings, uint64_t data, uint64_t pool_bytes, uint64_t constants,
+                         uint64_t constant_bytes) {
   strings->slot_mask = strings_slots(pool_bytes) - 1;
-  strings->pool_bytes = pool_bytes;
-  strings->slots = reinterpret_cast<uint64_t>(strings + 1);
-  strings->pool = strings->slots + 8 * (strings->slot_mask + 1);
-  strings->empty = strings->pool;
-  strings->used = 8;
+  strings->words = data;
+  strings->data = {data + sizeof(StringWords) + 8 * (strings->slot_mask + 1), pool_bytes};
+  strings->constants = {constants, constant_bytes};
+  strings->constants_used = 8;
 }
 
 inline uint64_t hash_bytes(const char* data, uint32_t len) {
@@ -49,56 +95,92 @@ inline uint64_t hash_bytes(const char* data, uint32_t len) {
   for (; i < len; ++i) h = (h ^ static_cast<unsigned char>(data[i])) * kFactor;
   return h ^ h >> 29;
 }
-inline bool same_bytes(const Str* s, const char* data, uint32_t len) {
-  if (s->len != len) return false;
+inline bool same_bytes(Text a, const char* data, uint32_t len) {
+  if (a.len != len) return false;
   for (uint32_t i = 0; i < len; ++i) {
-    if (s->data[i] != data[i]) return false;
+    if (a.data[i] != data[i]) return false;
   }
   return true;
 }
-// The one address of this text; null: out of budget (counted in `dropped`).
-inline const Str* strings_intern(Strings* strings, const char* data, uint32_t len) {
-  if (len == 0) return reinterpret_cast<const Str*>(strings->empty);
-  uint64_t* slots = reinterpret_cast<uint64_t*>(strings->slots);
+
+// Takes `bytes` of a pool; null: they do not fit, and shorter ones may.
+inline Str* take_from(const StringPool& pool, uint64_t* used, uint64_t bytes) {
+  uint64_t offset = load(used);
+  while (offset <= pool.bytes && bytes <= pool.bytes - offset) {
+    if (cas(used, offset, offset + bytes)) return reinterpret_cast<Str*>(pool.address + offset);
+    offset = load(used);
+  }
+  return nullptr;
+}
+
+// The one Str of this text; null: out of budget (counted in `dropped`). A fresh one is taken from
+// `pool`, of which `*used` bytes are taken. Walks at most as many slots as there are. is_good(Str):
+// whether a Str that is there may be the one; else the fresh one takes its slot.
+template <typename IsGood>
+inline const Str* strings_intern_in(const Header* header, const StringPool& pool, uint64_t* used,
+                                    const char* data, uint32_t len, IsGood is_good) {
+  const Strings* strings = strings_of(header);
+  if (len == 0) return reinterpret_cast<const Str*>(strings->constants.address);
+  auto* words = reinterpret_cast<StringWords*>(strings->words);
+  auto* slots = reinterpret_cast<uint64_t*>(words + 1);
   Str* fresh = nullptr;
   uint64_t at = hash_bytes(data, len) & strings->slot_mask;
   for (uint64_t probe = 0; probe <= strings->slot_mask;
        ++probe, at = (at + 1) & strings->slot_mask) {
-    for (;;) {
-      uint64_t word = load(&slots[at]);
-      if (word != 0) {
-        if (same_bytes(reinterpret_cast<const Str*>(word), data, len))
-          return reinterpret_cast<const Str*>(word);
-        break;  // another text: next slot
-      }
+    for (uint32_t tries = 0; tries < 2; ++tries) {  // a slot that was empty is not empty again
+      const ArenaRef ref = load(&slots[at]);
+      const Str* known = str_at(header, ref);
+      const bool good = ref != 0 && is_good(known);
+      if (good && same_bytes(text_of(known), data, len)) return known;
+      if (good) break;  // another text: next slot
       if (fresh == nullptr) {
         // In a fuller table each text that is not there would be compared with many that are.
-        if (load(&strings->count) >= (strings->slot_mask + 1) / 4 * 3) {
-          add(&strings->dropped, 1);
+        const bool full = load(&words->count) >= (strings->slot_mask + 1) / 4 * 3;
+        fresh = full ? nullptr : take_from(pool, used, (sizeof(uint32_t) + len + 7) / 8 * 8);
+        if (fresh == nullptr) {
+          add(&words->dropped, 1);
           return nullptr;
         }
-        uint64_t bytes = (sizeof(uint32_t) + len + 7) / 8 * 8;
-        uint64_t offset = load(&strings->used);
-        // What does not fit takes nothing: shorter ones may.
-        while (offset + bytes <= strings->pool_bytes &&
-               !cas(&strings->used, offset, offset + bytes))
-          offset = load(&strings->used);
-        if (offset + bytes > strings->pool_bytes) {
-          add(&strings->dropped, 1);
-          return nullptr;
-        }
-        fresh = reinterpret_cast<Str*>(strings->pool + offset);
         fresh->len = len;
         for (uint32_t i = 0; i < len; ++i) fresh->data[i] = data[i];
       }
-      if (cas(&slots[at], 0, reinterpret_cast<uint64_t>(fresh))) {
-        add(&strings->count, 1);
+      if (cas(&slots[at], ref, ref_to(header, fresh))) {
+        add(&words->count, 1);
         return fresh;
       }
     }
   }
-  add(&strings->dropped, 1);
+  add(&words->dropped, 1);
   return nullptr;
+}
+// By handlers.
+inline const Str* strings_intern(const Header* header, const char* data, uint32_t len) {
+  const Strings* strings = strings_of(header);
+  auto* words = reinterpret_cast<StringWords*>(strings->words);
+  return strings_intern_in(header, strings->data, &words->used, data, len,
+                           [](const Str*) { return true; });
+}
+// By the controller before the first handler runs: a Str that no other process can change, whatever
+// stands in the data by then.
+inline const Str* strings_intern_constant(const Header* header, const char* data, uint32_t len) {
+  auto* strings = reinterpret_cast<Strings*>(header->strings);
+  const StringPool& pool = strings->constants;
+  return strings_intern_in(header, pool, &strings->constants_used, data, len,
+                           [&pool](const Str* known) {
+                             return reinterpret_cast<uint64_t>(known) - pool.address < pool.bytes;
+                           });
+}
+// By the controller later: a handler may have interned the same text, whose Str is the one then.
+inline const Str* strings_intern_name(const Header* header, const char* data, uint32_t len) {
+  auto* strings = reinterpret_cast<Strings*>(header->strings);
+  return strings_intern_in(header, strings->constants, &strings->constants_used, data, len,
+                           [](const Str*) { return true; });
+}
+// Whether the Str is one of the interned ones.
+inline bool is_interned(const Strings* strings, const Str* str) {
+  const auto at = reinterpret_cast<uint64_t>(str);
+  return at - strings->data.address < strings->data.bytes ||
+         at - strings->constants.address < strings->constants.bytes;
 }
 
 }  // namespace dj::abi

@@ -7,13 +7,13 @@
 
 namespace dj::abi {
 
-// Zero from the start but for what is said here.
+// Data. How many rows there are says Header::thread_row_count.
 struct ThreadRows {
-  uint32_t count;     // written by the controller before arming; 0: no thread has a row
+  uint32_t pad;
   uint32_t next;      // rows from 1 to below this have been given away; written by both
   uint32_t rotor;     // where the next search for a dead owner begins; written by the agent
   uint32_t crowded;   // threads that found none and count in row 0, where counts may be lost
-  uint32_t owner[1];  // really count: kernel thread numbers; written by both
+  uint32_t owner[1];  // really one a row: kernel thread numbers; written by both
 };
 
 inline ThreadRows* thread_rows(const Header* header) {
@@ -23,17 +23,16 @@ inline ThreadRows* thread_rows(const Header* header) {
 // Rows of a counter: of CPUs, the one for threads without rseq, those of threads so far.
 inline uint32_t counter_rows(const Header* header) {
   const uint32_t others = header->cpus + 1;
-  if (header->thread_rows == 0) return others;
-  const ThreadRows* rows = thread_rows(header);
-  const uint32_t next = load(&rows->next), count = load(&rows->count);
+  if (header->thread_row_count == 0) return others;
+  const auto count = static_cast<uint32_t>(header->thread_row_count);
+  const uint32_t next = load(&thread_rows(header)->next);
   return others + (next < count ? next : count);
 }
 
-// A row for thread `tid`; 0: none is left. is_gone(tid): that thread has ended, so its row is free
-// (what it counted stays in it). Any thread and process may call it at any time.
+// A row for thread `tid`, less than `count`; 0: none is left. is_gone(tid): that thread has ended,
+// so its row is free (what it counted stays in it). Any thread and process may call it at any time.
 template <typename IsGone>
-inline uint32_t take_thread_row(ThreadRows* rows, uint32_t tid, IsGone is_gone) {
-  const uint32_t count = load(&rows->count);
+inline uint32_t take_thread_row(ThreadRows* rows, uint32_t count, uint32_t tid, IsGone is_gone) {
   uint32_t next = load(&rows->next);
   while (next < count) {
     const uint32_t row = next == 0 ? 1 : next;

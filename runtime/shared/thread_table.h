@@ -1,10 +1,19 @@
-// ThreadTable: what belongs to one process's threads alone: their numbers, so that the kernel need
-// not be asked at every hit, and the first of their calls that return probes wait for. Private to
-// each process (not in the memfd) and, but for its last page, wiped in a forked child. Lies right
-// behind the arena, in djtap too. Handlers write to it, and djtap to its last part while all threads
-// stand.
+// Private memory: what each process of a session has for itself, djtap too. It lies behind the
+// arena, in no file, and no other process can write it (djtap does through /proc/PID/mem):
+//
+//   Contexts     (context.h) scratch memory of handlers
+//   ThreadTable  the threads' numbers, so that the kernel need not be asked at every hit, the first
+//   of
+//                their calls that return probes wait for, and the program's own signal actions
+//   OwnFrames    (own_code.h) call frame information and gates of fault handlers
+//
+// A forked child finds the contexts and the ThreadTable up to `denied` wiped (MADV_WIPEONFORK), the
+// rest as its parent had it. Handlers write to all of it, and djtap to the last part of the
+// ThreadTable while all threads stand.
 #pragma once
 #include "runtime/shared/capture.h"
+#include "runtime/shared/fault_gates.h"
+#include "runtime/shared/own_code.h"
 #include "runtime/shared/trap.h"
 
 namespace dj::abi {
@@ -37,9 +46,8 @@ struct ThreadTable {
   ThreadBlock blocks[kThreadSlots];
   // From here on nothing is wiped: a forked child has what its parent had.
   uint64_t denied;  // system calls (denied.h)
-  // A fork of the target has asked for an action for SIGTRAP; the target's is TrapTable::app.
-  uint64_t has_own_trap;
-  AppAction own_trap;
+  AppAction own_trap;  // what the program wants done with SIGTRAP; first by djtap, then by the hook
+  uint64_t task;       // address of the Task (task.h) that a handler of djtap's runs for; 0: none
   uint64_t session;  // inode of the session's memory; written by djtap
   // 1: nothing of the session is in this process any more, and handlers need not run; written by djtap.
   uint64_t ended;
@@ -50,9 +58,35 @@ struct ThreadTable {
   // 0: free. A forked child's are its parent's, and mean nothing.
   uint64_t shared_areas[kMostSharedAreas];
   RaisedSemaphore raised[kMostRaised];  // written by djtap
+  FaultGates faults;
+  uint64_t signal_stack[3];  // scratch of djtap: a thread's stack_t
+  uint64_t pad2[492];
 };
 constexpr uint64_t kWipedBytes = offsetof(ThreadTable, denied);
 static_assert(kWipedBytes % 4096 == 0);
 static_assert(sizeof(ThreadTable) % 4096 == 0);
+
+// Distances in private memory, `context_bytes` of which are contexts (whole pages).
+constexpr uint64_t private_wiped_bytes(uint64_t context_bytes) {
+  return context_bytes + kWipedBytes;
+}
+constexpr uint64_t own_frames_at(uint64_t context_bytes) {
+  return context_bytes + sizeof(ThreadTable);
+}
+constexpr uint64_t private_bytes(uint64_t context_bytes) {
+  return own_frames_at(context_bytes) + (sizeof(OwnFrames) + 4095) / 4096 * 4096;
+}
+// Of a whole Header.
+inline uint64_t context_bytes(const Header* header) {
+  return uint64_t{header->context_bytes} * header->context_count;
+}
+inline ThreadTable* thread_table_of(const Header* header) {
+  return reinterpret_cast<ThreadTable*>(header->threads);
+}
+// Null: the session has no private memory.
+inline OwnFrames* own_frames_of(const Header* header) {
+  return header->threads == 0 ? nullptr
+                              : reinterpret_cast<OwnFrames*>(header->threads + sizeof(ThreadTable));
+}
 
 }  // namespace dj::abi

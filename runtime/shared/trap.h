@@ -1,8 +1,9 @@
-// TrapTable: from the address of an int3 to where its thread goes on. Written by the controller
-// while all threads are stopped, read by the SIGTRAP handler without locks; with a per-CPU 4-way
+// TrapTable: from the address of an int3 to where its thread goes on. The controller writes it
+// while all threads are stopped, the SIGTRAP handler reads it without locks; with a per-CPU 4-way
 // set-associative cache in front (Hiramatsu, "Scalability Efforts for Kprobes", LinuxCon Japan
-// 2014). A cache word packs the low half of an address and the index of its entry, so a torn or
-// stale word can only miss.
+// 2014). A cache word packs the low half of an address and the index of its entry, so a torn, stale
+// or forged word can only miss. Table and entries are constants; caches, hits and TrapWords are
+// data.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"
@@ -12,7 +13,7 @@ namespace dj::abi {
 struct TrapEntry {
   uint64_t address;  // of the int3; 0: empty
   int32_t detour;    // where to go on, from there: its island is near
-  uint32_t hits;     // how often it was reached; ends at kMostTrapHits
+  uint32_t pad;
 };
 constexpr uint32_t kMostTrapHits = 1u << 31;
 
@@ -43,39 +44,57 @@ struct TrapPart {
 // In TrapTable::stack_small: the program denies itself rt_sigreturn.
 constexpr uint64_t kNoSigreturn = 1;
 
+// What handlers and the agent's hooks write. Data; behind it a uint32_t for each entry: how often
+// it was reached, ends at kMostTrapHits.
+struct TrapWords {
+  uint64_t stack_small;  // bytes of an alternate stack that the program asks for, or kNoSigreturn
+  uint64_t trapless;     // 1: no trap can come any more; by the controller, or the agent's hook
+                         // when that does not answer
+};
+
 struct TrapTable {
   // Of what was there when the session began, and of objects that the target opened later: those
   // that are there already do not move, and most sessions need no room for more.
   TrapPart begin, later;
   uint64_t entries;   // address
-  uint64_t caches;    // address of TrapCache 0; one per CPU and one more
+  uint64_t caches;    // address of TrapCache 0; one per CPU and one more. Data
+  uint64_t words;     // address of the TrapWords
   uint64_t cache_on;  // 0: the table alone
-  AppAction app;      // written by the agent's system call hook, first by the controller
   // A signal handler on an alternate stack may trap: a second frame lies on it then.
-  uint64_t stack_least;  // bytes, smaller ones have no room; written by the controller
-  uint64_t
-      stack_small;  // bytes of one that the program asks for, or kNoSigreturn; by the agent's hook
-  uint64_t trapless;  // 1: no trap can come any more; by the controller, or the agent's hook
-                      // when that does not answer
-  uint64_t stack[3];  // scratch of the controller: a thread's stack_t
-  uint64_t threads;   // address of the ThreadTable
+  uint64_t stack_least;  // bytes, smaller ones have no room
 };
+
+inline TrapWords* trap_words(const TrapTable* table) {
+  return reinterpret_cast<TrapWords*>(table->words);
+}
+inline uint32_t* trap_hits(const TrapTable* table, uint64_t index) {
+  return reinterpret_cast<uint32_t*>(table->words + sizeof(TrapWords)) + index;
+}
 
 // Entries for `sites` addresses.
 constexpr uint64_t trap_entries(uint64_t sites) { return sites + sites / 2 + 64; }
 // `sites`: at the beginning; `later`: in objects that come later, 0: none will.
-constexpr uint64_t trap_table_bytes(uint64_t sites, uint64_t later, uint32_t cpus) {
+constexpr uint64_t trap_table_bytes(uint64_t sites, uint64_t later) {
   const uint64_t entries = trap_entries(sites) + (later != 0 ? trap_entries(later) : 0);
-  return (sizeof(TrapTable) + 63) / 64 * 64 + entries * sizeof(TrapEntry) +
-         sizeof(TrapCache) * (cpus + 1);
+  return (sizeof(TrapTable) + 63) / 64 * 64 + entries * sizeof(TrapEntry);
 }
-// Of zero memory of trap_table_bytes() for the same numbers, 64-byte aligned.
-inline void trap_table_init(TrapTable* table, uint64_t sites, uint64_t later) {
+// Of the data.
+constexpr uint64_t trap_hits_bytes(uint64_t entries) {
+  return (sizeof(TrapWords) + entries * sizeof(uint32_t) + 63) / 64 * 64;
+}
+constexpr uint64_t trap_data_bytes(uint64_t sites, uint64_t later, uint32_t cpus) {
+  const uint64_t entries = trap_entries(sites) + (later != 0 ? trap_entries(later) : 0);
+  return trap_hits_bytes(entries) + sizeof(TrapCache) * (cpus + 1);
+}
+// Of zero memory of trap_table_bytes() for the same numbers, 64-byte aligned. `data`: address of
+// zero memory of trap_data_bytes().
+inline void trap_table_init(TrapTable* table, uint64_t data, uint64_t sites, uint64_t later) {
   const uint64_t first = trap_entries(sites), all = first + (later != 0 ? trap_entries(later) : 0);
   table->begin = {0, first, 0};
   table->later = {first, all - first, 0};
   table->entries = reinterpret_cast<uint64_t>(table) + (sizeof(TrapTable) + 63) / 64 * 64;
-  table->caches = table->entries + all * sizeof(TrapEntry);
+  table->words = data;
+  table->caches = data + trap_hits_bytes(all);
   table->cache_on = 0;
 }
 inline uint64_t trap_hash(uint64_t address) {
@@ -88,6 +107,9 @@ inline uint64_t trap_table_entries(const TrapTable& table) {
 }
 inline TrapEntry* trap_entry(const TrapTable* table, uint64_t index) {
   return reinterpret_cast<TrapEntry*>(table->entries) + index;
+}
+inline uint64_t trap_index(const TrapTable* table, const TrapEntry* entry) {
+  return static_cast<uint64_t>(entry - trap_entry(table, 0));
 }
 // The entry of the address or, with `empty`, the first that is free for it; null: neither.
 inline TrapEntry* trap_part_find(const TrapTable* table, const TrapPart& part, uint64_t address,
@@ -138,7 +160,7 @@ inline TrapEntry* trap_cached_find(const TrapTable* table, TrapCache* cache, uin
   }
   TrapEntry* entry = trap_table_find(table, address);
   if (entry == nullptr) return nullptr;
-  uint64_t index = static_cast<uint64_t>(entry - trap_entry(table, 0));
+  uint64_t index = trap_index(table, entry);
   uint64_t way = add(&cache->next_way, 1) % kTrapWays;
   store(&set[way], address << 32 | (index + 1));
   return entry;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "runtime/process/signal_actions.h"
-#include "runtime/shared/trap.h"
+#include "runtime/shared/thread_table.h"
 #include "runtime/text/journal.h"
 #include "runtime/text/live_text.h"
 
@@ -16,8 +16,6 @@ namespace {
 constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
 constexpr uint64_t kSaRestorer = 0x04000000;
 constexpr int kSignals = 64;
-
-abi::TrapTable& table_at(uint64_t address) { return *reinterpret_cast<abi::TrapTable*>(address); }
 
 }  // namespace
 
@@ -47,12 +45,12 @@ Status fill_trap_table(const TrapRoom& room, const SiteList& sites) {
     }
   }
   const uint64_t wanted = entries.size() + spare;
-  if (room.table == 0 || abi::trap_table_bytes(wanted, room.later, room.cpus) > room.bytes) {
+  if (room.table == 0 || abi::trap_table_bytes(wanted, room.later) > room.bytes) {
     return Error{"too many int3 and guard bytes (" + std::to_string(entries.size()) +
                  ") for this session's look-up table"};
   }
-  abi::TrapTable& table = table_at(room.table);
-  abi::trap_table_init(&table, wanted, room.later);
+  abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(room.table);
+  abi::trap_table_init(&table, room.data, wanted, room.later);
   for (auto [address, detour] : entries) {
     CHECK(abi::trap_table_insert(&table, &table.begin, address, detour));
   }
@@ -61,7 +59,9 @@ Status fill_trap_table(const TrapRoom& room, const SiteList& sites) {
 
 Status TrapSetup::install(Stopped& stopped, Journal& journal) {
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
-  DJ_TRY(table_at(table_).app, get_action(call, SIGTRAP));
+  DJ_TRY(abi::AppAction app, get_action(call, SIGTRAP));
+  DJ_TRY_DO(stopped.write(threads_ + offsetof(abi::ThreadTable, own_trap),
+                          {reinterpret_cast<const uint8_t*>(&app), sizeof app}));
   journal.enter_trap(table_, handler_);
   installed_ = true;
   const uint64_t flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | kSaRestorer;
@@ -98,9 +98,16 @@ Status TrapSetup::clear_action_masks(RemoteCall& call, Journal& journal) {
 }
 
 Status TrapSetup::remove(Stopped& stopped) {
-  before_.app = table_at(table_).app;
+  DJ_TRY(before_.app, own_trap_action(stopped, threads_));
   installed_ = false;
   return give_back_trap(stopped, handler_, before_);
+}
+
+Result<abi::AppAction> own_trap_action(const Stopped& stopped, uint64_t threads) {
+  abi::AppAction app = {};
+  DJ_TRY_DO(stopped.read(threads + offsetof(abi::ThreadTable, own_trap),
+                         {reinterpret_cast<uint8_t*>(&app), sizeof app}));
+  return app;
 }
 
 Status give_back_trap(Stopped& stopped, uint64_t handler, const TrapBefore& before) {

@@ -24,6 +24,9 @@ struct TrapBefore {
   std::vector<pid_t> blocked;                   // threads that had SIGTRAP blocked
 };
 
+// What the process wants done with SIGTRAP, as its ThreadTable at `threads` has it.
+Result<abi::AppAction> own_trap_action(const Stopped& stopped, uint64_t threads);
+
 // Gives SIGTRAP back to the program; `handler`: of our action. What the program has changed since
 // is left alone. After the last int3 is gone.
 Status give_back_trap(Stopped& stopped, uint64_t handler, const TrapBefore& before);
@@ -31,21 +34,22 @@ Status give_back_trap(Stopped& stopped, uint64_t handler, const TrapBefore& befo
 class TrapSetup {
  public:
   TrapSetup() = default;
-  // `trap_table`: the formatted TrapTable in the arena, which also takes the application's own
-  // action; handler, restorer: the agent's entries.
-  TrapSetup(uint64_t trap_table, uint64_t handler, uint64_t restorer)
-      : table_(trap_table), handler_(handler), restorer_(restorer) {}
+  // `trap_table`: the formatted TrapTable in the arena; threads: address of the ThreadTable, which
+  // takes the application's own action; handler, restorer: the agent's entries.
+  TrapSetup(uint64_t trap_table, uint64_t threads, uint64_t handler, uint64_t restorer)
+      : table_(trap_table), threads_(threads), handler_(handler), restorer_(restorer) {}
   // Sets the action and clears the masks of all threads. Before the first int3 is written.
   Status install(Stopped& stopped, Journal& journal);
   // Gives SIGTRAP back to the application. After the last int3 is gone.
   Status remove(Stopped& stopped);
   bool installed() const { return installed_; }
+  uint64_t threads() const { return threads_; }
 
  private:
   Status clear_action_masks(RemoteCall& call, Journal& journal);
-  uint64_t table_ = 0, handler_ = 0, restorer_ = 0;
+  uint64_t table_ = 0, threads_ = 0, handler_ = 0, restorer_ = 0;
   bool installed_ = false;
-  TrapBefore before_ = {};  // but the action, which the table has
+  TrapBefore before_ = {};  // but the action, which the ThreadTable has
 };
 
 // The addresses of this site where a SIGTRAP may come from, if only for a moment, and where each
@@ -54,7 +58,7 @@ std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site
 // Where a TrapTable stands.
 struct TrapRoom {
   uint64_t table = 0, bytes = 0;  // arena address; 0: there is none
-  uint32_t cpus = 0;
+  uint64_t data = 0;              // arena address of its data
   uint64_t later = 0;  // entries that are kept free for objects that the target opens later
 };
 // Enters every int3 and guard byte of Registered sites into the table.

@@ -17,9 +17,12 @@ int main(int argc, char** argv) {
   const uint64_t hot = number(4) != 0 ? std::min<uint64_t>(number(4), probes) : probes;
   const auto sites = uint64_t(double(std::max<uint64_t>(probes, 1)) * atof(argv[2]) / 1.5);
   auto* table = static_cast<abi::TrapTable*>(
-      aligned_alloc(64, (abi::trap_table_bytes(sites, 0, 1) + 63) / 64 * 64));
-  std::fill_n(reinterpret_cast<char*>(table), abi::trap_table_bytes(sites, 0, 1), 0);
-  abi::trap_table_init(table, sites, 0);
+      aligned_alloc(64, (abi::trap_table_bytes(sites, 0) + 63) / 64 * 64));
+  std::fill_n(reinterpret_cast<char*>(table), abi::trap_table_bytes(sites, 0), 0);
+  const uint64_t data_bytes = (abi::trap_data_bytes(sites, 0, 1) + 63) / 64 * 64;
+  void* data = aligned_alloc(64, data_bytes);
+  std::fill_n(static_cast<char*>(data), data_bytes, 0);
+  abi::trap_table_init(table, reinterpret_cast<uint64_t>(data), sites, 0);
   std::vector<uint64_t> addresses;  // functions as they lie in a program: some 300 bytes apart
   for (uint64_t i = 0; i < std::max<uint64_t>(probes, 1); i++)
     addresses.push_back(0x555500000000 + 304 * i + (i * 2654435761u >> 8 & 0x70));

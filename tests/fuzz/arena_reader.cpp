@@ -1,5 +1,6 @@
-// Spoils a formatted arena at random and has djtap's readers read it: the drain, all globals, reports. Built with ASan and
-// UBSan:  arena_reader RUNS [SEED]. A run is one arena; what goes wrong names the seed that repeats it (RUNS 1).
+// Spoils a formatted arena at random and has djtap's readers read it: the drain, all globals,
+// reports. Built with ASan and UBSan:  arena_reader RUNS [SEED]. A run is one arena; what goes
+// wrong names the seed that repeats it (RUNS 1).
 #include <sys/mman.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -24,6 +25,7 @@ namespace dj {
 namespace {
 
 constexpr uint32_t kCpus = 2;
+constexpr uint64_t kStringBytes = 1 << 14;
 
 ExprPtr expr_of(decltype(Expr::node) node) {
   auto expr = std::make_unique<Expr>();
@@ -59,7 +61,7 @@ struct Script {
     sources.files.emplace_back("script", "probe begin { }");
     Limits limits;
     limits.max_map_entries = 24;
-    limits.string_bytes = 1 << 14;
+    limits.string_bytes = kStringBytes;
     limits.ring_bytes = 1 << 13;
     limits.contexts = 4;
     layout = lay_out(program, plan, limits, kCpus, reserve());
@@ -104,17 +106,15 @@ class Run {
   void format() {
     const Layout& layout = script_.layout;
     const abi::Header& header = layout.header;
-    clear(layout.base, sizeof(abi::Header));
-    clear(header.counters, header.contexts - header.counters);
+    clear(header.words, header.rings - header.words);
     clear(header.rings, header.ring_stride * (kCpus + 1));
-    clear(header.strings, 1 << 15);
+    clear(layout.string_data, abi::strings_data_bytes(kStringBytes));
     *at<abi::Header>(layout.base) = header;
-    for (uint32_t i = 0; i <= kCpus; ++i) abi::ring_init(ring(i), 1 << 13);
-    auto* strings = at<abi::Strings>(header.strings);
-    abi::strings_init(strings, 1 << 14);
+    abi::strings_init(at<abi::Strings>(header.strings), layout.string_data, kStringBytes,
+                      layout.string_constants, kStringBytes);
     for (const char* text : {"one", "another text", "x\x1b[31m"})
-      words_.push_back(reinterpret_cast<uint64_t>(
-          abi::strings_intern(strings, text, static_cast<uint32_t>(strlen(text)))));
+      words_.push_back(abi::ref_to(
+          &header, abi::strings_intern(&header, text, static_cast<uint32_t>(strlen(text)))));
     for (size_t i = 0; i < layout.globals.size(); ++i) fill(i);
   }
 
@@ -124,16 +124,21 @@ class Run {
       abi::Ring* one = ring(below(kCpus + 1));
       const auto size = static_cast<uint32_t>(abi::kEventAlign * (1 + below(below(8) ? 6 : 40)));
       uint64_t position = 0;
-      if (one->head % abi::kEventAlign != 0 || one->bytes != 1 << 13) continue;  // spoiled
-      abi::EventHeader* head = abi::ring_reserve(one, size, &position);
+      const uint64_t bytes = script_.layout.header.ring_bytes;
+      abi::EventHeader* head = abi::ring_reserve(one, bytes, size, &position);
       if (head == nullptr) continue;
       auto* payload = reinterpret_cast<uint64_t*>(head + 1);
       for (uint32_t word = 0; word < (size - sizeof *head) / 8; ++word)
         payload[word] = below(2) == 0 ? value()
                                       : abi::pack_string(static_cast<uint32_t>(below(size)),
                                                          static_cast<uint32_t>(below(size)));
-      *head = {0, below(4) == 0 ? value() : __rdtsc(), size, static_cast<uint16_t>(below(10)),
-               static_cast<uint16_t>(below(5)), static_cast<uint32_t>(below(5)), 0};
+      *head = {0,
+               below(4) == 0 ? value() : __rdtsc(),
+               size,
+               static_cast<uint16_t>(below(10)),
+               static_cast<uint16_t>(below(5)),
+               static_cast<uint32_t>(below(5)),
+               0};
       if (head->kind == abi::kEventHist && below(2) == 0) hist(head, size);
       if (below(8) != 0) abi::ring_commit(head, position);
     }
@@ -141,13 +146,13 @@ class Run {
   void spoil() {
     const abi::Header& header = script_.layout.header;
     const std::pair<uint64_t, uint64_t> parts[] = {
-        {script_.layout.base, sizeof(abi::Header)},
-        {header.counters, header.contexts - header.counters},
-        {script_.layout.globals[4].address, 4096},
-        {script_.layout.globals[5].address, 2048},
-        {script_.layout.globals[6].address, 4096},
-        {header.strings, sizeof(abi::Strings)},
-        {header.strings + sizeof(abi::Strings), 1 << 15},
+        {header.words, sizeof(abi::SessionWords)},
+        {header.words, header.rings - header.words},
+        {script_.layout.globals[4].data, 4096},
+        {script_.layout.globals[5].data, 2048},
+        {script_.layout.globals[6].data, 4096},
+        {script_.layout.string_data, sizeof(abi::StringWords)},
+        {script_.layout.string_data, abi::strings_data_bytes(kStringBytes)},
         {header.rings, 512},
         {header.rings, header.ring_stride * (kCpus + 1)},
         {header.thread_rows, 64}};
@@ -168,7 +173,8 @@ class Run {
         read_globals(script_.program, script_.program.globals.size(), layout);
     for (ReportFormat format : {ReportFormat::Text, ReportFormat::Json, ReportFormat::Csv})
       report_globals(all, format, output);
-    report_skips(HeaderWords({layout.base, layout.bytes}), script_.program, script_.plan, layout);
+    report_skips(ToldWords({layout.base, layout.bytes}, layout.header.words), script_.program,
+                 script_.plan, layout);
     report_calls(script_.program, script_.plan, script_.sources, layout);
   }
 
@@ -184,11 +190,21 @@ class Run {
   }
   uint64_t value() {
     const Layout& layout = script_.layout;
-    const uint64_t values[] = {0, 1, ~0ull, uint64_t{1} << 63, INT64_MAX, layout.base,
-                               layout.base + layout.bytes - 4, layout.header.strings,
-                               0xffffffff, random_(), below(64), uint64_t{1} << below(64),
+    const uint64_t values[] = {0,
+                               1,
+                               ~0ull,
+                               uint64_t{1} << 63,
+                               INT64_MAX,
+                               layout.base,
+                               layout.base + layout.bytes - 4,
+                               layout.header.strings,
+                               0xffffffff,
+                               random_(),
+                               below(64),
+                               uint64_t{1} << below(64),
                                words_.empty() ? 0 : words_[below(words_.size())],
-                               layout.base + below(layout.bytes), 1 | below(25) << 25};
+                               layout.base + below(layout.bytes),
+                               1 | below(25) << 25};
     return values[below(std::size(values))];
   }
   // A global as handlers may have left it.
@@ -198,8 +214,8 @@ class Run {
     if (global.storage != Storage::Array) return;
     auto* map = at<abi::Map>(slot.address);
     const abi::MapForm form = map_form(global, slot, script_.layout);
-    abi::map_init(map, form);
-    map->fresh = form.capacity;
+    abi::map_init(map, form, slot.data);
+    abi::map_words(map)->fresh = form.capacity;
     for (uint32_t i = 0; i < form.capacity; ++i) {
       abi::MapNode* node = abi::map_node(map, i);
       node->pair = {words_[below(words_.size())], abi::kNodeAlive};

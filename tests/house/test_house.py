@@ -180,8 +180,8 @@ def test_freestanding_rooms_include_no_libc():
 ARENA_TYPES = {
     "runtime/output/drain.cpp": {"Ring"},
     "runtime/output/stat_value.cpp": {"Stat"},
-    "runtime/memory/arena_format.cpp": {"Captures", "Context", "Header", "Map", "Ring", "SiteInfo", "StatShape", "Strings"},
-    "runtime/memory/debug_list.cpp": {"DebugEntry", "FrameTexts"},
+    "runtime/memory/arena_format.cpp": {"Captures", "Header", "Map", "SiteInfo", "StatShape", "Strings"},
+    "runtime/memory/debug_list.cpp": {"DebugEntry"},
     "runtime/memory/detour_notes.cpp": {"OwnIsland"},
     "runtime/memory/detours.cpp": {"Header"},
     "runtime/session/session_code.cpp": {"OwnIsland"},

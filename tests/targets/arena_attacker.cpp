@@ -1,10 +1,12 @@
-// A hostile target: waits for a session of djtap in itself, and then spoils the arena again and again, as its
-// arguments say:  arena_attacker SEED KIND.  It includes djtap's own contract, so it always knows what lies where.
+// A hostile target: waits for a session of djtap in itself, and then spoils the arena again and
+// again, as its arguments say:  arena_attacker SEED KIND.  It includes djtap's own contract, so it
+// always knows what lies where.
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +15,6 @@
 #include <random>
 #include <string>
 #include <thread>
-#include <x86intrin.h>
 
 #include "runtime/shared/capture.h"
 #include "runtime/shared/event.h"
@@ -86,15 +87,19 @@ class Attack {
       if (kind == "header") words(was_.arena_base, sizeof(abi::Header));
       if (kind == "rings") spoil_ring();
       if (kind == "records") forge();
-      if (kind == "flood") for (int i = 0; i < 2000; ++i) forge();
+      if (kind == "flood")
+        for (int i = 0; i < 2000; ++i) forge();
       if (kind == "strings") spoil_strings();
-      // Counters, globals, arrays and constants lie between the header and the contexts.
-      if (kind == "globals") words(was_.arena_base + sizeof(abi::Header), first_of_contexts());
+      if (kind == "words") words(was_.words, sizeof(abi::SessionWords));
+      // Counters, globals and arrays lie between the session's words and the rings.
+      if (kind == "globals") words(was_.words, was_.rings - was_.words);
       if (kind == "rows") words(was_.thread_rows, sizeof(abi::ThreadRows) + 64);
-      if (kind == "captures" && was_.captures != 0) words(was_.captures, 1 << 16);
+      if (kind == "captures" && was_.captures != 0)
+        words(reinterpret_cast<abi::Captures*>(was_.captures)->counts, 1 << 16);
       if (kind == "threads") words(was_.threads, sizeof(abi::ThreadTable));
       if (kind == "threads") words(was_.threads + abi::kWipedBytes, 4096);
-      if (kind == "traps" && was_.trap_table != 0) words(was_.trap_table, 1 << 13);
+      if (kind == "traps" && was_.trap_table != 0)
+        words(reinterpret_cast<abi::TrapTable*>(was_.trap_table)->words, 1 << 13);
       if (kind == "sites") words(was_.sites, 1 << 12);
       if (kind == "any") words(was_.arena_base, was_.arena_bytes);
     }
@@ -103,18 +108,33 @@ class Attack {
 
  private:
   uint64_t below(uint64_t bound) { return bound == 0 ? 0 : random_() % bound; }
-  uint64_t first_of_contexts() const {
-    return was_.contexts - was_.arena_base - sizeof(abi::Header);
-  }
 
   uint64_t value(uint64_t old) {
     const uint64_t end = was_.arena_base + was_.arena_bytes;
-    const uint64_t values[] = {0, 1, ~0ull, uint64_t{1} << 63, INT64_MAX, was_.arena_base,
-                               was_.arena_base - 8, end, end - 1, end - 4, was_.strings,
-                               was_.rings, 0x414141410000, uint64_t{1} << 32, 0xffffffff,
-                               old + 1, old - 1, old ^ uint64_t{1} << below(64), old * 2,
-                               reinterpret_cast<uint64_t>(&end), random_(), below(1 << 16),
-                               was_.arena_base + below(was_.arena_bytes), __rdtsc()};
+    const uint64_t values[] = {0,
+                               1,
+                               ~0ull,
+                               uint64_t{1} << 63,
+                               INT64_MAX,
+                               was_.arena_base,
+                               was_.arena_base - 8,
+                               end,
+                               end - 1,
+                               end - 4,
+                               was_.strings,
+                               was_.rings,
+                               0x414141410000,
+                               uint64_t{1} << 32,
+                               0xffffffff,
+                               old + 1,
+                               old - 1,
+                               old ^ uint64_t{1} << below(64),
+                               old * 2,
+                               reinterpret_cast<uint64_t>(&end),
+                               random_(),
+                               below(1 << 16),
+                               was_.arena_base + below(was_.arena_bytes),
+                               __rdtsc()};
     return values[below(std::size(values))];
   }
   void word(uint64_t at) {
@@ -130,8 +150,7 @@ class Attack {
   }
   void spoil_ring() {
     abi::Ring* one = ring(below(was_.cpus + 1));
-    uint64_t* words[] = {&one->head, &one->tail, &one->bytes};
-    uint64_t* at = words[below(3)];
+    uint64_t* at = below(2) == 0 ? &one->head : &one->tail;
     *at = below(2) == 0 ? value(*at) : *at + 32 * below(1 << 10);
     const uint64_t data = reinterpret_cast<uint64_t>(one + 1);
     for (int i = 0; i < 8; ++i) word(data + below(was_.ring_stride - sizeof *one));
@@ -141,7 +160,7 @@ class Attack {
     abi::Ring* one = ring(below(was_.cpus + 1));
     const auto size = static_cast<uint32_t>(abi::kEventAlign * (1 + below(24)));
     uint64_t position = 0;
-    abi::EventHeader* head = abi::ring_reserve(one, size, &position);
+    abi::EventHeader* head = abi::ring_reserve(one, was_.ring_bytes, size, &position);
     if (head == nullptr) return;
     auto* payload = reinterpret_cast<uint64_t*>(head + 1);
     for (uint32_t i = 0; i < (size - sizeof *head) / 8; ++i)
@@ -157,9 +176,9 @@ class Attack {
     if (below(16) != 0) abi::ring_commit(head, position);
   }
   void spoil_strings() {
-    words(was_.strings, sizeof(abi::Strings));
-    const uint64_t pool_bytes = 16 << 20;
-    const uint64_t pool = was_.strings + sizeof(abi::Strings) + 8 * abi::strings_slots(pool_bytes);
+    const auto& strings = *reinterpret_cast<const abi::Strings*>(was_.strings);
+    const uint64_t pool = strings.data.address;
+    words(strings.words, pool - strings.words);
     words(pool, 1 << 12);
     for (int i = 0; i < 20; ++i)
       *reinterpret_cast<volatile uint32_t*>(pool + 8 * below(256)) =
@@ -172,8 +191,9 @@ class Attack {
 };
 
 [[noreturn]] void attack(uint64_t seed, std::string kind) {
-  const std::string kinds[] = {"header", "rings", "records", "flood", "strings", "globals",
-                               "rows", "captures", "threads", "traps", "sites", "any"};
+  const std::string kinds[] = {"header",  "words",   "rings", "records",  "flood",
+                               "strings", "globals", "rows",  "captures", "threads",
+                               "traps",   "sites",   "any"};
   std::mt19937_64 random(seed);
   for (;;) {
     abi::Header* header = find_arena();

@@ -1,7 +1,10 @@
 // A hostile target: writes records into djtap's rings that no handler has sent.
-//   record_attacker KIND NUMBER TEXT COUNT    NUMBER: EventHeader::format (bytes of TEXT for those that carry text)
-// KIND `future`: prints of a time that is yet to come; else an EventKind's number. COUNT in all, a ring full at a time.
+//   record_attacker KIND NUMBER TEXT COUNT    NUMBER: EventHeader::format (bytes of TEXT for those
+//   that carry text)
+// KIND `future`: prints of a time that is yet to come; else an EventKind's number. COUNT in all, a
+// ring full at a time.
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +14,6 @@
 #include <ctime>
 #include <string>
 #include <thread>
-#include <x86intrin.h>
 
 #include "runtime/shared/event.h"
 #include "runtime/shared/ring.h"
@@ -55,8 +57,8 @@ bool put(const abi::Header& header, const abi::EventHeader& record, const std::s
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
   if (head + record.size - tail > bytes) return false;
   const uint64_t room = bytes - (head & (bytes - 1));
-  auto* at = reinterpret_cast<abi::EventHeader*>(reinterpret_cast<char*>(ring + 1) +
-                                                 (head & (bytes - 1)));
+  auto* at =
+      reinterpret_cast<abi::EventHeader*>(reinterpret_cast<char*>(ring + 1) + (head & (bytes - 1)));
   abi::EventHeader made = record;
   if (room < record.size) {
     made.kind = abi::kEventPad;
@@ -71,7 +73,8 @@ bool put(const abi::Header& header, const abi::EventHeader& record, const std::s
   return room >= record.size;
 }
 
-[[noreturn]] void attack(const std::string& kind, uint32_t number, const std::string& text, long count) {
+[[noreturn]] void attack(const std::string& kind, uint32_t number, const std::string& text,
+                         long count) {
   const abi::Header* header = nullptr;
   while ((header = find_arena()) == nullptr) nap(1000);
   nap(100'000);

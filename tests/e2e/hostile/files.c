@@ -35,7 +35,7 @@ static void replace_by_fifo(void) {
   renameat2(AT_FDCWD, spare, AT_FDCWD, debug, RENAME_EXCHANGE);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 3) return 1;
   snprintf(library, sizeof library, "%s/lib.so", argv[2]);
   snprintf(other, sizeof other, "%s/other.so", argv[2]);

@@ -1,4 +1,5 @@
-// Preloaded into a victim: a seccomp filter that denies what nobody calls, so that its system calls have to be let through.
+// Preloaded into a victim: a seccomp filter that denies what nobody calls, so that its system calls
+// have to be let through.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 // Has a forged journal of a djtap session mapped, as a session that was killed would have left it:
-// "forged_journal KIND" for one lie, "forged_journal random" for numbers of which each line of input
-// is the seed of the next. Prints "pid: " and its number, and "forged" when the next is there.
+// "forged_journal KIND" for one lie, "forged_journal random" for numbers of which each line of
+// input is the seed of the next. Prints "pid: " and its number, and "forged" when the next is
+// there.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -90,7 +91,8 @@ void fill(Forged& journal) {
   h.calls_at = kBytes - 8 * sizeof(JournalCall);
   h.call_count = 8;
   auto* calls = reinterpret_cast<JournalCall*>(number_of(journal.header) + h.calls_at);
-  for (int i = 0; i < 8; i++) calls[i] = {number_of(reinterpret_cast<void*>(work)), number_of(&gates)};
+  for (int i = 0; i < 8; i++)
+    calls[i] = {number_of(reinterpret_cast<void*>(work)), number_of(&gates)};
   trap.table.begin = {0, 64, 3};
   trap.table.entries = number_of(trap.entries);
   trap.table.threads = number_of(&threads);
@@ -105,12 +107,18 @@ void change(Forged& journal, uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto value = [&random]() -> uint64_t {
     switch (random() % 6) {
-      case 0: return random() % 64;
-      case 1: return random();
-      case 2: return ~uint64_t{0} >> random() % 64;
-      case 3: return number_of(reinterpret_cast<void*>(work)) + random() % 8192;
-      case 4: return number_of(&threads) + random() % sizeof threads;
-      default: return uint64_t{1} << random() % 64;
+      case 0:
+        return random() % 64;
+      case 1:
+        return random();
+      case 2:
+        return ~uint64_t{0} >> random() % 64;
+      case 3:
+        return number_of(reinterpret_cast<void*>(work)) + random() % 8192;
+      case 4:
+        return number_of(&threads) + random() % sizeof threads;
+      default:
+        return uint64_t{1} << random() % 64;
     }
   };
   struct Part {
@@ -175,7 +183,8 @@ bool lie(const std::string& kind) {
     const int text = memfd_create("text", 0);
     constexpr uint64_t kPlaces = 1 << 20, kText = kPlaces * 4096;
     if (ftruncate(text, kText) != 0) abort();
-    const uint64_t at = number_of(mmap(nullptr, kText, PROT_READ | PROT_EXEC, MAP_PRIVATE, text, 0));
+    const uint64_t at =
+        number_of(mmap(nullptr, kText, PROT_READ | PROT_EXEC, MAP_PRIVATE, text, 0));
     journal = make(sizeof h + kPlaces * sizeof(JournalRecord));
     const uint64_t bytes = sizeof h + kPlaces * sizeof(JournalRecord);
     void* all = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, journal.file, 0);

@@ -1,12 +1,13 @@
-// Waits for a session and writes one system() record with the command argv[1] into the first ring of its arena.
+// Waits for a session and writes one system() record with the command argv[1] into the first ring
+// of its arena.
+#include <time.h>
+#include <x86intrin.h>
+
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
-
-#include <time.h>
-#include <x86intrin.h>
 
 #include "runtime/shared/abi.h"
 #include "runtime/shared/ring.h"
@@ -31,9 +32,12 @@ static abi::Header* find_header() {
     unsigned long begin = 0, end = 0;
     char rights[8] = {};
     if (line.find("/memfd:djtap") == std::string::npos) continue;
-    if (sscanf(line.c_str(), "%lx-%lx %7s", &begin, &end, rights) != 3 || rights[0] != 'r' || end - begin < sizeof(abi::Header)) continue;
+    if (sscanf(line.c_str(), "%lx-%lx %7s", &begin, &end, rights) != 3 || rights[0] != 'r' ||
+        end - begin < sizeof(abi::Header))
+      continue;
     auto* header = reinterpret_cast<abi::Header*>(begin);
-    if (header->magic == abi::kMagic && header->arena_base == begin && header->rings != 0) found = header;
+    if (header->magic == abi::kMagic && header->arena_base == begin && header->rings != 0)
+      found = header;
   }
   return found;
 }
@@ -41,9 +45,11 @@ static abi::Header* find_header() {
 static void forge(const abi::Header& header, const char* command) {
   auto* ring = reinterpret_cast<abi::Ring*>(header.rings);
   const auto bytes = static_cast<uint32_t>(strlen(command));
-  const uint32_t size = (static_cast<uint32_t>(sizeof(abi::EventHeader)) + bytes + abi::kEventAlign - 1) / abi::kEventAlign * abi::kEventAlign;
+  const uint32_t size =
+      (static_cast<uint32_t>(sizeof(abi::EventHeader)) + bytes + abi::kEventAlign - 1) /
+      abi::kEventAlign * abi::kEventAlign;
   uint64_t position = 0;
-  abi::EventHeader* record = abi::ring_reserve(ring, size, &position);
+  abi::EventHeader* record = abi::ring_reserve(ring, header.ring_bytes, size, &position);
   record->tsc = __rdtsc();
   record->size = size;
   record->kind = abi::kEventSystem;
@@ -61,6 +67,8 @@ int main(int, char** argv) {
     if (header == nullptr) continue;
     nap(100);
     forge(*header, argv[1]);
+    printf("forged: 1\n");
+    fflush(stdout);
     done = true;
   }
 }

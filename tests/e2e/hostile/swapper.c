@@ -1,8 +1,8 @@
-// Exchanges descriptors while djtap is about to use them: a process that shares the target's table of
-// descriptors, but is no thread of it, so that djtap does not stop it, watches the numbers that come
-// next. "swapper KIND FILE": kind "file" puts FILE under each of them, "socket" one end of a pair of
-// its own, "message" takes what is sent to them, "kept" keeps what they were and says on every line
-// of input what can be done with it, "none" does nothing.
+// Exchanges descriptors while djtap is about to use them: a process that shares the target's table
+// of descriptors, but is no thread of it, so that djtap does not stop it, watches the numbers that
+// come next. "swapper KIND FILE": kind "file" puts FILE under each of them, "socket" one end of a
+// pair of its own, "message" takes what is sent to them, "kept" keeps what they were and says on
+// every line of input what can be done with it, "none" does nothing.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,8 @@ static int is_kind(const char* name) { return strcmp(kind, name) == 0; }
 static void take_message(int number) {
   char byte, control[256];
   struct iovec text = {&byte, 1};
-  struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &text, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   recvmsg(number, &message, MSG_DONTWAIT);
 }
 
@@ -67,7 +68,9 @@ static void try_file(int number) {
   char path[64], name[256] = {0};
   struct stat info;
   snprintf(path, sizeof path, "/proc/self/fd/%d", number);
-  if (readlink(path, name, sizeof name - 1) < 0 || strncmp(name, "/memfd:djtap-", 13) != 0 || fstat(number, &info) != 0) return;
+  if (readlink(path, name, sizeof name - 1) < 0 || strncmp(name, "/memfd:djtap-", 13) != 0 ||
+      fstat(number, &info) != 0)
+    return;
   char* end = strstr(name, " (deleted)");
   if (end != NULL) *end = 0;
   const char* what = name + strlen("/memfd:djtap-");

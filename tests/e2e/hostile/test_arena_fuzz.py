@@ -20,8 +20,8 @@ SESSIONS, SECONDS = (2000, 1e9) if LONG else (200, float(os.environ.get("DJTAP_F
 PATIENCE, GROWTH_KB = 5, 100 << 10
 AS_NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 
-KINDS = ["header", "rings", "records", "flood", "strings", "globals", "rows", "captures", "threads", "traps", "sites", "any", "all"]
-# Handlers in the target, and reports of all forms.
+KINDS = ["header", "words", "rings", "records", "flood", "strings", "globals", "rows", "captures", "threads", "traps", "sites", "any", "all"]
+# Handlers in the target, handlers in djtap that use what those have left, and reports of all forms.
 SCRIPTS = [
     'probe func("work") { n++ }',
     'probe func("with_text") { seen[user_string($text)] = user_string($text) }',
@@ -34,6 +34,13 @@ SCRIPTS = [
     'probe func("work") { n++ if (n % 1000 == 0) switch_file() println(n) }',
     'global t probe func("work") { t[tid()] = n++ } probe func("with_text") { delete t[tid()] }',
     'probe process.function("*") { all[ppfunc()]++ } probe process.end { ends++ }',
+    'global last, names probe func("with_text") { last = user_string($text) names[last] = last } '
+    'probe timer.ms(20) { foreach (name+ in names limit 5) println(name, names[name] . last, strlen(last)) delete names }',
+    'global s, of probe func("recurse") { s <<< $n of[$n, "text"] <<< $n } '
+    'probe timer.ms(30) { foreach ([n, t] in of @count- limit 3) println(n, t, @avg(of[n, t]), @p99(s)) }',
+    'global seen probe func("with_text") { seen[user_string($text)]++ } '
+    'probe timer.ms(25) { snapshot(seen) { foreach (text in seen) log(text) } } '
+    'probe end { println(substr(tokenize("a b", " "), 0, 1), get_loadavg_index(0)) }',
 ]
 OPTIONS = [[], ["-f", "json"], ["-f", "csv"], ["-t"], ["-f", "plugin:json"], ["-v"]]
 

@@ -190,6 +190,7 @@ def test_a_forged_command_runs_as_the_target(program, djtap_once, folder):
     target = program(*AS_NOBODY, folder / "forged_system", command, cwd="/tmp")
     target.wait_for("pid: ")
     result = djtap_once("-T", "1.5", "-e", 'probe func("work") { n++ } probe end { if (n < 0) system("true") }', "-p", str(target.pid))
+    target.wait_for("forged: ")  # else nothing was tried
     assert result.returncode in DOCUMENTED, result
     if prize.exists():
         text = prize.read_text()

@@ -1,0 +1,56 @@
+// ToldWords: the SessionWords of the arena, as the controller reads them. The target can write all
+// of them: what they say is a wish or a count, and nothing in djtap follows it.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "runtime/process/untrusted.h"
+#include "runtime/shared/abi.h"
+
+namespace dj {
+
+class ToldWords {
+ public:
+  // words: their address, by the Layout.
+  ToldWords(const ArenaView& arena, uint64_t words) : arena_(arena), words_(words) {}
+
+  bool exit_requested() const { return count(offsetof(abi::SessionWords, exit_requested)) != 0; }
+  void request_exit() const { store(offsetof(abi::SessionWords, exit_requested), 1); }
+  uint64_t errors() const { return count(offsetof(abi::SessionWords, error_count)); }
+  uint64_t denied() const { return count(offsetof(abi::SessionWords, denied)); }
+  // System calls that djtap has found denied, for script errors that these cause.
+  void add_denied(uint64_t calls) const {
+    store(offsetof(abi::SessionWords, denied), denied() | calls);
+  }
+  uint64_t skipped(abi::Skip why) const {
+    return count(offsetof(abi::SessionWords, skipped) + sizeof(uint64_t) * why);
+  }
+  // Why the session must end; kNoEnd also where the word is none of the reasons.
+  abi::EndReason end_wanted() const {
+    const auto word = arena_.word(words_ + offsetof(abi::SessionWords, end_wanted));
+    return word.one_of(abi::kEndForFilter).value_or(abi::kNoEnd);
+  }
+
+  // How often the target's loader has said something.
+  uint32_t loader_events() const {
+    return arena_.word<uint32_t>(talk() + offsetof(abi::LoaderTalk, events)).number();
+  }
+  void set_loader_awaits(abi::LoaderAwaits awaits) const {
+    arena_.store<uint32_t>(talk() + offsetof(abi::LoaderTalk, awaits), awaits);
+  }
+  void answer_loader(uint32_t event) const { arena_.store<uint32_t>(loader_futex(), event); }
+  // Address of the word that the loader waits at.
+  uint64_t loader_futex() const { return talk() + offsetof(abi::LoaderTalk, answered); }
+
+ private:
+  uint64_t talk() const { return words_ + offsetof(abi::SessionWords, loader); }
+  uint64_t count(uint64_t offset) const { return arena_.word(words_ + offset).number(); }
+  void store(uint64_t offset, uint64_t word) const {
+    arena_.store<uint64_t>(words_ + offset, word);
+  }
+
+  ArenaView arena_;
+  uint64_t words_;
+};
+
+}  // namespace dj
