@@ -47,7 +47,7 @@ struct Layout {
   uint64_t bytes = 0;   // page-aligned; the arena is sparse
   uint32_t cpus = 1;
   Limits limits;
-  abi::Header header;   // filled but for what only the session knows (pid, ticket, tsc, trap_table)
+  abi::Header header = {};  // filled but for what only the session knows (pid, ticket, tsc, trap_table)
   std::vector<GlobalSlot> globals;              // by GlobalId
   std::vector<std::string> constant_texts;      // interned by the controller at start
   std::vector<uint64_t> constant_words;         // constants: where each one's address is stored

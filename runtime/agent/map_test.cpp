@@ -256,8 +256,8 @@ TEST_F(Maps, SurviveProcessesKilledInside) {
 TEST_F(Maps, ForeachSortsAndLimits) {
   const abi::Map* map = make_map(100, 2);
   for (uint64_t i = 0; i < 50; ++i) {
-    uint64_t keys[2] = {
-        i * 7 % 50, reinterpret_cast<uint64_t>(dj_intern(str("k" + std::to_string(i * 7 % 50))))};
+    const abi::Str* name = dj_intern(str("k" + std::to_string(i * 7 % 50)));
+    uint64_t keys[2] = {i * 7 % 50, abi::ref_to(&header(), name)};
     dj_map_set(map, keys, static_cast<int64_t>(i) - 25);
   }
   abi::Context* ctx = dj_enter(0);
@@ -275,7 +275,7 @@ TEST_F(Maps, ForeachSortsAndLimits) {
   std::string last;
   void* by_text = dj_foreach_begin(ctx, map, abi::kSortKey | abi::kSortText, 1, 0, -1, nullptr, 0);
   for (seen = 0; dj_foreach_next(by_text, keys, &value); ++seen) {
-    std::string now = text(reinterpret_cast<const abi::Str*>(keys[1]));
+    std::string now = text(abi::str_at(&header(), keys[1]));
     EXPECT_LT(last, now);
     last = now;
     uint64_t gone[2] = {(keys[0] + 1) % 50, 0};
