@@ -95,7 +95,6 @@ void fill(Forged& journal) {
     calls[i] = {number_of(reinterpret_cast<void*>(work)), number_of(&gates)};
   trap.table.begin = {0, 64, 3};
   trap.table.entries = number_of(trap.entries);
-  trap.table.threads = number_of(&threads);
   h.trap_table = number_of(&trap.table);
   h.fault_gates = number_of(&gates);
   h.threads = number_of(&threads);
