@@ -171,11 +171,11 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
   if (journal.header.fault_gates != 0) {
     DJ_TRY_DO(leave_gates(stopped, journal.header.fault_gates));
   }
-  if (trap) {
-    DJ_TRY(const abi::AppAction app, own_trap_action(stopped, journal.header.threads));
+  const uint64_t threads = journal.header.threads;
+  if (trap && threads != 0) {  // no session has a table of traps without one of threads
+    DJ_TRY(const abi::AppAction app, own_trap_action(stopped, threads));
     DJ_TRY_DO(give_back_trap(stopped, journal.header.trap_handler, trap_before(journal, app)));
   }
-  const uint64_t threads = journal.header.threads;
   DJ_TRY_DO(lower_all_semaphores(stopped, threads, journal.inode));
   leave_debug_list(stopped.pid());
   DJ_TRY(size_t hooks, restore(stopped, records, true));
