@@ -1,42 +1,12 @@
-// The four functions that compilers call on their own. -fno-builtin keeps them from being compiled
-// into calls of themselves. All string instructions of the agent and of handlers are here: the
-// program may have set the direction flag where a handler runs, and asking for it costs least where
-// something is copied.
+// memmove() and memcmp(), which compilers call on their own (memcpy() and memset(): bytes.S).
+// -fno-builtin keeps them from being compiled into calls of themselves.
 #if !__STDC_HOSTED__
 #include <stddef.h>
-#include <stdint.h>
-
-namespace {
-
-bool goes_down() {
-  constexpr uint64_t kDirection = 1 << 10;
-  return (__builtin_ia32_readeflags_u64() & kDirection) != 0;
-}
-
-}  // namespace
 
 #pragma GCC visibility push(hidden)
 extern "C" {
 
-void* memcpy(void* to, const void* from, size_t n) {
-  void* result = to;
-  if (__builtin_expect(goes_down(), 0)) {
-    asm volatile("cld; rep movsb; std" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
-  } else {
-    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
-  }
-  return result;
-}
-
-void* memset(void* to, int byte, size_t n) {
-  void* result = to;
-  if (__builtin_expect(goes_down(), 0)) {
-    asm volatile("cld; rep stosb; std" : "+D"(to), "+c"(n) : "a"(byte) : "memory");
-  } else {
-    asm volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(byte) : "memory");
-  }
-  return result;
-}
+void* memcpy(void* to, const void* from, size_t n);
 
 // The direction flag is a register too: a signal handler may not find it set, so the copy goes down
 // by hand.
