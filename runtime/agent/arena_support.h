@@ -13,9 +13,39 @@
 
 #include "runtime/shared/capture.h"
 #include "runtime/shared/entries.h"
+#include "runtime/shared/map.h"
 #include "runtime/shared/ring.h"
 #include "runtime/shared/strings.h"
 #include "runtime/shared/thread_table.h"
+
+namespace dj::abi {
+
+// Whether node `index` is in its chain. One that a killed process was about to insert is not,
+// though filled.
+inline bool map_is_linked(const Map* map, uint32_t index) {
+  uint64_t link = load(map_head(map, load(&map_node(map, index)->hash)));
+  for (uint32_t steps = 0; steps < map->capacity; ++steps) {
+    uint64_t next = link & kLinkIndexMask;
+    if (next == 0 || next > map->capacity) return false;
+    if (next == index + 1) return true;
+    link = load(&map_node(map, static_cast<uint32_t>(next) - 1)->link);
+  }
+  return false;
+}
+
+// Calls visit(const MapNode&, const Stat*) for every element; the Stat is null where elements are
+// words. The controller has its own way, which believes no link (map_elements.h).
+template <typename Visit>
+void map_each(const Map* map, Visit visit) {
+  for (uint32_t i = 0; i < map_used(map); ++i) {
+    MapNode* node = map_node(map, i);
+    if ((load(&node->pair.second) & kNodeAlive) == 0 || !map_is_linked(map, i)) continue;
+    visit(*node,
+          map->shape.bytes != 0 ? map_node_stat(map, node) : static_cast<const Stat*>(nullptr));
+  }
+}
+
+}  // namespace dj::abi
 
 namespace dj {
 
