@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -67,11 +68,25 @@ int sealed_copy(int from, uint64_t size) {
 }
 
 // Descriptors are held for the whole session: a target may have more objects than the soft limit.
-bool raise_limit_of_files() {
+// Whether djtap has enough others left beside `fd`; the kernel gives the lowest number that is free.
+bool leaves_others(int fd) {
+  constexpr rlim_t kOthers = 256;
+  const auto is_within = [&](rlim_t limit) {
+    return static_cast<rlim_t>(fd) + std::min(kOthers, limit / 4) < limit;
+  };
   rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return false;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || is_within(limit.rlim_cur)) return true;
   limit.rlim_cur = limit.rlim_max;
-  return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return is_within(limit.rlim_cur);
+}
+
+// Closes a descriptor that leaves too few others; -1 then.
+int keep_if_others_are_left(int fd) {
+  if (fd < 0 || leaves_others(fd)) return fd;
+  close(fd);
+  errno = EMFILE;
+  return -1;
 }
 
 // Registry: what each name means.
@@ -103,8 +118,7 @@ Result<TargetFilePtr> of_name(std::map<std::string, TargetFilePtr>& names, const
                               const Open& open_file) {
   TargetFilePtr& file = names[path];
   if (file == nullptr) {
-    int fd = open_file();
-    if (fd < 0 && errno == EMFILE && raise_limit_of_files()) fd = open_file();
+    const int fd = keep_if_others_are_left(open_file());
     if (fd < 0) {
       const Error error = cannot_open(path);
       names.erase(path);
@@ -204,6 +218,7 @@ Result<TargetFilePtr> open_found_file(const std::string& path) {
 }
 
 std::string hold_target_file(int fd, const std::string& path) {
+  if (keep_if_others_are_left(fd) < 0) return "";
   const auto file = std::make_shared<TargetFile>(fd);
   const FileVersion& version = file->version();
   Registry& all = registry();

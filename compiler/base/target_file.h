@@ -73,7 +73,8 @@ Result<TargetFilePtr> open_found_file(const std::string& path);
 int open_regular(const std::string& path);
 // Takes over `fd`, a regular file that the caller has opened by `path` and has found to be the one
 // that it wants. Gives the name by which open_target_file() finds it from now on: `path`, or, where
-// that means another file already, one of djtap's own descriptors.
+// that means another file already, one of djtap's own descriptors; empty: djtap holds as many files
+// as its limit of descriptors lets it (RLIMIT_NOFILE, less some that are left for others).
 std::string hold_target_file(int fd, const std::string& path);
 // The name of a file that is held already, by its device and inode; empty: none of these, or its
 // content has changed since.

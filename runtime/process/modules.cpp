@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include "runtime/process/elf_file.h"
@@ -62,13 +64,13 @@ class Files {
  public:
   Files(pid_t pid, const std::vector<Mapping>& maps) : pid_(pid), maps_(maps), memory_(pid) {}
 
-  // By its name or by the process; empty: it cannot be opened.
-  std::string named(const Mapping& m) const;
+  // By its name or by the process; empty: it is no object (elf(5)). Nothing: it cannot be opened.
+  std::optional<std::string> named(const Mapping& m) const;
   // The file made of memory; empty: that is not to be had.
   std::string of_memory(const Mapping& m) const;
   std::string find(const Mapping& m) const {
-    const std::string path = named(m);
-    return path.empty() ? of_memory(m) : path;
+    const std::optional<std::string> path = named(m);
+    return path ? *path : of_memory(m);
   }
   const RunningMemory& memory() const { return memory_; }
 
@@ -113,19 +115,35 @@ int Files::open_mapped(const std::string& path, const Mapping& m) const {
   return -1;
 }
 
+bool is_object(int fd) {
+  char magic[SELFMAG] = {};
+  return pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
+// A program may map any number of files: only objects are held.
+std::optional<std::string> hold_object(int fd, const std::string& path) {
+  if (!is_object(fd)) {
+    close(fd);
+    return "";
+  }
+  const std::string name = hold_target_file(fd, path);
+  return name.empty() ? std::nullopt : std::optional(name);
+}
+
 // The plain name comes first, for people and caches.
-std::string Files::named(const Mapping& m) const {
+std::optional<std::string> Files::named(const Mapping& m) const {
   std::string name = held_target_file(m.path, m.device, m.inode);
   if (!name.empty()) return name;
   int fd = open_mapped(m.path, m);
-  if (fd >= 0) return hold_target_file(fd, m.path);
+  if (fd >= 0) return hold_object(fd, m.path);
   for (const auto& way : kWays) {
     const std::string path = way(pid_, m);
     fd = open_mapped(path, m);
-    if (fd >= 0) return hold_target_file(fd, path);
+    if (fd >= 0) return hold_object(fd, path);
   }
   fd = open_of_process(pid_, m);
-  return fd < 0 ? "" : hold_target_file(fd, of_process(getpid(), "/fd/" + std::to_string(fd)));
+  if (fd < 0) return std::nullopt;
+  return hold_object(fd, of_process(getpid(), "/fd/" + std::to_string(fd)));
 }
 
 // Load bias of a file that a segment of was mapped from: the address of `m` minus the ELF address
@@ -236,7 +254,7 @@ void add_by_data(const Files& files, const Mapping& m, Found& found) {
   FoundModule moved;
   MappedModule& module = moved.module;
   module.path = m.path;
-  module.open_path = files.named(m);
+  module.open_path = files.named(m).value_or("");
   if (module.open_path.empty()) return;
   module.version = version_of(module.open_path);
   Result<ElfFile> elf = read_elf(module.open_path);
@@ -326,7 +344,7 @@ std::vector<LostFile> lost_files(pid_t pid) {
   if (!maps.ok()) return lost;
   const Files files(living_thread(pid), maps.value());
   for (const Mapping& m : maps.value()) {
-    if (!m.exec || m.shared || !may_hold_code(m) || !files.named(m).empty()) continue;
+    if (!m.exec || m.shared || !may_hold_code(m) || files.named(m)) continue;
     const bool known = !lost.empty() && lost.back().path == m.path;
     // Of generated code there may be a file, too, which is none of ours.
     const bool in_memory = !known && !files.of_memory(m).empty();

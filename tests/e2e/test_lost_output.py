@@ -75,7 +75,7 @@ def test_a_full_disk(sleeper):
 def test_a_limit_on_file_sizes(sleeper, tmp_path):
     """SIGXFSZ ends nobody: neither djtap, nor the target, whose own limit does not count for djtap's memory."""
     result = traced("-p", sleeper.pid, "-e", TICKS, capture_output=True, text=True, preexec_fn=limited(resource.RLIMIT_FSIZE, 4096))
-    assert result.returncode == 4 and "cannot share memory" in result.stderr and "File too large" in result.stderr, result
+    assert result.returncode == 4 and "cannot make the memory that the target shares" in result.stderr and "File too large" in result.stderr, result
     script = 'probe begin { for (i = 0; i < 30000; i++) printf("%099d\\n", i); exit() }'
     result = traced("-o", tmp_path / "out", "-D", "MAXACTION_HOST=10000000", "-e", script, capture_output=True, text=True,
                     preexec_fn=limited(resource.RLIMIT_FSIZE, 64 << 10))

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from support import run
-from support.paths import PYTHON, symbol_address, victim
+from support.paths import DJTAP, PYTHON, symbol_address, victim
 
 
 def test_states(djtap, mode):
@@ -154,6 +154,34 @@ sys.stdin.readline()
 print("mappings:", len(open("/proc/self/maps").readlines()), flush=True)
 print("length:", len(str(len(kept))), flush=True)
 """
+
+
+OBJECTS = """import mmap, os, sys
+head = open("/proc/self/exe", "rb").read(4096)
+kept = []
+for number in range(int(sys.argv[1])):
+    file = os.memfd_create(f"object {number}")
+    os.write(file, head)
+    kept.append(mmap.mmap(file, 4096))
+    os.close(file)
+print("pid:", os.getpid(), flush=True)
+sys.stdin.readline()
+print("length:", len(str(len(kept))), flush=True)
+"""
+
+
+def test_more_objects_than_descriptors(program):
+    """djtap keeps objects open, yet never so many that it cannot open other files."""
+    target = program(PYTHON, "-c", OBJECTS, 1000)
+    target.wait_for("pid: ")
+    limited = ["prlimit", "--nofile=512:512", DJTAP]
+    tracer = subprocess.Popen([*limited, "--probes", "-p", str(target.pid), "-e", 'probe func("libc.so.6!write") { n++ }'],
+                              stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    first = tracer.stderr.readline()
+    target.tell("go")
+    target.finish()
+    out, rest = tracer.communicate()
+    assert tracer.returncode == 0 and int(re.search("^n=(\\d+)", out, re.M)[1]) >= 1, (out, first, rest)
 
 
 def test_half_of_the_mappings_are_the_program_s(attach, program, mode):
