@@ -165,6 +165,8 @@ KeptFiles KeptFiles::of_user(std::function<void(const std::string&)> tell) {
   return other.is_set ? none() : KeptFiles(folder, version, std::move(tell));
 }
 
+void KeptFiles::work_without() { other_users().is_set = true; }
+
 void KeptFiles::work_as(uid_t uid, gid_t gid) {
   OtherUsers& other = other_users();
   other.is_set = true;

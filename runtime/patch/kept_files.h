@@ -34,6 +34,8 @@ class KeptFiles {
   // folder of that user inside of djtap's own, so that what it writes there means nothing to
   // anybody else. To be called with the own rights.
   static void work_as(uid_t uid, gid_t gid);
+  // From now on of_user() keeps nothing.
+  static void work_without();
   static KeptFiles none() { return KeptFiles("", ""); }
   // In `folder`, for djtap's build `version`. One of them empty: keeps nothing.
   KeptFiles(std::string folder, std::string version,

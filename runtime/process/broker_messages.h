@@ -21,7 +21,7 @@ enum class Verb : uint32_t {
   Signal,      // tgkill(its process, id, number)
 };
 
-enum class ProcessFile : uint32_t { Memory, Maps, Auxiliary, Environment, Program };
+enum class ProcessFile : uint32_t { Memory, Maps, Auxiliary, Environment, Program, PidSpace };
 
 struct Order {
   Verb verb = Verb::NextOutput;

@@ -213,11 +213,8 @@ class Server {
     constexpr struct {
       const char* name;
       int flags;
-    } kFiles[] = {{"mem", O_RDONLY},
-                  {"maps", O_RDONLY},
-                  {"auxv", O_RDONLY},
-                  {"environ", O_RDONLY},
-                  {"exe", O_RDONLY}};
+    } kFiles[] = {{"mem", O_RDONLY},     {"maps", O_RDONLY}, {"auxv", O_RDONLY},
+                  {"environ", O_RDONLY}, {"exe", O_RDONLY},  {"ns/pid", O_RDONLY}};
     if (order.number < 0 || order.number >= static_cast<int64_t>(std::size(kFiles)))
       return failed(EPERM);
     const bool writes = order.address != 0;

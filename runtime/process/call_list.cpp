@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "runtime/process/os_error.h"
@@ -78,6 +79,17 @@ constexpr uint32_t kDenied[] = {
     SYS_request_key,
 };
 
+// Of a djtap that sees processes which its target does not see (view.h): what is done to others.
+constexpr uint32_t kDoneByDescriptor[] = {SYS_pidfd_send_signal, SYS_process_madvise,
+                                          SYS_process_mrelease};
+constexpr uint32_t kSignals[] = {SYS_kill, SYS_tkill, SYS_tgkill, SYS_rt_sigqueueinfo,
+                                 SYS_rt_tgsigqueueinfo};
+// Of these the first argument may be 0, which is whoever calls.
+constexpr uint32_t kSettings[] = {
+    SYS_prlimit64,          SYS_sched_setaffinity, SYS_sched_setattr, SYS_sched_setparam,
+    SYS_sched_setscheduler, SYS_migrate_pages,     SYS_move_pages,
+};
+
 // With an argument that says so: letters typed into the terminal of whoever has started djtap, and
 // new namespaces.
 constexpr uint32_t kTypesLetters[] = {TIOCSTI, TIOCLINUX};
@@ -97,6 +109,8 @@ class Filter {
     code_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 0));
     return code_.size() - 1;
   }
+  // Denies a call whose first argument is none of these.
+  void deny_others(uint32_t call, std::initializer_list<uint32_t> allowed);
   void land(size_t branch) { code_[branch].jf = static_cast<uint8_t>(code_.size() - branch - 1); }
 
   Status install() {
@@ -118,11 +132,19 @@ class Filter {
   std::vector<sock_filter> code_;
 };
 
+void Filter::deny_others(uint32_t call, std::initializer_list<uint32_t> allowed) {
+  const size_t this_call = only_for(call);
+  load(offsetof(seccomp_data, args));
+  for (const uint32_t number : allowed) answer_if(number, SECCOMP_RET_ALLOW);
+  answer(SECCOMP_RET_ERRNO | EPERM);
+  land(this_call);
+}
+
 }  // namespace
 
 // clone3() hides its flags in memory: as if the kernel did not know it, upon which the C library
 // calls clone().
-Status deny_calls() {
+Status deny_calls(bool in_view) {
   constexpr uint32_t kDeny = SECCOMP_RET_ERRNO | EPERM, kUnknown = SECCOMP_RET_ERRNO | ENOSYS,
                      kX32 = 0x40000000;
   Filter filter;
@@ -132,6 +154,12 @@ Status deny_calls() {
   filter.load(offsetof(seccomp_data, nr));
   filter.answer_if_from(kX32, kUnknown);
   for (const uint32_t call : kDenied) filter.answer_if(call, kDeny);
+  const auto own = static_cast<uint32_t>(getpid());
+  if (in_view) {
+    for (const uint32_t call : kDoneByDescriptor) filter.answer_if(call, kDeny);
+    for (const uint32_t call : kSignals) filter.deny_others(call, {own});
+    for (const uint32_t call : kSettings) filter.deny_others(call, {0, own});
+  }
   filter.answer_if(SYS_clone3, kUnknown);
   const size_t clone = filter.only_for(SYS_clone);
   filter.load(argument(0));

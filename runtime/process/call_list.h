@@ -6,8 +6,8 @@
 namespace dj {
 
 // From here on they fail with EPERM in djtap, in all of its threads, and in what it starts. Needs
-// no_new_privs.
-Status deny_calls();
+// no_new_privs. in_view: also what would be done to other processes (view.h).
+Status deny_calls(bool in_view);
 
 // How many seccomp filters djtap has put on itself: 0 or 1.
 int own_call_lists();

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <string>
 
+#include "runtime/process/view.h"
+
 namespace dj {
 namespace {
 
@@ -38,7 +40,7 @@ bool shares_root(const std::string& process) {
 }  // namespace
 
 std::optional<FileReader> reader_of(pid_t pid) {
-  if (geteuid() != 0) return std::nullopt;
+  if (geteuid() != 0 || is_in_view()) return std::nullopt;
   const std::string process = "/proc/" + std::to_string(pid);
   std::ifstream file(process + "/status");
   std::stringstream text;

@@ -19,6 +19,7 @@
 #include "runtime/process/memory_image.h"
 #include "runtime/process/process.h"
 #include "runtime/process/tracer.h"
+#include "runtime/process/view.h"
 
 namespace dj {
 namespace {
@@ -50,7 +51,7 @@ int open_of_process(pid_t pid, const Mapping& m) {
 // How to reach a mapped file by its process. The kernel lets only root open what is mapped
 // (map_files), but everybody the program.
 constexpr std::string (*kWays[])(pid_t, const Mapping&) = {
-    [](pid_t pid, const Mapping& m) { return of_process(pid, "/root") + m.path; },
+    [](pid_t pid, const Mapping& m) { return name_by_root(pid, m.path); },
     [](pid_t pid, const Mapping&) { return of_process(pid, "/exe"); },
     [](pid_t pid, const Mapping& m) {
       char range[64];

@@ -1,12 +1,17 @@
 // The NS lines of /proc/PID/status, and /proc/PID/ns/pid.
 #include "runtime/process/pid_space.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
+
+#include "runtime/process/tracer.h"
 
 namespace dj {
 namespace {
@@ -18,17 +23,30 @@ pid_t innermost(const std::string& line) {
   return atoi(line.c_str() + line.find_last_of(" \t") + 1);
 }
 
-fs::path space_of(pid_t pid) {
-  std::error_code error;
-  return fs::read_symlink("/proc/" + std::to_string(pid) + "/ns/pid", error);
+// Its inode; 0: it may not be looked at.
+uint64_t space_of(pid_t pid) {
+  const int fd = open_process_file(pid, ProcessFile::PidSpace);
+  struct stat info = {};
+  const bool known = fd >= 0 && fstat(fd, &info) == 0;
+  if (fd >= 0) close(fd);
+  return known ? info.st_ino : 0;
+}
+
+// From outermost to innermost: one for each pid namespace that the process is in.
+std::vector<pid_t> numbers_of(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  std::vector<pid_t> numbers;
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("NSpid:")) continue;
+    std::istringstream words(line.substr(line.find(':') + 1));
+    for (pid_t number; words >> number;) numbers.push_back(number);
+  }
+  return numbers;
 }
 
 pid_t own_number(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("NSpid:")) return innermost(line);
-  }
-  return 0;
+  const std::vector<pid_t> numbers = numbers_of(pid);
+  return numbers.empty() ? 0 : numbers.back();
 }
 
 }  // namespace
@@ -43,21 +61,19 @@ OwnNumbers own_numbers(pid_t pid) {
     if (line.starts_with("NSpgid:")) own.pgrp = innermost(line);
     if (line.starts_with("NSsid:")) own.sid = innermost(line);
   }
-  if (own.pid == pid) {
-    own.ppid = parent;
-  } else if (space_of(parent) == space_of(pid)) {
-    own.ppid = own_number(parent);
-  }
+  // A parent in another pid namespace is in one further out (pid_namespaces(7)).
+  const std::vector<pid_t> of_parent = numbers_of(parent);
+  if (!of_parent.empty() && of_parent.size() == numbers_of(pid).size()) own.ppid = of_parent.back();
   return own;
 }
 
 pid_t number_seen(pid_t own, pid_t kin) {
   if (own_number(kin) == kin) return own;
-  const fs::path space = space_of(kin);
+  const uint64_t space = space_of(kin);
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
     const pid_t pid = atoi(entry.path().filename().c_str());
-    if (pid > 0 && own_number(pid) == own && space_of(pid) == space) return pid;
+    if (pid > 0 && own_number(pid) == own && space != 0 && space_of(pid) == space) return pid;
   }
   return 0;
 }

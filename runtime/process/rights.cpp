@@ -20,6 +20,7 @@
 #include "runtime/process/call_list.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
+#include "runtime/process/view.h"
 
 extern char** environ;
 
@@ -110,6 +111,9 @@ Result<Rights> rights_of(pid_t pid) {
   std::sort(rights.groups.begin(), rights.groups.end());
   rights.user_space = space_of(pid, "ns/user");
   rights.mount_space = space_of(pid, "ns/mnt");
+  rights.pid_space = space_of(pid, "ns/pid");
+  rights.network_space = space_of(pid, "ns/net");
+  rights.ipc_space = space_of(pid, "ns/ipc");
   std::error_code error;
   rights.root = fs::read_symlink(of_process(pid, "root"), error).string();
   if (rights.user_space == 0 || rights.mount_space == 0 || error)
@@ -123,8 +127,10 @@ bool exceed(const Rights& mine, const Rights& theirs) {
          (mine.capabilities & ~theirs.capabilities) != 0 || mine.user_space != theirs.user_space;
 }
 
-bool share_files(const Rights& mine, const Rights& theirs) {
-  return mine.mount_space == theirs.mount_space && mine.root == theirs.root;
+bool share_view(const Rights& mine, const Rights& theirs) {
+  return mine.user_space == theirs.user_space && mine.mount_space == theirs.mount_space &&
+         mine.root == theirs.root && mine.pid_space == theirs.pid_space &&
+         mine.network_space == theirs.network_space && mine.ipc_space == theirs.ipc_space;
 }
 
 bool can_take(const Rights& mine, const Rights& theirs) {
@@ -141,7 +147,7 @@ Status become_equal(const Rights& mine, const Rights& theirs) {
   DJ_TRY_DO(drop_capabilities());
   if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return os_error("cannot give up rights");
-  return deny_calls();
+  return deny_calls(is_in_view());
 }
 
 }  // namespace dj

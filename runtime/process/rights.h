@@ -17,8 +17,8 @@ struct Rights {
   std::array<gid_t, 4> gids = {};  // the same
   std::vector<gid_t> groups;       // supplementary ones, ascending
   uint64_t capabilities = 0;       // permitted ones, a bit each
-  uint64_t user_space = 0;         // inode of the user namespace
-  uint64_t mount_space = 0;        // the same of the mount namespace
+  // Inodes of its namespaces (namespaces(7)).
+  uint64_t user_space = 0, mount_space = 0, pid_space = 0, network_space = 0, ipc_space = 0;
   std::string root;                // where its root folder lies: "/", or that of a chroot
 };
 
@@ -28,8 +28,8 @@ Result<Rights> rights_of(pid_t pid);
 // Has `mine` a right that `theirs` has not, or another user's?
 bool exceed(const Rights& mine, const Rights& theirs);
 
-// Sees `theirs` the same files as `mine`?
-bool share_files(const Rights& mine, const Rights& theirs);
+// Sees `theirs` the same files, processes, networks and IPC objects as `mine`?
+bool share_view(const Rights& mine, const Rights& theirs);
 
 // May a process with `mine` take the users and groups of `theirs`?
 bool can_take(const Rights& mine, const Rights& theirs);

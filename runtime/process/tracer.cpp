@@ -73,6 +73,8 @@ const char* name_of(ProcessFile file) {
       return "environ";
     case ProcessFile::Program:
       return "exe";
+    case ProcessFile::PidSpace:
+      return "ns/pid";
   }
   return "";
 }
@@ -80,7 +82,8 @@ const char* name_of(ProcessFile file) {
 // A process can have 65,530 mappings with paths of 4 kB.
 constexpr size_t kMostText = 32 << 20;
 
-bool is_right_missing(int number) { return number == EPERM || number == EACCES; }
+// A view (view.h) has a /proc that cannot be written.
+bool is_right_missing(int number) { return number == EPERM || number == EACCES || number == EROFS; }
 
 // The threads that the broker has seized.
 struct Brokers {

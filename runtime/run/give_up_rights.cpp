@@ -17,6 +17,8 @@
 #include "runtime/process/exit_watch.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rights.h"
+#include "runtime/process/view.h"
+#include "runtime/run/lowering.h"
 #include "runtime/run/say.h"
 
 namespace dj {
@@ -61,6 +63,22 @@ std::optional<int> check_readable(const std::vector<std::string>& files, pid_t p
   return std::nullopt;
 }
 
+// What is kept is kept apart by users; in a view a user is another one than outside.
+std::optional<int> enter_view_of(pid_t pid, int pidfd, const Rights& theirs,
+                                 const std::vector<std::string>& files) {
+  KeptFiles::work_without();
+  Status entered = load_lowering();
+  if (entered.ok()) entered = enter_view(pid, pidfd, theirs, files);
+  if (entered.ok()) return std::nullopt;
+  return fail(
+      kExitAttach, "DJ4006",
+      fmt::format("process {} has fewer rights than djtap and sees other files or processes "
+                  "(a container, a chroot), and djtap cannot come to see what it sees: {}; "
+                  "with --trust-target djtap keeps its rights, and who can write the "
+                  "process's memory may get them",
+                  pid, entered.error().message));
+}
+
 std::optional<int> become_equal_of(const Options& options, pid_t pid, int pidfd, const Rights& mine,
                                    const Rights& theirs) {
   const std::vector<std::string> files = own_files(options);
@@ -68,7 +86,11 @@ std::optional<int> become_equal_of(const Options& options, pid_t pid, int pidfd,
     Status started = Broker::start(pid, pidfd, theirs, own_paths(options));
     if (!started.ok()) return fail(kExitAttach, "DJ5013", started.error().message);
   }
-  if (options.cache) KeptFiles::work_as(theirs.uids[0], theirs.gids[0]);
+  if (!share_view(mine, theirs)) {
+    if (auto code = enter_view_of(pid, pidfd, theirs, files)) return code;
+  } else if (options.cache) {
+    KeptFiles::work_as(theirs.uids[0], theirs.gids[0]);
+  }
   Status became = become_equal(mine, theirs);
   if (!became.ok()) return fail(kExitAttach, "DJ4006", became.error().message);
   distrust_own_users_files();
@@ -89,14 +111,6 @@ std::optional<int> give_up_rights(const Options& options) {
     return std::nullopt;  // then the kernel lets it trace equals only
   if (!theirs.ok()) return fail(kExitAttach, "DJ4006", theirs.error().message);
   if (!exceed(mine.value(), theirs.value())) return std::nullopt;
-  if (!share_files(mine.value(), theirs.value()))
-    return fail(kExitAttach, "DJ4006",
-                fmt::format("process {} has fewer rights than djtap and sees other files (a "
-                            "container, a chroot): as its equal djtap "
-                            "would see more than it; with --trust-target djtap keeps its rights, "
-                            "and who can write the process's "
-                            "memory may get them",
-                            *pid));
   return become_equal_of(options, *pid, watch.value().fd(), mine.value(), theirs.value());
 }
 

@@ -45,12 +45,23 @@ void wait() {
   if (lowering == nullptr) load();
 }
 
+Error cannot_load() {
+  return Error{
+      "the compiler of handlers cannot be loaded (is there too little memory?): " + failure,
+      Fail::Incomplete};
+}
+
 const Lowering& loaded() {
   CHECK(lowering != nullptr);  // lower() comes first
   return *lowering;
 }
 
 }  // namespace
+
+Status load_lowering() {
+  load();
+  return lowering != nullptr ? ok_status() : Status(cannot_load());
+}
 
 LoweringThread::LoweringThread(bool wanted) {
   if (!wanted) return;
@@ -63,7 +74,7 @@ LoweringThread::LoweringThread(bool wanted) {
     };
     {
       AtEnd loading;
-      load();
+      if (lowering == nullptr) load();
     }
     if (lowering != nullptr && !is_awaited) lowering->warm_up();
   });
@@ -83,10 +94,7 @@ std::string lowering_path() {
 Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout,
                     const EmitOptions& options, std::vector<HandlerAbi>& abis) {
   wait();
-  if (lowering == nullptr)
-    return Error{
-        "the compiler of handlers cannot be loaded (is there too little memory?): " + failure,
-        Fail::Incomplete};
+  if (lowering == nullptr) return cannot_load();
   return lowering->lower(program, plan, layout, options, abis);
 }
 

@@ -3,7 +3,13 @@
 #pragma once
 #include <string>
 
+#include "compiler/base/result.h"
+
 namespace dj {
+
+// Loads LLVM at once, for a djtap that will not see its own files any more. To be called before
+// there is a LoweringThread, while djtap has one thread.
+Status load_lowering();
 
 // While it lives, lower(), link() and their kin may be called, by the thread that made it; the
 // first lower() waits until all is loaded. One at a time.
