@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 namespace dj {
@@ -47,8 +48,9 @@ bool send_parts(int socket, const void* head, size_t head_bytes, const std::vect
 }
 
 bool receive_parts(int socket, void* head, size_t head_bytes, std::vector<uint8_t>& data, int& fd) {
-  static thread_local std::vector<uint8_t> room(kMostData);
-  iovec parts[] = {{head, head_bytes}, {room.data(), room.size()}};
+  // No thread_local object: its first use would wait while LLVM is loaded (dl_load_lock).
+  const auto room = std::make_unique_for_overwrite<uint8_t[]>(kMostData);
+  iovec parts[] = {{head, head_bytes}, {room.get(), kMostData}};
   msghdr message = {};
   message.msg_iov = parts;
   message.msg_iovlen = 2;
@@ -59,7 +61,7 @@ bool receive_parts(int socket, void* head, size_t head_bytes, std::vector<uint8_
   while ((got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
   }
   if (got < static_cast<ssize_t>(head_bytes) || (message.msg_flags & MSG_TRUNC) != 0) return false;
-  data.assign(room.begin(), room.begin() + (got - static_cast<ssize_t>(head_bytes)));
+  data.assign(room.get(), room.get() + (got - static_cast<ssize_t>(head_bytes)));
   const cmsghdr* rider = CMSG_FIRSTHDR(&message);
   if (rider != nullptr && rider->cmsg_type == SCM_RIGHTS)
     std::memcpy(&fd, CMSG_DATA(rider), sizeof fd);

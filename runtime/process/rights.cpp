@@ -39,11 +39,18 @@ uint64_t space_of(pid_t pid, const char* name) {
   return stat(of_process(pid, name).c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
-void read_line(const std::string& line, Rights& rights) {
+Error may_not_be_looked_at(pid_t pid) {
+  return Error{"the rights of process " + std::to_string(pid) + " may not be looked at",
+               Fail::Permission};
+}
+
+void read_line(const std::string& line, Credentials& rights) {
   std::istringstream words(line);
   std::string key;
   words >> key;
-  if (key == "Uid:") {
+  if (key == "Tgid:") {
+    words >> rights.process;
+  } else if (key == "Uid:") {
     for (uid_t& uid : rights.uids) words >> uid;
   } else if (key == "Gid:") {
     for (gid_t& gid : rights.gids) words >> gid;
@@ -103,22 +110,27 @@ void clear_environment() {
 
 }  // namespace
 
+Result<Credentials> credentials_of(pid_t tid) {
+  Credentials found;
+  std::ifstream status(of_process(tid, "status"));
+  if (!status) return Error{"there is no process " + std::to_string(tid), Fail::NotFound};
+  for (std::string line; std::getline(status, line);) read_line(line, found);
+  std::sort(found.groups.begin(), found.groups.end());
+  found.user_space = space_of(tid, "ns/user");
+  if (found.user_space == 0) return may_not_be_looked_at(tid);
+  return found;
+}
+
 Result<Rights> rights_of(pid_t pid) {
   Rights rights;
-  std::ifstream status(of_process(pid, "status"));
-  if (!status) return Error{"there is no process " + std::to_string(pid), Fail::NotFound};
-  for (std::string line; std::getline(status, line);) read_line(line, rights);
-  std::sort(rights.groups.begin(), rights.groups.end());
-  rights.user_space = space_of(pid, "ns/user");
+  DJ_TRY(static_cast<Credentials&>(rights), credentials_of(pid));
   rights.mount_space = space_of(pid, "ns/mnt");
   rights.pid_space = space_of(pid, "ns/pid");
   rights.network_space = space_of(pid, "ns/net");
   rights.ipc_space = space_of(pid, "ns/ipc");
   std::error_code error;
   rights.root = fs::read_symlink(of_process(pid, "root"), error).string();
-  if (rights.user_space == 0 || rights.mount_space == 0 || error)
-    return Error{"the rights of process " + std::to_string(pid) + " may not be looked at",
-                 Fail::Permission};
+  if (rights.mount_space == 0 || error) return may_not_be_looked_at(pid);
   return rights;
 }
 

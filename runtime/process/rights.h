@@ -12,15 +12,23 @@
 
 namespace dj {
 
-struct Rights {
+// Credentials (credentials(7)): who a process is.
+struct Credentials {
+  pid_t process = 0;               // of the thread that was asked for
   std::array<uid_t, 4> uids = {};  // real, effective, saved, of the file system
   std::array<gid_t, 4> gids = {};  // the same
   std::vector<gid_t> groups;       // supplementary ones, ascending
   uint64_t capabilities = 0;       // permitted ones, a bit each
-  // Inodes of its namespaces (namespaces(7)).
-  uint64_t user_space = 0, mount_space = 0, pid_space = 0, network_space = 0, ipc_space = 0;
+  uint64_t user_space = 0;         // inode of the user namespace (namespaces(7))
+};
+
+struct Rights : Credentials {
+  uint64_t mount_space = 0, pid_space = 0, network_space = 0, ipc_space = 0;
   std::string root;                // where its root folder lies: "/", or that of a chroot
 };
+
+// Who the thread's process is now. Fails as rights_of().
+Result<Credentials> credentials_of(pid_t tid);
 
 // What the process may do now. Fails when it is gone, or its namespaces may not be looked at.
 Result<Rights> rights_of(pid_t pid);

@@ -19,11 +19,12 @@
 namespace dj {
 namespace {
 
-// A number of /proc/ID/status ("Tgid:", "PPid:"); 0: nobody is there.
-pid_t number_in_status(pid_t id, std::string_view key) {
-  std::ifstream status("/proc/" + std::to_string(id) + "/status");
+// 0: nobody is there.
+pid_t parent_of(pid_t pid) {
+  constexpr std::string_view kParent = "PPid:";
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(key)) return atoi(line.c_str() + key.size());
+    if (line.starts_with(kParent)) return atoi(line.c_str() + kParent.size());
   }
   return 0;
 }
@@ -61,8 +62,9 @@ Served::Served(pid_t target, int pidfd, Rights rights)
       known_{{target, pidfd}} {}
 
 pid_t Served::process_of(pid_t id) {
-  const pid_t pid = number_in_status(id, "Tgid:");
-  if (pid == 0 || !has_no_more_rights(id)) return 0;
+  const Result<Credentials> now = credentials_of(id);
+  if (!now.ok() || !has_no_more_rights(now.value()) || program_of(id) != program_) return 0;
+  const pid_t pid = now.value().process;
   if (!is_known(pid)) {
     const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     if (pidfd < 0) return 0;
@@ -80,21 +82,19 @@ bool Served::is_known(pid_t pid) const {
 bool Served::is_kin(pid_t pid) const {
   pid_t ancestor = pid;
   for (int generation = 0; generation < 64 && ancestor > 1; ++generation) {
-    ancestor = number_in_status(ancestor, "PPid:");
+    ancestor = parent_of(ancestor);
     if (ancestor == target_ && is_known(target_)) return true;
   }
   return std::ranges::any_of(known_,
                              [&](const auto& each) { return share_session(each.first, pid); });
 }
 
-bool Served::has_no_more_rights(pid_t id) const {
-  const Result<Rights> now = rights_of(id);
-  if (!now.ok() || program_of(id) != program_ || program_.second == 0) return false;
+bool Served::has_no_more_rights(const Credentials& now) const {
   const bool may_change_user = (rights_.capabilities >> CAP_SETUID & 1) != 0;
-  const bool same_user = now.value().uids == rights_.uids && now.value().gids == rights_.gids;
-  const bool same_space = now.value().user_space == rights_.user_space;
-  return (same_user || may_change_user) && same_space &&
-         (now.value().capabilities & ~rights_.capabilities) == 0;
+  const bool same_user = now.uids == rights_.uids && now.gids == rights_.gids;
+  const bool same_space = now.user_space == rights_.user_space;
+  return (same_user || may_change_user) && same_space && program_.second != 0 &&
+         (now.capabilities & ~rights_.capabilities) == 0;
 }
 
 }  // namespace dj

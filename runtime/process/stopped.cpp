@@ -233,6 +233,7 @@ Status Stopped::wait_stop(pid_t tid, int* status) {
   const uint64_t begin = now_ns();
   uint64_t deadline = begin + kStopTimeoutNs;
   threads_[tid].stands = false;
+  threads_[tid].registers.reset();
   for (int round = 0;; round++) {
     pid_t got = wait_thread(tid, pid_, status);
     if (got == tid && WIFSTOPPED(*status)) {
@@ -265,17 +266,19 @@ Status Stopped::wait_stop(pid_t tid, int* status) {
     thread.held.push_back(info);
     thread.at_signal_stop = thread.held.size() == 1;
   }
-  repair_interrupted(tid);
+  const bool in_call = (*status >> 8) == (SIGTRAP | 0x80);  // of one that djtap has made
+  if (!in_call) repair_interrupted(tid);
   return ok_status();
 }
 
 void Stopped::repair_interrupted(pid_t tid) {
-  user_regs_struct regs = {};
-  if (trace(PTRACE_GETREGS, tid, 0, &regs) == 0 && static_cast<int64_t>(regs.rax) == -EINTR &&
-      static_cast<int64_t>(regs.orig_rax) >= 0 && never_restarts(regs.orig_rax)) {
-    regs.rax = static_cast<uint64_t>(kRestartNoHandler);
-    trace(PTRACE_SETREGS, tid, 0, &regs);
-  }
+  Result<user_regs_struct> regs = registers(tid);
+  if (!regs.ok()) return;
+  const auto result = static_cast<int64_t>(regs.value().rax),
+             call = static_cast<int64_t>(regs.value().orig_rax);
+  if (result != -EINTR || call < 0 || !never_restarts(regs.value().orig_rax)) return;
+  regs.value().rax = static_cast<uint64_t>(kRestartNoHandler);
+  static_cast<void>(set_registers(tid, regs.value()).ok());
 }
 
 Status Stopped::to_event_stop(pid_t tid) {
@@ -320,14 +323,21 @@ Status Stopped::write(uint64_t address, std::span<const uint8_t> bytes) const {
 }
 
 Result<user_regs_struct> Stopped::registers(pid_t tid) const {
+  const auto thread = threads_.find(tid);
+  const bool is_known = thread != threads_.end();
+  if (is_known && thread->second.registers) return *thread->second.registers;
   user_regs_struct regs = {};
   if (trace(PTRACE_GETREGS, tid, 0, &regs) != 0) {
     return os_error("cannot read registers of thread " + std::to_string(tid));
   }
+  if (is_known) thread->second.registers = regs;
   return regs;
 }
 
+// The kernel may change what it is given.
 Status Stopped::set_registers(pid_t tid, const user_regs_struct& regs) const {
+  const auto thread = threads_.find(tid);
+  if (thread != threads_.end()) thread->second.registers.reset();
   if (trace(PTRACE_SETREGS, tid, 0, &regs) != 0) {
     return os_error("cannot set registers of thread " + std::to_string(tid));
   }

@@ -83,6 +83,7 @@ class Stopped {
         held;  // signals that we saw and the program has not; delivered at release
     bool at_signal_stop = false;  // stopped in the delivery of held.front() (or of one taken back)
     bool stands = false;          // in a stop that we have seen
+    mutable std::optional<user_regs_struct> registers;  // once asked for in this stop
   };
   Stopped() = default;
   // Those of all threads that do not stand yet, or this one alone.

@@ -26,7 +26,7 @@ pid_t parent_of(pid_t pid) {
 }  // namespace
 
 pid_t wait_thread(pid_t tid, pid_t pid, int* status) {
-  if (tid != pid) return wait_status(tid, status, __WALL);
+  if (tid != pid || is_traced_by_broker(tid)) return wait_status(tid, status, __WALL);
   siginfo_t info = {};
   if (wait_info(tid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0) return -1;
   if (info.si_pid == 0) return 0;

@@ -96,12 +96,6 @@ Brokers& brokers() {
   return all;
 }
 
-bool is_brokers(pid_t tid) {
-  if (Broker::get() == nullptr) return false;
-  const std::lock_guard lock(brokers().mutex);
-  return brokers().threads.contains(tid);
-}
-
 void set_brokers(pid_t tid, bool on) {
   const std::lock_guard lock(brokers().mutex);
   if (on)
@@ -112,8 +106,33 @@ void set_brokers(pid_t tid, bool on) {
 
 // Who has a seccomp filter is left to the broker where there is one: only root may suspend it.
 bool seize_as_equal(pid_t tid, const void* options) {
-  if (Broker::get() != nullptr && (is_brokers(tid) || is_confined(tid))) return false;
+  if (Broker::get() != nullptr && (is_traced_by_broker(tid) || is_confined(tid))) return false;
   return ptrace(PTRACE_SEIZE, tid, 0, options) == 0;
+}
+
+// What is in a file from its beginning; false: errno says why.
+bool read_all(int fd, std::string& text) {
+  char bytes[16 << 10];
+  ssize_t got = 0;
+  while (text.size() <= kMostText &&
+         (got = pread(fd, bytes, sizeof bytes, static_cast<off_t>(text.size()))) > 0)
+    text.append(bytes, static_cast<size_t>(got));
+  if (text.size() > kMostText) errno = EFBIG;
+  return got == 0;
+}
+
+// The maps of the process that was asked for last stay open, where a broker has to open them: it
+// looks at the process each time. They show what is mapped at the time of reading, and nothing
+// once the process has executed a program.
+bool read_maps_again(pid_t id, std::string& text) {
+  static thread_local pid_t last = 0;
+  static thread_local int fd = -1;
+  if (id == last && fd >= 0 && read_all(fd, text) && !text.empty()) return true;
+  text.clear();
+  if (fd >= 0) close(fd);
+  last = id;
+  fd = open_process_file(id, ProcessFile::Maps);
+  return fd >= 0 && read_all(fd, text);
 }
 
 // Of a call made in bulk: the memory of the process that was asked for last stays open.
@@ -128,8 +147,14 @@ int running_memory(pid_t pid) {
 
 }  // namespace
 
+bool is_traced_by_broker(pid_t tid) {
+  if (Broker::get() == nullptr) return false;
+  const std::lock_guard lock(brokers().mutex);
+  return brokers().threads.contains(tid);
+}
+
 long trace(int request, pid_t tid, uint64_t address, const void* data) {
-  if (request != PTRACE_SEIZE && !is_brokers(tid))
+  if (request != PTRACE_SEIZE && !is_traced_by_broker(tid))
     return ptrace(static_cast<__ptrace_request>(request), tid, address, data);
   if (request == PTRACE_SEIZE && seize_as_equal(tid, data)) return 0;
   const TraceRequest* known = trace_request(request);
@@ -144,21 +169,22 @@ long trace(int request, pid_t tid, uint64_t address, const void* data) {
 }
 
 pid_t wait_status(pid_t tid, int* status, int options) {
-  if (!is_brokers(tid)) return waitpid(tid, status, options | WNOHANG);
+  if (!is_traced_by_broker(tid)) return waitpid(tid, status, options | WNOHANG);
   const Answer answer = Broker::get()->ask({Verb::WaitStatus, tid, options, 0, {}, 0});
   copy_out(answer, status);
   return static_cast<pid_t>(result_of(answer));
 }
 
 int wait_info(pid_t tid, siginfo_t* info, int options) {
-  if (!is_brokers(tid)) return waitid(P_PID, static_cast<id_t>(tid), info, options | WNOHANG);
+  if (!is_traced_by_broker(tid))
+    return waitid(P_PID, static_cast<id_t>(tid), info, options | WNOHANG);
   const Answer answer = Broker::get()->ask({Verb::WaitInfo, tid, options, 0, {}, 0});
   copy_out(answer, info);
   return static_cast<int>(result_of(answer));
 }
 
 int signal_thread(pid_t pid, pid_t tid, int signal) {
-  if (!is_brokers(tid)) return static_cast<int>(syscall(SYS_tgkill, pid, tid, signal));
+  if (!is_traced_by_broker(tid)) return static_cast<int>(syscall(SYS_tgkill, pid, tid, signal));
   return static_cast<int>(result_of(Broker::get()->ask({Verb::Signal, tid, signal, 0, {}, 0})));
 }
 
@@ -172,16 +198,14 @@ int open_process_file(pid_t id, ProcessFile file, bool writes) {
 }
 
 bool read_process_file(pid_t id, ProcessFile file, std::string& text) {
+  if (file == ProcessFile::Maps && Broker::get() != nullptr) return read_maps_again(id, text);
   const int fd = open_process_file(id, file);
   if (fd < 0) return false;
-  char bytes[16 << 10];
-  ssize_t got = 0;
-  while (text.size() <= kMostText && (got = read(fd, bytes, sizeof bytes)) > 0)
-    text.append(bytes, static_cast<size_t>(got));
-  const int number = text.size() > kMostText ? EFBIG : errno;
+  const bool whole = read_all(fd, text);
+  const int number = errno;
   close(fd);
   errno = number;
-  return got == 0;
+  return whole;
 }
 
 bool stat_program(pid_t pid, struct stat* info, std::string* path) {

@@ -16,6 +16,8 @@ namespace dj {
 
 // ptrace(). Only requests of trace_requests.h.
 long trace(int request, pid_t tid, uint64_t address, const void* data);
+// Has the broker seized the thread? It is no child of djtap's then.
+bool is_traced_by_broker(pid_t tid);
 // waitpid() and waitid(P_PID) of a thread that is traced, with WNOHANG.
 pid_t wait_status(pid_t tid, int* status, int options);
 int wait_info(pid_t tid, siginfo_t* info, int options);
