@@ -16,7 +16,7 @@ struct OrderHead {
   uint32_t verb;
   int32_t id;
   int64_t number;
-  uint64_t address, wanted;
+  uint64_t address;
 };
 
 struct AnswerHead {
@@ -71,8 +71,7 @@ bool receive_parts(int socket, void* head, size_t head_bytes, std::vector<uint8_
 }  // namespace
 
 bool send(int socket, const Order& order) {
-  const OrderHead head = {static_cast<uint32_t>(order.verb), order.id, order.number, order.address,
-                          order.wanted};
+  const OrderHead head = {static_cast<uint32_t>(order.verb), order.id, order.number, order.address};
   return send_parts(socket, &head, sizeof head, order.data, -1);
 }
 
@@ -89,8 +88,7 @@ bool receive(int socket, Order& order) {
   order.id = head.id;
   order.number = head.number;
   order.address = head.address;
-  order.wanted = head.wanted;
-  return order.wanted <= kMostData && fd < 0;
+  return fd < 0;
 }
 
 bool receive(int socket, Answer& answer) {

@@ -28,8 +28,7 @@ struct Order {
   int32_t id = 0;  // process or thread
   int64_t number = 0;
   uint64_t address = 0;
-  std::vector<uint8_t> data;  // what goes in
-  size_t wanted = 0;          // bytes that come out at most
+  std::vector<uint8_t> data = {};  // what goes in
 };
 
 struct Answer {

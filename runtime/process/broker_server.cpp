@@ -33,7 +33,8 @@ Answer descriptor(int fd) { return fd < 0 ? failed(errno) : Answer{0, 0, fd, {}}
 Answer descriptor(const Result<int>& opened) {
   if (opened.ok()) return descriptor(opened.value());
   Answer answer = failed(errno != 0 ? errno : EACCES);
-  answer.data.assign(opened.error().message.begin(), opened.error().message.end());
+  const std::string why = opened.error().message.substr(0, kMostData);
+  answer.data.assign(why.begin(), why.end());
   return answer;
 }
 

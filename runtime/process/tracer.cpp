@@ -160,7 +160,7 @@ long trace(int request, pid_t tid, uint64_t address, const void* data) {
   const TraceRequest* known = trace_request(request);
   if (Broker::get() == nullptr || known == nullptr) return -1;
   const Answer answer =
-      Broker::get()->ask({Verb::Trace, tid, request, address, input_of(*known, data), 0});
+      Broker::get()->ask({Verb::Trace, tid, request, address, input_of(*known, data)});
   if (answer.result >= 0) put_output(*known, answer, const_cast<void*>(data));
   if (answer.result >= 0 && request == PTRACE_SEIZE) set_brokers(tid, true);
   if (request == PTRACE_DETACH && (answer.result >= 0 || answer.error == ESRCH))
@@ -170,7 +170,7 @@ long trace(int request, pid_t tid, uint64_t address, const void* data) {
 
 pid_t wait_status(pid_t tid, int* status, int options) {
   if (!is_traced_by_broker(tid)) return waitpid(tid, status, options | WNOHANG);
-  const Answer answer = Broker::get()->ask({Verb::WaitStatus, tid, options, 0, {}, 0});
+  const Answer answer = Broker::get()->ask({Verb::WaitStatus, tid, options, 0});
   copy_out(answer, status);
   return static_cast<pid_t>(result_of(answer));
 }
@@ -178,14 +178,14 @@ pid_t wait_status(pid_t tid, int* status, int options) {
 int wait_info(pid_t tid, siginfo_t* info, int options) {
   if (!is_traced_by_broker(tid))
     return waitid(P_PID, static_cast<id_t>(tid), info, options | WNOHANG);
-  const Answer answer = Broker::get()->ask({Verb::WaitInfo, tid, options, 0, {}, 0});
+  const Answer answer = Broker::get()->ask({Verb::WaitInfo, tid, options, 0});
   copy_out(answer, info);
   return static_cast<int>(result_of(answer));
 }
 
 int signal_thread(pid_t pid, pid_t tid, int signal) {
   if (!is_traced_by_broker(tid)) return static_cast<int>(syscall(SYS_tgkill, pid, tid, signal));
-  return static_cast<int>(result_of(Broker::get()->ask({Verb::Signal, tid, signal, 0, {}, 0})));
+  return static_cast<int>(result_of(Broker::get()->ask({Verb::Signal, tid, signal, 0})));
 }
 
 int open_process_file(pid_t id, ProcessFile file, bool writes) {
@@ -194,7 +194,7 @@ int open_process_file(pid_t id, ProcessFile file, bool writes) {
   Broker* broker = Broker::get();
   if (fd >= 0 || !is_right_missing(errno) || broker == nullptr) return fd;
   return broker->ask_descriptor(
-      {Verb::Open, id, static_cast<int64_t>(file), writes ? uint64_t{1} : 0, {}, 0});
+      {Verb::Open, id, static_cast<int64_t>(file), writes ? uint64_t{1} : 0});
 }
 
 bool read_process_file(pid_t id, ProcessFile file, std::string& text) {
@@ -228,7 +228,7 @@ int take_descriptor(pid_t pid, pid_t tid, int fd) {
   const int own = copy_descriptor(pid, tid, fd);
   Broker* broker = Broker::get();
   if (own >= 0 || !is_right_missing(errno) || broker == nullptr) return own;
-  return broker->ask_descriptor({Verb::Descriptor, tid, fd, 0, {}, 0});
+  return broker->ask_descriptor({Verb::Descriptor, tid, fd, 0});
 }
 
 bool read_running(pid_t pid, uint64_t address, void* to, size_t bytes) {
