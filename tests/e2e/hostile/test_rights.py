@@ -156,6 +156,43 @@ def test_a_list_and_a_kill(start, djtap_once, background, how):
     assert target.finish().returncode == 0
 
 
+# Forks children that work, and live on until they are told to end.
+FORKS = """import ctypes, os, signal, sys
+print("pid:", os.getpid(), flush=True)
+sys.stdin.readline()
+children = []
+for _ in range(4):
+    child = os.fork()
+    if child == 0:
+        for _ in range(100): os.getppid()
+        print("worked", os.getpid(), flush=True)
+        signal.pause()
+        os._exit(0)
+    children.append(child)
+sys.stdin.readline()
+for child in children: os.kill(child, signal.SIGTERM)
+print("statuses:", sum(os.waitpid(child, 0)[1] for child in children), flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", HIDDEN)
+def test_forks(start, attach, how, mode):
+    """Forks are counted, and have their own text back when the session ends before they do."""
+    skip_traps(how, mode)
+    target = start(how, paths.PYTHON, "-uc", FORKS)
+    before = process.text_of(target.pid)
+    tracer = attach(target.pid, 'probe process.begin { begun++ } probe func("libc.so.6!getppid") { n++ }')
+    target.tell("")
+    target.wait_for(r"(^worked \d+\n){4}")
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0 and result.globals["n"] == 400 and result.globals["begun"] == 5, result
+    for pid in map(int, re.findall(r"worked (\d+)", target.stdout)):
+        assert process.differences(before, process.text_of(pid)) == []
+    target.tell("")
+    assert target.finish().facts["statuses"] == 4 * signal.SIGTERM
+
+
 def test_a_root_with_fewer_capabilities(program, attach):
     """As that of a service: djtap stays user 0, without a capability."""
     target = program("setpriv", "--bounding-set=-all,+chown", paths.victim("commander"))
