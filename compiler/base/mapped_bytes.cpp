@@ -5,9 +5,11 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 namespace dj {
 
@@ -67,6 +69,7 @@ Guard* add_guard(uintptr_t begin, uintptr_t end) {
 
 MappedBytes::MappedBytes(int fd, size_t size) {
   void* at = size > 0 ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  if (at == MAP_FAILED && size > 0 && errno == ENOMEM) throw std::bad_alloc();
   if (at == MAP_FAILED) return;
   begin_ = static_cast<const uint8_t*>(at);
   size_ = size;

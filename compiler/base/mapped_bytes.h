@@ -11,7 +11,7 @@ namespace dj {
 class MappedBytes {
  public:
   // Maps the first `size` bytes of `fd`, which may be closed afterwards. bytes() are empty when the
-  // kernel refuses it, or when size is 0.
+  // kernel refuses it, or when size is 0. Throws std::bad_alloc where no addresses are left.
   MappedBytes(int fd, size_t size);
   ~MappedBytes();
   MappedBytes(const MappedBytes&) = delete;

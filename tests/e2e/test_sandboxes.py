@@ -108,6 +108,7 @@ def test_djtap_may_not_take_descriptors(program):
     pidfd_getfd = 438
     target = program(victim("commander"))
     target.wait_for("pid: ")
+    process.wait_until_asleep(target.pid)
     before = os.listdir(f"/proc/{target.pid}/fd")
     words = run.command(["-T", "1", "-e", 'probe func("work") { n++ }', "-p", target.pid])
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, preexec_fn=lambda: without(pidfd_getfd)) as tracer:
