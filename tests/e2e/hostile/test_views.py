@@ -53,6 +53,17 @@ elif how == "root's container":
     enter_container(SPACES)
     for capability in range(41):
         libc.prctl(24, capability, 0, 0, 0)
+elif how == "Docker's container":
+    enter_container(SPACES)
+    kept = {0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31}
+    for capability in set(range(41)) - kept:
+        libc.prctl(24, capability, 0, 0, 0)
+    # Its filter denies some system calls (EPERM), pidfd_getfd() among them.
+    import struct
+    code = struct.pack("HBBIHBBIHBBIHBBI", 0x20, 0, 0, 0, 0x15, 0, 1, 438, 0x06, 0, 0, 0x50001, 0x06, 0, 0, 0x7FFF0000)
+    memory = ctypes.create_string_buffer(code, len(code))
+    done(libc.prctl(38, 1, 0, 0, 0))
+    done(libc.prctl(22, 2, struct.pack("HxxxxxxQ", 4, ctypes.addressof(memory)), 0, 0))
 elif how == "user namespace":
     become_nobody()
     libc.prctl(4, 1, 0, 0, 0)
@@ -68,7 +79,7 @@ elif how == "network":
     os.execv(sys.argv[3], ["commander"])
 os.execv("/bin/commander", ["commander"])
 """
-HOWS = ["chroot", "nobody's container", "root's container", "user namespace", "network"]
+HOWS = ["chroot", "nobody's container", "root's container", "Docker's container", "user namespace", "network"]
 
 
 @pytest.fixture(name="root", scope="module")
@@ -115,12 +126,14 @@ def end(target):
 
 
 def uid_of(how):
-    return 0 if how == "root's container" else NOBODY
+    return 0 if how in ("root's container", "Docker's container") else NOBODY
 
 
 @pytest.mark.parametrize("how", HOWS)
 def test_counts(start, attach, how, mode):
     """Program and C library by the names inside, arguments by debug info, a backtrace; the program is as it was afterwards."""
+    if how == "Docker's container" and mode == "int3":
+        pytest.skip("under a filter of the program djtap puts no int3")
     target, pid = start(how)
     before = text_of(pid)
     tracer = attach(pid, 'global n, right, lines probe func("work") { n++; if ($n == 21) right++; if (n < 100) print_ubacktrace() } '
@@ -137,8 +150,10 @@ def test_counts(start, attach, how, mode):
 
 
 @pytest.mark.parametrize("how", HOWS)
-def test_samples_and_numbers(start, attach, how):
+def test_samples_and_numbers(start, attach, how, mode):
     """timer.profile, --live and the numbers by which the process knows itself."""
+    if how == "Docker's container" and mode == "int3":
+        pytest.skip("under a filter of the program djtap puts no int3")
     target, pid = start(how)
     own = re.search(r"pid: (\d+)", target.stdout)[1]
     tracer = attach(pid, 'global s, w probe timer.profile.freq.hz(500) { if (++s == 3) println("samples") } '
