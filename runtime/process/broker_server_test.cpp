@@ -1,4 +1,5 @@
-// A worker that somebody has taken over gives any orders: the broker touches its charge alone.
+// The broker obeys orders for its own target alone, whatever a worker asks that somebody has taken
+// over.
 #include "runtime/process/broker_server.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +72,7 @@ class Served {
     EXPECT_EQ(status, 0);
   }
   int socket() const { return socket_; }
-  // Gives the descriptor back closed: 0 instead of its number.
+  // Closes the descriptor of an answer; `fd` of the answer is 0 then.
   Answer ask(const Order& order) const {
     Answer answer;
     EXPECT_TRUE(send(socket_, order) && receive(socket_, answer))

@@ -84,7 +84,7 @@ constexpr uint32_t kDoneByDescriptor[] = {SYS_pidfd_send_signal, SYS_process_mad
                                           SYS_process_mrelease};
 constexpr uint32_t kSignals[] = {SYS_kill, SYS_tkill, SYS_tgkill, SYS_rt_sigqueueinfo,
                                  SYS_rt_tgsigqueueinfo};
-// Of these the first argument may be 0, which is whoever calls.
+// A first argument of 0 means the caller here, so it is allowed.
 constexpr uint32_t kSettings[] = {
     SYS_prlimit64,          SYS_sched_setaffinity, SYS_sched_setattr, SYS_sched_setparam,
     SYS_sched_setscheduler, SYS_migrate_pages,     SYS_move_pages,

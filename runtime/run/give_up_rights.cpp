@@ -63,7 +63,8 @@ std::optional<int> check_readable(const std::vector<std::string>& files, pid_t p
   return std::nullopt;
 }
 
-// What is kept is kept apart by users; in a view a user is another one than outside.
+// djtap keeps analyses in a folder for each user. The user of a container has the number of a user
+// outside, who is somebody else, so in a view djtap keeps nothing.
 std::optional<int> enter_view_of(pid_t pid, int pidfd, const Rights& theirs,
                                  const std::vector<std::string>& files) {
   KeptFiles::work_without();

@@ -211,6 +211,15 @@ class Background:
         self.tell(f"call {number}")
         self.wait_for(f"called: {number}$")
 
+    def call_until(self, tracer, pattern):
+        """Such a victim has called its functions again and again until `tracer` has said `pattern`; how often."""
+        calls = 0
+        while not re.search(pattern, tracer.stdout) and calls < 100_000_000:
+            self.order("call 500000", "called: 500000")
+            calls += 500_000
+            tracer.stderr_so_far()
+        return calls
+
     def signal(self, number):
         os.kill(self.pid, number)
 

@@ -171,6 +171,12 @@ def test_a_command_that_is_none(tmp_path):
     assert "\\x1b[2J" in ran(f"{tmp_path}/\x1b[2J.djt", codes=range(1, 256))
 
 
+def test_probes_without_a_body(target):
+    """Their lines are djtap's: names of functions and of parameters."""
+    printed = ran("-e", 'probe func("F*error*"); probe func("F*error*").return; probe timer.ms(300) { exit() }', "-p", target)
+    assert re.search(r" F\\033\[31m\.\\nerror.*\(P\\033.*=0x", printed) and re.search(r"^F\\033.*: \d+ hits$", printed, re.M), printed
+
+
 def test_prints_of_scripts_stay(target):
     """What a script prints is its own; so are colours that it wants."""
     script = 'probe func("F*error*") { printf("\\033[1m%s\\n", ppfunc()); exit() }'
