@@ -11,6 +11,7 @@ using Item = TargetText::Item;
 using As = Item::As;
 
 constexpr size_t kMaxItems = 64;     // values of one text; each costs a read in the program
+constexpr size_t kMaxVisited = 4096;  // places of one text, also of those that cannot be read
 constexpr int64_t kMaxElements = 8;  // of an array
 
 bool is_character(TypeDie type, DwarfIndex& index) {
@@ -44,7 +45,7 @@ LocExpr compared(LocExpr left, LocStep::Op op, int64_t right) {
 }
 
 bool TextWriter::full() const {
-  return values_ >= kMaxItems || text_.items.size() >= 4 * kMaxItems;
+  return values_ >= kMaxItems || visited_ >= kMaxVisited || text_.items.size() >= 4 * kMaxItems;
 }
 
 void TextWriter::add(Item item) {
@@ -99,6 +100,7 @@ void TextWriter::plain(Navigator at) {
 }
 
 void TextWriter::value(Navigator at, int depth, bool outermost) {
+  ++visited_;
   if (full()) {
     literal("...");
     return;

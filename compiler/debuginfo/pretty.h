@@ -60,6 +60,7 @@ class TextWriter {
   TargetText text_;
   std::string before_;
   size_t values_ = 0;  // items that are no conditions
+  size_t visited_ = 0;  // places that were to become items
   int printing_ = 0;   // printers within each other
 };
 

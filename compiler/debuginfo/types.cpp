@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/walk_limits.h"
 
 namespace dj {
 
@@ -213,7 +214,7 @@ std::string type_name(TypeDie type) {
 
 uint64_t type_size(Dwarf_Die* type) {
   Dwarf_Word size = 0;
-  return dwarf_aggregate_size(type, &size) == 0 ? size : 0;
+  return !is_endless(type) && dwarf_aggregate_size(type, &size) == 0 ? size : 0;
 }
 
 bool is_pointer(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_pointer_type; }

@@ -1,6 +1,8 @@
 // How deep a walk is, the stack tells: every walker recurses.
 #include "compiler/debuginfo/walk_limits.h"
 
+#include <dwarf.h>
+
 namespace dj {
 namespace {
 
@@ -34,6 +36,19 @@ bool may_follow() {
 
 bool first_child(Dwarf_Die* parent, Dwarf_Die* child) {
   return !is_deeper(kMostOfChildren) && dwarf_child(parent, child) == 0;
+}
+
+bool is_endless(Dwarf_Die* type) {
+  constexpr int kMostSteps = 64;
+  Dwarf_Die here = *type;
+  for (int step = 0; step < kMostSteps; ++step) {
+    Dwarf_Attribute next;
+    if (dwarf_hasattr(&here, DW_AT_byte_size) != 0 ||
+        dwarf_attr_integrate(&here, DW_AT_type, &next) == nullptr ||
+        dwarf_formref_die(&next, &here) == nullptr)
+      return false;
+  }
+  return true;
 }
 
 }  // namespace dj

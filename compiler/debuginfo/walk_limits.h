@@ -28,5 +28,8 @@ class Question {
 bool may_follow();
 // dwarf_child(): false: there is none, or it lies too deep.
 bool first_child(Dwarf_Die* parent, Dwarf_Die* child);
+// Does a type of no size of its own lead on and on to others, as an array that is its own element?
+// dwarf_aggregate_size() takes long to refuse one.
+bool is_endless(Dwarf_Die* type);
 
 }  // namespace dj

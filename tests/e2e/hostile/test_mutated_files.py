@@ -1,5 +1,6 @@
 """Object files and debug information that no compiler writes: djtap may refuse them, and does not crash, hang or take much memory."""
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -80,12 +81,17 @@ def attributes(program, name):
             yield int(words[0].strip("<>"), 16), int(words[-1].strip("<>"), 16)
 
 
+def section_begin(file, name):
+    """Its offset in the file."""
+    said = subprocess.run(["readelf", "-SW", file], capture_output=True, text=True, check=True).stdout
+    row = next(line for line in said.splitlines() if f" {name} " in line).split("]")[1].split()
+    return int(row[3], 16)
+
+
 def test_types_that_are_their_own(library):
     """Each pointer and member is of the type that the first pointer is."""
     data = bytearray(library.read_bytes())
-    said = subprocess.run(["readelf", "-SW", library], capture_output=True, text=True, check=True).stdout
-    row = next(line for line in said.splitlines() if " .debug_info " in line).split("]")[1].split()
-    begin = int(row[3], 16)
+    begin = section_begin(library, ".debug_info")
     pointers = [target for _, target in attributes(library, "DW_AT_type")]
     assert pointers
     for pointer in set(pointers):
@@ -110,3 +116,30 @@ def test_a_section_that_unpacks_to_gigabytes(library, tmp_path, name):
     subprocess.run(["objcopy", "--add-section", f"{name}=content", library], cwd=tmp_path, check=True)
     grown, _ = listed(library)
     assert grown < 300 << 10, f"{grown} KB"
+
+
+CIRCLES = "typedef long row[3]; typedef const row again; struct box { long first; again rows[8]; };\n" \
+          "__attribute__((noinline)) long work(struct box *box) { return box->first; }\n" \
+          "int main(void) { static struct box one = {1}; return work(&one) != 1; }\n"
+
+
+@pytest.mark.parametrize("kind", ["array", "const"])
+def test_types_that_lead_back_to_themselves(tmp_path, kind):
+    """An array whose elements are that array, at once or by other names: `[[[...` ends, and soon."""
+    (tmp_path / "circle.c").write_text(CIRCLES)
+    subprocess.run(["gcc", "-g", "-O1", "-o", "circle", "circle.c"], cwd=tmp_path, check=True)
+    data = bytearray((tmp_path / "circle").read_bytes())
+    begin = section_begin(tmp_path / "circle", ".debug_info")
+    info = subprocess.run(["readelf", "--debug-dump=info", tmp_path / "circle"], capture_output=True, text=True, check=True).stdout
+    array, tag, changed = int(re.findall(r"^ <1><(\w+)>: .*\(DW_TAG_array_type\)", info, re.M)[-1], 16), "", 0
+    for line in info.splitlines():
+        tag = (re.findall(r"\(DW_TAG_(\w+?)(?:_type)?\)", line) or [tag])[0]
+        at = re.match(r" +<(\w+)> +DW_AT_type ", line)
+        if at and tag == kind:  # its type is the last array, which it is or belongs to
+            data[begin + int(at[1], 16):begin + int(at[1], 16) + 4] = array.to_bytes(4, "little")
+            changed += 1
+    (tmp_path / "circle").write_bytes(data)
+    words = ["-e", 'probe func("work") { println($box$, " ", $box$$) }', "-c", tmp_path / "circle"]
+    done = subprocess.run([paths.DJTAP, *words], capture_output=True, timeout=run.PATIENCE, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (10, 10)))
+    assert changed > 0 and done.returncode in DOCUMENTED, done
