@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "arch/x86_64/checker.h"
+#include "arch/x86_64/doubts.h"
 #include "compiler/base/parallel.h"
 
 namespace dj::arch {
@@ -35,7 +36,7 @@ class AllArrivals {
   }
 
   void add(const Function& function, const Checker::Impl::Facts& facts) {
-    for (const uint64_t target : facts.table_targets) tables_.add(target);
+    facts.each_table_target([&](uint64_t target) { tables_.add(target); });
     const bool pic = impl_.module.text().position_independent;
     for (const Insn& insn : function.insns) {
       if (insn.branches() || (insn.kind == Kind::Odd && insn.target != 0)) branch(function, insn);
@@ -126,7 +127,7 @@ class Census {
   Checker::Census take() {
     collect();
     const auto& functions = impl_.module.outermost();
-    parallel(functions.size(), [&](size_t i) { count(functions[i], unknown_jumps_[i]); });
+    parallel(functions.size(), [&](size_t i) { count(functions[i], facts_[i]); });
     Checker::Census census;
     for (const auto& [key, count] : counts_)
       census.instructions.push_back({{key.first.data(), key.second}, count});
@@ -139,15 +140,14 @@ class Census {
  private:
   void collect() {
     const auto& functions = impl_.module.outermost();
-    unknown_jumps_.resize(functions.size());
+    facts_.resize(functions.size());
     std::vector<uint64_t> ends(functions.size());
     parallel(functions.size(), [&](size_t i) {
       const Function function = impl_.module.decode(functions[i]);
-      const Checker::Impl::Facts facts = impl_.facts(function);
-      unknown_jumps_[i] = facts.unknown_jump;
+      facts_[i] = impl_.facts(function);
       ends[i] = function.decoded_end();
       std::lock_guard lock(adding_);
-      arrivals_.add(function, facts);
+      arrivals_.add(function, facts_[i]);
     });
     for (const TextRange& range : impl_.module.text().text) {
       uint64_t at = range.address;
@@ -161,17 +161,18 @@ class Census {
     }
   }
 
-  void count(const FunctionRange& range, uint64_t unknown_jump) {
+  void count(const FunctionRange& range, const Checker::Impl::Facts& facts) {
     const Function function = impl_.module.decode(range);
+    const Doubts doubts(function, facts.table_jumps);
     Counts counts;
     for (const Insn& insn : function.insns) {
       Region region;
       region.address = insn.address;
       impl_.measure(region, function, Guards::WhereNeeded);
-      if (unknown_jump != 0 && region.verdict == Verdict::Ok)
-        impl_.arrive_anywhere(region, unknown_jump, Guards::WhereNeeded);
+      impl_.follow_jumps(region, facts, doubts, Guards::WhereNeeded);
       impl_.check_off_limits(region, Guards::WhereNeeded);
       arrivals_.visit(region);
+      impl_.guard_doubts(region, Guards::WhereNeeded);
       const Checker::Outcome outcome = impl_.outcome(region);
       counts[{outcome.form, outcome.reason}]++;
     }
@@ -181,8 +182,8 @@ class Census {
 
   Checker::Impl& impl_;
   AllArrivals arrivals_;
-  std::vector<uint64_t> unknown_jumps_;  // by outermost function
-  std::mutex adding_;                    // guards arrivals_ and counts_
+  std::vector<Checker::Impl::Facts> facts_;  // by outermost function
+  std::mutex adding_;                        // guards arrivals_ and counts_
   Counts counts_;
 };
 

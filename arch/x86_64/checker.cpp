@@ -2,8 +2,10 @@
 #include "arch/x86_64/checker.h"
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
 
+#include "arch/x86_64/doubts.h"
 #include "arch/x86_64/fragments.h"
 #include "arch/x86_64/judged.h"
 #include "arch/x86_64/jump_tables.h"
@@ -47,10 +49,11 @@ Checker::Impl::Facts Checker::Impl::facts_as_read(const Function& function) cons
   Flow flow(module, function);
   for (uint32_t i = 0; i < function.insns.size(); i++) {
     if (!jumps_to_own_value(function.insns[i])) continue;
-    const IndirectTargets to = indirect_targets(flow, module, i);
+    IndirectTargets to = indirect_targets(flow, module, i);
     if (to.way == Way::Unknown && facts.unknown_jump == 0)
       facts.unknown_jump = function.insns[i].address;
-    facts.table_targets.insert(facts.table_targets.end(), to.targets.begin(), to.targets.end());
+    if (to.way == Way::Table)
+      facts.table_jumps.push_back({function.insns[i].address, std::move(to.targets)});
   }
   return facts;
 }
@@ -193,20 +196,20 @@ std::vector<const FunctionRange*> others_of(const Module& module,
   return others;
 }
 
-// Check 3, by parts of the regions' functions that were split off: their tables, which are
-// returned, and jumps that could not be resolved.
+// Check 3, by other parts of the regions' functions: their tables, which are returned, and jumps
+// that could not be resolved.
 std::vector<uint64_t> check_followers(Checker::Impl& impl, const std::vector<Group>& groups,
                                       Guards guards) {
   std::vector<uint64_t> targets = impl.look_at(others_of(impl.module, groups));
   for (const Group& group : groups) {
     for (const FunctionRange* part : group.followers) {
-      const auto facts = impl.known_facts.find(part->begin);
-      const bool known = facts == impl.known_facts.end() || facts->second.unknown_jump == 0;
-      if (known || !is_fragment(impl, *part)) continue;
-      const uint64_t jump = facts->second.unknown_jump;
-      for (Region* region : group.regions) {
-        if (region->verdict == Verdict::Ok) impl.arrive_anywhere(*region, jump, guards);
-      }
+      const auto known = impl.known_facts.find(part->begin);
+      if (known == impl.known_facts.end() || known->second.is_empty()) continue;
+      if (!is_fragment(impl, *part) && !is_fragment(impl, *group.range)) continue;
+      const Function function = impl.module.decode(*group.range);
+      const Doubts doubts(function, known->second.table_jumps);
+      for (Region* region : group.regions)
+        impl.follow_jumps(*region, known->second, doubts, guards);
     }
   }
   return targets;
@@ -223,16 +226,16 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
     const Function function =
         impl.module.decode(*groups[i].range, all ? ~uint64_t(0) : last_byte(groups[i]));
     Checker::Impl::Facts facts = impl.facts(function);
+    const Doubts doubts(function, facts.table_jumps);
     for (Region* region : groups[i].regions) {
       impl.measure(*region, function, guards);
-      if (region->verdict == Verdict::Ok && facts.unknown_jump != 0)
-        impl.arrive_anywhere(*region, facts.unknown_jump, guards);
+      impl.follow_jumps(*region, facts, doubts, guards);
     }
-    groups[i].followers = impl.followed_by(*groups[i].range, facts.table_targets);
+    groups[i].followers = impl.followed_by(*groups[i].range, facts);
     if (!all) return;
     std::lock_guard lock(noting);
     impl.note(function);
-    targets.insert(targets.end(), facts.table_targets.begin(), facts.table_targets.end());
+    facts.each_table_target([&](uint64_t target) { targets.push_back(target); });
     impl.known_facts.try_emplace(function.range.begin, std::move(facts));
   });
   const std::vector<uint64_t> others = check_followers(impl, groups, guards);
@@ -244,6 +247,7 @@ void check_rules(Checker::Impl& impl, std::vector<Region>& regions, Guards guard
   const std::vector<uint64_t> table_targets = check_functions(impl, regions, guards);
   for (Region& region : regions) impl.check_off_limits(region, guards);
   check_arrivals(impl, regions, table_targets, guards);
+  for (Region& region : regions) impl.guard_doubts(region, guards);
   if (guards == Guards::None) return;
   for (Region& region : regions) impl.check_reach(region);
 }
@@ -331,6 +335,23 @@ void Checker::Impl::arrive_anywhere(Region& region, uint64_t jump, Guards guards
   if (region.boundaries == 0 || region.obstacle != Verdict::Ok) return;
   region.obstacle = Verdict::IndirectJump;
   region.culprit = jump;
+}
+
+void Checker::Impl::follow_jumps(Region& region, const Facts& facts, const Doubts& doubts,
+                                 Guards guards) const {
+  if (region.verdict == Verdict::Ok && facts.unknown_jump != 0)
+    arrive_anywhere(region, facts.unknown_jump, guards);
+  doubts.mark(region);
+}
+
+void Checker::Impl::guard_doubts(Region& region, Guards guards) const {
+  const uint32_t known = region.guards;
+  for (uint32_t left = region.doubts & ~known; left != 0; left &= left - 1) {
+    if (region.verdict != Verdict::Ok) return;
+    const uint64_t address = region.address + uint32_t(std::countr_zero(left));
+    arrive(region, address, Verdict::JumpTable, address, guards);
+  }
+  region.doubts &= region.guards & ~known;
 }
 
 void Checker::Impl::check_reach(Region& region) const {

@@ -12,9 +12,12 @@
 #include "arch/x86_64/module.h"
 #include "arch/x86_64/placement.h"
 #include "arch/x86_64/safety.h"
+#include "arch/x86_64/stack_depths.h"
 #include "arch/x86_64/thunks.h"
 
 namespace dj::arch {
+
+class Doubts;  // doubts.h
 
 // The eight checks, in order; behind each its victims in safety_test.cpp.
 //
@@ -38,8 +41,16 @@ struct Checker::Impl {
 
   // Function-wide facts that a decoded function tells.
   struct Facts {
-    std::vector<uint64_t> table_targets;  // of its jump tables, anywhere in the module
-    uint64_t unknown_jump = 0;            // an indirect jump that could not be resolved
+    std::vector<TableJump> table_jumps;  // which may lead anywhere in the module
+    uint64_t unknown_jump = 0;           // an indirect jump that could not be resolved
+    bool is_empty() const { return table_jumps.empty() && unknown_jump == 0; }
+
+    template <typename Action>
+    void each_table_target(const Action& action) const {
+      for (const TableJump& jump : table_jumps) {
+        for (const uint64_t target : jump.targets) action(target);
+      }
+    }
   };
 
   Function decode(const FunctionRange& range);  // and notes its instruction starts
@@ -60,6 +71,11 @@ struct Checker::Impl {
   // Somebody may arrive at `target`, inside the region.
   void arrive(Region& region, uint64_t target, Verdict verdict, uint64_t culprit,
               Guards guards) const;
+  // The indirect jumps of a part of the region's function may lead into the region. `doubts`: of
+  // the part's tables.
+  void follow_jumps(Region& region, const Facts& facts, const Doubts& doubts, Guards guards) const;
+  // Behind all other checks: guards the doubts where nobody is known to arrive.
+  void guard_doubts(Region& region, Guards guards) const;
   // Somebody may arrive at any instruction.
   void arrive_anywhere(Region& region, uint64_t jump, Guards guards) const;
   // No form of the jump has a target address: an int3 then.
@@ -71,10 +87,10 @@ struct Checker::Impl {
   // Decodes what `references` stand in and was not decoded before, on all processors.
   void decode_around(const std::vector<Reference>& references);
   bool confirmed(const Reference& reference);
-  // Other functions that a function's jumps, tables (`targets`) and exceptions lead to: parts of it
+  // Other functions that a function's jumps, tables (`facts`) and exceptions lead to: parts of it
   // that were split off among them. Found by bytes, so some are imagined (cold_parts.cpp).
   std::vector<const FunctionRange*> followed_by(const FunctionRange& range,
-                                                const std::vector<uint64_t>& targets) const;
+                                                const Facts& facts) const;
   // Fills known_facts for those that have indirect jumps; their table targets elsewhere.
   std::vector<uint64_t> look_at(std::vector<const FunctionRange*> functions);
   // All jump tables of the module; found when first asked for (cold_parts.cpp).

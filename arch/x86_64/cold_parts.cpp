@@ -86,8 +86,8 @@ void sort_unique(std::vector<const FunctionRange*>& functions) {
 
 }  // namespace
 
-std::vector<const FunctionRange*> Checker::Impl::followed_by(
-    const FunctionRange& range, const std::vector<uint64_t>& targets) const {
+std::vector<const FunctionRange*> Checker::Impl::followed_by(const FunctionRange& range,
+                                                             const Facts& facts) const {
   std::vector<const FunctionRange*> found;
   const auto add = [&](uint64_t target) {
     if (target < module.low() || target >= module.high()) return;
@@ -97,9 +97,9 @@ std::vector<const FunctionRange*> Checker::Impl::followed_by(
   const auto code = module.bytes(range.begin);
   const size_t size = std::min<size_t>(code.size(), range.end - range.begin);
   each_far_jump(code.first(size), range.begin, add);
-  for (const uint64_t target : targets) {
+  facts.each_table_target([&](uint64_t target) {
     if (target < range.begin || target >= range.end) add(target);
-  }
+  });
   for (const auto* list : {&module.text().far_pads, &module.text().own_pieces}) {
     auto it = std::lower_bound(list->begin(), list->end(), std::pair{range.begin, uint64_t(0)});
     for (; it != list->end() && it->first == range.begin; ++it) add(it->second);
@@ -122,9 +122,9 @@ std::vector<uint64_t> Checker::Impl::look_at(std::vector<const FunctionRange*> f
     lock.unlock();
     if (!own) own = facts(module.decode(range));
     lock.lock();
-    for (const uint64_t target : own->table_targets) {
+    own->each_table_target([&](uint64_t target) {
       if (target < range.begin || target >= range.end) targets.push_back(target);
-    }
+    });
     known_facts.try_emplace(range.begin, std::move(*own));
   });
   return targets;
@@ -142,9 +142,9 @@ const Checker::Impl::Tables& Checker::Impl::tables() {
         known != known_facts.end() ? known->second : facts(module.decode(functions[i]));
     std::lock_guard lock(adding);
     if (own.unknown_jump != 0) all.unknown[functions[i].begin] = own.unknown_jump;
-    for (const uint64_t target : own.table_targets) {
+    own.each_table_target([&](uint64_t target) {
       if (target < functions[i].begin || target >= functions[i].end) all.targets.push_back(target);
-    }
+    });
   });
   return *(all_tables = std::move(all));
 }

@@ -57,7 +57,8 @@ bool is_possible(const Region& region) {
   constexpr uint8_t kMostInsn = 15, kJumpBytes = 5;
   const bool named =
       region.verdict <= Verdict::WritableText && region.obstacle <= Verdict::WritableText;
-  return named && region.padding <= region.stretch && region.first <= kMostInsn &&
+  const bool doubted = (region.doubts & ~region.guards) != 0;
+  return named && !doubted && region.padding <= region.stretch && region.first <= kMostInsn &&
          region.lean < kJumpBytes && region.prefixes <= kMostInsn &&
          region.pins.prefix <= kMostInsn;
 }

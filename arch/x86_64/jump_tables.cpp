@@ -12,6 +12,7 @@ namespace {
 constexpr int kMaxCopies = 12;           // of an address from register to register
 constexpr int kMaxWay = 64;              // of a value by registers and the frame
 constexpr uint32_t kMaxEntries = 4096;   // of a table without visible bounds
+constexpr uint32_t kMaxLimited = 256;    // entries that are read on behind one that is none
 constexpr uint32_t kMaxBoundSteps = 24;  // instructions between the bounds check and the load
 
 bool is_register_move(const Insn& insn) {
@@ -200,23 +201,37 @@ class Resolver {
     tables_++;
   }
 
-  // Without a bound we read on while the entries look like entries: too many targets do no harm.
+  // Entries up to the index's bound are targets. Up to a mere limit they are where they look like
+  // targets; without either the table ends where an entry does not.
   void read(uint64_t table, uint64_t base, uint32_t load) {
     tables_++;
-    uint32_t bound = 0;
-    const bool bounded = find_bound(load, bound);
-    const uint32_t count = bounded ? bound + 1 : kMaxEntries + 1;
-    for (uint32_t i = 0; i < count; i++) {
+    const Bound bound = find_bound(load);
+    const uint64_t count = uint64_t(bound.largest) + 1;
+    const bool exact = bound.kind == Bound::Exact;
+    const uint64_t read = exact ? count : std::min<uint64_t>(count, kMaxEntries + 1);
+    for (uint64_t i = 0; i < read; i++) {
       int32_t entry;
-      if (!module_.read_entry(table + 4ull * i, entry)) {
-        if (bounded) unknown_ = true;
+      if (!module_.read_entry(table + 4 * i, entry)) {
+        if (exact) unknown_ = true;
         return;
       }
       const uint64_t target = base + uint64_t(int64_t(entry));
-      if (!plausible(target) && (!bounded || i == 0)) return;  // a table's end, or no table at all
-      if (starts_instruction(target)) targets_.insert(target);
+      if (exact ? i == 0 && !plausible(target) : !may_belong(target)) {
+        if (exact || count > kMaxLimited) return;  // no table at all, or its end
+      } else if ((exact || plausible(target)) && starts_instruction(target)) {
+        targets_.insert(target);
+      }
     }
-    if (!bounded) unknown_ = true;  // longer than we are willing to believe
+    if (read > kMaxEntries && !exact) unknown_ = true;  // longer than we are willing to believe
+  }
+
+  // clang gives values that cannot occur the address of an empty block: the end of the code.
+  bool may_belong(uint64_t target) const { return plausible(target) || ends_code(target); }
+  bool ends_code(uint64_t target) const {
+    const FunctionRange& own = flow_.function().range;
+    if (target == own.end) return true;
+    const FunctionRange* other = module_.function_at(target - 1);
+    return other != nullptr && target == other->end && plausible(other->begin);
   }
 
   bool plausible(uint64_t target) const {
@@ -246,54 +261,57 @@ class Resolver {
     return target >= part.decoded_end() || part.find(target) != Function::kNone;
   }
 
-  // The largest index that the code before `load` lets through.
-  bool find_bound(uint32_t load, uint32_t& bound) {
-    if (insns_[load].index == kNoReg) return false;
+  // What the code before `load` says of the index.
+  struct Bound {
+    enum Kind : uint8_t {
+      None,
+      Limit,  // its width: the table may be shorter
+      Exact,  // a comparison: the compiler has made that many entries
+    } kind = None;
+    uint32_t largest = ~0u;
+  };
+  Bound find_bound(uint32_t load) {
+    Bound bound;
+    if (insns_[load].index == kNoReg) return bound;
     uint16_t names = uint16_t(1u << insns_[load].index);  // registers that hold the index
     uint32_t at = load;
-    for (uint32_t step = 0; step < kMaxBoundSteps; step++) {
+    for (uint32_t step = 0; step < kMaxBoundSteps && names != 0; step++) {
       const size_t before = flow_.only_predecessor(at);
-      if (before == Function::kNone) return false;
+      if (before == Function::kNone) return bound;
       const Insn& insn = insns_[before];
       if (insn.kind == Kind::CondJump) {
-        if (bound_by_compare(uint32_t(before), insns_[at].address == insn.end(), names, bound))
-          return true;
+        uint32_t largest;
+        if (bound_by_compare(uint32_t(before), insns_[at].address == insn.end(), names, largest))
+          return {Bound::Exact, std::min(largest, bound.largest)};
       } else if ((flow_.written(uint32_t(before)) & names) != 0) {
-        if (!index_copied(insn, names, bound)) return false;
-        if (names == 0) return true;
+        names = index_written(insn, names, bound);
       }
       at = uint32_t(before);
     }
-    return false;
+    return bound;
   }
 
-  // The index was written here: renames it, or finds its bound (names becomes 0). False: neither.
-  static bool index_copied(const Insn& insn, uint16_t& names, uint32_t& bound) {
-    if (!insn.legacy || !insn.has_modrm) return false;
+  // The index was written here: gives the registers that hold it before, 0: none. Narrows `bound`.
+  static uint16_t index_written(const Insn& insn, uint16_t names, Bound& bound) {
+    constexpr uint32_t kByte = 0xff, kWord = 0xffff;
+    const auto limit = [&](uint32_t largest) {
+      bound = {Bound::Limit, std::min(bound.largest, largest)};
+    };
+    if (!insn.legacy || !insn.has_modrm) return 0;
     if (insn.map == 0 && insn.mod == 3 &&
         (insn.opcode == 0x89 || insn.opcode == 0x8b)) {  // mov, 32 bits too
       const uint8_t from = move_source(insn);
       const uint8_t to = insn.opcode == 0x89 ? insn.rm : insn.reg;
-      names = uint16_t((names & ~(1u << to)) | 1u << from);
-      return true;
+      return uint16_t((names & ~(1u << to)) | 1u << from);
     }
-    if (insn.map == 0 && insn.opcode == 0x83 && insn.mod == 3 && (insn.reg & 7) == 4 &&
-        insn.imm >= 0) {
-      bound = uint32_t(insn.imm);  // and $imm8
-      names = 0;
-      return true;
-    }
-    if (insn.map == 1 && insn.opcode == 0xb6) {  // movzbl
-      const bool high_byte = insn.mod == 3 && insn.rm >= 4 && insn.prefixes == 0;
-      if (insn.mod != 3 || high_byte) {
-        bound = 255;
-        names = 0;
-      } else {
-        names = uint16_t(1u << insn.rm);
-      }
-      return true;
-    }
-    return false;
+    const bool masks = insn.map == 0 && (insn.opcode == 0x83 || insn.opcode == 0x81) &&
+                       insn.mod == 3 && (insn.reg & 7) == 4 && insn.imm >= 0;
+    if (masks) limit(uint32_t(insn.imm));
+    const bool zero_extends = insn.map == 1 && (insn.opcode == 0xb6 || insn.opcode == 0xb7);
+    if (!zero_extends) return 0;
+    limit(insn.opcode == 0xb6 ? kByte : kWord);
+    const bool high_byte = insn.opcode == 0xb6 && insn.rm >= 4 && insn.prefixes == 0;
+    return insn.mod != 3 || high_byte ? 0 : uint16_t(1u << insn.rm);
   }
 
   // `cmp $imm,index` right before the conditional jump `at`, which lets only small ones through.

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "arch/x86_64/safety.h"
 #include "arch/x86_64/test_victim.h"
 
@@ -207,6 +209,86 @@ TEST(JumpTable, PointerKeptInTheFrameIsKnown) {
   };
   for (const auto& [keep, use] : ways)
     EXPECT_EQ(check_one(victim(kept(keep, use, pointer)), "f").verdict, Verdict::Ok) << use;
+}
+
+// A switch over `cases` that a table leads to; `dispatch` has the index in rdi and loads it.
+std::string table(const std::string& dispatch, const std::string& entries) {
+  return "func f; " + dispatch + R"(
+      lea 5f(%rip),%rdx
+      movslq (%rdx,%rdi,4),%rax
+      add %rdx,%rax
+      jmp *%rax
+    a: mov $1,%eax
+      ret
+    b: mov $2,%eax
+      ret
+    c: mov $3,%eax
+      ret
+    9: xor %eax,%eax
+      ret
+    done f
+    end: .balign 16,0x90
+    .section .rodata
+    .balign 4
+    5: .long )" +
+         entries + "; .text;";
+}
+
+// The labels that the table of f is read to lead to; "?": its jump is not resolved.
+std::string targets(const std::string& dispatch, const std::string& entries) {
+  const test::Victim v = victim(table(dispatch, entries));
+  const Module module(v.text);
+  const Function function = module.decode(*module.function_at(v.symbols.at("f")));
+  Flow flow(module, function);
+  for (uint32_t i = 0; i < function.insns.size(); i++) {
+    if (function.insns[i].kind != Kind::JumpIndirect) continue;
+    const IndirectTargets to = indirect_targets(flow, module, i);
+    if (to.way != Way::Table) return "?";
+    std::string labels;
+    for (const char* label : {"a", "b", "c"}) {
+      const uint64_t at = v.symbols.at(label);
+      if (std::find(to.targets.begin(), to.targets.end(), at) != to.targets.end()) labels += label;
+    }
+    return labels;
+  }
+  return "no jump";
+}
+
+// The entry behind the bound is another table's, and leads into f by chance.
+TEST(JumpTable, EndsAtAComparison) {
+  const char* const entries = "a-5b, b-5b, c-5b, 1431655765";
+  for (const char* dispatch : {
+           "cmp $1,%edi; ja 9f;",
+           "cmp $2,%edi; jae 9f;",
+           "cmp $1,%edi; jbe 3f; jmp 9f; 3:",
+           "cmp $2,%edi; jb 3f; jmp 9f; 3:",
+           "cmp $1,%dil; ja 9f; movzbl %dil,%edi;",
+           "cmp $1,%di; ja 9f; movzwl %di,%edi;",
+       })
+    EXPECT_EQ(targets(dispatch, entries), "ab") << dispatch;
+  EXPECT_EQ(targets("cmp $2,%edi; ja 9f;", entries), "abc");
+  EXPECT_EQ(targets("cmp $3,%edi; jae 9f;", entries), "abc");
+  // These let larger indexes through, so they bound nothing.
+  for (const char* dispatch :
+       {"cmp $1,%edi; jb 9f;", "cmp $1,%edi; jbe 9f;", "cmp $2,%edi; ja 3f; jmp 9f; 3:"})
+    EXPECT_EQ(targets(dispatch, entries), "abc") << dispatch;
+}
+
+// clang: the values of a switch that cannot occur lead to the end of the code.
+TEST(JumpTable, IsReadOnBehindAnEntryOfTheEnd) {
+  const char* const entries = "a-5b, end-5b, end-5b, b-5b, c-5b, 1431655765, a-5b";
+  for (const char* dispatch :
+       {"", "movzbl %dil,%edi;", "add $0x80,%dil; movzbl %dil,%edi;", "movzbl (%rdi),%edi;",
+        "movzwl %di,%edi;", "and $7,%edi;", "cmp $4,%edi; ja 9f;", "cmp $5,%edi; jae 9f;"})
+    EXPECT_EQ(targets(dispatch, entries), "abc") << dispatch;
+}
+
+// A byte's table has 256 entries at most, and whatever lies among them may be one.
+TEST(JumpTable, OfAByteIsReadToItsEnd) {
+  const char* const entries = "a-5b, 1431655765, b-5b; .fill 253,4,0x55555555; .long c-5b";
+  EXPECT_EQ(targets("movzbl %dil,%edi;", entries), "ab");
+  EXPECT_EQ(targets("add $1,%dil; movzbl %dil,%edi;", entries), "ab");
+  EXPECT_EQ(targets("", entries), "a");
 }
 
 }  // namespace

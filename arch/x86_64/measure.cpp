@@ -157,13 +157,14 @@ void Checker::Impl::cut(Region& region, uint64_t offset) const {
   region.padding = 0;
   region.boundaries &= (1u << end) - 1;
   region.guards &= (1u << end) - 1;
+  region.doubts &= region.guards;
   if (end < kJumpBytes) region.length = region.first;
 }
 
 void Checker::Impl::measure(Region& region, const Function& function, Guards guards) const {
   region.first = region.stretch = region.padding = region.length = 0;
   region.room = 64;
-  region.boundaries = region.guards = 0;
+  region.boundaries = region.guards = region.doubts = 0;
   region.obstacle = Verdict::Ok;
   const auto bytes = module.bytes(region.address);
   std::memcpy(region.original.data(), bytes.data(), std::min(bytes.size(), region.original.size()));

@@ -78,6 +78,8 @@ struct Region {
   // Bit i: an original instruction starts at address + i, 0 < i < stretch; and: control may arrive
   // there, so that a DCR that covers it must have an int3 in its place.
   uint32_t boundaries = 0, guards = 0;
+  // The same bits: guards that stand only in case a jump table was read wrong (doubts.h).
+  uint32_t doubts = 0;
   // From address on, as far as there is text.
   std::array<uint8_t, 16> original = {};
   // Neighbours::Lean: other sites begin in the middle of this jump's displacement (bit i of

@@ -156,6 +156,9 @@ class Installation {
   // Guarded jumps at whose guards more than `limit` threads have arrived since this was asked last:
   // as int3 they trap once a hit, not once a round of a loop.
   std::vector<size_t> hot_guards(uint64_t limit);
+  // Sites at which a thread has arrived where a jump table should have said so, each given once:
+  // "f+0x9 /usr/bin/program". Nothing is amiss, as the thread went on in the detour.
+  std::vector<std::string> misread_tables();
   // Gives these a form without guards, or makes them an int3 each, while armed.
   Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
 
@@ -194,6 +197,8 @@ class Installation {
 
  private:
   Installation() = default;
+  // "f+0x9": where the place's handlers run, by the site's function.
+  std::string symbol_at(SiteId id, const PatchSite& place) const;
   std::vector<InstalledSite> list(bool skipped_only) const;
   void find_detours(ModuleCodes& codes, const PatchOptions& options);
   // Sites that are nothing without others (site_text.h), when some have become Skipped.
@@ -210,7 +215,9 @@ class Installation {
   bool is_own(const PatchSite& site) const {
     return site.owners.empty() || (site.owners.size() == 1 && loader_site_ == site.owners.front());
   }
-  uint64_t guard_traps(const PatchSite& site) const;
+  uint64_t guard_traps(const PatchSite& site) const { return guard_traps(site, site.guards()); }
+  // At those guards of the site.
+  uint64_t guard_traps(const PatchSite& site, uint32_t guards) const;
   template <typename Off>
   void switch_calls(SessionMemory& memory, const Off& off);
   void find_live_sites();
@@ -271,6 +278,7 @@ class Installation {
   std::unique_ptr<PageCopying> copying_;   // from copy_ahead() to ready()
   std::optional<Staged> staged_;           // from ready() to arm()
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
+  std::set<size_t> misread_;               // of these, those that misread_tables() has given
   std::string patches_key_;                // of what is kept; empty: nothing is
   KeptDetours kept_detours_;               // from prepare() to place()
   bool detours_are_kept_ = false;          // an earlier session has done that

@@ -23,17 +23,35 @@ std::string to_string(const InstalledSite& site) {
                      site.module, state);
 }
 
-uint64_t Installation::guard_traps(const PatchSite& site) const {
+uint64_t Installation::guard_traps(const PatchSite& site, uint32_t guards) const {
   uint64_t sum = 0;
-  if (site.guards() != 0 && has_trap()) {
+  if (guards != 0 && has_trap()) {
     const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
     for (auto [address, detour] : trap_entries_of(site)) {
-      const bool guard = (site.guards() >> (address - site.address) & 1) != 0;
+      const bool guard = (guards >> (address - site.address) & 1) != 0;
       const abi::TrapEntry* entry = guard ? abi::trap_table_find(table, address) : nullptr;
       if (entry != nullptr) sum += abi::load(abi::trap_hits(table, abi::trap_index(table, entry)));
     }
   }
   return sum;
+}
+
+std::string Installation::symbol_at(SiteId id, const PatchSite& place) const {
+  const NamedSite& named = named_[id - first_site_];
+  const uint64_t begin = named.function_begin + modules_[place.module].bias;
+  return fmt::format("{}+{:#x}", names_.text(named.symbol), place.pivot() - begin);
+}
+
+std::vector<std::string> Installation::misread_tables() {
+  std::vector<std::string> found;
+  for (const auto& [index, seen] : seen_traps_) {
+    const PatchSite& place = patches_.sites[index];
+    if (place.doubts() == 0 || guard_traps(place, place.doubts()) == 0) continue;
+    if (place.owners.empty() || !misread_.insert(index).second) continue;
+    found.push_back(shown_symbol(symbol_at(place.owners[0], place)) + " " +
+                    modules_[place.module].path);
+  }
+  return found;
 }
 
 std::vector<InstalledSite> Installation::sites() const { return list(false); }
@@ -73,8 +91,7 @@ std::vector<InstalledSite> Installation::list(bool skipped_only) const {
       site.address = place.pivot();
       const NamedSite& named = named_[id - first_site_];
       site.letter = site_letter(named.kind);
-      const uint64_t begin = named.function_begin + modules_[place.module].bias;
-      site.symbol = fmt::format("{}+{:#x}", names_.text(named.symbol), site.address - begin);
+      site.symbol = symbol_at(id, place);
       site.module = modules_[place.module].path;
       site.state = place.state;
       site.reason = place.reason;

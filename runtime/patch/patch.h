@@ -88,6 +88,8 @@ struct PatchSite {
 
   // Bit i: the jump keeps an int3 at address + i, whose traps go on in the detour.
   uint32_t guards() const { return jump && form ? form->placement.guards : 0; }
+  // Of these, the guards that stand only in case a jump table was read wrong.
+  uint32_t doubts() const { return form ? guards() & form->region.doubts : 0; }
   // Bit i: another site begins at address + i, in the jump's displacement.
   uint8_t leans_on() const { return jump && form ? form->region.others : 0; }
   bool traps() const { return !jump || guards() != 0; }

@@ -166,6 +166,7 @@ void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lu
 void report_run(const Options& options, const Sources& sources, const Compiled& compiled,
                 Session& session, const LuaOutputs& lua, Output& output) {
   output.flush();
+  session.tell_misread_tables();
   report_skips(session.words(), compiled.program, compiled.plan, compiled.layout);
   if (options.times) {
     report_times(compiled.times, compiled.program, sources, compiled.layout);

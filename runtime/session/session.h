@@ -134,6 +134,8 @@ class Session {
   // stack that is too small for it (install.h), spares the calls of a program that computes
   // their detour's entry (straight_calls.h), and tells debuggers of new code (debug_list.h).
   void watch();
+  // Reports, once a place, jump tables that were read wrong. watch() does; call it at the end, too.
+  void tell_misread_tables();
   // Why the session must end now, for the program's sake; empty: it need not.
   std::string why_over();
   // Takes the probes out of a running target. Not needed when it is gone.

@@ -71,6 +71,7 @@ void Session::watch() {
   watch_next_ns_ = now_ns() + kIntervalNs;
   warn_of_denied();
   if (installation_->small_stack() != 0) return withdraw_traps();
+  tell_misread_tables();
   cool(*installation_, *memory_);
   for (Later& later : later_) {
     cool(later.installation, later.memory);
@@ -108,6 +109,18 @@ Result<uint64_t> Session::obey_filters(const Stopped& stopped) {
                                      "the system calls that it denies{}",
                                      pid_, what_fails(denied)));
   return denied;
+}
+
+void Session::tell_misread_tables() {
+  const auto tell = [](Installation& installation) {
+    for (const std::string& place : installation.misread_tables()) {
+      tell_warning("DJ5909", fmt::format("a jump table was read wrong: a thread arrived inside the "
+                                         "jump at {}, and went on in the detour",
+                                         place));
+    }
+  };
+  if (installation_) tell(*installation_);
+  for (Later& later : later_) tell(later.installation);
 }
 
 void Session::cool(Installation& installation, SessionMemory& memory) {
