@@ -37,6 +37,24 @@ std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address)
   return calls;
 }
 
+bool is_one_function(std::span<const uint8_t> whole, uint64_t begin, std::span<const uint8_t> part,
+                     uint64_t at) {
+  bool joined = false;
+  const auto look = [&](std::span<const uint8_t> from, uint64_t first, auto joins) {
+    each_instruction(from, first, [&](const Insn& insn) {
+      joined = joined || (insn.branches() && insn.kind != Kind::Call && joins(insn));
+      return !joined;
+    });
+  };
+  look(whole, begin, [&](const Insn& jump) {
+    const bool at_begin = jump.target == at && jump.kind != Kind::Jump;
+    return at_begin || (jump.target > at && jump.target < at + part.size());
+  });
+  look(part, at,
+       [&](const Insn& jump) { return jump.target > begin && jump.target < begin + whole.size(); });
+  return joined;
+}
+
 std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t address,
                                      uint32_t value) {
   std::vector<uint64_t> loads;

@@ -23,6 +23,11 @@ struct CallSite {
 // Of the code `bytes` at `address`, in order. Decodes from the first byte to the last, or to the
 // first that is no instruction. Calls through registers are not among them.
 std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address);
+// Whether the code `part`, at `at`, belongs to the function whose code is `whole`, at `begin`:
+// jumps of one lead into the other's middle, or conditional ones of `whole` to the part's first
+// byte.
+bool is_one_function(std::span<const uint8_t> whole, uint64_t begin, std::span<const uint8_t> part,
+                     uint64_t at);
 // Where an instruction loads the constant into a register (mov $value,%reg).
 std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t address,
                                      uint32_t value);

@@ -309,7 +309,8 @@ class ExitFinder {
     auto it = std::lower_bound(pieces.begin(), pieces.end(), std::pair{own_.begin, uint64_t(0)});
     for (; it != pieces.end() && it->first == own_.begin; ++it) {
       const FunctionRange* piece = module_.function_at(it->second);
-      if (piece != nullptr && !own(piece->begin)) adopt(*piece);
+      const bool ours = piece != nullptr && !own(piece->begin) && is_fragment(impl_, *piece);
+      if (ours) adopt(*piece);
     }
   }
 

@@ -87,7 +87,10 @@ bool contains(const std::vector<uint64_t>& sorted, uint64_t address) {
 }
 
 bool known_function(Checker::Impl& impl, const FunctionRange& range) {
-  return contains(impl.module.text().named, range.begin) || called(impl, range);
+  if (called(impl, range)) return true;
+  const ModuleText& text = impl.module.text();
+  return contains(text.named, range.begin) && !contains(text.split_off, range.begin) &&
+         !contains(text.mid_frame, range.begin);
 }
 
 // Of two pieces of one function that nobody calls, the likelier beginning: the one whose address
@@ -130,14 +133,14 @@ Links links_of(Checker::Impl& impl, const FunctionRange& range, const Function& 
 bool ask(Checker::Impl& impl, const FunctionRange& range) {
   if (contains(impl.module.text().pieces, range.begin)) return true;
   if (known_function(impl, range)) return false;
-  if (contains(impl.module.text().mid_frame, range.begin)) return true;
+  const ModuleText& text = impl.module.text();
+  if (contains(text.split_off, range.begin) || contains(text.mid_frame, range.begin)) return true;
   const Function code = impl.decode(range);
   if (StackWalk(code).unbalanced()) return true;
   const Links links = links_of(impl, range, code);
   for (const FunctionRange* other : links.others) {
     if (known_function(impl, *other) || begins_rather(impl.module, *other, range)) return true;
   }
-  const ModuleText& text = impl.module.text();
   if (!links.others.empty() || contains(text.address_taken, range.begin)) return false;
   if (links.jumped_to) return !returns(code);
   return Module::first_between(text.landing_pads, range.begin - 1, range.end) != 0;

@@ -7,10 +7,11 @@
 
 namespace dj::arch {
 
-// Without a name, never called, and code that only makes sense with somebody else's: it jumps into
-// the middle of a function or is jumped to there by one, gives back stack that it did not take,
-// only catches exceptions or never returns. What is only jumped to, at its begin, and keeps the
-// stack balanced is a function: the goal of tail calls.
+// Never called, and named as a part or begun in the middle of a frame. Or without a name, and code
+// that only makes sense with another function's: it jumps into that one's middle or is jumped to
+// there by it, gives back stack that it did not take, only catches exceptions or never returns.
+// What is only jumped to, at its begin, and keeps the stack balanced is a function: the goal of
+// tail calls.
 bool is_fragment(Checker::Impl& impl, const FunctionRange& range);
 
 // A piece of some function that only indirect jumps lead to, and nothing says whose; 0: none.

@@ -39,7 +39,8 @@ struct ModuleText {
   uint64_t image_begin = 0, image_end = 0;  // all that the file maps; no detour can lie there
   std::vector<TextRange> text;
   std::vector<FunctionRange> functions;  // sorted by begin
-  std::vector<uint64_t> named;           // functions that a symbol names, .cold parts apart; sorted
+  std::vector<uint64_t> named;           // functions that a symbol names; sorted
+  std::vector<uint64_t> split_off;  // of these, parts of others, unless they are called; sorted
   std::vector<uint64_t> mid_frame;       // code that begins within a frame, by .eh_frame; sorted
   bool splits_blocks = false;            // some of those are blocks that nothing is pushed in
   std::vector<uint64_t> pieces;  // blocks of functions that are code of their own, by name; sorted

@@ -4,8 +4,10 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <span>
 
 namespace dj {
 
@@ -192,46 +194,94 @@ std::optional<FrameEntry> read_fde(Cursor c, size_t end, const CieInfo& cie) {
   return good ? std::optional(entry) : std::nullopt;
 }
 
+// CIEs by their offset in the section.
+using Cies = std::map<size_t, std::optional<CieInfo>>;
+
+// Reads the entry that `c` stands at and goes behind it. False: the section has no more. `frame`:
+// empty if it is a CIE, or cannot be read.
+bool read_entry(Cursor& c, Cies& cies, std::optional<FrameEntry>& frame) {
+  constexpr size_t kLeast = 8;  // bytes of an entry
+  constexpr uint32_t kLong = 0xffffffff;
+  frame.reset();
+  if (c.failed || c.bytes.size() - c.at < kLeast) return false;
+  uint64_t length = c.word<uint32_t>();
+  if (length == kLong) length = c.word<uint64_t>();
+  const size_t body = c.at;
+  if (length == 0 || length > c.bytes.size() - body) return false;
+  const uint32_t id = c.word<uint32_t>();
+  if (id != 0) {
+    const size_t cie_at = body - id;
+    auto found = cies.find(cie_at);
+    if (found == cies.end() && cie_at < body) {
+      Cursor cie{c.bytes, c.address, cie_at};
+      if (cie.word<uint32_t>() == kLong) cie.word<uint64_t>();
+      cie.word<uint32_t>();
+      found = cies.emplace(cie_at, read_cie(cie)).first;
+    }
+    if (found != cies.end() && found->second) frame = read_fde(c, body + length, *found->second);
+  }
+  c.at = body + length;
+  return true;
+}
+
+// .eh_frame_hdr's table in the form that all linkers write: pairs of signed 32-bit distances from
+// the section's begin, sorted.
+struct Index {
+  uint64_t base = 0;
+  std::span<const std::array<int32_t, 2>> rows;  // where code begins, and where its entry is
+};
+
+std::optional<Index> read_index(const ObjectFile& elf) {
+  constexpr uint8_t kVersion = 1, kRows = DW_EH_PE_datarel | DW_EH_PE_sdata4;
+  const Section* section = elf.section(".eh_frame_hdr");
+  if (!section) return std::nullopt;
+  Cursor c{section->bytes, section->header.sh_addr};
+  const uint8_t version = c.word<uint8_t>(), frame_encoding = c.word<uint8_t>();
+  const uint8_t count_encoding = c.word<uint8_t>(), row_encoding = c.word<uint8_t>();
+  c.pointer(frame_encoding);
+  const uint64_t count = c.pointer(count_encoding);
+  using Row = std::array<int32_t, 2>;
+  if (c.failed || version != kVersion || row_encoding != kRows ||
+      count > (c.bytes.size() - c.at) / sizeof(Row))
+    return std::nullopt;
+  return Index{section->header.sh_addr, {reinterpret_cast<const Row*>(&c.bytes[c.at]), count}};
+}
+
 }  // namespace
 
 std::vector<FrameEntry> read_frames(const ObjectFile& elf) {
   std::vector<FrameEntry> entries;
   const Section* section = elf.section(".eh_frame");
-  if (!section) {
-    return entries;
-  }
-  std::map<size_t, std::optional<CieInfo>> cies;  // by offset in the section
+  if (!section) return entries;
+  Cies cies;
   Cursor c{section->bytes, section->header.sh_addr};
-  while (!c.failed && c.bytes.size() - c.at >= 8) {
-    uint64_t length = c.word<uint32_t>();
-    if (length == 0xffffffff) {
-      length = c.word<uint64_t>();
-    }
-    const size_t body = c.at;
-    if (length == 0 || length > c.bytes.size() - body) {
-      break;
-    }
-    const uint32_t id = c.word<uint32_t>();
-    if (id != 0) {
-      const size_t cie_at = body - id;
-      auto found = cies.find(cie_at);
-      if (found == cies.end() && cie_at < body) {
-        Cursor cie{c.bytes, c.address, cie_at};
-        if (cie.word<uint32_t>() == 0xffffffff) {
-          cie.word<uint64_t>();
-        }
-        cie.word<uint32_t>();
-        found = cies.emplace(cie_at, read_cie(cie)).first;
-      }
-      if (found != cies.end() && found->second) {
-        if (std::optional<FrameEntry> entry = read_fde(c, body + length, *found->second)) {
-          entries.push_back(*entry);
-        }
-      }
-    }
-    c.at = body + length;
+  for (std::optional<FrameEntry> entry; read_entry(c, cies, entry);) {
+    if (entry) entries.push_back(*entry);
   }
   return entries;
+}
+
+std::optional<FrameEntry> frame_from(const ObjectFile& elf, uint64_t begin) {
+  const Section* section = elf.section(".eh_frame");
+  const std::optional<Index> index = read_index(elf);
+  if (!section) return std::nullopt;
+  if (!index) {
+    const std::vector<FrameEntry> all = read_frames(elf);
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& f) { return f.begin == begin; });
+    return found != all.end() ? std::optional(*found) : std::nullopt;
+  }
+  const auto row =
+      std::lower_bound(index->rows.begin(), index->rows.end(), int64_t(begin - index->base),
+                       [](const auto& candidate, int64_t wanted) { return candidate[0] < wanted; });
+  if (row == index->rows.end()) return std::nullopt;
+  const uint64_t offset = index->base + uint64_t(int64_t{(*row)[1]}) - section->header.sh_addr;
+  if (offset >= section->bytes.size()) return std::nullopt;
+  Cies cies;
+  std::optional<FrameEntry> entry;
+  Cursor c{section->bytes, section->header.sh_addr, size_t(offset)};
+  read_entry(c, cies, entry);
+  return entry && entry->begin == begin ? entry : std::nullopt;
 }
 
 void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, size_t& calls,

@@ -2,6 +2,7 @@
 // exceptions land in them.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/debuginfo/object_file.h"
@@ -18,6 +19,9 @@ struct FrameEntry {
 
 // All entries of .eh_frame, in file order. Entries that cannot be read are left out.
 std::vector<FrameEntry> read_frames(const ObjectFile& elf);
+// The entry whose code begins at `begin`, found by .eh_frame_hdr's table (LSB 10.6.2) or, without
+// one, by reading all; empty: there is none.
+std::optional<FrameEntry> frame_from(const ObjectFile& elf, uint64_t begin);
 
 // Adds the landing pads that the entry's exception table names. `calls`: how many calls may still
 // be read in tables of this file, which may share their bytes.

@@ -168,6 +168,11 @@ Module::Found Module::find(const NameMatcher& matcher) {
   return found;
 }
 
+bool Module::is_part(const CodeFunction& function) {
+  if (!parts_) parts_.emplace(elf_, symbols());
+  return parts_->has(function.begin, function.end, function.symbol);
+}
+
 uint64_t Module::entry_of(uint64_t begin) const {
   constexpr uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
   const Bytes code = elf_.at(begin);

@@ -2,6 +2,7 @@
 // info, each read when first asked for. Addresses are the file's.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "compiler/base/result.h"
 #include "compiler/debuginfo/debug_info.h"
 #include "compiler/debuginfo/object_file.h"
+#include "compiler/debuginfo/parts.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/plt.h"
 #include "compiler/debuginfo/symbols.h"
@@ -33,6 +35,8 @@ class Module {
   std::string base_name() const;
   const ObjectFile& elf() const { return elf_; }
   const SymbolTable& symbols();
+  // The function is a part of another one (parts.h).
+  bool is_part(const CodeFunction& function);
   // From here on its nameless functions are among the symbols (nameless.h).
   void name_the_nameless();
 
@@ -65,6 +69,7 @@ class Module {
 
   ObjectFile elf_;
   std::unique_ptr<SymbolTable> symbols_;
+  std::optional<Parts> parts_;  // of symbols_; made when first needed
   bool nameless_added_ = false;
   std::vector<const Symbol*> by_address_;  // best name first; filled when first needed
   size_t names_asked_ = 0;  // how often find() has looked for a name without wildcards

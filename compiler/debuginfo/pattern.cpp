@@ -16,7 +16,9 @@ constexpr std::string_view kCloneSuffixes[] = {".constprop.", ".isra."};
 constexpr std::string_view kCopySuffixes[] = {
     ".constprop.", ".isra.", ".lto_priv.", ".llvm.",        ".localalias", ".clone.",
     ".resolver",   ".cfi",   ".__uniq.",   ".specialized.", ".memprof."};
-constexpr std::string_view kPartSuffixes[] = {".cold", ".part.", ".cfi_jt"};
+// gcc's and clang's .cold; BOLT's .warm, and .cold.1 where it makes several.
+constexpr std::string_view kSplitOffSuffixes[] = {".cold", ".warm"};
+constexpr std::string_view kPartSuffixes[] = {".cold", ".warm", ".part.", ".cfi_jt"};
 
 bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
   for (std::string_view part : parts) {
@@ -197,6 +199,18 @@ std::string_view plain_symbol(std::string_view symbol) {
 
 bool is_fragment(std::string_view symbol) {
   return symbol.find('.') != std::string_view::npos && contains_any(symbol, kPartSuffixes);
+}
+
+std::string_view whole_of(std::string_view symbol) {
+  for (std::string_view suffix : kSplitOffSuffixes) {
+    const size_t at = symbol.rfind(suffix);
+    if (at == std::string_view::npos) continue;
+    const std::string_view behind = symbol.substr(at + suffix.size());
+    const bool numbered = behind.starts_with('.') &&
+                          behind.find_first_not_of("0123456789", 1) == std::string_view::npos;
+    if (behind.empty() || numbered) return symbol.substr(0, at);
+  }
+  return {};
 }
 
 bool is_clone(std::string_view symbol) { return contains_any(symbol, kCloneSuffixes); }

@@ -43,6 +43,9 @@ bool path_matches(std::string_view pattern, std::string_view path);
 std::string_view plain_symbol(std::string_view symbol);
 // A part of a function that is not entered by calls (f.cold, f.part.0).
 bool is_fragment(std::string_view symbol);
+// Of a part that was split off without becoming a function (f.cold, f.cold.1, f.warm), the
+// function's name; empty: it is none.
+std::string_view whole_of(std::string_view symbol);
 // A compiler-made copy whose parameters may differ from the source's.
 bool is_clone(std::string_view symbol);
 
@@ -58,6 +61,8 @@ class NameMatcher {
   explicit NameMatcher(std::string name);
   bool matches(std::string_view symbol) const;  // as the symbol table has it, perhaps mangled
   bool is_wild() const { return wild_; }
+  // It has a dot: names that compilers make are meant, too.
+  bool is_dotted() const { return dotted_; }
   const std::string& pattern() const { return name_; }
 
  private:

@@ -7,6 +7,7 @@
 #include "compiler/base/parallel.h"
 #include "compiler/debuginfo/eh_frame.h"
 #include "compiler/debuginfo/object_file.h"
+#include "compiler/debuginfo/parts.h"
 #include "compiler/debuginfo/symbols.h"
 
 #ifndef SHT_RELR
@@ -103,29 +104,49 @@ std::vector<FunctionRange> tidy(std::vector<FunctionRange> ranges) {
   return believable(result);
 }
 
-void add_pieces(const SymbolTable& symbols, std::vector<FunctionRange>& ranges, ModuleText& text) {
-  std::unordered_map<std::string_view, uint64_t> functions;  // 0: there are several of that name
-  for (const Symbol& piece : symbols.pieces) {
-    functions.emplace(piece.name, ~uint64_t{0});
-  }
-  if (functions.empty()) {
-    return;
-  }
+// A part of a function, and the function's name.
+struct NamedPart {
+  uint64_t begin;
+  std::string_view whole;
+};
+
+// Notes whose these parts are, where only one function has the name.
+void find_owners(const SymbolTable& symbols, const std::vector<NamedPart>& parts,
+                 ModuleText& text) {
+  constexpr uint64_t kNone = ~uint64_t{0}, kSeveral = 0;
+  std::unordered_map<std::string_view, uint64_t> functions;
+  for (const NamedPart& part : parts) functions.emplace(part.whole, kNone);
+  if (functions.empty()) return;
   for (const Symbol& s : symbols.functions) {
     auto found = functions.find(s.name);
     if (found != functions.end() && found->second != s.address) {
-      found->second = found->second == ~uint64_t{0} ? s.address : 0;
+      found->second = found->second == kNone ? s.address : kSeveral;
     }
   }
+  for (const NamedPart& part : parts) {
+    const uint64_t function = functions.at(part.whole);
+    if (function != kSeveral && function != kNone)
+      text.own_pieces.emplace_back(function, part.begin);
+  }
+  std::sort(text.own_pieces.begin(), text.own_pieces.end());
+}
+
+void add_parts(const ObjectFile& elf, const SymbolTable& symbols,
+               std::vector<FunctionRange>& ranges, ModuleText& text) {
+  std::vector<NamedPart> named;
   for (const Symbol& piece : symbols.pieces) {
     ranges.push_back({piece.address, piece.address + piece.size});
     text.pieces.push_back(piece.address);
-    const uint64_t function = functions.at(piece.name);
-    if (function != 0 && function != ~uint64_t{0}) {
-      text.own_pieces.emplace_back(function, piece.address);
-    }
+    named.push_back({piece.address, piece.name});
   }
-  std::sort(text.own_pieces.begin(), text.own_pieces.end());
+  Parts parts(elf, symbols);
+  for (const Symbol& s : symbols.functions) {
+    const std::string_view whole = parts.whole(s.address, s.address + s.size, s.name);
+    if (whole.empty()) continue;
+    text.split_off.push_back(s.address);
+    named.push_back({s.address, whole});
+  }
+  find_owners(symbols, named, text);
 }
 
 // What .eh_frame knows, but for the stubs of the linkage table.
@@ -179,7 +200,7 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
   std::vector<FunctionRange> ranges = functions_of_frames(elf, frames);
   std::vector<uint64_t> unsized;
   const SymbolTable symbols = read_symbols(elf);
-  add_pieces(symbols, ranges, text);
+  add_parts(elf, symbols, ranges, text);
   for (const Symbol& s : symbols.functions) {
     if (s.binding != STB_LOCAL) {
       text.address_taken.push_back(s.address);  // known to others by its name
@@ -187,9 +208,7 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
     if (s.name == "runtime.goexit" || s.name == "runtime.goexit.abi0") {
       text.address_taken.push_back(s.address + 1);  // where Go's goroutines return at their end
     }
-    if (s.name.find(".cold") == std::string::npos) {
-      text.named.push_back(s.address);
-    }
+    text.named.push_back(s.address);
     if (s.size > 0) {
       ranges.push_back({s.address, s.address + s.size});
     } else {
@@ -354,6 +373,7 @@ Result<arch::ModuleText> read_text(const std::string& path) {
   sort_unique(text.named);
   sort_unique(text.mid_frame);
   sort_unique(text.pieces);
+  sort_unique(text.split_off);
   sort_unique(text.landing_pads);
   sort_unique(text.address_taken);
   return text;

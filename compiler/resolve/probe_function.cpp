@@ -84,7 +84,8 @@ std::span<const ProbeKind> function_kinds() { return kKinds; }
 
 void search_functions(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                       std::vector<Site>& sites, SearchTally& tally) {
-  Module::Found found = file.find(NameMatcher(pattern.name));
+  const NameMatcher matcher(pattern.name);
+  Module::Found found = file.find(matcher);
   tally.ifuncs.insert(tally.ifuncs.end(), found.ifuncs.begin(), found.ifuncs.end());
   if (!pattern.file.empty() && !found.functions.empty() && !file.debug_info()) {
     tally.without_debug_info.push_back(file.base_name());
@@ -105,7 +106,16 @@ void search_functions(size_t module, Module& file, const FunctionPattern& patter
       tally.refused.push_back(fmt::format("{}: {}", function.name(), reason));
       continue;
     }
-    Site site = function_site(module, file, function, kind);
+    const bool part = file.is_part(function);
+    if (part && matcher.is_wild() && !matcher.is_dotted()) continue;
+    if (part && kind == SiteKind::Return) {
+      tally.refused.push_back(
+          fmt::format("{}: a part of another function, whose returns are its", function.symbol));
+      continue;
+    }
+    // Any register and the flags may hold values there, as in the middle of a function.
+    const SiteKind there = part && kind == SiteKind::Entry ? SiteKind::Statement : kind;
+    Site site = function_site(module, file, function, there);
     if (place) {
       site.file = place->file;
       site.line = place->line;

@@ -1,0 +1,26 @@
+"""Jump tables that end where no reader looks, and tables that cannot be read: the program computes the same, and djtap tells."""
+import re
+import subprocess
+
+import pytest
+
+from support.paths import victim
+
+BOTH = 'probe func("{0}") {{ n++ }} probe func("{0}").return {{ r++ }}'
+
+
+@pytest.mark.parametrize("options", [[], ["--guards=all"], ["--no-optimize"]], ids=["jump", "guarded", "int3"])
+@pytest.mark.parametrize("name, function", [("ends_table", "sized"), ("misread", "chosen")])
+def test_every_case_is_counted(djtap_once, name, function, options):
+    bare = subprocess.run([victim(name)], capture_output=True, text=True, check=True).stdout
+    result = djtap_once(*options, "-e", BOTH.format(function), "-c", victim(name))
+    assert result.returncode == 0 and result.stdout.startswith(bare), result
+    assert result.globals == {"n": result.facts["calls"], "r": result.facts["calls"]}, result
+
+
+def test_an_arrival_that_no_table_told_of_is_told(djtap_once):
+    result = djtap_once("-e", 'probe func("chosen").return { n++ }', "-c", victim("misread"))
+    assert re.search(r"warning\[DJ5909\]: a jump table was read wrong: .* at chosen\+0x\w+ /.*/misread,", result.stderr), result
+    assert result.stderr.count("DJ5909") == 1, result
+    read = djtap_once("-e", 'probe func("sized").return { n++ }', "-c", victim("ends_table"))
+    assert read.returncode == 0 and "DJ5909" not in read.stderr, read
