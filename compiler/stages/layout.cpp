@@ -29,12 +29,18 @@ constexpr uint64_t kSnapshotBytes = 24, kStringScratchBytes = 64 << 10;
 // All contexts together; above it there are fewer of them, but not fewer than kContextsMin.
 constexpr uint64_t kContextsBytesMax = 256 << 20, kContextsMin = 4;
 constexpr uint64_t kStringsInRing = 4;
-// int3 bytes of one site: a return probe has a region for each exit, and a jump several guards.
-constexpr uint64_t kTrapsPerSite = 16;
+// int3 bytes of one place: a jump has several guards. Memory that nobody uses is never touched.
+constexpr uint64_t kTrapsPerPlace = 16;
+// Places that are found later: exits of functions that a function's tail calls lead to.
+constexpr uint64_t kMorePlaces = 4096;
 // The rows of sums of one array; no rows where they would take more.
 constexpr uint64_t kSumRowsBytes = 16 << 20;
 // Threads and forked children that count at one time; fewer where rows are long.
 constexpr uint64_t kThreadRows = 32768;
+
+uint64_t most_traps(const Plan& plan) {
+  return (plan.sites.size() + plan.exits + kMorePlaces) * kTrapsPerPlace;
+}
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -195,7 +201,7 @@ void lay_out_all_constants(const Program& program, const Plan& plan, const BodyF
   header.debug_entry = cursor.take(sizeof(abi::DebugEntry), kLine);
   if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
   layout.later_traps = later ? kLaterTraps : 0;
-  layout.trap_bytes = abi::trap_table_bytes(plan.sites.size() * kTrapsPerSite, layout.later_traps);
+  layout.trap_bytes = abi::trap_table_bytes(most_traps(plan), layout.later_traps);
   layout.trap_table = cursor.take(layout.trap_bytes, kPage);
 }
 
@@ -213,8 +219,7 @@ void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, 
   layout.string_data = cursor.take(abi::strings_data_bytes(string_bytes), kPage);
   if (header.captures != 0)
     layout.capture_data = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
-  layout.trap_data_bytes =
-      abi::trap_data_bytes(plan.sites.size() * kTrapsPerSite, layout.later_traps, layout.cpus);
+  layout.trap_data_bytes = abi::trap_data_bytes(most_traps(plan), layout.later_traps, layout.cpus);
   layout.trap_data = cursor.take(layout.trap_data_bytes, kPage);
   layout.sample_words = cursor.take(8 * plan.host_probes.size(), kLine);
 }

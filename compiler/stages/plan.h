@@ -178,6 +178,8 @@ struct Plan {
   bool awaits_objects = false;
   // A process.library() point means only such objects: what it will probe may need an int3.
   bool expects_objects = false;
+  // Places where functions with return sites leave, which find_exits() has counted (tail_calls.h).
+  uint64_t exits = 0;
   // The site of the Loader handler, if the target has such a place; it is no probe, and not listed.
   std::optional<SiteId> loader_site;
   // Of a plan for objects that came later: the session's numbers of its first site and handler.

@@ -230,25 +230,27 @@ Status Installation::build_detours(SessionMemory& memory) {
   return ok_status();
 }
 
-Status Installation::make_trap_table(const SessionMemory& memory) {
+void Installation::make_trap_table(const SessionMemory& memory) {
   uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
   CHECK(handler != 0 && restorer != 0);
   const TrapRoom room = {trap_table_, trap_bytes_, trap_data_, later_traps_};
   SiteList trapping;
   for (size_t i : trapping_) trapping.push_back(&patches_.sites[i]);
-  Status filled = fill_trap_table(room, patches_.live ? all_sites() : trapping);
-  if (!filled.ok() && patches_.live) {  // fewer traps if all threads stand
-    for (PatchSite& site : patches_.sites) {
-      site.live = false;
-    }
-    filled = fill_trap_table(room, trapping);
+  if (patches_.live && sites_with_room(room, all_sites()) == patches_.sites.size()) {
+    trapping = all_sites();
+  } else {
+    for (PatchSite& site : patches_.sites) site.live = false;  // fewer traps if all threads stand
   }
-  DJ_TRY_DO(filled);
+  const size_t fit = sites_with_room(room, trapping);
+  for (size_t i = fit; i < trapping.size(); i++) {
+    if (trapping[i]->state == SiteState::Registered) trapping[i]->skip(kNoTrapRoom);
+  }
+  if (fit < trapping.size()) skip_dependents(kNoTrapRoom);
+  fill_trap_table(room, trapping);
   reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
   header_trap_table_ = &reinterpret_cast<abi::Header*>(memory.arena_base())->trap_table;
   *header_trap_table_ = trap_table_;
   trap_ = TrapSetup(trap_table_, memory.threads(), handler, restorer);
-  return ok_status();
 }
 
 Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link) {
@@ -270,7 +272,7 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   find_gates(memory);
   find_live_sites();
   if (patches_.needs_trap()) {
-    DJ_TRY_DO(shares_trap_ ? share_trap_table() : make_trap_table(memory));
+    shares_trap_ ? share_trap_table() : make_trap_table(memory);
   }
   detours_bytes_ = left - bytes_left(memory);
   detours_bytes_ += IslandNotes::index_bytes(detours_bytes_);

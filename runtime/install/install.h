@@ -205,8 +205,8 @@ class Installation {
   void skip_dependents(const std::string& reason);
   void name_sites(const Plan& plan);
   Status build_detours(SessionMemory& memory);
-  Status make_trap_table(const SessionMemory& memory);
-  Status share_trap_table();  // of the session, for objects that came later
+  void make_trap_table(const SessionMemory& memory);
+  void share_trap_table();  // of the session, for objects that came later
   bool insert_trap(uint64_t address, uint64_t detour);  // false: the table is full
   void find_gates(const SessionMemory& memory);
   SiteList all_sites();

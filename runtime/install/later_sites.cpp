@@ -10,8 +10,6 @@
 namespace dj {
 namespace {
 
-constexpr const char* kNoRoom = "no room left in the session's look-up table";
-
 // Stands the file's own text where this site was armed? Also when nothing is there any more.
 bool is_as_in_file(const PatchSite& site, const RunningMemory& memory) {
   const arch::JumpBytes ours = site.patched();
@@ -23,20 +21,19 @@ bool is_as_in_file(const PatchSite& site, const RunningMemory& memory) {
 }  // namespace
 
 // The table is in use: entries are only added.
-Status Installation::share_trap_table() {
+void Installation::share_trap_table() {
   for (PatchSite& site : patches_.sites) {
     if (site.state != SiteState::Registered) {
       continue;
     }
     for (auto [address, detour] : trap_entries_of(site)) {
       if (!insert_trap(address, detour)) {
-        site.skip(kNoRoom);
+        site.skip(kNoTrapRoom);
         break;
       }
     }
   }
-  skip_dependents(kNoRoom);
-  return ok_status();
+  skip_dependents(kNoTrapRoom);
 }
 
 bool Installation::insert_trap(uint64_t address, uint64_t detour) {

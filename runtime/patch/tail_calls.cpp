@@ -172,7 +172,7 @@ std::vector<CallsAt> TailCalls::places(const Step& step) {
   return places;
 }
 
-void mark_shared_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes) {
+void find_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes) {
   for (const Site& site : plan.sites) {
     if (site.kind != SiteKind::Return) continue;
     const std::string& path = plan.modules[site.module].path;
@@ -180,7 +180,10 @@ void mark_shared_exits(Plan& plan, const std::vector<MappedModule>& modules, Mod
                                [&](const MappedModule& module) { return module.path == path; });
     if (mapped == modules.end()) continue;
     Result<ModuleCode*> code = codes.get(*mapped);
-    if (!code.ok() || !code.value()->exits(site.function_begin, site.function_end).shared) continue;
+    if (!code.ok()) continue;
+    const arch::Exits& found = code.value()->exits(site.function_begin, site.function_end);
+    plan.exits += found.exits.size();
+    if (!found.shared) continue;
     for (HandlerId h : site.handlers) plan.handlers[h].shared_exits = true;
   }
 }

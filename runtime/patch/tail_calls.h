@@ -19,10 +19,11 @@
 
 namespace dj {
 
-// Sets Handler::shared_exits of return handlers at functions whose exits others leave by, too. Call
-// it before the plan is laid out and lowered. Analyses the modules that have return sites; nobody
-// need be stopped. Of a module that cannot be read no handler is marked.
-void mark_shared_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes);
+// Finds the exits of functions with return sites: sets Plan::exits, and Handler::shared_exits of
+// handlers at functions whose exits others leave by, too. Call it before the plan is laid out and
+// lowered. Analyses the modules that have return sites; nobody need be stopped. Of a module that
+// cannot be read no exit is counted and no handler marked.
+void find_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes);
 
 // CallsAt: what a place of a return probe calls.
 struct CallsAt {

@@ -23,7 +23,7 @@ Status lay_out_for(const Options& options, std::optional<TracedProcess>& process
     std::string why;
     compiled.use_rseq = can_trust_rseq(process->rseq_registered, process->modules, codes, &why);
     clock.done("rseq", compiled.use_rseq ? "" : why);
-    mark_shared_exits(compiled.plan, process->modules, codes);
+    find_exits(compiled.plan, process->modules, codes);
     clock.done("exits");
   }
   uint32_t cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));

@@ -92,7 +92,7 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   const KeptObjects kept = kept_handlers(codes_);
   if (codes_.kept_files().keeps()) emit.kept = &kept;
   std::vector<HandlerAbi> abis;
-  mark_shared_exits(plan, objects.modules, codes_);
+  find_exits(plan, objects.modules, codes_);
   DJ_TRY(Image image, lower(compiled_.program, plan, compiled_.layout, emit, abis));
   DJ_TRY_DO(session_.add_later(codes_, {plan, image, abis, objects}));
   compiled_.image.spans = image.spans;

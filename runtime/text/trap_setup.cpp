@@ -34,27 +34,36 @@ std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site
   return entries;
 }
 
-Status fill_trap_table(const TrapRoom& room, const SiteList& sites) {
-  std::vector<std::pair<uint64_t, uint64_t>> entries;
-  uint64_t spare = 0;
-  for (const PatchSite* site : sites) {
-    if (site->state == SiteState::Registered) {
-      auto more = trap_entries_of(*site);
-      entries.insert(entries.end(), more.begin(), more.end());
-      spare += site->guards() != 0 ? 1 : 0;  // for the int3 that a hot guard makes of it
-    }
+namespace {
+
+// Entries that a site takes: a hot guard may make an int3 of it.
+size_t entries_taken(const PatchSite& site) {
+  if (site.state != SiteState::Registered) return 0;
+  return trap_entries_of(site).size() + (site.guards() != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+size_t sites_with_room(const TrapRoom& room, const SiteList& sites) {
+  uint64_t wanted = 0;
+  for (size_t i = 0; i < sites.size(); i++) {
+    wanted += entries_taken(*sites[i]);
+    if (abi::trap_table_bytes(wanted, room.later) > room.bytes) return i;
   }
-  const uint64_t wanted = entries.size() + spare;
-  if (room.table == 0 || abi::trap_table_bytes(wanted, room.later) > room.bytes) {
-    return Error{"too many int3 and guard bytes (" + std::to_string(entries.size()) +
-                 ") for this session's look-up table"};
-  }
+  return sites.size();
+}
+
+void fill_trap_table(const TrapRoom& room, const SiteList& sites) {
+  uint64_t wanted = 0;
+  for (const PatchSite* site : sites) wanted += entries_taken(*site);
+  CHECK(abi::trap_table_bytes(wanted, room.later) <= room.bytes);
   abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(room.table);
   abi::trap_table_init(&table, room.data, wanted, room.later);
-  for (auto [address, detour] : entries) {
-    CHECK(abi::trap_table_insert(&table, &table.begin, address, detour));
+  for (const PatchSite* site : sites) {
+    if (site->state != SiteState::Registered) continue;
+    for (auto [address, detour] : trap_entries_of(*site))
+      CHECK(abi::trap_table_insert(&table, &table.begin, address, detour));
   }
-  return ok_status();
 }
 
 Status TrapSetup::install(Stopped& stopped, Journal& journal) {

@@ -61,7 +61,11 @@ struct TrapRoom {
   uint64_t data = 0;              // arena address of its data
   uint64_t later = 0;  // entries that are kept free for objects that the target opens later
 };
-// Enters every int3 and guard byte of Registered sites into the table.
-Status fill_trap_table(const TrapRoom& room, const SiteList& sites);
+// Why sites are Skipped that find no room in the session's TrapTable.
+constexpr const char* kNoTrapRoom = "no room left in the session's look-up table";
+// How many of these sites, the first ones, find room in the table.
+size_t sites_with_room(const TrapRoom& room, const SiteList& sites);
+// Enters every int3 and guard byte of Registered sites, which must all find room, into the table.
+void fill_trap_table(const TrapRoom& room, const SiteList& sites);
 
 }  // namespace dj
