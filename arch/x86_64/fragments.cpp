@@ -87,10 +87,9 @@ bool contains(const std::vector<uint64_t>& sorted, uint64_t address) {
 }
 
 bool known_function(Checker::Impl& impl, const FunctionRange& range) {
-  if (called(impl, range)) return true;
   const ModuleText& text = impl.module.text();
-  return contains(text.named, range.begin) && !contains(text.split_off, range.begin) &&
-         !contains(text.mid_frame, range.begin);
+  const bool part = contains(text.split_off, range.begin) || contains(text.mid_frame, range.begin);
+  return (contains(text.named, range.begin) && !part) || called(impl, range);
 }
 
 // Of two pieces of one function that nobody calls, the likelier beginning: the one whose address
