@@ -191,6 +191,12 @@ uint64_t lost_piece(Checker::Impl& impl) {
   return 0;
 }
 
+bool Checker::is_unentered_fragment(uint64_t begin) {
+  const Module& module = impl().module;
+  return !module.arrivals().entered.has(begin) && !contains(module.text().address_taken, begin) &&
+         is_fragment(begin);
+}
+
 bool Checker::is_fragment(uint64_t begin) {
   const FunctionRange* range = impl().module.function_at(begin);
   return range != nullptr && range->begin == begin && arch::is_fragment(impl(), *range);

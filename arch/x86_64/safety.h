@@ -150,6 +150,9 @@ class Checker {
   // Whether the function at `begin` is none of its own but a piece of another one: a .cold part,
   // never called. It has no exits.
   bool is_fragment(uint64_t begin);
+  // The same, but false where bytes of the module look like a call or an address of `begin`: quick
+  // for all functions of a module.
+  bool is_unentered_fragment(uint64_t begin);
   // Exits of the function [begin, end). Their verdicts are provisional: what this function's own
   // code allows. check() must see the regions before anything is written.
   Exits exits(uint64_t begin, uint64_t end);

@@ -75,6 +75,7 @@ class Planner {
  private:
   void add_exits(SiteId id);
   Candidate* hook_at(const arch::Region& region);
+  bool is_nameless_part(const Site& site) const;
   void bare_hooks(std::vector<arch::Region>& regions) const;
   void skip_site(SiteId id, std::string reason);
   bool is_jump(const Candidate& c) const {
@@ -147,6 +148,13 @@ Result<ModuleCode*> Planner::look() {
   return code_;
 }
 
+// Names and unwind information tell parts of functions when a script is resolved. What neither
+// names may still be one, by its jumps.
+bool Planner::is_nameless_part(const Site& site) const {
+  return site.kind == SiteKind::Entry && site.symbol.starts_with("0x") &&
+         code_->checker->is_unentered_fragment(site.function_begin);
+}
+
 void Planner::add_sites(const std::vector<SiteId>& sites) {
   if (!candidates_.empty()) {
     static_cast<void>(look());  // for the hooks
@@ -160,6 +168,8 @@ void Planner::add_sites(const std::vector<SiteId>& sites) {
       skip_site(id, code.error().message);
     } else if (site.kind == SiteKind::Return) {
       add_exits(id);
+    } else if (is_nameless_part(site)) {
+      skip_site(id, "a part of another function");
     } else {
       std::vector<PatchCall> calls;
       for (HandlerId h : site.handlers) calls.push_back(body_call(plan_, id, h, false));

@@ -45,3 +45,14 @@ def test_a_part_that_is_named_keeps_what_lives_there(djtap_once, bare, options, 
 def test_a_part_has_no_returns(djtap_once):
     result = djtap_once("-e", 'probe func("framed.warm").return { n++ }', "-c", victim("split"))
     assert result.returncode == 3 and "framed.warm: a part of another function" in result.stderr, result
+
+
+@FORMS
+def test_parts_without_a_name(djtap_once, bare, tmp_path, options):
+    """Stripped, the parts are told by their CFA and by their jumps."""
+    program = str(tmp_path / "split")
+    subprocess.run(["strip", "-s", "-o", program, victim("split")], check=True)
+    result = djtap_once(*options, "-e", 'probe process.function("0x*") { n[probefunc()]++ }', "-c", program)
+    assert result.returncode == 0 and result.stdout.startswith(bare), result
+    assert [count for _, count in result.array("n")].count(str(result.facts["calls"])) == len(PARTS), result
+    assert "SKIPPED: a part of another function" in result.stderr, result

@@ -39,7 +39,7 @@ def a_switch(generator, name):
     cases = sorted(set(dense) | {generator.choice(values) for _ in range(4)})
     unreachable = generator.random() < 0.5
     looped = generator.random() < 0.4
-    lines = [f"__attribute__((noinline)) long {name}({kind} x, const unsigned char* data) {{", "  long h = 1; int i = 0; (void)data;"]
+    lines = [f"__attribute__((noinline)) long {name}({kind} x, const unsigned char* data) {{", "  long h = 1; int i = 0; (void)data; __asm__ volatile(\"\");"]
     body = []
     index = f"x & {mask}" if mask else "x"
     body.append(f"switch ({index}) {{")
