@@ -5,8 +5,8 @@
 #include <array>
 #include <cstring>
 #include <initializer_list>
-#include <string_view>
 
+#include "runtime/process/c_library.h"
 #include "runtime/process/elf_file.h"
 #include "runtime/process/running_memory.h"
 
@@ -14,27 +14,6 @@ namespace dj {
 namespace {
 
 using Code = std::array<uint8_t, 32>;
-
-std::string_view name_of(const MappedModule& module) {
-  std::string_view name = module.path;
-  name.remove_prefix(name.rfind('/') + 1);
-  return name;
-}
-
-// glibc's libc.so.6 and libc-2.31.so, musl's ld-musl-x86_64.so.1.
-const MappedModule* c_library(const std::vector<MappedModule>& modules) {
-  const MappedModule* own = nullptr;
-  for (const MappedModule& module : modules) {
-    if (module.is_vdso) continue;
-    std::string_view name = name_of(module);
-    if (name.starts_with("libc.so") || name.starts_with("libc-2.") || name.starts_with("ld-musl"))
-      return &module;
-    if (module.is_executable_file) own = &module;
-  }
-  if (own == nullptr) return nullptr;
-  Result<ElfFile> elf = read_elf(own->open_path);
-  return elf.ok() && elf.value().interpreter.empty() ? own : nullptr;
-}
 
 bool begins(const Code& code, size_t at, std::initializer_list<uint8_t> bytes) {
   return at + bytes.size() <= code.size() && std::equal(bytes.begin(), bytes.end(), &code[at]);
