@@ -3,23 +3,44 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include <algorithm>
+
 #include "compiler/lower/emit.h"
+#include "compiler/lower/own_stack.h"
+#include "runtime/shared/own_stack.h"
 
 namespace dj::ir {
 
-llvm::Function* make_handler(Unit& unit, const std::string& name, size_t pushed, bool host) {
-  size_t count = host ? 0 : kRegisterArguments + pushed;
-  std::vector<llvm::Type*> parameters(count, unit.word);
+namespace {
+
+llvm::Function* make_function(Unit& unit, const std::string& name, size_t words) {
+  std::vector<llvm::Type*> parameters(words, unit.word);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(unit.context), parameters, false);
   auto* function =
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, unit.module);
-  if (host) {
-    function->addFnAttr(kOwnHandler);
-  } else {
-    function->setCallingConv(llvm::CallingConv::PreserveMost);
-  }
   function->setDSOLocal(true);
   function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  return function;
+}
+
+// What is left for its frame of what may be used of the program's stack.
+int64_t frame_limit(arch::Form form, size_t pushed) {
+  const uint64_t above = arch::kFrameBytes[static_cast<size_t>(form)] + 8 * pushed + 8;
+  return std::max<int64_t>(abi::kMostOfProgramStack - static_cast<int64_t>(above), 0);
+}
+
+}  // namespace
+
+llvm::Function* make_handler(Unit& unit, const std::string& name, arch::Form form, size_t pushed) {
+  llvm::Function* function = make_function(unit, name, kRegisterArguments + pushed);
+  function->setCallingConv(llvm::CallingConv::PreserveMost);
+  function->addFnAttr(kFrameLimit, std::to_string(frame_limit(form, pushed)));
+  return function;
+}
+
+llvm::Function* make_host_handler(Unit& unit, const std::string& name) {
+  llvm::Function* function = make_function(unit, name, 0);
+  function->addFnAttr(kOwnHandler);
   return function;
 }
 

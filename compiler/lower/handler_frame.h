@@ -10,9 +10,10 @@ namespace dj::ir {
 
 constexpr uint32_t kRegisterArguments = 6;
 
-// A function without a body, called by detours: six registers, then `pushed` words. host: called by
-// djtap itself, without parameters.
-llvm::Function* make_handler(Unit& unit, const std::string& name, size_t pushed, bool host);
+// A function without a body, called by detours: six registers, then `pushed` words.
+llvm::Function* make_handler(Unit& unit, const std::string& name, arch::Form form, size_t pushed);
+// One that djtap itself calls, without parameters.
+llvm::Function* make_host_handler(Unit& unit, const std::string& name);
 
 // rsp at the probed instruction: above our return address, the pushed arguments and the detour's
 // frame.

@@ -60,6 +60,11 @@ std::vector<uint8_t> stack_registers(const Handler& handler, bool walks_stack) {
   return {regs.begin(), regs.end()};
 }
 
+arch::Form frame_form(const Handler& handler) {
+  const bool middle = handler.form == Handler::Form::Middle || is_sample(handler);
+  return middle ? arch::Form::Middle : arch::Form::Boundary;
+}
+
 Machine machine_of(Unit& unit, llvm::Function* function, llvm::IRBuilder<>& b,
                    const Handler& handler, const HandlerAbi& abi) {
   Machine machine;
@@ -71,9 +76,7 @@ Machine machine_of(Unit& unit, llvm::Function* function, llvm::IRBuilder<>& b,
     (reg == arch::kFlags ? machine.flags : machine.regs[reg]) =
         function->getArg(static_cast<unsigned>(kRegisterArguments + abi.wants_site + i));
   }
-  const bool middle = handler.form == Handler::Form::Middle || is_sample(handler);
-  machine.rsp = stack_pointer(unit, b, middle ? arch::Form::Middle : arch::Form::Boundary,
-                              abi.wants_site + abi.stack_regs.size());
+  machine.rsp = stack_pointer(unit, b, frame_form(handler), abi.wants_site + abi.stack_regs.size());
   constexpr int64_t kProgramCounter = 8;  // lies above a sample's frame (arch/x86_64/sample.h)
   if (is_sample(handler)) machine.rsp = b.CreateAdd(machine.rsp, unit.number(kProgramCounter));
   return machine;
@@ -187,7 +190,8 @@ void keep_registers(Unit& unit, Body& body, const Machine& machine) {
 
 // No probe: calls that entry of the agent.
 HandlerAbi define_own_handler(Unit& unit, HandlerId id, const char* entry) {
-  llvm::Function* function = make_handler(unit, fmt::format("dj_handler_{}", id), 0, false);
+  llvm::Function* function =
+      make_handler(unit, fmt::format("dj_handler_{}", id), arch::Form::Boundary, 0);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(unit.context, "entry", function));
   b.CreateCall(unit.entry(entry), {});
   b.CreateRetVoid();
@@ -235,8 +239,10 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   HandlerAbi abi;
   bool follows = unit.waits[id];
   if (!host) abi = HandlerAbi{stack_registers(handler, needs.stack), needs.site || follows};
-  llvm::Function* function = make_handler(unit, fmt::format("dj_handler_{}", id),
-                                          abi.wants_site + abi.stack_regs.size(), host);
+  const std::string name = fmt::format("dj_handler_{}", id);
+  llvm::Function* function =
+      host ? make_host_handler(unit, name)
+           : make_handler(unit, name, frame_form(handler), abi.wants_site + abi.stack_regs.size());
 
   llvm::Value* site = unit.number32(host ? host_site(unit.plan, id) : 0);
   static const Frame no_locals;

@@ -12,6 +12,7 @@
 #include "compiler/lower/agent_blob.h"
 #include "compiler/lower/island_memory.h"
 #include "compiler/stages/image.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
 namespace {
@@ -83,6 +84,15 @@ void resolve(Session& session, Half& half) {
   half.pending->run(std::move(found));
 }
 
+// Symbols that stand for numbers, not for what the objects hold.
+std::map<std::string, uint64_t> numbers_of(const AgentPlaces& places) {
+  return {{"dj_rseq", static_cast<uint64_t>(places.rseq_offset)},
+          {"dj_stack_block", static_cast<uint64_t>(places.stack_block)},
+          {"dj_own_stacks", places.own_stacks},
+          {"dj_own_stack_words", places.threads + offsetof(abi::ThreadTable, own_stacks)},
+          {"dj_denied_calls", places.threads + offsetof(abi::ThreadTable, denied)}};
+}
+
 std::string_view view(const std::vector<uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -90,9 +100,9 @@ std::string_view view(const std::vector<uint8_t>& bytes) {
 }  // namespace
 
 Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working,
-                    int64_t rseq_offset) {
-  Session session{ir::IslandMemory(base, working), {}, {}};
-  session.symbols["dj_rseq"] = static_cast<uint64_t>(rseq_offset);
+                    const AgentPlaces& places) {
+  const std::map<std::string, uint64_t> numbers = numbers_of(places);
+  Session session{ir::IslandMemory(base, working), numbers, {}};
   Half agent, handlers;
   place(session, agent, agent_object(), "agent");
   if (session.failure.empty()) place(session, handlers, view(image.object), "handlers");
@@ -100,7 +110,7 @@ Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> workin
   if (session.failure.empty()) resolve(session, agent);
   if (session.failure.empty()) resolve(session, handlers);
   if (!session.failure.empty()) return Error{"cannot link the handlers: " + session.failure};
-  session.symbols.erase("dj_rseq");
+  for (const auto& [name, number] : numbers) session.symbols.erase(name);
   Linked linked{std::move(session.symbols), session.memory.used(), {}};
   for (auto& symbols = linked.symbols;;) {
     const auto next = symbols.find("dj_handler_" + std::to_string(linked.handlers.size()));
@@ -118,8 +128,9 @@ Result<Linked> link_host(const Image& image) {
   uint64_t bytes = link_bytes(image);
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return Error{"no memory for djtap's own handlers"};
-  Result<Linked> linked = link(image, reinterpret_cast<uint64_t>(memory),
-                               {static_cast<uint8_t*>(memory), bytes}, __rseq_offset);
+  Result<Linked> linked =
+      link(image, reinterpret_cast<uint64_t>(memory), {static_cast<uint8_t*>(memory), bytes},
+           {.rseq_offset = __rseq_offset});
   if (!linked.ok()) {
     munmap(memory, bytes);
     return linked;

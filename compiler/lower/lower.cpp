@@ -6,6 +6,7 @@
 
 #include "compiler/lower/emit.h"
 #include "compiler/lower/handlers.h"
+#include "compiler/lower/own_stack.h"
 #include "compiler/stages/image.h"
 
 namespace dj {
@@ -16,7 +17,7 @@ namespace {
 struct Task {
   ir::FixedBytes fixed;
   size_t handlers;  // that run in the target
-  uint64_t arena_base;
+  const Layout& layout;
   bool has_rseq;
 };
 
@@ -28,20 +29,25 @@ size_t in_target(const Plan& plan) {
 }
 
 std::string key_of(const llvm::Module& module, const Task& task) {
-  return ir::object_key(module, task.fixed, task.handlers, task.arena_base, task.has_rseq);
+  return ir::object_key(module, task.fixed, task.handlers, task.layout.base, task.has_rseq);
 }
 
 // LLVM code that calls agent entries, to the image's object and texts.
 Status compile(llvm::Module& module, const Task& task, const EmitOptions& options, Image& image) {
   const ir::Effort effort = ir::effort_for(task.handlers);
-  DJ_TRY_DO(ir::link_hot_agent(module, task.arena_base, task.has_rseq, effort));
+  DJ_TRY_DO(ir::link_hot_agent(module, task.layout.base, task.has_rseq, effort));
   DJ_TRY_DO(ir::optimise(module, task.fixed, task.handlers));
   // From here on, what is hot is inlined; the rest is undefined until link().
   if (options.want_ir) image.ir = ir::ir_text(module);
+  ir::OwnStacks stacks(module, task.layout);
+  stacks.give_to_callers();
   if (options.want_assembly) {
     DJ_TRY(image.assembly, ir::emit_assembly(module, effort));
   }
   DJ_TRY(image.object, ir::emit_object(module, effort));
+  if (stacks.give_to_large()) {
+    DJ_TRY(image.object, ir::emit_object(module, effort));
+  }
   return ok_status();
 }
 
@@ -67,8 +73,7 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
   Image image;
   image.spans = std::move(unit.spans);
   const bool keeps = options.kept != nullptr && !options.want_ir && !options.want_assembly;
-  const Task task{ir::fixed_bytes(program, layout), in_target(plan), layout.base,
-                  options.abi.has_rseq};
+  const Task task{ir::fixed_bytes(program, layout), in_target(plan), layout, options.abi.has_rseq};
   const std::string key = keeps ? key_of(*module, task) : "";
   if (keeps) image.object = options.kept->find(key);
   image.is_kept = !image.object.empty();

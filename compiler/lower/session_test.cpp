@@ -102,8 +102,9 @@ TestSession::TestSession(std::string_view script, SessionOptions options) {
     throw std::runtime_error("no low memory for the arena");
   code_bytes_ = link_bytes(image);
   code_ = mmap(nullptr, code_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  Result<Linked> placed = link(image, reinterpret_cast<uint64_t>(code_),
-                               {static_cast<uint8_t*>(code_), code_bytes_}, __rseq_offset);
+  Result<Linked> placed =
+      link(image, reinterpret_cast<uint64_t>(code_), {static_cast<uint8_t*>(code_), code_bytes_},
+           {__rseq_offset, 0, layout.header.threads, layout.header.own_stacks});
   if (!placed.ok()) throw std::runtime_error(placed.error().message);
   linked = placed.take();
   mprotect(code_, code_bytes_, PROT_READ | PROT_EXEC);

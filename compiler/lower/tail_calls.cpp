@@ -102,8 +102,8 @@ void CallTaker::take_more() {
 void define_tail_calls(Unit& unit, HandlerId id) {
   for (const bool leave : {true, false}) {
     const size_t pushed = leave ? 1 : 0;
-    llvm::Function* function =
-        make_handler(unit, fmt::format("dj_{}_{}", leave ? "leave" : "land", id), pushed, false);
+    llvm::Function* function = make_handler(
+        unit, fmt::format("dj_{}_{}", leave ? "leave" : "land", id), arch::Form::Boundary, pushed);
     llvm::IRBuilder<> b(llvm::BasicBlock::Create(unit.context, "entry", function));
     llvm::Value* slot = stack_pointer(unit, b, arch::Form::Boundary, pushed);
     if (leave) {

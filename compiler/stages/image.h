@@ -65,10 +65,17 @@ struct Linked {
   uint64_t bytes_used = 0;         // from the start of the memory
   std::vector<uint64_t> handlers;  // those of `symbols` that are named "dj_handler_N", by N
 };
+// AgentPlaces: what the agent's code has as numbers and only the target says. Distances are from
+// the fs base of a thread.
+struct AgentPlaces {
+  int64_t rseq_offset = 0;               // of struct rseq
+  int64_t stack_block = 0;               // runtime/process/stack_query.h; 0: not known
+  uint64_t threads = 0, own_stacks = 0;  // the Header's
+};
 // Links image and agent for address `base` into `working` (the controller's rw view of the same
-// pages). rseq_offset: value of dj_rseq. Pure but for writing `working`.
+// pages). Pure but for writing `working`.
 Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working,
-                    int64_t rseq_offset);
+                    const AgentPlaces& places);
 // Bytes that link() needs for this image, agent included, rounded up to pages (an upper bound).
 uint64_t link_bytes(const Image& image);
 // Links into djtap itself (own rx memory), for Host handlers. The code lives until djtap ends.

@@ -268,6 +268,7 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   header.arena_bytes = layout.bytes;
   header.contexts = base + layout.bytes;
   header.threads = header.contexts + abi::context_bytes(&header);
+  header.own_stacks = abi::own_stacks_at(header.contexts, abi::context_bytes(&header));
   const uint64_t first = layout.string_constants - base;
   layout.refs = {first, layout.bytes - abi::kStringTail - first};
   return layout;

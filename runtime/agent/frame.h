@@ -4,10 +4,26 @@
 
 namespace dj::agent {
 
+// The program's: where the handler runs on a stack of its own, the one that it has left.
 inline uint64_t stack_pointer() {
   uint64_t sp;
   asm volatile("movq %%rsp, %0" : "=r"(sp));
-  return sp;
+  if (sp - arena()->own_stacks >= abi::kOwnStacksBytes) return sp;
+  return reinterpret_cast<const abi::OwnStackTop*>(abi::own_stack_top(sp))->program_stack;
+}
+
+// SignalStack: this thread's; bytes 0: it has none. Where the program runs now says its stack
+// pointer, not the kernel, to which a handler may be on a stack of its own.
+struct SignalStack {
+  uint64_t base;
+  int32_t flags, pad;
+  uint64_t bytes;
+  bool holds(uint64_t address) const { return address - base < bytes; }
+};
+
+// False: the kernel may not be asked.
+inline bool ask_signal_stack(SignalStack* found) {
+  return ask_kernel(kSysSigaltstack, 0, word(found)) == 0;
 }
 
 // Whether the frame at `frame` of this thread, which runs at `stack` now, is gone (longjmp,
@@ -15,15 +31,9 @@ inline uint64_t stack_pointer() {
 // interrupted one there, which live. 0: whoever owns the record has not written it yet.
 inline bool frame_is_gone(uint64_t frame, uint64_t stack) {
   if (frame == 0 || frame > stack) return false;
-  struct {
-    uint64_t base;
-    int32_t flags, pad;
-    uint64_t bytes;
-  } alternate;
-  constexpr int32_t kOnStack = 1;
-  if (ask_kernel(kSysSigaltstack, 0, word(&alternate)) != 0) return false;
-  if ((alternate.flags & kOnStack) == 0) return true;
-  return frame >= alternate.base && frame < alternate.base + alternate.bytes;
+  SignalStack alternate;
+  if (!ask_signal_stack(&alternate)) return false;
+  return !alternate.holds(stack) || alternate.holds(frame);
 }
 
 }  // namespace dj::agent

@@ -142,7 +142,8 @@ bool StackWalk::step_in_own_code() {
   if (row.base != kRspColumn && end == sp_) return false;
   end += row.offset;
   uint64_t pc = 0;
-  if (end <= sp_ || !read(end - kWord, &pc)) return false;
+  // Only where the frame is known by another register may it be on another stack, and lower.
+  if ((row.base == kRspColumn && end <= sp_) || !read(end - kWord, &pc)) return false;
   for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) {
     const uint32_t below = row.saved[kColumnOf[i]];
     if (below != 0 && !read(end - below * kWord, &saved_[i])) return false;

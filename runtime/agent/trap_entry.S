@@ -2,7 +2,7 @@
 // called in place of a handler that is switched off.
         .text
         .globl  dj_restorer, dj_syscall_hook, dj_child_hook, dj_switched_off
-        .hidden dj_restorer, dj_syscall_hook, dj_child_hook, dj_switched_off, dj_syscall_filter, dj_child_begins
+        .hidden dj_restorer, dj_syscall_hook, dj_child_hook, dj_switched_off, dj_syscall_filter, dj_child_begins, dj_find_room, dj_arena_base
 
 // The signal frame lies at the stack pointer. Unwinders know it by these very bytes; they look at
 // the one before, too, which must be nobody's.
@@ -41,7 +41,7 @@ dj_syscall_hook:
         movq    %rsp, %rbx
         .cfi_def_cfa_register %rbx
         andq    $-16, %rsp
-        call    dj_syscall_filter
+        call    filter_with_room
         movq    %rbx, %rsp
         .cfi_def_cfa_register %rsp
         popq    %rbx
@@ -65,6 +65,21 @@ dj_syscall_hook:
         cmpl    $1, %r11d               // kFilterMade: CF; kFilterNothing: ZF; kFilterForks: neither
         ret
         .cfi_endproc
+
+// dj_syscall_filter() where there is room (own_stack.h). It may change the mask of signals.
+filter_with_room:
+        .cfi_startproc
+        .set    kFirstStack, 288        // of Header
+        movq    dj_arena_base(%rip), %r11
+        cmpq    kFirstStack(%r11), %rsp
+        jb      1f
+        jmp     dj_syscall_filter
+1:      leaq    2f(%rip), %r11
+        jmp     dj_find_room
+        .cfi_endproc
+        .balign 8
+2:      .quad   dj_syscall_filter       // an OwnStackRecord: kMustRunUnmasked
+        .long   0, 2
 
 // Behind a system call that starts threads, on the new one's stack or, of vfork, the parent's.
 // Changes what the system call may change, and nothing else.

@@ -255,6 +255,7 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
   header.target_own_pid = static_cast<uint64_t>(facts.target_own_pid);
   header.ticket = facts.ticket;
   header.errno_offset = facts.errno_offset;
+  header.first_stack = facts.first_stack;
   header.trap_table = 0;
   header.controller = static_cast<uint64_t>(getpid());
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);

@@ -17,6 +17,7 @@ struct SessionFacts {
   pid_t target_pid = 0, target_own_pid = 0;  // in djtap's pid namespace and in its own
   uint64_t ticket = 0;
   int64_t errno_offset = 0;               // errno_query.h; 0: not known
+  uint64_t first_stack = 0;               // stack_query.h
   std::span<const uint8_t> stack_tables;  // bytes for header.stack_tables
 };
 

@@ -99,8 +99,8 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
 }
 
 Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working,
-                    int64_t rseq_offset) {
-  return loaded().link(image, base, working, rseq_offset);
+                    const AgentPlaces& places) {
+  return loaded().link(image, base, working, places);
 }
 
 uint64_t link_bytes(const Image& image) { return loaded().link_bytes(image); }

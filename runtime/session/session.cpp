@@ -27,6 +27,7 @@
 #include "runtime/process/rseq_query.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/seccomp_filters.h"
+#include "runtime/process/stack_query.h"
 #include "runtime/session/report.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/denied.h"
@@ -128,7 +129,10 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
     session.pid_ = process->pid;
     session.later_options_.pid = process->pid;
     session.known_ = process->modules;
-    session.rseq_offset_ = process->rseq_offset;
+    session.agent_places_ = {process->rseq_offset, 0, session.header_.threads,
+                             session.header_.own_stacks};
+    if (process->rseq_registered)
+      session.agent_places_.stack_block = stack_block_offset(process->pid, process->modules);
   }
   DJ_TRY_DO(process == nullptr ? session.map_own_arena(input.layout)
                                : session.map_memory(*process, codes, input));
@@ -136,8 +140,10 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   facts.target_pid = session.pid_;
   facts.target_own_pid = own_numbers(session.pid_).pid;
   facts.stack_tables = input.stack_tables;
-  if (process != nullptr)
+  if (process != nullptr) {
     facts.errno_offset = errno_offset(process->pid, process->modules).value_or(0);
+    facts.first_stack = first_stack(process->pid);
+  }
   if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0)
     facts.ticket = static_cast<uint64_t>(session.pid_);
   std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
@@ -145,7 +151,7 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
   DJ_TRY(session.host_, link_host(input.image));
   if (session.installation_) {
     LinkCode link_code = [&](uint64_t base, std::span<uint8_t> working) {
-      return link(input.image, base, working, process->rseq_offset);
+      return link(input.image, base, working, session.agent_places_);
     };
     DJ_TRY_DO(session.installation_->place(*session.memory_, link_bytes(input.image), link_code));
     std::optional<int64_t> rseq;
@@ -285,7 +291,7 @@ Status Session::arm() {
   DJ_TRY(const uint64_t denied, obey_filters(*stopped_));
   Status armed = ok_status();
   if (later_options_.use_rseq)
-    armed = take_shared_areas(*stopped_, memory_->threads(), rseq_offset_);
+    armed = take_shared_areas(*stopped_, memory_->threads(), agent_places_.rseq_offset);
   if (armed.ok() && has_rows_) armed = give_rows(*stopped_, *layout_);
   if (armed.ok()) armed = installation_->arm(*stopped_, denied);
   if (armed.ok()) armed = raise(*stopped_, semaphores_);

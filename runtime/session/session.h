@@ -207,7 +207,7 @@ class Session {
   std::vector<MappedModule> known_;
   const Layout* layout_ = nullptr;
   PatchOptions later_options_;
-  int64_t rseq_offset_ = 0;
+  AgentPlaces agent_places_;
   bool has_rows_ = false;       // thread_rows.h
   uint64_t told_denied_ = 0;    // system calls (denied.h)
   std::string gs_base_setter_;  // an object that was opened and may set the gs base

@@ -111,7 +111,7 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
 
 Status Session::place_later(Later& later, const LaterInput& input, uint64_t code_bytes) {
   auto link_code = [&](uint64_t base, std::span<uint8_t> working) {
-    return link(input.image, base, working, rseq_offset_);
+    return link(input.image, base, working, agent_places_);
   };
   DJ_TRY_DO(later.installation.place(later.memory, code_bytes, link_code));
   DJ_TRY_DO(later.installation.ready(pid_));

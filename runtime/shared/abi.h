@@ -163,6 +163,7 @@ struct Header {
   uint32_t site_count, max_string;  // MAXSTRINGLEN
   uint32_t max_action, max_nesting;
   uint64_t threads;  // address of the ThreadTable, in private memory; 0: none, ask the kernel
+  uint64_t own_stacks;  // address of OwnStack 0 (own_stack.h), in private memory; 0: none
   // Known to the session only, from here on.
   uint64_t trap_table;  // address of TrapTable (trap.h); 0: no int3 site
   uint64_t target_pid;  // for target()
@@ -180,6 +181,8 @@ struct Header {
   // kernel
   uint64_t tsc_base, time_base_ns, tsc_mult;
   int64_t errno_offset;  // the C library's errno minus fs base; 0: not known
+  // From here on upwards lies only the first thread's stack, and handlers have room there.
+  uint64_t first_stack;
 };
 
 inline SessionWords* session_words(const Header* header) {

@@ -6,6 +6,7 @@
 //   of
 //                their calls that return probes wait for, and the program's own signal actions
 //   OwnFrames    (own_code.h) call frame information and gates of fault handlers
+//   OwnStacks    (own_stack.h) of handlers
 //
 // A forked child finds the contexts and the ThreadTable up to `denied` wiped (MADV_WIPEONFORK), the
 // rest as its parent had it. Handlers write to all of it, and djtap to the last part of the
@@ -14,6 +15,7 @@
 #include "runtime/shared/capture.h"
 #include "runtime/shared/fault_gates.h"
 #include "runtime/shared/own_code.h"
+#include "runtime/shared/own_stack.h"
 #include "runtime/shared/trap.h"
 
 namespace dj::abi {
@@ -42,7 +44,8 @@ constexpr uint32_t kMostSharedAreas = 502;
 struct ThreadTable {
   uint64_t slots[kThreadSlots];  // (fs base >> 6) << 22 | tid, of who asked last; 0: empty
   uint64_t pid;                  // 0: not asked yet
-  uint64_t pad[511];
+  OwnStackWords own_stacks;
+  uint64_t pad[511 - sizeof(OwnStackWords) / 8];
   ThreadBlock blocks[kThreadSlots];
   // From here on nothing is wiped: a forked child has what its parent had.
   uint64_t denied;  // system calls (denied.h)
@@ -73,8 +76,16 @@ constexpr uint64_t private_wiped_bytes(uint64_t context_bytes) {
 constexpr uint64_t own_frames_at(uint64_t context_bytes) {
   return context_bytes + sizeof(ThreadTable);
 }
-constexpr uint64_t private_bytes(uint64_t context_bytes) {
+constexpr uint64_t own_frames_end(uint64_t context_bytes) {
   return own_frames_at(context_bytes) + (sizeof(OwnFrames) + 4095) / 4096 * 4096;
+}
+constexpr uint64_t private_bytes(uint64_t context_bytes) {
+  return own_frames_end(context_bytes) + kOwnStackBytes + kOwnStacksBytes;
+}
+// Address of the first OwnStack in private memory that begins at `begin`.
+constexpr uint64_t own_stacks_at(uint64_t begin, uint64_t context_bytes) {
+  const uint64_t end = begin + own_frames_end(context_bytes);
+  return (end + kOwnStackBytes - 1) / kOwnStackBytes * kOwnStackBytes;
 }
 // Of a whole Header.
 inline uint64_t context_bytes(const Header* header) {

@@ -3,7 +3,8 @@
 //
 // A signal frame (struct rt_sigframe) begins with the restorer's address, behind it a ucontext. A
 // thread may be in several handlers, each on its own stack: every frame found names the stack
-// pointer of the code it interrupted, so the search goes on there if that is another mapping.
+// pointer of the code it interrupted, so the search goes on there if that is another mapping. From
+// an own stack of djtap's (own_stack.h) it goes on where the program's is.
 #include "runtime/text/thread_moves.h"
 
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include "compiler/base/sort_runs.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/process/process.h"
+#include "runtime/shared/own_stack.h"
 #include "runtime/text/trap_setup.h"
 
 namespace dj {
@@ -54,16 +56,18 @@ class FrameSearch {
   // Calls action(frame address) for all frames above `stack_pointer`.
   template <typename Action>
   Status each(uint64_t stack_pointer, Action action) {
-    std::set<uint64_t> seen;  // mappings
+    std::set<uint64_t> seen;  // ends of stacks
     std::vector<uint64_t> todo = {stack_pointer};
     while (!todo.empty()) {
       uint64_t from = todo.back() & ~uint64_t{7};
       todo.pop_back();
       const Mapping* map = mapping_of(from);
-      if (map == nullptr || !map->write || !seen.insert(map->begin).second) {
-        continue;
-      }
-      for (uint64_t frame : frames_in(from, std::min(map->end, from + kStackLimit))) {
+      if (map == nullptr || !map->write) continue;
+      const std::optional<uint64_t> left = left_by_own_stack(from);
+      const uint64_t end = left ? abi::own_stack_top(from) : map->end;
+      if (!seen.insert(end).second) continue;
+      if (left) todo.push_back(*left);
+      for (uint64_t frame : frames_in(from, std::min(end, from + kStackLimit))) {
         uint64_t rsp = 0;
         DJ_TRY_DO(stopped_.read(frame + kSavedRsp,
                                 std::span(reinterpret_cast<uint8_t*>(&rsp), sizeof rsp)));
@@ -75,6 +79,15 @@ class FrameSearch {
   }
 
  private:
+  // The program's stack pointer, where `address` is on an own stack.
+  std::optional<uint64_t> left_by_own_stack(uint64_t address) const {
+    abi::OwnStackTop top = {};
+    const uint64_t at = abi::own_stack_top(address);
+    if (at < address) return std::nullopt;
+    const bool read =
+        stopped_.read(at, std::span(reinterpret_cast<uint8_t*>(&top), sizeof top)).ok();
+    return read && top.mark == abi::kOwnStackMark ? std::optional(top.program_stack) : std::nullopt;
+  }
   const Mapping* mapping_of(uint64_t address) const {
     for (const Mapping& m : maps_) {
       if (address >= m.begin && address < m.end) {
