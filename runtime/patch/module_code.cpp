@@ -86,6 +86,11 @@ const arch::Exits& ModuleCode::exits(uint64_t begin, uint64_t end) {
   return known->second;
 }
 
+bool ModuleCode::is_nameless_part(const Site& site) const {
+  return site.kind == SiteKind::Entry && site.symbol.starts_with("0x") &&
+         checker->is_unentered_fragment(site.function_begin);
+}
+
 std::span<const uint8_t> ModuleCode::at(uint64_t address, uint64_t bytes) const {
   for (const arch::TextRange& range : text) {
     if (address >= range.address && address + bytes <= range.address + range.bytes.size()) {

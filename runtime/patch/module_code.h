@@ -16,6 +16,7 @@
 #include "arch/x86_64/text.h"
 #include "compiler/base/result.h"
 #include "compiler/base/spare_thread.h"
+#include "compiler/stages/plan.h"
 #include "runtime/patch/plan_cache.h"
 #include "runtime/process/process.h"
 
@@ -31,6 +32,9 @@ struct ModuleCode {
   std::span<const uint8_t> at(uint64_t address, uint64_t bytes) const;
   // Checker::exits(), kept: those of one function are asked for by several.
   const arch::Exits& exits(uint64_t begin, uint64_t end);
+  // Whether the entry `site` is a part of another function that only its jumps tell of. Names and
+  // unwind information have told of others when the script was resolved.
+  bool is_nameless_part(const Site& site) const;
   std::string identity;   // PlanCache::identity(), when the file was read
   size_t remembered = 0;  // Known::size() when an earlier session's answers were read
 

@@ -75,7 +75,6 @@ class Planner {
  private:
   void add_exits(SiteId id);
   Candidate* hook_at(const arch::Region& region);
-  bool is_nameless_part(const Site& site) const;
   void bare_hooks(std::vector<arch::Region>& regions) const;
   void skip_site(SiteId id, std::string reason);
   bool is_jump(const Candidate& c) const {
@@ -148,13 +147,6 @@ Result<ModuleCode*> Planner::look() {
   return code_;
 }
 
-// Names and unwind information tell parts of functions when a script is resolved. What neither
-// names may still be one, by its jumps.
-bool Planner::is_nameless_part(const Site& site) const {
-  return site.kind == SiteKind::Entry && site.symbol.starts_with("0x") &&
-         code_->checker->is_unentered_fragment(site.function_begin);
-}
-
 void Planner::add_sites(const std::vector<SiteId>& sites) {
   if (!candidates_.empty()) {
     static_cast<void>(look());  // for the hooks
@@ -168,13 +160,13 @@ void Planner::add_sites(const std::vector<SiteId>& sites) {
       skip_site(id, code.error().message);
     } else if (site.kind == SiteKind::Return) {
       add_exits(id);
-    } else if (is_nameless_part(site)) {
+    } else if (code_->is_nameless_part(site)) {
       skip_site(id, "a part of another function");
     } else {
       std::vector<PatchCall> calls;
       for (HandlerId h : site.handlers) calls.push_back(body_call(plan_, id, h, false));
-      arch::Region region{.address = site.address};
-      if (site.syscall) region = code_->checker->syscall_region(site.address);
+      const arch::Region region = site.syscall ? code_->checker->syscall_region(site.address)
+                                               : arch::Region{.address = site.address};
       if (Candidate* hook = site.syscall ? hook_at(region) : nullptr) {
         hook->calls.insert(hook->calls.end(), calls.begin(), calls.end());
         hook->site = id;
@@ -368,9 +360,8 @@ void Planner::finish(const Refused& refused) {
   for (auto& [id, why] : failed) skip_site(id, std::move(why));
 }
 
-// Is an int3 surely among the probes of these sites, the module's? Of thousands nearly always, and
-// then all are checked again with guards: a few from all over tell that the first time is not worth
-// it.
+// Is an int3 surely among the probes of these sites, the module's? Of thousands nearly always; then
+// all are checked again with guards, and a few from all over tell that the first time is in vain.
 bool shows_int3(const Plan& plan, const std::vector<SiteId>& sites, const MappedModule& module,
                 ModuleCodes& codes) {
   constexpr size_t kFew = 1024;
