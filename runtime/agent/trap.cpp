@@ -16,6 +16,7 @@ constexpr int kSigtrap = 5;
 constexpr uint64_t kSaResetHand = 0x80000000;
 constexpr uint64_t kMaskBytes = 8;
 constexpr uint64_t kSetMask = 2;  // SIG_SETMASK
+constexpr uint64_t kUsedMark = 0xffff'0000;
 
 abi::TrapEntry* find_entry(const abi::TrapTable* table, uint64_t address) {
   if (!table->cache_on) return abi::trap_table_find(table, address);
@@ -69,6 +70,9 @@ void dj_trap_handler(int signal, void* siginfo, void* ucontext) {
     uint32_t* hits = abi::trap_hits(table, abi::trap_index(table, entry));
     if (abi::load(hits) < abi::kMostTrapHits) abi::add(hits, uint32_t{1});
     context->registers[agent::kRip] = abi::trap_detour(*entry);
+    // In the half of gs, which the kernel does not read: this frame is about to be used, and what
+    // is left of it on the stack must not look like one that waits (clean/ways_back.cpp).
+    context->registers[agent::kSegments] |= kUsedMark;
     return;
   }
   abi::add(&agent::words().trap_strays, 1);

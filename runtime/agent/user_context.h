@@ -12,7 +12,7 @@ struct UserContext {
   uint64_t reserved[8];
   uint64_t mask;
 };
-enum Register : int { kR11 = 3, kRax = 13, kRsp = 15, kRip = 16 };
+enum Register : int { kR11 = 3, kRax = 13, kRsp = 15, kRip = 16, kSegments = 18 };
 
 struct SignalInfo {
   int32_t signal, error, code;
