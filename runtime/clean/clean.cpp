@@ -11,6 +11,7 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
+#include "runtime/clean/leftovers.h"
 #include "runtime/install/straight_calls.h"
 #include "runtime/memory/debug_list.h"
 #include "runtime/memory/raised_semaphores.h"
@@ -208,6 +209,9 @@ Status check_unheld(pid_t pid) {
   return ok_status();
 }
 
+namespace {
+
+// Has a session that is not done been mapped into `pid`, which may run?
 Result<bool> is_abandoned(pid_t pid) {
   const Effort effort(pid);
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
@@ -218,11 +222,17 @@ Result<bool> is_abandoned(pid_t pid) {
   return false;
 }
 
-Status clean_abandoned(Stopped& stopped) {
-  const Effort effort(stopped.pid());
-  DJ_TRY(std::vector<FoundJournal> journals, find_journals(stopped.pid()));
+}  // namespace
+
+Status clean_abandoned(pid_t pid) {
+  DJ_TRY(const bool abandoned, is_abandoned(pid));
+  if (!abandoned) return ok_status();
+  DJ_TRY(Stopped stopped, Stopped::stop(pid));
+  DJ_TRY_DO(check_unheld(pid));  // somebody may have been faster
+  const Effort effort(pid);
+  DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
   for (const FoundJournal& journal : journals) {
-    DJ_TRY(bool done, is_done(stopped.pid(), journal, effort));
+    DJ_TRY(bool done, is_done(pid, journal, effort));
     if (done) {
       continue;
     }
@@ -232,7 +242,7 @@ Status clean_abandoned(Stopped& stopped) {
     }
     tell_warning("DJ4905",
                  fmt::format("process {} was left probed by djtap {}, which has ended: {} restored",
-                             stopped.pid(), journal.header.controller, counted(places, "place")));
+                             pid, journal.header.controller, counted(places, "place")));
   }
   return ok_status();
 }
@@ -251,6 +261,7 @@ size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failure
         cleaned = true;
       }
     }
+    DJ_TRY_DO(clear_leftovers(pid));
     return cleaned;
   };
   return for_kin(inode, except, clean_one, failures);
@@ -273,6 +284,7 @@ Result<std::string> clean_command(pid_t pid) {
       places += here;
     }
   }
+  DJ_TRY_DO(clear_leftovers(pid));
   std::string text = fmt::format("process {}: {} restored\n", pid, counted(places, "place"));
   for (const FoundJournal& journal : journals) {
     std::vector<std::string> failures;

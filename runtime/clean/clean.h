@@ -26,16 +26,13 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal);
 // Fails when a djtap that runs has its probes in `pid`, and names it.
 Status check_unheld(pid_t pid);
 
-// Has a session that is not done been mapped into `pid`, which may run? check_unheld() tells those
-// whose djtap still runs.
-Result<bool> is_abandoned(pid_t pid);
-
-// Cleans `stopped` of all sessions that are not done; says on stderr where text was restored.
-Status clean_abandoned(Stopped& stopped);
+// Cleans `pid`, which runs and stands for a moment if it must, of all sessions that are not done;
+// says on stderr where text was restored. Fails where a djtap that runs has its probes there.
+Status clean_abandoned(pid_t pid);
 
 // Cleans all processes but `except` that share the session memory `inode`: forked children, and
-// theirs. What cannot be cleaned is in `failures`, one sentence each. Returns how many were
-// cleaned.
+// theirs. What can go of that memory goes (leftovers.h). What cannot be cleaned is in `failures`,
+// one sentence each. Returns how many were cleaned.
 size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures);
 
 // `djtap clean PID`: the process and its kin. Returns what was done, as text.

@@ -2,20 +2,24 @@
 // session is done.
 #include "runtime/clean/leftovers.h"
 
-#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 #include <unordered_map>
 
 #include "runtime/clean/clean.h"
+#include "runtime/clean/ways_back.h"
 #include "runtime/memory/debug_list.h"
+#include "runtime/memory/unmade_mark.h"
 #include "runtime/process/kin.h"
+#include "runtime/process/os_error.h"
+#include "runtime/process/remote_call.h"
+#include "runtime/process/running_memory.h"
 #include "runtime/process/signal_actions.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/thread_table.h"
-#include "runtime/text/thread_moves.h"
 
 namespace dj {
 namespace {
@@ -40,13 +44,18 @@ class Pieces {
   std::unordered_map<uint64_t, std::vector<const Mapping*>> of_;
 };
 
+// Bytes of private memory of a session with this ThreadTable; 0: not known.
+uint64_t private_bytes_of(const Mapping& data, uint64_t threads) {
+  constexpr uint64_t kMostContexts = 1 << 30;  // a forged journal may say anything
+  if (threads < data.end || threads - data.end > kMostContexts) return 0;
+  return abi::private_bytes(threads - data.end);
+}
+
 // The end of the private memory right behind the data: a mapping of what is wiped in forked
 // children and one of the rest, which may be one with what the program has behind it. Where there
-// is none, the end of the data. threads: address of the ThreadTable in it; 0: not known.
-uint64_t end_of_private(const Mapping& data, uint64_t threads, const std::vector<Mapping>& maps) {
-  constexpr uint64_t kMostContexts = 1 << 30;  // a forged journal may say anything
-  if (threads < data.end || threads - data.end > kMostContexts) return data.end;
-  const uint64_t end = data.end + abi::private_bytes(threads - data.end);
+// is none, the end of the data.
+uint64_t end_of_private(const Mapping& data, uint64_t bytes, const std::vector<Mapping>& maps) {
+  const uint64_t end = data.end + bytes;
   uint64_t mapped = data.end;
   for (auto m = std::ranges::lower_bound(maps, data.end, {}, &Mapping::begin);
        m != maps.end() && m->begin == mapped && m->inode == 0 && mapped < end; ++m) {
@@ -56,7 +65,7 @@ uint64_t end_of_private(const Mapping& data, uint64_t threads, const std::vector
 }
 
 // Its pieces as they are now.
-void locate(Leftover& leftover, Pieces& pieces, const std::vector<Mapping>& maps) {
+void locate(Leftover& leftover, Pieces& pieces, const std::vector<Mapping>& maps, pid_t pid) {
   leftover.arena = leftover.journal = {};
   leftover.code.clear();
   for (const uint64_t file : leftover.files) {
@@ -65,20 +74,16 @@ void locate(Leftover& leftover, Pieces& pieces, const std::vector<Mapping>& maps
         leftover.code.push_back({m->begin, m->end});
       } else if (m->write) {
         const bool goes_on = leftover.arena.end == m->begin;  // behind the constants
+        const uint64_t bytes = leftover.unmade ? marked_private_bytes(pid, m->begin)
+                                               : private_bytes_of(*m, leftover.threads);
         leftover.arena = {goes_on ? leftover.arena.begin : m->begin,
-                          end_of_private(*m, leftover.threads, maps)};
+                          end_of_private(*m, bytes, maps)};
       } else {
         leftover.arena = {m->begin, m->end};
       }
     }
   }
   for (const Mapping* m : pieces.take(leftover.inode)) leftover.journal = {m->begin, m->end};
-}
-
-Status unmap(RemoteCall& call, const AddressRange& range) {
-  DJ_TRY_DO(call.checked("munmap of an ended session's memory", SYS_munmap,
-                         {range.begin, range.end - range.begin}));
-  return ok_status();
 }
 
 // A thread that was making a handler's system call when the session ended may have set a gate up
@@ -88,22 +93,69 @@ Status close_gates(Stopped& stopped, const Leftover& leftover) {
   return leave_gates(stopped, leftover.gates);
 }
 
-// Those of sessions to whose code, that of later objects with it, nobody can come back.
-Result<std::vector<Leftover>> idle_ones(const Stopped& stopped, std::vector<Leftover> leftovers,
-                                        const std::vector<uint64_t>& restorers) {
+std::vector<AddressRange> code_of(const std::vector<Leftover>& leftovers) {
   std::vector<AddressRange> code;
-  std::vector<std::pair<uint64_t, int64_t>> whose;
-  for (const Leftover& leftover : leftovers) {
+  for (const Leftover& leftover : leftovers)
     code.insert(code.end(), leftover.code.begin(), leftover.code.end());
-    whose.resize(code.size(), leftover.session);
-  }
-  DJ_TRY(std::vector<bool> used, in_use(stopped, code, restorers));
+  return code;
+}
+
+// Those of sessions to whose code, that of later objects with it, nobody can come back. `used`: by
+// piece of their code.
+std::vector<Leftover> idle_ones(std::vector<Leftover> leftovers, const std::vector<bool>& used,
+                                const SavedContexts& saved) {
   std::set<std::pair<uint64_t, int64_t>> busy;
-  for (size_t i = 0; i < code.size(); i++) {
-    if (used[i]) busy.insert(whose[i]);
+  size_t next = 0;
+  for (const Leftover& leftover : leftovers) {
+    for (size_t i = 0; i < leftover.code.size(); i++) {
+      if (used[next++]) busy.insert(leftover.session);
+    }
   }
-  std::erase_if(leftovers, [&](const Leftover& l) { return busy.contains(l.session); });
+  // A signal handler may have exchanged the program's own threads in the middle of a handler.
+  if (!saved.are_all) busy.insert(leftovers.back().session);
+  std::erase_if(leftovers,
+                [&](const Leftover& l) { return !l.unmade && busy.contains(l.session); });
   return leftovers;
+}
+
+// What of these is mapped; parts between which nothing else is are one. Journals come last: they
+// tell of the others.
+std::vector<AddressRange> joined(const std::vector<Leftover>& leftovers,
+                                 const std::vector<Mapping>& maps) {
+  std::vector<AddressRange> parts = code_of(leftovers), whole;
+  for (const Leftover& leftover : leftovers) {
+    if (leftover.arena.end != 0) parts.push_back(leftover.arena);
+    if (leftover.journal.end != 0) parts.push_back(leftover.journal);
+  }
+  std::ranges::sort(parts, {}, &AddressRange::begin);
+  for (const AddressRange& part : parts) {
+    const auto behind = [&] {
+      return std::ranges::upper_bound(maps, whole.back().end, {}, &Mapping::end);
+    };
+    if (!whole.empty() && (behind() == maps.end() || behind()->begin >= part.begin)) {
+      whole.back().end = part.end;
+    } else {
+      whole.push_back(part);
+    }
+  }
+  std::ranges::stable_partition(whole, [&](const AddressRange& range) {
+    return std::ranges::none_of(leftovers, [&](const Leftover& leftover) {
+      return leftover.journal.end != 0 && range.contains(leftover.journal.begin);
+    });
+  });
+  return whole;
+}
+
+// Is one of these processes, which run on, no fork of `call`'s but in the very same memory
+// (CLONE_VM without CLONE_THREAD)?
+Result<bool> is_shared(RemoteCall& call, const std::vector<pid_t>& others) {
+  if (others.empty()) return false;
+  uint64_t mark = now_ns() | 1, seen = 0;
+  DJ_TRY(const uint64_t page, call.scratch());
+  DJ_TRY_DO(call.stopped().write(page, {reinterpret_cast<uint8_t*>(&mark), sizeof mark}));
+  return std::ranges::any_of(others, [&](pid_t other) {
+    return read_running(other, page, &seen, sizeof seen) && seen == mark;
+  });
 }
 
 // Memory without a journal. Whoever is making some holds the process by ptrace meanwhile.
@@ -122,7 +174,7 @@ Result<std::vector<Leftover>> find_unmade(pid_t pid, const std::vector<Mapping>&
     found.emplace_back();
     found.back().files = {m.inode};
     found.back().unmade = true;
-    locate(found.back(), pieces, maps);
+    locate(found.back(), pieces, maps, pid);
   }
   return found;
 }
@@ -137,7 +189,7 @@ Status look_again(const Stopped& stopped, std::vector<Leftover>& leftovers) {
     return leftover.unmade && !still.contains(leftover.files);
   });
   Pieces pieces(maps);
-  for (Leftover& leftover : leftovers) locate(leftover, pieces, maps);
+  for (Leftover& leftover : leftovers) locate(leftover, pieces, maps, stopped.pid());
   return ok_status();
 }
 
@@ -157,7 +209,7 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
       found.back().files = {journal.header.constants, journal.header.data, journal.header.code};
       found.back().gates = journal.header.fault_gates;
       found.back().threads = journal.header.threads;
-      locate(found.back(), pieces, maps);
+      locate(found.back(), pieces, maps, pid);
     }
   }
   std::stable_sort(found.begin(), found.end(),
@@ -175,38 +227,66 @@ std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,
   return rest;
 }
 
-Status unmap_leftovers(Stopped& stopped, std::vector<Leftover> leftovers,
-                       const std::vector<uint64_t>& restorers) {
-  // A signal handler may have switched stacks in the middle of a handler of ours: that one stands
-  // on no thread's stack, and has so many sessions' time to come back.
-  constexpr size_t kKept = 8;
-  if (leftovers.empty()) {
-    return ok_status();
-  }
-  DJ_TRY_DO(look_again(stopped, leftovers));
-  DJ_TRY(std::vector<Leftover> idle, idle_ones(stopped, leftovers, restorers));
-  for (const Leftover& leftover : idle) {
-    DJ_TRY_DO(close_gates(stopped, leftover));
-  }
-  const auto newest = leftovers.size() > kKept ? leftovers.end()[-long{kKept}].session
-                                               : std::pair<uint64_t, int64_t>();
+namespace {
+
+// What can be found out while the process runs.
+struct Found {
+  std::vector<Leftover> leftovers;
+  SavedContexts saved;
+  std::vector<pid_t> others;  // processes that have some of that memory, too
+};
+
+// Whether to try again: some may go, and whoever keeps them runs.
+struct Stay {
+  bool some, runs;
+};
+
+Result<Found> find_all(pid_t pid) {
+  Found found;
+  DJ_TRY(const std::vector<Mapping> maps, read_maps(pid));
+  if (std::ranges::none_of(maps, is_session_memory)) return found;
+  DJ_TRY(found.leftovers, find_leftovers(pid, maps));
+  if (found.leftovers.empty()) return found;
+  found.saved = find_saved_contexts(pid, maps, code_of(found.leftovers));
+  const Leftover& latest = found.leftovers.back();
+  found.others = find_kin(latest.inode != 0 ? latest.inode : latest.files.front());
+  std::erase(found.others, pid);
+  return found;
+}
+
+// Unmaps those to whose code nobody comes back.
+Result<Stay> unmap_leftovers(Stopped& stopped, Found found) {
+  DJ_TRY_DO(look_again(stopped, found.leftovers));
+  DJ_TRY(const WaysBack ways, find_ways_back(stopped, code_of(found.leftovers), found.saved));
+  const std::vector<Leftover> idle = idle_ones(found.leftovers, ways.used, found.saved);
+  for (const Leftover& leftover : idle) DJ_TRY_DO(close_gates(stopped, leftover));
   leave_debug_list(stopped.pid());
+  DJ_TRY(const std::vector<Mapping> maps, read_maps(stopped.pid()));
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
-  for (const Leftover& leftover : idle) {
-    if (leftover.arena.end != 0) {
-      DJ_TRY_DO(unmap(call, leftover.arena));
-    }
-    if (!leftover.unmade && !(leftover.session < newest)) {
-      continue;
-    }
-    for (const AddressRange& code : leftover.code) {
-      DJ_TRY_DO(unmap(call, code));
-    }
-    if (leftover.journal.end != 0) {  // last: it tells of the others
-      DJ_TRY_DO(unmap(call, leftover.journal));
-    }
+  DJ_TRY(const bool shared, is_shared(call, found.others));
+  if (shared) return Stay{false, false};
+  for (const AddressRange& range : joined(idle, maps)) {
+    DJ_TRY_DO(call.checked("munmap of an ended session's memory", SYS_munmap,
+                           {range.begin, range.end - range.begin}));
   }
-  return call.give_back();
+  DJ_TRY_DO(call.give_back());
+  return Stay{idle.size() < found.leftovers.size(), ways.runs};
+}
+
+}  // namespace
+
+Status clear_leftovers(pid_t pid) {
+  constexpr useconds_t kFirstUs = 1000, kLastUs = 8000, kLastOfRunningUs = 32000;
+  DJ_TRY(const Found found, find_all(pid));
+  if (found.leftovers.empty()) return ok_status();
+  for (useconds_t wait = kFirstUs;; wait *= 2) {
+    {
+      DJ_TRY(Stopped stopped, Stopped::stop(pid));
+      DJ_TRY(const Stay stay, unmap_leftovers(stopped, found));
+      if (!stay.some || wait > (stay.runs ? kLastOfRunningUs : kLastUs)) return ok_status();
+    }
+    usleep(wait);
+  }
 }
 
 }  // namespace dj

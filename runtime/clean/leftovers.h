@@ -1,6 +1,6 @@
-// Leftovers: the memory of sessions that have ended, still mapped in the target because a thread
-// may have been inside a handler when they did. The next session takes away what nobody can come
-// back to; else the addresses below 2 GB would run out, and memory.
+// Leftovers: the memory of sessions that have ended, still mapped in a process because somebody may
+// have been inside a handler when they did. What nobody can come back to is taken away; else the
+// addresses below 2 GB would run out, and memory.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -8,7 +8,6 @@
 
 #include "compiler/base/result.h"
 #include "runtime/process/process.h"
-#include "runtime/process/remote_call.h"
 
 namespace dj {
 
@@ -34,10 +33,11 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
 std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,
                                        const std::vector<Leftover>& leftovers);
 
-// Unmaps the arenas of those sessions whose code no thread is in or comes back to, and all that the
-// older ones have left. Before a thread of `stopped` is borrowed: its program counter is its own.
-// restorers: find_restorers().
-Status unmap_leftovers(Stopped& stopped, std::vector<Leftover> leftovers,
-                       const std::vector<uint64_t>& restorers);
+// Unmaps what ended sessions have left in `pid`, but for those to whose code somebody may come back
+// (ways_back.h): what these have left stays for the next call. The process runs, and stands for a
+// moment if there is something to take away; whoever is inside a handler is waited for, some
+// milliseconds. Where memory is too much to be looked through, what the latest session has left
+// stays.
+Status clear_leftovers(pid_t pid);
 
 }  // namespace dj

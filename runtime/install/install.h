@@ -96,8 +96,6 @@ class Installation {
   // Bytes of the session's journal.
   uint64_t journal_bytes();
 
-  // find_restorers() of its modules.
-  const std::vector<uint64_t>& restorers() const { return restorers_; }
   // For SessionMemory::create(): gives every guarded or punned jump an address to lead to.
   ChooseStubs stub_chooser();
 
@@ -132,6 +130,9 @@ class Installation {
   std::set<uint64_t> find_gone_sites(pid_t pid, const std::vector<MappedModule>& now);
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);
+  // Behind that: threads that stand in a detour, at one of the addresses `inside`, go on where the
+  // instructions of its text stand.
+  Status send_home(const Stopped& stopped, const std::vector<uint64_t>& inside);
   // Behind that, when whatever else the session has changed is as it was, too: nobody need clean
   // the process any more.
   void finish(pid_t pid);

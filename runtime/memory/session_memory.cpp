@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/memory/unmade_mark.h"
 #include "runtime/process/awake.h"
 #include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
@@ -117,8 +118,9 @@ Status SessionMemory::make_files(uint64_t code_bytes, uint64_t journal_bytes) {
 Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
                               const std::vector<uint64_t>& island_bases) {
   if (place_.bytes > 0) {
-    DJ_TRY_DO(map_private_memory(call, maps));  // where there is an arena, that is behind it
+    mark_unmade(data_.view(), place_.private_bytes());
     DJ_TRY_DO(map_arena(maps));
+    DJ_TRY_DO(map_private_memory(call, maps));  // behind the arena, whose mark tells of it
   }
   const auto map_code = [&](const AddressRange& range, uint64_t offset) {
     return maps.map("mmap of a code island", range, PROT_READ | PROT_EXEC, code_, offset);
@@ -136,6 +138,7 @@ Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
   Journal hold(journal());  // from here on, no other djtap begins a session here
   hold.enter_files(constants_.inode(), data_.inode(), code_.inode());
   if (place_.bytes > 0) hold.enter_threads(threads());
+  unmark_unmade(data_.view());
   return ok_status();
 }
 

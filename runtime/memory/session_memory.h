@@ -1,7 +1,7 @@
 // SessionMemory: the files that djtap and the target share: the arena at one address in both, its
 // constants and its data, the code islands with the stubs, and the journal. djtap makes and seals
 // them (shared_file.h): targets write to the data alone. djtap's mappings end with this object; the
-// target's stay (a thread may still be inside).
+// target's are taken away when nobody is inside any more (clean/leftovers.h).
 #pragma once
 #include <cstdint>
 #include <deque>

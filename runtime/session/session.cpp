@@ -195,26 +195,20 @@ Status Session::map_own_arena(const Layout& layout) {
   return ok_status();
 }
 
-// All threads of `process` stand, and what earlier sessions have left there is gone.
-Status Session::hold(TracedProcess& process, const std::vector<uint64_t>& restorers) {
+// All threads of `process` stand, and what earlier sessions have left there is gone, if it can be.
+Status Session::hold(TracedProcess& process) {
   if (process.stopped) {  // it has only been started
     stopped_.emplace(std::move(*process.stopped));
     unstarted_ = std::move(process.unstarted);
     process.stopped.reset();
     return ok_status();
   }
-  DJ_TRY(bool abandoned, is_abandoned(process.pid));
-  DJ_TRY(std::vector<Mapping> maps, read_maps(process.pid));
-  DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(process.pid, maps));
+  DJ_TRY_DO(clean_abandoned(process.pid));
+  DJ_TRY_DO(clear_leftovers(process.pid));
   DJ_TRY(Stopped stopped, Stopped::stop(process.pid));
   stopped_.emplace(std::move(stopped));
   DJ_TRY_DO(check_unheld(process.pid));  // somebody may have been faster
-  DJ_TRY_DO(check_uncaught(*stopped_));
-  if (abandoned) {
-    DJ_TRY_DO(clean_abandoned(*stopped_));
-    DJ_TRY(leftovers, find_leftovers(process.pid, maps));  // those are done now, too
-  }
-  return unmap_leftovers(*stopped_, std::move(leftovers), restorers);
+  return check_uncaught(*stopped_);
 }
 
 // Its threads stand.
@@ -245,7 +239,7 @@ Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const Ses
   options.live = options.live && !process.is_child;
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
                                                           process.modules, codes, options));
-  DJ_TRY_DO(hold(process, installation.restorers()));
+  DJ_TRY_DO(hold(process));
   if (input.patching.use_rseq) DJ_TRY_DO(check_control_blocks(*stopped_));
   DJ_TRY(has_rows_, can_have_rows(input, installation));
   if (!has_rows_) installation.count_by_calls();
@@ -319,7 +313,23 @@ Status Session::disarm() {
   stopped_.reset();
   Status done = stop.ok() ? disarm_all(stop.value()) : Status(stop.error());
   close_loader_talk();  // what waits there may be what must not run while a session counts in rows
+  if (!done.ok()) return done;
+  stop.value().release();
+  // The session is over; what cannot go yet is the next one's to take away, or clean's.
+  static_cast<void>(clear_leftovers(pid_).ok());
   return done;
+}
+
+// Who stands in a detour, perhaps asleep in a system call of the program's, need not keep it.
+Status Session::send_home(Stopped& stopped) {
+  std::vector<uint64_t> inside;
+  for (const pid_t tid : stopped.threads()) {
+    DJ_TRY(const user_regs_struct regs, stopped.registers(tid));
+    if (island_at(regs.rip) != nullptr) inside.push_back(regs.rip);
+  }
+  if (inside.empty()) return ok_status();
+  for (Later& later : later_) DJ_TRY_DO(later.installation.send_home(stopped, inside));
+  return installation_->send_home(stopped, inside);
 }
 
 // What came last goes first: it uses what was there before. What cannot be taken out of one object
@@ -338,6 +348,7 @@ Status Session::disarm_all(Stopped& stopped) {
   }
   take_out(semaphores_, *installation_);
   if (!first.ok()) return first;  // somebody may still lead to a counter
+  DJ_TRY_DO(send_home(stopped));
   if (has_rows_) DJ_TRY_DO(take_rows(stopped));
   DJ_TRY_DO(return_shared_areas(stopped, memory_->threads(), memory_->inode()));
   DJ_TRY_DO(set_ended(stopped, memory_->threads()));

@@ -138,7 +138,8 @@ class Session {
   void tell_misread_tables();
   // Why the session must end now, for the program's sake; empty: it need not.
   std::string why_over();
-  // Takes the probes out of a running target. Not needed when it is gone.
+  // Takes the probes out of a running target, and what was mapped there for them, as far as nobody
+  // can come back to it. Not needed when it is gone.
   Status disarm();
   // The same for all processes that the target has forked, which may live longer; after disarm().
   // Returns how many; clean.h.
@@ -190,10 +191,11 @@ class Session {
   Island* island_at(uint64_t address);  // null: in none of this session's
   void close_loader_talk();
   Status disarm_all(Stopped& stopped);
+  Status send_home(Stopped& stopped);
   // Without a target the arena is djtap's own.
   Status map_own_arena(const Layout& layout);
   Status map_memory(TracedProcess& process, ModuleCodes& codes, const SessionInput& input);
-  Status hold(TracedProcess& process, const std::vector<uint64_t>& restorers);
+  Status hold(TracedProcess& process);
   Result<bool> can_have_rows(const SessionInput& input, const Installation& installation) const;
   std::optional<SessionMemory> memory_;
   std::shared_ptr<void> host_arena_;  // without a target
@@ -220,8 +222,8 @@ class Session {
   pid_t pid_ = 0;
   uint64_t watch_next_ns_ = 0;
   DebugList debug_list_;
-  size_t shown_ = 0;                     // OwnIslands that it shows
-  uint64_t used_at_arm_ns_ = 0;          // processor_ns() of the target
+  size_t shown_ = 0;             // OwnIslands that it shows
+  uint64_t used_at_arm_ns_ = 0;  // processor_ns() of the target
   ReadText read_text_;
   std::optional<Sampler> sampler_;
   std::map<size_t, Sampler::Point> sample_points_;  // by index in Plan::host_probes

@@ -13,9 +13,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
-#include <numeric>
-#include <optional>
 #include <set>
 
 #include "compiler/base/sort_runs.h"
@@ -36,7 +33,6 @@ constexpr uint64_t kSavedSignal = kSavedMask + 8;  // the siginfo's first word
 constexpr uint64_t kFrameBytes = kSavedSignal + 8;
 constexpr uint64_t kStackLimit = 64 << 20;  // nobody's used stack is deeper; keeps the stop short
 constexpr uint64_t kPiece = 1 << 20;
-constexpr uint64_t kFirstPage = 4096;
 constexpr size_t kPlainJump = 5;  // bytes of e9 rel32
 constexpr uint64_t kSyscallBytes = 2;
 constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
@@ -46,12 +42,12 @@ bool is_interrupted(const user_regs_struct& regs) {
   return static_cast<int64_t>(regs.orig_rax) >= 0 && result <= -512 && result >= -516;
 }
 
-// FrameSearch: the signal frames of one thread, and on the way all words of its stacks.
+// FrameSearch: the signal frames of one thread.
 class FrameSearch {
  public:
   FrameSearch(const Stopped& stopped, const std::vector<Mapping>& maps,
-              const std::vector<uint64_t>& restorers, std::function<void(uint64_t)> see = nullptr)
-      : stopped_(stopped), maps_(maps), restorers_(restorers), see_(std::move(see)) {}
+              const std::vector<uint64_t>& restorers)
+      : stopped_(stopped), maps_(maps), restorers_(restorers) {}
 
   // Calls action(frame address) for all frames above `stack_pointer`.
   template <typename Action>
@@ -109,9 +105,6 @@ class FrameSearch {
       }
       for (uint64_t i = 0; i < bytes / 8; i++) {
         uint64_t address = at + i * 8;
-        if (see_ && words_[i] >= kFirstPage) {
-          see_(words_[i]);
-        }
         if (words_[i] - low <= room && address + kFrameBytes <= end &&
             std::binary_search(restorers_.begin(), restorers_.end(), words_[i])) {
           frames.push_back(address);
@@ -124,8 +117,7 @@ class FrameSearch {
   const Stopped& stopped_;
   const std::vector<Mapping>& maps_;
   const std::vector<uint64_t>& restorers_;
-  const std::function<void(uint64_t)> see_;  // may be empty
-  std::vector<uint64_t> words_;              // a piece of a stack
+  std::vector<uint64_t> words_;  // a piece of a stack
 };
 
 Status fix_word(const Stopped& stopped, uint64_t address, uint64_t value) {
@@ -136,14 +128,6 @@ Result<uint64_t> word_at(const Stopped& stopped, uint64_t address) {
   uint64_t value = 0;
   DJ_TRY_DO(stopped.read(address, std::span(reinterpret_cast<uint8_t*>(&value), sizeof value)));
   return value;
-}
-
-// Where the kernel would look for a thread's rseq critical section; 0: nowhere.
-Result<uint64_t> rseq_descriptor(const Stopped& stopped, pid_t tid, const user_regs_struct& regs) {
-  constexpr uint64_t kDescriptor = 8;  // struct rseq: rseq_cs
-  DJ_TRY(std::optional<RseqArea> area, stopped.rseq(tid));
-  return area ? word_at(stopped, regs.fs_base + static_cast<uint64_t>(area->offset) + kDescriptor)
-              : Result<uint64_t>(uint64_t{0});
 }
 
 bool is_syscall(const PatchSite& site, uint32_t offset) {
@@ -178,6 +162,19 @@ void Detouring::add(const PatchSite& site) {
                           own_copy(site, offset, copy) + kSyscallBytes);
       sorted_ = false;
     }
+  }
+}
+
+void Detouring::add_home(const PatchSite& site) {
+  const auto move = [this](Moves& moves, uint64_t from, uint64_t to) {
+    moves.emplace_back(from, to);
+    sorted_ = false;
+  };
+  for (const auto& [offset, copy] : site.copies) {
+    const uint64_t home = site.address + offset, own = own_copy(site, offset, copy);
+    move(moves_, copy, home);
+    if (own != copy) move(moves_, own, home);
+    if (is_syscall(site, offset)) move(calls_, own + kSyscallBytes, home + kSyscallBytes);
   }
 }
 
@@ -245,29 +242,6 @@ Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouri
     }));
   }
   return counts;
-}
-
-Result<std::vector<bool>> in_use(const Stopped& stopped, const std::vector<AddressRange>& ranges,
-                                 const std::vector<uint64_t>& restorers) {
-  std::vector<bool> used(ranges.size());
-  std::vector<size_t> order(ranges.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto end_of = [&](size_t i) { return ranges[i].end; };
-  std::ranges::sort(order, {}, end_of);
-  const auto see = [&](uint64_t word) {
-    const auto i = std::ranges::upper_bound(order, word, {}, end_of);
-    if (i != order.end() && ranges[*i].contains(word)) used[*i] = true;
-  };
-  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
-  FrameSearch search(stopped, maps, restorers, see);
-  for (pid_t tid : stopped.threads()) {
-    DJ_TRY(user_regs_struct regs, stopped.registers(tid));
-    DJ_TRY(uint64_t descriptor, rseq_descriptor(stopped, tid, regs));
-    see(regs.rip);
-    see(descriptor);
-    DJ_TRY_DO(search.each(regs.rsp, [](uint64_t) { return ok_status(); }));
-  }
-  return used;
 }
 
 std::vector<uint64_t> find_restorers(const std::vector<MappedModule>& modules, ModuleCodes& codes) {

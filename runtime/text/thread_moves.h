@@ -19,6 +19,9 @@ class Detouring {
   // Only jumps: an int3 leaves nobody in the middle of it.
   void add(const PatchSite& site);
   void add_waiting(const SiteList& sites);  // those that are to be patched now
+  // The way back, for a site whose text is the original again: who stands at an instruction's copy
+  // goes on at the instruction.
+  void add_home(const PatchSite& site);
   // Is an int3 of ours at `address`? A SIGTRAP frame that came from there is the agent's to change.
   bool traps_at(uint64_t address) const;
   bool empty() const { return moves_.empty(); }
@@ -51,12 +54,6 @@ struct MoveCounts {
 // clear_trap: also take SIGTRAP out of the masks that these frames restore.
 Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouring,
                                 const std::vector<uint64_t>& restorers, bool clear_trap);
-
-// Of each range, which do not overlap, whether a thread may come back to it: its program counter, a
-// word on its stack (a return address, the context in a signal frame) or its rseq descriptor lies
-// there.
-Result<std::vector<bool>> in_use(const Stopped& stopped, const std::vector<AddressRange>& ranges,
-                                 const std::vector<uint64_t>& restorers);
 
 // mov $15,%rax (or %eax); syscall: in the text of the given modules, runtime addresses, sorted.
 struct MappedModule;
