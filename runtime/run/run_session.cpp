@@ -233,7 +233,11 @@ int fail_arming(const Error& error, const Options& options, Session& session,
                 const std::optional<TracedProcess>& process,
                 const std::optional<ExitWatch>& watch) {
   const int exit_code = fail_attach(error);
-  if (session.is_in_text()) take_out_probes(options, session, process, watch);
+  if (session.is_in_text()) {
+    take_out_probes(options, session, process, watch);
+  } else {
+    session.leave_unarmed();
+  }
   return exit_code;
 }
 
@@ -334,7 +338,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   Session session = created.take();
   clock.done("place");
   if (Status placed = check_placed(options, compiled, session); !placed.ok())
-    return fail(kExitScript, "DJ3022", placed.error().message);
+    return session.leave_unarmed(), fail(kExitScript, "DJ3022", placed.error().message);
   // From here on, handlers exist; a launched target still stands.
 
   HostProbes host_probes(session, compiled.plan, process);
@@ -349,7 +353,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   drain.run(false);
   if (session.words().errors() > 0) {  // what begin was to prepare is not there
     host_probes.run_error();
-    return drain.run(true), output.flush(), kExitRun;
+    return session.leave_unarmed(), drain.run(true), output.flush(), kExitRun;
   }
   Result<std::optional<ExitWatch>> watched = watch_exit(process);
   if (!watched.ok()) return fail_attach(watched.error());

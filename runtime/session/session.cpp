@@ -299,6 +299,13 @@ Status Session::arm() {
   return ok_status();
 }
 
+void Session::leave_unarmed() {
+  if (!installation_ || unstarted_.is_waiting()) return;
+  stopped_.reset();
+  installation_->finish(pid_);
+  static_cast<void>(clear_leftovers(pid_).ok());
+}
+
 Status Session::raise(const Stopped& stopped, const Semaphores& semaphores) {
   DJ_TRY(size_t left_out, raise_semaphores(stopped, memory_->threads(), semaphores.addresses()));
   unraised_ += left_out;

@@ -39,6 +39,7 @@ class UnstartedChild {
   }
   ~UnstartedChild();
   void let_run() { pid_ = 0; }
+  bool is_waiting() const { return pid_ > 0; }
 
  private:
   pid_t pid_ = 0;
@@ -107,6 +108,9 @@ class Session {
   const Sampler* sampler() const { return sampler_ ? &*sampler_ : nullptr; }
   // Patches the text and lets the target run, untraced. What is written when it fails is taken out.
   Status arm();
+  // Nothing for a program that was launched and has not run. Instead of arm(), or when that has
+  // failed and is_in_text() does not hold: what was mapped into a running target goes.
+  void leave_unarmed();
   // Not all of it could be: disarm() tries again, while the target stands.
   bool is_in_text() { return installation_ && installation_->is_in_text(); }
   // How many semaphores were not raised since it was asked last: there is no room to note them.

@@ -171,6 +171,18 @@ def test_killed_at_any_moment_nothing_stays(djtap_once, program, mode_options):
     assert target.finish().facts["wrong"] == 0
 
 
+@pytest.mark.parametrize("script", ['probe begin { error("no") } ' + COUNT, 'probe begin { exit() } ' + COUNT], ids=["error", "exit"])
+def test_what_ends_at_its_begin_leaves_nothing(djtap_once, program, script):
+    target = program(victim("commander"))
+    target.wait_for("pid: ")
+    process.wait_until_asleep(target.pid)
+    before = process.mappings(target.pid)
+    djtap_once("-e", script, "-p", target.pid)
+    assert process.mappings(target.pid) == before
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
 @pytest.mark.parametrize("end", ["detach", "clean"])
 def test_nothing_stays_in_forked_children(attach, djtap_once, program, end):
     """Each has mappings of its own."""
