@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "arch/x86_64/byte_pairs.h"
+#include "arch/x86_64/gap_functions.h"
 
 namespace dj::arch {
 
@@ -31,6 +32,16 @@ Module::Module(ModuleText text) : text_(std::move(text)) {
     }
   }
   find_trampolines();
+  add_functions(find_gap_functions(*this));
+}
+
+void Module::add_functions(const std::vector<FunctionRange>& more) {
+  if (more.empty()) return;
+  outermost_.insert(outermost_.end(), more.begin(), more.end());
+  for (const FunctionRange& f : more) begins_.push_back(f.begin);
+  std::sort(begins_.begin(), begins_.end());
+  std::sort(outermost_.begin(), outermost_.end(),
+            [](const FunctionRange& a, const FunctionRange& b) { return a.begin < b.begin; });
 }
 
 const FunctionRange* Module::function_at(uint64_t address) const {

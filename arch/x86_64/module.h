@@ -40,7 +40,7 @@ class Module {
   bool is_text(uint64_t address) const { return !bytes(address).empty(); }
   // The outermost function around address; nullptr: none.
   const FunctionRange* function_at(uint64_t address) const;
-  // All of them, sorted, none inside another.
+  // All of them, gap functions too (gap_functions.h), sorted, none inside another.
   const std::vector<FunctionRange>& outermost() const { return outermost_; }
   bool begins_function(uint64_t address) const;
   // The code of nobody around address: from the end of the function before to the next one's begin.
@@ -68,6 +68,7 @@ class Module {
 
  private:
   void find_trampolines();
+  void add_functions(const std::vector<FunctionRange>& more);  // none overlaps a known one
 
   ModuleText text_;
   std::vector<FunctionRange> outermost_;

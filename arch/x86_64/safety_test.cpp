@@ -451,5 +451,18 @@ TEST(Syscalls, NumbersAndRegions) {
   EXPECT_EQ(calls[4].region.verdict, Verdict::Blacklisted);
 }
 
+TEST(Syscalls, AByteOfTheNumber) {
+  const test::Victim v = victim(
+      "func a; xor %eax,%eax; mov $56,%al; mov %rdi,%r11; syscall; ret; done a;"
+      "func b; mov $0x100,%eax; mov $56,%al; syscall; ret; done b;"
+      "func c; mov %rdi,%rax; mov $56,%al; syscall; ret; done c");
+  Checker checker(v.text);
+  const auto calls = checker.syscalls();
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[0].number, 56);
+  EXPECT_EQ(calls[1].number, -1);
+  EXPECT_EQ(calls[2].number, -1);
+}
+
 }  // namespace
 }  // namespace dj::arch

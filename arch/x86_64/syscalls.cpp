@@ -20,9 +20,11 @@ std::vector<uint64_t> branch_targets(const Function& function) {
   return targets;
 }
 
-// The constant in eax at instruction `at`; -1: not known.
+// The constant in eax at instruction `at`; -1: not known. musl's assembler clears eax and moves a
+// byte into al.
 int64_t constant_in_eax(const Module& module, const Function& function, size_t at,
                         const std::vector<uint64_t>& targets) {
+  int64_t low = -1;  // of al
   for (int step = 0; step < kLookBack && at > 0; step++, at--) {
     if (std::binary_search(targets.begin(), targets.end(), function.insns[at].address)) return -1;
     const Insn& insn = function.insns[at - 1];
@@ -30,10 +32,14 @@ int64_t constant_in_eax(const Module& module, const Function& function, size_t a
     const uint16_t written = registers_written(module.bytes(insn.address).first(insn.length), insn);
     if (!(written & 1)) continue;
     if (written != 1) return -1;
+    if (insn.is(0xb0) && low == -1) {  // mov to al
+      low = uint8_t(insn.imm);
+      continue;
+    }
     const bool move = insn.is(0xb8) || (insn.is(0xc7) && insn.mod == 3);
-    if (move) return int64_t(uint32_t(insn.imm));
+    if (move && low == -1) return int64_t(uint32_t(insn.imm));
     const bool zero = (insn.is(0x31) || insn.is(0x33)) && insn.mod == 3 && insn.rm == insn.reg;
-    return zero ? 0 : -1;
+    return zero ? std::max<int64_t>(low, 0) : -1;
   }
   return -1;
 }
