@@ -50,7 +50,8 @@ const abi::Str* dj_ctime(abi::Context* ctx, int64_t seconds) {
     --days;
   }
   if (days < 0 || days >= kDaysToYear10000) return no_date(ctx);
-  char text[] = "DAY MON dd hh:mm:ss yyyy";
+  constexpr uint32_t kLength = 24;
+  char text[kLength + 8] = "DAY MON dd hh:mm:ss yyyy";  // a copy of whole words (unaligned.h)
   put_name(text, kDays, days % 7);
   bool leap = put_year(text + 20, &days);
   int64_t month = 0;
@@ -66,5 +67,5 @@ const abi::Str* dj_ctime(abi::Context* ctx, int64_t seconds) {
   put_number(text + 11, 2, second / 3600);
   put_number(text + 14, 2, second / 60 % 60);
   put_number(text + 17, 2, second % 60);
-  return agent::make_string(ctx, text, sizeof text - 1);
+  return agent::make_string(ctx, text, kLength);
 }

@@ -49,7 +49,8 @@ class Quoter {
 
 // What stands for a text that cannot be read.
 const abi::Str* address_text(abi::Context* ctx, uint64_t address) {
-  char text[18] = {'0', 'x'};
+  char text[18];
+  text[0] = '0', text[1] = 'x';
   uint32_t used = 2, digits = 1;
   while (digits < 16 && address >> 4 * digits != 0) ++digits;
   for (; digits-- > 0;) text[used++] = "0123456789abcdef"[address >> 4 * digits & 15];

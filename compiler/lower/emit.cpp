@@ -8,6 +8,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -24,7 +25,16 @@ constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 // As the agent's: no vector or x87 register is ever touched.
 constexpr const char* kFeatures = "-sse,-sse2,-mmx,-x87,+soft-float,+cx16";
 
+// Two aligned stores that stand side by side may be one that is not aligned (alignment_check.h).
+void join_no_stores() {
+  const auto& options = llvm::cl::getRegisteredOptions();
+  const auto option = options.find("combiner-store-merging");
+  CHECK(option != options.end());
+  static_cast<llvm::cl::opt<bool>*>(option->second)->setValue(false);
+}
+
 std::unique_ptr<llvm::TargetMachine> make_machine(std::string& error) {
+  join_no_stores();
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "compiler/lower/alignment_check.h"
 #include "compiler/lower/emit.h"
 #include "compiler/lower/handlers.h"
 #include "compiler/lower/own_stack.h"
@@ -38,6 +39,7 @@ Status compile(llvm::Module& module, const Task& task, const EmitOptions& option
   DJ_TRY_DO(ir::link_hot_agent(module, task.layout.base, task.has_rseq, effort));
   DJ_TRY_DO(ir::optimise(module, task.fixed, task.handlers));
   // From here on, what is hot is inlined; the rest is undefined until link().
+  ir::mind_alignment(module);
   if (options.want_ir) image.ir = ir::ir_text(module);
   ir::OwnStacks stacks(module, task.layout);
   stacks.give_to_callers();

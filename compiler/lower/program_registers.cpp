@@ -6,6 +6,7 @@
 #include <llvm/IR/InlineAsm.h>
 
 #include "arch/x86_64/registers.h"
+#include "compiler/lower/alignment_check.h"
 
 namespace dj::ir {
 
@@ -66,6 +67,7 @@ llvm::Value* ProgramRegisters::begin_of_copy(int64_t reg, bool upper) {
   }
   auto* type = llvm::FunctionType::get(at.getVoidTy(), {unit.word}, false);
   const std::string bytes = ".byte " + store_instruction(reg, upper);
+  if (!x87) at.GetInsertBlock()->getParent()->addFnAttr(kUnaligned);
   at.CreateCall(type, llvm::InlineAsm::get(type, bytes, "{ax},~{memory}", true), {begin});
   return begin;
 }

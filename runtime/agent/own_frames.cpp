@@ -33,7 +33,8 @@ class Writer {
  public:
   explicit Writer(uint8_t* to) : to_(to) {}
   uint8_t* here() const { return to_; }
-  void byte(uint8_t value) { *to_++ = value; }
+  // Volatile: else the bytes of a number are one access that is not aligned (unaligned.h).
+  void byte(uint8_t value) { *static_cast<volatile uint8_t*>(to_++) = value; }
   template <typename T>
   void number(T value) {
     for (uint32_t i = 0; i < sizeof value; i++) byte(static_cast<uint8_t>(value >> 8 * i));

@@ -17,7 +17,9 @@ dj_switched_off:
         .cfi_endproc
 
 // The registers of the system call as a CallFrame (syscall_filter.cpp). Nothing stays on the stack:
-// a vfork child comes back on the same one. rcx, r11 and flags are the system call's to change.
+// a vfork child comes back on the same one. rcx, r11 and status flags are the system call's to
+// change. What the call's arguments point to need not be aligned, so the alignment check (AC) is
+// off meanwhile.
 dj_syscall_hook:
         .cfi_startproc
         pushq   %r9
@@ -40,9 +42,19 @@ dj_syscall_hook:
         .cfi_rel_offset %rbx, 0
         movq    %rsp, %rbx
         .cfi_def_cfa_register %rbx
-        andq    $-16, %rsp
+        pushfq
+        testl   $0x40000, -8(%rbx)
+        jz      1f
+        pushq   -8(%rbx)
+        andl    $~0x40000, (%rsp)
+        popfq
+1:      andq    $-16, %rsp
         call    filter_with_room
-        movq    %rbx, %rsp
+        testl   $0x40000, -8(%rbx)
+        jz      1f
+        pushq   -8(%rbx)
+        popfq
+1:      movq    %rbx, %rsp
         .cfi_def_cfa_register %rsp
         popq    %rbx
         .cfi_adjust_cfa_offset -8

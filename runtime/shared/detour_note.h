@@ -14,6 +14,8 @@
 #pragma once
 #include <stdint.h>
 
+#include "runtime/shared/unaligned.h"
+
 namespace dj::abi {
 
 constexpr uint32_t kDetourUnit = 16;
@@ -22,8 +24,7 @@ constexpr uint32_t kNoteBytesMax = 32;
 
 // Four bytes, signed, the low one first.
 inline int32_t number_at(uint64_t address) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(address);
-  return static_cast<int32_t>(bytes[0] | bytes[1] << 8 | bytes[2] << 16 | uint32_t{bytes[3]} << 24);
+  return read_unaligned<int32_t>(reinterpret_cast<const void*>(address));
 }
 
 // DetourPlace: a program counter in a detour, as the program has it. Distances downwards from the
@@ -166,9 +167,9 @@ class DetourCode {
 
   uint8_t take() { return *reinterpret_cast<const uint8_t*>(note_++); }
   uint32_t take4() {
-    uint32_t value = 0;
-    for (uint32_t shift = 0; shift < 32; shift += 8) value |= uint32_t{take()} << shift;
-    return value;
+    const int32_t value = number_at(note_);
+    note_ += sizeof value;
+    return static_cast<uint32_t>(value);
   }
   static uint64_t extended(int32_t value) { return static_cast<uint64_t>(int64_t{value}); }
 

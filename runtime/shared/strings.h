@@ -5,6 +5,7 @@
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"
+#include "runtime/shared/unaligned.h"
 
 namespace dj::abi {
 
@@ -87,9 +88,7 @@ inline uint64_t hash_bytes(const char* data, uint32_t len) {
   uint64_t h = 0xcbf29ce484222325ull ^ len;
   uint32_t i = 0;
   for (; i + 8 <= len; i += 8) {  // names are long, and there may be a hundred thousand
-    uint64_t word;
-    __builtin_memcpy(&word, data + i, 8);
-    h = (h ^ word) * kFactor;
+    h = (h ^ read_unaligned<uint64_t>(data + i)) * kFactor;
     h ^= h >> 32;
   }
   for (; i < len; ++i) h = (h ^ static_cast<unsigned char>(data[i])) * kFactor;

@@ -319,6 +319,27 @@ def test_agent_has_string_instructions_in_one_place(agent):
     assert len(functions) > 100 and using == {"memcpy", "memset"}
 
 
+SIZES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "i128": 16, "ptr": 8}
+ACCESS = re.compile(r"(?:= load|\bstore)(?: atomic| volatile)* (i\d+|ptr)\b.*, align (\d+)")
+COPY = re.compile(r"@llvm\.mem(?:cpy|move|set)\.\S+\((.*), i64 (\d+), i1")
+
+
+def is_unaligned(line):
+    """Whether this line of LLVM code may access memory that is not aligned; copies of a constant size are made of words."""
+    access, copy = ACCESS.search(line), COPY.search(line)
+    if access:
+        return int(access[2]) < SIZES[access[1]]
+    words = copy and int(copy[2]) % 8 == 0 and all(int(n) >= 8 for n in re.findall(r"\balign (\d+)", copy[1]))
+    return bool(copy) and int(copy[2]) > 1 and not words
+
+
+def test_agent_accesses_are_aligned():
+    """The program may have set the alignment check flag. LLVM notes of each access how far it is sure (shared/unaligned.h)."""
+    files = sorted((paths.BUILD / "agent").glob("*.bc"))
+    found = [(file.name, line.strip()) for file in files for line in output("llvm-dis-19", "-o", "-", file).splitlines() if is_unaligned(line)]
+    assert len(files) > 40 and found == []
+
+
 def phrases(text):
     """String literals of C++ that hold a phrase for people; those that stand side by side are one. Not those of code that djtap writes."""
     code = cxx.TOKEN.sub(lambda match: "" if match[0].startswith("/") else match[0], re.sub(r"^\s*#\s*include.*$", "", text, flags=re.M))
