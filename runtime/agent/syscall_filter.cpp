@@ -6,6 +6,7 @@
 #include "runtime/agent/rseq_area.h"
 #include "runtime/agent/seccomp.h"
 #include "runtime/agent/thread.h"
+#include "runtime/agent/tracees.h"
 #include "runtime/agent/user_memory.h"
 #include "runtime/shared/own_code.h"
 #include "runtime/shared/thread_rows.h"
@@ -178,6 +179,26 @@ bool filter_seccomp(CallFrame* frame) {
   return true;
 }
 
+// No thread that is traced by another may come to an int3.
+bool filter_tracing(CallFrame* frame) {
+  constexpr uint64_t kTraceMe = 0;  // PTRACE_TRACEME
+  switch (static_cast<uint32_t>(frame->rax)) {
+    case agent::kSysPtrace: {
+      const int64_t result = frame->rdi == kTraceMe ? agent::ask_for_trace() : agent::kCallNotMade;
+      if (result != agent::kCallNotMade) frame->rax = static_cast<uint64_t>(result);
+      return result != agent::kCallNotMade;
+    }
+    case agent::kSysExecve:
+      agent::trace_before_exec(frame->rdi);
+      return false;
+    case agent::kSysExecveat:
+      agent::trace_before_exec(0);
+      return false;
+    default:
+      return false;
+  }
+}
+
 bool filter_masks(CallFrame* frame) {
   switch (static_cast<uint32_t>(frame->rax)) {
     case agent::kSysRtSigprocmask:
@@ -294,7 +315,7 @@ extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
   if (filter_seccomp(frame)) return kFilterMade;
   const bool acts = static_cast<uint32_t>(frame->rax) == agent::kSysRtSigaction;
   if (acts && filter_fault_action(frame)) return kFilterMade;
-  if (traps && filter_masks(frame)) return kFilterMade;
+  if (traps && (filter_tracing(frame) || filter_masks(frame))) return kFilterMade;
   return forks ? kFilterForks : kFilterNothing;
 }
 

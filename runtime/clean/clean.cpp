@@ -247,24 +247,40 @@ Status clean_abandoned(pid_t pid) {
   return ok_status();
 }
 
-size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures) {
-  auto clean_one = [inode](pid_t pid) -> Result<bool> {
-    const Effort effort(pid);
-    DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
-    bool cleaned = false;
-    for (const FoundJournal& journal : journals) {
-      if (journal.inode != inode) continue;
-      DJ_TRY(bool patched, is_patched(pid, journal, effort));
-      if (patched) {
-        DJ_TRY(Stopped stopped, Stopped::stop(pid));
-        DJ_TRY_DO(clean(stopped, journal));
-        cleaned = true;
-      }
+namespace {
+
+// Of the session whose memory is `inode`. True: it was there.
+Result<bool> clean_of(uint64_t inode, pid_t pid) {
+  const Effort effort(pid);
+  DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
+  bool cleaned = false;
+  for (const FoundJournal& journal : journals) {
+    if (journal.inode != inode) continue;
+    DJ_TRY(bool patched, is_patched(pid, journal, effort));
+    if (patched) {
+      DJ_TRY(Stopped stopped, Stopped::stop(pid));
+      DJ_TRY_DO(clean(stopped, journal));
+      cleaned = true;
     }
+  }
+  return cleaned;
+}
+
+}  // namespace
+
+size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures) {
+  const auto clean_one = [inode](pid_t pid) -> Result<bool> {
+    DJ_TRY(const bool cleaned, clean_of(inode, pid));
     DJ_TRY_DO(clear_leftovers(pid));
     return cleaned;
   };
   return for_kin(inode, except, clean_one, failures);
+}
+
+void clean_process(uint64_t inode, pid_t pid, std::vector<std::string>& failures) {
+  const Result<bool> cleaned = clean_of(inode, pid);
+  const bool failed = !cleaned.ok() && cleaned.error().kind != Fail::TargetGone;
+  if (failed) failures.push_back(cleaned.error().message);
 }
 
 Result<std::string> clean_command(pid_t pid) {

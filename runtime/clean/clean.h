@@ -35,6 +35,9 @@ Status clean_abandoned(pid_t pid);
 // one sentence each. Returns how many were cleaned.
 size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures);
 
+// The same of that process alone.
+void clean_process(uint64_t inode, pid_t pid, std::vector<std::string>& failures);
+
 // `djtap clean PID`: the process and its kin. Returns what was done, as text.
 Result<std::string> clean_command(pid_t pid);
 

@@ -177,6 +177,11 @@ class Installation {
   // on which a trap would kill it: it waits until withdraw_traps() has made all places that trap
   // Skipped. 0: none.
   uint64_t small_stack() const;
+  // As if the program had asked for such a stack; `why`: kNoSigreturn or kTraced of TrapTable.
+  void want_no_traps(uint64_t why);
+  // Does an armed place trap: an int3, or a guard where threads have arrived more than once (a
+  // program comes to its main() once)?
+  bool is_met_by_traps() const;
   Status withdraw_traps(Stopped& stopped);
 
   // Addresses of the OwnIslands (runtime/shared/own_code.h) of its code; behind place().

@@ -25,6 +25,7 @@ abi::TrapTable& table_at(uint64_t address) { return *reinterpret_cast<abi::TrapT
 std::string reason(uint64_t bytes, uint64_t least) {
   if (bytes == abi::kNoSigreturn)
     return "SIGTRAP (the program's seccomp filter denies rt_sigreturn)";
+  if (bytes == abi::kTraced) return "SIGTRAP (the program has asked to be traced)";
   return fmt::format("small-sigaltstack ({} bytes, a trap on it needs {})", bytes, least);
 }
 
@@ -96,6 +97,17 @@ uint64_t Installation::small_stack() const {
   const abi::TrapTable& table = table_at(trap_table_);
   const abi::TrapWords& words = *abi::trap_words(&table);
   return abi::load(&words.trapless) == 0 ? abi::load(&words.stack_small) : 0;
+}
+
+void Installation::want_no_traps(uint64_t why) {
+  if (trap_.installed()) abi::store(&abi::trap_words(&table_at(trap_table_))->stack_small, why);
+}
+
+bool Installation::is_met_by_traps() const {
+  if (!trap_.installed()) return false;
+  return std::any_of(patches_.sites.begin(), patches_.sites.end(), [&](const PatchSite& site) {
+    return site.armed() && site.traps() && (!site.jump || guard_traps(site) > 1);
+  });
 }
 
 Status Installation::withdraw_traps(Stopped& stopped) {

@@ -19,7 +19,8 @@ const std::vector<int64_t>& numbers(HookSet set) {
   static const std::vector<int64_t> kTrap = {
       SYS_clone,          SYS_clone3,        SYS_vfork,      SYS_fork,     SYS_rt_sigaction,
       SYS_rt_sigprocmask, SYS_rt_sigsuspend, SYS_ppoll,      SYS_pselect6, SYS_epoll_pwait,
-      SYS_epoll_pwait2,   SYS_sigaltstack,   SYS_arch_prctl, SYS_prctl,    SYS_seccomp};
+      SYS_epoll_pwait2,   SYS_sigaltstack,   SYS_arch_prctl, SYS_prctl,    SYS_seccomp,
+      SYS_ptrace,         SYS_execve,        SYS_execveat};
   return set == HookSet::Rseq ? kRseq : kTrap;
 }
 

@@ -20,7 +20,8 @@ enum class HookSet : uint8_t {
          // faults are called through gates (runtime/shared/fault_gates.h); prctl and seccomp, by
          // which a program denies itself what handlers would ask of the kernel (denied.h)
   Trap,  // also rt_sigprocmask and all that set masks while they wait: SIGTRAP must
-         // stay deliverable
+         // stay deliverable; ptrace and execve, since a traced thread stops at each int3
+         // (runtime/agent/tracees.h)
 };
 
 // Regions of system call instructions, by module. Their verdicts are not yet checked.

@@ -14,6 +14,7 @@ class ExitWatch {
   static Result<ExitWatch> create(pid_t pid, bool is_child);
   ExitWatch(ExitWatch&& other) noexcept;
   ~ExitWatch();
+  pid_t pid() const { return pid_; }
   int fd() const { return fd_; }  // readable (poll) when the process has ended
   bool ended(int timeout_ms = 0) const;  // waits for it up to so long
   // The wait status of an ended child; empty: still running, or not our child. Waits up to

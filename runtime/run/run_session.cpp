@@ -22,6 +22,7 @@
 #include "runtime/output/terminal.h"
 #include "runtime/process/exec_watch.h"
 #include "runtime/process/exit_watch.h"
+#include "runtime/process/own_tracee.h"
 #include "runtime/run/arming.h"
 #include "runtime/run/host_probes.h"
 #include "runtime/run/later_objects.h"
@@ -142,7 +143,9 @@ int child_exit_code(int status) {
 // Of the target, which may have a thread that did not stop in time.
 std::optional<int> wait_for_end(ExitWatch& watch) {
   constexpr int kLookMs = 20;
-  while (!Stopped::let_go_of_late() && !watch.ended(kLookMs)) {
+  for (bool late = true; !watch.ended(kLookMs);) {
+    late = late && !Stopped::let_go_of_late();
+    if (!late) let_go_of_own_tracee(watch.pid());
   }
   return watch.wait_status(-1);
 }

@@ -180,6 +180,8 @@ class Session {
   // if_awaited: only if a handler is on whose place is not in the text.
   Status do_text_work(bool if_awaited);
   void withdraw_traps();
+  void clear_tracee();
+  void clean_child(pid_t child);
   void warn_of_denied();
   // Before the first handler runs: those do without what seccomp filters deny. Which calls.
   Result<uint64_t> obey_filters(const Stopped& stopped);

@@ -5,8 +5,11 @@
 
 #include <cstddef>
 
+#include "runtime/clean/clean.h"
 #include "runtime/output/tell.h"
+#include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/own_tracee.h"
 #include "runtime/process/pid_space.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/seccomp_filters.h"
@@ -67,9 +70,11 @@ Status Session::do_text_work(bool if_awaited) {
 void Session::watch() {
   constexpr uint64_t kIntervalNs = 50'000'000, kAfterFailureNs = 2'000'000'000;
   if (!installation_ || !Stopped::let_go_of_late() || now_ns() < watch_next_ns_) return;
+  let_go_of_own_tracee(pid_);
   const bool runs_long = watch_next_ns_ != 0;
   watch_next_ns_ = now_ns() + kIntervalNs;
   warn_of_denied();
+  if (words().tracee() != 0) clear_tracee();
   if (installation_->small_stack() != 0) return withdraw_traps();
   tell_misread_tables();
   cool(*installation_, *memory_);
@@ -154,6 +159,30 @@ void Session::lead_calls(Installation& installation) {
   if (!stopped.ok() || !is_in_target(stopped.value())) return;
   const Status written = installation.write_straight_calls(stopped.value());
   if (!written.ok()) tell_undone(written.error().message);
+}
+
+// A process that waits for it before it is traced by another, where each SIGTRAP would be a stop.
+// Guards where nobody arrives stay.
+void Session::clear_tracee() {
+  const pid_t tracee = number_seen(static_cast<pid_t>(words().tracee()), pid_);
+  bool traps = installation_->is_met_by_traps();
+  for (const Later& later : later_) traps = traps || later.installation.is_met_by_traps();
+  if (traps && tracee == pid_) {
+    installation_->want_no_traps(abi::kTraced);
+    withdraw_traps();
+  } else if (traps && is_kin(tracee, pid_)) {
+    clean_child(tracee);
+  }
+  words().answer_tracee();
+}
+
+void Session::clean_child(pid_t child) {
+  std::vector<std::string> failures;
+  for (auto later = later_.rbegin(); later != later_.rend(); ++later)
+    clean_process(later->memory.inode(), child, failures);
+  clean_process(memory_->inode(), child, failures);
+  for (const std::string& failure : failures)
+    tell_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
 }
 
 void Session::withdraw_traps() {

@@ -17,6 +17,10 @@ class ToldWords {
   bool exit_requested() const { return count(offsetof(abi::SessionWords, exit_requested)) != 0; }
   void request_exit() const { store(offsetof(abi::SessionWords, exit_requested), 1); }
   uint64_t errors() const { return count(offsetof(abi::SessionWords, error_count)); }
+  // A process that wants to be traced and waits until nothing traps in it, by its own number; 0:
+  // none does.
+  uint64_t tracee() const { return count(offsetof(abi::SessionWords, tracee)); }
+  void answer_tracee() const { store(offsetof(abi::SessionWords, tracee), 0); }
   uint64_t denied() const { return count(offsetof(abi::SessionWords, denied)); }
   // System calls that djtap has found denied, for script errors that these cause.
   void add_denied(uint64_t calls) const {

@@ -136,6 +136,8 @@ struct SessionWords {
   uint64_t end_wanted;  // EndReason
   uint64_t exit_requested;
   uint64_t error_count;
+  uint64_t tracee;  // a process that asks to be traced, by the number that it has for itself, until
+                    // djtap has seen to it; 0: none
   uint64_t denied;  // system calls that seccomp filters deny to some process of the session
                     // (denied.h), to be told
   uint64_t skipped[kSkipCount];

@@ -63,7 +63,8 @@ struct ThreadTable {
   RaisedSemaphore raised[kMostRaised];  // written by djtap
   FaultGates faults;
   uint64_t signal_stack[3];  // scratch of djtap: a thread's stack_t
-  uint64_t pad2[492];
+  uint64_t tracees[8];  // vfork children that want to be traced (agent/tracees.h); 0: free
+  uint64_t pad2[484];
 };
 constexpr uint64_t kWipedBytes = offsetof(ThreadTable, denied);
 static_assert(kWipedBytes % 4096 == 0);

@@ -41,13 +41,14 @@ struct TrapPart {
   uint64_t used;
 };
 
-// In TrapTable::stack_small: the program denies itself rt_sigreturn.
-constexpr uint64_t kNoSigreturn = 1;
+// In TrapTable::stack_small: the program denies itself rt_sigreturn; it wants to be traced.
+constexpr uint64_t kNoSigreturn = 1, kTraced = 2;
 
 // What handlers and the agent's hooks write. Data; behind it a uint32_t for each entry: how often
 // it was reached, ends at kMostTrapHits.
 struct TrapWords {
-  uint64_t stack_small;  // bytes of an alternate stack that the program asks for, or kNoSigreturn
+  uint64_t stack_small;  // bytes of an alternate stack that the program asks for, kNoSigreturn or
+                         // kTraced
   uint64_t trapless;     // 1: no trap can come any more; by the controller, or the agent's hook
                          // when that does not answer
 };
