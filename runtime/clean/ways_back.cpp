@@ -19,6 +19,7 @@
 #include "runtime/process/rseq_query.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/signal_actions.h"
+#include "runtime/text/thread_moves.h"
 
 namespace dj {
 namespace {
@@ -35,7 +36,7 @@ constexpr size_t kRestorer = 12;   // the frame's first word; that of SIGTRAP's 
 constexpr size_t kRegisters = 18;  // as in REG_R8 and the following
 constexpr size_t kLast = kRegisters + size_t{REG_CSGSFS};
 static_assert(kRestorer + 1 + offsetof(ucontext_t, uc_mcontext.gregs) / kWord == kRegisters);
-using Frame = std::array<uint64_t, kLast + 1>;
+using SavedFrame = std::array<uint64_t, kLast + 1>;
 
 // CodeRanges: asks for an address which of the ranges has it.
 class CodeRanges {
@@ -60,7 +61,7 @@ std::span<uint8_t> bytes_of(T& value) {
 
 // The words of a frame that can lead back: all but the stack pointer, flags and segments.
 template <typename See>
-void see_words(const Frame& frame, const See& see) {
+void see_words(const SavedFrame& frame, const See& see) {
   see(frame[kGateReturn]);
   see(frame[kRestorer]);
   for (int i = REG_R8; i <= REG_RIP; i++) {
@@ -78,8 +79,8 @@ void each_context(std::span<const uint64_t> words, uint64_t address, const Each&
 
 // The frame that ends at `segments`; what cannot be read of its begin is 0.
 template <typename Read>
-std::optional<Frame> frame_at(uint64_t segments, const Read& read) {
-  Frame frame = {};
+std::optional<SavedFrame> frame_at(uint64_t segments, const Read& read) {
+  SavedFrame frame = {};
   const uint64_t begin = segments - kLast * kWord;
   constexpr uint64_t kCopied = kRegisters * kWord;
   if (!read(begin, bytes_of(frame)) && !read(begin + kCopied, bytes_of(frame).subspan(kCopied)))
@@ -162,7 +163,7 @@ SavedContexts find_saved_contexts(pid_t pid, const std::vector<Mapping>& maps,
     return memory.read(at, to.data(), to.size());
   };
   const auto keep = [&](uint64_t segments) {
-    const std::optional<Frame> frame = frame_at(segments, read);
+    const std::optional<SavedFrame> frame = frame_at(segments, read);
     bool leads = false;
     if (frame) see_words(*frame, [&](uint64_t word) { leads = leads || ranges.of(word); });
     if (leads) found.at.push_back(segments);
@@ -221,7 +222,7 @@ class Search {
     const auto read = [&](uint64_t at, std::span<uint8_t> to) {
       return stopped_.read(at, to).ok();
     };
-    const std::optional<Frame> frame = frame_at(segments, read);
+    const std::optional<SavedFrame> frame = frame_at(segments, read);
     if (!frame) return 0;
     see_words(*frame, [this](uint64_t word) { see(word); });
     const uint64_t rsp = (*frame)[kRegisters + size_t{REG_RSP}];
@@ -256,6 +257,7 @@ class Search {
       const uint64_t to = std::min(seen->second, from + kStackLimit);
       if (from >= to) continue;
       seen->second = from;
+      if (const auto left = stack_left_for_own(stopped_, from)) todo.push_back(*left);
       look_at_stack(from, to, todo);
     }
   }

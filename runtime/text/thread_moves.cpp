@@ -22,6 +22,14 @@
 #include "runtime/text/trap_setup.h"
 
 namespace dj {
+
+std::optional<uint64_t> stack_left_for_own(const Stopped& stopped, uint64_t address) {
+  abi::OwnStackTop top = {};
+  const uint64_t at = abi::own_stack_top(address);
+  if (at < address) return std::nullopt;
+  const bool read = stopped.read(at, {reinterpret_cast<uint8_t*>(&top), sizeof top}).ok();
+  return read && top.mark == abi::kOwnStackMark ? std::optional(top.program_stack) : std::nullopt;
+}
 namespace {
 
 constexpr uint64_t kContext = 8;  // of the ucontext in a frame
@@ -59,7 +67,7 @@ class FrameSearch {
       todo.pop_back();
       const Mapping* map = mapping_of(from);
       if (map == nullptr || !map->write) continue;
-      const std::optional<uint64_t> left = left_by_own_stack(from);
+      const std::optional<uint64_t> left = stack_left_for_own(stopped_, from);
       const uint64_t end = left ? abi::own_stack_top(from) : map->end;
       if (!seen.insert(end).second) continue;
       if (left) todo.push_back(*left);
@@ -75,15 +83,6 @@ class FrameSearch {
   }
 
  private:
-  // The program's stack pointer, where `address` is on an own stack.
-  std::optional<uint64_t> left_by_own_stack(uint64_t address) const {
-    abi::OwnStackTop top = {};
-    const uint64_t at = abi::own_stack_top(address);
-    if (at < address) return std::nullopt;
-    const bool read =
-        stopped_.read(at, std::span(reinterpret_cast<uint8_t*>(&top), sizeof top)).ok();
-    return read && top.mark == abi::kOwnStackMark ? std::optional(top.program_stack) : std::nullopt;
-  }
   const Mapping* mapping_of(uint64_t address) const {
     for (const Mapping& m : maps_) {
       if (address >= m.begin && address < m.end) {

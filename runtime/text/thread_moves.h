@@ -2,6 +2,7 @@
 // wait in signal frames on their stacks, and signal masks saved there.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,10 @@ class Detouring {
   mutable std::vector<uint64_t> traps_;
   mutable bool sorted_ = true;
 };
+
+// The program's stack pointer, where `address` is on an own stack of djtap's (own_stack.h); empty:
+// it is on another one.
+std::optional<uint64_t> stack_left_for_own(const Stopped& stopped, uint64_t address);
 
 struct MoveCounts {
   size_t threads = 0, frames = 0, masks = 0;
