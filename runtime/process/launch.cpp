@@ -7,11 +7,13 @@
 
 #include <fcntl.h>
 #include <link.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <sstream>
@@ -52,6 +54,41 @@ struct Stop {
   bool at_trap = false;
 };
 
+// Whether one of the signals waits that djtap ends at (it holds them while it works).
+bool is_told_to_end() {
+  sigset_t waiting;
+  sigpending(&waiting);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    if (sigismember(&waiting, signal) == 1) return true;
+  }
+  return false;
+}
+
+// The child's next wait status. Fails where djtap is told to end, or the child takes a minute: a
+// loader may wait for something that never comes.
+Result<int> next_status(const Child& child) {
+  constexpr uint64_t kSpinNs = 100'000, kLimitNs = 60'000'000'000;
+  constexpr uint64_t kShare = 16'000, kLongestUs = 5'000;  // sleeps a 16th of what it has waited
+  const uint64_t begin = now_ns();
+  for (int status = 0;;) {
+    const pid_t got = waitpid(child.pid(), &status, __WALL | WNOHANG);
+    if (got > 0) return status;
+    if (got < 0 && errno != EINTR) return os_error("cannot wait for the program");
+    const uint64_t waited = now_ns() - begin;
+    if (waited < kSpinNs) {
+      sched_yield();  // mostly it stops again at once
+      continue;
+    }
+    if (is_told_to_end())
+      return Error{"told to end while the program was being loaded; it is killed"};
+    if (waited > kLimitNs)
+      return Error{
+          "the program is not loaded after 60 s, and is killed; start it first and attach "
+          "to it with -p"};
+    usleep(static_cast<useconds_t>(std::min(kLongestUs, waited / kShare)));
+  }
+}
+
 // Lets the child go on with `request` until something else than a signal happens; signals are
 // delivered.
 Result<Stop> run(Child& child, __ptrace_request request) {
@@ -59,9 +96,7 @@ Result<Stop> run(Child& child, __ptrace_request request) {
     if (ptrace(request, child.pid(), 0, static_cast<uint64_t>(signal)) != 0) {
       return os_error("cannot run the program");
     }
-    int status = 0;
-    while (waitpid(child.pid(), &status, __WALL) < 0 && errno == EINTR) {
-    }
+    DJ_TRY(const int status, next_status(child));
     if (!WIFSTOPPED(status)) {
       child.forget();
       std::string how = WIFEXITED(status) ? "exit status " + std::to_string(WEXITSTATUS(status))

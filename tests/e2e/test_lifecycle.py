@@ -119,3 +119,17 @@ def test_a_target_that_executes_itself_just_before_it_is_probed():
         result = run.interrupted("dj::Session::arm", itself, ["-e", 'probe process.function("Py*") { n++ }', "-p", target.pid])
         assert "the target has executed another program" in result.stderr, result
         target.wait_for("well")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_told_to_end_while_a_program_is_being_loaded(tmp_path, number):
+    """Its loader waits for ever; djtap ends at once, and leaves nothing behind."""
+    loader, program = tmp_path / "loader", tmp_path / "program"
+    subprocess.run(["gcc", "-O1", "-static-pie", "-nostdlib", "-o", loader, paths.TARGETS / "waiting_loader.c"], check=True)
+    (tmp_path / "program.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", f"-Wl,--dynamic-linker={loader}", "-o", program, tmp_path / "program.c"], check=True)
+    with run.Background([paths.DJTAP, "-e", 'probe func("main") { n++ }', "--", program]) as tracer:
+        time.sleep(0.5)
+        tracer.signal(number)
+        result = tracer.finish(10)
+    assert result.returncode == 4 and "told to end while the program was being loaded" in result.stderr, result
