@@ -169,7 +169,7 @@ class Census {
       Region region;
       region.address = insn.address;
       impl_.measure(region, function, Guards::WhereNeeded);
-      impl_.follow_jumps(region, facts, doubts, Guards::WhereNeeded);
+      impl_.follow_jumps(region, facts.unknown_jump, doubts, Guards::WhereNeeded);
       impl_.check_off_limits(region, Guards::WhereNeeded);
       arrivals_.visit(region);
       impl_.guard_doubts(region, Guards::WhereNeeded);

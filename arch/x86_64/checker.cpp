@@ -205,11 +205,12 @@ std::vector<uint64_t> check_followers(Checker::Impl& impl, const std::vector<Gro
     for (const FunctionRange* part : group.followers) {
       const auto known = impl.known_facts.find(part->begin);
       if (known == impl.known_facts.end() || known->second.is_empty()) continue;
-      if (!is_fragment(impl, *part) && !is_fragment(impl, *group.range)) continue;
+      const bool split_off = is_fragment(impl, *part);
+      if (!split_off && !is_fragment(impl, *group.range)) continue;
       const Function function = impl.module.decode(*group.range);
       const Doubts doubts(function, known->second.table_jumps);
-      for (Region* region : group.regions)
-        impl.follow_jumps(*region, known->second, doubts, guards);
+      const uint64_t unknown = split_off ? known->second.unknown_jump : 0;  // others: ColdParts
+      for (Region* region : group.regions) impl.follow_jumps(*region, unknown, doubts, guards);
     }
   }
   return targets;
@@ -229,7 +230,7 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
     const Doubts doubts(function, facts.table_jumps);
     for (Region* region : groups[i].regions) {
       impl.measure(*region, function, guards);
-      impl.follow_jumps(*region, facts, doubts, guards);
+      impl.follow_jumps(*region, facts.unknown_jump, doubts, guards);
     }
     groups[i].followers = impl.followed_by(*groups[i].range, facts);
     if (!all) return;
@@ -337,10 +338,9 @@ void Checker::Impl::arrive_anywhere(Region& region, uint64_t jump, Guards guards
   region.culprit = jump;
 }
 
-void Checker::Impl::follow_jumps(Region& region, const Facts& facts, const Doubts& doubts,
+void Checker::Impl::follow_jumps(Region& region, uint64_t unknown, const Doubts& doubts,
                                  Guards guards) const {
-  if (region.verdict == Verdict::Ok && facts.unknown_jump != 0)
-    arrive_anywhere(region, facts.unknown_jump, guards);
+  if (region.verdict == Verdict::Ok && unknown != 0) arrive_anywhere(region, unknown, guards);
   doubts.mark(region);
 }
 

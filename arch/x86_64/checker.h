@@ -71,9 +71,9 @@ struct Checker::Impl {
   // Somebody may arrive at `target`, inside the region.
   void arrive(Region& region, uint64_t target, Verdict verdict, uint64_t culprit,
               Guards guards) const;
-  // The indirect jumps of a part of the region's function may lead into the region. `doubts`: of
-  // the part's tables.
-  void follow_jumps(Region& region, const Facts& facts, const Doubts& doubts, Guards guards) const;
+  // The indirect jumps of a part of the region's function may lead into the region. `unknown`: one
+  // that could not be resolved, or 0; `doubts`: of the part's tables.
+  void follow_jumps(Region& region, uint64_t unknown, const Doubts& doubts, Guards guards) const;
   // Behind all other checks: guards the doubts where nobody is known to arrive.
   void guard_doubts(Region& region, Guards guards) const;
   // Somebody may arrive at any instruction.

@@ -87,6 +87,25 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
   return found;
 }
 
+bool is_for_tracees(int64_t number) {
+  return number == SYS_ptrace || number == SYS_execve || number == SYS_execveat;
+}
+
+bool can_hook_tracing(const HookRegions& hooks, const Plan& plan,
+                      const std::vector<std::vector<SiteId>>& sites) {
+  return std::none_of(hooks.regions.begin(), hooks.regions.end(), [&](const auto& hook) {
+    const auto& [module, call] = hook;
+    if (!is_for_tracees(call.number)) return false;
+    bool at_entry = false, at_call = false;
+    for (const SiteId id : sites[module]) {
+      const Site& site = plan.sites[id];
+      at_entry = at_entry || (site.kind == SiteKind::Entry && site.address == call.region.address);
+      at_call = at_call || (site.syscall && site.address == call.syscall_address);
+    }
+    return at_entry && at_call;
+  });
+}
+
 void refuse_writable(const MappedModule& module, std::vector<arch::Region>& regions) {
   for (arch::Region& region : regions) {
     if (is_writable(module, region.address + module.bias))

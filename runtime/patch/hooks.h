@@ -33,6 +33,13 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
 // Must this one be hooked, or the set is useless? (Others only narrow a gap.)
 bool is_essential(HookSet set, int64_t number);
 
+// Is this one hooked only for the sake of processes that ask to be traced (agent/tracees.h)?
+bool is_for_tracees(int64_t number);
+// Whether those hooks can be. A hook cannot run handlers of its function's entry and handlers of
+// the system call itself: where a script has both, probes go first. `sites`: of `plan`, by module.
+bool can_hook_tracing(const HookRegions& hooks, const Plan& plan,
+                      const std::vector<std::vector<SiteId>>& sites);
+
 // Writable text has no place for a probe, nor for a hook.
 void refuse_writable(const MappedModule& module, std::vector<arch::Region>& regions);
 

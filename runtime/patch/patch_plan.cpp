@@ -11,6 +11,7 @@
 
 #include "compiler/base/sort_runs.h"
 #include "runtime/patch/hooks.h"
+#include "runtime/patch/int3_sample.h"
 #include "runtime/patch/mapped_sites.h"
 #include "runtime/patch/tail_calls.h"
 #include "runtime/patch/whole_functions.h"
@@ -28,6 +29,7 @@ struct Candidate {
   std::vector<PatchCall> calls;
   bool of_callee = false;  // not in the probed function: only calls of it lead there
   bool object = false;     // the hook of _dl_find_object(): a plain jump or none
+  std::vector<SiteId> owners = {};  // of a hook: whose calls it makes
 };
 
 const std::string& site_name(const Site& site) {
@@ -75,6 +77,7 @@ class Planner {
  private:
   void add_exits(SiteId id);
   Candidate* hook_at(const arch::Region& region);
+  Candidate* hook_from(const Site& entry);
   void bare_hooks(std::vector<arch::Region>& regions) const;
   void skip_site(SiteId id, std::string reason);
   bool is_jump(const Candidate& c) const {
@@ -167,9 +170,9 @@ void Planner::add_sites(const std::vector<SiteId>& sites) {
       for (HandlerId h : site.handlers) calls.push_back(body_call(plan_, id, h, false));
       const arch::Region region = site.syscall ? code_->checker->syscall_region(site.address)
                                                : arch::Region{.address = site.address};
-      if (Candidate* hook = site.syscall ? hook_at(region) : nullptr) {
+      if (Candidate* hook = site.syscall ? hook_at(region) : hook_from(site)) {
         hook->calls.insert(hook->calls.end(), calls.begin(), calls.end());
-        hook->site = id;
+        hook->owners.push_back(id);
       } else {
         candidates_.push_back({region, id, false, false, {}, std::move(calls), false});
       }
@@ -189,6 +192,15 @@ void Planner::add_object_hook(uint64_t address) {
   }
   if (!look().ok()) return;
   candidates_.push_back({{.address = address}, 0, false, false, {}, {call}, true, true});
+}
+
+// The hook whose bytes begin at this function's entry with `mov $nr,%eax`, as execve()'s do: the
+// entry's handlers may as well run behind that. Null: there is none.
+Candidate* Planner::hook_from(const Site& entry) {
+  constexpr uint64_t kMoveBytes = 5;
+  if (entry.kind != SiteKind::Entry) return nullptr;
+  Candidate* hook = hook_at({.address = entry.address, .pivot = entry.address + kMoveBytes});
+  return hook != nullptr && is_plain(*hook) ? hook : nullptr;
 }
 
 // The hook of that very system call; null: none. They are the first candidates: there may be tens
@@ -348,7 +360,7 @@ void Planner::finish(const Refused& refused) {
     } else if (c->hook) {
       out_.hooks.push_back(made.take());
       out_.hooks.back().calls = c->calls;
-      if (!c->calls.empty()) out_.hooks.back().owners = {c->site};
+      out_.hooks.back().owners = c->owners;
     } else {
       out_.sites.push_back(made.take());
       join(out_.sites.back(), *c);
@@ -358,22 +370,6 @@ void Planner::finish(const Refused& refused) {
     order_calls(out_.sites[i].calls);
   }
   for (auto& [id, why] : failed) skip_site(id, std::move(why));
-}
-
-// Is an int3 surely among the probes of these sites, the module's? Of thousands nearly always; then
-// all are checked again with guards, and a few from all over tell that the first time is in vain.
-bool shows_int3(const Plan& plan, const std::vector<SiteId>& sites, const MappedModule& module,
-                ModuleCodes& codes) {
-  constexpr size_t kFew = 1024;
-  std::vector<arch::Region> few;
-  for (size_t i = 0; i < kFew && sites.size() >= kFew; i++) {
-    const Site& site = plan.sites[sites[i * sites.size() / kFew]];
-    if (site.kind != SiteKind::Return && !site.syscall) few.push_back({.address = site.address});
-  }
-  if (few.empty()) return false;
-  const Result<ModuleCode*> code = codes.get(module);
-  if (!code.ok()) return false;
-  return code.value()->checker->any_breakpoint(few);
 }
 
 bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
@@ -392,8 +388,10 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
     planners.emplace_back(plan, modules, i, options, out, codes, tails);
   }
   HookSet set = with_trap ? HookSet::Trap : HookSet::Rseq;
-  for (const auto& [module, call] : find_hooks(set, modules, codes).regions) {
-    if (module >= options.first_module &&
+  const HookRegions hooks = find_hooks(set, modules, codes);
+  const bool tracees = can_hook_tracing(hooks, plan, sites);
+  for (const auto& [module, call] : hooks.regions) {
+    if (module >= options.first_module && (tracees || !is_for_tracees(call.number)) &&
         (options.use_rseq || !is_essential(HookSet::Rseq, call.number))) {
       planners[module - options.first_module].add_hook(call, set);
     }

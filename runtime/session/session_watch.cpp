@@ -119,7 +119,7 @@ Result<uint64_t> Session::obey_filters(const Stopped& stopped) {
 void Session::tell_misread_tables() {
   const auto tell = [](Installation& installation) {
     for (const std::string& place : installation.misread_tables()) {
-      tell_warning("DJ5909", fmt::format("a jump table was read wrong: a thread arrived inside the "
+      tell_warning("DJ5910", fmt::format("a jump table was read wrong: a thread arrived inside the "
                                          "jump at {}, and went on in the detour",
                                          place));
     }

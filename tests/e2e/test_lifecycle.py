@@ -132,4 +132,4 @@ def test_told_to_end_while_a_program_is_being_loaded(tmp_path, number):
         time.sleep(0.5)
         tracer.signal(number)
         result = tracer.finish(10)
-    assert result.returncode == 4 and "told to end while the program was being loaded" in result.stderr, result
+    assert result.returncode == -number and "told to end while the program was being loaded" in result.stderr, result

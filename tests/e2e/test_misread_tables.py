@@ -20,10 +20,10 @@ def test_every_case_is_counted(djtap_once, name, function, options):
 
 def test_an_arrival_that_no_table_told_of_is_told(djtap_once):
     result = djtap_once("-e", 'probe func("chosen").return { n++ }', "-c", victim("misread"))
-    assert re.search(r"warning\[DJ5909\]: a jump table was read wrong: .* at chosen\+0x\w+ /.*/misread,", result.stderr), result
-    assert result.stderr.count("DJ5909") == 1, result
+    assert re.search(r"warning\[DJ5910\]: a jump table was read wrong: .* at chosen\+0x\w+ /.*/misread,", result.stderr), result
+    assert result.stderr.count("DJ5910") == 1, result
     read = djtap_once("-e", 'probe func("sized").return { n++ }', "-c", victim("ends_table"))
-    assert read.returncode == 0 and "DJ5909" not in read.stderr, read
+    assert read.returncode == 0 and "DJ5910" not in read.stderr, read
 
 
 @pytest.mark.parametrize("options", [[], ["--guards=all"], ["--no-optimize"], ["--live"]], ids=["jump", "guarded", "int3", "live"])

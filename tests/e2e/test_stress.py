@@ -95,7 +95,7 @@ def test_a_large_library_that_is_opened_later(djtap_once):
     states = {state: sum(int(count) for _, each, count, _ in ROW.findall(result.stderr) if each == state)
               for state in ("OPTIMIZED", "INT3", "SKIPPED")}
     assert states["OPTIMIZED"] > 100_000 and states["INT3"] < 200, result
-    assert states["SKIPPED"] < 10, result  # system call hooks
+    assert states["SKIPPED"] < 1_000, result  # system call hooks, and parts of functions that no symbol names
 
 
 def test_a_running_process_goes_on_afterwards(background, program, mode):

@@ -119,4 +119,4 @@ def test_random_switches(djtap_once, tmp_path, guards):
             where = f"seed {seed}, {name}: {result}"
             assert result.returncode == 0 and result.stdout.startswith(bare), where
             assert result.globals["n"] == calls and result.globals["r"] == calls, where
-            assert "DJ5909" not in result.stderr, where
+            assert "DJ5910" not in result.stderr, where
