@@ -95,6 +95,15 @@ void drop_crossed(const Function& code, std::vector<uint64_t>& begins) {
   }
 }
 
+// Whether control passes from the function that ends at `address` to what is behind it: glibc's
+// clone() is such a function, whose unwind information ends before its system call.
+bool is_fallen_into(const Module& module, uint64_t address) {
+  const FunctionRange* before = module.function_at(address - 1);
+  if (before == nullptr || before->end != address) return false;
+  const Function code = module.decode(*before);
+  return code.whole && !code.insns.back().leaves() && !code.insns.back().calls();
+}
+
 }  // namespace
 
 std::vector<FunctionRange> find_gap_functions(const Module& module) {
@@ -107,6 +116,8 @@ std::vector<FunctionRange> find_gap_functions(const Module& module) {
       const Function code = module.decode({from, gap.end});
       const uint64_t end = code.decoded_end();
       std::vector<uint64_t> begins = possible_begins(code, entries);
+      if (from == gap.begin && !begins.empty() && is_fallen_into(module, from))
+        begins.erase(begins.begin());
       drop_crossed(code, begins);
       begins.push_back(end);
       for (size_t i = 0; i + 1 < begins.size(); i++) {
