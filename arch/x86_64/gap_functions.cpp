@@ -107,6 +107,7 @@ bool is_fallen_into(const Module& module, uint64_t address) {
 }  // namespace
 
 std::vector<FunctionRange> find_gap_functions(const Module& module) {
+  constexpr uint64_t kMostBytes = 1 << 14;  // tables between assembler's functions are larger
   std::vector<FunctionRange> functions;
   const std::vector<FunctionRange> gaps = gaps_with_syscalls(module);
   if (gaps.empty()) return functions;
@@ -122,7 +123,8 @@ std::vector<FunctionRange> find_gap_functions(const Module& module) {
       begins.push_back(end);
       for (size_t i = 0; i + 1 < begins.size(); i++) {
         const FunctionRange range{begins[i], begins[i + 1]};
-        if (range.begin < range.end && makes_syscall(module, range)) functions.push_back(range);
+        const bool fits = range.begin < range.end && range.end - range.begin <= kMostBytes;
+        if (fits && makes_syscall(module, range)) functions.push_back(range);
       }
       from = next_in(entries, std::max(end, from + 1), gap.end);
     }

@@ -39,7 +39,8 @@ constexpr uint64_t kSumRowsBytes = 16 << 20;
 constexpr uint64_t kThreadRows = 32768;
 
 uint64_t most_traps(const Plan& plan) {
-  return (plan.sites.size() + plan.exits + kMorePlaces) * kTrapsPerPlace;
+  constexpr uint64_t kMostExits = 1 << 17;  // functions that share their exits count them each
+  return (plan.sites.size() + std::min(plan.exits, kMostExits) + kMorePlaces) * kTrapsPerPlace;
 }
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
