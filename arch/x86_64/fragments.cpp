@@ -88,7 +88,7 @@ bool contains(const std::vector<uint64_t>& sorted, uint64_t address) {
 
 bool known_function(Checker::Impl& impl, const FunctionRange& range) {
   const ModuleText& text = impl.module.text();
-  const bool part = contains(text.split_off, range.begin);
+  const bool part = contains(text.split_off, range.begin) || contains(text.mid_frame, range.begin);
   return (contains(text.named, range.begin) && !part) || called(impl, range);
 }
 
