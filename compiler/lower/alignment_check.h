@@ -11,8 +11,9 @@ namespace dj::ir {
 // aligned.
 inline constexpr const char* kUnaligned = "dj-unaligned";
 
-// Changes handlers of `module`, behind optimise(): one with an access that may not be aligned clears
-// AC at its begin and gives it back at its end. Asking for the flag takes 0.5 to 1 ns.
+// Changes handlers of `module`, behind optimise(). A handler with an access that may not be aligned
+// clears the flag AC where it begins, and restores it where it ends. Reading the flag takes 0.5 to
+// 1 ns.
 void mind_alignment(llvm::Module& module);
 
 }  // namespace dj::ir

@@ -23,7 +23,7 @@ llvm::Function* make_function(Unit& unit, const std::string& name, size_t words)
   return function;
 }
 
-// What is left for its frame of what may be used of the program's stack.
+// Bytes that a handler's frame may take of the program's stack, behind what its detour has taken.
 int64_t frame_limit(arch::Form form, size_t pushed) {
   const uint64_t above = arch::kFrameBytes[static_cast<size_t>(form)] + 8 * pushed + 8;
   return std::max<int64_t>(abi::kMostOfProgramStack - static_cast<int64_t>(above), 0);

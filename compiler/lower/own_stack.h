@@ -21,7 +21,7 @@ class OwnStacks {
  public:
   OwnStacks(llvm::Module& module, const Layout& layout);
 
-  // For all handlers that call somebody.
+  // Decides for every handler that calls a function.
   void give_to_callers();
   // For handlers whose frame was too large when code was made. False: there was none; else code
   // must be made anew.

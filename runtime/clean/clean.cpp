@@ -228,7 +228,7 @@ Status clean_abandoned(pid_t pid) {
   DJ_TRY(const bool abandoned, is_abandoned(pid));
   if (!abandoned) return ok_status();
   DJ_TRY(Stopped stopped, Stopped::stop(pid));
-  DJ_TRY_DO(check_unheld(pid));  // somebody may have been faster
+  DJ_TRY_DO(check_unheld(pid));  // another djtap may have been faster
   const Effort effort(pid);
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
   for (const FoundJournal& journal : journals) {

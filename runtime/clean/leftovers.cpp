@@ -236,7 +236,8 @@ struct Found {
   std::vector<pid_t> others;  // processes that have some of that memory, too
 };
 
-// Whether to try again: some may go, and whoever keeps them runs.
+// Stay: whether some leftovers stay, and whether the thread that keeps them runs. If so, a second
+// try may unmap them.
 struct Stay {
   bool some, runs;
 };

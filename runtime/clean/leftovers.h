@@ -1,6 +1,6 @@
-// Leftovers: the memory of sessions that have ended, still mapped in a process because somebody may
-// have been inside a handler when they did. What nobody can come back to is taken away; else the
-// addresses below 2 GB would run out, and memory.
+// Leftovers: memory of ended sessions that is still mapped in a process, because a thread may have
+// been inside a handler when the session ended. djtap unmaps what no thread can come back to: else
+// memory, and the addresses below 2 GB, would run out.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -33,11 +33,10 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
 std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,
                                        const std::vector<Leftover>& leftovers);
 
-// Unmaps what ended sessions have left in `pid`, but for those to whose code somebody may come back
-// (ways_back.h): what these have left stays for the next call. The process runs, and stands for a
-// moment if there is something to take away; whoever is inside a handler is waited for, some
-// milliseconds. Where memory is too much to be looked through, what the latest session has left
-// stays.
+// Unmaps what ended sessions have left in `pid`. The memory of a session stays for the next call if
+// a thread may come back to its code (ways_back.h). The process runs; it is stopped for a moment if
+// there are leftovers. clear_leftovers() waits some milliseconds for a thread inside a handler. The
+// latest session's memory stays if the process has too much memory to be searched.
 Status clear_leftovers(pid_t pid);
 
 }  // namespace dj

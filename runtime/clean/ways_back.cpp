@@ -235,7 +235,7 @@ class Search {
   void see(uint64_t word) {
     if (const std::optional<size_t> i = ranges_.of(word)) ways_.used[*i] = true;
   }
-  // A stub of the program that guards against speculation jumps by a return.
+  // A retpoline of the program jumps by a return, to the address on top of the stack.
   void see_pushed(uint64_t stack_pointer) {
     uint64_t word = 0;
     if (stopped_.read(stack_pointer, bytes_of(word)).ok()) see(word);

@@ -207,7 +207,7 @@ Status Session::hold(TracedProcess& process) {
   DJ_TRY_DO(clear_leftovers(process.pid));
   DJ_TRY(Stopped stopped, Stopped::stop(process.pid));
   stopped_.emplace(std::move(stopped));
-  DJ_TRY_DO(check_unheld(process.pid));  // somebody may have been faster
+  DJ_TRY_DO(check_unheld(process.pid));  // another djtap may have been faster
   return check_uncaught(*stopped_);
 }
 
