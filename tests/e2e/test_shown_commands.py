@@ -16,11 +16,16 @@ RUNNING = {"redis-server": (["redis-server", "--port", "0", "--unixsocket", "red
            "1234": ([paths.PYTHON, "-uc", "import time\nprint('ready')\nwhile True: time.sleep(0.01); bytearray(99999)"], "ready")}
 
 
+def indented_blocks(text):
+    """The blocks of a page that are shown as they are. The lines of a list are indented, too, all but its first."""
+    return [block for block in text.split("\n\n") if block.lstrip("\n").startswith("    ")]
+
+
 def shown_commands():
     """(file, command) of the indented lines, and of the examples of djtap(1)."""
     found = []
     for path in (paths.ROOT / "README.md", *sorted((paths.ROOT / "docs").glob("*.md"))):
-        for line in re.findall(r"^    (?:scripts/)?djtap (.*)$", path.read_text(), re.M):
+        for line in re.findall(r"^    (?:scripts/)?djtap (.*)$", "\n".join(indented_blocks(path.read_text())), re.M):
             found.append((path.name, re.sub(r" {2,}#.*", "", line)))
     page = (paths.ROOT / "docs" / "man" / "djtap.1").read_text()
     for example in re.findall(r"^\.nf\n(djtap .*?)\n\.fi", page, re.M | re.S):
