@@ -8,7 +8,7 @@ using agent::arena;
 
 namespace {
 
-constexpr uint64_t kFutexWait = 0;  // of words that processes share
+constexpr uint64_t kFutexWait = 0, kFutexWake = 1;  // of words that processes share
 constexpr int64_t kRoundNs = 100'000'000;
 constexpr int kRounds = 300;     // then djtap hangs, and the target goes on without it for now
 constexpr int kIdleRounds = 30;  // then it stands
@@ -50,6 +50,7 @@ void dj_loader_event() {
   abi::LoaderTalk& talk = agent::words().loader;
   if (abi::load(&talk.awaits) == abi::kNobody || agent::is_denied(agent::kSysFutex)) return;
   const uint32_t event = __atomic_add_fetch(&talk.events, 1, __ATOMIC_SEQ_CST);
+  agent::ask_kernel(agent::kSysFutex, agent::word(&talk.events), kFutexWake, 1);
   const Timespec round = {0, kRoundNs};
   int64_t used = 0;
   for (int i = 0, idle = 0; i < kRounds && idle < kIdleRounds; ++i) {

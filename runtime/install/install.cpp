@@ -61,12 +61,21 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.patches_ = find_patches(plan, modules, codes, options);
   if (naming) naming->join();
   if (!options.switched && !made.patches_.live) {
-    made.words_ = CallWords(modules, options.pid, made.patches_.sites);
+    made.words_ = CallWords(modules, options.first_module, options.pid, made.patches_.sites);
   }
   made.find_detours(codes, options);
   made.restorers_ = find_restorers(modules, codes);
+  made.forget_modules(options.first_module);
   made.times_.prepare_ns = now_ns() - begin;
   return made;
+}
+
+// Those before this one have no place of it.
+void Installation::forget_modules(size_t first) {
+  modules_.erase(modules_.begin(), modules_.begin() + static_cast<long>(first));
+  SiteList all = all_places();
+  for (PatchSite* word : words_.all()) all.push_back(word);
+  for (PatchSite* place : all) place->module -= static_cast<uint32_t>(first);
 }
 
 void Installation::name_sites(const Plan& plan) {

@@ -126,8 +126,9 @@ class Installation {
   bool may_trap() const;
   // Sites of modules that are not among `now`, or whose text is the file's again, are Gone: the
   // module was unmapped, and perhaps mapped anew. Returns where those begin that are among `now`.
-  // The process runs, but its loader.
-  std::set<uint64_t> find_gone_sites(pid_t pid, const std::vector<MappedModule>& now);
+  // The process runs, but its loader. now: ascending.
+  std::set<uint64_t> find_gone_sites(const RunningMemory& memory,
+                                     const std::vector<MappedModule>& now);
   // Puts all original bytes back and verifies them; the islands stay. Idempotent.
   Status disarm(Stopped& stopped);
   // Behind that: threads that stand in a detour, at one of the addresses `inside`, go on where the
@@ -165,7 +166,7 @@ class Installation {
 
   // Calls that may lead straight to detours (straight_calls.h): begins to look for them, beside,
   // once; ends that, before all stand; says that there are some; takes some without what `sites`,
-  // those of all objects, forbid (false: none remains); writes these. Behind arm().
+  // all places of it, forbid (false: none remains); writes these. Behind arm().
   void look_for_straight_calls(pid_t pid, const ReadText& read_text);
   bool is_looking_for_straight_calls() const { return straight_calls_.is_looking(); }
   void end_looking_for_straight_calls() { straight_calls_.end_looking(); }
@@ -209,6 +210,7 @@ class Installation {
   void find_detours(ModuleCodes& codes, const PatchOptions& options);
   // Sites that are nothing without others (site_text.h), when some have become Skipped.
   void skip_dependents(const std::string& reason);
+  void forget_modules(size_t first);
   void name_sites(const Plan& plan);
   Status build_detours(SessionMemory& memory);
   void make_trap_table(const SessionMemory& memory);
@@ -224,6 +226,7 @@ class Installation {
   uint64_t guard_traps(const PatchSite& site) const { return guard_traps(site, site.guards()); }
   // At those guards of the site.
   uint64_t guard_traps(const PatchSite& site, uint32_t guards) const;
+  std::vector<const PatchSite*> armed_samples();
   template <typename Off>
   void switch_calls(SessionMemory& memory, const Off& off);
   void find_live_sites();
@@ -283,6 +286,7 @@ class Installation {
   std::optional<CodeIslands> code_;        // from place() on
   std::unique_ptr<PageCopying> copying_;   // from copy_ahead() to ready()
   std::optional<Staged> staged_;           // from ready() to arm()
+  std::vector<std::pair<uint32_t, size_t>> samples_by_module_;  // of armed_samples(), by index
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
   std::set<size_t> misread_;               // of these, those that misread_tables() has given
   std::string patches_key_;                // of what is kept; empty: nothing is

@@ -51,27 +51,41 @@ bool Installation::may_trap() const {
   return abi::load(&abi::trap_words(table)->trapless) == 0;
 }
 
-std::set<uint64_t> Installation::find_gone_sites(pid_t pid, const std::vector<MappedModule>& now) {
-  RunningMemory memory(pid);
-  std::vector<bool> asked(modules_.size()), gone(modules_.size());
-  for (size_t i = 0; i < modules_.size(); i++) {
-    gone[i] = asked[i] = !is_mapped(modules_[i], now);
+// Of each module that has sites one that is armed, if there is any: those that are off have nothing
+// in the text.
+std::vector<const PatchSite*> Installation::armed_samples() {
+  if (samples_by_module_.empty()) {
+    std::map<uint32_t, size_t> first;
+    for (size_t i = 0; i < patches_.sites.size(); i++) first.emplace(patches_.sites[i].module, i);
+    samples_by_module_.assign(first.begin(), first.end());
   }
+  std::vector<const PatchSite*> samples;
+  for (auto& [module, index] : samples_by_module_) {
+    for (size_t i = 0; i < patches_.sites.size() && !patches_.sites[index].armed(); i++) {
+      if (patches_.sites[i].module == module && patches_.sites[i].armed()) index = i;
+    }
+    if (patches_.sites[index].armed()) samples.push_back(&patches_.sites[index]);
+  }
+  return samples;
+}
+
+std::set<uint64_t> Installation::find_gone_sites(const RunningMemory& memory,
+                                                 const std::vector<MappedModule>& now) {
   std::set<uint64_t> anew;
-  for (const PatchSite& site : patches_.sites) {  // those that are off have nothing in the text
-    if (!site.armed() || asked[site.module]) {
-      continue;
-    }
-    asked[site.module] = true;
-    if (is_as_in_file(site, memory)) {
-      gone[site.module] = true;
-      anew.insert(modules_[site.module].begin);
-    }
+  std::set<uint32_t> gone;
+  for (uint32_t i = 0; i < modules_.size(); i++) {
+    if (!is_mapped(modules_[i], now)) gone.insert(i);
   }
+  for (const PatchSite* site : armed_samples()) {
+    if (gone.contains(site->module) || !is_as_in_file(*site, memory)) continue;
+    gone.insert(site->module);
+    anew.insert(modules_[site->module].begin);
+  }
+  if (gone.empty()) return anew;
   SiteList all = all_places();
   for (PatchSite* word : words_.all()) all.push_back(word);
   for (PatchSite* site : all) {
-    if (gone[site->module] && is_legal_step(site->state, SiteState::Gone)) {
+    if (gone.contains(site->module) && is_legal_step(site->state, SiteState::Gone)) {
       set_state(*site, SiteState::Gone, "its module was unmapped");
     }
   }

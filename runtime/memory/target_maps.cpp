@@ -1,4 +1,4 @@
-// mmap() in the target, and a look at /proc/PID/maps.
+// mmap() in the target, and a look at the mappings that are there.
 #include "runtime/memory/target_maps.h"
 
 #include <fmt/format.h>
@@ -6,7 +6,9 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "runtime/process/map_query.h"
 #include "runtime/process/remote_map.h"
 #include "runtime/process/send_files.h"
 
@@ -58,12 +60,11 @@ Status TargetMaps::map_private(const char* what, const AddressRange& range) {
 
 Status TargetMaps::check() const {
   const pid_t pid = call_.stopped().pid();
-  DJ_TRY(const std::vector<Mapping> maps, read_maps(pid));
+  MapFinder maps(pid);
   for (const Piece& piece : pieces_) {
     if (piece.file == nullptr) continue;
-    const auto m = std::ranges::upper_bound(maps, piece.range.begin, {}, &Mapping::end);
-    const bool is_there = m != maps.end() && m->begin <= piece.range.begin &&
-                          m->end >= piece.range.end && piece.file->is_in(*m) &&
+    DJ_TRY(const std::optional<Mapping> m, maps.at(piece.range.begin));
+    const bool is_there = m && m->end >= piece.range.end && piece.file->is_in(*m) &&
                           allows(*m, piece.protection) &&
                           m->offset + (piece.range.begin - m->begin) == piece.offset;
     if (!is_there)

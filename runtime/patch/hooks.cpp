@@ -61,9 +61,10 @@ AddressRange generic_syscall(const MappedModule& module) {
 
 }  // namespace
 
-HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, ModuleCodes& codes) {
+HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                       size_t first) {
   HookRegions found;
-  for (size_t i = 0; i < modules.size(); i++) {
+  for (size_t i = first; i < modules.size(); i++) {
     if (modules[i].is_vdso || modules[i].shared || modules[i].awaits_relocation ||
         !may_call(set, modules[i], codes)) {
       continue;

@@ -28,8 +28,9 @@ enum class HookSet : uint8_t {
 struct HookRegions {
   std::vector<std::pair<size_t, arch::Checker::Syscall>> regions;  // (index of the module, region)
 };
-// modules: of the target. What cannot be read has none.
-HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, ModuleCodes& codes);
+// modules: of the target; those before number `first` are left out. What cannot be read has none.
+HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, ModuleCodes& codes,
+                       size_t first = 0);
 // Must this one be hooked, or the set is useless? (Others only narrow a gap.)
 bool is_essential(HookSet set, int64_t number);
 

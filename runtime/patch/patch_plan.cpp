@@ -388,10 +388,10 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
     planners.emplace_back(plan, modules, i, options, out, codes, tails);
   }
   HookSet set = with_trap ? HookSet::Trap : HookSet::Rseq;
-  const HookRegions hooks = find_hooks(set, modules, codes);
+  const HookRegions hooks = find_hooks(set, modules, codes, options.first_module);
   const bool tracees = can_hook_tracing(hooks, plan, sites);
   for (const auto& [module, call] : hooks.regions) {
-    if (module >= options.first_module && (tracees || !is_for_tracees(call.number)) &&
+    if ((tracees || !is_for_tracees(call.number)) &&
         (options.use_rseq || !is_essential(HookSet::Rseq, call.number))) {
       planners[module - options.first_module].add_hook(call, set);
     }

@@ -12,10 +12,12 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "runtime/process/elf_file.h"
 #include "runtime/process/kin.h"
+#include "runtime/process/map_query.h"
 #include "runtime/process/memory_image.h"
 #include "runtime/process/process.h"
 #include "runtime/process/tracer.h"
@@ -165,9 +167,8 @@ bool bias_of_code(const ElfFile& elf, const Mapping& m, uint64_t& bias) {
 
 // The file's first byte is not where it would be.
 bool is_partial(const MappedModule& module, const std::vector<Mapping>& maps) {
-  return std::none_of(maps.begin(), maps.end(), [&](const Mapping& m) {
-    return m.begin <= module.begin && module.begin < m.end && m.path == module.path;
-  });
+  const auto m = std::ranges::upper_bound(maps, module.begin, {}, &Mapping::end);
+  return m == maps.end() || m->begin > module.begin || m->path != module.path;
 }
 
 // Begin and end of what there is.
@@ -241,25 +242,26 @@ bool holds_code(const Files& files, const std::string& path, const Elf64_Phdr& s
 // What else is executable where the file would have its code.
 void add_moved_text(const std::vector<Mapping>& maps, FoundModule& found) {
   for (const AddressRange& code : found.code) {
-    for (const Mapping& m : maps) {
-      const bool known = m.path == found.module.path && !found.module.text.empty();
-      if (m.exec && !known && m.begin < code.end && code.begin < m.end)
-        add_text(found.module, m, {std::max(code.begin, m.begin), std::min(code.end, m.end)});
+    auto m = std::ranges::upper_bound(maps, code.begin, {}, &Mapping::end);
+    for (; m != maps.end() && m->begin < code.end; ++m) {
+      const bool known = m->path == found.module.path && !found.module.text.empty();
+      if (m->exec && !known)
+        add_text(found.module, *m, {std::max(code.begin, m->begin), std::min(code.end, m->end)});
     }
   }
 }
 
 // A program may have moved its code into memory of its own, for huge pages: it is where it was, but
-// in no mapping of the file. `m` is one of its other mappings.
-void add_by_data(const Files& files, const Mapping& m, Found& found) {
+// in no mapping of the file. `m` is one of its other mappings. False: the file has none there.
+bool add_by_data(const Files& files, const Mapping& m, Found& found) {
   FoundModule moved;
   MappedModule& module = moved.module;
   module.path = m.path;
   module.open_path = files.named(m).value_or("");
-  if (module.open_path.empty()) return;
+  if (module.open_path.empty()) return false;
   module.version = version_of(module.open_path);
   Result<ElfFile> elf = read_elf(module.open_path);
-  if (!elf.ok()) return;
+  if (!elf.ok()) return false;
   const std::vector<Elf64_Phdr>& segments = elf.value().segments;
   for (const Elf64_Phdr& s : segments) {
     if ((s.p_flags & PF_X) != 0 || !bias_of(s, m, module.bias)) continue;
@@ -271,8 +273,24 @@ void add_by_data(const Files& files, const Mapping& m, Found& found) {
     if (!right) continue;
     set_ranges(moved, elf.value());
     found[{m.inode, m.path, module.bias}] = moved;
-    return;
+    return true;
   }
+  return false;
+}
+
+// What was found, with all that is known only when each file's mappings have been seen.
+std::vector<MappedModule> finish(pid_t pid, const std::vector<Mapping>& maps, Found& found) {
+  struct stat exe = {};
+  const bool has_exe = stat_program(pid, &exe);
+  std::vector<MappedModule> modules;
+  for (auto& [key, each] : found) {
+    if (each.module.text.empty() || !is_partial(each.module, maps)) add_moved_text(maps, each);
+    if (each.module.text.empty()) continue;
+    each.module.is_executable_file = has_exe && exe.st_ino == std::get<0>(key);
+    mark_partial(each.module, maps);
+    modules.push_back(std::move(each.module));
+  }
+  return modules;
 }
 
 }  // namespace
@@ -296,35 +314,29 @@ void trust_writable(std::vector<MappedModule>& modules) {
 }
 
 bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now) {
-  return std::any_of(now.begin(), now.end(), [&](const MappedModule& m) {
-    return m.begin == module.begin && m.path == module.path;
-  });
+  const auto [first, last] = std::ranges::equal_range(now, module.begin, {}, &MappedModule::begin);
+  return std::any_of(first, last, [&](const MappedModule& m) { return m.path == module.path; });
 }
 
 Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
   DJ_TRY(std::vector<Mapping> maps, read_maps(pid));
+  return modules_among(pid, maps);
+}
+
+std::vector<MappedModule> modules_among(pid_t pid, const std::vector<Mapping>& maps) {
   pid = living_thread(pid);
   const Files files(pid, maps);
   Found found;
+  std::set<std::pair<uint64_t, std::string>> known;
   for (const Mapping& m : maps) {
     if (m.exec && may_hold_code(m)) add_by_text(files, m, found);
   }
+  for (const auto& [key, each] : found) known.emplace(std::get<0>(key), std::get<1>(key));
   for (const Mapping& m : maps) {
-    const bool known = std::any_of(found.begin(), found.end(), [&](const auto& each) {
-      return std::get<0>(each.first) == m.inode && std::get<1>(each.first) == m.path;
-    });
-    if (!m.exec && !known && may_hold_code(m)) add_by_data(files, m, found);
+    if (m.exec || !may_hold_code(m) || known.contains({m.inode, m.path})) continue;
+    if (add_by_data(files, m, found)) known.emplace(m.inode, m.path);
   }
-  struct stat exe = {};
-  const bool has_exe = stat_program(pid, &exe);
-  std::vector<MappedModule> modules;
-  for (auto& [key, each] : found) {
-    if (each.module.text.empty() || !is_partial(each.module, maps)) add_moved_text(maps, each);
-    if (each.module.text.empty()) continue;
-    each.module.is_executable_file = has_exe && exe.st_ino == std::get<0>(key);
-    mark_partial(each.module, maps);
-    modules.push_back(std::move(each.module));
-  }
+  std::vector<MappedModule> modules = finish(pid, maps, found);
   for (const Mapping& m : maps) {
     if (m.path != "[vdso]") continue;
     MappedModule& vdso = modules.emplace_back();
@@ -337,6 +349,26 @@ Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
   std::sort(modules.begin(), modules.end(),
             [](const auto& a, const auto& b) { return a.begin < b.begin; });
   return modules;
+}
+
+std::optional<std::vector<MappedModule>> modules_of_code(pid_t pid,
+                                                         const std::vector<Mapping>& code,
+                                                         const MapQuery& query) {
+  pid = living_thread(pid);
+  const Files files(pid, code);
+  Found found;
+  for (const Mapping& m : code) {
+    if (!files.named(m)) return std::nullopt;
+    add_by_text(files, m, found);
+  }
+  std::vector<Mapping> around;
+  for (const auto& [key, each] : found) {
+    const auto near = query.in({each.module.begin, each.module.end});
+    if (!near) return std::nullopt;
+    around.insert(around.end(), near->begin(), near->end());
+  }
+  std::ranges::sort(around, {}, &Mapping::begin);
+  return finish(pid, around, found);
 }
 
 std::vector<LostFile> lost_files(pid_t pid) {

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <string_view>
 
 #include "compiler/base/other_machine.h"
 #include "runtime/process/call_list.h"
@@ -48,14 +50,35 @@ Result<std::string> read_proc(pid_t pid, const char* rest) {
   return os_error("cannot read " + path, number != 0 ? number : EACCES);
 }
 
+Error no_memory(pid_t pid) {
+  return {"process " + std::to_string(pid) + " has no memory (it has ended, or is a kernel thread)",
+          Fail::TargetGone};
+}
+
+// Why its mappings cannot be read.
+Error no_maps(pid_t pid, int number) {
+  if (access(proc_path(pid, "").c_str(), F_OK) != 0)
+    return Error{"there is no process " + std::to_string(pid), Fail::NotFound};
+  return os_error("cannot read " + proc_path(pid, "/maps"), number);
+}
+
 Result<std::string> read_maps_text(pid_t pid) {
   if (pid == 0) return read_proc(pid, "/maps");
   std::string text;
   if (read_process_file(pid, ProcessFile::Maps, text)) return text;
+  return no_maps(pid, errno);
+}
+
+// Whether it has mappings that can be read, of which there may be thousands.
+Status check_memory(pid_t pid) {
+  const pid_t tid = living_thread(pid);
+  const int fd = open_process_file(tid, ProcessFile::Maps);
+  char first = 0;
+  const ssize_t got = fd < 0 ? -1 : read(fd, &first, sizeof first);
   const int number = errno;
-  if (access(proc_path(pid, "").c_str(), F_OK) != 0)
-    return Error{"there is no process " + std::to_string(pid), Fail::NotFound};
-  return os_error("cannot read " + proc_path(pid, "/maps"), number);
+  if (fd >= 0) close(fd);
+  if (got < 0) return no_maps(tid, number);
+  return got == 0 ? Status(no_memory(pid)) : ok_status();
 }
 
 // The fields of /proc/PID/stat (proc(5)), number 1 at [0]; empty: there is no such process. The
@@ -80,37 +103,58 @@ uint64_t ended_children_ticks(pid_t pid) {
 // PF_KTHREAD of linux/sched.h, in field 9 of /proc/PID/stat.
 constexpr uint64_t kKernelThread = 0x00200000;
 
+// Takes a number of that base off the front of `text`, and the character behind it.
+bool take_number(std::string_view& text, int base, uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  const auto used = static_cast<size_t>(end - text.data());
+  if (error != std::errc() || used == text.size()) return false;
+  text.remove_prefix(used + 1);
+  return true;
+}
+
 // One line: "begin-end rwxp offset major:minor inode   path".
-bool parse_mapping(const std::string& line, Mapping& m) {
-  char r, w, x, p;
-  unsigned major = 0, minor = 0;
-  int at = 0;
-  unsigned long begin, end, offset, inode;
-  if (sscanf(line.c_str(), "%lx-%lx %c%c%c%c %lx %x:%x %lu %n", &begin, &end, &r, &w, &x, &p,
-             &offset, &major, &minor, &inode, &at) < 10) {
+bool parse_mapping(std::string_view line, Mapping& m) {
+  constexpr int kHex = 16, kDecimal = 10;
+  constexpr size_t kFlags = 5;  // with the space behind
+  uint64_t major = 0, minor = 0;
+  if (!take_number(line, kHex, m.begin) || !take_number(line, kHex, m.end) ||
+      line.size() < kFlags) {
     return false;
   }
-  m = {begin, end, r == 'r', w == 'w', x == 'x', p == 's', offset, makedev(major, minor),
-       inode, "",  false};
-  m.path = line.substr(static_cast<size_t>(at));
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (inode != 0 && m.path.ends_with(kDeleted)) {
-    m.path.resize(m.path.size() - kDeleted.size());
-    m.deleted = true;
+  m.read = line[0] == 'r';
+  m.write = line[1] == 'w';
+  m.exec = line[2] == 'x';
+  m.shared = line[3] == 's';
+  line.remove_prefix(kFlags);
+  if (!take_number(line, kHex, m.offset) || !take_number(line, kHex, major) ||
+      !take_number(line, kHex, minor) || !take_number(line, kDecimal, m.inode)) {
+    return false;
   }
+  m.device = makedev(major, minor);
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  set_path(m, line);
   return true;
 }
 
 }  // namespace
 
+void set_path(Mapping& m, std::string_view shown) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  m.deleted = m.inode != 0 && shown.ends_with(kDeleted);
+  if (m.deleted) shown.remove_suffix(kDeleted.size());
+  m.path = shown;
+}
+
 std::vector<Mapping> parse_maps(const std::string& text) {
   std::vector<Mapping> maps;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
+  maps.reserve(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')));
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t bytes = std::min(rest.find('\n'), rest.size() - 1) + 1;
     Mapping m;
-    if (parse_mapping(line, m)) {
+    if (parse_mapping(rest.substr(0, bytes - (rest[bytes - 1] == '\n' ? 1 : 0)), m)) {
       maps.push_back(std::move(m));
     }
+    rest.remove_prefix(bytes);
   }
   return maps;
 }
@@ -118,11 +162,7 @@ std::vector<Mapping> parse_maps(const std::string& text) {
 Result<std::vector<Mapping>> read_maps(pid_t pid) {
   DJ_TRY(std::string text, read_maps_text(living_thread(pid)));
   std::vector<Mapping> maps = parse_maps(text);
-  if (maps.empty()) {
-    return Error{
-        "process " + std::to_string(pid) + " has no memory (it has ended, or is a kernel thread)",
-        Fail::TargetGone};
-  }
+  if (maps.empty()) return no_memory(pid);
   return maps;
 }
 
@@ -137,6 +177,7 @@ const std::map<std::string_view, void (*)(In&, ProcessStatus&)> kStatusFields = 
     {"Uid:", [](In& in, ProcessStatus& status) { in >> status.uid; }},
     {"VmSize:", [](In& in, ProcessStatus& status) { in >> status.size_kb; }},
     {"VmData:", [](In& in, ProcessStatus& status) { in >> status.data_kb; }},
+    {"VmLib:", [](In& in, ProcessStatus& status) { in >> status.code_kb; }},
     {"VmLck:", [](In& in, ProcessStatus& status) { in >> status.locked_kb; }},
 };
 
@@ -220,14 +261,13 @@ Status check_traceable(pid_t pid) {
                  Fail::Permission};
   }
   DJ_TRY_DO(check_program(pid, status, who));
-  Result<std::string> maps = read_maps_text(living_thread(pid));
-  if (!maps.ok() && maps.error().kind == Fail::Permission) {
+  const Status memory = check_memory(pid);
+  if (!memory.ok() && memory.error().kind == Fail::Permission) {
     return Error{
         who + " may not be traced: it is setuid, or has made itself not dumpable (PR_SET_DUMPABLE)",
         Fail::Permission};
   }
-  DJ_TRY_DO(read_maps(pid));
-  return ok_status();
+  return memory;
 }
 
 uint64_t processor_ns(pid_t pid) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/base/result.h"
@@ -62,14 +63,24 @@ bool is_writable(const MappedModule& module, uint64_t address);
 void trust_writable(std::vector<MappedModule>& modules);
 // Has its file another content by now, or another file its name?
 bool is_replaced(const MappedModule& module);
-// Is this module still among `now`, with its file and where it was?
+// Is this module still among `now`, with its file and where it was? now: ascending.
 bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now);
 
 // pid 0: djtap itself.
 Result<std::vector<Mapping>> read_maps(pid_t pid);
 std::vector<Mapping> parse_maps(const std::string& text);
+// Sets path and `deleted` of a mapping with its inode from how the kernel shows its name.
+void set_path(Mapping& mapping, std::string_view shown);
 // All modules that djtap can read, ascending; the vdso is one of them.
 Result<std::vector<MappedModule>> mapped_modules(pid_t pid);
+// The same of a process whose mappings have been read.
+std::vector<MappedModule> modules_among(pid_t pid, const std::vector<Mapping>& maps);
+class MapQuery;
+// The modules that these executable mappings of files belong to, in no order. Nothing: that takes a
+// look at all mappings.
+std::optional<std::vector<MappedModule>> modules_of_code(pid_t pid,
+                                                         const std::vector<Mapping>& code,
+                                                         const MapQuery& query);
 
 // LostFile: a mapped object whose file djtap cannot open: it was removed or replaced, never had a
 // name, or may not be read.
@@ -86,6 +97,7 @@ struct ProcessStatus {
   uid_t uid = 0;
   std::string name;
   uint64_t size_kb = 0, data_kb = 0, locked_kb = 0;  // of its memory (VmSize, VmData, VmLck)
+  uint64_t code_kb = 0;                              // mapped outside of the program (VmLib)
   uint64_t heap_begin = 0;                           // start_brk
   bool is_kernels = false;                           // a thread of the kernel
 };

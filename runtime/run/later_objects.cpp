@@ -98,8 +98,7 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   compiled_.image.spans = image.spans;
   compiled_.plan.later.insert(compiled_.plan.later.end(), plan.sites.begin(), plan.sites.end());
   next_handler_ += static_cast<HandlerId>(plan.handlers.size());
-  std::vector<InstalledSite> sites = session_.sites();
-  std::erase_if(sites, [&](const InstalledSite& s) { return s.site < plan.first_site; });
+  const std::vector<InstalledSite> sites = session_.latest_sites();
   if (options_.probes) report_sites(sites);
   if (!options_.stress) warn_skipped_sites(sites);
   warn_unraised(session_);

@@ -29,6 +29,7 @@
 #include "runtime/run/say.h"
 #include "runtime/session/control_commands.h"
 #include "runtime/session/control_socket.h"
+#include "runtime/session/doorbell.h"
 #include "runtime/session/monitor.h"
 #include "runtime/session/report.h"
 #include "runtime/session/stress.h"
@@ -107,7 +108,13 @@ Result<Ended> trace(const Tracing& tracing) {
   if (process && !process->is_child) later.look();
   LoopActions actions;
   actions.pidfd = tracing.pidfd;
-  actions.loader_waits = later.is_on();
+  std::optional<Doorbell> bell;
+  if (later.is_on()) {
+    bell.emplace(session.words().loader_bell());
+    actions.is_often = bell->fd() < 0;
+    actions.bell_fd = bell->fd();
+    actions.bell = [&bell] { bell->answer(); };
+  }
   if (std::optional<ControlSocket>& control = tracing.control) {
     actions.control_fd = control->fd();
     actions.control = [&] {

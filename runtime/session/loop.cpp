@@ -20,7 +20,7 @@ namespace dj {
 namespace {
 
 // Drain interval: short while events come, longer when the target is quiet.
-constexpr int kDrainMsBusy = 1, kDrainMsIdle = 20, kDrainMsLoader = 2;
+constexpr int kDrainMsBusy = 1, kDrainMsIdle = 20, kDrainMsOften = 2;
 
 // A file descriptor that closes itself.
 class Fd {
@@ -80,8 +80,9 @@ void stop_here(const LoopActions& actions) {
   actions.stopped(false);
 }
 
-// Who an epoll event is about: the pidfd, the signalfd, the control socket, or timer number n.
-enum : uint64_t { kPid = ~0ull, kSignal = ~1ull, kControl = ~2ull };
+// Who an epoll event is about: the pidfd, the signalfd, the control socket, the bell, or timer
+// number n.
+enum : uint64_t { kPid = ~0ull, kSignal = ~1ull, kControl = ~2ull, kBell = ~3ull };
 
 Status watch(int epoll, int fd, uint64_t who) {
   epoll_event event{};
@@ -116,6 +117,7 @@ Result<Ended> run_loop(LoopActions& actions) {
   DJ_TRY_DO(watch(epoll.get(), signal_fd.get(), kSignal));
   if (actions.pidfd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.pidfd, kPid));
   if (actions.control_fd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.control_fd, kControl));
+  if (actions.bell_fd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.bell_fd, kBell));
   std::vector<Fd> timers;
   for (size_t i = 0; i < actions.timers.size(); ++i) {
     DJ_TRY(int fd, make_timer(actions.timers[i]));
@@ -123,7 +125,7 @@ Result<Ended> run_loop(LoopActions& actions) {
     DJ_TRY_DO(watch(epoll.get(), fd, i));
   }
 
-  const int idle_ms = actions.loader_waits ? kDrainMsLoader : kDrainMsIdle;
+  const int idle_ms = actions.is_often ? kDrainMsOften : kDrainMsIdle;
   int wait_ms = kDrainMsBusy;
   for (;;) {
     epoll_event events[16];
@@ -142,6 +144,8 @@ Result<Ended> run_loop(LoopActions& actions) {
         if (signal == SIGTSTP) stop_here(actions);
       } else if (who == kControl) {
         actions.control();
+      } else if (who == kBell) {
+        actions.bell();
       } else {
         uint64_t expirations = 0;
         if (read(timers[who].get(), &expirations, sizeof expirations) > 0) {

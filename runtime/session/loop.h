@@ -30,7 +30,9 @@ struct LoopActions {
   std::vector<LoopTimer> timers;
   int control_fd = -1;  // -1: none; readable: `control` has something to do
   std::function<void()> control;
-  bool loader_waits = false;  // the target's loader may wait for `drain`: it is called more often
+  int bell_fd = -1;  // -1: none; readable: `bell` has to be called, then `drain`
+  std::function<void()> bell;
+  bool is_often = false;  // somebody waits for `drain` and cannot ring: it is called more often
   std::function<size_t()> drain;  // empties the rings; returns the number of events
   std::function<bool()> exit_requested;
   std::function<bool()> too_many_errors;

@@ -22,6 +22,7 @@
 #include "runtime/memory/session_end.h"
 #include "runtime/memory/thread_rows.h"
 #include "runtime/process/errno_query.h"
+#include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/pid_space.h"
 #include "runtime/process/rseq_query.h"
@@ -129,6 +130,7 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
     session.pid_ = process->pid;
     session.later_options_.pid = process->pid;
     session.known_ = process->modules;
+    session.module_watch_ = ModuleWatch(process->pid);
     session.agent_places_ = {process->rseq_offset, 0, session.header_.threads,
                              session.header_.own_stacks};
     if (process->rseq_registered)
@@ -388,6 +390,9 @@ std::string Session::why_over() {
 
 size_t Session::clean_forked(std::vector<std::string>& failures) {
   size_t cleaned = 0;
+  // Whoever has forked memory of objects that came later has the session's, too; mostly nobody has.
+  const std::vector<pid_t> kin = memory_ ? find_kin(memory_->inode()) : std::vector<pid_t>();
+  if (std::ranges::all_of(kin, [this](pid_t pid) { return pid == pid_; })) return 0;
   for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
     cleaned += clean_kin(later->memory.inode(), pid_, failures);
   }

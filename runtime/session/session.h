@@ -19,6 +19,7 @@
 #include "runtime/memory/debug_list.h"
 #include "runtime/process/exit_watch.h"
 #include "runtime/process/launch.h"
+#include "runtime/process/module_watch.h"
 #include "runtime/process/process.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/semaphores.h"
@@ -161,6 +162,10 @@ class Session {
   const Installation* installation() const { return installation_ ? &*installation_ : nullptr; }
   // Of the installation, and of all objects that came later.
   std::vector<InstalledSite> sites() const;
+  // Of the objects that came last.
+  std::vector<InstalledSite> latest_sites() const {
+    return later_.empty() ? std::vector<InstalledSite>() : later_.back().installation.sites();
+  }
   // How long the target stood still: all stops up to arm() together.
   uint64_t arm_pause_ns() const { return arm_pause_ns_; }
 
@@ -185,7 +190,8 @@ class Session {
   void warn_of_denied();
   // Before the first handler runs: those do without what seccomp filters deny. Which calls.
   Result<uint64_t> obey_filters(const Stopped& stopped);
-  void lead_calls(Installation& installation);
+  void lead_calls();
+  void write_straight_calls(Installation& installation);
   void cool(Installation& installation, SessionMemory& memory);
   void show_code();
   // Asked of a target that stands: one that runs may execute another program meanwhile, at whose
@@ -213,6 +219,7 @@ class Session {
   std::vector<SessionMemory> spent_;
   std::vector<uint64_t> spent_code_;  // their OwnIslands
   std::vector<MappedModule> known_;
+  ModuleWatch module_watch_;
   const Layout* layout_ = nullptr;
   PatchOptions later_options_;
   AgentPlaces agent_places_;
@@ -230,6 +237,7 @@ class Session {
   DebugList debug_list_;
   size_t shown_ = 0;             // OwnIslands that it shows
   uint64_t used_at_arm_ns_ = 0;  // processor_ns() of the target
+  uint64_t show_next_ns_ = 0;
   ReadText read_text_;
   std::optional<Sampler> sampler_;
   std::map<size_t, Sampler::Point> sample_points_;  // by index in Plan::host_probes

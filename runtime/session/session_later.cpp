@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <climits>
+#include <string_view>
+#include <utility>
 
 #include "runtime/memory/arena_format.h"
 #include "runtime/memory/raised_semaphores.h"
 #include "runtime/patch/hooks.h"
 #include "runtime/process/elf_file.h"
+#include "runtime/process/running_memory.h"
 #include "runtime/session/session.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/capture.h"
@@ -48,20 +51,30 @@ void Session::let_loader_wait(bool waits) {
 }
 
 Result<LaterObjects> Session::find_later_objects() {
-  DJ_TRY(std::vector<MappedModule> now, mapped_modules(pid_));
-  if (later_options_.writable_text) trust_writable(now);
-  std::set<uint64_t> gone = installation_->find_gone_sites(pid_, now);
-  for (Later& later : later_) {
-    gone.merge(later.installation.find_gone_sites(pid_, now));
+  // Between two events that follow each other the loader maps, or unmaps, or neither.
+  const bool is_next = words().loader_events() == answered_ + 1;
+  if (is_next && module_watch_.has_as_much_code()) return LaterObjects{known_, known_.size()};
+  DJ_TRY_DO(module_watch_.look());
+  std::vector<MappedModule> trusted;
+  if (later_options_.writable_text) {
+    trusted = module_watch_.modules();
+    trust_writable(trusted);
   }
+  const std::vector<MappedModule>& now =
+      later_options_.writable_text ? trusted : module_watch_.modules();
+  const RunningMemory memory(pid_);
+  std::set<uint64_t> gone = installation_->find_gone_sites(memory, now);
+  for (Later& later : later_) gone.merge(later.installation.find_gone_sites(memory, now));
   LaterObjects found;
+  std::set<std::pair<uint64_t, std::string_view>> old;
   for (const MappedModule& module : known_) {
-    if (is_mapped(module, now) && gone.count(module.begin) == 0) found.modules.push_back(module);
+    if (!is_mapped(module, now) || gone.contains(module.begin)) continue;
+    found.modules.push_back(module);
+    old.emplace(module.begin, module.path);
   }
   found.first_new = found.modules.size();
-  const std::vector<MappedModule> old = found.modules;
   for (const MappedModule& module : now) {
-    if (is_mapped(module, old)) continue;
+    if (old.contains({module.begin, module.path})) continue;
     found.modules.push_back(module);
     found.modules.back().awaits_relocation = has_text_relocations(module.open_path);
   }
@@ -97,6 +110,7 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   Later& later = later_.emplace_back(Later{std::move(memory), std::move(made),
                                            Semaphores(input.plan, input.objects.modules),
                                            input.plan.first_site, input.plan.first_handler});
+  module_watch_.take_for_known();  // the loader waits, or has given up and is looked at anew
   const Status done = place_later(later, input, code_bytes);
   // What may still be in the text disarm() takes out.
   if (!done.ok() && !later.installation.is_in_text()) {

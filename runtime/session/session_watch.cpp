@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "runtime/clean/clean.h"
 #include "runtime/output/tell.h"
@@ -81,8 +83,7 @@ void Session::watch() {
   for (Later& later : later_) {
     cool(later.installation, later.memory);
   }
-  lead_calls(*installation_);
-  for (Later& later : later_) lead_calls(later.installation);
+  lead_calls();
   // Threads that cannot be stopped now (a vfork) may be later; nobody waits for it.
   if (!do_text_work(false).ok()) watch_next_ns_ = now_ns() + kAfterFailureNs;
   if (runs_long) show_code();
@@ -140,21 +141,23 @@ void Session::cool(Installation& installation, SessionMemory& memory) {
 
 // A program that waits most of its time, and a server whose children do, would stand once more for
 // nothing.
-void Session::lead_calls(Installation& installation) {
+void Session::lead_calls() {
   constexpr uint64_t kWorthNs = 50'000'000;
   if (processor_ns(pid_) < used_at_arm_ns_ + kWorthNs) return;
+  std::vector<Installation*> all = {&*installation_};
+  for (Later& later : later_) all.push_back(&later.installation);
   // One after the other: each reads whole objects, beside a target that computes.
-  bool looking = installation_->is_looking_for_straight_calls();
-  for (const Later& later : later_)
-    looking = looking || later.installation.is_looking_for_straight_calls();
-  if (!looking) installation.look_for_straight_calls(pid_, read_text_);
-  if (!installation.has_straight_calls()) return;
-  SiteList sites = installation_->all_places();
-  for (Later& later : later_) {
-    const SiteList more = later.installation.all_places();
-    sites.insert(sites.end(), more.begin(), more.end());
+  bool looking = std::ranges::any_of(
+      all, [](const Installation* one) { return one->is_looking_for_straight_calls(); });
+  for (Installation* installation : all) {
+    if (!looking) installation->look_for_straight_calls(pid_, read_text_);
+    looking = looking || installation->is_looking_for_straight_calls();
+    if (installation->has_straight_calls()) write_straight_calls(*installation);
   }
-  if (!installation.choose_straight_calls(sites)) return;
+}
+
+void Session::write_straight_calls(Installation& installation) {
+  if (!installation.choose_straight_calls(installation.all_places())) return;
   Result<Stopped> stopped = Stopped::stop(pid_);
   if (!stopped.ok() || !is_in_target(stopped.value())) return;
   const Status written = installation.write_straight_calls(stopped.value());

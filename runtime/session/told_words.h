@@ -36,9 +36,9 @@ class ToldWords {
   }
 
   // How often the target's loader has said something.
-  uint32_t loader_events() const {
-    return arena_.word<uint32_t>(talk() + offsetof(abi::LoaderTalk, events)).number();
-  }
+  uint32_t loader_events() const { return arena_.word<uint32_t>(loader_bell()).number(); }
+  // Address of the word that says so, where djtap waits for it to change.
+  uint64_t loader_bell() const { return talk() + offsetof(abi::LoaderTalk, events); }
   void set_loader_awaits(abi::LoaderAwaits awaits) const {
     arena_.store<uint32_t>(talk() + offsetof(abi::LoaderTalk, awaits), awaits);
   }

@@ -112,7 +112,7 @@ enum LoaderAwaits : uint32_t {
   kNobody,      // nobody answers any more
 };
 struct LoaderTalk {
-  uint32_t events;    // written by handlers: how often something was said
+  uint32_t events;    // written by handlers, a futex: how often something was said
   uint32_t answered;  // written by the controller, a futex: events up to this one need not wait
   uint32_t awaits;    // LoaderAwaits; written by both
   uint32_t pad;

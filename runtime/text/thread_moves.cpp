@@ -13,10 +13,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <set>
 
 #include "compiler/base/sort_runs.h"
 #include "runtime/patch/module_code.h"
+#include "runtime/process/map_query.h"
 #include "runtime/process/process.h"
 #include "runtime/shared/own_stack.h"
 #include "runtime/text/trap_setup.h"
@@ -53,9 +55,8 @@ bool is_interrupted(const user_regs_struct& regs) {
 // FrameSearch: the signal frames of one thread.
 class FrameSearch {
  public:
-  FrameSearch(const Stopped& stopped, const std::vector<Mapping>& maps,
-              const std::vector<uint64_t>& restorers)
-      : stopped_(stopped), maps_(maps), restorers_(restorers) {}
+  FrameSearch(const Stopped& stopped, const std::vector<uint64_t>& restorers)
+      : stopped_(stopped), maps_(stopped.pid()), restorers_(restorers) {}
 
   // Calls action(frame address) for all frames above `stack_pointer`.
   template <typename Action>
@@ -65,8 +66,8 @@ class FrameSearch {
     while (!todo.empty()) {
       uint64_t from = todo.back() & ~uint64_t{7};
       todo.pop_back();
-      const Mapping* map = mapping_of(from);
-      if (map == nullptr || !map->write) continue;
+      DJ_TRY(const std::optional<Mapping> map, maps_.at(from));
+      if (!map || !map->write) continue;
       const std::optional<uint64_t> left = stack_left_for_own(stopped_, from);
       const uint64_t end = left ? abi::own_stack_top(from) : map->end;
       if (!seen.insert(end).second) continue;
@@ -83,15 +84,6 @@ class FrameSearch {
   }
 
  private:
-  const Mapping* mapping_of(uint64_t address) const {
-    for (const Mapping& m : maps_) {
-      if (address >= m.begin && address < m.end) {
-        return &m;
-      }
-    }
-    return nullptr;
-  }
-
   std::vector<uint64_t> frames_in(uint64_t begin, uint64_t end) {
     std::vector<uint64_t> frames;
     const uint64_t low = restorers_.empty() ? ~uint64_t{0} : restorers_.front();
@@ -114,7 +106,7 @@ class FrameSearch {
   }
 
   const Stopped& stopped_;
-  const std::vector<Mapping>& maps_;
+  MapFinder maps_;
   const std::vector<uint64_t>& restorers_;
   std::vector<uint64_t> words_;  // a piece of a stack
 };
@@ -212,8 +204,7 @@ uint64_t Detouring::moved_interrupted(uint64_t pc) const {
 Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouring,
                                 const std::vector<uint64_t>& restorers, bool clear_trap) {
   MoveCounts counts;
-  DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
-  FrameSearch search(stopped, maps, restorers);
+  FrameSearch search(stopped, restorers);
   for (pid_t tid : stopped.threads()) {
     DJ_TRY(user_regs_struct regs, stopped.registers(tid));
     uint64_t to =

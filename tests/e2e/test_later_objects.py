@@ -1,6 +1,8 @@
 """Objects that the target opens while it is traced: probed before any of their code runs."""
 import os
+import platform
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -89,6 +91,25 @@ def test_one_whose_text_somebody_else_has_changed(attach, program):
     result = tracer.finish()
     assert result.returncode == 5 and "was changed by somebody else" in result.stderr, result
     assert process.differences(before, process.text_of(target.pid)) == []
+
+
+def own_looks_at_mappings(number, folder):
+    """How often djtap reads the whole list of a process's mappings while its target opens `number` objects; what it counts."""
+    for i in range(number):
+        shutil.copy(LIBRARY, folder / f"{i}.so")
+    inner = run.command(["-e", 'probe func("*!lib_work") { n++ }', "--", victim("many_objects"), folder, number])
+    result = run.run(["-e", 'probe func("dj::read_maps") { looks++ }', "--", *inner])
+    assert result.returncode == 0, result
+    return result.globals["looks"], result.globals["n"]
+
+
+@pytest.mark.skipif(tuple(int(n) for n in platform.release().split(".")[:2]) < (6, 11), reason="the kernel has no PROCMAP_QUERY")
+def test_what_an_object_costs_does_not_grow_with_others(tmp_path):
+    """A look at all mappings takes the longer the more objects are there: there is one for each object, and no more at the end."""
+    few, counted_few = own_looks_at_mappings(5, tmp_path)
+    many, counted_many = own_looks_at_mappings(25, tmp_path)
+    assert (counted_few, counted_many) == (5 * 57, 25 * 57)
+    assert many - few <= 20 * 2, (few, many)
 
 
 def test_switched_like_any_other(background, tmp_path):

@@ -1,0 +1,41 @@
+// ModuleWatch: the modules of a process, looked at again and again. A look costs what has come
+// since the one before, where the kernel answers for single mappings (map_query.h); else it reads
+// all mappings, but no file again unless some of its code came or went.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/base/result.h"
+#include "runtime/process/map_query.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+
+class ModuleWatch {
+ public:
+  ModuleWatch() = default;  // of nobody
+  explicit ModuleWatch(pid_t pid) : pid_(pid) {}
+  // Looks; errors are those of mapped_modules(). Returns whether modules() may be others now.
+  Result<bool> look();
+  // Whether the process has as much code mapped as at the last look: nothing can have come if all
+  // that was done since is mapping, or all is unmapping. Costs little.
+  bool has_as_much_code() const;
+  // djtap has mapped code of its own since, and nobody else has.
+  void take_for_known() { code_kb_ = code_kb(); }
+  // What mapped_modules() would have given at the last look.
+  const std::vector<MappedModule>& modules() const { return modules_; }
+
+ private:
+  // False: this takes a look at all.
+  bool add(const MapQuery& query, const std::vector<Mapping>& code);
+  Result<bool> look_now();
+  uint64_t code_kb() const;  // 0: not known
+  pid_t pid_ = 0;
+  uint64_t code_kb_ = 0;       // at the last look
+  std::vector<Mapping> code_;  // executable mappings of files at the last look, ascending
+  std::vector<MappedModule> modules_;
+};
+
+}  // namespace dj
