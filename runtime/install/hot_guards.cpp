@@ -1,9 +1,13 @@
 // A guard byte where many threads arrive (a loop's head, a function that jumps into another one)
 // costs a trap each time. While the program runs, such a site gets a form of the jump without
-// guards, which was not its first choice because its stub needs a page of its own; or it goes back
-// to an int3, which traps once a hit.
+// guards, which was not its first choice because its stub needs a page of its own. Where it has no
+// such form, hits and arrivals are counted for a moment. An int3 traps once a hit: that is less
+// than once a round of a loop, but more where one function jumps into another that is called more
+// often.
 #include <sys/mman.h>
 #include <sys/syscall.h>
+
+#include <utility>
 
 #include "runtime/install/install.h"
 #include "runtime/memory/address_space.h"
@@ -44,6 +48,21 @@ Result<uint64_t> map_stub(Stopped& stopped, const arch::Placement& placement,
   return *stub;
 }
 
+// The first bytes of these jumps become int3 that lead to their detours, too. Legal as it is a
+// state on the way to a jump, which restore_sites() knows.
+Status write_hit_counters(const Stopped& stopped, TextImage& text, const SiteList& sites) {
+  std::vector<TextPatch> patches;
+  for (PatchSite* site : sites) {
+    if (site->state != SiteState::Optimized) continue;
+    patches.push_back({site->address, {arch::kInt3}});
+  }
+  DJ_TRY_DO(text.write(stopped, patches));
+  for (PatchSite* site : sites) {
+    if (site->state == SiteState::Optimized) set_state(*site, SiteState::Int3, "hits are counted");
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 Status Installation::drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site) {
@@ -64,25 +83,38 @@ Status Installation::drop_guards(Stopped& stopped, SessionMemory& memory, PatchS
   return ok_status();
 }
 
+Installation::Weighing Installation::weigh(const PatchSite& site, const Weighing& since) const {
+  return {traps_at(site.address) - since.hits, guard_traps(site) - since.arrivals};
+}
+
 std::vector<size_t> Installation::hot_guards(uint64_t limit) {
+  constexpr uint64_t kEnough = 100;  // to tell which of the two is more
   std::vector<size_t> hot;
-  if (!trap_.installed()) {
-    return hot;
+  if (!trap_.installed()) return hot;
+  for (const auto& [index, since] : weighed_) {
+    const PatchSite& site = patches_.sites[index];
+    const Weighing seen = weigh(site, since);
+    if (site.armed() && seen.hits + seen.arrivals >= kEnough) hot.push_back(index);
   }
   for (auto& [index, seen] : seen_traps_) {
     const PatchSite& site = patches_.sites[index];
-    const uint64_t now = site.armed() ? guard_traps(site) : seen;
-    if (now - seen > limit) {
-      hot.push_back(index);
-    }
-    seen = now;
+    const uint64_t traps = site.armed() ? guard_traps(site) : seen;
+    if (traps - std::exchange(seen, traps) > limit) hot.push_back(index);
   }
   return hot;
 }
 
+Status Installation::make_int3(SessionMemory& memory, PatchSite& site) {
+  site.fall_back_to_int3("hot-guard");
+  DJ_TRY_DO(code_->build(memory, site, abis_));
+  if (!insert_trap(site.address, site.detour))
+    return Error{"the look-up table of int3 sites is full"};
+  return ok_status();
+}
+
 Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
                                  const std::vector<size_t>& hot) {
-  SiteList sites;
+  SiteList sites, unknown;
   for (size_t index : hot) {
     sites.push_back(&patches_.sites[index]);
     seen_traps_.erase(index);
@@ -90,15 +122,18 @@ Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
   DJ_TRY_DO(find_gone(stopped, sites, modules_));
   std::string damage;
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
-  for (PatchSite* site : sites) {
-    if (site->state != SiteState::Disarmed) {
-      continue;
-    }
-    if (drop_guards(stopped, memory, *site).ok()) continue;
-    site->fall_back_to_int3("hot-guard");
-    DJ_TRY_DO(code_->build(memory, *site, abis_));
-    if (!insert_trap(site->address, site->detour)) {
-      return Error{"the look-up table of int3 sites is full"};
+  for (size_t index : hot) {
+    PatchSite& site = patches_.sites[index];
+    const auto since = weighed_.extract(index);
+    if (site.state != SiteState::Disarmed) continue;
+    if (!since.empty()) {
+      const Weighing seen = weigh(site, since.mapped());
+      if (seen.hits < seen.arrivals) DJ_TRY_DO(make_int3(memory, site));
+    } else if (!drop_guards(stopped, memory, site).ok()) {
+      if (!insert_trap(site.address, site.detour))
+        return Error{"the look-up table of int3 sites is full"};
+      weighed_.emplace(index, weigh(site));
+      unknown.push_back(&site);
     }
   }
   TextImage text(sites);
@@ -106,6 +141,7 @@ Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
   check_text(text, sites);
   DJ_TRY_DO(journal_->enter(sites));
   DJ_TRY_DO(write_sites(stopped, text, sites, patches_of(sites)));
+  DJ_TRY_DO(write_hit_counters(stopped, text, unknown));
   return damage.empty() ? ok_status() : Status(Error{damage});
 }
 

@@ -155,13 +155,15 @@ class Installation {
   // Sites that are Skipped or Gone stay so.
   Status do_text_work(Stopped& stopped, const TextWork& work);
 
-  // Guarded jumps at whose guards more than `limit` threads have arrived since this was asked last:
-  // as int3 they trap once a hit, not once a round of a loop.
+  // Guarded jumps at whose guards more than `limit` threads have arrived since this was asked last,
+  // and those that were weighed long enough: by index.
   std::vector<size_t> hot_guards(uint64_t limit);
   // Sites at which a thread has arrived where a jump table should have said so, each given once:
   // "f+0x9 /usr/bin/program". Nothing is amiss, as the thread went on in the detour.
   std::vector<std::string> misread_tables();
-  // Gives these a form without guards, or makes them an int3 each, while armed.
+  // Gives these a form without guards while armed. Those that have none are weighed: their first
+  // byte is an int3, too, until it is known whether more threads hit the site or arrive at its
+  // guards; then they are an int3, or keep their guards.
   Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
 
   // Calls that may lead straight to detours (straight_calls.h): begins to look for them, beside,
@@ -233,6 +235,13 @@ class Installation {
   SiteList live_ones(const SiteList& sites, bool live) const;
   Status take_back_traps(Stopped& stopped);
   // `site`: not in the text. On failure nothing has changed.
+  // Weighing: how often a site had been hit, and its guards, when that began to be counted.
+  struct Weighing {
+    uint64_t hits, arrivals;
+  };
+  Weighing weigh(const PatchSite& site, const Weighing& since = {}) const;
+  Status make_int3(SessionMemory& memory, PatchSite& site);
+  uint64_t traps_at(uint64_t address) const;
   Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);
   // true: some sites are Skipped now
   Result<bool> refuse_traps(Stopped& stopped, uint64_t denied);
@@ -288,6 +297,7 @@ class Installation {
   std::optional<Staged> staged_;           // from ready() to arm()
   std::vector<std::pair<uint32_t, size_t>> samples_by_module_;  // of armed_samples(), by index
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
+  std::map<size_t, Weighing> weighed_;     // by index of the guarded site
   std::set<size_t> misread_;               // of these, those that misread_tables() has given
   std::string patches_key_;                // of what is kept; empty: nothing is
   KeptDetours kept_detours_;               // from prepare() to place()

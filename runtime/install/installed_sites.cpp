@@ -26,14 +26,17 @@ std::string to_string(const InstalledSite& site) {
 uint64_t Installation::guard_traps(const PatchSite& site, uint32_t guards) const {
   uint64_t sum = 0;
   if (guards != 0 && has_trap()) {
-    const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
     for (auto [address, detour] : trap_entries_of(site)) {
-      const bool guard = (guards >> (address - site.address) & 1) != 0;
-      const abi::TrapEntry* entry = guard ? abi::trap_table_find(table, address) : nullptr;
-      if (entry != nullptr) sum += abi::load(abi::trap_hits(table, abi::trap_index(table, entry)));
+      if ((guards >> (address - site.address) & 1) != 0) sum += traps_at(address);
     }
   }
   return sum;
+}
+
+uint64_t Installation::traps_at(uint64_t address) const {
+  const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
+  const abi::TrapEntry* entry = abi::trap_table_find(table, address);
+  return entry == nullptr ? 0 : abi::load(abi::trap_hits(table, abi::trap_index(table, entry)));
 }
 
 std::string Installation::symbol_at(SiteId id, const PatchSite& place) const {
