@@ -155,6 +155,10 @@ void add_output_options(CLI::App& app, Options& options) {
       "-t,--times", options.times,
       "at the end: hits of each probe, those whose handler did not run to its end (skips), "
       "and the least, average and longest time of the others; warnings say the reasons");
+  app.add_flag("--calls", options.calls,
+               "at the end: of return probes how many calls were entered, returned, abandoned "
+               "(exceptions, longjmp, ended threads) or are still inside; each function gets a "
+               "probe at its entry, too, so that one of which calls cannot be followed is skipped");
   app.add_flag(
       "--monitor", options.monitor,
       "show probes, globals and output on the terminal while the session runs; keys switch "

@@ -50,6 +50,7 @@ struct Options {
   Rotation rotation;                                  // -S
   std::optional<double> seconds;                      // -T: the session ends then
   bool times = false;                                 // -t
+  bool calls = false;                                 // --calls
   bool no_warnings = false;                           // -w: of the script
   bool warnings_are_errors = false;                   // -W: the same
   bool show_globals = true;                           // --no-global-var-display clears it

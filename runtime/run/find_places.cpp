@@ -77,7 +77,7 @@ Plan find_places(const Options& options, Compiled& compiled,
   TargetFiles files = target_files(process, compiled.printers);
   files.compile_headers = compiled.compile_headers;
   const bool keeps = codes.kept_files().keeps();
-  const std::string key = keeps ? plan_key(compiled.program, files, options.times) : "";
+  const std::string key = keeps ? plan_key(compiled.program, files, options.calls) : "";
   const std::string name = "plan-" + short_name(key);
   std::optional<Plan> plan = find_kept(codes, name, key);
   const bool is_kept = plan.has_value();
@@ -87,7 +87,7 @@ Plan find_places(const Options& options, Compiled& compiled,
       prepare_for(compiled.program, *module, codes);
     const size_t said = diags.all().size();
     plan = with_progress("finding what is to be probed",
-                         [&] { return resolve(compiled.program, files, diags, options.times); });
+                         [&] { return resolve(compiled.program, files, diags, options.calls); });
     std::string packed = key.empty() || diags.all().size() != said ? "" : pack_plan(*plan);
     if (!packed.empty()) codes.plan_key = key;
     codes.keep(name, key, std::move(packed));

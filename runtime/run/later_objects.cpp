@@ -66,7 +66,7 @@ Status LaterWatch::probe_new_objects() {
   if (objects.first_new == objects.modules.size() || !session_.why_over().empty())
     return ok_status();
   Diags silent;  // points that mean nothing here were reported when the session began, if at all
-  Plan plan = resolve(compiled_.program, files_of(objects, compiled_), silent);
+  Plan plan = resolve(compiled_.program, files_of(objects, compiled_), silent, options_.calls);
   if (plan.sites.empty() && !session_.installation()->has_trap()) return ok_status();
   return arm(objects, plan);
 }

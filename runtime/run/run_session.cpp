@@ -178,8 +178,8 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
   output.flush();
   session.tell_misread_tables();
   report_skips(session.words(), compiled.program, compiled.plan, compiled.layout);
-  if (options.times) {
-    report_times(compiled.times, compiled.program, sources, compiled.layout);
+  if (options.times) report_times(compiled.times, compiled.program, sources, compiled.layout);
+  if (options.times || options.calls) {
     report_calls(compiled.program, compiled.plan, sources, compiled.layout);
   }
   if (options.verbose > 0 && session.installation() != nullptr)
@@ -368,7 +368,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   Result<std::optional<ExitWatch>> watched = watch_exit(process);
   if (!watched.ok()) return fail_attach(watched.error());
   std::optional<ExitWatch> watch = watched.take();
-  if (options.times) count_calls(compiled.layout);
+  if (options.times || options.calls) count_calls(compiled.layout);
   Result<Ended> ended = Ended::TargetExited;
   StressFacts facts;
   try {

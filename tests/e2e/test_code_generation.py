@@ -157,7 +157,7 @@ def test_local_functions_of_one_name(djtap_once, tmp_path):
 
 def test_calls_of_functions_whose_returns_cannot_be_probed(djtap, tmp_path):
     """They are not said to be abandoned."""
-    result = djtap("-t", "-e", 'probe func("pointer").return { n += @entry(tid()) == tid() } probe func("leaf").return { m++ }',
+    result = djtap("--calls", "-e", 'probe func("pointer").return { n += @entry(tid()) == tid() } probe func("leaf").return { m++ }',
                    "-c", build("gcc -O2", tmp_path))
     lines = re.findall(r'^((?: +\d+){5}) +func\("(\w+)"\)\.return at', result.stderr.partition("calls of\n")[2], re.M)
     counts = {name: list(map(int, numbers.split())) for numbers, name in lines}

@@ -5,6 +5,7 @@ import subprocess
 import time
 
 from support import paths
+from support.paths import victim
 
 ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)  (.+) at (.+:\d+:\d+)$", re.M)
 
@@ -29,6 +30,15 @@ def test_times_of_probes(djtap):
     # The least of each: a thread that was sent away in a handler makes any average long.
     assert found['func("vfs_write").return'][2] > found['func("vfs_read")'][2], "20 rounds take longer"
     assert "-t" not in result.stdout and result.globals.keys() <= {"small", "writes"}, result
+
+
+def test_times_change_no_site(djtap_once):
+    """What is measured is what would be there without: the same sites in the same form, and the same counts."""
+    script = 'probe func("*").return { n++ } probe func("chain") { m++ }'
+    bare, timed = (djtap_once(*options, "--probes", "-e", script, "-c", victim("tails")) for options in ([], ["-t"]))
+    of = [[(site.symbol, site.kind, site.state, site.reason) for site in result.sites] for result in (bare, timed)]
+    assert of[0] == of[1] and len(of[0]) > 50, (bare, timed)
+    assert bare.globals == timed.globals and bare.facts == timed.facts, (bare, timed)
 
 
 def test_skips_of_probes(djtap):

@@ -105,14 +105,14 @@ def test_one_handler_for_callers_and_callees(djtap):
 
 
 def calls(result):
-    """-t: entered, returned, abandoned, unseen, inside by the function of the probe."""
+    """--calls: entered, returned, abandoned, unseen, inside by the function of the probe."""
     rows = re.findall(r'^ *(\d+) +(\d+) +(\d+) +(\d+) +(\d+)  func\("(\w+)"\)\.return at', result.stderr.partition("calls of\n")[2], re.M)
     return {name: tuple(map(int, numbers)) for *numbers, name in rows}
 
 
 def test_calls_that_longjmp_has_left(djtap):
     script = 'probe func("thrower").return { t += $return } probe func("middle").return { m++ }'
-    result = djtap("-t", "-e", script, "-c", victim("jumps"))
+    result = djtap("--calls", "-e", script, "-c", victim("jumps"))
     entered, returned = result.facts["thrown"], result.facts["returned"]
     assert returned < entered
     assert calls(result) == {name: (entered, returned, entered - returned, 0, 0) for name in ("thrower", "middle")}, result
@@ -120,7 +120,7 @@ def test_calls_that_longjmp_has_left(djtap):
 
 def test_calls_that_exceptions_and_tail_calls_have_left(djtap):
     script = "".join(f'probe func("{f}").return {{ n += $return }}' for f in ("to_throwing", "to_jumping", "chain", "even", "pointer"))
-    result = djtap("-t", "-e", script, "-c", victim("tails"))
+    result = djtap("--calls", "-e", script, "-c", victim("tails"))
     truth = result.facts
     for function, kind in (("to_throwing", "thrown"), ("to_jumping", "jumped")):
         entered, returned = truth[f"{kind} calls"], truth[f"{kind} returns"]
@@ -130,29 +130,29 @@ def test_calls_that_exceptions_and_tail_calls_have_left(djtap):
 
 
 def test_calls_of_exceptions(djtap):
-    result = djtap("-t", "-e", 'probe func("leaf").return { n++ } probe func("middle").return { m++ }', "-c", victim("exceptions"))
+    result = djtap("--calls", "-e", 'probe func("leaf").return { n++ } probe func("middle").return { m++ }', "-c", victim("exceptions"))
     for name in ("leaf", "middle"):
         returned = result.facts[f"{name} returns"]
         assert 0 < returned < 600 and calls(result)[name] == (600, returned, 600 - returned, 0, 0), result
 
 
 def test_calls_of_recursion_coroutines_and_cancelled_threads(djtap):
-    result = djtap("-t", "-e", 'probe func("fib").return { n += $return } probe func("deep").return { m++ }', "-c", victim("recursion"))
+    result = djtap("--calls", "-e", 'probe func("fib").return { n += $return } probe func("deep").return { m++ }', "-c", victim("recursion"))
     fib, deep = result.facts["fib calls"], result.facts["deep calls"]
     assert calls(result) == {"fib": (fib, fib, 0, 0, 0), "deep": (deep, deep, 0, 0, 0)}, result
 
-    result = djtap("-t", "-e", 'probe func("yield").return { n++ }', "-c", victim("coroutines"))
+    result = djtap("--calls", "-e", 'probe func("yield").return { n++ }', "-c", victim("coroutines"))
     entered, left = result.facts["entered"], result.facts["left"]
     assert calls(result) == {"yield": (entered, left, entered - left, 0, 0)}, result
 
-    result = djtap("-t", "-e", 'probe func("nap").return { n++ }', "-c", victim("cancel"))
+    result = djtap("--calls", "-e", 'probe func("nap").return { n++ }', "-c", victim("cancel"))
     assert calls(result) == {"nap": (200, 0, 200, 0, 0)} and result.facts["cancelled"] == 400, result
 
 
 def test_calls_that_are_still_inside(attach, program):
     target = program(victim("asleep"))
     target.wait_for("pid: ")
-    tracer = attach(target.pid, 'probe func("through").return { n++ }', "-t")
+    tracer = attach(target.pid, 'probe func("through").return { n++ }', "--calls")
     for woken in range(1, 4):
         target.tell("")
         target.wait_for(f"woken: {woken}$")
@@ -223,7 +223,7 @@ def test_one_of_the_functions_that_share_an_exit(djtap):
 
 
 def test_calls_left_before_a_shared_exit(djtap):
-    result = djtap("-t", "-e", 'probe func("escape").return { n++ } probe func("twice").return { m++ }', "-c", victim("shared_exits"))
+    result = djtap("--calls", "-e", 'probe func("escape").return { n++ } probe func("twice").return { m++ }', "-c", victim("shared_exits"))
     assert result.facts["escape returned"] == 70 and result.globals["n"] == 70, result
     assert calls(result) == {"escape": (80, 70, 10, 0, 0), "twice": (100, 100, 0, 0, 0)}, result
 
