@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <map>
 #include <optional>
 
 #include "arch/x86_64/checker.h"
@@ -30,6 +31,9 @@ struct Unsure {
 enum class Target : uint8_t { Own, Tail, Foreign };
 
 constexpr uint64_t kAlignment = 16;
+// Of real ones: a few. A tail call taken for a table's jump leads to hundreds of functions, and
+// what these share with others; no exit of them can be told from a jump within.
+constexpr size_t kMostParts = 64;
 constexpr std::array<uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
 
 // Has the stack pointer been read from memory that is not the frame's? Then it is another frame's:
@@ -46,6 +50,28 @@ bool goes_to_another_frame(const Function& code, size_t jump) {
   return false;
 }
 
+// Addresses in some ranges, which may overlap.
+class Ranges {
+ public:
+  void add(FunctionRange range) {
+    auto next = ends_.upper_bound(range.begin);
+    if (next != ends_.begin() && std::prev(next)->second >= range.begin) --next;
+    while (next != ends_.end() && next->first <= range.end) {
+      range.begin = std::min(range.begin, next->first);
+      range.end = std::max(range.end, next->second);
+      next = ends_.erase(next);
+    }
+    ends_[range.begin] = range.end;
+  }
+  bool contain(uint64_t address) const {
+    const auto next = ends_.upper_bound(address);
+    return next != ends_.begin() && address < std::prev(next)->second;
+  }
+
+ private:
+  std::map<uint64_t, uint64_t> ends_;  // by begin; none touches another
+};
+
 class ExitFinder {
  public:
   ExitFinder(Checker::Impl& impl, const FunctionRange& own)
@@ -57,11 +83,12 @@ class ExitFinder {
     if (around == nullptr) return incomplete("it is in no known function");
     if (around->begin == own_.begin && is_fragment(impl_, *around))
       return incomplete("a piece of another function");
-    parts_.push_back({own_, decode(*around)});
+    add_part(own_, *around);
     adopt_pieces();
     for (size_t i = 0; i < parts_.size() && reason_.empty(); i++) {  // parts are added on the way
       walk(i);
       look_for_sharers(i);
+      if (parts_.size() > kMostParts) give_up(fmt::format("more than {} pieces", kMostParts));
     }
     for (const Unsure& jump : unsure_) leaves_if_outside(jump);
     if (more_stack_.end != 0) stay_in_new_stack();
@@ -103,10 +130,11 @@ class ExitFinder {
     exits_.erase(std::unique(exits_.begin(), exits_.end(), same), exits_.end());
   }
 
-  bool own(uint64_t address) const {
-    return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
-      return address >= part.range.begin && address < part.range.end;
-    });
+  bool own(uint64_t address) const { return owned_.contain(address); }
+  // range: of `code`, or all of it.
+  void add_part(const FunctionRange& range, const FunctionRange& code) {
+    parts_.push_back({range, decode(code)});
+    owned_.add(range);
   }
 
   // Its first byte, or the instruction behind endbr64 there.
@@ -249,21 +277,22 @@ class ExitFinder {
     return *address_kept_;
   }
   bool find_kept_address() const {
+    Ranges all;
     for (const Part& part : parts_) {
       const auto [first, end] = inside(part.range);
       if (Module::first_between(module_.text().address_taken, first - 1, end) != 0) return true;
-      for (const Part& holder : parts_) {
-        for (const Insn& insn : holder.code.insns) {
-          const bool lea =
-              insn.is(0x8d) && insn.rip_relative && insn.target >= first && insn.target < end;
-          const uint64_t value = insn.imm_bytes == 4 ? uint32_t(insn.imm) : uint64_t(insn.imm);
-          const bool imm = !module_.text().position_independent && insn.imm_bytes >= 4 &&
-                           !insn.branches() && value >= first && value < end;
-          if (lea || imm) return true;
-        }
-      }
+      all.add({first, end});
     }
-    return false;
+    return std::ranges::any_of(parts_, [&](const Part& holder) {
+      return std::ranges::any_of(holder.code.insns,
+                                 [&](const Insn& insn) { return holds(insn, all); });
+    });
+  }
+  // Has the instruction an address of `ranges` for an operand?
+  bool holds(const Insn& insn, const Ranges& ranges) const {
+    if (insn.is(0x8d) && insn.rip_relative) return ranges.contain(insn.target);
+    if (module_.text().position_independent || insn.imm_bytes < 4 || insn.branches()) return false;
+    return ranges.contain(insn.imm_bytes == 4 ? uint32_t(insn.imm) : uint64_t(insn.imm));
   }
 
   // On a new stack nothing leaves the function: who gave it comes back to its own return.
@@ -314,7 +343,7 @@ class ExitFinder {
     }
   }
 
-  void adopt(const FunctionRange& fragment) { parts_.push_back({fragment, decode(fragment)}); }
+  void adopt(const FunctionRange& fragment) { add_part(fragment, fragment); }
 
   // What comes behind the no-operations that align it.
   uint64_t behind_padding(uint64_t address) const {
@@ -386,6 +415,7 @@ class ExitFinder {
   const Module& module_;
   FunctionRange own_;
   std::deque<Part> parts_;  // references stay valid while it grows
+  Ranges owned_;            // their ranges
   std::vector<Exit> exits_;
   std::vector<Unsure> unsure_;
   std::optional<bool> address_kept_;  // when it was asked

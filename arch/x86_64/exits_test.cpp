@@ -1,4 +1,5 @@
-// Exits by thunks, from new stacks, to blocks that are code of their own; jumps that are none.
+// Exits by thunks, from new stacks, to blocks that are code of their own and to code of others;
+// jumps that are none.
 #include <gtest/gtest.h>
 
 #include "arch/x86_64/safety.h"
@@ -176,6 +177,23 @@ TEST(Exits, JumpsThatDoNotReturn) {
     ASSERT_EQ(exits.exits.size(), 1u) << source;
     EXPECT_EQ(exits.exits[0].exit_address, v.symbols.at("f") + 4) << source;
   }
+}
+
+// Each function of a chain goes on in the middle of the next, whose exits are its own, then. One
+// piece more is looked at than are allowed, and not the rest.
+TEST(Exits, OfFunctionsThatShareCodeWithHundredsAreUnknown) {
+  constexpr int kChain = 100;
+  std::string source = "func f; jmp c0 + 1; done f; ";
+  for (int i = 0; i < kChain; i++) {
+    const std::string name = "c" + std::to_string(i), next = "c" + std::to_string(i + 1);
+    source += "func " + name + "; nop; mov $1,%eax; jmp " + next + " + 1; done " + name + "; ";
+  }
+  source += "func c" + std::to_string(kChain) + "; nop; ret; done c" + std::to_string(kChain) + ";";
+  const test::Victim v = victim(source + kPiece);
+  EXPECT_EQ(exits_of(v).reason, "more than 64 pieces");
+  const Exits near_its_end = exits_of(v, "c90");
+  EXPECT_TRUE(near_its_end.complete) << near_its_end.reason;
+  EXPECT_TRUE(near_its_end.shared);
 }
 
 }  // namespace

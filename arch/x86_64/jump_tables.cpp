@@ -257,8 +257,7 @@ class Resolver {
       return target >= function.decoded_end() || function.find(target) != Function::kNone;
     const FunctionRange* other = module_.function_at(target);
     if (other == nullptr) return true;
-    const Function part = module_.decode(*other, target + 1);
-    return target >= part.decoded_end() || part.find(target) != Function::kNone;
+    return module_.may_be_instruction(*other, target);
   }
 
   // What the code before `load` says of the index.

@@ -12,6 +12,7 @@
 #include "arch/x86_64/arrivals.h"
 #include "arch/x86_64/byte_set.h"
 #include "arch/x86_64/decode.h"
+#include "arch/x86_64/instruction_starts.h"
 #include "arch/x86_64/text.h"
 
 namespace dj::arch {
@@ -48,6 +49,11 @@ class Module {
   // Decodes from range.begin to its end, or to the first instruction that begins at `until` or
   // behind it; no further than to data between instructions, which shows by a branch past it.
   Function decode(const FunctionRange& range, uint64_t until = ~uint64_t(0)) const;
+  // False: `address` is known to be in the middle of an instruction of this function, one of
+  // outermost(). Cheap when asked again.
+  bool may_be_instruction(const FunctionRange& function, uint64_t address) const {
+    return starts_->may_be(*this, function, address);
+  }
   // False: no instruction in the range jumps to an address in a register, or in memory by rsp or
   // rbp. Looks at bytes only.
   bool may_jump_by_register(const FunctionRange& range) const;
@@ -76,6 +82,7 @@ class Module {
   std::vector<FunctionRange> trampolines_;
   uint64_t low_ = 0, high_ = 0;
   mutable std::optional<Arrivals> arrivals_;
+  std::unique_ptr<InstructionStarts> starts_ = std::make_unique<InstructionStarts>();
   std::unique_ptr<std::once_flag> arrivals_asked_ = std::make_unique<std::once_flag>();
 };
 

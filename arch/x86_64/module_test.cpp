@@ -43,6 +43,19 @@ TEST(Module, DecodesUpToDataBetweenInstructions) {
   }
 }
 
+TEST(Module, KnowsTheMiddlesOfInstructions) {
+  const test::Victim v = victim("mov $1,%eax; jmp 1f; .long 0x53053053; 1: jmp 2f; 2: ret");
+  const Module module(v.text);
+  const uint64_t begin = v.symbols.at("f");
+  const FunctionRange* range = module.function_at(begin);
+  ASSERT_NE(range, nullptr);
+  const Function function = module.decode(*range);
+  for (uint64_t at = begin; at < range->end; at++) {
+    const bool known = at < function.decoded_end() && function.find(at) == Function::kNone;
+    EXPECT_EQ(module.may_be_instruction(*range, at), !known) << at - begin;
+  }
+}
+
 TEST(Module, ExitsBehindDataAreNotKnown) {
   const test::Victim v =
       victim("jmp 1f; .long 0x53053053; jmp 2f; 1: mov $1,%eax; ret; 2: xor %eax,%eax; ret");
