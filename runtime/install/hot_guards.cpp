@@ -91,10 +91,13 @@ std::vector<size_t> Installation::hot_guards(uint64_t limit) {
   constexpr uint64_t kEnough = 100;  // to tell which of the two is more
   std::vector<size_t> hot;
   if (!trap_.installed()) return hot;
+  // One whose handlers were all off for a while has lost its int3, and keeps its guards.
+  std::erase_if(weighed_, [&](const auto& each) {
+    return patches_.sites[each.first].state != SiteState::Int3;
+  });
   for (const auto& [index, since] : weighed_) {
-    const PatchSite& site = patches_.sites[index];
-    const Weighing seen = weigh(site, since);
-    if (site.armed() && seen.hits + seen.arrivals >= kEnough) hot.push_back(index);
+    const Weighing seen = weigh(patches_.sites[index], since);
+    if (seen.hits + seen.arrivals >= kEnough) hot.push_back(index);
   }
   for (auto& [index, seen] : seen_traps_) {
     const PatchSite& site = patches_.sites[index];
