@@ -7,6 +7,7 @@
 #include "compiler/lower/alignment_check.h"
 #include "compiler/lower/emit.h"
 #include "compiler/lower/handlers.h"
+#include "compiler/lower/llvm_failure.h"
 #include "compiler/lower/own_stack.h"
 #include "compiler/stages/image.h"
 
@@ -57,8 +58,8 @@ Status compile(llvm::Module& module, const Task& task, const EmitOptions& option
 
 Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout,
                     const EmitOptions& options, std::vector<HandlerAbi>& abis) {
-  llvm::LLVMContext context;
-  auto module = std::make_unique<llvm::Module>("djtap", context);
+  auto context = std::make_unique<llvm::LLVMContext>();
+  auto module = std::make_unique<llvm::Module>("djtap", *context);
   DJ_TRY_DO(ir::prepare(*module));
 
   ir::Unit unit(*module, program, plan, layout);
@@ -80,7 +81,12 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
   if (keeps) image.object = options.kept->find(key);
   image.is_kept = !image.object.empty();
   if (image.is_kept) return image;
-  DJ_TRY_DO(compile(*module, task, options, image));
+  const Status done = ir::survive([&] { return compile(*module, task, options, image); });
+  if (!done.ok()) {  // perhaps in the middle of a pass, so that it cannot be freed
+    static_cast<void>(module.release());
+    static_cast<void>(context.release());
+    return done.error();
+  }
   if (keeps) options.kept->keep(key, image.object);
   return image;
 }
