@@ -49,29 +49,97 @@ void InlineSearch::add(Dwarf_Die* parent) {
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
-void InlineSearch::copy(Dwarf_Die* die) {
+bool InlineSearch::is_wanted(Dwarf_Die* die) {
   std::optional<Dwarf_Die> origin = referred(die, DW_AT_abstract_origin);
-  if (!origin) {
-    return;
-  }
+  if (!origin) return false;
   auto [known, fresh] = matches_.try_emplace(identity(*origin), false);
-  if (fresh) {
-    known->second = matcher_.matches(symbol_of(die));
-  }
-  Dwarf_Addr entry = 0;
-  if (!known->second || dwarf_entrypc(die, &entry) != 0 || entry == 0) {
-    return;
-  }
-  InlineHit hit{entry + index_.bias(), index_.mark(*die), person_name(symbol_of(die)), {}, {}};
-  if (auto place = declaration_of(die)) {
-    hit.declared = {place->first, place->second};
-  }
-  Dwarf_Addr base = 0, begin = 0, end = 0;
+  if (fresh) known->second = matcher_.matches(symbol_of(die));
+  return known->second;
+}
+
+// Without an attribute that says it the entry is the base address of the copy's scope, which is the
+// first of its ranges (DWARF 5, 2.17 and 2.18).
+void InlineSearch::copy(Dwarf_Die* die) {
+  if (!is_wanted(die)) return;
+  InlineHit hit{0, index_.mark(*die), person_name(symbol_of(die)), {}, {}};
+  if (auto place = declaration_of(die)) hit.declared = {place->first, place->second};
+  Dwarf_Addr entry = 0, base = 0, begin = 0, end = 0;
+  const bool has_entry = dwarf_entrypc(die, &entry) == 0 && entry != 0;
   ptrdiff_t offset = 0;
   while ((offset = dwarf_ranges(die, offset, &base, &begin, &end)) > 0) {
-    hit.ranges.emplace_back(begin + index_.bias(), end + index_.bias());
+    hit.ranges.emplace_back(begin, end);
+  }
+  if (!has_entry && hit.ranges.empty()) return;
+  if (has_entry) {
+    hit.address = entry;
+    return add_hit(std::move(hit));
+  }
+  for (std::vector<AddressPair>& ranges : split_copies(die, hit)) {
+    InlineHit one = hit;
+    one.address = ranges.front().first;
+    one.ranges = std::move(ranges);
+    add_hit(std::move(one));
+  }
+}
+
+void InlineSearch::add_hit(InlineHit hit) {
+  hit.address += index_.bias();
+  for (auto& [begin, end] : hit.ranges) {
+    begin += index_.bias();
+    end += index_.bias();
   }
   hits_.push_back(std::move(hit));
+}
+
+// Of a loop that was unrolled clang has one entry with ranges of all its rounds: each that begins
+// with the statement that the first one begins with is a copy of its own, what comes up to the next
+// of these are its parts.
+std::vector<std::vector<InlineSearch::AddressPair>> InlineSearch::split_copies(
+    Dwarf_Die* die, const InlineHit& hit) {
+  std::vector<std::vector<AddressPair>> copies = {{hit.ranges.front()}};
+  const Statements& statements = statements_around(die);
+  const std::optional<Statement> first =
+      statement_of(statements, hit.ranges.front().first, hit.declared);
+  for (size_t i = 1; i < hit.ranges.size(); i++) {
+    const bool begins = first && statements.contains({hit.ranges[i].first, *first});
+    if (begins) copies.emplace_back();
+    copies.back().push_back(hit.ranges[i]);
+  }
+  return copies;
+}
+
+// Where statements begin in the unit of `die`, by its line table.
+const InlineSearch::Statements& InlineSearch::statements_around(Dwarf_Die* die) {
+  Dwarf_Die unit;
+  const bool known = dwarf_diecu(die, &unit, nullptr, nullptr) != nullptr;
+  auto [found, fresh] = statements_.try_emplace(known ? identity(unit) : 0);
+  Dwarf_Lines* lines = nullptr;
+  size_t count = 0;
+  if (!fresh || !known || !index_.lines(unit, &lines, &count)) return found->second;
+  for (size_t i = 0; i < count; i++) {
+    Dwarf_Line* row = dwarf_onesrcline(lines, i);
+    bool begins = false;
+    Dwarf_Addr address = 0;
+    int line = 0, column = 0;
+    const char* path = dwarf_linesrc(row, nullptr, nullptr);
+    if (dwarf_linebeginstatement(row, &begins) != 0 || !begins || path == nullptr ||
+        dwarf_lineaddr(row, &address) != 0 || dwarf_lineno(row, &line) != 0 ||
+        dwarf_linecol(row, &column) != 0)
+      continue;
+    found->second.insert({address, {uint32_t(line), uint32_t(column), path}});
+  }
+  return found->second;
+}
+
+// The one at `address` that is the function's own: of the caller's there may be others.
+std::optional<InlineSearch::Statement> InlineSearch::statement_of(const Statements& statements,
+                                                                  uint64_t address,
+                                                                  const SourcePlace& declared) {
+  for (auto at = statements.lower_bound({address, {declared.line, 0, ""}});
+       at != statements.end() && at->first == address; ++at) {
+    if (std::get<std::string>(at->second) == declared.file) return at->second;
+  }
+  return std::nullopt;
 }
 
 std::vector<InlineHit> InlineSearch::hits() {

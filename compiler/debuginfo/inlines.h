@@ -1,7 +1,13 @@
 // Inlined copies of functions, and labels: places inside of functions that debug info names. Only
 // for this room.
 #pragma once
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "compiler/debuginfo/debug_info.h"
@@ -18,11 +24,21 @@ class InlineSearch {
   std::vector<InlineHit> hits();  // by address
 
  private:
+  using AddressPair = std::pair<uint64_t, uint64_t>;              // [begin, end)
+  using Statement = std::tuple<uint32_t, uint32_t, std::string>;  // line, column, file
+  using Statements = std::set<std::pair<uint64_t, Statement>>;    // by where they begin
   void copy(Dwarf_Die* die);
+  bool is_wanted(Dwarf_Die* die);
+  void add_hit(InlineHit hit);
+  std::vector<std::vector<AddressPair>> split_copies(Dwarf_Die* die, const InlineHit& hit);
+  const Statements& statements_around(Dwarf_Die* die);
+  static std::optional<Statement> statement_of(const Statements& statements, uint64_t address,
+                                               const SourcePlace& declared);
 
   DwarfIndex& index_;
   const NameMatcher& matcher_;
   std::unordered_map<uint64_t, bool> matches_;  // by offset of the function that is copied
+  std::unordered_map<uint64_t, Statements> statements_;  // by offset of the unit
   std::vector<InlineHit> hits_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/debuginfo/part_offset.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/walk_limits.h"
 
@@ -116,16 +117,16 @@ void place_bits(Member& member) {
 
 // `part` of the base or of the struct without a name that `child` is, seen from around `child`.
 Member seen_from_outside(Dwarf_Die& child, Member part) {
-  if (is_virtual_base(&child)) {
+  const std::optional<uint64_t> offset = part_offset(&child);
+  if (is_virtual_base(&child) || !offset) {
     part.bases.insert(part.bases.begin(), VirtualBase{0, child});
     return part;
   }
-  const uint64_t offset = number(&child, DW_AT_data_member_location).value_or(0);
   if (part.bases.empty()) {
-    part.offset += offset;
-    part.bit_offset += offset * 8;
+    part.offset += *offset;
+    part.bit_offset += *offset * 8;
   } else {
-    part.bases.front().offset += offset;
+    part.bases.front().offset += *offset;
   }
   return part;
 }
@@ -139,7 +140,9 @@ bool is_virtual_base(Dwarf_Die* child) {
 
 Member direct_member(const Dwarf_Die& child) {
   Member member{child};
-  member.offset = number(&member.die, DW_AT_data_member_location).value_or(0);
+  const std::optional<uint64_t> offset = part_offset(&member.die);
+  member.offset = offset.value_or(0);
+  if (!offset) member.bases.push_back({0, child});
   place_bits(member);
   return member;
 }
@@ -447,8 +450,7 @@ std::optional<uint64_t> offset_of(Dwarf_Die* part) {
   if (const auto bits = number(part, DW_AT_data_bit_offset)) {
     return *bits / 8;
   }
-  const auto bytes = number(part, DW_AT_data_member_location);
-  return bytes || attribute(part, DW_AT_data_member_location) ? bytes : std::optional<uint64_t>(0);
+  return part_offset(part);
 }
 
 void list_parts(Dwarf_Die* structure, std::optional<uint64_t> begin,
