@@ -9,13 +9,16 @@ ExprPtr Builder::postfix(DjtParser::PostfixContext* ctx) {
   ctx->primary()->accept(this);
   ExprPtr base = std::move(expr_);
   const bool is_alone = ctx->children.size() == 1;
-  if (is_alone && !std::holds_alternative<Target>(base->node)) return base;
+  const bool in_parens = dynamic_cast<DjtParser::ParensContext*>(ctx->primary()) != nullptr;
+  Target* const target = std::get_if<Target>(&base->node);
+  if (is_alone && (target == nullptr || in_parens)) return base;
   const Name* name = std::get_if<Name>(&base->node);
   bool element =
       !ctx->deref().empty() && dynamic_cast<DjtParser::ElementContext*>(ctx->deref(0)) != nullptr;
-  if (std::holds_alternative<Target>(base->node)) {
-    return target_path(std::move(base), ctx);
-  }
+  // (&$p->x)->y and ($p$).. are no longer paths from $p.
+  const bool is_whole =
+      in_parens && target != nullptr && (target->address_of || target->pretty != 0);
+  if (target != nullptr && !is_whole) return target_path(std::move(base), ctx);
   if (ctx->ADDRESS_OF() != nullptr &&
       (ctx->deref().empty() ? !std::holds_alternative<At>(base->node)
                             : element && ctx->deref().size() == 1 && name != nullptr &&

@@ -87,7 +87,9 @@ struct ExprPrinter {
   static Text node(const At& n) { return {"@" + n.op + "(" + list(n.args) + ")"}; }
 
   static Text node(const Target& n) {
-    return {(n.address_of ? "&$" : "$") + n.name + steps(n.path, n.pretty)};
+    const bool whole = n.address_of || n.pretty != 0;  // steps from there are no steps of its path
+    return {(n.address_of ? "&$" : "$") + n.name + steps(n.path, n.pretty),
+            whole ? kUnary : kOperand};
   }
 
   static Text node(const Member& n) {

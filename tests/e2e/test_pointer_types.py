@@ -32,6 +32,9 @@ BODIES = [
     ("p = $head", "p[0]->value, p[0]->next->value, &p[0]->at - p", "-10 20 24"),
     ("p = next_of($head)", "p->value, next_of(p)->value, next_of(next_of($head))->at->x", "20 30 5"),
     ("p = last($head, 2)", "p->value, p->next", "30 0"),
+    # What stands in parentheses is what it is without.
+    ("p = (&$head->next->at)", "p == &$head->next->at, (&$head->next->at) - $head->next == &p->x - $head->next, p->x", "1 1 3"),
+    ("p = ($head)->next", "p->value, (&$head->next->at)->x, ((&$head->next->at))->y, (($head->next))->value", "20 3 -4 20"),
 ]
 
 FUNCTIONS = """function next_of(pointer) { return @cast(pointer, "node")->next }

@@ -117,6 +117,7 @@ def test_dumped_script_parses_to_itself(djtap_once, tmp_path):
     script = """global a, n = 3
         function f(x, y) { if (x > y) return x - y * 2; else return -x }
         probe func("work"), timer.s(1) { a[$n, "x"] <<< f($n, 2) ? 1 : 0; foreach ([i, s] in a- limit 5) { n++; delete a[i, s] } }
+        probe func("work") { x = (&$p->y)[1] + (&$p->y) + -($p$) + ($p)->y }
         probe begin < n += 2; while (n < 10) { n++ } >"""
     once = djtap_once("--dump=ast", "--stop-after=parse", "-e", script)
     file = tmp_path / "again.djt"
