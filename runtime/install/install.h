@@ -234,7 +234,6 @@ class Installation {
   void find_live_sites();
   SiteList live_ones(const SiteList& sites, bool live) const;
   Status take_back_traps(Stopped& stopped);
-  // `site`: not in the text. On failure nothing has changed.
   // Weighing: how often a site had been hit, and its guards, when that began to be counted.
   struct Weighing {
     uint64_t hits, arrivals;
@@ -242,6 +241,7 @@ class Installation {
   Weighing weigh(const PatchSite& site, const Weighing& since = {}) const;
   Status make_int3(SessionMemory& memory, PatchSite& site);
   uint64_t traps_at(uint64_t address) const;
+  // `site`: not in the text. On failure nothing has changed.
   Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);
   // true: some sites are Skipped now
   Result<bool> refuse_traps(Stopped& stopped, uint64_t denied);
