@@ -32,7 +32,7 @@ struct LoopActions {
   std::function<void()> control;
   int bell_fd = -1;  // -1: none; readable: `bell` has to be called, then `drain`
   std::function<void()> bell;
-  bool is_often = false;  // somebody waits for `drain` and cannot ring: it is called more often
+  bool is_often = false;  // the target's loader waits for `drain` and cannot ring: often
   std::function<size_t()> drain;  // empties the rings; returns the number of events
   std::function<bool()> exit_requested;
   std::function<bool()> too_many_errors;
