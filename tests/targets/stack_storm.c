@@ -88,7 +88,8 @@ static void run_coroutine(void (*code)(void)) {
 
 static void jump_away(void) {
   sigsetjmp(back, 1);
-  may_jump = 1;
+  __sync_bool_compare_and_swap(&may_jump, 0, 1);  // in a child that was forked here it stays -1
+  leave_child();
   while (jumps < JUMPS) work(jumps);
   may_jump = 2;
 }
