@@ -1,5 +1,5 @@
-// InstructionStarts: where the instructions of functions begin, for whoever asks of single
-// addresses again and again. A function is decoded once, when it is asked for first.
+// InstructionStarts: where the instructions of functions begin. It decodes each function once, when
+// an address of it is asked about first.
 #pragma once
 #include <cstdint>
 #include <memory>

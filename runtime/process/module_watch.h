@@ -22,7 +22,7 @@ class ModuleWatch {
   // Whether the process has as much code mapped as at the last look: nothing can have come if all
   // that was done since is mapping, or all is unmapping. Costs little.
   bool has_as_much_code() const;
-  // djtap has mapped code of its own since, and nobody else has.
+  // Counts code that djtap has mapped itself since the last look as seen.
   void take_for_known() { code_kb_ = code_kb(); }
   // What mapped_modules() would have given at the last look.
   const std::vector<MappedModule>& modules() const { return modules_; }

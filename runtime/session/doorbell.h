@@ -15,8 +15,8 @@ class Doorbell {
   explicit Doorbell(uint64_t word);
   Doorbell(const Doorbell&) = delete;
   ~Doorbell();
-  // Readable when the word has changed since the last answer(); -1: there is no thread to wait, and
-  // whoever looks at the word has to do it often.
+  // Readable when the word has changed since the last answer(). -1: there is no thread that waits,
+  // so the caller has to look at the word often.
   int fd() const { return thread_ ? fd_ : -1; }
   // Makes fd() unreadable. Look at the word afterwards.
   void answer();

@@ -1,4 +1,4 @@
-// Whoever waits at the bell's descriptor hears of each change, and of nothing else.
+// The bell's descriptor becomes readable at each change of the word, and at nothing else.
 #include "runtime/session/doorbell.h"
 
 #include <gtest/gtest.h>

@@ -390,7 +390,8 @@ std::string Session::why_over() {
 
 size_t Session::clean_forked(std::vector<std::string>& failures) {
   size_t cleaned = 0;
-  // Whoever has forked memory of objects that came later has the session's, too; mostly nobody has.
+  // A forked process that has memory of later objects has the session's own, too. Mostly there is
+  // none, and one search tells.
   const std::vector<pid_t> kin = memory_ ? find_kin(memory_->inode()) : std::vector<pid_t>();
   if (std::ranges::all_of(kin, [this](pid_t pid) { return pid == pid_; })) return 0;
   for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
