@@ -75,6 +75,7 @@ class TestArena : public testing::Test {
     header.context_bytes = 16384;
     header.context_count = 4;
     header.contexts = private_.take(uint64_t{header.context_bytes} * header.context_count);
+    header.threads = private_.take(sizeof(abi::ThreadTable));
     header.strings = constants_.take(sizeof(abi::Strings));
     const uint64_t constants = constants_.take(kStringBytes);
     abi::strings_init(&strings(), take(abi::strings_data_bytes(kStringBytes)), kStringBytes,

@@ -22,7 +22,7 @@ class Captures : public TestArena, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
     TestArena::SetUp();
-    if (GetParam()) header().threads = private_.take(sizeof(abi::ThreadTable));
+    if (!GetParam()) header().threads = 0;
   }
   abi::Captures& captures() { return *reinterpret_cast<abi::Captures*>(header().captures); }
   abi::CaptureCount& count() { return *abi::capture_count(&captures(), 1); }

@@ -6,7 +6,7 @@
 using namespace dj;
 using agent::arena;
 
-extern "C" abi::Context* dj_reclaim_context(uint32_t tid, uint64_t stack);
+extern "C" uint32_t dj_reclaim_context(uint32_t tid, uint64_t stack);
 
 namespace {
 
@@ -15,22 +15,36 @@ inline abi::Context* context_at(uint32_t index) {
                                          uint64_t{index} * arena()->context_bytes);
 }
 
+// Its index; `count`: none is free.
+inline uint32_t take_free(abi::ThreadTable* table, uint32_t tid, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t index = (tid + i) % count;
+    uint64_t* owner = &table->context_owners[index];
+    if (abi::load(owner) == 0 && abi::cas(owner, 0, tid)) return index;
+  }
+  return count;
+}
+
 }  // namespace
 
 abi::Context* dj_enter(uint32_t site) {
   const abi::Header* header = arena();
   uint32_t tid = agent::thread_id(), count = header->context_count;
   uint64_t stack = agent::stack_pointer();
-  abi::Context* ctx = nullptr;
-  for (uint32_t i = 0; i < count && ctx == nullptr; ++i) {
-    abi::Context* tried = context_at((tid + i) % count);
-    if (abi::load(&tried->owner) == 0 && abi::cas(&tried->owner, 0, tid)) ctx = tried;
-  }
-  if (ctx == nullptr) ctx = dj_reclaim_context(tid, stack);
-  if (ctx == nullptr) {
-    agent::count_skip(abi::kSkipNoContext);
-    return nullptr;
-  }
+  abi::ThreadTable* table = abi::thread_table_of(header);
+  uint32_t index = count;
+  do {
+    index = take_free(table, tid, count);
+    if (index == count) index = dj_reclaim_context(tid, stack);
+    if (index == count) {
+      agent::count_skip(abi::kSkipNoContext);
+      return nullptr;
+    }
+    abi::store(&table->context_runs[index], agent::run_of_thread());
+    // A signal handler may have forked before that, and then it is free in the child.
+  } while (__builtin_expect(abi::load(&table->context_owners[index]) != tid, 0));
+  abi::Context* ctx = context_at(index);
+  ctx->index = index;
   ctx->stack = stack;
   ctx->raised = 0;
   ctx->site = site;
@@ -47,8 +61,11 @@ abi::Context* dj_enter(uint32_t site) {
 }
 
 void dj_leave(abi::Context* ctx) {
+  abi::ThreadTable* table = abi::thread_table_of(arena());
+  const uint64_t index = ctx->index;
   ctx->stack = 0;
-  abi::store(&ctx->owner, uint64_t{0});
+  abi::store(&table->context_runs[index], uint64_t{0});
+  abi::store(&table->context_owners[index], uint64_t{0});
 }
 
 uint32_t dj_action(abi::Context* ctx) {

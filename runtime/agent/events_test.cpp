@@ -198,6 +198,20 @@ TEST_F(Events, ContextsEndAndAreCounted) {
   EXPECT_EQ(dj_enter(0), taken[2]);
 }
 
+// As the kernel does in a forked child.
+TEST_F(Events, ContextsStayTakenWhereASignalHandlerForks) {
+  abi::ThreadTable* table = abi::thread_table_of(&header());
+  abi::Context* interrupted = dj_enter(0);
+  const uint64_t of_other = (interrupted->index + 1) % header().context_count;
+  table->context_owners[of_other] = 1;
+  table->context_runs[of_other] = 64;
+  std::memset(static_cast<void*>(table), 0, abi::kWipedBytes);
+  for (uint32_t i = 1; i < header().context_count; ++i) EXPECT_NE(dj_enter(0), interrupted);
+  std::thread([&] { EXPECT_EQ(dj_enter(0), nullptr) << "no other one is free"; }).join();
+  dj_leave(interrupted);
+  EXPECT_EQ(dj_enter(0), interrupted);
+}
+
 TEST_F(Events, ContextsOfTheDeadComeBack) {
   for (int i = 0; i < 20; ++i) {
     std::thread([] { EXPECT_NE(dj_enter(0), nullptr); }).join();

@@ -18,7 +18,6 @@ class Forged : public TestArena {
  protected:
   void SetUp() override {
     TestArena::SetUp();
-    header().threads = private_.take(sizeof(abi::ThreadTable));
     guard_ = reinterpret_cast<uint64_t*>(private_.take(kGuardBytes));
     for (uint64_t i = 0; i < kGuardBytes / 8; ++i) guard_[i] = kPaint ^ i;
     words_ = make_map(32, 2);

@@ -7,6 +7,7 @@
         .set    kStacks, 128            // own_stack.cpp compares these with own_stack.h
         .set    kPages, 256
         .set    kStackShift, 16
+        .set    kRunsFromWords, 5841016 // ThreadTable::own_stack_runs from own_stacks.taken
         .set    kStackMask, (1 << kStackShift) - 1
         .set    kTopBytes, 128
         .set    kTop, (1 << kStackShift) - kTopBytes
@@ -99,7 +100,7 @@ dj_find_room:
         ret
         .cfi_restore_state
 
-        // Not the one that the program runs on: a signal handler there has forked.
+        // Not the one that the program runs on: in a forked child it may look free (forked.cpp).
 .Ltook: subl    $dj_own_stack_words, %ebx
         shll    $(kStackShift - kWordShift), %ebx
         addl    $(dj_own_stacks + kTop), %ebx
@@ -152,6 +153,7 @@ dj_find_room:
         .cfi_remember_state
         .cfi_def_cfa_offset 8
         .cfi_restore %rbx
+        movq    $0, kRunsFromWords(%r11)
         movq    $0, (%r11)
         ret
         .cfi_restore_state

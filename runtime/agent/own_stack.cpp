@@ -14,6 +14,9 @@ namespace {
 using Top = abi::OwnStackTop;
 static_assert(abi::kOwnStacks == 128 && abi::kOwnStackBytes == 1 << 16);
 static_assert(offsetof(abi::OwnStackWords, pages) == 8 * abi::kOwnStacks);
+constexpr uint64_t kRunsFromWords =
+    offsetof(abi::ThreadTable, own_stack_runs) - offsetof(abi::ThreadTable, own_stacks);
+static_assert(kRunsFromWords == 5841016);
 static_assert(abi::OwnStackWords::kPages == 256 && sizeof(Top) == 128);
 static_assert(offsetof(Top, program_stack) == 0 && offsetof(Top, rax) == 8);
 static_assert(offsetof(Top, record) == 16 && offsetof(Top, taken) == 24);
@@ -59,10 +62,12 @@ DJ_RARE void dj_own_stack_begins() {
   uint64_t here;
   asm volatile("movq %%rsp, %0" : "=r"(here));
   const auto* top = reinterpret_cast<const Top*>(abi::own_stack_top(here));
-  abi::OwnStackWords& words = abi::thread_table_of(arena())->own_stacks;
+  abi::ThreadTable* table = abi::thread_table_of(arena());
+  abi::OwnStackWords& words = table->own_stacks;
   auto* word = reinterpret_cast<uint64_t*>(top->taken);
   // Without rseq the kernel would have to be asked.
   const uint32_t tid = agent::thread_table() != nullptr ? agent::thread_id() : 0;
+  abi::store(&table->own_stack_runs[word - words.taken], agent::run_of_thread());
   abi::store(word, abi::own_stack_word(tid));
   constexpr uint32_t kMany = abi::kOwnStacks * 3 / 4;  // are taken; each taker looks from then on
   if (word >= &words.taken[kMany]) free_those_left_behind(words, word, tid, top->program_stack);

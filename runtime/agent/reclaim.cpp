@@ -11,18 +11,21 @@
 using namespace dj;
 using agent::arena;
 
-// All contexts are taken: one whose thread is gone, or whose frame in this thread is.
-extern "C" abi::Context* dj_reclaim_context(uint32_t tid, uint64_t stack) {
-  for (uint32_t i = 0; i < arena()->context_count; ++i) {
-    auto* ctx =
-        reinterpret_cast<abi::Context*>(arena()->contexts + uint64_t{i} * arena()->context_bytes);
-    uint64_t owner = abi::load(&ctx->owner);
-    if (owner == 0 && abi::cas(&ctx->owner, 0, tid)) return ctx;
+// All contexts are taken: the index of one whose thread is gone, or whose frame in this thread is;
+// else their count.
+extern "C" uint32_t dj_reclaim_context(uint32_t tid, uint64_t stack) {
+  const uint32_t count = arena()->context_count;
+  uint64_t* owners = abi::thread_table_of(arena())->context_owners;
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto* ctx = reinterpret_cast<const abi::Context*>(arena()->contexts +
+                                                            uint64_t{i} * arena()->context_bytes);
+    const uint64_t owner = abi::load(&owners[i]);
+    if (owner == 0 && abi::cas(&owners[i], 0, tid)) return i;
     bool stale = owner == tid ? agent::frame_is_gone(abi::load(&ctx->stack), stack)
                               : owner != 0 && agent::thread_is_gone(static_cast<uint32_t>(owner));
-    if (stale && abi::cas(&ctx->owner, owner, tid)) return ctx;
+    if (stale && abi::cas(&owners[i], owner, tid)) return i;
   }
-  return nullptr;
+  return count;
 }
 
 namespace {

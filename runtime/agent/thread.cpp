@@ -7,7 +7,9 @@ using namespace dj;
 
 DJ_RARE uint32_t dj_ask_thread_id() {
   uint32_t tid = agent::kernel_thread_id();
-  abi::ThreadTable* table = agent::thread_table();
+  abi::ThreadTable* table = abi::thread_table_of(agent::arena());
+  if (table != nullptr && abi::load(&table->taken_over) == 0) agent::take_over(table, tid);
+  table = agent::thread_table();
   uint64_t fs = table != nullptr ? agent::fs_base() : 0;
   if (fs != 0 && fs % agent::kControlBlockAlign == 0) {
     abi::store(&table->slots[agent::thread_index(fs)], agent::thread_word(fs, tid));
@@ -16,7 +18,7 @@ DJ_RARE uint32_t dj_ask_thread_id() {
 }
 
 void agent::forget_thread(uint64_t fs) {
-  auto* table = abi::thread_table_of(arena());
+  auto* table = abi::thread_table_of(agent::arena());
   if (table == nullptr) return;
   const uint64_t index = thread_index(fs);
   abi::store(&table->slots[index], uint64_t{0});

@@ -47,6 +47,9 @@ inline abi::ThreadTable* thread_table() {
   if (!dj_has_rseq || static_cast<int32_t>(rseq_cpu()) < 0) return nullptr;
   return abi::thread_table_of(arena());
 }
+// What context_runs and own_stack_runs say of this thread. A forked child is the same as the thread
+// that has forked.
+inline uint64_t run_of_thread() { return thread_table() != nullptr ? fs_base() : abi::kUnknownRun; }
 inline uint64_t thread_index(uint64_t fs) {
   return fs / kControlBlockAlign * 0x9e3779b97f4a7c15ull >> (64 - abi::kThreadSlotBits);
 }
@@ -97,6 +100,9 @@ inline abi::AppAction* trap_action() {
   return table != nullptr ? &table->own_trap : nullptr;
 }
 
+// forked.cpp. What this thread, `tid`, runs with becomes its own again if it is the first one of a
+// forked child.
+void take_over(abi::ThreadTable* table, uint32_t tid);
 // A new thread is going to have its control block at `fs`: what is known of the one before it,
 // which has ended, is no longer true.
 void forget_thread(uint64_t fs);

@@ -77,7 +77,6 @@ class Traps : public TestArena {
  protected:
   void SetUp() override {
     TestArena::SetUp();
-    header().threads = private_.take(sizeof(abi::ThreadTable));
     header().trap_table = constants_.take(abi::trap_table_bytes(100, kLater));
     abi::trap_table_init(&table(), take(abi::trap_data_bytes(100, kLater, header().cpus)), 100,
                          kLater);

@@ -29,7 +29,7 @@ constexpr LimitRow kLimitRows[] = {
     {"TRAPCACHE", &Limits::trap_cache, 0, 1},
     {"RINGBYTES", &Limits::ring_bytes, 4096, 64 << 20},
     {"STRINGBYTES", &Limits::string_bytes, 4096, 256 << 20},
-    {"CONTEXTS", &Limits::contexts, 1, 4096},
+    {"CONTEXTS", &Limits::contexts, 1, abi::kMostContexts},
 };
 
 }  // namespace

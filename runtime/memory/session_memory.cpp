@@ -156,10 +156,9 @@ Status SessionMemory::map_private_memory(RemoteCall& call, TargetMaps& maps) {
     return os_error("cannot map djtap's private memory behind the arena");
   }
   private_mapped_ = true;
-  const uint64_t begin = place_.private_begin();
-  DJ_TRY_DO(maps.map_private("mmap of private memory", {begin, place_.end()}));
+  DJ_TRY_DO(maps.map_private("mmap of private memory", {place_.private_begin(), place_.end()}));
   DJ_TRY_DO(call.checked("madvise of private memory", SYS_madvise,
-                         {begin, abi::private_wiped_bytes(place_.context_bytes), MADV_WIPEONFORK}));
+                         {threads(), abi::kWipedBytes, MADV_WIPEONFORK}));
   const uint64_t session = inode();
   return call.stopped().write(threads() + offsetof(abi::ThreadTable, session),
                               {reinterpret_cast<const uint8_t*>(&session), sizeof session});

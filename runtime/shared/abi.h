@@ -144,6 +144,8 @@ struct SessionWords {
   uint64_t trap_hits, trap_cache_hits, trap_strays;
 };
 
+constexpr uint32_t kMostContexts = 4096;  // of a session
+
 // Header: at the arena's base. Constants.
 struct Header {
   // Known with the layout: generated code has these as immediate operands (fold_arena.h).

@@ -1,7 +1,7 @@
-// Context: scratch memory and limits of one handler run that needs more than registers. Lies in the
-// arena, never on the program's stack. Taken by dj_enter, given back by dj_leave; one that a thread
-// left behind (killed, longjmp out of a signal handler) is found by its owner and stack pointer and
-// reused.
+// Context: scratch memory and limits of one handler run that needs more than registers. Lies in
+// private memory, never on the program's stack. Taken by dj_enter, given back by dj_leave; the
+// ThreadTable says who has it. One that a thread left behind (killed, longjmp out of a signal
+// handler) is found by its owner and stack pointer and reused.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/event.h"
@@ -13,8 +13,8 @@ namespace dj::abi {
 constexpr uint32_t kAborted = 2;
 
 struct Context {
-  uint64_t owner;   // 0: free; else the thread's id. Taken by CAS
-  uint64_t stack;   // stack pointer of the run
+  uint64_t index;   // its own, for ThreadTable::context_owners and context_runs
+  uint64_t stack;   // the program's stack pointer in the run
   uint32_t raised;  // a script error happened: the handler must leave. Read by generated code
   uint32_t site;
   int32_t actions_left;

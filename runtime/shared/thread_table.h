@@ -8,9 +8,11 @@
 //   OwnFrames    (own_code.h) call frame information and gates of fault handlers
 //   OwnStacks    (own_stack.h) of handlers
 //
-// A forked child finds the contexts and the ThreadTable up to `denied` wiped (MADV_WIPEONFORK), the
-// rest as its parent had it. Handlers write to all of it, and djtap to the last part of the
-// ThreadTable while all threads stand.
+// A forked child finds the ThreadTable up to `denied` wiped (MADV_WIPEONFORK), the rest as its
+// parent had it: who runs where is not true there, but a handler that was interrupted by the signal
+// handler that has forked goes on, in its Context and on its OwnStack. The child's first thread
+// takes these over (agent/forked.cpp). Handlers write to all of it, and djtap to the last part of
+// the ThreadTable while all threads stand.
 #pragma once
 #include "runtime/shared/capture.h"
 #include "runtime/shared/fault_gates.h"
@@ -38,14 +40,17 @@ struct RaisedSemaphore {
   uint64_t inode;    // of the file that is mapped there; 0: none is
 };
 constexpr uint32_t kMostRaised = 8192;
+constexpr uint64_t kUnknownRun = 1;  // by a thread whose fs base is not known
 constexpr uint32_t kMostSharedAreas = 502;
 
 // A thread has one place in `slots` and `blocks`, by its fs base. Two may have the same.
 struct ThreadTable {
   uint64_t slots[kThreadSlots];  // (fs base >> 6) << 22 | tid, of who asked last; 0: empty
   uint64_t pid;                  // 0: not asked yet
+  uint64_t taken_over;           // 1: a thread of this process has asked for its number
   OwnStackWords own_stacks;
-  uint64_t pad[511 - sizeof(OwnStackWords) / 8];
+  uint64_t pad[510 - sizeof(OwnStackWords) / 8];
+  uint64_t context_owners[kMostContexts];  // thread's id; 0: the Context is free. Taken by CAS
   ThreadBlock blocks[kThreadSlots];
   // From here on nothing is wiped: a forked child has what its parent had.
   uint64_t denied;  // system calls (denied.h)
@@ -62,18 +67,18 @@ struct ThreadTable {
   uint64_t shared_areas[kMostSharedAreas];
   RaisedSemaphore raised[kMostRaised];  // written by djtap
   FaultGates faults;
+  // Who runs with each Context and on each OwnStack, as fs base; kUnknownRun; 0: nobody.
+  uint64_t context_runs[kMostContexts];
+  uint64_t own_stack_runs[kOwnStacks];
   uint64_t signal_stack[3];  // scratch of djtap: a thread's stack_t
   uint64_t tracees[8];  // vfork children that want to be traced (agent/tracees.h); 0: free
-  uint64_t pad2[484];
+  uint64_t pad2[356];
 };
 constexpr uint64_t kWipedBytes = offsetof(ThreadTable, denied);
 static_assert(kWipedBytes % 4096 == 0);
 static_assert(sizeof(ThreadTable) % 4096 == 0);
 
 // Distances in private memory, `context_bytes` of which are contexts (whole pages).
-constexpr uint64_t private_wiped_bytes(uint64_t context_bytes) {
-  return context_bytes + kWipedBytes;
-}
 constexpr uint64_t own_frames_at(uint64_t context_bytes) {
   return context_bytes + sizeof(ThreadTable);
 }
