@@ -31,6 +31,15 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& 
                                             const std::vector<AddressRange>& modules,
                                             uint64_t island_bytes, uint64_t journal_bytes,
                                             const ChooseStubs& choose_stubs) {
+  KnownMaps maps;
+  DJ_TRY_DO(maps.read(stopped.pid()));
+  return create(stopped, arena, modules, island_bytes, journal_bytes, choose_stubs, maps);
+}
+
+Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& arena,
+                                            const std::vector<AddressRange>& modules,
+                                            uint64_t island_bytes, uint64_t journal_bytes,
+                                            const ChooseStubs& choose_stubs, KnownMaps& maps) {
   CHECK(arena.constant_bytes % kPage == 0 && arena.constant_bytes <= arena.bytes);
   SessionMemory memory;
   memory.place_ = arena;
@@ -38,42 +47,55 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& 
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   DJ_TRY_DO(
       call.scratch());  // lies where the kernel likes: first, so that it is in no chosen place
-  DJ_TRY_DO(memory.create_in(call, modules, page_up(journal_bytes), choose_stubs));
+  DJ_TRY_DO(memory.create_in(call, modules, page_up(journal_bytes), choose_stubs, maps));
   return memory;
 }
 
 Result<SessionMemory> SessionMemory::create_more(Stopped& stopped, uint64_t arena_base,
                                                  const std::vector<AddressRange>& modules,
                                                  uint64_t island_bytes, uint64_t journal_bytes,
-                                                 const ChooseStubs& choose_stubs) {
-  return create(stopped, {.base = arena_base}, modules, island_bytes, journal_bytes, choose_stubs);
+                                                 const ChooseStubs& choose_stubs, KnownMaps& maps) {
+  const auto make = [&] {
+    return create(stopped, {.base = arena_base}, modules, island_bytes, journal_bytes, choose_stubs,
+                  maps);
+  };
+  if (!maps.are_old()) {
+    for (const AddressRange& module : modules) maps.add(module);
+    Result<SessionMemory> made = make();
+    if (made.ok()) return made;
+  }
+  DJ_TRY_DO(maps.read(stopped.pid()));
+  return make();
 }
 
 Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
-                                uint64_t journal_bytes, const ChooseStubs& choose_stubs) {
-  DJ_TRY(const std::vector<Mapping> maps, read_maps(call.stopped().pid()));
+                                uint64_t journal_bytes, const ChooseStubs& choose_stubs,
+                                KnownMaps& maps) {
   DJ_TRY(const ProcessStatus status, read_status(call.stopped().pid()));
-  const std::vector<uint64_t> bases = choose_places(maps, status.heap_begin, modules, choose_stubs);
+  DJ_TRY(const std::vector<uint64_t> bases,
+         choose_places(maps, status.heap_begin, modules, choose_stubs));
   stubs_at_ = bases.size() * island_bytes_;
   DJ_TRY_DO(make_files(stubs_at_ + stub_bytes(), journal_bytes));
   const SharedFile* const files[] = {&constants_, &data_, &code_, &journal_};
   DJ_TRY(TargetMaps there, TargetMaps::begin(call, files));
   DJ_TRY_DO(there.end(map_all(call, there, bases)));
+  for (const AddressRange& range : there.ranges()) maps.add(range);
   return call.give_back();
 }
 
 // Returns the islands' places; served_ and stubs_ are chosen with them.
-std::vector<uint64_t> SessionMemory::choose_places(const std::vector<Mapping>& maps,
-                                                   uint64_t heap_begin,
-                                                   const std::vector<AddressRange>& modules,
-                                                   const ChooseStubs& choose_stubs) {
+Result<std::vector<uint64_t>> SessionMemory::choose_places(const KnownMaps& maps,
+                                                           uint64_t heap_begin,
+                                                           const std::vector<AddressRange>& modules,
+                                                           const ChooseStubs& choose_stubs) {
   std::vector<AddressRange> taken;
   if (place_.bytes > 0) {
     taken.push_back({place_.base, place_.end()});
   }
   std::vector<uint64_t> bases;
   for (const Cluster& cluster : make_clusters(modules, island_bytes_)) {
-    uint64_t base = choose_island_base(maps, taken, heap_begin, cluster, island_bytes_);
+    uint64_t base = choose_island_base(maps.all(), taken, heap_begin, cluster, island_bytes_);
+    if (base == 0 && !maps.are_complete()) return Error{"no free address is known"};
     if (base != 0) {  // else its sites are skipped: out of reach
       taken.push_back({base, base + island_bytes_});
       bases.push_back(base);
@@ -86,8 +108,8 @@ std::vector<uint64_t> SessionMemory::choose_places(const std::vector<Mapping>& m
   }
   if (choose_stubs) {
     constexpr size_t kOthers = 5;  // the arena's two, private memory's two, journal
-    stubs_ = choose_stubs(free_ranges(maps, taken, heap_begin),
-                          mappings_left(maps.size() + bases.size() + kOthers), islands);
+    stubs_ = choose_stubs(free_ranges(maps.all(), taken, heap_begin),
+                          mappings_left(maps.all().size() + bases.size() + kOthers), islands);
   }
   return bases;
 }

@@ -14,6 +14,7 @@
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/arena_place.h"
 #include "runtime/memory/island.h"
+#include "runtime/memory/known_maps.h"
 #include "runtime/memory/shared_file.h"
 #include "runtime/memory/target_maps.h"
 #include "runtime/process/process.h"
@@ -45,11 +46,11 @@ class SessionMemory {
                                       uint64_t island_bytes, uint64_t journal_bytes,
                                       const ChooseStubs& choose_stubs = nullptr);
   // More memory for a session that has its arena at `arena_base`: islands, stubs and a journal for
-  // modules that came later, in files of their own.
+  // modules that came later, in files of their own. `maps`: those known before, and after.
   static Result<SessionMemory> create_more(Stopped& stopped, uint64_t arena_base,
                                            const std::vector<AddressRange>& modules,
                                            uint64_t island_bytes, uint64_t journal_bytes,
-                                           const ChooseStubs& choose_stubs);
+                                           const ChooseStubs& choose_stubs, KnownMaps& maps);
   SessionMemory(SessionMemory&& other) noexcept;
   SessionMemory& operator=(SessionMemory&&) = delete;
   ~SessionMemory();
@@ -70,11 +71,15 @@ class SessionMemory {
 
  private:
   SessionMemory() = default;
-  Status create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
-                   uint64_t journal_bytes, const ChooseStubs& choose_stubs);
-  std::vector<uint64_t> choose_places(const std::vector<Mapping>& maps, uint64_t heap_begin,
+  static Result<SessionMemory> create(Stopped& stopped, const ArenaPlace& arena,
                                       const std::vector<AddressRange>& modules,
-                                      const ChooseStubs& choose_stubs);
+                                      uint64_t island_bytes, uint64_t journal_bytes,
+                                      const ChooseStubs& choose_stubs, KnownMaps& maps);
+  Status create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
+                   uint64_t journal_bytes, const ChooseStubs& choose_stubs, KnownMaps& maps);
+  Result<std::vector<uint64_t>> choose_places(const KnownMaps& maps, uint64_t heap_begin,
+                                              const std::vector<AddressRange>& modules,
+                                              const ChooseStubs& choose_stubs);
   Status make_files(uint64_t code_bytes, uint64_t journal_bytes);
   uint64_t stub_bytes() const;  // of the file
   Status map_all(RemoteCall& call, TargetMaps& maps, const std::vector<uint64_t>& island_bases);

@@ -85,4 +85,10 @@ Status TargetMaps::end(const Status& mapped) {
   return done;
 }
 
+std::vector<AddressRange> TargetMaps::ranges() const {
+  std::vector<AddressRange> all;
+  for (const Piece& piece : pieces_) all.push_back(piece.range);
+  return all;
+}
+
 }  // namespace dj

@@ -25,6 +25,8 @@ class TargetMaps {
   // them are there as they were made: another process may have put other files in their places.
   // Returns the first error.
   Status end(const Status& mapped);
+  // Of what was mapped.
+  std::vector<AddressRange> ranges() const;
 
  private:
   struct File {

@@ -173,6 +173,12 @@ void ModuleCodes::remember() {
   if (any) cache_.files().trim();
 }
 
+const std::string* ModuleCodes::kept_by_now(const std::string& name, const std::string& key) const {
+  const auto is_it = [&](const NewFile& file) { return file.name == name && file.key == key; };
+  const auto file = std::ranges::find_if(new_files_, is_it);
+  return file != new_files_.end() ? &file->bytes : nullptr;
+}
+
 namespace {
 
 // An image that mono has compiled ahead: its runtime finds calls and linkage stubs by their bytes,

@@ -69,6 +69,8 @@ class ModuleCodes {
   void keep(std::string name, std::string key, std::string bytes) {
     if (!bytes.empty()) new_files_.push_back({std::move(name), std::move(key), std::move(bytes)});
   }
+  // What keep() was given for this name and key and remember() has not written yet; null: nothing.
+  const std::string* kept_by_now(const std::string& name, const std::string& key) const;
   // The bytes alone, cheap; empty if the file cannot be read, or is another by now.
   const std::vector<RawText>& raw(const MappedModule& module) { return file(module).text; }
   // find_syscall_bytes() of each range of raw().

@@ -20,6 +20,8 @@ File file_for(const std::string& key) {
 KeptObjects kept_handlers(ModuleCodes& codes) {
   return {[&codes](const std::string& key) -> std::vector<uint8_t> {
             const File file = file_for(key);
+            if (const std::string* bytes = codes.kept_by_now(file.name, file.key))
+              return {bytes->begin(), bytes->end()};
             const std::optional<KeptBytes> kept = codes.kept_files().load(file.name, file.key);
             if (!kept) return {};
             return {kept->bytes.begin(), kept->bytes.end()};

@@ -7,8 +7,9 @@
 
 namespace dj {
 
-// For lower(): looks at once into the kept files; what is new is written by codes.remember().
-// `codes` outlives the result.
+// For lower(): looks at once into what this session has compiled (objects that a program opens one
+// after the other often get the same handlers) and into the kept files; what is new is written by
+// codes.remember(). `codes` outlives the result.
 KeptObjects kept_handlers(ModuleCodes& codes);
 
 }  // namespace dj

@@ -90,7 +90,7 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   emit.abi.has_rseq = compiled_.use_rseq;
   emit.spans = compiled_.image.spans;
   const KeptObjects kept = kept_handlers(codes_);
-  if (codes_.kept_files().keeps()) emit.kept = &kept;
+  emit.kept = &kept;
   std::vector<HandlerAbi> abis;
   find_exits(plan, objects.modules, codes_);
   DJ_TRY(Image image, lower(compiled_.program, plan, compiled_.layout, emit, abis));

@@ -215,6 +215,7 @@ class Session {
   Semaphores semaphores_;
   size_t unraised_ = 0;
   std::deque<Later> later_;
+  KnownMaps later_maps_;  // empty before the first of them
   // Of objects that could not be probed: some thread may be in its code yet, and own_code lists it.
   std::vector<SessionMemory> spent_;
   std::vector<uint64_t> spent_code_;  // their OwnIslands

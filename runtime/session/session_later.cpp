@@ -105,7 +105,7 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   DJ_TRY(SessionMemory memory,
          SessionMemory::create_more(stopped, header_.arena_base, made.island_modules(),
                                     code_bytes + made.detour_bytes(), made.journal_bytes(),
-                                    made.stub_chooser()));
+                                    made.stub_chooser(), later_maps_));
   stopped.release();  // nobody but the loader need wait while code is linked
   Later& later = later_.emplace_back(Later{std::move(memory), std::move(made),
                                            Semaphores(input.plan, input.objects.modules),
