@@ -203,5 +203,6 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {  // what djtap holds of the target is let go on the way here
     return dj::fail(dj::exit_code_beside(*options), "DJ5013", "there is not enough memory");
   }
+  dj::warn_of_children_left();
   return dj::end_of_output(*options, exit_code);
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/output/tell.h"
+#include "runtime/process/child_wait.h"
 
 namespace dj {
 
@@ -43,8 +44,8 @@ void ShellCommands::run(const std::string& text) {
 
 void ShellCommands::wait() {
   for (pid_t pid : std::exchange(running_, {})) {
-    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    if (!wait_for_child(pid))
+      tell_undone(fmt::format("told to end: a command of system() goes on, process {}", pid));
   }
 }
 

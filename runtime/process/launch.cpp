@@ -19,6 +19,7 @@
 #include <sstream>
 #include <utility>
 
+#include "runtime/process/child_wait.h"
 #include "runtime/process/elf_file.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
@@ -34,10 +35,7 @@ class Child {
   explicit Child(pid_t pid) : pid_(pid) {}
   Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
   ~Child() {
-    if (pid_ != 0) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, nullptr, __WALL);
-    }
+    if (pid_ != 0) kill_child(pid_);
   }
   pid_t pid() const { return pid_; }
   pid_t release() { return std::exchange(pid_, 0); }
@@ -53,16 +51,6 @@ struct Stop {
   bool at_syscall = false;
   bool at_trap = false;
 };
-
-// Whether one of the signals waits that djtap ends at (it holds them while it works).
-bool is_told_to_end() {
-  sigset_t waiting;
-  sigpending(&waiting);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    if (sigismember(&waiting, signal) == 1) return true;
-  }
-  return false;
-}
 
 // The child's next wait status. Fails where djtap is told to end, or the child takes a minute: a
 // loader may wait for something that never comes.
@@ -353,9 +341,7 @@ ForkedChild::ForkedChild(ForkedChild&& other) noexcept
 ForkedChild::~ForkedChild() {
   close(go_);
   close(report_);
-  if (pid_ == 0) return;
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, __WALL);
+  if (pid_ != 0) kill_child(pid_);
 }
 
 void ForkedChild::go() {

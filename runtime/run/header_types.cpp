@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +14,10 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
+
+#include "runtime/process/child_wait.h"
 
 namespace dj {
 namespace {
@@ -135,8 +139,9 @@ Result<bool> HeaderTypes::run_compiler(const std::string& language, const std::s
     pid_t pid = 0;
     error = posix_spawnp(&pid, compiler.c_str(), &actions, &attributes, arguments.data(), environ);
     if (error == 0) {
-      while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-      }
+      const std::optional<int> ended = wait_for_child(pid);
+      if (!ended) kill_child(pid);
+      status = ended.value_or(SIGKILL);
       break;
     }
     tried += (tried.empty() ? "" : ", ") + compiler;

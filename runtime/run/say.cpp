@@ -13,6 +13,7 @@
 #include "compiler/base/printable.h"
 #include "runtime/output/tell.h"
 #include "runtime/output/write_whole.h"
+#include "runtime/process/child_wait.h"
 
 namespace dj {
 namespace {
@@ -24,6 +25,15 @@ ssize_t write_or_lose(void*, const char* text, size_t size) {
 }
 
 }  // namespace
+
+void warn_of_children_left() {
+  for (const pid_t pid : children_left()) {
+    tell_undone(
+        fmt::format("process {} was killed and has not ended, the kernel holds it: it is "
+                    "left behind",
+                    pid));
+  }
+}
 
 void fill_standard_descriptors() {
   int fd = 0;

@@ -42,6 +42,9 @@ void show_stage(const Options& options, const char* stage, const std::string& te
 // so this is none of them.
 int exit_code_beside(const Options& options);
 
+// Names the processes that djtap has started and killed and that have not ended.
+void warn_of_children_left();
+
 // To be called last. Returns the exit code; if stdout did not take all and `exit_code` is that of
 // success, says so and returns that of a failure.
 int end_of_output(const Options& options, int exit_code);

@@ -21,6 +21,7 @@
 #include "runtime/memory/rseq_areas.h"
 #include "runtime/memory/session_end.h"
 #include "runtime/memory/thread_rows.h"
+#include "runtime/process/child_wait.h"
 #include "runtime/process/errno_query.h"
 #include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
@@ -37,9 +38,7 @@
 namespace dj {
 
 UnstartedChild::~UnstartedChild() {
-  if (pid_ <= 0) return;
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
+  if (pid_ > 0) kill_child(pid_);
 }
 
 Result<TracedProcess> TracedProcess::launch(ForkedChild child) {

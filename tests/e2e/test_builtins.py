@@ -2,11 +2,13 @@
 import os
 import random
 import re
+import signal
 import socket
 import time
 
 import pytest
 
+from support import paths, run
 from support.paths import victim
 
 
@@ -177,6 +179,17 @@ def test_messages_and_commands(djtap_once):
     assert result.returncode == 0 and "WARNING: careful\n" in result.stderr, result
     lines = result.stdout.splitlines()
     assert lines.count("logged") == lines.count("from the shell") == lines.count("last") == 1, result
+
+
+def test_a_signal_ends_the_wait_for_commands():
+    script = 'probe begin { exit() } probe end { println("said before") system("echo pid $$; exec sleep 300 >&- 2>&-") }'
+    with run.Background([paths.DJTAP, "-e", script]) as tracer:
+        command = int(tracer.wait_for(r"pid (\d+)").group(1))
+        tracer.signal(signal.SIGTERM)
+        result = tracer.finish(10)
+    os.kill(command, signal.SIGKILL)  # it is there
+    assert result.returncode == -signal.SIGTERM and "said before" in result.stdout, result
+    assert f"told to end: a command of system() goes on, process {command}" in result.stderr, result
 
 
 def test_printed_stacks_have_two_names(djtap_once):
