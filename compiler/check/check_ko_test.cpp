@@ -196,6 +196,16 @@ const Wrong kTypes[] = {
      "other bounds already", "first asked here"},
 };
 
+const Wrong kAlone[] = {
+    {"DJ2035", "probe begin { «int» x = 1; println(x) }", "`int` alone does nothing",
+     "not declared"},
+    {"DJ2035", "probe begin { «do» { x++ } while (x < 3); println(x) }", "`do` alone does nothing",
+     "while"},
+    {"DJ2035", "probe func(\"f\") { if (tid() == 1) «nxt»; println(1) }",
+     "`nxt` alone does nothing", "next"},
+    {"DJ2035", "probe begin { «exit» }", "`exit` alone does nothing", "exit()"},
+};
+
 const Wrong kPrints[] = {
     {"DJ2201", "probe begin { x = \"%d\"; printf(«x», 1) }", "must be a literal string"},
     {"DJ2201", "probe begin { «printf»() }", "must be a literal string"},
@@ -226,9 +236,6 @@ const Wrong kWarnings[] = {
     {"DJ2901", "probe func(\"f\") { x = 0; if («x = 1») println(x) }",
      "this condition is an assignment", "`==`"},
     {"DJ2902", "probe begin { println(«pid») }", "`pid` is never set", "pid()"},
-    {"DJ2902", "probe begin { «int» x = 1; println(x) }", "`int` is never set", "not declared"},
-    {"DJ2902", "probe begin { «do» { x++ } while (x < 3); println(x) }", "`do` is never set",
-     "while"},
     {"DJ2902", "probe begin { total = 1; println(«totla», total) }", "`totla` is never set",
      "total"},
     {"DJ2903", "probe func(\"f\") { «last» = tid() }", "`last` is set but never read",
@@ -272,6 +279,9 @@ TEST(CheckKo, Arrays) {
 TEST(CheckKo, Types) {
   for (const Wrong& wrong : kTypes) expect_one(wrong, Severity::Error);
 }
+TEST(CheckKo, NamesAlone) {
+  for (const Wrong& wrong : kAlone) expect_one(wrong, Severity::Error);
+}
 TEST(CheckKo, Prints) {
   for (const Wrong& wrong : kPrints) expect_one(wrong, Severity::Error);
 }
@@ -303,7 +313,7 @@ TEST(CheckKo, EveryCodeIsProvoked) {
   std::set<std::string> provoked;
   for (const auto& table : {std::span<const Wrong>(kNames), std::span<const Wrong>(kArrays),
                             std::span<const Wrong>(kTypes), std::span<const Wrong>(kPrints),
-                            std::span<const Wrong>(kWarnings)}) {
+                            std::span<const Wrong>(kWarnings), std::span<const Wrong>(kAlone)}) {
     for (const Wrong& wrong : table) provoked.insert(wrong.code);
   }
   provoked.insert("DJ2033");  // by -G: tests/e2e/test_options.py

@@ -1,4 +1,5 @@
-// The warnings. Only for scripts without errors: an error may be why a name looks unused.
+// The warnings, and the error of a name that was meant for something else. Only for scripts without
+// errors: an error may be why a name looks unused.
 #include "compiler/check/lint.h"
 
 #include <fmt/format.h>
@@ -36,6 +37,9 @@ std::string foreign_help(std::string_view name) {
   if (name == "do") return "there is no do loop: use while (condition) { ... }";
   return "";
 }
+
+// What may stand alone as a statement.
+const std::vector<std::string> kStatementWords = {"next", "break", "continue", "return"};
 
 // To declare it, on a line of its own before all others.
 Fix declaring(const std::string& name, Span place) {
@@ -87,9 +91,13 @@ bool is_offered(Span span, const ast::Script& script) {
 void lint_local(const ast::Script& script, const std::string& name, uint32_t unit,
                 const LocalUses& local, const Uses& uses, const Program& program, Diags& diags) {
   if (local.first_read != nullptr && local.first_write == nullptr) {
-    Diag& diag =
-        diags.warning("DJ2902", local.first_read->span, fmt::format("`{}` is never set", name));
+    const bool alone = local.first_read->alone;
+    Diag& diag = alone ? diags.error("DJ2035", local.first_read->span,
+                                     fmt::format("`{}` alone does nothing, and is never set", name))
+                       : diags.warning("DJ2902", local.first_read->span,
+                                       fmt::format("`{}` is never set", name));
     help_never_set(name, unit, uses, program, diag);
+    if (alone && diag.help.empty()) diag.suggest(near_names(name, kStatementWords));
   }
   if (local.restarts != nullptr && !local.set) {
     Diag& diag =

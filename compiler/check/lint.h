@@ -1,4 +1,5 @@
-// Lint: warnings about scripts that are right but probably not meant so.
+// Lint: warnings about scripts that are right but probably not meant so, and the error of a name
+// that stands alone as a statement and is never set.
 #pragma once
 #include "compiler/check/uses.h"
 #include "compiler/diag/diag.h"

@@ -21,8 +21,13 @@ struct Scanner {
   void note(const std::string& name, Span span, Use use, size_t keys, bool additive = false) {
     if (!params.contains(name)) {
       uses.names[name].push_back(
-          {unit, use, static_cast<uint32_t>(keys), additive, loops > 0, span});
+          {unit, use, static_cast<uint32_t>(keys), additive, loops > 0, false, span});
     }
+  }
+
+  void name(const ast::Name& n, Span span, bool alone) {
+    note(n.name, span, Use::Read, 0);
+    if (!params.contains(n.name)) uses.names[n.name].back().alone = alone;
   }
 
   void exprs(const std::vector<ast::ExprPtr>& list) {
@@ -71,7 +76,7 @@ struct Scanner {
                    [](const ast::Number&) {},
                    [](const ast::Fraction&) {},
                    [](const ast::String&) {},
-                   [&](const ast::Name&) { place(e, Use::Read); },
+                   [&](const ast::Name& n) { name(n, e.span, discarded); },
                    [&](const ast::Index&) { place(e, Use::Read); },
                    [&](const ast::Call& c) {
                      uses.units[unit].calls.push_back(c.name);

@@ -28,6 +28,7 @@ struct NameUse {
   uint32_t keys = 0;      // 0: without an index
   bool additive = false;  // Update by ++ -- += -=
   bool looped = false;    // inside of a loop
+  bool alone = false;     // a statement of its own
   Span span;
 };
 
