@@ -1,10 +1,16 @@
 // Each text is parsed alone.
 #include "runtime/run/parse_scripts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
+#include <string>
+#include <string_view>
 
+#include "compiler/base/printable.h"
 #include "compiler/parse/tidy.h"
+#include "runtime/output/tell.h"
 #include "runtime/run/say.h"
 
 namespace dj {
@@ -13,6 +19,29 @@ namespace {
 template <class T>
 void append(std::vector<T>& to, std::vector<T>& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+// Whether a text has $n, @n or one of the words that mean all arguments: $# and @#, argc and argv.
+bool asks_for(std::string_view text, size_t n) {
+  for (size_t at = 0; (at = text.find_first_of("$@a", at)) != text.npos; ++at) {
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with("argv") || rest.starts_with("argc") || rest.substr(1).starts_with('#'))
+      return true;
+    const size_t digits = std::min(rest.find_first_not_of("0123456789", 1), rest.size()) - 1;
+    if (rest.substr(1, digits) == std::to_string(n)) return true;
+  }
+  return false;
+}
+
+// A word that nobody asks for was meant otherwise, as the second one of `-p 1 2`.
+void warn_of_unused_words(const Options& options, std::string_view text) {
+  for (size_t i = 0; i < options.script_args.size(); ++i) {
+    const auto asks = [n = i + 1](std::string_view each) { return asks_for(each, n); };
+    if (asks(text) || std::ranges::any_of(options.more_scripts, asks)) continue;
+    tell_warning("DJ0901",
+                 fmt::format("the argument {} is not used: the script has no ${} and no @{}",
+                             printable(options.script_args[i]), i + 1, i + 1));
+  }
 }
 
 }  // namespace
@@ -27,6 +56,7 @@ ast::Script parse_scripts(const Options& options, Sources& sources, uint32_t fil
     append(script.probes, more.probes);
     append(script.aliases, more.aliases);
   }
+  if (diags.ok() && !options.tidy) warn_of_unused_words(options, sources.files[file].text);
   return script;
 }
 

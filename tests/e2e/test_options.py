@@ -114,3 +114,13 @@ def test_a_script_from_windows(djtap_once, tmp_path):
     path.write_bytes(b'\xef\xbb\xbfprobe begin {\r\n  printn("here")\r\n}\r\n')
     result = djtap_once(path)
     assert "dos.djt:2:3" in result.stderr and "\r" not in result.stderr, result
+
+
+@pytest.mark.parametrize("text,unused", [("probe begin { exit() }", [1, 2]), ("probe begin { println(@2) exit() }", [1]),
+                                         ("probe begin { println($1, @2) exit() }", []), ("probe begin { println(argc) exit() }", []),
+                                         ("probe begin { println($#) exit() }", [])])
+def test_words_that_the_script_does_not_use(djtap_once, text, unused):
+    """As the second process in `-p 1 2`."""
+    result = djtap_once("-e", text, "17", "18")
+    assert result.returncode == 0, result
+    assert result.stderr.splitlines() == [f"warning[DJ0901]: the argument {16 + n} is not used: the script has no ${n} and no @{n}" for n in unused], result
