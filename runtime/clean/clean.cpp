@@ -268,7 +268,7 @@ Result<bool> clean_of(uint64_t inode, pid_t pid) {
 
 }  // namespace
 
-size_t clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures) {
+std::vector<pid_t> clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures) {
   const auto clean_one = [inode](pid_t pid) -> Result<bool> {
     DJ_TRY(const bool cleaned, clean_of(inode, pid));
     DJ_TRY_DO(clear_leftovers(pid));
@@ -304,7 +304,7 @@ Result<std::string> clean_command(pid_t pid) {
   std::string text = fmt::format("process {}: {} restored\n", pid, counted(places, "place"));
   for (const FoundJournal& journal : journals) {
     std::vector<std::string> failures;
-    const size_t kin = clean_kin(journal.inode, pid, failures);
+    const size_t kin = clean_kin(journal.inode, pid, failures).size();
     if (kin != 0) text += fmt::format("{} forked from it: restored\n", counted(kin, "process"));
     for (const std::string& failure : failures) text += printable(failure) + "\n";
   }

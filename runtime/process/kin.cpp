@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "runtime/process/os_error.h"
 
@@ -65,24 +68,52 @@ bool is_kin(pid_t pid, pid_t target) {
   });
 }
 
-std::vector<pid_t> find_kin(uint64_t inode) {
-  std::vector<pid_t> kin;
+namespace {
+
+// Of the threads that there are, as djtap sees them; 0: not known (proc(5)).
+pid_t last_number() {
+  std::ifstream file("/proc/loadavg");
+  std::string skipped;
+  pid_t last = 0;
+  return file >> skipped >> skipped >> skipped >> skipped >> last ? last : 0;
+}
+
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> all;
   DIR* dir = opendir("/proc");
-  if (dir == nullptr) {
-    return kin;
+  while (dirent* entry = dir != nullptr ? readdir(dir) : nullptr) {
+    if (const pid_t pid = atoi(entry->d_name); pid > 0) all.push_back(pid);
   }
-  while (dirent* entry = readdir(dir)) {
-    const pid_t pid = atoi(entry->d_name);
-    if (pid <= 0 || pid == getpid()) {
-      continue;
+  if (dir != nullptr) closedir(dir);
+  return all;
+}
+
+// Those that may have come since `before` was the last number: it is `now`.
+std::vector<pid_t> processes_since(pid_t before, pid_t now) {
+  if (now == before) return {};
+  std::vector<pid_t> all = all_processes();
+  if (now > before) std::erase_if(all, [before](pid_t pid) { return pid <= before; });
+  return all;  // all of them where the numbers have begun anew
+}
+
+}  // namespace
+
+// One that has forked and ended before it is looked at has its child behind all that are listed.
+std::vector<pid_t> find_kin(uint64_t inode) {
+  constexpr int kMostRounds = 100;  // where others begin processes without end
+  std::set<pid_t> kin;
+  pid_t last = last_number();
+  std::vector<pid_t> look_at = all_processes();
+  for (int round = 0; round < kMostRounds && !look_at.empty(); ++round) {
+    for (const pid_t pid : look_at) {
+      if (pid == getpid()) continue;
+      const Result<std::vector<Mapping>> maps = read_maps(pid);
+      if (maps.ok() && shares_memory(maps.value(), inode)) kin.insert(pid);
     }
-    Result<std::vector<Mapping>> maps = read_maps(pid);
-    if (maps.ok() && shares_memory(maps.value(), inode)) {
-      kin.push_back(pid);
-    }
+    const pid_t before = std::exchange(last, last_number());
+    look_at = processes_since(before, last);
   }
-  closedir(dir);
-  return kin;
+  return {kin.begin(), kin.end()};
 }
 
 namespace {
@@ -105,12 +136,13 @@ bool has_left(pid_t pid, uint64_t inode) {
 
 }  // namespace
 
-size_t for_kin(uint64_t inode, pid_t except, const std::function<Result<bool>(pid_t)>& act,
-               std::vector<std::string>& failures) {
+std::vector<pid_t> for_kin(uint64_t inode, pid_t except,
+                           const std::function<Result<bool>(pid_t)>& act,
+                           std::vector<std::string>& failures) {
   constexpr uint64_t kMostNs = 60'000'000'000;
   const uint64_t begin = now_ns();
   std::set<pid_t> seen = {except};
-  size_t done = 0;
+  std::vector<pid_t> done;
   for (bool acted_on = true; acted_on;) {
     acted_on = false;
     for (pid_t pid : find_kin(inode)) {
@@ -126,7 +158,7 @@ size_t for_kin(uint64_t inode, pid_t except, const std::function<Result<bool>(pi
       // Whoever has been acted on may have forked before; from others nothing new can come.
       acted_on = acted_on || !acted.ok() || acted.value();
       if (acted.ok()) {
-        done += acted.value() ? 1 : 0;
+        if (acted.value()) done.push_back(pid);
       } else if (!has_left(pid, inode)) {
         failures.push_back(acted.error().message);
       }

@@ -22,9 +22,10 @@ std::vector<pid_t> find_kin(uint64_t inode);
 bool is_kin(pid_t pid, pid_t target);
 
 // Does `act` to each of them but `except`, and to those that appear meanwhile, until `act` was true
-// of none of the new ones, a minute at most. A process that ends is no failure. Returns how often
-// `act` was true.
-size_t for_kin(uint64_t inode, pid_t except, const std::function<Result<bool>(pid_t)>& act,
-               std::vector<std::string>& failures);
+// of none of the new ones, a minute at most. A process that ends is no failure. Returns those of
+// which `act` was true.
+std::vector<pid_t> for_kin(uint64_t inode, pid_t except,
+                           const std::function<Result<bool>(pid_t)>& act,
+                           std::vector<std::string>& failures);
 
 }  // namespace dj

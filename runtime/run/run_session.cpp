@@ -206,6 +206,22 @@ struct TakenOut {
   bool all = true;    // nothing was left in anybody
 };
 
+// The target has ended by itself: a daemon, for one, goes on in what it has forked.
+void warn_of_survivors(const std::vector<pid_t>& forked) {
+  std::string names;
+  size_t count = 0;
+  for (const pid_t pid : forked) {
+    const Result<ProcessStatus> status = read_status(pid);
+    if (!status.ok() || status.value().state == 'Z') continue;
+    names +=
+        fmt::format("{}{} ({})", count++ == 0 ? "" : ", ", pid, printable(status.value().name));
+  }
+  if (count == 0) return;
+  tell_warning("DJ5911", fmt::format("the session ends with the program, but {} that it has forked "
+                                     "go on, without probes: {}; attach to one with -p",
+                                     counted(count, "process"), names));
+}
+
 // Out of the target if it still runs, and of what it has forked, which may live on.
 TakenOut take_out_probes(const Options& options, Session& session,
                          const std::optional<TracedProcess>& process,
@@ -220,9 +236,10 @@ TakenOut take_out_probes(const Options& options, Session& session,
                                        disarmed.error().message, process->pid));
   }
   std::vector<std::string> failures;
-  size_t cleaned = session.clean_forked(failures);
-  if (options.verbose > 0 && cleaned > 0)
-    log_line("djtap: probes removed from {}", counted(cleaned, "forked process"));
+  const std::vector<pid_t> forked = session.clean_forked(failures);
+  if (options.verbose > 0 && !forked.empty())
+    log_line("djtap: probes removed from {}", counted(forked.size(), "forked process"));
+  if (taken.gone) warn_of_survivors(forked);
   for (const std::string& failure : failures)
     tell_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
   taken.all = taken.all && failures.empty();

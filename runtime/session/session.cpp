@@ -387,16 +387,15 @@ std::string Session::why_over() {
   }
 }
 
-size_t Session::clean_forked(std::vector<std::string>& failures) {
-  size_t cleaned = 0;
+std::vector<pid_t> Session::clean_forked(std::vector<std::string>& failures) {
   // A forked process that has memory of later objects has the session's own, too. Mostly there is
   // none, and one search tells.
   const std::vector<pid_t> kin = memory_ ? find_kin(memory_->inode()) : std::vector<pid_t>();
-  if (std::ranges::all_of(kin, [this](pid_t pid) { return pid == pid_; })) return 0;
+  if (std::ranges::all_of(kin, [this](pid_t pid) { return pid == pid_; })) return {};
   for (auto later = later_.rbegin(); later != later_.rend(); ++later) {
-    cleaned += clean_kin(later->memory.inode(), pid_, failures);
+    clean_kin(later->memory.inode(), pid_, failures);
   }
-  return memory_ ? cleaned + clean_kin(memory_->inode(), pid_, failures) : 0;
+  return clean_kin(memory_->inode(), pid_, failures);
 }
 
 }  // namespace dj

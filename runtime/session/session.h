@@ -147,8 +147,8 @@ class Session {
   // can come back to it. Not needed when it is gone.
   Status disarm();
   // The same for all processes that the target has forked, which may live longer; after disarm().
-  // Returns how many; clean.h.
-  size_t clean_forked(std::vector<std::string>& failures);
+  // Returns them; clean.h.
+  std::vector<pid_t> clean_forked(std::vector<std::string>& failures);
 
   // The arena's header as djtap has written it: its own copy, which no target can change.
   const abi::Header& header() const { return header_; }
