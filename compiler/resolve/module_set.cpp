@@ -60,6 +60,13 @@ std::optional<uint64_t> ModuleSet::bias(size_t i) const {
   return std::nullopt;
 }
 
+std::optional<size_t> ModuleSet::loader() const {
+  for (size_t i = 0; i < paths_.size(); i++) {
+    if (glob_match("ld-*", base_name(i))) return i;
+  }
+  return std::nullopt;
+}
+
 std::string ModuleSet::listed() const {
   std::string names;
   for (size_t i = 0; i < paths_.size() && i < 8; i++) {

@@ -35,6 +35,9 @@ class ModuleSet {
   std::string listed() const;             // "its objects: a, b, ...", for messages
   // Null: not an object file that can be read (fonts, locale archives ...).
   Module* open(size_t i);
+  // The dynamic linker's number, which tells of objects that are opened later. None: the program is
+  // static, as far as djtap sees.
+  std::optional<size_t> loader() const;
   // Where object i has system call instructions; nothing until probe_syscall.cpp has looked once.
   std::optional<std::vector<uint64_t>>& syscalls(size_t i) { return syscalls_[i]; }
 

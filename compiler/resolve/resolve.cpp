@@ -306,26 +306,20 @@ class Resolver {
 
   // Where debuggers, too, are told of objects that come and go.
   void add_loader_site() {
-    for (size_t i = 0; i < modules_.size(); i++) {
-      const bool loader = glob_match("ld-*", modules_.base_name(i));
-      Module* file = loader ? modules_.open(i) : nullptr;
-      const Module::Found found =
-          file ? file->find(NameMatcher("_dl_debug_state")) : Module::Found{};
-      if (found.functions.empty()) {
-        continue;
-      }
-      Site site = function_site(i, *file, found.functions.front(), SiteKind::Entry);
-      site.module = module_id(i, *file);
-      Handler handler;
-      handler.role = Handler::Role::Loader;
-      const auto id = HandlerId(plan_.handlers.size());
-      plan_.handlers.push_back(std::move(handler));
-      const size_t before = plan_.sites.size();
-      attach(std::move(site), id);
-      if (plan_.sites.size() > before) {
-        plan_.loader_site = SiteId(before);
-      }
-      return;
+    const std::optional<size_t> loader = modules_.loader();
+    Module* file = loader ? modules_.open(*loader) : nullptr;
+    const Module::Found found = file ? file->find(NameMatcher("_dl_debug_state")) : Module::Found{};
+    if (found.functions.empty()) return;
+    Site site = function_site(*loader, *file, found.functions.front(), SiteKind::Entry);
+    site.module = module_id(*loader, *file);
+    Handler handler;
+    handler.role = Handler::Role::Loader;
+    const auto id = HandlerId(plan_.handlers.size());
+    plan_.handlers.push_back(std::move(handler));
+    const size_t before = plan_.sites.size();
+    attach(std::move(site), id);
+    if (plan_.sites.size() > before) {
+      plan_.loader_site = SiteId(before);
     }
   }
 

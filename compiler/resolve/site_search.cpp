@@ -59,7 +59,8 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
     report_vdso(name, span, query.diags);
     return objects;
   }
-  if (has_wildcard(name)) {
+  const bool may_come = !query.modules.has_target() || query.modules.loader().has_value();
+  if (has_wildcard(name) && may_come) {
     query.diags.warning(
         "DJ3005", span,
         fmt::format("no object \"{}\" is mapped yet: the probe waits for one", name));
@@ -74,6 +75,10 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
   Diag& d = query.diags.error("DJ3005", span,
                               fmt::format("the traced process has no object \"{}\"", name));
   d.notes.push_back("its objects: " + (loaded.empty() ? "none" : loaded));
+  if (!may_come) {
+    d.notes.push_back("the program is static: it has no loader that tells of objects");
+    return objects;
+  }
   d.suggest(near_names(name, names));
   if (d.help.empty()) {
     d.help = "if the program opens it later, say so by a wildcard or a '?' behind the point";

@@ -220,3 +220,10 @@ def test_the_loader_does_not_wait_for_a_djtap_that_is_stopped(program, number):
     os.kill(tracer, signal.SIGINT)
     result = job.finish()
     assert result.globals["n"] == 20 + 7, result
+
+
+@pytest.mark.parametrize("program", ["count_static", "count_static_pie"])
+def test_a_static_program_opens_none(djtap_once, program):
+    """No loader would tell of them, so nothing is waited for."""
+    result = djtap_once("-e", 'probe process.library("libz*").function("deflate") { n++ }', "-c", victim(program))
+    assert result.returncode == 3 and 'has no object "libz*"' in result.stderr and "the program is static" in result.stderr, result
