@@ -18,7 +18,7 @@ from support import paths, run  # noqa: E402
 
 ROWS = [
     ("one-liner on a small program", ["-e", 'probe func("work") < count++ >', "-c", f"{paths.BUILD}/targets/count 1 1"], 60),
-    ("a probe of a tapset", ["-e", 'probe syscall.open { n[filename]++ }', "-c", f"{paths.BUILD}/targets/count 1 1"], 60),
+    ("a probe of a tapset", ["-e", 'probe syscall.unlink { n[pathname]++ }', "-c", f"{paths.BUILD}/targets/count 1 1"], 60),
     ("malloc with libc6-dbg", ["-e", 'probe func("malloc") < count++ >', "-c", "/bin/ls /"], 300),
     ("malloc's argument from DWARF", ["-e", 'probe func("libc.so.6!malloc") { n += $bytes }', "-c", "/bin/ls /"], 300),
 ]

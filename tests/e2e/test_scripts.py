@@ -70,10 +70,10 @@ def test_arming_conditions_switch_probes(traced):
 
 def test_wildcards_through_the_families_of_tapsets(traced):
     program = "import os; f = os.open('/dev/null', os.O_WRONLY); os.write(f, b'abc'); os.close(f)"
-    result = traced("""probe syscall.{open,write,close}.return { seen[name, retval > 2] ++ } global seen
+    result = traced("""probe syscall.{openat,write,close}.return { seen[name, retval > 2] ++ } global seen
                        probe syscall.nothing_has_this_name ? { never++ } probe nobody.has.this ? { never++ }""", *PYTHON, program)
     counts = collections.Counter({key.split('"')[1]: int(value) for key, value in result.array("seen") for _ in "x"})
-    assert {"open", "write", "close"} == set(counts) and '"write",1' in dict(result.array("seen")), result
+    assert {"openat", "write", "close"} == set(counts) and '"write",1' in dict(result.array("seen")), result
     assert result.globals.get("never", 0) == 0, result
 
 
@@ -130,7 +130,7 @@ def test_files_by_descriptor(traced, tmp_path):
     (tmp_path / "data").write_bytes(b"x" * 12345)
     program = f"import os; f = os.open({str(tmp_path / 'data')!r}, 0); a = os.read(f, 10000); b = os.read(f, 10000); os.close(f)"
     result = traced("""global name_of, got
-        probe syscall.open.return { if (retval >= 0) name_of[retval] = filename }
+        probe syscall.openat.return { if (retval >= 0) name_of[retval] = filename }
         probe syscall.read.return { if (retval > 0 && name_of[fd] != "") got[name_of[fd]] += retval }
         probe syscall.close { delete name_of[fd] }
         probe end { foreach ([f] in got-) if (f =~ "/data\\"$") printf("%s %d\\n", f, got[f]) delete got }""", *PYTHON, program)
@@ -160,7 +160,7 @@ def test_wrapping_arrays_and_slices_keep_the_newest(traced):
 
 
 def test_the_programs_that_a_shell_starts(traced):
-    result = traced("""probe syscall.execve ? { printf("%s\\n", filename) } global forks probe syscall.fork { forks++ }""",
+    result = traced("""probe syscall.execve ? { printf("%s\\n", filename) } global forks probe syscall.clone { forks++ }""",
                     "--", "bash", "-c", "/bin/true; /bin/echo said; exit 0")
     assert "said\n" in result.stdout, result
 

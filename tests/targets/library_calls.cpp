@@ -78,7 +78,7 @@ void files() {
   const int first = mkstemp(path);
   snprintf(other, sizeof other, "%s.2", path);
   for (int round = 0; round < 3; round++) {
-    const int fd = (int)DO("syscall.open", open(path, O_RDWR));
+    const int fd = (int)DO("syscall.openat", open(path, O_RDWR));
     const int at = (int)DO("syscall.openat", openat(AT_FDCWD, path, O_RDWR));
     DO("syscall.write", write(fd, text, 3));
     DO("syscall.pwrite", pwrite(fd, text, 3, 3));
@@ -92,14 +92,14 @@ void files() {
     DO("syscall.fsync", fsync(fd));
     DO("syscall.ftruncate", ftruncate(fd, 2));
     DO("syscall.ioctl", ioctl(fd, FIONREAD, text));
-    DO("syscall.fstat", fstat(fd, &status));
+    DO("syscall.fstatat", fstat(fd, &status));
     DO("syscall.dup2", dup2(fd, at));
     DO("syscall.close", close((int)DO("syscall.dup", dup(fd))));
     DO("syscall.close", close(at));
     DO("syscall.close", close(fd));
   }
-  DO("syscall.stat", stat(path, &status));
-  DO("syscall.lstat", lstat(path, &status));
+  DO("syscall.fstatat", stat(path, &status));
+  DO("syscall.fstatat", lstat(path, &status));
   DO("syscall.access", access(path, R_OK));
   DO("syscall.rename", rename(path, other));
   DO("syscall.readlink", readlink(other, text, 3));
@@ -117,7 +117,7 @@ void files() {
   timeval now = {0, 0};
   epoll_event event;
   DO("syscall.poll", poll(&wait, 1, 0));
-  DO("syscall.select", select(0, &set, nullptr, nullptr, &now));
+  DO("syscall.pselect6", select(0, &set, nullptr, nullptr, &now));
   DO("syscall.epoll_wait", epoll_wait(-1, &event, 1, 0));
   close(first);
   made("syscall.close");
@@ -145,7 +145,7 @@ void more_files() {
   DO("syscall.chown", chown(path, getuid(), getgid()));
   DO("syscall.truncate", truncate(path, 5));
   DO("syscall.statfs", statfs(path, &system));
-  DO("syscall.faccessat", faccessat(AT_FDCWD, path, R_OK, 0));
+  DO("syscall.faccessat2", faccessat(AT_FDCWD, path, R_OK, 0));
   DO("syscall.utimensat", utimensat(AT_FDCWD, path, times, 0));
   DO("syscall.link", link(path, other));
   DO("syscall.unlink", unlink(other));
@@ -155,7 +155,7 @@ void more_files() {
   DO("syscall.unlink", unlink(other));
   DO("syscall.unlink", unlink(path));
   DO("syscall.umask", umask(022));
-  const int folder = (int)DO("syscall.open", open("/", O_RDONLY | O_DIRECTORY));
+  const int folder = (int)DO("syscall.openat", open("/", O_RDONLY | O_DIRECTORY));
   DO("syscall.getdents", getdents64(folder, entries, 1));
   DO("syscall.fchdir", fchdir(folder));
   DO("syscall.close", close(folder));
@@ -205,8 +205,8 @@ void sockets() {
     const int server =
         round == 0 ? (int)DO("syscall.accept", accept(listener, nullptr, nullptr))
                    : (int)DO("syscall.accept4", accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
-    DO("syscall.send", send(client, text, 5, 0));
-    DO("syscall.recv", recv(server, text, 5, 0));
+    DO("syscall.sendto", send(client, text, 5, 0));
+    DO("syscall.recvfrom", recv(server, text, 5, 0));
     DO("syscall.sendto", sendto(client, text, 5, 0, nullptr, 0));
     DO("syscall.recvfrom", recvfrom(server, text, 5, 0, nullptr, nullptr));
     DO("syscall.sendmsg", sendmsg(client, &message, 0));
@@ -253,14 +253,14 @@ void processes() {
   int status;
   DO("syscall.kill", kill(getpid(), 0));
   DO("syscall.tgkill", tgkill(getpid(), gettid(), 0));
-  DO("syscall.nanosleep", nanosleep(&soon, nullptr));
+  DO("syscall.clock_nanosleep", nanosleep(&soon, nullptr));
   DO("syscall.clock_nanosleep", clock_nanosleep(CLOCK_MONOTONIC, 0, &soon, nullptr));
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGUSR1);
   DO("syscall.rt_sigtimedwait", sigtimedwait(&set, nullptr, &soon));
   DO("syscall.ptrace", ptrace((__ptrace_request)99, 7, nullptr, nullptr));
-  DO("syscall.semop", semop(-1, nullptr, 1));
+  DO("syscall.semtimedop", semop(-1, nullptr, 1));
   DO("syscall.semtimedop", semtimedop(-1, nullptr, 1, nullptr));
   DO("syscall.io_submit", syscall(SYS_io_submit, 0, 0, nullptr));
   DO("syscall.futex", syscall(SYS_futex, &kept, FUTEX_WAKE, 1, nullptr, nullptr, 0));
@@ -268,9 +268,33 @@ void processes() {
   DO("syscall.execve", execve("/no/where", none, none));
   made("syscall.exit_group");  // the child's; once more at the end of the program
   made("syscall.clone");
-  const pid_t child = (pid_t)DO("syscall.fork", fork());
+  const pid_t child = fork();
   if (child == 0) _exit(0);
   DO("syscall.wait4", wait4(child, &status, 0, nullptr));
+}
+
+// Calls that the C library makes by other ones of the kernel's, made by their own numbers.
+void by_number() {
+  const timespec soon = {0, 1};
+  timeval now = {0, 0};
+  struct stat status;
+  rlimit limit;
+  const long fd = DO("syscall.open", syscall(SYS_open, "/", O_RDONLY | O_DIRECTORY));
+  DO("syscall.fstat", syscall(SYS_fstat, fd, &status));
+  DO("syscall.stat", syscall(SYS_stat, "/", &status));
+  DO("syscall.lstat", syscall(SYS_lstat, "/", &status));
+  DO("syscall.faccessat", syscall(SYS_faccessat, AT_FDCWD, "/", R_OK));
+  DO("syscall.pipe", syscall(SYS_pipe, nullptr));
+  DO("syscall.eventfd", syscall(SYS_eventfd, 7));
+  DO("syscall.select", syscall(SYS_select, 0, nullptr, nullptr, nullptr, &now));
+  DO("syscall.nanosleep", syscall(SYS_nanosleep, &soon, nullptr));
+  DO("syscall.semop", syscall(SYS_semop, -1, nullptr, 1));
+  DO("syscall.getrlimit", syscall(SYS_getrlimit, RLIMIT_NOFILE, &limit));
+  DO("syscall.setrlimit", syscall(SYS_setrlimit, RLIMIT_NOFILE, &limit));
+  made("syscall.exit_group");  // the child's
+  const long child = DO("syscall.fork", syscall(SYS_fork));
+  if (child == 0) _exit(0);
+  DO("syscall.wait4", wait4((pid_t)child, nullptr, 0, nullptr));
 }
 
 // What a process says and asks of itself; identities stay what they are.
@@ -289,8 +313,8 @@ void identity() {
   DO("syscall.setuid", setuid(getuid()));
   DO("syscall.setgid", setgid(getgid()));
   DO("syscall.prctl", prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
-  DO("syscall.getrlimit", getrlimit(RLIMIT_NOFILE, &limit));
-  DO("syscall.setrlimit", setrlimit(RLIMIT_NOFILE, &limit));
+  DO("syscall.prlimit64", getrlimit(RLIMIT_NOFILE, &limit));
+  DO("syscall.prlimit64", setrlimit(RLIMIT_NOFILE, &limit));
   DO("syscall.getrusage", getrusage(RUSAGE_SELF, &usage));
   DO("syscall.sched_yield", sched_yield());
   DO("syscall.getrandom", getrandom(bytes, sizeof bytes, 0));
@@ -404,6 +428,7 @@ int main() {
   sockets();
   memory_and_streams();
   processes();
+  by_number();
   identity();
   locks_and_threads();
   of_cxx();
