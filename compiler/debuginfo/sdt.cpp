@@ -12,6 +12,7 @@ namespace dj {
 namespace {
 
 constexpr uint32_t kStapsdtType = 3;
+constexpr int64_t kXmm0 = 17;  // DWARF's number
 
 std::string text_at(Bytes bytes, size_t& at) {
   const size_t begin = std::min(at, bytes.size());
@@ -86,6 +87,11 @@ std::optional<int64_t> number_of(std::string_view text) {
 }
 
 Error not_understood(const std::string& operand) {
+  if (operand.ends_with("(%rip)")) {
+    return Error{"its operand " + operand +
+                     " names a symbol that the file does not have, or has more than once",
+                 Fail::Unsupported};
+  }
   return Error{"its operand " + operand + " is of a form that is not built yet", Fail::Unsupported};
 }
 
@@ -126,6 +132,18 @@ bool push_address(std::string_view text, LocExpr& out) {
   return true;
 }
 
+// "[0x4010]", what stands at an ELF address, or "&[0x4010]", the address (with_addresses).
+bool push_symbol(std::string_view place, int bytes, bool is_signed, LocExpr& out) {
+  const bool address = place.starts_with('&');
+  place.remove_prefix(address ? 2 : 1);
+  const std::optional<int64_t> where =
+      place.ends_with(']') ? number_of(place.substr(0, place.size() - 1)) : std::nullopt;
+  if (!where) return false;
+  out.steps = {{LocStep::PushConst, *where}, {LocStep::PushBias}, {LocStep::Add}};
+  if (!address) out.steps.push_back({LocStep::Deref, bytes, is_signed});
+  return true;
+}
+
 // The part behind '@', as a word of `bytes` bytes.
 Result<LocExpr> value_of(const std::string& operand, std::string_view place, int bytes,
                          bool is_signed) {
@@ -134,6 +152,8 @@ Result<LocExpr> value_of(const std::string& operand, std::string_view place, int
     const std::optional<int64_t> constant = number_of(place.substr(1));
     if (!constant) return not_understood(operand);
     value.steps.push_back({LocStep::PushConst, *constant});
+  } else if (place.starts_with('[') || place.starts_with("&[")) {
+    if (!push_symbol(place, bytes, is_signed, value)) return not_understood(operand);
   } else if (place.starts_with('%') && place.find(':') == std::string_view::npos) {
     const std::optional<Register> reg = register_named(place.substr(1));
     if (!reg) return not_understood(operand);
@@ -149,6 +169,25 @@ Result<LocExpr> value_of(const std::string& operand, std::string_view place, int
     if (!push_address(place, value)) return not_understood(operand);
     value.steps.push_back({LocStep::Deref, bytes, is_signed});
   }
+  return value;
+}
+
+// "8f@%xmm0", "4f@-4(%rbp)": the bits of a double.
+Result<LocExpr> double_of(const std::string& operand, std::string_view place, int bytes) {
+  if (bytes != 4 && bytes != 8) return not_understood(operand);
+  LocExpr value;
+  if (place.starts_with("%xmm")) {
+    const std::optional<int64_t> number = number_of(place.substr(4));
+    if (!number || *number < 0 || *number > 15) return not_understood(operand);
+    value.steps.push_back({LocStep::PushReg, kXmm0 + *number});
+    if (bytes == 4) value.steps.push_back({LocStep::Extend, 4, 0});
+  } else {
+    Result<LocExpr> word = value_of(operand, place, bytes, false);
+    if (!word.ok()) return word;
+    value = word.take();
+  }
+  if (bytes == 4) value.steps.push_back({LocStep::DoubleOfFloat});
+  value.is_double = true;
   return value;
 }
 
@@ -185,11 +224,17 @@ Result<LocExpr> operand_value(const std::string& operand, bool* is_signed) {
   if (at == std::string::npos) {
     return value_of(operand, operand, 8, true);
   }
-  const std::optional<int64_t> size = number_of(std::string_view(operand).substr(0, at));
+  std::string_view form = std::string_view(operand).substr(0, at);
+  const bool fraction = form.ends_with('f');
+  form.remove_suffix(fraction ? 1 : 0);
+  const std::optional<int64_t> size = number_of(form);
   if (!size) {
-    return not_understood(operand);  // "8f@%xmm0": a floating-point number
+    return not_understood(operand);
   }
   const int64_t bytes = *size < 0 ? -*size : *size;
+  if (fraction) {
+    return double_of(operand, std::string_view(operand).substr(at + 1), int(bytes));
+  }
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) {
     return not_understood(operand);
   }

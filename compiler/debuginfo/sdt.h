@@ -19,10 +19,10 @@ struct SdtMark {
 
 std::vector<SdtMark> read_marks(const ObjectFile& elf);  // by address
 
-// The value of an operand: "8@%rdi", "-4@$5", "1@-3(%rbp,%rax,2)", as a word of 64 bits, extended by
-// zeros, or by the sign where *is_signed. Fails with Unsupported for others: numbers with a fraction
-// ("8f@%xmm0"), what is named by a symbol ("4@counter(%rip)": only the linker knew where), and what
-// is no operand at all.
+// The value of an operand: "8@%rdi", "-4@$5", "1@-3(%rbp,%rax,2)", as a word of 64 bits, extended
+// by zeros, or by the sign where *is_signed; of numbers with a fraction, "8f@%xmm0", the bits of a
+// double. Fails with Unsupported for what names a symbol still (with_addresses), and for what is no
+// operand at all.
 Result<LocExpr> operand_value(const std::string& operand, bool* is_signed);
 
 }  // namespace dj

@@ -30,10 +30,29 @@ TEST(Sdt, AddressesOfAllParts) {
   EXPECT_EQ(meaning("-4@16"), text(16, false, false));
 }
 
+TEST(Sdt, NumbersWithAFraction) {
+  const LocExpr whole{{{LocStep::PushReg, 20}}};
+  LocExpr half = {{{LocStep::PushConst, -4},
+                   {LocStep::PushReg, 6},
+                   {LocStep::Add},
+                   {LocStep::Deref, 4, 0},
+                   {LocStep::DoubleOfFloat}}};
+  EXPECT_EQ(meaning("8f@%xmm3"), to_string(whole));
+  EXPECT_EQ(meaning("-4f@-4(%rbp)"), to_string(half));
+}
+
+TEST(Sdt, PlacesOfSymbols) {
+  LocExpr address{{{LocStep::PushConst, 0x4010}, {LocStep::PushBias}, {LocStep::Add}}};
+  EXPECT_EQ(meaning("8@&[0x4010]"), to_string(address));
+  address.steps.push_back({LocStep::Deref, 2, 1});
+  EXPECT_EQ(meaning("-2@[0x4010]"), to_string(address));
+}
+
 TEST(Sdt, WhatIsNoOperand) {
-  for (const char* operand : {"", "8@", "8@(", "8@()x", "3@%rax", "8@%rax2", "8@$", "8@(,,8)",
-                              "8@(%rax,,8)", "8@4(%rax,%rbx,2,%rcx)", "8@(%eax)", "8@counter(%rip)",
-                              "8@8(%rip)", "8f@%xmm0", "99999999999999999999@%rax"}) {
+  for (const char* operand :
+       {"", "8@", "8@(", "8@()x", "3@%rax", "8@%rax2", "8@$", "8@(,,8)", "8@(%rax,,8)",
+        "8@4(%rax,%rbx,2,%rcx)", "8@(%eax)", "8@counter(%rip)", "8@8(%rip)", "8f@%xmm16",
+        "2f@%xmm0", "8@[0x10", "8@&[]", "99999999999999999999@%rax"}) {
     EXPECT_EQ(meaning(operand), "none") << operand;
   }
 }

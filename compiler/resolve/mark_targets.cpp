@@ -31,10 +31,10 @@ TargetText all_arguments(const MarkOf& mark) {
     TargetText::Item item;
     item.before = fmt::format("{}arg{}=", i > 0 ? " " : "", i + 1);
     item.defined = value.ok();
-    item.as = is_signed ? TargetText::Item::As::Signed : TargetText::Item::As::Hex;
     if (value.ok()) {
       item.value = value.take();
     }
+    item.as = item.value.is_double ? TargetText::Item::As::Double : TargetText::Item::As::Hex;
     text.items.push_back(std::move(item));
   }
   return text;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/debuginfo/sdt.h"
+#include "compiler/debuginfo/sdt_symbols.h"
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -20,7 +21,10 @@ Site mark_site(size_t module, Module& file, const SdtMark& mark) {
   site.module = ModuleId(module);
   site.kind = SiteKind::Statement;
   site.address = mark.address;
-  site.mark = MarkOf{mark.provider, mark.name, mark.operands, mark.semaphore};
+  std::vector<std::string> operands;
+  for (const std::string& operand : mark.operands)
+    operands.push_back(with_addresses(operand, file));
+  site.mark = MarkOf{mark.provider, mark.name, std::move(operands), mark.semaphore};
   site.listed = fmt::format("provider(\"{}\").mark(\"{}\")", mark.provider, mark.name);
   return site;
 }

@@ -32,7 +32,7 @@ def test_operands_of_every_shape(djtap):
 
 def test_all_arguments_as_text(djtap):
     result = traced(djtap, 'probe process.mark("two__words") { if ($arg1 == -3) println($$parms) }')
-    assert "arg1=-3 arg2=0xcb arg3=0x14 arg4=-3" in result.stdout, result
+    assert "arg1=0xfffffffffffffffd arg2=0xcb arg3=0x14 arg4=0xfffffffffffffffd" in result.stdout, result
 
 
 def test_a_semaphore_is_up_while_its_mark_is_probed(djtap):
@@ -140,3 +140,17 @@ def test_more_semaphores_than_are_raised(attach, program, tmp_path, mode):
     assert result.globals == {"n": 8200, "sum": 7 * 8200}, result
     target.order("", "raised: 0$")
     assert target.finish().returncode == 0
+
+
+def test_operands_that_name_variables(djtap):
+    result = traced(djtap, 'probe process.mark("named") { println($arg1, " ", $arg2, " ", $arg3, " ", $arg4) }', "named_marks")
+    seen = [tuple(map(int, line.split())) for line in result.stdout.splitlines() if line.count(" ") == 3]
+    assert seen == [(5, -6, 16, 9), (6, -7, 32, 9), (8, -9, 64, 9)], result
+    assert seen[-1][:3] == tuple(result.facts[name] for name in ("counter", "hidden", "table")), result
+
+
+def test_operands_with_a_fraction(djtap):
+    result = traced(djtap, 'probe process.mark("fractions") { printf("%g %g %g %g\\n", $arg1, $arg2, $arg3, $arg4); println($$parms) }', "named_marks")
+    lines = [line for line in result.stdout.splitlines() if not line.startswith(("counter", "hidden", "table"))]
+    assert lines[::2] == ["0 -0.5 0.25 -0.5", "1.5 -0.5 0.5 -0.5", "3 -0.5 1 -0.5"], result
+    assert lines[3] == "arg1=1.5 arg2=-0.5 arg3=0.5 arg4=-0.5", result
