@@ -1,6 +1,8 @@
-// Built-ins that make text readable: escapes for what cannot be printed, quotes around it.
+// Built-ins that make text readable: escapes for what is no printable ASCII (\u00E9 for characters
+// of UTF-8), quotes around it.
 #include "runtime/agent/quote.h"
 #include "runtime/agent/scratch.h"
+#include "runtime/agent/utf8.h"
 #include "stdlib/entries.h"
 
 using namespace dj;
@@ -19,16 +21,19 @@ class Quoter {
   }
   // False: no room, the text ends before this byte.
   bool put(char c) {
-    char text[4];
-    uint32_t bytes = agent::escape(text, c);
-    full_ = used_ + bytes + quoted_ > limit_;
-    if (full_) return false;
-    for (uint32_t i = 0; i < bytes; ++i) made_->data[used_++] = text[i];
-    if (used_ + kCutBytes <= limit_) safe_ = used_;
-    return true;
+    const auto byte = static_cast<uint8_t>(c);
+    if (!character_.takes(byte) && !flush()) return false;
+    character_.add(byte);
+    if (!character_.complete()) return true;
+    if (character_.used == 1) return flush();
+    char text[agent::kUnicodeBytes];
+    const uint32_t bytes = agent::unicode_escape(text, character_.code());
+    character_.used = 0;
+    return write(text, bytes);
   }
   // goes_on: there is more text than was put.
   const abi::Str* finish(abi::Context* ctx, bool goes_on) {
+    flush();
     if (full_ && limit_ == agent::arena()->max_string) agent::count_skip(abi::kSkipStringCut);
     bool cut = full_ || goes_on;
     if (quoted_) {
@@ -41,6 +46,25 @@ class Quoter {
   }
 
  private:
+  // Bytes that became no character, each by itself.
+  bool flush() {
+    bool room = !full_;
+    for (uint32_t i = 0; i < character_.used && room; ++i) {
+      char text[agent::kEscapeBytes];
+      room = write(text, agent::escape(text, static_cast<char>(character_.bytes[i])));
+    }
+    character_.used = 0;
+    return room;
+  }
+  bool write(const char* text, uint32_t bytes) {
+    full_ = used_ + bytes + quoted_ > limit_;
+    if (full_) return false;
+    for (uint32_t i = 0; i < bytes; ++i) made_->data[used_++] = text[i];
+    if (used_ + kCutBytes <= limit_) safe_ = used_;
+    return true;
+  }
+
+  agent::Utf8 character_;
   abi::Str* made_;
   uint32_t limit_, used_ = 0;
   uint32_t safe_;  // the last length with room for the dots behind it

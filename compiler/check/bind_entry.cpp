@@ -83,7 +83,7 @@ ExprPtr at_entry(Binder& binder, const ast::Expr& e) {
       Overload{
           [&](const ast::Number& n) { return make(IntLit{n.value}, e.span, Type::Int); },
           [&](const ast::Fraction&) { return binder.expr(e); },
-          [&](const ast::String& s) { return make(StrLit{s.value}, e.span, Type::Str); },
+          [&](const ast::String& s) { return make(StrLit{until_nul(s.value)}, e.span, Type::Str); },
           [&](const ast::Call& c) { return call_at_entry(binder, c, e.span); },
           [&](const ast::Unary& u) {
             return make(Unary{u.op, at_entry(binder, *u.operand)}, e.span, Type::Int);

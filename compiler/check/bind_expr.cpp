@@ -70,7 +70,7 @@ ExprPtr Binder::expr(const ast::Expr& e) {
             notes.doubles = true;
             return make(DoubleLit{n.value}, e.span, Type::Int);
           },
-          [&](const ast::String& s) { return make(StrLit{s.value}, e.span, Type::Str); },
+          [&](const ast::String& s) { return make(StrLit{until_nul(s.value)}, e.span, Type::Str); },
           [&](const ast::Name& n) { return bind_name(*this, n, e.span); },
           [&](const ast::Index& i) {
             std::optional<TargetView> found = view(e);

@@ -106,4 +106,7 @@ ExprPtr bind_print_registers(Binder& binder, const ast::Call& c, Span span);
 // probe POINT if (e).
 ExprPtr bind_arming_condition(Binder& binder, const ast::Expr& e);
 
+// What a literal is as a value: a NUL ends it, as in C and SystemTap. Formats go on behind one.
+inline std::string until_nul(const std::string& text) { return text.substr(0, text.find('\0')); }
+
 }  // namespace dj

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/check/forms.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {
@@ -39,7 +40,7 @@ void find_shape(const std::vector<NameUse>& uses, Global& global, GlobalFacts& f
 void read_init(const ast::GlobalDecl& decl, Global& global) {
   if (!decl.init) return;
   if (const ast::String* text = std::get_if<ast::String>(&decl.init->node)) {
-    global.init = text->value;
+    global.init = until_nul(text->value);
     global.value = Type::Str;
     return;
   }

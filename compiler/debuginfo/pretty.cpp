@@ -95,7 +95,7 @@ void TextWriter::plain(Navigator at) {
   } else if (at.type() && is_array(&*at.type())) {  // in a register: a vector
     array(at, 0);
   } else {
-    scalar(at, false);
+    scalar(at, false, true);
   }
 }
 
@@ -301,7 +301,7 @@ bool TextWriter::wide(Navigator& at, const Scalar& scalar) {
   return true;
 }
 
-void TextWriter::scalar(Navigator& at, bool with_names) {
+void TextWriter::scalar(Navigator& at, bool with_names, bool hex) {
   const std::optional<Scalar> type = at.type() ? scalar_of(&*at.type()) : std::nullopt;
   if (type && number(&*at.type(), DW_AT_encoding) == uint64_t{DW_ATE_complex_float}) {
     return complex(at, uint8_t(type_size(&*at.type()) / 2));
@@ -324,6 +324,7 @@ void TextWriter::scalar(Navigator& at, bool with_names) {
     }
     item.as = unusual           ? As::Double
               : scalar.floating ? (scalar.size == 4 ? As::Float : As::Double)
+              : hex             ? As::Hex
                                 : scalar.as;
     if (with_names && dwarf_tag(&*at.type()) == DW_TAG_enumeration_type) {
       item.names = names_of(&*at.type());

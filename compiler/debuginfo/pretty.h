@@ -15,7 +15,8 @@ LocExpr compared(LocExpr left, LocStep::Op op, int64_t right);
 class TextWriter {
  public:
   void literal(const std::string& text) { before_ += text; }
-  // The plain value, as $$parms shows it: structs and arrays as their address.
+  // The plain value, as $$parms shows it: whole numbers in hexadecimal, structs and arrays as their
+  // address.
   void plain(Navigator at);
   // depth: how many structs within each other are opened; the others are {...}.
   void pretty(Navigator at, int depth) { value(std::move(at), depth, true); }
@@ -51,7 +52,8 @@ class TextWriter {
   size_t open_if(LocExpr condition);  // what follows shows only where the condition is not 0,
   void close_if(size_t opened);       // up to here
   void pointer(Navigator at, int depth, bool outermost);
-  void scalar(Navigator& at, bool with_names);
+  // hex: whole numbers as %#x shows them, as SystemTap's $$parms does.
+  void scalar(Navigator& at, bool with_names, bool hex = false);
   void complex(Navigator& at, uint8_t half);
   bool wide(Navigator& at, const Scalar& scalar);
   void add(TargetText::Item item);

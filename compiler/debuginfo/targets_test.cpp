@@ -224,9 +224,9 @@ TEST(Targets, TextFormsListParametersInOrder) {
   const TargetText text = std::get<TargetText>(answer);
   ASSERT_EQ(text.items.size(), 7u);
   EXPECT_EQ(text.items[0].before, "fd=");
-  EXPECT_EQ(text.items[0].as, TargetText::Item::As::Signed);
+  EXPECT_EQ(text.items[0].as, TargetText::Item::As::Hex);
   EXPECT_EQ(text.items[1].as, TargetText::Item::As::Hex);
-  EXPECT_EQ(text.items[3].as, TargetText::Item::As::Unsigned);
+  EXPECT_EQ(text.items[3].as, TargetText::Item::As::Hex);
   const TargetText scale = std::get<TargetText>(
       built.module->debug_info()->text(built.entry("scale"), target("$parms")));
   EXPECT_TRUE(scale.items.at(0).defined);

@@ -54,8 +54,7 @@ TargetText text_of(const std::vector<Named>& values, std::string_view form) {
       TargetText::Item item;
       item.before = fmt::format("{}{}=", text.items.empty() ? "" : " ", value.name);
       item.defined = true;
-      item.as =
-          value.name.starts_with("arg") ? TargetText::Item::As::Hex : TargetText::Item::As::Signed;
+      item.as = TargetText::Item::As::Hex;
       item.value = value.value;
       text.items.push_back(std::move(item));
     }

@@ -1,5 +1,5 @@
-// foreach: a snapshot of an array's elements in scratch memory, sorted; what is gone when its turn
-// comes is passed over.
+// foreach: a snapshot of an array's elements in scratch memory, sorted, else in the order in which
+// they came into the array; what is gone when its turn comes is passed over.
 #include "runtime/agent/map_walk.h"
 #include "runtime/agent/scratch.h"
 #include "runtime/agent/stat_derived.h"
@@ -61,6 +61,11 @@ void sort_elements(Element* elements, uint32_t count, bool descending) {
   }
 }
 
+// Whether nodes of deleted elements hold others, so that the nodes' order is not the elements'.
+bool was_reused(const abi::Map* map) {
+  return map->grows == 0 && abi::load(&abi::map_words(map)->inserted) > abi::map_used(map);
+}
+
 void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint32_t room,
                    agent::Slice slice) {
   uint32_t sort = sort_flags & ~(abi::kSortText | abi::kSortDouble);
@@ -74,7 +79,9 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
     Element element = {};
     if (!agent::read_node(map, i, keys, &element.state, &left) || !slice.holds(keys)) continue;
     element.node = i;
-    if (sort == abi::kSortKey && sort_arg < map->key_count) {
+    if (sort == abi::kSortNone) {
+      element.sort = -int64_t{abi::map_age(map, abi::map_node(map, i))};
+    } else if (sort == abi::kSortKey && sort_arg < map->key_count) {
       element.sort = static_cast<int64_t>(keys[sort_arg]);
     } else if (sort == abi::kSortValue) {
       element.sort = static_cast<int64_t>(abi::map_value(map, abi::map_node(map, i)));
@@ -111,7 +118,8 @@ void* dj_foreach_begin(abi::Context* ctx, const abi::Map* map, uint32_t sort, ui
   auto* made = reinterpret_cast<Iterator*>(ctx->scratch + ctx->iterators);
   *made = {ctx, map, outer, 0, 0, 0, {}};
   take_snapshot(made, sort, sort_arg, room, {keys, given});
-  if (sort != abi::kSortNone) sort_elements(made->elements, made->count, descending != 0);
+  if (sort != abi::kSortNone || was_reused(map))
+    sort_elements(made->elements, made->count, descending != 0);
   if (limit >= 0 && limit < made->count) made->count = static_cast<uint32_t>(limit);
   return made;
 }

@@ -30,6 +30,10 @@ uint32_t take_node(const abi::Map* map) {
 void fill_node(const abi::Map* map, abi::MapNode* node, const uint64_t* keys, uint32_t hash,
                uint64_t value) {
   abi::store(&node->hash, hash);
+  // Of an array that only grows the nodes' order is the elements'.
+  if (map->grows == 0)
+    abi::store(&node->next_free,
+               static_cast<uint32_t>(abi::add(&abi::map_words(map)->inserted, 1)));
   for (uint32_t i = 0; i < map->key_count; ++i) node->keys[i] = keys[i];
   if (map->shape.bytes != 0) {
     abi::Stat* stat = abi::map_node_stat(map, node);

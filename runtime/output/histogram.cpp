@@ -15,7 +15,8 @@ namespace {
 constexpr int kBarWidth = 50;
 constexpr size_t kKeptEmpty = 2;   // empty buckets shown before and behind a filled one
 constexpr size_t kLabelWidth = 5;  // "value"
-constexpr size_t kLogZero = 65;    // bucket of the value 0 (stat.h)
+constexpr size_t kLogZero = abi::kLogZero;
+constexpr size_t kLogBits = 63;  // 2^62 begins the last bucket, -2^63 alone is in the first
 
 struct Bucket {
   std::string label;
@@ -62,11 +63,11 @@ std::string draw(const std::vector<Bucket>& buckets, size_t label_width) {
   return text + "\n";
 }
 
-// The value that log bucket i stands for: the power of two it begins with.
+// The value that log bucket i stands for: the power of two that it begins with.
 std::string log_label(size_t i) {
   if (i == kLogZero) return "0";
   size_t bit = (i > kLogZero ? i - kLogZero : kLogZero - i) - 1;
-  if (bit >= 63) return i > kLogZero ? "9223372036854775808" : "-9223372036854775808";
+  if (bit == kLogBits) return std::to_string(INT64_MIN);
   int64_t magnitude = int64_t{1} << bit;
   return std::to_string(i > kLogZero ? magnitude : -magnitude);
 }
@@ -78,7 +79,8 @@ std::string draw_log_histogram(std::span<const int64_t> counts) {
   // Negative buckets only where there are negative values.
   bool negative = std::any_of(counts.begin(), counts.begin() + kLogZero,
                               [](int64_t count) { return count > 0; });
-  for (size_t i = negative ? 0 : kLogZero; i < counts.size(); ++i)
+  const size_t end = std::min(counts.size(), kLogZero + 1 + kLogBits);
+  for (size_t i = negative ? kLogZero - 1 - kLogBits : kLogZero; i < end; ++i)
     buckets.push_back({log_label(i), counts[i]});
   return draw(buckets, kLabelWidth);
 }

@@ -33,7 +33,7 @@ struct MapNode {
   Pair pair;      // first: value (Int, Str); second: state
   uint64_t link;  // next node of the chain
   uint32_t hash;
-  uint32_t next_free;  // index + 1 on the list of free nodes
+  uint32_t next_free;  // index + 1 on the list of free nodes; of an element: see map_age
   uint64_t keys[1];    // really key_count, behind them the Stat of an array of statistics
 };
 
@@ -42,7 +42,8 @@ struct MapWords {
   uint64_t free_nodes;  // tag in the upper half, index + 1 in the lower
   uint64_t fresh;       // nodes ever used: the first `fresh` ones
   uint64_t oldest;      // wrapping: the node to give up next, modulo capacity
-  uint64_t pad[5];
+  uint64_t inserted;    // nodes ever filled, modulo 2^32 the number that the next one gets
+  uint64_t pad[4];
 };
 static_assert(sizeof(MapWords) == 64);
 
@@ -139,6 +140,10 @@ inline uint64_t map_value(const Map* map, const MapNode* node) {
   for (uint32_t row = 0; row < map->row_count; ++row)
     value += load(sum + (uint64_t{row} << map->row_shift) / sizeof *sum);
   return value;
+}
+// How many elements of an array that does not only grow came after the one in this node, and it.
+inline uint32_t map_age(const Map* map, const MapNode* node) {
+  return static_cast<uint32_t>(load(&map_words(map)->inserted)) - load(&node->next_free);
 }
 // Nodes that may hold an element: 0 .. map_used() - 1.
 inline uint32_t map_used(const Map* map) {

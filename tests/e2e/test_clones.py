@@ -28,8 +28,8 @@ def test_by_the_linkers_name(djtap_once, symbols):
 
 def test_what_is_left_of_the_parameters(djtap):
     """In the order of the source; a parameter that is a constant in the copy has its value."""
-    result = djtap("-e", 'probe func("sum") { if (n++ == 4) println($$parms, " scale ", $scale) } '
-                         'probe func("power") { if (m++ == 4) println($$parms) } global n, m', "-c", victim("clones"))
+    result = djtap("-e", 'probe func("sum") { if (n++ == 4) println($$parms$, " scale ", $scale) } '
+                         'probe func("power") { if (m++ == 4) println($$parms$) } global n, m', "-c", victim("clones"))
     assert re.search(r"^p=\S+ unused=\S+ scale=4 scale 4$", result.stdout, re.M), result
     assert re.search(r"^base=4 exponent=3$", result.stdout, re.M), result
 

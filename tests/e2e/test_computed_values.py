@@ -109,7 +109,7 @@ PASSED = [line for i in (1, 2, 3) for line in (f"{i * 100} {i + 10} 7", f"{i * 1
 def test_what_only_the_caller_knows(djtap, tmp_path, compiler):
     """Entry values (DW_OP_entry_value): the call that the return address belongs to says what was passed."""
     program = built(tmp_path, CALLED, compiler)
-    script = 'probe process.statement("leaf@program.c:6") { try { println($a, " ", $b, " ", $c) } catch { println("unknown") } println($$parms) }'
+    script = 'probe process.statement("leaf@program.c:6") { try { println($a, " ", $b, " ", $c) } catch { println("unknown") } println($$parms$) }'
     result = djtap("-e", script, "-c", program)
     lines = result.stdout.splitlines()
     assert lines[0:12:2] == PASSED and len(lines) == 14, result

@@ -29,7 +29,7 @@ def said(result):
 def test_constants_have_no_sign_but_their_own(djtap_once, program):
     """Of gcc 200 stands in one byte, which is no -56."""
     line = line_of("constants.c", "constants")
-    script = f'probe process.statement("show@constants.c:{line}") {{ println($byte, " ", $two, " ", $half, " ", $word, " ", $negative, " ", $$locals) }}'
+    script = f'probe process.statement("show@constants.c:{line}") {{ println($byte, " ", $two, " ", $half, " ", $word, " ", $negative, " ", $$locals$) }}'
     wanted = "200 130 40000 2147483648 -3 byte=200 two=130 half=40000 word=2147483648 negative=-3"
     result = djtap_once("-e", script, "-c", program)
     assert said(result) == [wanted] * 3, result

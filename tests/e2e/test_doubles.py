@@ -33,7 +33,7 @@ def test_parameters_members_and_results(djtap, form):
             'probe func("cool") { if (m++ == 0) { println($r->celsius, " ", $r->humidity, " ", $r->history[2]); '
             'printf("%.18f\\n", $r->exact) } } probe func("cool").return { println($return == 0.375) }')
     out = script(djtap, "global n, m " + body, form).stdout
-    assert "mix 0.125 1.5 1 -0.25 a=0.125 b=1.5 n=1 c=-0.25\n" in out, out
+    assert "mix 0.125 1.5 1 -0.25 a=0.125 b=1.5 n=0x1 c=-0.25\n" in out, out
     assert "ninth 9.125 eighth 8.000000\n" in out and "sum 45.125 of 9.125000e+00\n" in out, out
     assert "21.75 0.375 1e+300\n" in out and f"{1 / 3:.18f}\n" in out, out
     assert len(re.findall("^1$", out, re.M)) == 4, out
