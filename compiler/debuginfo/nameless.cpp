@@ -56,7 +56,7 @@ void add_nameless(const ObjectFile& elf, SymbolTable& table) {
 }
 
 bool may_mean_nameless(std::string_view pattern) {
-  const std::string_view head = pattern.substr(0, pattern.find_first_of("*?"));
+  const std::string_view head = pattern.substr(0, pattern.find_first_of("*?["));
   return std::string_view("0x").starts_with(head.substr(0, 2)) &&
          (head.size() > 1 || has_wildcard(pattern));
 }

@@ -42,8 +42,10 @@ std::string literal_part(std::string_view name) {
   }
   name = name.substr(name.rfind(' ') + 1);  // "virtual thunk to f"
   std::string best, run;
+  bool in_set = false;
   for (char c : name) {
-    if (c == '*' || c == '?' || c == '~') {
+    in_set = c == '[' || (in_set && c != ']');
+    if (c == '*' || c == '?' || c == '~' || c == ']' || in_set) {
       run.clear();
     } else {
       run += c;
@@ -96,6 +98,9 @@ std::optional<LineRange> absolute_lines(std::string_view text) {
 Result<FunctionPattern> parse_function_pattern(std::string_view text) {
   FunctionPattern pattern;
   size_t bang = text.find('!');
+  while (bang != std::string_view::npos && bang > 0 && text[bang - 1] == '[') {
+    bang = text.find('!', bang + 1);  // a set of all other characters
+  }
   if (bang != std::string_view::npos && !text.substr(0, bang).ends_with("operator")) {
     pattern.object = text.substr(0, bang);
     text.remove_prefix(bang + 1);
@@ -129,8 +134,47 @@ Result<FunctionPattern> parse_function_pattern(std::string_view text) {
   return pattern;
 }
 
+namespace {
+
+// Length of the set that begins with the '[' before `text`, brackets included; 0: it is none, as in
+// operator[] and [T; 3].
+size_t set_length(std::string_view text) {
+  constexpr std::string_view kMembers =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-!^";
+  if (!text.starts_with('[')) return 0;
+  const size_t end = text.find_first_not_of(kMembers, 1);
+  return end != std::string_view::npos && end > 1 && text[end] == ']' ? end + 1 : 0;
+}
+
+// set: "[a-e_]", "[!0-9]".
+bool set_holds(std::string_view set, char c) {
+  set = set.substr(1, set.size() - 2);
+  const bool outside = set.size() > 1 && (set.front() == '!' || set.front() == '^');
+  set.remove_prefix(outside ? 1 : 0);
+  bool found = false;
+  for (size_t i = 0; i < set.size(); i++) {
+    const bool range = i + 2 < set.size() && set[i + 1] == '-';
+    found = found || (range ? set[i] <= c && c <= set[i + 2] : set[i] == c);
+    i += range ? 2 : 0;
+  }
+  return found != outside;
+}
+
+// How much of the pattern, which is no '*', stands for the character; 0: it does not. A '[' of the
+// text is what a '[' of the pattern means, for names like operator[] and <[T]>::len.
+size_t meets(std::string_view pattern, char c) {
+  if (pattern.empty()) return 0;
+  if (pattern.front() == '?' || pattern.front() == c) return 1;
+  const size_t set = set_length(pattern);
+  return set != 0 && set_holds(pattern.substr(0, set), c) ? set : 0;
+}
+
+}  // namespace
+
 bool has_wildcard(std::string_view text) {
-  return text.find_first_of("*?") != std::string_view::npos;
+  if (text.find_first_of("*?") != std::string_view::npos) return true;
+  const size_t open = text.find('[');
+  return open != std::string_view::npos && set_length(text.substr(open)) != 0;
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {
@@ -142,8 +186,8 @@ bool glob_match(std::string_view pattern, std::string_view text) {
       }
       star = p++;
       resume = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      p++;
+    } else if (const size_t used = meets(pattern.substr(p), text[t])) {
+      p += used;
       t++;
     } else if (star != std::string_view::npos) {
       p = star + 1;

@@ -30,7 +30,7 @@ struct FunctionPattern {
 // An error says what is wrong with the text, for the script's author.
 Result<FunctionPattern> parse_function_pattern(std::string_view text);
 
-bool has_wildcard(std::string_view text);  // it has * or ?
+bool has_wildcard(std::string_view text);  // it has *, ? or a set, [a-e]
 // '*' matches any text, '?' one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 // `pattern` is the path itself or its last components ("t.c" and "src/t.c" match

@@ -5,6 +5,8 @@
 
 #include <variant>
 
+#include "compiler/debuginfo/pattern.h"
+
 namespace dj {
 namespace {
 
@@ -12,7 +14,7 @@ const ast::Component* wildcard_in(const Probe& probe) {
   for (const ast::ProbePoint& point : probe.points) {
     for (const ast::Component& part : point.components) {
       const std::string* text = std::get_if<std::string>(&part.argument);
-      if (text != nullptr && text->find_first_of("*?") != std::string::npos) return &part;
+      if (text != nullptr && has_wildcard(*text)) return &part;
     }
   }
   return nullptr;

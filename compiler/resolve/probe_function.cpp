@@ -32,7 +32,7 @@ void find_place(PointQuery& query, PointMeaning& meaning) {
     return;
   }
   // Nothing of that name is called, but it may have been inlined everywhere.
-  if (query.text(name).find_first_of("*?@") == std::string::npos) {
+  if (!has_wildcard(query.text(name)) && query.text(name).find('@') == std::string::npos) {
     find_inlined_copies(first, meaning);
     if (!meaning.sites.empty()) {
       return;

@@ -226,6 +226,9 @@ const ast::Component* PointQuery::component(std::string_view name) const {
 
 const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
   std::vector<Candidate> forms = all_forms();
+  // An alias that the tapsets at hand do not have, or a form of another version: where the point
+  // may be missing, so may its kind.
+  const bool may_miss = point.optional || point.sufficient;
   for (size_t depth = 0; depth < point.components.size(); depth++) {
     const ast::Component& c = point.components[depth];
     std::vector<Candidate> same_name, same;
@@ -237,8 +240,8 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
         }
       }
     }
-    if (same_name.empty() && depth == 0 && (point.optional || point.sufficient)) {
-      return nullptr;  // an alias that the tapsets at hand do not have
+    if (same.empty() && may_miss) {
+      return nullptr;
     }
     if (same_name.empty() && depth == 0 && is_of_kernel(point)) {
       return not_of_processes(point, diags);
@@ -256,6 +259,9 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
       continue;
     }
     return form.kind;
+  }
+  if (may_miss) {
+    return nullptr;
   }
   const std::vector<std::string> valid = names_at(forms, point.components.size());
   Diag& d = diags.error("DJ3001", point.span,

@@ -59,9 +59,10 @@ ast::ProbePoint dotted(const std::string& name) {
   return point;
 }
 
-// What a wildcard point asks for must not pull in every file: "*.open" alone names no family.
+// What a wildcard point asks for must not pull in every file: "*" and "**" name nothing.
 bool names_family(const ast::ProbePoint& point) {
-  return point.components.front().name.front() != '*';
+  return point.components.size() > 1 ||
+         point.components.front().name.find_first_not_of('*') != std::string::npos;
 }
 
 ast::ProbePoint first_of(const ast::ProbePoint& point) {
