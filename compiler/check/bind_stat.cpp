@@ -38,6 +38,126 @@ ExprPtr buckets_of(Binder& binder, const ast::Expr& e, Span span) {
   return poison(span);
 }
 
+// foreach (n = bucket in @hist_...): counts a hidden variable from 0 up, as for (...) would; the
+// bucket of each turn is that one, or counted from the last, or the next one by its value.
+class BucketLoop {
+ public:
+  BucketLoop(Binder& binder, const ast::Foreach& f, Span span)
+      : binder_(binder), f_(f), span_(span), turn_(binder.hidden_local("turn")) {}
+
+  StmtPtr made() {
+    ExprPtr shown = buckets_of(binder_, *f_.histogram, f_.array_span);
+    const PrintHist* hist = std::get_if<PrintHist>(&shown->node);
+    if (f_.keys.size() != 1 || !f_.slice.empty() || !f_.array_op.empty() || sorts() > 1) {
+      binder_.diags
+          .error("DJ2025", f_.array_span, "a histogram has one key, its bucket, and one order")
+          .help = "foreach (count = bucket in @hist_log(x)- limit 5)";
+    }
+    count_ = bucket_count(binder_, hist);
+    if (hist == nullptr) return make_stmt(ExprStmt{std::move(shown)}, span_);  // reported
+    linear_ = hist->linear;
+    Block block;
+    block.body.push_back(set(turn_, number(0)));
+    ExprPtr more = less(read(turn_), number(count_));
+    if (f_.limit) {
+      LocalId limit = binder_.hidden_local("limit");
+      block.body.push_back(set(limit, binder_.expr(*f_.limit)));
+      more = both(ast::BinOp::LogAnd, std::move(more), less(read(turn_), read(limit)));
+    }
+    ExprPtr step = make(Crement{true, 1, read(turn_)}, span_);
+    block.body.push_back(make_stmt(Loop{std::move(more), std::move(step), body()}, span_));
+    return make_stmt(std::move(block), span_);
+  }
+
+ private:
+  int value_sort() const {
+    return f_.value && f_.value->sort != 0 ? f_.value->sort : f_.array_sort;
+  }
+  int sorts() const {
+    return (f_.keys[0].sort != 0) + (f_.value && f_.value->sort != 0) + (f_.array_sort != 0);
+  }
+
+  ExprPtr read(LocalId local) { return make(LocalRef{local}, span_); }
+  ExprPtr number(int64_t value) { return make(IntLit{value}, span_, Type::Int); }
+  ExprPtr both(ast::BinOp op, ExprPtr a, ExprPtr b) {
+    return make(Binary{op, std::move(a), std::move(b)}, span_);
+  }
+  ExprPtr less(ExprPtr a, ExprPtr b) { return both(ast::BinOp::Lt, std::move(a), std::move(b)); }
+  StmtPtr set(LocalId local, ExprPtr value) {
+    return make_stmt(ExprStmt{make(Assign{std::nullopt, read(local), std::move(value)}, span_)},
+                     span_);
+  }
+  // What is in the bucket.
+  ExprPtr bucket(LocalId index) {
+    ExprPtr shown = buckets_of(binder_, *f_.histogram, f_.array_span);
+    PrintHist* hist = std::get_if<PrintHist>(&shown->node);
+    if (hist == nullptr) return poison(span_);
+    return make(HistBucket{linear_, std::move(hist->place), read(index)}, span_, Type::Int);
+  }
+
+  StmtPtr body() {
+    std::vector<StmtPtr> body, copies;
+    const LocalId key = loop_variable(binder_, f_.keys[0], copies);
+    if (value_sort() != 0) {
+      next_by_value(body, key);
+    } else if (f_.keys[0].sort < 0) {
+      body.push_back(set(key, both(ast::BinOp::Sub, number(count_ - 1), read(turn_))));
+    } else {
+      body.push_back(set(key, read(turn_)));
+    }
+    if (f_.value) body.push_back(set(loop_variable(binder_, *f_.value, copies), bucket(key)));
+    for (StmtPtr& copy : copies) body.push_back(std::move(copy));
+    body.push_back(loop_body(binder_, *f_.body));
+    return make_stmt(Block{std::move(body)}, span_);
+  }
+
+  // key = the best of the buckets that come behind the one of the turn before: by value, then by
+  // number.
+  void next_by_value(std::vector<StmtPtr>& out, LocalId key) {
+    const LocalId last = binder_.hidden_local("last"), last_count = binder_.hidden_local("last"),
+                  best = binder_.hidden_local("best"), best_count = binder_.hidden_local("best"),
+                  each = binder_.hidden_local("bucket"), count = binder_.hidden_local("count");
+    const ast::BinOp before = value_sort() < 0 ? ast::BinOp::Gt : ast::BinOp::Lt;
+    ExprPtr same = both(ast::BinOp::LogAnd, both(ast::BinOp::Eq, read(count), read(last_count)),
+                        less(read(last), read(each)));
+    ExprPtr behind =
+        both(ast::BinOp::LogOr, both(before, read(last_count), read(count)), std::move(same));
+    behind =
+        both(ast::BinOp::LogOr, both(ast::BinOp::Eq, read(turn_), number(0)), std::move(behind));
+    ExprPtr better = both(ast::BinOp::LogOr, less(read(best), number(0)),
+                          both(before, read(count), read(best_count)));
+    Block take;
+    take.body.push_back(set(best, read(each)));
+    take.body.push_back(set(best_count, read(count)));
+    Block look;
+    look.body.push_back(set(count, bucket(each)));
+    look.body.push_back(make_stmt(If{both(ast::BinOp::LogAnd, std::move(behind), std::move(better)),
+                                     make_stmt(std::move(take), span_), nullptr},
+                                  span_));
+    out.push_back(set(best, number(-1)));
+    out.push_back(set(each, number(0)));
+    out.push_back(
+        make_stmt(Loop{less(read(each), number(count_)), make(Crement{true, 1, read(each)}, span_),
+                       make_stmt(std::move(look), span_)},
+                  span_));
+    // Counts that change meanwhile may leave none.
+    Block none;
+    none.body.push_back(make_stmt(Break{}, span_));
+    out.push_back(make_stmt(
+        If{less(read(best), number(0)), make_stmt(std::move(none), span_), nullptr}, span_));
+    out.push_back(set(last, read(best)));
+    out.push_back(set(last_count, read(best_count)));
+    out.push_back(set(key, read(best)));
+  }
+
+  Binder& binder_;
+  const ast::Foreach& f_;
+  Span span_;
+  LocalId turn_;
+  int64_t count_ = 0;
+  bool linear_ = false;
+};
+
 }  // namespace
 
 void want_stat(Binder& binder, GlobalId global, StatOp op) {
@@ -103,42 +223,8 @@ ExprPtr bind_in_histogram(Binder& binder, const ast::In& i, Span span) {
   return make(Binary{ast::BinOp::LogAnd, std::move(from), std::move(below)}, span);
 }
 
-// foreach (bucket in @hist_...): counts a hidden variable from 0 up, as for (...) would.
 StmtPtr bind_bucket_loop(Binder& binder, const ast::Foreach& f, Span span) {
-  ExprPtr shown = buckets_of(binder, *f.histogram, f.array_span);
-  const PrintHist* hist = std::get_if<PrintHist>(&shown->node);
-  bool sorted = f.array_sort != 0 || f.keys[0].sort != 0;
-  if (f.keys.size() != 1 || f.value || sorted || !f.slice.empty()) {
-    binder.diags
-        .error("DJ2025", f.array_span, "the buckets of a histogram come one by one, in their order")
-        .help = "foreach (bucket in @hist_log(x))";
-  }
-  auto read = [&](LocalId local) { return make(LocalRef{local}, span); };
-  auto set = [&](LocalId local, ExprPtr value) {
-    return make_stmt(ExprStmt{make(Assign{std::nullopt, read(local), std::move(value)}, span)},
-                     span);
-  };
-  const int64_t count = bucket_count(binder, hist);
-  LocalId next = binder.hidden_local("bucket");
-  Block block;
-  block.body.push_back(set(next, make(IntLit{0}, span, Type::Int)));
-  ExprPtr more =
-      make(Binary{ast::BinOp::Lt, read(next), make(IntLit{count}, span, Type::Int)}, span);
-  if (f.limit) {
-    LocalId limit = binder.hidden_local("limit");
-    block.body.push_back(set(limit, binder.expr(*f.limit)));
-    ExprPtr within = make(Binary{ast::BinOp::Lt, read(next), read(limit)}, span);
-    more = make(Binary{ast::BinOp::LogAnd, std::move(more), std::move(within)}, span);
-  }
-  std::vector<StmtPtr> body;
-  std::vector<StmtPtr> copies;
-  body.push_back(set(loop_variable(binder, f.keys[0], copies), read(next)));
-  for (StmtPtr& copy : copies) body.push_back(std::move(copy));
-  body.push_back(loop_body(binder, *f.body));
-  ExprPtr step = make(Crement{true, 1, read(next)}, span);
-  block.body.push_back(make_stmt(
-      Loop{std::move(more), std::move(step), make_stmt(Block{std::move(body)}, span)}, span));
-  return make_stmt(std::move(block), span);
+  return BucketLoop(binder, f, span).made();
 }
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // Operands: literals, variables, calls, target variables and what follows them.
 #include "compiler/parse/build.h"
+#include "compiler/parse/macros.h"
 
 namespace dj {
 
@@ -202,8 +203,13 @@ Builder::Any Builder::visitAtWord(DjtParser::AtWordContext* ctx) {
     expr_ = std::make_unique<Expr>(Expr{span(ctx), std::move(made)});
     return {};
   }
-  diags_.error("DJ1013", span(ctx), word + " needs an argument in parentheses").help =
-      "write " + word + "(variable); macros are defined by @define before their use";
+  if (is_operator(word.substr(1))) {
+    diags_.error("DJ1013", span(ctx), word + " needs an argument in parentheses").help =
+        "write " + word + "(variable)";
+  } else {
+    diags_.error("DJ1013", span(ctx), "there is no macro or operator " + word).help =
+        "@define " + word.substr(1) + " %( text %) makes one, before its use";
+  }
   expr_ = std::make_unique<Expr>(Expr{span(ctx), Number{0}});
   return {};
 }

@@ -17,6 +17,7 @@ struct Value {
   std::optional<int64_t> number;  // of a number literal
   bool version = false;           // compared piece by piece: 6.10 is above 6.9
   bool system = false;            // of the machine: == and != compare it with a pattern
+  bool word = false;              // of a list of words without an order: only == and !=
 };
 
 // "6.1.0-13-amd64" by pieces: numbers as numbers, the rest as text.
@@ -140,6 +141,7 @@ class Condition {
       ++at_;
       Value value = system_value(token.text);
       value.system = true;
+      value.word = !value.version;
       return value;
     }
     wrong("cannot compare this");
@@ -166,7 +168,12 @@ class Condition {
   bool comparison() {
     std::optional<Value> left = value();
     size_t op = type();
-    if (left && (op < DjtParser::LT || op > DjtParser::NE)) wrong("expected a comparison");
+    const bool equality = op == DjtParser::EQ || op == DjtParser::NE;
+    if (left && (op < DjtParser::LT || op > DjtParser::NE)) {
+      wrong("expected a comparison");
+    } else if (left && left->word && !equality) {
+      wrong("expected == or !=, as this has no order");
+    }
     if (!ok_) return false;
     ++at_;
     std::optional<Value> right = value();
@@ -179,7 +186,7 @@ class Condition {
     if (left->number) {
       return judge(op, *left->number < *right->number ? -1 : *left->number > *right->number);
     }
-    bool pattern = left->system && (op == DjtParser::EQ || op == DjtParser::NE);
+    bool pattern = left->system && equality;
     if (pattern && right->text.find_first_of("*?[") != std::string::npos) {
       bool matches = fnmatch(right->text.c_str(), left->text.c_str(), 0) == 0;
       return matches == (op == DjtParser::EQ);

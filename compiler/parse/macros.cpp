@@ -10,18 +10,10 @@ namespace dj {
 namespace {
 
 constexpr size_t kMaxTokens = 2'000'000;
+constexpr size_t kMaxDepth = 200;  // of macros and conditionals within each other
 
 bool is_mark(const Lexeme& lexeme, const char* text) {
   return lexeme.type == DjtParser::CONDITIONAL && lexeme.text == text;
-}
-
-// The language's own words: no folder of tapsets is scanned for them.
-bool is_operator(const std::string& name) {
-  static const std::unordered_set<std::string> words = {
-      "count", "sum", "min",     "max",   "avg",  "variance",    "hist_log",
-      "cast",  "var", "defined", "entry", "exit", "hist_linear", "choose_defined",
-      "p50",   "p90", "p95",     "p99",   "p999", "hist"};
-  return words.count(name) != 0;
 }
 
 // The index of `mark` that belongs to the %( before `i`, or `end`.
@@ -40,6 +32,14 @@ size_t find_mark(const Lexemes& in, size_t i, size_t end, const char* mark) {
 }
 
 }  // namespace
+
+bool is_operator(const std::string& name) {
+  static const std::unordered_set<std::string> words = {
+      "count", "sum", "min",     "max",   "avg",  "variance",    "hist_log",
+      "cast",  "var", "defined", "entry", "exit", "hist_linear", "choose_defined",
+      "p50",   "p90", "p95",     "p99",   "p999", "hist"};
+  return words.count(name) != 0;
+}
 
 void Preprocessor::fail(const char* code, Span span, const std::string& message,
                         const std::string& help) {
@@ -70,6 +70,12 @@ Lexeme Preprocessor::placed(const Lexeme& lexeme, const Scope& scope) {
 }
 
 bool Preprocessor::expand(const Scope& scope, size_t begin, size_t end, Lexemes& out) {
+  if (depth_ == kMaxDepth) {
+    fail("DJ1026", begin < scope.in.size() ? scope.in[begin].span : Span{},
+         fmt::format("macros and conditionals stand more than {} deep in each other", kMaxDepth));
+    return false;
+  }
+  ++depth_;
   for (size_t i = begin; i < end && ok_;) {
     const Lexeme& lexeme = scope.in[i];
     if (++made_ > kMaxTokens) {
@@ -95,6 +101,7 @@ bool Preprocessor::expand(const Scope& scope, size_t begin, size_t end, Lexemes&
         ++i;
     }
   }
+  --depth_;
   return ok_;
 }
 
@@ -144,6 +151,10 @@ size_t Preprocessor::define(const Scope& scope, size_t i, size_t end) {
     return end;
   }
   const Lexeme& name = at(next++);
+  if (name.text == "define") {
+    fail("DJ1027", name.span, "no macro can be named define: @define makes one", help);
+    return end;
+  }
   Macro macro;
   macro.name_span = name.span;
   if (next < end && at(next).type == DjtParser::LPAREN) {
@@ -279,6 +290,15 @@ size_t Preprocessor::conditional(const Scope& scope, size_t i, size_t end, Lexem
     return end;
   }
   size_t otherwise = std::min(find_mark(in, question + 1, close, "%:"), close);
+  const size_t second = std::min(find_mark(in, question + 1, close, "%?"),
+                                 find_mark(in, std::min(otherwise + 1, close), close, "%:"));
+  if (second < close) {
+    fail("DJ1028", in[second].span,
+         fmt::format("a '%(' has one '%?' and at most one '%:', this '{}' is one too many",
+                     in[second].text),
+         "write %( condition %? text %: other text %)");
+    return end;
+  }
   Lexemes condition;
   if (!expand(scope, i + 1, question, condition)) {
     return end;

@@ -21,6 +21,9 @@ struct Macro {
   Span name_span;
 };
 
+// Whether @name is one of the language's own words: no folder of tapsets is scanned for them.
+bool is_operator(const std::string& name);
+
 class Preprocessor {
  public:
   Preprocessor(Sources& sources, const ParseOptions& options, Diags& diags)
@@ -63,6 +66,7 @@ class Preprocessor {
   std::unordered_map<std::string, Macro> macros_;
   std::unordered_set<std::string> active_;  // being expanded: a macro cannot use itself
   std::unordered_set<uint32_t> loaded_;     // macro files that were read
+  size_t depth_ = 0;                        // of stretches within each other
   size_t made_ = 0;                         // tokens so far, against macros that double and double
   bool ok_ = true;
 };

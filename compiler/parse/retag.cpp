@@ -34,7 +34,8 @@ class Retagger {
         lexeme.type = DjtParser::RETURN_VALUE;
         operand_ = false;
       } else {
-        lexeme.type = operand_ ? behind_operand(lexeme.type) : before_operand(lexeme.type);
+        lexeme.type = operand_ && !is_second_step(i) ? behind_operand(lexeme.type)
+                                                     : before_operand(lexeme.type);
         operand_ = ends_operand(lexeme.type) ||
                    (is_keyword(lexeme.type) && i > 0 && before(i) == DjtParser::ARROW);
       }
@@ -47,6 +48,47 @@ class Retagger {
   // "->if (" and ".for(": the keyword before the parenthesis is a name.
   bool after_member(size_t i) const {
     return i > 1 && (before(i - 1) == DjtParser::ARROW || before(i - 1) == DjtParser::DOT);
+  }
+
+  // a++ ++b are two statements, and ++a ++b: an operand takes one of these only.
+  bool is_second_step(size_t i) const {
+    if (i == 0 || !is_step(lexemes_[i].type)) return false;
+    if (is_step(before(i))) return true;
+    const size_t begin = operand_begin(i);
+    return begin > 0 &&
+           (before(begin) == DjtParser::PRE_INC || before(begin) == DjtParser::PRE_DEC);
+  }
+
+  static bool is_step(size_t type) { return type == DjtParser::INC || type == DjtParser::DEC; }
+
+  // Where the operand that ends before token i begins: a, f(x), $p->a[i], (a).
+  size_t operand_begin(size_t i) const {
+    while (i > 0) {
+      --i;
+      const size_t type = lexemes_[i].type;
+      if (type == DjtParser::RBRACKET || type == DjtParser::RPAREN) {
+        i = opening(i);
+        const size_t open = lexemes_[i].type;
+        if (open != DjtParser::INDEX_OPEN && open != DjtParser::CALL_OPEN) return i;
+      } else if (type != DjtParser::PRETTY) {
+        if (i == 0 || before(i) != DjtParser::ARROW) return i;
+        --i;
+      }
+    }
+    return 0;
+  }
+
+  // The bracket that the one at i closes.
+  size_t opening(size_t i) const {
+    int depth = 0;
+    for (;; --i) {
+      const size_t type = lexemes_[i].type;
+      const bool closes = type == DjtParser::RBRACKET || type == DjtParser::RPAREN;
+      const bool opens = type == DjtParser::LBRACKET || type == DjtParser::INDEX_OPEN ||
+                         type == DjtParser::LPAREN || type == DjtParser::CALL_OPEN;
+      depth += closes ? 1 : opens ? -1 : 0;
+      if (depth == 0 || i == 0) return i;
+    }
   }
 
   static bool is_string(size_t type) {

@@ -155,7 +155,7 @@ const Wrong kWrong[] = {
     {"probe a { x = b[1]«[2]» }", "DJ1013", "an array element has no parts",
      "several keys stand in one pair of brackets: b[1, 2]"},
     {"probe a { x = «@count» }", "DJ1013", "@count needs an argument in parentheses",
-     "write @count(variable); macros are defined by @define before their use"},
+     "write @count(variable)"},
     // known, not built
     // macros and conditionals
     {"«%(» kernel_v > \"2\" %? global x", "DJ1028", "this '%(' is never closed", kConditionHelp},

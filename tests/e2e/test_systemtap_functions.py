@@ -55,7 +55,7 @@ libc.lldiv(ctypes.c_longlong(ctypes.addressof(room)), ctypes.c_longlong(2))"""
     del lines[1:3]
     plain = [line.split("|")[0] for line in lines]
     assert plain == [text for text in texts for _ in range(2)] + ["\ufffda"], result
-    assert lines[2].split("|")[1] == '"\\303\\251\\342\\202\\254"', result
+    assert lines[2].split("|")[1] == r'"\u00E9\u20AC"', result
 
 
 def test_overloads_of_built_in_functions():
