@@ -88,10 +88,26 @@ bool plan_text_form(const TargetExpr& expr, const Site& site, SiteTargets& out, 
   return true;
 }
 
+// int_arg(n) and its kin at a system call: its nth argument, where the kernel finds it.
+bool plan_argument(const TargetExpr& expr, const Site& site, SiteTargets& out, TargetPlan& plan,
+                   std::optional<TargetFailure>& failure) {
+  const bool whole = expr.name != "double_arg" && expr.name != "float_arg";
+  if (!site.syscall || expr.base != TargetExpr::Argument || !whole ||
+      expr.index > int64_t(std::size(kSyscallArguments))) {
+    return false;
+  }
+  LocExpr value = reg(kSyscallArguments[expr.index - 1]);
+  if (expr.bytes < 8) value.steps.push_back({LocStep::Extend, expr.bytes, expr.is_signed});
+  if (is_behind(site)) failure = capture_word(value, false, out.capture);
+  plan = std::move(value);
+  return true;
+}
+
 }  // namespace
 
 bool plan_call_target(const TargetExpr& expr, const Site& site, SiteTargets& out, TargetPlan& plan,
                       std::optional<TargetFailure>& failure) {
+  if (plan_argument(expr, site, out, plan, failure)) return true;
   const bool without_info = site.stub || site.syscall || is_from_elsewhere(site);
   if (expr.base != TargetExpr::Variable || !without_info) return false;
   if (expr.name.starts_with('$')) return plan_text_form(expr, site, out, plan);

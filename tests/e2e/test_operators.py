@@ -116,3 +116,10 @@ def test_sets_in_names_of_functions(djtap):
 def test_a_wildcard_begins_a_probes_name(djtap):
     result = djtap("-e", "global hits probe *syscall.{close} { hits[ppfunc()]++ } probe *ys*ll.read { hits[name]++ }", "-c", "/bin/cat /etc/hostname")
     assert result.returncode == 0 and "read" in dict(result.array("hits")).__str__(), result
+
+
+def test_arguments_by_number_at_system_calls(djtap):
+    script = """probe nd_syscall.openat { if (filename =~ "hostname") println(int_arg(1), " ", user_string(pointer_arg(2))) }
+        probe nd_syscall.openat.return { if (filename =~ "hostname") println(retval, " ", user_string(@entry(pointer_arg(2)))) }"""
+    result = djtap("-e", script, "-c", "/bin/cat /etc/hostname")
+    assert "-100 /etc/hostname\n" in result.stdout and "3 /etc/hostname\n" in result.stdout, result
