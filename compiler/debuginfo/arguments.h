@@ -1,9 +1,9 @@
-// Where a function's arguments are before its first instruction, by the System V ABI (3.2.3).
-// Needed because unoptimized code describes only the stack slots that its prologue is going to
-// fill. Only for this room.
+// Where a function's arguments are before its first instruction, and its result behind its last, by
+// the convention of its calls. Needed because unoptimized code describes only the stack slots that
+// its prologue is going to fill. Only for this room.
 #pragma once
 #include "compiler/debuginfo/dwarf_index.h"
-#include "compiler/debuginfo/dwarf_ops.h"
+#include "compiler/debuginfo/spot.h"
 
 namespace dj {
 
@@ -16,8 +16,5 @@ bool is_called_otherwise(Dwarf_Die* function);
 
 // Where the function's result is behind its last instruction. Its type must not be void.
 Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index);
-
-// Whether a value of this type is returned in memory that the caller provides.
-bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index);
 
 }  // namespace dj

@@ -32,6 +32,7 @@ struct ProbePlace {
   bool at_return = false;  // $return may be used
   uint64_t scope = 0;      // InlineHit::scope: variables are those of this inlined copy; 0: all
   bool is_clone = false;   // a compiler-made copy: its parameters may not be the source's
+  bool may_return_less = false;  // gcc's copy of a function whose callers need no result, or a part
 };
 
 // Why a target expression has no value.

@@ -6,8 +6,11 @@
 
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/arguments.h"
+#include "compiler/debuginfo/convention.h"
+#include "compiler/debuginfo/dwarf_ops.h"
 #include "compiler/debuginfo/location_lists.h"
 #include "compiler/debuginfo/types.h"
+#include "compiler/debuginfo/windows_abi.h"
 
 namespace dj {
 
@@ -78,9 +81,11 @@ std::optional<int64_t> above_frame(const Dwarf_Op& op, uint64_t pc, Dwarf_Die* f
 bool is_deref(const Dwarf_Op& op) { return op.atom == DW_OP_deref || op.atom == DW_OP_deref_size; }
 
 // Where the caller has put it onto the stack, if the entry says that.
-std::optional<Spot> stack_slot(const Entry& entry, Dwarf_Die* function, const DwarfIndex& index) {
+std::optional<Spot> stack_slot(const Entry& entry, Dwarf_Die* function, Convention convention,
+                               const DwarfIndex& index) {
   const std::optional<int64_t> offset = above_frame(entry.ops[0], entry.begin, function, index);
-  if (!offset || *offset < 0) {
+  const int64_t first = convention == Convention::Windows ? kWindowsRegisters * 8 : 0;
+  if (!offset || *offset < first) {
     return std::nullopt;
   }
   Spot spot;
@@ -123,7 +128,7 @@ void mark_described(const Entry& entry, std::vector<bool>& bytes) {
 }
 
 // All of the parameter's value is somewhere in the function: so callers do pass it.
-bool is_described(Dwarf_Die* parameter, DwarfIndex& index) {
+bool is_described(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
   std::optional<Dwarf_Attribute> location = attribute(parameter, DW_AT_location);
   TypeDie type = strip_type(type_of(parameter), index);
   if (!location || !type) {
@@ -131,7 +136,10 @@ bool is_described(Dwarf_Die* parameter, DwarfIndex& index) {
   }
   std::vector<bool> bytes(std::max<uint64_t>(1, type_size(&*type)));
   for (const Entry& entry : entries_of(&*location, index)) {
-    mark_described(entry, bytes);
+    const OpContext context{index, function, &*location, entry.begin, false, 0, parameter};
+    if (translate(entry.ops, context).ok()) {  // clang: an operation without its operands
+      mark_described(entry, bytes);
+    }
   }
   return std::find(bytes.begin(), bytes.end(), false) == bytes.end();
 }
@@ -154,13 +162,14 @@ bool agrees(Dwarf_Die* function, Dwarf_Die* parameter, uint64_t pc, DwarfIndex& 
 
 std::optional<Spot> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
                                      Dwarf_Attribute* location, bool is_clone, DwarfIndex& index) {
+  const Convention convention = convention_of(function, index);
   for (const Entry& entry : entries_of(location, index)) {
-    if (std::optional<Spot> slot = stack_slot(entry, function, index)) {
+    if (std::optional<Spot> slot = stack_slot(entry, function, convention, index)) {
       return slot;
     }
   }
   Dwarf_Addr begin = 0;
-  if (is_clone || is_called_otherwise(function) || !is_described(parameter, index) ||
+  if (is_clone || is_called_otherwise(function) || !is_described(function, parameter, index) ||
       dwarf_lowpc(function, &begin) != 0) {
     return std::nullopt;
   }
@@ -175,7 +184,8 @@ std::optional<Spot> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
       return spot.ok() ? std::optional(spot.take()) : std::nullopt;
     }
     // One that is gone may have left its register to the next.
-    if ((!global && !is_described(&child, index)) || !agrees(function, &child, begin, index)) {
+    if ((!global && !is_described(function, &child, index)) ||
+        !agrees(function, &child, begin, index)) {
       return std::nullopt;
     }
   }

@@ -259,6 +259,10 @@ std::string_view whole_of(std::string_view symbol) {
 
 bool is_clone(std::string_view symbol) { return contains_any(symbol, kCloneSuffixes); }
 
+bool may_return_less(std::string_view symbol) {
+  return symbol.find(".isra.") != std::string_view::npos;
+}
+
 std::string person_name(std::string_view symbol) {
   const std::string_view plain = plain_symbol(symbol);
   const std::string text = demangle(plain);

@@ -48,6 +48,8 @@ bool is_fragment(std::string_view symbol);
 std::string_view whole_of(std::string_view symbol);
 // A compiler-made copy whose parameters may differ from the source's.
 bool is_clone(std::string_view symbol);
+// A copy that gcc has made for callers that may use less of the result, or none.
+bool may_return_less(std::string_view symbol);
 
 // What a person calls the symbol: "ns::Klass::method" for C++ (no parameters), the symbol itself
 // for C.

@@ -31,6 +31,11 @@ Begun start_at_return(const Scene& scene) {
   if (!type) {
     return failure(Kind::BadUse, die_name(scene.function) + "() returns nothing");
   }
+  if (scene.place.may_return_less) {
+    return failure(Kind::NotBuilt,
+                   "$return cannot be read: this copy of " + die_name(scene.function) +
+                       "() (.isra) may return less than the source says, or nothing");
+  }
   Result<Spot> spot = result_at_exit(scene.function, scene.index);
   if (!spot.ok()) {
     return failure(Kind::NotBuilt, "$return cannot be read: " + spot.error().message);

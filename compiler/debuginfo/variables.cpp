@@ -9,6 +9,7 @@
 
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/arguments.h"
+#include "compiler/debuginfo/convention.h"
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/location_lists.h"
 #include "compiler/debuginfo/passed.h"
@@ -178,21 +179,24 @@ Result<Spot> constant_value(Dwarf_Attribute* attr) {
 }
 
 // Whether a plain expression of a parameter already holds before the first instruction: it does
-// when it names an argument register, or counts from one, or names no register at all.
-bool holds_at_entry(std::span<const Dwarf_Op> ops) {
+// when it names a register of arguments, or counts from one, or names no register at all.
+bool holds_at_entry(std::span<const Dwarf_Op> ops, Convention convention) {
   if (ops.empty()) {
     return true;
   }
   const uint8_t atom = ops[0].atom;
-  if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
+  auto is_passed = [&](int reg) {
     const auto& regs = arch::kArgumentRegs;
-    return std::find(std::begin(regs), std::end(regs), atom - DW_OP_reg0) != std::end(regs) ||
-           atom - DW_OP_reg0 >= arch::kRegCount;
+    const bool windows = convention == Convention::Windows;
+    return std::find(std::begin(regs) + (windows ? 2 : 0), std::end(regs), reg) != std::end(regs);
+  };
+  if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
+    return is_passed(atom - DW_OP_reg0) || atom - DW_OP_reg0 >= arch::kRegCount;
   }
   const bool based = atom >= DW_OP_breg0 && atom <= DW_OP_breg31;  // on what the caller passed?
-  const auto& regs = arch::kArgumentRegs;
-  return atom != DW_OP_fbreg && (!based || std::find(std::begin(regs), std::end(regs),
-                                                     atom - DW_OP_breg0) != std::end(regs));
+  // For gcc's ms_abi functions it names registers into which the prologue copies the address.
+  const bool trusted = convention == Convention::SystemV && is_passed(atom - DW_OP_breg0);
+  return atom != DW_OP_fbreg && (!based || trusted);
 }
 
 // A library's variable may have a copy in the program (R_X86_64_COPY), or another object's goes
@@ -309,6 +313,23 @@ std::vector<std::string> unit_variables(Dwarf_Die* function) {
 
 namespace {
 
+// A parameter before it has gone, as the compiler may decide of a local function: what comes behind
+// may have moved.
+bool may_have_moved(ScopedVariable& variable, const OpContext& context, const ProbePlace& place) {
+  if (context.index.is_global_function(place.function_begin)) {
+    return false;
+  }
+  for (Dwarf_Die& child : children(context.function)) {
+    if (identity(child) == identity(variable.die)) {
+      return false;
+    }
+    if (dwarf_tag(&child) == DW_TAG_formal_parameter && !attribute(&child, DW_AT_location)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // A parameter at the function's entry whose one location holds only behind the prologue: where the
 // caller has put it.
 Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
@@ -316,10 +337,12 @@ Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
   if (place.is_clone) {
     return Error{"it was optimized out of this copy of the function"};
   }
-  if (is_called_otherwise(context.function)) {  // by clang: takes out parameters, or their pointers
+  if (is_called_otherwise(context.function) ||  // by clang: takes out parameters, or their pointers
+      may_have_moved(variable, context, place)) {
     return Error{"the compiler has changed how this function is called; a line of it knows it"};
   }
-  if (ops[0].atom == DW_OP_fbreg && int64_t(ops[0].number) >= kAboveFrame) {
+  if (ops[0].atom == DW_OP_fbreg && int64_t(ops[0].number) >= kAboveFrame &&
+      convention_of(context.function, context.index) == Convention::SystemV) {
     Result<Spot> passed = translate(ops, context);
     if (passed.ok()) {
       return passed;
@@ -359,7 +382,7 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
   }
   OpContext context{index, function, &*location, pc, place.at_entry, 0, &variable.die};
   const bool early = place.at_entry && variable.parameter && !is_list(&*location);
-  if (early && !holds_at_entry({ops, count})) {
+  if (early && !holds_at_entry({ops, count}, convention_of(function, index))) {
     return before_prologue(variable, {ops, count}, context, place);
   }
   if (count == 1 && ops[0].atom == DW_OP_addr && flag(&variable.die, DW_AT_external)) {

@@ -2,6 +2,7 @@
 #include "compiler/debuginfo/wide_registers.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 
 #include "arch/x86_64/registers.h"
@@ -132,6 +133,13 @@ bool keeps_wide_register(Dwarf_Die* function, int number, DwarfIndex& index) {
     }
   }
   return false;
+}
+
+int clang_version(Dwarf_Die* die) {
+  constexpr std::string_view kClang = "clang version ";
+  const std::string producer = producer_of(die);
+  const size_t at = producer.find(kClang);
+  return at == std::string::npos ? 0 : std::atoi(producer.c_str() + at + kClang.size());
 }
 
 bool is_made_by_gcc(Dwarf_Die* die) { return producer_of(die).starts_with("GNU "); }

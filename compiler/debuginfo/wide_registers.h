@@ -31,5 +31,7 @@ Result<WideReturn> wide_return(Dwarf_Die* function, uint64_t bytes, bool is_stru
 
 // gcc compiled the DIE's unit: it notes so.
 bool is_made_by_gcc(Dwarf_Die* die);
+// The major version of the clang that compiled it, 0: another compiler.
+int clang_version(Dwarf_Die* die);
 
 }  // namespace dj

@@ -296,6 +296,7 @@ ProbePlace place_of(const Site& site) {
   place.at_return = site.kind == SiteKind::Return;
   place.scope = site.scope;
   place.is_clone = is_clone(site.symbol);
+  place.may_return_less = may_return_less(site.symbol);
   return place;
 }
 

@@ -1,0 +1,303 @@
+// Classifies types as their members say, in order of the bytes.
+#include "compiler/debuginfo/passing.h"
+
+#include <algorithm>
+
+#include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/wide_registers.h"
+
+namespace dj {
+
+namespace {
+
+struct Parts {
+  Part of[2] = {Part::None, Part::None};
+
+  // Bytes [begin, end); an integer among them takes the whole part.
+  void add(Part part, uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin / 8; at < (end + 7) / 8 && at < std::size(of); ++at) {
+      of[at] = std::max(of[at], part);
+    }
+  }
+};
+
+// A scalar's bytes: a pointer to a member function is an address and what to add to `this`.
+uint64_t scalar_bytes(Dwarf_Die* type, const Scalar& scalar) {
+  TypeDie target = dwarf_tag(type) == DW_TAG_ptr_to_member_type ? type_of(type) : TypeDie{};
+  const bool method = target && dwarf_tag(&*target) == DW_TAG_subroutine_type;
+  return method ? 16 : std::max<uint64_t>(type_size(type), scalar.size);
+}
+
+// A scalar at [base, ..). False: it travels in memory.
+bool mark_scalar(Dwarf_Die* type, const Scalar& scalar, uint64_t base, Parts& parts) {
+  const uint64_t bytes = scalar_bytes(type, scalar);
+  const bool complex = number(type, DW_AT_encoding) == uint64_t{DW_ATE_complex_float};
+  const uint64_t alignment = std::min<uint64_t>(complex ? bytes / 2 : bytes, 8);
+  if (base + bytes > kMaxRegisterBytes || base % alignment != 0) {
+    return false;
+  }
+  if (scalar.floating && !complex && bytes > 8) {  // __float128 in one register
+    parts.add(Part::Vector, base, base + 8);
+    parts.add(Part::Upper, base + 8, base + bytes);
+    return !is_extended(type);
+  }
+  parts.add(scalar.floating ? Part::Vector : Part::Integer, base, base + bytes);
+  return true;
+}
+
+// Marks what the 8 bytes at [base, ..) hold. False: a part that puts the whole object into memory
+// (long double, unaligned).
+bool mark_parts(TypeDie type, uint64_t base, Parts& parts, DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  if (!type || depth > 16) {
+    return false;
+  }
+  if (is_struct(&*type)) {
+    for (Dwarf_Die& child : children(&*type)) {
+      const int tag = dwarf_tag(&child);
+      if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || flag(&child, DW_AT_external)) {
+        continue;
+      }
+      const Member member = direct_member(child);
+      if (member.bit_size) {
+        const uint64_t bit = base * 8 + member.bit_offset;
+        parts.add(Part::Integer, bit / 8, (bit + *member.bit_size + 7) / 8);
+      } else if (!mark_parts(type_of(&child), base + member.offset, parts, index, depth + 1)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  if (is_vector_type(&*type)) {
+    const uint64_t end = base + type_size(&*type);
+    TypeDie element = strip_type(type_of(&*type), index);
+    const std::optional<Scalar> scalar = element ? scalar_of(&*element) : std::nullopt;
+    const bool small = end - base < 8;
+    const bool lone = scalar && scalar->floating && scalar->size == end - base;
+    if (lone && (!small || is_made_by_gcc(&*type))) {  // a vector of one float or double
+      return false;
+    }
+    parts.add(small ? Part::Integer : Part::Vector, base, base + 8);
+    parts.add(Part::Upper, base + 8, end);
+    return end <= kMaxRegisterBytes;
+  }
+  if (is_array(&*type)) {
+    TypeDie element = strip_type(type_of(&*type), index);
+    const uint64_t step = element ? type_size(&*element) : 0;
+    const uint64_t end = base + type_size(&*type);
+    for (uint64_t at = base; step > 0 && at < end; at += step) {
+      if (!mark_parts(element, at, parts, index, depth + 1)) {
+        return false;
+      }
+    }
+    return step > 0;
+  }
+  std::optional<Scalar> scalar = scalar_of(&*type);
+  return scalar && mark_scalar(&*type, *scalar, base, parts);
+}
+
+// On the stack it begins at a multiple of this, but at least of 8.
+uint64_t alignment_of(TypeDie type, DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  if (!type || depth > 16) {
+    return 1;
+  }
+  uint64_t alignment = number(&*type, DW_AT_alignment).value_or(1);
+  if (is_struct(&*type)) {
+    for (Dwarf_Die& child : children(&*type)) {
+      const int tag = dwarf_tag(&child);
+      if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !flag(&child, DW_AT_external)) {
+        alignment = std::max({alignment, number(&child, DW_AT_alignment).value_or(1),
+                              alignment_of(type_of(&child), index, depth + 1)});
+      }
+    }
+    return alignment;
+  }
+  if (is_array(&*type) && !is_vector_type(&*type)) {
+    return std::max(alignment, alignment_of(type_of(&*type), index, depth + 1));
+  }
+  const bool complex = number(&*type, DW_AT_encoding) == uint64_t{DW_ATE_complex_float};
+  return std::max(alignment, type_size(&*type) / (complex ? 2 : 1));
+}
+
+// A special member function that the program wrote: destructor, copy or move constructor.
+bool is_own_special(Dwarf_Die* method, const std::string& class_name, DwarfIndex& index) {
+  if (flag(method, DW_AT_artificial) ||
+      number(method, DW_AT_defaulted) == uint64_t{DW_DEFAULTED_in_class}) {
+    return false;
+  }
+  const std::string name = die_name(method);
+  if (name.starts_with('~')) {
+    return true;
+  }
+  std::vector<Dwarf_Die> parameters;
+  for (Dwarf_Die& child : children(method)) {
+    if (dwarf_tag(&child) == DW_TAG_formal_parameter && !flag(&child, DW_AT_artificial)) {
+      parameters.push_back(child);
+    }
+  }
+  TypeDie type = parameters.size() == 1 ? strip_type(type_of(&parameters[0]), index) : TypeDie{};
+  TypeDie target = type && is_reference(&*type) ? strip_type(type_of(&*type), index) : TypeDie{};
+  return target && name == class_name.substr(0, class_name.find('<')) &&
+         die_name(&*target) == class_name;
+}
+
+}  // namespace
+
+// Objects that are not trivial to copy travel as their address. clang says so in DWARF; for gcc it
+// follows from the class's members.
+bool travels_as_address(TypeDie type, DwarfIndex& index, int depth) {
+  type = strip_type(type, index);
+  if (type && is_array(&*type)) {  // a member's
+    type = strip_type(type_of(&*type), index);
+  }
+  if (!type || !is_struct(&*type) || depth > 16) {
+    return false;
+  }
+  if (std::optional<uint64_t> stated = number(&*type, DW_AT_calling_convention)) {
+    return *stated == DW_CC_pass_by_reference;
+  }
+  const std::string name = die_name(&*type);
+  for (Dwarf_Die& child : children(&*type)) {
+    switch (dwarf_tag(&child)) {
+      case DW_TAG_subprogram:
+        if (number(&child, DW_AT_virtuality).value_or(0) != 0 ||
+            is_own_special(&child, name, index)) {
+          return true;
+        }
+        break;
+      case DW_TAG_member:
+      case DW_TAG_inheritance:
+        if (is_virtual_base(&child)) {
+          return true;
+        }
+        if (!flag(&child, DW_AT_external) &&
+            travels_as_address(type_of(&child), index, depth + 1)) {
+          return true;
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+Passing passing_of(TypeDie type, DwarfIndex& index) {
+  Passing result;
+  type = strip_type(type, index);
+  if (!type) {
+    result.memory = true;
+    return result;
+  }
+  result.aggregate = is_struct(&*type) || is_array(&*type);
+  if (travels_as_address(type, index)) {
+    result.integer = 1;
+    result.by_reference = true;
+    return result;
+  }
+  const uint64_t size = type_size(&*type);
+  Parts parts;
+  // More than 16 bytes are memory, whatever members they have: padding, or a Rust enum's variants.
+  const bool fits = size <= kMaxRegisterBytes && mark_parts(type, 0, parts, index);
+  result.wide_vector = is_wide_vector(type, index);
+  if (result.wide_vector) {
+    parts.of[0] = Part::Vector;
+    parts.of[1] = Part::Upper;
+  }
+  result.memory = !fits && !result.wide_vector;
+  result.stack_bytes = std::max<uint64_t>(8, (size + 7) & ~7ull);
+  result.stack_align = std::max<uint64_t>(8, alignment_of(type, index));
+  for (size_t i = 0; !result.memory && i < std::size(parts.of); ++i) {
+    result.parts[i] = parts.of[i];
+    result.integer += parts.of[i] == Part::Integer;
+    result.vector += parts.of[i] == Part::Vector;
+  }
+  return result;
+}
+
+namespace {
+
+// Its place in the frame, or its register, holds only its address: Fortran's arguments.
+bool is_passed_by_address(Dwarf_Die* parameter) {
+  std::optional<Dwarf_Attribute> location = attribute(parameter, DW_AT_location);
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (!location || dwarf_getlocation(&*location, &ops, &count) != 0 || count == 0) {
+    return false;
+  }
+  const auto& regs = arch::kArgumentRegs;
+  const bool at_register = std::find_if(std::begin(regs), std::end(regs), [&](arch::Reg reg) {
+                             return ops[0].atom == static_cast<unsigned>(DW_OP_breg0) + reg;
+                           }) != std::end(regs);
+  return count == 1 ? at_register && ops[0].number == 0
+                    : count == 2 && ops[0].atom == DW_OP_fbreg && ops[1].atom == DW_OP_deref;
+}
+
+Passing passing_by_address() {
+  Passing address;
+  address.aggregate = true;
+  address.integer = 1;
+  address.by_reference = true;
+  return address;
+}
+
+// The scalars of a struct, within each other; false: there are variants.
+bool flatten(TypeDie type, std::vector<Scalar>& out, DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  std::optional<Member> discriminant;
+  if (!type || depth > 8) {
+    return false;
+  }
+  if (!is_struct(&*type)) {
+    std::optional<Scalar> scalar = scalar_of(&*type);
+    out.push_back(scalar.value_or(Scalar{}));
+    return scalar.has_value();
+  }
+  if (!variants_of(&*type, discriminant).empty()) {
+    return false;
+  }
+  for (Member& member : all_members(&*type, index)) {
+    if (!flatten(type_of(&member.die), out, index, depth + 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_rust(Dwarf_Die* die) {
+  Dwarf_Die unit;
+  return dwarf_diecu(die, &unit, nullptr, nullptr) &&
+         number(&unit, DW_AT_language) == uint64_t{DW_LANG_Rust};
+}
+
+// Rust's own convention is not written down; this is what its versions have in common. None: pairs
+// of small numbers and enums with values, among others, which travel in more registers than in C.
+std::optional<Passing> passing_in_rust(TypeDie type, DwarfIndex& index) {
+  TypeDie bare = strip_type(type, index);
+  if (!bare || !is_struct(&*bare)) {
+    return passing_of(type, index);
+  }
+  if (type_size(&*bare) > kMaxRegisterBytes) {
+    return passing_by_address();
+  }
+  std::vector<Scalar> parts;
+  const bool known = flatten(type, parts, index);
+  const bool words = std::all_of(parts.begin(), parts.end(),
+                                 [](const Scalar& s) { return s.size == 8 && !s.floating; });
+  return known && (parts.size() == 1 || (parts.size() == 2 && words))
+             ? std::optional(passing_of(type, index))
+             : std::nullopt;
+}
+
+std::optional<Passing> passing_of_parameter(Dwarf_Die* parameter, DwarfIndex& index) {
+  if (is_passed_by_address(parameter)) {
+    return passing_by_address();
+  }
+  return is_rust(parameter) ? passing_in_rust(type_of(parameter), index)
+                            : passing_of(type_of(parameter), index);
+}
+
+}  // namespace dj

@@ -1,0 +1,183 @@
+// Hands out argument registers and stack slots to parameters in order, as a caller does.
+#include "compiler/debuginfo/system_v.h"
+
+#include <algorithm>
+
+#include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/passing.h"
+#include "compiler/debuginfo/types.h"
+#include "compiler/debuginfo/wide_registers.h"
+
+namespace dj {
+
+Spot stack_spot(uint64_t offset) {
+  Spot spot;
+  spot.expr.steps.push_back({LocStep::PushReg, arch::kRsp});
+  add_constant(spot.expr, int64_t(offset + 8));  // above the return address
+  spot.in_frame = true;
+  return spot;
+}
+
+Spot register_word(int64_t reg) {
+  Spot spot;
+  spot.kind = Spot::Value;
+  spot.reg = int(reg);
+  spot.expr.steps.push_back({LocStep::PushReg, reg});
+  return spot;
+}
+
+namespace {
+
+constexpr int kVectorArguments = 8;
+
+// The value whose parts stand in these registers, integer and vector ones in their own order.
+Spot register_spot(const Passing& p, const arch::Reg* integers, int64_t vectors) {
+  if (p.by_reference) {
+    Spot spot;
+    spot.expr.steps.push_back({LocStep::PushReg, *integers});
+    return spot;
+  }
+  if (p.integer + p.vector == 1 && p.parts[0] >= Part::Vector && p.parts[1] <= Part::Upper) {
+    return register_word(p.vector > 0 ? vectors : int64_t{*integers});
+  }
+  Spot whole;
+  whole.kind = Spot::Pieces;
+  for (size_t i = 0; i < std::size(p.parts); i++) {
+    const bool known = p.parts[i] >= Part::Vector;
+    const int64_t reg = !known ? 0 : p.parts[i] == Part::Vector ? vectors++ : int64_t{*integers++};
+    whole.pieces.push_back({i * 8, 8, known, known ? register_word(reg) : Spot()});
+  }
+  return whole;
+}
+
+// A value of so many bytes in vector registers of 16 bytes each.
+Spot vector_parts(uint64_t bytes) {
+  constexpr uint64_t kPart = 16;
+  Spot whole;
+  whole.kind = Spot::Pieces;
+  for (uint64_t at = 0; at < bytes; at += kPart) {
+    whole.pieces.push_back({at, kPart, true, register_word(arch::kXmm0 + int64_t(at / kPart))});
+  }
+  return whole;
+}
+
+// What comes back on the x87's stack, of which a complex number takes two places; none: another
+// type.
+std::optional<Spot> result_of_x87(TypeDie type, DwarfIndex& index) {
+  if (is_extended_struct(type, index)) {
+    return register_word(arch::kSt0);
+  }
+  TypeDie bare = strip_type(type, index);
+  if (!bare || !is_extended_complex(&*bare)) {
+    return std::nullopt;
+  }
+  Spot both;
+  both.kind = Spot::Pieces;
+  both.pieces = {{0, kExtendedBytes, true, register_word(arch::kSt0)},
+                 {kExtendedBytes, kExtendedBytes, true, register_word(arch::kSt0 + 1)}};
+  return both;
+}
+
+// How the function returns its vector of 32 bytes or more.
+Result<WideReturn> wide_result(Dwarf_Die* function, DwarfIndex& index) {
+  TypeDie type = strip_type(type_of(function), index);
+  return wide_return(function, type_size(&*type), is_struct(&*type), index);
+}
+
+// Whether the caller gives the address of the result, which comes back in rax.
+Result<bool> is_result_in_memory(Dwarf_Die* function, const Passing& passing, DwarfIndex& index) {
+  TypeDie type = strip_type(type_of(function), index);
+  if (passing.wide_vector && type) {
+    DJ_TRY(const WideReturn way, wide_result(function, index));
+    return way == WideReturn::Memory;
+  }
+  if (passing.memory && type && is_vector_type(&*type) && !is_made_by_gcc(function)) {
+    return false;  // clang has places of its own for it
+  }
+  const bool large = passing.memory && !result_of_x87(type, index);
+  return passing.aggregate && (large || passing.by_reference);
+}
+
+// Whether the caller gives the address of the result as a first argument that has no name.
+bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
+  TypeDie type = type_of(function);
+  if (!type) {
+    return false;
+  }
+  const Result<bool> in_memory = is_result_in_memory(function, passing_of(type, index), index);
+  return in_memory.ok() && in_memory.value();
+}
+
+}  // namespace
+
+Result<Spot> system_v_result(Dwarf_Die* function, DwarfIndex& index) {
+  TypeDie type = type_of(function);
+  const std::optional<Passing> passing =
+      is_rust(function) ? passing_in_rust(type, index) : passing_of(type, index);
+  if (!passing) {
+    return Error{"how Rust returns such a value is not known", Fail::Unsupported};
+  }
+  if (std::optional<Spot> spot = result_of_x87(type, index); spot && passing->memory) {
+    return *spot;
+  }
+  DJ_TRY(const bool in_memory, is_result_in_memory(function, *passing, index));
+  if (in_memory) {
+    Spot spot;  // rax holds the address that the caller gave; Rust's functions need not keep that
+    spot.expr.steps.push_back(is_rust(function) ? LocStep{LocStep::PushEntry, kEntryResult}
+                                                : LocStep{LocStep::PushReg, arch::kRax});
+    return spot;
+  }
+  if (passing->memory || passing->integer + passing->vector == 0) {
+    return Error{"how such a value is returned is not known", Fail::Unsupported};
+  }
+  if (passing->wide_vector) {
+    DJ_TRY(const WideReturn way, wide_result(function, index));
+    if (way == WideReturn::Parts) {
+      TypeDie bare = strip_type(type, index);
+      return vector_parts(type_size(&*bare));
+    }
+  }
+  static constexpr arch::Reg kResults[2] = {arch::kRax, arch::kRdx};
+  return register_spot(*passing, kResults, arch::kXmm0);
+}
+
+Result<Spot> system_v_argument(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
+  int integers = returned_in_memory(function, index) ? 1 : 0;
+  int vectors = 0;
+  uint64_t stack = 0;
+  for (Dwarf_Die& child : children(function)) {
+    if (dwarf_tag(&child) != DW_TAG_formal_parameter) {
+      continue;
+    }
+    const bool wanted = dwarf_dieoffset(&child) == dwarf_dieoffset(parameter);
+    const std::optional<Passing> passing = passing_of_parameter(&child, index);
+    if (!passing) {
+      return Error{"where Rust passes it is not known; a line of the function knows it"};
+    }
+    const Passing& p = *passing;
+    const bool in_registers = !p.memory &&
+                              (!p.wide_vector || keeps_wide_register(function, vectors, index)) &&
+                              integers + p.integer <= 6 && vectors + p.vector <= kVectorArguments;
+    if (in_registers) {
+      if (wanted) {
+        return register_spot(p, arch::kArgumentRegs + integers, arch::kXmm0 + vectors);
+      }
+      integers += p.integer;
+      vectors += p.vector;
+      continue;
+    }
+    stack = (stack + p.stack_align - 1) / p.stack_align * p.stack_align;
+    if (wanted) {
+      Spot spot = stack_spot(stack);
+      if (p.by_reference) {
+        spot.expr = load(spot, 8, false);
+        spot.in_frame = false;
+      }
+      return spot;
+    }
+    stack += p.stack_bytes;
+  }
+  return Error{"it is not among the function's parameters"};
+}
+
+}  // namespace dj
