@@ -147,7 +147,14 @@ Member direct_member(const Dwarf_Die& child) {
   return member;
 }
 
-TypeDie type_of(Dwarf_Die* die) { return referred(die, DW_AT_type); }
+// gcc's -fdebug-types-section leaves a nameless entry in a type's place: the type's unit has the
+// rest.
+TypeDie type_of(Dwarf_Die* die) {
+  TypeDie type = referred(die, DW_AT_type);
+  const bool in_unit = type && dwarf_hasattr(&*type, DW_AT_signature);
+  TypeDie whole = in_unit ? referred(&*type, DW_AT_signature) : std::nullopt;
+  return whole ? whole : type;
+}
 
 TypeDie strip_type(TypeDie type, DwarfIndex& index) {
   for (int depth = 0; type && depth < 64; depth++) {

@@ -57,6 +57,16 @@ def built(compiler, source, folder):
                                       for version in ("-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5")] + ["gcc -O0 -gdwarf-2 -gstrict-dwarf"])
 def test_members(djtap_once, tmp_path, compiler):
     """Until DWARF 3 a member's place is an expression."""
+    check_members(djtap_once, tmp_path, compiler)
+
+
+@pytest.mark.parametrize("compiler", [f"{compiler} -O0 -gdwarf-{version}" for compiler in ("gcc", "clang-14", "clang-19") for version in (4, 5)])
+def test_type_units(djtap_once, tmp_path, compiler):
+    """Types stand in units of their own; gcc leaves an entry without a name in their place."""
+    check_members(djtap_once, tmp_path, f"{compiler} -fdebug-types-section")
+
+
+def check_members(djtap_once, tmp_path, compiler):
     result = djtap_once("-e", PRINT, "-c", built(compiler, MEMBERS, tmp_path))
     lines = result.stdout.splitlines()
     truth = [line for line in lines if not line.startswith("= ")]
