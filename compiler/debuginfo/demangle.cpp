@@ -133,6 +133,7 @@ DemangledName split_demangled(std::string_view demangled) {
     const size_t close = text.rfind(')');
     result.parameters =
         text.substr(open, close == std::string_view::npos ? close : close + 1 - open);
+    result.qualifiers = close == std::string_view::npos ? "" : text.substr(close + 1);
     text = text.substr(0, open);
   }
   // A template function's name begins with its return type: cut at the last blank of depth 0.

@@ -12,12 +12,13 @@ std::string demangle(std::string_view symbol);
 bool is_mangled(std::string_view symbol);
 
 // The parts of a demangled function: "void ns::f<int>(int) const" is name "ns::f<int>" and
-// parameters "(int)". The return type, cv-qualifiers and clone remarks are dropped. What the
-// compiler makes beside a function or variable keeps the words before its name: "virtual thunk to
-// ns::A::f".
+// parameters "(int)"; qualifiers are " const". The return type and clone remarks are dropped. What
+// the compiler makes beside a function or variable keeps the words before its name: "virtual thunk
+// to ns::A::f".
 struct DemangledName {
   std::string name;
   std::string parameters;
+  std::string qualifiers;
   bool beside = false;  // such words stand in the name: it is not what a person means by the rest
 };
 DemangledName split_demangled(std::string_view demangled);

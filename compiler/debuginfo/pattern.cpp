@@ -31,6 +31,9 @@ bool contains_any(std::string_view text, std::span<const std::string_view> parts
 
 // The longest run of identifier characters in the last component: C++ mangling keeps it as it is.
 std::string literal_part(std::string_view name) {
+  if (name.find('{') != std::string_view::npos) {  // "{lambda(int)#1}": no word of it is in symbols
+    return {};
+  }
   name = name.substr(0, name.find('('));
   name = name.substr(0, name.find('<'));
   if (name.find("operator") != std::string_view::npos) {
@@ -273,7 +276,9 @@ NameMatcher::NameMatcher(std::string name) : name_(std::move(name)) {
   literal_ = literal_part(name_);
   wild_ = has_wildcard(name_) && name_.find("operator*") == std::string::npos;
   qualified_ = name_.find("::") != std::string::npos;
-  parameters_ = name_.find('(') != std::string::npos && !name_.ends_with("operator()");
+  const DemangledName split = split_demangled(name_);
+  parameters_ = !split.parameters.empty();
+  qualifiers_ = !split.qualifiers.empty();
   templates_ = name_.find('<') != std::string::npos && name_.find("operator<") == std::string::npos;
   dotted_ = name_.find('.') != std::string::npos;
 }
@@ -309,6 +314,9 @@ bool NameMatcher::matches_demangled(std::string_view symbol) const {
   const size_t last = last_component(full);
   if (parameters_) {
     full += split.parameters;
+  }
+  if (qualifiers_) {
+    full += split.qualifiers;
   }
   auto same = [&](std::string_view candidate) {
     return wild_ ? glob_match(name_, candidate) : name_ == candidate;

@@ -74,7 +74,8 @@ class NameMatcher {
   std::string literal_;      // a part of name_ that each matching mangled symbol must contain
   bool wild_ = false;        // has * or ?
   bool qualified_ = false;   // has "::"
-  bool parameters_ = false;  // has "("
+  bool parameters_ = false;  // has "(int)"
+  bool qualifiers_ = false;  // has " const" behind them
   bool templates_ = false;   // has "<"
   bool dotted_ = false;      // has ".": asks for compiler-made names
 };

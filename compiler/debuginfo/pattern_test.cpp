@@ -73,6 +73,24 @@ TEST(NameMatcher, MatchesCppNamesAsAPersonWritesThem) {
   }
 }
 
+TEST(NameMatcher, MatchesNamesWithBracketsThatAreNoParameters) {
+  const char* anonymous = "_ZN1a12_GLOBAL__N_14anonEi";  // a::(anonymous namespace)::anon(int)
+  for (const char* name : {"a::(anonymous namespace)::anon", "(anonymous namespace)::anon(int)"})
+    EXPECT_TRUE(NameMatcher(name).matches(anonymous)) << name;
+  EXPECT_FALSE(NameMatcher("a::(anonymous namespace)::anon(long)").matches(anonymous));
+  const char* lambda = "_ZZ4mainENKUliE_clEi";  // main::{lambda(int)#1}::operator()(int) const
+  for (const char* name : {"main::{lambda(int)#1}::operator()",
+                           "main::{lambda(int)#1}::operator()(int) const", "*::{lambda*::*"})
+    EXPECT_TRUE(NameMatcher(name).matches(lambda)) << name;
+  EXPECT_FALSE(NameMatcher("main::{lambda(int)#2}::operator()").matches(lambda));
+}
+
+TEST(NameMatcher, TellsConstMethodsByTheWord) {
+  EXPECT_TRUE(NameMatcher("a::Q::get() const").matches("_ZNK1a1Q3getEv"));
+  EXPECT_TRUE(NameMatcher("a::Q::get()").matches("_ZNK1a1Q3getEv"));
+  EXPECT_FALSE(NameMatcher("a::Q::get() const").matches("_ZN1a1Q3getEv"));
+}
+
 TEST(NameMatcher, MatchesThunksByTheirOwnWords) {
   const char* symbol = "_ZThn8_N1A1fEi";  // non-virtual thunk to A::f(int)
   for (const char* name : {"*thunk*", "non-virtual thunk*", "*thunk to A::f", "*thunk to A::*(int)"})
