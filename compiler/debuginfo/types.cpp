@@ -147,12 +147,10 @@ Member direct_member(const Dwarf_Die& child) {
   return member;
 }
 
-// gcc's -fdebug-types-section leaves a nameless entry in a type's place: the type's unit has the
-// rest.
+// gcc's -fdebug-types-section leaves a nameless entry for a type that has a unit of its own.
 TypeDie type_of(Dwarf_Die* die) {
   TypeDie type = referred(die, DW_AT_type);
-  const bool in_unit = type && dwarf_hasattr(&*type, DW_AT_signature);
-  TypeDie whole = in_unit ? referred(&*type, DW_AT_signature) : std::nullopt;
+  TypeDie whole = type ? referred(&*type, DW_AT_signature) : std::nullopt;
   return whole ? whole : type;
 }
 
