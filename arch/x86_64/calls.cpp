@@ -84,4 +84,18 @@ Extent instruction_around(std::span<const uint8_t> bytes, uint64_t address, uint
   return found;
 }
 
+bool uses_result(const std::function<std::span<const uint8_t>(uint64_t)>& code, uint64_t next) {
+  constexpr int kMostSteps = 64;
+  ResultRegisters left;
+  Insn insn;
+  for (int step = 0; step < kMostSteps && left.any(); step++) {
+    const std::span<const uint8_t> bytes = code(next);
+    if (!decode(bytes, next, insn) || insn.calls()) return false;
+    if (insn.kind == Kind::Return || reads_result(bytes, left)) return true;
+    if (insn.leaves() && insn.kind != Kind::Jump) return false;
+    next = insn.kind == Kind::Jump ? insn.target : insn.end();
+  }
+  return false;
+}
+
 }  // namespace dj::arch

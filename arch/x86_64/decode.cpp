@@ -209,6 +209,57 @@ uint16_t registers_written(std::span<const uint8_t> bytes, const Insn& insn) {
   return written;
 }
 
+namespace {
+
+// The register's part of `left`; null: it is none of these.
+bool* part_of(ZydisRegister reg, ResultRegisters& left) {
+  if (reg == ZYDIS_REGISTER_ST0) return &left.st0;
+  const ZydisRegister full = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+  if (full == ZYDIS_REGISTER_RAX) return &left.rax;
+  return full == ZYDIS_REGISTER_ZMM0 ? &left.xmm0 : nullptr;
+}
+
+bool clears(const ZydisDecodedInstruction& z, const ZydisDecodedOperand* operands) {
+  switch (z.mnemonic) {
+    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_PXOR:
+    case ZYDIS_MNEMONIC_XORPS:
+    case ZYDIS_MNEMONIC_XORPD:
+      return operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+             operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+             operands[0].reg.value == operands[1].reg.value;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool reads_result(std::span<const uint8_t> bytes, ResultRegisters& left) {
+  ZydisDecodedInstruction z;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), bytes.data(), bytes.size(), &z, operands)))
+    return false;
+  const bool only_clears = clears(z, operands);
+  ResultRegisters after = left;
+  for (uint8_t i = 0; i < z.operand_count; i++) {
+    const ZydisDecodedOperand& op = operands[i];
+    if (op.type == ZYDIS_OPERAND_TYPE_MEMORY) {
+      const bool* base = part_of(op.mem.base, left);
+      const bool* index = part_of(op.mem.index, left);
+      if ((base != nullptr && *base) || (index != nullptr && *index)) return true;
+    }
+    bool* part = op.type == ZYDIS_OPERAND_TYPE_REGISTER ? part_of(op.reg.value, left) : nullptr;
+    if (part == nullptr) continue;
+    const bool reads = (op.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+    if (reads && *part && !only_clears) return true;
+    if (!reads || only_clears) *part_of(op.reg.value, after) = false;
+  }
+  left = after;
+  return false;
+}
+
 std::string disassemble(std::span<const uint8_t> bytes, uint64_t address) {
   ZydisDisassembledInstruction text;
   if (!ZYAN_SUCCESS(ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, address, bytes.data(),

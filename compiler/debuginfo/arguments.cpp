@@ -2,6 +2,7 @@
 #include "compiler/debuginfo/arguments.h"
 
 #include "compiler/debuginfo/convention.h"
+#include "compiler/debuginfo/lost_results.h"
 #include "compiler/debuginfo/passing.h"
 #include "compiler/debuginfo/system_v.h"
 #include "compiler/debuginfo/types.h"
@@ -20,7 +21,8 @@ bool may_have_lost_result(Dwarf_Die* function, DwarfIndex& index) {
   const bool optimized =
       flag(function, DW_AT_call_all_calls) || flag(function, DW_AT_GNU_all_call_sites);
   return optimized && clang_version(function) > 0 && clang_version(function) < kFirstThatSays &&
-         dwarf_lowpc(function, &begin) == 0 && !index.is_global_function(begin + index.bias());
+         dwarf_lowpc(function, &begin) == 0 && !index.is_global_function(begin + index.bias()) &&
+         !callers_use_result(function, index);
 }
 
 }  // namespace
@@ -31,9 +33,9 @@ bool is_called_otherwise(Dwarf_Die* function) {
 
 Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
   // Rust's functions are nearly all changed so, and mostly keep their results.
-  if (!is_rust(function) &&
-      (is_called_otherwise(function) || may_have_lost_result(function, index))) {
-    return Error{"the compiler has changed how this function is called and what it returns"};
+  const bool changed = is_called_otherwise(function) && !callers_use_result(function, index);
+  if (!is_rust(function) && (changed || may_have_lost_result(function, index))) {
+    return Error{"no caller uses the result, and the compiler may have taken it away"};
   }
   switch (convention_of(function, index)) {
     case Convention::SystemV:

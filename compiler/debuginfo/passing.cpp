@@ -12,7 +12,12 @@ namespace {
 
 struct Parts {
   Part of[2] = {Part::None, Part::None};
+  bool x87[2] = {false, false};  // also a long double's
 
+  // Where an integer has the same bytes (a union), that decides.
+  bool need_memory() const {
+    return (x87[0] && of[0] != Part::Integer) || (x87[1] && of[1] != Part::Integer);
+  }
   // Bytes [begin, end); an integer among them takes the whole part.
   void add(Part part, uint64_t begin, uint64_t end) {
     for (uint64_t at = begin / 8; at < (end + 7) / 8 && at < std::size(of); ++at) {
@@ -36,17 +41,21 @@ bool mark_scalar(Dwarf_Die* type, const Scalar& scalar, uint64_t base, Parts& pa
   if (base + bytes > kMaxRegisterBytes || base % alignment != 0) {
     return false;
   }
+  if (is_extended(type)) {
+    parts.x87[0] = parts.x87[1] = true;
+    return true;
+  }
   if (scalar.floating && !complex && bytes > 8) {  // __float128 in one register
     parts.add(Part::Vector, base, base + 8);
     parts.add(Part::Upper, base + 8, base + bytes);
-    return !is_extended(type);
+    return true;
   }
   parts.add(scalar.floating ? Part::Vector : Part::Integer, base, base + bytes);
   return true;
 }
 
 // Marks what the 8 bytes at [base, ..) hold. False: a part that puts the whole object into memory
-// (long double, unaligned).
+// (unaligned).
 bool mark_parts(TypeDie type, uint64_t base, Parts& parts, DwarfIndex& index, int depth = 0) {
   type = strip_type(type, index);
   if (!type || depth > 16) {
@@ -199,7 +208,8 @@ Passing passing_of(TypeDie type, DwarfIndex& index) {
   const uint64_t size = type_size(&*type);
   Parts parts;
   // More than 16 bytes are memory, whatever members they have: padding, or a Rust enum's variants.
-  const bool fits = size <= kMaxRegisterBytes && mark_parts(type, 0, parts, index);
+  const bool fits =
+      size <= kMaxRegisterBytes && mark_parts(type, 0, parts, index) && !parts.need_memory();
   result.wide_vector = is_wide_vector(type, index);
   if (result.wide_vector) {
     parts.of[0] = Part::Vector;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/debuginfo/arguments.h"
+#include "compiler/debuginfo/lost_results.h"
 #include "compiler/debuginfo/pretty.h"
 #include "compiler/debuginfo/variables.h"
 
@@ -31,10 +32,10 @@ Begun start_at_return(const Scene& scene) {
   if (!type) {
     return failure(Kind::BadUse, die_name(scene.function) + "() returns nothing");
   }
-  if (scene.place.may_return_less) {
-    return failure(Kind::NotBuilt,
-                   "$return cannot be read: this copy of " + die_name(scene.function) +
-                       "() (.isra) may return less than the source says, or nothing");
+  if (scene.place.may_return_less && !callers_use_result(scene.function, scene.index)) {
+    return failure(Kind::NotBuilt, "$return cannot be read: no caller of " +
+                                       die_name(scene.function) +
+                                       "() uses it, and this copy (.isra) may not have it");
   }
   Result<Spot> spot = result_at_exit(scene.function, scene.index);
   if (!spot.ok()) {

@@ -163,7 +163,10 @@ def program(writer, functions):
         storage = "static " if writer.random.random() < 0.3 else ""
         returned = f"return {name}_result;" if result else ""
         bodies.append((None, f"{storage}{attributes}{result.name if result else 'void'} {name}({listed}) {{ {' '.join(uses)} {returned} }}\n"))
-        calls.append(f"{name}({', '.join(f'{name}_a{i}' for i in range(len(parameters)))});")
+        call = f"{name}({', '.join(f'{name}_a{i}' for i in range(len(parameters)))})"
+        # Of local functions whose callers do not use the result compilers take it away.
+        used = result and writer.random.random() < 0.5
+        calls.append(f"{{ {result.name} {name}_got = {call}; touch((void*)&{name}_got); }}" if used else f"{call};")
         if entry:
             script.append(f'probe func("{name}") {{ {" ".join(entry)} }}')
         if leave:
