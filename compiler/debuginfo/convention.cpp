@@ -25,13 +25,12 @@ enum Stated : uint64_t {
 
 std::optional<Convention> stated(Dwarf_Die* function) {
   const std::optional<uint64_t> number_of = number(function, DW_AT_calling_convention);
-  if (!number_of) {
+  if (!number_of || *number_of == DW_CC_nocall) {  // which stands in place of the convention
     return std::nullopt;
   }
   switch (*number_of) {
     case DW_CC_normal:
     case DW_CC_program:
-    case DW_CC_nocall:  // is_called_otherwise() says so
     case kSystemV:
     case kPreserveMost:
     case kPreserveAll:
@@ -131,7 +130,9 @@ Convention convention_of(Dwarf_Die* function, DwarfIndex& index) {
   }
   Dwarf_Addr begin = 0;
   if (!is_made_by_gcc(function) || dwarf_lowpc(function, &begin) != 0) {
-    return Convention::SystemV;
+    const bool unsaid = number(function, DW_AT_calling_convention).has_value();
+    return unsaid && keeps_as_in_windows(function, index) ? Convention::Unknown
+                                                          : Convention::SystemV;
   }
   bool system_v = true, windows = true;
   for (Dwarf_Die& child : children(function)) {

@@ -2,6 +2,7 @@
 #include "compiler/debuginfo/passed.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "arch/x86_64/registers.h"
@@ -9,6 +10,7 @@
 #include "compiler/debuginfo/convention.h"
 #include "compiler/debuginfo/dwarf_ops.h"
 #include "compiler/debuginfo/location_lists.h"
+#include "compiler/debuginfo/system_v.h"
 #include "compiler/debuginfo/types.h"
 #include "compiler/debuginfo/windows_abi.h"
 
@@ -159,6 +161,28 @@ bool agrees(Dwarf_Die* function, Dwarf_Die* parameter, uint64_t pc, DwarfIndex& 
 }
 
 }  // namespace
+
+// The code pushes arguments of its own calls for a while, so most places of it decide.
+std::optional<Spot> stack_parameter(const Dwarf_Op& op, Dwarf_Die* function, DwarfIndex& index) {
+  constexpr uint64_t kPlaces = 9;
+  Dwarf_Addr begin = 0, end = 0;
+  if (dwarf_lowpc(function, &begin) != 0 || dwarf_highpc(function, &end) != 0) {
+    return std::nullopt;
+  }
+  std::map<int64_t, int> counts;
+  for (uint64_t i = 1; i <= kPlaces; i++) {
+    const uint64_t pc = begin + (end - begin) * i / (kPlaces + 1) + index.bias();
+    if (const std::optional<int64_t> offset = above_frame(op, pc, function, index)) {
+      counts[*offset]++;
+    }
+  }
+  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::max_element(counts.begin(), counts.end(), by_count);
+  if (most == counts.end() || most->second <= int(kPlaces) / 2 || most->first < 0) {
+    return std::nullopt;
+  }
+  return stack_spot(uint64_t(most->first));
+}
 
 std::optional<Spot> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
                                      Dwarf_Attribute* location, bool is_clone, DwarfIndex& index) {

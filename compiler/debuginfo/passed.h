@@ -16,5 +16,9 @@ namespace dj {
 // come otherwise). None: not known. location: the parameter's DW_AT_location, a list.
 std::optional<Spot> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
                                      Dwarf_Attribute* location, bool is_clone, DwarfIndex& index);
+// The same of a parameter whose one location `op` counts from a register that the prologue moves
+// (clang's frame base, rsp or rbp), where that leads to the caller's part of the stack. None: it
+// does not, or the unwind table does not tell where the frame is.
+std::optional<Spot> stack_parameter(const Dwarf_Op& op, Dwarf_Die* function, DwarfIndex& index);
 
 }  // namespace dj

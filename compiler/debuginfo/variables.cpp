@@ -214,12 +214,34 @@ uint64_t type_bytes(ScopedVariable& variable, DwarfIndex& index) {
   return type ? type_size(&*type) : 0;
 }
 
+// Bytes of a value up to the end of its last member: what is behind that nobody fills, and location
+// lists often leave it out.
+uint64_t bytes_to_last(TypeDie type, DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  if (!type || depth > 16 || !is_struct(&*type)) {
+    return type ? type_size(&*type) : 0;
+  }
+  uint64_t bytes = 0;
+  for (Dwarf_Die& child : children(&*type)) {
+    const int tag = dwarf_tag(&child);
+    if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || flag(&child, DW_AT_external)) {
+      continue;
+    }
+    const Member member = direct_member(child);
+    const uint64_t end = member.bit_size
+                             ? (member.bit_offset + *member.bit_size + 7) / 8
+                             : member.offset + bytes_to_last(type_of(&child), index, depth + 1);
+    bytes = std::max(bytes, end);
+  }
+  return bytes > 0 ? bytes : type_size(&*type);
+}
+
 // No part of it is missing.
 bool is_whole(const Spot& spot, ScopedVariable& variable, DwarfIndex& index) {
   if (spot.kind != Spot::Pieces) {
     return true;
   }
-  const uint64_t bytes = type_bytes(variable, index);
+  const uint64_t bytes = bytes_to_last(type_of(&variable.die), index);
   return bytes > 0 && spot.pieces.back().end() >= bytes &&
          std::all_of(spot.pieces.begin(), spot.pieces.end(),
                      [](const SpotPiece& piece) { return piece.known; });
@@ -346,6 +368,11 @@ Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
     Result<Spot> passed = translate(ops, context);
     if (passed.ok()) {
       return passed;
+    }
+  }
+  if (ops.size() == 1 && convention_of(context.function, context.index) == Convention::SystemV) {
+    if (std::optional<Spot> slot = stack_parameter(ops[0], context.function, context.index)) {
+      return std::move(*slot);
     }
   }
   return argument_at_entry(context.function, &variable.die, context.index);
