@@ -14,6 +14,7 @@ class KnownMaps {
   // Forgets what was known. All threads of the process stand.
   Status read(pid_t pid);
   void add(const AddressRange& range);
+  void forget() { *this = {}; }
   const std::vector<Mapping>& all() const { return maps_; }
   // Nothing was added since read(): what has no room there has none.
   bool are_complete() const { return maps_.size() == read_; }

@@ -32,7 +32,6 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& 
                                             uint64_t island_bytes, uint64_t journal_bytes,
                                             const ChooseStubs& choose_stubs) {
   KnownMaps maps;
-  DJ_TRY_DO(maps.read(stopped.pid()));
   return create(stopped, arena, modules, island_bytes, journal_bytes, choose_stubs, maps);
 }
 
@@ -63,14 +62,15 @@ Result<SessionMemory> SessionMemory::create_more(Stopped& stopped, uint64_t aren
     for (const AddressRange& module : modules) maps.add(module);
     Result<SessionMemory> made = make();
     if (made.ok()) return made;
+    maps.forget();
   }
-  DJ_TRY_DO(maps.read(stopped.pid()));
   return make();
 }
 
 Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
                                 uint64_t journal_bytes, const ChooseStubs& choose_stubs,
                                 KnownMaps& maps) {
+  if (maps.are_old()) DJ_TRY_DO(maps.read(call.stopped().pid()));  // the call's scratch is there now
   DJ_TRY(const ProcessStatus status, read_status(call.stopped().pid()));
   DJ_TRY(const std::vector<uint64_t> bases,
          choose_places(maps, status.heap_begin, modules, choose_stubs));

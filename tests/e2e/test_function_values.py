@@ -69,10 +69,29 @@ def test_parts_of_texts():
     check(pairs + [("substr(\"abc\", 1, 9223372036854775807)", b"bc"), ("substr(\"abc\", -9223372036854775807, 5)", b"")])
 
 
+def character_at(text, at):
+    """That begins there in UTF-8 and is none of ASCII, and its bytes; None: none does."""
+    for length in (2, 3, 4):
+        try:
+            return text[at:at + length].decode()[0], length
+        except UnicodeDecodeError:
+            pass
+    return None
+
+
 def escaped(text):
-    """As printf's escapes, octal for what has none."""
+    """As printf's escapes, \\u or \\U for other characters, octal for what is none."""
     known = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
-    return "".join(known.get(byte, chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in text).encode()
+    out, at = "", 0
+    while at < len(text):
+        byte, found = text[at], character_at(text, at) if text[at] >= 128 else None
+        code = ord(found[0]) if found else 0
+        if found:
+            out += f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+        else:
+            out += known.get(byte, chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")
+        at += found[1] if found else 1
+    return out.encode()
 
 
 def test_escapes():
