@@ -165,13 +165,19 @@ class Condition {
     }
   }
 
+  // Two settings of the kernel's may be compared as numbers are: CONFIG_NR_CPUS >= CONFIG_...
+  bool is_config(size_t at) const {
+    return at < tokens_.size() && tokens_[at].text.starts_with("CONFIG_");
+  }
+
   bool comparison() {
+    const size_t begin = at_;
     std::optional<Value> left = value();
     size_t op = type();
     const bool equality = op == DjtParser::EQ || op == DjtParser::NE;
     if (left && (op < DjtParser::LT || op > DjtParser::NE)) {
       wrong("expected a comparison");
-    } else if (left && left->word && !equality) {
+    } else if (left && left->word && !equality && !(is_config(begin) && is_config(at_ + 1))) {
       wrong("expected == or !=, as this has no order");
     }
     if (!ok_) return false;
