@@ -79,7 +79,10 @@ TEST(ChildWait, LeavesOneThatTheKernelCannotEnd) {
       },
       words);
   for (int i = 0; i < 1000 && !words->traced; ++i) usleep(1000);
-  EXPECT_TRUE(words->traced);
+  if (!words->traced) {
+    EXPECT_TRUE(kill_child(tracer) && kill_child(child));
+    GTEST_SKIP() << "one process may not trace another that it has not started (yama)";
+  }
   EXPECT_FALSE(kill_child(child, 100'000'000));
   EXPECT_EQ(children_left(), std::vector{child});
   EXPECT_TRUE(kill_child(tracer));
