@@ -84,7 +84,7 @@ Result<WideReturn> wide_result(Dwarf_Die* function, DwarfIndex& index) {
   return wide_return(function, type_size(&*type), is_struct(&*type), index);
 }
 
-// Whether the caller gives the address of the result, which comes back in rax.
+// Whether the caller says where the result goes. The function then returns that address in rax.
 Result<bool> is_result_in_memory(Dwarf_Die* function, const Passing& passing, DwarfIndex& index) {
   TypeDie type = strip_type(type_of(function), index);
   if (passing.wide_vector && type) {
