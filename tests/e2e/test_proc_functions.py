@@ -5,6 +5,7 @@ import pytest
 
 from support import run
 from support.paths import victim
+from support.process import wait_until_asleep
 
 
 @pytest.fixture
@@ -51,8 +52,16 @@ def test_who_a_task_is(told):
     assert [numbers["task_prio"], numbers["task_nice"], numbers["task_start_time"]] == [int(fields[15]), int(fields[16]), int(fields[19]) * 10**7]
 
 
-def test_what_a_task_does(told):
-    lines, _ = told("println(task_state(p)) println(task_cpu(p)) println(task_utime(p) + task_utime_tid(p) + task_stime(p) + task_stime_tid(p)) "
+@pytest.fixture
+def sleeper(program):
+    """The process id of a process that nobody wakes up: a target is woken when a session begins, and may be seen running then."""
+    sleeping = program("sleep", "1000")
+    wait_until_asleep(sleeping.pid)
+    return sleeping.pid
+
+
+def test_what_a_task_does(told, sleeper):
+    lines, _ = told(f"println(task_state({sleeper})) println(task_cpu(p)) println(task_utime(p) + task_utime_tid(p) + task_stime(p) + task_stime_tid(p)) "
                     "println(task_time_string_tid(p)) println(task_current() == tid()) println(task_utime() + task_stime() >= 0) "
                     "println(task_time_string())")
     assert lines[0] == "1" and 0 <= int(lines[1]) < 4096 and 0 <= int(lines[2]) < 1000
