@@ -1,9 +1,9 @@
 // A guard byte where many threads arrive (a loop's head, a function that jumps into another one)
 // costs a trap each time. While the program runs, such a site gets a form of the jump without
 // guards, which was not its first choice because its stub needs a page of its own. Where it has no
-// such form, hits and arrivals are counted for a moment. An int3 traps once a hit: that is less
-// than once a round of a loop, but more where one function jumps into another that is called more
-// often.
+// such form, the jumps that arrive there are led to its detour (led_jumps.h). Where that is not
+// all, hits and arrivals are counted for a moment. An int3 traps once a hit: that is less than once
+// a round of a loop, but more where one function jumps into another that is called more often.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -132,7 +132,9 @@ Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
     if (!since.empty()) {
       const Weighing seen = weigh(site, since.mapped());
       if (seen.hits < seen.arrivals) DJ_TRY_DO(make_int3(memory, site));
-    } else if (!drop_guards(stopped, memory, site).ok()) {
+    } else if (drop_guards(stopped, memory, site).ok()) {
+      continue;
+    } else if (!led_jumps_.want(index)) {
       if (!insert_trap(site.address, site.detour))
         return Error{"the look-up table of int3 sites is full"};
       weighed_.emplace(index, weigh(site));
@@ -146,6 +148,30 @@ Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
   DJ_TRY_DO(write_sites(stopped, text, sites, patches_of(sites)));
   DJ_TRY_DO(write_hit_counters(stopped, text, unknown));
   return damage.empty() ? ok_status() : Status(Error{damage});
+}
+
+bool Installation::look_for_led_jumps(const ReadText& read_text) {
+  led_jumps_.look(patches_.sites, modules_, read_text);
+  return led_jumps_.is_found();
+}
+
+// The program may have executed itself anew, at the same addresses: then the site is not there.
+Status Installation::lead_jumps(Stopped& stopped) {
+  const LedJumps::Found found = led_jumps_.found(all_places());
+  PatchSite& site = patches_.sites[found.site];
+  seen_traps_[found.site] = guard_traps(site);
+  SiteList all = found.jumps;
+  all.push_back(&site);
+  TextImage text(all);
+  text.read(stopped);
+  bool readable = true;
+  if (!site.armed() || !text.equals(site.address, site.patched(), &readable)) {
+    for (PatchSite* jump : found.jumps) jump->skip("the jump that it arrives in is gone");
+    return ok_status();
+  }
+  check_text(text, found.jumps);
+  DJ_TRY_DO(journal_->enter(found.jumps));
+  return write_sites(stopped, text, found.jumps, patches_of(found.jumps));
 }
 
 }  // namespace dj

@@ -73,9 +73,9 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
 // Those before this one have no place of it.
 void Installation::forget_modules(size_t first) {
   modules_.erase(modules_.begin(), modules_.begin() + static_cast<long>(first));
-  SiteList all = all_places();
-  for (PatchSite* word : words_.all()) all.push_back(word);
-  for (PatchSite* place : all) place->module -= static_cast<uint32_t>(first);
+  for (const SiteList& places : {all_places(), all_others()}) {
+    for (PatchSite* place : places) place->module -= static_cast<uint32_t>(first);
+  }
 }
 
 void Installation::name_sites(const Plan& plan) {
@@ -168,9 +168,17 @@ uint64_t Installation::detour_bytes() {
   return bytes + IslandNotes::bytes_for(bytes, patches_.sites.size());
 }
 
+// Most sites have no guards.
+uint64_t Installation::led_jumps_room() const {
+  const auto guarded = [](const PatchSite& site) { return site.form != nullptr; };
+  const auto sites = std::count_if(patches_.sites.begin(), patches_.sites.end(), guarded);
+  return std::min<uint64_t>(4 * static_cast<uint64_t>(sites), LedJumps::kMost);
+}
+
 uint64_t Installation::journal_bytes() {
   return Journal::bytes_for(all_sites()) + Journal::bytes_for(all_hooks()) +
-         Journal::bytes_for(words_.all()) + Journal::bytes_for_calls(words_.words_seen());
+         Journal::bytes_for(words_.all()) + led_jumps_room() * sizeof(JournalRecord) +
+         Journal::bytes_for_calls(words_.words_seen());
 }
 
 ChooseStubs Installation::stub_chooser() {
@@ -315,6 +323,12 @@ SiteList Installation::all_places() {
   for (PatchSite& hook : patches_.hooks) {
     list.push_back(&hook);
   }
+  return list;
+}
+
+SiteList Installation::all_others() {
+  SiteList list = words_.all();
+  for (PatchSite* jump : led_jumps_.all()) list.push_back(jump);
   return list;
 }
 
@@ -476,9 +490,10 @@ Status Installation::disarm(Stopped& stopped) {
   }
   DJ_TRY_DO(find_gone(stopped, sites, modules_));
   DJ_TRY_DO(find_gone(stopped, hooks, modules_));
-  DJ_TRY_DO(find_gone(stopped, words_.all(), modules_));
+  const SiteList others = all_others();
+  DJ_TRY_DO(find_gone(stopped, others, modules_));
   DJ_TRY_DO(straight_calls_.restore(stopped, modules_, damage));
-  DJ_TRY_DO(restore_sites(stopped, words_.all(), damage));
+  DJ_TRY_DO(restore_sites(stopped, others, damage));
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
   // The gates first: SIGTRAP goes back into the masks of the handlers that it knows.
   if (gates_ != 0) {

@@ -17,6 +17,7 @@
 #include "compiler/stages/layout.h"
 #include "compiler/stages/plan.h"
 #include "runtime/install/call_words.h"
+#include "runtime/install/led_jumps.h"
 #include "runtime/install/site_memory.h"
 #include "runtime/install/straight_calls.h"
 #include "runtime/memory/detours.h"
@@ -161,17 +162,26 @@ class Installation {
   // Sites at which a thread has arrived where a jump table should have said so, each given once:
   // "f+0x9 /usr/bin/program". Nothing is amiss, as the thread went on in the detour.
   std::vector<std::string> misread_tables();
-  // Gives these a form without guards while armed. Those that have none are weighed: their first
-  // byte is an int3, too, until it is known whether more threads hit the site or arrive at its
-  // guards; then they are an int3, or keep their guards.
+  // Gives these a form without guards while armed. For those that have none the jumps to their
+  // guards are looked for (led_jumps.h), and led to their detours. Those that are hot all the same
+  // are weighed: their first byte is an int3, too, until it is known whether more threads hit the
+  // site or arrive at its guards; then they are an int3, or keep their guards.
   Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
+  // Begins to look for such jumps, where some are wanted; the process may run. Says that they are
+  // known and wait to be led.
+  bool look_for_led_jumps(const ReadText& read_text);
+  Status lead_jumps(Stopped& stopped);
 
   // Calls that may lead straight to detours (straight_calls.h): begins to look for them, beside,
   // once; ends that, before all stand; says that there are some; takes some without what `sites`,
   // all places of it, forbid (false: none remains); writes these. Behind arm().
   void look_for_straight_calls(pid_t pid, const ReadText& read_text);
   bool is_looking_for_straight_calls() const { return straight_calls_.is_looking(); }
-  void end_looking_for_straight_calls() { straight_calls_.end_looking(); }
+  // Ends that, and the search of led jumps.
+  void end_looking() {
+    straight_calls_.end_looking();
+    led_jumps_.end_looking();
+  }
   bool has_straight_calls() const { return straight_calls_.is_found(); }
   bool choose_straight_calls(const SiteList& sites) { return straight_calls_.choose(sites); }
   Status write_straight_calls(Stopped& stopped);
@@ -221,6 +231,8 @@ class Installation {
   void find_gates(const SessionMemory& memory);
   SiteList all_sites();
   SiteList all_hooks();
+  uint64_t led_jumps_room() const;  // in the journal
+  SiteList all_others();  // that have no handlers: words, and jumps that are led elsewhere
   // djtap's alone: the hook of _dl_find_object(), the probe of the loader.
   bool is_own(const PatchSite& site) const {
     return site.owners.empty() || (site.owners.size() == 1 && loader_site_ == site.owners.front());
@@ -266,6 +278,7 @@ class Installation {
 
   PatchPlan patches_;
   CallWords words_;
+  LedJumps led_jumps_;
   StraightCalls straight_calls_;
   std::vector<MappedModule> modules_;
   std::vector<uint64_t> restorers_;  // code that signal frames return to

@@ -25,7 +25,7 @@ std::string to_string(const InstalledSite& site) {
 
 uint64_t Installation::guard_traps(const PatchSite& site, uint32_t guards) const {
   uint64_t sum = 0;
-  if (guards != 0 && has_trap()) {
+  if (guards != 0 && (shares_trap_ || header_trap_table_ != nullptr)) {
     for (auto [address, detour] : trap_entries_of(site)) {
       if ((guards >> (address - site.address) & 1) != 0) sum += traps_at(address);
     }
@@ -124,9 +124,8 @@ size_t Installation::armed_count() const {
 }
 
 bool Installation::is_in_text() {
-  const SiteList places = all_places();
-  return std::any_of(places.begin(), places.end(),
-                     [](const PatchSite* p) { return p->armed() || p->half_written(); });
+  const auto is_in = [](const PatchSite* p) { return p->armed() || p->half_written(); };
+  return std::ranges::any_of(all_places(), is_in) || std::ranges::any_of(all_others(), is_in);
 }
 
 }  // namespace dj

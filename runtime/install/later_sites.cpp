@@ -82,11 +82,10 @@ std::set<uint64_t> Installation::find_gone_sites(const RunningMemory& memory,
     anew.insert(modules_[site->module].begin);
   }
   if (gone.empty()) return anew;
-  SiteList all = all_places();
-  for (PatchSite* word : words_.all()) all.push_back(word);
-  for (PatchSite* site : all) {
-    if (gone.contains(site->module) && is_legal_step(site->state, SiteState::Gone)) {
-      set_state(*site, SiteState::Gone, "its module was unmapped");
+  for (const SiteList& places : {all_places(), all_others()}) {
+    for (PatchSite* place : places) {
+      if (gone.contains(place->module) && is_legal_step(place->state, SiteState::Gone))
+        set_state(*place, SiteState::Gone, "its module was unmapped");
     }
   }
   return anew;

@@ -108,6 +108,7 @@ arch::JumpBytes PatchSite::patched() const {
   if (word) {
     return arch::JumpBytes(std::span(reinterpret_cast<const uint8_t*>(&detour), sizeof detour));
   }
+  if (led) return *led;
   if (!jump) {
     return {arch::kInt3};
   }

@@ -84,6 +84,7 @@ struct PatchSite {
   uint64_t off_since_ns = 0;    // armed, but none of its calls is enabled; 0: one is
   RareText reason;              // of Int3 and Skipped
   Rare<arch::Leaving> leaving;  // of its at_exit calls, if not always; runtime addresses
+  Rare<arch::JumpBytes> led;    // of a jump of the program's own that is led elsewhere: its bytes
   RareText name;                // of the function or system call, if steps are logged
 
   // Bit i: the jump keeps an int3 at address + i, whose traps go on in the detour.

@@ -315,8 +315,8 @@ Status Session::raise(const Stopped& stopped, const Semaphores& semaphores) {
 
 Status Session::disarm() {
   if (!installation_) return ok_status();
-  installation_->end_looking_for_straight_calls();
-  for (Later& later : later_) later.installation.end_looking_for_straight_calls();
+  installation_->end_looking();
+  for (Later& later : later_) later.installation.end_looking();
   Result<Stopped> stop = stopped_ ? std::move(*stopped_) : Stopped::stop(pid_);
   stopped_.reset();
   Status done = stop.ok() ? disarm_all(stop.value()) : Status(stop.error());

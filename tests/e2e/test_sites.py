@@ -79,14 +79,6 @@ def test_a_hot_guard_goes(djtap_once, name, state):
     assert state in result.stderr, result
 
 
-def test_a_hot_guard_stays_where_an_int3_would_trap_more(djtap_once):
-    """Another function jumps into the window, at low addresses as well; there are ten calls for each of these jumps."""
-    result = djtap_once("-v", "-e", 'probe func("add_one") { n++ }', "-c", f"{victim('jumped_into')} 200000")
-    assert result.returncode == 0 and result.globals == {"n": result.facts["add_one calls"]}, result
-    traps = re.findall(r"\[OPTIMIZED: guarded, (\d+) guard traps\]", result.stderr)
-    assert traps and int(traps[-1]) == result.facts["add_two calls"], result
-
-
 def test_an_instruction_that_runs_nowhere_else(djtap_once, tmp_path):
     """A transaction's begin leads to its own addresses: neither a jump nor an int3, whose thread goes on in a copy, and nowhere said to be one."""
     source, built = tmp_path / "moves.c", tmp_path / "moves"
