@@ -16,10 +16,29 @@ dj_switched_off:
         ret
         .cfi_endproc
 
+        // rbx: rsp. What the call's arguments point to need not be aligned, so the alignment check
+        // (AC) is off meanwhile. The flags are at -8(%rbx) then.
+        .macro  call_without_alignment_check code
+        .set    kAlignmentCheck, 0x40000
+        pushfq
+        testl   $kAlignmentCheck, -8(%rbx)
+        jz      .Lclear\@
+        pushq   -8(%rbx)
+        andl    $~kAlignmentCheck, (%rsp)
+        popfq
+.Lclear\@:
+        andq    $-16, %rsp
+        call    \code
+        testl   $kAlignmentCheck, -8(%rbx)
+        jz      .Lgiven\@
+        pushq   -8(%rbx)
+        popfq
+.Lgiven\@:
+        .endm
+
 // The registers of the system call as a CallFrame (syscall_filter.cpp). Nothing stays on the stack:
 // a vfork child comes back on the same one. rcx, r11 and status flags are the system call's to
-// change. What the call's arguments point to need not be aligned, so the alignment check (AC) is
-// off meanwhile.
+// change.
 dj_syscall_hook:
         .cfi_startproc
         pushq   %r9
@@ -42,19 +61,8 @@ dj_syscall_hook:
         .cfi_rel_offset %rbx, 0
         movq    %rsp, %rbx
         .cfi_def_cfa_register %rbx
-        pushfq
-        testl   $0x40000, -8(%rbx)
-        jz      1f
-        pushq   -8(%rbx)
-        andl    $~0x40000, (%rsp)
-        popfq
-1:      andq    $-16, %rsp
-        call    filter_with_room
-        testl   $0x40000, -8(%rbx)
-        jz      1f
-        pushq   -8(%rbx)
-        popfq
-1:      movq    %rbx, %rsp
+        call_without_alignment_check filter_with_room
+        movq    %rbx, %rsp
         .cfi_def_cfa_register %rsp
         popq    %rbx
         .cfi_adjust_cfa_offset -8
@@ -78,20 +86,27 @@ dj_syscall_hook:
         ret
         .cfi_endproc
 
-// dj_syscall_filter() where there is room (own_stack.h). It may change the mask of signals.
-filter_with_room:
-        .cfi_startproc
         .set    kFirstStack, 288        // of Header
+
+        // `code` where there is room (own_stack.h). It may change the mask of signals.
+        .macro  run_with_room code
+        .cfi_startproc
         movq    dj_arena_base(%rip), %r11
         cmpq    kFirstStack(%r11), %rsp
         jb      1f
-        jmp     dj_syscall_filter
+        jmp     \code
 1:      leaq    2f(%rip), %r11
         jmp     dj_find_room
         .cfi_endproc
         .balign 8
-2:      .quad   dj_syscall_filter       // an OwnStackRecord: kMustRunUnmasked
+2:      .quad   \code                   // an OwnStackRecord: kMustRunUnmasked
         .long   0, 2
+        .endm
+
+filter_with_room:
+        run_with_room dj_syscall_filter
+child_begins_with_room:
+        run_with_room dj_child_begins
 
 // Behind a system call that starts threads, on the new one's stack or, of vfork, the parent's.
 // Changes what the system call may change, and nothing else.
@@ -116,8 +131,7 @@ dj_child_hook:
         .cfi_rel_offset %rbx, 0
         movq    %rsp, %rbx
         .cfi_def_cfa_register %rbx
-        andq    $-16, %rsp
-        call    dj_child_begins
+        call_without_alignment_check child_begins_with_room
         movq    %rbx, %rsp
         .cfi_def_cfa_register %rsp
         popq    %rbx

@@ -68,6 +68,15 @@ def test_signals_that_come_meanwhile(djtap):
     assert result.globals["n"] > 0.9 * result.facts["calls"], result
 
 
+@pytest.mark.parametrize("script", ['probe func("child") { n++ }', 'probe func("child") { st[ubacktrace()]++; n++ }',
+                                    'probe syscall.exit, syscall.clone.return { n++ }'])
+def test_depth_in_cloned_children(djtap_once, script):
+    """What runs behind the system call that started a child runs on the child's stack."""
+    result = djtap_once("-e", "global n " + script, "-c", victim("clone_stack"))
+    assert result.returncode == 0 and result.globals["n"] >= result.facts["children"], result
+    assert result.facts["deepest"] <= BOUND, result
+
+
 def test_fibers_beside_each_other(djtap):
     if not os.path.exists(victim("fibers")):
         pytest.skip("there is no Boost.Context")
