@@ -87,6 +87,12 @@ std::optional<std::vector<Mapping>> MapQuery::code_of_files() const {
   return all;
 }
 
+std::optional<std::vector<Mapping>> MapQuery::code_of_files(const AddressRange& range) const {
+  std::optional<std::vector<Mapping>> some = list(range, kExec | kOfFile, true);
+  if (some) std::erase_if(*some, [](const Mapping& m) { return m.inode == 0; });
+  return some;
+}
+
 std::optional<std::vector<Mapping>> MapQuery::in(const AddressRange& range) const {
   return list(range, 0, true);
 }

@@ -23,7 +23,10 @@ class MapQuery {
   // All executable mappings of files, ascending, without their paths (`deleted` is not known
   // either). Nothing: the kernel has refused an answer.
   std::optional<std::vector<Mapping>> code_of_files() const;
-  // All mappings that begin in `range` or before it and reach into it, ascending, with their paths.
+  // Those in this range, with their paths. A mapping is in a range that it begins in, or begins
+  // before and reaches into.
+  std::optional<std::vector<Mapping>> code_of_files(const AddressRange& range) const;
+  // All mappings in `range`, ascending, with their paths.
   std::optional<std::vector<Mapping>> in(const AddressRange& range) const;
 
  private:
@@ -40,7 +43,8 @@ class MapQuery {
 // answers no such questions in all mappings, which it reads once.
 class MapFinder {
  public:
-  explicit MapFinder(pid_t pid) : pid_(pid), query_(MapQuery::open(pid)) {}
+  explicit MapFinder(pid_t pid) : MapFinder(pid, MapQuery::open(pid)) {}
+  MapFinder(pid_t pid, std::optional<MapQuery> query) : pid_(pid), query_(std::move(query)) {}
   // The mapping that holds `address`, or nothing. Errors: those of read_maps().
   Result<std::optional<Mapping>> at(uint64_t address);
 

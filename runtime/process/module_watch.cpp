@@ -47,8 +47,13 @@ bool ModuleWatch::has_as_much_code() const { return code_kb_ != 0 && code_kb() =
 Result<bool> ModuleWatch::look_now() {
   const std::optional<MapQuery> query = MapQuery::open(pid_);
   const std::optional<std::vector<Mapping>> code = query ? query->code_of_files() : std::nullopt;
-  if (code && !code_.empty() && is_same(*code, code_)) return false;
-  if (code && !code_.empty() && add(*query, *code)) return true;
+  if (code && !code_.empty()) {
+    if (is_same(*code, code_)) return false;
+    std::vector<Mapping> fresh;
+    std::ranges::set_difference(*code, code_, std::back_inserter(fresh), is_before);
+    const bool some_went = !std::ranges::includes(*code, code_, is_before);
+    if (!some_went && add(*query, fresh)) return true;
+  }
   DJ_TRY(const std::vector<Mapping> maps, read_maps(pid_));
   std::vector<Mapping> now = code_of_files(maps);
   if (!code && is_same(now, code_)) return false;
@@ -57,24 +62,50 @@ Result<bool> ModuleWatch::look_now() {
   return true;
 }
 
-bool ModuleWatch::add(const MapQuery& query, const std::vector<Mapping>& code) {
-  if (!std::ranges::includes(code, code_, is_before)) return false;  // something went
-  std::vector<Mapping> fresh, objects;
-  std::ranges::set_difference(code, code_, std::back_inserter(fresh), is_before);
-  std::set<std::pair<uint64_t, uint64_t>> files;
-  for (const Mapping& m : code_) files.emplace(m.device, m.inode);
+std::optional<std::vector<MappedModule>> ModuleWatch::look_below() {
+  constexpr uint64_t kFar = 64 << 20;
+  const uint64_t now_kb = code_kb();
+  if (lowest_ < kFar || code_kb_ == 0 || now_kb <= code_kb_) return std::nullopt;
+  const std::optional<MapQuery> query = MapQuery::open(pid_);
+  const auto below = query ? query->code_of_files({lowest_ - kFar, lowest_}) : std::nullopt;
+  if (!below) return std::nullopt;
+  std::vector<Mapping> fresh;
+  uint64_t bytes = 0;
+  for (const Mapping& m : *below) {
+    if (std::ranges::binary_search(code_, m, is_before)) continue;
+    fresh.push_back(m);
+    bytes += is_session_memory(m) ? 0 : m.end - m.begin;
+  }
+  if (bytes >> 10 != now_kb - code_kb_) return std::nullopt;  // some of it lies elsewhere
+  std::optional<std::vector<MappedModule>> more = add(*query, fresh);
+  if (more) code_kb_ = now_kb;
+  return more;
+}
+
+std::optional<std::vector<MappedModule>> ModuleWatch::add(const MapQuery& query,
+                                                          const std::vector<Mapping>& fresh) {
+  std::vector<Mapping> objects;
   for (const Mapping& m : fresh) {
-    if (files.contains({m.device, m.inode})) return false;  // more of a file that was there
     const auto named = query.in({m.begin, m.begin + 1});
-    if (!named || named->size() != 1 || key_of(named->front()) != key_of(m)) return false;
-    if (!is_session_memory(named->front())) objects.push_back(named->front());
+    if (!named || named->size() != 1 || key_of(named->front()) != key_of(m)) return std::nullopt;
+    if (is_session_memory(named->front())) continue;
+    const auto is_of_it = [&](const Mapping& old) {
+      return old.inode == m.inode && old.device == m.device;
+    };
+    if (std::ranges::any_of(code_, is_of_it)) return std::nullopt;  // more of a file that was there
+    objects.push_back(named->front());
   }
   std::optional<std::vector<MappedModule>> more = modules_of_code(pid_, objects, query);
-  if (!more) return false;
-  std::ranges::move(*more, std::back_inserter(modules_));
-  std::ranges::sort(modules_, {}, &MappedModule::begin);
-  code_ = code;
-  return true;
+  if (!more) return std::nullopt;
+  for (const Mapping& m : fresh) {
+    code_.insert(std::ranges::upper_bound(code_, m, is_before), m);
+  }
+  for (const MappedModule& module : *more) {
+    modules_.insert(std::ranges::upper_bound(modules_, module.begin, {}, &MappedModule::begin),
+                    module);
+  }
+  if (!more->empty()) lowest_ = std::ranges::min_element(*more, {}, &MappedModule::begin)->begin;
+  return more;
 }
 
 }  // namespace dj

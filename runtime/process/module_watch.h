@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/base/result.h"
@@ -19,6 +20,10 @@ class ModuleWatch {
   explicit ModuleWatch(pid_t pid) : pid_(pid) {}
   // Looks; errors are those of mapped_modules(). Returns whether modules() may be others now.
   Result<bool> look();
+  // The modules that have come since the last look, if all that was done since is mapping and they
+  // are where the kernel maps, below those before them; they are among modules() then. Costs the
+  // same however many there are. Nothing: all is as before, and takes a look().
+  std::optional<std::vector<MappedModule>> look_below();
   // Whether the process has as much code mapped as at the last look: nothing can have come if all
   // that was done since is mapping, or all is unmapping. Costs little.
   bool has_as_much_code() const;
@@ -28,12 +33,15 @@ class ModuleWatch {
   const std::vector<MappedModule>& modules() const { return modules_; }
 
  private:
-  // False: this takes a look at all.
-  bool add(const MapQuery& query, const std::vector<Mapping>& code);
+  // Adds the modules of these mappings, which are new, and gives them. Nothing: this takes a look
+  // at all.
+  std::optional<std::vector<MappedModule>> add(const MapQuery& query,
+                                               const std::vector<Mapping>& fresh);
   Result<bool> look_now();
   uint64_t code_kb() const;  // 0: not known
   pid_t pid_ = 0;
   uint64_t code_kb_ = 0;       // at the last look
+  uint64_t lowest_ = 0;        // where the modules begin that came last
   std::vector<Mapping> code_;  // executable mappings of files at the last look, ascending
   std::vector<MappedModule> modules_;
 };

@@ -62,10 +62,31 @@ TEST(ModuleWatch, OfNobodySaysWhy) {
   EXPECT_FALSE(watch.look().ok());
 }
 
-// As of a kernel that answers no single questions, too: then all are read.
-TEST(MapFinder, FindsEachMapping) {
+// Objects that come one after the other are below each other; one that goes takes a look at all.
+TEST(ModuleWatch, SeesWhatComesBelow) {
+  if (!MapQuery::open(getpid())) GTEST_SKIP() << "the kernel has no PROCMAP_QUERY (Linux 6.11)";
+  ModuleWatch watch(getpid());
+  EXPECT_FALSE(watch.look_below());  // nothing is known
+  expect_as_listed(watch);
+  void* const first = dlopen(compile_victim(kFirst, "-shared -fPIC").c_str(), RTLD_NOW);
+  expect_as_listed(watch);
+  const std::string path = compile_victim(kSecond, "-shared -fPIC");
+  void* const second = dlopen(path.c_str(), RTLD_NOW);
+  const auto more = watch.look_below();
+  ASSERT_TRUE(more);
+  ASSERT_EQ(more->size(), 1u);
+  EXPECT_EQ(more->front().path, path);
+  EXPECT_EQ(names(watch.modules()), names(mapped_modules(getpid()).value()));
+  EXPECT_FALSE(watch.look().value());
+  EXPECT_FALSE(watch.look_below());  // nothing has come
+  dlclose(first);
+  EXPECT_FALSE(watch.look_below());
+  dlclose(second);
+  expect_as_listed(watch);
+}
+
+void expect_each_found(MapFinder finder) {
   const std::vector<Mapping> maps = read_maps(getpid()).value();
-  MapFinder finder(getpid());
   for (const Mapping& m : maps) {
     if (m.path == "[vsyscall]" || m.path.empty() || m.path[0] == '[') continue;  // grow meanwhile
     for (const uint64_t address : {m.begin, m.end - 1}) {
@@ -82,6 +103,12 @@ TEST(MapFinder, FindsEachMapping) {
     }
   }
   EXPECT_FALSE(finder.at(0x1000).value());
+}
+
+TEST(MapFinder, FindsEachMapping) { expect_each_found(MapFinder(getpid())); }
+
+TEST(MapFinder, ReadsAllWhereTheKernelAnswersNoSingleQuestions) {
+  expect_each_found(MapFinder(getpid(), std::nullopt));
 }
 
 TEST(MapQuery, ListsWhatIsExecutable) {

@@ -26,6 +26,18 @@ void wake_all(uint64_t word) {
   syscall(SYS_futex, reinterpret_cast<void*>(word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+void add_fresh(LaterObjects& objects, const MappedModule& module) {
+  objects.modules.push_back(module);
+  objects.modules.back().awaits_relocation = has_text_relocations(module.open_path);
+}
+
+LaterObjects with_more(const std::vector<MappedModule>& known,
+                       const std::vector<MappedModule>& more) {
+  LaterObjects objects{known, known.size()};
+  for (const MappedModule& module : more) add_fresh(objects, module);
+  return objects;
+}
+
 }  // namespace
 
 std::optional<uint32_t> Session::loader_event() const {
@@ -54,6 +66,9 @@ Result<LaterObjects> Session::find_later_objects() {
   // Between two events that follow each other the loader maps, or unmaps, or neither.
   const bool is_next = words().loader_events() == answered_ + 1;
   if (is_next && module_watch_.has_as_much_code()) return LaterObjects{known_, known_.size()};
+  if (is_next && !later_options_.writable_text) {
+    if (auto more = module_watch_.look_below()) return with_more(known_, *more);
+  }
   DJ_TRY_DO(module_watch_.look());
   std::vector<MappedModule> trusted;
   if (later_options_.writable_text) {
@@ -75,8 +90,7 @@ Result<LaterObjects> Session::find_later_objects() {
   found.first_new = found.modules.size();
   for (const MappedModule& module : now) {
     if (old.contains({module.begin, module.path})) continue;
-    found.modules.push_back(module);
-    found.modules.back().awaits_relocation = has_text_relocations(module.open_path);
+    add_fresh(found, module);
   }
   return found;
 }
