@@ -310,36 +310,6 @@ void Installation::find_gates(const SessionMemory& memory) {
   gates_code_ = code_->symbol("dj_fault_gates");
 }
 
-SiteList Installation::all_sites() {
-  SiteList list;
-  for (PatchSite& site : patches_.sites) {
-    list.push_back(&site);
-  }
-  return list;
-}
-
-SiteList Installation::all_places() {
-  SiteList list = all_sites();
-  for (PatchSite& hook : patches_.hooks) {
-    list.push_back(&hook);
-  }
-  return list;
-}
-
-SiteList Installation::all_others() {
-  SiteList list = words_.all();
-  for (PatchSite* jump : led_jumps_.all()) list.push_back(jump);
-  return list;
-}
-
-SiteList Installation::all_hooks() {
-  SiteList list;
-  for (PatchSite& hook : patches_.hooks) {
-    list.push_back(&hook);
-  }
-  return list;
-}
-
 void Installation::stage_text(Staged& staged, const SiteList& hooks, const SiteList& still) {
   staged.detouring = {};
   staged.detouring.add_waiting(hooks);

@@ -23,6 +23,36 @@ std::string to_string(const InstalledSite& site) {
                      site.module, state);
 }
 
+SiteList Installation::all_sites() {
+  SiteList list;
+  for (PatchSite& site : patches_.sites) {
+    list.push_back(&site);
+  }
+  return list;
+}
+
+SiteList Installation::all_places() {
+  SiteList list = all_sites();
+  for (PatchSite& hook : patches_.hooks) {
+    list.push_back(&hook);
+  }
+  return list;
+}
+
+SiteList Installation::all_others() {
+  SiteList list = words_.all();
+  for (PatchSite* jump : led_jumps_.all()) list.push_back(jump);
+  return list;
+}
+
+SiteList Installation::all_hooks() {
+  SiteList list;
+  for (PatchSite& hook : patches_.hooks) {
+    list.push_back(&hook);
+  }
+  return list;
+}
+
 uint64_t Installation::guard_traps(const PatchSite& site, uint32_t guards) const {
   uint64_t sum = 0;
   if (guards != 0 && (shares_trap_ || header_trap_table_ != nullptr)) {
