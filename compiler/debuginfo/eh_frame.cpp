@@ -284,6 +284,26 @@ std::optional<FrameEntry> frame_from(const ObjectFile& elf, uint64_t begin) {
   return entry && entry->begin == begin ? entry : std::nullopt;
 }
 
+namespace {
+
+bool is_before(const FrameEntry& a, const FrameEntry& b) { return a.begin < b.begin; }
+
+}  // namespace
+
+FrameSearch::FrameSearch(const ObjectFile& elf, size_t questions)
+    : elf_(elf), is_few_(questions <= 64) {
+  if (is_few_) return;
+  all_ = read_frames(elf);
+  std::stable_sort(all_.begin(), all_.end(), is_before);
+}
+
+std::optional<FrameEntry> FrameSearch::from(uint64_t begin) const {
+  if (is_few_) return frame_from(elf_, begin);
+  const auto found =
+      std::lower_bound(all_.begin(), all_.end(), FrameEntry{.begin = begin}, is_before);
+  return found != all_.end() && found->begin == begin ? std::optional(*found) : std::nullopt;
+}
+
 void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, size_t& calls,
                       std::vector<uint64_t>& pads) {
   if (entry.lsda == 0) {

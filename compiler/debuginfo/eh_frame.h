@@ -23,6 +23,19 @@ std::vector<FrameEntry> read_frames(const ObjectFile& elf);
 // one, by reading all; empty: there is none.
 std::optional<FrameEntry> frame_from(const ObjectFile& elf, uint64_t begin);
 
+// FrameSearch: frame_from() for as many questions as are said beforehand; for many it reads all
+// entries once. `elf` must outlive it.
+class FrameSearch {
+ public:
+  FrameSearch(const ObjectFile& elf, size_t questions);
+  std::optional<FrameEntry> from(uint64_t begin) const;
+
+ private:
+  const ObjectFile& elf_;
+  const bool is_few_;
+  std::vector<FrameEntry> all_;  // by begin; of many questions
+};
+
 // Adds the landing pads that the entry's exception table names. `calls`: how many calls may still
 // be read in tables of this file, which may share their bytes.
 void add_landing_pads(const ObjectFile& elf, const FrameEntry& entry, size_t& calls,

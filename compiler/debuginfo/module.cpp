@@ -11,18 +11,16 @@ namespace dj {
 
 namespace {
 
-// Which of two names for one address a person means: global before local, then fewer leading
-// underscores, then the shorter.
+// Which of two names for one address a person means: a function's before a label's, global before
+// local, then fewer leading underscores, then the shorter.
 bool better_name(const Symbol& a, const Symbol& b) {
   auto rank = [](const Symbol& s) {
     const size_t underscores = s.name.find_first_not_of('_');
     const int binding = s.binding == STB_GLOBAL ? 0 : s.binding == STB_WEAK ? 1 : 2;
-    return std::tuple(binding, underscores, s.name.size(), s.name);
+    return std::tuple(s.untyped, binding, underscores, s.name.size(), s.name);
   };
   return rank(a) < rank(b);
 }
-
-std::string_view without_version(std::string_view name) { return name.substr(0, name.find('@')); }
 
 }  // namespace
 
@@ -79,7 +77,7 @@ std::optional<CodeFunction> Module::function_at(uint64_t address) {
   const uint64_t begin = *std::prev(next);
   const Symbol& s = **std::lower_bound(by_address_.begin(), by_address_.end(), begin,
                                        [](const Symbol* a, uint64_t b) { return a->address < b; });
-  const CodeFunction function{begin, end_of(s), without_version(s.name)};
+  const CodeFunction function{begin, end_of(s), s.name};
   return address < function.end ? std::optional(function) : std::nullopt;
 }
 
@@ -105,11 +103,8 @@ uint64_t Module::end_of(const Symbol& symbol) {
     return symbol.address + symbol.size;
   }
   uint64_t end = symbol.address + elf_.at(symbol.address).size();
-  for (const Section& s : elf_.sections()) {
-    if (s.executable() && symbol.address >= s.header.sh_addr &&
-        symbol.address - s.header.sh_addr < s.header.sh_size) {
-      end = std::min(end, s.header.sh_addr + s.header.sh_size);
-    }
+  if (const Section* s = elf_.code_section(symbol.address)) {
+    end = std::min(end, s->header.sh_addr + s->header.sh_size);
   }
   auto next = std::upper_bound(starts().begin(), starts().end(), symbol.address);
   return next == starts().end() ? end : std::min(end, *next);
@@ -150,7 +145,7 @@ Module::Found Module::find(const NameMatcher& matcher) {
   for_likely(matcher, [&](const Symbol& s) {
     if (s.jump || !matcher.matches(s.name)) return;
     if (s.ifunc) {
-      found.ifuncs.emplace_back(without_version(s.name));
+      found.ifuncs.emplace_back(s.name);
     } else {
       matching.emplace_back(s.address, &s);
     }
@@ -160,7 +155,7 @@ Module::Found Module::find(const NameMatcher& matcher) {
   });
   for (const auto& [address, s] : matching) {
     if (found.functions.empty() || found.functions.back().begin != address) {
-      found.functions.push_back({address, end_of(*s), without_version(s->name)});
+      found.functions.push_back({address, end_of(*s), s->name});
     }
   }
   std::sort(found.ifuncs.begin(), found.ifuncs.end());

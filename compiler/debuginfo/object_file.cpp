@@ -20,14 +20,6 @@ Bytes slice(Bytes all, uint64_t offset, uint64_t size) {
   return all.subspan(offset, size);
 }
 
-std::string_view c_string(Bytes table, uint64_t offset) {
-  if (offset >= table.size()) {
-    return {};
-  }
-  const char* text = reinterpret_cast<const char*>(table.data()) + offset;
-  return {text, ::strnlen(text, table.size() - offset)};
-}
-
 // What is not to be read as an x86-64 ELF file: what it is, or what is wrong with it.
 std::string not_for_us(const std::string& path, Bytes all) {
   if (all.size() >= 2 && all[0] == '#' && all[1] == '!')
@@ -69,6 +61,14 @@ uint32_t crc32(Bytes bytes) {
 }
 
 }  // namespace
+
+std::string_view c_string(Bytes table, uint64_t offset) {
+  if (offset >= table.size()) {
+    return {};
+  }
+  const char* text = reinterpret_cast<const char*>(table.data()) + offset;
+  return {text, ::strnlen(text, table.size() - offset)};
+}
 
 Result<ObjectFile> ObjectFile::open(const std::string& path, const std::string& name) {
   DJ_TRY(TargetFilePtr file, open_target_file(path));
@@ -160,6 +160,20 @@ bool ObjectFile::is_code(uint64_t address) const {
     }
   }
   return false;
+}
+
+const Section* ObjectFile::code_section(uint64_t address) const {
+  const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) {
+    return s.executable() && address - s.header.sh_addr < s.header.sh_size;
+  });
+  return found != sections_.end() ? &*found : nullptr;
+}
+
+Bytes ObjectFile::code_at(uint64_t address) const {
+  const Section* section = code_section(address);
+  if (!section) return {};
+  const uint64_t into = address - section->header.sh_addr;
+  return section->bytes.subspan(std::min<uint64_t>(into, section->bytes.size()));
 }
 
 std::pair<uint64_t, uint64_t> ObjectFile::code_range() const {

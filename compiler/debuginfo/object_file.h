@@ -46,6 +46,10 @@ class ObjectFile {
   // there.
   Bytes at(uint64_t address) const;
   bool is_code(uint64_t address) const;  // inside an executable segment
+  // The executable section that holds the address; null: none.
+  const Section* code_section(uint64_t address) const;
+  // The bytes from an address to the end of its executable section; empty: it is in none.
+  Bytes code_at(uint64_t address) const;
   // From the first to the last executable byte; what lies in between need not be code.
   std::pair<uint64_t, uint64_t> code_range() const;
   // A segment or the section headers lie behind the file's end.
@@ -80,7 +84,7 @@ class ObjectFile {
 // The word at `offset` of `bytes`; 0 when it does not fit.
 template <typename T>
 T read_word(Bytes bytes, size_t offset) {
-  T value = 0;
+  T value{};
   if (offset <= bytes.size() && bytes.size() - offset >= sizeof(T)) {
     std::memcpy(&value, bytes.data() + offset, sizeof(T));
   }
@@ -92,6 +96,9 @@ template <typename T>
 std::span<const T> records(Bytes bytes) {
   return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
+
+// The text at `offset` of a table of strings, up to its NUL or the table's end.
+std::string_view c_string(Bytes table, uint64_t offset);
 
 // The path of the separate debug file of `elf` (by build id, else by .gnu_debuglink); empty: none.
 std::string find_debug_file(const ObjectFile& elf);

@@ -8,18 +8,12 @@
 #include <unordered_set>
 
 #include "compiler/debuginfo/dwfl_file.h"
+#include "compiler/debuginfo/unsized.h"
+#include "compiler/debuginfo/untyped.h"
 
 namespace dj {
 
 namespace {
-
-std::string_view symbol_name(Bytes names, uint32_t offset) {
-  if (offset >= names.size()) {
-    return {};
-  }
-  const char* text = reinterpret_cast<const char*>(names.data()) + offset;
-  return {text, ::strnlen(text, names.size() - offset)};
-}
 
 // Calls visit(Elf64_Sym, name) for each symbol of the tables of this type.
 template <typename Visit>
@@ -30,7 +24,7 @@ void each_symbol(const ObjectFile& elf, uint32_t table_type, Visit visit) {
     }
     const Bytes names = elf.sections()[table.header.sh_link].bytes;
     for (const Elf64_Sym& s : records<Elf64_Sym>(table.bytes)) {
-      visit(s, symbol_name(names, s.st_name));
+      visit(s, c_string(names, s.st_name));
     }
   }
 }
@@ -40,17 +34,53 @@ bool is_function(const Elf64_Sym& s) {
   return s.st_shndx != SHN_UNDEF && s.st_value != 0 && (type == STT_FUNC || type == STT_GNU_IFUNC);
 }
 
-// Appends the functions of one kind of table. `code` is the module itself: a debug file has no
-// code.
+// clang's -fbasic-block-sections: what a function's block is called, behind the function's name.
+constexpr std::string_view kPieceSuffix = ".__part.";
+
+// FunctionList: takes symbols one by one and appends the functions among them to `out`. `code` is
+// the module itself: a debug file has no code.
+class FunctionList {
+ public:
+  FunctionList(const ObjectFile& code, std::vector<Symbol>& out) : code_(code), out_(out) {}
+
+  // Linkers may write the version behind the name (symbol_versions.h).
+  void add(const Elf64_Sym& s, std::string_view text) {
+    const std::string_view name = text.substr(0, text.find('@', 1));
+    if (name.empty() || !code_.is_code(s.st_value)) return;
+    Symbol symbol{s.st_value, s.st_size, name, uint8_t(ELF64_ST_BIND(s.st_info)),
+                  ELF64_ST_TYPE(s.st_info) == STT_GNU_IFUNC};
+    if (is_function(s)) {
+      out_.push_back(symbol);
+    } else if (is_label(s, name)) {
+      symbol.untyped = true;
+      labels_.push_back(symbol);
+    }
+  }
+  // To be called behind the last symbol.
+  void finish() {
+    add_untyped(code_, labels_, out_);
+    settle_sizes(code_, out_);
+  }
+
+ private:
+  bool is_label(const Elf64_Sym& s, std::string_view name) const {
+    return ELF64_ST_TYPE(s.st_info) == STT_NOTYPE && s.st_shndx != SHN_UNDEF &&
+           s.st_shndx != SHN_ABS && may_name_function(name) &&
+           name.find(kPieceSuffix) == std::string_view::npos && code_.code_section(s.st_value);
+  }
+
+  const ObjectFile& code_;
+  std::vector<Symbol>& out_;
+  std::vector<Symbol> labels_;
+};
+
+// Appends the functions of one kind of table.
 bool add_functions(const ObjectFile& table, uint32_t type, const ObjectFile& code,
                    std::vector<Symbol>& out) {
   const size_t before = out.size();
-  each_symbol(table, type, [&](const Elf64_Sym& s, std::string_view name) {
-    if (is_function(s) && code.is_code(s.st_value) && !name.empty()) {
-      out.push_back({s.st_value, s.st_size, name, uint8_t(ELF64_ST_BIND(s.st_info)),
-                     ELF64_ST_TYPE(s.st_info) == STT_GNU_IFUNC});
-    }
-  });
+  FunctionList list(code, out);
+  each_symbol(table, type, [&](const Elf64_Sym& s, std::string_view name) { list.add(s, name); });
+  list.finish();
   return out.size() > before;
 }
 
@@ -91,9 +121,6 @@ void settle_checked(std::vector<Symbol>& functions, const ObjectFile& code) {
   cut_to_neighbours(table, code);
 }
 
-// clang's -fbasic-block-sections: what a function's block is called, behind the function's name.
-constexpr std::string_view kPieceSuffix = ".__part.";
-
 void add_pieces(const ObjectFile& table, const ObjectFile& code, std::vector<Symbol>& out) {
   each_symbol(table, SHT_SYMTAB, [&](const Elf64_Sym& s, std::string_view name) {
     if (ELF64_ST_TYPE(s.st_info) != STT_NOTYPE || s.st_size == 0 || !code.is_code(s.st_value)) {
@@ -110,19 +137,18 @@ void add_pieces(const ObjectFile& table, const ObjectFile& code, std::vector<Sym
 void add_packed_functions(const ObjectFile& elf, SymbolTable& table) {
   DwflFile file(elf);
   const int count = file.module() ? dwfl_module_getsymtab(file.module()) : 0;
+  FunctionList list(elf, table.functions);
   for (int i = 0; i < count; i++) {
     GElf_Sym s;
     GElf_Addr address = 0;
     GElf_Word section = 0;
     const char* name =
         dwfl_module_getsym_info(file.module(), i, &s, &address, &section, nullptr, nullptr);
-    if (name && *name && is_function(s) && elf.is_code(s.st_value)) {
-      table.names.emplace_back(name);
-      table.functions.push_back({s.st_value, s.st_size, table.names.back(),
-                                 uint8_t(ELF64_ST_BIND(s.st_info)),
-                                 ELF64_ST_TYPE(s.st_info) == STT_GNU_IFUNC});
-    }
+    if (!name || !elf.is_code(s.st_value)) continue;
+    table.names.emplace_back(name);
+    list.add(s, table.names.back());
   }
+  list.finish();
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace dj {
 
-// One defined symbol. `name` points into the file that holds it.
+// One defined symbol. `name`, without version, points into the file that holds it.
 struct Symbol {
   uint64_t address = 0;  // ELF virtual address
   uint64_t size = 0;     // 0: the file does not say
@@ -18,6 +18,7 @@ struct Symbol {
   uint8_t binding = STB_LOCAL;
   bool ifunc = false;  // `address` is the resolver's
   bool jump = false;   // to the function of that name, which is elsewhere (settle_checked)
+  bool untyped = false;  // a label of assembly (untyped.h)
 };
 
 // SymbolTable: all function symbols of one module, in table order, aliases included. The names live

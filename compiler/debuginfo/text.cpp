@@ -178,11 +178,8 @@ std::vector<FunctionRange> reaching_on(const ObjectFile& elf, const std::vector<
       continue;
     }
     uint64_t end = begin + elf.at(begin).size();
-    for (const Section& s : elf.sections()) {
-      if (s.executable() && begin >= s.header.sh_addr &&
-          begin < s.header.sh_addr + s.header.sh_size) {
-        end = std::min(end, s.header.sh_addr + s.header.sh_size);
-      }
+    if (const Section* s = elf.code_section(begin)) {
+      end = std::min(end, s->header.sh_addr + s->header.sh_size);
     }
     if (next != known.end()) {
       end = std::min(end, next->begin);

@@ -94,15 +94,10 @@ const char* refusal(const ObjectFile& elf, std::string_view symbol, uint64_t add
       return r.reason;
     }
   }
-  for (const Section& s : elf.sections()) {
-    if (!s.executable() || address < s.header.sh_addr ||
-        address - s.header.sh_addr >= s.header.sh_size) {
-      continue;
-    }
-    for (const Refusal& r : kSections) {
-      if (glob_match(r.pattern, s.name)) {
-        return r.reason;
-      }
+  const Section* section = elf.code_section(address);
+  for (const Refusal& r : kSections) {
+    if (section && glob_match(r.pattern, section->name)) {
+      return r.reason;
     }
   }
   return nullptr;

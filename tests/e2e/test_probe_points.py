@@ -351,14 +351,14 @@ def test_list_with_variables(djtap_once):
     assert re.search(r"\$head:struct node ?\*", result.stdout) and "$depth:int" in result.stdout, result
 
 
-NOWHERE = 'probe func("_start").return { s++ }'  # it never returns
+NOWHERE = 'probe process.function("_start").return { s++ }'  # it never returns
 
 
 @pytest.mark.parametrize("script, status, words", [
     (NOWHERE, 3, "warning[DJ4901]: 1 site not probed [SKIPPED: never returns]: _start+0x0\nerror[DJ3022]: the one place that is meant cannot be probed\n"),
-    (NOWHERE + 'probe func("_start").return, begin { b++ }', 3, "error[DJ3022]: the one place that is meant cannot be probed\n"),
+    (NOWHERE + 'probe process.function("_start").return, begin { b++ }', 3, "error[DJ3022]: the one place that is meant cannot be probed\n"),
     (NOWHERE + 'probe func("work") { n++ }', 0, "warning[DJ4901]: 1 site not probed [SKIPPED: never returns]: _start+0x0\n"),
-    ('probe func("_start").return ? { s++ }', 0, "warning[DJ4901]: 1 site not probed [SKIPPED: never returns]: _start+0x0\n"),
+    ('probe process.function("_start").return ? { s++ }', 0, "warning[DJ4901]: 1 site not probed [SKIPPED: never returns]: _start+0x0\n"),
 ])
 def test_it_is_an_error_where_no_place_can_be_probed(djtap, script, status, words):
     """Then the program is not started; if one can be, the others are a warning."""

@@ -49,7 +49,7 @@ ROOMS = {
     "compiler/tapset": [*MODEL, "compiler/parse", "stdlib/builtins.h"],
     "compiler/regex": ["runtime/shared"],
     "compiler/check": [*MODEL, "compiler/regex", "arch/x86_64/registers.h", "runtime/shared", "stdlib/builtins.h", "stdlib/builtins.def"],
-    "compiler/debuginfo": [*MODEL, "arch/x86_64/registers.h", "arch/x86_64/text.h", "arch/x86_64/calls.h"],
+    "compiler/debuginfo": [*MODEL, "arch/x86_64/registers.h", "arch/x86_64/text.h", "arch/x86_64/calls.h", "arch/x86_64/reach.h"],
     "compiler/resolve": [*MODEL, "compiler/debuginfo", "arch/x86_64/registers.h", "arch/x86_64/calls.h", "arch/x86_64/text.h", "runtime/shared",
                          "stdlib/builtins.h"],
     "compiler/lower": [*MODEL, "arch/x86_64/registers.h", "arch/x86_64/detour.h", "runtime/shared", "stdlib/builtins.h",
