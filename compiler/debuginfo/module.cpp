@@ -61,6 +61,22 @@ const std::vector<uint64_t>& Module::starts() {
   return starts_;
 }
 
+const VersionedSymbol* Module::versioned(uint64_t address, std::string_view name,
+                                         std::string_view text) {
+  if (!versioned_) versioned_ = versioned_symbols(elf_);
+  auto at = std::lower_bound(versioned_->begin(), versioned_->end(), address,
+                             [](const VersionedSymbol& v, uint64_t a) { return v.address < a; });
+  for (; at != versioned_->end() && at->address == address; ++at) {
+    if (at->name == name && (text.empty() || at->is_meant_by(text))) return &*at;
+  }
+  return nullptr;
+}
+
+std::string Module::version_at(uint64_t begin, std::string_view symbol) {
+  const VersionedSymbol* found = versioned(begin, symbol);
+  return found ? (found->is_default ? "@" : "") + std::string(found->version) : "";
+}
+
 std::optional<CodeFunction> Module::function_at(uint64_t address) {
   if (by_address_.empty()) {
     for (const Symbol& s : symbols().functions) {
@@ -136,7 +152,7 @@ void Module::for_likely(const NameMatcher& matcher, const Ask& ask) {
   for (; at != by_name_.end() && (*at)->name.starts_with(name); ++at) ask(**at);
 }
 
-Module::Found Module::find(const NameMatcher& matcher) {
+Module::Found Module::find(const NameMatcher& matcher, std::string_view version) {
   if (may_mean_nameless(matcher.pattern())) {
     name_the_nameless();
   }
@@ -144,6 +160,7 @@ Module::Found Module::find(const NameMatcher& matcher) {
   std::vector<std::pair<uint64_t, const Symbol*>> matching;  // by address
   for_likely(matcher, [&](const Symbol& s) {
     if (s.jump || !matcher.matches(s.name)) return;
+    if (!version.empty() && !versioned(s.address, s.name, version)) return;
     if (s.ifunc) {
       found.ifuncs.emplace_back(s.name);
     } else {

@@ -13,6 +13,7 @@
 #include "compiler/debuginfo/parts.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/plt.h"
+#include "compiler/debuginfo/symbol_versions.h"
 #include "compiler/debuginfo/symbols.h"
 
 namespace dj {
@@ -45,7 +46,10 @@ class Module {
     std::vector<CodeFunction> functions;
     std::vector<std::string> ifuncs;
   };
-  Found find(const NameMatcher& matcher);
+  // version: only functions that are this version of their name, "V1"; "@V1": as the default one.
+  Found find(const NameMatcher& matcher, std::string_view version = {});
+  // Which version of its name the function is that begins there, as find() takes it; empty: none.
+  std::string version_at(uint64_t begin, std::string_view symbol);
   // The function whose code `address` is in; none: in no function that symbols tell of.
   std::optional<CodeFunction> function_at(uint64_t address);
   // The file exports a function that begins there (.dynsym).
@@ -65,6 +69,9 @@ class Module {
   template <class Ask>
   void for_likely(const NameMatcher& matcher, const Ask& ask);
   void index_names();
+  // The exported symbol of that name there; text: only if it means its version. Null: none.
+  const VersionedSymbol* versioned(uint64_t address, std::string_view name,
+                                   std::string_view text = {});
   const std::vector<uint64_t>& starts();
 
   ObjectFile elf_;
@@ -75,7 +82,8 @@ class Module {
   size_t names_asked_ = 0;  // how often find() has looked for a name without wildcards
   std::vector<const Symbol*> by_name_, mangled_;  // index_names(): each function in one of them
   std::unique_ptr<Plt> plt_;
-  std::vector<uint64_t> exported_;  // sorted
+  std::optional<std::vector<VersionedSymbol>> versioned_;  // read when first needed
+  std::vector<uint64_t> exported_;                         // sorted
   bool exported_read_ = false;
   std::vector<uint64_t> starts_;  // of all functions, sorted; filled when first needed
   std::unique_ptr<DebugInfo> debug_info_;

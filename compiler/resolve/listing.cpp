@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "compiler/base/printable.h"
 #include "compiler/resolve/module_set.h"
@@ -31,10 +33,14 @@ std::string variables_text(DebugInfo& info, const Site& site) {
   return text;
 }
 
-std::string line_of(const Site& site, Module& file, bool with_source, bool with_variables) {
+// `version`: which one of its name the function is; empty: no other is listed.
+std::string line_of(const Site& site, Module& file, const std::string& version, bool with_source,
+                    bool with_variables) {
   DebugInfo* info = with_source || with_variables ? file.debug_info() : nullptr;
   std::string name = site.function;
-  if (!site.file.empty()) {
+  if (!version.empty()) {
+    name += "@" + version;
+  } else if (!site.file.empty()) {
     name += fmt::format("@{}:{}", site.file.str(), site.line);
   } else if (info) {
     if (std::optional<SourcePlace> place = info->declaration(site.function_begin)) {
@@ -51,6 +57,14 @@ std::string line_of(const Site& site, Module& file, bool with_source, bool with_
     line += variables_text(*info, site);
   }
   return printable(line) + "\n";
+}
+
+// How many of the sites are of functions of that name, by object and name.
+using NameCounts = std::map<std::pair<ModuleId, std::string_view>, size_t>;
+NameCounts count_names(const std::vector<Site>& sites) {
+  NameCounts counts;
+  for (const Site& site : sites) counts[{site.module, site.symbol}]++;
+  return counts;
 }
 
 std::vector<std::string> forms_with_wildcards(const ast::ProbePoint& point) {
@@ -84,8 +98,13 @@ std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& 
     }
     name_functions(meaning.sites);
     const bool with_source = meaning.sites.size() <= kSourceLinesUpTo;
+    const NameCounts counts = count_names(meaning.sites);
     for (const Site& site : meaning.sites) {
-      out += line_of(site, *modules.open(site.module), with_source, with_variables);
+      Module& file = *modules.open(site.module);
+      const bool is_one_of_several = counts.at({site.module, site.symbol}) > 1;
+      out += line_of(site, file,
+                     is_one_of_several ? file.version_at(site.function_begin, site.symbol) : "",
+                     with_source, with_variables);
     }
   }
   return out;

@@ -178,17 +178,39 @@ bool is_inlined(PointQuery& query, const FunctionPattern& pattern,
 
 namespace {
 
+// "f@V1, f@@V2": the versions of the name that there are.
+std::string versions_of(PointQuery& query, const FunctionPattern& pattern,
+                        const std::vector<size_t>& objects) {
+  std::vector<std::string> versions;
+  for (size_t i : objects) {
+    Module* file = query.modules.open(i);
+    if (!file || has_wildcard(pattern.name)) continue;
+    for (const CodeFunction& f : file->find(NameMatcher(pattern.name)).functions) {
+      const std::string version = file->version_at(f.begin, f.symbol);
+      if (!version.empty()) versions.push_back(fmt::format("{}@{}", pattern.name, version));
+    }
+  }
+  return join(versions);
+}
+
 // No function has the name: what is near it, and where else to look.
 void report_no_function(PointQuery& query, const FunctionPattern& pattern, Span span,
                         const std::vector<size_t>& objects) {
   const std::string where = objects.size() == 1
                                 ? query.modules.base_name(objects[0])
                                 : fmt::format("the target's {} objects", objects.size());
-  const std::string source = pattern.file.empty() ? "" : " of " + pattern.file;
+  const bool has_version = pattern.file.starts_with('@');
+  const std::string source = pattern.file.empty() || has_version ? "" : " of " + pattern.file;
+  const std::string version = has_version ? "@" + pattern.file : "";
   Diag& d = query.diags.error(
       "DJ3004", span,
-      fmt::format("no function{} matches \"{}\" in {}", source, pattern.name, where));
+      fmt::format("no function{} matches \"{}{}\" in {}", source, pattern.name, version, where));
   d.notes.push_back(searched(query.modules, objects));
+  const std::string versions = pattern.file.empty() ? "" : versions_of(query, pattern, objects);
+  if (!versions.empty()) {
+    d.notes.push_back("there is: " + versions);
+    return;
+  }
   for (size_t i : objects) {
     Module* file = query.modules.open(i);
     if (!file || file->symbols().complete || i != objects[0]) continue;
@@ -234,6 +256,8 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
                           fmt::format("source lines are not known: {} has no debug info (DWARF)",
                                       tally.without_debug_info.front()));
     d.help = "compile with -g, or install the package with its debug symbols";
+    const std::string versions = versions_of(query, pattern, objects);
+    if (!versions.empty()) d.notes.push_back("of versions there is: " + versions);
     return;
   }
   bool function_exists = tally.has_copies;

@@ -82,12 +82,29 @@ const ast::Component& name_component(PointQuery& query) {
 
 std::span<const ProbeKind> function_kinds() { return kKinds; }
 
+namespace {
+
+// Behind the '@' stands a version of the name, or a source file.
+struct Meant {
+  Module::Found found;
+  bool of_file = false;  // only what that file declares
+};
+
+Meant find_meant(Module& file, const NameMatcher& matcher, const std::string& behind) {
+  Meant meant{file.find(matcher, behind)};
+  const bool is_found = !meant.found.functions.empty() || !meant.found.ifuncs.empty();
+  if (behind.empty() || is_found || behind.front() == '@') return meant;
+  return {file.find(matcher), true};
+}
+
+}  // namespace
+
 void search_functions(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                       std::vector<Site>& sites, SearchTally& tally) {
   const NameMatcher matcher(pattern.name);
-  Module::Found found = file.find(matcher);
+  const auto [found, of_file] = find_meant(file, matcher, pattern.file);
   tally.ifuncs.insert(tally.ifuncs.end(), found.ifuncs.begin(), found.ifuncs.end());
-  if (!pattern.file.empty() && !found.functions.empty() && !file.debug_info()) {
+  if (of_file && !found.functions.empty() && !file.debug_info()) {
     tally.without_debug_info.push_back(file.base_name());
     return;
   }
@@ -96,7 +113,7 @@ void search_functions(size_t module, Module& file, const FunctionPattern& patter
     sites.reserve(std::max(2 * sites.size(), sites.size() + found.functions.size()));
   for (const CodeFunction& function : found.functions) {
     std::optional<SourcePlace> place;
-    if (!pattern.file.empty()) {
+    if (of_file) {
       place = file.debug_info()->declaration(function.begin);
       if (!place || !path_matches(pattern.file, place->file)) {
         continue;
