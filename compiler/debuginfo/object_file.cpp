@@ -7,6 +7,7 @@
 #include <array>
 
 #include "compiler/base/other_machine.h"
+#include "compiler/debuginfo/segment_sections.h"
 
 namespace dj {
 
@@ -60,6 +61,12 @@ uint32_t crc32(Bytes bytes) {
   return ~crc;
 }
 
+// Section headers that do not are none: stripped, or overwritten.
+bool tells_of_code(const std::vector<Section>& sections) {
+  return std::any_of(sections.begin(), sections.end(),
+                     [](const Section& s) { return s.executable() && s.header.sh_size > 0; });
+}
+
 }  // namespace
 
 std::string_view c_string(Bytes table, uint64_t offset) {
@@ -109,26 +116,47 @@ bool ObjectFile::read_headers() {
   }
   segments_ = records<Elf64_Phdr>(
       slice(all_, header_->e_phoff, uint64_t{header_->e_phnum} * sizeof(Elf64_Phdr)));
-  const auto headers = records<Elf64_Shdr>(
-      slice(all_, header_->e_shoff, uint64_t{header_->e_shnum} * sizeof(Elf64_Shdr)));
+  read_sections();
+  if (!tells_of_code(sections_)) {
+    std::vector<Section> made = sections_of_segments(*this);
+    if (tells_of_code(made)) sections_ = std::move(made);
+  }
+  return true;
+}
+
+// The first header, of no section, has the numbers that are too large for the file's header.
+void ObjectFile::read_sections() {
+  const auto firsts = records<Elf64_Shdr>(slice(all_, header_->e_shoff, sizeof(Elf64_Shdr)));
+  const Elf64_Shdr first = header_->e_shoff != 0 && !firsts.empty() ? firsts[0] : Elf64_Shdr{};
+  const uint64_t count = header_->e_shnum != 0 ? header_->e_shnum : first.sh_size;
+  if (count > all_.size()) return;
+  const auto headers =
+      records<Elf64_Shdr>(slice(all_, header_->e_shoff, count * sizeof(Elf64_Shdr)));
+  const uint32_t names_at = header_->e_shstrndx == SHN_XINDEX ? first.sh_link : header_->e_shstrndx;
   Bytes names;
-  if (header_->e_shstrndx < headers.size()) {
-    const Elf64_Shdr& table = headers[header_->e_shstrndx];
+  if (names_at < headers.size()) {
+    const Elf64_Shdr& table = headers[names_at];
     names = slice(all_, table.sh_offset, table.sh_size);
   }
   for (const Elf64_Shdr& h : headers) {
     Bytes bytes = h.sh_type == SHT_NOBITS ? Bytes{} : slice(all_, h.sh_offset, h.sh_size);
     sections_.push_back({c_string(names, h.sh_name), h, bytes});
   }
-  return true;
 }
 
+// Among the notes of any section: linker scripts put them where they like.
 void ObjectFile::read_build_id() {
+  const auto padded = [](uint64_t size) { return (size + 3) & ~uint64_t{3}; };
   for (const Section& s : sections_) {
-    if (s.name == ".note.gnu.build-id" && s.bytes.size() > 16) {
-      const uint32_t name_size = read_word<uint32_t>(s.bytes, 0);
-      const uint32_t size = read_word<uint32_t>(s.bytes, 4);
-      build_id_ = hex(slice(s.bytes, 12 + ((name_size + 3) & ~3u), size));
+    if (s.header.sh_type != SHT_NOTE) continue;
+    for (uint64_t at = 0; at + sizeof(Elf64_Nhdr) < s.bytes.size();) {
+      const auto note = read_word<Elf64_Nhdr>(s.bytes, at);
+      const uint64_t name_at = at + sizeof note, id_at = name_at + padded(note.n_namesz);
+      if (note.n_type == NT_GNU_BUILD_ID && c_string(s.bytes, name_at) == ELF_NOTE_GNU) {
+        build_id_ = hex(slice(s.bytes, id_at, note.n_descsz));
+        return;
+      }
+      at = id_at + padded(note.n_descsz);
     }
   }
 }

@@ -39,6 +39,7 @@ class ObjectFile {
   const std::string& path() const { return name_.empty() ? path_ : name_; }  // for people
   const std::string& open_path() const { return path_; }  // for whoever reads the file
   const Elf64_Ehdr& header() const { return *header_; }
+  // Where the file has no section headers, they are made of its segments (segment_sections.h).
   const std::vector<Section>& sections() const { return sections_; }
   const Section* section(std::string_view name) const;  // null: none
   std::span<const Elf64_Phdr> segments() const { return segments_; }
@@ -70,6 +71,7 @@ class ObjectFile {
   static Result<ObjectFile> of_file(TargetFilePtr file, const std::string& path,
                                     const std::string& name);
   bool read_headers();
+  void read_sections();
   void read_build_id();
 
   std::string path_, name_;

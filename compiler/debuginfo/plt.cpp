@@ -30,10 +30,7 @@ void read_slots(const ObjectFile& elf, Plt& plt) {
     }
     const Section& symbols = elf.sections()[table.header.sh_link];
     for (const Elf64_Rela& r : records<Elf64_Rela>(table.bytes)) {
-      const auto type = ELF64_R_TYPE(r.r_info);
-      if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) {
-        continue;
-      }
+      if (!is_stub_relocation(r)) continue;
       const std::string_view name = symbol_name(elf, symbols, ELF64_R_SYM(r.r_info));
       if (!name.empty()) {
         plt.slots.emplace(r.r_offset, name);
@@ -42,8 +39,9 @@ void read_slots(const ObjectFile& elf, Plt& plt) {
   }
 }
 
-// The slot that the stub at `code` jumps through; 0: not such a stub.
-uint64_t slot_of(Bytes code, uint64_t address) {
+}  // namespace
+
+uint64_t slot_of_stub(Bytes code, uint64_t address) {
   constexpr uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
   size_t at = 0;
   if (code.size() >= 4 && std::equal(kEndbr64, kEndbr64 + 4, code.begin())) {
@@ -62,7 +60,10 @@ uint64_t slot_of(Bytes code, uint64_t address) {
   return 0;
 }
 
-}  // namespace
+bool is_stub_relocation(const Elf64_Rela& relocation) {
+  const auto type = ELF64_R_TYPE(relocation.r_info);
+  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+}
 
 const PltEntry* Plt::at(uint64_t address) const {
   auto found = std::lower_bound(entries.begin(), entries.end(), address,
@@ -80,7 +81,7 @@ Plt read_plt(const ObjectFile& elf) {
     const size_t stub = s.header.sh_entsize >= 8 ? s.header.sh_entsize : 16;
     for (size_t at = 0; at + stub <= s.bytes.size(); at += stub) {
       const uint64_t address = s.header.sh_addr + at;
-      auto slot = plt.slots.find(slot_of(s.bytes.subspan(at, stub), address));
+      auto slot = plt.slots.find(slot_of_stub(s.bytes.subspan(at, stub), address));
       if (slot != plt.slots.end()) {
         plt.entries.push_back({address, address + stub, slot->second});
       }

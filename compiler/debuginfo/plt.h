@@ -21,6 +21,11 @@ struct Plt {
   const PltEntry* at(uint64_t address) const;
 };
 
+// The GOT word that the stub at `address`, of these bytes, jumps through; 0: they are no stub.
+uint64_t slot_of_stub(Bytes code, uint64_t address);
+// The loader fills the word with the address of a function that stubs jump to.
+bool is_stub_relocation(const Elf64_Rela& relocation);
+
 Plt read_plt(const ObjectFile& elf);
 
 }  // namespace dj
