@@ -7,6 +7,7 @@
 #include <array>
 
 #include "compiler/base/other_machine.h"
+#include "compiler/debuginfo/debuginfod.h"
 #include "compiler/debuginfo/segment_sections.h"
 
 namespace dj {
@@ -249,15 +250,10 @@ std::pair<std::string, uint32_t> ObjectFile::debug_link() const {
   return {name, read_word<uint32_t>(link->bytes, (name.size() + 4) & ~size_t{3})};
 }
 
-std::string find_debug_file(const ObjectFile& elf) {
-  const std::string& id = elf.build_id();
-  if (id.size() > 2) {
-    std::string path =
-        "/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
-    if (::access(path.c_str(), R_OK) == 0) {
-      return path;
-    }
-  }
+namespace {
+
+// By .gnu_debuglink: beside the file, or in the folder of all debug files.
+std::string linked_debug_file(const ObjectFile& elf) {
   const auto [name, crc] = elf.debug_link();
   if (name.empty() || name.find('/') != std::string::npos) {
     return {};
@@ -270,12 +266,28 @@ std::string find_debug_file(const ObjectFile& elf) {
     if (!file.ok() || path == elf.open_path()) {
       continue;
     }
-    const bool same = id.empty() ? crc32(file.value().all()) == crc : file.value().build_id() == id;
+    const bool same = elf.build_id().empty() ? crc32(file.value().all()) == crc
+                                             : file.value().build_id() == elf.build_id();
     if (same) {
       return path;
     }
   }
   return {};
+}
+
+}  // namespace
+
+std::string find_debug_file(const ObjectFile& elf) {
+  const std::string& id = elf.build_id();
+  if (id.size() > 2) {
+    std::string path =
+        "/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
+    if (::access(path.c_str(), R_OK) == 0) {
+      return path;
+    }
+  }
+  std::string path = linked_debug_file(elf);
+  return path.empty() ? debug_file_of_servers(id) : path;
 }
 
 }  // namespace dj

@@ -102,7 +102,8 @@ std::span<const T> records(Bytes bytes) {
 // The text at `offset` of a table of strings, up to its NUL or the table's end.
 std::string_view c_string(Bytes table, uint64_t offset);
 
-// The path of the separate debug file of `elf` (by build id, else by .gnu_debuglink); empty: none.
+// The path of the separate debug file of `elf` (by build id, by .gnu_debuglink, from
+// debuginfod servers); empty: none.
 std::string find_debug_file(const ObjectFile& elf);
 
 }  // namespace dj
