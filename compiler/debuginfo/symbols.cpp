@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "compiler/debuginfo/dwfl_file.h"
+#include "compiler/debuginfo/go_functions.h"
 #include "compiler/debuginfo/unsized.h"
 #include "compiler/debuginfo/untyped.h"
 
@@ -175,6 +176,7 @@ SymbolTable read_symbols(const ObjectFile& elf) {
   }
   table.complete = false;
   add_functions(elf, SHT_DYNSYM, elf, table.functions);
+  add_go_functions(elf, table);
   if (elf.section(".gnu_debugdata")) {
     add_packed_functions(elf, table);
     table.complete = true;

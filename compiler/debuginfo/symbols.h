@@ -31,8 +31,8 @@ struct SymbolTable {
   std::deque<std::string> names;  // of symbols unpacked from .gnu_debugdata
 };
 
-// Reads .symtab; without one that of the separate debug file; without that .dynsym and
-// .gnu_debugdata.
+// Reads .symtab; without one that of the separate debug file; without that .dynsym,
+// .gnu_debugdata and the table of Go's runtime.
 SymbolTable read_symbols(const ObjectFile& elf);
 // The function symbols of the file's own tables only; enough to know where code begins.
 std::vector<Symbol> own_symbols(const ObjectFile& elf);
