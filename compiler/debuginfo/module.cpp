@@ -6,6 +6,7 @@
 
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/nameless.h"
+#include "compiler/debuginfo/zstd_sections.h"
 
 namespace dj {
 
@@ -201,6 +202,15 @@ DebugInfo* Module::debug_info() {
     }
   }
   return debug_info_.get();
+}
+
+std::string Module::why_unreadable() {
+  if (debug_info() != nullptr) return {};
+  std::string names = zstd_sections(elf_);
+  if (names.empty() && symbols().debug_file) names = zstd_sections(*symbols().debug_file);
+  return names.empty()
+             ? ""
+             : names + ": packed with zstd, which " + elfutils_version() + " here does not read";
 }
 
 }  // namespace dj

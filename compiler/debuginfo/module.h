@@ -62,6 +62,8 @@ class Module {
   // How texts show some types; must outlive this object. Before debug_info().
   void set_printers(const TypePrinters* printers) { printers_ = printers; }
   DebugInfo* debug_info();  // null: the module has none. Opened at the first call
+  // Why debug information that the file has is not read; empty: there is no such reason.
+  std::string why_unreadable();
 
  private:
   explicit Module(ObjectFile elf) : elf_(std::move(elf)) {}

@@ -7,6 +7,7 @@
 #include "compiler/base/counted.h"
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/nameless.h"
+#include "compiler/resolve/missing_debug_info.h"
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -193,6 +194,16 @@ std::string versions_of(PointQuery& query, const FunctionPattern& pattern,
   return join(versions);
 }
 
+// Why debug information of the object of that name is not read.
+std::string unreadable_of(PointQuery& query, const std::vector<size_t>& objects,
+                          const std::string& name) {
+  for (size_t i : objects) {
+    Module* file = query.modules.base_name(i) == name ? query.modules.open(i) : nullptr;
+    if (file) return file->why_unreadable();
+  }
+  return {};
+}
+
 // No function has the name: what is near it, and where else to look.
 void report_no_function(PointQuery& query, const FunctionPattern& pattern, Span span,
                         const std::vector<size_t>& objects) {
@@ -255,7 +266,7 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
         query.diags.error("DJ3010", span,
                           fmt::format("source lines are not known: {} has no debug info (DWARF)",
                                       tally.without_debug_info.front()));
-    d.help = "compile with -g, or install the package with its debug symbols";
+    help_to_debug_info(d, unreadable_of(query, objects, tally.without_debug_info.front()));
     const std::string versions = versions_of(query, pattern, objects);
     if (!versions.empty()) d.notes.push_back("of versions there is: " + versions);
     return;

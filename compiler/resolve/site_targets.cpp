@@ -10,6 +10,7 @@
 #include "compiler/resolve/call_targets.h"
 #include "compiler/resolve/liveness.h"
 #include "compiler/resolve/mark_targets.h"
+#include "compiler/resolve/missing_debug_info.h"
 #include "compiler/resolve/raw_value.h"
 #include "compiler/resolve/site_search.h"
 #include "runtime/shared/abi.h"
@@ -375,7 +376,7 @@ Diag& report_failure(const TargetExpr& expr, const TargetFailure& f, Diags& diag
   d.notes = f.notes;
   d.help = f.help;
   if (f.kind == TargetFailure::NoDebugInfo && f.help.empty()) {
-    d.help = "compile with -g, or install the package with its debug symbols";
+    help_to_debug_info(d);
   } else if (is_unknown(f)) {
     const bool name = f.kind == TargetFailure::UnknownName;
     std::vector<std::string> near =
@@ -389,7 +390,7 @@ Diag& report_failure(const TargetExpr& expr, const TargetFailure& f, Diags& diag
 }
 
 void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site,
-                    const Module& file, size_t site_count, Diags& diags) {
+                    Module& file, size_t site_count, Diags& diags) {
   const TargetExpr& expr = probe.targets[mistake.target];
   const TargetFailure& f = mistake.failure;
   const bool elsewhere = OtherObjects::asked(expr, file);
@@ -399,6 +400,7 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
     const char* sign = expr.base == TargetExpr::Variable ? "$" : "";
     d.message = fmt::format("{}{} is not known: {} has no debug info for {}()", sign, expr.name,
                             file.base_name(), function_of(site));
+    if (f.help.empty()) help_to_debug_info(d, file.why_unreadable());
   }
   const bool places_differ = site_count > 1 && !elsewhere && !site.syscall;
   if (places_differ) {

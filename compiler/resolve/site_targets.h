@@ -34,7 +34,7 @@ Diag& report_failure(const TargetExpr& expr, const TargetFailure& failure, Diags
 
 // The same for a site's mistake, which says where.
 void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site& site,
-                    const Module& file, size_t site_count, Diags& diags);
+                    Module& file, size_t site_count, Diags& diags);
 
 // Turns an entry value into a read of the capture, in place; fails when the capture is full.
 // lenient: it may be unreadable.

@@ -11,6 +11,7 @@
 
 #include "compiler/base/printable.h"
 #include "compiler/base/target_file.h"
+#include "compiler/resolve/missing_debug_info.h"
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/site_search.h"
@@ -164,8 +165,9 @@ std::string list_source(const ast::ProbePoint& point, const TargetFiles& files, 
   if (shown > kMaxFunctions)
     out += fmt::format("\n.. more than {} functions match\n", kMaxFunctions);
   if (shown == 0 && diags.ok()) {
-    diags.error("DJ3010", point.span, "no debug info (DWARF) tells the source of that").help =
-        "compile with -g, or install the package with its debug symbols";
+    Diag& d = diags.error("DJ3010", point.span, "no debug info (DWARF) tells the source of that");
+    const bool found = !meaning.sites.empty();
+    help_to_debug_info(d, found ? modules.open(meaning.sites[0].module)->why_unreadable() : "");
   }
   return out;
 }
