@@ -44,15 +44,18 @@ StackWalk::StackWalk(const abi::Context* ctx, uint32_t site) : tables_(stack_tab
   sp_ = ctx->stack_pointer;
   for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) saved_[i] = ctx->saved[i];
   left_ = static_cast<uint32_t>(tables_->max_frames);
+  is_over_ = false;
 }
 
 bool StackWalk::next() {
-  if (left_ == 0) return false;
-  --left_;
-  bool found = started_ ? step() : true;
+  if (is_over_) return false;
+  const bool found = !started_ || step();
+  const bool is_cut = found && left_ == 0;
+  if (is_cut) count_skip(abi::kSkipStackCut);
   started_ = true;
-  if (!found) left_ = 0;
-  return found;
+  is_over_ = !found || is_cut;
+  if (!is_over_) --left_;
+  return !is_over_;
 }
 
 bool StackWalk::step() {

@@ -21,7 +21,8 @@ class StackWalk {
  public:
   // Stands before the site's own frame.
   StackWalk(const abi::Context* ctx, uint32_t site);
-  // To the next frame, towards the caller. False: there is none, or MAXBACKTRACE are done.
+  // To the next frame, towards the caller. False: there is none, or MAXBACKTRACE are done, which is
+  // counted where there would have been more.
   bool next();
   // Where that frame runs: the site's address, then return addresses.
   uint64_t address() const { return pc_; }
@@ -46,6 +47,7 @@ class StackWalk {
   bool boundary_ = false;  // only the return address stands on the stack
   uint32_t left_ = 0;      // frames that may still come
   bool started_ = false;
+  bool is_over_ = true;
   static constexpr uint32_t kWindowWords = 64;
   uint64_t window_at_ = 0, window_words_ = 0, window_[kWindowWords];  // stack read ahead
 };

@@ -3,6 +3,7 @@
 // that is not registered with rseq must look so: vfork children share the parent's area, new
 // threads may have a used one. A changed call is made here, with copies of its arguments: the
 // program's registers and memory stay as they are.
+#include "runtime/agent/executes.h"
 #include "runtime/agent/rseq_area.h"
 #include "runtime/agent/seccomp.h"
 #include "runtime/agent/thread.h"
@@ -179,6 +180,13 @@ bool filter_seccomp(CallFrame* frame) {
   return true;
 }
 
+// Is the process about to execute another program, as far as can be told?
+void note_executes(const CallFrame* frame) {
+  const auto call = static_cast<uint32_t>(frame->rax);
+  if (call == agent::kSysExecve && agent::may_be_there(frame->rdi)) agent::note_execute(frame->rdi);
+  if (call == agent::kSysExecveat) agent::note_execute(frame->rsi);  // relative to any folder
+}
+
 // No thread that is traced by another may come to an int3.
 bool filter_tracing(CallFrame* frame) {
   constexpr uint64_t kTraceMe = 0;  // PTRACE_TRACEME
@@ -315,6 +323,7 @@ extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
   if (filter_seccomp(frame)) return kFilterMade;
   const bool acts = static_cast<uint32_t>(frame->rax) == agent::kSysRtSigaction;
   if (acts && filter_fault_action(frame)) return kFilterMade;
+  note_executes(frame);
   if (traps && (filter_tracing(frame) || filter_masks(frame))) return kFilterMade;
   return forks ? kFilterForks : kFilterNothing;
 }

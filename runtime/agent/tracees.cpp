@@ -2,6 +2,7 @@
 // parent.
 #include "runtime/agent/tracees.h"
 
+#include "runtime/agent/executes.h"
 #include "runtime/agent/thread.h"
 
 using namespace dj;
@@ -14,13 +15,6 @@ uint64_t* own_note(abi::ThreadTable* table, uint64_t pid) {
     if (abi::load(&note) == pid) return &note;
   }
   return nullptr;
-}
-
-bool is_there(uint64_t path) {
-  constexpr uint64_t kOpenPath = 010000000, kCloseOnExec = 02000000;
-  const int64_t file = agent::ask_kernel(agent::kSysOpen, path, kOpenPath | kCloseOnExec);
-  if (file >= 0) agent::ask_kernel(agent::kSysClose, static_cast<uint64_t>(file));
-  return file >= 0;
 }
 
 // Of the kernel's results: a process that is traced asks in vain. Too many to be noted: it is traced
@@ -67,7 +61,7 @@ void agent::trace_before_exec(uint64_t path) {
   abi::ThreadTable* table = abi::thread_table_of(arena());
   uint64_t* note = table != nullptr ? own_note(table, kernel_process_id()) : nullptr;
   const bool is_target = kernel_process_id() == static_cast<uint64_t>(arena()->target_own_pid);
-  if (note == nullptr || is_target || (path != 0 && !is_there(path))) return;
+  if (note == nullptr || is_target || (path != 0 && !may_be_there(path))) return;
   constexpr uint64_t kTraceMe = 0;
   raw_syscall(kSysPtrace, kTraceMe);
   abi::store(note, uint64_t{0});

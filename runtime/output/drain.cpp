@@ -137,6 +137,12 @@ std::string_view kind_name(SiteKind kind) {
   }
 }
 
+// The first time that something is refused; summarize() says how often.
+void tell_first(const RateLimit& limit, const std::string& what) {
+  if (limit.refused() == 1)
+    tell_warning("DJ5905", what + "; the others are left out, and counted at the end");
+}
+
 }  // namespace
 
 struct Drain::State {
@@ -280,14 +286,17 @@ void Drain::State::write(const Record& record) {
     }
     case abi::kEventWarn:
       output.flush();
-      if (warnings.allow()) log_lines(fmt::format("WARNING: {}\n", text_of(record)));
-      return;
+      if (warnings.allow()) return log_lines(fmt::format("WARNING: {}\n", text_of(record)));
+      return tell_first(warnings,
+                        fmt::format("warnings by warn(): more than {} a second", kWarnings));
     case abi::kEventSystem:
       output.flush();
       return commands.run(std::string(text_of(record)));
     case abi::kEventSwitchFile:
-      if (files.allow()) output.switch_file();
-      return;
+      if (files.allow()) return output.switch_file();
+      return tell_first(files,
+                        fmt::format("files by switch_file(): more than {} at once, and {} a second",
+                                    kFilesAtOnce, kFiles));
     case abi::kEventChildBegins:
     case abi::kEventChildEnds:
       if (input.child)

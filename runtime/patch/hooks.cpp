@@ -13,9 +13,9 @@ namespace dj {
 namespace {
 
 const std::vector<int64_t>& numbers(HookSet set) {
-  static const std::vector<int64_t> kRseq = {SYS_clone, SYS_clone3,     SYS_vfork,
-                                             SYS_fork,  SYS_arch_prctl, SYS_rt_sigaction,
-                                             SYS_prctl, SYS_seccomp};
+  static const std::vector<int64_t> kRseq = {
+      SYS_clone,        SYS_clone3, SYS_vfork,   SYS_fork,   SYS_arch_prctl,
+      SYS_rt_sigaction, SYS_prctl,  SYS_seccomp, SYS_execve, SYS_execveat};
   static const std::vector<int64_t> kTrap = {
       SYS_clone,          SYS_clone3,        SYS_vfork,      SYS_fork,     SYS_rt_sigaction,
       SYS_rt_sigprocmask, SYS_rt_sigsuspend, SYS_ppoll,      SYS_pselect6, SYS_epoll_pwait,
@@ -90,6 +90,10 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
 
 bool is_for_tracees(int64_t number) {
   return number == SYS_ptrace || number == SYS_execve || number == SYS_execveat;
+}
+
+bool yields_to_probes(HookSet set, int64_t number) {
+  return set == HookSet::Rseq && is_for_tracees(number);
 }
 
 bool can_hook_tracing(const HookRegions& hooks, const Plan& plan,

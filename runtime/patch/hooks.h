@@ -18,7 +18,8 @@ enum class HookSet : uint8_t {
          // such, and a new one counts in a row of its own (runtime/shared/thread_rows.h);
          // arch_prctl, which may want the gs base that leads there; rt_sigaction, since handlers of
          // faults are called through gates (runtime/shared/fault_gates.h); prctl and seccomp, by
-         // which a program denies itself what handlers would ask of the kernel (denied.h)
+         // which a program denies itself what handlers would ask of the kernel (denied.h); execve,
+         // by which forked children leave the session (runtime/shared/executed.h)
   Trap,  // also rt_sigprocmask and all that set masks while they wait: SIGTRAP must
          // stay deliverable; ptrace and execve, since a traced thread stops at each int3
          // (runtime/agent/tracees.h)
@@ -34,8 +35,11 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
 // Must this one be hooked, or the set is useless? (Others only narrow a gap.)
 bool is_essential(HookSet set, int64_t number);
 
-// Is this one hooked only for the sake of processes that ask to be traced (agent/tracees.h)?
+// Is this one hooked only for the sake of processes that ask to be traced (agent/tracees.h) or that
+// leave (agent/executes.h)?
 bool is_for_tracees(int64_t number);
+// Does this hook give way to a probe of its place, or inside its bytes?
+bool yields_to_probes(HookSet set, int64_t number);
 // Whether those hooks can be. A hook cannot run handlers of its function's entry and handlers of
 // the system call itself: where a script has both, probes go first. `sites`: of `plan`, by module.
 bool can_hook_tracing(const HookRegions& hooks, const Plan& plan,

@@ -30,6 +30,7 @@ struct Candidate {
   bool of_callee = false;  // not in the probed function: only calls of it lead there
   bool object = false;     // the hook of _dl_find_object(): a plain jump or none
   std::vector<SiteId> owners = {};  // of a hook: whose calls it makes
+  bool yields = false;  // a hook that gives way to a probe of its place, or inside its bytes
 };
 
 const std::string& site_name(const Site& site) {
@@ -55,8 +56,9 @@ class Planner {
   void add_hook(const arch::Checker::Syscall& call, HookSet set) {
     // The bytes of a `syscall` in code of nobody, with a number nobody sets, are data.
     bool data = call.number == -1 && call.region.verdict == arch::Verdict::NotInFunction;
-    candidates_.push_back(
-        {call.region, 0, true, !data && is_essential(set, call.number), {}, {}, false});
+    const bool essential = !data && is_essential(set, call.number);
+    candidates_.push_back({call.region, 0, true, essential});
+    candidates_.back().yields = yields_to_probes(set, call.number);
   }
   void add_sites(const std::vector<SiteId>& sites);  // those of this module
   // The hook of _dl_find_object() at its ELF address, behind what stands there. Behind add_sites().
@@ -67,8 +69,7 @@ class Planner {
   bool check(arch::Guards guards);
   // An essential hook that cannot be: its reason; else empty.
   std::string missing_hook() const;
-  // Sites of which a place cannot be installed, with the reason. int3_refused: why no int3 may be;
-  // empty: it may.
+  // Sites that cannot be installed, with the reason. int3_refused: why no int3 may be, or empty.
   using Refused = std::map<SiteId, std::string>;
   void refuse(const std::string& int3_refused, Refused& refused) const;
   // Appends all others to the plan.
@@ -203,12 +204,13 @@ Candidate* Planner::hook_from(const Site& entry) {
   return hook != nullptr && is_plain(*hook) ? hook : nullptr;
 }
 
-// The hook of that very system call; null: none. They are the first candidates: there may be tens
-// of thousands of others.
+// The hook of that very system call; null: there is none, or it has given way. Hooks come first.
 Candidate* Planner::hook_at(const arch::Region& region) {
-  for (Candidate& c : candidates_) {
-    if (!c.hook) break;
-    if (c.region.address == region.address && c.region.pivot == region.pivot) return &c;
+  for (auto c = candidates_.begin(); c != candidates_.end() && c->hook; ++c) {
+    if (c->region.address != region.address || c->region.pivot != region.pivot) continue;
+    if (!c->yields) return &*c;
+    candidates_.erase(c);
+    break;
   }
   return nullptr;
 }
@@ -239,14 +241,14 @@ bool Planner::check(arch::Guards guards) {
   // again.
   std::set<uint64_t> culprits;
   for (size_t i = 0; i < regions.size(); i++) {
-    if (candidates_[i].hook && regions[i].verdict == arch::Verdict::InsideOtherSite) {
-      culprits.insert(regions[i].culprit);
-    }
+    const Candidate& c = candidates_[i];
+    if (c.hook && regions[i].verdict == arch::Verdict::InsideOtherSite)
+      culprits.insert(c.yields ? c.region.address : regions[i].culprit);
   }
   refuse_writable(module_, regions);
   const size_t erased = std::erase_if(candidates_, [&](const Candidate& c) {
-    const bool culprit = !c.hook && culprits.contains(c.region.address);
-    if (culprit && !c.object) skip_site(c.site, "inside a system call hook");
+    const bool culprit = (!c.hook || c.yields) && culprits.contains(c.region.address);
+    if (culprit && !c.object && !c.hook) skip_site(c.site, "inside a system call hook");
     return culprit;
   });
   if (erased > 0) return check(guards);

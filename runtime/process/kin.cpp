@@ -45,6 +45,15 @@ bool shares_memory(const std::vector<Mapping>& maps, uint64_t inode) {
   });
 }
 
+}  // namespace
+
+bool has_memory(pid_t pid, uint64_t inode) {
+  const Result<std::vector<Mapping>> maps = read_maps(pid);
+  return maps.ok() && shares_memory(maps.value(), inode);
+}
+
+namespace {
+
 bool descends(pid_t pid, pid_t target) {
   constexpr int kMostGenerations = 1000;
   for (int i = 0; i < kMostGenerations && pid > 1; i++) {
@@ -107,8 +116,7 @@ std::vector<pid_t> find_kin(uint64_t inode) {
   for (int round = 0; round < kMostRounds && !look_at.empty(); ++round) {
     for (const pid_t pid : look_at) {
       if (pid == getpid()) continue;
-      const Result<std::vector<Mapping>> maps = read_maps(pid);
-      if (maps.ok() && shares_memory(maps.value(), inode)) kin.insert(pid);
+      if (has_memory(pid, inode)) kin.insert(pid);
     }
     const pid_t before = std::exchange(last, last_number());
     look_at = processes_since(before, last);

@@ -13,6 +13,9 @@ namespace dj {
 constexpr char kMemoryName[] = "djtap";
 bool is_session_memory(const Mapping& mapping);
 
+// Whether a process has this file of a session mapped, as far as djtap may read its maps.
+bool has_memory(pid_t pid, uint64_t inode);
+
 // Processes of which djtap may read the maps and which have this file of a session mapped; neither
 // djtap itself nor zombies.
 std::vector<pid_t> find_kin(uint64_t inode);

@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "compiler/base/counted.h"
-#include "compiler/base/printable.h"
 #include "compiler/stages/samples.h"
 #include "runtime/output/drain.h"
 #include "runtime/output/key_input.h"
@@ -30,9 +29,11 @@
 #include "runtime/session/control_commands.h"
 #include "runtime/session/control_socket.h"
 #include "runtime/session/doorbell.h"
+#include "runtime/session/losses.h"
 #include "runtime/session/monitor.h"
 #include "runtime/session/report.h"
 #include "runtime/session/stress.h"
+#include "runtime/session/unfollowed.h"
 
 namespace dj {
 namespace {
@@ -125,6 +126,8 @@ Result<Ended> trace(const Tracing& tracing) {
   add_timers(tracing, actions);
   std::optional<KeyInput> input;
   if (tracing.host_probes.wants_input()) input.emplace();
+  LossWatch losses(
+      {session.words(), tracing.compiled.program, tracing.compiled.plan, tracing.compiled.layout});
   actions.drain = [&] {
     std::string program = exec.poll();
     if (!program.empty())
@@ -132,6 +135,7 @@ Result<Ended> trace(const Tracing& tracing) {
     if (later.poll()) tracing.arming.look();
     session.watch();
     if (tracing.monitor != nullptr) tracing.monitor->run(session);
+    losses.look();
     if (input) tracing.host_probes.run_input(*input, tracing.arming);
     const size_t events = tracing.drain.run(false);
     tracing.host_probes.run_child_ends(tracing.drain);
@@ -177,7 +181,7 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
                 Session& session, const LuaOutputs& lua, Output& output) {
   output.flush();
   session.tell_misread_tables();
-  report_skips(session.words(), compiled.program, compiled.plan, compiled.layout);
+  report_losses({session.words(), compiled.program, compiled.plan, compiled.layout});
   if (options.times) report_times(compiled.times, compiled.program, sources, compiled.layout);
   if (options.times || options.calls) {
     report_calls(compiled.program, compiled.plan, sources, compiled.layout);
@@ -208,18 +212,11 @@ struct TakenOut {
 
 // The target has ended by itself: a daemon, for one, goes on in what it has forked.
 void warn_of_survivors(const std::vector<pid_t>& forked) {
-  std::string names;
-  size_t count = 0;
-  for (const pid_t pid : forked) {
-    const Result<ProcessStatus> status = read_status(pid);
-    if (!status.ok() || status.value().state == 'Z') continue;
-    names +=
-        fmt::format("{}{} ({})", count++ == 0 ? "" : ", ", pid, printable(status.value().name));
-  }
-  if (count == 0) return;
+  const NamedProcesses living = name_living(forked);
+  if (living.count == 0) return;
   tell_warning("DJ5911", fmt::format("the session ends with the program, but {} that it has forked "
                                      "go on, without probes: {}; attach to one with -p",
-                                     counted(count, "process"), names));
+                                     counted(living.count, "process"), living.names));
 }
 
 // Out of the target if it still runs, and of what it has forked, which may live on.
@@ -249,8 +246,11 @@ TakenOut take_out_probes(const Options& options, Session& session,
 // Puts the probes into the target, which runs then; leaves what was found to later sessions.
 Status arm(const Options& options, Session& session, ModuleCodes& codes, StageClock& clock) {
   DJ_TRY_DO(session.arm());
-  if (session.installation() != nullptr)
+  const Installation* installation = session.installation();
+  if (installation != nullptr)
     report_arming(session, clock, options.probes || options.dump.count("probes"), !options.stress);
+  if (options.pid && !options.stress && installation != nullptr && installation->site_count() > 0)
+    warn_of_earlier(*options.pid, session.memory_inode());
   session.keep(codes);
   codes.remember();
   return ok_status();

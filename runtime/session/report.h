@@ -1,21 +1,13 @@
-// The end of a session as text: hits that did not do all they should have, sites.
+// Sites and arming of a session as text.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "compiler/stages/layout.h"
-#include "compiler/stages/plan.h"
-#include "compiler/stages/program.h"
 #include "runtime/install/install.h"
 #include "runtime/output/stage_clock.h"
 #include "runtime/session/session.h"
 
 namespace dj {
-
-// One line for every reason in Header::skipped that happened, on stderr. layout: where the arrays
-// are that may have been full; the arena is still mapped.
-void report_skips(const ToldWords& words, const Program& program, const Plan& plan,
-                  const Layout& layout);
 
 // One line a site (--probes), on stderr.
 void report_sites(const std::vector<InstalledSite>& sites);

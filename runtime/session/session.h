@@ -155,6 +155,8 @@ class Session {
   // The words of it that change.
   ToldWords words() const { return ToldWords(arena(), header_.words); }
   ArenaView arena() const { return {header_.arena_base, header_.arena_bytes}; }
+  // Of the file that all processes of the session have mapped; 0: there is no target.
+  uint64_t memory_inode() const { return memory_ ? memory_->inode() : 0; }
   // Behind arm(): what later sessions may use is left to codes.remember().
   void keep(ModuleCodes& codes) {
     if (installation_) installation_->keep_detours(*memory_, codes);

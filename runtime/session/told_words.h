@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "runtime/process/untrusted.h"
 #include "runtime/shared/abi.h"
@@ -28,6 +30,19 @@ class ToldWords {
   }
   uint64_t skipped(abi::Skip why) const {
     return count(offsetof(abi::SessionWords, skipped) + sizeof(uint64_t) * why);
+  }
+  // Processes of the session that have executed another program.
+  uint64_t executed() const {
+    return count(offsetof(abi::SessionWords, executed) + offsetof(abi::ExecutedPrograms, count));
+  }
+  // The name of the i-th such program as the target has left it, and how many; "": there is none.
+  std::pair<std::string, uint64_t> executed_program(uint32_t i) const {
+    const uint64_t at = offsetof(abi::SessionWords, executed) +
+                        offsetof(abi::ExecutedPrograms, programs) +
+                        i * sizeof(abi::ExecutedProgram);
+    char name[abi::kProgramNameBytes] = {};
+    arena_.copy(words_ + at, name, sizeof name - 1);
+    return {name, count(at + offsetof(abi::ExecutedProgram, count))};
   }
   // Why the session must end; kNoEnd also where the word is none of the reasons.
   abi::EndReason end_wanted() const {

@@ -1,5 +1,6 @@
 // THE CONTRACT between controller, agent and generated code: what lies where in the data arena.
-// Freestanding: includes only <stdint.h> and <stddef.h>. Every field names its writer.
+// Freestanding: beside its own parts it includes only <stdint.h> and <stddef.h>. Every field names
+// its writer.
 //
 // The arena lies at the same address below 2 GB in the controller and the target, so an address in
 // it means the same in both and fits a 32-bit displacement. Offsets and sizes are fixed (layout.h)
@@ -15,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/shared/executed.h"
+
 namespace dj::abi {
 
 constexpr uint64_t kMagic = 0x31504154'4a44ull;  // "DJTAP1"
@@ -26,7 +29,7 @@ constexpr uint32_t kMaxCaptures = 16;   // entry values of one return probe
 constexpr uint32_t kNoSpan = ~0u;       // ErrorEvent::span of an error that a built-in raised
 
 // Why a hit did not do all it should have. Indexes SessionWords::skipped; texts in
-// runtime/session/report.cpp.
+// runtime/session/losses.cpp.
 enum Skip : uint32_t {
   kSkipNoContext,     // more handlers at once than contexts
   kSkipMapFull,       // an insertion into a full array was dropped
@@ -37,6 +40,7 @@ enum Skip : uint32_t {
   kSkipNestedCalls,   // MAXNESTING
   kSkipReturnFull,    // no room for a return probe's entry values
   kSkipReturnMiss,    // a return without its entry values
+  kSkipStackCut,      // a stack had more frames than MAXBACKTRACE
   kSkipMapBusy,       // an array operation gave up after very many collisions with others
   kSkipCount
 };
@@ -142,6 +146,7 @@ struct SessionWords {
                     // (denied.h), to be told
   uint64_t skipped[kSkipCount];
   uint64_t trap_hits, trap_cache_hits, trap_strays;
+  ExecutedPrograms executed;
 };
 
 constexpr uint32_t kMostContexts = 4096;  // of a session

@@ -72,7 +72,8 @@ struct ThreadTable {
   uint64_t own_stack_runs[kOwnStacks];
   uint64_t signal_stack[3];  // scratch of djtap: a thread's stack_t
   uint64_t tracees[8];  // vfork children that want to be traced (agent/tracees.h); 0: free
-  uint64_t pad2[356];
+  uint64_t executes;    // the process that has called execve() last (agent/executes.h)
+  uint64_t pad2[355];
 };
 constexpr uint64_t kWipedBytes = offsetof(ThreadTable, denied);
 static_assert(kWipedBytes % 4096 == 0);

@@ -128,8 +128,8 @@ def test_losses_are_warnings_with_codes(djtap_once):
     sleep = os.path.realpath("/bin/sleep")
     assert [(each["code"], each["message"]) for each in diagnostics(told)] == [("DJ5901", f"the target executed {sleep}: probes do not follow")], told
     told = djtap_once("--diagnostics=json", "-D", "CONTEXTS=1", "-e", 'probe func("work") { a[sprintf("%d", $n & 7)]++ }', "-c", f"{victim('hammer')} 1")
-    [skipped] = diagnostics(told)
-    assert told.returncode == 0 and skipped["code"] == "DJ5904", told
+    *early, skipped = diagnostics(told)  # early: while the session runs
+    assert told.returncode == 0 and len(early) <= 1 and all(each["code"] == "DJ5904" for each in (*early, skipped)), told
     assert re.fullmatch(r"\d+ hits? skipped: too many handlers at once \(raise -D CONTEXTS\)", skipped["message"]), told
 
 

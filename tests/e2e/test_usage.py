@@ -89,7 +89,7 @@ ALONE = {
     "a list of more": (["-l", "begin {} probe end"], "DJ0003", "what is to be listed is no list of probe points", "-l 'begin {} probe end'", ALL),
     "no target": (["--stress"], "DJ0004", "--stress needs a process (-c, -p or --), or --coverage FILE without a process", "--stress", ALL),
     "no pattern": (["--stress", 'a"b', "--", "ls"], "DJ0003", '--stress takes a pattern of functions: "libc.so.6!*"', "--stress 'a\"b'", ALL),
-    "no code": (["--explain", "DJ9999"], "DJ0003", "there is no code DJ9999; near it are DJ5909, DJ5910, DJ5911", "--explain DJ9999", ALL),
+    "no code": (["--explain", "DJ9999"], "DJ0003", "there is no code DJ9999; near it are DJ5910, DJ5911, DJ5912", "--explain DJ9999", ALL),
     "clean nobody": (["clean"], "DJ0002", "clean needs a process: djtap clean PID", "clean", ALL),
     "clean what": (["clean", "x"], "DJ0003", "clean takes a whole number above 0, not x", "clean x", ALL),
 }

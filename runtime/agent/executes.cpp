@@ -1,0 +1,74 @@
+// A name is one pair of words, so that it is in its place whole or not at all.
+#include "runtime/agent/executes.h"
+
+#include "runtime/agent/thread.h"
+#include "runtime/agent/user_memory.h"
+
+using namespace dj;
+
+namespace {
+
+constexpr uint64_t kPieceBytes = 64;  // aligned, it lies in one page
+constexpr uint64_t kLongestPath = 4096;
+
+union Name {
+  abi::Pair pair;
+  char bytes[abi::kProgramNameBytes];
+};
+
+// What stands behind the last slash of the path.
+Name last_part(uint64_t path) {
+  Name name = {};
+  uint32_t length = 0;
+  char piece[kPieceBytes];
+  for (uint64_t at = path; at != 0 && at < path + kLongestPath;) {
+    const uint64_t bytes = kPieceBytes - at % kPieceBytes;
+    if (!agent::copy_in(piece, at, bytes)) break;
+    for (uint64_t i = 0; i < bytes; ++i) {
+      if (piece[i] == '\0') return name;
+      if (piece[i] == '/') {
+        name = {};
+        length = 0;
+      } else if (length < abi::kProgramNameBytes - 1) {
+        name.bytes[length++] = piece[i];
+      }
+    }
+    at += bytes;
+  }
+  return name;
+}
+
+// The place of that name; null: there is none left.
+abi::ExecutedProgram* place_of(const Name& name) {
+  for (abi::ExecutedProgram& program : agent::words().executed.programs) {
+    abi::Pair found = {};
+    if (abi::cas_pair(&program.name, &found, name.pair)) return &program;
+    if (found.first == name.pair.first && found.second == name.pair.second) return &program;
+  }
+  return nullptr;
+}
+
+// A process whose last call has failed makes another one: each counts once.
+bool has_called_before(uint64_t pid) {
+  abi::ThreadTable* table = abi::thread_table_of(agent::arena());
+  return table != nullptr && __atomic_exchange_n(&table->executes, pid, __ATOMIC_SEQ_CST) == pid;
+}
+
+}  // namespace
+
+bool agent::may_be_there(uint64_t path) {
+  constexpr uint64_t kOpenPath = 010000000, kCloseOnExec = 02000000;
+  if (is_denied(kSysOpen) || is_denied(kSysClose)) return true;
+  const int64_t file = raw_syscall(kSysOpen, path, kOpenPath | kCloseOnExec);
+  if (file >= 0) raw_syscall(kSysClose, static_cast<uint64_t>(file));
+  return file >= 0;
+}
+
+void agent::note_execute(uint64_t path) {
+  const uint64_t pid = kernel_process_id();
+  if (pid == static_cast<uint64_t>(arena()->target_own_pid) || has_called_before(pid)) return;
+  abi::add(&words().executed.count, 1);
+  const Name name = last_part(path);
+  if (name.bytes[0] == '\0') return;
+  if (abi::ExecutedProgram* place = place_of(name)) abi::add(&place->count, 1);
+}

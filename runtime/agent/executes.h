@@ -1,0 +1,16 @@
+// Executes: processes that the target has started and that execute another program leave the
+// session. They are counted by the program's name, for djtap to tell.
+#pragma once
+#include <stdint.h>
+
+namespace dj::agent {
+
+// To be called before this process executes the program at `path` (the program's pointer; to an
+// empty text: a descriptor names it). The target itself is not counted: djtap watches it.
+void note_execute(uint64_t path);
+
+// Whether a file is at `path`; true where the kernel may not be asked. execvp() tries the folders
+// of $PATH one after the other: calls that must fail are not counted.
+bool may_be_there(uint64_t path);
+
+}  // namespace dj::agent

@@ -1,0 +1,33 @@
+// Unfollowed processes: those of the target's that no probe reaches. Some the target had started
+// before the session; others execute another program.
+#pragma once
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/session/told_words.h"
+
+namespace dj {
+
+// Processes that `target` has started, and theirs, and so on, ascending. Zombies are left out, and
+// so is djtap with what it has started itself and whoever has started it.
+std::vector<pid_t> descendants(pid_t target);
+
+// A warning, if processes that `target` has started do not have the memory of the session with this
+// inode: they are older than it. To be called when the probes are armed.
+void warn_of_earlier(pid_t target, uint64_t inode);
+
+// "sh (2), sed ..." of the programs that processes of the session have executed; the target can
+// write there. Empty: none has a name.
+std::string executed_names(const ToldWords& words);
+
+// "1 (a), 2 (b)" of processes as they are now, the first ones. Empty where none is alive.
+struct NamedProcesses {
+  size_t count = 0;  // of those that live
+  std::string names;
+};
+NamedProcesses name_living(const std::vector<pid_t>& pids);
+
+}  // namespace dj
