@@ -39,6 +39,8 @@ class Listing {
       cut_ = true;
     }
   }
+  // Something has been left out: for want of room.
+  bool is_cut() const { return cut_; }
   const abi::Str* finish() {
     if (cut_) agent::count_skip(abi::kSkipStringCut);
     if (kept_ == 0) return agent::empty_string();

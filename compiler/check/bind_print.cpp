@@ -219,7 +219,7 @@ std::optional<uint8_t> histogram_bits(Binder& binder, const ast::At& a) {
   return std::nullopt;
 }
 
-ExprPtr bind_histogram(Binder& binder, const ast::At& a, Span at_span, Span span) {
+ExprPtr bind_histogram(Binder& binder, const ast::At& a, Span at_span, Span span, bool printed) {
   const HistogramKind& kind = *std::find_if(std::begin(kHistogramKinds), std::end(kHistogramKinds),
                                             [&](const auto& each) { return each.name == a.op; });
   if (a.args.size() != kind.arguments) {
@@ -246,7 +246,8 @@ ExprPtr bind_histogram(Binder& binder, const ast::At& a, Span at_span, Span span
   const bool linear = a.op == "hist_linear";
   global.percentiles |= *bits > 0;
   global.hist_log |= !linear && *bits == 0;
-  return make(PrintHist{linear, std::move(where), *bits}, span, Type::Void);
+  return make(PrintHist{linear, std::move(where), *bits, printed}, span,
+              printed ? Type::Void : Type::Str);
 }
 
 ExprPtr bind_print(Binder& binder, const ast::Call& c, Span span) {
@@ -265,10 +266,10 @@ ExprPtr bind_print(Binder& binder, const ast::Call& c, Span span) {
                            : fmt::format("`{}` takes at least 1 value, got 0", c.name));
     return poison(span);
   }
-  if (kind.printed && !kind.delimited && c.args.size() == 1) {
+  if (!kind.delimited && c.args.size() == 1) {
     const ast::At* a = std::get_if<ast::At>(&c.args[0]->node);
     if (a != nullptr && is_histogram(a->op))
-      return bind_histogram(binder, *a, c.args[0]->span, span);
+      return bind_histogram(binder, *a, c.args[0]->span, span, kind.printed);
   }
   PrintNote note;
   note.ending = kind.newline ? "\n" : "";

@@ -120,7 +120,7 @@ struct BodyPrinter {
   std::string histogram(const PrintHist& h) const {
     const std::string bits = h.bits == 0 ? "" : fmt::format(", {}", int{h.bits});
     const char* word = h.linear ? "hist_linear" : h.bits == 0 ? "hist_log" : "hist";
-    return fmt::format("{}({}{})", word, expr(*h.place), bits);
+    return fmt::format("{}{}({}{})", h.printed ? "" : "sprint ", word, expr(*h.place), bits);
   }
 
   std::string expr(const Expr& e) const {

@@ -69,8 +69,10 @@ ExprPtr bind_in_histogram(Binder& binder, const ast::In& i, Span span);
 bool is_print_name(std::string_view name);
 std::vector<std::string> print_names();
 ExprPtr bind_print(Binder& binder, const ast::Call& c, Span span);
-// A PrintHist. at_span: of the operator, span: of what prints it.
-ExprPtr bind_histogram(Binder& binder, const ast::At& a, Span at_span, Span span);
+// A PrintHist. at_span: of the operator, span: of what prints it; printed: false where its text is
+// a value.
+ExprPtr bind_histogram(Binder& binder, const ast::At& a, Span at_span, Span span,
+                       bool printed = true);
 
 // --- bind_regex.cpp
 ExprPtr bind_match(Binder& binder, const ast::Match& m, Span span);

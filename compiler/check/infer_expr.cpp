@@ -115,7 +115,7 @@ TypeVar Infer::visit(Expr& e) {
                              [&](Caught&) { return string(e); },
                              [&](PrintHist& h) {
                                aggregate_place(*h.place);
-                               return table_.open();
+                               return h.printed ? table_.open() : string(e);
                              },
                          },
                          e.node);

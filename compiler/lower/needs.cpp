@@ -78,7 +78,7 @@ struct Collector {
     if (node.op != StatOp::Count && node.op != StatOp::Sum) needs.site = true;
   }
   void add(const Print& node) { (node.printed ? needs.site : needs.context) = true; }
-  void add(const PrintHist&) { needs.site = true; }
+  void add(const PrintHist& node) { (node.printed ? needs.site : needs.context) = true; }
   void add(const Match&) { needs.context = true; }
   void add(const HistBucket&) { needs.site = true; }
   void add(const TargetRef& node) { add_target(handler.targets[node.target], needs); }

@@ -14,6 +14,14 @@ Value format_string(Code& code, const std::string& format, const std::vector<llv
   return {code.b.CreatePtrToInt(made, code.unit.word)};
 }
 
+// By the entry that sends a record, or by the one that makes a string.
+Value print_or_keep(Code& code, const PrintHist& node, const char* print, const char* keep,
+                    std::vector<llvm::Value*> args) {
+  args.insert(args.begin(), node.printed ? code.site() : code.context());
+  llvm::Value* made = code.call(node.printed ? print : keep, args);
+  return {node.printed ? code.number(0) : code.b.CreatePtrToInt(made, code.unit.word)};
+}
+
 }  // namespace
 
 Value lower_node(Body& body, const Expr&, const Print& node) {
@@ -36,28 +44,22 @@ Value lower_node(Body& body, const Expr&, const PrintHist& node) {
   Code& code = body.code();
   const uint32_t logarithmic = node.bits == 0 ? abi::kHistLog : abi::kHistFine + node.bits;
   llvm::Value* form = code.number32(node.linear ? abi::kHistLinear : logarithmic);
-  if (const auto* element = std::get_if<ElementRef>(&node.place->node)) {
-    const GlobalSlot& slot = code.unit.layout.globals[element->array];
+  const auto* element = std::get_if<ElementRef>(&node.place->node);
+  if (element != nullptr && is_slice(element->keys)) {
     llvm::Value* where = keys(body, element->keys);
-    if (is_slice(element->keys)) {
-      code.call("dj_slice_event_hist", {code.site(), map(code, element->array), where,
-                                        given_keys(code, element->keys), form});
-      return {code.number(0)};
-    }
-    llvm::Value* stat = code.call("dj_map_stat_at", {map(code, element->array), where});
-    llvm::BasicBlock *there = code.block("there"), *end = code.block("printed");
-    code.b.CreateCondBr(code.b.CreateIsNull(stat), end, there);
-    code.b.SetInsertPoint(there);
-    code.call("dj_event_hist",
-              {code.site(), stat, code.number32(0), code.unit.address(slot.shape_address), form});
-    code.b.CreateBr(end);
-    code.b.SetInsertPoint(end);
-    return {code.number(0)};
+    return print_or_keep(code, node, "dj_slice_event_hist", "dj_slice_hist_text",
+                         {map(code, element->array), where, given_keys(code, element->keys), form});
   }
-  const GlobalSlot& slot = code.unit.layout.globals[std::get<GlobalRef>(node.place->node).global];
-  code.call("dj_event_hist",
-            {code.site(), code.unit.address(slot.address), code.number32(slot.stride),
-             code.unit.address(slot.shape_address), form});
+  const StatRows from = stat_rows(body, *node.place);
+  const std::vector<llvm::Value*> args = {from.rows, from.stride, from.shape, form};
+  if (element == nullptr || !node.printed)
+    return print_or_keep(code, node, "dj_event_hist", "dj_hist_text", args);
+  llvm::BasicBlock *there = code.block("there"), *end = code.block("printed");
+  code.b.CreateCondBr(code.b.CreateIsNull(from.rows), end, there);
+  code.b.SetInsertPoint(there);
+  print_or_keep(code, node, "dj_event_hist", "dj_hist_text", args);
+  code.b.CreateBr(end);
+  code.b.SetInsertPoint(end);
   return {code.number(0)};
 }
 

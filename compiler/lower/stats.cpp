@@ -4,13 +4,6 @@
 
 namespace dj::ir {
 
-namespace {
-
-// rows is null where an element is absent.
-struct StatRows {
-  llvm::Value *rows, *stride, *shape;
-};
-
 StatRows stat_rows(Body& body, const Expr& place) {
   Code& code = body.code();
   if (const auto* element = std::get_if<ElementRef>(&place.node)) {
@@ -23,6 +16,8 @@ StatRows stat_rows(Body& body, const Expr& place) {
   return {code.unit.address(slot.address), code.number32(slot.stride),
           code.unit.address(slot.shape_address)};
 }
+
+namespace {
 
 llvm::Value* stat_value(Body& body, const StatRead& node, llvm::Value* empty) {
   Code& code = body.code();

@@ -41,6 +41,8 @@ constexpr EntryRow kEntries[] = {
     {"dj_slice_stat_read", "lppiip"},
     {"dj_slice_event_hist", "vippii"},
     {"dj_slice_bucket", "lppiilp"},
+    {"dj_hist_text", "pppipi"},
+    {"dj_slice_hist_text", "ppppii"},
     {"dj_foreach_next", "ippp"},
     {"dj_enter", "pi"},
     {"dj_leave", "vp"},

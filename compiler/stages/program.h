@@ -168,11 +168,12 @@ struct Take {
   ExprPtr place;
 };                 // snapshot(place): its value, and from here on it is 0 or absent
 struct Caught {};  // the text of the error that the innermost catch handles
-// print(@hist_log(s)) and println(...): kind of histogram of place.
+// print(@hist_log(s)), println(...), or sprint(...), whose value it is: kind of histogram of place.
 struct PrintHist {
   bool linear;
   ExprPtr place;
   uint8_t bits = 0;  // @hist(s, bits): each power of two is parted in 2^bits
+  bool printed = true;
 };
 struct HistBucket {
   bool linear;

@@ -35,4 +35,16 @@ struct Slice {
   }
 };
 
+// Calls visit(index, keys) for every element of the slice until it says false.
+template <typename Visit>
+void each_of(const abi::Map* map, Slice slice, Visit visit) {
+  uint32_t used = abi::map_used(map);
+  uint64_t left = steps_for_all(map);
+  for (uint32_t i = 0; i < used; ++i) {
+    uint64_t keys[abi::kMaxKeys] = {}, state;
+    if (!read_node(map, i, keys, &state, &left) || !slice.holds(keys)) continue;
+    if (!visit(i, keys)) return;
+  }
+}
+
 }  // namespace dj::agent

@@ -7,22 +7,7 @@
 #include "runtime/shared/stat.h"
 
 using namespace dj;
-
-namespace {
-
-// Calls visit(index, keys) for every element of the slice until it says false.
-template <typename Visit>
-void each_of(const abi::Map* map, agent::Slice slice, Visit visit) {
-  uint32_t used = abi::map_used(map);
-  uint64_t left = agent::steps_for_all(map);
-  for (uint32_t i = 0; i < used; ++i) {
-    uint64_t keys[abi::kMaxKeys] = {}, state;
-    if (!agent::read_node(map, i, keys, &state, &left) || !slice.holds(keys)) continue;
-    if (!visit(i, keys)) return;
-  }
-}
-
-}  // namespace
+using agent::each_of;
 
 int64_t dj_slice_has(const abi::Map* map, const uint64_t* keys, uint32_t given) {
   int64_t found = 0;

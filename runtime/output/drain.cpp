@@ -93,9 +93,7 @@ std::optional<std::string> hist_text(const Record& record, const RecordRules& ru
   if (payload.words != words.size() || words.size() > (record.bytes.size() - at) / 8)
     return std::nullopt;
   std::memcpy(words.data(), record.bytes.data() + at, 8 * words.size());
-  if (form >= abi::kHistFine) return draw_fine_histogram(words, form - abi::kHistFine);
-  return form == abi::kHistLinear ? draw_linear_histogram(words, *shape)
-                                  : draw_log_histogram(words);
+  return draw_histogram(words, *shape, form);
 }
 
 std::vector<std::variant<int64_t, double, std::string_view>> print_args(const Record& record,

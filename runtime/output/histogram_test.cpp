@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "runtime/shared/stat.h"
+
 namespace dj {
 namespace {
 
@@ -26,7 +28,7 @@ TEST(Histogram, LogKeepsTwoEmptyBucketsAndElidesTheRest) {
   expected += " 1024 |" + bar(1) + " 1\n";
   expected += " 2048 |" + bar(0) + " 0\n";
   expected += " 4096 |" + bar(0) + " 0\n\n";
-  EXPECT_EQ(draw_log_histogram(counts), expected);
+  EXPECT_EQ(draw_histogram(counts, {}, abi::kHistLog), expected);
 }
 
 TEST(Histogram, LinearNamesWhatLiesOutside) {
@@ -35,14 +37,14 @@ TEST(Histogram, LinearNamesWhatLiesOutside) {
   shape.linear_step = 5;
   shape.linear_count = 4;  // below 10, 10, 15, above
   std::vector<int64_t> counts = {2, 100, 50, 1};
-  std::string text = draw_linear_histogram(counts, shape);
+  std::string text = draw_histogram(counts, shape, abi::kHistLinear);
   EXPECT_NE(text.find("  <10 |" + bar(1)), std::string::npos) << text;
   EXPECT_NE(text.find("   10 |" + bar(50) + " 100"), std::string::npos) << text;
   EXPECT_NE(text.find("  >15 |" + bar(0) + "   1"), std::string::npos) << text;
 }
 
 TEST(Histogram, NothingForNoSamples) {
-  EXPECT_EQ(draw_log_histogram(std::vector<int64_t>(abi::kLogBuckets)), "");
+  EXPECT_EQ(draw_histogram(std::vector<int64_t>(abi::kLogBuckets), {}, abi::kHistLog), "");
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ struct RecordRules::Look {
     if (const auto* print = std::get_if<Print>(&expr.node)) {
       if (print->printed) rules.formats_[print->format] = true;
     } else if (const auto* hist = std::get_if<PrintHist>(&expr.node)) {
+      if (!hist->printed) return for_each_child(expr, *this);
       const GlobalSlot& slot = layout.globals[global_of(*hist->place)];
       rules.histograms_.emplace_back(form_of(*hist), slot.shape);
       rules.kinds_[abi::kEventHist] = true;

@@ -154,6 +154,11 @@ void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32
 // element: rows = its Stat, stride = 0. form: HistForm (stat.h).
 void dj_event_hist(uint32_t site, const dj::abi::Stat* rows, uint32_t stride,
                    const dj::abi::StatShape* shape, uint32_t form);
+// The same as a string, made in the run's scratch memory; of a slice the elements' sum.
+const dj::abi::Str* dj_hist_text(dj::abi::Context* ctx, const dj::abi::Stat* rows, uint32_t stride,
+                                 const dj::abi::StatShape* shape, uint32_t form);
+const dj::abi::Str* dj_slice_hist_text(dj::abi::Context* ctx, const dj::abi::Map* map,
+                                       const uint64_t* keys, uint32_t given, uint32_t form);
 const dj::abi::Stat* dj_map_stat_at(const dj::abi::Map* map, const uint64_t* keys);  // null: absent
 
 // --- return probes (cold); slot: where the return address lies; see capture.h ---

@@ -80,14 +80,16 @@ constexpr uint32_t kFineSteps = 16, kFineStepBits = 4;
 constexpr uint32_t kFineZero = kFineSteps * (64 - kFineStepBits + 1);
 constexpr uint32_t kFineBuckets = 2 * kFineZero;
 
+// How many buckets from that of 0.
+inline uint32_t fine_step(uint64_t size) {
+  if (size < kFineSteps) return static_cast<uint32_t>(size);
+  const uint32_t bit = 63 - static_cast<uint32_t>(__builtin_clzll(size));
+  return (bit - kFineStepBits + 1) * kFineSteps +
+         (static_cast<uint32_t>(size >> (bit - kFineStepBits)) & (kFineSteps - 1));
+}
 inline uint32_t fine_bucket(int64_t sample) {
-  uint64_t size = sample < 0 ? 0 - static_cast<uint64_t>(sample) : static_cast<uint64_t>(sample);
-  uint32_t step = static_cast<uint32_t>(size);
-  if (size >= kFineSteps) {
-    uint32_t bit = 63 - static_cast<uint32_t>(__builtin_clzll(size));
-    step = (bit - kFineStepBits + 1) * kFineSteps +
-           (static_cast<uint32_t>(size >> (bit - kFineStepBits)) & (kFineSteps - 1));
-  }
+  const uint32_t step =
+      fine_step(sample < 0 ? 0 - static_cast<uint64_t>(sample) : static_cast<uint64_t>(sample));
   return sample < 0 ? kFineZero - step : kFineZero + step;
 }
 // The middle of a bucket.
