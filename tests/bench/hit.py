@@ -11,9 +11,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.dont_write_bytecode = True
 
-from support import paths, run  # noqa: E402
+from support import built, run  # noqa: E402
 
-HIT = paths.BUILD / "bench" / "hit"
+HIT = built.program("bench/hit", "hit")
 ROWS = [
     ("djtap count++", 'probe func("bare") { count++ }', 20_000_000),
     ("djtap two arguments into a map", 'probe func("bare") { a[$a] += $b }', 5_000_000),

@@ -14,7 +14,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.dont_write_bytecode = True
 
-from support import paths, run  # noqa: E402
+from support import built, run  # noqa: E402
 
 ROUNDS, ENDS = 3, 20
 SCRIPTS = [("bare", None), ("malloc", 'probe func("malloc") { n++ }'), ("every function", 'probe func("*!*") { n++ }')]
@@ -30,9 +30,10 @@ def milliseconds(script, words):
 def main():
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     with tempfile.TemporaryDirectory() as folder:
+        library = built.program("targets/libctor.so", "victim_ctor_lib")
         for i in range(number):
-            shutil.copy(paths.victim("libctor.so"), f"{folder}/{i}.so")
-        words = [paths.victim("many_objects"), folder, str(number)]
+            shutil.copy(library, f"{folder}/{i}.so")
+        words = [built.victim("many_objects"), folder, str(number)]
         runs = {name: [] for name, _ in SCRIPTS}
         for _ in range(ROUNDS):
             for name, script in SCRIPTS:

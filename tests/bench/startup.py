@@ -14,11 +14,12 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.dont_write_bytecode = True
 
-from support import paths, run  # noqa: E402
+from support import built, run  # noqa: E402
 
+COUNT = built.victim("count")
 ROWS = [
-    ("one-liner on a small program", ["-e", 'probe func("work") < count++ >', "-c", f"{paths.BUILD}/targets/count 1 1"], 60),
-    ("a probe of a tapset", ["-e", 'probe syscall.unlink { n[pathname]++ }', "-c", f"{paths.BUILD}/targets/count 1 1"], 60),
+    ("one-liner on a small program", ["-e", 'probe func("work") < count++ >', "-c", f"{COUNT} 1 1"], 60),
+    ("a probe of a tapset", ["-e", 'probe syscall.unlink { n[pathname]++ }', "-c", f"{COUNT} 1 1"], 60),
     ("malloc with libc6-dbg", ["-e", 'probe func("malloc") < count++ >', "-c", "/bin/ls /"], 300),
     ("malloc's argument from DWARF", ["-e", 'probe func("libc.so.6!malloc") { n += $bytes }', "-c", "/bin/ls /"], 300),
 ]

@@ -18,9 +18,9 @@ sys.dont_write_bytecode = True
 
 import hit  # noqa: E402
 import programs  # noqa: E402
-from support import paths, run  # noqa: E402
+from support import built, run  # noqa: E402
 
-LOOKUP = paths.BUILD / "bench" / "lookup"
+LOOKUP = built.program("bench/lookup", "lookup")
 NODE, CC1 = "/usr/bin/node", "/usr/lib/gcc/x86_64-linux-gnu/12/cc1"
 BODIES = [("counter", "count++", "count++"), ("two arguments into a map", "a[$a] += $b", "a[$a] += $return"),
           ("printf of two numbers", r'printf("%d %d\n", $a, $b)', r'printf("%d %d\n", $a, $return)')]

@@ -123,3 +123,46 @@ def test_the_script_for_the_table_of_examples_asks_djtap():
     if not example.exists():
         pytest.skip("Debian's systemtap-doc is not here")
     assert script.classify(str(paths.DJTAP), example) == ("runs", "")
+
+
+# --- on a tree that only the first command has built
+
+PAGES = (paths.ROOT / "README.md", *sorted((paths.ROOT / "docs").glob("*.md")), *sorted((paths.ROOT / "examples").glob("*.djt")))
+
+
+def built_by(*targets):
+    """Every file that a command writes which these targets of the build need."""
+    told = subprocess.run(["ninja", "-C", paths.BUILD, "-t", "commands", *targets], capture_output=True, text=True, check=True)
+    return set(re.findall(r" -o (\S+)", told.stdout))
+
+
+def test_the_first_command_builds_the_programs_that_are_shown():
+    targets = re.search(r'"\$root/scripts/build" (.*?) \|\|', (paths.ROOT / "scripts" / "djtap").read_text())[1].split()
+    built = built_by(*targets)
+    named = {(page.name, name) for page in PAGES for name in re.findall(r"\bbuild/([\w/.-]*\w)", page.read_text())}
+    assert {name for _, name in named} >= {"examples/tinyfs", "targets/exceptions", "targets/recursion"}
+    assert not {(page, name) for page, name in named if name not in built}
+
+
+def test_commands_within_sentences_name_files_that_are_there():
+    """With the interpreter, where the file is not executable."""
+    for page in PAGES:
+        for words in re.findall(r"`((?:/usr/bin/python3 )?(?:scripts|tests)/[^`\n]*)`", page.read_text()):
+            python, path = re.match(r"(/usr/bin/python3 )?(\S+)", words).groups()
+            for part in re.sub(r"\{.*?\}|/\*.*", "", path).split("::")[:1]:
+                assert (paths.ROOT / part).exists(), (page.name, words)
+            if page.name == "README.md" and path.startswith("tests/bench/"):
+                assert python, words
+
+
+def test_benchmarks_build_what_they_measure():
+    """Each asks support.built for its programs, by targets that there are."""
+    told = subprocess.run(["ninja", "-C", paths.BUILD, "-t", "targets", "all"], capture_output=True, text=True, check=True)
+    targets = set(re.findall(r"^(\S+): ", told.stdout, re.M))
+    asked = []
+    for file in sorted((paths.ROOT / "tests" / "bench").glob("*.py")):
+        text = file.read_text()
+        assert "paths.victim" not in text and "paths.BUILD" not in text, file.name
+        asked += re.findall(r'built\.program\("([^"]+)", "([^"]+)"\)', text)
+        asked += [(f"targets/{name}", f"victim_{name}") for name in re.findall(r'built\.victim\("([^"]+)"\)', text)]
+    assert len(asked) >= 4 and all({name, target} <= targets for name, target in asked), asked
