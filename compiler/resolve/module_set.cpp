@@ -2,9 +2,11 @@
 #include "compiler/resolve/module_set.h"
 
 #include <fmt/format.h>
+#include <glob.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "compiler/resolve/path_glob.h"
 
@@ -17,6 +19,18 @@ std::string real_path(const std::string& path) {
   std::string result = real ? real : "";
   std::free(real);
   return result;
+}
+
+// The files that a path, or a wildcard of paths, leads to through links.
+std::set<std::string> real_paths(const std::string& name) {
+  std::set<std::string> found;
+  glob_t names = {};
+  if (name.find('/') != std::string::npos &&
+      ::glob(name.c_str(), GLOB_NOSORT, nullptr, &names) == 0) {
+    for (size_t i = 0; i < names.gl_pathc; i++) found.insert(real_path(names.gl_pathv[i]));
+  }
+  ::globfree(&names);
+  return found;
 }
 
 std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -98,6 +112,7 @@ std::vector<size_t> ModuleSet::named(std::string_view name, size_t from) const {
       result.push_back(i);
     }
   }
+  if (result.empty()) return linked(std::string(name), from);
   // An exact base name is meant before "libc" means libc-2.36.so too.
   std::vector<size_t> exact;
   for (size_t i : result) {
@@ -106,6 +121,15 @@ std::vector<size_t> ModuleSet::named(std::string_view name, size_t from) const {
     }
   }
   return exact.empty() ? result : exact;
+}
+
+std::vector<size_t> ModuleSet::linked(const std::string& name, size_t from) const {
+  std::vector<size_t> result;
+  const std::set<std::string> real = real_paths(name);
+  for (size_t i = from; i < paths_.size(); i++) {
+    if (real.contains(paths_[i])) result.push_back(i);
+  }
+  return result;
 }
 
 std::vector<size_t> ModuleSet::matching(std::string_view path) const {
@@ -138,9 +162,9 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
     }
   }
   const bool is_wild = is_path && has_wildcard(name);
-  if (std::vector<size_t> by_name = is_wild ? matching(name) : named(name, 0); !by_name.empty()) {
-    return by_name;
-  }
+  std::vector<size_t> by_name = is_wild ? matching(name) : named(name, 0);
+  if (by_name.empty() && is_wild) by_name = linked(name, 0);
+  if (!by_name.empty()) return by_name;
   // Where a distribution keeps its libraries differs: /lib*/libc.so.* means the one that is mapped.
   const bool of_library = name.starts_with("/lib") || name.starts_with("/usr/lib");
   if (std::vector<size_t> by_base = named(base_of(name), 0);

@@ -41,8 +41,8 @@ class ModuleSet {
   // Where object i has system call instructions; nothing until probe_syscall.cpp has looked once.
   std::optional<std::vector<uint64_t>>& syscalls(size_t i) { return syscalls_[i]; }
 
-  // Objects that "libc.so.6", "libc", "/lib/x/libc.so.6" or a wildcard means; from: the first to
-  // consider.
+  // Objects that "libc.so.6", "libc", "/lib/x/libc.so.6", a link to one, or a wildcard means; from:
+  // the first to consider.
   std::vector<size_t> named(std::string_view name, size_t from) const;
   // What process("name") means; reports the mistake at `span` when it means nothing.
   std::vector<size_t> process(const std::string& name, Span span, Diags& diags);
@@ -51,6 +51,8 @@ class ModuleSet {
   // file: where it is; "": nowhere.
   void report_no_object(const std::string& name, const std::string& file, Span span,
                         Diags& diags) const;
+  // Objects that a path, or a wildcard of paths, leads to through links: Debian's /lib is one.
+  std::vector<size_t> linked(const std::string& name, size_t from) const;
   // Objects whose path matches, by path_glob().
   std::vector<size_t> matching(std::string_view path) const;
   size_t add(const std::string& file);  // its index
