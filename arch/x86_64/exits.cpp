@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "arch/x86_64/checker.h"
+#include "arch/x86_64/exit_frames.h"
 #include "arch/x86_64/fragments.h"
 #include "arch/x86_64/jump_tables.h"
 #include "arch/x86_64/split_stack.h"
@@ -35,20 +36,6 @@ constexpr uint64_t kAlignment = 16;
 // what these share with others; no exit of them can be told from a jump within.
 constexpr size_t kMostParts = 64;
 constexpr std::array<uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
-
-// Has the stack pointer been read from memory that is not the frame's? Then it is another frame's:
-// longjmp() in place, a goto out of a nested function. What is left so does not return.
-bool goes_to_another_frame(const Function& code, size_t jump) {
-  constexpr uint8_t kSp = 4, kBp = 5;
-  constexpr size_t kFar = 8;
-  for (size_t i = jump; i > 0 && jump - i < kFar; i--) {
-    const Insn& insn = code.insns[i - 1];
-    if (insn.leaves() || insn.calls()) return false;
-    const bool loads = insn.is(0x8b) && insn.wide && insn.reg == kSp && insn.memory();
-    if (loads) return insn.base != kBp && insn.base != kSp;
-  }
-  return false;
-}
 
 // Addresses in some ranges, which may overlap.
 class Ranges {
@@ -169,7 +156,7 @@ class ExitFinder {
       if (insn.address < range.begin || insn.address >= range.end) continue;
       if (insn.kind != Kind::Nop) last = i;
       if (insn.branches() && insn.kind != Kind::Call) branch(code, i);
-      if (insn.kind == Kind::Return) add_exit(code, i, false);
+      if (insn.kind == Kind::Return && leads(code, i) != Leads::Away) add_exit(code, i, false);
       if (insn.kind == Kind::Odd && !in_transaction(insn))
         give_up(fmt::format("far transfer at {:#x}", insn.address));
       if (insn.kind == Kind::JumpIndirect) {
@@ -216,7 +203,10 @@ class ExitFinder {
 
   void indirect(Flow& flow, size_t part, size_t i) {
     const Insn& insn = flow.function().insns[i];
-    if (goes_to_another_frame(flow.function(), i)) return;
+    const Leads to_frame = leads(flow.function(), i);
+    if (to_frame == Leads::Away) return;
+    if (to_frame == Leads::Across && is_popped(flow.function(), i))
+      return add_exit(flow.function(), i - 1, false);
     if (insn.rip_relative) return unsure_.push_back({part, i, Way::Pointer});
     const IndirectTargets to = indirect_targets(flow, module_, uint32_t(i));
     bool stays = to.way == Way::Table;

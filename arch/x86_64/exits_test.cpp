@@ -163,11 +163,18 @@ TEST(Pieces, BelongToTheFunctionWhoseNameTheyHave) {
   EXPECT_EQ(own.exits[1].exit_address, piece + 5);
 }
 
-// __builtin_longjmp(), and the end that clang -O0 jumps to behind calls that do not return.
+// __builtin_longjmp(), longjmp(), __builtin_eh_return() in its two forms, setcontext(), and the end
+// that clang -O0 jumps to behind calls that do not return.
 TEST(Exits, JumpsThatDoNotReturn) {
   const char* const cases[] = {
       "func f; test %edi,%edi; je 1f; ret; 1: mov 8(%rdx),%rax; mov 16(%rdx),%rsp; "
       "mov (%rdx),%rbp; jmp *%rax; done f;",
+      "func f; test %edi,%edi; je 1f; ret; 1: mov %r8,%rsp; mov %r9,%rbp; jmp *%rdx; done f;",
+      "func f; test %edi,%edi; je 1f; ret; 1: mov 0(%rbp),%rbp; mov %rcx,%rsp; pop %rcx; "
+      "jmp *%rcx; done f;",
+      "func f; test %edi,%edi; je 1f; ret; 1: mov %rcx,%rsp; ret; done f;",
+      "func f; test %edi,%edi; je 1f; ret; 1: mov 0xa0(%rdx),%rsp; mov 0x80(%rdx),%rbx; "
+      "mov 0xa8(%rdx),%rcx; push %rcx; xor %eax,%eax; ret; done f;",
       "func f; test %edi,%edi; je 1f; ret; 1: call h; jmp 1f; done f; 1: .balign 16,0x90;",
   };
   for (const char* source : cases) {
@@ -176,6 +183,30 @@ TEST(Exits, JumpsThatDoNotReturn) {
     ASSERT_TRUE(exits.complete) << source << ": " << exits.reason;
     ASSERT_EQ(exits.exits.size(), 1u) << source;
     EXPECT_EQ(exits.exits[0].exit_address, v.symbols.at("f") + 4) << source;
+  }
+}
+
+// Who has kept where its stack was comes back to it there: coroutines, their switch as `pop` and
+// `jmp`, swapcontext(), and a stack that was aligned for a while.
+TEST(Exits, OfStackSwitchesReturn) {
+  const struct {
+    const char* source;
+    uint64_t exit;  // from f on
+  } cases[] = {
+      {"func f; push %rbx; mov %rsp,(%rdi); mov %rsi,%rsp; pop %rbx; ret; done f;", 8},
+      {"func f; push %rbx; mov %rsp,%rax; mov %rdi,%rsp; pop %rbx; pop %r8; jmp *%r8; done f;", 8},
+      {"func f; lea 8(%rsp),%rcx; mov %rcx,0xa0(%rdi); mov 0xa0(%rsi),%rsp; push %rdi; ret; done "
+       "f;",
+       20},
+      {"func f; mov %rsp,%rax; and $-32,%rsp; mov %rax,%rsp; ret; done f;", 10},
+  };
+  for (const auto& [source, exit] : cases) {
+    const test::Victim v = victim(std::string(source) + kPiece);
+    const Exits exits = exits_of(v);
+    ASSERT_TRUE(exits.complete) << source << ": " << exits.reason;
+    ASSERT_EQ(exits.exits.size(), 1u) << source;
+    EXPECT_EQ(exits.exits[0].exit_address, v.symbols.at("f") + exit) << source;
+    EXPECT_FALSE(exits.exits[0].tail_jump) << source;
   }
 }
 

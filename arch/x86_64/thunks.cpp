@@ -79,13 +79,16 @@ void read_own(Function& function, size_t at, uint8_t reg) {
 
 bool is_return_by_register(const std::vector<Insn>& insns, size_t at) {
   if (at + 2 >= insns.size()) return false;
-  const Insn &pop = insns[at], &jump = insns[at + 2];
-  const bool pops = pop.legacy && pop.map == 0 && (pop.opcode & 0xf8) == 0x58;
-  const uint8_t reg = uint8_t((pop.opcode & 7) + (pop.prefixes != 0 ? 8 : 0));
-  return pops && is_lfence(insns[at + 1]) && is_jump_by_register(jump) && jump.rm == reg;
+  const Insn& jump = insns[at + 2];
+  return is_lfence(insns[at + 1]) && is_jump_by_register(jump) && popped(insns[at]) == jump.rm;
 }
 
 }  // namespace
+
+uint8_t popped(const Insn& insn) {
+  if (!insn.legacy || insn.map != 0 || (insn.opcode & 0xf8) != 0x58) return kNoReg;
+  return uint8_t((insn.opcode & 7) + (insn.prefixes != 0 ? 8 : 0));
+}
 
 uint8_t thunk_register(const Module& module, uint64_t address) {
   std::optional<Insn> insn = insn_at(module, address);

@@ -16,6 +16,9 @@ uint8_t thunk_register(const Module& module, uint64_t address);
 // The code at `address` does nothing but go where `reg` says: by a thunk there or elsewhere.
 bool jumps_by(const Module& module, uint64_t address, uint8_t reg);
 
+// The register that a `pop` fills; kNoReg: the instruction is no `pop` of a register.
+uint8_t popped(const Insn& insn);
+
 // Is there a thunk in the module, called or in a function's own code? Looks at bytes only.
 bool has_thunks(const Module& module);
 

@@ -186,6 +186,8 @@ struct Plan {
   SiteId first_site = 0;
   HandlerId first_handler = 0;
   std::vector<Site> later;  // sites of such plans, numbered behind host_probes
+  // Of the handlers of such plans, numbered behind `handlers`: the probe whose calls one follows.
+  std::vector<std::optional<ProbeId>> later_calls;
 };
 // The site of that number in the session; null: a host probe's, or none.
 const Site* site_numbered(const Plan& plan, uint32_t number);

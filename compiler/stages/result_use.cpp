@@ -62,6 +62,15 @@ std::vector<bool> handlers_of_calls(const Plan& plan) {
   return found;
 }
 
+std::vector<std::optional<ProbeId>> probes_of_calls(const Plan& plan) {
+  const std::vector<bool> of_calls = handlers_of_calls(plan);
+  std::vector<std::optional<ProbeId>> probes(plan.handlers.size());
+  for (HandlerId id = 0; id < probes.size(); id++) {
+    if (of_calls[id]) probes[id] = plan.handlers[id].probe;
+  }
+  return probes;
+}
+
 bool keeps_calls(const Plan& plan) {
   const std::vector<bool> waiting = handlers_that_wait(plan), calls = handlers_of_calls(plan);
   return std::find(waiting.begin(), waiting.end(), true) != waiting.end() ||

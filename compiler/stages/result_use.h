@@ -2,6 +2,7 @@
 // They must not run before a tail call: only where the callee returns is the result known, and only
 // then is the call over.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "compiler/stages/plan.h"
@@ -18,6 +19,9 @@ std::vector<bool> handlers_that_wait(const Plan& plan);
 
 // By HandlerId: a Body handler whose calls are kept from the entry on.
 std::vector<bool> handlers_of_calls(const Plan& plan);
+
+// By HandlerId: the probe of those; nothing: it follows no calls.
+std::vector<std::optional<ProbeId>> probes_of_calls(const Plan& plan);
 
 // Whether some handler keeps something of a call until it returns (runtime/shared/capture.h).
 bool keeps_calls(const Plan& plan);

@@ -30,9 +30,24 @@ void free_entry(const Place& place, abi::Capture& entry) {
   abi::store(&entry.owner, uint64_t{0});
 }
 
-// Nobody will return from its calls any more.
+// Nobody will return from its calls any more; of those of an earlier epoch, nobody knows.
 void abandon(const abi::Capture& entry, uint32_t handler) {
-  abi::add(&count_of(handler).abandoned, 1 + entry.more);
+  abi::CaptureCount& of = count_of(handler);
+  const bool old = entry.epoch != agent::epoch_of(handler);
+  abi::add(old ? &of.unseen[abi::kUnseenOff] : &of.abandoned, 1 + entry.more);
+}
+
+// There is no room for the call.
+void leave_out(uint32_t handler) { abi::add(&count_of(handler).crowded, 1); }
+
+// A call that returns and is not kept: is it one for which there was no room? Which one of a
+// handler's calls nobody can tell, only how many.
+bool was_left_out(uint32_t handler) {
+  uint64_t* crowded = &count_of(handler).crowded;
+  for (uint64_t seen = abi::load(crowded); seen != 0; seen = abi::load(crowded)) {
+    if (abi::cas(crowded, seen, seen - 1)) return true;
+  }
+  return false;
 }
 
 // A bucket's entry that its thread was about to fill for this very slot: a signal's siglongjmp came
@@ -101,7 +116,7 @@ abi::Capture* claim(const Place& place) {
 // An entry of an earlier epoch is made free: nobody saw what became of its call.
 bool freed_if_old(const Place& place, abi::Capture& entry) {
   if (entry.epoch == place.epoch) return false;
-  count(&count_of(place.handler).lost);
+  abandon(entry, place.handler);
   free_entry(place, entry);
   return true;
 }
@@ -116,6 +131,11 @@ abi::Capture* find(const Place& place, uint32_t stage) {
 
 uint64_t return_address(uint64_t slot) { return *reinterpret_cast<const uint64_t*>(slot); }
 
+// Of calls that leave by `exit`.
+abi::CaptureStage stage_of(uint32_t exit) {
+  return (exit & abi::kExitAtEntry) != 0 ? abi::kInTail : abi::kJumping;
+}
+
 // Its return will be another function's: it jumps there, or is there already.
 void jump(const Place& place, abi::Capture& entry, abi::CaptureStage stage) {
   if (entry.stage == abi::kCalled) abi::add(&count_of(place.handler).in_tails, 1);
@@ -124,7 +144,7 @@ void jump(const Place& place, abi::Capture& entry, abi::CaptureStage stage) {
 }
 
 void lose(const Place& place, abi::Capture& entry) {
-  abi::add(&count_of(place.handler).lost, 1 + entry.more);
+  abi::add(&count_of(place.handler).unseen[abi::kUnseenTail], 1 + entry.more);
   free_entry(place, entry);
 }
 
@@ -138,6 +158,29 @@ void drop(const Place& place, abi::Capture& entry) {
 void fill(const Place& place, abi::Capture& entry) {
   entry.epoch = place.epoch;
   abi::store(&entry.slot, place.slot);
+}
+
+// A call that nobody has kept leaves by a tail jump, and is kept from here on. `together`: the
+// entry of calls that will return with it, or null.
+void leave_unkept(const Place& place, uint32_t exit, abi::Capture* together) {
+  const bool left_out = was_left_out(place.handler);
+  abi::CaptureCount& of = count_of(place.handler);
+  const uint32_t site = exit & abi::kExitSite;
+  if ((exit & abi::kExitKeepsValues) != 0) {
+    if (left_out) abi::add(&of.unseen[abi::kUnseenNoRoom], 1);
+    if (!left_out) agent::count_skip(abi::kSkipReturnMiss);
+  } else if ((exit & abi::kExitUnseen) != 0) {
+    abi::add(&of.unseen[abi::kUnseenTail], 1);
+  } else if (together != nullptr) {
+    together->more++;
+  } else if (abi::Capture* entry = claim(place)) {
+    entry->site = site;
+    fill(place, *entry);
+    jump(place, *entry, stage_of(exit));
+  } else {
+    if (left_out) abi::add(&of.unseen[abi::kUnseenNoRoom], 1);
+    agent::count_skip(abi::kSkipReturnFull);
+  }
 }
 
 }  // namespace
@@ -165,10 +208,12 @@ DJ_RARE void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* va
     entry = claim(place);
   }
   if (entry == nullptr) {
-    agent::count_skip(abi::kSkipReturnFull);
+    leave_out(handler);
+    if (words != 0) agent::count_skip(abi::kSkipReturnFull);
     return;
   }
   agent::copy_values(entry->values, values, words);
+  if (agent::captures()->counting != 0) entry->returns = return_address(slot);
   fill(place, *entry);
 }
 
@@ -177,7 +222,11 @@ DJ_RARE uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* valu
   Place place(handler, slot);
   abi::Capture* entry = find(place, abi::kCalled);
   if (entry == nullptr) {
-    agent::count_skip(abi::kSkipReturnMiss);
+    if (was_left_out(handler)) {
+      count(&count_of(handler).returned);
+    } else if (words != 0) {
+      agent::count_skip(abi::kSkipReturnMiss);
+    }
     return 0;
   }
   agent::copy_values(values, entry->values, words);
@@ -190,13 +239,16 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
   Place place(handler, slot);
   bool own = (exit & abi::kExitOwn) != 0, of_callee = (exit & abi::kExitOfCallee) != 0;
   bool unseen = (exit & abi::kExitUnseen) != 0, known = false;
-  abi::CaptureStage stage = (exit & abi::kExitAtEntry) != 0 ? abi::kInTail : abi::kJumping;
+  const abi::CaptureStage stage = stage_of(exit);
   uint32_t site = exit & abi::kExitSite;
   abi::Capture* together = nullptr;
+  const bool keeps_values = (exit & abi::kExitKeepsValues) != 0;
   for (abi::Capture* at : place.entries()) {
     abi::Capture& entry = *at;
-    if (!place.has(entry) || freed_if_old(place, entry)) continue;
+    if (!place.has(entry)) continue;
     bool called = entry.stage == abi::kCalled;
+    if (called && own && !keeps_values) entry.epoch = place.epoch;  // an unkept call is kept, too
+    if (freed_if_old(place, entry)) continue;
     if (called && known) {  // left in the bucket by a frame that never returned
       drop(place, entry);
     } else if (called == own) {
@@ -210,20 +262,7 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
       together = &entry;
     }
   }
-  if (!own || known) return;
-  if ((exit & abi::kExitKeepsValues) != 0) {
-    agent::count_skip(abi::kSkipReturnMiss);
-  } else if (unseen) {
-    abi::add(&count_of(handler).lost, 1);
-  } else if (together != nullptr) {
-    together->more++;
-  } else if (abi::Capture* entry = claim(place)) {
-    entry->site = site;
-    fill(place, *entry);
-    jump(place, *entry, stage);
-  } else {
-    agent::count_skip(abi::kSkipReturnFull);
-  }
+  if (own && !known) leave_unkept(place, exit, together);
 }
 
 void dj_tail_land(uint32_t handler, uint64_t slot) {

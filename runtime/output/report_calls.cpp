@@ -3,14 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <map>
+#include <numeric>
+#include <optional>
 
 #include "compiler/base/printable.h"
 #include "compiler/stages/result_use.h"
+#include "runtime/output/kept_calls.h"
 #include "runtime/output/report_times.h"
 #include "runtime/process/process.h"
-#include "runtime/process/untrusted.h"
-#include "runtime/shared/capture.h"
 
 namespace dj {
 namespace {
@@ -35,38 +37,27 @@ class Gone {
   std::map<uint32_t, bool> threads_;
 };
 
-// Where the arena has what return probes keep, by the Layout.
-struct Kept {
-  ArenaView arena;
-  uint64_t captures, handlers;
-  Kept(const Plan& plan, const Layout& layout)
-      : arena(layout.base, layout.bytes),
-        captures(layout.capture_data),
-        handlers(capture_handlers(plan)) {}
-  abi::CaptureCount count(HandlerId handler) const {
-    abi::CaptureCount count = {};
-    arena.copy(captures + handler * sizeof count, &count, sizeof count);
-    return count;
-  }
-  abi::Capture entry(uint64_t index) const {
-    abi::Capture entry = {};
-    const uint64_t first = captures + abi::capture_counts_bytes(handlers);
-    arena.copy(first + index * sizeof entry, &entry, sizeof entry);
-    return entry;
-  }
-};
+// By the session's number of a handler.
+std::vector<std::optional<ProbeId>> all_probes_of_calls(const Plan& plan) {
+  std::vector<std::optional<ProbeId>> probes = probes_of_calls(plan);
+  probes.insert(probes.end(), plan.later_calls.begin(), plan.later_calls.end());
+  return probes;
+}
 
 // Calls that nobody saw return: of a thread that has ended nobody will.
-void add_kept(const Kept& kept, const Plan& plan, std::map<ProbeId, Calls>& probes) {
+void add_kept(const KeptCalls& kept, const std::vector<std::optional<ProbeId>>& probes,
+              std::map<ProbeId, Calls>& rows) {
   Gone gone;
-  for (uint64_t i = 0; i < uint64_t{abi::kCaptureBuckets} * abi::kCaptureWays; ++i) {
+  for (uint64_t i = 0; i < KeptCalls::entries(); ++i) {
     const abi::Capture entry = kept.entry(i);
-    if (entry.owner == 0 || entry.slot == 0 || (entry.slot & abi::kSlotUnused) != 0) continue;
-    const auto handler = static_cast<uint32_t>(entry.owner) - 1;
-    if (handler >= plan.handlers.size()) continue;  // in an object that was opened later
-    Calls& calls = probes[plan.handlers[handler].probe];
-    (gone(static_cast<uint32_t>(entry.owner >> 32)) ? calls.abandoned : calls.inside) +=
-        uint64_t{1} + entry.more;
+    const HandlerId handler = KeptCalls::handler_of(entry);
+    if (!KeptCalls::holds_calls(entry) || handler >= probes.size() || !probes[handler]) continue;
+    Calls& calls = rows[*probes[handler]];
+    const bool old = entry.epoch != static_cast<uint32_t>(kept.count(handler).epoch);
+    uint64_t& of = old                                 ? calls.unseen
+                   : gone(KeptCalls::thread_of(entry)) ? calls.abandoned
+                                                       : calls.inside;
+    of += uint64_t{1} + entry.more;
   }
 }
 
@@ -81,23 +72,23 @@ void count_calls(const Layout& layout) {
 void report_calls(const Program& program, const Plan& plan, const Sources& sources,
                   const Layout& layout) {
   if (layout.header.captures == 0) return;
-  const Kept kept(plan, layout);
-  const std::vector<bool> of_calls = handlers_of_calls(plan);
-  std::map<ProbeId, Calls> probes;
-  for (HandlerId id = 0; id < plan.handlers.size(); ++id) {
-    if (!of_calls[id]) continue;
+  const KeptCalls kept(plan, layout);
+  const std::vector<std::optional<ProbeId>> probes = all_probes_of_calls(plan);
+  std::map<ProbeId, Calls> rows;
+  for (HandlerId id = 0; id < probes.size(); ++id) {
+    if (!probes[id]) continue;
     const abi::CaptureCount count = kept.count(id);
-    Calls& calls = probes[plan.handlers[id].probe];
+    Calls& calls = rows[*probes[id]];
     calls.entered += count.entered;
     calls.returned += count.returned;
     calls.abandoned += count.abandoned;
-    calls.unseen += count.lost;
+    calls.unseen += std::accumulate(count.unseen, std::end(count.unseen), count.crowded);
   }
-  if (probes.empty()) return;
-  add_kept(kept, plan, probes);
+  if (rows.empty()) return;
+  add_kept(kept, probes, rows);
   log_line("{:>12} {:>10} {:>10} {:>12} {:>14}  calls of", "entered", "returned", "abandoned",
            "unseen", "inside");
-  for (const auto& [probe, calls] : probes) {
+  for (const auto& [probe, calls] : rows) {
     log_line("{:>12} {:>10} {:>10} {:>12} {:>14}  {}", calls.entered, calls.returned,
              calls.abandoned, calls.unseen, calls.inside, label_of(program.probes[probe], sources));
   }

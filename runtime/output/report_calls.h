@@ -1,4 +1,4 @@
-// The second table of -t: what became of the calls that return probes have seen begin.
+// The table of --calls: what became of the calls that return probes have seen begin.
 #pragma once
 #include "compiler/diag/source.h"
 #include "compiler/stages/layout.h"
@@ -11,8 +11,9 @@ namespace dj {
 void count_calls(const Layout& layout);
 
 // One line a return probe on stderr; none if the script has no such probe. entered = returned +
-// abandoned (by exceptions, longjmp, ended threads) + unseen (tail calls into unknown code) +
-// inside; calls for which there was no room are entered and nothing else. No handler runs any more.
+// abandoned (by exceptions, longjmp, ended threads) + unseen (tail calls into unknown code, calls
+// for which there was no room and that were not seen to return, probes that were off meanwhile) +
+// inside. No handler runs any more.
 void report_calls(const Program& program, const Plan& plan, const Sources& sources,
                   const Layout& layout);
 

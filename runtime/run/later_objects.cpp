@@ -8,6 +8,7 @@
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
 #include "compiler/resolve/resolve.h"
+#include "compiler/stages/result_use.h"
 #include "runtime/output/tell.h"
 #include "runtime/patch/tail_calls.h"
 #include "runtime/process/os_error.h"
@@ -98,6 +99,8 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   compiled_.image.spans = image.spans;
   compiled_.plan.later.insert(compiled_.plan.later.end(), plan.sites.begin(), plan.sites.end());
   next_handler_ += static_cast<HandlerId>(plan.handlers.size());
+  const std::vector<std::optional<ProbeId>> calls = probes_of_calls(plan);
+  compiled_.plan.later_calls.insert(compiled_.plan.later_calls.end(), calls.begin(), calls.end());
   const std::vector<InstalledSite> sites = session_.latest_sites();
   if (options_.probes) report_sites(sites);
   if (!options_.stress) warn_skipped_sites(sites);

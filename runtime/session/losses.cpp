@@ -32,15 +32,16 @@ constexpr struct {
     {"DJ5906", "handler", "ended by MAXNESTING"},
     {"DJ5907", "return", "without entry values: no room for them"},
     {"DJ5907", "return",
-     "without entry values: entered before the probe or before a fork, or reading them was an "
-     "error"},
+     "without entry values: entered before the probe or before a fork, or at an entry that is not "
+     "probed, or reading them was an error"},
     {"DJ5905", "stack", "cut (raise -D MAXBACKTRACE)"},
     {"DJ5904", "array operation", "given up: too much contention"},
 };
 
 uint64_t lost_returns(const ArenaView& arena, const Plan& plan, const Layout& layout) {
   if (layout.header.captures == 0) return 0;
-  const uint64_t first = layout.capture_data + offsetof(abi::CaptureCount, lost);
+  const uint64_t first = layout.capture_data + offsetof(abi::CaptureCount, unseen) +
+                         abi::kUnseenTail * sizeof(uint64_t);
   uint64_t lost = 0;
   for (uint64_t i = 0, count = capture_handlers(plan); i < count; ++i)
     lost += arena.word(first + i * sizeof(abi::CaptureCount)).number();

@@ -30,6 +30,7 @@
 #include "runtime/process/running_memory.h"
 #include "runtime/process/seccomp_filters.h"
 #include "runtime/process/stack_query.h"
+#include "runtime/session/left_calls.h"
 #include "runtime/session/report.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/denied.h"
@@ -355,6 +356,10 @@ Status Session::disarm_all(Stopped& stopped) {
     take_out(later->semaphores, later->installation);
   }
   take_out(semaphores_, *installation_);
+  if (header_.captures != 0 &&
+      arena().word(header_.captures + offsetof(abi::Captures, counting)).number() != 0) {
+    count_left_calls(stopped, {arena(), layout_->capture_data, capture_handlers_});
+  }
   if (!first.ok()) return first;  // somebody may still lead to a counter
   DJ_TRY_DO(send_home(stopped));
   if (has_rows_) DJ_TRY_DO(take_rows(stopped));

@@ -25,7 +25,7 @@ enum CaptureStage : uint32_t {
 struct Capture {
   uint64_t owner;    // 0 free; else tid << 32 | handler + 1, of a thread's own own_key()
   uint64_t slot;     // in buckets: address of the return address; with kSlotUnused see there
-  uint64_t returns;  // the return address; of kJumping and kInTail
+  uint64_t returns;  // the return address; of kCalled only while Captures::counting
   uint32_t stage;    // CaptureStage; of a free one kCalled
   uint32_t epoch;    // CaptureCount::epoch when it was made: of another one it counts for nothing
   uint32_t site;     // of kJumping and kInTail
@@ -45,11 +45,21 @@ constexpr uint32_t handler_of_own_key(uint64_t key) {
 }
 constexpr uint64_t slot_of_own_key(uint64_t key) { return key >> kOwnHandlerBits; }
 
-// Of one handler.
+// Why nobody knows what became of a call.
+enum Unseen : uint32_t {
+  kUnseenTail,    // it has gone into code with unknown exits by a tail jump
+  kUnseenNoRoom,  // it was not kept, and left by a tail jump, behind which only kept calls are
+                  // known
+  kUnseenOff,     // its handler was switched off meanwhile
+  kUnseenKinds
+};
+
+// Of one handler. Each call that has entered is in one of the other numbers, or is kept.
 struct CaptureCount {
   uint64_t epoch;      // raised by the controller whenever the handler is switched on
   uint64_t abandoned;  // calls that were left without a return; exact while Captures::counting
-  uint64_t lost;       // returns that cannot be seen: tail calls into code with unknown exits
+  uint64_t crowded;    // calls for which there was no room and that have not returned yet
+  uint64_t unseen[kUnseenKinds];
   uint64_t entered, returned;  // while Captures::counting
   // Entries that wait for another function's return. Generated code asks nothing while it is 0.
   uint64_t in_tails;
