@@ -1,6 +1,7 @@
 // Record: one event on its way into the ring of this CPU. A full ring drops it, counted.
 #pragma once
 #include "runtime/agent/arena.h"
+#include "runtime/agent/task.h"
 #include "runtime/shared/ring.h"
 
 namespace dj::agent {
@@ -36,8 +37,19 @@ class Record {
     head_->site = site;
     return true;
   }
+  // The same with room for a Sender at the end.
+  bool open_sent(uint64_t bytes, abi::EventKind kind, uint32_t site) {
+    if (!open(bytes + sizeof(abi::Sender), kind, site)) return false;
+    const abi::Task* task = told_task();
+    const uint32_t pid = task != nullptr ? static_cast<uint32_t>(task->pid) : process_id();
+    const uint32_t tid = task != nullptr ? dj_told_thread_id() : thread_id();
+    size_ -= sizeof(abi::Sender);
+    *reinterpret_cast<abi::Sender*>(reinterpret_cast<char*>(head_) + size_) = {
+        static_cast<int32_t>(pid), static_cast<int32_t>(tid)};
+    return true;
+  }
   abi::EventHeader& head() { return *head_; }
-  uint32_t size() const { return size_; }  // of the whole record
+  uint32_t size() const { return size_; }  // without the Sender
   char* payload() { return reinterpret_cast<char*>(head_ + 1); }
   void commit() { abi::ring_commit(head_, position_); }
 

@@ -11,7 +11,7 @@ void dj_event_print(uint32_t site, uint32_t format, const uint64_t* args, uint32
     if (string_mask >> i & 1) bytes += abi::text_of(reinterpret_cast<const abi::Str*>(args[i])).len;
   }
   agent::Record record;
-  if (!record.open(bytes, abi::kEventPrint, site)) return;
+  if (!record.open_sent(bytes, abi::kEventPrint, site)) return;
   record.head().format = format;
   record.head().count = static_cast<uint16_t>(count);
   auto* words = reinterpret_cast<uint64_t*>(record.payload());
@@ -35,7 +35,7 @@ void dj_event_hist(uint32_t site, const abi::Stat* rows, uint32_t stride,
                    const abi::StatShape* shape, uint32_t form) {
   const uint32_t words = abi::hist_count(*shape, form);
   agent::Record record;
-  if (!record.open(sizeof(abi::HistPayload) + 8ull * words, abi::kEventHist, site)) return;
+  if (!record.open_sent(sizeof(abi::HistPayload) + 8ull * words, abi::kEventHist, site)) return;
   record.head().format = form;
   auto* payload = reinterpret_cast<abi::HistPayload*>(record.payload());
   payload->shape = *shape;

@@ -41,7 +41,7 @@ void dj_slice_event_hist(uint32_t site, const abi::Map* map, const uint64_t* key
   const abi::StatShape& shape = map->shape;
   const uint32_t words = abi::hist_count(shape, form);
   agent::Record record;
-  if (!record.open(sizeof(abi::HistPayload) + 8ull * words, abi::kEventHist, site)) return;
+  if (!record.open_sent(sizeof(abi::HistPayload) + 8ull * words, abi::kEventHist, site)) return;
   record.head().format = form;
   auto* payload = reinterpret_cast<abi::HistPayload*>(record.payload());
   payload->shape = shape;

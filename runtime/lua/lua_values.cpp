@@ -77,11 +77,13 @@ void push_array(lua_State* state, const GlobalValue& array) {
 }  // namespace
 
 void push_record(lua_State* state, const PrintRecord& record) {
-  lua_createtable(state, 0, 6);
+  lua_createtable(state, 0, 7);
   lua_pushinteger(state, record.time_ns);
   lua_setfield(state, -2, "time_ns");
-  lua_pushinteger(state, static_cast<lua_Integer>(record.pid));
+  lua_pushinteger(state, record.pid);
   lua_setfield(state, -2, "pid");
+  lua_pushinteger(state, record.tid);
+  lua_setfield(state, -2, "tid");
   set_text(state, "probe", record.probe);
   set_text(state, "kind", record.kind);
   set_text(state, "text", record.text);

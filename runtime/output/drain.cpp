@@ -4,6 +4,7 @@
 #include "runtime/output/drain.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include <algorithm>
@@ -111,6 +112,14 @@ std::vector<std::variant<int64_t, double, std::string_view>> print_args(const Re
       args.emplace_back(word);
   }
   return args;
+}
+
+// All 0, if the record is too short to have one.
+abi::Sender sender_of(const Record& record) {
+  abi::Sender sender = {};
+  const size_t own = sizeof record.header + sizeof sender;
+  if (record.bytes.size() >= own) record.read(record.bytes.size() - sizeof sender, sender);
+  return sender;
 }
 
 // As gettimeofday_ns() computes it; now where the cycle counter is no clock.
@@ -250,7 +259,9 @@ void Drain::State::put(const Record& record, const Format* format, std::string t
   const uint32_t number = record.header.site;
   PrintRecord print;
   print.time_ns = time_of(record.tsc, input.layout.header);
-  print.pid = input.layout.header.target_pid;
+  const abi::Sender sender = sender_of(record);
+  print.pid = sender.pid;
+  print.tid = sender.tid;
   print.text = std::move(text);
   const size_t host = number - input.plan.sites.size();
   if (const Site* site = site_numbered(input.plan, number)) {
@@ -258,6 +269,10 @@ void Drain::State::put(const Record& record, const Format* format, std::string t
     print.kind = kind_name(site->kind);
   } else {
     print.kind = "host";
+    if (sender.pid == getpid()) {  // no sample of a thread
+      print.pid = input.layout.header.target_pid;
+      print.tid = 0;
+    }
     if (host < input.plan.host_probes.size()) print.probe = input.plan.host_probes[host].text;
   }
   if (format != nullptr) print.args = print_args(record, *format);

@@ -11,7 +11,9 @@ namespace dj {
 
 struct PrintRecord {
   int64_t time_ns = 0;     // CLOCK_REALTIME, when the handler printed
-  uint64_t pid = 0;        // the target's; 0: none
+  // Of the process and thread that printed, as pid() and tid() say it; of handlers that djtap runs
+  // itself the target's (0: none) and 0.
+  int64_t pid = 0, tid = 0;
   std::string_view probe;  // the function, or "timer.s(1)"
   std::string_view kind;   // "entry", "return", "statement", "host"
   std::string text;        // what -f text writes

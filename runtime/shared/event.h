@@ -33,8 +33,13 @@ struct EventHeader {
 constexpr uint32_t kEventAlign = 32;
 static_assert(sizeof(EventHeader) == kEventAlign && offsetof(EventHeader, size) == 16);
 
-// Print: header, count words, string bytes. A string argument's word is packed: offset of its bytes
-// from the record's start in the low half, length in the high half.
+// Who has sent a Print or Hist: the record's last bytes. As pid() and tid() say it.
+struct Sender {
+  int32_t pid, tid;
+};
+
+// Print: header, count words, string bytes, Sender. A string argument's word is packed: offset of
+// its bytes from the record's start in the low half, length in the high half.
 constexpr uint64_t pack_string(uint32_t offset, uint32_t length) {
   return static_cast<uint64_t>(length) << 32 | offset;
 }
@@ -55,7 +60,7 @@ struct ErrorPayload {
 
 // Warn, System: header, then `format` bytes of text.
 
-// Hist: follows the header; then `words` bucket words.
+// Hist: follows the header; then `words` bucket words, and the Sender.
 struct HistPayload {
   StatShape shape;
   uint64_t words;

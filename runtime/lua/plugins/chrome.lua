@@ -1,6 +1,6 @@
 -- Output as Chrome's trace events, which chrome://tracing and ui.perfetto.dev show. A print in a
--- function's entry begins a slice, one in its .return ends it, any other is an instant. The first
--- number printed is the thread: probe func("f"), func("f").return { println(tid()) }
+-- function's entry begins a slice, one in its .return ends it, any other is an instant, each in the
+-- process and thread that printed: probe func("f"), func("f").return { println() }
 local first, events = nil, 0
 local phases = { entry = "B", ["return"] = "E" }
 
@@ -11,9 +11,8 @@ end
 
 dj.on_record(function(r)
   first = first or r.time_ns
-  local thread = math.type(r.args[1]) == "integer" and r.args[1] or r.pid
   local event = string.format('{"name":%s,"ph":"%s","ts":%.3f,"pid":%d,"tid":%d', dj.quote(r.probe),
-    phases[r.kind] or "i", (r.time_ns - first) / 1000, r.pid, thread)
+    phases[r.kind] or "i", (r.time_ns - first) / 1000, r.pid, r.tid)
   if not phases[r.kind] then event = event .. ',"s":"t"' end
   put(event .. ',"args":{"text":' .. dj.quote((r.text:gsub("\n$", ""))) .. "}}")
 end)
