@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "compiler/debuginfo/dwarf_index.h"
+#include "compiler/debuginfo/go_results.h"
 #include "compiler/debuginfo/inlines.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/targets.h"
@@ -267,10 +268,21 @@ std::vector<Variable> DebugInfo::variables(const ProbePlace& place) {
   return result;
 }
 
+bool DebugInfo::is_result(uint64_t pc, const std::string& name) {
+  const Question question;
+  std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
+  std::vector<Dwarf_Die> results = function ? go_results(&*function) : std::vector<Dwarf_Die>();
+  return std::any_of(results.begin(), results.end(),
+                     [&](Dwarf_Die& die) { return die_name(&die) == name; });
+}
+
 std::string DebugInfo::return_type(uint64_t pc) {
   const Question question;
   std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
-  TypeDie type = function ? type_of(&*function) : TypeDie{};
+  std::vector<Dwarf_Die> results = function ? go_results(&*function) : std::vector<Dwarf_Die>();
+  TypeDie type = !results.empty() ? type_of(&results.front())
+                 : function       ? type_of(&*function)
+                                  : TypeDie{};
   return type ? type_name(type) : "";
 }
 

@@ -123,7 +123,10 @@ class DebugInfo {
   TextAnswer text(const ProbePlace& place, const TargetExpr& expr);
   // Parameters first, then locals, in declaration order; empty when nothing is known.
   std::vector<Variable> variables(const ProbePlace& place);
-  // Its return type: "int"; "" for void or when nothing is known.
+  // Whether the name is a result's of the function that holds `pc`: it has no value before the
+  // function's end. Go's functions have several, and they may have names.
+  bool is_result(uint64_t pc, const std::string& name);
+  // Its return type: "int"; "" for void or when nothing is known. Of several results the first's.
   std::string return_type(uint64_t pc);
 
  private:

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/debuginfo/arguments.h"
+#include "compiler/debuginfo/go_results.h"
 #include "compiler/debuginfo/lost_results.h"
 #include "compiler/debuginfo/pretty.h"
 #include "compiler/debuginfo/variables.h"
@@ -24,9 +25,22 @@ TargetFailure failure(Kind kind, std::string message) {
 
 using Begun = std::variant<Navigator, TargetFailure>;
 
+// One of the results of a Go function. text: as the script writes it.
+Begun start_at_go_result(Dwarf_Die& result, const std::string& text, const Scene& scene) {
+  Result<Spot> spot = go_result_at_exit(scene.function, result, scene.index);
+  if (!spot.ok()) {
+    return failure(Kind::NotBuilt, text + " cannot be read: " + spot.error().message);
+  }
+  return Navigator(spot.take(), type_of(&result), text, scene);
+}
+
 Begun start_at_return(const Scene& scene) {
   if (!scene.place.at_return) {
     return failure(Kind::BadUse, "$return is known only in .return probes");
+  }
+  std::vector<Dwarf_Die> results = go_results(scene.function);
+  if (!results.empty()) {
+    return start_at_go_result(results.front(), "$return", scene);
   }
   TypeDie type = type_of(scene.function);
   if (!type) {
@@ -69,6 +83,9 @@ TargetFailure unknown_variable(const std::string& name, const Scene& scene) {
 
 Begun start_at(ScopedVariable& variable, const std::string& text, const Scene& scene) {
   auto& [function, place, index] = scene;
+  if (place.at_return && is_go_result(&variable.die)) {
+    return start_at_go_result(variable.die, text, scene);
+  }
   Result<Spot> spot = locate(variable, function, place, index);
   if (spot.ok()) {
     return Navigator(spot.take(), type_of(&variable.die), text, scene);
@@ -334,14 +351,19 @@ TextAnswer resolve_text(Dwarf_Die* function, const ProbePlace& place, const Targ
     if (!place.at_return) {
       return failure(Kind::BadUse, "$$return is known only in .return probes");
     }
-    if (type_of(function)) {
+    std::vector<Dwarf_Die> results = go_results(function);
+    if (type_of(function) || !results.empty()) {
       show("return", start_at_return(scene));
+    }
+    for (size_t i = 1; i < results.size(); i++) {
+      show(die_name(&results[i]), start_at_go_result(results[i], "$$return", scene));
     }
     return writer.finish();
   }
   // Each its own value, also where another of that name hides it.
   for (ScopedVariable& v : variables_in_scope(function, place, index)) {
-    if (name == "$vars" || (name == "$parms") == v.parameter) {
+    const bool comes_later = place.at_entry && is_go_result(&v.die);
+    if (!comes_later && (name == "$vars" || (name == "$parms") == v.parameter)) {
       show(v.name, start_at(v, "$" + v.name, scene));
     }
   }

@@ -152,6 +152,12 @@ std::optional<TargetFailure> plan_text(const TargetExpr& expr, const ProbePlace&
   return keep_base(expr, place, asked, out.capture, plan);
 }
 
+// $name or @var("name") of a result, which is there at the function's end.
+bool is_result(const TargetExpr& expr, const ProbePlace& place, DebugInfo& info) {
+  const bool variable = expr.base == TargetExpr::Variable || expr.base == TargetExpr::Var;
+  return variable && info.is_result(place.pc, expr.name);
+}
+
 // Looks one target up. The variant's failure is kept apart: it matters only if the target is live.
 std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, const Asked& asked,
                                       SiteTargets& out, TargetPlan& plan) {
@@ -160,7 +166,8 @@ std::optional<TargetFailure> plan_one(const TargetExpr& expr, const Site& site, 
   // What is asked of the exit itself; everything else means the function's entry.
   const bool current =
       expr.base == TargetExpr::Register || expr.base == TargetExpr::Cast ||
-      (expr.base == TargetExpr::Variable && (expr.name == "return" || expr.name == "$return"));
+      (expr.base == TargetExpr::Variable && (expr.name == "return" || expr.name == "$return")) ||
+      (at_exit && asked.info && is_result(expr, place, *asked.info));
   const bool captured = at_exit && !current && !expr.at_exit;
   if (captured || expr.at_exit) {
     place.at_return = false;

@@ -8,12 +8,17 @@
 namespace dj {
 namespace {
 
+// rax, rdx, the first four vector registers, and the first two of the x87's stack; rbx, Go's
+// second. Its others have uses of their own at the end of C's functions.
+bool holds_result(int64_t reg) {
+  return reg == arch::kRax || reg == arch::kRdx || reg == arch::kRbx ||
+         (reg >= arch::kXmm0 && reg <= arch::kXmm0 + 3) || reg == arch::kSt0 ||
+         reg == arch::kSt0 + 1;
+}
+
 bool reads_result(const LocExpr& expr) {
   return std::any_of(expr.steps.begin(), expr.steps.end(), [](const LocStep& s) {
-    // rax, rdx, the first four vector registers, and the first two of the x87's stack
-    return s.op == LocStep::PushReg &&
-           (s.a <= 1 || (s.a >= arch::kXmm0 && s.a <= arch::kXmm0 + 3) || s.a == arch::kSt0 ||
-            s.a == arch::kSt0 + 1);
+    return s.op == LocStep::PushReg && holds_result(s.a);
   });
 }
 
