@@ -250,11 +250,9 @@ void read_stack_symbols(const ObjectFile& elf, StackInfo& out) {
     if (!out.symbols.empty() && out.symbols.back().address == symbol.address) {
       continue;
     }
-    const std::string demangled = demangle(symbol.name);
     const std::string_view plain = symbol.name.substr(0, symbol.name.find('@'));
-    out.symbols.push_back(
-        {symbol.address, symbol.size,
-         demangled.empty() ? std::string(plain) : split_demangled(demangled).name});
+    const std::string name = without_tags(split_symbol(plain).name);
+    out.symbols.push_back({symbol.address, symbol.size, name.empty() ? std::string(plain) : name});
   }
 }
 

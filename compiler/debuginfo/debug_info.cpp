@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "compiler/debuginfo/debug_names.h"
 #include "compiler/debuginfo/dwarf_index.h"
 #include "compiler/debuginfo/go_results.h"
 #include "compiler/debuginfo/inlines.h"
@@ -213,6 +214,19 @@ std::vector<InlineHit> DebugInfo::inlined(const NameMatcher& matcher, uint64_t p
     search.add(&*function);
   }
   return search.hits();
+}
+
+bool DebugInfo::confirms(const NameMatcher::Meaning& meaning, const NameMatcher& matcher,
+                         uint64_t pc) {
+  const Question question;
+  std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
+  return function && confirmed(meaning, matcher, *function);
+}
+
+std::string DebugInfo::name(uint64_t pc) {
+  const Question question;
+  std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
+  return function ? debug_name(*function) : "";
 }
 
 std::vector<LabelHit> DebugInfo::labels(uint64_t pc) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/debuginfo/debug_names.h"
 #include "compiler/debuginfo/walk_limits.h"
 
 namespace dj {
@@ -53,7 +54,10 @@ bool InlineSearch::is_wanted(Dwarf_Die* die) {
   std::optional<Dwarf_Die> origin = referred(die, DW_AT_abstract_origin);
   if (!origin) return false;
   auto [known, fresh] = matches_.try_emplace(identity(*origin), false);
-  if (fresh) known->second = matcher_.matches(symbol_of(die));
+  if (fresh) {
+    const NameMatcher::Meaning meaning = matcher_.meaning(symbol_of(die));
+    known->second = meaning.yes && confirmed(meaning, matcher_, *origin);
+  }
   return known->second;
 }
 

@@ -49,6 +49,7 @@ void Module::name_the_nameless() {
   by_address_.clear();
   by_name_.clear();
   mangled_.clear();
+  closures_.reset();
 }
 
 const std::vector<uint64_t>& Module::starts() {
@@ -140,7 +141,7 @@ void Module::index_names() {
 template <class Ask>
 void Module::for_likely(const NameMatcher& matcher, const Ask& ask) {
   constexpr size_t kFewNames = 50;
-  if (matcher.is_wild() || ++names_asked_ <= kFewNames) {
+  if (matcher.is_wild() || matcher.is_foreign() || ++names_asked_ <= kFewNames) {
     for (const Symbol& s : symbols().functions) ask(s);
     return;
   }
@@ -153,6 +154,16 @@ void Module::for_likely(const NameMatcher& matcher, const Ask& ask) {
   for (; at != by_name_.end() && (*at)->name.starts_with(name); ++at) ask(**at);
 }
 
+bool Module::means(const NameMatcher& matcher, const Symbol& symbol) {
+  NameMatcher::Meaning meaning = matcher.meaning(symbol.name);
+  if (!meaning.yes && matcher.pattern().find(kClosure) != std::string::npos) {
+    if (!closures_) closures_.emplace(symbols().functions);
+    meaning = matcher.meaning_of(split_demangled(closures_->name_of(symbol.name)));
+  }
+  if (!meaning.yes || meaning.sure()) return meaning.yes;
+  return debug_info() && debug_info()->confirms(meaning, matcher, symbol.address);
+}
+
 Module::Found Module::find(const NameMatcher& matcher, std::string_view version) {
   if (may_mean_nameless(matcher.pattern())) {
     name_the_nameless();
@@ -160,7 +171,7 @@ Module::Found Module::find(const NameMatcher& matcher, std::string_view version)
   Found found;
   std::vector<std::pair<uint64_t, const Symbol*>> matching;  // by address
   for_likely(matcher, [&](const Symbol& s) {
-    if (s.jump || !matcher.matches(s.name)) return;
+    if (s.jump || !means(matcher, s)) return;
     if (!version.empty() && !versioned(s.address, s.name, version)) return;
     if (s.ifunc) {
       found.ifuncs.emplace_back(s.name);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "compiler/debuginfo/closures.h"
 #include "compiler/debuginfo/debug_info.h"
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/parts.h"
@@ -68,6 +69,7 @@ class Module {
  private:
   explicit Module(ObjectFile elf) : elf_(std::move(elf)) {}
   uint64_t end_of(const Symbol& symbol);
+  bool means(const NameMatcher& matcher, const Symbol& symbol);
   template <class Ask>
   void for_likely(const NameMatcher& matcher, const Ask& ask);
   void index_names();
@@ -83,6 +85,7 @@ class Module {
   std::vector<const Symbol*> by_address_;  // best name first; filled when first needed
   size_t names_asked_ = 0;  // how often find() has looked for a name without wildcards
   std::vector<const Symbol*> by_name_, mangled_;  // index_names(): each function in one of them
+  std::optional<ClosureNames> closures_;          // made when first needed
   std::unique_ptr<Plt> plt_;
   std::optional<std::vector<VersionedSymbol>> versioned_;  // read when first needed
   std::vector<uint64_t> exported_;                         // sorted

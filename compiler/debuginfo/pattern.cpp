@@ -1,4 +1,4 @@
-// Takes function patterns apart and matches them against symbols.
+// Takes function patterns apart; wildcards; the suffixes that compilers put behind symbols.
 #include "compiler/debuginfo/pattern.h"
 
 #include <charconv>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/debuginfo/demangle.h"
+#include "compiler/debuginfo/dlang_names.h"
 
 namespace dj {
 
@@ -27,37 +28,6 @@ bool contains_any(std::string_view text, std::span<const std::string_view> parts
     }
   }
   return false;
-}
-
-// The longest run of identifier characters in the last component: C++ mangling keeps it as it is.
-std::string literal_part(std::string_view name) {
-  if (name.find('{') != std::string_view::npos) {  // "{lambda(int)#1}": no word of it is in symbols
-    return {};
-  }
-  name = name.substr(0, name.find('('));
-  name = name.substr(0, name.find('<'));
-  if (name.find("operator") != std::string_view::npos) {
-    return {};
-  }
-  const size_t colon = name.rfind("::");
-  if (colon != std::string_view::npos) {
-    name = name.substr(colon + 2);
-  }
-  name = name.substr(name.rfind(' ') + 1);  // "virtual thunk to f"
-  std::string best, run;
-  bool in_set = false;
-  for (char c : name) {
-    in_set = c == '[' || (in_set && c != ']');
-    if (c == '*' || c == '?' || c == '~' || c == ']' || in_set) {
-      run.clear();
-    } else {
-      run += c;
-    }
-    if (run.size() > best.size()) {
-      best = run;
-    }
-  }
-  return best;
 }
 
 // The whole text as a number.
@@ -96,15 +66,22 @@ std::optional<LineRange> absolute_lines(std::string_view text) {
   return LineRange{*first, *last};
 }
 
+// A '!' that ends no object's name: in operator!=, in [!0-9], in D's max!(int).
+bool belongs_to_name(std::string_view text, size_t bang) {
+  const std::string_view before = text.substr(0, bang);
+  return before.ends_with("operator") || before.ends_with('[') ||
+         text.substr(bang + 1).starts_with('(');
+}
+
 }  // namespace
 
 Result<FunctionPattern> parse_function_pattern(std::string_view text) {
   FunctionPattern pattern;
   size_t bang = text.find('!');
-  while (bang != std::string_view::npos && bang > 0 && text[bang - 1] == '[') {
-    bang = text.find('!', bang + 1);  // a set of all other characters
+  while (bang != std::string_view::npos && belongs_to_name(text, bang)) {
+    bang = text.find('!', bang + 1);
   }
-  if (bang != std::string_view::npos && !text.substr(0, bang).ends_with("operator")) {
+  if (bang != std::string_view::npos) {
     pattern.object = text.substr(0, bang);
     text.remove_prefix(bang + 1);
     if (pattern.object.empty()) {
@@ -268,76 +245,15 @@ bool may_return_less(std::string_view symbol) {
 
 std::string person_name(std::string_view symbol) {
   const std::string_view plain = plain_symbol(symbol);
-  const std::string text = demangle(plain);
-  return text.empty() ? std::string(plain) : without_templates(split_demangled(text).name);
+  const DemangledName split = split_symbol(plain);
+  if (split.dotted) return without_instances(split.name);
+  return split.name.empty() ? std::string(plain) : without_templates(without_tags(split.name));
 }
 
-NameMatcher::NameMatcher(std::string name) : name_(std::move(name)) {
-  literal_ = literal_part(name_);
-  wild_ = has_wildcard(name_) && name_.find("operator*") == std::string::npos;
-  qualified_ = name_.find("::") != std::string::npos;
-  const DemangledName split = split_demangled(name_);
-  parameters_ = !split.parameters.empty();
-  qualifiers_ = !split.qualifiers.empty();
-  templates_ = name_.find('<') != std::string::npos && name_.find("operator<") == std::string::npos;
-  dotted_ = name_.find('.') != std::string::npos;
-}
-
-bool NameMatcher::matches(std::string_view symbol) const {
-  // Most symbols are neither this name, with a version or suffix behind it, nor mangled.
-  if (!wild_ && !symbol.starts_with(name_) && !symbol.starts_with('_')) {
-    return false;
-  }
-  if (is_fragment(symbol) && !dotted_) {
-    return false;
-  }
+std::string whole_name(std::string_view symbol) {
   const std::string_view plain = plain_symbol(symbol);
-  if (wild_ ? glob_match(name_, plain) : name_ == plain) {
-    return true;
-  }
-  if (dotted_ && glob_match(name_, symbol)) {
-    return true;
-  }
-  // Of a thunk's name, "virtual thunk to A::f", the first words are not in the symbol.
-  const bool likely =
-      plain.find(literal_) != std::string_view::npos || (wild_ && plain.starts_with("_ZT"));
-  return is_mangled(plain) && likely && matches_demangled(plain);
-}
-
-bool NameMatcher::matches_demangled(std::string_view symbol) const {
-  const std::string text = demangle(symbol);
-  if (text.empty()) {
-    return false;
-  }
-  DemangledName split = split_demangled(text);
-  std::string full = templates_ ? split.name : without_templates(split.name);
-  const size_t last = last_component(full);
-  if (parameters_) {
-    full += split.parameters;
-  }
-  if (qualifiers_) {
-    full += split.qualifiers;
-  }
-  auto same = [&](std::string_view candidate) {
-    return wild_ ? glob_match(name_, candidate) : name_ == candidate;
-  };
-  // A virtual call may come to A::f by a thunk: func("A::f") is hit once by it.
-  if (split.beside) {
-    return same(full);
-  }
-  if (!qualified_) {
-    return same(std::string_view(full).substr(last));
-  }
-  if (same(full)) {
-    return true;
-  }
-  // "Klass::method" also means "ns::Klass::method".
-  for (size_t i = full.find("::"); i != std::string::npos && i < last; i = full.find("::", i + 2)) {
-    if (same(std::string_view(full).substr(i + 2))) {
-      return true;
-    }
-  }
-  return false;
+  const DemangledName split = split_symbol(plain);
+  return split.name.empty() ? std::string(plain) : split.name + split.parameters + split.qualifiers;
 }
 
 }  // namespace dj

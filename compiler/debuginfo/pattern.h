@@ -2,11 +2,14 @@
 // means.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/base/result.h"
+#include "compiler/debuginfo/demangle.h"
 
 namespace dj {
 
@@ -18,6 +21,19 @@ struct LineRange {
   bool operator==(const LineRange&) const = default;
 };
 
+class NameMatcher;
+
+// How the text of a name is taken.
+enum class Spelling : uint8_t {
+  Usual,
+  // Every character stands for itself, and where parameters are given, what is not written behind
+  // them (" const") is not there.
+  Exact,
+  // As gdb takes it where symbols say it otherwise: Fortran's names in any case and without the
+  // underscore behind them, Ada's "pack.proc", instances of Rust's generic functions ("max<i32>").
+  Foreign,
+};
+
 // [object!]name[@file[:line|:line-line|:*|+line]]. `object` and `file` may be empty; wildcards *
 // and ? in all three names.
 struct FunctionPattern {
@@ -26,6 +42,9 @@ struct FunctionPattern {
   std::string file;
   std::optional<LineRange> line;
   bool nearest = false;  // .nearest: a line without code means the nearest that has some
+  Spelling spelling = Spelling::Usual;
+  NameMatcher matcher() const;
+  bool is_wild() const;
 };
 // An error says what is wrong with the text, for the script's author.
 Result<FunctionPattern> parse_function_pattern(std::string_view text);
@@ -55,28 +74,73 @@ bool may_return_less(std::string_view symbol);
 // for C.
 std::string person_name(std::string_view symbol);
 
+// The same with all that tells it from other functions: "ns::Klass::method<int>(char*) const".
+std::string whole_name(std::string_view symbol);
+
 // NameMatcher: one name pattern, made once and asked for every symbol of a module. C symbols are
 // compared as they are; C++ symbols are demangled only when they contain the pattern's literal
 // part.
 class NameMatcher {
  public:
-  explicit NameMatcher(std::string name);
-  bool matches(std::string_view symbol) const;  // as the symbol table has it, perhaps mangled
+  explicit NameMatcher(std::string name, Spelling spelling = Spelling::Usual);
+
+  enum class Language : uint8_t { Any, Fortran, Ada };
+  // Whether a symbol is meant, and what debug information must say of it for that to be so.
+  struct Meaning {
+    bool yes = false;
+    // All of these namespaces around it are inline: "v2" of a::v2::f for "a::f".
+    std::vector<std::string> if_inline;
+    Language if_in = Language::Any;  // its unit is in that language
+    bool if_called = false;          // is_called() by its name there
+    bool sure() const { return yes && if_inline.empty() && if_in == Language::Any && !if_called; }
+  };
+  Meaning meaning(std::string_view symbol) const;  // as the symbol table has it, perhaps mangled
+  Meaning meaning_of(const DemangledName& name) const;
+  // Whatever debug information says.
+  bool matches(std::string_view symbol) const { return meaning(symbol).sure(); }
+  // Of a name as debug_name() gives it.
+  bool is_called(const std::string& debug_name) const;
   bool is_wild() const { return wild_; }
+  bool is_foreign() const { return spelling_ == Spelling::Foreign; }
   // It has a dot: names that compilers make are meant, too.
   bool is_dotted() const { return dotted_; }
+  // Spelled exactly, it may match other functions than now: "f(char*)" is a wildcard, too.
+  bool may_be_exact() const;
   const std::string& pattern() const { return name_; }
 
  private:
-  bool matches_demangled(std::string_view symbol) const;
+  // The name by its components, and these together.
+  struct Wanted {
+    std::vector<std::string> parts;
+    std::string text;
+    std::string_view separator;
+  };
+  Wanted wanted_of(const DemangledName& split) const;
+  Meaning foreign_meaning(std::string_view symbol) const;
+  std::vector<std::string> parts_of(const DemangledName& split) const;
+  std::vector<std::string> dotted_parts_of(const DemangledName& split) const;
+  bool same(std::string_view wanted, std::string_view part) const;
+  bool same_scope(std::string_view wanted, std::string_view part) const;
+  bool same_text(const Wanted& wanted, const std::vector<std::string>& parts) const;
+  Meaning same_parts(const std::vector<std::string>& wanted,
+                     const std::vector<std::string>& parts) const;
+  bool may_leave_out(const std::string& part, Meaning& meaning) const;
 
   std::string name_;
-  std::string literal_;      // a part of name_ that each matching mangled symbol must contain
+  std::string literal_;            // a part of name_ that each matching mangled symbol must contain
+  Wanted wanted_, dotted_wanted_;  // by "::" and by dots
+  Spelling spelling_;
+  std::shared_ptr<const NameMatcher> lower_;  // of a foreign one, in lower case
+  bool anchored_ = false;                     // begins with "::": no other namespace is around it
   bool wild_ = false;        // has * or ?
-  bool qualified_ = false;   // has "::"
+  bool spelled_ = false;     // may be written in several ways
   bool parameters_ = false;  // has "(int)"
   bool qualifiers_ = false;  // has " const" behind them
   bool templates_ = false;   // has "<"
+  bool instances_ = false;   // has "!(", as D's templates
+  bool tags_ = false;        // has "[abi:"
+  bool strings_ = false;     // has "std::string"
+  bool anonymous_ = false;   // names the unnamed namespace
   bool dotted_ = false;      // has ".": asks for compiler-made names
 };
 

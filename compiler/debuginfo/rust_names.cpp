@@ -5,6 +5,8 @@
 #include <llvm/Demangle/Demangle.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 
 namespace dj {
@@ -13,16 +15,17 @@ namespace {
 
 constexpr size_t kHashDigits = 16;
 
-bool has_hash(std::string_view text) {
-  const size_t mark = text.rfind("::h");
-  if (mark == std::string_view::npos || text.size() != mark + 3 + kHashDigits) {
-    return false;
-  }
-  return text.find_first_not_of("0123456789abcdef", mark + 3) == std::string_view::npos;
+std::string utf8(uint32_t c) {
+  const auto rest = [c](int shift) { return char(0x80 | ((c >> shift) & 0x3f)); };
+  if (c < 0x80) return {char(c)};
+  if (c < 0x800) return {char(0xc0 | c >> 6), rest(0)};
+  if (c < 0x10000) return {char(0xe0 | c >> 12), rest(6), rest(0)};
+  return {char(0xf0 | c >> 18), rest(12), rest(6), rest(0)};
 }
 
-// "$LT$" at `at` of the text; its length and what it stands for. Empty: no such sequence.
-std::string_view escape_at(std::string_view text, size_t at, char& stands_for) {
+// "$LT$" or "$ufc$" at `at` of the text; its length and what it stands for. Empty: no such
+// sequence.
+std::string_view escape_at(std::string_view text, size_t at, std::string& stands_for) {
   static constexpr struct {
     std::string_view code;
     char text;
@@ -34,26 +37,20 @@ std::string_view escape_at(std::string_view text, size_t at, char& stands_for) {
       return row.code;
     }
   }
-  const size_t end = text.find('$', at + 1);
-  if (text.substr(at, 2) != "$u" || end == std::string_view::npos || end < at + 3 || end > at + 5) {
+  uint32_t value = 0;
+  const char* digits = text.data() + at + 2;
+  if (text.substr(at, 2) != "$u") return {};
+  const auto [end, error] = std::from_chars(digits, text.data() + text.size(), value, 16);
+  if (error != std::errc() || end == text.data() + text.size() || *end != '$' || value > 0x10ffff)
     return {};
-  }
-  int value = 0;
-  for (char c : text.substr(at + 2, end - at - 2)) {
-    const size_t digit = std::string_view("0123456789abcdef").find(c);
-    if (digit == std::string_view::npos) {
-      return {};
-    }
-    value = value * 16 + int(digit);
-  }
-  stands_for = char(value);
-  return value < 128 ? text.substr(at, end + 1 - at) : std::string_view();
+  stands_for = utf8(value);
+  return text.substr(at, size_t(end + 1 - text.data()) - at);
 }
 
 std::string decoded(std::string_view text) {
   std::string result;
   for (size_t i = 0; i < text.size(); i++) {
-    char stands_for = 0;
+    std::string stands_for;
     const bool begins = result.empty() || result.ends_with("::");
     if (text[i] == '_' && begins && i + 1 < text.size() && text[i + 1] == '$') {
       continue;  // components do not begin with '$'
@@ -113,19 +110,22 @@ std::string with_types_for_implementations(std::string text) {
   return text;
 }
 
-// "f" of "f::<i32>".
-std::string without_arguments(std::string text) {
-  for (size_t open = text.find("::<"); open != std::string::npos; open = text.find("::<", open)) {
-    const size_t close = closing(text, open + 2);
-    if (close == std::string::npos) {
-      break;
-    }
-    text.erase(open, close + 1 - open);
-  }
+// "f<i32>" of "f::<i32>", as debug information has it.
+std::string with_short_arguments(std::string text) {
+  for (size_t open = text.find("::<"); open != std::string::npos; open = text.find("::<", open))
+    text.erase(open, 2);
   return text;
 }
 
 }  // namespace
+
+bool has_rust_hash(std::string_view text) {
+  const size_t mark = text.rfind("::h");
+  if (mark == std::string_view::npos || text.size() != mark + 3 + kHashDigits) {
+    return false;
+  }
+  return text.find_first_not_of("0123456789abcdef", mark + 3) == std::string_view::npos;
+}
 
 bool is_rust_v0(std::string_view symbol) { return symbol.starts_with("_R"); }
 
@@ -133,13 +133,11 @@ std::string demangle_rust_v0(std::string_view symbol) {
   char* text = llvm::rustDemangle(symbol);
   std::string result = text ? text : "";
   std::free(text);
-  return without_arguments(with_types_for_implementations(std::move(result)));
+  return with_short_arguments(with_types_for_implementations(std::move(result)));
 }
 
 std::string without_rust_hash(std::string demangled) {
-  if (!has_hash(demangled)) {
-    return demangled;
-  }
+  if (!has_rust_hash(demangled)) return demangled;
   return with_types_for_implementations(
       decoded(std::string_view(demangled).substr(0, demangled.rfind("::h"))));
 }

@@ -12,6 +12,7 @@
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/site_search.h"
 #include "compiler/resolve/site_targets.h"
+#include "compiler/resolve/telling_names.h"
 
 namespace dj {
 
@@ -97,6 +98,7 @@ std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& 
       continue;  // its sites are those of forked children
     }
     name_functions(meaning.sites);
+    tell_apart(meaning.sites, modules);
     const bool with_source = meaning.sites.size() <= kSourceLinesUpTo;
     const NameCounts counts = count_names(meaning.sites);
     for (const Site& site : meaning.sites) {

@@ -168,7 +168,7 @@ void report_line(PointQuery& query, const FunctionPattern& pattern, Span span,
 
 bool is_inlined(PointQuery& query, const FunctionPattern& pattern,
                 const std::vector<size_t>& objects) {
-  const NameMatcher matcher(pattern.name);
+  const NameMatcher matcher = pattern.matcher();
   return !matcher.is_wild() && std::any_of(objects.begin(), objects.end(), [&](size_t i) {
     Module* file = query.modules.open(i);
     return file && file->debug_info() && !file->debug_info()->inlined(matcher).empty();
@@ -237,7 +237,7 @@ void report_no_function(PointQuery& query, const FunctionPattern& pattern, Span 
     return;
   }
   d.suggest(near_names(pattern.name, candidates(query, pattern.name, objects)));
-  const std::string first = pattern.name.substr(0, has_wildcard(pattern.name) ? 0 : 1);
+  const std::string first = pattern.name.substr(0, pattern.is_wild() ? 0 : 1);
   d.help += fmt::format("{}list with: djtap -l 'func(\"{}*\")'", d.help.empty() ? "" : "  ", first);
 }
 
@@ -274,8 +274,7 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
   bool function_exists = tally.has_copies;
   for (size_t i : objects) {
     Module* file = pattern.line ? query.modules.open(i) : nullptr;
-    function_exists =
-        function_exists || (file && !file->find(NameMatcher(pattern.name)).functions.empty());
+    function_exists = function_exists || (file && !file->find(pattern.matcher()).functions.empty());
   }
   if (function_exists) {
     report_line(query, pattern, span, tally);

@@ -101,7 +101,7 @@ Meant find_meant(Module& file, const NameMatcher& matcher, const std::string& be
 
 void search_functions(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                       std::vector<Site>& sites, SearchTally& tally) {
-  const NameMatcher matcher(pattern.name);
+  const NameMatcher matcher = pattern.matcher();
   const auto [found, of_file] = find_meant(file, matcher, pattern.file);
   tally.ifuncs.insert(tally.ifuncs.end(), found.ifuncs.begin(), found.ifuncs.end());
   if (of_file && !found.functions.empty() && !file.debug_info()) {

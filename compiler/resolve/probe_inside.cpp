@@ -27,7 +27,7 @@ void add_inlined(size_t module, Module& file, const InlineHit& hit, std::string 
 
 void search_inlined(size_t module, Module& file, const FunctionPattern& pattern,
                     std::vector<Site>& sites, SearchTally& tally) {
-  const NameMatcher matcher(pattern.name);
+  const NameMatcher matcher = pattern.matcher();
   if (!file.debug_info()) {
     if (!file.find(matcher).functions.empty()) {
       tally.without_debug_info.push_back(file.base_name());
@@ -55,16 +55,15 @@ void find_label(PointQuery& query, PointMeaning& meaning) {
   const std::string wanted = query.text(*query.component("label"));
   auto search = [&](size_t module, Module& file, const FunctionPattern& pattern,
                     std::vector<Site>& sites, SearchTally& tally) {
-    const Module::Found found = file.find(NameMatcher(pattern.name));
+    const Module::Found found = file.find(pattern.matcher());
     if (!found.functions.empty() && !file.debug_info()) {
       tally.without_debug_info.push_back(file.base_name());
       return;
     }
     for (const CodeFunction& function : found.functions) {
-      tally.missing =
-          fmt::format("{} has {}label \"{}\"",
-                      has_wildcard(pattern.name) ? "none of the functions" : function.name(),
-                      has_wildcard(pattern.name) ? "a " : "no ", wanted);
+      tally.missing = fmt::format("{} has {}label \"{}\"",
+                                  pattern.is_wild() ? "none of the functions" : function.name(),
+                                  pattern.is_wild() ? "a " : "no ", wanted);
       for (const LabelHit& label : file.debug_info()->labels(function.begin)) {
         tally.known.push_back(label.name);
         if (fnmatch(wanted.c_str(), label.name.c_str(), 0) != 0) {  // also [a-z], as SystemTap
@@ -187,9 +186,9 @@ void find_callees(PointQuery& query, CalleeSearch::Which which, PointMeaning& me
   auto search = [&](size_t module, Module& file, const FunctionPattern& pattern,
                     std::vector<Site>& sites, SearchTally& tally) {
     CalleeSearch callees(module, file, wanted, which, sites, tally);
-    for (const CodeFunction& function : file.find(NameMatcher(pattern.name)).functions) {
+    for (const CodeFunction& function : file.find(pattern.matcher()).functions) {
       const std::string callee = one ? "\"" + wanted + "\"" : "any function by name";
-      tally.missing = has_wildcard(pattern.name)
+      tally.missing = pattern.is_wild()
                           ? fmt::format("none of the functions calls {}", callee)
                           : fmt::format("{} does not call {}", function.name(), callee);
       callees.add(function, depth);

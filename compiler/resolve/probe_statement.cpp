@@ -97,7 +97,7 @@ std::vector<LineHit> hits_in(const std::vector<CodeFunction>& functions, DebugIn
       more = info.line_addresses(pattern.file, closest(*lines, near), f.begin, f.end, near);
     }
     if (any && declared && !more.empty()) {  // behind a short function stands another's text
-      const LineOwners owners(declared, info.inlined(NameMatcher(pattern.name), f.begin));
+      const LineOwners owners(declared, info.inlined(pattern.matcher(), f.begin));
       std::erase_if(more, [&](const LineHit& hit) { return !owners.is_of(hit, *declared); });
     }
     hits.insert(hits.end(), more.begin(), more.end());
@@ -315,7 +315,7 @@ Site line_site(size_t module, Module& file, const CodeFunction& function, const 
 
 void search_lines(size_t module, Module& file, const FunctionPattern& pattern, SiteKind kind,
                   std::vector<Site>& sites, SearchTally& tally) {
-  const NameMatcher matcher(pattern.name);
+  const NameMatcher matcher = pattern.matcher();
   const Module::Found found = file.find(matcher);
   if (found.functions.empty()) {
     return;
@@ -370,7 +370,7 @@ void search_inlined_lines(size_t module, Module& file, const FunctionPattern& pa
               std::vector<uint32_t>& near,
               bool all) { return info.line_addresses(source, lines, begin, end, near, all); },
       pattern, tally.nearest_lines);
-  std::vector<InlineHit> copies = info.inlined(NameMatcher(pattern.name));
+  std::vector<InlineHit> copies = info.inlined(pattern.matcher());
   std::erase_if(copies, [&](const InlineHit& copy) { return !lines_in(copy.declared, pattern); });
   for (const InlineHit& copy : copies) {
     search.note_end(copy);

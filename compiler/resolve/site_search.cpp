@@ -186,21 +186,42 @@ std::vector<std::string> each_line(const std::string& text) {
   return patterns;
 }
 
+// A function has the name as it stands: so "f(char*)" is no wildcard, and "A::get()" is not what
+// A::get() const is called.
+bool names_itself(PointQuery& query, const FunctionPattern& pattern,
+                  const std::vector<size_t>& objects) {
+  if (!pattern.matcher().may_be_exact()) return false;
+  const NameMatcher exact(pattern.name, Spelling::Exact);
+  return std::any_of(objects.begin(), objects.end(), [&](size_t i) {
+    Module* file = query.modules.open(i);
+    return file && !file->find(exact).functions.empty();
+  });
+}
+
 // One pattern of the argument, in all objects. Whether something was found.
-bool find_pattern(PointQuery& query, const FunctionPattern& pattern, Span span,
-                  const SearchObject& search, PointMeaning& meaning) {
+bool find_pattern(PointQuery& query, FunctionPattern pattern, Span span, const SearchObject& search,
+                  PointMeaning& meaning) {
   const size_t errors = query.diags.error_count();
   std::vector<size_t> objects = searched_objects(query, pattern, span);
   std::erase_if(objects, [&](size_t i) { return i < query.modules.first_new(); });
   if (query.diags.error_count() != errors || objects.empty()) {
     return false;
   }
+  if (names_itself(query, pattern, objects)) pattern.spelling = Spelling::Exact;
   SearchTally tally;
   std::vector<Site> sites;
-  for (size_t i : objects) {
-    if (Module* file = query.modules.open(i)) {
-      search(i, *file, pattern, sites, tally);
+  const auto search_all = [&](SearchTally& counts) {
+    for (size_t i : objects) {
+      if (Module* file = query.modules.open(i)) search(i, *file, pattern, sites, counts);
     }
+  };
+  search_all(tally);
+  if (sites.empty() && pattern.spelling == Spelling::Usual && pattern.name != "*") {
+    FunctionPattern usual = pattern;
+    SearchTally foreign;
+    pattern.spelling = Spelling::Foreign;
+    search_all(foreign);
+    pattern = std::move(usual);
   }
   if (sites.empty() && !query.optional && query.may_wait) {
     query.diags.warning("DJ3004", span,
@@ -208,7 +229,7 @@ bool find_pattern(PointQuery& query, const FunctionPattern& pattern, Span span,
                         "others");
   } else if (sites.empty() && !query.optional) {
     report_nothing(query, pattern, span, objects, tally);
-  } else if (!sites.empty() && !tally.ifuncs.empty() && !has_wildcard(pattern.name)) {
+  } else if (!sites.empty() && !tally.ifuncs.empty() && !pattern.is_wild()) {
     report_ifunc(query, span, objects, tally, Severity::Warning);
   }
   if (meaning.sites.empty()) {
@@ -266,7 +287,7 @@ bool find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind
   auto search_both = [&](size_t index, Module& file, const FunctionPattern& pattern,
                          std::vector<Site>& sites, SearchTally& tally) {
     search(index, file, pattern, sites, tally);
-    if (file.find(NameMatcher(pattern.name)).functions.empty()) {
+    if (file.find(pattern.matcher()).functions.empty()) {
       search_inlined_lines(index, file, pattern, sites, tally);
     }
   };

@@ -68,7 +68,7 @@ class ModuleIndex : public TargetIndex {
 
   Result<std::vector<IndexedFunction>> functions(const std::string& text) override {
     DJ_TRY(const FunctionPattern pattern, parse_function_pattern(text));
-    const NameMatcher matcher(pattern.name);
+    const NameMatcher matcher = pattern.matcher();
     std::vector<IndexedFunction> result;
     for (size_t i : objects(pattern.object)) {
       Module* module = modules_.open(i);
@@ -99,7 +99,7 @@ class ModuleIndex : public TargetIndex {
 
   Result<std::vector<IndexedVariable>> variables(const std::string& text) override {
     DJ_TRY(const FunctionPattern pattern, parse_function_pattern(text));
-    const NameMatcher matcher(pattern.name);
+    const NameMatcher matcher = pattern.matcher();
     bool found = false;
     for (size_t i : objects(pattern.object)) {
       Module* module = modules_.open(i);
