@@ -21,6 +21,7 @@ namespace dj {
 
 struct DebugInfo::Impl {
   std::unique_ptr<DwarfIndex> index;
+  std::unordered_map<uint64_t, std::string> names;  // name(), by its argument
 };
 
 namespace {
@@ -218,15 +219,19 @@ std::vector<InlineHit> DebugInfo::inlined(const NameMatcher& matcher, uint64_t p
 
 bool DebugInfo::confirms(const NameMatcher::Meaning& meaning, const NameMatcher& matcher,
                          uint64_t pc) {
+  if (meaning.if_called && !matcher.is_called(name(pc))) return false;
   const Question question;
   std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
-  return function && confirmed(meaning, matcher, *function);
+  return function && is_as_meant(meaning, *function);
 }
 
-std::string DebugInfo::name(uint64_t pc) {
+const std::string& DebugInfo::name(uint64_t pc) {
+  auto [known, fresh] = impl_->names.try_emplace(pc);
+  if (!fresh) return known->second;
   const Question question;
   std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
-  return function ? debug_name(*function) : "";
+  if (function) known->second = debug_name(*function);
+  return known->second;
 }
 
 std::vector<LabelHit> DebugInfo::labels(uint64_t pc) {

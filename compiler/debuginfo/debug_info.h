@@ -117,7 +117,7 @@ class DebugInfo {
   // What the meaning asks of debug information is so for the function that holds `pc`.
   bool confirms(const NameMatcher::Meaning& meaning, const NameMatcher& matcher, uint64_t pc);
   // Its name with all names around it, as debug information has it; empty: it knows none.
-  std::string name(uint64_t pc);
+  const std::string& name(uint64_t pc);
   // Labels (as for goto) of the function that holds `pc`, those of inlined copies too.
   std::vector<LabelHit> labels(uint64_t pc);
 

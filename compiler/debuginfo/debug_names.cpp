@@ -48,11 +48,8 @@ std::string debug_name(Dwarf_Die function) {
   return name;
 }
 
-bool confirmed(const NameMatcher::Meaning& meaning, const NameMatcher& matcher,
-               Dwarf_Die function) {
-  if (meaning.if_inline.empty() && !meaning.if_called &&
-      meaning.if_in == NameMatcher::Language::Any)
-    return true;
+bool is_as_meant(const NameMatcher::Meaning& meaning, Dwarf_Die function) {
+  if (meaning.if_inline.empty() && meaning.if_in == NameMatcher::Language::Any) return true;
   std::vector<Dwarf_Die> scopes = declared_in(function);
   const auto is_inline = [&](const std::string& name) {
     return std::any_of(scopes.begin(), scopes.end(), [&](Dwarf_Die& die) {
@@ -61,8 +58,7 @@ bool confirmed(const NameMatcher::Meaning& meaning, const NameMatcher& matcher,
     });
   };
   return !scopes.empty() && is_in(meaning.if_in, scopes.back()) &&
-         std::all_of(meaning.if_inline.begin(), meaning.if_inline.end(), is_inline) &&
-         (!meaning.if_called || matcher.is_called(debug_name(function)));
+         std::all_of(meaning.if_inline.begin(), meaning.if_inline.end(), is_inline);
 }
 
 }  // namespace dj

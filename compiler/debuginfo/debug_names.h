@@ -12,7 +12,7 @@ namespace dj {
 // "r::shapes::Point<f32>::length<f32>".
 std::string debug_name(Dwarf_Die function);
 
-// All that the meaning asks of debug information is so. True where it asks for nothing.
-bool confirmed(const NameMatcher::Meaning& meaning, const NameMatcher& matcher, Dwarf_Die function);
+// What the meaning asks of the language and the namespaces around the function is so.
+bool is_as_meant(const NameMatcher::Meaning& meaning, Dwarf_Die function);
 
 }  // namespace dj

@@ -56,7 +56,7 @@ bool InlineSearch::is_wanted(Dwarf_Die* die) {
   auto [known, fresh] = matches_.try_emplace(identity(*origin), false);
   if (fresh) {
     const NameMatcher::Meaning meaning = matcher_.meaning(symbol_of(die));
-    known->second = meaning.yes && confirmed(meaning, matcher_, *origin);
+    known->second = meaning.yes && !meaning.if_called && is_as_meant(meaning, *origin);
   }
   return known->second;
 }

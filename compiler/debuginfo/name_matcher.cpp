@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
 constexpr std::string_view kStdString = "std::string";
+// Names that C++ symbols abbreviate: "Sa" is std::allocator.
+constexpr std::string_view kAbbreviated[] = {"allocator",     "basic_string",   "string",
+                                             "basic_istream", "basic_ostream",  "istream",
+                                             "ostream",       "basic_iostream", "iostream"};
 // Inline namespaces of the C++ libraries, which rarely have debug information.
 constexpr std::string_view kLibraryNamespaces[] = {"__cxx11", "_V2", "__1", "__ndk1"};
 
@@ -66,6 +70,10 @@ size_t opening(std::string_view text) {
   return std::string_view::npos;
 }
 
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 bool is_plain(std::string_view component) {
   return std::all_of(component.begin(), component.end(), is_identifier);
 }
@@ -95,6 +103,7 @@ NameMatcher::NameMatcher(std::string name, Spelling spelling)
   anchored_ = name_.starts_with("::") && name_.size() > 2;
   if (anchored_) name_.erase(0, 2);
   literal_ = literal_part(name_);
+  if (is_one_of(literal_, kAbbreviated)) literal_.clear();
   wild_ = !exact && has_wildcard(name_) && name_.find("operator*") == std::string::npos;
   tags_ = name_.find("[abi:") != std::string::npos;
   instances_ = name_.find("!(") != std::string::npos;
@@ -114,8 +123,6 @@ NameMatcher::NameMatcher(std::string name, Spelling spelling)
   whole.dotted = true;
   dotted_wanted_ = wanted_of(whole);
   if (spelling != Spelling::Foreign) return;
-  const std::string& last = wanted_.parts.back();
-  literal_ = last.starts_with("{closure") ? "closure" : literal_part(last);
   lower_ = std::make_shared<NameMatcher>(in_lower_case(name_));
 }
 
@@ -175,8 +182,7 @@ NameMatcher::Meaning NameMatcher::meaning(std::string_view symbol) const {
 NameMatcher::Meaning NameMatcher::foreign_meaning(std::string_view symbol) const {
   const std::string_view plain = plain_symbol(symbol);
   if (templates_ || name_.find('{') != std::string::npos)
-    return {.yes = is_rust(plain) && plain.find(literal_) != std::string_view::npos,
-            .if_called = true};
+    return {.yes = may_be_called(plain), .if_called = true};
   if (is_fortran(plain)) return lower_->meaning_of(split_symbol(plain));
   if (is_mangled(plain)) return {};
   const std::string_view stem = plain.substr(0, plain.size() - plain.ends_with('_'));
@@ -184,6 +190,16 @@ NameMatcher::Meaning NameMatcher::foreign_meaning(std::string_view symbol) const
   Meaning meaning = lower_->meaning_of({ada_name(plain), "", "", false, true});
   if (!dotted_) meaning.if_in = Language::Ada;
   return meaning;
+}
+
+// A function of Rust whose last component is the pattern's, or a closure if that is one.
+bool NameMatcher::may_be_called(std::string_view symbol) const {
+  if (!is_rust(symbol)) return false;
+  const std::string wanted = without_templates(wanted_.parts.back());
+  const std::string name = without_templates(split_symbol(symbol).name);
+  const std::string_view last = std::string_view(name).substr(last_component(name));
+  return wanted.starts_with("{closure") ? last.find("closure") != std::string_view::npos
+                                        : same(wanted, last);
 }
 
 bool NameMatcher::is_called(const std::string& debug_name) const {
@@ -251,8 +267,7 @@ NameMatcher::Meaning NameMatcher::same_parts(const std::vector<std::string>& wan
 bool NameMatcher::may_leave_out(const std::string& part, Meaning& meaning) const {
   if (part == kAnonymous && !anonymous_) return true;
   if (!is_plain(part)) return false;
-  const bool known = std::find(std::begin(kLibraryNamespaces), std::end(kLibraryNamespaces),
-                               part) != std::end(kLibraryNamespaces);
+  const bool known = is_one_of(part, kLibraryNamespaces);
   if (!known) meaning.if_inline.push_back(part);
   return true;
 }

@@ -1,6 +1,7 @@
 // Takes function patterns apart; wildcards; the suffixes that compilers put behind symbols.
 #include "compiler/debuginfo/pattern.h"
 
+#include <algorithm>
 #include <charconv>
 #include <span>
 #include <vector>
@@ -66,10 +67,15 @@ std::optional<LineRange> absolute_lines(std::string_view text) {
   return LineRange{*first, *last};
 }
 
-// A '!' that ends no object's name: in operator!=, in [!0-9], in D's max!(int).
+// A '!' that ends no object's name: in operator!=, in D's max!(int), and within brackets, as in
+// [!0-9] and Rust's f<(), !>.
 bool belongs_to_name(std::string_view text, size_t bang) {
   const std::string_view before = text.substr(0, bang);
-  return before.ends_with("operator") || before.ends_with('[') ||
+  const auto open = [&](std::string_view brackets) {
+    return std::count(before.begin(), before.end(), brackets[0]) >
+           std::count(before.begin(), before.end(), brackets[1]);
+  };
+  return before.ends_with("operator") || open("[]") || open("<>") || open("()") ||
          text.substr(bang + 1).starts_with('(');
 }
 

@@ -117,6 +117,7 @@ class NameMatcher {
   };
   Wanted wanted_of(const DemangledName& split) const;
   Meaning foreign_meaning(std::string_view symbol) const;
+  bool may_be_called(std::string_view symbol) const;
   std::vector<std::string> parts_of(const DemangledName& split) const;
   std::vector<std::string> dotted_parts_of(const DemangledName& split) const;
   bool same(std::string_view wanted, std::string_view part) const;

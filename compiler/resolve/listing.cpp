@@ -34,11 +34,18 @@ std::string variables_text(DebugInfo& info, const Site& site) {
   return text;
 }
 
+// As a string of a script has it.
+std::string quoted(const std::string& name) {
+  std::string text;
+  for (char c : name) text += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+  return text;
+}
+
 // `version`: which one of its name the function is; empty: no other is listed.
 std::string line_of(const Site& site, Module& file, const std::string& version, bool with_source,
                     bool with_variables) {
   DebugInfo* info = with_source || with_variables ? file.debug_info() : nullptr;
-  std::string name = site.function;
+  std::string name = quoted(site.function);
   if (!version.empty()) {
     name += "@" + version;
   } else if (!site.file.empty()) {

@@ -42,19 +42,24 @@ Names names_of(const std::vector<Symbol>& symbols, std::string (*name_of)(std::s
   return names;
 }
 
-// The names among `asked` that functions at several addresses have.
-std::set<std::string> shared(const std::set<std::string>& asked, const std::vector<Symbol>& symbols,
-                             const Names& names) {
+struct Shared {
+  std::set<std::string> several;  // names that functions at several addresses have
+  std::set<std::string> nested;   // of these, what is a whole name and the end of another
+};
+
+Shared shared(const std::set<std::string>& asked, const std::vector<Symbol>& symbols,
+              const Names& names) {
   std::unordered_map<std::string, uint64_t> first;
-  std::set<std::string> several;
+  Shared result;
   for (size_t i = 0; i < symbols.size(); i++) {
     for (const std::string& name : names_for(names[i])) {
       if (!asked.contains(name)) continue;
       const auto [known, fresh] = first.emplace(name, symbols[i].address);
-      if (!fresh && known->second != symbols[i].address) several.insert(name);
+      if (!fresh && known->second != symbols[i].address) result.several.insert(name);
+      if (name != names[i]) result.nested.insert(name);
     }
   }
-  return several;
+  return result;
 }
 
 // Symbols of Rust do not always tell instances of generic functions, nor implementations of traits.
@@ -66,17 +71,21 @@ std::string name_of(const Site& site, Module& file) {
 
 void tell_apart_in(Module& file, const std::vector<Site*>& sites) {
   const std::vector<Symbol>& symbols = file.symbols().functions;
-  const auto rename_shared = [&](std::string (*name_of)(std::string_view), auto rename) {
-    std::set<std::string> asked;
-    for (const Site* site : sites) asked.insert(site->function);
-    const std::set<std::string> several = shared(asked, symbols, names_of(symbols, name_of));
-    for (Site* site : sites)
-      if (several.contains(site->function) && is_mangled(site->symbol)) rename(*site);
-    return !several.empty();
-  };
-  const bool any =
-      rename_shared(person_name, [&](Site& site) { site.function = name_of(site, file); });
-  if (any) rename_shared(whole_name, [](Site& site) { site.function.insert(0, "::"); });
+  std::set<std::string> asked;
+  for (const Site* site : sites) asked.insert(site->function);
+  const Shared people = shared(asked, symbols, names_of(symbols, person_name));
+  if (people.several.empty()) return;
+  std::set<std::string> renamed;
+  for (Site* site : sites) {
+    if (people.several.contains(site->function) && is_mangled(site->symbol))
+      renamed.insert(site->function = name_of(*site, file));
+  }
+  const Shared whole = shared(renamed, symbols, names_of(symbols, whole_name));
+  for (Site* site : sites) {
+    const Shared& its = is_mangled(site->symbol) ? whole : people;
+    if (its.several.contains(site->function) && its.nested.contains(site->function))
+      site->function.insert(0, "::");
+  }
 }
 
 }  // namespace

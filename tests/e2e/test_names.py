@@ -6,7 +6,8 @@ import pytest
 
 from support import paths
 
-COMPILERS = {"g++": ["g++", "-O1"], "g++ DWARF 4": ["g++", "-O0", "-gdwarf-4"], "clang": ["clang++-19", "-O0"], "clang DWARF 4": ["clang++-19", "-O1", "-gdwarf-4"]}
+COMPILERS = {"g++": ["g++", "-O1"], "g++ DWARF 4": ["g++", "-O0", "-gdwarf-4"], "clang": ["clang++-19", "-O0"],
+             "clang DWARF 4": ["clang++-19", "-O1", "-gdwarf-4"]}
 
 
 def built(words, source, folder):
@@ -28,7 +29,8 @@ ONE = {"kinds::A::get()": 0, "A::get()": 0, "kinds::A::get() const": 1, "kinds::
        "kinds::A::operator const char*() const": 4, "kinds::A::operator char const*": 4, "kinds::A::operator*(int)": 5, "kinds::A::operator[]": 6,
        "kinds::A::make(std::string const&)": 7, "kinds::A::make(const std::string &)": 7,
        "kinds::A::make(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)": 7,
-       "kinds::v2::fresh": 8, "kinds::fresh": 8, "kinds::fresh(int)": 8, "kinds::v2::v3::fresher": 9, "kinds::fresher": 9, "kinds::v3::fresher(int)": 9,
+       "kinds::v2::fresh": 8, "kinds::fresh": 8, "kinds::fresh(int)": 8, "kinds::v2::v3::fresher": 9, "kinds::fresher": 9,
+       "kinds::v3::fresher(int)": 9,
        "kinds::(anonymous namespace)::hidden(char*)": 10, "kinds::hidden(char *)": 10, "::total(int)": 11,
        "total(unsigned long, const char *const *)": 12, "total(long unsigned int, char const* const*)": 12, "变量": 13, "变量(int)": 13,
        "main::{lambda(int)#1}::operator()": 14, "main()::{lambda(int)#1}::operator()(int) const": 14, "main::{lambda(int)#2}::operator()": 15}
@@ -44,7 +46,8 @@ def test_a_name_means_one_function_as_in_gdb(djtap_once, cxx):
 
 def test_names_that_are_no_function(djtap_once, cxx):
     """An inline namespace may be left out, another one or a class may not."""
-    for name in ("kinds::inner", "kinds::run(int)", "old::v2::fresh", "kinds::A::get(char)", "::kinds::A", "::fresh", "main::{lambda(char)#1}::operator()"):
+    for name in ("kinds::inner", "kinds::run(int)", "old::v2::fresh", "kinds::A::get(char)", "::kinds::A", "::fresh",
+                 "main::{lambda(char)#1}::operator()"):
         result = djtap_once("-e", f'probe process.function("{name}") {{ }}', "-c", cxx)
         assert result.returncode == 3 and "DJ3004" in result.stderr, (name, result)
 
@@ -58,9 +61,9 @@ def points_of(lines):
     return [f'process.function("{line.split(".function(")[1][1:-2].partition("@")[0]}")' for line in lines]
 
 
-def check_listed(djtap_once, program):
+def check_listed(djtap_once, program, pattern="*"):
     """Each name that is listed, given back, lists the lines that it came from, and no others."""
-    lines = lines_listed(djtap_once, program, 'process.function("*")')
+    lines = lines_listed(djtap_once, program, f'process.function("{pattern}")')
     points = points_of(lines)
     groups = {point: [line for line, its in zip(lines, points) if its == point] for point in points}
     again = lines_listed(djtap_once, program, *groups)
@@ -81,7 +84,8 @@ def rust(request, tmp_path_factory):
 
 
 # As gdb has them: by what debug information calls them.
-RUST = {"r::biggest<i32>": 1, "biggest::<f64>": 1, "r::biggest": 3, "r::shapes::Point<f32>::length": 1, "shapes::Point<i32>::length<i32>": 1, "Point::length": 2,
+RUST = {"r::biggest<i32>": 1, "biggest::<f64>": 1, "r::biggest": 3, "r::shapes::Point<f32>::length": 1, "shapes::Point<i32>::length<i32>": 1,
+        "Point::length": 2,
         "r::übung": 1, "r::shapes::Point<i32>::only": 1, "r::main::{closure#0}": 1}
 
 
@@ -93,8 +97,7 @@ def test_instances_of_generic_functions_of_rust(djtap_once, rust):
 
 
 def test_every_listed_name_of_rust_is_found_again(djtap_once, rust):
-    """Those of the program itself, and of what the library has in it."""
-    check_listed(djtap_once, rust)
+    check_listed(djtap_once, rust, "*@named.rs")
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +105,10 @@ def dlang(tmp_path_factory):
     return built(["gdc", "-g", "-O0", "-frelease"], "named.d", tmp_path_factory.mktemp("d"))
 
 
-D = {"shop.goods.join": 1, "goods.join": 1, "join": 1, "shop.goods.join(string, const(char)[], int[])": 1, "shop.goods.Item.total": 1, "shop.goods.Bird.this": 1,
-     "shop.goods.biggest": 2, "shop.goods.biggest!(int)": 1, "shop.goods.biggest!(int).biggest(int[])": 1, "shop.goods.scale": 3, "shop.goods.scale(int)": 1,
+D = {"shop.goods.join": 1, "goods.join": 1, "join": 1, "shop.goods.join(string, const(char)[], int[])": 1, "shop.goods.Item.total": 1,
+     "shop.goods.Bird.this": 1,
+     "shop.goods.biggest": 2, "shop.goods.biggest!(int)": 1, "shop.goods.biggest!(int).biggest(int[])": 1,
+     "shop.goods.scale": 3, "shop.goods.scale(int)": 1,
      "shop.goods.Bird.walk": 2, "shop.goods.*.walk": 2, "_D4shop5goods5scaleFiZi": 1}
 
 
@@ -111,6 +116,18 @@ def test_names_of_d(djtap_once, dlang):
     script = " ".join(f'probe process.function("{name}") {{ n["{name}"]++ }}' for name in D)
     result = djtap_once("-e", script, "-c", dlang)
     assert {key.strip('"'): int(value) for key, value in result.array("n")} == D, result
+
+
+# Slices and strings as the program has them, at the one call or the first; what a class inherits is a member of it.
+D_VALUES = {"join": {"$a$": '"hello"', "$b$": '"wo"', "$v$": "{size=3, [1, 2, 3]}", "$v->length": "3"}, "biggest": {"$v$": "{size=3, [3, 9, 2]}"},
+            "sell": {"$animal->name$": '"tit"', "$animal->legs": "2", "$two[1]->count": "7", "$two[0]$": "{.price=1.5, .count=2}"}}
+
+
+@pytest.mark.parametrize("name", D_VALUES)
+def test_values_of_d(djtap_once, dlang, name):
+    body = " ".join(f'println("<", {each}, ">")' for each in D_VALUES[name])
+    result = djtap_once("-e", f'global hits probe process.function("{name}") {{ if (hits++ == 0) {{ {body} }} }}', "-c", dlang)
+    assert [line[1:-1] for line in result.stdout.splitlines() if line.startswith("<")] == list(D_VALUES[name].values()), result
 
 
 def test_every_listed_name_of_d_is_found_again(djtap_once, dlang):
@@ -164,8 +181,8 @@ begin
    Show ("total", Total (I) + Total (I + I, 1.5) + Inner.Deep (1) + Ints.Id (5) + Local (3));
 end Sale;
 """}
-ADA_NAMES = {"shop.total": 2, "Shop.Total": 2, "total": 2, "shop.inner.deep": 1, "inner.deep": 1, "shop.show.line": 1, "sale": 1, "sale.ints.id": 1, "Sale.Local": 1,
-             r'shop.\"+\"': 1, "shop__total__2": 1}
+ADA_NAMES = {"shop.total": 2, "Shop.Total": 2, "total": 2, "shop.inner.deep": 1, "inner.deep": 1, "shop.show.line": 1, "sale": 1,
+             "sale.ints.id": 1, "Sale.Local": 1, r'shop.\"+\"': 1, "shop__total__2": 1}
 
 
 @pytest.fixture(scope="module")
@@ -190,3 +207,58 @@ def test_names_of_ada(djtap_once, ada):
 
 def test_every_listed_name_of_ada_is_found_again(djtap_once, ada):
     check_listed(djtap_once, ada)
+
+
+FORTRAN = """subroutine outside(a)
+  integer :: a, b
+  a = a + 1
+  return
+  entry another(b)
+  b = b + 2
+end subroutine
+module stats
+contains
+  integer function twice(n)
+    integer, value :: n
+    twice = n * 2
+  end function
+end module
+program main
+  use stats
+  integer :: q
+  q = twice(1)
+  call outside(q)
+  call outside(q)
+  call another(q)
+  call inner(q)
+contains
+  subroutine inner(v)
+    integer :: v
+    print *, v
+  end subroutine
+end program
+"""
+FORTRAN_NAMES = {"outside": 2, "OUTSIDE": 2, "outside_": 2, "outs?de": 2, "another": 1, "stats::twice": 1, "Stats::Twice": 1, "TWICE": 1, "inner": 1, "Inner": 1}
+
+
+@pytest.fixture(scope="module")
+def fortran(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fortran")
+    if shutil.which("gfortran") is None:
+        pytest.skip("no gfortran here")
+    (folder / "names.f90").write_text(FORTRAN)
+    subprocess.run(["gfortran", "-g", "names.f90", "-o", "names"], cwd=folder, check=True, capture_output=True)
+    return folder / "names"
+
+
+def test_names_of_fortran(djtap_once, fortran):
+    """In any case, external procedures by their own names, as gdb has them."""
+    script = " ".join(f'probe process.function("{name}") {{ n["{name}"]++ }}' for name in FORTRAN_NAMES)
+    result = djtap_once("-e", script, "-c", fortran)
+    assert {key.strip('"'): int(value) for key, value in result.array("n")} == FORTRAN_NAMES, result
+    missing = djtap_once("-e", 'probe process.function("Main_") { }', "-c", fortran)
+    assert missing.returncode == 3 and "DJ3004" in missing.stderr, missing
+
+
+def test_every_listed_name_of_fortran_is_found_again(djtap_once, fortran):
+    check_listed(djtap_once, fortran)

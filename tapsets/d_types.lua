@@ -1,0 +1,7 @@
+-- How texts such as $x$ show types of D: strings and slices.
+
+local function text(v) return {dj.text(v.ptr, v.length)} end
+for _, name in ipairs({"string", "char[]", "const(char)[]", "immutable(char)[]", "inout(char)[]"}) do
+  dj.printer(name, text)
+end
+dj.printer("*[]", function(v) return {"{size=", dj.number(v.length), ", [", dj.each(v.ptr, v.length), "]}"} end)
