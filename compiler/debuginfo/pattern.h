@@ -133,16 +133,16 @@ class NameMatcher {
   Spelling spelling_;
   std::shared_ptr<const NameMatcher> lower_;  // of a foreign one, in lower case
   bool anchored_ = false;                     // begins with "::": no other namespace is around it
-  bool wild_ = false;        // has * or ?
-  bool spelled_ = false;     // may be written in several ways
-  bool parameters_ = false;  // has "(int)"
-  bool qualifiers_ = false;  // has " const" behind them
-  bool templates_ = false;   // has "<"
-  bool instances_ = false;   // has "!(", as D's templates
-  bool tags_ = false;        // has "[abi:"
-  bool strings_ = false;     // has "std::string"
-  bool anonymous_ = false;   // names the unnamed namespace
-  bool dotted_ = false;      // has ".": asks for compiler-made names
+  bool wild_ = false;                         // has * or ?
+  bool spelled_ = false;                      // may be written in several ways
+  bool parameters_ = false;                   // has "(int)"
+  bool qualifiers_ = false;                   // has " const" behind them
+  bool templates_ = false;                    // has "<"
+  bool instances_ = false;                    // has "!(", as D's templates
+  bool tags_ = false;                         // has "[abi:"
+  bool strings_ = false;                      // has "std::string"
+  bool anonymous_ = false;                    // names the unnamed namespace
+  bool dotted_ = false;                       // has ".": asks for compiler-made names
 };
 
 }  // namespace dj

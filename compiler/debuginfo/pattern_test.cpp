@@ -215,7 +215,8 @@ TEST(NameMatcher, TellsConstMethodsByTheWord) {
 
 TEST(NameMatcher, MatchesThunksByTheirOwnWords) {
   const char* symbol = "_ZThn8_N1A1fEi";  // non-virtual thunk to A::f(int)
-  for (const char* name : {"*thunk*", "non-virtual thunk*", "*thunk to A::f", "*thunk to A::*(int)"})
+  for (const char* name :
+       {"*thunk*", "non-virtual thunk*", "*thunk to A::f", "*thunk to A::*(int)"})
     EXPECT_TRUE(NameMatcher(name).matches(symbol)) << name;
   for (const char* name : {"*thunks*", "virtual thunk*", "A::f", "f"})
     EXPECT_FALSE(NameMatcher(name).matches(symbol)) << name;

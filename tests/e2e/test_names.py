@@ -238,7 +238,8 @@ contains
   end subroutine
 end program
 """
-FORTRAN_NAMES = {"outside": 2, "OUTSIDE": 2, "outside_": 2, "outs?de": 2, "another": 1, "stats::twice": 1, "Stats::Twice": 1, "TWICE": 1, "inner": 1, "Inner": 1}
+FORTRAN_NAMES = {"outside": 2, "OUTSIDE": 2, "outside_": 2, "outs?de": 2, "another": 1, "stats::twice": 1, "Stats::Twice": 1,
+                 "TWICE": 1, "inner": 1, "Inner": 1}
 
 
 @pytest.fixture(scope="module")
