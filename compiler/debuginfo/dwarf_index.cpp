@@ -113,18 +113,26 @@ std::unique_ptr<DwarfIndex> DwarfIndex::open(const ObjectFile& elf) {
     return nullptr;
   }
   index->bias_ = bias;
+  index->ranges_ = CodeRanges(index->dwarf_);
   index->index_units();
   return index->units_.empty() ? nullptr : std::move(index);
 }
 
 void DwarfIndex::add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const {
-  Dwarf_Addr base = 0, begin = 0, end = 0;
-  ptrdiff_t offset = 0;
-  while ((offset = dwarf_ranges(die, offset, &base, &begin, &end)) > 0) {
+  for (const auto& [begin, end] : ranges(die)) {
     if (begin < end) {
-      out.push_back({begin + bias_, end + bias_, index});
+      out.push_back({begin, end, index});
     }
   }
+}
+
+std::vector<CodeRanges::AddressPair> DwarfIndex::ranges(Dwarf_Die* die) const {
+  std::vector<CodeRanges::AddressPair> result = ranges_.of(die);
+  for (auto& [begin, end] : result) {
+    begin += bias_;
+    end += bias_;
+  }
+  return result;
 }
 
 bool DwarfIndex::lines(Dwarf_Die unit, Dwarf_Lines** lines, size_t* count) {
@@ -272,7 +280,9 @@ std::optional<Dwarf_Die> DwarfIndex::marked(uint64_t mark) const {
 }
 
 bool DwarfIndex::covers(Dwarf_Die* die, uint64_t pc) const {
-  return dwarf_haspc(die, pc - bias_) > 0;
+  const std::vector<CodeRanges::AddressPair> all = ranges(die);
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto& range) { return range.first <= pc && pc < range.second; });
 }
 
 std::optional<Dwarf_Die> DwarfIndex::complete_type(int tag, const std::string& name) {

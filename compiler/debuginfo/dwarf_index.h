@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/debuginfo/call_sites.h"
+#include "compiler/debuginfo/code_ranges.h"
 #include "compiler/debuginfo/dwfl_file.h"
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/stages/type_printer.h"
@@ -55,6 +56,8 @@ class DwarfIndex {
   // The rows of a unit's line table; false: it has none, or those of all units are more than code
   // of this file can have.
   bool lines(Dwarf_Die unit, Dwarf_Lines** lines, size_t* count);
+  // The [begin, end) of its code, in the order of its list; empty ones too.
+  std::vector<CodeRanges::AddressPair> ranges(Dwarf_Die* die) const;
   bool covers(Dwarf_Die* die, uint64_t pc) const;  // its address ranges do
   const std::vector<Dwarf_Die>& units() const { return units_; }
   // The complete type for a declaration ("struct foo;") of this tag and name.
@@ -110,6 +113,7 @@ class DwarfIndex {
   uint64_t rows_left_;
   Dwarf* dwarf_ = nullptr;
   uint64_t bias_ = 0;
+  mutable CodeRanges ranges_;
   std::vector<Dwarf_Die> units_;
   std::vector<Range> unit_ranges_;                     // sorted by begin
   std::unordered_map<uint64_t, Functions> functions_;  // by unit, filled when first asked

@@ -67,37 +67,27 @@ void InlineSearch::copy(Dwarf_Die* die) {
   if (!is_wanted(die)) return;
   InlineHit hit{0, index_.mark(*die), person_name(symbol_of(die)), {}, {}};
   if (auto place = declaration_of(die)) hit.declared = {place->first, place->second};
-  Dwarf_Addr entry = 0, base = 0, begin = 0, end = 0;
+  Dwarf_Addr entry = 0;
   const bool has_entry = dwarf_entrypc(die, &entry) == 0 && entry != 0;
-  ptrdiff_t offset = 0;
-  while ((offset = dwarf_ranges(die, offset, &base, &begin, &end)) > 0) {
-    hit.ranges.emplace_back(begin, end);
-  }
+  hit.ranges = index_.ranges(die);
   if (!has_entry && hit.ranges.empty()) return;
   if (has_entry) {
-    hit.address = entry;
-    return add_hit(std::move(hit));
+    hit.address = entry + index_.bias();
+    hits_.push_back(std::move(hit));
+    return;
   }
   for (std::vector<AddressPair>& ranges : split_copies(die, hit)) {
     InlineHit one = hit;
     one.address = ranges.front().first;
     one.ranges = std::move(ranges);
-    add_hit(std::move(one));
+    hits_.push_back(std::move(one));
   }
-}
-
-void InlineSearch::add_hit(InlineHit hit) {
-  hit.address += index_.bias();
-  for (auto& [begin, end] : hit.ranges) {
-    begin += index_.bias();
-    end += index_.bias();
-  }
-  hits_.push_back(std::move(hit));
 }
 
 // Of a loop that was unrolled clang has one entry with ranges of all its rounds: each that begins
 // with the statement that the first one begins with is a copy of its own, what comes up to the next
-// of these are its parts.
+// of these are its parts. Without columns all statements of a line look alike: code behind an empty
+// range is then part of its copy.
 std::vector<std::vector<InlineSearch::AddressPair>> InlineSearch::split_copies(
     Dwarf_Die* die, const InlineHit& hit) {
   std::vector<std::vector<AddressPair>> copies = {{hit.ranges.front()}};
@@ -105,7 +95,10 @@ std::vector<std::vector<InlineSearch::AddressPair>> InlineSearch::split_copies(
   const std::optional<Statement> first =
       statement_of(statements, hit.ranges.front().first, hit.declared);
   for (size_t i = 1; i < hit.ranges.size(); i++) {
-    const bool begins = first && statements.contains({hit.ranges[i].first, *first});
+    const bool is_empty = hit.ranges[i].first == hit.ranges[i].second;
+    const bool after_empty = hit.ranges[i - 1].first == hit.ranges[i - 1].second && !is_empty;
+    const bool begins = first && statements.contains({hit.ranges[i].first, *first}) &&
+                        (std::get<1>(*first) != 0 || !after_empty);
     if (begins) copies.emplace_back();
     copies.back().push_back(hit.ranges[i]);
   }
@@ -130,7 +123,7 @@ const InlineSearch::Statements& InlineSearch::statements_around(Dwarf_Die* die) 
         dwarf_lineaddr(row, &address) != 0 || dwarf_lineno(row, &line) != 0 ||
         dwarf_linecol(row, &column) != 0)
       continue;
-    found->second.insert({address, {uint32_t(line), uint32_t(column), path}});
+    found->second.insert({address + index_.bias(), {uint32_t(line), uint32_t(column), path}});
   }
   return found->second;
 }

@@ -29,7 +29,6 @@ class InlineSearch {
   using Statements = std::set<std::pair<uint64_t, Statement>>;    // by where they begin
   void copy(Dwarf_Die* die);
   bool is_wanted(Dwarf_Die* die);
-  void add_hit(InlineHit hit);
   std::vector<std::vector<AddressPair>> split_copies(Dwarf_Die* die, const InlineHit& hit);
   const Statements& statements_around(Dwarf_Die* die);
   static std::optional<Statement> statement_of(const Statements& statements, uint64_t address,

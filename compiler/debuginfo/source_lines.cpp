@@ -160,11 +160,9 @@ class InlineReader {
     made.file = file_of(die);
     calls_.push_back(std::move(made));
     const auto index = uint32_t(calls_.size());
-    Dwarf_Addr base = 0, begin = 0, end = 0;
-    ptrdiff_t offset = 0;
-    while ((offset = dwarf_ranges(die, offset, &base, &begin, &end)) > 0) {
+    for (const auto& [begin, end] : index_.ranges(die)) {
       if (begin < end) {
-        stretches_.push_back({begin + index_.bias(), end + index_.bias(), index});
+        stretches_.push_back({begin, end, index});
       }
     }
     return index;
