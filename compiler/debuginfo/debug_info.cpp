@@ -26,8 +26,7 @@ struct DebugInfo::Impl {
 
 namespace {
 
-// Where split debug info is missing: which file, and whether it was packed, which libdw before
-// 0.191 does not read.
+// Where split debug info is missing: which file, and whether there is a packed one.
 TargetFailure no_debug_info(uint64_t pc, DwarfIndex& index) {
   TargetFailure f;
   f.kind = TargetFailure::NoDebugInfo;
@@ -41,7 +40,7 @@ TargetFailure no_debug_info(uint64_t pc, DwarfIndex& index) {
   const std::string packed = index.elf().open_path() + ".dwp";
   f.help = "keep the .dwo files, or build without -gsplit-dwarf";
   if (::access(packed.c_str(), F_OK) == 0) {
-    f.notes.push_back(packed + " is not read: packed files (of dwp, llvm-dwp) take elfutils 0.191");
+    f.notes.push_back(packed + " does not have it, or is compressed");
     f.help = "keep the .dwo files beside the packed one, or build without -gsplit-dwarf";
   }
   return f;

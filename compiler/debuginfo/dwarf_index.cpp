@@ -3,6 +3,7 @@
 #include "compiler/debuginfo/dwarf_index.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "compiler/debuginfo/symbols.h"
 #include "compiler/debuginfo/walk_limits.h"
@@ -76,8 +77,12 @@ std::string linkage_name(Dwarf_Die* die) {
 std::optional<Dwarf_Die> referred(Dwarf_Die* die, unsigned name) {
   std::optional<Dwarf_Attribute> attr = attribute(die, name);
   Dwarf_Die result;
-  return attr && may_follow() && dwarf_formref_die(&*attr, &result) ? std::optional(result)
-                                                                    : std::nullopt;
+  if (!attr || !may_follow()) return std::nullopt;
+  if (dwarf_formref_die(&*attr, &result)) return result;
+  uint64_t signature = 0;
+  if (attr->form != DW_FORM_ref_sig8) return std::nullopt;
+  std::memcpy(&signature, attr->valp, sizeof signature);
+  return packed_type(dwarf_cu_getdwarf(attr->cu), signature);
 }
 
 uint64_t identity(const Dwarf_Die& die) { return reinterpret_cast<uint64_t>(die.addr); }
@@ -145,17 +150,15 @@ bool DwarfIndex::lines(Dwarf_Die unit, Dwarf_Lines** lines, size_t* count) {
 
 void DwarfIndex::index_units() {
   Dwarf_CU* unit = nullptr;
-  Dwarf_Die die, split;
+  Dwarf_Die die;
   uint8_t type = 0;
-  while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, &split) == 0) {
+  while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
     if (type != DW_UT_compile && type != DW_UT_skeleton) {
       continue;
     }
     const size_t before = unit_ranges_.size();
     add_ranges(&die, units_.size(), unit_ranges_);
-    if (type == DW_UT_skeleton && dwarf_tag(&split) == DW_TAG_compile_unit) {
-      die = split;  // all but the addresses lies in a .dwo file
-    }
+    if (type == DW_UT_skeleton) die = split_of(unit).value_or(die);
     units_.push_back(die);
     if (unit_ranges_.size() == before) {
       // A unit without ranges of its own may still hold functions.
@@ -168,6 +171,22 @@ void DwarfIndex::index_units() {
   }
   std::sort(unit_ranges_.begin(), unit_ranges_.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
+}
+
+// All but the addresses of a skeleton lies in a .dwo file, or in the program's .dwp.
+std::optional<Dwarf_Die> DwarfIndex::split_of(Dwarf_CU* skeleton) {
+  if (!packed_searched_) packed_ = PackedUnits::open(elf_.open_path() + ".dwp");
+  packed_searched_ = true;
+  uint64_t id = 0;
+  Dwarf_Die split;
+  dwarf_cu_info(skeleton, nullptr, nullptr, nullptr, nullptr, &id, nullptr, nullptr);
+  const PackedSearch search(packed_.get(), id);
+  if (dwarf_cu_info(skeleton, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) != 0 ||
+      dwarf_tag(&split) != DW_TAG_compile_unit) {
+    return std::nullopt;
+  }
+  if (packed_) packed_->adopt(dwarf_cu_getdwarf(split.cu));
+  return split;
 }
 
 std::optional<Dwarf_Die> DwarfIndex::unit_at(uint64_t pc) {

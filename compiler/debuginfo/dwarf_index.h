@@ -14,6 +14,7 @@
 #include "compiler/debuginfo/code_ranges.h"
 #include "compiler/debuginfo/dwfl_file.h"
 #include "compiler/debuginfo/object_file.h"
+#include "compiler/debuginfo/packed_units.h"
 #include "compiler/stages/type_printer.h"
 
 namespace dj {
@@ -97,6 +98,7 @@ class DwarfIndex {
       : elf_(elf), file_(elf), rows_left_(kMostRows + elf.all().size()) {}
   void add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const;
   void index_units();
+  std::optional<Dwarf_Die> split_of(Dwarf_CU* skeleton);
   template <typename Visit>  // visit(Dwarf_Frame*) for what unwind tables say of pc; true ends it
   void each_frame(uint64_t pc, Visit visit) const;
   struct Functions {
@@ -110,6 +112,8 @@ class DwarfIndex {
 
   const ObjectFile& elf_;
   DwflFile file_;
+  std::unique_ptr<PackedUnits> packed_;  // null: none, or not searched for yet
+  bool packed_searched_ = false;
   uint64_t rows_left_;
   Dwarf* dwarf_ = nullptr;
   uint64_t bias_ = 0;

@@ -14,6 +14,8 @@
 
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/packed_size.h"
+#include "compiler/debuginfo/packed_units.h"
+#include "compiler/debuginfo/split_image.h"
 
 namespace dj {
 namespace {
@@ -38,7 +40,10 @@ bool is_libdw(const void* code) {
 // libdw tries many names: only ELF files are for it, and it unpacks no whole file.
 int open_for_libdw(const char* path) {
   const Result<ObjectFile> elf = ObjectFile::open_found(path);
-  const int fd = elf.ok() && unpacks_sanely(elf.value()) ? elf.value().file().duplicate() : -1;
+  const bool is_usable = elf.ok() && unpacks_sanely(elf.value());
+  const int fd = !is_usable                       ? PackedSearch::image()
+                 : needs_split_image(elf.value()) ? split_image(elf.value())
+                                                  : elf.value().file().duplicate();
   if (fd < 0) errno = ENOENT;
   return fd;
 }

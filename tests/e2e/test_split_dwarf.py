@@ -1,4 +1,4 @@
-"""Debug info in .dwo files (-gsplit-dwarf): read where they are; where they are gone or packed, the message names them."""
+"""Debug info in .dwo files (-gsplit-dwarf) and packed ones: read where they are; where they are gone, the message names them."""
 import shutil
 import subprocess
 
@@ -40,12 +40,64 @@ help: keep the .dwo files, or build without -gsplit-dwarf
     assert lines.globals == {"n": 1}, lines  # line tables stay in the program
 
 
-def test_packed(djtap_once, folder, request):
-    """Whichever the version of elfutils: the value, or what is missing."""
-    packer = {"gcc -gdwarf-4": "dwp", "clang-19 -gdwarf-5": "llvm-dwp-19"}.get(request.node.callspec.params["folder"])
-    if packer is None or shutil.which(packer) is None:
-        pytest.skip("no program packs this form")  # gcc's DWARF 5: dwp 2.40 crashes, llvm-dwp-19 never ends
-    subprocess.run([packer, "split.dwo", "-o", "split.dwp"], cwd=folder, check=True)
-    (folder / "split.dwo").unlink()
+PACKED = {"a": """#include "t.h"
+#include <stdio.h>
+int main(void) {
+  for (int i = 0; i < 3; i++) {
+    T first = {{i, -i}, 0, "first"}, second = {{10 * i, 100}, &first, "second"};
+    printf("one %ld %ld %s\\n", first.pair.low, second.pair.low, second.text);
+    one(&second);
+    printf("two %ld %s\\n", second.pair.high, first.text);
+    two(&second, second.pair);
+  }
+}
+""", "b": """#include "t.h"
+long one(T* t) { struct mine { long value; } m = {t->pair.low}, *my = &m; asm volatile("" ::"r"(my), "r"(t) : "memory"); return my->value; }
+""", "c": """#include "t.h"
+long two(T* other, P by_value) { asm volatile("" ::"r"(other) : "memory"); return by_value.high; }
+"""}
+TYPES = """#include <string.h>
+typedef struct pair { long low, high; } P;
+typedef struct tee { P pair; struct tee* next; char text[12]; } T;
+#ifdef __cplusplus
+extern "C" {
+#endif
+long one(T* t) __attribute__((noinline)); long two(T* other, P by_value) __attribute__((noinline));
+#ifdef __cplusplus
+}
+#endif
+"""
+
+
+@pytest.mark.parametrize("packer, compiler", [("dwp", "gcc -gdwarf-4"), ("dwp", "gcc -gdwarf-4 -fdebug-types-section"),
+                                              ("llvm-dwp-19", "gcc -gdwarf-4 -fdebug-types-section"), ("llvm-dwp-19", "clang-19 -gdwarf-5"),
+                                              ("llvm-dwp-19", "clang-19 -gdwarf-4"), ("llvm-dwp-14", "clang-14 -gdwarf-5"),
+                                              ("llvm-dwp-19", "clang++-19 -x c++ -gdwarf-5 -fdebug-types-section"),
+                                              ("llvm-dwp-19", "clang++-19 -x c++ -gdwarf-4 -fdebug-types-section")])
+def test_packed(djtap_once, tmp_path, packer, compiler):
+    """Types that several units have stand in one of them only."""
+    words = compiler.split()
+    if shutil.which(packer) is None or shutil.which(words[0]) is None:
+        pytest.skip(f"there is no {packer}, or no {words[0]}")
+    (tmp_path / "t.h").write_text(TYPES)
+    for name, text in PACKED.items():
+        (tmp_path / f"{name}.c").write_text(text)
+        subprocess.run([*words, "-O1", "-g", "-gsplit-dwarf", "-c", f"{name}.c"], cwd=tmp_path, check=True)
+    subprocess.run([words[0], *(f"{name}.o" for name in PACKED), "-o", "split"], cwd=tmp_path, check=True)
+    subprocess.run([packer, *(f"{name}.dwo" for name in PACKED), "-o", "split.dwp"], cwd=tmp_path, check=True)
+    script = ('probe func("one") { printf("= one %d %d %s\\n", $t->next->pair->low, $t->pair->low, user_string(&$t->text[0])) } '
+              'probe func("two") { printf("= two %d %s\\n", $by_value->high, user_string(&$other->next->text[0])) }')
+    with_files = djtap_once("-e", script, "-c", tmp_path / "split")
+    for name in PACKED:
+        (tmp_path / f"{name}.dwo").unlink()
+    for result in (with_files, djtap_once("-e", script, "-c", tmp_path / "split")):
+        lines = result.stdout.splitlines()
+        truth = [line for line in lines if not line.startswith("=")]
+        assert len(truth) == 6 and [line[2:] for line in lines if line.startswith("= ")] == truth, result
+
+
+def test_of_another_program(djtap_once, folder):
+    """A packed file without the unit is named."""
+    (folder / "split.dwo").rename(folder / "split.dwp")
     result = djtap_once("-e", READS, "-c", folder / "split")
-    assert "value 42\n" in result.stdout or f"{folder}/split.dwp is not read" in result.stderr, result
+    assert f"{folder}/split.dwp does not have it" in result.stderr, result
