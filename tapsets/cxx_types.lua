@@ -2,9 +2,9 @@
 
 local kShown = 8 -- elements
 
--- {size=3, [a, b, c]}; element(i): a piece, i from 0
-local function sequence(size, element)
-  local pieces = {"{size=", dj.number(size), ", ["}
+-- {size=3, [a, b, c]}; element(i): a piece, i from 0; shown: how the size is written
+local function sequence(size, element, shown)
+  local pieces = {"{size=", shown or dj.number(size), ", ["}
   for i = 0, kShown - 1 do
     pieces[#pieces + 1] = dj.when(dj.less(i, size), {i > 0 and ", " or "", element(i)})
   end
@@ -14,13 +14,16 @@ local function sequence(size, element)
 end
 
 -- The same of nodes, each of which leads to the next; element(node): a piece.
-local function chain(size, first, following, element)
+local function chain(size, first, following, element, shown)
   local node = first
   return sequence(size, function(i)
     if i > 0 then node = following(node) end
     return element(node)
-  end)
+  end, shown)
 end
+
+-- Of a tuple's element; clang writes its number as 0UL.
+local function head_base(number) return "_Head_base<" .. number .. "[!0-9]*" end
 
 local function pointer(p) return dj.when(p, {p[0]}, {"nullptr"}) end
 
@@ -59,7 +62,7 @@ dj.printer("weak_ptr<*", function(v)
   return {dj.when(v._M_ptr, {"{uses=", v._M_refcount._M_pi._M_use_count, ", ", v._M_ptr[0], "}"}, {"nullptr"})}
 end)
 
-dj.printer("unique_ptr<*", function(v) return {pointer(dj.base(v._M_t._M_t, "_Head_base<0,*")._M_head_impl)} end)
+dj.printer("unique_ptr<*", function(v) return {pointer(dj.base(v._M_t._M_t, head_base(0))._M_head_impl)} end)
 
 dj.printer("optional<*", function(v)
   return {dj.when(v._M_payload._M_engaged, {v._M_payload._M_payload._M_value}, {"nullopt"})}
@@ -73,10 +76,10 @@ for count = kShown + 1, 1, -1 do -- the first that has so many elements fits
     local pieces = {"{"}
     for i = 0, math.min(count, kShown) - 1 do
       pieces[#pieces + 1] = i > 0 and ", " or ""
-      pieces[#pieces + 1] = dj.base(v, "_Head_base<" .. i .. ",*")._M_head_impl
+      pieces[#pieces + 1] = dj.base(v, head_base(i))._M_head_impl
     end
     if count > kShown then -- shown by its address, 0 bytes of it
-      pieces[#pieces + 1] = dj.when(dj.address(dj.base(v, "_Head_base<" .. kShown .. ",*")), {", ..."})
+      pieces[#pieces + 1] = dj.when(dj.address(dj.base(v, head_base(kShown))), {", ..."})
     end
     pieces[#pieces + 1] = "}"
     return pieces
@@ -116,6 +119,15 @@ dj.printer("list<*", function(v)
   local head = v._M_impl._M_node
   return chain(head._M_size, head._M_next, function(node) return node._M_next end,
                function(node) return dj.at(node + 16, dj.argument(v, 1)) end)
+end)
+
+-- Of the old ABI (_GLIBCXX_USE_CXX11_ABI=0): a ring of nodes, which nobody has counted.
+dj.printer("list<*", function(v)
+  local head, kMost = v._M_impl._M_node, 4000
+  local size = dj.count(head._M_next, dj.address(head), kMost)
+  return chain(dj.count(head._M_next, dj.address(head), kShown + 1), head._M_next, function(node) return node._M_next end,
+               function(node) return dj.at(node + 16, dj.argument(v, 1)) end,
+               dj.when(dj.less(size, kMost), {dj.number(size)}, {kMost .. " or more"}))
 end)
 
 dj.printer("forward_list<*", function(v)

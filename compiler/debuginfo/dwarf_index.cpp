@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "compiler/debuginfo/symbols.h"
 #include "compiler/debuginfo/walk_limits.h"
@@ -304,29 +305,28 @@ bool DwarfIndex::covers(Dwarf_Die* die, uint64_t pc) const {
                      [&](const auto& range) { return range.first <= pc && pc < range.second; });
 }
 
-std::optional<Dwarf_Die> DwarfIndex::complete_type(int tag, const std::string& name) {
-  if (!types_indexed_) {
-    types_indexed_ = true;
-    for (Dwarf_Die unit : units_) {
-      Dwarf_Die child;
-      if (!first_child(&unit, &child)) {
-        continue;
-      }
-      do {
-        const int t = dwarf_tag(&child);
-        const bool type = t == DW_TAG_structure_type || t == DW_TAG_union_type ||
-                          t == DW_TAG_class_type || t == DW_TAG_enumeration_type;
-        if (type && !flag(&child, DW_AT_declaration)) {
-          types_.try_emplace(die_name(&child), child);
-        }
-      } while (dwarf_siblingof(&child, &child) == 0);
+// dwz moves types that several units have into partial units, perhaps of a file of their own;
+// -fdebug-types-section gives each a unit.
+std::vector<Dwarf_Die> DwarfIndex::units_of_types() {
+  std::vector<Dwarf_Die> all = units_;
+  std::set<Dwarf*> files = {dwarf_, dwarf_getalt(dwarf_)};
+  for (const Dwarf_Die& unit : units_) files.insert(dwarf_cu_getdwarf(unit.cu));
+  files.erase(nullptr);
+  for (Dwarf* file : files) {
+    Dwarf_CU* unit = nullptr;
+    Dwarf_Die die;
+    uint8_t kind = 0;
+    while (dwarf_get_units(file, unit, &unit, nullptr, &kind, &die, nullptr) == 0) {
+      if (kind == DW_UT_partial || kind == DW_UT_type || kind == DW_UT_split_type)
+        all.push_back(die);
     }
   }
-  auto found = types_.find(name);
-  const bool same_kind =
-      found != types_.end() && !name.empty() &&
-      ((dwarf_tag(&found->second) == DW_TAG_union_type) == (tag == DW_TAG_union_type));
-  return same_kind ? std::optional(found->second) : std::nullopt;
+  return all;
+}
+
+std::optional<Dwarf_Die> DwarfIndex::complete_type(Dwarf_Die* declared) {
+  if (!complete_types_) complete_types_.emplace(units_of_types());
+  return complete_types_->find(declared);
 }
 
 bool DwarfIndex::is_global_function(uint64_t address) {

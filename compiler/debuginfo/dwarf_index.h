@@ -12,6 +12,7 @@
 
 #include "compiler/debuginfo/call_sites.h"
 #include "compiler/debuginfo/code_ranges.h"
+#include "compiler/debuginfo/complete_types.h"
 #include "compiler/debuginfo/dwfl_file.h"
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/packed_units.h"
@@ -61,8 +62,10 @@ class DwarfIndex {
   std::vector<CodeRanges::AddressPair> ranges(Dwarf_Die* die) const;
   bool covers(Dwarf_Die* die, uint64_t pc) const;  // its address ranges do
   const std::vector<Dwarf_Die>& units() const { return units_; }
-  // The complete type for a declaration ("struct foo;") of this tag and name.
-  std::optional<Dwarf_Die> complete_type(int tag, const std::string& name);
+  // Those, and the units that have nothing but types.
+  std::vector<Dwarf_Die> units_of_types();
+  // The complete type for a declaration ("struct foo;"): of its name and kind.
+  std::optional<Dwarf_Die> complete_type(Dwarf_Die* declared);
   // Other objects may call the function that begins there by its name: so nobody has changed how.
   bool is_global_function(uint64_t address);
   // The rule for the canonical frame address at pc; empty: unknown.
@@ -121,8 +124,7 @@ class DwarfIndex {
   std::vector<Dwarf_Die> units_;
   std::vector<Range> unit_ranges_;                     // sorted by begin
   std::unordered_map<uint64_t, Functions> functions_;  // by unit, filled when first asked
-  std::unordered_map<std::string, Dwarf_Die> types_;
-  bool types_indexed_ = false;
+  std::optional<CompleteTypes> complete_types_;        // when first asked
   std::vector<uint64_t> global_functions_;  // sorted; filled when first asked
   bool globals_indexed_ = false;
   const TypePrinters* printers_ = nullptr;

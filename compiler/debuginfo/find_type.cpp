@@ -3,6 +3,7 @@
 #include <sstream>
 #include <string>
 
+#include "compiler/debuginfo/struct_name.h"
 #include "compiler/debuginfo/types.h"
 
 namespace dj {
@@ -92,19 +93,17 @@ struct Wanted {
   }
 };
 
-bool is_declaration(Dwarf_Die* die) {
-  bool declared = false;
-  Dwarf_Attribute attr;
-  return dwarf_attr(die, DW_AT_declaration, &attr) && dwarf_formflag(&attr, &declared) == 0 &&
-         declared;
-}
-
 // The type of that name directly in `parent` or in its namespaces and classes.
 TypeDie find_in(Dwarf_Die* parent, const Wanted& wanted) {
   for (Dwarf_Die& child : children(parent)) {
     const int tag = dwarf_tag(&child);
-    const std::string plain = die_name(&child);
-    if (is_type(tag) && !is_declaration(&child) && wanted.is(child, plain)) {
+    const std::string bare = die_name(&child);
+    const bool is_template = wanted.name.starts_with(bare + "<");  // its name may lack arguments
+    const std::string plain = is_template ? struct_name(&child) : bare;
+    const bool completes = dwarf_hasattr(&child, DW_AT_specification) != 0;  // in a type unit
+    const bool may_be = completes && wanted.name.ends_with("::" + plain);
+    const std::string whole = may_be ? scopes_of(&child) + plain : plain;
+    if (is_type(tag) && !is_declaration(&child) && wanted.is(child, whole)) {
       return child;
     }
     const bool scope =
@@ -128,7 +127,7 @@ TypeDie find_type(const std::string& name, DwarfIndex& index, uint64_t pc) {
       return type;
     }
   }
-  for (Dwarf_Die unit : index.units()) {
+  for (Dwarf_Die unit : index.units_of_types()) {
     if (TypeDie type = find_in(&unit, wanted)) {
       return type;
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/debuginfo/struct_name.h"
+
 namespace dj {
 
 namespace {
@@ -210,10 +212,13 @@ bool TextWriter::characters(const Navigator& at) {
   return true;
 }
 
-// libstdc++'s std::string and std::string_view: a pointer and a length under known names.
+// libstdc++'s std::string and std::string_view: a pointer and a length under known names. Strings
+// of the old ABI (_GLIBCXX_USE_CXX11_ABI=0) are the pointer alone: the length is the first of three
+// words before the text.
 bool TextWriter::cpp_text(const Navigator& at) {
+  constexpr int64_t kOldHeader = 24;  // bytes
   Navigator here = at;
-  const std::string name = die_name(&*here.type());
+  const std::string name = struct_name(&*here.type());
   const bool view = name.starts_with("basic_string_view<char,");
   if (!view && !name.starts_with("basic_string<char,")) {
     return false;
@@ -222,13 +227,17 @@ bool TextWriter::cpp_text(const Navigator& at) {
   auto step = [](Navigator& n, const char* member) {
     return !n.field({TargetStep::Field, member, 0, {}}, 0).has_value();
   };
-  const bool known =
-      view ? step(data, "_M_str") && step(length, "_M_len")
-           : step(data, "_M_dataplus") && step(data, "_M_p") && step(length, "_M_string_length");
-  if (!known) {
+  const bool known = view ? step(data, "_M_str") : step(data, "_M_dataplus") && step(data, "_M_p");
+  const bool is_old = !step(length, view ? "_M_len" : "_M_string_length");
+  if (!known || (view && is_old)) {
     return false;
   }
-  TargetAnswer address = data.value(), bytes = length.value();
+  TargetAnswer address = data.value(), bytes = is_old ? address : length.value();
+  if (auto* before = std::get_if<LocExpr>(&bytes); is_old && before) {
+    for (const LocStep& each : {LocStep{LocStep::PushConst, -kOldHeader}, LocStep{LocStep::Add},
+                                LocStep{LocStep::Deref, sizeof(uint64_t)}})
+      before->steps.push_back(each);
+  }
   if (!std::holds_alternative<LocExpr>(address) || !std::holds_alternative<LocExpr>(bytes)) {
     return false;
   }

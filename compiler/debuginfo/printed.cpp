@@ -2,6 +2,7 @@
 // does not fit (another version of a library) writes nothing.
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/pretty.h"
+#include "compiler/debuginfo/struct_name.h"
 
 namespace dj {
 
@@ -65,6 +66,9 @@ class PlanReader {
              : node.op == PrintNode::Address ? expression(at->address())
                                              : size_of(*at);
     }
+    if (node.op == PrintNode::Count) {
+      return chain_length(number(node.left), number(node.right), node.number);
+    }
     if (node.op < PrintNode::Add) {
       std::optional<Navigator> at = place(index);
       return at ? expression(at->value()) : std::nullopt;
@@ -87,6 +91,26 @@ class PlanReader {
   }
 
  private:
+  // A loop over two words: the node, and how many came before it.
+  static std::optional<LocExpr> chain_length(std::optional<LocExpr> first,
+                                             const std::optional<LocExpr>& last, int64_t most) {
+    using Step = LocStep;
+    constexpr int64_t kNext = 0, kDone = 1;
+    if (!first || !last) {
+      return std::nullopt;
+    }
+    auto add = [&](const std::vector<Step>& steps) {
+      first->steps.insert(first->steps.end(), steps.begin(), steps.end());
+    };
+    add({{Step::PushConst, 0}, {Step::Label, kNext}, {Step::Over}});
+    add(last->steps);
+    add({{Step::Eq}, {Step::Over}, {Step::PushConst, most}, {Step::Ge}, {Step::Or}});
+    add({{Step::JumpIf, kDone}, {Step::PushConst, 1}, {Step::Add}, {Step::Swap}});
+    add({{Step::Deref, sizeof(uint64_t)}, {Step::Swap}, {Step::Jump, kNext, 1}});
+    add({{Step::Label, kDone}, {Step::Swap}, {Step::Drop}});
+    return first;
+  }
+
   std::optional<Navigator> at_address(const PrintNode& node) const {
     std::optional<LocExpr> address = number(node.left);
     std::optional<Navigator> like = place(node.right);
@@ -200,7 +224,7 @@ bool TextWriter::printed(const Navigator& at, int depth) {
     return false;
   }
   Navigator here = at;
-  const std::string name = die_name(&*here.type());
+  const std::string name = struct_name(&*here.type());
   const size_t items = text_.items.size(), values = values_;
   const std::string before = before_;
   for (const TypePrinter& row : printers->rows) {

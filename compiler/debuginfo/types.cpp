@@ -5,6 +5,7 @@
 
 #include "compiler/debuginfo/part_offset.h"
 #include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/struct_name.h"
 #include "compiler/debuginfo/walk_limits.h"
 
 namespace dj {
@@ -159,10 +160,10 @@ TypeDie strip_type(TypeDie type, DwarfIndex& index) {
     const int tag = dwarf_tag(&*type);
     if (is_qualifier(tag) || tag == DW_TAG_typedef) {
       type = type_of(&*type);
-    } else if (flag(&*type, DW_AT_declaration)) {
+    } else if (is_declaration(&*type)) {
       TypeDie whole = referred(&*type, DW_AT_signature);
       if (!whole) {
-        whole = index.complete_type(tag, die_name(&*type));
+        whole = index.complete_type(&*type);
       }
       return whole ? whole : type;
     } else {
@@ -176,7 +177,7 @@ std::string type_name(TypeDie type) {
   if (!type) {
     return "void";
   }
-  const std::string name = die_name(&*type);
+  const std::string name = struct_name(&*type);
   auto tagged = [&](const std::string& keyword) {
     return keyword + " " + (name.empty() ? "{...}" : name);
   };
@@ -207,9 +208,7 @@ std::string type_name(TypeDie type) {
       TypeDie inner = type_of(&*type);
       const std::string text = type_name(inner);
       const bool behind = inner && dwarf_tag(&*inner) == DW_TAG_pointer_type;
-      if (text.starts_with(word)) {
-        return text;  // an array of const elements is const itself
-      }
+      if (text.starts_with(word)) return text;  // an array of const elements is const itself
       return behind ? text + " " + word : std::string(word) + " " + text;
     }
     case DW_TAG_restrict_type:
@@ -438,7 +437,7 @@ std::optional<Member> find_base(Dwarf_Die* structure, const std::string& pattern
     if (!inner) {
       continue;
     }
-    std::optional<Member> found = glob_match(pattern, die_name(&*inner))
+    std::optional<Member> found = glob_match(pattern, struct_name(&*inner))
                                       ? std::optional(Member{child})
                                       : find_base(&*inner, pattern, index);
     if (found) {

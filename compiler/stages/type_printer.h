@@ -17,8 +17,10 @@ struct PrintNode {
     Base,      // the base class of left, or of one of its bases, whose name fits the pattern `name`
     Argument,  // left taken for the type that is the `number`th argument of its template, from 1
     At,        // what lies at the address left, of the type of right
-    Address,   // of left
-    Size,      // bytes of left's type
+    Count,    // how many nodes come from the one at address left up to address right, each of which
+              // begins with the next one's address; `number`: so many or more
+    Address,  // of left
+    Size,     // bytes of left's type
     Constant,  // number
     Add,
     Sub,

@@ -10,6 +10,7 @@ constexpr const char* kNode = "djtap.node";
 constexpr size_t kMaxNodes = 100'000;
 constexpr int kMaxDepth = 8;          // of pieces in pieces
 constexpr lua_Integer kElements = 8;  // of dj.each
+constexpr lua_Integer kNodes = 4000;  // of dj.count
 
 TypePrinters& printers_of(lua_State* state) {
   return *static_cast<TypePrinters*>(lua_touserdata(state, lua_upvalueindex(1)));
@@ -85,6 +86,14 @@ int argument(lua_State* state) {
 int at(lua_State* state) {
   uint32_t address = node_argument(state, 1);
   return push_node(state, {PrintNode::At, address, node_argument(state, 2), 0, {}});
+}
+
+// dj.count(first, last [, most])
+int count(lua_State* state) {
+  uint32_t first = node_argument(state, 1), last = node_argument(state, 2);
+  lua_Integer most = luaL_optinteger(state, 3, kNodes);
+  luaL_argcheck(state, most >= 1 && most <= kNodes, 3, "1 to 4000");
+  return push_node(state, {PrintNode::Count, first, last, most, {}});
 }
 
 // Pieces other than texts and stand-ins are tables; what they are stands in hidden keys.
@@ -226,6 +235,7 @@ void add_printer_functions(lua_State* state, TypePrinters& printers) {
                                      {"base", base},
                                      {"argument", argument},
                                      {"at", at},
+                                     {"count", count},
                                      {"address", unary<Op::Address>},
                                      {"bytes", unary<Op::Size>},
                                      {"equal", binary<Op::Eq>},
