@@ -1,86 +1,137 @@
-"""What older and other compilers write for the same thing: values and counts are the ones that the program prints itself."""
+"""What compilers, linkers and debug information's own tools make of one program: the values are the same in all of these encodings, those that it
+prints itself."""
 import re
 import shutil
 import subprocess
 
 import pytest
 
-MEMBERS = r"""
+HEADER = r"""
 #include <stdio.h>
+enum color { RED, GREEN = 5, BLUE = -3 };
 struct inner { unsigned low : 3; int mid : 5; char name[8]; };
 struct base { long first, second; };
-struct node { struct base base; struct inner in; union { int i; float f; } u; double weight; short grid[2][3]; struct node* next; };
-__attribute__((noinline)) long visit(struct node* p) { __asm__ volatile("" ::"r"(p)); return p->u.i; }
-int main(void) {
-  for (int i = 0; i < 4; i++) {
-    struct node last = {{i, -i}, {i, -i, "last"}, {7 * i}, i + 0.5, {{0, 1, 2}, {3, 4, 5 + i}}, 0};
-    struct node n = {{10 * i, 11 * i}, {i + 1, i - 3, "name"}, {100 + i}, i + 0.25, {{0, i, 2}, {3, 4, -7 - i}}, &last};
-    printf("%ld %ld %u %d %s %d %.2f %d %ld %d\n", n.base.first, n.base.second, n.in.low, n.in.mid, n.in.name, n.u.i, n.weight, n.grid[1][2],
-           n.next->base.second, n.next->grid[1][2]);
-    visit(&n);
-  }
-}
+struct node { struct base base; struct inner in; union { int i; float f; } u; double weight; short grid[2][3]; enum color color; struct node* next; };
+struct hidden;
+extern struct hidden* volatile hidden;
+extern long total;
+long visit(struct node* p, int depth, struct base by_value);
+long other(struct hidden* h, struct node* n);
 """
-PRINT = ('probe func("visit") { printf("= %d %d %d %d %s %d %.2f %d %d %d\\n", $p->base->first, $p->base->second, $p->in->low, $p->in->mid, '
-         'user_string(&$p->in->name[0]), $p->u->i, $p->weight, $p->grid[1][2], $p->next->base->second, $p->next->grid[1][2]) }')
-
-# small() runs 10 times in a loop that clang unrolls and may leave no instruction of it, twice in each call of outer(), and once more.
-COPIES = r"""
-#include <stdio.h>
+PROGRAM = r"""
+#include "p.h"
 static inline __attribute__((always_inline)) int small(int n) { __asm__ volatile("" ::"r"(n)); return n * n; }
 __attribute__((noinline)) int outer(int a) { return small(a) + small(a + 1); }
 int (*volatile pointer)(int);
 static int lonely(int v) { return small(v) - 1; }
+long total;
+__attribute__((noinline)) long visit(struct node* p, int depth, struct base by_value) {
+  __asm__ volatile("" ::"r"(p), "r"(depth), "m"(by_value) : "memory");
+  if (__builtin_expect(depth > 1000, 0)) { puts("too deep"); puts("for anybody"); }
+  total += p->u.i;
+  return p->u.i + by_value.first;
+}
 int main(void) {
   int s = 0;
   for (int i = 0; i < 10; i++) s += outer(i) + small(i + 100);
   pointer = lonely;
-  return s + pointer(3) == 12345;
+  s += pointer(3) == 12345;
+  for (int i = 0; i < 4; i++) {
+    struct node last = {{i, -i}, {i, -i, "last"}, {7 * i}, i + 0.5, {{0, 1, 2}, {3, 4, 5 + i}}, RED, 0};
+    struct node n = {{10 * i, 11 * i}, {i + 1, i - 3, "name"}, {100 + i}, i + 0.25, {{0, i, 2}, {3, 4, -7 - i}}, i % 2 ? GREEN : BLUE, &last};
+    struct base value = {i * 1000, i};
+    printf("%ld %ld %u %d %s %d %.2f %d %d %ld %d %d %ld %ld\n", n.base.first, n.base.second, n.in.low, n.in.mid, n.in.name, n.u.i, n.weight,
+           n.grid[1][2], n.color, n.next->base.second, n.next->grid[1][2], i * 3, value.first, total);
+    printf("returns %ld\n", visit(&n, i * 3, value));
+    other(hidden, &n);
+  }
+  return s == 1;
 }
 """
-CALLED = 10 * 2 + 10 + 1
+OTHER = r"""
+#include "p.h"
+struct hidden { char before[3]; long value; };
+static struct hidden it = {"ab", 40};
+struct hidden* volatile hidden = &it;
+__attribute__((noinline)) long other(struct hidden* h, struct node* n) {
+  __asm__ volatile("" ::"r"(h), "r"(n) : "memory");
+  printf("other %ld %ld %s\n", h->value++, n->base.second, n->in.name);
+  return 0;
+}
+long unused(struct node* n) { return n->u.i; }
+"""
+PRINT = ('probe func("visit") { printf("= %d %d %d %d %s %d %.2f %d %d %d %d %d %d %d\\n", $p->base->first, $p->base->second, $p->in->low, $p->in->mid, '
+         'user_string(&$p->in->name[0]), $p->u->i, $p->weight, $p->grid[1][2], $p->color, $p->next->base->second, $p->next->grid[1][2], $depth, '
+         '$by_value->first, @var("total")) } '
+         'probe func("visit").return { printf("= returns %d\\n", $return) } '
+         'probe func("other") { printf("= other %d %d %s\\n", $h->value, @cast($n, "struct node")->base->second, '
+         'user_string(&$n->in->name[0])) } '
+         'probe func("small") { n++ } probe func("small").inline { m++ } probe func("main").callee("small") { c++ } ')
+SMALL_LINE = next(number for number, text in enumerate(PROGRAM.split("\n"), 1) if "int small" in text)
+# small() runs 10 times in a loop that clang unrolls and may leave no instruction of it, twice in each call of outer(), and once more.
+COPIES = {"n": 10 * 2 + 10 + 1, "m": 10 * 2 + 10 + 1, "c": 10, "l": 10 * 2 + 10 + 1}
+
+SEPARATE = "objcopy --only-keep-debug p p.debug && strip -g p && objcopy --add-gnu-debuglink=p.debug p"
+# Compiler and its options | those of linking | what is done with the program then
+ENCODINGS = [f"{compiler} -gdwarf-{version}" for compiler in ("gcc -O0", "gcc -O2", "clang-14 -O0", "clang-14 -O2", "clang-19 -O2")
+             for version in (2, 3, 4, 5)]
+ENCODINGS += [f"{compiler} -gdwarf-{version} -fdebug-types-section" for compiler in ("gcc -O0", "clang-14 -O0", "clang-19 -O2") for version in (4, 5)]
+ENCODINGS += [f"{compiler} -gdwarf-{version} -gsplit-dwarf{more}" for compiler in ("gcc -O1", "clang-19 -O2") for version in (4, 5)
+              for more in ("", " -fdebug-types-section")]
+ENCODINGS += [f"{compiler} -gdwarf-{version} -gsplit-dwarf=single{more}" for compiler, version, more in (
+    ("clang-14 -O0", 4, ""), ("clang-14 -O2", 5, ""), ("clang-19 -O2", 4, " -fdebug-types-section"), ("clang-19 -O2", 5, " -fdebug-types-section"))]
+ENCODINGS += [
+    "gcc -O0 -gdwarf-2 -gstrict-dwarf", "gcc -O2 -gdwarf-5 -gstrict-dwarf", "gcc -O2 -gdwarf-3 -gdwarf64", "gcc -O2 -gdwarf-5 -gdwarf64",
+    "clang-19 -O2 -gdwarf-5 -gdwarf64", "gcc -O2 -gz=zlib | -gz=zlib", "gcc -O2 -gz=zlib-gnu | -gz=zlib-gnu", "clang-19 -O2 -gz=zlib | -gz=zlib",
+    "gcc -O1 -gsplit-dwarf -gz=zlib", "clang-19 -O1 -gsplit-dwarf=single -fdebug-types-section -gz=zlib",
+    "gcc -O2 || dwz p", "gcc -O2 -gdwarf-4 || dwz p", "clang-19 -O2 -gdwarf-4 || dwz p", "gcc -O2 || cp p p2 && dwz -m p.alt p p2",
+    f"gcc -O2 || {SEPARATE}", f"clang-19 -O2 -gz=zlib | -gz=zlib | {SEPARATE}", f"gcc -O2 || dwz p && {SEPARATE}",
+    "gcc -O2 -flto | -O2 -flto", "gcc -O2 -gdwarf-4 -flto | -O2 -flto", "clang-19 -O2 -flto | -O2 -flto -fuse-ld=lld",
+    "clang-19 -O2 -flto=thin | -O2 -flto=thin -fuse-ld=lld", "gcc -O2 | -static", "gcc -O2 -fPIE | -static-pie", "gcc -O2 -fno-pie | -no-pie",
+    "clang-19 -O2 -gsimple-template-names", "gcc -O0 -femit-struct-debug-baseonly", "gcc -O2 -femit-struct-debug-reduced",
+    "gcc -O2 -gno-column-info", "clang-19 -O2 -gno-column-info", "gcc -O2 -gno-variable-location-views -gno-statement-frontiers",
+    "gcc -O2 -ffunction-sections | -Wl,--gc-sections", "gcc -O2 -gdwarf-4 -ffunction-sections | -Wl,--gc-sections -fuse-ld=gold",
+    "clang-19 -O0 -gdwarf-4 -ffunction-sections | -Wl,--gc-sections -fuse-ld=lld", "clang-19 -O2 -gdwarf-4 -ffunction-sections | -Wl,--gc-sections",
+    "clang-19 -O2 -fbasic-block-sections=all", "gcc -O2 -freorder-blocks-and-partition -fno-guess-branch-probability", "gcc -O2 -fcf-protection=full",
+    "clang-19 -O2 -fcf-protection=full", "gcc -O2 || objcopy -R .debug_aranges p", "gcc -O2 -gpubnames -fdebug-types-section | -fuse-ld=gold -Wl,--gdb-index",
+    "clang-19 -O2 -ggnu-pubnames | -fuse-ld=lld -Wl,--gdb-index", "gcc -Os -g3", "gcc -Og -fno-dwarf2-cfi-asm",
+    "gcc -O2 -fdebug-prefix-map=.=/nowhere | -Wl,--build-id=none", "clang-19 -O2 -fno-standalone-debug -fdebug-default-version=4",
+    "gcc -O2 -fno-asynchronous-unwind-tables", "gcc -O2 || objcopy --compress-debug-sections=zlib p", "gcc -O2 -gno-as-loc-support -gno-as-locview-support",
+]
 
 
-def built(compiler, source, folder):
-    words = compiler.split()
-    if shutil.which(words[0]) is None:
-        pytest.skip(f"{words[0]} is not here")
-    (folder / "p.c").write_text(source)
-    done = subprocess.run([*words, "-g", "-o", "p", "p.c"], cwd=folder, capture_output=True, text=True, check=False)
-    if "unknown argument" in done.stderr:
-        pytest.skip(f"{words[0]} does not know {compiler}")
-    assert done.returncode == 0, done
+def build(encoding, folder):
+    """The program in that encoding."""
+    compiling, linking, then = (encoding.split("|", 2) + ["", ""])[:3]
+    words = compiling.split()
+    for tool in (words[0], *re.findall(r"\b(dwz|gold|lld)\b", linking + then)):
+        if shutil.which({"gold": "ld.gold", "lld": "ld.lld-19"}.get(tool, tool)) is None:
+            pytest.skip(f"{tool} is not here")
+    for name, text in (("p.h", HEADER), ("p.c", PROGRAM), ("q.c", OTHER)):
+        (folder / name).write_text(text)
+    commands = [f"{words[0]} -g {' '.join(words[1:])} -c {each}.c -o {each}.o" for each in "pq"]
+    commands += [f"{words[0]} -g {linking} p.o q.o -o p", then or "true"]
+    for command in commands:
+        done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=False)
+        if re.search("unknown argument|unrecognized command-line option|unsupported", done.stderr):
+            pytest.skip(f"{words[0]} does not know {encoding}")
+        assert done.returncode == 0, done
     return folder / "p"
 
 
-@pytest.mark.parametrize("compiler", [f"{compiler} {version}" for compiler in ("gcc -O0", "gcc -O2", "clang-14 -O0", "clang-19 -O2")
-                                      for version in ("-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5")] + ["gcc -O0 -gdwarf-2 -gstrict-dwarf"])
-def test_members(djtap_once, tmp_path, compiler):
-    """Until DWARF 3 a member's place is an expression."""
-    check_members(djtap_once, tmp_path, compiler)
-
-
-@pytest.mark.parametrize("compiler", [f"{compiler} -O0 -gdwarf-{version}" for compiler in ("gcc", "clang-14", "clang-19") for version in (4, 5)])
-def test_type_units(djtap_once, tmp_path, compiler):
-    """Types stand in units of their own; gcc leaves an entry without a name in their place."""
-    check_members(djtap_once, tmp_path, f"{compiler} -fdebug-types-section")
-
-
-def check_members(djtap_once, tmp_path, compiler):
-    result = djtap_once("-e", PRINT, "-c", built(compiler, MEMBERS, tmp_path))
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_encoding(djtap_once, tmp_path, encoding):
+    script = PRINT + f'probe func("small@p.c:{SMALL_LINE}") {{ l++ }}'
+    result = djtap_once("-e", script, "-c", build(encoding, tmp_path))
     lines = result.stdout.splitlines()
-    truth = [line for line in lines if not line.startswith("= ")]
-    assert len(truth) == 4 and [line[2:] for line in lines if line.startswith("= ")] == truth, result
+    truth = [line for line in lines if re.match(r"\d|returns|other", line)]
+    assert len(truth) == 12 and [line[2:] for line in lines if line.startswith("= ")] == truth, result
+    assert result.globals == COPIES and not re.search(r"error|warning", result.stderr), result
 
 
-@pytest.mark.parametrize("compiler", ["gcc -O1", "gcc -O2", "gcc -O3", "gcc -O2 -gdwarf-2", "clang-14 -O1", "clang-14 -O2 -gdwarf-5", "clang-19 -O1",
-                                      "clang-19 -O2", "clang-19 -O3"])
-def test_inlined_copies(djtap_once, tmp_path, compiler):
-    """clang gives copies that are not contiguous ranges and no entry, and one copy to all rounds of a loop that it has unrolled. (In
-    DWARF 4 the ranges of outer()'s first copy begin with an empty one at the unit's base, which is how a list ends: it is lost.)"""
-    line = 1 + COPIES.split("\n").index(next(text for text in COPIES.split("\n") if "int small" in text))
-    script = (f'probe func("small") {{ n++ }} probe func("small").inline {{ m++ }} probe func("small@p.c:{line}") {{ l++ }} '
-              'probe func("main").callee("small") { c++ }')
-    result = djtap_once("-e", script, "-c", built(compiler, COPIES, tmp_path))
-    assert result.globals == {"n": CALLED, "m": CALLED, "l": CALLED, "c": 10}, result
-    assert not re.search(r"error|warning", result.stderr), result
+@pytest.mark.parametrize("compiler", [f"{clang} -O2 -gdwarf-{version}" for clang in ("clang-14", "clang-19") for version in (2, 3, 4, 5)])
+def test_constants(djtap_once, tmp_path, compiler):
+    """Before DWARF 4 no expression says that it gives a value and no place: constants are values."""
+    script = 'probe func("main").callee("small") { s += $n }'
+    result = djtap_once("-e", script, "-c", build(compiler, tmp_path))
+    assert result.globals == {"s": sum(range(100, 110))} and result.stderr == "", result
