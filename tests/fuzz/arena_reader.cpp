@@ -16,7 +16,7 @@
 #include "runtime/output/report_calls.h"
 #include "runtime/output/report_globals.h"
 #include "runtime/output/report_times.h"
-#include "runtime/session/report.h"
+#include "runtime/session/losses.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/ring.h"
 #include "runtime/shared/strings.h"
@@ -173,8 +173,8 @@ class Run {
         read_globals(script_.program, script_.program.globals.size(), layout);
     for (ReportFormat format : {ReportFormat::Text, ReportFormat::Json, ReportFormat::Csv})
       report_globals(all, format, output);
-    report_skips(ToldWords({layout.base, layout.bytes}, layout.header.words), script_.program,
-                 script_.plan, layout);
+    report_losses({ToldWords({layout.base, layout.bytes}, layout.header.words), script_.program,
+                   script_.plan, layout});
     report_calls(script_.program, script_.plan, script_.sources, layout);
   }
 
