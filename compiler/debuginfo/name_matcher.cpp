@@ -7,6 +7,7 @@
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/dlang_names.h"
 #include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/rust_names.h"
 
 namespace dj {
 
@@ -195,7 +196,8 @@ NameMatcher::Meaning NameMatcher::foreign_meaning(std::string_view symbol) const
 // A function of Rust whose last component is the pattern's, or a closure if that is one.
 bool NameMatcher::may_be_called(std::string_view symbol) const {
   if (!is_rust(symbol)) return false;
-  const std::string wanted = without_templates(wanted_.parts.back());
+  const std::string pattern = without_templates(with_short_arguments(name_));
+  const std::string wanted = pattern.substr(last_component(pattern));
   const std::string name = without_templates(split_symbol(symbol).name);
   const std::string_view last = std::string_view(name).substr(last_component(name));
   return wanted.starts_with("{closure") ? last.find("closure") != std::string_view::npos
@@ -203,10 +205,8 @@ bool NameMatcher::may_be_called(std::string_view symbol) const {
 }
 
 bool NameMatcher::is_called(const std::string& debug_name) const {
-  std::string name = name_;
-  for (size_t at = name.find("::<"); at != std::string::npos; at = name.find("::<", at))
-    name.erase(at, 2);
-  const NameMatcher as_there(name, wild_ ? Spelling::Usual : Spelling::Exact);
+  const NameMatcher as_there(with_short_arguments(name_),
+                             wild_ ? Spelling::Usual : Spelling::Exact);
   // A method also has the arguments of its type there: "Point<f32>::length<f32>".
   const size_t arguments = debug_name.ends_with('>') ? opening(debug_name) : std::string::npos;
   return as_there.meaning_of({debug_name, "", ""}).sure() ||

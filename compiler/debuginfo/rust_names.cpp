@@ -110,14 +110,13 @@ std::string with_types_for_implementations(std::string text) {
   return text;
 }
 
-// "f<i32>" of "f::<i32>", as debug information has it.
+}  // namespace
+
 std::string with_short_arguments(std::string text) {
   for (size_t open = text.find("::<"); open != std::string::npos; open = text.find("::<", open))
     text.erase(open, 2);
   return text;
 }
-
-}  // namespace
 
 bool has_rust_hash(std::string_view text) {
   const size_t mark = text.rfind("::h");

@@ -19,5 +19,7 @@ bool is_rust_v0(std::string_view symbol);
 // "r::Point<i32>::fmt" of "_RNvXNtC1r...", which is <r::Point<i32> as core::fmt::Display>::fmt, and
 // "r::f<i32>" of r::f::<i32>. Empty: no such symbol.
 std::string demangle_rust_v0(std::string_view symbol);
+// "f<i32>" of "f::<i32>", as debug information has it.
+std::string with_short_arguments(std::string text);
 
 }  // namespace dj
