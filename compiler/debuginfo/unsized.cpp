@@ -2,6 +2,8 @@
 #include "compiler/debuginfo/unsized.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <unordered_map>
 
 #include "arch/x86_64/reach.h"
@@ -11,13 +13,17 @@ namespace dj {
 
 void settle_sizes(const ObjectFile& elf, std::vector<Symbol>& functions) {
   const auto is_sized = [](const Symbol& s) { return s.size > 0; };
-  const auto unsized =
-      functions.size() - size_t(std::count_if(functions.begin(), functions.end(), is_sized));
-  if (unsized == 0) return;
-  const FrameSearch frames(elf, unsized);
-  std::vector<uint64_t> starts;
-  for (const Symbol& s : functions) starts.push_back(s.address);
-  std::sort(starts.begin(), starts.end());
+  std::map<uint64_t, uint64_t> next;  // by address of those without a size: who begins behind it
+  for (const Symbol& s : functions)
+    if (!is_sized(s)) next.emplace(s.address, ~uint64_t{0});
+  if (next.empty()) return;
+  for (const Symbol& s : functions) {
+    const auto behind = next.lower_bound(s.address);
+    if (behind == next.begin()) continue;
+    uint64_t& begin = std::prev(behind)->second;
+    begin = std::min(begin, s.address);
+  }
+  const FrameSearch frames(elf, next.size());
   std::unordered_map<uint64_t, uint64_t> sizes;  // by address: several names mean one function
   for (Symbol& s : functions) {
     if (is_sized(s)) continue;
@@ -27,8 +33,7 @@ void settle_sizes(const ObjectFile& elf, std::vector<Symbol>& functions) {
     s.size = known->second;
     if (!is_new || is_sized(s)) continue;
     Bytes code = elf.code_at(s.address);
-    const auto next = std::upper_bound(starts.begin(), starts.end(), s.address);
-    if (next != starts.end()) code = code.first(std::min(code.size(), *next - s.address));
+    code = code.first(std::min(code.size(), next.at(s.address) - s.address));
     s.size = known->second = arch::reached_bytes(code, s.address);
   }
 }

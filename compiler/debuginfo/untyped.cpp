@@ -2,6 +2,7 @@
 #include "compiler/debuginfo/untyped.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "arch/x86_64/reach.h"
 #include "compiler/debuginfo/eh_frame.h"
@@ -22,26 +23,33 @@ class References {
  public:
   explicit References(std::vector<Label>& labels) : labels_(labels) {}
 
+  // Nearly all that stands in the code is no distance to the labels, which are close together.
   void look_at(Bytes bytes, uint64_t address) {
-    constexpr uint8_t kCall = 0xe8, kJump = 0xe9, kTwoBytes = 0x0f, kCondJump = 0x80, kLea = 0x8d;
+    const uint64_t lowest = labels_.front().symbol.address;
+    const uint64_t room = labels_.back().symbol.address - lowest;
     for (size_t at = 2; at + sizeof(int32_t) <= bytes.size(); at++) {
-      const uint8_t before = bytes[at - 1], first = bytes[at - 2];
-      const bool jumps = before == kJump || (first == kTwoBytes && (before & 0xf0) == kCondJump);
-      const bool is_operand = (before & 0xc7) == 0x05;  // ModRM: what is so far from rip
-      if (before != kCall && !jumps && !is_operand) continue;
-      Label* label = label_at(address + at + sizeof(int32_t) +
-                              uint64_t(int64_t{read_word<int32_t>(bytes, at)}));
-      if (label == nullptr) continue;
-      label->called = label->called || before == kCall;
-      label->jumped = label->jumped || jumps;
-      label->read = label->read || (is_operand && first != kLea);
+      int32_t distance;
+      std::memcpy(&distance, &bytes[at], sizeof distance);
+      const uint64_t target = address + at + sizeof distance + uint64_t(int64_t{distance});
+      if (target - lowest <= room) look_closer(bytes[at - 2], bytes[at - 1], target);
     }
   }
 
  private:
+  // At two bytes of code behind which the distance to `target` stands.
+  void look_closer(uint8_t first, uint8_t before, uint64_t target) {
+    constexpr uint8_t kCall = 0xe8, kJump = 0xe9, kTwoBytes = 0x0f, kCondJump = 0x80, kLea = 0x8d;
+    const bool jumps = before == kJump || (first == kTwoBytes && (before & 0xf0) == kCondJump);
+    const bool is_operand = (before & 0xc7) == 0x05;  // ModRM: what is so far from rip
+    if (before != kCall && !jumps && !is_operand) return;
+    Label* label = label_at(target);
+    if (label == nullptr) return;
+    label->called = label->called || before == kCall;
+    label->jumped = label->jumped || jumps;
+    label->read = label->read || (is_operand && first != kLea);
+  }
+
   Label* label_at(uint64_t address) {
-    if (address < labels_.front().symbol.address || address > labels_.back().symbol.address)
-      return nullptr;
     const auto found = std::lower_bound(labels_.begin(), labels_.end(), address, is_before);
     return found->symbol.address == address ? &*found : nullptr;
   }
@@ -49,37 +57,52 @@ class References {
   std::vector<Label>& labels_;  // sorted; of several at one address the first one is told
 };
 
+// Labels inside of sized functions, whose first byte does not count: there the label is another
+// name.
+void drop_inner(const std::vector<Symbol>& functions, std::vector<Label>& labels) {
+  std::vector<bool> inner(labels.size());
+  for (const Symbol& s : functions) {
+    if (s.size == 0) continue;
+    auto at = std::lower_bound(labels.begin(), labels.end(), s.address + 1, is_before);
+    for (; at != labels.end() && at->symbol.address < s.address + s.size; ++at)
+      inner[size_t(at - labels.begin())] = true;
+  }
+  size_t i = 0;
+  std::erase_if(labels, [&](const Label&) { return inner[i++]; });
+}
+
 struct Range {
   uint64_t begin, end;
 };
 
-// Of sized functions, sorted by begin, none inside of another.
-std::vector<Range> outer_ranges(const std::vector<Symbol>& functions) {
-  std::vector<Range> all, outer;
-  for (const Symbol& s : functions) {
-    if (s.size > 0) all.push_back({s.address, s.address + s.size});
+// Where the code is that may name the labels. That of local ones was assembled together with them,
+// and the linker keeps it together.
+std::vector<Range> namers(const std::vector<Label>& labels) {
+  constexpr uint64_t kNear = 1 << 20;
+  std::vector<Range> ranges;
+  for (const Label& label : labels) {
+    if (label.symbol.binding != STB_LOCAL) return {{0, ~uint64_t{0}}};
+    const uint64_t address = label.symbol.address;
+    const Range near = {address - std::min(address, kNear), address + kNear};
+    if (ranges.empty() || ranges.back().end < near.begin) {
+      ranges.push_back(near);
+    } else {
+      ranges.back().end = near.end;
+    }
   }
-  std::sort(all.begin(), all.end(), [](const Range& a, const Range& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
-  });
-  for (const Range& r : all) {
-    if (outer.empty() || r.end > outer.back().end) outer.push_back(r);
-  }
-  return outer;
-}
-
-// Its first byte does not count: there the label is another name.
-bool is_inside(const std::vector<Range>& ranges, uint64_t address) {
-  const auto next = std::lower_bound(ranges.begin(), ranges.end(), address,
-                                     [](const Range& r, uint64_t a) { return r.begin < a; });
-  return next != ranges.begin() && address < std::prev(next)->end &&
-         (next == ranges.end() || next->begin != address);
+  return ranges;
 }
 
 void look_for_references(const ObjectFile& elf, std::vector<Label>& labels) {
   References references(labels);
+  const std::vector<Range> ranges = namers(labels);
   for (const Section& section : elf.sections()) {
-    if (section.executable()) references.look_at(section.bytes, section.header.sh_addr);
+    if (!section.executable()) continue;
+    const uint64_t first = section.header.sh_addr, end = first + section.bytes.size();
+    for (const Range& range : ranges) {
+      const uint64_t from = std::max(first, range.begin), to = std::min(end, range.end);
+      if (from < to) references.look_at(section.bytes.subspan(from - first, to - from), from);
+    }
   }
   for (size_t i = 1; i < labels.size(); i++) {
     const Label& before = labels[i - 1];
@@ -100,22 +123,26 @@ bool is_function(const ObjectFile& elf, const Label& label) {
 }  // namespace
 
 bool may_name_function(std::string_view label) {
-  return !label.empty() && label.front() != '.' && label.front() != '$';
+  // The linker's names for where sections begin and end.
+  const bool is_border =
+      label.starts_with("__start_") || label.starts_with("__stop_") || label.ends_with("etext");
+  return !label.empty() && label.front() != '.' && label.front() != '$' && !is_border;
 }
 
 void add_untyped(const ObjectFile& elf, const std::vector<Symbol>& symbols,
                  std::vector<Symbol>& functions) {
-  const std::vector<Range> known = outer_ranges(functions);
+  if (symbols.empty()) return;
   std::vector<Label> labels;
-  const FrameSearch frames(elf, symbols.size());
-  for (const Symbol& s : symbols) {
-    if (is_inside(known, s.address)) continue;
-    const std::optional<FrameEntry> frame = frames.from(s.address);
-    labels.push_back({.symbol = s, .framed = frame && frame->begins_called});
-  }
-  if (labels.empty()) return;
+  for (const Symbol& s : symbols) labels.push_back({.symbol = s});
   std::stable_sort(labels.begin(), labels.end(),
                    [](const Label& a, const Label& b) { return is_before(a, b.symbol.address); });
+  drop_inner(functions, labels);
+  if (labels.empty()) return;
+  const FrameSearch frames(elf, labels.size());
+  for (Label& label : labels) {
+    const std::optional<FrameEntry> frame = frames.from(label.symbol.address);
+    label.framed = frame && frame->begins_called;
+  }
   look_for_references(elf, labels);
   for (const Label& label : labels) {
     if (is_function(elf, label)) functions.push_back(label.symbol);
