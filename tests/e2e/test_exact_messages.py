@@ -29,6 +29,16 @@ def elf(**changes):
     return bytes(data)
 
 
+def without_names():
+    """The same without section headers, and without the segments of dynamic and call frame information."""
+    data = bytearray(elf(**{f"_{at}": 0 for at in (*range(40, 48), 60, 61)}))
+    first, size, count = (int.from_bytes(data[at:at + width], "little") for at, width in ((32, 8), (54, 2), (56, 2)))
+    for at in range(first, first + size * count, size):
+        if int.from_bytes(data[at:at + 4], "little") in (2, 0x6474e550):  # PT_DYNAMIC, PT_GNU_EH_FRAME
+            data[at:at + 4] = bytes(4)
+    return bytes(data)
+
+
 FILES = {
     "script": (b"#!/bin/sh\n", "--coverage", "is a script, not an ELF file; its first line names its program"),
     "old": (elf(_4=1, _18=3), "-c", "is made for 32-bit x86 (i386); djtap probes programs for x86-64 alone"),
@@ -39,7 +49,7 @@ FILES = {
     "head": (elf()[:30], "-c", ": truncated ELF header"),
     "short": (elf()[:100], "-c", ": truncated program headers"),
     "bad": (elf(_54=1), "-c", ": damaged ELF header"),
-    "nameless": (elf(**{f"_{at}": 0 for at in (*range(40, 48), 60, 61)}), "--coverage", "names no functions, neither by symbols nor by .eh_frame"),
+    "nameless": (without_names(), "--coverage", "names no functions, neither by symbols nor by .eh_frame"),
     "nothing": (b"", "--coverage", "is empty"),
 }
 
