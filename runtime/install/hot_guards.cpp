@@ -156,8 +156,12 @@ bool Installation::look_for_led_jumps(const ReadText& read_text) {
 }
 
 // The program may have executed itself anew, at the same addresses: then the site is not there.
-Status Installation::lead_jumps(Stopped& stopped) {
+Status Installation::lead_jumps(Stopped& stopped, std::vector<size_t>& hot) {
   const LedJumps::Found found = led_jumps_.found(all_places());
+  if (found.jumps.empty()) {
+    hot.push_back(found.site);
+    return ok_status();
+  }
   PatchSite& site = patches_.sites[found.site];
   seen_traps_[found.site] = guard_traps(site);
   SiteList all = found.jumps;

@@ -170,7 +170,8 @@ class Installation {
   // Begins to look for such jumps, where some are wanted; the process may run. Says that they are
   // known and wait to be led.
   bool look_for_led_jumps(const ReadText& read_text);
-  Status lead_jumps(Stopped& stopped);
+  // Leads those. A site for which there are none is added to `hot`, for cool_guards().
+  Status lead_jumps(Stopped& stopped, std::vector<size_t>& hot);
 
   // Calls that may lead straight to detours (straight_calls.h): begins to look for them, beside,
   // once; ends that, before all stand; says that there are some; takes some without what `sites`,

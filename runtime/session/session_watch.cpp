@@ -131,13 +131,14 @@ void Session::tell_misread_tables() {
 
 void Session::cool(Installation& installation, SessionMemory& memory) {
   constexpr uint64_t kHotTraps = 1000;  // a trap takes about a microsecond
-  const std::vector<size_t> hot = installation.hot_guards(kHotTraps);
+  std::vector<size_t> hot = installation.hot_guards(kHotTraps);
   const bool leads = installation.look_for_led_jumps(read_text_);
   if (hot.empty() && !leads) return;
   Result<Stopped> stopped = Stopped::stop(pid_);  // a target that has just ended is no error here
   if (!stopped.ok() || !is_in_target(stopped.value())) return;
-  Status cooled = leads ? installation.lead_jumps(stopped.value()) : ok_status();
-  if (cooled.ok()) cooled = installation.cool_guards(stopped.value(), memory, hot);
+  Status cooled = leads ? installation.lead_jumps(stopped.value(), hot) : ok_status();
+  if (cooled.ok() && !hot.empty()) cooled = installation.cool_guards(stopped.value(), memory, hot);
+  if (!leads) installation.look_for_led_jumps(read_text_);
   if (!cooled.ok()) tell_undone(cooled.error().message);
 }
 
