@@ -61,8 +61,8 @@ class ArrivingJumps : public ::testing::Test {
   test::Victim victim_;
 };
 
-// Not those that have no room, whose following bytes somebody goes to, that are parts of other
-// instructions, or have a prefix.
+// A jump is left out if it has no room, if somebody goes to the bytes behind it, if it is a part of
+// another instruction, or if it has a prefix.
 TEST_F(ArrivingJumps, AreThoseWithRoom) {
   std::vector<std::pair<uint64_t, int>> places;
   for (const ArrivingJump& jump : found()) {

@@ -9,7 +9,8 @@
 namespace dj {
 namespace {
 
-// Where somebody may arrive at a guard: ELF address, to the copy's runtime address.
+// The instructions at which guards stand: the ELF address of each, and the runtime address of its
+// copy in the detour.
 using Copies = std::map<uint64_t, uint64_t>;
 
 Copies guarded_copies(const PatchSite& site, uint64_t bias) {

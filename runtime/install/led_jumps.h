@@ -36,7 +36,8 @@ class LedJumps {
     size_t site = 0;
     SiteList jumps;  // to be written; they are among all() from now on
   };
-  // taken: places whose bytes nobody else may change. The process may run. is_found() holds.
+  // A jump that touches one of the places `taken` is left out. Call it when is_found() says so; the
+  // process may run.
   Found found(const SiteList& taken);
   // Waits for a search, and forgets it.
   void end_looking() { search_.reset(); }

@@ -11,8 +11,8 @@
 
 namespace dj {
 
-// Processes that `target` has started, and theirs, and so on, ascending. Zombies are left out, and
-// so is djtap with what it has started itself and whoever has started it.
+// Processes that `target` has started, and theirs, and so on, ascending. The list has no
+// zombies. It has neither djtap, nor what djtap has started, nor whoever has started djtap.
 std::vector<pid_t> descendants(pid_t target);
 
 // A warning, if processes that `target` has started do not have the memory of the session with this

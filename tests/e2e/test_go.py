@@ -1,11 +1,7 @@
 """Programs in Go: functions by their names, arguments in registers and on the stack, strings and slices; truth: the source and what it prints."""
-import os
-import shutil
-import subprocess
-
 import pytest
 
-from support import paths
+from support import golang, paths
 
 SOURCE = paths.ROOT / "tests" / "targets" / "values.go"
 
@@ -13,12 +9,7 @@ SOURCE = paths.ROOT / "tests" / "targets" / "values.go"
 @pytest.fixture(scope="module", params=["plain", "optimized"])
 def program(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
-    built = folder / "values"
-    words = ["go", "build", *(["-gcflags=-N -l"] if request.param == "plain" else []), "-o", built, SOURCE]
-    environment = {**os.environ, "GO111MODULE": "off", "GOCACHE": str(folder / "cache"), "GOFLAGS": ""}
-    if shutil.which("go") is None or subprocess.run(words, env=environment, capture_output=True, check=False).returncode != 0:
-        pytest.skip("there is no go that works")
-    return built
+    return golang.build(SOURCE, folder / "values", *([golang.PLAIN] if request.param == "plain" else []), cache=folder / "cache")
 
 
 def test_arguments_strings_and_slices(djtap, program):

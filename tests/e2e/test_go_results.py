@@ -1,11 +1,9 @@
 """What Go's functions return, in registers and on the stack: the program prints the same lines as the probes."""
-import os
-import shutil
 import subprocess
 
 import pytest
 
-from support import paths
+from support import golang, paths
 
 SOURCE = paths.ROOT / "tests" / "targets" / "results.go"
 
@@ -28,12 +26,7 @@ SHOWN = {
 @pytest.fixture(scope="module", params=["plain", "optimized"])
 def program(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
-    built = folder / "results"
-    words = ["go", "build", *(["-gcflags=-N -l"] if request.param == "plain" else []), "-o", built, SOURCE]
-    environment = {**os.environ, "GO111MODULE": "off", "GOCACHE": str(folder / "cache"), "GOFLAGS": ""}
-    if shutil.which("go") is None or subprocess.run(words, env=environment, capture_output=True, check=False).returncode != 0:
-        pytest.skip("there is no go that works")
-    return built
+    return golang.build(SOURCE, folder / "results", *([golang.PLAIN] if request.param == "plain" else []), cache=folder / "cache")
 
 
 def test_results_of_every_kind(djtap, program, tmp_path):

@@ -1,11 +1,10 @@
 """Handlers where the program's stack may have no room: how much of it a hit uses (kMostOfProgramStack), and that nothing on it is lost."""
 import os
-import shutil
 import subprocess
 
 import pytest
 
-from support import paths
+from support import golang, paths
 from support.paths import victim
 
 BOUND = 256
@@ -90,12 +89,7 @@ def test_fibers_beside_each_other(djtap):
 @pytest.fixture(scope="module", name="goroutines")
 def go_program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("go")
-    built = folder / "goroutines"
-    environment = {**os.environ, "GO111MODULE": "off", "CGO_ENABLED": "0", "GOCACHE": str(folder / "cache"), "GOFLAGS": ""}
-    words = ["go", "build", "-o", built, paths.TARGETS / "goroutines.go"]
-    if shutil.which("go") is None or subprocess.run(words, env=environment, capture_output=True, check=False).returncode != 0:
-        pytest.skip("there is no go that works")
-    return built
+    return golang.build(paths.TARGETS / "goroutines.go", folder / "goroutines", cache=folder / "cache", CGO_ENABLED="0")
 
 
 GO = """global n, r, st, t, v

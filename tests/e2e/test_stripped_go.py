@@ -1,11 +1,12 @@
 """Stripped programs in Go: the table of Go's runtime (pclntab) names all functions; truth: nm of the program that is not stripped."""
-import os
 import re
 import shutil
 import struct
 import subprocess
 
 import pytest
+
+from support import golang
 
 SOURCE = """
 package main
@@ -32,14 +33,8 @@ GO_12, GO_116, GO_118, GO_120 = 0xfffffffb, 0xfffffffa, 0xfffffff0, 0xfffffff1
 
 
 def go(folder, output, *words):
-    if shutil.which("go") is None:
-        pytest.skip("go is not here")
     (folder / "m.go").write_text(SOURCE)
-    environment = {**os.environ, "GO111MODULE": "off", "GOCACHE": str(folder.parent / "gocache"), "GOFLAGS": "", "HOME": str(folder)}
-    done = subprocess.run(["go", "build", *words, "-o", output, "m.go"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        pytest.skip(f"there is no go that builds this: {done.stderr}")
-    return folder / output
+    return golang.build(folder / "m.go", folder / output, *words, cache=folder.parent / "gocache", HOME=str(folder))
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,12 @@ A round is repeated by its seed:  DJTAP_STRESS_SEED=S pytest tests/stress/test_r
 """
 import os
 import random
-import shutil
 import subprocess
 
 import pytest
 
 import workloads
-from support import go_results, run
+from support import go_results, golang, run
 
 pytestmark = [pytest.mark.stress, pytest.mark.timeout(3600)]
 
@@ -18,17 +17,14 @@ SEED = int(os.environ.get("DJTAP_STRESS_SEED") or (random.SystemRandom().randran
 ROUNDS, FUNCTIONS = (10, 60) if workloads.LONG else (1, 60)
 
 
-@pytest.mark.parametrize("flags", [[], ["-gcflags=-N -l"]], ids=["optimized", "plain"])
+@pytest.mark.parametrize("flags", [[], [golang.PLAIN]], ids=["optimized", "plain"])
 def test_random_results(tmp_path, flags):
-    if shutil.which("go") is None:
-        pytest.skip("there is no go")
     source, built, shown = tmp_path / "results.go", tmp_path / "results", tmp_path / "shown"
-    environment = {**os.environ, "GO111MODULE": "off", "GOCACHE": str(tmp_path / "cache"), "GOFLAGS": ""}
     for seed in range(SEED, SEED + ROUNDS):
         text, script = go_results.program(random.Random(seed), FUNCTIONS)
         source.write_text(text)
         (tmp_path / "script.djt").write_text(script)
-        subprocess.run(["go", "build", *flags, "-o", built, source], env=environment, check=True)
+        golang.build(source, built, *flags, cache=tmp_path / "cache")
         result = run.run(["-o", shown, tmp_path / "script.djt", "-c", built])
         bare = subprocess.run([built], capture_output=True, text=True, check=True).stdout
         assert result.stdout == bare and bare.count("\n") == FUNCTIONS, (seed, result)
