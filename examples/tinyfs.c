@@ -197,3 +197,4 @@ int main(int argc, char** argv) {
   printf("mistakes: %lu\n", atomic_load(&mistakes));
   return atomic_load(&mistakes) == 0 ? 0 : 1;
 }
+// SPDX-License-Identifier: Apache-2.0

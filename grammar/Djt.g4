@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The djtap script language. Every rule carries one example.
 //
 // Between the lexer and the parser the tokens pass through filters (compiler/parse): script

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks outside of the main heap in huge pages of their own: the largest ones, and large ones of
 // threads, whose heaps have small pages.
 #ifndef __SANITIZE_ADDRESS__

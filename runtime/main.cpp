@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // djtap, the map: what happens, in order. Each step is one call; between them stands what is true
 // from there on.
 #include <fmt/format.h>

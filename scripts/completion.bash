@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Completion of djtap's command line in bash: `source scripts/completion.bash`.
 # Options come from `djtap --help`; inside of func("...") and function("...") the names come from the program
 # that -c, -p or -- names on the same line.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins that walk the program's stack and name its functions, as SystemTap's ucontext-unwind
 // and ucontext-symbols tapsets do.
 #include "runtime/agent/source_lines.h"

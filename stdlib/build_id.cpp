@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // umodbuildid(): the build-id note of the object at an address, read from its ELF header in memory.
 // Source: System V ABI, "ELF Header", "Program Header", "Note Section".
 #include "runtime/agent/stack_walk.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builtin: one row of builtins.def, parsed. Used by check (names, signatures) and lower (entries).
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ctime(): a moment as UTC text, like "Wed Jun 30 21:49:08 1993".
 #include "runtime/agent/scratch.h"
 #include "stdlib/entries.h"

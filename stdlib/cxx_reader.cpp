@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mangled C++ type -> nodes, by recursive descent. What was read once has a number by which the
 // rest of the name may mean it (substitutions).
 #include "stdlib/cxx_names.h"

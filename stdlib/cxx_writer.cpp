@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of a C++ type -> text, as abi::__cxa_demangle of libstdc++ writes it: what stands before a
 // declared name, then what stands behind it.
 #include "runtime/agent/scratch.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doubles, what handlers call: operators, conversions and built-in functions.
 #include "runtime/shared/soft_double.h"
 #include "stdlib/entries.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel's clocks, for machines whose cycle counter is no clock.
 #include "stdlib/kernel_time.h"
 

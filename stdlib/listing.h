@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Listing: text about the stack that grows in scratch memory. What does not fit is left out by
 // whole lines.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins that read strings and numbers of the program's memory.
 #include "runtime/agent/scratch.h"
 #include "runtime/agent/user_memory.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins that tell djtap something: warnings, commands for its shell, another output file, the
 // session's end.
 #include "runtime/agent/event_record.h"

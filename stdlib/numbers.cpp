@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins on numbers: byte orders, chance.
 #include "runtime/agent/event_record.h"
 #include "stdlib/entries.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins about the probe point: words of its SiteInfo; of a sample, what is at its program
 // counter.
 #include "runtime/agent/scratch.h"

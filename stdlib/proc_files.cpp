@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins about the process that the kernel tells in /proc: command line, environment, parent.
 #include "runtime/agent/ask.h"
 #include "runtime/agent/scratch.h"

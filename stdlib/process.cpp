@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins about the running thread, and about the session.
 #include "runtime/agent/scratch.h"
 #include "runtime/agent/task.h"

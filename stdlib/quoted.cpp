@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins that make text readable: escapes for what is no printable ASCII (\u00E9 for characters
 // of UTF-8), quotes around it.
 #include "runtime/agent/quote.h"

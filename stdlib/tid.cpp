@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hot: tid(), the number of the thread that runs the handler, or of the one it is about.
 #include "runtime/agent/task.h"
 #include "stdlib/entries.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hot: Built-ins about time: the cycle counter, scaled to CLOCK_REALTIME by factors of the
 // controller.
 #include "runtime/agent/event_record.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins that take strings apart.
 #include "runtime/agent/scratch.h"
 #include "stdlib/entries.h"

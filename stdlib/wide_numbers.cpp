@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of up to 16 bytes, what handlers call for locations that compute them.
 #include "runtime/shared/wide_number.h"
 #include "stdlib/entries.h"

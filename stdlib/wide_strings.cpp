@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins that read strings of 16- and 32-bit characters of the program's memory, as UTF-8.
 #include "runtime/agent/quote.h"
 #include "runtime/agent/scratch.h"

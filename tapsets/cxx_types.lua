@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How texts such as $x$ show types of the C++ library (libstdc++). std::string and std::string_view are built in.
 
 local kShown = 8 -- elements

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How texts such as $x$ show types of D: strings and slices.
 
 local function text(v) return {dj.text(v.ptr, v.length)} end

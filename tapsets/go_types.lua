@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How texts such as $x$ show types of Go.
 
 dj.printer("string", function(v) return {dj.text(v.str, v.len)} end)

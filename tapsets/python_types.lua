@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How texts such as $x$ show CPython's objects, where the interpreter has debug info: strings, bytes
 -- and small numbers by value, others by their class.
 

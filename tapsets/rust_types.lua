@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How texts such as $x$ show types of Rust's standard library. Enums (Option, Result) are built in.
 
 local kShown = 8 -- elements

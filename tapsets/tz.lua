@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The local time zone as djtap has it when the session begins, by SystemTap's names.
 
 local west, name = dj.timezone()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures: djtap as a function, in both engine modes, and as an unprivileged user."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass over the text: calls, loads of addresses, and jumps that cross a function's border.
 #include "arch/x86_64/arrivals.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a module's functions are entered: at their first instruction, and from other functions in
 // their middle. Found by bytes at every offset, so some are imagined.
 #pragma once

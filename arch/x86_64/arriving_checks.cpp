@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks 2, 3 and 4: nobody arrives inside a region's bytes, or only at a guard. All regions of a
 // module at once: one scan finds who refers to any of them.
 #include <algorithm>

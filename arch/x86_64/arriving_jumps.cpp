@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Found by their bytes at every offset; what is none of them shows when its function is decoded.
 #include "arch/x86_64/arriving_jumps.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct jumps of a module that arrive at given instructions, as far as each can be made to lead
 // elsewhere where it stands.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which jumps to an instruction can be led elsewhere, and what stands there then.
 #include "arch/x86_64/arriving_jumps.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scan's inner loop, split over two threads; in blocks it is three times as quick as byte by
 // byte.
 #include "arch/x86_64/branch_scan.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A byte scan over a whole module for references into marked bytes: quick, and with false finds,
 // because it looks at every offset. The checker confirms each by decoding.
 #pragma once

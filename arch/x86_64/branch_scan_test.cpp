@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scan in blocks of sixteen bytes against the same scan of seven bytes at a time, which is too
 // short for a block.
 #include "arch/x86_64/branch_scan.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // each_pair(), find_pairs(): where two bytes stand side by side, sixteen places at a time: a
 // program's text is tens of megabytes, and every session looks for the `syscall`s in it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pairs are found wherever they stand, and nowhere else: compared with looking byte by byte.
 #include "arch/x86_64/byte_pairs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ByteSet: one bit per byte of an address range.
 #pragma once
 #include <cstddef>

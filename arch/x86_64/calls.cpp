@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes a function from end to end.
 #include "arch/x86_64/calls.h"
 

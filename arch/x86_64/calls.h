@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls that a function's code makes, and whom: direct ones, tail jumps, and those through a
 // word of the module (call *foo@GOTPCREL(%rip)).
 #pragma once

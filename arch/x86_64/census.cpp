@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checker::census(): all instructions of a module. check() finds who arrives at a few regions by
 // scanning bytes; here everything is decoded anyway, so all arrivals are collected first.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checker::check(): the eight checks over all regions of a module (checker.h).
 #include "arch/x86_64/checker.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inside of Checker (safety.h): what the three questions share.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cold parts of functions, the jump tables that may lead into them, and theirs that lead back.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Check 7: sites that overlap.
 #include <algorithm>
 #include <map>

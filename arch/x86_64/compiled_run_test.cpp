@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Switches as compilers write them: every instruction is probed alone, in every form that the
 // checks allow, and executed with every case; the results must be those of the bare code. A jump
 // table that the checks did not see would be a jump into the middle of a jump.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many function entries of real programs may become jumps: numbers to watch, with floors.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Zydis's minimal decoder to Head and Insn; this file is the only one that knows Zydis.
 #include "arch/x86_64/decode.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One decoded instruction, as little of it as relocation and the safety checks want to know.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building a site's detour; detour.h shows the two forms.
 #include "arch/x86_64/detour.h"
 

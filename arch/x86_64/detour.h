@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The detour buffer of one site: call the handlers, run the displaced instructions, jump back. And
 // the bytes of jumps and breakpoints. Pure: bytes and addresses in, bytes out.
 //

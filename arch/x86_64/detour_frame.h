@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame that a detour lays around its handlers (detour.h shows it), for the files that write
 // detours.
 #pragma once

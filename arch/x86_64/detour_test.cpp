@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detours are executed: registers, flags, stack and red zone afterwards must be those of the bare
 // code.
 #include "arch/x86_64/detour.h"

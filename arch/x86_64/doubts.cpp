@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which instructions inside a jump a table's jump could lead to, if the table was read wrong.
 #include "arch/x86_64/doubts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doubts: the guards that a jump gets in a function with jump tables, in case one was read wrong.
 //
 // A table that is read too short hides places where control arrives. An int3 on each instruction

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Guards in functions with jump tables, in case a table was read wrong.
 #include "arch/x86_64/doubts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code: byte and mnemonic side by side.
 #include "arch/x86_64/encode.h"
 

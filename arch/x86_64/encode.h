@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code: bytes being assembled for a known address. Only the instructions that detours need.
 #pragma once
 #include <cstdint>

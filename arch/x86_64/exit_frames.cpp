@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads back from the exit to the instruction that has set the stack pointer.
 #include "arch/x86_64/exit_frames.h"
 

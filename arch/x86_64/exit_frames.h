@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exit frames: in which frame a function goes on where it leaves, as its stack pointer tells.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checker::exits(): all ways out of a function, for return probes (safety.h).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exits by thunks, from new stacks, to blocks that are code of their own and to code of others;
 // jumps that are none.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Backward walk over a function's instructions.
 #include "arch/x86_64/flow.h"
 

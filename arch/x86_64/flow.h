@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a register's value may come from: reaching definitions inside one function, walked
 // backwards on demand.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Telling split-off code from functions.
 #include "arch/x86_64/fragments.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which known functions are none: compilers split a function's unlikely code off (.cold), and where
 // there are no symbols such a fragment looks like a function of its own.
 #pragma once

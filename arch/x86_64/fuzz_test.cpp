@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Differential: windows of instructions of real libraries run where they stand and in a detour,
 // from the same random registers, flags, vectors, memory and red zone, and must end the same: same
 // state, same memory, same fault.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fuzzer's trials: a window runs bare and in its detour, and both endings are compared.
 #include <fmt/format.h>
 

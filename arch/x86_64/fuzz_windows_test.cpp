@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fuzzer's windows: which instructions are run, and which cannot be compared.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gaps are decoded from their begins, and cut where functions begin.
 #include "arch/x86_64/gap_functions.h"
 

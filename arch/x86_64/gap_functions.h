@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gap functions: code that neither a symbol nor call frame information calls a function, in which
 // bytes of a system call stand. Stripped libraries without .eh_frame have such code (musl's).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gap functions: where they begin, and what of them can be hooked.
 #include "arch/x86_64/gap_functions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // f3 REX? 0f ae d8..df, wherever its bytes stand.
 #include "arch/x86_64/gs_base.h"
 

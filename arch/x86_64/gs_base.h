@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether code changes the gs base, which djtap uses for rows of counters
 // (runtime/shared/thread_rows.h).
 #pragma once

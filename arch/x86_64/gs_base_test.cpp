@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bytes are a wrgsbase, by what the assembler makes of it.
 #include "arch/x86_64/gs_base.h"
 

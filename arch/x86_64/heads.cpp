@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a head ends, and the table of heads: open addressing, filled without a lock.
 #include "arch/x86_64/heads.h"
 

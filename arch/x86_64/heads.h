@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heads met so far: what the decoder said of one is remembered, and said again.
 //
 // An instruction's head is its bytes before displacement and immediate: prefixes, opcode, ModRM,

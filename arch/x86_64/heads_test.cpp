@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is remembered of heads is what the decoder says of each instruction: over real programs'
 // code and random bytes, from any number of threads.
 #include "arch/x86_64/heads.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jump tables that are read too far, and those of functions that nobody calls, have thousands of
 // entries in a few other functions: decoding up to each took minutes for a library of 150 MB.
 #include "arch/x86_64/instruction_starts.h"

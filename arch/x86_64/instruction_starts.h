@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InstructionStarts: where the instructions of functions begin. It decodes each function once, when
 // an address of it is asked about first.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sorted list: questions come by the ten thousand and in order, additions are few.
 #include "arch/x86_64/judged.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known: what the checks of one module have said so far. All but check 7 depends on the module
 // alone, so an answer holds for as long as the file does. Plain data, fit to be kept on disk.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognising and reading the compilers' jump tables.
 #include "arch/x86_64/jump_tables.h"
 

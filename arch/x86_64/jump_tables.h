@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where an indirect jump may go (checker.h, check 3).
 //
 // Every code address that a program jumps to is either written somewhere as an address (a data

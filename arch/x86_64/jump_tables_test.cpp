@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where indirect jumps lead: switches as compilers write them, in parts of functions that were
 // split off and by thunks, and addresses that were computed and kept.
 #include "arch/x86_64/jump_tables.h"

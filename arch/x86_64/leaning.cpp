@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sites less than five bytes apart, the lower one by jump: the last bytes of its displacement are
 // the first ones of the upper jump, with what is pinned of that one's displacement, or its int3 and
 // what follows that.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jumps that share bytes with others and with int3: written into one image, each leads where its
 // detour is.
 #include <gtest/gtest.h>

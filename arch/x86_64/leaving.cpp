@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code that finds out whether an exit instruction is going to leave its function.
 #include "arch/x86_64/leaving.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exits that leave their function only sometimes: a conditional tail call, and an indirect jump
 // whose targets are not all known. Their detours find out before the handlers run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scans for byte patterns first, which is quick, and decodes only functions where one was found.
 #include "arch/x86_64/linkage.h"
 

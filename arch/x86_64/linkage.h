@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linkage stubs, and who calls them: a module's calls of functions that the loader binds lead to
 // stubs of its own, each a jump through a word (System V ABI, x86-64 supplement, 5.2 "Procedure
 // Linkage Table").

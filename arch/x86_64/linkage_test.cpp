@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linkage stubs in each form that linkers write, and calls of them: what is one, and what only
 // looks so.
 #include "arch/x86_64/linkage.h"

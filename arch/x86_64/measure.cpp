@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks 1, 5 and 6: what a region's own instructions allow.
 #include <algorithm>
 #include <cstring>

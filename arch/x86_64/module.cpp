@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Indexes over a module's text.
 #include "arch/x86_64/module.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Module: a ModuleText with the indexes that the checks ask all the time, and its functions decoded
 // on demand.
 #pragma once

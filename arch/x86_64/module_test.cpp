@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is decoded of functions that have data between their instructions.
 #include "arch/x86_64/module.h"
 

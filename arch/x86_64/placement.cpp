@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Enumerating the forms of a jump, and the bytes of each.
 #include "arch/x86_64/placement.h"
 

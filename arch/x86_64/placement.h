@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms that a checked region's jump can take, best first: which bytes are written, which
 // instructions go into the detour, and which addresses the detour may have.
 //

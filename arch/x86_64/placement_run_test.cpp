@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every form of a jump is executed: victims run bare and patched, with traps at guards sent to the
 // copies as the agent does, and must end in the same state.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The guarded rules and the forms of a jump: which boundaries are int3, which bytes stay.
 #include "arch/x86_64/placement.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes instruction after instruction.
 #include "arch/x86_64/reach.h"
 

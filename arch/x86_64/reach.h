@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far code goes from its first instruction on, where no symbol says it: the code of assembly.
 #pragma once
 #include <cstdint>

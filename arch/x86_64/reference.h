@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reference: bytes in the text that look like somebody's way to an address.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Register table of x86-64: DWARF numbers (System V ABI, figure 3.36) and names.
 #pragma once
 #include <cstdint>

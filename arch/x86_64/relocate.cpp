@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moving one instruction to another address (checker.h, check 6).
 #include "arch/x86_64/relocate.h"
 

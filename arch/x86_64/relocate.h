@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What relocate() (detour.h) shares with the safety checks: can this instruction run elsewhere?
 #pragma once
 #include "arch/x86_64/decode.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // relocate(): a table of instructions with binutils as the judge of both sides.
 #include <gtest/gtest.h>
 

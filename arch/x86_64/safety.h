@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The eight static checks: may these bytes become a jump? (djprobe paper, section 3.)
 // Pure: bytes and addresses in, verdicts out.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The eight checks, each with a victim that provokes it; exits; system calls; collisions.
 #include "arch/x86_64/safety.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame of Form::Middle, one word lower, and a way out that is no jump: where to is on the
 // stack.
 #include "arch/x86_64/sample.h"

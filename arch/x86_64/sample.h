@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a stopped thread is sent to run one handler at whatever instruction it stands, and then to
 // go on.
 #pragma once

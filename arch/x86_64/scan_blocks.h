@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sixteen bytes at a time: at which of them may the scan (branch_scan.h) find something? In real
 // code that is one in eleven, and what is asked of all bytes needs no branch.
 #pragma once

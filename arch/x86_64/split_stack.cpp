@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognises the call by its arguments, which no other function takes there.
 #include "arch/x86_64/split_stack.h"
 

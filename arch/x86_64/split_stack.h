@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that ask for more stack (-fsplit-stack): where theirs does not reach they call
 // __morestack, which calls what stands two instructions behind, on a new stack, and comes back to a
 // return of their own. So one call passes two returns.

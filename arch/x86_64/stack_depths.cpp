@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Following the stack pointer forward through a function.
 #include "arch/x86_64/stack_depths.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StackDepths: how far below its value at the function's entry the stack pointer is at each
 // instruction. Code that is entered with one depth cannot be the target of a jump made at another.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // stack_taken(): what an instruction does to the stack pointer.
 #pragma once
 #include <cstdint>

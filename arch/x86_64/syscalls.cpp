@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checker::syscalls(): where a module enters the kernel, and with which number.
 #include <algorithm>
 

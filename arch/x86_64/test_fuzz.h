@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: the relocator's fuzzer. Chooses windows of instructions and states, runs each window
 // bare and in a detour, and compares (fuzz_test.cpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: runs machine code with all general registers and flags given, and tells what they are
 // afterwards.
 #pragma once

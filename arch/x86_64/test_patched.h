@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: a jump written into running code; traps at its guards go on as the agent sends them.
 #pragma once
 #include <gtest/gtest.h>

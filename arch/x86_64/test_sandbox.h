@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: runs machine code from a state in which every register is given, vector registers too,
 // until it faults, and tells the state in which it did. State goes in and out by signal frames, so
 // nothing of the test runs in between. For a forked child: its signal actions are changed for good.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: victims written in assembly, assembled and linked by binutils, and a small ELF reader
 // that turns a file into a ModuleText (the ground truth is binutils', not ours).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModuleText: all that the safety checks want to know about one module's machine code. Plain data,
 // filled by compiler/debuginfo from the file (never from the process), addresses are ELF virtual
 // addresses.

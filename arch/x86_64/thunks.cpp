@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognises thunks by their instructions: names are gone in stripped programs.
 #include "arch/x86_64/thunks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Thunks: what compilers put in the place of one jump or return, so that the processor does not
 // guess where it leads (retpolines, -mretpoline, -mindirect-branch, -mlvi-cfi), called or in place.
 #pragma once

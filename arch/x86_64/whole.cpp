@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goes straight from the entry to the first return. Branches lead where they always led, into the
 // text, so loops and the other ways of the function stay there.
 #include "arch/x86_64/whole.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole short function in a detour: where its return comes soon behind the bytes that a jump
 // displaces, the instructions up to it can go along, and nothing has to jump back.
 #pragma once

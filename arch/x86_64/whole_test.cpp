@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which functions go into their detours whole, and that they then do what they did.
 #include "arch/x86_64/whole.h"
 

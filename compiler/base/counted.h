@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of things in messages.
 #pragma once
 #include <cstdint>

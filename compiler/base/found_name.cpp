@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rights are those of the file system alone (fsuid, fsgid, groups), and of the calling thread
 // alone: system calls, since the C library would change all threads.
 #include "compiler/base/found_name.h"

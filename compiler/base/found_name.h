@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // open_found_name(): opens a file by a name that stands in a file of the target, with no more
 // rights than the target's user has and below the target's root.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A larger top of malloc's main heap, with MADV_HUGEPAGE.
 #include "compiler/base/huge_heap.h"
 

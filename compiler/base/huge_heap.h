@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heap's first bytes in huge pages, where the system has them to give. Sessions of many sites
 // fill a hundred megabytes within some hundred milliseconds, and a page fault for each 4 KiB of
 // them was a fifth of that time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handler of SIGBUS looks the address up in a list of mappings that only grows: a node is free
 // again when its mapping is gone, and no handler ever meets a freed one.
 #include "compiler/base/mapped_bytes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MappedBytes: a file mapped for reading that survives the file's truncation. The kernel answers a
 // read of a page behind the file's end with SIGBUS; djtap's handler of it puts zeros there, and the
 // reader goes on with a file that ends in zeros.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machines that Debian has been made for; others by their number in the ELF header.
 #include "compiler/base/other_machine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Saying of an ELF file that it is another machine's.
 #pragma once
 #include <string>

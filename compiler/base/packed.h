@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records as bytes, for files that are used where they are mapped: each run of records begins at a
 // multiple of eight bytes, behind its count.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // parallel(): the iterations of a loop on all processors.
 #pragma once
 #include <algorithm>

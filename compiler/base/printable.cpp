@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UTF-8 character by character; what is none, and what terminals obey, is escaped.
 #include "compiler/base/printable.h"
 

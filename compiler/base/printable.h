@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // printable(): names, paths and texts that are not djtap's own, on their way to a terminal.
 //
 // An escape has one form. `\xHH` stands for a byte: a control character (C0, DEL), or a byte that

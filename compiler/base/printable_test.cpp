@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What terminals obey becomes visible; what people write stays.
 #include "compiler/base/printable.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rare: a value that few of many objects have: a std::optional that takes one word of those that
 // have none.
 #pragma once

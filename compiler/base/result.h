@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Result<T>: a value, or the first reason why there is none. For failures of the world (files,
 // ptrace, memory); mistakes in a script are Diags (diag.h), bugs of ours are CHECK.
 #pragma once

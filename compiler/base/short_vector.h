@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ShortVector: a vector of at most N elements that lie in the object itself. For what there are ten
 // thousands of: no block of the heap for each.
 #pragma once

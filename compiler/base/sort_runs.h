@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorting what mostly is sorted: lists of sites come in memory's order, behind a few others.
 #pragma once
 #include <algorithm>

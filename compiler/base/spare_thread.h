@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread to do something beside, where the system has one to give: near the limits of memory or
 // of processes it has not, and all goes on without.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file is opened in two steps: O_PATH, which has no effect on whatever is there, then, if that is
 // a regular file, the same inode by /proc. O_NONBLOCK keeps the second step from waiting for the
 // holder of a lease.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TargetFile: one file of a traced program (its objects, their debug files, its source), opened
 // once for the whole session. A name that was opened once means the same file until
 // forget_target_files(), whoever gives the name to another file meanwhile.

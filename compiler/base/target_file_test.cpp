@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a file's owner does to it while it is read.
 #include "compiler/base/target_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who can write which global, and a probe `armed = condition` for each condition that is djtap's.
 #include "compiler/check/arming.h"
 

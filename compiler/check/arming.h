@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arming conditions that djtap itself follows: those that only its own handlers (begin, timers ...)
 // can change. Of the others every hit decides.
 #pragma once

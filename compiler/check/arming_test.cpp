@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which arming conditions djtap follows: those that only its own handlers can change.
 #include "compiler/check/arming.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the functions and binds every body in the script's order.
 #include "compiler/check/bind.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bind: the first pass over the bodies. AST in, Program tree out: every name an id, every form
 // checked, types still open. Mistakes become diagnostics; what stands in their place is poison().
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds calls of script functions and built-ins, and the @operators.
 #include <fmt/format.h>
 

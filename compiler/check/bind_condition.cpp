@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arming conditions: what djtap can decide by itself at any moment, without the program and without
 // side effects.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds @defined and @choose_defined: an expression is defined where all target expressions in it
 // are. Which those are resolve finds out, for each place.
 #include <algorithm>

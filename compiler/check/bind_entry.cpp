@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds @entry(e): what e was when the function of a .return probe was entered. Its variables and
 // built-ins become targets that the entry stores; its operators are applied at the return.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds expressions: names, elements, operators, assignments.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions with several bodies: `next` hands the call, with the arguments as they came, to the
 // following one.
 #include <algorithm>

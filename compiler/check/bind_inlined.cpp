@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that read target variables ($name): what these are, the probe knows that calls the
 // function. So the function's statements are bound anew in each such probe, as a part of it.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds the print family. The text of a print without a format waits for the types of its
 // arguments.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds =~ and !~: the pattern is compiled here, its mistakes are shown inside the literal.
 #include "compiler/check/format.h"
 #include "compiler/check/forms.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // snapshot(place): what was in a global or an element, which is empty from here on. Whatever
 // handlers add meanwhile is in the snapshot or in what comes after, never lost. snapshot(a) { ...
 // }: inside of the block `a` is the snapshot.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds what is asked of aggregates: the extractors, and the buckets of histograms one by one.
 #include <fmt/format.h>
 

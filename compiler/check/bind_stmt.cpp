@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds statements: loops and jumps, foreach with its sort rules, delete.
 #include <fmt/format.h>
 

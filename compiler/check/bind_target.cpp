@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds target expressions: $name with its path, collected per probe, each distinct one once.
 #include <fmt/format.h>
 

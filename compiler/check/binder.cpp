@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binder: names, and the way from syntax to the function of its form.
 #include "compiler/check/binder.h"
 

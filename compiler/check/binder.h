@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binder: one body, a probe's or a function's, while its syntax becomes a Program tree: what is
 // known of its surroundings, and of its names so far. It belongs to bind.cpp, which makes one per
 // body. What one form of the syntax becomes is a function of forms.h.

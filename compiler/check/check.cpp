@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes of check, in order.
 #include "compiler/check/check.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // check: Script -> Program. Binds every name to an id and gives every expression its type.
 #pragma once
 #include "compiler/diag/diag.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong scripts: each has exactly one mistake, reported once, with its code, its exact bytes
 // (between « and ») and its words.
 #include <gmock/gmock.h>

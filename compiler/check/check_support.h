@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a script with the expected span marked by « and », parsed and checked.
 #pragma once
 #include <string>

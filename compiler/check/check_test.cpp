@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right scripts: what is global, how it is kept, which types are found, what formats become.
 #include "compiler/check/check.h"
 

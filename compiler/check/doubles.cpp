@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which numbers are doubles: all bodies again and again until no slot changes, once more to
 // convert.
 #include "compiler/check/doubles.h"

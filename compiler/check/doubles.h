@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doubles: the third pass over the bodies. To inference all numbers are alike; here it is found out
 // which of them are doubles. A double makes a double of what it is assigned to, passed to or
 // computed with; an int on such a way is converted. The other way there is only what the script

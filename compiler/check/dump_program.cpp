@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the typed tree, one line per statement.
 #include "compiler/check/dump_program.h"
 

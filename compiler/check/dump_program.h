@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dump of a Program: what --dump=program prints and the golden tests compare.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits printf formats: % [flags] [width] [.precision] [l|ll|h] letter.
 #include "compiler/check/format.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // printf formats: the literal taken apart and checked on its own, before the arguments are looked
 // at.
 #pragma once

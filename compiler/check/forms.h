@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forms: what each form of the syntax becomes, by the files that say so; each takes the body in
 // which the form stands. A new form is a function here, and its case in Binder::stmt()
 // (bind_stmt.cpp) or Binder::expr() (bind_expr.cpp). What has a mistake is reported and becomes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares globals and finds the shape of each (number of keys, aggregate or not) from its uses.
 #include "compiler/check/globals.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Globals: the declared ones, and the names that the auto-global rule makes global (which
 // names those are: below): what `count++` in a probe means without a declaration.
 #pragma once

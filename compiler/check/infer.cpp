@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of inference: slots for all names, every body once, then the answers.
 #include "compiler/check/infer.h"
 

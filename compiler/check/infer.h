@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Infer: the second pass over the bodies. Finds the type of every variable, key, parameter, result
 // and expression by unification; what nothing decides is a number.
 #pragma once

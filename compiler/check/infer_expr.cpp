@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of expressions: value() where a value is needed, visit() where it may have none (a
 // statement).
 #include <fmt/format.h>

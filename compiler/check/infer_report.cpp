@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of type errors: what it is, what was needed, and where its type was first seen.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of statements: conditions are numbers, loop variables have the types of the array.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The warnings, and the error of a name that was meant for something else. Only for scripts without
 // errors: an error may be why a name looks unused.
 #include "compiler/check/lint.h"

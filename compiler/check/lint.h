@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lint: warnings about scripts that are right but probably not meant so, and the error of a name
 // that stands alone as a statement and is never set.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notes: what the passes of check tell each other beside the Program. Dies with check().
 #pragma once
 #include <optional>

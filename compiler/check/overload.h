@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overload: a set of lambdas as one visitor, so that a missing alternative is a compile error.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows assignments of a body back to target expressions.
 #include "compiler/check/pointer_types.h"
 

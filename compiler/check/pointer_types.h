@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PointerTypes: what the script's own values point to, by what they were assigned: after
 // `p = $list->head`, p->next is a member as of $list->head->next.
 #pragma once

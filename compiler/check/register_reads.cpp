@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds what functions read of the probed place, over all calls between them.
 #include "compiler/check/register_reads.h"
 

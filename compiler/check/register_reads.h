@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers in functions: a function has no place in the program, so what it reads of the probed
 // place (register(), int_arg(), print_regs() ...) comes to it as parameters that the script does
 // not write, and each probe that calls it passes its own.

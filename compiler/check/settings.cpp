@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value is a number where it looks like one and the script says nothing else.
 #include "compiler/check/settings.h"
 

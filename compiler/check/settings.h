@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // -G NAME=VALUE: the initial value of a global, from the command line.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses the signatures of built-in functions. The rows are ours, so a malformed one is a bug.
 #include "compiler/check/signature.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signature: the "int(str,int?)" of a row in stdlib/builtins.def, taken apart.
 #pragma once
 #include <string>

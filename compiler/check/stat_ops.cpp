@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of the @operators.
 #include "compiler/check/stat_ops.h"
 

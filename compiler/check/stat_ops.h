@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The @operators of the language by name: which read an aggregate, which are known but not built
 // yet.
 #pragma once

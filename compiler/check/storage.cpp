@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A number that handlers in the target only count up and down is a Counter: one slot per CPU, no
 // contended cache line. Its exact value is a sum that only djtap's own handlers may ask for. The
 // same holds for the elements of an array that is never deleted from; these everybody may ask for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Storage: how each global is kept, and whether it is shown at exit, decided by how the script uses
 // it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TargetView: what syntax is a target expression.
 #include "compiler/check/target_view.h"
 

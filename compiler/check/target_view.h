@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TargetView: a target expression as the syntax has it, in any of its spellings, before it becomes
 // a TargetExpr of the Program. It points into the syntax, and lives no longer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // { body } becomes { began = get_cycles(); body; times <<< get_cycles() - began }.
 #include "compiler/check/time_probes.h"
 

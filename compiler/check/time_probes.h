@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // -t: every probe of a Program measures itself, by statements that the script does not show.
 #pragma once
 #include <vector>

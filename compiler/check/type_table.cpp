@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Union-find with path halving; the class keeps the type, its evidence and whether it was
 // complained about.
 #include "compiler/check/type_table.h"

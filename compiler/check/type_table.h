@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TypeTable: union-find over the things of a script that have one type each (a variable, a key, a
 // result), with the place where each type was first seen.
 #pragma once

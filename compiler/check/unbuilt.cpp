@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refuses, at the exact place, members and elements of what has none.
 #include "compiler/check/unbuilt.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Members and elements of what has none: the grammar takes them behind every value.
 #pragma once
 #include "compiler/diag/diag.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk that finds every use of a name. It knows which values are discarded; it resolves
 // nothing.
 #include "compiler/check/uses.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Uses: how every name of a script is used and where, gathered in one walk before anything is
 // bound. The auto-global rule, the storage classes, the display at exit and the warnings all read
 // it.

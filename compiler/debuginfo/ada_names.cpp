@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of GNAT's encoding that functions have (exp_dbug.ads): two underscores for a dot, a
 // number for one of several of a name, words for operators.
 #include "compiler/debuginfo/ada_names.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GNAT's symbols for what Ada calls otherwise.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every location of every variable of a file becomes a place, or is refused for a reason that is
 // known here. DJTAP_SCAN: more files, with colons between.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the convention of a function's calls for the places of arguments and results.
 #include "compiler/debuginfo/arguments.h"
 

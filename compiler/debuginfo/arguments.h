@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a function's arguments are before its first instruction, and its result behind its last, by
 // the convention of its calls. Needed because unoptimized code describes only the stack slots that
 // its prologue is going to fill. Only for this room.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where all bits of up to a word are known, a run is that word; else a bit-field may be known.
 #include "compiler/debuginfo/bit_run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BitRun: pieces of a value that begin or end within bytes (DW_OP_bit_piece), collected until they
 // fill whole bytes. Only for this room.
 #pragma once

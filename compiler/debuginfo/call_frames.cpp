@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules come from libdw as lists of DWARF operations; the few forms that compilers, the linker and
 // the C library write become an UnwindRule, any other ends the walk.
 #include "compiler/debuginfo/call_frames.h"

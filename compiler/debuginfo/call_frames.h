@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Call frame information and function names of one module, for handlers that walk stacks:
 // .eh_frame, evaluated by libdw ahead of time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects DW_TAG_call_site and its older form, DW_TAG_GNU_call_site.
 #include "compiler/debuginfo/call_sites.h"
 

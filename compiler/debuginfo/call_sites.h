@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Call sites: the calls in a module's code that debug info describes, by the function they call.
 // Only for this room.
 #pragma once

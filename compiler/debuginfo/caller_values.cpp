@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds one expression out of what all known callers pass: each is computed, and masked by whether
 // the return address is its own.
 #include "compiler/debuginfo/caller_values.h"

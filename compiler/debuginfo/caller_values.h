@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a function was called with, asked of its caller, as debuggers do (DW_OP_entry_value). Only
 // for this room.
 #pragma once

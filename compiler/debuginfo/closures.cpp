@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where no other object can call a lambda, clang counts it among the unnamed types of its scope;
 // the ABI's number counts those with the same parameters.
 #include "compiler/debuginfo/closures.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ClosureNames: lambdas that clang numbers ("main::$_0") by the names that the C++ ABI gives them.
 #pragma once
 #include <string>

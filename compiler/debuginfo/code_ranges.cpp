@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Until DWARF 4 a list of ranges is pairs of offsets from the unit's base, and two zeros end it.
 // Compilers write an empty range at the base as the same two zeros: gdb and libdw end there. What
 // comes before the next list belongs to this one.

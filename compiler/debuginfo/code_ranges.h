@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CodeRanges: the address ranges of entries of one file's debug information, also of those whose
 // list libdw takes for an empty one. Only for this room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass over the units, which reads no more than names.
 #include "compiler/debuginfo/complete_types.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CompleteTypes: the definitions of a file's types, for declarations of them. Only for this room.
 #pragma once
 #include <elfutils/libdw.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the convention that a compiler has noted, or compares places with those of each convention.
 #include "compiler/debuginfo/convention.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By which convention a function is called: which document says where its arguments are. Only for
 // this room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes a name apart into words and marks, and puts each type's words into the demangler's order.
 #include "compiler/debuginfo/cxx_spelling.h"
 

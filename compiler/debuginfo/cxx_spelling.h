@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // one_spelling(): the spelling of a C++ name that stands for all that mean the same.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DebugInfo: opens the index and answers by the files beside this one.
 #include "compiler/debuginfo/debug_info.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DebugInfo: the questions probes ask of one module's DWARF. Values come back as LocExpr and text;
 // no libdw type leaves this room. Addresses are the module's file addresses.
 #pragma once

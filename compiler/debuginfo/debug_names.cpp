@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goes from a function's declaration through the DIEs around it. Inline namespaces have
 // DW_AT_export_symbols.
 #include "compiler/debuginfo/debug_names.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What debug information says of a function's name: what its symbol leaves out or writes otherwise.
 #pragma once
 #include <elfutils/libdw.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens libdebuginfod when a server is named and not before: it takes libcurl with it.
 #include "compiler/debuginfo/debuginfod.h"
 

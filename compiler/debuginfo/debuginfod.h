@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks debuginfod servers (DEBUGINFOD_URLS) for a file's separate debug file, as gdb and libdw do.
 #pragma once
 #include <string>

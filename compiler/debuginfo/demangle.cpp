@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits demangled C++ names. Brackets nest; operator names contain brackets that do not.
 #include "compiler/debuginfo/demangle.h"
 

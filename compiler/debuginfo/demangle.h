@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Demangling of C++ symbols, and splitting the result into the parts a person writes.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recursive descent over the D ABI's grammar of names and types. What it does not know makes the
 // symbol one that has no name.
 #include "compiler/debuginfo/dlang_names.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // D's symbols, as the D ABI mangles them.
 #pragma once
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the address index of a file's DWARF: one pass over the units, one over each unit's
 // functions.
 #include "compiler/debuginfo/dwarf_index.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DwarfIndex: address -> unit -> function over one file's DWARF, built unit by unit as it is asked.
 // Only for this room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates DWARF operations one by one; what the target's handler could not compute is refused
 // here, with a reason.
 #include "compiler/debuginfo/dwarf_ops.h"

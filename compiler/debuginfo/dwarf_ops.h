@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DWARF expressions -> LocExpr. Only for this room.
 #pragma once
 #include <dwarf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens one file with libdwfl.
 #include "compiler/debuginfo/dwfl_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DwflFile: one file opened by libdwfl, with its addresses as the file states them (bias 0).
 // libdwfl finds separate debug files, dwz alternates and packed symbols. Only for this room.
 #pragma once

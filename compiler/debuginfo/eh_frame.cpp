@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes .eh_frame (LSB 10.6) and .gcc_except_table (the Itanium C++ ABI's LSDA) in one pass.
 #include "compiler/debuginfo/eh_frame.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // .eh_frame read for what the unwinder knows about code: where functions begin and end, and where
 // exceptions land in them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds types by the names that people write in casts.
 #include <algorithm>
 #include <sstream>

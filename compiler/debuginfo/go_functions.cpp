@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table begins with a header, whose first word says the form; then come, by offsets from the
 // table's begin, the names, and rows of where a function begins and where its description is. A
 // description repeats where it begins; behind that stands its name's offset.

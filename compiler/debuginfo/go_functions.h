@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of a stripped Go program: its runtime's own table (pclntab) names all of them.
 #pragma once
 #include "compiler/debuginfo/symbols.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hands out registers and places of the stack as Go's compiler does
 // (src/cmd/compile/abi-internal.md).
 #include "compiler/debuginfo/go_results.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results of Go's functions: debug information lists them among the parameters, and does not say
 // where they are behind the last instruction. Only for this room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks functions, their blocks and what was inlined into them.
 #include "compiler/debuginfo/inlines.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inlined copies of functions, and labels: places inside of functions that debug info names. Only
 // for this room.
 #pragma once

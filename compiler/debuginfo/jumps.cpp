@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that a DWARF expression's stack is the same whichever way a place of it is come to: the
 // stack exists only while the expression is translated.
 #include "compiler/debuginfo/jumps.h"

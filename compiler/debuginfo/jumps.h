@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jumps: DW_OP_bra and DW_OP_skip of one DWARF expression become labels and jumps of a LocExpr.
 // Only for this room.
 #pragma once

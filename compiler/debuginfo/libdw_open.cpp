@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // open() as libdw calls it. libdw opens .dwo files, dwz files and separate debug files by names
 // that stand in debug information, and has no other way to be given them: this definition stands
 // before the C library's and gives libdw the bytes of target_file.h. All other callers get what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes libdw open the files that debug information names as target_file.h opens them.
 #pragma once
 

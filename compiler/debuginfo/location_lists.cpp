@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gcc ends the place of a variable that may not have been written yet with DW_OP_GNU_uninit, and
 // libdw refuses expressions with it. The place is no other one for that: in libdw's own copy of the
 // bytes it becomes a DW_OP_nop.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Location attributes as libdw reads them, and those with an operation that it does not know. Only
 // for this room.
 #pragma once

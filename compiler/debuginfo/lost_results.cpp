@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks at the code behind each call.
 #include "compiler/debuginfo/lost_results.h"
 

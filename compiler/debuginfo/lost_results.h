@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results that compilers take away where no caller uses them, and that debug information still has.
 #pragma once
 #include "compiler/debuginfo/dwarf_index.h"

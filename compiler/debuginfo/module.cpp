@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CodeFunction look-up by name and address over a module's symbols.
 #include "compiler/debuginfo/module.h"
 

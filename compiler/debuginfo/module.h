@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Module: one object file of the target as probes see it: its functions by name, and its debug
 // info, each read when first asked for. Addresses are the file's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions by name against nm, in whole, stripped and split files; and the text facts of the
 // checks.
 #include "compiler/debuginfo/module.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares what a person wrote with symbols, C++ names component by component.
 #include <algorithm>
 #include <span>

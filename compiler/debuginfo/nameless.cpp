@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges of .eh_frame minus what symbols name.
 #include "compiler/debuginfo/nameless.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nameless functions: those of a stripped file, as its unwind information (.eh_frame) tells of
 // them. Each is called by its address: "0x4a10".
 #pragma once

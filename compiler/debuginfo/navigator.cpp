@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps through C and C++ types: members, elements, pointers and references.
 #include "compiler/debuginfo/navigator.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Navigator: the place that a target expression has reached, and the type of what lies there. Only
 // for this room.
 #pragma once

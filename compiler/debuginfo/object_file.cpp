@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the headers of an ELF file; and where its separate debug file lies.
 #include "compiler/debuginfo/object_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ObjectFile: one ELF64 x86-64 file (target_file.h): its sections, segments and bytes by
 // address. Nothing is copied and nothing is decoded before somebody asks; every offset is checked
 // against the file.

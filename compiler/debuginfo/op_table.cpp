@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Table of operations, one row each: libdw knows them too, but gives nobody what it does not know
 // in full.
 #include "compiler/debuginfo/op_table.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations of DWARF expressions as bytes: their names, and which operands follow. Only for
 // this room.
 #pragma once

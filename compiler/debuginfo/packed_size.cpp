@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Zlib and zstd sections begin with the size that libdw takes the memory for, and unpacks no more
 // than. An xz stream has no such size: it is unpacked once, into memory that ends there.
 #include "compiler/debuginfo/packed_size.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // unpacks_sanely(): keeps libdw from unpacking sections that claim to be, or are, far larger than
 // what a compiler's output is packed from.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the hash tables .debug_cu_index and .debug_tu_index (DWARF 5, 7.3.5; version 2 is GNU's).
 #include "compiler/debuginfo/packed_units.h"
 

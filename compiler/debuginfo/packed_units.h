@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PackedUnits: the split units of a program that a packer (dwp, llvm-dwp) has put into one .dwp
 // file. libdw before 0.191 reads none; here each becomes the .dwo file again that it was. Only for
 // this room.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DW_AT_data_member_location, in each of its forms.
 #include "compiler/debuginfo/part_offset.h"
 

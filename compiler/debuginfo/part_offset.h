@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // part_offset(): where a member or a base begins in its struct.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells parts of functions from functions, by name, by their jumps and by .eh_frame.
 #include "compiler/debuginfo/parts.h"
 

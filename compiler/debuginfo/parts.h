@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts: which of a module's function symbols name no function but a part of another one.
 //
 // Compilers and BOLT cut functions up and give each part a symbol of type FUNC and a frame

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a parameter's location list for what it says of the time before its first range.
 #include "compiler/debuginfo/passed.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where optimized code got a parameter from, when its location begins only behind the prologue (as
 // clang describes them). Only for this room.
 #pragma once

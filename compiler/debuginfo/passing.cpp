@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Classifies types as their members say, in order of the bytes.
 #include "compiler/debuginfo/passing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Classes of values by the System V ABI (3.2.3): in which registers, or in what memory, a value of
 // a type travels. Only for this room.
 #pragma once

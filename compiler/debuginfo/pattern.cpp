@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes function patterns apart; wildcards; the suffixes that compilers put behind symbols.
 #include "compiler/debuginfo/pattern.h"
 

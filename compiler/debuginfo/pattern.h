@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FunctionPattern: the text inside func("..."), taken apart; NameMatcher: which symbols its name
 // means.
 #pragma once

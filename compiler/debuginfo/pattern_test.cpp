@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Patterns and demangled names: what a person writes against what the linker wrote.
 #include "compiler/debuginfo/pattern.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds stubs by their one instruction that matters, jmp *slot(%rip) or mov slot(%rip),%r11 before
 // a thunk (lld's -z retpolineplt), and names by relocations.
 #include "compiler/debuginfo/plt.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The PLT of a module: stubs through which it calls functions that may lie in other objects, and
 // the words of its GOT that hold their addresses.
 #pragma once

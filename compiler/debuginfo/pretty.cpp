@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes structs, arrays and strings the way SystemTap's $x$ does: {.x=1, .name="abc", .in={...}}.
 #include "compiler/debuginfo/pretty.h"
 

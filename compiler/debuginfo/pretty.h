@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text forms: $x$, $x$$, $$parms and their like. Only for this room.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values shown by a printer: its read plan, followed through this program's types. A printer that
 // does not fit (another version of a library) writes nothing.
 #include "compiler/debuginfo/pattern.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays and strings whose bounds only the running program knows: C's of variable length, Fortran's
 // that a descriptor or another argument describes.
 #include <fmt/format.h>

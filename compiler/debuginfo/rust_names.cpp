@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes what rustc writes for characters that C++ symbols cannot have, and drops the hash; its
 // own mangling ("v0") is LLVM's to read.
 #include "compiler/debuginfo/rust_names.h"

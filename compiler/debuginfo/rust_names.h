@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rust's symbols in both forms: "legacy", which is C++ mangling with a hash behind it, and "v0",
 // Rust's own mangling (RFC 2603).
 #pragma once

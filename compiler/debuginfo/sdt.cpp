@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads SDT notes and their operands, which are in the assembler's (AT&T) notation.
 #include "compiler/debuginfo/sdt.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SDT marks: probe points that a program's author put into it (sys/sdt.h, DTRACE_PROBE), as the
 // notes in .note.stapsdt tell of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the symbols that a mark's operand names, and writes their addresses in their places.
 #include "compiler/debuginfo/sdt_symbols.h"
 

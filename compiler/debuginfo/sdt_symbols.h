@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symbols in the operands of SDT marks: "-4@counter(%rip)" becomes a form with the address.
 #pragma once
 #include <string>

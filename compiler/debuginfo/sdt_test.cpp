@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands of SDT marks: what each form means, by hand, and what is none.
 #include "compiler/debuginfo/sdt.h"
 

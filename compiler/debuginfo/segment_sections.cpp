@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and types are those of linkers, so that readers find what they know.
 #include "compiler/debuginfo/segment_sections.h"
 

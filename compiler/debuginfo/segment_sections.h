@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sections of a file without section headers (sstrip, --strip-sections, what a process has mapped):
 // made of what its program headers and its dynamic section tell.
 #pragma once

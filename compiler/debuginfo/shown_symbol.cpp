@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lists show of a symbol: its demangled name with the offset that stood behind it.
 #include "compiler/stages/shown_symbol.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass over all line tables, and one over the functions' blocks.
 #include "compiler/debuginfo/source_lines.h"
 

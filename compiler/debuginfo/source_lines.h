@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source lines and inlined calls of one module, for handlers that name stacks. Only for this room.
 #pragma once
 #include "compiler/debuginfo/object_file.h"

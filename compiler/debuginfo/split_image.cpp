@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libelf unpacks the sections; the new file has an ELF header, the bytes, and section headers.
 #include "compiler/debuginfo/split_image.h"
 

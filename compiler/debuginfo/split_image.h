@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // split_image(): the split debug information of a file as libdw can read it: one section of each
 // name, and nothing that is not split. Only for this room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of values: in memory an offset, in registers a shift, in pieces whichever holds them.
 #include "compiler/debuginfo/spot.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spot: where a value is, and how to take a part of it or read it. Only for this room.
 #pragma once
 #include <elfutils/libdw.h>

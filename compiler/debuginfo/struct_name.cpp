@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes arguments as clang does in a whole name, but for the suffixes of numbers.
 #include "compiler/debuginfo/struct_name.h"
 

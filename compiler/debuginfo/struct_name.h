@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // struct_name(): the name of a struct, class or union with the arguments of its template. Only for
 // this room.
 #pragma once

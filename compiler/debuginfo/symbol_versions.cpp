@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the names of all versions by their numbers, then the number of each symbol.
 #include "compiler/debuginfo/symbol_versions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which versions of their names exported symbols are (.gnu.version, .gnu.version_d): f@V1, f@@V2.
 #pragma once
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the symbol tables where they lie in the mapped files; only .gnu_debugdata goes through
 // libdwfl.
 #include "compiler/debuginfo/symbols.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symbols: the functions (and named data) that an ELF file and its separate debug file list.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hands out argument registers and stack slots to parameters in order, as a caller does.
 #include "compiler/debuginfo/system_v.h"
 

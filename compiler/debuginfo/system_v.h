@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the System V ABI (3.2.3) puts arguments and results. Only for this room.
 #pragma once
 #include "compiler/debuginfo/dwarf_index.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows a target expression through C types, and writes $$parms and its like.
 #include "compiler/debuginfo/targets.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Target expressions: $x->y[1] step by step from a variable's place to the value wanted. Only for
 // this room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of target expressions, judged by gdb running the program and by the values it was given.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects a module's code, function ranges, landing pads, taken addresses and rseq sections.
 #include "compiler/debuginfo/text.h"
 

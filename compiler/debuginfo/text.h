@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // read_text(): all that the safety checks want to know about a module's machine code, from its
 // file.
 #pragma once

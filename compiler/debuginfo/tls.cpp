@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the dynamic relocations: each names a word and what the loader writes into it.
 #include "compiler/debuginfo/tls.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where thread-local variables are, and variables that other objects define. Only for this room.
 #pragma once
 #include <string>

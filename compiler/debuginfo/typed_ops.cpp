@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value of 16 bytes is read as two words, which become one on the stack.
 #include "compiler/debuginfo/typed_ops.h"
 

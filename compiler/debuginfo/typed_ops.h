@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations of DWARF expressions on values of types, and on what callers know. Only for this room.
 #pragma once
 #include "compiler/debuginfo/dwarf_ops.h"

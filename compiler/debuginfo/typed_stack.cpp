@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of DWARF expressions on words of types: cuts numbers to their size, asks the agent for
 // what concerns numbers with a fraction.
 #include "compiler/debuginfo/typed_stack.h"

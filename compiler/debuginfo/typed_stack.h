@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TypedStack: what a DWARF expression has computed so far, and which type each word of it has.
 // Only for this room.
 #pragma once

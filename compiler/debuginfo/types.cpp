@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks type DIEs.
 #include "compiler/debuginfo/types.h"
 

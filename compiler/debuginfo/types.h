@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C and C++ types as DWARF describes them: how large, how to read, what is inside. Only for this
 // room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks call frame information first, then the code.
 #include "compiler/debuginfo/unsized.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unsized functions: those whose symbols do not say where they end, as of assembly without .size.
 #pragma once
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks for what leads to each label, in one pass over the bytes of all code.
 #include "compiler/debuginfo/untyped.h"
 

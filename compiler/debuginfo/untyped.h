@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Untyped functions: labels of assembly without .type that are functions. A table of symbols does
 // not tell them from places inside of functions, nor from data that lie in the text.
 #pragma once

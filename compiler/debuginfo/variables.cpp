@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds variables by scope and reads their location attributes.
 #include "compiler/debuginfo/variables.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables in scope at an instruction, and where each one is there. Only for this room.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts of what C has not: Rust's enums, of which one variant is there, and Fortran's strings.
 #include "compiler/debuginfo/pretty.h"
 

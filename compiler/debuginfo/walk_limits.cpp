@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How deep a walk is, the stack tells: every walker recurses.
 #include "compiler/debuginfo/walk_limits.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of walks through debug information, whose entries may lie in each other as deep as a file
 // has bytes, and refer to each other in circles. first_child() and referred() are the only ways
 // from one entry to another, and end there: an entry that is too deep has no children, and a

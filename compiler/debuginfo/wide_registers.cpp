@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks for instructions on vector registers of 32 bytes and more, by their prefixes alone.
 #include "compiler/debuginfo/wide_registers.h"
 

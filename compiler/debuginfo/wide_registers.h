@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vectors of 32 bytes and more: registers where the code is built for AVX, else several or memory;
 // only the code and its compiler's options tell. Only for this room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts places: an argument's number alone says where it is.
 #include "compiler/debuginfo/windows_abi.h"
 

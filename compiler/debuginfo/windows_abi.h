@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the convention of 64-bit Windows puts arguments and results: functions with the attribute
 // ms_abi (Wine's, EFI's). Only for this room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the headers that stand before packed bytes.
 #include "compiler/debuginfo/zstd_sections.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Debug sections packed with zstd, which elfutils reads from 0.189 on, if it was built with it.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diags: collecting mistakes, and guessing which name was meant.
 #include "compiler/diag/diag.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diag: one mistake in a script, as a value; Diags: all of them, in order of discovery.
 // One renderer serves parse, check, resolve, attach and run-time diagnostics.
 #pragma once

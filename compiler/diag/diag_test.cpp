@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a diagnostic looks like, byte for byte, and which names are near.
 #include "compiler/diag/diag.h"
 

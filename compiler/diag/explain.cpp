@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two tables, codes.def and examples.def, as text for people.
 #include "compiler/diag/explain.h"
 

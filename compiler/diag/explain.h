@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --explain: what a diagnostic code means, with a wrong and a right script where there is one.
 #pragma once
 #include <string>

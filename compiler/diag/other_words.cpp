@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of words that people bring along from C, Python, awk, bpftrace and the like.
 #include "compiler/diag/other_words.h"
 

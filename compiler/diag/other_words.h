@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words of other languages and tracers, and how djtap says the same: the help of "there is no ..."
 // mistakes.
 #pragma once

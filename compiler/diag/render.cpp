@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one renderer of diagnostics: header, place, source lines with marks, notes, help.
 #include <fmt/format.h>
 

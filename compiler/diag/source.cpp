@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source: from byte offsets to lines and columns, and back to the line's text.
 #include "compiler/diag/source.h"
 

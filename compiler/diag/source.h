@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source: one script text with a name; Span: bytes of it. Everything a diagnostic points at.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Offsets to lines: at the edges of lines and files.
 #include "compiler/diag/source.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The language server behind --lsp: an editor's side of djtap (Language Server Protocol 3.17, over
 // two file descriptors). It knows the protocol; what there is to say of a script comes from
 // EditorServices.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The agent as it is embedded into djtap by the build: the object of all its sources and the
 // bitcode of the hot ones (CMakeLists.txt writes agent_blob.S).
 #pragma once

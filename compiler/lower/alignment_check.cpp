@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LLVM says of each access how far its address is aligned. Code generation keeps that: it splits
 // words at multiples of the parts' sizes, and emit.cpp keeps it from joining stores.
 #include "compiler/lower/alignment_check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alignment check: handlers run with the program's AC flag, by which an access that is not aligned
 // is a fault (SIGBUS). The agent makes no such access (unaligned.h), so handlers mostly need
 // nothing. mind_alignment() makes those clear the flag that read the program's stack or vector

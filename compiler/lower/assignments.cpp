@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assignments to locals, globals and elements. Each operation on a global is atomic by itself: a
 // scalar's, or one agent entry.
 #include "compiler/lower/doubles.h"

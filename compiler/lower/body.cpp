@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Body: variables, what is open, and the way from a node to its function.
 #include "compiler/lower/body.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Body: the statements of one handler or script function on their way to LLVM instructions. It
 // belongs to define_handler() or define_function() (handlers.cpp), lives as long as that function
 // is written, and holds what a node's lowering must know of what stands around it: the variables,

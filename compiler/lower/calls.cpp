@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls: script functions and built-ins (rows of stdlib/builtins.def; no built-in is known by name
 // here).
 #include "compiler/lower/nodes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code: slots, blocks and error paths that all families of lowering use.
 #include "compiler/lower/code.h"
 

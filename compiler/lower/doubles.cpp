@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doubles: calls of the agent.
 #include "compiler/lower/doubles.h"
 

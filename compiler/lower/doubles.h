@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doubles: words like all others, which hold their bits; the agent computes with them in general
 // registers.
 #pragma once

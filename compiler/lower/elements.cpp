@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements: maps, keys and updates.
 #include "compiler/lower/elements.h"
 

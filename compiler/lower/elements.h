@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of arrays, as agent entries (dj_map_*, dj_slice_*) want them named: the map, a row of
 // keys, and of a slice which of them are given.
 #pragma once

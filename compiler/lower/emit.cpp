@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit: verify, optimise, print. LLVM's x86 back end is initialised at the first use.
 #include "compiler/lower/emit.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit: an LLVM module with all handlers -> optimised x86-64 object, and its texts for --dump.
 #pragma once
 #include <llvm/IR/Module.h>

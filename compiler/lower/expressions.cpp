@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions without side effects: literals, variables, reads of arrays and of the program.
 #include "compiler/lower/doubles.h"
 #include "compiler/lower/elements.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FoldArena: what the layout decides is known before any code is made.
 #include "compiler/lower/fold_arena.h"
 

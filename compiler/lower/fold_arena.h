@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FoldArena: a pass that replaces loads of arena words which never change during a session (the
 // header's and the maps' sizes and addresses) by their values, so that the agent's code, inlined,
 // computes with constants.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that detours call.
 #include "compiler/lower/handler_frame.h"
 

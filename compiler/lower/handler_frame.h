@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What detours and the functions that they call agree on: convention, parameters, and where the
 // program's stack pointer is.
 #pragma once

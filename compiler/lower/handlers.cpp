@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers: calling conventions around a body. What a detour pushes (arch/x86_64/detour.h) arrives
 // as stack arguments; the six argument registers are where the program left them.
 #include "compiler/lower/handlers.h"

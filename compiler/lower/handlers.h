@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers: one LLVM function per Plan handler and script function.
 #pragma once
 #include "compiler/lower/unit.h"

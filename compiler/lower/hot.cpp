@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hot part of the agent, as bitcode: linked into the handlers' module so that what a handler
 // calls is inlined into it. Cold functions stay undefined and are found in the agent's object by
 // link(); so do those that only djtap's own handlers call, which run seldom: compiling is dearer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IslandMemory: places segments one behind the other; writable data is refused, the arena is for
 // that.
 #include "compiler/lower/island_memory.h"

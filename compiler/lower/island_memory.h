@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IslandMemory: JITLink's memory for one link: every section goes to the next free place of one
 // range that is writable here and read and executed elsewhere, at another address.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // link(): handlers' object and agent's object, which need each other's symbols, to code at a given
 // address. Both are placed first, then each gets the addresses of the other: JITLink asks for
 // outside symbols after it has placed an object and waits for the answer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handler throws through LLVM, which is compiled without exceptions: nobody there catches it,
 // and no destructor runs.
 #include "compiler/lower/llvm_failure.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LLVM's fatal errors, which end the process, made into Errors.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ends the process elsewhere is an error here, and the next work goes on.
 #include "compiler/lower/llvm_failure.h"
 

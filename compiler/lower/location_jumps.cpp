@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jumps in locations.
 #include <map>
 

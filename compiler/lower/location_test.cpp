@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locations executed: registers, stack, sign and bit-field steps, and entry values of return
 // probes.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locations: what each step of a LocExpr becomes.
 #include "compiler/lower/locations.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locations: LocExprs, which are postfix programs, to straight code. A Body owns one. The stack
 // exists only at compile time.
 #pragma once

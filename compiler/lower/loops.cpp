@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops. Every back edge costs an action (MAXACTION), so that every handler ends.
 #include "compiler/lower/doubles.h"
 #include "compiler/lower/elements.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lower(): Plan -> LLVM module -> optimised object. The map of this room.
 #include <llvm/IR/LLVMContext.h>
 

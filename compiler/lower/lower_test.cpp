@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers executed: what scripts compute, checked against values written down here.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Needs: one walk over a probe's body that collects what its handler must be given.
 #include "compiler/lower/needs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Needs: what a handler's body asks of its surroundings, found before any code is made: a body that
 // only counts takes no context and no site, so that its machine code is the counter alone.
 #pragma once

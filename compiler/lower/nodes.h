@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes: what each node of a Program becomes, one function a node; the comments name their files. A
 // new kind of node is a row here and a function in the file of its family: without one the visit in
 // body.cpp does not compile. All write at the end of body.code(), and leave it in a block without

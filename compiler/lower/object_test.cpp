@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine code itself, as binutils see it: no vector registers anywhere, the agent needs
 // nothing from outside, a counter is the counter alone.
 #include <gtest/gtest.h>

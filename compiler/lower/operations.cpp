@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations of expressions: each operator by the type of its operands, and conditions.
 #include "compiler/lower/doubles.h"
 #include "compiler/lower/nodes.h"

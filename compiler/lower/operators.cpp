@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on ints.
 #include "compiler/lower/operators.h"
 

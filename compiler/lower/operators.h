@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on ints, as scripts and locations have them: wrapping; shift counts modulo 64; division
 // guarded.
 #pragma once

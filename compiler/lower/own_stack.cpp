@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers on own stacks; see own_stack.h.
 #include "compiler/lower/own_stack.h"
 

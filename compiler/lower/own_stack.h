@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which handlers run on the program's stack, and which where there is room: OwnStacks decides it
 // for a module, behind its optimisation and before its code is made.
 #pragma once

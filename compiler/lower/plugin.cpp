@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libdjtap_lower.so exports.
 #include "compiler/lower/emit.h"
 #include "compiler/stages/lowering.h"

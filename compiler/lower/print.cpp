@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Output: printf as one event, histograms, sprintf.
 #include "compiler/lower/elements.h"
 #include "compiler/lower/nodes.h"

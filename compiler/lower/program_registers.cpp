@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers: those that were passed, and instructions that read the others. They are bytes:
 // handlers are compiled for a machine without vector registers, which is why the program's values
 // still stand in them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProgramRegisters: the traced program's registers, read inside of a handler. Locations own one.
 // The general registers are what the detour passed; all others change nowhere in a handler (its
 // code uses none of them), so the program's values still stand in them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scalars: locked instructions and compare-and-swap loops.
 #include "compiler/lower/scalars.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scalars: globals that are one word of the arena (Storage::Scalar). Each operation is atomic by
 // itself: a locked instruction, or a compare-and-swap loop.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TestSession: maps, formats and calls; the assembly below plays the detour of
 // arch/x86_64/detour.h.
 #include "compiler/lower/session_test.h"

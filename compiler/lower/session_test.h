@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TestSession: a script compiled by the real stages, its arena and code mapped into the test
 // itself, and its handlers called as a detour would. Probe points become hand-made sites:
 // func("...") is a function entry with $a .. $f in the argument registers; its .return takes them

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // snapshot(): reading and clearing in one step.
 #include "compiler/lower/elements.h"
 #include "compiler/lower/nodes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statements that are neither loops nor of aggregates.
 #include "compiler/lower/elements.h"
 #include "compiler/lower/nodes.h"

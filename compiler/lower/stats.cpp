@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Aggregates: adding a value, the extractors, single buckets.
 #include "compiler/lower/elements.h"
 #include "compiler/lower/nodes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strings: constants of the session, interned ones, those in scratch memory; references to them.
 #include "compiler/lower/strings.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strings as handlers have them in registers: the address of a Str. In globals, keys and elements
 // of arrays they stand as ArenaRefs (runtime/shared/strings.h), whose Strs are interned: from_ref()
 // and to_ref() are the only ways between the two.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls are taken before a return handler's body; the functions beside it are one call of the agent
 // each.
 #include "compiler/lower/tail_calls.h"

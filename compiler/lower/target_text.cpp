@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TextParts: the format and the words of one text.
 #include "compiler/lower/target_text.h"
 

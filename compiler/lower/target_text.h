@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts made of target values ($$parms, $x$): the format is put together here, the handler reads
 // the values, the agent writes the text. A value that cannot be read becomes ?, never an error.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // try and catch. The agent counts the open try blocks of a run in Context::tries: an error raised
 // while there is one is remembered instead of reported, whatever function it happens in.
 #include "compiler/lower/nodes.h"

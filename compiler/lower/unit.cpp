@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unit: declarations of the agent's entries, constants and places for one lower() run.
 #include "compiler/lower/unit.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unit: the state of one lower() run, shared by the bodies of all handlers and functions: the LLVM
 // module, the declared agent entries, string texts and script places.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wide numbers: what is computed here, and what the agent does.
 #include "compiler/lower/wide_numbers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of 128 bits, and those with a fraction that are no doubles, inside of locations. Whole
 // ones are the machine's; the agent computes the others, and divides.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bodies in angle brackets: probe begin < count++ >. Behind a probe's point list a '<' can mean
 // nothing else; inside, the first '>' outside all brackets closes. (">>", ">=" and "->" are tokens
 // of their own.)

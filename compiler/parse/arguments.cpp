@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Script arguments: $1 becomes the argument's own tokens, @1 a string; $# and @# their number.
 #include <fmt/format.h>
 

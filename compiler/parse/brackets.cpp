@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Brackets: each has its partner. Checked before the parser runs, which could only say that
 // something unexpected came, far behind the bracket that is missing.
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builder: what all families of rules share.
 #include "compiler/parse/build.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builder: ANTLR's tree to ast::Script, one file per family of rules. Refuses, by name and at the
 // exact place, what the AST cannot express yet.
 #pragma once

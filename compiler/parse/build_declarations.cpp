@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Globals and functions.
 #include "compiler/parse/build.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions: operators. Their operands are in build_operands.cpp.
 #include "compiler/parse/build.h"
 

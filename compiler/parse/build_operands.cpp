@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands: literals, variables, calls, target variables and what follows them.
 #include "compiler/parse/build.h"
 #include "compiler/parse/macros.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probes, aliases and their points; {a,b} in a point stands for several points.
 #include "compiler/parse/build.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statements: one visit per rule, and the misspelled keywords among them.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ErrorCatcher: ANTLR's recovery guesses what was meant and goes on; ours stops at the exact token.
 #include "compiler/parse/syntax_error.h"
 

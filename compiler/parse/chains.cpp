@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chains: "a + b + ..." and "!!!...a" nest without brackets, one level per operator, and the stages
 // behind the parser walk them recursively. A limit that no person reaches keeps the stack whole.
 #include "compiler/parse/lexeme.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions of %( ... %): comparisons of versions, architecture, literals, joined by && and ||.
 #include <fmt/format.h>
 #include <fnmatch.h>

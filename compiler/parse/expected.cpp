@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets of tokens in words: a person expects "an expression", not twelve tokens.
 #include <algorithm>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutation test of lexer and parser: broken scripts never crash or hang them, and what they accept
 // prints as a script that reads as the same. DJTAP_FUZZ_SECONDS sets how long (2), DJTAP_FUZZ_SEED
 // where it starts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lex(): ANTLR's lexer over bytes, and the errors that single tokens can have.
 #include <antlr4-runtime.h>
 

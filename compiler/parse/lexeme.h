@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lexeme: one token as plain data, and the filters that stand between lexer and parser. Each filter
 // returns false when it reported an error after which the next one has no firm ground.
 #pragma once

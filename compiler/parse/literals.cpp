@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading number and string literals.
 #include "compiler/parse/literals.h"
 

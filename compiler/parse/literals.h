@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What number and string literals mean.
 #pragma once
 #include <cstdint>

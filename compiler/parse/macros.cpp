@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expands macros, arguments and conditionals, one token after the other.
 #include "compiler/parse/macros.h"
 

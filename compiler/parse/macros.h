@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The preprocessor: @define macros, %( condition %? then %: else %), script arguments. Works on
 // tokens; each keeps the place where it was written, and Span::via tells through which macros it
 // came.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables: for each decision of the grammar, which tokens its alternatives begin with.
 #include "compiler/parse/one_token.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OneToken: ANTLR's decisions by one token of lookahead, from tables. Nearly every decision of the
 // grammar needs no more (Djt.g4), and ANTLR finds that out anew in each run, state by state.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // parse(): text, tokens, filters, grammar, tree, Script. ANTLR's exceptions end here.
 #include "compiler/parse/parse.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // parse(): script text to ast::Script. Nothing outside this room sees ANTLR.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right scripts: what they mean, seen through the printer, which must be stable.
 #include "compiler/parse/parse.h"
 

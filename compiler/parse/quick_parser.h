@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QuickParser: what the generated parser does for every rule that it enters and leaves, without
 // asking objects for types that are known: a tenth of the time of parsing. It stands between
 // antlr4::Parser and DjtParser (superClass in Djt.g4).

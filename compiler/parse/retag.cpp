@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // retag(): separators between statements are optional, so what '-', '(' or '[' mean depends on
 // whether an operand stands before them. Decided here, the grammar needs one token of lookahead.
 #include "compiler/parse/lexeme.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // option(...) becomes its value before the preprocessor runs, so it may stand wherever a literal
 // may: in a probe point, a declaration, a condition of %( ... %).
 #include "compiler/parse/script_options.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Named options of a script: option("limit", 10, "rows to show") is 10, or what --limit=... says.
 #pragma once
 #include <map>

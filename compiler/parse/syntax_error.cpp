@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // report_syntax(): one error per cause. First the mistakes that people make, each with its own
 // words, then the general sentence "expected ..., found ...".
 #include "compiler/parse/syntax_error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SyntaxError: where the parser could not go on, and its telling in words that are not ANTLR's.
 #pragma once
 #include <antlr4-runtime.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the tokens out again, line by line.
 #include "compiler/parse/tidy.h"
 

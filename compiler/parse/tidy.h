@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tidy(): the formatter behind --fmt. Line breaks stay where the author put them; indentation,
 // blanks and empty lines become uniform, comments, macros and conditionals stay, and "< ... >"
 // bodies become braces.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formatter: what it changes, what it keeps, and that it is stable.
 #include "compiler/parse/tidy.h"
 

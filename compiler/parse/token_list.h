@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TokenList: lexemes as ANTLR's parser reads them. ANTLR's own streams fetch tokens from a source
 // one by one, and skip those of other channels, of which there are none here: twice the time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong scripts: each gives exactly the errors listed, at exactly the marked bytes.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tree to program: every part becomes steps in a row, with splits where the matcher may go two
 // ways.
 #include <algorithm>

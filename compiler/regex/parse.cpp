@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pattern to tree: recursive descent over alternatives, sequences, repeated atoms.
 #include <optional>
 #include <string>

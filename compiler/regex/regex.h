@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regular expressions: a pattern of POSIX extended syntax (as egrep has it, without back references)
 // to a program for the agent's matcher. [[:class:]] and ranges mean ASCII.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tree of a pattern: what parse makes and compile walks.
 #pragma once
 #include <bitset>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks the names up in the registers of the System V ABI and of the kernel's.
 #include "compiler/resolve/call_targets.h"
 

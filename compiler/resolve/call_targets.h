@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values at places that call out of an object, where no debug info tells of them: at PLT entries
 // $$name and $return; at system calls $syscall, $arg1 to $arg6, $return, $$parms, $$vars and
 // $$return.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A probe's target has one type, though its places may differ.
 #include "compiler/resolve/double_targets.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which target expressions are doubles: known once all their places are.
 #pragma once
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints a Plan, one line per thing, for --dump=plan and goldens.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the objects of the target, one after the other, for what @cast and @var mean in functions
 // and in probes that djtap itself runs.
 #include "compiler/resolve/function_targets.h"

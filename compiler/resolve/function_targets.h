@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Target expressions that no probed place decides: @cast and @var in functions, and in probes like
 // begin and timers.
 #pragma once

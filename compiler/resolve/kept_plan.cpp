@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of fixed size, and all texts one behind the other.
 #include "compiler/resolve/kept_plan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans that are kept between sessions: of scripts that probe whole functions by wildcards, in
 // thousands, and ask for no target variables. Such a plan depends on the points, on the objects'
 // symbols and on nothing else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is kept of a plan comes back as it was; what cannot be kept is not.
 #include "compiler/resolve/kept_plan.h"
 

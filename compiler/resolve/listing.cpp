@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints matching probe points the way SystemTap's -l and -L do.
 #include "compiler/resolve/listing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // list(): the probe points a pattern matches, as -l and -L print them.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One walk over a probe's body that follows only the branches that can run.
 #include "compiler/resolve/liveness.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which target values a probe's body really needs, once @defined(...) is known; and what else it
 // asks of a site.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places are counted by probe: which of its points has found one is not kept.
 #include "compiler/resolve/many_places.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warn_of_many(): a pattern that means more places than somebody is likely to have had in mind.
 #pragma once
 #include "compiler/diag/diag.h"

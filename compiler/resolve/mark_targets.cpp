@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up a mark's operands by number.
 #include "compiler/resolve/mark_targets.h"
 

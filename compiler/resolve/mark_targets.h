@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values at SDT marks: $arg1.., $$parms, $$vars, $$name and $$provider.
 #pragma once
 #include <optional>

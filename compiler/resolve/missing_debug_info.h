@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What helps where an object's debug information is missing, or is there and cannot be read.
 #pragma once
 #include <string>

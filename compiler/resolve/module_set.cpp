@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds objects by path, base name and $PATH.
 #include "compiler/resolve/module_set.h"
 

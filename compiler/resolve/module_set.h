@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModuleSet: the target's objects, opened when first searched, and found by the names people use.
 #pragma once
 #include <memory>

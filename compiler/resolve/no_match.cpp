@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The error for a pattern that matches nothing: the true reason first, else near names.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the objects by the names people write, and gives their variables fixed addresses.
 #include "compiler/resolve/other_objects.h"
 

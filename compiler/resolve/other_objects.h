@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects that target expressions name besides the probed one: @var("x", "libm.so.6"),
 // @cast(p, "type", "<header.h>").
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the folders below the part of the pattern that has no wildcard.
 #include "compiler/resolve/path_glob.h"
 

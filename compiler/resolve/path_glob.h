@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Paths by wildcards, as process("...") takes them.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What flows into variables is followed through assignments, calls and loops until nothing changes.
 #include "compiler/resolve/pointers.h"
 

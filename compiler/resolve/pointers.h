@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which globals hold pointers: known once target variables have their types.
 #pragma once
 #include "compiler/stages/plan.h"

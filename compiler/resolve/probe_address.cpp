@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probe kinds .statement(address), .statement(address).absolute and .function(address).
 #include <fmt/format.h>
 

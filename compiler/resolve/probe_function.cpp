@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probe kinds func("..") and process..function(".."): entries and returns of functions.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probe kinds .inline, .label, .callee and .callees: places inside of functions that debug info or
 // the code itself names.
 #include <fmt/format.h>

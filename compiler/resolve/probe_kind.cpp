@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matches probe points against the forms of all kinds, and explains the ones that match none.
 #include "compiler/resolve/probe_kind.h"
 

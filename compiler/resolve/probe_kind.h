@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProbeKind: one row per form of probe point: what it looks like and who finds its places.
 //
 // To add a probe kind: add a row (or a form to one) in a probe_*.cpp of its own, declare its table

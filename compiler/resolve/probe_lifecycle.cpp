@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probe kinds begin, end, error, never, oneshot, input, process.begin and process.end: run by the
 // controller when the session or the target changes.
 #include <algorithm>

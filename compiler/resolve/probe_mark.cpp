@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probe kinds .mark and .provider().mark: the SDT marks that a program's author put into it.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probe kinds .plt, .plt("name") and their returns: calls of other objects through the stubs of an
 // object.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probe kind process..statement("f@file:line"): the first instruction of a source line, in each
 // function that has code for it.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probe kinds process.syscall and .return: the instructions with which the target's objects enter
 // the kernel. What enters it elsewhere is not seen: generated code, and what the vdso answers
 // alone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probe kinds process.thread.begin and process.thread.end: where the C library's start_thread()
 // begins, and where it takes the number of the exit system call to leave.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probe kinds timer.UNIT(n): run by the controller at intervals; and timer.profile: samples of the
 // target's threads.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands for a number is put where kinds of points look for it: they know files alone.
 #include "compiler/resolve/process_number.h"
 

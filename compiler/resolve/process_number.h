@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // process(PID): the traced process by its number.
 #pragma once
 #include <vector>

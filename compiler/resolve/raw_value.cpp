@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers by name and arguments by number, as the System V ABI passes them.
 #include "compiler/resolve/raw_value.h"
 

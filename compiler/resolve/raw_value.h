@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that need no debug info: registers, and arguments by their number.
 #pragma once
 #include "compiler/debuginfo/debug_info.h"

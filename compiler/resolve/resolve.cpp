@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // resolve(): each probe point becomes sites and handlers. One handler serves all sites at which the
 // probe's targets lie in the same places.
 #include "compiler/resolve/resolve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // resolve(): Program -> Plan. Which addresses of which files each probe point means, and where
 // every target value lies there. Knows files, not processes.
 #pragma once

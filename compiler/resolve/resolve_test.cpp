@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans and mistakes of whole probe points, over programs built here, with nm as the judge of
 // addresses.
 #include "compiler/resolve/resolve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which objects are searched, how sites are made, and the order of the two searches.
 #include "compiler/resolve/site_search.h"
 

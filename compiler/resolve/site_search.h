@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the kinds whose places are functions or lines of the target's code.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks debug info for each target of a site. In .return probes variables are entry values: their
 // expressions go to the capture, and the body reads the stored words.
 #include "compiler/resolve/site_targets.h"

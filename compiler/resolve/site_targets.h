@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a probe's target expressions are at one site, and the mistakes among them.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines come from the line table of the function's own unit, variables from the scopes at each
 // line.
 #include "compiler/resolve/source_listing.h"

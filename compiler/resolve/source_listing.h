@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // list_source(): the source of functions, with the lines that can be probed and the variables
 // there.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The index over a ModuleSet. Layouts of types are asked as a script's @cast would be.
 #include "compiler/resolve/target_index.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers Lua tapsets from the target's files.
 #pragma once
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts for each listed name how many functions of the object it means, as NameMatcher does.
 #include "compiler/resolve/telling_names.h"
 

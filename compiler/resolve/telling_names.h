@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tell_apart(): names in lists that mean one function each.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arming: a probe in the target whose arming condition djtap follows, and the probe that it runs to
 // know what the condition says (compiler/check/arming.h adds them to a Program).
 #pragma once

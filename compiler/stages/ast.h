@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // STAGE TYPE Script: what parse() makes of the text, names still spelled, nothing typed.
 // Written by compiler/parse, read by compiler/check and the printer only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // STAGE TYPE Image: relocatable objects with all handlers of a Plan, not yet placed. And linking:
 // Image + base address + memory -> bytes for that base. LLVM stays behind this header.
 #pragma once

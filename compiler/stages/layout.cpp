@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lay_out(): pure arithmetic over Program, Plan and limits. First all constants, then all data;
 // parts follow each other on page boundaries; what is never touched costs no memory, the arena is
 // sparse.

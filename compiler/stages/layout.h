@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layout: where every global, table and buffer of a session lies in the data arena, constants
 // first, data behind (runtime/shared/abi.h). Computed once from Program and Plan; lower takes
 // addresses from it, runtime/memory formats the arena by it, report reads by it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints LocExpr for dumps and goldens: "rdi +16 deref4s".
 #include "compiler/stages/location.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LocExpr: how to compute one target value at one site: a postfix program over 64-bit values, some
 // of which may be of 128 bits on the way.
 // DW_OP lists and C type navigation both become this; lower turns it into straight code.

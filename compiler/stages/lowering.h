@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of image.h as a shared object has them: compiler/lower is loaded while djtap does
 // other things (runtime/run/lowering.h), because LLVM takes longer to load than a script to check.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // process.begin and process.end run in djtap for the target itself, and in the processes that it
 // forks for these: at sites of the C library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The letters by which --probes shows a site's kind; sites by their numbers.
 #include "compiler/stages/plan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // STAGE TYPE Plan: which addresses of which modules get which handlers, and where every target
 // value lies there. Knows files, not processes: sites are module + ELF address. Written by
 // compiler/resolve; read by lower (handlers) and runtime/patch (sites).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statements and declarations as canonical text: two blanks per level, one statement per line.
 #include "compiler/stages/print_ast.h"
 

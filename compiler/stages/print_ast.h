@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints a Script as script text: canonical, so that parsing it again gives the same Script.
 #pragma once
 #include <string>

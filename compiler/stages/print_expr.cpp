@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions as text, with the fewest parentheses that keep their meaning.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // STAGE TYPE Program: every name an id, every expression a type. Written by compiler/check, read by
 // resolve (probe points and targets) and lower (all). No name is looked up by its spelling from
 // here on. A script value is an int (64 bits, signed), a double or a string; a target expression

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks for the result registers in the locations of target values.
 #include "compiler/stages/result_use.h"
 

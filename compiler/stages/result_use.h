@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which return handlers want the function's result, or something of its call (@entry, a duration).
 // They must not run before a tail call: only where the callee returns is the result known, and only
 // then is the call over.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // timer.profile and its forms are samples: they run in threads of the target, not in djtap as the
 // other timers.
 #pragma once

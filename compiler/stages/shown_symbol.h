@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symbols as lists and messages of a running session show them. compiler/debuginfo says how.
 #pragma once
 #include <string>

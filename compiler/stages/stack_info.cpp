@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which scripts need the stack's tables.
 #include "compiler/stages/stack_info.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StackInfo: what one module's file says for walking and naming stacks; plain data between
 // compiler/debuginfo, which reads it, and runtime/session, which lays it into the arena.
 #pragma once

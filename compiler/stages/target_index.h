@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TargetIndex: what a Lua tapset may ask of the target's files: functions, marks, variables and the
 // layout of types. Plain data between compiler/resolve, which answers, and runtime/lua, which asks.
 #pragma once

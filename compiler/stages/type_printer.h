@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TypePrinter: how $x$ shows values of some types: a read plan that a Lua tapset wrote once. Plain
 // data between runtime/lua, which writes it, and compiler/debuginfo, which follows it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // for_each_child: calls a function object with every direct child (Expr or Stmt) of a node of the
 // Program, in order of evaluation.
 #pragma once

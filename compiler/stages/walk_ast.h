@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // for_each_child: calls a function object with every direct child (Expr or Stmt, never null) of a
 // node of the Script, in the order in which they are written.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds aliases by a pattern, and their variables by the assignments in their bodies.
 #include "compiler/tapset/alias_names.h"
 

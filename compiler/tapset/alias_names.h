@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What aliases are called, and which variables they set: for -l and -L.
 #pragma once
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expands aliases, from the probe inwards.
 #include "compiler/tapset/aliases.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Aliases: probe name = points { prologue }, { epilogue }. Where a probe uses the name, the points
 // stand for it and the bodies are put around the probe's own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Aliases and tapset files: what a script becomes. Scripts are text, results are printed.
 #include "compiler/tapset/aliases.h"
 

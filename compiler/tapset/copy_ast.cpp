@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies node by node; plain nodes copy themselves.
 #include "compiler/tapset/copy_ast.h"
 

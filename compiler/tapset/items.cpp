@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Knows comments, strings, embedded C and braces, and no more of the language.
 #include "compiler/tapset/items.h"
 

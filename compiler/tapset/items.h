@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The top-level items of a tapset file, told apart without the grammar: of a file with a hundred
 // probes, only the ones that a script needs are parsed.
 #pragma once

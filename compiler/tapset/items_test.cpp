@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cutting tapset files: what is found in them without the grammar.
 #include "compiler/tapset/items.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expands .latency like an alias whose name stands at the end of a point.
 #include "compiler/tapset/latency.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suffix .latency: func("f").latency is func("f").return, with the nanoseconds in `elapsed`.
 #pragma once
 #include "compiler/diag/diag.h"

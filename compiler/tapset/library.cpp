@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds and reads tapset files.
 #include "compiler/tapset/library.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tapsets: folders of files with aliases, functions and macros. A folder is scanned for the names
 // that its files define; only files that a script needs are read, and of these only the items that
 // it needs are parsed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the bodies for calls.
 #include "compiler/tapset/names_used.h"
 

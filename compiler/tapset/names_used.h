@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a script uses that it does not define: functions, and points that may be aliases.
 #pragma once
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Renames in place; '@' stands in no name that a script can write.
 #include "compiler/tapset/own_names.h"
 

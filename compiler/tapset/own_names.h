@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names that a tapset file keeps to itself: its private globals and functions, and the locals of
 // its functions. Whatever a script calls its own variables, it cannot meet them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Written as a script of declarations, and parsed.
 #include "compiler/tapset/script_words.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names by which SystemTap's scripts find their arguments, besides $1 @1 $# @#: argc, argv[1],
 // argv_1.
 #pragma once

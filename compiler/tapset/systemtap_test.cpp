@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SystemTap's own examples and tapsets, read where Debian's packages systemtap-doc and
 // systemtap-common put them: every file is read, but those with embedded C, and what the printer
 // writes reads as the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts names: a local that is mentioned only where alias bodies set it is read by nobody.
 #include "compiler/tapset/unused.h"
 

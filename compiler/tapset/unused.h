@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alias bodies compute values for whoever wants them; what a probe does not use is not computed.
 #pragma once
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arena: the one way from agent code to its data, and which row of a per-CPU table this thread
 // takes.
 #pragma once

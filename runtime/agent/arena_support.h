@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TestArena: a formatted data arena for the agent's unit tests, shared with forked children as with
 // a target.
 #pragma once

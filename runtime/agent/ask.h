@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asking the kernel where a seccomp filter of the process may forbid it: what is denied is not
 // asked.
 #pragma once

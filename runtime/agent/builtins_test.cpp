@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins about thread, process and time, against what the C library says.
 #include <pthread.h>
 #include <sys/syscall.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // memcpy() and memset(), which compilers call on their own. All string instructions of the agent
 // and of handlers are here: the program may have set the direction flag where a handler runs, and
 // asking for it costs least where something is copied. In assembly, since a compiler does not tell

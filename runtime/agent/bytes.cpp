@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // memmove() and memcmp(), which compilers call on their own (memcpy() and memset(): bytes.S).
 // -fno-builtin keeps them from being compiled into calls of themselves.
 #if !__STDC_HOSTED__

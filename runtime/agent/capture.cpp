@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of return probes: kept at a function's entry or tail jump, taken where the call returns, by
 // the same thread. What handlers inline of it is in capture_first.cpp.
 #include "runtime/agent/capture_place.h"

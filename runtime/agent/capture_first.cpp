@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hot: Calls of return probes, what is inlined into handlers: the thread's own entry, when it is
 // free for the call, or the call's.
 #include "runtime/agent/capture_place.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Place: all calls of one handler that have their return address at one slot of one thread, and the
 // Captures that may hold them: one of the thread's own, which takes no lock, and a bucket for all
 // threads.

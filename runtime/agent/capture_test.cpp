@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Captures: what return probes keep is found by the call that it belongs to, whatever signals,
 // longjmp and ended threads leave behind; where threads have entries of their own, and where not.
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hot: Contexts: a handler run takes one that is free, first where its thread's number points.
 #include "runtime/agent/frame.h"
 #include "runtime/agent/scratch.h"

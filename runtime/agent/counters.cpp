@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hot: Sharded counters: one row per CPU, changed by one plain add inside a restartable sequence.
 #include "runtime/agent/arena.h"
 #include "runtime/shared/thread_rows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters and scalar statistics are exact under preemption, signals, unregistered threads and
 // forked children.
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cxx_class() against the C++ library's own demangler: classes of real libraries, and what is no
 // name.
 #include <cxxabi.h>

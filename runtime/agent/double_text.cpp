@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doubles as decimal text: the exact decimal digits by integer arithmetic, then rounded as asked.
 #include "runtime/shared/double_text.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decimal text of doubles, compared with the C library's printf.
 #include "runtime/shared/double_text.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Record: one event on its way into the ring of this CPU. A full ring drops it, counted.
 #pragma once
 #include "runtime/agent/arena.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hot: Events: printf and histograms as binary records; text is made of them in djtap.
 #include "runtime/agent/event_record.h"
 #include "runtime/shared/stat.h"

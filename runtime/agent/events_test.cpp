@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rings and contexts: nothing is lost uncounted, and what killed processes leave behind blocks
 // nobody.
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A name is one pair of words, so that it is in its place whole or not at all.
 #include "runtime/agent/executes.h"
 

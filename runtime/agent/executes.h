@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes: processes that the target has started and that execute another program leave the
 // session. They are counted by the program's name, for djtap to tell.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gates to the program's handlers of faults (fault_gates.h): entered by the kernel as these
 // would be, the return to the signal frame on the stack.
         .text

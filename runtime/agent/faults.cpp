@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of instructions that stand in a detour, as the program's handlers see them: at the
 // instruction's own address, with the registers that it had. Java's SafeFetch and its implicit null
 // checks, Go's, and sanitizers look that address up.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the program's handlers of faults and traps see of a thread that stands in a detour.
 #pragma once
 #include "runtime/agent/user_context.h"

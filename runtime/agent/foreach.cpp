@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // foreach: a snapshot of an array's elements in scratch memory, sorted, else in the order in which
 // they came into the array; what is gone when its turn comes is passed over.
 #include "runtime/agent/map_walk.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What handlers do in an arena that a hostile process writes to. The constants cannot be written
 // and the memory around the arena is not there, so who follows a forged word out of the arena ends
 // this test; a scan of private memory finds who follows one into it.

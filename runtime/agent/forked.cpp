@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forked children: what the first thread takes over from the thread that has forked, and that they
 // tell djtap that they begin and that they end, so that it knows of those that end without a word.
 #include "runtime/agent/event_record.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The printf of the language: one formatter for sprintf in the agent and for events in djtap.
 // Bounded work: widths and precisions end at kMaxWidth.
 #include "runtime/shared/format.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stack frames: whether one that left something behind still exists.
 #pragma once
 #include "runtime/agent/ask.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Histograms as strings of the script: sprint(@hist_log(x)). The words of the aggregate are added
 // up in scratch memory first; others may add to it meanwhile.
 #include "runtime/shared/histogram_text.h"

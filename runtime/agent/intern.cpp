@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strings: interning, comparing, joining, sprintf.
 #include "runtime/agent/scratch.h"
 #include "runtime/shared/format.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the target's loader says that objects came or went: its thread waits here until djtap has
 // looked, so that probes stand in a new object before any of its code runs.
 #include "runtime/agent/arena.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hot: Arrays, what is inlined into handlers: reading, and changing elements that exist. Where no
 // element is ever deleted (Map::grows), finding one is all it takes.
 #include "runtime/agent/map_find.h"

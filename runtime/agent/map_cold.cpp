@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays, what handlers call: inserting, deleting, and the nodes' way between chain and free list.
 #include "runtime/agent/map_op.h"
 #include "runtime/agent/map_walk.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding an element of an array, and why arrays stay exact without locks.
 //
 // * A chain only grows at its head, and every change of a link changes its tag. So whoever walked a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays that are never deleted from: words that are stored plainly, sums in the CPUs' rows and
 // statistics without pins are exact with threads that are moved and interrupted, with forked
 // children, and where there is no row.

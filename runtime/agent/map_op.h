@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `element op= operand` makes of a word.
 #pragma once
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays: against std::map, exact with threads that update and delete, and usable after processes
 // died inside.
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking over the elements of an array, and slices: those with some given keys.
 #pragma once
 #include "runtime/agent/map_find.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hook of the C library's _dl_find_object(): called at its first instruction by the detour,
 // which has saved r11 and nothing else (arch::Form::Boundary).
         .text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Call frame information of djtap's own code, for the program's unwinders. libgcc's asks the C
 // library's _dl_find_object() whose code a program counter is, and knows nothing of code that no
 // object has; so a hook stands there (dj_find_object) and answers for what is ours.

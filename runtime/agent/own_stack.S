@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs code on an own stack (own_stack.h) where the program's may have no room. Who comes here has
 // its stack pointer below the first thread's stack.
         .text

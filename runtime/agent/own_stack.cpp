@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Own stacks, what their taker (own_stack.S) leaves to C++: whose they are, and those that nobody
 // will give back.
 #include "runtime/shared/own_stack.h"

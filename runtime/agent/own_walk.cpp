@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks out of djtap's own code: of what a signal has interrupted, or of a gate that a handler of a
 // fault was called through (fault_gates.h). The program's frame below is shown as it is without
 // djtap.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DJ_RARE: what a handler calls rarely keeps all registers but r11 itself, so that the handler need
 // not save them on its way past the call.
 #pragma once

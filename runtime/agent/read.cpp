@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checked reads of one word of the program's memory.
 #include "runtime/agent/user_memory.h"
 #include "runtime/shared/entries.h"

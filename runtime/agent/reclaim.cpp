@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contexts and errors, what is rarely called: taking a context from a run that will never give it
 // back, and raising.
 #include "runtime/agent/event_record.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // =~: runs a compiled pattern over a string, all alternatives side by side, so that the time is
 // bounded by the product of both lengths. Of the matches the leftmost, of these the longest counts;
 // inside it the groups are those of the first alternative that gives it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel writes to the area of a registered thread whenever that has lost its processor.
 #include "runtime/agent/rseq_area.h"
 

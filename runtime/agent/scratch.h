@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scratch memory of a handler run: strings grow from its start, iterators from its end. The last
 // bytes of the string side are a place to build one more string when the rest is used up; such a
 // string is interned.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the filter that a system call is about to install.
 #include "runtime/agent/seccomp.h"
 

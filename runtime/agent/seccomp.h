@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a seccomp filter denies to handlers: asked of the filter itself, before it is there.
 #pragma once
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The agent's run of a seccomp filter against the kernel's: random filters are installed in a child
 // that makes the system calls, and says which of them were denied.
 #include "runtime/agent/seccomp.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slices of arrays: a[*, k] in `in`, delete, the extractors and histograms. One walk over all
 // elements.
 #include "runtime/agent/event_record.h"

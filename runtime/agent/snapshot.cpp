@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots: what stands in a global is taken out of it in one step.
 #include "runtime/agent/map_walk.h"
 #include "runtime/shared/entries.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of IEEE 754 doubles in integer registers.
 #include "runtime/shared/soft_double.h"
 

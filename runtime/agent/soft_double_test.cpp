@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doubles in integer registers, compared with the machine's own arithmetic.
 #include "runtime/shared/soft_double.h"
 

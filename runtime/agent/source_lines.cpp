@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Look-ups in the tables of lines and inlined calls.
 #include "runtime/agent/source_lines.h"
 

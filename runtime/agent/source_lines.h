@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source lines and inlined calls of code addresses, by the session's StackTables.
 #pragma once
 #include "runtime/shared/strings.h"

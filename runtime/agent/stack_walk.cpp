@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking the program's stack.
 #include "runtime/agent/stack_walk.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StackWalk: the program's stack at a site, frame by frame, by the session's StackTables. Reads of
 // the stack are checked; whatever cannot be explained ends the walk.
 #pragma once

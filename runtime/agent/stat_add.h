@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adding one sample to one Stat, for scalars and for elements of arrays.
 #pragma once
 #include "runtime/agent/arena.h"

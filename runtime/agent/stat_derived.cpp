@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is computed from the words behind an aggregate: variance, percentiles, single buckets.
 #include "runtime/agent/stat_derived.h"
 

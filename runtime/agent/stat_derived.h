@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is computed from the words behind an aggregate that has several parts: rows of a scalar, or
 // elements of an array. Each: each(visit) calls visit(abi::Stat*) for every part; it is called anew
 // for each pass.

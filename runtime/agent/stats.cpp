@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hot: Scalar aggregates: one Stat per CPU. Where nothing is ever taken out of them (kStatGrows)
 // words are added to in restartable sequences, else by a locked instruction each: who takes out
 // stores to the rows of all CPUs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strings and formats, against libc's snprintf and strtol.
 #include <atomic>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Raw system calls: the result is the kernel's, -errno on failure.
 #pragma once
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens before a hooked system call. SIGTRAP must stay deliverable while int3 sites stand,
 // so it is taken out of every mask, and the application's action for it is kept by us. A thread
 // that is not registered with rseq must look so: vfork children share the parent's area, new

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the text of target values ($$parms, $x$). Bounded by the length of strings.
 #include "runtime/shared/target_text.h"
 

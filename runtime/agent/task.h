@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who the current process is where that is not who runs the handler.
 #pragma once
 #include "runtime/agent/thread.h"

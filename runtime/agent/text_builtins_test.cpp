@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-ins with arithmetic of their own: dates against gmtime, byte orders against libc, quoting
 // at its limits.
 #include <arpa/inet.h>

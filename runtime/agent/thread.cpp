@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asking the kernel for a thread's number, once per thread where it can be kept.
 #include "runtime/agent/thread.h"
 

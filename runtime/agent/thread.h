@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who runs this handler: thread and process number, kept in the ThreadTable by fs base. Only a
 // thread that is registered with rseq is looked up there: a vfork child and an unborn thread, which
 // share memory or a thread control block with somebody else, are not (agent/syscall_filter.cpp sees

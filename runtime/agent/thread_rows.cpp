@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A new thread, or a forked child, gets a row of its own to count in (thread_rows.h).
 #include "runtime/shared/thread_rows.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of their own: nobody gets one that a living thread has, and what threads count in them is
 // exact under preemption and signals.
 #include "runtime/shared/thread_rows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notes of wishes lie in the process's private memory, which a vfork child has together with its
 // parent.
 #include "runtime/agent/tracees.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SIGTRAP action: from an int3 of ours to its detour; any other trap is the application's.
 #include "runtime/shared/trap.h"
 

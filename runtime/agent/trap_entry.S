@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries that C++ cannot be: the return from the SIGTRAP action, the hook of system calls, what is
 // called in place of a handler that is switched off.
         .text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SIGTRAP action with real int3s, and the hook of system calls.
 #include <sched.h>
 #include <signal.h>

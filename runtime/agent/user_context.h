@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel's struct ucontext and siginfo, as far as the agent reads them.
 #pragma once
 #include <stdint.h>

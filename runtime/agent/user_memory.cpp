@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies for hooked system calls.
 #include "runtime/agent/user_memory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of the program that may not be there: the kernel copies, and says how much it could.
 #pragma once
 #include "runtime/agent/arena.h"

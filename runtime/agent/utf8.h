@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Utf8: the bytes of one character, collected as they come.
 #pragma once
 #include <stdint.h>

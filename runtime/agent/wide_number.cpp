@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every form is taken apart into sign, power and 128 binary digits, and put together again.
 #include "runtime/shared/wide_number.h"
 

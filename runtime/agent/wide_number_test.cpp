@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of up to 16 bytes in integer registers, compared with the machine's and the compiler's
 // own arithmetic.
 #include "runtime/shared/wide_number.h"

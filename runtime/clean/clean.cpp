@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One process at a time; all of it is read from the process's own memory.
 #include "runtime/clean/clean.h"
 

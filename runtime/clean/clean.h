@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Putting back what a session has written into a process, from the session's journal alone: when
 // djtap was killed, and in the processes that the target has forked.
 #pragma once

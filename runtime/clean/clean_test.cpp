@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a killed djtap may leave at one place, made by hand.
 #include "runtime/clean/clean.h"
 

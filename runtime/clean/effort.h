@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Effort: the processor time that djtap spends on what the journals in one process say. That
 // process may have forged them, as many as it likes and so that much is to be done.
 #pragma once

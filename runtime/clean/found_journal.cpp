@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All of it is read from the process's own memory, once.
 #include "runtime/clean/found_journal.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FoundJournal: the journal of one session that has this process, or a forebear, as its target, as
 // it lies in the process. Programs can forge such memory, so the numbers in it are bounded here,
 // and what it says of places holds for private memory of files alone: text and what leads to it.

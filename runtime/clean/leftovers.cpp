@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Told apart by the inodes of their files; the journal names the others, and leads to whether the
 // session is done.
 #include "runtime/clean/leftovers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Leftovers: memory of ended sessions that is still mapped in a process, because a thread may have
 // been inside a handler when the session ended. djtap unmaps what no thread can come back to: else
 // memory, and the addresses below 2 GB, would run out.

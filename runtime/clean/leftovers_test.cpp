@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a djtap has mapped by the time it is killed, made by hand.
 #include "runtime/clean/leftovers.h"
 

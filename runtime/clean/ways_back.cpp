@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A saved context is known by its segment registers: the kernel writes them as one word, the same
 // for all threads of 64-bit programs, and hardly anything else does. The agent changes that word in
 // the frames of its own SIGTRAP (agent/trap.cpp), which lie about on stacks in thousands.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways back: what leads into the code of a session that has ended. The program's functions are
 // never called with a return address that lies there (arch/x86_64/detour.h), but for its handlers
 // of faults and of SIGTRAP. So these are the registers of threads, and those that the kernel has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagnostics of the command line are rendered as those of scripts are.
 #include "runtime/command/command_line.h"
 

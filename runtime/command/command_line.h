@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line as a text that diagnostics point into, and what can be wrong with it.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits a command line by wordexp(), which expands ~ and variables, too.
 #include "runtime/command/command_words.h"
 

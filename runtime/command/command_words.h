@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of -c's command.
 #pragma once
 #include <string>

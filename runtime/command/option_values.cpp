@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each option's values are judged before anything is done.
 #include "runtime/command/option_values.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What single options take, and which of them go together. Whatever is wrong is thrown as a
 // UsageError.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line: what stap(1) users know (-e -c -p -x -o -l -L -v -D), and djtap's own.
 #include "runtime/command/options.h"
 

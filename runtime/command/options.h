@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options: the command line, parsed and checked. The only CLI11 room.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // To add a limit: a row here and a field of Limits.
 #include "runtime/command/set_limit.h"
 

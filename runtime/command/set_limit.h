@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits by name, as -D gives them.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of SystemTap's options and limits.
 #include "runtime/command/stap_options.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SystemTap's options that djtap does not have: what to say of each, or that it may be left out.
 // Source: stap(1) of SystemTap 4.8.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One probe, one array.
 #include "runtime/command/stress_script.h"
 

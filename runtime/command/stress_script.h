@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The script that --stress stands for: a counting probe on every function.
 #pragma once
 #include <string>

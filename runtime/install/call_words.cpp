@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads each module's words at once: a GOT is one piece.
 #include "runtime/install/call_words.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CallWords: words of GOTs through which linkage stubs jump to probed functions. While a session's
 // jumps stand these words lead to their detours, so that a call from another module, or to an
 // exported function of its own, is spared one jump. Each is a PatchSite like others

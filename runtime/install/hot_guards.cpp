@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A guard byte where many threads arrive (a loop's head, a function that jumps into another one)
 // costs a trap each time. While the program runs, such a site gets a form of the jump without
 // guards, which was not its first choice because its stub needs a page of its own. Where it has no

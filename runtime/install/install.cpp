@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arming and disarming. All threads are stopped while text changes, and the order is such that
 // djtap may be killed between any two steps: detours are complete before threads are moved into
 // them, threads are moved before bytes change, hooks stand before the SIGTRAP action, and that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Installation: all probe sites of one session in one process. Three steps, so that the target is
 // stopped only where it must be: prepare() looks at files, place() writes islands, arm() and
 // disarm() patch text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real way of a probe into real programs. The victims count their own calls.
 #include <sys/wait.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The places of an installation as they are listed: one line a place and Plan site.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an installation does otherwise when its objects came after the session had begun, or go
 // before it ends.
 #include <algorithm>

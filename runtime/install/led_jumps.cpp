@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A jump that is led elsewhere is a place like others, whose detour is the copy that it leads to.
 #include "runtime/install/led_jumps.h"
 

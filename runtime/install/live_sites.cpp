@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sites whose text is written while the program runs: all threads stand only to be moved out of the
 // bytes of jumps, and one stands meanwhile to serialize the processors.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way out of a detour for threads that stand in it when the session ends: a copy of an instruction
 // and the instruction are the same to them.
 #include <algorithm>

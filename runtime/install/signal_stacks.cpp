@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trap in a signal handler puts a second signal frame onto the handler's stack. On an alternate
 // stack that is too small for two the kernel kills the program, so places that trap are refused:
 // when such a stack is there at arming, and as soon as the program asks for one.

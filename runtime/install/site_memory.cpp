@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what the islands, the journal and the tables hold for the places of a session.
 #include "runtime/install/site_memory.h"
 

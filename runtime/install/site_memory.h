@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the places of a session take of the target's memory: bytes, all places together. Without the
 // script's own data, and without the texts that probefunc() and pp() give.
 #pragma once

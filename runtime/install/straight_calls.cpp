@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call that leads to a detour is known by its bytes: nothing is kept in the target for each of
 // them, only once for each function or stub. So what leads there by chance is refused before.
 #include "runtime/install/straight_calls.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StraightCalls: calls and tail jumps of a module to functions of its own, and those through its
 // linkage stubs (arch/x86_64/linkage.h) to any, where the function's jump stands. In a program that
 // computes they are made to lead straight to the detours, which spares each of them a jump past the

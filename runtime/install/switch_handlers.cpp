@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Switching probes on and off while the target runs. The switch itself is a store into the slots of
 // the handlers' calls (switch_slots.cpp). A site that has had no handler on for a while gets its
 // original text back, so that it costs nothing; that, and writing the site again when one of its

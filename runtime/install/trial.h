@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trial: what main() would own for one installation, with handlers written by hand instead of
 // LLVM's: each counts its hits in the arena. (Tests only.)
 #pragma once

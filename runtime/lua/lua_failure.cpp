@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places of Lua's errors: whole lines.
 #include "runtime/lua/lua_failure.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Lua file's failure as a diagnostic.
 #pragma once
 #include "compiler/diag/diag.h"

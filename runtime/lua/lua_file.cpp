@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table `dj`, the calls into the file, and Lua's errors as diagnostics.
 #include "runtime/lua/lua_file.h"
 

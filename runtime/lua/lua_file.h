@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LuaFile: one report file or output plugin. Its main chunk registers functions with the table
 // `dj`; djtap calls them: dj.on_record's with each output of a handler, dj.on_end's with all
 // globals. docs/lua.md says what such a file sees.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which Lua files there are, and the calls into them in order: the plugin before the report.
 #include "runtime/lua/lua_outputs.h"
 

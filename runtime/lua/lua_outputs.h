@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LuaOutputs: the Lua files of a session: the output plugin of -f plugin:NAME and the file of
 // --report.
 #pragma once

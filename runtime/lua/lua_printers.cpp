@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in is a userdata with the index of a PrintNode; its metatable makes nodes of operators.
 #include "runtime/lua/lua_printers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Printers of types in Lua tapsets: dj.printer calls its function once, with a stand-in for the
 // value; what is done to the stand-in becomes a read plan.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table `dj` of tapset files.
 #include "runtime/lua/lua_tapset.h"
 

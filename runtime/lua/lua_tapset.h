@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LuaTapset: a tapset file in Lua. It runs once, before the script is checked; it looks into the
 // target's files and writes tapset text in the script language. docs/lua.md says what it sees.
 #pragma once

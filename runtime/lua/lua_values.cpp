@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Lua file sees of a session.
 #include "runtime/lua/lua_values.h"
 

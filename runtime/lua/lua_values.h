@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records and globals as Lua values. Each function pushes one value and may raise Lua errors.
 #pragma once
 #include <span>

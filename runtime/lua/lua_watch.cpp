@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The signal's handler jumps to the watched_match() that has been the innermost one for long
 // enough. It may: the matcher has no locks, no objects with destructors and nothing allocated, and
 // Lua itself puts its own stack right when an error is raised.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lua is the library built as C++: its errors are exceptions and pass through our frames cleanly.
 #include "runtime/lua/sandbox.h"
 

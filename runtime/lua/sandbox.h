@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LuaSandbox: one Lua 5.4 state that can compute and nothing else: no files, no processes, no code
 // loaded at run time, no debug library, no metatables; memory, instructions and time are limited.
 // The only room that includes Lua.

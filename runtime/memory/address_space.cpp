@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Free ranges and clusters, by arithmetic alone.
 #include "runtime/memory/address_space.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where things can be put: pure searches over the mappings of processes.
 #pragma once
 #include <cstdint>

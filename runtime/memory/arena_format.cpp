@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arena's first contents.
 #include "runtime/memory/arena_format.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fills a fresh data arena: header, maps, rings, strings, constants, site names.
 #pragma once
 #include <sys/types.h>

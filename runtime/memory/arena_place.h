@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ArenaPlace: where a session's shared memory and the private memory behind it lie, the same in
 // djtap and in every process of the session (runtime/shared/abi.h, thread_table.h).
 #pragma once

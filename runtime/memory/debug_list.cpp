@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list is a chain of r_debug_extended, one for each namespace, which begins in ld.so.
 #include "runtime/memory/debug_list.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DebugList: djtap's code in the list of objects that debuggers read of a process (<link.h>: struct
 // r_debug), so that gdb's stacks go through detours and handlers. It stands there as an object in a
 // namespace of its own, which the program's loader and dl_iterate_phdr() never look at; its file is

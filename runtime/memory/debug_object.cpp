@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the ELF file and its .debug_frame (DWARF 5, section 6.4): addresses there are absolute, so
 // that neither is loaded at a place of its own.
 #include "runtime/memory/debug_object.h"

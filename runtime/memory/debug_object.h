@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DebugObject: an ELF file that says of djtap's code in the target what debuggers must know of it:
 // where it is, and how to unwind out of it (debug_list.h shows it to them). A detour's caller is
 // the program's function, at the instruction that the thread would be at without djtap.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notes are made from the pieces of detours, and written all at once in the order of addresses.
 #include "runtime/memory/detour_notes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The notes behind detours (runtime/shared/detour_note.h), and what an island says of itself
 // (runtime/shared/own_code.h).
 #pragma once

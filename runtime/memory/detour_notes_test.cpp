@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a note says of each place in a detour, against what the detour's instructions do.
 #include "runtime/memory/detour_notes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detours of a session.
 //
 // Handlers for a function's boundary and for the middle expect different frames

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linking the handlers into the islands and building the detour of every patched place there.
 #pragma once
 #include <functional>

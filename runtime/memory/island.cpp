@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First fit over a sorted list of free ranges.
 #include "runtime/memory/island.h"
 

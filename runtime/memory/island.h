@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Island: a piece of a session's file that is code in the target (r-x) and data in djtap (rw-):
 // agent, handlers and detours for the modules around it. And the allocator of addresses in it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addresses: arena, clusters, islands, displacement patterns. Pure arithmetic against brute force.
 #include "runtime/memory/island.h"
 

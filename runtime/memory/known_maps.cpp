@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the list; it is sorted where it is used.
 #include "runtime/memory/known_maps.h"
 

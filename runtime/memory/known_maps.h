@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // KnownMaps: the target's mappings as they were read last, and what djtap has learned of since, so
 // that free addresses for one object more are found without all mappings being read again. What the
 // program has mapped meanwhile is not there: who maps something by this list must not replace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noted before it is counted up, and until it is counted down: who is killed in between leaves one
 // that is counted down to 0 at most.
 #include "runtime/memory/raised_semaphores.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a session has counted up in semaphores of SDT marks. It is noted in the process's own memory
 // (ThreadTable), which its forks inherit as they do the counts: so each of them is counted down
 // once, by the session or by whoever cleans it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel is asked in the thread itself: it registers an area for its caller alone.
 #include "runtime/memory/rseq_areas.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads' rseq areas, by which handlers tell who may count without a lock: each must say whether
 // its thread, and no other, is registered (runtime/agent/rseq_area.h sees to the later ones).
 #pragma once

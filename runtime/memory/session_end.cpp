@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two words of the ThreadTable.
 #include "runtime/memory/session_end.h"
 

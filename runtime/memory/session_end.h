@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a session has ended in a process, as the process itself says (ThreadTable::ended): its
 // forks inherit that, and each ends for itself.
 #pragma once

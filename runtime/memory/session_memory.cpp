@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses where all lies, makes the files, and maps them piece by piece into the target.
 #include "runtime/memory/session_memory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SessionMemory: the files that djtap and the target share: the arena at one address in both, its
 // constants and its data, the code islands with the stubs, and the journal. djtap makes and seals
 // them (shared_file.h): targets write to the data alone. djtap's mappings end with this object; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a target can do with the memory that a session shares with it, tried in a live process.
 #include "runtime/memory/session_memory.h"
 

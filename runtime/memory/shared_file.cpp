@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // memfd_create(2), and the seals of fcntl(2).
 #include "runtime/memory/shared_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharedFile: memory that djtap makes, maps for itself to read and write, and seals before any
 // target gets it: nobody changes its size, and of what targets only read or execute nobody makes
 // another writable mapping.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Those that can lie in few places first, the others beside them where they can; else first fit
 // from an anchor that neighbours share: with the top byte of the displacement free, the 32 MB below
 // the island; else the one window of 16 MB that is possible.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stubs: addresses that guarded and punned jumps can lead to. Each stub is one e9 rel32 to the
 // site's detour. Stubs that may lie together do, so that few mappings are needed; pages whose stubs
 // do not meet share memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stubs: pages that they can have in common, and memory that pages have in common; and who gets
 // another when those above it have become others.
 #include "runtime/memory/stubs.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slots: the words through which the detours of a session that switches call their handlers. A slot
 // holds the handler's address, or that of a `ret` while the handler is off. They are data of the
 // island, which the program can read and not write: a switch is one aligned 8-byte store through

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mmap() in the target, and a look at the mappings that are there.
 #include "runtime/memory/target_maps.h"
 

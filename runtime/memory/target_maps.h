@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TargetMaps: makes a session's mappings in the target, all of them or none, and says whether they
 // are there.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gs bases by ptrace: the kernel keeps them, a thread copies its parent's when it starts, signals
 // and system calls leave them alone, and an exec clears them.
 #include "runtime/memory/thread_rows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of their own for the target's threads to count in (runtime/shared/thread_rows.h), where
 // nobody else uses the gs base.
 #pragma once

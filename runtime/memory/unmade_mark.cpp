@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mark is two words, of which the first one tells it from data.
 #include "runtime/memory/unmade_mark.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UnmadeMark: how much private memory lies behind a session's data, written where these begin until
 // the journal says where all is. So what djtap has mapped by the time it is killed is known.
 #pragma once

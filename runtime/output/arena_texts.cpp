@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which references there can be, and how long a text can be, is said by the Layout.
 #include "runtime/output/arena_texts.h"
 

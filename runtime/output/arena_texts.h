@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ArenaTexts: the texts of strings that words of globals and of elements refer to.
 #pragma once
 #include <cstdint>

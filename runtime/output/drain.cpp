@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rings -> events -> text. An event is held back until no earlier one can come: a record gets its
 // time behind its place in a ring, so those that come to a ring are later than the last round in
 // which nothing in it was unfinished.

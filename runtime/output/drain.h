@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drain: takes events out of the rings, puts them in time order across CPUs, and writes them as
 // text.
 #pragma once

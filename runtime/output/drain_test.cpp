@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drain: events of several rings come out in the order of their times, whatever is unfinished.
 #include "runtime/output/drain.h"
 

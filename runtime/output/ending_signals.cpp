@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIGPROF is not among them: it is a clock of djtap's own (LuaWatch).
 #include "runtime/output/ending_signals.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals that tell djtap to end, as the keys of a terminal, its closing, a supervisor and a limit
 // of processor time send them. Each would end a program that does not ask for it, and none is a
 // sign of a mistake in the program itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of counters, scalars, aggregates and maps at the end of a session.
 #include "runtime/output/global_values.h"
 

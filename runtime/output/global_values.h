@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GlobalValue: one global of the script as data, read from the arena.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All bytes lie in one buffer, in the order in which they came.
 #include "runtime/output/held_records.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HeldRecords: records that were copied out of the rings and wait until no earlier one can come.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text is made by what the agent makes it with, too.
 #include "runtime/output/histogram.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the histogram of an aggregate (runtime/shared/histogram_text.h).
 #pragma once
 #include <cstdint>

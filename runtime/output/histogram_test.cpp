@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Histogram text against drawings made by hand after SystemTap's language reference.
 #include "runtime/output/histogram.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What djtap writes there itself when a session ends.
 #include "runtime/output/kept_calls.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // KeptCalls: what the arena holds of the calls that return probes follow, read by djtap.
 #pragma once
 #include <cstdint>

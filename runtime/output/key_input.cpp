@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks by poll() what is there, since standard input may be a file, which epoll does not take.
 #include "runtime/output/key_input.h"
 

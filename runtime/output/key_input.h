@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // KeyInput: djtap's standard input, character by character, for input probes.
 #pragma once
 #include <termios.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node counts if it is alive and its chain leads to it: one that a killed process was about to
 // insert is filled, and in no chain.
 #include "runtime/output/map_elements.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the elements of an array from the arena, with the array's form from djtap's own Layout.
 #pragma once
 #include <cstdint>

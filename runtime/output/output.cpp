@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffered text to one descriptor; what was written stays readable whatever happens later.
 #include "runtime/output/output.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Output: where the script's text goes: stdout, or the file of -o. Owns the descriptor it opened.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One descriptor, read to its end.
 #include "runtime/output/own_text.h"
 

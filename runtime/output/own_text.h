@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // own_text(): the text of a file that the user names on the command line, read by the user's own
 // rights (process/own_files.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PrintRecord: one output of a handler as data, for those who do not write it as text.
 #pragma once
 #include <cstdint>

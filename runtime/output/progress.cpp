@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread of its own writes the line, so that the work need not be told to look at a clock.
 #include "runtime/output/progress.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Progress: one line on a terminal that says what djtap is doing, when that takes longer than one
 // likes to wait without a word. It is gone before anything else is written.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RateLimit: how often something may be done that a traced program can ask for as often as it
 // likes.
 #pragma once

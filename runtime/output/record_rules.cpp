@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the bodies of probes, and of the functions that they call.
 #include "runtime/output/record_rules.h"
 

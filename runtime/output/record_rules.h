@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RecordRules: which records the handlers of this session's script can send. Whatever else lies in
 // a ring, a traced program has written there itself.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums the counts of a probe's handlers, and looks who still has a call in the table.
 #include "runtime/output/report_calls.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of --calls: what became of the calls that return probes have seen begin.
 #pragma once
 #include "compiler/diag/source.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Three ways to write globals.
 #include "runtime/output/report_globals.h"
 

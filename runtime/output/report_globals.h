@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Globals shown when the session ends: as text, JSON or CSV.
 #pragma once
 #include <span>

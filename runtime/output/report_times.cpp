@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles to nanoseconds, and columns.
 #include "runtime/output/report_times.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of -t: how often each probe was hit and skipped, and how long its handler ran.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the record of an error to its diagnostic.
 #include "runtime/output/script_error.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ScriptErrors: run-time errors of handlers as diagnostics: what happened, at which address and in
 // which mapping, where in the script, in which probe and thread. The same error again and again is
 // counted, not repeated.

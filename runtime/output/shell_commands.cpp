@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One posix_spawn a command.
 #include "runtime/output/shell_commands.h"
 

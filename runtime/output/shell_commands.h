@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ShellCommands: what the script gave to system(): run by djtap's shell beside the session, with
 // the rights that djtap has left (no more than the target's) and its output, never in the target.
 #pragma once

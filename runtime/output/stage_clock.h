@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StageClock: milliseconds per stage, on stderr with -v, and kept.
 #pragma once
 #include <fmt/format.h>

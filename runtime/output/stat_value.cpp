@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums the words behind an aggregate's parts.
 #include "runtime/output/stat_value.h"
 

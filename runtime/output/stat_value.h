@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StatValue: an aggregate of the script as data, with all that the script asks of it anywhere.
 #pragma once
 #include <cstdint>

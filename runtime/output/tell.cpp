@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One place that writes diagnostics.
 #include "runtime/output/tell.h"
 

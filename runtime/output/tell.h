@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tell(): diagnostics on standard error, in the form that the command line asks for. Of scripts, of
 // the way to the target and of the session alike.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The few escape sequences that every terminal of the last decades knows.
 #include "runtime/output/terminal.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Terminal: the screen of --monitor. Takes the terminal from its first use until it dies: a screen
 // of its own, keys without echo. A crash of djtap gives it back too, Ctrl-Z until djtap goes on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write() until all is written, poll() where that is not possible now.
 #include "runtime/output/write_whole.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing to a descriptor that others have, too: the target may have made a pipe non-blocking.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the safety checker about every function of a file and counts its verdicts.
 #include "runtime/patch/coverage.h"
 

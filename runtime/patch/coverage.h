@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Coverage: how many functions of one file could be probed by a jump, and why not the others.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds system calls by number: cheaply by bytes first, then exactly by the checker.
 #include "runtime/patch/hooks.h"
 

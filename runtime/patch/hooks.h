@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which system call instructions of the target must go through the agent, and whether all of them
 // can.
 #pragma once

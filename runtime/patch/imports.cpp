@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads .dynsym and the relocations that fill GOTs.
 #include "runtime/patch/imports.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Imports: which function of which module a word of a GOT leads to: what stands there in the
 // process, else what the files' dynamic symbols say.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a thousand of the sites alone.
 #include "runtime/patch/int3_sample.h"
 

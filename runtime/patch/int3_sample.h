@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sample of a module's probes tells whether one of them will be an int3.
 #pragma once
 #include <vector>

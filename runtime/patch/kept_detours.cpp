@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What depends on addresses is found by decoding: every rel32 and rip-relative operand that leads
 // out of the detour. A detour with an absolute address in it (of a moved call) is not kept.
 #include "runtime/patch/kept_detours.h"

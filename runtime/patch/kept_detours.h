@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detours that are kept between sessions, beside the patches they belong to (kept_patches.h): their
 // bytes, and what in them depends on where they, the handlers and the program's text lie.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file: a Head, the key, then the content, each at a multiple of eight bytes.
 #include "runtime/patch/kept_files.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // KeptFiles: what djtap computes and keeps on disk between sessions: files in $XDG_CACHE_HOME/djtap
 // or ~/.cache/djtap. When they are more than kMostKept or kMostFiles, those go that were not used
 // for longest.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of fixed size with the modules' own addresses.
 #include "runtime/patch/kept_patches.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Patch plans that are kept between sessions, for plans that are kept themselves: what the safety
 // checks made of their sites, with the bytes of the text, relative to where the modules
 // lie. The text in memory is compared with these bytes before it is changed, as always.

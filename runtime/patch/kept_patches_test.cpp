@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Patches that were kept are the same where the modules are now.
 #include "runtime/patch/kept_patches.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goes by the modules' paths.
 #include "runtime/patch/mapped_sites.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which sites of a plan lie in which mapped module.
 #pragma once
 #include <vector>

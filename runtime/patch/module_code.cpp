@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cache of analysed modules, by the file's name and version.
 #include "runtime/patch/module_code.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModuleCodes: the machine code of mapped modules and its safety checker, read and analysed once
 // per file, and once more where another file has come to have its name.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModuleCodes: what is read ahead is what would be read, once, and only if it is needed; what is
 // found is of the file that was read, though another has come to have its name.
 #include "runtime/patch/module_code.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goes down the path itself, one component at a time, so that what was looked at is what is opened.
 #include "runtime/patch/own_folder.h"
 

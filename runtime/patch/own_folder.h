@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OwnFolder: a folder that only djtap's user can have filled, opened once. Whoever names a folder
 // by an environment variable that survives sudo, or puts a link where it was, would else let root
 // believe, write and remove files there.

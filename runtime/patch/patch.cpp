@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making a place from what the checks said of its region; its refusal, and its bytes.
 #include "runtime/patch/patch.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PatchSite: one place in the text of the target that djtap changes, with all that is needed to
 // change it and to put it back. Data only: patch_plan.cpp makes them, detours.cpp and install.cpp
 // use them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planning of all patches of a session, module by module.
 //
 // All regions of a module are checked in one call, hooks first: so the checker sees every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PatchPlan: from Plan sites to physical places: exits found, regions checked, handlers at one
 // address joined. Looks at files, and at the words of the target through which functions are
 // called.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers as they lie in memory.
 #include "runtime/patch/plan_cache.h"
 

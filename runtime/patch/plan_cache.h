@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PlanCache: answers of the safety checks of a module, kept on disk between sessions
 // (kept_files.h), one file for each module and build of djtap, named by their build-ids.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is kept comes back; what is not whole, not ours or of another file does not.
 #include "runtime/patch/plan_cache.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of legal steps, and the log of the steps taken.
 #include "runtime/patch/site_state.h"
 

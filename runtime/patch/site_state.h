@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The life of a site, as one state machine: which states there are and which steps between them are
 // possible. DJTAP_LOG=engine writes one line on stderr for every step.
 //

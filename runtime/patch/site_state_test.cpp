@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every pair of states: which steps of the life cycle exist, and that no other one can be taken.
 #include "runtime/patch/site_state.h"
 

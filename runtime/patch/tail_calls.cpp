@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Following tail calls from function to function, also of other modules.
 #include "runtime/patch/tail_calls.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TailCalls: where the calls of return handlers go when functions end in tail calls, or in code
 // that is other functions', too. A handler that wants the result runs where the callee returns; so
 // it has places in the callee, in the callee's callees, and so on. A call of a function that leaves

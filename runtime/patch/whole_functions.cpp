@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each place may take what lies before the next one.
 #include "runtime/patch/whole_functions.h"
 

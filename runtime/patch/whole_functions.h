@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole functions in detours (arch/x86_64/whole.h), for probes that only count: what a hit costs
 // there is the way to the detour and back, and one of the two is spared.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Awake: as long as it lives, a thread with the lowest priority keeps a processor from sleeping,
 // and leaves it to whoever wants it. A target that makes system calls for djtap is woken twice for
 // each, by turns with djtap, and the kernel likes to wake it on a processor that has nothing to do:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The worker's end of the socket pair.
 #include "runtime/process/broker.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Broker: a small process that keeps djtap's rights when the rest of djtap, the worker, gives them
 // up for a target of another user (rights.h). By the worker's orders it does what an equal of the
 // target may not: it opens the files that the user has named for djtap, and where the kernel does

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fixed head, then data; a descriptor rides along (SCM_RIGHTS).
 #include "runtime/process/broker_messages.h"
 

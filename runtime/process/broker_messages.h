@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What djtap without rights and its broker (broker.h) say to each other: an order and an answer,
 // each one message of a socket pair. An order has a verb of this list and numbers; the broker
 // believes none of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One order after the other, each checked against what the broker was started for.
 #include "runtime/process/broker_server.h"
 

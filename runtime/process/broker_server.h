@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The broker's side (broker.h): who it serves, and the loop that carries out orders.
 #pragma once
 #include <sys/types.h>

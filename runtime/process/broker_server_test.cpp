@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The broker obeys orders for its own target alone, whatever a worker asks that somebody has taken
 // over.
 #include "runtime/process/broker_server.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C library, by its file's name.
 #include "runtime/process/c_library.h"
 

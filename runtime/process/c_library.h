@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C library of a process.
 #pragma once
 #include <vector>

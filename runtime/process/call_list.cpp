@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A seccomp filter made of a table. What it allows without a look at arguments the kernel remembers
 // in a bitmap, so that djtap's own calls cost nothing more.
 #include "runtime/process/call_list.h"

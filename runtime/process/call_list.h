@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The system calls that a djtap without rights does without: they are for who administers the
 // machine, or are large doors into the kernel that no session needs.
 #pragma once

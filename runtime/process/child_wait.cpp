@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the kernel again and again: a wait with a limit there is none.
 #include "runtime/process/child_wait.h"
 

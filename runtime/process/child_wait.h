@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for a child process: neither a child nor the kernel keeps djtap for ever.
 #pragma once
 #include <sys/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Children that end, that do not, and one that the kernel cannot end.
 #include "runtime/process/child_wait.h"
 

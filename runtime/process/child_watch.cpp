@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A child is over when its pidfd is readable and what it said before has been read.
 #include "runtime/process/child_watch.h"
 

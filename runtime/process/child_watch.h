@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ChildWatch: the processes that the target has forked and that have not said that they end. One
 // that is killed, or executes another program, never does; its pidfd tells.
 #pragma once

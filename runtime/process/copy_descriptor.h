@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // copy_descriptor(): pidfd_getfd() of one thread, as both sides of the broker call it (tracer.h,
 // broker_server.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads ELF headers and symbol tables with plain file reads.
 #include "runtime/process/elf_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ElfFile: the few facts of an ELF file that placing and launching need: headers, segments,
 // exported symbols.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the few instructions of __errno_location.
 #include "runtime/process/errno_query.h"
 

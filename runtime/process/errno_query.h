@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the threads of a process have the C library's errno, without running any of its code.
 #pragma once
 #include <sys/types.h>

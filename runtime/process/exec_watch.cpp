@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program of a process is what /proc/PID/exe leads to.
 #include "runtime/process/exec_watch.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ExecWatch: notices that the traced process has executed another program: the probes are gone with
 // its old image.
 #pragma once

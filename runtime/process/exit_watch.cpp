@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pidfd_open and waitpid.
 #include "runtime/process/exit_watch.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ExitWatch: notices the end of the traced process without ptrace.
 #pragma once
 #include <sys/types.h>

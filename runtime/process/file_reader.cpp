@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ids by which the kernel checks files stand last in their lines of /proc/PID/status.
 #include "runtime/process/file_reader.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reader_of(): whose rights decide which files a target's files may name (target_file.h).
 #pragma once
 #include <sys/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // /proc/*/maps, until nobody new is found.
 #include "runtime/process/kin.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kin: all processes that share one session's memory: the target and what it has forked since.
 #pragma once
 #include <functional>

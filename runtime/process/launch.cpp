@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts a program under ptrace and runs it to where probes can be armed.
 //
 // Nothing on the way may kill the program when djtap dies. So ld.so's _dl_debug_state, an empty

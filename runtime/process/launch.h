@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launched: a program started by djtap, stopped at the first moment at which probes can be armed:
 // before any constructor of any of its libraries has run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs started under djtap stand before their constructors and then run as if nothing had been.
 #include "runtime/process/launch.h"
 

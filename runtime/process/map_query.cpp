@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The structure is the kernel's (linux/fs.h), which older headers do not have.
 #include "runtime/process/map_query.h"
 

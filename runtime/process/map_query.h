@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MapQuery: asks the kernel for single mappings of a process (PROCMAP_QUERY, Linux 6.11), at a cost
 // that does not grow with the number of all its mappings, as that of /proc/PID/maps does.
 #pragma once

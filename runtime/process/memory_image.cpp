@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The segments' bytes where the file has them. The file has no section headers: the compiler makes
 // sections of the segments (segment_sections.h).
 #include "runtime/process/memory_image.h"

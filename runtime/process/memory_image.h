@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An ELF file made of what a process has mapped of it, for files that nobody may open any more:
 // removed or replaced while the program runs (an upgrade), in a memfd that was closed, executable
 // but not readable. It has the code, what is exported, call frame information and the build-id;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executable mappings of files tell what came and went.
 #include "runtime/process/module_watch.h"
 

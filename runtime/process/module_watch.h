@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModuleWatch: the modules of a process, looked at again and again. A look costs what has come
 // since the one before, where the kernel answers for single mappings (map_query.h); else it reads
 // all mappings, but no file again unless some of its code came or went.

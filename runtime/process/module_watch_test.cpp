@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a watch and single questions say of this process is what its whole list of mappings says.
 #include "runtime/process/module_watch.h"
 

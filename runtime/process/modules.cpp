@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modules by their mappings. A file is opened by its name where that means the same to djtap, else
 // by the process: its root, its executable, its open files; else made of the process's memory. The
 // inode that is mapped decides, and the file stays open for the session.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // errno and clocks as the rooms of the controller want them.
 #pragma once
 #include <time.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // openat() below the folder, whose owner and mode say who else may put names into it.
 #include "runtime/process/own_files.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OwnFiles: the files that the user names on the command line for djtap itself: output, control
 // socket, what Lua reads. They are opened by his own rights, also when the rest of djtap has given
 // these up (broker.h).

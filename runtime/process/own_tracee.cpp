@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // waitid() tells a stop of a tracee from one of job control.
 #include "runtime/process/own_tracee.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that djtap has started and that asks to be traced (PTRACE_TRACEME) has djtap for its
 // tracer: it stops at each signal, and where it executes a program, until djtap lets it go.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The closure of DT_NEEDED, by file name: a library that is loaded at start stays for good.
 #include "runtime/process/permanent.h"
 

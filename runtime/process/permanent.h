@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which modules cannot be unmapped while the process lives: the program and what it was linked
 // with. Text of others may only be written while all threads stand: a dlclose() could put something
 // else there at any moment.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The NS lines of /proc/PID/status, and /proc/PID/ns/pid.
 #include "runtime/process/pid_space.h"
 

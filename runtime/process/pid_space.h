@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of processes in a pid namespace of their own (containers): a process knows itself, its
 // group and its kin by others than djtap does.
 #pragma once

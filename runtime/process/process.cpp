@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses /proc/PID: maps, status, stat, task.
 #include "runtime/process/process.h"
 

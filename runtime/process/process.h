@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernel tells about a process without touching it: its mappings, the modules in them, and
 // whether djtap may trace it.
 #pragma once

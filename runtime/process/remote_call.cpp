@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // System calls in a borrowed thread. The thread runs a `syscall` instruction of the target between
 // a PTRACE_SYSCALL entry stop and its exit stop: no breakpoint, no single step, so no SIGTRAP is
 // ever made (a forced SIGTRAP would reset the program's own action if it is blocked or ignored).

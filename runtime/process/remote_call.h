@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RemoteCall: scope that borrows one stopped thread to make system calls in the target. All
 // registers and the signal mask are as before when it ends; an interrupted system call of the
 // thread still restarts.

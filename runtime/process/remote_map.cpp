@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel counts a mapping against RLIMIT_MEMLOCK when it is made, and when a locked one grows.
 // So one page is mapped and unlocked, and grows.
 #include "runtime/process/remote_map.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory in the target, within its limits: what it locks in memory need not keep djtap out, and
 // what does is named.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // /proc/PID/status and /proc/PID/ns; setresuid() and its kin.
 #include "runtime/process/rights.h"
 

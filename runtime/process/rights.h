@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rights: what the kernel lets a process do, as far as djtap compares it with what djtap may do
 // itself: users, groups, capabilities, and what of the machine it sees.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two variables of the dynamic linker.
 #include "runtime/process/rseq_query.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the threads of a process have their rseq areas, without stopping it: glibc says so.
 #pragma once
 #include <sys/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RunningMemory: the memory of a process that nobody has stopped, through /proc/PID/mem.
 #pragma once
 #include <fcntl.h>

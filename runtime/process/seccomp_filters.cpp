@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PTRACE_SECCOMP_GET_FILTER, filter by filter; those that threads share are run once.
 #include "runtime/process/seccomp_filters.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the seccomp filters of a process deny to calls that are made in it, read from its threads.
 // Each thread may have filters of its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Filters of a process's threads, read from a tracer's side; each call's answer is the kernel's.
 #include "runtime/process/seccomp_filters.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One SCM_RIGHTS message on a socket pair (unix(7)), received by a borrowed thread of the target.
 // In containers whose filter denies pidfd_getfd() (Docker's does) the target opens the files
 // instead.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives a target descriptors of djtap's own. The target makes a pair of sockets, djtap takes one
 // end by pidfd_getfd() and sends the descriptors through it: djtap opens nothing that the target
 // has, so no process that shares the target's table of descriptors can put another file in between.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process is known by a pidfd that is held, so that its number cannot become another's unnoticed.
 #include "runtime/process/served.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Served: the processes that a broker (broker.h) may touch: the target, and what it has forked,
 // while they have no more rights than the target had when djtap was told to trace it and run the
 // same program.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rt_sigaction, called by a thread of the target.
 #include "runtime/process/signal_actions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The target's signal actions, as the kernel has them.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stacks by /proc/PID/maps, and by what glibc tells debuggers of its control block.
 #include "runtime/process/stack_query.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ptrace: stopping all threads of a process and letting them go unharmed.
 //
 // PTRACE_INTERRUPT wakes a sleeping thread up as a signal would. Calls that return -ERESTART*

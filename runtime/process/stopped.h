@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stopped: scope in which all threads of a process are ptrace-stopped. When it ends they go on as
 // if nothing had happened: held signals are delivered, interrupted system calls restart.
 #pragma once

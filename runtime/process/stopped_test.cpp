@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stopping and letting go of real programs: threads, sleeping calls, signals, and system calls made
 // in them.
 #include "runtime/process/stopped.h"

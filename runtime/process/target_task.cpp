@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads /proc/PID: status, cmdline, environ.
 #include "runtime/process/target_task.h"
 

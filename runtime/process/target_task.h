@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TargetTask: who the target is, for the handlers of process.begin and process.end, which djtap
 // runs.
 #pragma once

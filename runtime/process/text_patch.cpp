@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // /proc/PID/mem, in page-sized pieces.
 #include "runtime/process/text_patch.h"
 

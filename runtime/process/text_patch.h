@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing the text of a stopped process, page by page.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // waitpid and waitid.
 #include "runtime/process/thread_wait.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for threads that this thread of djtap traces. All of it returns at once.
 #pragma once
 #include <sys/types.h>

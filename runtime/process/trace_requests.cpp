@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table: what is not in it, the broker does not do.
 #include "runtime/process/trace_requests.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests of ptrace() that djtap makes, and what each moves between tracer and kernel: all
 // that the broker (broker.h) does of ptrace stands in this table.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each call as the kernel has it, or as an order to the broker.
 #include "runtime/process/tracer.h"
 

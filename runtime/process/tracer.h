@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls that need rights over a target: made by djtap itself, or where its rights do not reach,
 // by the broker (broker.h). They are the kernel's, by their names, arguments and errno; which of
 // the two makes them the caller does not see.

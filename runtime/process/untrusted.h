@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ArenaView: the one way in which djtap reads the arena, memory that a traced program can write at
 // any moment. Every read is one copy, and what it gives is Untrusted until the reader says what it
 // must be. Addresses, sizes and counts of what lies where come from djtap's own Layout.

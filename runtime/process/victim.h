@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Victim: a C program compiled and started by a test. (Tests only.)
 #pragma once
 #include <fcntl.h>

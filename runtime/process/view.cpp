@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The new root is a small file system in memory: folders on the way to djtap's own files, and links
 // to everything else, which lies in a copy of the process's mounts.
 #include "runtime/process/view.h"

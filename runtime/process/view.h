@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // View: what of the machine a djtap sees that has become the equal (rights.h) of a process which
 // sees other files or processes: a container, a chroot, a sandbox. It sees the files of the
 // process at their own names, without a way to change them; /proc as djtap saw it; and djtap's own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds what the kernel builds when it delivers a signal (struct rt_sigframe, sigcontext(5)).
 #include "runtime/process/way_home.h"
 

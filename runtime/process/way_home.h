@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WayHome: makes a borrowed thread find back alone if djtap is killed meanwhile.
 //
 // Its stack pointer leads to a signal frame with all that was, and the system call instruction that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The conditions are evaluated by handlers of djtap's own, compiled as all others are.
 #include "runtime/run/arming.h"
 

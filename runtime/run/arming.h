@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ArmingWatch: switches the probes whose arming condition only djtap's own handlers can change
 // (compiler/check/arming.h), each time such a handler has run.
 #pragma once

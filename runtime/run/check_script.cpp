@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A start of djtap as far as the check; with a target, as far as the places of probes.
 #include "runtime/run/check_script.h"
 

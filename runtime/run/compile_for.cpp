@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First the places in the arena, then the code that has them in it.
 #include "runtime/run/compile_for.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From Plan to code: what its globals, stack tables and handlers are in this one target.
 #pragma once
 #include <optional>

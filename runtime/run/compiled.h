@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A script once it is compiled: what the stages leave to the session.
 #pragma once
 #include <optional>

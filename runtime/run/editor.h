@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --lsp: what an editor is told of scripts (compiler/editor/language_server.h).
 #pragma once
 #include "runtime/command/options.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps between the tree that was written and the one that is checked.
 #include "runtime/run/expand.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What in a script stands for something else becomes that.
 #pragma once
 #include "compiler/diag/diag.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // resolve(), or what it said the last time.
 #include "runtime/run/find_places.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From Program to Plan: where the probes go in this target, and which types that settles.
 #pragma once
 #include <optional>

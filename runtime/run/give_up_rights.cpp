@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares, forks the broker, becomes an equal, and looks whether what djtap itself reads can be
 // read by that user.
 #include "runtime/run/give_up_rights.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // give_up_rights(): where djtap's rights end. With -p PID of a process that has fewer rights than
 // djtap, or another user, djtap becomes its equal before it has read a byte of what that user can
 // write (docs/design.md, "Trust").

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the C compiler; all that it needs and makes lies in one folder.
 #include "runtime/run/header_types.h"
 

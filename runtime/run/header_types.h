@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of C headers as an object file with debug info, made by the C compiler.
 #pragma once
 #include <signal.h>

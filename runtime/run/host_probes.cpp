@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A handler is a function call; what is told apart is when, and for whom.
 #include "runtime/run/host_probes.h"
 

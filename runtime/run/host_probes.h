@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HostProbes: the probes whose handlers djtap runs itself, in the order of a session: begin,
 // process.begin and oneshot, input, process.end of children, then error or end. Timers are the
 // loop's.

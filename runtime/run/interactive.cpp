@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is typed is checked before it is kept, so that a run fails on nothing that was known before.
 #include "runtime/run/interactive.h"
 

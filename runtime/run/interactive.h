@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // -i: a script that grows at a prompt, as stap --interactive has it.
 #pragma once
 #include "runtime/command/options.h"

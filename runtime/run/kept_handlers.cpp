@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An object's key: what lower() says, and who has compiled it.
 #include "runtime/run/kept_handlers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers that earlier sessions have compiled, in the user's kept files
 // (runtime/patch/kept_files.h): a script that is run again, on a target with the same layout, is
 // not compiled again.

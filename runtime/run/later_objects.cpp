@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages once more, for some objects: resolve, lower, and into the session.
 #include "runtime/run/later_objects.h"
 

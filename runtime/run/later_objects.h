@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects that the target opens while it is traced: the probe points of the script that mean them
 // are resolved, compiled and armed before the loader lets any of their code run.
 #pragma once

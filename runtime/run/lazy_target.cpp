@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the target once.
 #include "runtime/run/lazy_target.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LazyTarget: the target, found when it is first asked for: by a Lua tapset, else behind the
 // checks, so that mistakes in a script launch nothing. Only the fork for a command comes before.
 #pragma once

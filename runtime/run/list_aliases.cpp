@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each name becomes a probe of a script that is expanded, checked for its variables' types and
 // looked for in the target like any other.
 #include "runtime/run/list_aliases.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // -l and -L for probe points of tapsets: syscall.*, sqlite.prepare.
 #pragma once
 #include <optional>

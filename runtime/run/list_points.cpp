@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pattern is looked for among the tapsets' names, then among djtap's own points.
 #include "runtime/run/list_points.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // -l, -L and --source: what could be probed. No handler is made, the target is not touched.
 #pragma once
 #include "runtime/command/options.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads libdjtap_lower.so, which stands beside djtap.
 #include "runtime/run/lowering.h"
 

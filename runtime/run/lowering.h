@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LLVM, and what uses it, is loaded by a thread of its own while the script is checked and the
 // target is started. The functions of compiler/stages/image.h are here; they hand on to it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each text is parsed alone.
 #include "runtime/run/parse_scripts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From text to tree: the script and those of -E; and the tidy text of --fmt.
 #pragma once
 #include "compiler/diag/diag.h"

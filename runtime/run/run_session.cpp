@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers placed, probes armed, events drained, probes taken out, globals reported: in this order.
 #include "runtime/run/run_session.h"
 

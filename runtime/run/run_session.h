@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The session: from compiled code over the running, probed target to the last report.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Failures, results and diagnostics as text.
 #include "runtime/run/say.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a command says to people, and the exit code it ends with.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is no script is told apart by its first bytes, as people mix up FILE and -c FILE.
 #include "runtime/run/script_text.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The script as a file: reading it, and what --help says about it.
 #pragma once
 #include <string>

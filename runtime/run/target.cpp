@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding the target.
 #include "runtime/run/target.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The target as the command line names it, and what the compiler may know of it.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words of a command, and the handlers they mean.
 #include "runtime/session/control_commands.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of --control: which probes of the session run now.
 //   list [N|GLOB]      every site, or those meant: the number, and the line of --probes; a site with
 //                      several handlers has a line for each: N.0, N.1 ...

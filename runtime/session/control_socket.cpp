@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nothing here waits: what a client does not read now is kept until it does.
 #include "runtime/session/control_socket.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ControlSocket: --control PATH: a UNIX stream socket on which others send djtap one command a
 // line. Every answer ends with a line "ok" or "error: ...".
 #pragma once

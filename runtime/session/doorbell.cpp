@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The target may write to the word whatever it likes: it makes djtap look, and no more.
 #include "runtime/session/doorbell.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doorbell: a thread that waits at a futex word of the arena, and makes a descriptor readable when
 // the word has changed: so the loop hears of it as it hears of all else.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bell's descriptor becomes readable at each change of the word, and at nothing else.
 #include "runtime/session/doorbell.h"
 

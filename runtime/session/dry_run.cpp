@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of patches as text. A launched command dies unstarted with its TracedProcess.
 #include "runtime/session/dry_run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --dry-run: which sites would be armed and how, from files alone; no byte of the target changes.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread's own stack is the mapping that the kernel calls [stack], or has the thread's control
 // block at its end.
 #include "runtime/session/left_calls.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls that a running program has left by exceptions or longjmp, told from those that it is in.
 #pragma once
 #include "runtime/output/kept_calls.h"

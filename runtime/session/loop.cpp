@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One epoll over the pidfd, a signalfd and a timerfd per timer; its time-out is the drain interval.
 #include "runtime/session/loop.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop: what djtap does while the target runs. Waits for the target's end, a signal, timers and
 // exit(), and empties the rings in between. Holds no ptrace.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses are read from the words of the session and from the tables that count some of them.
 #include "runtime/session/losses.h"
 

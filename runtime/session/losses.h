@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses: what hits did not do that they should have done, as a limit was reached or a process left
 // the session. Each is told twice: once while the session runs, and with its number at the end.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The screen's lines, made anew each time from the arena.
 #include "runtime/session/monitor.h"
 

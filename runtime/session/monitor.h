@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Monitor: --monitor, the session on a terminal: probes with hits and cost, globals, what was
 // printed last. Keys switch probes, sort and end the session.
 #pragma once

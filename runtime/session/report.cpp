@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sites and arming as text.
 #include "runtime/session/report.h"
 

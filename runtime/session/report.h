@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sites and arming of a session as text.
 #pragma once
 #include <string>

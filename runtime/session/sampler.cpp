@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sending running threads through a handler.
 #include "runtime/session/sampler.h"
 

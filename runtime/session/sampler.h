@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampler: timer.profile. At each tick the threads of the target that run are stopped by ptrace one
 // after the other, sent to code that runs the probe's handler as a probe at that very instruction
 // would, and let go. No signal is sent, and between two ticks nobody is traced: system calls go on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By the notes of the marks.
 #include "runtime/session/semaphores.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphores of SDT marks: 16-bit counts in the target. A program skips the work of preparing a
 // mark's arguments while its count is 0.
 #pragma once

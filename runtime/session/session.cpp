@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which a session comes to life; each ability has its own file.
 #include "runtime/session/session.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Session: one traced process (or none), from the first look at it to the last byte put back. Owns
 // the shared memory, the installed probes and the handlers that run in djtap itself.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a session tells debuggers of its code in the target.
 #include "runtime/memory/debug_object.h"
 #include "runtime/process/os_error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects that the target opens during the session: seeing them, probing them, and the talk with
 // the target's loader, which waits meanwhile.
 #include <linux/futex.h>

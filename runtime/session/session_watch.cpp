@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a session does to the text while the target runs: places whose probes are switched off and
 // on, guards where too many arrive, traps that the program can no longer bear.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading in threads, then one pass that appends table after table.
 #include "runtime/session/stack_tables.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The StackTables of a session (runtime/shared/unwind.h), from the files of its mapped modules:
 // made before it, and followed up while it runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of a session whose objects come and go: what a handler finds at an address.
 #include "runtime/session/stack_tables.h"
 

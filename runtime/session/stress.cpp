@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the list of sites and the one array of the script.
 #include "runtime/session/stress.h"
 

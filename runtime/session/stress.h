@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What --stress, a counting probe on every function, says about the engine when its session ends.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ToldWords: the SessionWords of the arena, as the controller reads them. The target can write all
 // of them: what they say is a wish or a count, and nothing in djtap follows it.
 #pragma once

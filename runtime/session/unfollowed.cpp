@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel lists the children of each thread (proc_tid_children(5)).
 #include "runtime/session/unfollowed.h"
 

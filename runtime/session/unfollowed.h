@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unfollowed processes: those of the target's that no probe reaches. Some the target had started
 // before the session; others execute another program.
 #pragma once

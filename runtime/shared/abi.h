@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // THE CONTRACT between controller, agent and generated code: what lies where in the data arena.
 // Freestanding: beside its own parts it includes only <stdint.h> and <stddef.h>. Every field names
 // its writer.

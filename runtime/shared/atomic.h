@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Atomic operations on plain words in memory that several processes share. std::atomic needs a
 // hosted library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Captures: what return probes keep of a call until it returns: entry values, and the calls that
 // another function will return for (tail calls). Keyed by thread, handler and return address slot.
 // An entry is written only by the thread it belongs to; what exceptions and longjmp leave behind is

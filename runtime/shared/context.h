@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Context: scratch memory and limits of one handler run that needs more than registers. Lies in
 // private memory, never on the program's stack. Taken by dj_enter, given back by dj_leave; the
 // ThreadTable says who has it. One that a thread left behind (killed, longjmp out of a signal

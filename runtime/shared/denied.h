@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // System calls that seccomp filters of the target deny to the agent, which does without them. djtap
 // reads the filters that the target has when it attaches (runtime/process/seccomp_filters.h); the
 // agent those that the program installs during the session.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DetourNote: what unwinders must know of a detour, in a few bytes: which of the program's
 // instructions each part of it stands for. Written by the controller, read in the target when
 // somebody unwinds out of a detour (own_code.h). Freestanding.

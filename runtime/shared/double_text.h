@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doubles as decimal text, exactly as C's printf rounds them; without floating-point instructions.
 #pragma once
 #include <stdint.h>

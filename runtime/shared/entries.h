@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries: every agent function that generated handlers call besides the script built-ins
 // (stdlib/builtins.def). extern "C", general registers only, never block, never fault: what goes
 // wrong is counted in Header::skipped or raised as a script error.

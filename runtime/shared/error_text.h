@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of each script error, what catch (message) gives and what djtap prints, and its code.
 #pragma once
 #include "runtime/shared/abi.h"

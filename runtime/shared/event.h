@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records in the rings: what handlers tell the controller. Never reorder: generated code, agent and
 // reader share it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ExecutedPrograms: what processes execute that the target has started. The session ends for such a
 // process, and djtap tells how many there were.
 #pragma once

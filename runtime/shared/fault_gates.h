@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FaultGates: the kernel calls the program's handlers of faults through the agent's gates, so that
 // they see the address of the instruction that has faulted where it stands in the program, not
 // that of its copy in a detour. A gate stands for one handler as long as the session's memory is

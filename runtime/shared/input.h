@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Input probes: the controller runs one for each byte that it reads from its standard input.
 #pragma once
 #include <stdint.h>

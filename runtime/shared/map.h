@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Map: one array of the script in the arena: a hash table of chains with a fixed number of nodes.
 // Lock-free; how it stays exact is told in agent/map_find.h. The Map itself is constant and says
 // where its data lie: MapWords, bucket heads, nodes, and rows of sums. Whoever follows a link or a

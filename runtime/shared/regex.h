@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A compiled regular expression: a program for the matcher of the agent (agent/regex.cpp), carried in
 // a Str: RegexHead, instructions, character classes of 32 bytes. Written by compiler/regex.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring: events of one CPU on their way to the controller. Any thread (also of a forked child, also
 // in a signal handler) reserves by CAS on `head`, fills, and commits by the stamp. Only the
 // controller moves `tail`. Full: the event is dropped and counted. A record that nobody finishes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doubles as words of bits: the arithmetic of IEEE 754 in integer registers, because neither the
 // agent nor handlers may touch vector registers. Rounds to nearest, ties to even.
 #pragma once

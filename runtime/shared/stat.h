@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics: reading one Stat or a row of them, and which histogram word a sample belongs to.
 #pragma once
 #include "runtime/shared/abi.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strings: the session's interned strings. Insert-only, lock-free: a text gets one address for the
 // whole session, so equality is equality of addresses and a string in a global or key is one word.
 // Bounded by a budget. What the controller interns (literals, names of probes) lies in the

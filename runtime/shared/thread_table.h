@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Private memory: what each process of a session has for itself, djtap too. It lies behind the
 // arena, in no file, and no other process can write it (djtap does through /proc/PID/mem):
 //

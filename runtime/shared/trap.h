@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrapTable: from the address of an int3 to where its thread goes on. The controller writes it
 // while all threads are stopped, the SIGTRAP handler reads it without locks; with a per-CPU 4-way
 // set-associative cache in front (Hiramatsu, "Scalability Efforts for Kprobes", LinuxCon Japan

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StackTables: what a handler needs to walk the program's stack without frame pointers and to name
 // its functions: call frame information (DWARF 5, section 6.4) and symbols of all mapped modules,
 // precompiled into sorted tables. Written by the controller, read by handlers without locks: what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of up to 16 bytes as debug info's expressions compute with them: in integer registers,
 // because neither the agent nor handlers may touch vector or x87 registers. Rounds to nearest, ties
 // to even.

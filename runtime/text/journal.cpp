@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records go in first, their number last: whenever djtap is killed, what counts is whole.
 #include "runtime/text/journal.h"
 

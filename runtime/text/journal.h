@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Journal: what a session writes into the target's text, written down before it is written there.
 // It is a sealed file of its own (shared_file.h) that djtap alone writes, and stays mapped in the
 // target (r--) and in all that the target forks. So whoever finds a patched process, after djtap

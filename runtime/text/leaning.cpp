@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sites that are nothing without others: a jump that ends in the bytes of the next ones, and the
 // exits of one function.
 #include <algorithm>

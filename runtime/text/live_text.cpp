@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases: which bytes each of them changes.
 #include "runtime/text/live_text.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing text that other threads execute. Three phases a batch, and after each all processors
 // that run the process are serialized (membarrier, made by one stopped thread of the target):
 //   1. int3 on the first byte and on every instruction inside the jump's bytes,

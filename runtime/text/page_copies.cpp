@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A byte is read and written back; only another patcher of the same instruction could come between.
 #include "runtime/text/page_copies.h"
 

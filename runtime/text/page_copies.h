@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pages of text that will be patched become the process's own copies while it still runs: the
 // kernel's copy-on-write faults, the longest part of a first patch, then do not lengthen the stop.
 #pragma once

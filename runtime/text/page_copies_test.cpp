@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PageCopying on a private mapping of our own; the kernel's smaps says which of its pages are
 // copies.
 #include "runtime/text/page_copies.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches of sites, each page written once (text_patch.h).
 #include "runtime/text/site_text.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Putting sites into the text of the target and taking them out again, a batch at a time. The bytes
 // that stand there are looked at first, always: nothing is written over bytes that are not the
 // file's, and nothing is put back over bytes that are not ours. All threads are stopped.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading by process_vm_readv, some hundred pages a call; writing through /proc/PID/mem, which may
 // write what the program may not.
 #include "runtime/text/text_image.h"

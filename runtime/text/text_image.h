@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TextImage: the bytes of the target's text around some sites, read at once and written back with
 // the sites' changes. It is made while the program runs: what takes time is done then, so that all
 // threads stand only for the copying.

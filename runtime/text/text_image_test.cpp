@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing pages of a stopped program that tells what its memory holds.
 #include "runtime/text/text_image.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Program counters of stopped threads and of the contexts that signal handlers of theirs
 // interrupted.
 //

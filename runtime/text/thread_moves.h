@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moving threads out of bytes that are about to become a jump: their program counters, those that
 // wait in signal frames on their stacks, and signal masks saved there.
 #pragma once

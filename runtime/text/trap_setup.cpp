@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rt_sigaction in the target, and masks of stopped threads.
 #include "runtime/text/trap_setup.h"
 

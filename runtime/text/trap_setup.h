@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrapSetup: makes int3 sites possible: the agent's SIGTRAP action, and SIGTRAP out of all masks.
 // Needed only when some site is an int3, and only after the system call hooks stand (hooks.h),
 // which keep it that way.

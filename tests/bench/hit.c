@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures nanoseconds per call of the functions that hit.py probes. Reads orders from stdin:
 //   bare N       N calls of bare(a, b)
 //   counted N    N calls of a function with a counter written by hand, for comparison

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nanoseconds per hit over the unprobed call, by jump and by int3, and of bpftrace's uprobe where it can run.
 
     /usr/bin/python3 tests/bench/hit.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Milliseconds that a dlopen() of a small object takes under djtap, as the objects that are there grow in number: each is a
 copy of one library with 2 functions. Bare and probed runs in turn; medians of the runs, of the first and the last 20 objects.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What finding an int3's site costs. Arguments: probes, table entries per probe, lookups, hot
 // addresses (0: all in turn), cache 0|1. Prints "ns: X" for one lookup.
 #include <algorithm>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real programs with every function counted, their own and those of all libraries. Each is measured by the processor time of its own work, in
 rounds: bare, and counted in each way, one right after the other, so that all see the same neighbours. What is printed are medians.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Milliseconds from the start of djtap to its first armed probe, of a script that djtap has compiled before ("again") and
 of one that it has not ("new"), and those that parse and check of 1,000 lines take; best and median of ten, against the bounds.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All tables of what djtap costs, as Markdown, with the figures of the works it follows beside.
 
     /usr/bin/python3 tests/bench/tables.py > docs/benchmarks.md

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The agent's call frame information at every instruction: a signal handler of the program that unwinds may interrupt any."""
 import re
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics: extractors, histograms in SystemTap's drawing, and exactness under four threads."""
 import re
 import statistics

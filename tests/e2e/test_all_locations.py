@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every location that compilers write for the victims becomes a place, or is refused for a reason that debug info gives."""
 import os
 import re

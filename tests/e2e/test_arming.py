@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arming conditions: probes that djtap takes out of the text while they are off, and those of which every hit decides."""
 import re
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Control that arrives inside the patched bytes, by each way that a program has: results and counts as without probes."""
 import subprocess
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """User backtraces: against the C library's backtrace() in the program itself, and gdb's on real programs."""
 import random
 import re

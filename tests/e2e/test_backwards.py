@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Handlers between `std` and `cld`: what they copy goes upwards all the same, and the program's own copies go downwards."""
 from support import process
 from support.paths import victim

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Probes without a body: a line per hit, capped by rate, and the number of hits at the end."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Threads that clone() alone has started: with another one's control block, or with one that is not the C library's."""
 import signal
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """%b, %m and %M of printf: the bytes of numbers and of the program's memory."""
 import struct
 import subprocess

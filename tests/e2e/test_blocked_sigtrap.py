@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thread that blocks SIGTRAP when djtap comes: the mask is without it while int3 sites stand, and as it was afterwards."""
 import os
 import re

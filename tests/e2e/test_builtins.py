@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Built-in functions: what they say, against Python's own computation and what the kernel says of the process."""
 import os
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words of GOTs that lead to detours while probes stand: which, and that they are put back."""
 import contextlib
 import re

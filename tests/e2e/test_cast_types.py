@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """@cast to pointers that debug info does not have: to a type that it has, one or more times, against the program's own values."""
 import subprocess
 

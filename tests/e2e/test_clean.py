@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is left in processes when djtap is killed, and in those that the target forked: put back, byte for byte."""
 import os
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copies of functions that gcc makes for some callers: found by the function's name; what a copy has lost is said to be optimized out."""
 import re
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts of entries and returns in code that compilers make with unusual options are those that the program itself keeps."""
 import re
 import shutil

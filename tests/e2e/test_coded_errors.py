@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes wrong on the way to the target and while it runs: a code, its explanation, and with --diagnostics=json an object."""
 import os
 import re

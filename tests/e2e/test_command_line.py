@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command lines that cannot be meant: the target is no program, no process, or none that djtap can change."""
 import re
 import shutil

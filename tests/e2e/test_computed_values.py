@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that only debug info computes: variables of optimized code that are nowhere, but follow from others."""
 import random
 import re

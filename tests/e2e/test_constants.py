@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers that debug info itself has: constants of optimized code, names of enumerations; and parameters that are constants."""
 import re
 import shutil

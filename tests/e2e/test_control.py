@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--control: probes switched on and off while the program runs, exactly and harmlessly."""
 import os
 import signal

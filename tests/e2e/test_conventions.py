@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """By which convention a function is called decides where its parameters and its result are: what the program prints is what djtap reads."""
 import re
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who the current process is in process.begin and process.end, which djtap itself runs: the target, by what it says itself."""
 import os
 

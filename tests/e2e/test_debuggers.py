@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gdb beside djtap: its stacks go through detours, handlers and stubs, to the frames that the program has without probes."""
 import re
 import shutil

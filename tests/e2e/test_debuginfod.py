@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names and values of a stripped program whose debug file only a debuginfod server has."""
 import functools
 import http.server

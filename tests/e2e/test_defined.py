@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """@defined and @choose_defined: an expression is defined where all target expressions in it have values."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every instruction of some functions is probed: nearly all are jumps, which share bytes with each other and with int3."""
 import re
 import signal

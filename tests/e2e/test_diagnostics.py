@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What djtap says to mistakes: the exact span under the caret, one error per cause, names that are near."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--diagnostics=json: every line follows docs/diagnostics.schema.json; what it offers as a fix fixes."""
 import re
 

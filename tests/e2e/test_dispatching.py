@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that has its system calls caught (PR_SET_SYSCALL_USER_DISPATCH): a handler's would be, too, and never come back."""
 import errno
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers with a fraction: values of the program, arithmetic, printing; compared with the program and with Python."""
 import json
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What compilers, linkers and debug information's own tools make of one program: the values are the same in all of these encodings, those that it
 prints itself."""
 import re

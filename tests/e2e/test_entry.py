@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """@entry(...) and .latency: values of a call's entry at its return, for each call of a recursion and each thread its own."""
 import re
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Script errors of built-ins and limits say where in the script they happened and which limit it was."""
 import re
 

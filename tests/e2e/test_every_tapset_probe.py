@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every probe of tapsets/ has fired on the real library, as often as the program says that it made the call."""
 import os
 import pathlib

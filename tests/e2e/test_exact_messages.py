@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What djtap says, word for word, of files, processes and options that it cannot take."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What djtap says, word for word, of places and types that only a program made for it has."""
 import re
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What djtap says, word for word, where nothing is asked of a program: prompts, Lua files, points without a program; and of sessions' leavings."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Examples against programs whose numbers are known."""
 import re
 

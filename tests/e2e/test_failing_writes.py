@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes into the target's text that fail, or find it gone: whichever it is, the program goes on, and its text can be put back."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of probed functions: the program's handler sees the address of the instruction where it stands in the program."""
 import re
 import shutil

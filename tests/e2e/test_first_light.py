@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The first thing a user does: count the calls of vfs_read in tinyfs; and every example runs."""
 import re
 import shlex

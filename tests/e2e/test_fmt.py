@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--fmt on scripts that people wrote: what it prints parses to the same tree, keeps every comment, and stays what it is."""
 import pathlib
 import re

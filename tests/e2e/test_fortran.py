@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs in Fortran: procedures of modules, arguments by address, bounds, strings; compared with what the source says."""
 import shutil
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of functions: what gdb takes for one, and that every name djtap lists finds what it was listed for."""
 import shutil
 import subprocess

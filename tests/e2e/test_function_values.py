@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions on random and odd arguments: what they give is what C, or Python, computes of the same."""
 import ctypes
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions with several bodies, and probes that are armed while a condition holds."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lexer and parser under libFuzzer, with every script of the project to begin with."""
 import os
 import re

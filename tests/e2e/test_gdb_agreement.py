@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Agreement with gdb: the value of each variable at sampled instructions of running programs, or that there is none.
 
 DJTAP_STRESS=long samples tens of thousands of (instruction, variable) pairs.

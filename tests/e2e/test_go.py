@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs in Go: functions by their names, arguments in registers and on the stack, strings and slices; truth: the source and what it prints."""
 import pytest
 

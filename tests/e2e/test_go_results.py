@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Go's functions return, in registers and on the stack: the program prints the same lines as the probes."""
 import subprocess
 

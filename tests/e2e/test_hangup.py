@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever a terminal, a supervisor or a limit of processor time sends ends the session as Ctrl-C does: nobody's text stays probed.
 With nohup, closing the terminal does not."""
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """sprint(@hist_...(x)): the text that print() draws, as a value; and which number a bucket has in the script and in Lua."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Histograms are drawn as SystemTap draws them: compared with the C functions of its runtime, compiled where they are installed."""
 import pathlib
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """@var and @cast in probes that djtap itself runs: they read the program's memory, as long as there is one."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """input.char and input.line: what djtap's standard input says."""
 import os
 import pty

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Places inside of functions: inlined copies, labels, calls, ranges of lines, addresses; and exports."""
 import re
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thread that waits in a system call when its jump is written: a signal may then end the call with EINTR, or it is made again."""
 import signal
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Handlers kept between sessions: the same script is compiled once, and does the same as when it was."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The language itself: each case is a begin probe's body and what it prints. No target is needed."""
 import json
 import os

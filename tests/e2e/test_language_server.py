@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--lsp: the language server, spoken to as an editor does."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects that the target opens while it is traced: probed before any of their code runs."""
 import os
 import platform

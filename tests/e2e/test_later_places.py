@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Places in objects that come later: where another object was before, more than a table takes, in a session without int3."""
 import re
 import signal

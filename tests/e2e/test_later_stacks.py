@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stacks through objects that the target opens while it is traced: their frames, their names, and what they leave behind."""
 import re
 import subprocess

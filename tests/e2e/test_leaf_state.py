@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instructions probed in the middle of functions: red zone, flags, wide vectors and calls that throw are as without probes."""
 import subprocess
 

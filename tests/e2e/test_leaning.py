@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions less than five bytes apart: both are jumps, which share bytes, whatever becomes of either."""
 import re
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jumps of one function into another, at which a guard stands: where many arrive, they are led to the detour, and nobody traps."""
 import re
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What --calls says of calls that are left in every way: each is counted once, under the right word, as the program counts it itself."""
 import re
 import shutil

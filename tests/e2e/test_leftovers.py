@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a session has mapped in the target goes with it, unless somebody will come back to it: then it goes later."""
 import os
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers of the C++ library in its flavours: the old ABI, debug mode, and what compilers write of templates. The program prints its own values."""
 import re
 import shutil

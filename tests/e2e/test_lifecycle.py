@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Probes of the session and the target itself: begin, end, error, never, oneshot, process.*, threads, timers."""
 import signal
 import subprocess

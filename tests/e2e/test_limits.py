@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a process may have of memory and files: limits that need not keep djtap out, and those that do, by their names."""
 import re
 import resource

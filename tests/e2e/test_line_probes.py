@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lines of inlined functions, and lines that share an address: hits against the program's own counters."""
 import re
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """-l and -L with the probe points of tapsets."""
 import gzip
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--live: text is written while the threads that execute it run."""
 import re
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a limit costs is told once while the session runs, and with its number at the end."""
 import re
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects whose files an ordinary user cannot open any more, as after an upgrade, or never could: of a memfd."""
 import os
 import pathlib

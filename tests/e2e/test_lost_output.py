@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Output that nobody takes: closed pipes and descriptors, a full disk, a limit on file sizes. The target keeps no probe."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lua in djtap: report files, output plugins, and the limits of both."""
 import csv
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tapset files in Lua: they look into the target's files and write probes; against nm, readelf and the programs' own counts."""
 import os
 import re

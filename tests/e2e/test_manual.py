@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The manual pages, and completion in bash: both follow what djtap is."""
 import os
 import pty

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sentences of SystemTap's stap(1), stapprobes(3stap) and language reference that concern programs, a small script each. What djtap refuses stands in
 docs/compatibility.md."""
 import pytest

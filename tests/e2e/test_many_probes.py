@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scripts with more than a thousand probes: their handlers are compiled with less effort, and do the same."""
 import re
 import resource

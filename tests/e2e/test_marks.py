@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SDT marks with their arguments and semaphores."""
 import signal
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jump tables that end where no reader looks, and tables that cannot be read: the program computes the same, and djtap tells."""
 import re
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--monitor on a terminal of our own: what it shows, what its keys do, and that the terminal is given back."""
 import fcntl
 import os

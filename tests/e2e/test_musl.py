@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs of musl, whose C library has no .eh_frame: much of its code, system calls too, lies outside of what the file calls a
 function. SIGTRAP can be had there all the same."""
 import shutil

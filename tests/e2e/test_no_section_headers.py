@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs and libraries without section headers (sstrip): what their segments and the dynamic section tell is enough."""
 import re
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects whose file djtap does not find by its name: replaced while the program runs, or in another mount namespace."""
 import os
 import shutil

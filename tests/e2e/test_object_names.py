@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects are found by every path that leads to them: through links, as ldd prints them, and by wildcards behind a link."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Texts that are hard to write: in every form of the final globals they are what the program has."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A function whose only instruction is its return: it is entered, then left, in whatever order the script has them."""
 from support.paths import victim
 

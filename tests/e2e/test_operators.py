@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statements and literals as SystemTap reads them; texts as it writes them. No target is needed but where one is named."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options of scripts, -G, --help, and command lines that cannot be meant."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """@var and @cast that name an object, a file or headers: variables and types from outside the probed object."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words of other languages and tracers: each is answered by what djtap has instead."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What helps to read a session: -t times of probes, -S files that take turns, -T an end in time."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the target leaves an object: calls through its linkage table, and system calls."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that have done something to their own text: may write it, hid it, sealed it, moved it elsewhere; and what they see of it."""
 import re
 import signal

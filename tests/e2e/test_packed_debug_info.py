@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Debug information packed with zstd: read, or a message that says what cannot read it."""
 import re
 import shutil

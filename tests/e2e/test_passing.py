@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters behind parameters of unusual types, at functions' entries; members of virtual bases; variables of namespaces and classes."""
 import pathlib
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wildcards in the paths of process("..."): "**" goes across folders, "*" stays within one, against Python's glob."""
 import glob
 import os

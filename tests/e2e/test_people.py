@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What djtap prints for people: explanations of codes, results as text, JSON and CSV, dry runs, manual, completion."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A target in a pid namespace of its own, as in a container: it knows itself, its children and djtap by other numbers than djtap does."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Analyses kept between sessions: the second one arms the same sites in the same way, whatever lies in the cache."""
 import os
 import re

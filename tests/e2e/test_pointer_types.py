@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pointers in the script's own variables: members by the type of what they were assigned, as in SystemTap.
 
 Truth: what the victims' sources say, and the same members by way of the target variables themselves.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text forms ($x$, $$parms$), casts, @var, registers and objects in registers, against what values.cpp holds."""
 import re
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Printers of types in Lua tapsets: containers of the C++ library, a tagged struct of the program, and mistakes in printers."""
 import re
 import subprocess

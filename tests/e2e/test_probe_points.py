@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a probe can be put: names, wildcards, returns, source lines, life-cycle and timers; and -l, -L."""
 import os
 import re

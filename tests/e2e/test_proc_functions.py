@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions on /proc: what task.djt, proc_mem.djt, loadavg.djt say of the target, against what /proc tells the test; abort()."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forks, vforks, spawns and new threads of a probed program, with libc's own functions probed as well."""
 import os
 import re

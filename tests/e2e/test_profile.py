@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """timer.profile: samples of the target's running threads, and that the target is none the worse for them."""
 import re
 import shutil

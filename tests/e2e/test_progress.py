@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What djtap is doing is shown on a terminal when it takes long, and nowhere else."""
 import os
 import pty

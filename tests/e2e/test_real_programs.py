@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real, unmodified programs of Debian under thousands of probes: same output, and counts that can be known."""
 import os
 import re

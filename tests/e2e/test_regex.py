@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regular expressions: the same answers as Python's re where both have the same meaning; POSIX's longest match elsewhere."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Registers and raw arguments as functions of a script see them, print_regs(), and the build-id of an object."""
 import re
 import shutil

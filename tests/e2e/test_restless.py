@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attach and detach while the program starts threads, forks, spawns and executes without a pause."""
 import signal
 import time

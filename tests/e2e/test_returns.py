@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Return probes: $return of functions that end in tail calls, what became of each call, and that nobody sees a difference."""
 import re
 import shutil

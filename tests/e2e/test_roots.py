@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Targets with another root folder: changed by chroot, or pivot_root in a mount namespace of their own, as containers are made."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs in Rust: functions by the paths people write, enums with values, slices and strings; compared with what the source says."""
 import re
 import shutil

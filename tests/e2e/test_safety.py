@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nothing a script does harms the program it traces, and nothing is lost without being told."""
 import os
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that installs a seccomp filter during the session is not ended for what handlers would ask of the kernel."""
 import ctypes
 import errno

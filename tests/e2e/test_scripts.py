@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scripts as users of SystemTap and bpftrace write them, on real programs, against what these programs did."""
 import collections
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who has sent a record: children made in every way are told by their own numbers, not by their parent's."""
 import json
 import re

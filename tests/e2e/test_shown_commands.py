@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every command line that README.md, docs/ and the manual show runs, and the manual's pieces of scripts are right."""
 import importlib.machinery
 import importlib.util

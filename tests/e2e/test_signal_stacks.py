@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Handlers on an alternate stack with no room for a second signal frame: nothing may trap there."""
 import re
 

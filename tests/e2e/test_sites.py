@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--probes: every site with its address and state, against readelf; and --dump, --stop-after, -v."""
 import collections
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Slices of arrays and arrays that wrap; everything that aggregates are asked for."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Handlers where the program's stack may have no room: how much of it a hit uses (kMostOfProgramStack), and that nothing on it is lost."""
 import os
 import subprocess

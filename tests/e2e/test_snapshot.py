@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """snapshot(): what is taken and what stays add up to what the victim counted, while its threads go on."""
 from support.paths import victim
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Source lines and inlined functions in stacks, against gdb's backtrace and addr2line."""
 import re
 import subprocess

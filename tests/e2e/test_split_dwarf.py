@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Debug info in .dwo files (-gsplit-dwarf) and packed ones: read where they are; where they are gone, the message names them."""
 import shutil
 import subprocess

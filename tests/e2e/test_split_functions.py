@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of functions that have symbols of type FUNC: no entries for wildcards, exits of their function, and probed with everything saved."""
 import subprocess
 

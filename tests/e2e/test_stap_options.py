@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SystemTap's options: each is taken, or answered by what to use instead."""
 import subprocess
 

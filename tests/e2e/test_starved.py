@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A target that hardly gets a processor: its threads stop as soon as they run, and djtap waits for that."""
 import signal
 

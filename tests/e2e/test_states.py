@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Handlers where flags, control words and registers are unusual: the alignment check is on, vectors round to zero, the x87 stack is
 full. Handlers must work there, and the program finds all as it was."""
 import re

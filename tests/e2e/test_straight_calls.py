@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls that lead straight to detours, of a module's own functions and of linkage stubs: which, that nothing is missed
 meanwhile, and that all are put back. objdump says where they are."""
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--stress: every function counted, the program unharmed, a table that adds up; and --coverage of a file."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stripped programs: functions without names come from .eh_frame and are called by their addresses."""
 import re
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stripped programs in Go: the table of Go's runtime (pclntab) names all functions; truth: nm of the program that is not stripped."""
 import re
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that ends while what it has forked goes on, as a daemon does: the session ends with the program, and says who is left."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several versions of one exported name: the bare name means all of them, f@V1 and f@@V2 one each."""
 import re
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions by SystemTap's names, against what Python says of the same process."""
 import errno
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Probes of tapsets/ that SystemTap's examples use: metrics for Prometheus, the life of processes, calls without a wrapper."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions and macros of tapsets/, against Python's tables, the terminal standard and the victim's counts."""
 import collections
 import errno

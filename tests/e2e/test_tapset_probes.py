@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Probes of tapsets/ on the real libraries, against what the traced programs did and say themselves."""
 import hashlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aliases, macros and tapset folders, against what the victim counted itself; --fmt."""
 import pytest
 

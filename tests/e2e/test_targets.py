@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which programs can be traced, how they are started, and what is left alone."""
 import os
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counters that detours change themselves, in rows that belong to one thread each (gs base)."""
 import ctypes
 import errno

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thread-local variables: of the program, and of libraries by the thread's list of blocks, also of one that is opened later."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that stand, sleep or vanish where their text is being changed."""
 import re
 import signal

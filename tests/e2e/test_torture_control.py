@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Control that leaves probed functions on unusual ways: longjmp, coroutines, cancellation, tiny stacks, SIGTRAP's other users."""
 import signal
 

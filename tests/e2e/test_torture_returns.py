@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Return probes with entry values where control is torn: children that share memory, small stacks, cancellation, signals, libraries that go."""
 import signal
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that are traced by another, or ask for it: no int3 stops them for a tracer that does not know of it."""
 import shutil
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The life of a site as DJTAP_LOG=engine tells it: each step of the life cycle by name, and places that collide."""
 import os
 import re

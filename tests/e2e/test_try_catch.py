@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """try, catch and script errors: what is caught goes on, what is not ends the handler, and begin's ends the session."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that no probe reaches are told: those that the target had started before, and those that execute another program."""
 import os
 import re

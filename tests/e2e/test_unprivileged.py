@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Works without any privilege on one's own processes; as root, the same by dropping all of it first."""
 import os
 import pathlib

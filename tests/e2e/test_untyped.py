@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of assembly that have neither .type nor .size; labels in functions and data in the text are none."""
 import re
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unwinding out of djtap's own code: what interrupts a detour, a handler or the agent sees the program's stack whole."""
 import re
 

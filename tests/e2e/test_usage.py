@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A wrong command line: its code, the word that is wrong and what helps, as text and as JSON."""
 import os
 import re

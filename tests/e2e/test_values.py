@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values of the traced program: parameters, locals, members, results; compared with what the program knows."""
 import re
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thread in vfork cannot be stopped until its child is gone: nobody may stand for ever because djtap has tried."""
 import os
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Short functions that go into their detours whole: they do what they did, and other probes in them are hit as before."""
 import struct
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """__int128, complex numbers and long double: their texts are what gdb writes; as numbers they are refused with words."""
 import re
 import shutil

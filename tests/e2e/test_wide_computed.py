@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values of 16 bytes that only debug info computes: __int128, long double and __float128, from and to other numbers."""
 import re
 import shutil

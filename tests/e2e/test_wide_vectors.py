@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """AVX-512 state is the program's: 64-byte values and masks live across hits of every form of probe."""
 import subprocess
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spoils a formatted arena at random and has djtap's readers read it: the drain, all globals,
 // reports. Built with ASan and UBSan:  arena_reader RUNS [SEED]. A run is one arena; what goes
 // wrong names the seed that repeats it (RUNS 1).

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs djtap on object files that were changed at random: it may refuse them, and must not crash, hang or take much memory.
 
 mutate_elf.py [--runs N] [--seed N] [--djtap FILE] [--seconds N] [--keep FOLDER]

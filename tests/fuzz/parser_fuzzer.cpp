@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer's way into lexer and parser: whatever the bytes are, a script or not, nothing crashes,
 // every diagnostic can be shown, and what is accepted prints as a script that reads as the same.
 #include <cstdint>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Golden tests: a script and the dump it is to give in one file; `pytest --update` rewrites the expectations.
 
 tokens/ script/ program/ plan/ ir/ asm/   the stage's dump on stdout; ir and asm are LLVM 19's as Debian 12 has it, another one

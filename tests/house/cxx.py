@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads C++ only as far as the house rules need: includes, code without comments, where functions begin and end."""
 import re
 

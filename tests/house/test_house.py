@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """House rules: who includes whom, sizes, first lines, what the agent may contain. Runs in seconds."""
 import re
 import subprocess
@@ -13,7 +14,7 @@ MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_COLUMNS = 500, 70, 160
 LONG_FILES: set = set()
 LONG_FUNCTIONS: set = set()  # "path:name"
 
-CODE = ("arch", "compiler", "grammar", "runtime", "stdlib", "tapsets", "examples", "tests", "scripts")
+CODE = ("arch", "compiler", "grammar", "runtime", "stdlib", "tapsets", "examples", "tests", "scripts", "docs", ".ci", "kernel")
 
 
 def project_files(*endings):
@@ -23,6 +24,15 @@ def project_files(*endings):
     if not listed:  # no git here
         listed = [str(path.relative_to(paths.ROOT)) for part in CODE for path in (paths.ROOT / part).rglob("*") if path.is_file()]
     return sorted({name for name in listed if name.endswith(endings) and (paths.ROOT / name).is_file()})
+
+
+LICENCE = "SPDX-License-Identifier: "
+TOP_FILES = ("CMakeLists.txt", "README.md", "SECURITY.md", ".clang-format", ".gitignore", "pytest.ini")
+
+
+def licence_of(name):
+    """The kernel takes modules of its own licence only."""
+    return "GPL-2.0-only" if name.startswith("kernel/") else "Apache-2.0"
 
 
 CXX_FILES = project_files(".h", ".cpp", ".c", ".S")
@@ -211,7 +221,7 @@ def test_no_header_is_dead():
 
 
 def test_files_are_short():
-    long = {name for name in SOURCES if read(name).count("\n") > MAX_FILE_LINES}
+    long = {name for name in SOURCES if read(name).count("\n") - 1 > MAX_FILE_LINES}  # without the licence's line
     assert long == LONG_FILES
 
 
@@ -237,12 +247,22 @@ def test_every_file_says_its_purpose_first():
     wrong = []
     for name in SOURCES + [name for name in project_files("") if name.startswith("scripts/")]:
         lines = read(name).splitlines()
-        if lines and lines[0].startswith("#!"):
-            lines = lines[1:]
+        lines = [line for line in lines[:3] if not line.startswith("#!") and LICENCE not in line]
         first = lines[0] if lines else ""
         if not re.match(r'(//|#|"""|/\*|--)\s*\S', first) or len(first.split()) < 4 or first.startswith("#pragma"):
             wrong.append(f"{name}: {first!r}")
     assert wrong == []
+
+
+def test_every_file_names_its_licence():
+    """In a line of its own: the first one (after #!), or the last where tests count the lines; LICENSES/ has the text."""
+    wrong = []
+    for name in [*project_files(""), *TOP_FILES]:
+        lines = read(name).splitlines()
+        if sum(line.strip().rstrip('",->').rstrip().endswith(f"{LICENCE}{licence_of(name)}") for line in lines) != 1:
+            wrong.append(name)
+    assert wrong == []
+    assert {path.stem for path in (paths.ROOT / "LICENSES").iterdir()} == {licence_of(name) for name in project_files("")}
 
 
 def test_nothing_is_left_to_do():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The limits of -D in djtap(1): all of them, with the numbers that the source has."""
 import re
 

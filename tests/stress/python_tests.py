@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs installed test modules of Python and prints each test with its outcome: python3 python_tests.py MODULE..."""
 import sys
 import unittest

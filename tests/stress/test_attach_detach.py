@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attached and detached again and again: counts exact, the text as before after each; and probes switched off and on."""
 import os
 import random

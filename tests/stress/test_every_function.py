@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every function of real programs probed, in every form of the engine: results as without djtap."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Probes at random instructions of real programs: thousands at once, results as without djtap.
 
 A round is repeated by its seed:  DJTAP_STRESS_SEED=S pytest tests/stress/test_random_addresses.py

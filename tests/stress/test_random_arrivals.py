@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random functions in assembly that jump into each other, by every form of jump, and loop to their own heads: whoever arrives
 inside a probe's jump traps, until djtap mends that. Results as without djtap, calls counted, the text as before at the end.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results of random Go functions, in registers and on the stack, are what the program prints.
 
 A round is repeated by its seed:  DJTAP_STRESS_SEED=S pytest tests/stress/test_random_go_results.py

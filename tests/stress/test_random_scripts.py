@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random scripts of arithmetic, strings, arrays, aggregates and control flow print what a model in Python says, whichever of
 LLVM's passes they go through; in djtap itself, and in a program.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions whose parameters and results are of random types, in C and C++, by several compilers and conventions: what djtap
 reads at entries and exits is what the program prints; what cannot be known has no value.
 

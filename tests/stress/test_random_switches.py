@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random functions around switches, compiled in every way at hand: results as without djtap, entries and returns counted.
 
 A round is repeated by its seed:  DJTAP_STRESS_SEED=S pytest tests/stress/test_random_switches.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program switches a probe of its own a million times, from one of its threads while two others run through the probe."""
 import pytest
 

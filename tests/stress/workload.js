@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What node does under probes: sorting, JSON, regular expressions, promises, compression, hashes, worker threads.
 const crypto = require("crypto");
 const zlib = require("zlib");

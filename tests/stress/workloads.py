@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real programs of Debian with something to do whose result is known to be the same every time."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs of the build, for benchmarks: what the first use of scripts/djtap has not built is built when it is asked for."""
 import subprocess
 

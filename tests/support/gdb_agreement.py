@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs inside gdb: what it says of the variables at sampled instructions of a running program, and what djtap's plan says.
 
 The plan's locations are evaluated here, on the registers and the memory that gdb sees at the stop: no run has to be repeated

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes Go programs of functions with random parameters and results, and the script that reads the results where they return:
 the program prints a line `function value ...` for each call, the script the same one."""
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds programs in Go; a test skips where there is no go that works."""
 import os
 import shutil

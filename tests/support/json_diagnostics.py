@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What --diagnostics=json says, checked against docs/diagnostics.schema.json."""
 import json
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where things are: the build, the programs in it, a function in one, and a source line by the name in its comment."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looks into a running process the way the kernel shows it."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which codes djtap has given in this run of the tests: every code of codes.def is to be among them."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs djtap, to its end or in the background, and reads what it and the victims print."""
 import dataclasses
 import fcntl

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes programs of functions whose parameters and results are of random types, and the script that reads these at entries
 and exits: the program prints its own values as `TRUTH function where path value`, the script the same lines with SEEN."""
 import dataclasses

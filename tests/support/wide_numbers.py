@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The steps of a location that compute with 16 bytes, or convert numbers: on Python's own, which have no size."""
 import re
 from fractions import Fraction

@@ -231,3 +231,4 @@ int main(int argc, char** argv) {
     if (i % 64 == 0) nap(500);
   }
 }
+// SPDX-License-Identifier: Apache-2.0

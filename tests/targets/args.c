@@ -96,3 +96,4 @@ int main(void) {
   fact("head", (long)&first);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

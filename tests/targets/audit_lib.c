@@ -10,3 +10,4 @@ unsigned la_objopen(struct link_map* map, Lmid_t list, uintptr_t* cookie) {
   (void)map, (void)list, (void)cookie;
   return LA_FLG_BINDTO | LA_FLG_BINDFROM;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -41,3 +41,4 @@ int main(int argc, char** argv) {
   fact("wrong", wrong);
   return wrong != 0;
 }
+// SPDX-License-Identifier: Apache-2.0

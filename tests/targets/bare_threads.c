@@ -126,3 +126,4 @@ int main(int argc, char** argv) {
   fact("work calls", calls);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -25,3 +25,4 @@ int main(void) {
   f(-1, 0xff000001, -5);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

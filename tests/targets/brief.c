@@ -45,3 +45,4 @@ int main(int argc, char** argv) {
   fact("sum", sum & 0x7fffffff);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -71,3 +71,4 @@ int main(void) {
   fact("interrupted", interrupted);
   return 7;
 }
+// SPDX-License-Identifier: Apache-2.0

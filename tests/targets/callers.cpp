@@ -107,3 +107,4 @@ int main() {
   atexit([] { here("atexit"); });
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,4 @@ int main(void) {
   fact("calls", calls);
   return cancelled == 2 * THREADS ? 0 : 1;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -72,3 +72,4 @@ int main(int argc, char** argv) {
   fact("wrong", wrong);
   return wrong == 0 ? 0 : 1;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -41,3 +41,4 @@ int main(void) {
   fact("children", CHILDREN);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -32,3 +32,4 @@ int main(int argc, char** argv) {
   fact("total", total);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

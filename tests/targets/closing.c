@@ -45,3 +45,4 @@ int main(int argc, char** argv) {
   dprintf(out, "rounds: %ld\nwrong: %ld\n", rounds, wrong);
   return wrong == 0 ? 0 : 1;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -33,3 +33,4 @@ int main(void) {
   fact("seen", seen);
   fact("fourth", fourth);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -80,3 +80,4 @@ int main(void) {
   fact("interrupted", interrupted);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -116,3 +116,4 @@ int main(void) {
   all += given(1.5Q, 7, 1.5) + given(-2.25Q, 8, 2.5);
   return all == 0;
 }
+// SPDX-License-Identifier: Apache-2.0

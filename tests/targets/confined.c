@@ -86,3 +86,4 @@ int main(int argc, char** argv) {
   if (strcmp(how, "strict") != 0) return 0;
   if (write(to_worker[1], "q", 1) == 1) syscall(SYS_exit, 0);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -37,3 +37,4 @@ int main(int argc, char** argv) {
   printf("sum: %d\n", sum);
   return argv == NULL;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -144,3 +144,4 @@ int main() {
   third.point = &point;
   fact("shown", show(&bag, many, &first));
 }
+// SPDX-License-Identifier: Apache-2.0

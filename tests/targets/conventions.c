@@ -40,3 +40,4 @@ int main(void) {
   printf("returned <%ld> <%d %g> <%ld>\n", large.c, small.n, small.f, system_v(padded, 2, padded, 4));
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

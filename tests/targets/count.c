@@ -36,3 +36,4 @@ int main(int argc, char** argv) {
   fact("sum", sum);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

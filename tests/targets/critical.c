@@ -66,3 +66,4 @@ int main(void) {
   fact("counted", sum);
   return sum != (long)THREADS * CALLS;
 }
+// SPDX-License-Identifier: Apache-2.0

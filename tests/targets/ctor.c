@@ -13,3 +13,4 @@ int main(void) {
   fact("in main", lib_total());
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,4 @@ __attribute__((destructor)) static void after_main(void) {
   for (long i = 0; i < 7; i++) lib_work(i);
   fact("lib_work calls", lib_calls);
 }
+// SPDX-License-Identifier: Apache-2.0

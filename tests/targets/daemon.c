@@ -24,3 +24,4 @@ int main(int argc, char** argv) {
   for (int fd = 0; fd < 64; fd++) close(fd);
   for (int n = 0;; n = serve(n)) usleep(1000);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -74,3 +74,4 @@ dense_leaf:
     .size dense_leaf, .-dense_leaf
 
     .section .note.GNU-stack,"",@progbits
+// SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,4 @@ int main(int argc, char** argv) {
   fact("work calls", calls);
   return status != 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -34,3 +34,4 @@ int main(void) {
   fact("picked", (long)pick_real(2.5) + pick_whole(7));
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -22,3 +22,4 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "exec") == 0) execvp(argv[2], argv + 2);
   return 99;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -30,3 +30,4 @@ int main(void) {
   fact("sum", sum);
   fact("calls", calls);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -60,3 +60,4 @@ int main() {
   fact("passed", passed);
   fact("destroyed", destroyed);
 }
+// SPDX-License-Identifier: Apache-2.0

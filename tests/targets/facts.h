@@ -17,3 +17,4 @@ static inline void fact(const char* name, long value) {
 #ifdef __cplusplus
 }
 #endif
+// SPDX-License-Identifier: Apache-2.0

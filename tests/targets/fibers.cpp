@@ -62,3 +62,4 @@ int main() {
   fact("calls", calls);
   return wrong == 0 ? 0 : 1;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -43,3 +43,4 @@ int main(int argc, char** argv) {
   fact("child status", status);
   return library ? 0 : 2;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -34,3 +34,4 @@ int main(void) {
   fact("clean children", clean);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

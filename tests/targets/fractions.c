@@ -27,3 +27,4 @@ int main(int argc, char **argv) {
   }
   return t == 0;
 }
+// SPDX-License-Identifier: Apache-2.0

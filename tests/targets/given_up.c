@@ -45,3 +45,4 @@ int main(int argc, char** argv) {
   printf("total %ld\n", total);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -23,3 +23,4 @@ int main(int argc, char** argv) {
   fact("ended", ended);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

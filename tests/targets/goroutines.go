@@ -52,3 +52,4 @@ func main() {
 	runtime.GC()
 	fmt.Printf("sum: %d\ncalls: %d\n", sum, calls)
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -23,3 +23,4 @@ __attribute__((constructor)) static void take(void) {
 }
 
 __attribute__((destructor)) static void after_main(void) { fact("lib_work calls", lib_calls); }
+// SPDX-License-Identifier: Apache-2.0

@@ -60,3 +60,4 @@ int main(void) {
   fact("other calls", freed);
   return total == 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -26,3 +26,4 @@ int main(void) {
   fact("even", counts[2]);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -81,3 +81,4 @@ int main(int argc, char** argv) {
   fact("add_ten jumps", i);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

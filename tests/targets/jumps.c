@@ -55,3 +55,4 @@ int main(void) {
   fact("alarms", alarms);
   return sum > 0 ? 0 : 1;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -210,3 +210,4 @@ int main() {
   big = der.sret(51, 52, 53, 54, 55);
   keep = big.a;
 }
+// SPDX-License-Identifier: Apache-2.0

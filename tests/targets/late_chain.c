@@ -45,3 +45,4 @@ __attribute__((noinline)) long OUTER(long n, long depth) {
 }
 
 long lib_work(long n) { return OUTER(n, n % 5) + n + 1; }
+// SPDX-License-Identifier: Apache-2.0

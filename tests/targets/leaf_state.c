@@ -61,3 +61,4 @@ int main(void) {
   fact("wrong vectors", vectors ? wrong_wide() : 0);
   return wrong_zone != 0 || wrong_flags != 0;
 }
+// SPDX-License-Identifier: Apache-2.0

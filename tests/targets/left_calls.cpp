@@ -193,3 +193,4 @@ int main(int argc, char**) {
   deep(40000);
   ended();
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -436,3 +436,4 @@ int main() {
   for (const Row* row = rows; row->name; row++) printf("made %s %ld\n", row->name, row->calls);
   for (long i = 0; i < calls; i++) printf("then %s\n", order[i]);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -32,3 +32,4 @@ int main(void) {
   fact("odd branches", odd_branches);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -51,3 +51,4 @@ int main(void) {
   fact("calls", calls);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -12,3 +12,4 @@ __attribute__((noinline, noclone, noipa)) static long leaving(long n) {
 long one_round(long n) {
   return calling(n) != n + 1 || leaving(n) != n;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -149,3 +149,4 @@ int main(int argc, char** argv) {
   fact("wrong", unknown + pushed_wrong + si_addr_wrong);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -16,3 +16,4 @@ int main(void) {
   getchar();
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -40,3 +40,4 @@ int main(void) {
   fact("semaphore", marks_semaphore);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

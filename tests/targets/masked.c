@@ -37,3 +37,4 @@ int main(void) {
   fact("turns", turns);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

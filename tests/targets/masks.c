@@ -93,3 +93,4 @@ int main(void) {
   fact("child", WEXITSTATUS(status));
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,4 @@ int main(void) {
   fact("sum", sum);
   fact("calls", 3000);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -131,3 +131,4 @@ int main() {
   for (int i = 0; i < 16; i++) std::printf("calls %d: %ld\n", i, calls[i]);
   return s == 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -93,3 +93,4 @@ extern (C) int main()
     printf("%d\n", sell(bird, [item, Item(1, 7)], null));
     return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -24,3 +24,4 @@ fn main() {
     println!("{} {} {}", biggest(&[1, 5, 3]), biggest(&[0.5, 0.25]), biggest(&['a', 'z']));
     let k = p.x; println!("{} {} {}", apply(|n| n + k, 1), apply(|n| { let g = |m: i32| m * k; g(n) + 1 }, 2), übung(1));
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,4 @@ int main(void) {
   fact("table", table[1]);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

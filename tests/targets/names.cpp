@@ -111,3 +111,4 @@ int main() {
   fact("volumes", volumes);
   fact("drawn", drawn);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -30,3 +30,4 @@ long lib_work(long n) {
 out:
   return result + 2 * n + 1;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -50,3 +50,4 @@ int main(void) {
   fact("pid", getpid());
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -80,3 +80,4 @@ int main(int argc, char** argv) {
   fact("own", now.sa_sigaction == on_trap);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -33,3 +33,4 @@ fn main() {
     let sum: u64 = (1..=300).map(guarded).sum();
     println!("entered: {}\nreturned: {}\nsum: {}", ENTERED.load(Relaxed), RETURNED.load(Relaxed), sum);
 }
+// SPDX-License-Identifier: Apache-2.0

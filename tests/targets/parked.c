@@ -57,3 +57,4 @@ int main(void) {
   fact("wrong", wrong);
   return wrong == 0 ? 0 : 1;
 }
+// SPDX-License-Identifier: Apache-2.0

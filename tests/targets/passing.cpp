@@ -118,3 +118,4 @@ int main() {
   std::printf("total: %ld\nb: %d\nleft: %d\nright: %d\nboth: %d\n", total, both.b, both.left,
               both.right, both.both);
 }
+// SPDX-License-Identifier: Apache-2.0

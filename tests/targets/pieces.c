@@ -32,3 +32,4 @@ int main(void) {
   fact("halves", halves);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,4 @@ int main(int argc, char** argv) {
   fact("total", total);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

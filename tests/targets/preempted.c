@@ -86,3 +86,4 @@ int main(int argc, char** argv) {
     if (poll(&in, 1, 0) == 1) obey(line, sizeof line);
   }
 }
+// SPDX-License-Identifier: Apache-2.0

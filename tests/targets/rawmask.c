@@ -30,3 +30,4 @@ int main(void) {
   fact("work calls", calls);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

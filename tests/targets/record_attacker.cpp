@@ -107,3 +107,4 @@ int main(int argc, char** argv) {
     nap(5000);
   }
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -37,3 +37,4 @@ int main(void) {
   fact("deep calls", deep_calls);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -47,3 +47,4 @@ int main(int argc, char** argv) {
   fact("calls", calls);
   return getchar() < 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -162,3 +162,4 @@ func main() {
 	}
 	fmt.Fprintln(os.Stderr, sink)
 }
+// SPDX-License-Identifier: Apache-2.0

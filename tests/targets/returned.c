@@ -95,3 +95,4 @@ int main(void) {
   ROWS
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -14,3 +14,4 @@ fn main() {
     let b = 42;
     println!("{:?} {:?} {:?} {:?} {:?}", option(7, &b), result(7, &b), text(7, &b), small(7, &b), triple(7, &b));
 }
+// SPDX-License-Identifier: Apache-2.0

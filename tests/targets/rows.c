@@ -79,3 +79,4 @@ int main(int argc, char** argv) {
   if (has_base || late) fact("word at gs", word_at_gs());
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

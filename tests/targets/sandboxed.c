@@ -121,3 +121,4 @@ int main(int argc, char** argv) {
   if (is_strict) syscall(SYS_exit, 0);
   _exit(0);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -10,3 +10,4 @@ int main(int argc, char** argv) {
   fact("peeked", outer(here));
   return outer(argc > 5 ? here : NULL);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -10,3 +10,4 @@
   ".ifndef _.stapsdt.base\n.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
   ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n_.stapsdt.base: .space 1\n"                      \
   ".size _.stapsdt.base, 1\n.popsection\n.endif\n"
+// SPDX-License-Identifier: Apache-2.0

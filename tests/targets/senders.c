@@ -72,3 +72,4 @@ int main(void) {
   work(2);
   say(2);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,4 @@ minidebug)  # only the function symbols, xz-compressed, in .gnu_debugdata
   rm -f "$program.keep" "$program.full" "$program.mini.xz"
   ;;
 esac
+# SPDX-License-Identifier: Apache-2.0

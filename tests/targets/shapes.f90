@@ -85,3 +85,4 @@ program main
   print '(a,i0)', "floor: ", there%floor + there%x
   print '(a,i0)', "twice: ", twice(21)
 end program
+! SPDX-License-Identifier: Apache-2.0

@@ -83,3 +83,4 @@ fn main() {
     println!("checked: {:?} {:?}", checked(std::hint::black_box(6)), checked(std::hint::black_box(-7)));
     println!("point {}", p);
 }
+// SPDX-License-Identifier: Apache-2.0

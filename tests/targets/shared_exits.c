@@ -42,3 +42,4 @@ int main(void) {
   fact("escape returned", returned);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

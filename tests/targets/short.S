@@ -94,3 +94,4 @@
     .p2align 4
 
     .section .note.GNU-stack,"",@progbits
+// SPDX-License-Identifier: Apache-2.0

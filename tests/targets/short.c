@@ -35,3 +35,4 @@ int main(void) {
   fact("short_padded", 125);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

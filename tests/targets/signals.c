@@ -36,3 +36,4 @@ int main(void) {
   fact("in handler", in_handler);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

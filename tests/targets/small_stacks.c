@@ -100,3 +100,4 @@ int main(int argc, char** argv) {
   fact("calls", 2 * CALLS);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

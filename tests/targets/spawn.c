@@ -62,3 +62,4 @@ int main(int argc, char** argv) {
   fact("work calls", works);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -38,3 +38,4 @@ int main(void) {
   fact("sum", sum);
   fact("calls", 1000);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -72,3 +72,4 @@ int main(int argc, char** argv) {
   sink += recurse(20);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -117,3 +117,4 @@ int main(void) {
   fact("calls", calls);
   return wrong == 0 ? 0 : 1;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,4 @@ int main(int argc, char** argv) {
   fact("executed", argc > 1 ? 5 : 4);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -163,3 +163,4 @@ int main(int argc, char** argv) {
   fact("strange", strange);
   return changed != 0;
 }
+// SPDX-License-Identifier: Apache-2.0

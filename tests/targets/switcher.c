@@ -89,3 +89,4 @@ int main(int argc, char** argv) {
                           2000 / atol(argv[1]));
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -49,3 +49,4 @@ int main(int argc, char** argv) {
   fact("result", (long)(h >> 1));
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

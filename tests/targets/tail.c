@@ -68,3 +68,4 @@ int main(void) {
   fact("total", total);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -102,3 +102,4 @@ int main() {
   tell("jumped", jumped);
   tell("scaled", scaled);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -26,3 +26,4 @@ int main(int argc, char** argv) {
   while (argc > 1 && getchar() != EOF) continue;
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

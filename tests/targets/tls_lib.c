@@ -24,3 +24,4 @@ NOINLINE long NAME(work)(long id, long n) {
   big.low[4] = NAME(plain);
   return NAME(seen)(id, hidden + NAME(shared)) - id;
 }
+// SPDX-License-Identifier: Apache-2.0

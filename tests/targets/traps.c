@@ -106,3 +106,4 @@ int main(void) {
   fact("own in child", in_child);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,4 @@ int main(void) {
   pthread_join(thread, NULL);
   return 1;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,4 @@ untyped_end:
 untyped_table:
     .quad untyped_framed
     .section .note.GNU-stack, "", @progbits
+// SPDX-License-Identifier: Apache-2.0

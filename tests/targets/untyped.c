@@ -42,3 +42,4 @@ int main(void) {
   printf("sum %d\n", sum);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

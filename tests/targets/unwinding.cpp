@@ -182,3 +182,4 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "throw") == 0) return throw_from_faults(count);
   return cancel_threads(count);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -99,3 +99,4 @@ int main() {
   show(nullptr, shape, RED, 0, 0, {}, "null", "");
   grow(&shape, shape, 100);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -31,3 +31,4 @@ func main() {
 	}
 	fmt.Printf("calls: %d\ntotal: %d\nx: %d\n", calls, total, p.x)
 }
+// SPDX-License-Identifier: Apache-2.0

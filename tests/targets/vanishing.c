@@ -62,3 +62,4 @@ int main(void) {
   fact("take_cut calls", 100);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

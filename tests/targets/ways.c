@@ -235,3 +235,4 @@ int main(void) {
   printf("total: %ld\n", (long)(total >> 1));
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

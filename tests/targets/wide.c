@@ -83,3 +83,4 @@ int main(void) {
   fact("sum", sum);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

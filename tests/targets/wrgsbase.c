@@ -25,3 +25,4 @@ int main(void) {
   fact("word at gs", word);
   return 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -35,3 +35,4 @@ ssize_t pwrite(int fd, const void* bytes, size_t count, off_t at) {
   errno = EIO;
   return -1;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Output as Chrome's trace events, which chrome://tracing and ui.perfetto.dev show. A print in a
 -- function's entry begins a slice, one in its .return ends it, any other is an instant, each in the
 -- process and thread that printed: probe func("f"), func("f").return { println() }

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Output as CSV: one line for each print, `print,nanoseconds,probe,kind,argument..`, and at the end
 -- one for each global or element of an array, `global,name,key..,value`.
 local function field(value)

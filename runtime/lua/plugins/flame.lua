@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Output as folded stacks, one `outermost;..;innermost number` a line, as flame graph tools read
 -- them: every array whose keys hold a stack, as in probe func("f") { n[sprint_usyms(ubacktrace())]++ }
 -- Other keys are frames too. Prints are left out.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Output as JSON, one object a line: each print with its time, probe and arguments; at the end each
 -- global or element of an array with its keys and value.
 local function json(value)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Output as Prometheus reads it (text exposition format): each global is a metric, the keys of an
 -- array are labels key1, key2, ... Prints are left out.
 dj.on_record(function() end)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls work(), and on a line of stdin executes argv[1], a setuid program.
 #include <poll.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program whose owner changes the files that a tracer reads of it, again and again, by what its
 // argument says: `exchange` gives the name of its library to another file and back, `truncate` cuts
 // a copy of the library short and writes it again, `fifo` puts a FIFO under the name of its debug

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Preloaded into a victim: a seccomp filter that denies what nobody calls, so that its system calls
 // have to be let through.
 #include <linux/filter.h>

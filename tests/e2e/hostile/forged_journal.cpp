@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Has a forged journal of a djtap session mapped, as a session that was killed would have left it:
 // "forged_journal KIND" for one lie, "forged_journal random" for numbers of which each line of
 // input is the seed of the next. Prints "pid: " and its number, and "forged" when the next is

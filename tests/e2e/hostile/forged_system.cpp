@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits for a session and writes one system() record with the command argv[1] into the first ring
 // of its arena.
 #include <time.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exchanges descriptors while djtap is about to use them: a process that shares the target's table
 // of descriptors, but is no thread of it, so that djtap does not stop it, watches the numbers that
 // come next. "swapper KIND FILE": kind "file" puts FILE under each of them, "socket" one end of a

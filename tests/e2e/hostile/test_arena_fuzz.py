@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that spoils the arena, with djtap attached to it: djtap neither crashes nor hangs nor grows, whatever the arena says.
 
 Seeds are fixed. DJTAP_STRESS=long makes it 2,000 sessions; else as many of 200 as DJTAP_FUZZ_SECONDS (150) are enough for.

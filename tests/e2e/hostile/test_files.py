@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A target's owner changes the files that djtap reads of it, and names others in its debug info: nothing hangs or ends djtap by a
 signal, and nothing is shown that the owner may not read."""
 import os

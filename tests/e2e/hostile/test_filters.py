@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that has denied itself system calls before djtap attaches is not ended, nor disturbed, by what djtap does in it."""
 import os
 import re

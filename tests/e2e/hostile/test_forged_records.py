@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that runs as nobody and forges records in djtap's rings, where djtap runs as root: it gains nothing by them."""
 import contextlib
 import os

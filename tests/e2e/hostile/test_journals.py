@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Journals that no djtap has written, in a process of nobody's: `djtap clean` and a session look at them in bounded time and memory,
 end with a documented exit code, and believe no holder that does not hold."""
 import os

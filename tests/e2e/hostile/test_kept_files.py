@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Another user chooses the folder of root's cache, as XDG_CACHE_HOME does that survives sudo: root neither fills nor trims it, and
 believes nothing in it."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Object files and debug information that no compiler writes: djtap may refuse them, and does not crash, hang or take much memory."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No name, path or text of a program reaches a terminal as a command: it is shown by escapes, one line stays one line."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rights end with the target's: a root's djtap works on the data of nobody's process as nobody, whatever that process does."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory that djtap shares with a target of nobody's: no process that shares its descriptors puts another file in its place,
 and nobody but djtap changes its size, its code, its journal or its constants."""
 import os

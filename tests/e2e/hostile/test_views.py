@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers, chroots and sandboxes under a root's djtap: it traces what is in them, and sees and reaches no more than that does."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Preloaded into a victim: makes it not dumpable before main(), so that no equal may trace it.
 #include <sys/prctl.h>
 
