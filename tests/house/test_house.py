@@ -27,7 +27,7 @@ def project_files(*endings):
 
 
 LICENCE = "SPDX-License-Identifier: "
-TOP_FILES = ("CMakeLists.txt", "README.md", "SECURITY.md", ".clang-format", ".gitignore", "pytest.ini")
+TOP_FILES = ("CHANGELOG.md", "CMakeLists.txt", "CONTRIBUTING.md", "README.md", "SECURITY.md", ".clang-format", ".gitignore", "pytest.ini")
 
 
 def licence_of(name):
