@@ -32,7 +32,7 @@ def test_in_the_program_and_kept(djtap):
     script = """global s, n, text, kept
         probe func("work") { s <<< ++n; text = sprint(@hist_log(s)); kept["work"] = text }
         probe end { print(text); print(@hist_log(s)); print(kept["work"]) }"""
-    result = djtap("-e", script, "-c", f"{victim('count')} 1 500")
+    result = djtap("-e", script, "-c", f"{victim('count')} 500 1")
     rows = re.findall(r"^ *(\d+) \|.* (\d+)$", result.stdout, re.M)
     assert len(rows) % 3 == 0 and rows[:len(rows) // 3] == rows[len(rows) // 3:len(rows) // 3 * 2] == rows[len(rows) // 3 * 2:], result
     assert sum(int(count) for _, count in rows) == 3 * result.facts["work calls"], result

@@ -32,6 +32,17 @@ class Site:
     reason: str
 
 
+class Printed(dict):
+    """What a run printed, by name; asked for what it did not print, it shows the whole run."""
+
+    def __init__(self, pairs, run_of):
+        super().__init__((name, int(value)) for name, value in pairs)
+        self.run_of = run_of
+
+    def __missing__(self, name):
+        raise AssertionError(f"{name!r} was not printed by {self.run_of}")
+
+
 @dataclasses.dataclass
 class Result:
     """What a run of djtap left behind."""
@@ -47,12 +58,12 @@ class Result:
     @property
     def facts(self):
         """The victim's own truth: {"work calls": 4000}."""
-        return {name: int(value) for name, value in FACT.findall(self.stdout)}
+        return Printed(FACT.findall(self.stdout), self)
 
     @property
     def globals(self):
         """Integer globals that were printed at exit: {"count": 4000}."""
-        return {name: int(value) for name, value in NUMBER.findall(self.stdout)}
+        return Printed(NUMBER.findall(self.stdout), self)
 
     def array(self, name):
         """An array that was printed at exit, in order: [('"a",1', '7')]."""

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   pthread_t threads[MAX_THREADS];
   int count = 4;
   if (argc > 1) calls_per_thread = atol(argv[1]);
-  if (argc > 2) count = atoi(argv[2]);
+  if (argc > 2 && (count = atoi(argv[2])) > MAX_THREADS) abort();
   for (long i = 0; i < count; i++) pthread_create(&threads[i], NULL, run, (void*)i);
   for (long i = 0; i < count; i++) pthread_join(threads[i], NULL);
   fact("work calls", calls);
