@@ -67,6 +67,8 @@ void LuaFile::add_library(lua_State* state) {
   add_list("on_record", kRecordFunctions, &takes_records_);
   add_list("on_end", kEndFunctions, &takes_globals_);
   add_own("write", write);
+  add_own("enclose", enclose);
+  add_own("stack_names", name_stack);
   add_own("names", names);
   add_own("is_array", is_array);
   add_own("rows", rows);
@@ -97,6 +99,33 @@ int LuaFile::write(lua_State* state) {
   const char* text = luaL_checklstring(state, 1, &length);
   self_of(state)->text_.append(text, length);
   return 0;
+}
+
+// dj.enclose(head, between, tail)
+int LuaFile::enclose(lua_State* state) {
+  const auto text = [state](int i) {
+    size_t length = 0;
+    const char* begin = luaL_checklstring(state, i, &length);
+    return std::string(begin, length);
+  };
+  self_of(state)->enclosure_ = {text(1), text(2), text(3)};
+  return 0;
+}
+
+// dj.stack_names(text)
+int LuaFile::name_stack(lua_State* state) {
+  size_t length = 0;
+  const char* stack = luaL_checklstring(state, 1, &length);
+  const LuaFile* self = self_of(state);
+  if (!self->name_stack_) return luaL_error(state, "there are no stacks before dj.on_end");
+  const auto names = self->name_stack_(std::string_view(stack, length));
+  if (!names) return lua_pushnil(state), 1;
+  lua_newtable(state);
+  for (size_t i = 0; i < names->size(); ++i) {
+    lua_pushlstring(state, (*names)[i].data(), (*names)[i].size());
+    lua_seti(state, -2, static_cast<lua_Integer>(i) + 1);
+  }
+  return 1;
 }
 
 const GlobalValue* LuaFile::global_named(lua_State* state) {
@@ -149,12 +178,15 @@ bool LuaFile::on_record(const PrintRecord& record, Diags& diags) {
                 diags);
 }
 
-bool LuaFile::on_end(std::span<const GlobalValue> globals, Diags& diags) {
+bool LuaFile::on_end(std::span<const GlobalValue> globals, const StackNamer& name_stack,
+                     Diags& diags) {
   globals_ = globals;
+  name_stack_ = name_stack;
   std::optional<LuaFailure> failed = sandbox_.protect([&](lua_State* state) {
     call_each(state, kEndFunctions, [&](lua_State* s) { push_globals(s, globals); });
   });
   globals_ = {};
+  name_stack_ = nullptr;
   return finish(failed, diags);
 }
 

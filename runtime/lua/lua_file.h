@@ -12,7 +12,9 @@
 #include "compiler/diag/diag.h"
 #include "runtime/lua/sandbox.h"
 #include "runtime/output/global_values.h"
+#include "runtime/output/output.h"
 #include "runtime/output/print_record.h"
+#include "runtime/output/stack_names.h"
 
 namespace dj {
 
@@ -25,16 +27,20 @@ class LuaFile {
   // nothing may be called any more.
   bool load(Diags& diags);
   bool on_record(const PrintRecord& record, Diags& diags);
-  bool on_end(std::span<const GlobalValue> globals, Diags& diags);
+  bool on_end(std::span<const GlobalValue> globals, const StackNamer& name_stack, Diags& diags);
 
   bool takes_records() const { return takes_records_; }
   bool takes_globals() const { return takes_globals_; }
+  // What dj.enclose() has asked for since the last call.
+  std::optional<Enclosure> take_enclosure() { return std::exchange(enclosure_, {}); }
   // What the code has printed since the last call.
   std::string take_text() { return std::exchange(text_, {}); }
 
  private:
   static int print(lua_State* state);
   static int write(lua_State* state);
+  static int enclose(lua_State* state);
+  static int name_stack(lua_State* state);
   static int names(lua_State* state);
   static int is_array(lua_State* state);
   static int rows(lua_State* state);
@@ -45,7 +51,9 @@ class LuaFile {
   const Sources& sources_;
   uint32_t file_;
   std::string text_;
+  std::optional<Enclosure> enclosure_;
   std::span<const GlobalValue> globals_;  // while on_end runs
+  StackNamer name_stack_;                 // the same
   bool takes_records_ = false, takes_globals_ = false;
   LuaSandbox sandbox_;
 };

@@ -66,24 +66,29 @@ bool LuaOutputs::takes_globals() const {
                      [](const Running& running) { return running.file->takes_globals(); });
 }
 
-template <typename Call>
-void LuaOutputs::call(Output& output, Call call) {
-  for (Running& running : running_) {
-    if (!running.failed) running.failed = !call(*running.file);
-    output.write(running.file->take_text());
-  }
+void LuaOutputs::write(Running& running, Output& output) {
+  if (auto enclosure = running.file->take_enclosure()) output.enclose(std::move(*enclosure));
+  output.write(running.file->take_text());
 }
 
 void LuaOutputs::flush(Output& output) {
-  for (Running& running : running_) output.write(running.file->take_text());
+  for (Running& running : running_) write(running, output);
 }
 
 void LuaOutputs::record(const PrintRecord& record, Output& output) {
-  call(output, [&](LuaFile& file) { return file.on_record(record, diags_); });
+  for (Running& running : running_) {
+    if (!running.failed) running.failed = !running.file->on_record(record, diags_);
+    write(running, output);
+  }
 }
 
-void LuaOutputs::end(std::span<const GlobalValue> globals, Output& output) {
-  call(output, [&](LuaFile& file) { return file.on_end(globals, diags_); });
+void LuaOutputs::end(std::span<const GlobalValue> globals, const StackNamer& name_stack,
+                     Output& output) {
+  for (Running& running : running_) {
+    if (!running.failed) running.failed = !running.file->on_end(globals, name_stack, diags_);
+    write(running, output);
+    output.end_enclosure();  // what the next file says stands behind it
+  }
 }
 
 }  // namespace dj

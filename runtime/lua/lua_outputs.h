@@ -27,20 +27,19 @@ class LuaOutputs {
   // Writes what files have printed outside of functions, while they were loaded.
   void flush(Output& output);
   void record(const PrintRecord& record, Output& output);
-  void end(std::span<const GlobalValue> globals, Output& output);
+  void end(std::span<const GlobalValue> globals, const StackNamer& name_stack, Output& output);
 
   // One error at most for each file; a file that failed is not called any more.
   const Diags& diags() const { return diags_; }
 
  private:
   Status add(const std::string& name, std::string text, Sources& sources);
-  template <typename Call>
-  void call(Output& output, Call call);
 
   struct Running {
     std::unique_ptr<LuaFile> file;
     bool failed = false;
   };
+  static void write(Running& running, Output& output);
   std::vector<Running> running_;
   Diags diags_;
 };

@@ -23,6 +23,7 @@
 #include "runtime/output/record_rules.h"
 #include "runtime/output/script_error.h"
 #include "runtime/output/shell_commands.h"
+#include "runtime/output/site_names.h"
 #include "runtime/output/tell.h"
 #include "runtime/shared/event.h"
 #include "runtime/shared/format.h"
@@ -159,6 +160,7 @@ struct Drain::State {
   RecordRules rules{input.program, input.plan, input.layout};
   ScriptErrors script_errors{{input.image.spans, input.plan, input.sources, input.layout}};
   ShellCommands commands;
+  SiteNames names;
   std::vector<RingSource> sources;
   HeldRecords held;
   size_t turn = 0;       // the source that is read first
@@ -266,7 +268,7 @@ void Drain::State::put(const Record& record, const Format* format, std::string t
   print.text = std::move(text);
   const size_t host = number - input.plan.sites.size();
   if (const Site* site = site_numbered(input.plan, number)) {
-    print.probe = site->function;
+    print.probe = names.of(number, *site);
     print.kind = kind_name(site->kind);
   } else {
     print.kind = "host";

@@ -45,10 +45,13 @@ Output::Output(Output&& other) noexcept
       files_(std::move(other.files_)),
       rotation_(other.rotation_),
       in_file_(other.in_file_),
+      enclosure_(std::move(other.enclosure_)),
+      has_head_(other.has_head_),
       number_(other.number_) {}
 
 Output::~Output() {
   if (fd_ < 0) return;
+  end_enclosure();
   flush();
   if (owned_) close(fd_);
 }
@@ -80,7 +83,9 @@ size_t Output::fitting(std::string_view text) const {
 
 void Output::switch_file() {
   flush();
-  if (!path_.empty() && !closed()) next_file();
+  if (path_.empty() || closed()) return;
+  if (enclosure_) put_tail();
+  next_file();
 }
 
 void Output::next_file() {
@@ -95,7 +100,52 @@ void Output::next_file() {
   in_file_ = 0;
 }
 
-void Output::flush() {
+void Output::enclose(Enclosure enclosure) {
+  flush();
+  enclosure_ = std::move(enclosure);
+  has_head_ = false;
+}
+
+void Output::end_enclosure() {
+  if (!enclosure_) return;
+  if (!buffer_.empty() && !buffer_.ends_with('\n')) buffer_ += '\n';
+  flush();
+  put_tail();
+  enclosure_.reset();
+}
+
+// What ends this file's list, whether it has an item or none.
+void Output::put_tail() {
+  put(has_head_ ? "\n" + enclosure_->tail + "\n" : enclosure_->head + enclosure_->tail + "\n");
+  has_head_ = false;
+}
+
+void Output::flush() { enclosure_ ? flush_items() : flush_text(); }
+
+// A line without its end stays in the buffer: its rest is to come.
+void Output::flush_items() {
+  const Enclosure& around = *enclosure_;
+  size_t begin = 0;
+  std::string text;
+  for (size_t end; (end = buffer_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const std::string_view item = std::string_view(buffer_).substr(begin, end - begin);
+    const size_t size = around.between.size() + 1 + item.size() + 1 + around.tail.size() + 1;
+    const bool fits = rotation_.bytes == 0 || in_file_ + text.size() + size <= rotation_.bytes;
+    if (has_head_ && !fits) {
+      put(text);
+      put_tail();
+      next_file();
+      text.clear();
+    }
+    text += (has_head_ ? around.between : around.head) + "\n";
+    text += item;
+    has_head_ = true;
+  }
+  put(text);
+  buffer_.erase(0, begin);
+}
+
+void Output::flush_text() {
   std::string_view text = buffer_;
   while (!text.empty() && !closed()) {
     size_t size = rotation_.bytes > 0 ? fitting(text) : text.size();

@@ -9,7 +9,7 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
-#include "compiler/stages/shown_symbol.h"
+#include "runtime/output/site_names.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/process.h"
 #include "runtime/process/untrusted.h"
@@ -107,8 +107,7 @@ void add_call_chain(const ScriptErrorInput& input, const abi::ErrorPayload& payl
 }
 
 std::string probe(const Plan& plan, uint32_t site) {
-  if (const Site* found = site_numbered(plan, site))
-    return found->function.empty() ? shown_symbol(found->symbol) : found->function;
+  if (const Site* found = site_numbered(plan, site)) return site_name(*found);
   site -= static_cast<uint32_t>(plan.sites.size());
   return site < plan.host_probes.size() ? plan.host_probes[site].text : "?";
 }

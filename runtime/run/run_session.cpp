@@ -173,7 +173,10 @@ void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lu
                           output);
   const std::vector<GlobalValue> all =
       read_globals(compiled.program, compiled.shown_globals, compiled.layout);
-  if (lua.takes_globals()) lua.end(all, output);
+  const StackNamer namer = [&](std::string_view stack) {
+    return stack_names(compiled.layout.header, stack);
+  };
+  if (lua.takes_globals()) lua.end(all, namer, output);
   if (!lua.diags().ok()) report_globals(all, options.format, output);
 }
 

@@ -189,6 +189,7 @@ def test_freestanding_rooms_include_no_libc():
 # sealed against the target or is djtap's own copy.
 ARENA_TYPES = {
     "runtime/output/drain.cpp": {"Ring"},
+    "runtime/output/stack_names.cpp": {"StackTables"},
     "runtime/output/stat_value.cpp": {"Stat"},
     "runtime/memory/arena_format.cpp": {"Captures", "Header", "Map", "SiteInfo", "StatShape", "Strings"},
     "runtime/memory/debug_list.cpp": {"DebugEntry"},
