@@ -20,6 +20,7 @@
 #include "runtime/memory/session_end.h"
 #include "runtime/memory/thread_rows.h"
 #include "runtime/output/tell.h"
+#include "runtime/process/exit_watch.h"
 #include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/remote_call.h"
@@ -284,6 +285,17 @@ void clean_process(uint64_t inode, pid_t pid, std::vector<std::string>& failures
   if (failed) failures.push_back(cleaned.error().message);
 }
 
+namespace {
+
+// Has the process, which was let go, ended? On its way out it has no memory.
+bool ends(pid_t pid) {
+  constexpr int kEndingMs = 200;
+  const Result<ExitWatch> watch = ExitWatch::create(pid, false);
+  return !watch.ok() || watch.value().ended(kEndingMs);
+}
+
+}  // namespace
+
 Result<std::string> clean_command(pid_t pid) {
   DJ_TRY_DO(check_traceable(pid));
   DJ_TRY_DO(check_unheld(pid));
@@ -301,7 +313,8 @@ Result<std::string> clean_command(pid_t pid) {
       places += here;
     }
   }
-  DJ_TRY_DO(clear_leftovers(pid));
+  const Status cleared = clear_leftovers(pid);
+  if (!cleared.ok() && !ends(pid)) return cleared.error();
   std::string text = fmt::format("process {}: {} restored\n", pid, counted(places, "place"));
   for (const FoundJournal& journal : journals) {
     std::vector<std::string> failures;
