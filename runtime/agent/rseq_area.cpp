@@ -13,18 +13,11 @@ constexpr uint64_t kCloneVm = 0x100, kCloneVfork = 0x4000, kCloneSetTls = 0x8000
 
 uint64_t area_of(uint64_t fs) { return fs + static_cast<uint64_t>(agent::rseq_offset()); }
 
-void mark_unregistered(uint64_t fs) {
-  const uint64_t at = area_of(fs) + agent::kRseqCpu;
-  uint32_t cpu, unregistered = ~0u;
-  if (!agent::copy_in(&cpu, at, sizeof cpu) || cpu >= arena()->cpus) return;
-  agent::copy_out(at, &unregistered, sizeof unregistered);
-}
-
 // The kernel leaves this thread's area alone from here on, and it says so. djtap gives it back when
 // the session ends.
 void unregister_for_good() {
   constexpr uint64_t kUnregister = 1;  // RSEQ_FLAG_UNREGISTER
-  mark_unregistered(agent::fs_base());
+  agent::mark_unregistered();
   auto* table = abi::thread_table_of(arena());
   if (table == nullptr || table->rseq_bytes == 0) return;
   const int64_t done = agent::ask_kernel(agent::kSysRseq, area_of(agent::fs_base()),
@@ -46,7 +39,14 @@ bool agent::has_foreign_block(const CloneArguments& args) {
   return (args.flags & kCloneSetTls) != 0 && !is_control_block(args.tls);
 }
 
-void agent::mark_unregistered() { ::mark_unregistered(fs_base()); }
+void agent::mark_unregistered(uint64_t fs) {
+  const uint64_t at = area_of(fs) + kRseqCpu;
+  uint32_t cpu, unregistered = ~0u;
+  if (!copy_in(&cpu, at, sizeof cpu) || cpu >= arena()->cpus) return;
+  copy_out(at, &unregistered, sizeof unregistered);
+}
+
+void agent::mark_unregistered() { mark_unregistered(fs_base()); }
 
 // A vfork child's parent waits meanwhile, so nobody writes.
 void agent::prepare_clone(const CloneArguments& args) {
@@ -54,6 +54,6 @@ void agent::prepare_clone(const CloneArguments& args) {
   const bool shares = (args.flags & kCloneSetTls) == 0 || args.tls == fs_base();
   if (shares && (args.flags & kCloneVfork) != 0) return mark_unregistered();
   if (shares) return unregister_for_good();
-  ::mark_unregistered(args.tls);
+  mark_unregistered(args.tls);
   forget_thread(args.tls);
 }

@@ -17,7 +17,9 @@ bool is_control_block(uint64_t fs);
 bool has_foreign_block(const CloneArguments& args);
 // Before the call.
 void prepare_clone(const CloneArguments& args);
-// This thread's area says "not registered" until the kernel or the C library writes it.
+// The area beside this control block, or this thread's, says "not registered" until the kernel or
+// the C library writes it.
+void mark_unregistered(uint64_t fs);
 void mark_unregistered();
 
 }  // namespace dj::agent

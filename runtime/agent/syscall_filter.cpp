@@ -30,6 +30,7 @@ constexpr uint64_t kTrapBit = uint64_t{1} << (kSigtrap - 1);
 constexpr uint64_t kMaskBytes = 8;
 constexpr uint64_t kSigUnblock = 1;
 constexpr uint32_t kStackDisabled = 2;  // SS_DISABLE
+constexpr uint64_t kArchSetGs = 0x1001, kArchSetFs = 0x1002;
 
 // Not a forked child, which djtap does not watch.
 const abi::TrapTable* trap_table() {
@@ -263,6 +264,13 @@ bool prepare_new_thread(const CallFrame* frame) {
   }
 }
 
+// The thread gets another control block, beside which its rseq area will lie.
+void prepare_block(const CallFrame* frame) {
+  const bool sets_fs =
+      static_cast<uint32_t>(frame->rax) == agent::kSysArchPrctl && frame->rdi == kArchSetFs;
+  if (sets_fs) agent::mark_unregistered(frame->rsi);
+}
+
 // Does the call install a filter that would not know the places from which detours make the
 // program's calls?
 bool moves_calls(const CallFrame* frame) {
@@ -272,7 +280,6 @@ bool moves_calls(const CallFrame* frame) {
 
 // Why the session must have ended before the call is made.
 abi::EndReason end_wanted_by(const CallFrame* frame) {
-  constexpr uint64_t kArchSetGs = 0x1001, kArchSetFs = 0x1002;
   constexpr uint64_t kSetUserDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH; 0: off
   const bool has_rows = arena()->thread_row_count != 0;
   agent::CloneArguments args;
@@ -320,6 +327,7 @@ extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
   if (traps && may_share_memory(frame->rax)) agent::owns_memory();  // before others have it, too
   if (refuse_before_end(frame)) return kFilterMade;
   if (agent::has_ended()) return kFilterNothing;
+  if (dj_has_rseq) prepare_block(frame);
   const bool forks = dj_has_rseq && prepare_new_thread(frame);
   if (filter_seccomp(frame)) return kFilterMade;
   const bool acts = static_cast<uint32_t>(frame->rax) == agent::kSysRtSigaction;

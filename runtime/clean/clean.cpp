@@ -15,6 +15,7 @@
 #include "runtime/clean/leftovers.h"
 #include "runtime/install/straight_calls.h"
 #include "runtime/memory/debug_list.h"
+#include "runtime/memory/early_block.h"
 #include "runtime/memory/raised_semaphores.h"
 #include "runtime/memory/rseq_areas.h"
 #include "runtime/memory/session_end.h"
@@ -183,6 +184,7 @@ Result<size_t> clean(Stopped& stopped, const FoundJournal& journal) {
   leave_debug_list(stopped.pid());
   DJ_TRY(size_t hooks, restore(stopped, records, true));
   DJ_TRY_DO(take_rows(stopped));
+  DJ_TRY_DO(take_early_block(stopped, threads));
   DJ_TRY_DO(return_shared_areas(stopped, threads, journal.inode));
   if (has_not_ended(stopped.pid(), threads, journal.inode)) DJ_TRY_DO(set_ended(stopped, threads));
   return places + hooks;

@@ -72,13 +72,14 @@ Status check_control_blocks(const Stopped& stopped) {
   return ok_status();
 }
 
-Status take_shared_areas(Stopped& stopped, uint64_t threads, int64_t offset) {
+Status take_shared_areas(Stopped& stopped, uint64_t threads, const RseqArea& expected) {
   std::map<uint64_t, int> owners;  // by fs base
   for (pid_t tid : stopped.threads()) {
     DJ_TRY(user_regs_struct regs, stopped.registers(tid));
     owners[regs.fs_base]++;
   }
   Registration now;
+  if (expected.bytes != 0) now.area = expected;
   size_t count = 0;
   for (pid_t tid : stopped.threads()) {
     DJ_TRY(user_regs_struct regs, stopped.registers(tid));
@@ -88,7 +89,7 @@ Status take_shared_areas(Stopped& stopped, uint64_t threads, int64_t offset) {
       DJ_TRY(bool taken, call_rseq(stopped, tid, *area, kUnregister));
       if (taken && count < abi::kMostSharedAreas) now.shared[count++] = static_cast<uint64_t>(tid);
     } else if (!area && owners[regs.fs_base] == 1) {
-      DJ_TRY_DO(mark_unregistered(stopped, regs.fs_base + static_cast<uint64_t>(offset)));
+      DJ_TRY_DO(mark_unregistered(stopped, regs.fs_base + static_cast<uint64_t>(expected.offset)));
     }
   }
   return stopped.write(threads + kRegistration, bytes_of(now));

@@ -13,9 +13,10 @@ namespace dj {
 // would look for an area where anything may be, or nothing.
 Status check_control_blocks(const Stopped& stopped);
 
-// Before the first handler runs. Says in the ThreadTable at `threads` how areas are registered, and
-// sees to those of threads that share their fs base. `offset`: struct rseq minus fs base.
-Status take_shared_areas(Stopped& stopped, uint64_t threads, int64_t offset);
+// Before the first handler runs. Says in the ThreadTable at `threads` how areas are registered, or
+// will be (`expected`, whose offset is always known), and sees to those of threads that share their
+// fs base.
+Status take_shared_areas(Stopped& stopped, uint64_t threads, const RseqArea& expected);
 
 // Registers them again, also those that the agent has taken since, if the table is that of the
 // session whose memory is `inode`.

@@ -385,7 +385,7 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   for (size_t i = modules.size(); may_have_trap && i > 0; i--) {
     if (expects_int3 || shows_int3(plan, sites[i - 1], modules[i - 1], codes)) return true;
   }
-  TailCalls tails(plan, modules, codes, options.first_module, options.pid);
+  TailCalls tails(plan, modules, codes, options.first_module, options.words_of());
   std::vector<Planner> planners;
   for (size_t i = options.first_module; i < modules.size(); i++) {
     planners.emplace_back(plan, modules, i, options, out, codes, tails);

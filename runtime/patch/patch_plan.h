@@ -27,7 +27,9 @@ struct PatchOptions {
   size_t first_module = 0;
   bool has_trap = false;       // first_module > 0: the session has set SIGTRAP up
   bool writable_text = false;  // of objects that come later, text is trusted (trust_writable())
-  pid_t pid = 0;  // the target, whose bound imports are looked at; 0: there are only files
+  pid_t pid = 0;               // the target; 0: there are only files
+  pid_t words_pid = 0;  // a copy of it whose imports are bound, when the target's are not; 0: none
+  pid_t words_of() const { return words_pid != 0 ? words_pid : pid; }  // whose are looked at
   // By handler: it does nothing but add to a word (HandlerAbi::count_word). Empty: none does.
   std::vector<bool> counting;
 };

@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <link.h>
-#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,88 +23,13 @@
 #include "runtime/process/elf_file.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
+#include "runtime/process/started_child.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
 namespace {
 
 constexpr uint64_t kArchSetFs = 0x1002;
-
-// Child: a seized process that is killed and reaped unless released.
-class Child {
- public:
-  explicit Child(pid_t pid) : pid_(pid) {}
-  Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
-  ~Child() {
-    if (pid_ != 0) kill_child(pid_);
-  }
-  pid_t pid() const { return pid_; }
-  pid_t release() { return std::exchange(pid_, 0); }
-  void forget() { pid_ = 0; }
-
- private:
-  pid_t pid_;
-};
-
-// What run() came to: an event of PTRACE_EVENT_*, a system call stop, or our breakpoint.
-struct Stop {
-  int event = 0;
-  bool at_syscall = false;
-  bool at_trap = false;
-};
-
-// The child's next wait status. Fails where djtap is told to end, or the child takes a minute: a
-// loader may wait for something that never comes.
-Result<int> next_status(const Child& child) {
-  constexpr uint64_t kSpinNs = 100'000, kLimitNs = 60'000'000'000;
-  constexpr uint64_t kShare = 16'000, kLongestUs = 5'000;  // sleeps a 16th of what it has waited
-  const uint64_t begin = now_ns();
-  for (int status = 0;;) {
-    const pid_t got = waitpid(child.pid(), &status, __WALL | WNOHANG);
-    if (got > 0) return status;
-    if (got < 0 && errno != EINTR) return os_error("cannot wait for the program");
-    const uint64_t waited = now_ns() - begin;
-    if (waited < kSpinNs) {
-      sched_yield();  // mostly it stops again at once
-      continue;
-    }
-    if (is_told_to_end())
-      return Error{"told to end while the program was being loaded; it is killed"};
-    if (waited > kLimitNs)
-      return Error{
-          "the program is not loaded after 60 s, and is killed; start it first and attach "
-          "to it with -p"};
-    usleep(static_cast<useconds_t>(std::min(kLongestUs, waited / kShare)));
-  }
-}
-
-// Lets the child go on with `request` until something else than a signal happens; signals are
-// delivered.
-Result<Stop> run(Child& child, __ptrace_request request) {
-  for (int signal = 0;;) {
-    if (ptrace(request, child.pid(), 0, static_cast<uint64_t>(signal)) != 0) {
-      return os_error("cannot run the program");
-    }
-    DJ_TRY(const int status, next_status(child));
-    if (!WIFSTOPPED(status)) {
-      child.forget();
-      std::string how = WIFEXITED(status) ? "exit status " + std::to_string(WEXITSTATUS(status))
-                                          : "signal " + std::to_string(WTERMSIG(status));
-      return Error{"the program ended while it was being loaded (" + how + ")", Fail::TargetGone};
-    }
-    int event = status >> 16;
-    signal = WSTOPSIG(status);
-    if (event != 0 && event != PTRACE_EVENT_STOP) {
-      return Stop{.event = event};
-    }
-    if (event == PTRACE_EVENT_STOP) {
-      signal = 0;  // job control is asked of it later; loading goes on
-    } else if (signal == (SIGTRAP | 0x80)) {
-      return Stop{.at_syscall = true};
-    } else if (signal == SIGTRAP) {
-      return Stop{.at_trap = true};
-    }
-  }
-}
 
 Status write_code(pid_t pid, uint64_t address, const std::vector<uint8_t>& bytes) {
   int mem = open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDWR | O_CLOEXEC);
@@ -189,15 +113,15 @@ Status refuse_foreign(const std::string& path) {
 }
 
 // Seizes the child and lets it execute the program: at the exec stop afterwards.
-Result<Child> start(ForkedChild forked) {
+Result<StartedChild> start(ForkedChild forked) {
   const pid_t pid = forked.pid();
   uint64_t flags = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC;
   bool seized = ptrace(PTRACE_SEIZE, pid, 0, flags) == 0 &&
                 ptrace(PTRACE_INTERRUPT, pid, 0, 0) == 0 && waitpid(pid, nullptr, __WALL) == pid;
   if (!seized) return os_error("cannot trace the program");
-  Child child(forked.release());
+  StartedChild child(forked.release());
   forked.go();
-  Result<Stop> stop = run(child, PTRACE_CONT);
+  Result<ChildStop> stop = run_child(child, PTRACE_CONT);
   if (int number = forked.exec_errno(); number != 0) return exec_error(forked.program(), number);
   if (!stop.ok()) return stop.error();
   return child;
@@ -244,11 +168,11 @@ Result<LoaderStop> find_loader_stop(pid_t pid, const std::string& interpreter) {
   return stop;
 }
 
-Status run_loader(Child& child, const std::string& interpreter) {
+Status run_loader(StartedChild& child, const std::string& interpreter) {
   DJ_TRY(LoaderStop loader, find_loader_stop(child.pid(), interpreter));
   DJ_TRY_DO(write_code(child.pid(), loader.address, loader.patched));
   for (bool begun = !loader.tells_begin;;) {
-    DJ_TRY(Stop stop, run(child, PTRACE_SYSCALL));
+    DJ_TRY(ChildStop stop, run_child(child, PTRACE_SYSCALL));
     user_regs_struct regs;
     ptrace(PTRACE_GETREGS, child.pid(), 0, &regs);
     bool here = stop.at_trap ? regs.rip == loader.address + 1 : regs.rip == loader.address + 7;
@@ -261,7 +185,7 @@ Status run_loader(Child& child, const std::string& interpreter) {
       return os_error("cannot read the loader's state");
     }
     if (stop.at_syscall) {
-      DJ_TRY(Stop exit, run(child, PTRACE_SYSCALL));
+      DJ_TRY(ChildStop exit, run_child(child, PTRACE_SYSCALL));
       CHECK(exit.at_syscall);
     }
     begun = begun || state != r_debug::RT_CONSISTENT;
@@ -283,11 +207,12 @@ Status run_loader(Child& child, const std::string& interpreter) {
   }
 }
 
-// A static program sets fs and registers rseq in its first few system calls.
-Status run_to_tls(Child& child) {
+// A static program sets fs and registers rseq in its first few system calls. The child is in the
+// stop behind its exec's system call.
+Status run_to_tls(StartedChild& child) {
   bool fs_set = false;
   for (;;) {
-    DJ_TRY_DO(run(child, PTRACE_SYSCALL));  // entry
+    DJ_TRY_DO(run_child(child, PTRACE_SYSCALL));  // entry
     user_regs_struct regs;
     ptrace(PTRACE_GETREGS, child.pid(), 0, &regs);
     uint64_t number = regs.orig_rax;
@@ -298,7 +223,7 @@ Status run_to_tls(Child& child) {
       regs.orig_rax = ~uint64_t{0};
       ptrace(PTRACE_SETREGS, child.pid(), 0, &regs);
     }
-    DJ_TRY_DO(run(child, PTRACE_SYSCALL));  // exit
+    DJ_TRY_DO(run_child(child, PTRACE_SYSCALL));  // exit
     if (too_far) {
       regs.rip -= 2;
       regs.rax = number;
@@ -310,6 +235,16 @@ Status run_to_tls(Child& child) {
     }
     fs_set = fs_set || (number == SYS_arch_prctl && regs.rdi == kArchSetFs);
   }
+}
+
+// A static program with TLS stays at its entry point where a scout tells what comes. Its code must
+// be then what it is now, and its thread's rseq area lie where one can be made for the time before.
+Result<std::optional<Scout>> run_static(StartedChild& child) {
+  DJ_TRY(std::optional<Scout> scout, Scout::send(child));
+  const bool fits = scout && (!scout->rseq() || abi::fits_early_block(scout->rseq()->offset));
+  if (fits && !has_text_relocations("/proc/" + std::to_string(child.pid()) + "/exe")) return scout;
+  DJ_TRY_DO(run_to_tls(child));
+  return std::optional<Scout>();
 }
 
 }  // namespace
@@ -358,20 +293,21 @@ int ForkedChild::exec_errno() {
 Result<Launched> launch(ForkedChild forked) {
   const std::string file = program_file(forked.program());
   DJ_TRY_DO(refuse_foreign(file));
-  DJ_TRY(Child child, start(std::move(forked)));
+  DJ_TRY(StartedChild child, start(std::move(forked)));
   Result<ElfFile> read = read_elf("/proc/" + std::to_string(child.pid()) + "/exe");
   if (!read.ok() && read.error().kind == Fail::Permission)
     return Error{file + " may be executed, but not read", Fail::Permission};
   if (!read.ok()) return Error{read.error().message};  // the command is there, /proc is not
   const ElfFile& elf = read.value();
+  std::optional<Scout> scout;
   if (!elf.interpreter.empty()) {
     DJ_TRY_DO(run_loader(child, elf.interpreter));
   } else if (elf.has_tls) {
-    DJ_TRY_DO(run_to_tls(child));
+    DJ_TRY(scout, run_static(child));
   }
   ptrace(PTRACE_SETOPTIONS, child.pid(), 0, PTRACE_O_TRACESYSGOOD);
   DJ_TRY(Stopped stopped, Stopped::adopt(child.pid()));
-  return Launched{child.release(), std::move(stopped)};
+  return Launched{child.release(), std::move(stopped), std::move(scout)};
 }
 
 Result<Launched> launch(const std::vector<std::string>& argv, const LaunchOptions& options) {

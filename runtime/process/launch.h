@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launched: a program started by djtap, stopped at the first moment at which probes can be armed:
-// before any constructor of any of its libraries has run.
+// before any constructor of any of its libraries has run, a static one mostly before its first
+// instruction.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "runtime/process/scout.h"
 #include "runtime/process/stopped.h"
 
 namespace dj {
@@ -50,14 +52,16 @@ class ForkedChild {
 struct Launched {
   pid_t pid = 0;
   Stopped stopped;  // one thread. Releasing it lets the program run, untraced, as djtap's child
+  std::optional<Scout> scout;  // of a static program with TLS that stands at its entry point
 };
 
 // Starts the program as execvp does. Fail::NotFound: no such command (exit code 127);
 // Fail::Permission and Unsupported: it cannot be executed (126); Other: djtap failed (125). Where
 // it stands afterwards:
 //   dynamic: in ld.so, all libraries mapped and relocated (r_debug RT_CONSISTENT);
-//   static with TLS: fs is set and rseq, if the program uses it, is registered;
-//   static without TLS: the entry point.
+//   static: the entry point;
+//   static with TLS, where no scout can be had: fs is set and rseq, if the program uses it, is
+//   registered.
 // When djtap dies meanwhile the program goes on.
 Result<Launched> launch(ForkedChild child);
 

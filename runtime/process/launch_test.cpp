@@ -26,8 +26,14 @@ void expect_before_constructor(const std::string& flags) {
   Result<Launched> launched = launch({compile_victim(kConstructor, flags)});
   ASSERT_TRUE(launched.ok()) << launched.error().message;
   EXPECT_NE(access(mark.c_str(), F_OK), 0);
+  const bool is_static = flags.find("-static") != std::string::npos;
+  ASSERT_EQ(launched.value().scout.has_value(), is_static);
   Result<std::optional<RseqArea>> rseq = launched.value().stopped.rseq(launched.value().pid);
   ASSERT_TRUE(rseq.ok()) << rseq.error().message;
+  if (is_static) {
+    EXPECT_FALSE(rseq.value().has_value());
+    rseq = launched.value().scout->rseq();
+  }
   ASSERT_TRUE(rseq.value().has_value());
   EXPECT_EQ(rseq.value()->signature, 0x53053053u);
   Result<std::vector<MappedModule>> modules = mapped_modules(launched.value().pid);
@@ -36,7 +42,7 @@ void expect_before_constructor(const std::string& flags) {
   for (const MappedModule& module : modules.value()) {
     has_libc = has_libc || module.path.find("libc.so.6") != std::string::npos;
   }
-  EXPECT_EQ(has_libc, flags.find("-static") == std::string::npos);
+  EXPECT_EQ(has_libc, !is_static);
   Result<ExitWatch> watch = ExitWatch::create(launched.value().pid, true);
   launched.value().stopped.release();
   std::optional<int> status = watch.value().wait_status(5000);
@@ -82,6 +88,39 @@ void _start(void) { __asm__ volatile("mov $60,%eax; mov $9,%edi; syscall"); })",
   launched.value().stopped.release();
   EXPECT_EQ(WEXITSTATUS(*ExitWatch::create(launched.value().pid, true).value().wait_status(5000)),
             9);
+}
+
+// It has a segment for TLS and never sets fs; the scout does not make its calls a second time.
+TEST(Launch, StaticThatWritesAtOnceWritesOnce) {
+  std::string program = compile_victim(R"(
+__thread int own = 1;
+void _start(void) {
+  __asm__ volatile("mov $1,%eax; mov $2,%edi; lea text(%rip),%rsi; mov $5,%edx; syscall;"
+                   "mov $60,%eax; mov $7,%edi; syscall; text: .ascii \"once\\n\"");
+})",
+                                       "-O1 -static -nostdlib -no-pie");
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int own_err = dup(2);
+  dup2(ends[1], 2);
+  Result<Launched> launched = launch({program});
+  dup2(own_err, 2);
+  close(own_err);
+  close(ends[1]);
+  ASSERT_TRUE(launched.ok()) << launched.error().message;
+  ASSERT_TRUE(launched.value().scout.has_value());
+  EXPECT_FALSE(launched.value().scout->rseq().has_value());
+  const pid_t scout = launched.value().scout->pid();
+  EXPECT_EQ(kill(scout, 0), 0);
+  launched.value().scout.reset();
+  EXPECT_NE(kill(scout, 0), 0);  // ended, and reaped
+  launched.value().stopped.release();
+  EXPECT_EQ(WEXITSTATUS(*ExitWatch::create(launched.value().pid, true).value().wait_status(5000)),
+            7);
+  char text[64] = {};
+  EXPECT_EQ(read(ends[0], text, sizeof text), 5);
+  EXPECT_STREQ(text, "once\n");
+  close(ends[0]);
 }
 
 TEST(Launch, NamesTheFailure) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two variables of the dynamic linker.
+// Two variables of the dynamic linker, and a request of ptrace().
 #include "runtime/process/rseq_query.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 
 #include "runtime/process/elf_file.h"
+#include "runtime/process/os_error.h"
 #include "runtime/process/running_memory.h"
+#include "runtime/process/tracer.h"
 
 namespace dj {
 namespace {
@@ -39,6 +42,25 @@ std::optional<int64_t> glibc_rseq_offset(pid_t pid, const std::vector<MappedModu
     }
   }
   return std::nullopt;
+}
+
+Result<std::optional<RseqArea>> rseq_of(pid_t tid, uint64_t fs_base) {
+  struct {  // struct ptrace_rseq_configuration of linux/ptrace.h
+    uint64_t address;
+    uint32_t size, signature, flags, pad;
+  } config = {};
+  constexpr int kGetRseqConfiguration = 0x420f;
+  if (trace(kGetRseqConfiguration, tid, sizeof config, &config) < 0) {
+    if (errno == EIO || errno == EINVAL) {
+      return std::optional<RseqArea>();  // a kernel without it: nothing may be assumed
+    }
+    return os_error("cannot ask for the rseq area of thread " + std::to_string(tid));
+  }
+  if (config.address == 0) {
+    return std::optional<RseqArea>();
+  }
+  return std::optional<RseqArea>(
+      RseqArea{static_cast<int64_t>(config.address - fs_base), config.size, config.signature});
 }
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the threads of a process have their rseq areas, without stopping it: glibc says so.
+// Where the threads of a process have their rseq areas: the kernel says so of one that stands,
+// glibc without stopping it.
 #pragma once
 #include <sys/types.h>
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "runtime/process/process.h"
+#include "runtime/process/stopped.h"
 
 namespace dj {
 
@@ -15,5 +17,8 @@ namespace dj {
 // (2.35 and later; in ld.so, or in a static program with symbols). Empty: there is no such glibc,
 // or it has registered no area; the kernel must be asked (Stopped::rseq).
 std::optional<int64_t> glibc_rseq_offset(pid_t pid, const std::vector<MappedModule>& modules);
+
+// Of a thread in a ptrace-stop. Empty: it has not registered one.
+Result<std::optional<RseqArea>> rseq_of(pid_t tid, uint64_t fs_base);
 
 }  // namespace dj

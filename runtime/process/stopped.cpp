@@ -21,6 +21,7 @@
 
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
+#include "runtime/process/rseq_query.h"
 #include "runtime/process/thread_wait.h"
 #include "runtime/process/tracer.h"
 
@@ -369,23 +370,8 @@ bool Stopped::expects_signal(pid_t tid) const {
 }
 
 Result<std::optional<RseqArea>> Stopped::rseq(pid_t tid) const {
-  struct {  // struct ptrace_rseq_configuration of linux/ptrace.h
-    uint64_t address;
-    uint32_t size, signature, flags, pad;
-  } config = {};
-  constexpr int kGetRseqConfiguration = 0x420f;
-  if (trace(kGetRseqConfiguration, tid, sizeof config, &config) < 0) {
-    if (errno == EIO || errno == EINVAL) {
-      return std::optional<RseqArea>();  // a kernel without it: nothing may be assumed
-    }
-    return os_error("cannot ask for the rseq area of thread " + std::to_string(tid));
-  }
-  if (config.address == 0) {
-    return std::optional<RseqArea>();
-  }
-  DJ_TRY(user_regs_struct regs, registers(tid));
-  return std::optional<RseqArea>(
-      RseqArea{static_cast<int64_t>(config.address - regs.fs_base), config.size, config.signature});
+  DJ_TRY(const user_regs_struct regs, registers(tid));
+  return rseq_of(tid, regs.fs_base);
 }
 
 bool Stopped::catches_syscalls(pid_t tid) const {

@@ -57,8 +57,7 @@ class Stopped {
   // A signal waits for this thread alone, or is being delivered to it: such a one, a fault's, may
   // mean the very instruction at which it stands.
   bool expects_signal(pid_t tid) const;
-  // Empty: the thread has not registered one.
-  Result<std::optional<RseqArea>> rseq(pid_t tid) const;
+  Result<std::optional<RseqArea>> rseq(pid_t tid) const;  // rseq_query.h
   // The thread has its own system calls caught (PR_SET_SYSCALL_USER_DISPATCH). False where the
   // kernel (before 6.4) does not say.
   bool catches_syscalls(pid_t tid) const;

@@ -18,6 +18,7 @@
 #include "runtime/clean/leftovers.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/arena_format.h"
+#include "runtime/memory/early_block.h"
 #include "runtime/memory/raised_semaphores.h"
 #include "runtime/memory/rseq_areas.h"
 #include "runtime/memory/session_end.h"
@@ -50,6 +51,7 @@ Result<TracedProcess> TracedProcess::launch(ForkedChild child) {
   process.is_child = true;
   process.unstarted = UnstartedChild(launched.pid);
   process.stopped.emplace(std::move(launched.stopped));
+  process.scout = std::move(launched.scout);
   DJ_TRY(process.modules, mapped_modules(process.pid));
   return process;
 }
@@ -64,6 +66,11 @@ Result<TracedProcess> TracedProcess::open(pid_t pid) {
 }
 
 Status TracedProcess::find_rseq() {
+  if (scout) {
+    rseq_registered = scout->rseq().has_value();
+    if (rseq_registered) rseq_offset = scout->rseq()->offset;
+    return ok_status();
+  }
   std::optional<Stopped> here;  // a running process stands for this moment, if it must
   if (!stopped) {
     if (std::optional<int64_t> offset = glibc_rseq_offset(pid, modules)) {
@@ -236,6 +243,7 @@ Result<uint64_t> denied_now(const TracedProcess& process) {
 Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const SessionInput& input) {
   PatchOptions options = input.patching;
   options.pid = process.pid;
+  if (process.scout) options.words_pid = process.scout->pid();
   DJ_TRY(const uint64_t denied, denied_now(process));
   options.no_sigreturn = later_options_.no_sigreturn =
       (denied & abi::asked_bit(SYS_rt_sigreturn)) != 0;
@@ -243,7 +251,10 @@ Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const Ses
   DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
                                                           process.modules, codes, options));
   DJ_TRY_DO(hold(process));
-  if (input.patching.use_rseq) DJ_TRY_DO(check_control_blocks(*stopped_));
+  const bool early = input.patching.use_rseq && process.scout;
+  if (early) awaited_rseq_ = process.scout->rseq();
+  process.scout.reset();
+  if (input.patching.use_rseq && !early) DJ_TRY_DO(check_control_blocks(*stopped_));
   DJ_TRY(has_rows_, can_have_rows(input, installation));
   if (!has_rows_) installation.count_by_calls();
   installation.copy_ahead(process.pid);
@@ -287,8 +298,11 @@ Status Session::arm() {
   }
   DJ_TRY(const uint64_t denied, obey_filters(*stopped_));
   Status armed = ok_status();
-  if (later_options_.use_rseq)
-    armed = take_shared_areas(*stopped_, memory_->threads(), agent_places_.rseq_offset);
+  if (awaited_rseq_) armed = give_early_block(*stopped_, memory_->threads());
+  if (armed.ok() && later_options_.use_rseq) {
+    const RseqArea area = awaited_rseq_.value_or(RseqArea{.offset = agent_places_.rseq_offset});
+    armed = take_shared_areas(*stopped_, memory_->threads(), area);
+  }
   if (armed.ok() && has_rows_) armed = give_rows(*stopped_, *layout_);
   if (armed.ok()) armed = installation_->arm(*stopped_, denied);
   if (armed.ok()) armed = raise(*stopped_, semaphores_);
@@ -364,6 +378,7 @@ Status Session::disarm_all(Stopped& stopped) {
   if (!first.ok()) return first;  // somebody may still lead to a counter
   DJ_TRY_DO(send_home(stopped));
   if (has_rows_) DJ_TRY_DO(take_rows(stopped));
+  if (awaited_rseq_) DJ_TRY_DO(take_early_block(stopped, memory_->threads()));
   DJ_TRY_DO(return_shared_areas(stopped, memory_->threads(), memory_->inode()));
   DJ_TRY_DO(set_ended(stopped, memory_->threads()));
   for (Later& later : later_) later.installation.finish(pid_);

@@ -48,14 +48,16 @@ class UnstartedChild {
 };
 
 // TracedProcess: the target as it is before anything is done to it. A launched one stands before
-// its first constructor until the session lets it go (or this object dies); a running one runs on.
+// its first constructor (launch.h) until the session lets it go (or this object dies); a running
+// one runs on.
 struct TracedProcess {
   pid_t pid = 0;
   bool is_child = false;
   std::optional<Stopped> stopped;  // of a launched one
   UnstartedChild unstarted;        // of a launched one; dies before `stopped` lets go
+  std::optional<Scout> scout;      // of a launched one; goes when the session has been created
   std::vector<MappedModule> modules;
-  bool rseq_registered = false;  // both by find_rseq()
+  bool rseq_registered = false;  // or will be; both by find_rseq()
   int64_t rseq_offset = 0;
 
   // Executes the child's program.
@@ -227,6 +229,7 @@ class Session {
   const Layout* layout_ = nullptr;
   PatchOptions later_options_;
   AgentPlaces agent_places_;
+  std::optional<RseqArea> awaited_rseq_;  // the launched target has not set its control block yet
   bool has_rows_ = false;       // thread_rows.h
   uint64_t told_denied_ = 0;    // system calls (denied.h)
   std::string gs_base_setter_;  // an object that was opened and may set the gs base

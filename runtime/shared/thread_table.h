@@ -4,8 +4,8 @@
 //
 //   Contexts     (context.h) scratch memory of handlers
 //   ThreadTable  the threads' numbers, so that the kernel need not be asked at every hit, the first
-//   of
-//                their calls that return probes wait for, and the program's own signal actions
+//                of their calls that return probes wait for, the program's own signal actions, and
+//                a control block for the time before the program has one
 //   OwnFrames    (own_code.h) call frame information and gates of fault handlers
 //   OwnStacks    (own_stack.h) of handlers
 //
@@ -43,6 +43,7 @@ struct RaisedSemaphore {
 constexpr uint32_t kMostRaised = 8192;
 constexpr uint64_t kUnknownRun = 1;  // by a thread whose fs base is not known
 constexpr uint32_t kMostSharedAreas = 502;
+constexpr uint64_t kEarlyBlockBytes = 64 << 10;
 
 // A thread has one place in `slots` and `blocks`, by its fs base. Two may have the same.
 struct ThreadTable {
@@ -75,10 +76,23 @@ struct ThreadTable {
   uint64_t tracees[8];  // vfork children that want to be traced (agent/tracees.h); 0: free
   uint64_t executes;    // the process that has called execve() last (agent/executes.h)
   uint64_t pad2[355];
+  // Its middle is the fs base of a static program's thread before it sets its own: there handlers
+  // find a control block, and an rseq area that says "not registered".
+  uint64_t early_block[kEarlyBlockBytes / 8];
 };
 constexpr uint64_t kWipedBytes = offsetof(ThreadTable, denied);
 static_assert(kWipedBytes % 4096 == 0);
 static_assert(sizeof(ThreadTable) % 4096 == 0);
+
+// Of a ThreadTable at `threads`: the fs base.
+constexpr uint64_t early_fs_base(uint64_t threads) {
+  return threads + offsetof(ThreadTable, early_block) + kEarlyBlockBytes / 2;
+}
+// Is an rseq area at this distance from the fs base inside?
+constexpr bool fits_early_block(int64_t rseq_offset) {
+  constexpr int64_t kFarthest = kEarlyBlockBytes / 2 - 256;
+  return -kFarthest < rseq_offset && rseq_offset < kFarthest;
+}
 
 // Distances in private memory, `context_bytes` of which are contexts (whole pages).
 constexpr uint64_t own_frames_at(uint64_t context_bytes) {
