@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/bare_values.h"
 #include "compiler/debuginfo/bit_run.h"
 #include "compiler/debuginfo/jumps.h"
 #include "compiler/debuginfo/op_table.h"
@@ -116,6 +117,7 @@ class Translator {
       stack_.push(jumps_.adopted(context_.object->steps));
     }
     Spot whole;
+    size_t begin = 0;  // of the part that is being computed
     for (size_t i = 0; i < ops.size(); i++) {
       const Dwarf_Op& op = ops[i];
       DJ_TRY_DO(jumps_.arrive_at(i, stack_));
@@ -123,7 +125,9 @@ class Translator {
         continue;
       }
       if (op.atom == DW_OP_piece || op.atom == DW_OP_bit_piece) {
+        see_bare_value(ops.subspan(begin, i - begin));
         DJ_TRY_DO(end_piece(op, whole));
+        begin = i + 1;
       } else if (Jumps::is_jump(op)) {
         DJ_TRY_DO(jumps_.jump(ops, i, stack_));
         computed_ = true;
@@ -139,6 +143,7 @@ class Translator {
       whole.kind = Spot::Pieces;
       return whole;
     }
+    see_bare_value(ops.subspan(begin));
     DJ_TRY_DO(end_spot());
     if (spot_.expr.steps.empty() && spot_.kind != Spot::Pointer && spot_.kind != Spot::Pieces) {
       return Error{"it was optimized out"};
@@ -147,6 +152,13 @@ class Translator {
   }
 
  private:
+  void see_bare_value(std::span<const Dwarf_Op> part) {
+    const bool of_variable = context_.variable && !context_.object && !context_.in_caller;
+    if (of_variable && context_.depth == 0 && is_bare_value(part, context_.attr)) {
+      spot_.kind = Spot::Value;
+    }
+  }
+
   // The error: something was computed, and nothing is left of it (jumps alone leave nothing).
   Status end_spot() {
     if (!stack_.expr.steps.empty()) {

@@ -379,19 +379,6 @@ Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
   return argument_at_entry(context.function, &variable.die, context.index);
 }
 
-// Does the expression give a value where it says a place? Before DWARF 4 there is no
-// DW_OP_stack_value, and clang leaves it out behind constants.
-bool is_bare_constant(std::span<const Dwarf_Op> ops, Dwarf_Attribute* location) {
-  Dwarf_Die unit;
-  Dwarf_Half version = 0;
-  const uint8_t atom = ops.size() == 1 ? ops[0].atom : uint8_t{0};
-  const bool constant = (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) ||
-                        (atom >= DW_OP_const1u && atom <= DW_OP_consts);
-  return constant &&
-         dwarf_cu_die(location->cu, &unit, &version, nullptr, nullptr, nullptr, nullptr, nullptr) &&
-         version < 4;
-}
-
 }  // namespace
 
 Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePlace& place,
@@ -438,9 +425,6 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
     }
   }
   DJ_TRY(Spot spot, std::move(there));
-  if (is_bare_constant({ops, count}, &*location)) {
-    spot.kind = Spot::Value;
-  }
   if (arch::is_x87(spot.reg) && type_bytes(variable, index) != kExtendedBytes) {
     spot.expr = rounded_from_x87(spot.reg, type_bytes(variable, index) == sizeof(float));
     spot.reg = -1;

@@ -136,3 +136,50 @@ def test_constants(djtap_once, tmp_path, compiler):
     script = 'probe func("main").callee("small") { s += $n }'
     result = djtap_once("-e", script, "-c", build(compiler, tmp_path))
     assert result.globals == {"s": sum(range(100, 110))} and result.stderr == "", result
+
+
+COMPUTED = r"""
+struct pair { int a, b; };
+__attribute__((noinline)) int use(int v) { __asm__ volatile("" ::"r"(v) : "memory"); return v; }
+__attribute__((noinline)) int parts(int n) {
+  struct pair p = {5, n};
+  int sum = use(n);
+  use(sum); /* here */
+  p.b = 11;
+  use(p.a + n); /* there */
+  return sum;
+}
+static inline __attribute__((always_inline)) int step(int j) {
+  int four = j * 4, more = j + 3;
+  use(j); /* step */
+  return four + more;
+}
+int main(void) {
+  int all = 0;
+  for (int i = 0; i < 3; i++) {
+    all += step(i);
+    parts(i + 7);
+  }
+  return all == 1;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", [f"{clang} -O2 -gdwarf-{version}" for clang in ("clang-14", "clang-19") for version in (2, 3, 4, 5)])
+def test_computed_values(djtap_once, tmp_path, compiler):
+    """What is computed of constants alone, and constant pieces of a variable, are values, too. The loop is unrolled; where clang would compute with a
+    register it gives no location."""
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"{compiler.split()[0]} is not here")
+    (tmp_path / "c.c").write_text(COMPUTED)
+    subprocess.run(f"{compiler} -g -o c c.c", shell=True, cwd=tmp_path, check=True)
+    line = {word: next(number for number, text in enumerate(COMPUTED.split("\n"), 1) if f"/* {word} */" in text) for word in ("here", "there", "step")}
+    script = (f'probe func("step@c.c:{line["step"]}") {{ printf("step %d %d %d\\n", $j, @choose_defined($four, $j * 4), '
+              f'@choose_defined($more, $j + 3)) }} '
+              f'probe func("parts@c.c:{line["here"]}") {{ printf("here %d %d\\n", $p->a, $p->b) }} '
+              f'probe func("parts@c.c:{line["there"]}") {{ printf("there %d %d\\n", $p->a, $p->b) }}')
+    result = djtap_once("-e", script, "-c", tmp_path / "c")
+    wanted = []
+    for i in range(3):
+        wanted += [f"step {i} {4 * i} {i + 3}", f"here 5 {i + 7}", "there 5 11"]
+    assert result.stdout.splitlines() == wanted and result.stderr == "", result
