@@ -41,7 +41,7 @@ TargetFailure no_debug_info(uint64_t pc, DwarfIndex& index) {
   const std::string packed = index.elf().open_path() + ".dwp";
   f.help = "keep the .dwo files, or build without -gsplit-dwarf";
   if (::access(packed.c_str(), F_OK) == 0) {
-    f.notes.push_back(packed + " does not have it, or is compressed");
+    f.notes.push_back(packed + " does not have it, or cannot be unpacked");
     f.help = "keep the .dwo files beside the packed one, or build without -gsplit-dwarf";
   }
   return f;

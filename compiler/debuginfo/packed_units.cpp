@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "compiler/debuginfo/packed_size.h"
 #include "compiler/debuginfo/split_image.h"
 
 namespace dj {
@@ -66,14 +67,24 @@ std::vector<uint8_t> own_strings(std::vector<uint8_t>& offsets, size_t header, B
   return own;
 }
 
+bool is_compressed(const ObjectFile& elf) {
+  return std::ranges::any_of(elf.sections(), [](const Section& s) {
+    return (s.header.sh_flags & SHF_COMPRESSED) != 0 || s.name.starts_with(".zdebug");
+  });
+}
+
+Result<ObjectFile> uncompressed(const ObjectFile& elf) {
+  const int fd = unpacks_sanely(elf) ? unpacked_image(elf) : -1;
+  if (fd < 0) return Error{"its sections cannot be unpacked"};
+  return ObjectFile::open(hold_target_file(fd, "/proc/self/fd/" + std::to_string(fd)));
+}
+
 }  // namespace
 
 std::unique_ptr<PackedUnits> PackedUnits::open(const std::string& path) {
   Result<ObjectFile> elf = ObjectFile::open_found(path);
+  if (elf.ok() && is_compressed(elf.value())) elf = uncompressed(elf.value());
   if (!elf.ok()) return nullptr;
-  for (const Section& s : elf.value().sections()) {
-    if ((s.header.sh_flags & SHF_COMPRESSED) != 0 || s.name.starts_with(".zdebug")) return nullptr;
-  }
   std::unique_ptr<PackedUnits> packed(new PackedUnits(elf.take()));
   packed->units_ = packed->read_index(".debug_cu_index");
   packed->types_ = packed->read_index(".debug_tu_index");

@@ -17,7 +17,7 @@ namespace dj {
 
 class PackedUnits {
  public:
-  // Null: there is no such file, or none that can be read (its sections are compressed).
+  // Null: there is no such file, or none that can be read.
   static std::unique_ptr<PackedUnits> open(const std::string& path);
   ~PackedUnits();
 

@@ -20,9 +20,11 @@ void append(Buffer& to, const T& value) {
   to.insert(to.end(), bytes, bytes + sizeof value);
 }
 
-bool is_split(std::string_view name) {
-  return name.ends_with(".dwo") && (name.starts_with(".debug_") || name.starts_with(".zdebug_"));
+bool is_debug(std::string_view name) {
+  return name.starts_with(".debug_") || name.starts_with(".zdebug_");
 }
+
+bool is_split(std::string_view name) { return name.ends_with(".dwo") && is_debug(name); }
 
 // The bytes of a section, unpacked, appended to those of its name.
 void add_section(Elf_Scn* section, std::string name, SplitSections& to) {
@@ -41,7 +43,7 @@ void add_section(Elf_Scn* section, std::string name, SplitSections& to) {
   all.insert(all.end(), bytes, bytes + data->d_size);
 }
 
-SplitSections split_sections(int fd) {
+SplitSections sections_of(int fd, bool (*is_wanted)(std::string_view name)) {
   SplitSections sections;
   elf_version(EV_CURRENT);
   Elf* elf = elf_begin(fd, ELF_C_READ, nullptr);
@@ -51,7 +53,7 @@ SplitSections split_sections(int fd) {
       GElf_Shdr header;
       const char* name =
           gelf_getshdr(s, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
-      if (name && is_split(name)) add_section(s, name, sections);
+      if (name && is_wanted(name)) add_section(s, name, sections);
     }
   }
   elf_end(elf);
@@ -92,6 +94,16 @@ Buffer object_with(const SplitSections& sections) {
   return file;
 }
 
+int image_of(const ObjectFile& elf, bool (*is_wanted)(std::string_view name)) {
+  uint64_t bytes = 0;  // sections that lie in each other would be more than the file
+  for (const Section& s : elf.sections()) bytes += is_wanted(s.name) ? s.bytes.size() : 0;
+  const int fd = bytes <= elf.all().size() ? elf.file().duplicate() : -1;
+  if (fd < 0) return -1;
+  const SplitSections sections = sections_of(fd, is_wanted);
+  ::close(fd);
+  return sections.empty() ? -1 : sealed_object(sections);
+}
+
 }  // namespace
 
 bool needs_split_image(const ObjectFile& elf) {
@@ -106,15 +118,9 @@ bool needs_split_image(const ObjectFile& elf) {
   return is_hidden || (plain && !names.empty());
 }
 
-int split_image(const ObjectFile& elf) {
-  uint64_t bytes = 0;  // sections that lie in each other would be more than the file
-  for (const Section& s : elf.sections()) bytes += is_split(s.name) ? s.bytes.size() : 0;
-  const int fd = bytes <= elf.all().size() ? elf.file().duplicate() : -1;
-  if (fd < 0) return -1;
-  const SplitSections sections = split_sections(fd);
-  ::close(fd);
-  return sections.empty() ? -1 : sealed_object(sections);
-}
+int split_image(const ObjectFile& elf) { return image_of(elf, is_split); }
+
+int unpacked_image(const ObjectFile& elf) { return image_of(elf, is_debug); }
 
 int sealed_object(const SplitSections& sections) { return sealed_file(object_with(sections)); }
 

@@ -21,6 +21,8 @@ bool needs_split_image(const ObjectFile& elf);
 // A sealed file in memory with the .dwo sections of `elf`, unpacked, those of one name behind each
 // other. The caller closes it; -1: it cannot be made.
 int split_image(const ObjectFile& elf);
+// The same with all sections of debug information.
+int unpacked_image(const ObjectFile& elf);
 // A sealed object file in memory with these sections. The caller closes it; -1: errno says why.
 int sealed_object(const SplitSections& sections);
 

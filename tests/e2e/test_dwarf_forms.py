@@ -98,6 +98,12 @@ ENCODINGS += [
     "clang-19 -O2 -ggnu-pubnames | -fuse-ld=lld -Wl,--gdb-index", "gcc -Os -g3", "gcc -Og -fno-dwarf2-cfi-asm",
     "gcc -O2 -fdebug-prefix-map=.=/nowhere | -Wl,--build-id=none", "clang-19 -O2 -fno-standalone-debug -fdebug-default-version=4",
     "gcc -O2 -fno-asynchronous-unwind-tables", "gcc -O2 || objcopy --compress-debug-sections=zlib p", "gcc -O2 -gno-as-loc-support -gno-as-locview-support",
+    "gcc -O2 | -fuse-ld=mold", "clang-19 -O2 -gdwarf-4 -ffunction-sections | -Wl,--gc-sections -fuse-ld=mold",
+    "gcc -O2 -gdwarf-4 -fdebug-types-section | -fuse-ld=mold -Wl,--compress-debug-sections=zlib", "gcc -O2 -static | -static -fuse-ld=mold",
+    "clang-19 -O1 -gsplit-dwarf -ggnu-pubnames | -fuse-ld=mold -Wl,--gdb-index", "gcc -O1 -gsplit-dwarf -gdwarf-4 || dwp -e p && rm *.dwo",
+    "gcc -O1 -gsplit-dwarf -gdwarf-4 || dwp -e p && rm *.dwo && objcopy --compress-debug-sections=zlib p.dwp",
+    "clang-19 -O1 -gsplit-dwarf -gdwarf-5 || llvm-dwp-19 -e p -o p.dwp && rm *.dwo && objcopy --compress-debug-sections=zlib p.dwp",
+    "gcc -O1 -gsplit-dwarf -gdwarf-4 || dwp -e p && rm *.dwo && objcopy --compress-debug-sections=zlib-gnu p.dwp",
 ]
 
 
@@ -105,8 +111,8 @@ def build(encoding, folder):
     """The program in that encoding."""
     compiling, linking, then = (encoding.split("|", 2) + ["", ""])[:3]
     words = compiling.split()
-    for tool in (words[0], *re.findall(r"\b(dwz|gold|lld)\b", linking + then)):
-        if shutil.which({"gold": "ld.gold", "lld": "ld.lld-19"}.get(tool, tool)) is None:
+    for tool in (words[0], *re.findall(r"\b(dwz|dwp|gold|lld|mold)\b", linking + then)):
+        if shutil.which({"gold": "ld.gold", "lld": "ld.lld-19", "mold": "ld.mold"}.get(tool, tool)) is None:
             pytest.skip(f"{tool} is not here")
     for name, text in (("p.h", HEADER), ("p.c", PROGRAM), ("q.c", OTHER)):
         (folder / name).write_text(text)
