@@ -305,6 +305,13 @@ TargetAnswer resolve_target(Dwarf_Die* function, const ProbePlace& place, const 
   }
   Navigator& at = std::get<Navigator>(begun);
   TargetAnswer answer = expr.address_of ? at.address() : at.value();
+  auto* failed = std::get_if<TargetFailure>(&answer);
+  if (failed && function && place.at_entry && expr.address_of && at.spot().kind != Spot::Memory) {
+    failed->help = fmt::format(
+        "registers have it at the function's first instruction; at a line of {}() it may have an "
+        "address: func(\"{}@FILE:LINE\")",
+        die_name(function), die_name(function));
+  }
   if (auto* value = std::get_if<LocExpr>(&answer)) {
     const bool pointing = at.pointers() > 0 || (at.type() && is_pointer(&*at.type()));
     value->is_pointer = expr.address_of || pointing || (at.type() && is_array(&*at.type()));
