@@ -99,3 +99,11 @@ SCRIPTS = [
 def test_a_script(djtap_once, script, printed):
     result = djtap_once("-e", script)
     assert (result.returncode, result.stdout) == (0, printed), result
+
+
+def test_globals_that_nobody_reads_come_behind_end_probes(djtap_once):
+    """In SystemTap each is printed by an end probe of its own that is added behind the script's."""
+    script = 'global b, a probe end(3) { println("third") } probe end { println("second") } probe end(-1) { println("first") } probe func("work") { b++; a++ }'
+    result = djtap_once("-e", script, "-c", victim("count"))
+    calls = result.globals["a"]
+    assert calls > 0 and result.stdout.splitlines()[-5:] == ["first", "second", "third", f"b={calls}", f"a={calls}"], result
