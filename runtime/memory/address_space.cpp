@@ -167,6 +167,18 @@ uint64_t choose_island_base(const std::vector<Mapping>& target,
   return base != 0 ? base : find_island_base(target, taken, heap_begin, cluster, bytes);
 }
 
+std::vector<IslandPlace> choose_islands(const std::vector<Mapping>& target,
+                                        std::vector<AddressRange>& taken, uint64_t heap_begin,
+                                        const std::vector<AddressRange>& modules, uint64_t bytes) {
+  std::vector<IslandPlace> places;
+  for (const Cluster& cluster : make_clusters(modules, bytes)) {
+    const uint64_t base = choose_island_base(target, taken, heap_begin, cluster, bytes);
+    if (base != 0) taken.push_back({base, base + bytes});
+    places.push_back({cluster.span, base});
+  }
+  return places;
+}
+
 std::vector<AddressRange> free_ranges(const std::vector<Mapping>& target,
                                       const std::vector<AddressRange>& taken, uint64_t heap_begin) {
   std::vector<AddressRange> free;

@@ -30,6 +30,16 @@ uint64_t choose_island_base(const std::vector<Mapping>& target,
                             const std::vector<AddressRange>& taken, uint64_t heap_begin,
                             const Cluster& cluster, uint64_t bytes);
 
+// Where an island lies, and the span of the modules that it serves.
+struct IslandPlace {
+  AddressRange served;
+  uint64_t base = 0;  // 0: there is no room within reach of them
+};
+// One for each cluster of these modules. `taken`: as above; the islands' own are added.
+std::vector<IslandPlace> choose_islands(const std::vector<Mapping>& target,
+                                        std::vector<AddressRange>& taken, uint64_t heap_begin,
+                                        const std::vector<AddressRange>& modules, uint64_t bytes);
+
 // What is free of the user address space, ascending, page-aligned: room for stacks and a heap is
 // not.
 std::vector<AddressRange> free_ranges(const std::vector<Mapping>& target,

@@ -94,14 +94,12 @@ Result<std::vector<uint64_t>> SessionMemory::choose_places(const KnownMaps& maps
     taken.push_back({place_.base, place_.end()});
   }
   std::vector<uint64_t> bases;
-  for (const Cluster& cluster : make_clusters(modules, island_bytes_)) {
-    uint64_t base = choose_island_base(maps.all(), taken, heap_begin, cluster, island_bytes_);
-    if (base == 0 && !maps.are_complete()) return Error{"no free address is known"};
-    if (base != 0) {  // else its sites are skipped: out of reach
-      taken.push_back({base, base + island_bytes_});
-      bases.push_back(base);
-      served_.push_back(cluster.span);
-    }
+  for (const IslandPlace& place :
+       choose_islands(maps.all(), taken, heap_begin, modules, island_bytes_)) {
+    if (place.base == 0 && !maps.are_complete()) return Error{"no free address is known"};
+    if (place.base == 0) continue;  // its sites are skipped: out of reach
+    bases.push_back(place.base);
+    served_.push_back(place.served);
   }
   std::vector<std::pair<AddressRange, AddressRange>> islands;
   for (size_t i = 0; i < bases.size(); i++) {

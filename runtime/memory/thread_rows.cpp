@@ -23,8 +23,10 @@ Status set_gs_base(const Stopped& stopped, pid_t tid, uint64_t base) {
 
 }  // namespace
 
+bool has_fsgsbase() { return (getauxval(AT_HWCAP2) & kFsGsBase) != 0; }
+
 Result<bool> may_have_rows(const Stopped& stopped) {
-  if ((getauxval(AT_HWCAP2) & kFsGsBase) == 0) return false;
+  if (!has_fsgsbase()) return false;
   for (pid_t tid : stopped.threads()) {
     DJ_TRY(user_regs_struct regs, stopped.registers(tid));
     if (regs.gs_base != 0 || regs.gs != 0) return false;

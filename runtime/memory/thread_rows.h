@@ -9,6 +9,8 @@
 
 namespace dj {
 
+// Whether programs may set their gs base here (FSGSBASE).
+bool has_fsgsbase();
 // Nobody of these threads has a gs base, and programs may set it (FSGSBASE).
 Result<bool> may_have_rows(const Stopped& stopped);
 // Gives each thread a row. The arena is formatted; the system calls that start threads are hooked

@@ -204,6 +204,16 @@ int KeptFiles::folder(bool create) const {
   return fd;
 }
 
+std::string KeptFiles::why_not() const {
+  if (!keeps()) return "no folder is named for it (HOME, XDG_CACHE_HOME)";
+  errno = 0;
+  const int at = folder(true);
+  const bool writable = at >= 0 && faccessat(at, ".", W_OK | X_OK, AT_EACCESS) == 0;
+  if (writable) return "";
+  if (!folder_->refusal().empty()) return folder_->refusal();
+  return strerror(errno != 0 ? errno : EACCES);
+}
+
 // Only what this user wrote, and nobody else could.
 std::optional<KeptBytes> KeptFiles::map_own(const std::string& name) const {
   const int folder = this->folder(false);

@@ -46,6 +46,10 @@ class KeptFiles {
   KeptFiles(std::string path, int fd, std::string version,
             std::function<void(const std::string&)> tell);
 
+  // Where; empty: nowhere.
+  const std::string& path() const { return path_; }
+  // Why nothing can be kept there; empty: it can. Makes the folder.
+  std::string why_not() const;
   bool keeps() const { return !path_.empty() && !version_.empty(); }
   // What save() was given for this name and key. The name is a file's name, without "/".
   std::optional<KeptBytes> load(const std::string& name, const std::string& key) const;

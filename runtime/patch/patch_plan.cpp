@@ -420,14 +420,14 @@ bool plan_modules(const Plan& plan, const std::vector<MappedModule>& modules, Mo
   if ((int3 && !with_trap && !later) || (!missing.empty() && needs_all)) {
     return true;
   }
-  std::string no_int3 = missing.empty() ? "" : "SIGTRAP (" + missing + ")";
+  out.no_int3 = missing.empty() ? "" : "SIGTRAP (" + missing + ")";
   if (later && !with_trap) {
-    no_int3 = "opened later, and the session has not set SIGTRAP up";
+    out.no_int3 = "opened later, and the session has not set SIGTRAP up";
   }
-  out.expects_int3 = expects_int3 && no_int3.empty();
+  out.expects_int3 = expects_int3 && out.no_int3.empty();
   Planner::Refused refused;
   for (const Planner& planner : planners) {
-    planner.refuse(no_int3, refused);
+    planner.refuse(out.no_int3, refused);
   }
   constexpr size_t kOthers = 16;                   // hooks: places of no probe
   out.sites.reserve(plan.sites.size() + kOthers);  // mostly that many; they are large to move

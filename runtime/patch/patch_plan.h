@@ -3,6 +3,7 @@
 // address joined. Looks at files, and at the words of the target through which functions are
 // called.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "compiler/base/result.h"
@@ -42,6 +43,7 @@ struct PatchPlan {
   bool sets_gs_base =
       false;  // code of a module may, and nobody would see it (arch/x86_64/gs_base.h)
   bool expects_int3 = false;  // of objects that are opened later; SIGTRAP can be had
+  std::string no_int3;        // why no place can be an int3; of a plan that wants some. Not kept
   // An int3 is among the sites, or may be, for a moment or later.
   bool needs_trap() const;
 };

@@ -52,6 +52,11 @@ bool enters(pid_t tid, const user_regs_struct& wanted) {
          std::ranges::equal(info.entry.args, arguments);
 }
 
+Error no_syscall_in(pid_t pid) {
+  return Error{"no system call instruction found in process " + std::to_string(pid),
+               Fail::Unsupported};
+}
+
 }  // namespace
 
 Result<pid_t> RemoteCall::best_thread(Stopped& stopped) {
@@ -102,13 +107,26 @@ Status RemoteCall::suspend_filter(pid_t pid) {
                Fail::Permission};
 }
 
+void RemoteCall::resume_filter() {
+  if (suspended_)
+    trace(PTRACE_SETOPTIONS, tid_, 0,
+          reinterpret_cast<const void*>(uint64_t{PTRACE_O_TRACESYSGOOD}));
+  suspended_ = false;
+}
+
+Status RemoteCall::check(Stopped& stopped) {
+  RemoteCall call;
+  DJ_TRY(call.tid_, best_thread(stopped));
+  if (find_gadgets(stopped).syscall == 0) return no_syscall_in(stopped.pid());
+  if (is_confined(call.tid_)) DJ_TRY_DO(call.suspend_filter(stopped.pid()));
+  call.resume_filter();
+  return ok_status();
+}
+
 // From here on the thread must not run anything but system calls for us, or go home.
 Status RemoteCall::prepare(Stopped& stopped) {
   Gadgets gadgets = find_gadgets(stopped);
-  if (gadgets.syscall == 0) {
-    return Error{"no system call instruction found in process " + std::to_string(stopped.pid()),
-                 Fail::Unsupported};
-  }
+  if (gadgets.syscall == 0) return no_syscall_in(stopped.pid());
   borrowed_ = saved_;
   borrowed_.orig_rax = ~uint64_t{0};  // not in a system call: nothing to restart
   borrowed_.rip = gadgets.syscall;
@@ -228,9 +246,7 @@ Status RemoteCall::give_back() {
   trace(PTRACE_INTERRUPT, tid_, 0, nullptr);
   DJ_TRY_DO(stopped->set_registers(tid_, saved_));
   DJ_TRY_DO(stopped->to_event_stop(tid_));
-  if (suspended_)
-    trace(PTRACE_SETOPTIONS, tid_, 0,
-          reinterpret_cast<const void*>(uint64_t{PTRACE_O_TRACESYSGOOD}));
+  resume_filter();
   return home_.has_value() ? home_->clear(*stopped) : ok_status();
 }
 

@@ -24,6 +24,8 @@ class RemoteCall {
   // This thread: for what the kernel keeps of each.
   static Result<RemoteCall> borrow(Stopped& stopped, pid_t tid);
   static Result<pid_t> best_thread(Stopped& stopped);  // the one that borrow() would take
+  // Whether borrow() could take that one: nothing of the thread changes.
+  static Status check(Stopped& stopped);
   RemoteCall(RemoteCall&& other) noexcept;
   RemoteCall& operator=(RemoteCall&&) = delete;
   ~RemoteCall();  // give_back()
@@ -50,6 +52,7 @@ class RemoteCall {
   Status prepare(Stopped& stopped);
   Status run_to_syscall_stop();
   Status suspend_filter(pid_t pid);
+  void resume_filter();
   Error refuse_entry();
   Stopped* stopped_ = nullptr;
   pid_t tid_ = 0;

@@ -68,22 +68,13 @@ std::string of_kernel(const char* path) {
 std::string why_not(pid_t pid, const RemoteMapping& m, int number) {
   const Result<ProcessStatus> status = read_status(pid);
   if (!status.ok()) return "";
-  const ProcessStatus& s = status.value();
   if (number == EAGAIN)
-    return over_limit(pid, RLIMIT_MEMLOCK, "locked memory (RLIMIT_MEMLOCK)", s.locked_kb, m.bytes);
+    return over_limit(pid, RLIMIT_MEMLOCK, "locked memory (RLIMIT_MEMLOCK)",
+                      status.value().locked_kb, m.bytes);
   if (number != ENOMEM) return "";
-  std::string why =
-      over_limit(pid, RLIMIT_AS, "address space (RLIMIT_AS, ulimit -v)", s.size_kb, m.bytes);
-  const bool is_data = (m.protection & PROT_WRITE) != 0 && (m.flags & MAP_PRIVATE) != 0;
-  if (why.empty() && is_data)
-    why = over_limit(pid, RLIMIT_DATA, "data (RLIMIT_DATA, ulimit -d)", s.data_kb, m.bytes);
-  const Result<std::vector<Mapping>> maps = read_maps(pid);
-  const std::string most = of_kernel("/proc/sys/vm/max_map_count");
-  if (why.empty() && maps.ok() && !most.empty() && maps.value().size() + 1 >= std::stoull(most))
-    why = fmt::format("it has {} mappings, the most that vm.max_map_count lets it have",
-                      maps.value().size());
+  const std::string why = limit_reached(pid, m);
   if (why.empty() && of_kernel("/proc/sys/vm/overcommit_memory") == "2")
-    why = "vm.overcommit_memory is 2, and the system has promised what it has";
+    return "vm.overcommit_memory is 2, and the system has promised what it has";
   return why;
 }
 
@@ -94,6 +85,23 @@ Error with_reason(pid_t pid, const char* what, int number, const std::string& wh
 }
 
 }  // namespace
+
+std::string limit_reached(pid_t pid, const RemoteMapping& m) {
+  const Result<ProcessStatus> status = read_status(pid);
+  if (!status.ok()) return "";
+  const ProcessStatus& s = status.value();
+  std::string why =
+      over_limit(pid, RLIMIT_AS, "address space (RLIMIT_AS, ulimit -v)", s.size_kb, m.bytes);
+  const bool is_data = (m.protection & PROT_WRITE) != 0 && (m.flags & MAP_PRIVATE) != 0;
+  if (why.empty() && is_data)
+    why = over_limit(pid, RLIMIT_DATA, "data (RLIMIT_DATA, ulimit -d)", s.data_kb, m.bytes);
+  const Result<std::vector<Mapping>> maps = read_maps(pid);
+  const std::string most = of_kernel("/proc/sys/vm/max_map_count");
+  if (why.empty() && maps.ok() && !most.empty() && maps.value().size() + 1 >= std::stoull(most))
+    why = fmt::format("it has {} mappings, the most that vm.max_map_count lets it have",
+                      maps.value().size());
+  return why;
+}
 
 Result<uint64_t> map_in(RemoteCall& call, const char* what, const RemoteMapping& wanted) {
   const pid_t pid = call.stopped().pid();

@@ -51,57 +51,57 @@ std::vector<std::string> own_files(const Options& options) {
 }
 
 // Null: all can be read.
-std::optional<int> check_readable(const std::vector<std::string>& files, pid_t pid) {
+std::optional<RightsKept> check_readable(const std::vector<std::string>& files, pid_t pid) {
   std::error_code error;
   for (const std::string& file : files) {
     const int how = fs::is_directory(file, error) ? R_OK | X_OK : R_OK;
     if (access(file.c_str(), how) == 0) continue;
-    return fail(kExitAttach, "DJ4006",
-                fmt::format("djtap gives up its rights for those of process {}, and user {} may "
-                            "not read {}, which djtap needs: {}",
-                            pid, getuid(), file, std::strerror(errno)));
+    return RightsKept{"DJ4006",
+                      fmt::format("djtap gives up its rights for those of process {}, and user {} "
+                                  "may not read {}, which djtap needs: {}",
+                                  pid, getuid(), file, std::strerror(errno))};
   }
   return std::nullopt;
 }
 
 // djtap keeps analyses in a folder for each user. The user of a container has the number of a user
 // outside, who is somebody else, so in a view djtap keeps nothing.
-std::optional<int> enter_view_of(pid_t pid, int pidfd, const Rights& theirs,
-                                 const std::vector<std::string>& files) {
+std::optional<RightsKept> enter_view_of(pid_t pid, int pidfd, const Rights& theirs,
+                                        const std::vector<std::string>& files) {
   KeptFiles::work_without();
   Status entered = load_lowering();
   if (entered.ok()) entered = enter_view(pid, pidfd, theirs, files);
   if (entered.ok()) return std::nullopt;
-  return fail(
-      kExitAttach, "DJ4006",
+  return RightsKept{
+      "DJ4006",
       fmt::format("process {} has fewer rights than djtap and sees other files or processes "
                   "(a container, a chroot), and djtap cannot come to see what it sees: {}; "
                   "with --trust-target djtap keeps its rights, and who can write the "
                   "process's memory may get them",
-                  pid, entered.error().message));
+                  pid, entered.error().message)};
 }
 
-std::optional<int> become_equal_of(const Options& options, pid_t pid, int pidfd, const Rights& mine,
-                                   const Rights& theirs) {
+std::optional<RightsKept> become_equal_of(const Options& options, pid_t pid, int pidfd,
+                                          const Rights& mine, const Rights& theirs) {
   const std::vector<std::string> files = own_files(options);
   if (can_take(mine, theirs)) {
     Status started = Broker::start(pid, pidfd, theirs, own_paths(options));
-    if (!started.ok()) return fail(kExitAttach, "DJ5013", started.error().message);
+    if (!started.ok()) return RightsKept{"DJ5013", started.error().message};
   }
   if (!share_view(mine, theirs)) {
-    if (auto code = enter_view_of(pid, pidfd, theirs, files)) return code;
+    if (auto kept = enter_view_of(pid, pidfd, theirs, files)) return kept;
   } else if (options.cache) {
     KeptFiles::work_as(theirs.uids[0], theirs.gids[0]);
   }
   Status became = become_equal(mine, theirs);
-  if (!became.ok()) return fail(kExitAttach, "DJ4006", became.error().message);
+  if (!became.ok()) return RightsKept{"DJ4006", became.error().message};
   distrust_own_users_files();
   return check_readable(files, pid);
 }
 
 }  // namespace
 
-std::optional<int> give_up_rights(const Options& options) {
+std::optional<RightsKept> become_equal_of_target(const Options& options) {
   const std::optional<int> pid = options.clean ? options.clean : options.pid;
   if (!pid || !options.command.empty() || options.trust_target) return std::nullopt;
   const Result<ExitWatch> watch =
@@ -111,9 +111,15 @@ std::optional<int> give_up_rights(const Options& options) {
   if (gone || !mine.ok()) return std::nullopt;  // told later
   if (mine.value().capabilities == 0)
     return std::nullopt;  // then the kernel lets it trace equals only
-  if (!theirs.ok()) return fail(kExitAttach, "DJ4006", theirs.error().message);
+  if (!theirs.ok()) return RightsKept{"DJ4006", theirs.error().message};
   if (!exceed(mine.value(), theirs.value())) return std::nullopt;
   return become_equal_of(options, *pid, watch.value().fd(), mine.value(), theirs.value());
+}
+
+std::optional<int> give_up_rights(const Options& options) {
+  const std::optional<RightsKept> kept = become_equal_of_target(options);
+  if (!kept) return std::nullopt;
+  return fail(kExitAttach, kept->code, kept->message);
 }
 
 Status check_rights(const Options& options, pid_t pid) {

@@ -4,15 +4,23 @@
 // write (docs/design.md, "Trust").
 #pragma once
 #include <optional>
+#include <string>
 
 #include "runtime/command/options.h"
 
 namespace dj {
 
+// What keeps djtap from becoming its target's equal: a diagnostic's code and text.
+struct RightsKept {
+  std::string code, message;
+};
+
 // To be called while djtap has one thread, before the target is looked at. Changes nothing where
 // djtap has no more rights than the target in the first place, with -c (a child has djtap's rights)
-// and with --trust-target. Otherwise a broker keeps the rights (process/broker.h). Returns the exit
-// code when djtap cannot go on; why is told then.
+// and with --trust-target. Otherwise a broker keeps the rights (process/broker.h). Returns why
+// djtap cannot go on; nothing: it can.
+std::optional<RightsKept> become_equal_of_target(const Options& options);
+// The same, told; returns the exit code then.
 std::optional<int> give_up_rights(const Options& options);
 
 // To be called when the target has been opened: fails if djtap has more rights than it, since the

@@ -15,36 +15,42 @@
 #include "runtime/run/say.h"
 
 namespace dj {
-namespace {
 
-// The kernel gives a program that is traced none of the rights that its file would give it.
-void warn_of_lost_rights(pid_t pid, const std::string& command) {
+std::string lost_rights(pid_t pid, const std::string& command) {
   const std::string exe = fmt::format("/proc/{}/exe", pid);
   struct stat info = {};
-  if (geteuid() == 0 || stat(exe.c_str(), &info) != 0) return;
+  if (geteuid() == 0 || stat(exe.c_str(), &info) != 0) return "";
   const bool user = (info.st_mode & S_ISUID) != 0 && info.st_uid != geteuid();
   const bool group = (info.st_mode & S_ISGID) != 0 && info.st_gid != getegid();
   const bool capable = getxattr(exe.c_str(), "security.capability", nullptr, 0) > 0;
-  if (!user && !group && !capable) return;
+  if (!user && !group && !capable) return "";
   const char* right = capable ? "file capabilities" : user ? "the setuid bit" : "the setgid bit";
-  tell_warning("DJ4902",
-               fmt::format("{} has {}: traced from its start, it runs without these rights",
-                           command, right));
+  return fmt::format("{} has {}: traced from its start, it runs without these rights", command,
+                     right);
+}
+
+std::string lost_file_text(pid_t pid, const LostFile& file) {
+  return file.in_memory
+             ? fmt::format(
+                   "the file of {} cannot be opened any more; of what process {} has in "
+                   "its memory djtap knows the code and what is exported: no debug info, "
+                   "no other names",
+                   file.path, pid)
+             : fmt::format(
+                   "the file of {} cannot be opened any more, and what process {} has in "
+                   "its memory is not enough: nothing in it is probed",
+                   file.path, pid);
+}
+
+namespace {
+
+void warn_of_lost_rights(pid_t pid, const std::string& command) {
+  const std::string lost = lost_rights(pid, command);
+  if (!lost.empty()) tell_warning("DJ4902", lost);
 }
 
 void warn_of_lost_files(pid_t pid) {
-  for (const LostFile& file : lost_files(pid)) {
-    tell_warning(
-        "DJ4904",
-        file.in_memory
-            ? fmt::format("the file of {} cannot be opened any more; of what process {} has in its "
-                          "memory djtap knows the code and what is exported: no debug info, no "
-                          "other names",
-                          file.path, pid)
-            : fmt::format("the file of {} cannot be opened any more, and what process {} has in "
-                          "its memory is not enough: nothing in it is probed",
-                          file.path, pid));
-  }
+  for (const LostFile& file : lost_files(pid)) tell_warning("DJ4904", lost_file_text(pid, file));
 }
 
 }  // namespace
@@ -76,12 +82,16 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
   return std::optional<TracedProcess>();
 }
 
-int target_failure(const Options& options, const Error& error) {
-  const int exit_code = fail_attach(error);
-  if (options.command.empty()) return exit_code;
+int target_exit_code(const Options& options, const Error& error) {
+  if (options.command.empty()) return kExitAttach;
   if (error.kind == Fail::NotFound) return kExitNotFound;
   const bool refused = error.kind == Fail::Permission || error.kind == Fail::Unsupported;
-  return refused ? kExitNotExecutable : exit_code;
+  return refused ? kExitNotExecutable : kExitAttach;
+}
+
+int target_failure(const Options& options, const Error& error) {
+  fail_attach(error);
+  return target_exit_code(options, error);
 }
 
 TargetFiles target_files(const std::optional<TracedProcess>& process,

@@ -101,7 +101,6 @@ std::vector<std::string> TracedProcess::module_paths() const {
   return paths;
 }
 
-// System calls of a thread that catches them would never come back, djtap's own neither.
 Status check_uncaught(const Stopped& stopped) {
   for (pid_t tid : stopped.threads()) {
     if (!stopped.catches_syscalls(tid)) continue;

@@ -251,6 +251,13 @@ class Session {
   uint64_t arm_pause_ns_ = 0;
 };
 
+// Fails (Unsupported) where a thread catches system calls: those of handlers would never come back.
+Status check_uncaught(const Stopped& stopped);
+
+// What handlers that make none of these system calls (runtime/shared/denied.h) cannot do: "; reads
+// of memory are errors"; empty: they do without.
+const char* what_fails(uint64_t denied);
+
 // Where the arena of this session can lie: free in djtap and in `process` (null: djtap alone).
 Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes);
 

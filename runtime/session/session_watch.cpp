@@ -22,14 +22,11 @@
 #include "runtime/shared/thread_table.h"
 
 namespace dj {
-namespace {
 
 const char* what_fails(uint64_t denied) {
   const bool reads = (denied & abi::asked_bit(SYS_process_vm_readv)) != 0;
   return reads ? "; reads of memory are errors" : "";
 }
-
-}  // namespace
 
 // By the memory that is open already: a failure here would leave probes where they are.
 bool Session::is_in_target(const Stopped& stopped) {
