@@ -17,6 +17,7 @@
 #include "compiler/tapset/library.h"
 #include "runtime/clean/clean.h"
 #include "runtime/command/options.h"
+#include "runtime/doctor/doctor.h"
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/lua/lua_tapset.h"
 #include "runtime/output/stage_clock.h"
@@ -184,6 +185,7 @@ int run(const Options& options) {
       return fail_usage(options, {"DJ0003", "--explain", error.message, {}, ""});
     });
   if (options.clean) return clean_process(options);
+  if (options.doctor) return run_doctor(options);
   if (options.list) return list_points(options);
   if (options.language_server) return serve_editor(options);
   if (options.interactive) return run_interactively(options);

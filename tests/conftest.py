@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.dont_write_bytecode = True
 
-from support import paths, produced, run  # noqa: E402 (the path comes first)
+from support import doctors, paths, produced, run  # noqa: E402 (the path comes first)
 
 HERE = pathlib.Path(__file__).resolve().parent
 NOBODY = 65534
@@ -115,6 +115,23 @@ def program():
     yield start
     for item in reversed(started):  # a tracer before what it traces
         item.__exit__()
+
+
+@pytest.fixture
+def doctor():
+    """doctor(words...): its JSON object, checked."""
+    return doctors.look
+
+
+@pytest.fixture
+def target(program):
+    """target(words...): a victim that waits for lines."""
+    def start(*words, **options):
+        started = program(*(words or [paths.victim("commander")]), **options)
+        started.wait_for("pid: ")
+        return started
+
+    return start
 
 
 @pytest.fixture(scope="session")

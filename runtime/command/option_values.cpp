@@ -87,6 +87,14 @@ void check_process(const Options& options) {
            std::to_string(*options.pid));
 }
 
+void check_doctor(const Options& options) {
+  check_process(options);
+  const bool asks = options.list || options.explain || options.stress || options.interactive ||
+                    options.language_server || options.tidy;
+  if (asks || options.script_text || !options.more_scripts.empty())
+    refuse_together("doctor", "takes no script, and nothing else that one may ask for");
+}
+
 }  // namespace
 
 UsageError not_taken(const std::string& option, const std::string& takes, const std::string& value,
@@ -204,8 +212,16 @@ std::vector<std::string> without_stap_options(Options& options,
   return others;
 }
 
+void take_program(Options& options, std::vector<std::string> program) {
+  if (program.empty()) return;
+  if (!options.command.empty() || options.pid)
+    refuse_together("doctor", "takes one target: a program, -p PID, -c or --");
+  options.command = std::move(program);
+}
+
 void check_together(Options& options, std::vector<std::string> words) {
   if (options.clean) return;
+  if (options.doctor) return check_doctor(options);
   check_stress(options, words);
   check_process(options);
   if (!options.script_text && words.empty() && !options.more_scripts.empty()) {

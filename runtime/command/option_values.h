@@ -55,6 +55,9 @@ void set_limits(Options& options, const std::vector<std::string>& settings);  //
 std::vector<std::string> without_stap_options(Options& options,
                                               const std::vector<std::string>& words);
 
+// The program of `doctor`, with its arguments; may be empty.
+void take_program(Options& options, std::vector<std::string> program);
+
 // Everything that no single option can know. words: the script's file and its arguments.
 void check_together(Options& options, std::vector<std::string> words);
 

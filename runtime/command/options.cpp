@@ -11,6 +11,7 @@
 #include <map>
 
 #include "compiler/diag/diag.h"
+#include "runtime/command/help.h"
 #include "runtime/command/option_values.h"
 #include "runtime/command/stap_options.h"
 #include "runtime/output/tell.h"
@@ -32,8 +33,10 @@ const std::map<std::string, bool> kIsJson = {{"text", false}, {"json", true}};
 // What CLI11 fills besides Options.
 struct Words {
   std::vector<std::string> positional;  // script file and its arguments
+  std::vector<std::string> program;     // of doctor, with its arguments
   bool no_optimize = false;
   bool help = false;
+  bool clean = false;
 };
 
 // For CLI11, which wants to hear a text.
@@ -46,23 +49,37 @@ auto above_zero(const char* option) {
 }
 
 void add_script_options(CLI::App& app, Options& options, Words& words) {
-  app.add_option("-e", options.script_text, "the script itself");
+  app.add_option("-e", options.script_text, "the script itself")->option_text("SCRIPT");
   app.add_option("-E", options.more_scripts, "a script that runs beside the other one")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->option_text("SCRIPT");
   app.add_option("script", words.positional,
                  "script file (unless -e or -l), then its arguments $1 ..");
   app.add_option("-I", options.include, "look for tapsets (*.djt, *.djtm) in this folder, too")
       ->check(check_by(check_folder))
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->option_text("FOLDER");
   app.add_flag("--fmt", options.tidy, "print the script in tidy form, comments kept; run nothing");
-  app.add_option("-G", options.settings, "NAME=VALUE: the initial value of a global of the script")
-      ->allow_extra_args(false);
+  app.add_option("-G", options.settings, "the initial value of a global of the script")
+      ->allow_extra_args(false)
+      ->option_text("NAME=VALUE");
   app.add_flag("--strict", options.strict,
                "undeclared names are local, as in SystemTap; so they are in FILE.stp");
+}
+
+void add_limit_options(CLI::App& app, Options& options) {
   app.add_option_function<std::vector<std::string>>(
          "-D", [&options](const std::vector<std::string>& each) { set_limits(options, each); },
-         "a limit, NAME=VALUE: MAXACTION, MAXMAPENTRIES ...")
-      ->allow_extra_args(false);
+         "a limit of the script: MAXACTION, MAXMAPENTRIES ...")
+      ->allow_extra_args(false)
+      ->option_text("NAME=VALUE");
+  app.add_option("-T", options.seconds, "end the session after so many seconds")
+      ->check(check_by(check_seconds))
+      ->option_text("SECONDS");
+  app.add_option("--many", options.many,
+                 "warn where a pattern means more places than this (10000; 0: never)")
+      ->check([](const std::string& text) { return check_whole("--many", text), ""; })
+      ->option_text("PLACES");
 }
 
 // stap's options that are others of djtap's, said differently. Not in --help: djtap(1) has them.
@@ -91,27 +108,12 @@ void add_stap_options(CLI::App& app, Options& options) {
 
 void add_target_options(CLI::App& app, Options& options, Words& words) {
   app.add_option_function<std::string>(
-      "-c", [&options](const std::string& text) { set_command(options, text); },
-      "run this command and trace it");
-  app.add_option("-p,-x", options.pid, "trace this running process")->check(above_zero("-p,-x"));
-  app.add_option("-l", options.list,
-                 "list the probe points that match, one a line: func(\"m*\"), syscall.*, **");
-  app.add_option_function<std::string>(
-      "-L",
-      [&options](const std::string& text) {
-        options.list = text;
-        options.list_variables = true;
-      },
-      "the same with parameters, locals and their types");
-  app.add_option_function<std::string>(
-         "--source", [&options](const std::string& text) { set_source(options, text); },
-         "print the source of a function, with the lines that can be probed and their variables")
-      ->option_text("FUNC");
-  app.add_option("--stress", options.stress,
-                 "count every function (that matches, as in func(\"...\")) and report the engine")
-      ->expected(0, 1);
-  app.add_option("--coverage", options.coverage,
-                 "with --stress: how this file's functions could be probed; no process");
+         "-c", [&options](const std::string& text) { set_command(options, text); },
+         "run this command and trace it; so does -- COMMAND at the end of the line")
+      ->option_text("COMMAND");
+  app.add_option("-p,-x", options.pid, "trace this running process")
+      ->check(above_zero("-p,-x"))
+      ->option_text("PID");
   app.add_option("--control", options.control_path,
                  "a UNIX stream socket at this path takes commands while the session runs, one a "
                  "line: list, enable N|GLOB, disable N|GLOB")
@@ -149,9 +151,6 @@ void add_output_options(CLI::App& app, Options& options) {
          "keep the "
          "newest FILES")
       ->option_text("MB[,FILES]");
-  app.add_option("-T", options.seconds, "end the session after so many seconds")
-      ->check(check_by(check_seconds))
-      ->option_text("SECONDS");
   app.add_flag(
       "-t,--times", options.times,
       "at the end: hits of each probe, those whose handler did not run to its end (skips), "
@@ -164,8 +163,6 @@ void add_output_options(CLI::App& app, Options& options) {
       "--monitor", options.monitor,
       "show probes, globals and output on the terminal while the session runs; keys switch "
       "probes, sort, count from 0 and quit; with -o the output goes to the file instead");
-  app.add_flag("-n,--dry-run", options.dry_run,
-               "say which sites would be armed and how; -c's command is killed before it runs");
   app.add_option_function<std::string>(
          "-f,--format", [&options](const std::string& form) { set_format(options, form); },
          "form of the globals shown at the end: text, json or csv; plugin:NAME: all output by a "
@@ -176,20 +173,42 @@ void add_output_options(CLI::App& app, Options& options) {
   app.add_flag("-w", options.no_warnings, "print no warnings of the script");
   app.add_flag("-W", options.warnings_are_errors,
                "warnings of the script end it; -W undeclared: --strict");
-  app.add_option("--many", options.many,
-                 "warn where a pattern means more places than this (10000; 0: never)")
-      ->check([](const std::string& text) { return check_whole("--many", text), ""; });
   app.add_option("--report", options.report_path,
                  "a Lua file that gets all globals at the end and prints the report")
       ->option_text("FILE.lua");
 }
 
-void add_look_options(CLI::App& app, Options& options) {
+void add_look_options(CLI::App& app, Options& options, Words& words) {
+  app.add_option("-l", options.list,
+                 "list the probe points that match, one a line: func(\"m*\"), syscall.*, **")
+      ->option_text("POINT");
+  app.add_option_function<std::string>(
+         "-L",
+         [&options](const std::string& text) {
+           options.list = text;
+           options.list_variables = true;
+         },
+         "the same with parameters, locals and their types")
+      ->option_text("POINT");
+  app.add_option_function<std::string>(
+         "--source", [&options](const std::string& text) { set_source(options, text); },
+         "print the source of a function, with the lines that can be probed and their variables")
+      ->option_text("FUNC");
+  app.add_option("--stress", options.stress,
+                 "count every function (that matches, as in func(\"...\")) and report the engine")
+      ->expected(0, 1)
+      ->option_text("[FUNC]");
+  app.add_option("--coverage", options.coverage,
+                 "with --stress: how this file's functions could be probed; no process")
+      ->option_text("FILE");
+  app.add_flag("-n,--dry-run", options.dry_run,
+               "say which sites would be armed and how; -c's command is killed before it runs");
   app.add_flag("--probes", options.probes, "list every site with its state when armed");
   app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
   app.add_option_function<std::string>(
-      "--dump", [&options](const std::string& list) { set_dumps(options, list); },
-      "print a stage's data: tokens,ast,program,plan,ir,asm,probes");
+         "--dump", [&options](const std::string& list) { set_dumps(options, list); },
+         "print a stage's data: tokens,ast,program,plan,ir,asm,probes")
+      ->option_text("STAGES");
   app.add_option_function<std::string>("--stop-after",
                                        one_of("--stop-after", kStages, options.stop_after),
                                        "parse, check, resolve or lower")
@@ -199,12 +218,54 @@ void add_look_options(CLI::App& app, Options& options) {
                                        "form of diagnostics: text, or json (one object a line)")
       ->option_text("FORM");
   app.add_option("--explain", options.explain,
-                 "say what a diagnostic's code means, with an example");
+                 "say what a diagnostic's code means, with an example")
+      ->option_text("CODE");
   app.add_flag("-i,--interactive", options.interactive,
                "a script that grows at a prompt: help there names the commands");
   app.add_flag("--lsp,--language-server", options.language_server,
                "a language server for editors (LSP) on standard input and output");
-  app.set_version_flag("-V,--version", kVersion);
+  app.set_version_flag("-V,--version", kVersion, "print djtap's version");
+  app.add_flag("-h,--help", words.help, "print this help; with a script: also its options");
+}
+
+// What `add` adds is a group of --help.
+template <typename Add>
+void add_group(CLI::App& app, const char* name, const Add& add) {
+  const size_t before = app.get_options().size();
+  add();
+  const std::vector<CLI::Option*> all = app.get_options();
+  for (size_t i = before; i < all.size(); ++i) all[i]->group(name);
+}
+
+void add_options(CLI::App& app, Options& options, Words& words) {
+  app.set_help_flag();  // not CLI11's
+  add_group(app, "Target", [&] { add_target_options(app, options, words); });
+  add_group(app, "Script", [&] { add_script_options(app, options, words); });
+  add_group(app, "Output", [&] { add_output_options(app, options); });
+  add_group(app, "Limits", [&] { add_limit_options(app, options); });
+  add_group(app, "Looking around", [&] { add_look_options(app, options, words); });
+  add_stap_options(app, options);
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) option->disable_flag_override();  // --probes=no
+  }
+}
+
+// `first`: the first word that is no option. Only that is a command; behind a script it is an
+// argument of the script, and a script of that name is ./NAME.
+void add_commands(CLI::App& app, Options& options, Words& words, const std::string& first) {
+  const auto add = [&](const char* name, const char* takes, const char* what) {
+    return app.add_subcommand(name, what)->footer(takes)->fallthrough()->disabled(first != name);
+  };
+  CLI::App* clean =
+      add("clean", "PID", "take out what a killed djtap left in a process and its children");
+  clean->add_option("PID", options.clean, "the process")->check(above_zero("clean"));
+  clean->callback([&words] { words.clean = true; });
+  CLI::App* doctor = add("doctor", "[PROGRAM | -p PID]",
+                         "say what of djtap works here and with this target, what does not, and "
+                         "the way out of each; --json: as one object");
+  doctor->add_option("PROGRAM", words.program, "the program, and its arguments");
+  doctor->add_flag("--json", options.doctor_json, "");
+  doctor->callback([&options] { options.doctor = true; });
 }
 
 // --NAME=VALUE that no option of djtap takes: perhaps the script has one of this name.
@@ -212,6 +273,7 @@ void set_script_options(CLI::App& app, Options& options, const std::vector<std::
   for (CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) options.own_names.push_back(name);
   }
+  if (options.doctor) options.own_names.emplace_back("json");
   for (const std::string& word : words) {
     size_t equals = word.find('=');
     bool named = word.starts_with("--") && word.size() > 2;
@@ -227,6 +289,7 @@ void set_script_options(CLI::App& app, Options& options, const std::vector<std::
     UsageError wrong = {"DJ0001", word, "djtap has no option " + word.substr(0, equals), {}, ""};
     for (const std::string& near : near_names(name, options.own_names))
       wrong.near.push_back("--" + near + rest);
+    if (name == "json") wrong.help = "djtap doctor has it";
     if (named && !value && has_script)
       wrong.help = "one of the script is written " + word + "=VALUE";
     throw wrong;
@@ -236,11 +299,7 @@ void set_script_options(CLI::App& app, Options& options, const std::vector<std::
 // All names of the option that CLI11 calls `name`.
 std::string names_in(const CLI::App& app, const std::string& name) {
   const CLI::Option* option = app.get_option_no_throw(name);
-  if (option == nullptr) return name;
-  std::vector<std::string> names;
-  for (const std::string& each : option->get_lnames()) names.push_back("--" + each);
-  for (const std::string& each : option->get_snames()) names.push_back("-" + each);
-  return fmt::format("{}", fmt::join(names, ","));
+  return option == nullptr ? name : names_of_option(*option);
 }
 
 // What CLI11 itself finds wrong, in djtap's words.
@@ -253,8 +312,6 @@ UsageError usage_error(const CLI::App& app, const CLI::ParseError& error) {
     return {"DJ0002", option, name + " needs a value behind it", {}, ""};
   if (said.find(": At Most 1 required") != std::string::npos)
     return {"DJ0002", option, name + " is given more than once", {}, ""};
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError))
-    return {"DJ0002", "clean", "clean needs a process: djtap clean PID", {}, ""};
   if (said.find(" disallowed flag override") != std::string::npos) {
     const std::string flag = (name.size() > 1 ? "--" : "-") + name;
     return {"DJ0003", names_in(app, flag), flag + " takes no value", {}, ""};
@@ -292,30 +349,24 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   app.footer(
       "Exit codes: 0 done, 1 usage, 2 syntax, 3 wrong script or nothing to probe, 4 cannot "
       "attach,\n"
-      "5 script errors at run time, or output that was not taken. Of a command that runs (-c, --) "
-      "its\nown; 125 djtap failed then, 126 it is not executable, 127 not found.\n"
+      "5 script errors at run time, or output that was not taken, 6 doctor: not all works. Of a\n"
+      "command that runs (-c, --) its own; 125 djtap failed then, 126 it is not executable, 127 "
+      "not found.\n"
       "DJTAP_LOG=engine in the environment: every step in the life of a site, on stderr.");
-  add_script_options(app, options, words);
-  add_target_options(app, options, words);
-  add_output_options(app, options);
-  add_look_options(app, options);
-  add_stap_options(app, options);
-  app.add_subcommand("clean", "take out what a killed djtap left in a process and its children")
-      ->add_option("PID", options.clean, "the process")
-      ->required()
-      ->check(above_zero("clean"));
-  app.set_help_flag();
-  app.add_flag("-h,--help", words.help, "print this help; with a script: also its options");
+  app.formatter(help_formatter());
+  add_options(app, options, words);
+  char** first = std::find_if(argv + 1, dashes, [](const char* word) { return word[0] != '-'; });
+  add_commands(app, options, words, first == dashes ? "" : *first);
   app.allow_extras();
-  for (CLI::Option* option : app.get_options()) {
-    if (option->get_items_expected_max() == 0) option->disable_flag_override();  // --probes=no
-  }
   try {
     std::vector<std::string> given = with_named_warnings({argv + 1, dashes});
     std::reverse(given.begin(), given.end());  // CLI11 takes words from the end
     app.parse(std::move(given));
     options.script_help = words.help && (options.script_text || !words.positional.empty());
     if (words.help && !options.script_help) throw CLI::CallForHelp();
+    if (words.clean && !options.clean)
+      throw UsageError{"DJ0002", "clean", "clean needs a process: djtap clean PID", {}, ""};
+    take_program(options, std::move(words.program));
     const std::vector<std::string> strangers = without_stap_options(options, app.remaining());
     const bool has_script =
         options.script_text || !words.positional.empty() || !options.more_scripts.empty();

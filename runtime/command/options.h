@@ -22,9 +22,10 @@ enum ExitCode : int {
   kExitOk = 0,
   kExitUsage = 1,
   kExitSyntax = 2,
-  kExitScript = 3,  // wrong script, or nothing to probe
-  kExitAttach = 4,  // no such process, no permission, target gone while attaching
-  kExitRun = 5,     // script errors at run time
+  kExitScript = 3,   // wrong script, or nothing to probe
+  kExitAttach = 4,   // no such process, no permission, target gone while attaching
+  kExitRun = 5,      // script errors at run time
+  kExitLimited = 6,  // doctor: not all works
   kExitOwnFailure = 125,
   kExitNotExecutable = 126,
   kExitNotFound = 127,
@@ -47,6 +48,8 @@ struct Options {
   std::vector<std::string> command;                   // -c or behind --; empty: none
   std::optional<int> pid;                             // -p, -x
   std::optional<int> clean;                           // clean PID
+  bool doctor = false;                                // doctor [PROGRAM]: makes command of it
+  bool doctor_json = false;                           // doctor --json
   std::string output_path;                            // -o; empty: stdout
   Rotation rotation;                                  // -S
   std::optional<double> seconds;                      // -T: the session ends then

@@ -68,7 +68,7 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
     DJ_TRY(TracedProcess process, TracedProcess::launch(child->take()));
     read_found_names_as(reader_of(process.pid));
     if (options.writable_text) trust_writable(process.modules);
-    if (!options.list) warn_of_lost_rights(process.pid, options.command.front());
+    if (!options.list && !options.doctor) warn_of_lost_rights(process.pid, options.command.front());
     return std::optional<TracedProcess>(std::move(process));
   }
   if (options.pid) {
@@ -76,7 +76,7 @@ Result<std::optional<TracedProcess>> find_target(const Options& options, const s
     DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
     DJ_TRY_DO(check_rights(options, *options.pid));
     if (options.writable_text) trust_writable(process.modules);
-    warn_of_lost_files(*options.pid);
+    if (!options.doctor) warn_of_lost_files(*options.pid);
     return std::optional<TracedProcess>(std::move(process));
   }
   return std::optional<TracedProcess>();

@@ -50,6 +50,54 @@ def test_each_option_is_in_the_manual(pages, djtap_once):
 
 
 @pytest.mark.skipif(TROFF is None, reason="groff is not here")
+def test_each_option_of_the_manual_is_one(pages, djtap_once):
+    """What the page sets in bold as an option, djtap takes: nothing there says that it has none of that name."""
+    page = pages["djtap"].read_text().replace("\\-", "-").replace("\\&", "")
+    bold = re.findall(r"^\.B[RI]* (.*)$|\\fB(.*?)\\fR", page, re.M)
+    own = [text for text in map("".join, bold) if re.match(r'[ "([]*(-|djtap )', text)]  # the others are of other programs
+    named = {name for text in own for name in re.findall(r"(?<![\w/-])--?[A-Za-z][\w-]*", text)}
+    assert len(named) > 50
+    for name in sorted(named):
+        told = djtap_once(name, "-e", "probe begin { exit() }") if name != "--json" else djtap_once("doctor", name)
+        assert "has no option" not in told.stderr, told
+
+
+@pytest.mark.skipif(TROFF is None, reason="groff is not here")
+def test_groups_and_commands_are_in_the_manual(pages, djtap_once):
+    """In the order of --help."""
+    manual, listed = text_of(pages["djtap"]), djtap_once("--help").stdout
+    groups = re.findall(r"^(\S.*):$", listed, re.M)
+    assert groups == ["Commands", "Target", "Script", "Output", "Limits", "Looking around"]
+    places = [manual.index(f"\n   {group}\n") for group in groups[1:]]
+    assert places == sorted(places)
+    commands = re.findall(r"^  (\w+) ", listed[listed.index("Commands:"):listed.index("Target:")], re.M)
+    section = manual[manual.index("\nCOMMANDS\n"):manual.index("\nOPTIONS\n")]
+    assert commands == ["clean", "doctor"] and all(re.search(rf"^ +{command} ", section, re.M) for command in commands)
+
+
+def test_help_is_for_people(djtap_once):
+    """None of the words of the library that parses: each value has a name of its own."""
+    told = djtap_once("--help")
+    assert told.returncode == 0 and told.stderr == ""
+    assert not re.search(r"TEXT|:\{|\{false\}|REQUIRED|\bINT\b|\bUINT\b|\bFLOAT\b|\[OPTIONS\]|\[SUBCOMMAND\]", told.stdout, re.M), told
+    lines = told.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    names = [name for row in re.findall(r"^  (-\S+)", told.stdout, re.M) for name in row.split(",")]
+    assert len(names) > 50 and len(names) == len(set(names))
+    for words in (["-h"], ["clean", "--help"], ["doctor", "-h"], ["-V", "--help"]):
+        again = djtap_once(*words)
+        assert again.returncode == 0 and (again.stdout == told.stdout or words[0] == "-V"), again
+
+
+def test_each_option_is_completed(djtap_once):
+    """By the shell's own words, from the same help."""
+    listed = [name for row in re.findall(r"^  (-\S+)", djtap_once("--help").stdout, re.M) for name in row.split(",")]
+    completion = f"PATH={paths.BUILD}:$PATH; . {paths.ROOT}/scripts/completion.bash; _djtap_options {paths.DJTAP}"
+    told = subprocess.run(["bash", "-c", completion], capture_output=True, text=True, check=True)
+    assert sorted(told.stdout.split()) == sorted(listed)
+
+
+@pytest.mark.skipif(TROFF is None, reason="groff is not here")
 def test_each_builtin_and_kind_is_in_the_manual(pages):
     names = re.findall(r"^DJ_BUILTIN\((\w+),", (paths.ROOT / "stdlib" / "builtins.def").read_text(), re.M)
     manual = text_of(pages["djtap-language"])

@@ -78,6 +78,8 @@ ROOMS = {
     "runtime/run": [*MODEL, "compiler/editor", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo/call_frames.h", "compiler/resolve",
                     "runtime/process", "runtime/output", "runtime/command", "runtime/patch", "runtime/session", "runtime/lua", "runtime/shared",
                     "stdlib/builtins.h"],
+    "runtime/doctor": [*MODEL, "compiler/tapset", "compiler/debuginfo", "compiler/resolve", "runtime/process", "runtime/output", "runtime/command",
+                       "runtime/patch", "runtime/memory", "runtime/clean", "runtime/session", "runtime/run", "runtime/shared"],
 }
 TOP = {"runtime/main.cpp"}  # may include everything
 BESIDE_TOP = ["compiler/base"]  # what other files of no room may
@@ -90,11 +92,11 @@ THIRD_PARTY = {
     r"(llvm|llvm-c|clang)/(?!Demangle/)": ["compiler/lower"],
     r"llvm/Demangle/": ["compiler/debuginfo"],
     r"Zydis": ["arch/x86_64"],
-    r"CLI/": ["runtime/command/options.cpp"],
-    r"nlohmann/": ["compiler/diag", "compiler/editor", "runtime/output", "runtime/lua"],
+    r"CLI/": ["runtime/command/options.cpp", "runtime/command/help.cpp"],
+    r"nlohmann/": ["compiler/diag", "compiler/editor", "runtime/output", "runtime/lua", "runtime/doctor"],
     r"fmt/": [*MODEL, "compiler/editor", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo", "compiler/resolve", "compiler/lower",
               "arch/x86_64", "runtime/process", "runtime/output", "runtime/command", "runtime/patch", "runtime/text", "runtime/memory",
-              "runtime/install", "runtime/clean", "runtime/session", "runtime/lua", "runtime/run", "runtime/main.cpp"],
+              "runtime/install", "runtime/clean", "runtime/session", "runtime/lua", "runtime/run", "runtime/doctor", "runtime/main.cpp"],
     r"sys/ptrace": ["runtime/process"],
     r"lua": ["runtime/lua"],
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine first, with djtap's own rights; then the target, with those that a session has.
+#include "runtime/doctor/doctor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/base/counted.h"
+#include "compiler/debuginfo/text.h"
+#include "runtime/doctor/machine.h"
+#include "runtime/doctor/patient.h"
+#include "runtime/doctor/print_findings.h"
+#include "runtime/output/tell.h"
+#include "runtime/run/give_up_rights.h"
+#include "runtime/run/lazy_target.h"
+#include "runtime/run/say.h"
+#include "runtime/session/loop.h"
+
+namespace dj {
+namespace {
+
+// A session would end with this.
+struct Refusal {
+  int exit_code = kExitOk;
+  std::string code, message;
+};
+
+bool has_target(const Options& options) { return options.pid || !options.command.empty(); }
+
+Refusal refusal(const Error& error, int exit_code) {
+  return {exit_code, attach_code(error.kind), error.message};
+}
+
+std::string name_of(const TracedProcess& process) {
+  const Result<ProcessStatus> status = read_status(process.pid);
+  return fmt::format("process {} ({})", process.pid, status.ok() ? status.value().name : "?");
+}
+
+KeptFiles kept_files(const Options& options) {
+  return options.cache ? KeptFiles::of_user({}) : KeptFiles::none();
+}
+
+// Adds the rows of the target.
+std::optional<Refusal> examine_found(const Options& options, TracedProcess& process,
+                                     Findings& findings) {
+  ModuleCodes codes(read_text, PlanCache(kept_files(options)));
+  Patient patient{options, process, codes};
+  const Status looked = look_at(patient);
+  if (!looked.ok()) return refusal(looked.error(), kExitAttach);
+  findings.push_back({"target",
+                      {Health::Ok, fmt::format("{} can be traced, {}", name_of(process),
+                                               counted(patient.threads, "thread"))}});
+  examine_target(patient, findings);
+  examine_room(patient, findings);
+  examine_objects(patient, findings);
+  return std::nullopt;
+}
+
+std::optional<Refusal> examine_target_of(const Options& options, const HeldSignals& held,
+                                         std::optional<RightsKept> kept, Seen& seen,
+                                         Findings& findings) {
+  if (kept) return Refusal{kExitAttach, kept->code, kept->message};
+  LazyTarget target(options, held.before());
+  Result<std::optional<TracedProcess>>& found = target.find();
+  if (!found.ok()) return refusal(found.error(), target_exit_code(options, found.error()));
+  TracedProcess process = std::move(*found.value());
+  seen.pid = process.pid;
+  return examine_found(options, process, findings);
+}
+
+int exit_code_of(const Findings& findings) {
+  const auto is_of = [&](Health health) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding& each) { return each.verdict.health == health; });
+  };
+  return is_of(Health::Fails) || is_of(Health::Limited) ? kExitLimited : kExitOk;
+}
+
+}  // namespace
+
+int run_doctor(const Options& options) {
+  const HeldSignals held;
+  Findings findings;
+  Seen seen;
+  examine_machine(options, findings);
+  std::optional<RightsKept> kept = become_equal_of_target(options);
+  examine_files(options, findings);
+  const size_t machine_rows = findings.size();
+  std::optional<Refusal> refused;
+  if (has_target(options)) {
+    if (!options.command.empty()) seen.program = options.command.front();
+    refused = examine_target_of(options, held, std::move(kept), seen, findings);
+  }
+  if (refused)
+    findings.push_back(
+        {"target", {Health::Fails, refused->message, "djtap --explain " + refused->code}});
+  const bool ends_sessions =
+      std::any_of(findings.begin() + static_cast<long>(machine_rows), findings.end(),
+                  [](const Finding& each) { return each.verdict.health == Health::Fails; });
+  seen.exit_code = refused         ? refused->exit_code
+                   : ends_sessions ? static_cast<int>(kExitAttach)
+                                   : exit_code_of(findings);
+  show(options.doctor_json ? findings_json(findings, seen) : findings_text(findings, seen));
+  return seen.exit_code;
+}
+
+}  // namespace dj

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of the target's objects: whether they can be read, what of their code may be probed,
+// and their debug information.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "compiler/base/counted.h"
+#include "compiler/debuginfo/module.h"
+#include "compiler/resolve/missing_debug_info.h"
+#include "runtime/doctor/patient.h"
+#include "runtime/run/target.h"
+
+namespace dj {
+namespace {
+
+Verdicts look_at_files(Patient& patient) {
+  Verdicts verdicts;
+  for (const LostFile& file : lost_files(patient.process.pid)) {
+    verdicts.push_back({Health::Limited, lost_file_text(patient.process.pid, file), {}, file.path});
+  }
+  if (verdicts.empty())
+    verdicts.push_back(
+        {Health::Ok, fmt::format("{} with code, all readable",
+                                 counted(patient.process.modules.size(), "object"))});
+  return verdicts;
+}
+
+Verdicts look_at_code(Patient& patient) {
+  Verdicts verdicts;
+  for (const MappedModule& module : patient.process.modules) {
+    if (module.shared)
+      verdicts.push_back({Health::Limited,
+                          fmt::format("code of {} is mapped shared (MAP_SHARED): nothing in it is "
+                                      "probed",
+                                      module.path),
+                          "copy the file to where the program does not write to it", module.path});
+    else if (!module.writable.empty())
+      verdicts.push_back(
+          {Health::Limited,
+           fmt::format("the program may write to code of {}: no probe goes there", module.path),
+           {},
+           module.path});
+  }
+  if (verdicts.empty()) verdicts.push_back({Health::Ok, "the program cannot write to its code"});
+  return verdicts;
+}
+
+// Without debug information.
+Verdict missing(Module& module) {
+  const std::string unreadable = module.why_unreadable();
+  const bool named =
+      module.elf().section(".symtab") != nullptr || !find_debug_file(module.elf()).empty();
+  Diag diag;
+  help_to_debug_info(diag, unreadable);
+  const std::string& id = module.elf().build_id();
+  return {Health::Limited,
+          fmt::format("{}: missing{}{}; {}", module.path(), id.empty() ? "" : ", build id " + id,
+                      unreadable.empty() ? "" : " (" + unreadable + ")",
+                      named ? "functions have names, not variables and lines"
+                            : "only what it exports has a name"),
+          diag.help, module.path(), id};
+}
+
+Verdicts look_at_debug_info(Patient& patient) {
+  Verdicts verdicts;
+  std::set<std::string> seen;
+  for (const MappedModule& mapped : patient.process.modules) {
+    if (mapped.is_vdso || !seen.insert(mapped.path).second) continue;
+    const Result<std::unique_ptr<Module>> opened = Module::open(mapped.open_path, mapped.path);
+    if (!opened.ok()) continue;  // told by look_at_files()
+    Module& module = *opened.value();
+    if (module.debug_info() == nullptr) {
+      verdicts.push_back(missing(module));
+      continue;
+    }
+    const std::string& id = module.elf().build_id();
+    verdicts.push_back({Health::Ok, module.path() + ": present", {}, module.path(), id});
+  }
+  return verdicts;
+}
+
+constexpr Row<Patient> kRows[] = {
+    {"files", look_at_files, "start the program anew, so that it runs what is installed"},
+    {"code", look_at_code,
+     "--writable-text probes it, where the program is known to leave its code alone"},
+    {"debug information", look_at_debug_info, ""},
+};
+
+}  // namespace
+
+void examine_objects(Patient& patient, Findings& findings) {
+  for (const Row<Patient>& row : kRows) examine(row, patient, findings);
+}
+
+}  // namespace dj

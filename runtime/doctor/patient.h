@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patient: the target as a session finds it before it changes anything, and what each of the
+// session's checks says of it. The target stands for a moment, as it does for a session.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "runtime/command/options.h"
+#include "runtime/doctor/finding.h"
+#include "runtime/patch/module_code.h"
+#include "runtime/session/session.h"
+
+namespace dj {
+
+struct Patient {
+  const Options& options;
+  TracedProcess& process;
+  ModuleCodes& codes;
+
+  // Of the threads while they stood.
+  size_t threads = 0;
+  Status borrowed = ok_status();          // RemoteCall::check()
+  Status uncaught = ok_status();          // check_uncaught()
+  Status control_blocks = ok_status();    // check_control_blocks()
+  Result<uint64_t> denied = uint64_t{0};  // denied_by_filters()
+  Result<bool> rows = false;              // may_have_rows()
+  bool confined = false;                  // some thread is under seccomp
+
+  // Sessions that were killed, or have left memory; what cannot be looked at says why.
+  Result<size_t> earlier = size_t{0};
+
+  bool use_rseq = false;  // can_trust_rseq()
+  std::string no_rseq;    // why not
+};
+
+// Fails where a session could not stop the target.
+Status look_at(Patient& patient);
+
+// Rows of the target itself, of room in its memory, and of its objects' files.
+void examine_target(Patient& patient, Findings& findings);
+void examine_room(Patient& patient, Findings& findings);
+void examine_objects(Patient& patient, Findings& findings);
+
+}  // namespace dj
