@@ -11,7 +11,8 @@ TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object"
 
 def check(value, schema, path="$"):
     """The few words of JSON Schema that ours uses."""
-    unknown = set(schema) - {"$schema", "title", "description", "type", "required", "additionalProperties", "properties", "pattern", "enum", "items", "$comment"}
+    known = {"$comment", "$schema", "title", "description", "type", "required", "additionalProperties", "properties", "pattern", "enum", "items"}
+    unknown = set(schema) - known
     assert not unknown, unknown
     if "enum" in schema:
         assert value in schema["enum"], path
