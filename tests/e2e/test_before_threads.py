@@ -24,7 +24,7 @@ def built(folder, words, *more):
     program = folder / "before"
     if shutil.which(words[0]) is None:
         pytest.skip(f"there is no {words[0]}")
-    done = subprocess.run([words[0], "-g", "-O1", "-o", program, SOURCE, *words[1:], *more], capture_output=True, text=True, check=False)
+    done = subprocess.run([words[0], "-g", "-O1", "-foptimize-sibling-calls", "-o", program, SOURCE, *words[1:], *more], capture_output=True, text=True, check=False)
     if done.returncode != 0 and words[0] != "gcc":
         pytest.skip(f"{words[0]} cannot link it: {done.stderr}")
     assert done.returncode == 0, done
@@ -83,6 +83,7 @@ def test_prints_and_returns(djtap, static):
     known = functions(program)
     starts = [name for name in STARTS[library] if name in known and name in ("__libc_setup_tls", "__libc_init_secure", "__init_tls")]
     script = 'probe func("pick") { printf("in %d\\n", $kind) } probe func("pick").return { printf("out %d %d\\n", @entry($kind), $return) } '
+    script += 'probe func("through").return { chosen += $return } '
     script += 'probe func("construct").return { printf("constructed %d\\n", ppfunc() == "construct") } '
     script += "".join(f'probe func("{name}").return {{ printf("back %s\\n", ppfunc()) }} ' for name in starts)
     script += "".join(f'probe func("{name}").latency {{ took <<< elapsed > 0 }} ' for name in starts)
@@ -92,7 +93,7 @@ def test_prints_and_returns(djtap, static):
     assert len(kinds) == result.facts["pick"] and kinds[-1] == 90 and (library == "musl" or kinds[:4] == [1, 2, 3, 1]), result
     assert [line for line in lines if line.startswith("out")] == [f"out {kind} {2 * kind}" for kind in kinds], result
     assert sorted(line[5:] for line in lines if line.startswith("back ")) == sorted(starts) and starts, result
-    assert "constructed 1" in lines and result.returncode == 0 and "DJ59" not in result.stderr, result
+    assert "constructed 1" in lines and result.globals["chosen"] == 90 and result.returncode == 0 and "DJ59" not in result.stderr, result
 
 
 def test_every_function(djtap, static):

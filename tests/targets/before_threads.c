@@ -31,6 +31,9 @@ long chosen(long n) __attribute__((ifunc("resolver")));
 long chosen(long n) { return twice(n); }
 #endif
 
+// A tail call of what the resolver has chosen.
+APART long through(long n) { return chosen(n); }
+
 APART void prepare(int argc) {
   prepared++;
   pick(argc);
@@ -47,7 +50,7 @@ __attribute__((constructor)) static void at_start(void) { construct(); }
 
 int main(void) {
   long sum = 0;
-  for (long i = 0; i < 10; i++) sum += chosen(i);
+  for (long i = 0; i < 10; i++) sum += through(i);
   own += (int)pick(sum);
   printf("pick: %d\nresolver: %d\nprepare: %d\nconstruct: %d\nown: %d\n", picked, resolved, prepared, constructed, own);
   return own == 0;
