@@ -12,7 +12,7 @@ namespace dj {
 
 namespace {
 
-constexpr std::string_view kLibraryLevel = "_ada_";
+constexpr std::string_view kLibraryLevel = "_ada_", kTaskBody = "TKB";
 constexpr std::pair<std::string_view, std::string_view> kOperators[] = {
     {"Oabs", "abs"},  {"Oand", "and"},    {"Omod", "mod"},  {"Onot", "not"}, {"Oor", "or"},
     {"Orem", "rem"},  {"Oxor", "xor"},    {"Oeq", "="},     {"One", "/="},   {"Olt", "<"},
@@ -32,6 +32,12 @@ std::string component_name(std::string_view word) {
 std::string ada_name(std::string_view symbol) {
   symbol = symbol.substr(0, symbol.find('.'));
   if (symbol.starts_with(kLibraryLevel)) symbol.remove_prefix(kLibraryLevel.size());
+  // Of tasks their bodies; of what is declared in a body, or nested in one, X with a letter each.
+  if (symbol.ends_with(kTaskBody)) symbol.remove_suffix(kTaskBody.size());
+  const size_t marks = symbol.find_last_not_of("bn");
+  if (marks != std::string_view::npos && marks > 0 && symbol[marks] == 'X') {
+    symbol = symbol.substr(0, marks);
+  }
   std::string name;
   while (!symbol.empty()) {
     const size_t end = std::min(symbol.find("__", 1), symbol.size());

@@ -13,8 +13,10 @@
 #include <optional>
 #include <tuple>
 
+#include "compiler/debuginfo/debug_info.h"
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/eh_frame.h"
+#include "compiler/debuginfo/foreign_names.h"
 #include "compiler/debuginfo/source_lines.h"
 #include "compiler/debuginfo/symbols.h"
 
@@ -239,9 +241,26 @@ void read_call_frames(const ObjectFile& elf, StackInfo& out) {
   sort_rows(out.rows);
 }
 
+// ForeignNames: of Fortran's and Ada's functions, by debug information.
+class ForeignNames {
+ public:
+  ForeignNames(const ObjectFile& elf, const std::vector<Symbol>& functions) {
+    if (may_have_foreign(elf, functions)) info_ = DebugInfo::open(elf);
+    if (info_ && !info_->has_foreign()) info_.reset();
+  }
+
+  std::string of(const Symbol& symbol) {
+    return info_ ? info_->foreign_name(symbol.address, symbol.name) : "";
+  }
+
+ private:
+  std::unique_ptr<DebugInfo> info_;  // null: it has none of these languages
+};
+
 // Of several names of one place, the one that probes show: a global one, the shortest.
 void read_stack_symbols(const ObjectFile& elf, StackInfo& out) {
   const SymbolTable table = read_symbols(elf);
+  ForeignNames foreign(elf, table.functions);
   std::vector<Symbol> sorted = table.functions;
   std::sort(sorted.begin(), sorted.end(), [](const Symbol& a, const Symbol& b) {
     return std::tuple(a.address, a.binding == STB_LOCAL, a.name.size(), a.name) <
@@ -252,7 +271,8 @@ void read_stack_symbols(const ObjectFile& elf, StackInfo& out) {
       continue;
     }
     const std::string_view plain = symbol.name.substr(0, symbol.name.find('@'));
-    const std::string name = without_tags(split_symbol(plain).name);
+    std::string name = foreign.of(symbol);
+    if (name.empty()) name = without_tags(split_symbol(plain).name);
     out.symbols.push_back({symbol.address, symbol.size, name.empty() ? std::string(plain) : name});
   }
 }

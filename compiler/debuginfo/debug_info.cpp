@@ -219,10 +219,10 @@ std::vector<InlineHit> DebugInfo::inlined(const NameMatcher& matcher, uint64_t p
 
 bool DebugInfo::confirms(const NameMatcher::Meaning& meaning, const NameMatcher& matcher,
                          uint64_t pc) {
-  if (meaning.if_called && !matcher.is_called(name(pc))) return false;
   const Question question;
   std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
-  return function && is_as_meant(meaning, *function);
+  return function && is_as_meant(meaning, *function) &&
+         (!meaning.if_called || matcher.is_called(name(pc), meaning.if_in));
 }
 
 const std::string& DebugInfo::name(uint64_t pc) {
@@ -232,6 +232,19 @@ const std::string& DebugInfo::name(uint64_t pc) {
   std::optional<Dwarf_Die> function = impl_->index->function_at(pc);
   if (function) known->second = debug_name(*function);
   return known->second;
+}
+
+std::string DebugInfo::foreign_name(uint64_t pc, std::string_view symbol) {
+  const Question question;
+  std::optional<Dwarf_Die> unit = impl_->index->unit_at(pc);
+  std::optional<Dwarf_Die> function =
+      unit && is_foreign(*unit) ? impl_->index->function_at(pc) : std::nullopt;
+  return function ? dj::foreign_name(*function, symbol) : "";
+}
+
+bool DebugInfo::has_foreign() {
+  const std::vector<Dwarf_Die>& units = impl_->index->units();
+  return std::any_of(units.begin(), units.end(), is_foreign);
 }
 
 std::vector<LabelHit> DebugInfo::labels(uint64_t pc) {

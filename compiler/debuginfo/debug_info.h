@@ -119,6 +119,10 @@ class DebugInfo {
   bool confirms(const NameMatcher::Meaning& meaning, const NameMatcher& matcher, uint64_t pc);
   // Its name with all names around it, as debug information has it; empty: it knows none.
   const std::string& name(uint64_t pc);
+  // What gdb calls the function of Fortran or Ada that begins there and has this symbol; empty:
+  // there is none.
+  std::string foreign_name(uint64_t pc, std::string_view symbol);
+  bool has_foreign();  // some unit is in one of these languages
   // Labels (as for goto) of the function that holds `pc`, those of inlined copies too.
   std::vector<LabelHit> labels(uint64_t pc);
 

@@ -6,11 +6,16 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "compiler/debuginfo/ada_names.h"
 #include "compiler/debuginfo/dwarf_index.h"
+#include "compiler/debuginfo/languages.h"
 
 namespace dj {
 
 namespace {
+
+constexpr std::string_view kFortranMain =
+    "MAIN__";  // the symbol of what the source calls otherwise
 
 // The DIE that stands where the source declares the function, and those around it, its unit last.
 std::vector<Dwarf_Die> declared_in(Dwarf_Die function) {
@@ -25,28 +30,47 @@ std::vector<Dwarf_Die> declared_in(Dwarf_Die function) {
 }
 
 bool is_in(NameMatcher::Language language, Dwarf_Die unit) {
-  const int code = dwarf_srclang(&unit);
   switch (language) {
     case NameMatcher::Language::Any:
       return true;
-    case NameMatcher::Language::Ada:
-      return code == DW_LANG_Ada83 || code == DW_LANG_Ada95;
+    case NameMatcher::Language::FortranOrAda:
+      return is_foreign(unit);
     case NameMatcher::Language::Fortran:
-      return code == DW_LANG_Fortran77 || code == DW_LANG_Fortran90 || code == DW_LANG_Fortran95 ||
-             code == DW_LANG_Fortran03 || code == DW_LANG_Fortran08;
+      return is_fortran(&unit);
   }
   return false;
 }
 
 }  // namespace
 
+bool is_foreign(Dwarf_Die unit) { return is_fortran(&unit) || is_ada(&unit); }
+
 std::string debug_name(Dwarf_Die function) {
   std::string name;
+  const bool fortran = is_fortran(&function);
   for (Dwarf_Die& die : declared_in(function)) {
     const std::string part = dwarf_tag(&die) == DW_TAG_compile_unit ? "" : die_name(&die);
+    const bool contains = fortran && !name.empty() && dwarf_tag(&die) == DW_TAG_subprogram;
     if (!part.empty()) name = part + (name.empty() ? "" : "::") + name;
+    if (contains) break;
   }
   return name;
+}
+
+std::string foreign_name(Dwarf_Die function, std::string_view symbol) {
+  const std::string_view plain = plain_symbol(symbol);
+  Dwarf_Die unit;
+  if (!dwarf_diecu(&function, &unit, nullptr, nullptr)) return {};
+  const std::string own = die_name(&function);
+  const bool is_its = plain == linkage_name(&function) || plain == own || plain == own + "_";
+  if (!is_its && plain != kFortranMain) return {};
+  if (is_fortran(&unit)) return debug_name(function);
+  return is_ada(&unit) ? ada_name(symbol) : "";
+}
+
+std::string shown_name(Dwarf_Die function, std::string_view symbol) {
+  const std::string name = foreign_name(function, symbol);
+  return name.empty() ? person_name(symbol) : name;
 }
 
 bool is_as_meant(const NameMatcher::Meaning& meaning, Dwarf_Die function) {

@@ -291,12 +291,41 @@ class Translator {
         computed_ = true;
         stack_.push(jumps_.adopted(context_.object->steps));
         return ok_status();
+      case DW_OP_call2:
+      case DW_OP_call4:
+      case DW_OP_call_ref:
+        computed_ = true;
+        return called(op);
       case DW_OP_GNU_parameter_ref:
         computed_ = true;
         return parameter_ref(op, context_, jumps_, stack_);
       default:
         return typed(op);
     }
+  }
+
+  // The place of another variable, as of the length that Fortran keeps for a string.
+  Status called(const Dwarf_Op& op) {
+    Dwarf_Die die;
+    if (dwarf_getlocation_die(context_.attr, &op, &die) != 0) return unreadable();
+    std::optional<Dwarf_Attribute> place = attribute(&die, DW_AT_location);
+    Dwarf_Op* ops = nullptr;
+    size_t count = 0;
+    const Dwarf_Addr pc = context_.pc - context_.index.bias();
+    if (dwarf_tag(&die) == DW_TAG_dwarf_procedure || !place ||
+        dwarf_getlocation_addr(&*place, pc, &ops, &count, 1) != 1) {
+      return Error{"its DWARF expression calls another, which is none of a place here"};
+    }
+    OpContext inner = context_;
+    inner.attr = &*place;
+    inner.variable = &die;
+    inner.object = nullptr;
+    inner.begins_with_object = false;
+    inner.depth++;
+    DJ_TRY(Spot there, translate({ops, count}, inner));
+    if (there.kind != Spot::Memory) return Error{"its DWARF expression wants a register's place"};
+    stack_.push(jumps_.adopted(there.expr.steps));
+    return ok_status();
   }
 
   Status typed(const Dwarf_Op& op) {

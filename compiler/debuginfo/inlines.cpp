@@ -57,7 +57,10 @@ bool InlineSearch::is_wanted(Dwarf_Die* die) {
   auto [known, fresh] = matches_.try_emplace(identity(*origin), false);
   if (fresh) {
     const NameMatcher::Meaning meaning = matcher_.meaning(symbol_of(die));
-    known->second = meaning.yes && !meaning.if_called && is_as_meant(meaning, *origin);
+    const bool fortran = meaning.if_in == NameMatcher::Language::Fortran;
+    known->second = meaning.yes && (!meaning.if_called || fortran) &&
+                    is_as_meant(meaning, *origin) &&
+                    (!meaning.if_called || matcher_.is_called(debug_name(*origin), meaning.if_in));
   }
   return known->second;
 }
@@ -66,7 +69,7 @@ bool InlineSearch::is_wanted(Dwarf_Die* die) {
 // first of its ranges (DWARF 5, 2.17 and 2.18).
 void InlineSearch::copy(Dwarf_Die* die) {
   if (!is_wanted(die)) return;
-  InlineHit hit{0, index_.mark(*die), person_name(symbol_of(die)), {}, {}};
+  InlineHit hit{0, index_.mark(*die), shown_name(*die, symbol_of(die)), {}, {}};
   if (auto place = declaration_of(die)) hit.declared = {place->first, place->second};
   Dwarf_Addr entry = 0;
   const bool has_entry = dwarf_entrypc(die, &entry) == 0 && entry != 0;

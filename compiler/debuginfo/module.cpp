@@ -6,6 +6,7 @@
 #include <map>
 
 #include "compiler/debuginfo/demangle.h"
+#include "compiler/debuginfo/foreign_names.h"
 #include "compiler/debuginfo/nameless.h"
 #include "compiler/debuginfo/zstd_sections.h"
 
@@ -162,6 +163,7 @@ bool Module::means(const NameMatcher& matcher, const Symbol& symbol) {
     meaning = matcher.meaning_of(split_demangled(closures_->name_of(symbol.name)));
   }
   if (!meaning.yes || meaning.sure()) return meaning.yes;
+  if (meaning.if_in == NameMatcher::Language::Fortran && !has_foreign()) return false;
   return debug_info() && debug_info()->confirms(meaning, matcher, symbol.address);
 }
 
@@ -191,6 +193,19 @@ Module::Found Module::find(const NameMatcher& matcher, std::string_view version)
   std::sort(found.ifuncs.begin(), found.ifuncs.end());
   found.ifuncs.erase(std::unique(found.ifuncs.begin(), found.ifuncs.end()), found.ifuncs.end());
   return found;
+}
+
+bool Module::has_foreign() {
+  if (!has_foreign_) {
+    const bool likely = may_have_foreign(elf_, symbols().functions);
+    DebugInfo* info = likely ? debug_info() : nullptr;
+    has_foreign_ = info && info->has_foreign();
+  }
+  return *has_foreign_;
+}
+
+std::string Module::foreign_name(std::string_view symbol, uint64_t begin) {
+  return has_foreign() ? debug_info()->foreign_name(begin, symbol) : "";
 }
 
 bool Module::is_part(const CodeFunction& function) {

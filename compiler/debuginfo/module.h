@@ -24,8 +24,6 @@ namespace dj {
 struct CodeFunction {
   uint64_t begin = 0, end = 0;
   std::string_view symbol;  // the linker's name, without version
-  // As a person writes it; takes a microsecond.
-  std::string name() const { return person_name(symbol); }
 };
 
 class Module {
@@ -38,6 +36,13 @@ class Module {
   std::string base_name() const;
   const ObjectFile& elf() const { return elf_; }
   const SymbolTable& symbols();
+  // What people call the function.
+  std::string name_of(const CodeFunction& function) {
+    std::string name = foreign_name(function.symbol, function.begin);
+    return name.empty() ? person_name(function.symbol) : name;
+  }
+  // What gdb calls the function of Fortran or Ada that begins there; empty: it is none.
+  std::string foreign_name(std::string_view symbol, uint64_t begin);
   // The function is a part of another one (parts.h).
   bool is_part(const CodeFunction& function);
   // From here on its nameless functions are among the symbols (nameless.h).
@@ -71,6 +76,7 @@ class Module {
   explicit Module(ObjectFile elf) : elf_(std::move(elf)) {}
   uint64_t end_of(const Symbol& symbol);
   bool means(const NameMatcher& matcher, const Symbol& symbol);
+  bool has_foreign();  // it has debug information of Fortran or Ada
   template <class Ask>
   void for_likely(const NameMatcher& matcher, const Ask& ask);
   void index_names();
@@ -94,6 +100,7 @@ class Module {
   std::vector<uint64_t> starts_;  // of all functions, sorted; filled when first needed
   std::unique_ptr<DebugInfo> debug_info_;
   bool debug_info_tried_ = false;
+  std::optional<bool> has_foreign_;  // asked for when first needed
   const TypePrinters* printers_ = nullptr;
 };
 

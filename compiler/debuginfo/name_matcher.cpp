@@ -7,6 +7,7 @@
 #include "compiler/debuginfo/cxx_spelling.h"
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/dlang_names.h"
+#include "compiler/debuginfo/languages.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/rust_names.h"
 
@@ -55,11 +56,6 @@ std::string literal_part(std::string_view name) {
     }
   }
   return best;
-}
-
-std::string in_lower_case(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? char(c | 32) : c;
-  return text;
 }
 
 // Where the bracket that closes at the end of the text opens.
@@ -187,10 +183,9 @@ NameMatcher::Meaning NameMatcher::foreign_meaning(std::string_view symbol) const
     return {.yes = may_be_called(plain), .if_called = true};
   if (is_fortran(plain)) return lower_->meaning_of(split_symbol(plain));
   if (is_mangled(plain)) return {};
-  const std::string_view stem = plain.substr(0, plain.size() - plain.ends_with('_'));
-  if (lower_->same(lower_->name_, stem)) return {.yes = true, .if_in = Language::Fortran};
   Meaning meaning = lower_->meaning_of({ada_name(plain), "", "", false, true});
-  if (!dotted_) meaning.if_in = Language::Ada;
+  if (!meaning.yes) return {.yes = true, .if_in = Language::Fortran, .if_called = true};
+  if (!dotted_) meaning.if_in = Language::FortranOrAda;  // both have nested functions, inner.0
   return meaning;
 }
 
@@ -205,7 +200,9 @@ bool NameMatcher::may_be_called(std::string_view symbol) const {
                                         : same(wanted, last);
 }
 
-bool NameMatcher::is_called(const std::string& debug_name) const {
+bool NameMatcher::is_called(const std::string& debug_name, Language language) const {
+  if (language == Language::Fortran)
+    return lower_ && lower_->meaning_of({in_lower_case(debug_name), "", ""}).sure();
   const NameMatcher as_there(with_short_arguments(name_),
                              wild_ ? Spelling::Usual : Spelling::Exact);
   // A method also has the arguments of its type there: "Point<f32>::length<f32>".

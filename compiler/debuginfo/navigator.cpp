@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/debuginfo/dwarf_ops.h"
+#include "compiler/debuginfo/languages.h"
 #include "compiler/debuginfo/variables.h"
 
 namespace dj {
@@ -29,25 +30,6 @@ TargetFailure nowhere(const std::string& text, const Error& error) {
   return target_failure(kind, -1, fmt::format("{} cannot be read here: {}", text, error.message));
 }
 
-// The 16 bits of a _Float16 or __bf16 become a double's.
-void widen_half(LocExpr& expr, bool is_bfloat) {
-  using Op = LocStep::Op;
-  auto add = [&](std::initializer_list<LocStep> steps) {
-    expr.steps.insert(expr.steps.end(), steps);
-  };
-  if (is_bfloat) {  // a float's upper half
-    return add({{Op::PushConst, 16}, {Op::Shl}, {Op::DoubleOfFloat}});
-  }
-  // Its exponent and fraction in a double's places are the number times 2^-1008. The greatest
-  // exponent must be the greatest again.
-  constexpr int64_t kGreatest = 0x7c00, kScale = 1008, kFraction = 52;
-  add({{Op::Dup}, {Op::PushConst, 0x7fff}, {Op::And}, {Op::PushConst, kFraction - 10}, {Op::Shl}});
-  add({{Op::PushConst, (kScale + 1023) << kFraction}, {Op::DoubleCompute, Op::Mul}, {Op::Over}});
-  add({{Op::PushConst, kGreatest}, {Op::And}, {Op::PushConst, kGreatest}, {Op::Eq}});
-  add({{Op::PushConst, kScale << kFraction}, {Op::Mul}, {Op::Add}, {Op::Swap}});
-  add({{Op::PushConst, 0x8000}, {Op::And}, {Op::PushConst, 48}, {Op::Shl}, {Op::Or}});
-}
-
 }  // namespace
 
 Failed Navigator::settle() {
@@ -61,7 +43,7 @@ Failed Navigator::settle() {
     }
     type_ = strip_type(type_, index());
   }
-  return std::nullopt;
+  return type_ && is_array_pair(&*type_) ? follow_pair() : std::nullopt;
 }
 
 Failed Navigator::follow() {
@@ -88,6 +70,8 @@ Failed Navigator::follow() {
   }
   bits_.reset();
   dimension_ = 0;
+  record_.reset();
+  bounds_.reset();
   type_ = target;
   return std::nullopt;
 }
@@ -148,6 +132,8 @@ Failed Navigator::enter(const Member& member) {
       return failed;
     }
   }
+  record_ = spot_.kind == Spot::Memory ? std::optional(spot_.expr) : std::nullopt;
+  bounds_.reset();
   bits_ = member.bit_size;
   bit_offset_ = member.bit_offset;
   Dwarf_Die die = member.die;
@@ -185,6 +171,9 @@ Failed Navigator::field(const TargetStep& step, int number) {
                           fmt::format("{} is {}, which has no members", text_, type_name(type_)));
   }
   std::optional<Member> member = find_member(&*type_, step.field, index());
+  if (!member && ignores_case(&*type_)) {
+    member = find_member(&*type_, in_lower_case(step.field), index());
+  }
   if (!member) {
     return static_member(step, number);
   }
@@ -219,7 +208,9 @@ Failed Navigator::step_over(int64_t& stride, int64_t& lower) {
 }
 
 Failed Navigator::at(int64_t index) {
-  if (pointers_ == 0 && type_ && is_array(&*type_) && !given_ && has_run_time_places()) {
+  const bool array = pointers_ == 0 && type_ && is_array(&*type_) && !given_;
+  if (array && is_packed()) return packed_element(index);
+  if (array && has_run_time_places()) {
     return described_at(LocExpr{{{LocStep::PushConst, index}}});
   }
   int64_t stride = 1, lower = 0;
@@ -243,6 +234,15 @@ Failed Navigator::element(const TargetStep& step, int number, int argument) {
                           fmt::format("{} is {}, which has no elements", text_, type_name(type_)));
   }
   const bool array = pointers_ == 0 && type_ && is_array(&*type_) && !given_;
+  if (array && is_packed()) {
+    const bool known = step.kind == TargetStep::ConstElement;
+    text_ += known ? fmt::format("[{}]", step.index) : "[...]";
+    if (!known) {
+      return target_failure(Kind::NotBuilt, number,
+                            text_ + " is packed: only a constant index chooses an element");
+    }
+    return packed_element(step.index - subscript(&*type_, dimension_, index()).lower);
+  }
   if (array && has_run_time_places()) {
     return described_element(step, argument);
   }
@@ -331,34 +331,14 @@ TargetAnswer Navigator::value() {
     return whole_struct();
   }
   std::optional<Scalar> scalar = scalar_of(&*type_);
+  if (is_fixed_point(&*type_)) {
+    return fixed_as_double();
+  }
   if (scalar && scalar->floating) {
     return as_double(*scalar);
   }
   Scalar ignored;
   return word(ignored);
-}
-
-TargetAnswer Navigator::as_double(Scalar scalar) {
-  const bool extended = is_extended(&*type_);
-  const bool quad = scalar.size == 16 && !extended;
-  const bool known = number(&*type_, DW_AT_encoding) == uint64_t{DW_ATE_float} &&
-                     (scalar.size == 2 || scalar.size == 4 || scalar.size == 8 || extended || quad);
-  if (!known) {
-    return too_wide();
-  }
-  if (extended || quad) {
-    return extended ? extended_as_double(0) : quad_as_double();
-  }
-  TargetAnswer answer = word(scalar);
-  if (LocExpr* expr = std::get_if<LocExpr>(&answer)) {
-    if (scalar.size == 2) {
-      widen_half(*expr, type_name(type_) == "__bf16");
-    } else if (scalar.size == 4) {
-      expr->steps.push_back({LocStep::DoubleOfFloat});
-    }
-    expr->is_double = true;
-  }
-  return answer;
 }
 
 TargetAnswer Navigator::part(uint64_t offset, uint8_t size) {
@@ -367,47 +347,6 @@ TargetAnswer Navigator::part(uint64_t offset, uint8_t size) {
     return nowhere(text_, there.error());
   }
   return load(there.value(), size, false);
-}
-
-// The mantissa, then sign and exponent.
-TargetAnswer Navigator::extended_as_double(uint64_t offset) {
-  TargetAnswer mantissa = part(offset, 8), exponent = part(offset + 8, 2);
-  for (TargetAnswer* half : {&mantissa, &exponent}) {
-    if (std::holds_alternative<TargetFailure>(*half)) {
-      return *half;
-    }
-  }
-  LocExpr expr = std::get<LocExpr>(std::move(mantissa));
-  const LocExpr& upper = std::get<LocExpr>(exponent);
-  expr.steps.insert(expr.steps.end(), upper.steps.begin(), upper.steps.end());
-  expr.steps.push_back({LocStep::DoubleOfExtended});
-  expr.is_double = true;
-  return expr;
-}
-
-// IEEE's 128 bits have the x87's exponent; its mantissa has their 63 highest digits behind the
-// first, which is not written. The last one is set where digits behind it are, for rounding.
-TargetAnswer Navigator::quad_as_double() {
-  using Op = LocStep::Op;
-  TargetAnswer low = part(0, 8), high = part(8, 8);
-  for (TargetAnswer* half : {&low, &high}) {
-    if (std::holds_alternative<TargetFailure>(*half)) {
-      return *half;
-    }
-  }
-  LocExpr expr = std::get<LocExpr>(std::move(high));
-  const std::vector<LocStep> again = std::get<LocExpr>(low).steps;
-  auto add = [&](std::initializer_list<LocStep> steps) {
-    expr.steps.insert(expr.steps.end(), steps);
-  };
-  add({{Op::Dup}, {Op::PushConst, 16}, {Op::Shl}, {Op::PushConst, 1}, {Op::Shr}});
-  add({{Op::PushConst, INT64_MIN}, {Op::Or}});
-  expr.steps.insert(expr.steps.end(), again.begin(), again.end());
-  add({{Op::Dup}, {Op::PushConst, 49}, {Op::Shr}, {Op::Swap}, {Op::PushConst, 15}, {Op::Shl}});
-  add({{Op::PushConst, 0}, {Op::Ne}, {Op::Or}, {Op::Or}});
-  add({{Op::Swap}, {Op::PushConst, 48}, {Op::Shr}, {Op::DoubleOfExtended}});
-  expr.is_double = true;
-  return expr;
 }
 
 TargetFailure Navigator::too_wide() {

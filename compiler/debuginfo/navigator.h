@@ -79,6 +79,13 @@ class Navigator {
   bool has_run_time_places();
   Failed described_element(const TargetStep& step, int argument);
   Failed described_at(LocExpr position);
+  Failed follow_pair();
+  bool is_packed();
+  Failed packed_element(int64_t position);
+  std::optional<LocExpr> pair_bound(unsigned dimension, bool upper);
+  std::optional<LocExpr> discriminant(Dwarf_Die* member);
+  LocExpr lower_bound(const Subscript& s, unsigned dimension, const LocExpr& object);
+  TargetAnswer fixed_as_double();
   std::optional<LocExpr> described(Dwarf_Die* die, unsigned attribute_name, const LocExpr& object);
   std::optional<LocExpr> bound(Dwarf_Die* die, unsigned attribute_name, const LocExpr& object);
   std::optional<LocExpr> count_of(unsigned dimension, const LocExpr& object);
@@ -100,6 +107,14 @@ class Navigator {
   int pointers_ = 0;
   unsigned dimension_ = 0;             // of the array type, that the next subscript means
   std::optional<LocExpr> descriptor_;  // of the array of which one subscript is done
+  std::optional<LocExpr> record_;      // where the struct lies of which this is a member
+  // Of the array that a pair of pointers led to (GNAT's unconstrained arrays): where the second one
+  // leads, and what lies there: a lower and an upper bound for each dimension.
+  struct Bounds {
+    LocExpr address;
+    Dwarf_Die type;
+  };
+  std::optional<Bounds> bounds_;
   std::optional<uint64_t> bits_;
   uint64_t bit_offset_ = 0;
 };

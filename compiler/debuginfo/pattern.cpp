@@ -159,6 +159,9 @@ size_t meets(std::string_view pattern, char c) {
 }  // namespace
 
 bool has_wildcard(std::string_view text) {
+  if (text.size() > 2 && text.ends_with('"')) {  // Ada's operator "*"
+    text = text.substr(0, text.rfind('"', text.size() - 2));
+  }
   if (text.find_first_of("*?") != std::string_view::npos) return true;
   const size_t open = text.find('[');
   return open != std::string_view::npos && set_length(text.substr(open)) != 0;

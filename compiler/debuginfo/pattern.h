@@ -85,7 +85,7 @@ class NameMatcher {
  public:
   explicit NameMatcher(std::string name, Spelling spelling = Spelling::Usual);
 
-  enum class Language : uint8_t { Any, Fortran, Ada };
+  enum class Language : uint8_t { Any, Fortran, FortranOrAda };
   // Whether a symbol is meant, and what debug information must say of it for that to be so.
   struct Meaning {
     bool yes = false;
@@ -99,8 +99,8 @@ class NameMatcher {
   Meaning meaning_of(const DemangledName& name) const;
   // Whatever debug information says.
   bool matches(std::string_view symbol) const { return meaning(symbol).sure(); }
-  // Of a name as debug_name() gives it.
-  bool is_called(const std::string& debug_name) const;
+  // Of a name as debug_name() gives it, of a function in that language.
+  bool is_called(const std::string& debug_name, Language language) const;
   bool is_wild() const { return wild_; }
   bool is_foreign() const { return spelling_ == Spelling::Foreign; }
   // It has a dot: names that compilers make are meant, too.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/debuginfo/languages.h"
 #include "compiler/debuginfo/struct_name.h"
 
 namespace dj {
@@ -25,18 +26,6 @@ bool is_character(TypeDie type, DwarfIndex& index) {
   const uint64_t encoding = number(&*type, DW_AT_encoding).value_or(0);
   return encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char ||
          encoding == DW_ATE_UTF;
-}
-
-std::vector<std::pair<int64_t, std::string>> names_of(Dwarf_Die* enumeration) {
-  std::vector<std::pair<int64_t, std::string>> names;
-  for (Dwarf_Die& child : children(enumeration)) {
-    std::optional<Dwarf_Attribute> attr = attribute(&child, DW_AT_const_value);
-    const bool enumerator = dwarf_tag(&child) == DW_TAG_enumerator && attr;
-    if (std::optional<int64_t> value = enumerator ? signed_number(&*attr) : std::nullopt) {
-      names.push_back({*value, die_name(&child)});
-    }
-  }
-  return names;
 }
 
 }  // namespace
@@ -157,6 +146,7 @@ void TextWriter::structure(const Navigator& at, int depth) {
       value(std::move(inner), depth, false);
     }
   }
+  if (is_ada(&*here.type())) variant_members(at, &*here.type(), depth);
   literal("}");
 }
 
@@ -209,6 +199,9 @@ bool TextWriter::characters(const Navigator& at) {
   item.as = As::Text;
   item.value = at.spot().expr;
   item.limit = uint32_t(element_count(&*here.type(), at.dimension()));
+  if (item.limit == 0 && is_ada(&*here.type())) {  // no NUL ends it
+    item.length = here.run_time_count().value_or(LocExpr());
+  }
   add(std::move(item));
   return true;
 }
@@ -265,6 +258,9 @@ void TextWriter::pointer(Navigator at, int depth, bool outermost) {
       add(std::move(item));
       return;
     }
+  }
+  if (there && is_string(&*target.type())) {
+    return fortran_text(target);
   }
   if (there && !outermost && is_struct(&*target.type()) && printed(target, depth)) {
     return;
@@ -326,7 +322,8 @@ void TextWriter::scalar(Navigator& at, bool with_names, bool hex) {
   Scalar scalar;
   if (at.type()) {
     // value() makes a double of it
-    const bool unusual = type && type->floating && (type->size > 8 || type->size == 2);
+    const bool unusual = (type && type->floating && (type->size > 8 || type->size == 2)) ||
+                         is_fixed_point(&*at.type());
     TargetAnswer answer = unusual ? at.value() : at.word(scalar);
     if (auto* expr = std::get_if<LocExpr>(&answer)) {
       item.defined = true;
@@ -337,7 +334,9 @@ void TextWriter::scalar(Navigator& at, bool with_names, bool hex) {
               : hex             ? As::Hex
                                 : scalar.as;
     if (with_names && dwarf_tag(&*at.type()) == DW_TAG_enumeration_type) {
-      item.names = names_of(&*at.type());
+      item.names = enumerators(&*at.type());
+    } else if (with_names) {
+      item.names = truth_names(&*at.type());
     }
     if (with_names && is_character(at.type(), at.index())) {
       item.as = As::Char;

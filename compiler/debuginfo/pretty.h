@@ -34,6 +34,8 @@ class TextWriter {
   void fortran_text(Navigator& at);
   // Of a Rust enum the variant that is there; false: the type is none.
   bool variants(const Navigator& at, int depth);
+  // The components of an Ada record that its discriminants choose; owner: the record or a variant.
+  void variant_members(const Navigator& at, Dwarf_Die* owner, int depth);
   // By the first printer that fits the type; false, and nothing is written: none does.
   bool printed(const Navigator& at, int depth);
   bool pieces(const std::vector<PrintPiece>& list, const Navigator& at, int depth);

@@ -48,6 +48,7 @@ std::optional<LocExpr> Navigator::bound(Dwarf_Die* die, unsigned attribute_name,
                                         const LocExpr& object) {
   std::optional<Dwarf_Attribute> attr = attribute(die, attribute_name);
   if (std::optional<Dwarf_Die> holder = referred(die, attribute_name)) {
+    if (dwarf_tag(&*holder) == DW_TAG_member) return discriminant(&*holder);
     ScopedVariable variable{*holder, die_name(&*holder),
                             dwarf_tag(&*holder) == DW_TAG_formal_parameter};
     TypeDie type = strip_type(type_of(&*holder), index());
@@ -64,6 +65,38 @@ std::optional<LocExpr> Navigator::bound(Dwarf_Die* die, unsigned attribute_name,
   return described(die, attribute_name, object);
 }
 
+// What the member has in the struct around.
+std::optional<LocExpr> Navigator::discriminant(Dwarf_Die* member) {
+  if (!record_) return std::nullopt;
+  Navigator at(Spot{*record_}, std::nullopt, text_, *scene_);
+  Scalar scalar;
+  if (at.enter(direct_member(*member)) || at.settle() || !at.type()) return std::nullopt;
+  const TargetAnswer word = at.word(scalar);
+  const auto* expr = std::get_if<LocExpr>(&word);
+  return expr ? std::optional(*expr) : std::nullopt;
+}
+
+// GNAT's LB0, UB0, LB1 ...
+std::optional<LocExpr> Navigator::pair_bound(unsigned dimension, bool upper) {
+  const std::string name = fmt::format("{}B{}", upper ? "U" : "L", dimension);
+  for (Dwarf_Die& child : children(&bounds_->type)) {
+    TypeDie type = die_name(&child) == name ? strip_type(type_of(&child), index()) : std::nullopt;
+    const std::optional<Scalar> scalar = type ? scalar_of(&*type) : std::nullopt;
+    if (!scalar || scalar->size > 8) continue;
+    Spot spot{bounds_->address};
+    add_constant(spot.expr, int64_t(direct_member(child).offset));
+    return load(spot, scalar->size, scalar->is_signed);
+  }
+  return std::nullopt;
+}
+
+LocExpr Navigator::lower_bound(const Subscript& s, unsigned dimension, const LocExpr& object) {
+  Dwarf_Die range = s.range.value_or(*type_);
+  std::optional<LocExpr> lower =
+      bounds_ ? pair_bound(dimension, false) : bound(&range, DW_AT_lower_bound, object);
+  return lower.value_or(constant(s.lower));
+}
+
 std::optional<LocExpr> Navigator::count_of(unsigned dimension, const LocExpr& object) {
   if (const uint64_t count = element_count(&*type_, dimension)) {
     return constant(int64_t(count));
@@ -73,15 +106,21 @@ std::optional<LocExpr> Navigator::count_of(unsigned dimension, const LocExpr& ob
     return std::nullopt;
   }
   Dwarf_Die range = *s.range;
-  if (number(&range, DW_AT_count) || number(&range, DW_AT_upper_bound)) {
+  const bool begins =
+      !bounds_ && (number(&range, DW_AT_lower_bound) || !attribute(&range, DW_AT_lower_bound));
+  if (begins && (number(&range, DW_AT_count) || number(&range, DW_AT_upper_bound))) {
     return constant(0);
   }
-  std::optional<LocExpr> count = bound(&range, DW_AT_count, object);
-  if (std::optional<LocExpr> upper =
-          count ? std::nullopt : bound(&range, DW_AT_upper_bound, object)) {
-    const LocExpr lower = bound(&range, DW_AT_lower_bound, object).value_or(constant(s.lower));
-    count = combined(std::move(*upper), LocStep::Sub, lower);
+  std::optional<LocExpr> count = bounds_ ? std::nullopt : bound(&range, DW_AT_count, object);
+  std::optional<LocExpr> upper = count     ? std::nullopt
+                                 : bounds_ ? pair_bound(dimension, true)
+                                           : bound(&range, DW_AT_upper_bound, object);
+  if (upper) {
+    count = combined(std::move(*upper), LocStep::Sub, lower_bound(s, dimension, object));
     add_constant(*count, 1);
+    for (const LocStep& step : {LocStep{LocStep::Dup}, LocStep{LocStep::PushConst, 0},
+                                LocStep{LocStep::Gt}, LocStep{LocStep::Mul}})
+      count->steps.push_back(step);  // an upper bound may be far below the lower one
   }
   for (const unsigned exists : {DW_AT_allocated, DW_AT_associated}) {  // 0: there is no array
     std::optional<LocExpr> flag = count ? described(&*type_, exists, object) : std::nullopt;
@@ -120,9 +159,12 @@ std::optional<LocExpr> Navigator::stride_of(unsigned dimension, const LocExpr& o
 }
 
 bool Navigator::has_run_time_places() {
-  return descriptor_ || attribute(&*type_, DW_AT_data_location) ||
-         (subscript(&*type_, dimension_, index()).stride == 0 &&
-          !inner_dimensions(&*type_, dimension_).empty());
+  const Subscript s = subscript(&*type_, dimension_, index());
+  Dwarf_Die range = s.range.value_or(*type_);
+  const bool begins_anywhere =
+      s.range && attribute(&range, DW_AT_lower_bound) && !number(&range, DW_AT_lower_bound);
+  return descriptor_ || bounds_ || begins_anywhere || attribute(&*type_, DW_AT_data_location) ||
+         (s.stride == 0 && !inner_dimensions(&*type_, dimension_).empty());
 }
 
 Failed Navigator::described_element(const TargetStep& step, int argument) {
@@ -130,8 +172,7 @@ Failed Navigator::described_element(const TargetStep& step, int argument) {
   text_ += known ? fmt::format("[{}]", step.index) : "[...]";
   const LocExpr object = descriptor_.value_or(spot_.expr);
   const Subscript s = subscript(&*type_, dimension_, index());
-  Dwarf_Die range = s.range.value_or(*type_);
-  const LocExpr lower = bound(&range, DW_AT_lower_bound, object).value_or(constant(s.lower));
+  const LocExpr lower = lower_bound(s, dimension_, object);
   const LocExpr index = known ? constant(step.index) : LocExpr{{{LocStep::PushArg, argument}}};
   return described_at(combined(index, LocStep::Sub, lower));
 }
@@ -157,7 +198,42 @@ Failed Navigator::described_at(LocExpr position) {
   spot_ = Spot{combined(std::move(*place), LocStep::Add, position)};
   dimension_ = s.more ? s.dimension : 0;
   descriptor_ = s.more ? std::optional(object) : std::nullopt;
+  if (!s.more) bounds_.reset();
   type_ = s.more ? type_ : type_of(&*type_);
+  return std::nullopt;
+}
+
+// GNAT's unconstrained array: a pointer to its elements and one to its bounds.
+Failed Navigator::follow_pair() {
+  Navigator elements = *this, bounds = *this;
+  for (const auto& [at, name] : {std::pair{&elements, "P_ARRAY"}, {&bounds, "P_BOUNDS"}}) {
+    const std::optional<Member> member = find_member(&*type_, name, index());
+    Failed failed = member ? at->enter(*member) : target_failure(Kind::UnknownField, -1, name);
+    if (!failed) {
+      at->type_ = strip_type(at->type_, index());
+      failed = at->follow();
+    }
+    if (failed) return failed;
+  }
+  TypeDie type = strip_type(bounds.type_, index());
+  if (!type) return target_failure(Kind::NotHere, -1, text_ + " has no bounds");
+  *this = elements;
+  type_ = strip_type(type_, index());
+  bounds_ = Bounds{bounds.spot_.expr, *type};
+  return std::nullopt;
+}
+
+bool Navigator::is_packed() {
+  return number(&*type_, DW_AT_bit_stride).value_or(0) % 8 != 0 && !bounds_ &&
+         subscript(&*type_, dimension_, index()).dimension == 1 &&
+         !subscript(&*type_, dimension_, index()).more;
+}
+
+Failed Navigator::packed_element(int64_t position) {
+  const uint64_t stride = *number(&*type_, DW_AT_bit_stride);
+  bits_ = stride;
+  bit_offset_ = uint64_t(position) * stride;
+  type_ = type_of(&*type_);
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "compiler/debuginfo/debug_names.h"
 #include "compiler/debuginfo/dwarf_index.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/walk_limits.h"
@@ -175,7 +176,7 @@ class InlineReader {
     if (fresh) {
       std::optional<Dwarf_Attribute> attr = attribute(die, DW_AT_linkage_name);
       const char* symbol = attr ? dwarf_formstring(&*attr) : nullptr;
-      known->second = symbol ? person_name(symbol) : die_name(die);
+      known->second = symbol ? shown_name(*die, symbol) : die_name(die);
     }
     return known->second;
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/debuginfo/languages.h"
 #include "compiler/debuginfo/part_offset.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/struct_name.h"
@@ -20,48 +21,36 @@ bool is_qualifier(int tag) {
          tag == DW_TAG_atomic_type;
 }
 
+bool is_whole_number(TypeDie type) {
+  const uint64_t encoding = type ? number(&*type, DW_AT_encoding).value_or(0) : 0;
+  return type && ((dwarf_tag(&*type) == DW_TAG_base_type &&
+                   (encoding == DW_ATE_signed || encoding == DW_ATE_unsigned)) ||
+                  dwarf_tag(&*type) == DW_TAG_subrange_type);
+}
+
 struct Dimension {
   Dwarf_Die die;
   int64_t lower = 0;
   uint64_t count = 0;
 };
 
-bool is_fortran(Dwarf_Die* die) {
-  Dwarf_Die unit;
-  const uint64_t language =
-      dwarf_diecu(die, &unit, nullptr, nullptr) ? number(&unit, DW_AT_language).value_or(0) : 0;
-  switch (language) {
-    case DW_LANG_Fortran77:
-    case DW_LANG_Fortran90:
-    case DW_LANG_Fortran95:
-    case DW_LANG_Fortran03:
-    case DW_LANG_Fortran08:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// The components of a Fortran type's parent, which is a component that is called as its type, are
-// the type's own.
-bool is_parent(Dwarf_Die* member, Dwarf_Die* type) {
-  return die_name(member) == die_name(type) && is_fortran(member);
-}
-
 // The bounds of each dimension; count 0: an open one, or one that is computed.
 std::vector<Dimension> dimensions(Dwarf_Die* array) {
   std::vector<Dimension> all;
-  const int64_t first = is_fortran(array) ? 1 : 0;  // where nothing else is said
+  const int64_t first = first_subscript(array);
   for (Dwarf_Die& child : children(array)) {
     if (dwarf_tag(&child) != DW_TAG_subrange_type) {
       continue;
     }
     Dimension dimension{child};
-    dimension.lower = int64_t(number(&child, DW_AT_lower_bound).value_or(uint64_t(first)));
+    const std::optional<uint64_t> lower = number(&child, DW_AT_lower_bound);
+    dimension.lower = int64_t(lower.value_or(uint64_t(first)));
+    const bool begins = lower || !attribute(&child, DW_AT_lower_bound);
     if (std::optional<uint64_t> n = number(&child, DW_AT_count)) {
       dimension.count = *n;
-    } else if (std::optional<uint64_t> last = number(&child, DW_AT_upper_bound)) {
-      dimension.count = *last + 1 - uint64_t(dimension.lower);
+    } else if (std::optional<uint64_t> last = number(&child, DW_AT_upper_bound); last && begins) {
+      const auto count = int64_t(*last + 1 - uint64_t(dimension.lower));
+      dimension.count = uint64_t(std::max<int64_t>(count, 0));
     }
     all.push_back(dimension);
   }
@@ -161,6 +150,8 @@ TypeDie strip_type(TypeDie type, DwarfIndex& index) {
     const int tag = dwarf_tag(&*type);
     if (is_qualifier(tag) || tag == DW_TAG_typedef) {
       type = type_of(&*type);
+    } else if (tag == DW_TAG_subrange_type && !is_whole_number(type_of(&*type))) {
+      type = type_of(&*type);
     } else if (is_declaration(&*type)) {
       TypeDie whole = referred(&*type, DW_AT_signature);
       if (!whole) {
@@ -178,7 +169,7 @@ std::string type_name(TypeDie type) {
   if (!type) {
     return "void";
   }
-  const std::string name = struct_name(&*type);
+  const std::string name = type_name_of(&*type, struct_name(&*type));
   auto tagged = [&](const std::string& keyword) {
     return keyword + " " + (name.empty() ? "{...}" : name);
   };
@@ -215,6 +206,8 @@ std::string type_name(TypeDie type) {
     case DW_TAG_restrict_type:
     case DW_TAG_atomic_type:
       return type_name(type_of(&*type));
+    case DW_TAG_subrange_type:
+      return name.empty() ? type_name(type_of(&*type)) : name;
     default:
       return name.empty() ? "?" : name;
   }
@@ -241,6 +234,12 @@ bool is_array(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_array_
 
 bool is_unit(Dwarf_Die* stripped) {
   return dwarf_tag(stripped) == DW_TAG_base_type && type_size(stripped) == 0;
+}
+
+bool is_fixed_point(Dwarf_Die* stripped) {
+  const uint64_t encoding = number(stripped, DW_AT_encoding).value_or(0);
+  return dwarf_tag(stripped) == DW_TAG_base_type &&
+         (encoding == DW_ATE_signed_fixed || encoding == DW_ATE_unsigned_fixed);
 }
 
 bool is_string(Dwarf_Die* stripped) { return dwarf_tag(stripped) == DW_TAG_string_type; }
@@ -273,9 +272,18 @@ std::optional<Scalar> scalar_of(Dwarf_Die* stripped) {
       return Scalar{8, false, false, As::Hex};  // nullptr_t
     case DW_TAG_enumeration_type: {
       TypeDie base = type_of(stripped);
-      const uint64_t encoding = base ? number(&*base, DW_AT_encoding).value_or(DW_ATE_signed) : 0;
+      const uint64_t encoding =
+          number(base ? &*base : stripped, DW_AT_encoding).value_or(base ? DW_ATE_signed : 0);
       const bool is_unsigned = encoding == DW_ATE_unsigned || encoding == DW_ATE_unsigned_char;
       return Scalar{bytes, !is_unsigned, false, is_unsigned ? As::Unsigned : As::Signed};
+    }
+    case DW_TAG_subrange_type: {
+      TypeDie base = type_of(stripped);
+      std::optional<Scalar> scalar = base ? scalar_of(&*base) : std::nullopt;
+      if (!scalar || scalar->floating) return scalar;
+      std::optional<Dwarf_Attribute> lower = attribute(stripped, DW_AT_lower_bound);
+      const std::optional<int64_t> least = lower ? signed_number(&*lower) : std::nullopt;
+      return Scalar{bytes, least.value_or(-1) < 0 && scalar->is_signed, false, scalar->as};
     }
     case DW_TAG_base_type:
       break;
@@ -285,6 +293,7 @@ std::optional<Scalar> scalar_of(Dwarf_Die* stripped) {
   switch (number(stripped, DW_AT_encoding).value_or(DW_ATE_unsigned)) {
     case DW_ATE_signed:
     case DW_ATE_signed_char:
+    case DW_ATE_signed_fixed:
       return Scalar{bytes, true, false, As::Signed};
     case DW_ATE_float:
     case DW_ATE_complex_float:
@@ -341,7 +350,9 @@ std::vector<Member> all_members(Dwarf_Die* structure, DwarfIndex& index) {
       continue;
     }
     TypeDie inner = strip_type(type_of(&child), index);
-    const bool nameless = tag == DW_TAG_inheritance || die_name(&child).empty();
+    const bool parent = inner && die_name(&child) == "_parent" && is_parent(&child, &*inner);
+    const bool nameless = tag == DW_TAG_inheritance || die_name(&child).empty() || parent;
+    if (is_tag(&child)) continue;
     if (!nameless) {
       result.push_back(direct_member(child));
     } else if (inner && is_struct(&*inner)) {
@@ -446,47 +457,6 @@ std::optional<Member> find_base(Dwarf_Die* structure, const std::string& pattern
     }
   }
   return std::nullopt;
-}
-
-namespace {
-
-// Where a part begins in its struct; none: only the running program knows (virtual bases).
-std::optional<uint64_t> offset_of(Dwarf_Die* part) {
-  if (const auto bits = number(part, DW_AT_data_bit_offset)) {
-    return *bits / 8;
-  }
-  return part_offset(part);
-}
-
-void list_parts(Dwarf_Die* structure, std::optional<uint64_t> begin,
-                std::vector<std::string>& lines, std::vector<std::string>& names) {
-  for (Dwarf_Die& child : children(structure)) {
-    if (dwarf_tag(&child) == DW_TAG_variant_part || dwarf_tag(&child) == DW_TAG_variant) {
-      list_parts(&child, begin, lines, names);
-    }
-    if (dwarf_tag(&child) != DW_TAG_member && dwarf_tag(&child) != DW_TAG_inheritance) {
-      continue;
-    }
-    std::optional<uint64_t> offset = offset_of(&child);
-    offset = begin && offset ? std::optional(*begin + *offset) : std::nullopt;
-    const std::string name = die_name(&child);
-    TypeDie type = type_of(&child);
-    if (!name.empty()) {
-      names.push_back(name);
-      const std::string place = offset ? fmt::format("{}: ", *offset) : "";
-      lines.push_back(place + type_name(type) + " " + name);
-    } else if (type && is_struct(&*type)) {
-      list_parts(&*type, offset, lines, names);
-    }
-  }
-}
-
-}  // namespace
-
-std::vector<std::string> list_members(Dwarf_Die* structure, std::vector<std::string>& names) {
-  std::vector<std::string> lines;
-  list_parts(structure, 0, lines, names);
-  return lines;
 }
 
 std::string declared_at(Dwarf_Die* die) {

@@ -32,7 +32,8 @@ bool is_array(Dwarf_Die* stripped);
 bool is_extended(Dwarf_Die* stripped);
 bool is_extended_complex(Dwarf_Die* stripped);  // two of them
 constexpr uint64_t kExtendedBytes = 16;
-bool is_unit(Dwarf_Die* stripped);    // Rust's (), of no bytes
+bool is_fixed_point(Dwarf_Die* stripped);  // Ada's, and C's _Accum
+bool is_unit(Dwarf_Die* stripped);         // Rust's (), of no bytes
 bool is_string(Dwarf_Die* stripped);  // Fortran's character(len=..)
 
 // The type that a person writes as "struct point", "size_t" or "char*": that of the unit at pc,

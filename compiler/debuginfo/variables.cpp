@@ -11,7 +11,7 @@
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/arguments.h"
 #include "compiler/debuginfo/convention.h"
-#include "compiler/debuginfo/demangle.h"
+#include "compiler/debuginfo/languages.h"
 #include "compiler/debuginfo/location_lists.h"
 #include "compiler/debuginfo/passed.h"
 #include "compiler/debuginfo/pattern.h"
@@ -72,6 +72,7 @@ void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, Dw
       case DW_TAG_formal_parameter:
       case DW_TAG_constant:  // Fortran's "parameter"
       case DW_TAG_variable: {
+        if (flag(&child, DW_AT_artificial) && is_ada(&child)) break;  // bounds, and copies
         const bool parameter = dwarf_tag(&child) == DW_TAG_formal_parameter;
         std::string name = die_name(&child);
         if (!name.empty()) {
@@ -103,50 +104,6 @@ void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, Dw
   for (Dwarf_Die& block : inner) {
     collect_scope(&block, false, place, index, out);
   }
-}
-
-// Calls visit(die) for each variable directly in the unit or in its namespaces; true stops.
-template <typename Visit>
-bool each_unit_variable(Dwarf_Die* parent, Visit visit) {
-  for (Dwarf_Die& child : children(parent)) {
-    const int tag = dwarf_tag(&child);
-    if (((tag == DW_TAG_variable || tag == DW_TAG_constant) && visit(child)) ||
-        ((tag == DW_TAG_namespace || tag == DW_TAG_module) && each_unit_variable(&child, visit))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// "ns::Counter::count" of a variable in a namespace or of a class; what has no name is left out.
-std::string qualified_name(Dwarf_Die* die) {
-  std::optional<Dwarf_Die> declared = referred(die, DW_AT_specification);
-  Dwarf_Die* scopes = nullptr;
-  const int count = dwarf_getscopes_die(declared ? &*declared : die, &scopes);
-  std::string name = die_name(die);
-  for (int i = 1; i < count; i++) {
-    const int tag = dwarf_tag(&scopes[i]);
-    if ((tag == DW_TAG_namespace || tag == DW_TAG_module || is_struct(&scopes[i])) &&
-        !die_name(&scopes[i]).empty()) {
-      name.insert(0, die_name(&scopes[i]) + "::");
-    }
-  }
-  std::free(scopes);
-  return name;
-}
-
-// As written: "count", "Counter::count", "ns::Counter::count".
-bool is_named(Dwarf_Die* die, const std::string& name) {
-  const size_t last = last_component(name);
-  if (die_name(die) != std::string_view(name).substr(last)) {
-    return false;
-  }
-  return last == 0 || ("::" + qualified_name(die)).ends_with("::" + name);
-}
-
-bool has_place(Dwarf_Die* die) {
-  Dwarf_Attribute attr;
-  return dwarf_attr(die, DW_AT_location, &attr) || dwarf_attr(die, DW_AT_const_value, &attr);
 }
 
 // From here on, counted from a frame's base (the canonical frame address, or where rbp points),
@@ -277,61 +234,6 @@ std::vector<ScopedVariable> variables_in_scope(Dwarf_Die* function, const ProbeP
   collect_scope(function, true, place, index, result);
   order_as_declared(function, result);
   return result;
-}
-
-std::optional<ScopedVariable> find_variable(const std::string& name, Dwarf_Die* function,
-                                            const ProbePlace& place, DwarfIndex& index) {
-  std::vector<ScopedVariable> scope = variables_in_scope(function, place, index);
-  for (auto v = scope.rbegin(); v != scope.rend(); ++v) {
-    if (v->name == name) {
-      return *v;
-    }
-  }
-  std::optional<ScopedVariable> found;
-  std::optional<Dwarf_Die> unit = index.unit_at(place.pc);
-  if (unit) {
-    each_unit_variable(&*unit, [&](Dwarf_Die& die) {
-      if (die_name(&die) == name) {
-        found = ScopedVariable{die, name, false};
-        return has_place(&die);  // go on from a declaration to the definition
-      }
-      return false;
-    });
-  }
-  return found;
-}
-
-std::optional<ScopedVariable> find_unit_variable(const std::string& name, const std::string& file,
-                                                 DwarfIndex& index) {
-  std::optional<ScopedVariable> found;
-  for (Dwarf_Die unit : index.units()) {
-    if (!file.empty() && !path_matches(file, die_name(&unit))) {
-      continue;
-    }
-    const bool defined = each_unit_variable(&unit, [&](Dwarf_Die& die) {
-      if (is_named(&die, name)) {
-        found = ScopedVariable{die, name, false};
-        return has_place(&die);
-      }
-      return false;
-    });
-    if (defined) {
-      break;
-    }
-  }
-  return found;
-}
-
-std::vector<std::string> unit_variables(Dwarf_Die* function) {
-  std::vector<std::string> names;
-  Dwarf_Die unit;
-  if (dwarf_diecu(function, &unit, nullptr, nullptr)) {
-    each_unit_variable(&unit, [&](Dwarf_Die& die) {
-      names.push_back(die_name(&die));
-      return false;
-    });
-  }
-  return names;
 }
 
 namespace {

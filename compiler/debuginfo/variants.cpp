@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of what C has not: Rust's enums, of which one variant is there, and Fortran's strings.
+#include "compiler/debuginfo/languages.h"
 #include "compiler/debuginfo/pretty.h"
 
 namespace dj {
@@ -8,6 +9,20 @@ namespace {
 
 void append(LocExpr& expr, const LocExpr& other) {
   expr.steps.insert(expr.steps.end(), other.steps.begin(), other.steps.end());
+}
+
+int64_t leb128(const Dwarf_Block& block, size_t& at, bool is_signed) {
+  uint64_t value = 0;
+  unsigned shift = 0;
+  while (at < block.length) {
+    const uint8_t byte = block.data[at++];
+    if (shift < 64) value |= uint64_t{byte & 0x7fu} << shift;
+    shift += 7;
+    if ((byte & 0x80) != 0) continue;
+    if (is_signed && (byte & 0x40) != 0 && shift < 64) value |= ~uint64_t{0} << shift;
+    break;
+  }
+  return int64_t(value);
 }
 
 // The discriminant's word, and the value that a variant's number has as such a word.
@@ -59,6 +74,7 @@ std::optional<Chooser> chooser_of(Navigator at, const Member& discriminant) {
 bool TextWriter::variants(const Navigator& at, int depth) {
   Navigator here = at;
   std::optional<Member> discriminant;
+  if (is_ada(&*here.type())) return false;
   const std::vector<Variant> all = variants_of(&*here.type(), discriminant);
   const std::optional<Chooser> chooser =
       discriminant ? chooser_of(at, *discriminant) : std::nullopt;
@@ -79,6 +95,69 @@ bool TextWriter::variants(const Navigator& at, int depth) {
     }
   }
   return true;
+}
+
+namespace {
+
+// Where the discriminant's word is one that chooses the variant, by value or by a list of ranges.
+// None: it is the variant of all other words.
+std::optional<LocExpr> chosen_by(Dwarf_Die* variant, const Chooser& chooser) {
+  std::optional<Dwarf_Attribute> value = attribute(variant, DW_AT_discr_value);
+  Dwarf_Sword number = 0;
+  if (value && dwarf_formsdata(&*value, &number) == 0) return chooser.is(number, LocStep::Eq);
+  std::optional<Dwarf_Attribute> list = attribute(variant, DW_AT_discr_list);
+  Dwarf_Block block;
+  if (!list || dwarf_formblock(&*list, &block) != 0) return std::nullopt;
+  LocExpr any{{{LocStep::PushConst, 0}}};
+  size_t at = 0;
+  while (at < block.length) {
+    const bool is_range = block.data[at++] == DW_DSC_range;
+    const int64_t first = leb128(block, at, chooser.scalar.is_signed);
+    const int64_t last = is_range ? leb128(block, at, chooser.scalar.is_signed) : first;
+    append(any, chooser.is(first, LocStep::Ge));
+    append(any, chooser.is(last, LocStep::Le));
+    any.steps.push_back({LocStep::And});
+    any.steps.push_back({LocStep::Or});
+  }
+  return any;
+}
+
+}  // namespace
+
+void TextWriter::variant_members(const Navigator& at, Dwarf_Die* owner, int depth) {
+  for (Dwarf_Die& part : children(owner)) {
+    std::optional<Dwarf_Die> discr =
+        dwarf_tag(&part) == DW_TAG_variant_part ? referred(&part, DW_AT_discr) : std::nullopt;
+    const std::optional<Chooser> chooser =
+        discr ? chooser_of(at, direct_member(*discr)) : std::nullopt;
+    if (!chooser) continue;
+    LocExpr others{{{LocStep::PushConst, 1}}};
+    for (Dwarf_Die& variant : children(&part)) {
+      std::optional<LocExpr> chosen = chosen_by(&variant, *chooser);
+      if (chosen) {
+        append(others, *chosen);
+        for (const LocStep& step :
+             {LocStep{LocStep::PushConst, 0}, LocStep{LocStep::Eq}, LocStep{LocStep::And}})
+          others.steps.push_back(step);
+      }
+    }
+    for (Dwarf_Die& variant : children(&part)) {
+      if (dwarf_tag(&variant) != DW_TAG_variant || dwarf_haschildren(&variant) <= 0) continue;
+      const size_t opened = open_if(chosen_by(&variant, *chooser).value_or(others));
+      for (Dwarf_Die& child : children(&variant)) {
+        if (dwarf_tag(&child) != DW_TAG_member) continue;
+        literal(", ." + die_name(&child) + "=");
+        Navigator inner = at;
+        if (inner.enter(direct_member(child))) {
+          unknown();
+        } else {
+          value(std::move(inner), depth, false);
+        }
+      }
+      variant_members(at, &variant, depth);
+      close_if(opened);
+    }
+  }
 }
 
 void TextWriter::fortran_text(Navigator& at) {

@@ -105,7 +105,7 @@ std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& 
       out += printable(meaning.host->text) + "\n";
       continue;  // its sites are those of forked children
     }
-    name_functions(meaning.sites);
+    name_functions(meaning.sites, [&](ModuleId id) -> Module& { return *modules.open(id); });
     tell_apart(meaning.sites, modules);
     const bool with_source = meaning.sites.size() <= kSourceLinesUpTo;
     const NameCounts counts = count_names(meaning.sites);

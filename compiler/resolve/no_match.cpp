@@ -103,7 +103,7 @@ void report_ifunc(PointQuery& query, Span span, const std::vector<size_t>& objec
     const Module::Found found =
         file ? file->find(NameMatcher("__" + name + "_*")) : Module::Found{};
     for (const CodeFunction& f : found.functions) {
-      implementations.push_back(f.name());
+      implementations.push_back(person_name(f.symbol));
     }
   }
   if (!implementations.empty()) {

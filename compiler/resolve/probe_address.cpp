@@ -35,7 +35,7 @@ void add_address(PointQuery& query, const ast::Component& c, size_t module, uint
   if (const char* reason = refusal(file->elf(), function->symbol, function->begin)) {
     if (!query.optional) {
       query.diags.error("DJ3009", c.argument_span,
-                        fmt::format("refused to probe {}: {}", function->name(), reason));
+                        fmt::format("refused to probe {}: {}", file->name_of(*function), reason));
     }
     return;
   }
@@ -46,7 +46,8 @@ void add_address(PointQuery& query, const ast::Component& c, size_t module, uint
     const arch::Extent around =
         arch::instruction_around(code.first(size), function->begin, address);
     if (!checked(query, c, around.begin == address,
-                 fmt::format("no instruction of {}() begins at {:#x}", function->name(), address),
+                 fmt::format("no instruction of {}() begins at {:#x}", file->name_of(*function),
+                             address),
                  fmt::format("instructions begin at {:#x} and {:#x}", around.begin, around.end))) {
       return;
     }

@@ -121,7 +121,7 @@ void search_functions(size_t module, Module& file, const FunctionPattern& patter
       }
     }
     if (const char* reason = refusal(file.elf(), function.symbol, function.begin)) {
-      tally.refused.push_back(fmt::format("{}: {}", function.name(), reason));
+      tally.refused.push_back(fmt::format("{}: {}", file.name_of(function), reason));
       continue;
     }
     const bool part = file.is_part(function);

@@ -62,9 +62,10 @@ void find_label(PointQuery& query, PointMeaning& meaning) {
       return;
     }
     for (const CodeFunction& function : found.functions) {
-      tally.missing = fmt::format("{} has {}label \"{}\"",
-                                  pattern.is_wild() ? "none of the functions" : function.name(),
-                                  pattern.is_wild() ? "a " : "no ", wanted);
+      tally.missing =
+          fmt::format("{} has {}label \"{}\"",
+                      pattern.is_wild() ? "none of the functions" : file.name_of(function),
+                      pattern.is_wild() ? "a " : "no ", wanted);
       for (const LabelHit& label : file.debug_info()->labels(function.begin)) {
         tally.known.push_back(label.name);
         if (fnmatch(wanted.c_str(), label.name.c_str(), 0) != 0) {  // also [a-z], as SystemTap
@@ -72,7 +73,8 @@ void find_label(PointQuery& query, PointMeaning& meaning) {
         }
         if (std::optional<Site> site = inner_site(module, file, label.address, tally)) {
           site->line = label.line;
-          site->listed = fmt::format("function(\"{}\").label(\"{}\")", function.name(), label.name);
+          site->listed =
+              fmt::format("function(\"{}\").label(\"{}\")", file.name_of(function), label.name);
           sites.push_back(std::move(*site));
         }
       }
@@ -81,8 +83,8 @@ void find_label(PointQuery& query, PointMeaning& meaning) {
   find_in_objects(query, name_component(query), search, meaning);
 }
 
-std::string callee_listed(const CodeFunction& caller, const std::string& callee) {
-  return fmt::format("function(\"{}\").callee(\"{}\")", caller.name(), callee);
+std::string callee_listed(Module& file, const CodeFunction& caller, const std::string& callee) {
+  return fmt::format("function(\"{}\").callee(\"{}\")", file.name_of(caller), callee);
 }
 
 // CalleeSearch: what functions of one module call. Calls are found in the code, inlined copies in
@@ -110,7 +112,7 @@ class CalleeSearch {
     if (info) {
       for (const InlineHit& hit : info->inlined(matcher_, caller.begin)) {
         tally_.known.push_back(hit.name);
-        add_inlined(module_, file_, hit, callee_listed(caller, hit.name), sites_, tally_);
+        add_inlined(module_, file_, hit, callee_listed(file_, caller, hit.name), sites_, tally_);
       }
     }
     const Bytes code = file_.elf().at(caller.begin);
@@ -135,7 +137,7 @@ class CalleeSearch {
       if (!callee || callee->begin != call.target) {
         return;
       }
-      name = callee->name();
+      name = file_.name_of(*callee);
     }
     if (name.empty()) {
       return;
@@ -159,7 +161,7 @@ class CalleeSearch {
     if (std::optional<Site> site = inner_site(module_, file_, address, tally_)) {
       site->function = name;
       site->call = CallOf{callee, call.tail, behind ? call.address : 0};
-      site->listed = callee_listed(caller, name) + (behind ? ".return" : "");
+      site->listed = callee_listed(file_, caller, name) + (behind ? ".return" : "");
       sites_.push_back(std::move(*site));
     }
   }
@@ -191,7 +193,7 @@ void find_callees(PointQuery& query, CalleeSearch::Which which, PointMeaning& me
       const std::string callee = one ? "\"" + wanted + "\"" : "any function by name";
       tally.missing = pattern.is_wild()
                           ? fmt::format("none of the functions calls {}", callee)
-                          : fmt::format("{} does not call {}", function.name(), callee);
+                          : fmt::format("{} does not call {}", file.name_of(function), callee);
       callees.add(function, depth);
     }
   };

@@ -348,7 +348,7 @@ void search_lines(size_t module, Module& file, const FunctionPattern& pattern, S
       continue;
     }
     if (const char* reason = refusal(file.elf(), function->symbol, function->begin)) {
-      tally.refused.push_back(fmt::format("{}: {}", function->name(), reason));
+      tally.refused.push_back(fmt::format("{}: {}", file.name_of(*function), reason));
       continue;
     }
     sites.push_back(line_site(module, file, *function, hit, kind));

@@ -67,7 +67,8 @@ class Resolver {
     // Where no handler says the name of its site only errors do, and the names of thousands of
     // sites would take longer than all else.
     if (named_ || plan_.sites.size() <= kFew) {
-      name_functions(plan_.sites);
+      name_functions(plan_.sites,
+                     [&](ModuleId id) -> Module& { return *modules_.open(index_of(id)); });
     }
     return std::move(plan_);
   }
@@ -322,6 +323,10 @@ class Resolver {
     if (plan_.sites.size() > before) {
       plan_.loader_site = SiteId(before);
     }
+  }
+
+  size_t index_of(ModuleId id) const {
+    return size_t(std::find(module_ids_.begin(), module_ids_.end(), id) - module_ids_.begin());
   }
 
   ModuleId module_id(size_t index, const Module& file) {

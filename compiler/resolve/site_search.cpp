@@ -152,7 +152,7 @@ std::optional<Site> inner_site(size_t module, Module& file, uint64_t address, Se
     return std::nullopt;
   }
   if (const char* reason = refusal(file.elf(), holder->symbol, holder->begin)) {
-    tally.refused.push_back(fmt::format("{}: {}", holder->name(), reason));
+    tally.refused.push_back(fmt::format("{}: {}", file.name_of(*holder), reason));
     return std::nullopt;
   }
   Site site = function_site(module, file, *holder, SiteKind::Statement);
@@ -164,7 +164,11 @@ std::string function_of(const Site& site) {
   return site.function.empty() ? person_name(site.symbol) : site.function;
 }
 
-void name_functions(std::span<Site> sites) {
+void name_functions(std::span<Site> sites, const std::function<Module&(ModuleId)>& module_of) {
+  for (Site& site : sites) {
+    if (site.function.empty())
+      site.function = module_of(site.module).foreign_name(site.symbol, site.function_begin);
+  }
   parallel(sites.size(), [&](size_t i) { sites[i].function = function_of(sites[i]); });
 }
 

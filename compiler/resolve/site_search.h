@@ -24,8 +24,8 @@ Site function_site(size_t module, const Module& file, const CodeFunction& functi
 // Site::function, or what it would be by the symbol: names of C++ take a microsecond each, and most
 // sites never need theirs.
 std::string function_of(const Site& site);
-// Fills Site::function of all of them.
-void name_functions(std::span<Site> sites);
+// Fills Site::function of all of them. module_of: the file of a Site::module.
+void name_functions(std::span<Site> sites, const std::function<Module&(ModuleId)>& module_of);
 
 // Sites of the pattern in one object. Counts, for the report when nothing is found:
 struct SearchTally {

@@ -77,8 +77,8 @@ class ModuleIndex : public TargetIndex {
         continue;
       }
       for (const CodeFunction& f : module->find(matcher).functions) {
-        result.push_back(
-            {f.name(), std::string(f.symbol), modules_.path(i), f.begin, f.end - f.begin});
+        result.push_back({module->name_of(f), std::string(f.symbol), modules_.path(i), f.begin,
+                          f.end - f.begin});
       }
     }
     return result;

@@ -17,8 +17,14 @@ namespace dj {
 namespace {
 
 // What names a function has, from the whole one to its last component; an unnamed namespace may be
-// left out.
-std::vector<std::string> names_for(const std::string& name) {
+// left out. Ada's components are separated by dots.
+std::vector<std::string> names_for(const std::string& name, bool is_dotted) {
+  if (is_dotted) {
+    std::vector<std::string> names = {name};
+    for (size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
+      names.push_back(name.substr(dot + 1));
+    return names;
+  }
   std::vector<std::string> names;
   std::string text, short_text;
   const std::vector<std::string_view> parts = components(name);
@@ -33,13 +39,30 @@ std::vector<std::string> names_for(const std::string& name) {
   return names;
 }
 
-using Names = std::vector<std::string>;  // of the symbols, by their index
+// Of the symbols, by their index.
+struct Names {
+  std::vector<std::string> all;
+  std::vector<bool> dotted;
+};
 
 Names names_of(const std::vector<Symbol>& symbols, std::string (*name_of)(std::string_view)) {
-  Names names(symbols.size());
+  Names names{std::vector<std::string>(symbols.size()), std::vector<bool>(symbols.size())};
   parallel(symbols.size(), [&](size_t i) {
-    if (!symbols[i].jump && !is_fragment(symbols[i].name)) names[i] = name_of(symbols[i].name);
+    if (!symbols[i].jump && !is_fragment(symbols[i].name)) names.all[i] = name_of(symbols[i].name);
   });
+  return names;
+}
+
+// As people call them; of Fortran and Ada by debug information.
+Names people_names(Module& file) {
+  const std::vector<Symbol>& symbols = file.symbols().functions;
+  Names names = names_of(symbols, person_name);
+  for (size_t i = 0; i < symbols.size(); i++) {
+    std::string name = file.foreign_name(symbols[i].name, symbols[i].address);
+    if (name.empty() || names.all[i].empty()) continue;
+    names.dotted[i] = name.find("::") == std::string::npos;
+    names.all[i] = std::move(name);
+  }
   return names;
 }
 
@@ -53,11 +76,11 @@ Shared shared(const std::set<std::string>& asked, const std::vector<Symbol>& sym
   std::unordered_map<std::string, uint64_t> first;
   Shared result;
   for (size_t i = 0; i < symbols.size(); i++) {
-    for (const std::string& name : names_for(names[i])) {
+    for (const std::string& name : names_for(names.all[i], names.dotted[i])) {
       if (!asked.contains(name)) continue;
       const auto [known, fresh] = first.emplace(name, symbols[i].address);
       if (!fresh && known->second != symbols[i].address) result.several.insert(name);
-      if (name != names[i]) result.nested.insert(name);
+      if (name != names.all[i]) result.nested.insert(name);
     }
   }
   return result;
@@ -74,11 +97,16 @@ void tell_apart_in(Module& file, const std::vector<Site*>& sites) {
   const std::vector<Symbol>& symbols = file.symbols().functions;
   std::set<std::string> asked;
   for (const Site* site : sites) asked.insert(site->function);
-  const Shared people = shared(asked, symbols, names_of(symbols, person_name));
+  const Shared people = shared(asked, symbols, people_names(file));
   if (people.several.empty()) return;
   std::set<std::string> renamed;
   for (Site* site : sites) {
-    if (people.several.contains(site->function) && is_mangled(site->symbol))
+    const bool is_one_of_several = people.several.contains(site->function);
+    // The only name that gdb, too, takes for this one alone.
+    if (is_one_of_several && site->scope == 0 &&
+        !file.foreign_name(site->symbol, site->function_begin).empty()) {
+      site->function = site->symbol;
+    } else if (is_one_of_several && is_mangled(site->symbol))
       renamed.insert(site->function = name_of(*site, file));
   }
   const Shared whole = shared(renamed, symbols, names_of(symbols, whole_name));

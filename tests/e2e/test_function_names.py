@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from support import paths
+from support.listed import check_listed
 
 COMPILERS = {"g++": ["g++", "-O1"], "g++ DWARF 4": ["g++", "-O0", "-gdwarf-4"], "clang": ["clang++-19", "-O0"],
              "clang DWARF 4": ["clang++-19", "-O1", "-gdwarf-4"]}
@@ -51,25 +52,6 @@ def test_names_that_are_no_function(djtap_once, cxx):
                  "main::{lambda(char)#1}::operator()"):
         result = djtap_once("-e", f'probe process.function("{name}") {{ }}', "-c", cxx)
         assert result.returncode == 3 and "DJ3004" in result.stderr, (name, result)
-
-
-def lines_listed(djtap_once, program, *points):
-    return djtap_once("-l", ", ".join(points), "-c", program).stdout.splitlines()
-
-
-def points_of(lines):
-    """The name in each line, as a point of its own: process("FILE").function("NAME@SOURCE:LINE")."""
-    return [f'process.function("{line.split(".function(")[1][1:-2].partition("@")[0]}")' for line in lines]
-
-
-def check_listed(djtap_once, program, pattern="*"):
-    """Each name that is listed, given back, lists the lines that it came from, and no others."""
-    lines = lines_listed(djtap_once, program, f'process.function("{pattern}")')
-    points = points_of(lines)
-    groups = {point: [line for line, its in zip(lines, points) if its == point] for point in points}
-    again = lines_listed(djtap_once, program, *groups)
-    assert again == [line for group in groups.values() for line in group], again
-    return groups
 
 
 def test_every_listed_name_is_found_again(djtap_once, cxx):
