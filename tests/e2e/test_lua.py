@@ -194,6 +194,7 @@ def test_json_lines(djtap_once, tmp_path):
     lines = [json.loads(line) for line in text.splitlines()]
     prints = [line for line in lines if line.get("kind") == "entry"]
     assert len(prints) == calls and prints[0]["args"][1] == 'a,"b' and prints[0]["probe"] == "vfs_read"
+    assert all(line["tid"] == line["args"][0] for line in prints) and len({line["tid"] for line in prints}) > 1
     assert [line["time_ns"] for line in lines if "kind" in line] == sorted(line["time_ns"] for line in lines if "kind" in line)
     values = {line["global"]: line for line in lines if "global" in line}
     assert values["n"]["value"] == calls and (values["by"]["key"], values["by"]["value"]) == (["tinyfs"], calls)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who has sent a record: children made in every way are told by their own numbers, not by their parent's."""
+import csv
 import json
 import re
 
@@ -33,6 +34,22 @@ def test_histograms_and_a_trace_for_perfetto(djtap_once, tmp_path):
     numbers = [re.match(r"7 (\d+)$", event["args"]["text"]) for event in events]
     assert {int(number[1]): (event["pid"], event["tid"]) for event, number in zip(events, numbers) if number} == truth(result), events
     assert all((a["pid"], a["tid"]) == (b["pid"], b["tid"]) for a, b in zip(events[::2], events[1::2])) and len(events) == 32, events
+
+
+def test_lines_of_json_and_csv(djtap_once, tmp_path):
+    """Both name who has printed: by fields, and in the last two columns."""
+    script = 'probe func("work") { printf("who %d", $who) printf("none") } probe end { print("over") }'
+    for plugin in ("json", "csv"):
+        result = djtap_once("-f", f"plugin:{plugin}", "-o", str(tmp_path / plugin), "-e", script, "-c", victim("senders"))
+        said = truth(result)
+        lines = (tmp_path / plugin).read_text().splitlines()
+        if plugin == "json":
+            rows = [(list(map(str, line["args"])) or [line["text"]], line["kind"], line["pid"], line["tid"]) for line in map(json.loads, lines)]
+        else:
+            rows = [(row[4:-2], row[3], int(row[-2]), int(row[-1])) for row in csv.reader(lines)]
+        assert {int(row[0][0]): row[2:] for row in rows if row[0][0].isdigit()} == said, rows
+        assert sorted(row[2:] for row in rows if row[0] == ["none"]) == sorted(said.values()), rows
+        assert rows[-1] == (["over"], "host", said[1][0], 0) and len(rows) == 33, rows
 
 
 def test_what_djtap_prints_itself(djtap_once, tmp_path):

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Output as CSV: one line for each print, `print,nanoseconds,probe,kind,argument..`, and at the end
--- one for each global or element of an array, `global,name,key..,value`.
+-- Output as CSV: one line for each print, `print,nanoseconds,probe,kind,argument..,pid,tid`, and at the
+-- end one for each global or element of an array, `global,name,key..,value`.
 local function field(value)
   local text = tostring(value)
   if text:find('[,"\r\n]') then return '"' .. text:gsub('"', '""') .. '"' end
@@ -16,6 +16,8 @@ dj.on_record(function(r)
   local fields = { "print", r.time_ns, r.probe, r.kind }
   if #r.args == 0 then fields[5] = r.text end
   for _, argument in ipairs(r.args) do fields[#fields + 1] = argument end
+  fields[#fields + 1] = r.pid -- behind the arguments, whose columns have always been these
+  fields[#fields + 1] = r.tid
   line(fields)
 end)
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Output as JSON, one object a line: each print with its time, probe and arguments; at the end each
--- global or element of an array with its keys and value.
+-- Output as JSON, one object a line: each print with its time, process, thread, probe and arguments;
+-- at the end each global or element of an array with its keys and value.
 local function json(value)
   if type(value) == "string" then return dj.quote(value) end
   if type(value) ~= "table" then return tostring(value) end
@@ -16,8 +16,8 @@ local function json(value)
 end
 
 dj.on_record(function(r)
-  print(string.format('{"time_ns":%d,"probe":%s,"kind":%s,"text":%s,"args":%s}', r.time_ns,
-    json(r.probe), json(r.kind), json(r.text), json(r.args)))
+  print(string.format('{"time_ns":%d,"pid":%d,"tid":%d,"probe":%s,"kind":%s,"text":%s,"args":%s}',
+    r.time_ns, r.pid, r.tid, json(r.probe), json(r.kind), json(r.text), json(r.args)))
 end)
 
 dj.on_end(function(g)
