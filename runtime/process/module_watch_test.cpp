@@ -118,7 +118,8 @@ TEST(MapQuery, ListsWhatIsExecutable) {
   const std::optional<std::vector<Mapping>> code = query->code_of_files();
   ASSERT_TRUE(code);
   size_t expected = 0;
-  for (const Mapping& m : read_maps(getpid()).value()) expected += m.exec && m.inode != 0 ? 1 : 0;
+  const std::vector<Mapping> all = read_maps(getpid()).take();
+  for (const Mapping& m : all) expected += m.exec && m.inode != 0 ? 1 : 0;
   EXPECT_EQ(code->size(), expected);
 }
 
