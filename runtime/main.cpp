@@ -39,6 +39,7 @@
 #include "runtime/run/say.h"
 #include "runtime/run/script_text.h"
 #include "runtime/run/target.h"
+#include "runtime/run/versions.h"
 #include "runtime/session/dry_run.h"
 
 namespace dj {
@@ -102,6 +103,21 @@ int clean_process(const Options& options) {
   return print_result(clean_command(*options.clean), fail_attach);
 }
 
+// What is wrong with a script that was parsed, where that may be a missing tapset's macro.
+int fail_parsed(const Options& options, const Sources& sources, const TapsetLibrary& library,
+                Diags& diags) {
+  library.report_lack(diags);
+  print_diags(diags, sources, options);
+  return kExitSyntax;
+}
+
+// What is wrong with its functions and probe points, or with djtap's own tapsets.
+int fail_expanded(const Options& options, const Sources& sources, const TapsetLibrary& library,
+                  const Diags& diags) {
+  print_diags(diags, sources, options);
+  return library.lacks_own() ? kExitRun : kExitScript;
+}
+
 // A script, from its text to the end of its session.
 int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
@@ -129,7 +145,7 @@ int run_script(const Options& options) {
   ast::Script script = parse_scripts(options, sources, file, parsing, diags);
   clock.done("parse");
   if (options.tidy) return print_tidy(options, sources, file, diags);
-  if (!diags.ok()) return print_diags(diags, sources, options), kExitSyntax;
+  if (!diags.ok()) return fail_parsed(options, sources, library, diags);
   if (auto code = answer_options(options, text.value(), script_options)) return *code;
   if (options.dump.count("ast")) show_stage(options, "ast", print(script));
   if (options.stop_after == Stage::Parse) return print_diags(diags, sources, options), kExitOk;
@@ -139,7 +155,7 @@ int run_script(const Options& options) {
   clock.done("tapsets", counted(library.files_read(), "file"));
   if (target.failed()) return target_failure(options, target.find().error());
   if (diags.ok()) expand(options, script, sources, diags);
-  if (!diags.ok()) return print_diags(diags, sources, options), kExitScript;
+  if (!diags.ok()) return fail_expanded(options, sources, library, diags);
   // From here on, no probe point is an alias.
 
   Compiled compiled{&printers, header_compiler(held->before())};
@@ -176,6 +192,7 @@ int run_script(const Options& options) {
 
 int run(const Options& options) {
   set_tell_form({options.json_diagnostics, options.colour.value_or(is_coloured(STDERR_FILENO))});
+  if (options.version) return show(versions()), kExitOk;
   if (!options.coverage.empty())  // a file is looked at, nothing runs
     return print_result(coverage_table(options.coverage, read_text), [](const Error& error) {
       return fail(kExitScript, "DJ3005", error.message);

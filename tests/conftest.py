@@ -156,14 +156,18 @@ def reachable(path):
 
 @pytest.fixture(scope="session")
 def public_build():
-    """A folder with djtap and the victims that any user may execute: the build, or a copy of it."""
-    if os.getuid() != 0 or reachable(paths.DJTAP):
+    """A folder with djtap and the victims that any user may execute: the build, or a copy of it. An installed djtap is a link there."""
+    if not paths.IS_INSTALLED and (os.getuid() != 0 or reachable(paths.DJTAP)):
         yield paths.BUILD
         return
     folder = pathlib.Path(tempfile.mkdtemp(prefix="djtap-test-"))
     folder.chmod(0o755)
-    for file in (paths.DJTAP, paths.BUILD / "libdjtap_lower.so"):
-        shutil.copy2(file, folder)
+    if paths.IS_INSTALLED:
+        (folder / "djtap").symlink_to(paths.DJTAP)
+    else:
+        for name in ("djtap", "libdjtap_lower.so", "VERSION"):
+            shutil.copy2(paths.BUILD / name, folder)
+        shutil.copytree(paths.ROOT / "tapsets", folder / "tapsets")
     for part in ("targets", "examples"):
         (folder / part).mkdir()
         for file in (paths.BUILD / part).iterdir():

@@ -6,15 +6,17 @@
 
 namespace dj {
 
-// What libdjtap_lower.so exports as dj_lowering. Both sides are of one build.
+// What libdjtap_lower.so exports as dj_lowering. Both sides are of one build; of files that were
+// mixed up, `version` is all that is read.
 struct Lowering {
+  const char* version;  // own_version() of its build
   decltype(&dj::lower) lower;
   decltype(&dj::link) link;
   decltype(&dj::link_bytes) link_bytes;
   decltype(&dj::link_host) link_host;
   void (*warm_up)();  // makes the first lower() cheaper; any thread
+  std::string (*llvm_version)();
 };
-constexpr const char* kLoweringFile = "libdjtap_lower.so";
 constexpr const char* kLoweringSymbol = "dj_lowering";
 
 }  // namespace dj

@@ -36,7 +36,7 @@ std::string folded(const std::string& text) {
 Expanded expand(const std::string& text, const std::vector<std::string>& folders = {}) {
   Expanded made;
   uint32_t file = made.sources.add("test", text);
-  TapsetLibrary library(made.sources, folders);
+  TapsetLibrary library(made.sources, {folders, ""});
   ParseOptions options;
   options.macro_file = [&](const std::string& macro) { return library.macro_file(macro); };
   ast::Script script = parse(made.sources, file, options, made.diags);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "compiler/base/own_data.h"
 #include "compiler/parse/parse.h"
 #include "compiler/stages/print_ast.h"
 #include "compiler/tapset/aliases.h"
@@ -99,27 +100,24 @@ std::vector<std::string> near_aliases(const std::string& first, const std::strin
 
 }  // namespace
 
-std::vector<std::string> tapset_folders(const std::vector<std::string>& given) {
-  std::vector<std::string> folders = given;
-  std::error_code error;
-  fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    fs::path home = program.parent_path();
-    for (const char* beside : {"tapsets", "../tapsets", "../share/djtap/tapsets"}) {
-      folders.push_back((home / beside).lexically_normal());
-    }
+TapsetFolders tapset_folders(const std::vector<std::string>& given) {
+  TapsetFolders folders = {given, ""};
+  const Result<std::string>& own = own_tapsets();
+  if (own.ok()) {
+    folders.paths.push_back(own.value());
+  } else {
+    folders.lack = own.error().message;
   }
   return folders;
 }
 
-TapsetLibrary::TapsetLibrary(Sources& sources, std::vector<std::string> folders,
-                             RunLuaTapset run_lua)
+TapsetLibrary::TapsetLibrary(Sources& sources, TapsetFolders folders, RunLuaTapset run_lua)
     : sources_(sources), folders_(std::move(folders)), run_lua_(std::move(run_lua)) {}
 
 void TapsetLibrary::scan() {
   if (scanned_) return;
   scanned_ = true;
-  for (const std::string& folder : folders_) {
+  for (const std::string& folder : folders_.paths) {
     std::error_code error;
     std::vector<std::string> paths;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
@@ -342,6 +340,10 @@ void TapsetLibrary::refuse_unknown(const ast::Script& script, Diags& diags) cons
   }
 }
 
+void TapsetLibrary::report_lack(Diags& diags) const {
+  if (lacks_own()) diags.error("DJ5013", {}, folders_.lack).no_span = true;
+}
+
 void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
   NamesUsed used = names_used(script);
   bool needed = !used.functions.empty() || used.texts || !macros_used_.empty() ||
@@ -349,6 +351,7 @@ void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
                             [](const ast::ProbePoint* point) { return !is_own_point(*point); });
   if (!needed) return;
   scan();
+  if (lacks_own()) return report_lack(diags);
   size_t functions = script.functions.size(), probes = script.probes.size();
   for (bool more = true; more && diags.ok();) {
     more = false;

@@ -24,22 +24,35 @@ namespace dj {
 using RunLuaTapset =
     std::function<std::optional<uint32_t>(uint32_t file, const std::string& family, Diags& diags)>;
 
+// The folders to search, in order of preference.
+struct TapsetFolders {
+  std::vector<std::string> paths;
+  std::string lack;  // why djtap's own tapsets are none of them; empty: they are, or are not wanted
+};
+
+// `given` (-I), then djtap's own (own_data.h).
+TapsetFolders tapset_folders(const std::vector<std::string>& given);
+
 class TapsetLibrary {
  public:
-  // `folders` in order of preference; those that do not exist are passed over. Without `run_lua`,
-  // files in Lua are too.
-  TapsetLibrary(Sources& sources, std::vector<std::string> folders, RunLuaTapset run_lua = nullptr);
+  // Folders that do not exist are passed over. Without `run_lua`, files in Lua are too.
+  TapsetLibrary(Sources& sources, TapsetFolders folders, RunLuaTapset run_lua = nullptr);
 
   // The file of `sources` that defines this macro (in a *.djtm or *.stpm file), read now if it was
   // not; nullopt: no file does. For ParseOptions::macro_file.
   std::optional<uint32_t> macro_file(const std::string& macro);
 
-  // Adds to the script what it uses and does not define, and what that uses, and so on.
+  // Adds to the script what it uses and does not define, and what that uses, and so on. An error
+  // where it uses such things and djtap's own tapsets are missing.
   void complete(ast::Script& script, Diags& diags);
 
   // Adds to the script an empty probe for each alias name in the folders that `point` means: also
   // where the point begins with a wildcard, for which complete() reads no file.
   void add_names(const ast::ProbePoint& point, ast::Script& script);
+
+  // Whether djtap's own tapsets were looked into and are missing: what was not found may be theirs.
+  bool lacks_own() const { return scanned_ && !folders_.lack.empty(); }
+  void report_lack(Diags& diags) const;  // where it does
 
   // How many tapset files were read so far; for -v.
   size_t files_read() const { return read_.size(); }
@@ -82,7 +95,7 @@ class TapsetLibrary {
   std::optional<uint32_t> text_of(const File& file, Diags& diags);
 
   Sources& sources_;
-  std::vector<std::string> folders_;
+  TapsetFolders folders_;
   RunLuaTapset run_lua_;
   bool scanned_ = false;
   std::vector<File> files_;
@@ -94,8 +107,5 @@ class TapsetLibrary {
   std::set<std::string> macros_used_;
   std::set<std::string> shared_;  // globals of the merged files
 };
-
-// The folders to search: `given` (-I), then the ones beside the program.
-std::vector<std::string> tapset_folders(const std::vector<std::string>& given);
 
 }  // namespace dj

@@ -62,7 +62,7 @@ class Reader {
   }
 
   Sources sources_;
-  TapsetLibrary library_{sources_, folders_below(kTapsets)};
+  TapsetLibrary library_{sources_, {folders_below(kTapsets), ""}};
 };
 
 struct Count {

@@ -20,7 +20,6 @@
 namespace dj {
 namespace {
 
-constexpr const char* kVersion = "djtap 0.1";
 const std::map<std::string, arch::Guards> kGuards = {{"needed", arch::Guards::WhereNeeded},
                                                      {"all", arch::Guards::Everywhere},
                                                      {"none", arch::Guards::None}};
@@ -224,7 +223,8 @@ void add_look_options(CLI::App& app, Options& options, Words& words) {
                "a script that grows at a prompt: help there names the commands");
   app.add_flag("--lsp,--language-server", options.language_server,
                "a language server for editors (LSP) on standard input and output");
-  app.set_version_flag("-V,--version", kVersion, "print djtap's version");
+  app.add_flag("-V,--version", options.version,
+               "print the versions of djtap, LLVM and libdw, and djtap's build id");
   app.add_flag("-h,--help", words.help, "print this help; with a script: also its options");
 }
 
@@ -319,7 +319,7 @@ UsageError usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return {"DJ0003", option, said, {}, ""};
 }
 
-// --help and --version are printed, a mistake is told. Returns the exit code.
+// --help is printed, a mistake is told. Returns the exit code.
 int end_parse(const CLI::App& app, const CommandLine& line, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     app.exit(error);
@@ -364,6 +364,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     app.parse(std::move(given));
     options.script_help = words.help && (options.script_text || !words.positional.empty());
     if (words.help && !options.script_help) throw CLI::CallForHelp();
+    if (options.version) return options;
     if (words.clean && !options.clean)
       throw UsageError{"DJ0002", "clean", "clean needs a process: djtap clean PID", {}, ""};
     take_program(options, std::move(words.program));

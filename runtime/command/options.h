@@ -64,6 +64,7 @@ struct Options {
   bool list_source = false;                           // --source; sets list too
   bool list_variables = false;                        // -L
   std::optional<std::string> explain;                 // --explain CODE
+  bool version = false;                               // --version; the rest is not read then
   bool language_server = false;                       // --lsp
   bool interactive = false;                           // -i
   std::vector<std::string> words;                     // all of the command line but -i
@@ -95,7 +96,7 @@ struct Options {
   size_t many = 10'000;
 };
 
-// Parses argv. On a usage error or --help/--version prints it and returns the exit code in
+// Parses argv. On a usage error or --help prints it and returns the exit code in
 // `exit_code` instead of options.
 std::optional<Options> parse_options(int argc, char** argv, int& exit_code);
 

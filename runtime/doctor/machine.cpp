@@ -164,7 +164,8 @@ Verdicts look_at_code_generator(const Options&) {
 Verdicts look_at_tapsets(const Options& options) {
   Verdicts found;
   std::error_code error;
-  for (const std::string& folder : tapset_folders(options.include)) {
+  const TapsetFolders folders = tapset_folders(options.include);
+  for (const std::string& folder : folders.paths) {
     if (!fs::is_directory(folder, error)) continue;
     size_t files = 0;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
@@ -174,10 +175,7 @@ Verdicts look_at_tapsets(const Options& options) {
     if (files > 0)
       found.push_back({Health::Ok, fmt::format("{} in {}", counted(files, "file"), folder)});
   }
-  if (found.empty())
-    found.push_back({Health::Limited,
-                     "none are found: functions such as thread_indent() and probes such as "
-                     "syscall.* are missing"});
+  if (!folders.lack.empty()) found.push_back({Health::Limited, folders.lack});
   return found;
 }
 
@@ -192,10 +190,9 @@ Verdicts look_at_cache(const Options& options) {
 
 constexpr Row<const Options> kFileRows[] = {
     {"code generator", look_at_code_generator,
-     "libdjtap_lower.so stands beside djtap; install what it needs (ldd libdjtap_lower.so)"},
+     "install djtap's package again; install what libdjtap_lower.so needs (ldd shows it)"},
     {"tapsets", look_at_tapsets,
-     "install djtap with its folder tapsets, beside it or in ../share/djtap, or name it: -I "
-     "FOLDER"},
+     "install djtap's package again, or keep djtap with its tapsets and VERSION"},
     {"cache", look_at_cache,
      "name a folder of your own that nobody else can write: XDG_CACHE_HOME=FOLDER"},
 };

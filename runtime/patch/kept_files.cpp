@@ -3,7 +3,6 @@
 #include "runtime/patch/kept_files.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -18,13 +17,12 @@
 #include "compiler/base/mapped_bytes.h"
 #include "compiler/base/parallel.h"
 #include "compiler/base/target_file.h"
-#include "runtime/process/elf_file.h"
+#include "runtime/patch/build_id.h"
 
 namespace dj {
 namespace {
 
 constexpr uint64_t kMostBytes = 256 << 20;  // of a file that is believed
-constexpr size_t kNoteBytes = 1 << 16;      // of notes that are searched for the build-id
 
 struct Head {
   char magic[8] = {'d', 'j', 't', 'k', 'e', 'p', 't', '1'};
@@ -67,39 +65,6 @@ uint64_t checksum(std::span<const char> bytes) {
   });
   return checksum_of_piece(
       {reinterpret_cast<const char*>(sums.data()), sums.size() * sizeof sums[0]});
-}
-
-// In hexadecimal; empty: the file names none.
-std::string build_id(const std::string& path) {
-  Result<ElfFile> elf = read_elf(path);
-  Result<TargetFilePtr> file = open_target_file(path);
-  if (!elf.ok() || !file.ok()) {
-    return "";
-  }
-  for (const Elf64_Phdr& s : elf.value().segments) {
-    if (s.p_type != PT_NOTE || s.p_filesz > kNoteBytes) {
-      continue;
-    }
-    std::string notes(s.p_filesz, '\0');
-    if (!file.value()->read(notes.data(), notes.size(), s.p_offset)) {
-      continue;
-    }
-    for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
-      Elf64_Nhdr note;
-      memcpy(&note, &notes[at], sizeof note);
-      size_t id = at + sizeof note + (note.n_namesz + 3u) / 4 * 4;
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz <= 20 &&
-          id + note.n_descsz <= notes.size()) {
-        std::string text;
-        for (size_t i = 0; i < note.n_descsz; i++) {
-          text += fmt::format("{:02x}", static_cast<uint8_t>(notes[id + i]));
-        }
-        return text;
-      }
-      at = id + (note.n_descsz + 3u) / 4 * 4;
-    }
-  }
-  return "";
 }
 
 bool write_all(int fd, std::span<const char> bytes) {

@@ -10,9 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "compiler/base/own_data.h"
 #include "compiler/base/target_file.h"
-#include "compiler/stages/lowering.h"
-#include "compiler/tapset/library.h"
 #include "runtime/patch/kept_files.h"
 #include "runtime/process/broker.h"
 #include "runtime/process/exit_watch.h"
@@ -41,12 +40,9 @@ OwnPaths own_paths(const Options& options) {
 // Files and folders that djtap reads for itself later on.
 std::vector<std::string> own_files(const Options& options) {
   std::vector<std::string> files = options.include;
-  std::error_code error;
-  for (const std::string& folder : tapset_folders({})) {
-    if (fs::is_directory(folder, error)) files.push_back(folder);
+  for (const Result<std::string>* own : {&own_tapsets(), &own_lowering()}) {
+    if (own->ok()) files.push_back(own->value());
   }
-  const fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path() / kLoweringFile;
-  if (fs::exists(beside, error)) files.push_back(beside);
   return files;
 }
 

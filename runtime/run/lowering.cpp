@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads libdjtap_lower.so, which stands beside djtap.
+// Loads libdjtap_lower.so from where djtap's own files are.
 #include "runtime/run/lowering.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <gnu/lib-names.h>
 
 #include <atomic>
+#include <cstring>
 #include <optional>
 
+#include "compiler/base/own_data.h"
+#include "compiler/base/printable.h"
 #include "compiler/base/spare_thread.h"
 #include "compiler/stages/lowering.h"
 
@@ -34,9 +38,23 @@ bool has_own_malloc() {
 // ASan refuses.
 void load() {
   const int first_in_itself = has_own_malloc() ? RTLD_DEEPBIND : 0;
-  void* file = dlopen(kLoweringFile, RTLD_LAZY | RTLD_LOCAL | first_in_itself);
-  if (file != nullptr) lowering = static_cast<const Lowering*>(dlsym(file, kLoweringSymbol));
-  if (lowering == nullptr) failure = dlerror();
+  const Result<std::string>& path = own_lowering();
+  if (!path.ok()) return static_cast<void>(failure = path.error().message);
+  void* file = dlopen(path.value().c_str(), RTLD_LAZY | RTLD_LOCAL | first_in_itself);
+  const void* found = file != nullptr ? dlsym(file, kLoweringSymbol) : nullptr;
+  if (found == nullptr) {
+    failure =
+        std::string("the compiler of handlers cannot be loaded (is there too little memory?): ") +
+        dlerror();
+    return;
+  }
+  const auto* theirs = static_cast<const Lowering*>(found);
+  if (std::strcmp(theirs->version, own_version()) != 0) {
+    failure = fmt::format("{} is of djtap {}, this is djtap {}: install the package again",
+                          printable(path.value()), theirs->version, own_version());
+    return;
+  }
+  lowering = theirs;
 }
 
 // The loader may go on warming up; what is compiled meanwhile waits for that.
@@ -46,11 +64,7 @@ void wait() {
   if (lowering == nullptr) load();
 }
 
-Error cannot_load() {
-  return Error{
-      "the compiler of handlers cannot be loaded (is there too little memory?): " + failure,
-      Fail::Incomplete};
-}
+Error cannot_load() { return Error{failure, Fail::Incomplete}; }
 
 const Lowering& loaded() {
   CHECK(lowering != nullptr);  // lower() comes first
@@ -84,6 +98,12 @@ LoweringThread::LoweringThread(bool wanted) {
 LoweringThread::~LoweringThread() {
   is_awaited = true;
   loader.reset();
+}
+
+Result<std::string> llvm_version() {
+  wait();
+  if (lowering == nullptr) return cannot_load();
+  return lowering->llvm_version();
 }
 
 std::string lowering_path() {

@@ -24,6 +24,9 @@ class LoweringThread {
   LoweringThread& operator=(const LoweringThread&) = delete;
 };
 
+// The version of the LLVM that compiles, which is loaded for the answer.
+Result<std::string> llvm_version();
+
 // The file that has compiled, once lower() was called; its build is not djtap's own.
 std::string lowering_path();
 

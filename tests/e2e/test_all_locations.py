@@ -27,7 +27,7 @@ def test_locations(tmp_path, compiler, options):
         words = compiler.replace("gcc", "g++").replace("clang", "clang++") + " -std=c++20" if source.endswith(".cpp") else compiler
         files.append(str(tmp_path / source.replace(".", "_")))
         subprocess.run([*words.split(), *options.split(), "-g", "-w", "-o", files[-1], paths.TARGETS / source, "-lm", "-lpthread"], check=True)
-    result = subprocess.run([paths.DJTAP.parent / "test_debuginfo", "--gtest_filter=AllLocations.OfFilesThatAreAskedFor"], capture_output=True,
+    result = subprocess.run([paths.BUILD / "test_debuginfo", "--gtest_filter=AllLocations.OfFilesThatAreAskedFor"], capture_output=True,
                             text=True, check=False, env={**os.environ, "DJTAP_SCAN": ":".join(files)})
     assert result.returncode == 0, result.stdout
     assert int(re.search(r"(\d+) places", result.stdout).group(1)) > 300, result.stdout

@@ -73,6 +73,7 @@ def test_a_copy_without_its_files(tmp_path, left):
         shutil.copy2(file, tmp_path)
     if left != "tapsets":
         (tmp_path / "tapsets").symlink_to(paths.ROOT / "tapsets")
+        shutil.copy(paths.ROOT / "VERSION", tmp_path)
     found = Doctor(run.run(["doctor", "--json"], binary=tmp_path / "djtap"))
     health = {row: found.health(row) for row in ("tapsets", "code generator")}
     assert health == {"tapsets": "limited" if left == "tapsets" else "ok", "code generator": "ok" if left == "tapsets" else "fails"}, found.result

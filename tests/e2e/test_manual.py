@@ -170,7 +170,7 @@ def read_until(fd, pattern, seconds=20):
 
 def test_a_tab_in_bash_completes():
     """The same through a terminal, with bash's own splitting of words."""
-    environment = {**os.environ, "PATH": f"{paths.BUILD}:{os.environ['PATH']}", "PS1": "> ", "TERM": "dumb", "INPUTRC": "/dev/null"}
+    environment = {**os.environ, "PATH": f"{paths.DJTAP.parent}:{os.environ['PATH']}", "PS1": "> ", "TERM": "dumb", "INPUTRC": "/dev/null"}
     pid, fd = pty.fork()
     if pid == 0:
         os.execvpe("bash", ["bash", "--norc", "--noprofile"], environment)

@@ -123,7 +123,7 @@ def test_it_is_told(name):
     assert (span["file"], span["line"], line[span["column"] - 1:span["end_column"] - 1]) == ("<arguments>", 1, marked), told
     for fix in one["fixits"]:
         fixed = line[:fix["column"] - 1] + fix["text"] + line[fix["end_column"] - 1:]
-        again = subprocess.run(fixed, shell=True, env={**os.environ, "PATH": f"{paths.BUILD}:{os.environ['PATH']}"}, stdin=subprocess.DEVNULL,
+        again = subprocess.run(fixed, shell=True, env={**os.environ, "PATH": f"{paths.DJTAP.parent}:{os.environ['PATH']}"}, stdin=subprocess.DEVNULL,
                                capture_output=True, text=True, timeout=300, check=False)
         may_end = (0,) if "-e" in words else (0, 6) if "doctor" in words else (1,)
         assert code not in again.stderr and again.returncode in may_end, (fixed, again)

@@ -14,7 +14,7 @@ MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_COLUMNS = 500, 70, 160
 LONG_FILES: set = set()
 LONG_FUNCTIONS: set = set()  # "path:name"
 
-CODE = ("arch", "compiler", "grammar", "runtime", "stdlib", "tapsets", "examples", "tests", "scripts", "docs", ".ci", "kernel")
+CODE = ("arch", "compiler", "grammar", "runtime", "stdlib", "tapsets", "examples", "tests", "scripts", "docs", "packaging", ".ci", "kernel")
 
 
 def project_files(*endings):
@@ -75,9 +75,9 @@ ROOMS = {
     "runtime/session": [*MODEL, "compiler/debuginfo/pattern.h", "arch/x86_64/sample.h", "runtime/process", "runtime/output", "runtime/patch",
                         "runtime/text", "runtime/memory", "runtime/install", "runtime/clean", "runtime/shared"],
     "runtime/lua": [*MODEL, "runtime/output"],
-    "runtime/run": [*MODEL, "compiler/editor", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo/call_frames.h", "compiler/resolve",
-                    "runtime/process", "runtime/output", "runtime/command", "runtime/patch", "runtime/session", "runtime/lua", "runtime/shared",
-                    "stdlib/builtins.h"],
+    "runtime/run": [*MODEL, "compiler/editor", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo/call_frames.h",
+                    "compiler/debuginfo/libdw_version.h", "compiler/resolve", "runtime/process", "runtime/output", "runtime/command", "runtime/patch",
+                    "runtime/session", "runtime/lua", "runtime/shared", "stdlib/builtins.h"],
     "runtime/doctor": [*MODEL, "compiler/tapset", "compiler/debuginfo", "compiler/resolve", "runtime/process", "runtime/output", "runtime/command",
                        "runtime/patch", "runtime/memory", "runtime/clean", "runtime/session", "runtime/run", "runtime/shared"],
 }
@@ -250,7 +250,7 @@ def test_every_file_says_its_purpose_first():
     wrong = []
     for name in SOURCES + [name for name in project_files("") if name.startswith("scripts/")]:
         lines = read(name).splitlines()
-        lines = [line for line in lines[:3] if not line.startswith("#!") and LICENCE not in line]
+        lines = [line for line in lines[:3] if not line.startswith(("#!", "#compdef")) and LICENCE not in line]
         first = lines[0] if lines else ""
         if not re.match(r'(//|#|"""|/\*|--)\s*\S', first) or len(first.split()) < 4 or first.startswith("#pragma"):
             wrong.append(f"{name}: {first!r}")

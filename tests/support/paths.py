@@ -7,7 +7,9 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DJTAP_BUILD", ROOT / "build")).resolve()
-DJTAP = BUILD / "djtap"
+# The djtap that is tested: DJTAP=/usr/bin/djtap for one that is installed. The programs that it traces are the build's.
+DJTAP = pathlib.Path(os.environ.get("DJTAP", BUILD / "djtap")).resolve()
+IS_INSTALLED = DJTAP != BUILD / "djtap"
 TINYFS = BUILD / "examples" / "tinyfs"
 TARGETS = ROOT / "tests" / "targets"
 PYTHON = "/usr/bin/python3"
