@@ -105,7 +105,7 @@ bool is_rust(std::string_view symbol) {
 std::string demangle(std::string_view symbol) {
   if (!symbol.starts_with("_Z")) return {};
   int status = 0;
-  char* text = abi::__cxa_demangle(std::string(symbol).c_str(), nullptr, nullptr, &status);
+  char* text = ::abi::__cxa_demangle(std::string(symbol).c_str(), nullptr, nullptr, &status);
   std::string result = status == 0 && text ? text : "";
   std::free(text);
   return result;

@@ -9,6 +9,7 @@
 #include "DjtParser.h"
 #include "compiler/diag/diag.h"
 #include "compiler/diag/source.h"
+#include "compiler/parse/keywords.h"
 #include "compiler/parse/script_options.h"
 
 namespace dj {
@@ -45,8 +46,5 @@ std::string symbolic_name(size_t type);
 std::string literal_name(size_t type);
 // Whether the token is one of the language's keywords.
 bool is_keyword(size_t type);
-// The keywords' spellings that begin a statement; those that begin a top-level item.
-const std::vector<std::string>& statement_keywords();
-const std::vector<std::string>& item_keywords();
 
 }  // namespace dj

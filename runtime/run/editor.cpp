@@ -7,7 +7,7 @@
 
 #include "compiler/check/signature.h"
 #include "compiler/editor/language_server.h"
-#include "compiler/parse/lexeme.h"
+#include "compiler/parse/keywords.h"
 #include "compiler/parse/tidy.h"
 #include "runtime/run/check_script.h"
 #include "stdlib/builtins.h"
