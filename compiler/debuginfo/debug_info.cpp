@@ -13,8 +13,10 @@
 #include "compiler/debuginfo/go_results.h"
 #include "compiler/debuginfo/inlines.h"
 #include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/source_path.h"
 #include "compiler/debuginfo/targets.h"
 #include "compiler/debuginfo/types.h"
+#include "compiler/debuginfo/unit_folder.h"
 #include "compiler/debuginfo/variables.h"
 #include "compiler/debuginfo/walk_limits.h"
 
@@ -61,6 +63,7 @@ class LineSearch {
         all_rows_(all_rows) {}
 
   void add(Dwarf_Die unit) {
+    folder_ = unit_folder(unit);
     Dwarf_Lines* lines = nullptr;
     size_t count = 0;
     if (!index_.lines(unit, &lines, &count)) {
@@ -108,7 +111,7 @@ class LineSearch {
     }
     auto [known, fresh] = file_matches_.try_emplace(source, false);
     if (fresh) {
-      known->second = path_matches(file_, source);
+      known->second = source_path_matches(file_, source, folder_);
     }
     if (!known->second) {
       return;
@@ -125,6 +128,7 @@ class LineSearch {
   const LineRange lines_;
   const uint64_t begin_, end_, bias_;
   const bool all_rows_;  // not only where a statement begins
+  std::string folder_;   // of the unit
   std::vector<LineHit> hits_;
   std::set<uint32_t> other_lines_;
   std::unordered_map<const char*, bool> file_matches_;
@@ -163,10 +167,7 @@ std::optional<SourcePlace> DebugInfo::declaration(uint64_t pc) {
 
 std::string DebugInfo::compile_folder(uint64_t pc) {
   std::optional<Dwarf_Die> unit = impl_->index->unit_at(pc);
-  Dwarf_Attribute attribute;
-  const char* folder =
-      unit ? dwarf_formstring(dwarf_attr(&*unit, DW_AT_comp_dir, &attribute)) : nullptr;
-  return folder != nullptr ? folder : "";
+  return unit ? unit_folder(*unit) : "";
 }
 
 std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRange lines,
@@ -187,7 +188,7 @@ std::vector<LineHit> DebugInfo::line_addresses(const std::string& file, LineRang
   bool found = false;
   for (const Dwarf_Die& unit : impl_->index->units()) {
     Dwarf_Die die = unit;
-    if (path_matches(file, die_name(&die))) {
+    if (source_path_matches(file, die_name(&die), unit_folder(unit))) {
       search.add(unit);
       found = true;
     }

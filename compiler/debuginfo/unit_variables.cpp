@@ -7,7 +7,9 @@
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/languages.h"
 #include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/source_path.h"
 #include "compiler/debuginfo/types.h"
+#include "compiler/debuginfo/unit_folder.h"
 #include "compiler/debuginfo/variables.h"
 
 namespace dj {
@@ -97,7 +99,7 @@ std::optional<ScopedVariable> find_unit_variable(const std::string& name, const 
                                                  DwarfIndex& index) {
   std::optional<ScopedVariable> found;
   for (Dwarf_Die unit : index.units()) {
-    if (!file.empty() && !path_matches(file, die_name(&unit))) {
+    if (!file.empty() && !source_path_matches(file, die_name(&unit), unit_folder(unit))) {
       continue;
     }
     const bool defined = each_unit_variable(&unit, [&](Dwarf_Die& die) {

@@ -269,9 +269,7 @@ Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
   if (ops[0].atom == DW_OP_fbreg && int64_t(ops[0].number) >= kAboveFrame &&
       convention_of(context.function, context.index) == Convention::SystemV) {
     Result<Spot> passed = translate(ops, context);
-    if (passed.ok()) {
-      return passed;
-    }
+    if (passed.ok()) return passed;
   }
   if (ops.size() == 1 && convention_of(context.function, context.index) == Convention::SystemV) {
     if (std::optional<Spot> slot = stack_parameter(ops[0], context.function, context.index)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/debuginfo/source_path.h"
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -116,7 +117,10 @@ void search_functions(size_t module, Module& file, const FunctionPattern& patter
     std::optional<SourcePlace> place;
     if (of_file) {
       place = file.debug_info()->declaration(function.begin);
-      if (!place || !path_matches(pattern.file, place->file)) {
+      const bool is_whole = pattern.file.starts_with('/');
+      const std::string folder =
+          is_whole ? file.debug_info()->compile_folder(function.begin) : std::string();
+      if (!place || !source_path_matches(pattern.file, place->file, folder)) {
         continue;
       }
     }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "arch/x86_64/calls.h"
+#include "compiler/debuginfo/source_path.h"
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -36,8 +37,13 @@ void search_inlined(size_t module, Module& file, const FunctionPattern& pattern,
     return;
   }
   const std::vector<InlineHit> hits = file.debug_info()->inlined(matcher);
+  const auto folder_of = [&](const InlineHit& hit) {
+    const bool is_whole = pattern.file.starts_with('/');
+    return is_whole ? file.debug_info()->compile_folder(hit.address) : std::string();
+  };
   for (const InlineHit& hit : hits) {
-    if (pattern.file.empty() || path_matches(pattern.file, hit.declared.file)) {
+    if (pattern.file.empty() ||
+        source_path_matches(pattern.file, hit.declared.file, folder_of(hit))) {
       const std::string listed = fmt::format("function(\"{}@{}:{}\").inline", hit.name,
                                              hit.declared.file, hit.declared.line);
       add_inlined(module, file, hit, listed, sites, tally);

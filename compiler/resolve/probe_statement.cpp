@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/debuginfo/source_path.h"
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -35,13 +36,19 @@ const CodeFunction* holder(const std::vector<CodeFunction>& functions, uint64_t 
   return &*std::prev(next);
 }
 
+bool is_in_file(const std::string& file, DebugInfo& info, uint64_t pc,
+                const FunctionPattern& pattern) {
+  const bool is_whole = pattern.file.starts_with('/');
+  return source_path_matches(pattern.file, file, is_whole ? info.compile_folder(pc) : "");
+}
+
 // The lines meant in a function that is declared there, counted from there when they are relative.
 // None: its declaration is not known, or in another file.
-std::optional<LineRange> lines_in(const std::optional<SourcePlace>& declared,
-                                  const FunctionPattern& pattern) {
+std::optional<LineRange> lines_in(const std::optional<SourcePlace>& declared, DebugInfo& info,
+                                  uint64_t pc, const FunctionPattern& pattern) {
   LineRange lines = *pattern.line;
   if (lines.relative) {
-    if (!declared || !path_matches(pattern.file, declared->file)) {
+    if (!declared || !is_in_file(declared->file, info, pc, pattern)) {
       return std::nullopt;
     }
     lines = {lines.first + declared->line, lines.last + declared->line};
@@ -88,7 +95,7 @@ std::vector<LineHit> hits_in(const std::vector<CodeFunction>& functions, DebugIn
   for (const CodeFunction& f : functions) {
     const std::optional<SourcePlace> declared =
         pattern.line->relative ? info.declaration(f.begin) : std::nullopt;
-    const std::optional<LineRange> lines = lines_in(declared, pattern);
+    const std::optional<LineRange> lines = lines_in(declared, info, f.begin, pattern);
     if (!lines) {
       continue;
     }
@@ -117,8 +124,9 @@ using RowsIn = std::function<std::vector<LineHit>(const std::string& file, const
 // addresses is the caller's, so there only lines of the function's own text count.
 class InlinedLines {
  public:
-  InlinedLines(RowsIn rows, const FunctionPattern& pattern, std::vector<uint32_t>& nearest)
-      : rows_(std::move(rows)), pattern_(pattern), nearest_(nearest) {}
+  InlinedLines(RowsIn rows, DebugInfo& info, const FunctionPattern& pattern,
+               std::vector<uint32_t>& nearest)
+      : rows_(std::move(rows)), info_(info), pattern_(pattern), nearest_(nearest) {}
 
   // For each copy, before the first hits(): the last line of its function that has code in it.
   void note_end(const InlineHit& copy) {
@@ -133,7 +141,7 @@ class InlinedLines {
 
   // The first address of each of the lines, where a statement begins if there is such a place.
   std::vector<LineHit> hits(const InlineHit& copy) {
-    const std::optional<LineRange> lines = lines_in(copy.declared, pattern_);
+    const std::optional<LineRange> lines = lines_in(copy.declared, info_, copy.address, pattern_);
     if (!lines) {
       return {};
     }
@@ -183,6 +191,7 @@ class InlinedLines {
   }
 
   RowsIn rows_;
+  DebugInfo& info_;
   const FunctionPattern& pattern_;
   std::vector<uint32_t>& nearest_;
   std::map<std::pair<std::string, uint32_t>, uint32_t> last_line_;  // by declaration
@@ -218,7 +227,7 @@ class CopiedLines {
       return;
     }
     const LineOwners owners(info_.declaration(function.begin), copies);
-    InlinedLines search(rows(), pattern_, tally_.nearest_lines);
+    InlinedLines search(rows(), info_, pattern_, tally_.nearest_lines);
     for (const InlineHit& copy : copies) {
       search.note_end(copy);
     }
@@ -250,7 +259,8 @@ class CopiedLines {
                                       [&](const LineHit& r) { return r.address < begin; });
       std::vector<LineHit> found;
       for (; row != from.end() && row->address < end; ++row) {
-        if (lines.has(row->line) && path_matches(file, row->file)) {
+        const bool is_searched = file == pattern_.file;  // as all rows are
+        if (lines.has(row->line) && (is_searched || path_matches(file, row->file))) {
           found.push_back(*row);
         }
       }
@@ -370,9 +380,11 @@ void search_inlined_lines(size_t module, Module& file, const FunctionPattern& pa
       [&info](const std::string& source, const LineRange& lines, uint64_t begin, uint64_t end,
               std::vector<uint32_t>& near,
               bool all) { return info.line_addresses(source, lines, begin, end, near, all); },
-      pattern, tally.nearest_lines);
+      info, pattern, tally.nearest_lines);
   std::vector<InlineHit> copies = info.inlined(pattern.matcher());
-  std::erase_if(copies, [&](const InlineHit& copy) { return !lines_in(copy.declared, pattern); });
+  std::erase_if(copies, [&](const InlineHit& copy) {
+    return !lines_in(copy.declared, info, copy.address, pattern);
+  });
   for (const InlineHit& copy : copies) {
     search.note_end(copy);
     tally.has_copies = true;
