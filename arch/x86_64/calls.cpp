@@ -85,14 +85,18 @@ Extent instruction_around(std::span<const uint8_t> bytes, uint64_t address, uint
   return found;
 }
 
-bool uses_result(const std::function<std::span<const uint8_t>(uint64_t)>& code, uint64_t next) {
+bool uses_result(const std::function<std::span<const uint8_t>(uint64_t)>& code, uint64_t next,
+                 ResultRegisters left, ResultRegisters returned) {
   constexpr int kMostSteps = 64;
-  ResultRegisters left;
   Insn insn;
   for (int step = 0; step < kMostSteps && left.any(); step++) {
     const std::span<const uint8_t> bytes = code(next);
     if (!decode(bytes, next, insn) || insn.calls()) return false;
-    if (insn.kind == Kind::Return || reads_result(bytes, left)) return true;
+    if (insn.kind == Kind::Return) {
+      return (left.rax && returned.rax) || (left.xmm0 && returned.xmm0) ||
+             (left.st0 && returned.st0);
+    }
+    if (reads_result(bytes, left)) return true;
     if (insn.leaves() && insn.kind != Kind::Jump) return false;
     next = insn.kind == Kind::Jump ? insn.target : insn.end();
   }

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "arch/x86_64/decode.h"
+
 namespace dj::arch {
 
 // From the first byte up to, not including, `end`.
@@ -40,10 +42,12 @@ std::vector<uint64_t> syscall_bytes(std::span<const uint8_t> bytes, uint64_t add
 // The instruction in which `place`, an address of the code, lies; the last one before it where the
 // code cannot be decoded as far. It begins at `place` if and only if a probe may stand there.
 Extent instruction_around(std::span<const uint8_t> bytes, uint64_t address, uint64_t place);
-// Whether the code behind a call, from `next` on, reads what the called function has left in rax,
-// xmm0 or st0 before it overwrites all of them. One that returns may hand it on, and counts. False
-// where that does not come to light before another call, a computed jump or 64 instructions; of
-// conditional jumps only the way without a jump is followed. `code` gives what is at an address.
-bool uses_result(const std::function<std::span<const uint8_t>(uint64_t)>& code, uint64_t next);
+// Whether the code behind a call, from `next` on, reads what the called function has left in the
+// registers `left` before it overwrites all of them. One that returns hands on what is in
+// `returned`, its own result's registers: that counts. False where it does not come to light before
+// another call, a computed jump or 64 instructions; of conditional jumps only the way without a
+// jump is followed. `code` gives what is at an address.
+bool uses_result(const std::function<std::span<const uint8_t>(uint64_t)>& code, uint64_t next,
+                 ResultRegisters left, ResultRegisters returned);
 
 }  // namespace dj::arch

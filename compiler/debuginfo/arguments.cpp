@@ -4,7 +4,7 @@
 
 #include "compiler/debuginfo/convention.h"
 #include "compiler/debuginfo/lost_results.h"
-#include "compiler/debuginfo/passing.h"
+#include "compiler/debuginfo/rust_passing.h"
 #include "compiler/debuginfo/system_v.h"
 #include "compiler/debuginfo/types.h"
 #include "compiler/debuginfo/wide_registers.h"

@@ -11,6 +11,7 @@
 #include "compiler/debuginfo/convention.h"
 #include "compiler/debuginfo/dwarf_ops.h"
 #include "compiler/debuginfo/location_lists.h"
+#include "compiler/debuginfo/rust_passing.h"
 #include "compiler/debuginfo/system_v.h"
 #include "compiler/debuginfo/types.h"
 #include "compiler/debuginfo/windows_abi.h"
@@ -152,8 +153,8 @@ bool agrees(Dwarf_Die* function, Dwarf_Die* parameter, uint64_t pc, DwarfIndex& 
   std::optional<Dwarf_Attribute> location = attribute(parameter, DW_AT_location);
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
-  if (!location || location_at(&*location, pc - index.bias(), &ops, &count) != 1 ||
-      count != 1 || ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31) {
+  if (!location || location_at(&*location, pc - index.bias(), &ops, &count) != 1 || count != 1 ||
+      ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31) {
     return true;
   }
   const Result<Spot> expected = argument_at_entry(function, parameter, index);
@@ -189,7 +190,8 @@ std::optional<Spot> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
                                      Dwarf_Attribute* location, bool is_clone, DwarfIndex& index) {
   const Convention convention = convention_of(function, index);
   for (const Entry& entry : entries_of(location, index)) {
-    if (std::optional<Spot> slot = stack_slot(entry, function, convention, index)) {
+    std::optional<Spot> slot = stack_slot(entry, function, convention, index);
+    if (slot && !(slot->in_frame && may_be_address(function, parameter, index))) {
       return slot;
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arch/x86_64/registers.h"
+#include "compiler/debuginfo/rust_passing.h"
 #include "compiler/debuginfo/wide_registers.h"
 
 namespace dj {
@@ -106,30 +107,6 @@ bool mark_parts(TypeDie type, uint64_t base, Parts& parts, DwarfIndex& index, in
   return scalar && mark_scalar(&*type, *scalar, base, parts);
 }
 
-// On the stack it begins at a multiple of this, but at least of 8.
-uint64_t alignment_of(TypeDie type, DwarfIndex& index, int depth = 0) {
-  type = strip_type(type, index);
-  if (!type || depth > 16) {
-    return 1;
-  }
-  uint64_t alignment = number(&*type, DW_AT_alignment).value_or(1);
-  if (is_struct(&*type)) {
-    for (Dwarf_Die& child : children(&*type)) {
-      const int tag = dwarf_tag(&child);
-      if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !flag(&child, DW_AT_external)) {
-        alignment = std::max({alignment, number(&child, DW_AT_alignment).value_or(1),
-                              alignment_of(type_of(&child), index, depth + 1)});
-      }
-    }
-    return alignment;
-  }
-  if (is_array(&*type) && !is_vector_type(&*type)) {
-    return std::max(alignment, alignment_of(type_of(&*type), index, depth + 1));
-  }
-  const bool complex = number(&*type, DW_AT_encoding) == uint64_t{DW_ATE_complex_float};
-  return std::max(alignment, type_size(&*type) / (complex ? 2 : 1));
-}
-
 // A special member function that the program wrote: destructor, copy or move constructor.
 bool is_own_special(Dwarf_Die* method, const std::string& class_name, DwarfIndex& index) {
   if (flag(method, DW_AT_artificial) ||
@@ -153,6 +130,29 @@ bool is_own_special(Dwarf_Die* method, const std::string& class_name, DwarfIndex
 }
 
 }  // namespace
+
+uint64_t alignment_of(TypeDie type, DwarfIndex& index, int depth) {
+  type = strip_type(type, index);
+  if (!type || depth > 16) {
+    return 1;
+  }
+  uint64_t alignment = number(&*type, DW_AT_alignment).value_or(1);
+  if (is_struct(&*type)) {
+    for (Dwarf_Die& child : children(&*type)) {
+      const int tag = dwarf_tag(&child);
+      if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !flag(&child, DW_AT_external)) {
+        alignment = std::max({alignment, number(&child, DW_AT_alignment).value_or(1),
+                              alignment_of(type_of(&child), index, depth + 1)});
+      }
+    }
+    return alignment;
+  }
+  if (is_array(&*type) && !is_vector_type(&*type)) {
+    return std::max(alignment, alignment_of(type_of(&*type), index, depth + 1));
+  }
+  const bool complex = number(&*type, DW_AT_encoding) == uint64_t{DW_ATE_complex_float};
+  return std::max(alignment, type_size(&*type) / (complex ? 2 : 1));
+}
 
 // Objects that are not trivial to copy travel as their address. clang says so in DWARF; for gcc it
 // follows from the class's members.
@@ -227,6 +227,14 @@ Passing passing_of(TypeDie type, DwarfIndex& index) {
   return result;
 }
 
+Passing passing_by_address() {
+  Passing address;
+  address.aggregate = true;
+  address.integer = 1;
+  address.by_reference = true;
+  return address;
+}
+
 namespace {
 
 // Its place in the frame, or its register, holds only its address: Fortran's arguments.
@@ -245,69 +253,13 @@ bool is_passed_by_address(Dwarf_Die* parameter) {
                     : count == 2 && ops[0].atom == DW_OP_fbreg && ops[1].atom == DW_OP_deref;
 }
 
-Passing passing_by_address() {
-  Passing address;
-  address.aggregate = true;
-  address.integer = 1;
-  address.by_reference = true;
-  return address;
-}
-
-// The scalars of a struct, within each other; false: there are variants.
-bool flatten(TypeDie type, std::vector<Scalar>& out, DwarfIndex& index, int depth = 0) {
-  type = strip_type(type, index);
-  std::optional<Member> discriminant;
-  if (!type || depth > 8) {
-    return false;
-  }
-  if (!is_struct(&*type)) {
-    std::optional<Scalar> scalar = scalar_of(&*type);
-    out.push_back(scalar.value_or(Scalar{}));
-    return scalar.has_value();
-  }
-  if (!variants_of(&*type, discriminant).empty()) {
-    return false;
-  }
-  for (Member& member : all_members(&*type, index)) {
-    if (!flatten(type_of(&member.die), out, index, depth + 1)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
-
-bool is_rust(Dwarf_Die* die) {
-  Dwarf_Die unit;
-  return dwarf_diecu(die, &unit, nullptr, nullptr) &&
-         number(&unit, DW_AT_language) == uint64_t{DW_LANG_Rust};
-}
-
-// Rust's own convention is not written down; this is what its versions have in common. None: pairs
-// of small numbers and enums with values, among others, which travel in more registers than in C.
-std::optional<Passing> passing_in_rust(TypeDie type, DwarfIndex& index) {
-  TypeDie bare = strip_type(type, index);
-  if (!bare || !is_struct(&*bare)) {
-    return passing_of(type, index);
-  }
-  if (type_size(&*bare) > kMaxRegisterBytes) {
-    return passing_by_address();
-  }
-  std::vector<Scalar> parts;
-  const bool known = flatten(type, parts, index);
-  const bool words = std::all_of(parts.begin(), parts.end(),
-                                 [](const Scalar& s) { return s.size == 8 && !s.floating; });
-  return known && (parts.size() == 1 || (parts.size() == 2 && words))
-             ? std::optional(passing_of(type, index))
-             : std::nullopt;
-}
 
 std::optional<Passing> passing_of_parameter(Dwarf_Die* parameter, DwarfIndex& index) {
   if (is_passed_by_address(parameter)) {
     return passing_by_address();
   }
-  return is_rust(parameter) ? passing_in_rust(type_of(parameter), index)
+  return is_rust(parameter) ? parameter_in_rust(parameter, index)
                             : passing_of(type_of(parameter), index);
 }
 

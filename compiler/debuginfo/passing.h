@@ -24,13 +24,12 @@ struct Passing {
 
 // How a value of this type travels in C and C++.
 Passing passing_of(TypeDie type, DwarfIndex& index);
+Passing passing_by_address();
 // The same of one of a function's parameters; none: not known (Rust's pairs of small numbers).
 std::optional<Passing> passing_of_parameter(Dwarf_Die* parameter, DwarfIndex& index);
-// The same of what a Rust function takes or returns, which no document describes.
-std::optional<Passing> passing_in_rust(TypeDie type, DwarfIndex& index);
 
-// The DIE's unit is of Rust's compiler.
-bool is_rust(Dwarf_Die* die);
+// On the stack a value begins at a multiple of this, but at least of 8.
+uint64_t alignment_of(TypeDie type, DwarfIndex& index, int depth = 0);
 // A class whose objects are not trivial to copy: they travel as their address.
 bool travels_as_address(TypeDie type, DwarfIndex& index, int depth = 0);
 

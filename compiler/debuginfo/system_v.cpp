@@ -6,6 +6,7 @@
 
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/passing.h"
+#include "compiler/debuginfo/rust_passing.h"
 #include "compiler/debuginfo/types.h"
 #include "compiler/debuginfo/wide_registers.h"
 
@@ -99,11 +100,15 @@ Result<bool> is_result_in_memory(Dwarf_Die* function, const Passing& passing, Dw
   return passing.aggregate && (large || passing.by_reference);
 }
 
-// Whether the caller gives the address of the result as a first argument that has no name.
-bool returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
+// Whether the caller gives the address of the result as a first argument that has no name; none:
+// that is not known.
+std::optional<bool> returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
   TypeDie type = type_of(function);
   if (!type) {
     return false;
+  }
+  if (is_rust(function)) {
+    return is_returned_in_memory_by_rust(type, index);
   }
   const Result<bool> in_memory = is_result_in_memory(function, passing_of(type, index), index);
   return in_memory.ok() && in_memory.value();
@@ -143,7 +148,13 @@ Result<Spot> system_v_result(Dwarf_Die* function, DwarfIndex& index) {
 }
 
 Result<Spot> system_v_argument(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
-  int integers = returned_in_memory(function, index) ? 1 : 0;
+  const std::optional<bool> takes_address = returned_in_memory(function, index);
+  if (!takes_address) {
+    return Error{
+        "how Rust returns the result is not known, nor where it passes the parameters; a "
+        "line of the function knows it"};
+  }
+  int integers = *takes_address ? 1 : 0;
   int vectors = 0;
   uint64_t stack = 0;
   for (Dwarf_Die& child : children(function)) {

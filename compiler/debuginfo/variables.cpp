@@ -15,6 +15,7 @@
 #include "compiler/debuginfo/location_lists.h"
 #include "compiler/debuginfo/passed.h"
 #include "compiler/debuginfo/pattern.h"
+#include "compiler/debuginfo/rust_passing.h"
 #include "compiler/debuginfo/symbols.h"
 #include "compiler/debuginfo/tls.h"
 #include "compiler/debuginfo/types.h"
@@ -266,12 +267,14 @@ Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
       may_have_moved(variable, context, place)) {
     return Error{"the compiler has changed how this function is called; a line of it knows it"};
   }
-  if (ops[0].atom == DW_OP_fbreg && int64_t(ops[0].number) >= kAboveFrame &&
-      convention_of(context.function, context.index) == Convention::SystemV) {
+  const bool is_stacked =  // the place holds the parameter, not its address
+      convention_of(context.function, context.index) == Convention::SystemV &&
+      !may_be_address(context.function, &variable.die, context.index);
+  if (ops[0].atom == DW_OP_fbreg && int64_t(ops[0].number) >= kAboveFrame && is_stacked) {
     Result<Spot> passed = translate(ops, context);
     if (passed.ok()) return passed;
   }
-  if (ops.size() == 1 && convention_of(context.function, context.index) == Convention::SystemV) {
+  if (ops.size() == 1 && is_stacked) {
     if (std::optional<Spot> slot = stack_parameter(ops[0], context.function, context.index)) {
       return std::move(*slot);
     }
