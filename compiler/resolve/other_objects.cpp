@@ -172,6 +172,7 @@ std::optional<TargetFailure> OtherObjects::add_named(const std::string& name,
 
 OtherObjects::Found OtherObjects::objects(const TargetExpr& expr, const Module* probed) {
   std::vector<OtherObject> found;
+  std::optional<TargetFailure> missing;  // of a list of objects those that are there count
   for (const std::string& part : parts_of(expr.module)) {
     std::optional<TargetFailure> failed;
     if (is_kernel(part)) {
@@ -183,10 +184,12 @@ OtherObjects::Found OtherObjects::objects(const TargetExpr& expr, const Module* 
     } else {
       failed = add_named(!part.empty() ? part : probed ? probed->path() : "*", expr, found);
     }
-    if (failed) {
+    if (failed && failed->kind != TargetFailure::NoObject) {
       return *failed;
     }
+    if (failed && !missing) missing = std::move(failed);
   }
+  if (found.empty() && missing) return *missing;
   return found;
 }
 
