@@ -2,6 +2,8 @@
 // Finds and reads tapset files.
 #include "compiler/tapset/library.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -67,12 +69,25 @@ bool names_family(const ast::ProbePoint& point) {
          point.components.front().name.find_first_not_of('*') != std::string::npos;
 }
 
+// Of the definition behind `probe`; none where it is a probe of the file's own: process.end { ... }
+std::vector<ast::ProbePoint> alias_names(std::string_view text, size_t at) {
+  std::vector<ast::ProbePoint> names;
+  for (char end = ','; end == ',';) {
+    names.push_back(dotted(next_word(text, at)));
+    at = text.find_first_not_of(" \t\r\n", at);
+    end = at < text.size() ? text[at++] : '\0';
+    if (end != ',' && end != '=' && end != '+') return {};
+    at = end == ',' ? std::min(text.find_first_not_of(" \t\r\n", at), text.size()) : at;
+  }
+  return names;
+}
+
 ast::ProbePoint first_of(const ast::ProbePoint& point) {
   return dotted(point.components.front().name);
 }
 
 template <typename T>
-void move_all(std::vector<T>& from, std::vector<T>& to) {
+void move_all(std::vector<T>&& from, std::vector<T>& to) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
@@ -98,10 +113,34 @@ std::vector<std::string> near_aliases(const std::string& first, const std::strin
   return near;
 }
 
+// What may stand behind a tapset folder, from the most special to the folder itself.
+std::vector<std::string> special_folders() {
+  utsname host = {};
+  uname(&host);
+  const std::string release = host.release;
+  const std::string version = release.substr(0, release.find_first_not_of("0123456789."));
+  const size_t dot = version.find('.');
+  const std::string family =
+      version.substr(0, dot == std::string::npos ? dot : version.find('.', dot + 1));
+  std::vector<std::string> found;
+  for (const std::string& kernel : {release, version, family}) {
+    const std::string folder = "/" + kernel;
+    if (std::find(found.begin(), found.end(), folder) != found.end()) continue;
+    found.push_back(folder + "/" + host.machine);
+    found.push_back(folder);
+  }
+  found.push_back(std::string("/") + host.machine);
+  found.emplace_back();
+  return found;
+}
+
 }  // namespace
 
 TapsetFolders tapset_folders(const std::vector<std::string>& given) {
-  TapsetFolders folders = {given, ""};
+  TapsetFolders folders;
+  for (const std::string& folder : given) {
+    for (const std::string& behind : special_folders()) folders.paths.push_back(folder + behind);
+  }
   const Result<std::string>& own = own_tapsets();
   if (own.ok()) {
     folders.paths.push_back(own.value());
@@ -112,7 +151,28 @@ TapsetFolders tapset_folders(const std::vector<std::string>& given) {
 }
 
 TapsetLibrary::TapsetLibrary(Sources& sources, TapsetFolders folders, RunLuaTapset run_lua)
-    : sources_(sources), folders_(std::move(folders)), run_lua_(std::move(run_lua)) {}
+    : sources_(sources), folders_(std::move(folders)), run_lua_(std::move(run_lua)) {
+  const std::vector<std::string> own = tapset_folders({}).paths;
+  has_others_ =
+      std::any_of(folders_.paths.begin(), folders_.paths.end(), [&](const std::string& folder) {
+        return std::find(own.begin(), own.end(), folder) == own.end();
+      });
+}
+
+// a, b[100], c%[2] = "x"
+void TapsetLibrary::scan_globals(const std::string& text, size_t at, size_t file) {
+  for (;;) {
+    at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+    const std::string name = next_word(text, at);
+    if (name.empty()) return;
+    globals_.emplace(name, file);
+    for (bool quoted = false; at < text.size() && (quoted || text[at] != ','); ++at) {
+      if (text[at] == '\n' || (text[at] == ';' && !quoted)) return;
+      if (text[at] == '"') quoted = !quoted;
+    }
+    ++at;
+  }
+}
 
 void TapsetLibrary::scan() {
   if (scanned_) return;
@@ -153,12 +213,10 @@ void TapsetLibrary::scan_file(const std::string& path) {
     only_globals = only_globals && word != "function" && word != "probe" && word != "private";
     if (!macros && word == "function") {
       functions_.emplace(next_word(text, begin), index);
+    } else if (!macros && word == "global") {
+      scan_globals(text, begin, index);
     } else if (!macros && word == "probe") {
-      do {
-        std::string name = next_word(text, begin);
-        if (!name.empty()) files_[index].aliases.push_back(dotted(name));
-        begin = text.find_first_not_of(" \t\n", begin);
-      } while (begin < text.size() && text[begin++] == ',');
+      move_all(alias_names(text, begin), files_[index].aliases);
     }
   }
   if (only_globals) files_[index].of_macros = fs::path(path).stem();
@@ -198,6 +256,11 @@ void TapsetLibrary::wanted_files(const ast::Script& script, std::vector<size_t>&
       if (!files_[i].family.empty() && name.starts_with(files_[i].family + "_")) out.push_back(i);
     }
   }
+  auto add = [&out](const auto& known, const std::string& name) {
+    if (auto found = known.find(name); found != known.end()) out.push_back(found->second);
+  };
+  for (const auto& [name, params] : used.continued) add(functions_, name);
+  for (const std::string& name : used.variables) add(globals_, name);
   for (const ast::ProbePoint* point : used.points) {
     if (is_own_point(*point) || !names_family(*point)) continue;
     for (size_t i = 0; i < files_.size(); ++i) {
@@ -241,14 +304,15 @@ void TapsetLibrary::parse_items(Merged& file, std::vector<TapsetItem> items, ast
   ast::Script parsed = parse(sources_, file.text, options, diags);
   hide_private_names(parsed, file.name, file.private_names);
   for (const ast::GlobalDecl& global : parsed.globals) shared_.insert(global.name);
-  move_all(parsed.globals, script.globals);
+  move_all(std::move(parsed.globals), script.globals);
   // Probes of a tapset that are no aliases serve its functions: begin { table[1] = "x" }.
-  move_all(parsed.probes, script.probes);
-  move_all(parsed.functions, file.functions);
-  move_all(parsed.aliases, file.aliases);
+  move_all(std::move(parsed.probes), script.probes);
+  move_all(std::move(parsed.functions), file.functions);
+  move_all(std::move(parsed.aliases), file.aliases);
 }
 
-// A function of the script hides the files' functions of that name; a file may overload its own.
+// A function of the script hides the files' functions of that name, unless it goes on to them by
+// `next`; a file may overload its own.
 bool TapsetLibrary::take_used(ast::Script& script, Diags& diags) {
   NamesUsed used = names_used(script);
   size_t parts = 0;
@@ -264,28 +328,40 @@ bool TapsetLibrary::take_used(ast::Script& script, Diags& diags) {
     }
     return false;
   };
+  auto follows = [&](const ast::FunctionDecl& function) {
+    return used.continued.contains({function.name, function.params.size()});
+  };
   ast::Script taken;
   for (Merged& file : merged_) {
     auto calls = [&](const std::string& name) { return used.functions.contains(name); };
+    auto may_follow = [&](const std::string& name) {
+      const auto found = used.continued.lower_bound({name, 0});
+      return found != used.continued.end() && found->first == name;
+    };
     std::vector<TapsetItem> items;
     move_those(file.items, items, [&](const TapsetItem& item) {
       return calls(item.is_private ? hidden_name(item.function, file.name) : item.function) ||
+             may_follow(item.function) ||
              std::any_of(item.aliases.begin(), item.aliases.end(),
                          [&](const std::string& name) { return names(dotted(name)); });
     });
     parse_items(file, std::move(items), taken, diags);
-    move_those(file.functions, taken.functions,
-               [&](const ast::FunctionDecl& function) { return calls(function.name); });
+    move_those(file.functions, taken.functions, [&](const ast::FunctionDecl& function) {
+      return calls(function.name) || follows(function);
+    });
     move_those(file.aliases, taken.aliases, [&](const ast::Alias& alias) {
       return std::any_of(alias.names.begin(), alias.names.end(), names);
     });
     for (const ast::FunctionDecl& function : taken.functions) used.functions.erase(function.name);
   }
+  for (ast::FunctionDecl& function : taken.functions) {
+    if (follows(function) && !function.priority) function.priority = 1;  // the script's have 0
+  }
   const bool more = !taken.functions.empty() || !taken.aliases.empty();
-  move_all(taken.globals, script.globals);
-  move_all(taken.probes, script.probes);
-  move_all(taken.functions, script.functions);
-  move_all(taken.aliases, script.aliases);
+  move_all(std::move(taken.globals), script.globals);
+  move_all(std::move(taken.probes), script.probes);
+  move_all(std::move(taken.functions), script.functions);
+  move_all(std::move(taken.aliases), script.aliases);
   return more;
 }
 
@@ -347,6 +423,7 @@ void TapsetLibrary::report_lack(Diags& diags) const {
 void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
   NamesUsed used = names_used(script);
   bool needed = !used.functions.empty() || used.texts || !macros_used_.empty() ||
+                !used.continued.empty() || (has_others_ && !used.variables.empty()) ||
                 std::any_of(used.points.begin(), used.points.end(),
                             [](const ast::ProbePoint* point) { return !is_own_point(*point); });
   if (!needed) return;

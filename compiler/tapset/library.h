@@ -30,7 +30,8 @@ struct TapsetFolders {
   std::string lack;  // why djtap's own tapsets are none of them; empty: they are, or are not wanted
 };
 
-// `given` (-I), then djtap's own (own_data.h).
+// `given` (-I), each behind its folders for this kernel and this machine ("6.1/x86_64", "6.1",
+// "x86_64"), then djtap's own (own_data.h).
 TapsetFolders tapset_folders(const std::vector<std::string>& given);
 
 class TapsetLibrary {
@@ -69,6 +70,7 @@ class TapsetLibrary {
   };
   void scan();
   void scan_file(const std::string& path);
+  void scan_globals(const std::string& text, size_t at, size_t file);
   // Reports points that begin as aliases do and are none of them: syscall.opne.
   void refuse_unknown(const ast::Script& script, Diags& diags) const;
   // The aliases, of the folders and the script, whose names begin with this word.
@@ -96,10 +98,12 @@ class TapsetLibrary {
 
   Sources& sources_;
   TapsetFolders folders_;
+  bool has_others_;  // folders besides djtap's own
   RunLuaTapset run_lua_;
   bool scanned_ = false;
   std::vector<File> files_;
   std::unordered_map<std::string, size_t> functions_;    // to the index in files_
+  std::unordered_map<std::string, size_t> globals_;      // to the same; private ones are not there
   std::unordered_map<std::string, std::string> macros_;  // to the path
   std::unordered_map<std::string, uint32_t> read_;       // path to its number in sources_
   std::unordered_set<size_t> wanted_;                    // indices in files_ of merged_
