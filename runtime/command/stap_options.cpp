@@ -74,9 +74,9 @@ constexpr StapOption kRows[] = {
 };
 
 // Of kprobes, of locks around globals, of the kernel module's own memory.
-constexpr std::string_view kLimitsOfStap[] = {"INTERRUPTIBLE", "KRETACTIVE", "MAXMEMORY",
-                                              "MAXSKIPPED",    "MAXTRYLOCK", "MAXUPROBES",
-                                              "TRYLOCKDELAY"};
+constexpr std::string_view kLimitsOfStap[] = {"INTERRUPTIBLE", "KRETACTIVE",  "MAXMEMORY",
+                                              "MAXSKIPPED",    "MAXTRYLOCK",  "MAXUPROBES",
+                                              "MINSTACKSPACE", "TRYLOCKDELAY"};
 
 }  // namespace
 

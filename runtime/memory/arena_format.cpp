@@ -131,8 +131,10 @@ std::string host_point(const Plan& plan, const Site& site) {
 // The probe point as pp() says it: fully resolved.
 std::string probe_point(const Plan& plan, const Site& site) {
   if (is_of_children(site) && !site.handlers.empty()) return host_point(plan, site);
+  if (site.listed.str().starts_with("thread.")) return "process." + site.listed.str();
+  if (site.syscall) return site.syscall->done ? "process.syscall.return" : "process.syscall";
   std::string text = "process(\"" + plan.modules[site.module].path + "\").";
-  if (!site.listed.empty() && !site.syscall) return text + site.listed.str();
+  if (!site.listed.empty()) return text + site.listed.str();
   text += site.kind == SiteKind::Statement ? "statement(\"" : "function(\"";
   text += site.function;
   if (!site.file.empty()) {

@@ -199,8 +199,12 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
   if (output.closed()) tell_error("DJ5012", fmt::format("output ended early: {}", output.error()));
 }
 
-bool is_by_errors(const Result<Ended>& ended) {
-  return ended.ok() && ended.value() == Ended::TooManyErrors;
+// Whether error probes take the place of end probes. A short program may end before the loop has
+// seen its last error.
+bool is_by_errors(const Result<Ended>& ended, const Options& options, const Session& session) {
+  const auto most = static_cast<uint64_t>(options.limits.max_errors);
+  return (ended.ok() && ended.value() == Ended::TooManyErrors) ||
+         (most > 0 && session.words().errors() > most);
 }
 
 void say_why_over(const Result<Ended>& ended, Session& session) {
@@ -414,7 +418,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   const TakenOut taken = take_out_probes(options, session, process, watch);
   // From here on, no handler runs in the target any more.
 
-  host_probes.run_last(taken.gone, is_by_errors(ended), drain);
+  host_probes.run_last(taken.gone, is_by_errors(ended, options, session), drain);
   drain.run(true);
   report_end(options, compiled, lua, output);
   if (options.stress) report_stress(facts, clock, compiled.program, compiled.layout);
