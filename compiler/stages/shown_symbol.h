@@ -11,4 +11,10 @@ namespace dj {
 // "@plt" too. Takes a symbol, with an offset behind it or without; cheap for symbols of C.
 std::string shown_symbol(std::string_view symbol);
 
+struct Site;
+// What Fortran or Ada calls the function of the site, where its symbol does not say it:
+// "shop.total" of shop__total. Empty: shown_symbol() knows the name, or nobody has asked debug
+// information.
+std::string_view foreign_name(const Site& site);
+
 }  // namespace dj

@@ -10,6 +10,7 @@
 #include "compiler/base/parallel.h"
 #include "compiler/base/spare_thread.h"
 #include "compiler/stages/samples.h"
+#include "compiler/stages/shown_symbol.h"
 #include "runtime/memory/stubs.h"
 #include "runtime/patch/kept_patches.h"
 #include "runtime/process/os_error.h"
@@ -89,7 +90,7 @@ void Installation::name_sites(const Plan& plan) {
   named_.reserve(plan.sites.size());
   for (const Site& site : plan.sites) {
     const uint64_t begin = site.function_begin != 0 ? site.function_begin : site.address;
-    named_.push_back({names_.add(name_of(site)), site.kind, begin});
+    named_.push_back({names_.add(name_of(site)), names_.add(foreign_name(site)), site.kind, begin});
   }
 }
 

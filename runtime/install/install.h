@@ -51,6 +51,7 @@ struct InstalledSite {
   uint64_t address = 0;  // runtime address of the instruction that the handlers precede
   char letter = 'e';     // site_letter()
   std::string symbol;    // "symbol+0x12"
+  std::string foreign;   // "shop.total+0x12", as its language calls it; empty: see shown_symbol()
   std::string module;    // path
   SiteState state = SiteState::Skipped;
   std::string reason;                      // of Int3 and Skipped
@@ -59,6 +60,9 @@ struct InstalledSite {
   uint64_t guard_traps = 0;                // how often somebody arrived at one of them
   std::vector<InstalledHandler> handlers;  // in registration order
 };
+
+// The site's "symbol+0x12" as people read it.
+std::string shown_name(const InstalledSite& site);
 
 // HandlerAt: one handler at one Plan site, as it is switched on and off.
 using HandlerAt = std::pair<SiteId, HandlerId>;
@@ -219,7 +223,8 @@ class Installation {
  private:
   Installation() = default;
   // "f+0x9": where the place's handlers run, by the site's function.
-  std::string symbol_at(SiteId id, const PatchSite& place) const;
+  // text: the symbol's, or another name for it.
+  std::string named_at(PackedText text, SiteId id, const PatchSite& place) const;
   std::vector<InstalledSite> list(bool skipped_only) const;
   void find_detours(ModuleCodes& codes, const PatchOptions& options);
   // Sites that are nothing without others (site_text.h), when some have become Skipped.
@@ -287,6 +292,7 @@ class Installation {
   std::vector<HandlerAbi> abis_;
   struct NamedSite {
     PackedText symbol;  // in names_
+    PackedText foreign;  // Site::function, if is_foreign; else empty
     SiteKind kind;
     uint64_t function_begin;  // ELF address
   };

@@ -12,6 +12,10 @@
 
 namespace dj {
 
+std::string shown_name(const InstalledSite& site) {
+  return site.foreign.empty() ? shown_symbol(site.symbol) : site.foreign;
+}
+
 std::string to_string(const InstalledSite& site) {
   std::string state = site_state_name(site.state);
   if (!site.reason.empty()) {
@@ -20,7 +24,7 @@ std::string to_string(const InstalledSite& site) {
   if (site.guards != 0) {
     state += ", " + counted(site.guard_traps, "guard trap");
   }
-  return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, shown_symbol(site.symbol),
+  return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, shown_name(site),
                      site.module, state);
 }
 
@@ -70,10 +74,10 @@ uint64_t Installation::traps_at(uint64_t address) const {
   return entry == nullptr ? 0 : abi::load(abi::trap_hits(table, abi::trap_index(table, entry)));
 }
 
-std::string Installation::symbol_at(SiteId id, const PatchSite& place) const {
+std::string Installation::named_at(PackedText text, SiteId id, const PatchSite& place) const {
   const NamedSite& named = named_[id - first_site_];
   const uint64_t begin = named.function_begin + modules_[place.module].bias;
-  return fmt::format("{}+{:#x}", names_.text(named.symbol), place.pivot() - begin);
+  return fmt::format("{}+{:#x}", names_.text(text), place.pivot() - begin);
 }
 
 std::vector<std::string> Installation::misread_tables() {
@@ -82,8 +86,11 @@ std::vector<std::string> Installation::misread_tables() {
     const PatchSite& place = patches_.sites[index];
     if (place.doubts() == 0 || guard_traps(place, place.doubts()) == 0) continue;
     if (place.owners.empty() || !misread_.insert(index).second) continue;
-    found.push_back(shown_symbol(symbol_at(place.owners[0], place)) + " " +
-                    modules_[place.module].path);
+    const NamedSite& named = named_[place.owners[0] - first_site_];
+    const bool is_foreign = named.foreign.bytes != 0;
+    const std::string name =
+        named_at(is_foreign ? named.foreign : named.symbol, place.owners[0], place);
+    found.push_back((is_foreign ? name : shown_symbol(name)) + " " + modules_[place.module].path);
   }
   return found;
 }
@@ -125,7 +132,8 @@ std::vector<InstalledSite> Installation::list(bool skipped_only) const {
       site.address = place.pivot();
       const NamedSite& named = named_[id - first_site_];
       site.letter = site_letter(named.kind);
-      site.symbol = symbol_at(id, place);
+      site.symbol = named_at(named.symbol, id, place);
+      if (named.foreign.bytes != 0) site.foreign = named_at(named.foreign, id, place);
       site.module = modules_[place.module].path;
       site.state = place.state;
       site.reason = place.reason;

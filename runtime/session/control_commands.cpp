@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <sstream>
 
 #include "compiler/base/printable.h"
-#include "compiler/stages/shown_symbol.h"
 
 namespace dj {
 namespace {
@@ -27,9 +27,10 @@ bool is_meant(const InstalledSite& site, size_t handler, const std::string& word
   if (std::isdigit(static_cast<unsigned char>(word[0]))) {
     return word == std::to_string(site.site) || word == number_of(site, handler);
   }
-  const std::string symbol = site.symbol.substr(0, site.symbol.rfind('+'));
-  return fnmatch(word.c_str(), symbol.c_str(), 0) == 0 ||
-         fnmatch(word.c_str(), shown_symbol(symbol).c_str(), 0) == 0;
+  const std::string names[] = {site.symbol, shown_name(site)};
+  return std::any_of(std::begin(names), std::end(names), [&](const std::string& name) {
+    return fnmatch(word.c_str(), name.substr(0, name.rfind('+')).c_str(), 0) == 0;
+  });
 }
 
 // `word`: those that it means; empty: all.

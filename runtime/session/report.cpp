@@ -9,7 +9,6 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
-#include "compiler/stages/shown_symbol.h"
 #include "runtime/output/tell.h"
 #include "runtime/shared/thread_table.h"
 
@@ -34,7 +33,7 @@ void warn_skipped_sites(const std::vector<InstalledSite>& sites) {
   for (const InstalledSite& site : sites) {
     // The detail in parentheses is for --probes; here sites of one kind are one line.
     if (site.state == SiteState::Skipped)
-      by_reason[site.reason.substr(0, site.reason.find(" ("))].push_back(shown_symbol(site.symbol));
+      by_reason[site.reason.substr(0, site.reason.find(" ("))].push_back(shown_name(site));
   }
   for (const auto& [reason, symbols] : by_reason) {
     std::string names = fmt::format(

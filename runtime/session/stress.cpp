@@ -46,8 +46,10 @@ std::string place_name(const std::vector<InstalledSite>& sites, uint64_t address
   const auto found = std::find_if(sites.begin(), sites.end(),
                                   [&](const auto& site) { return site.address == address; });
   if (found == sites.end()) return fmt::format("{:#x}", address);
-  const std::string symbol = found->symbol.substr(0, found->symbol.rfind('+'));
-  return fmt::format("process(\"{}\").function(\"{}\")", found->module, person_name(symbol));
+  const std::string& name = found->foreign.empty() ? found->symbol : found->foreign;
+  const std::string bare = name.substr(0, name.rfind('+'));
+  return fmt::format("process(\"{}\").function(\"{}\")", found->module,
+                     found->foreign.empty() ? person_name(bare) : bare);
 }
 
 void print_states(const std::vector<InstalledSite>& sites) {

@@ -117,14 +117,15 @@ STACKS = {"ledger.f90": ("single", ["single", "ledger"]), "parcel.adb": ("parcel
 
 
 @pytest.mark.parametrize("source", STACKS)
-def test_stacks_have_these_names(djtap_once, built, source):
-    """ppfunc() and a stack."""
+def test_stacks_and_reports_have_these_names(djtap_once, built, source):
+    """ppfunc(), a stack, the list of sites, and a switch of a site by its name."""
     name, callers = STACKS[source]
     script = f'global n probe process.function("{name}") {{ if (n++ == 0) {{ println("at ", ppfunc()) print_ubacktrace() }} }}'
-    result = djtap_once("-e", script, "-c", built(source))
+    result = djtap_once("--probes", "-e", script, "-c", built(source))
     assert f"at {name}\n" in result.stdout, result
     stack = [line for line in result.stdout.splitlines() if "+0x" in line]
     assert [caller for caller, line in zip(callers, stack) if re.search(rf"\b{re.escape(caller)}\+0x", line)] == callers, result
+    assert re.search(rf" e {re.escape(name)}\+0x0 ", result.stderr + result.stdout), result
 
 
 # Members and elements, by the subscripts of the source, and in any case where the language has none.
