@@ -25,6 +25,7 @@
 #include "runtime/output/terminal.h"
 #include "runtime/patch/coverage.h"
 #include "runtime/run/compile_for.h"
+#include "runtime/run/debug_servers.h"
 #include "runtime/run/editor.h"
 #include "runtime/run/expand.h"
 #include "runtime/run/find_places.h"
@@ -203,6 +204,7 @@ int run(const Options& options) {
     });
   if (options.clean) return clean_process(options);
   if (options.doctor) return run_doctor(options);
+  if (!options.language_server) let_servers_be_asked(options);
   if (options.list) return list_points(options);
   if (options.language_server) return serve_editor(options);
   if (options.interactive) return run_interactively(options);

@@ -19,6 +19,8 @@ NOBODY = 65534
 
 # Analyses that the tests keep go beside the build, not into the user's cache.
 os.environ["XDG_CACHE_HOME"] = str(paths.BUILD / "cache")
+# No test asks a server but those that bring their own.
+os.environ.pop("DEBUGINFOD_URLS", None)
 
 
 def pytest_addoption(parser):

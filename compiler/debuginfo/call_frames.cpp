@@ -259,7 +259,7 @@ class ForeignNames {
 
 // Of several names of one place, the one that probes show: a global one, the shortest.
 void read_stack_symbols(const ObjectFile& elf, StackInfo& out) {
-  const SymbolTable table = read_symbols(elf);
+  const SymbolTable table = read_symbols(elf, Ask::Servers);
   ForeignNames foreign(elf, table.functions);
   std::vector<Symbol> sorted = table.functions;
   std::sort(sorted.begin(), sorted.end(), [](const Symbol& a, const Symbol& b) {

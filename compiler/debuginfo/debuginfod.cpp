@@ -1,63 +1,278 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens libdebuginfod when a server is named and not before: it takes libcurl with it.
+// Opens libdebuginfod when a file is asked for and not before: it takes libcurl with it. A thread
+// asks, and is left behind where it does not come back.
 #include "compiler/debuginfo/debuginfod.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "compiler/stages/debug_servers.h"
 
 namespace dj {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+// Question: one file that is asked for. The thread that asks and the one that waits share it.
+struct Question {
+  std::string build_id;
+  int seconds = 0;
+  std::function<bool()> is_over;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  Clock::time_point heard = Clock::now();  // when libdebuginfod has called last
+  bool is_done = false, is_slow = false, is_stopped = false;
+  bool is_announced = false;  // a server has begun to send it
+  int error = 0;              // errno; 0: `path` is there
+  std::string path, url;      // of the client's cache; of the server that has sent it
+
+  // For the thread that asks alone.
+  Clock::time_point window = Clock::now();
+  long window_bytes = 0;
+};
+
 // Client: the functions of libdebuginfod that are needed; `find` null: it is not here.
 struct Client {
+  using Progress = int (*)(void* client, long done, long of);
   void* (*begin)() = nullptr;
   void (*end)(void* client) = nullptr;
+  void (*set_progress)(void* client, Progress progress) = nullptr;
+  void (*set_user_data)(void* client, void* data) = nullptr;
+  void* (*user_data)(void* client) = nullptr;
+  const char* (*url)(void* client) = nullptr;
   // Gives a descriptor of the file and its path, which the caller frees; negative: -errno. A build
   // id of length 0 is text.
   int (*find)(void* client, const unsigned char* build_id, int length, char** path) = nullptr;
 };
 
+template <typename Function>
+bool take(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
 Client open_client() {
   Client client;
   void* library = dlopen("libdebuginfod.so.1", RTLD_LAZY);
-  if (library == nullptr) return client;
-  client.begin = reinterpret_cast<decltype(client.begin)>(dlsym(library, "debuginfod_begin"));
-  client.end = reinterpret_cast<decltype(client.end)>(dlsym(library, "debuginfod_end"));
-  if (client.begin == nullptr || client.end == nullptr) return client;
-  client.find =
-      reinterpret_cast<decltype(client.find)>(dlsym(library, "debuginfod_find_debuginfo"));
-  return client;
+  if (library == nullptr) return {};
+  const bool is_whole = take(library, "debuginfod_begin", client.begin) &&
+                        take(library, "debuginfod_end", client.end) &&
+                        take(library, "debuginfod_set_progressfn", client.set_progress) &&
+                        take(library, "debuginfod_set_user_data", client.set_user_data) &&
+                        take(library, "debuginfod_get_user_data", client.user_data) &&
+                        take(library, "debuginfod_get_url", client.url) &&
+                        take(library, "debuginfod_find_debuginfo", client.find);
+  return is_whole ? client : Client();
 }
 
-std::string ask(const std::string& build_id) {
-  static const Client client = open_client();
-  void* handle = client.find != nullptr ? client.begin() : nullptr;
-  if (handle == nullptr) return {};
-  char* path = nullptr;
-  const auto* text = reinterpret_cast<const unsigned char*>(build_id.c_str());
-  const int fd = client.find(handle, text, 0, &path);
-  std::string found = fd >= 0 && path != nullptr ? path : "";
-  if (fd >= 0) close(fd);
-  free(path);
-  client.end(handle);
-  return found;
+const Client& client() {
+  static const Client opened = open_client();
+  return opened;
+}
+
+// Called about once a second while a file is on its way. of: its bytes; 0: nothing has come yet.
+// Not 0: libdebuginfod gives up.
+int go_on(void* handle, long done, long of) {
+  constexpr long kLeast = 100'000;
+  auto& question = *static_cast<std::shared_ptr<Question>*>(client().user_data(handle))->get();
+  const Clock::time_point now = Clock::now();
+  const long bytes = of > 0 ? done : 0;
+  const bool is_late =
+      question.seconds > 0 && now - question.window > std::chrono::seconds(question.seconds);
+  const bool is_slow = is_late && bytes - question.window_bytes < kLeast;
+  if (is_late) question.window = now, question.window_bytes = bytes;
+  const std::lock_guard lock(question.mutex);
+  question.heard = now;
+  question.is_slow = is_slow;
+  question.is_announced = question.is_announced || of > 0;
+  question.is_stopped = question.is_stopped || question.is_over();
+  return is_slow || question.is_stopped ? 1 : 0;
+}
+
+void ask(std::shared_ptr<Question> question) {
+  void* handle = client().begin();
+  int fd = -ENOMEM;
+  std::string path, url;
+  if (handle != nullptr) {
+    client().set_user_data(handle, &question);
+    client().set_progress(handle, go_on);
+    char* found = nullptr;
+    const auto* text = reinterpret_cast<const unsigned char*>(question->build_id.c_str());
+    fd = client().find(handle, text, 0, &found);
+    if (fd >= 0) close(fd);
+    if (fd >= 0 && found != nullptr) path = found;
+    if (const char* from = client().url(handle)) url = from;
+    free(found);
+    client().end(handle);
+  }
+  const std::lock_guard lock(question->mutex);
+  question->error = fd < 0 ? -fd : path.empty() ? ENOENT : 0;
+  question->path = std::move(path);
+  question->url = std::move(url);
+  question->is_done = true;
+  question->changed.notify_all();
+}
+
+// False: the thread has not been heard of for so long that it is left to itself.
+bool wait_for(Question& question) {
+  constexpr std::chrono::seconds kGrace(5);
+  std::unique_lock lock(question.mutex);
+  while (!question.changed.wait_for(lock, std::chrono::milliseconds(200),
+                                    [&] { return question.is_done; })) {
+    question.is_stopped = question.is_stopped || question.is_over();
+    const auto silent = Clock::now() - question.heard;
+    const bool is_lost =
+        question.seconds > 0 && silent > std::chrono::seconds(question.seconds) + kGrace;
+    if (is_lost || (question.is_stopped && silent > kGrace)) return false;
+  }
+  return true;
+}
+
+// Why the file is not the debug file of that build id; empty: it is.
+std::string what_is_wrong(const Result<ObjectFile>& file, const std::string& build_id) {
+  if (!file.ok()) return "what it sent is no ELF file";
+  if (file.value().lacks_sections()) return "what it sent is cut short";
+  const std::string& sent = file.value().build_id();
+  if (sent == build_id) return "";
+  return sent.empty() ? "what it sent has no build id" : "what it sent is of build id " + sent;
+}
+
+// Asker: the servers, and what they have answered.
+class Asker {
+ public:
+  void use(DebugServers servers) {
+    const std::lock_guard lock(mutex_);
+    servers_ = std::move(servers);
+  }
+  void let_be() {
+    const std::lock_guard lock(mutex_);
+    servers_.urls.clear();
+  }
+  bool may_ask() {
+    const std::lock_guard lock(mutex_);
+    return !servers_.urls.empty();
+  }
+  bool lacked() {
+    const std::lock_guard lock(mutex_);
+    return lacked_;
+  }
+  std::shared_ptr<ObjectFile> brought(const std::string& build_id) {
+    const std::lock_guard lock(mutex_);
+    const auto answer = answers_.find(build_id);
+    return answer != answers_.end() ? answer->second : nullptr;
+  }
+  std::shared_ptr<ObjectFile> ask_for(const std::string& build_id, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto known = answers_.find(build_id);
+    if (known != answers_.end()) return known->second;
+    if (servers_.urls.empty() || build_id.empty()) return nullptr;
+    std::shared_ptr<ObjectFile> file;
+    servers_.wait(fmt::format("asking debuginfod for the symbols of {}", name),
+                  [&] { file = ask_servers(build_id, name); });
+    if (!failure_.empty())
+      servers_.tell(std::exchange(failure_, "") + "; no server is asked any more");
+    lacked_ = lacked_ || file == nullptr;
+    return answers_[build_id] = file;
+  }
+
+ private:
+  void give_up(const std::string& why) {
+    failure_ = why;
+    servers_.urls.clear();
+  }
+
+  std::shared_ptr<ObjectFile> ask_servers(const std::string& build_id, const std::string& name) {
+    if (client().find == nullptr) {
+      give_up(
+          "DEBUGINFOD_URLS is set, but there is no libdebuginfod (Debian's package "
+          "libdebuginfod1)");
+      return nullptr;
+    }
+    const auto question = std::make_shared<Question>();
+    question->build_id = build_id;
+    question->seconds = servers_.seconds;
+    question->is_over = servers_.is_over;
+    try {
+      std::thread(ask, question).detach();
+    } catch (const std::system_error&) {
+      return nullptr;  // the system has no thread to give
+    }
+    return answer_to(*question, wait_for(*question), name);
+  }
+
+  std::shared_ptr<ObjectFile> answer_to(Question& question, bool came_back,
+                                        const std::string& name) {
+    const std::lock_guard lock(question.mutex);
+    if (question.is_stopped) {
+      servers_.urls.clear();
+      return nullptr;
+    }
+    if (!came_back || question.is_slow || question.error == ETIME || question.error == ETIMEDOUT) {
+      give_up(
+          fmt::format("{}: it does not send the debug file of {}, or sends it too slowly "
+                      "(DEBUGINFOD_TIMEOUT: {} s)",
+                      servers_.urls, name, servers_.seconds));
+      return nullptr;
+    }
+    if (question.error == ENOENT && !question.is_announced) return nullptr;  // they have none
+    if (question.error == ENOENT) {
+      give_up(
+          fmt::format("{}: it broke off while it sent the debug file of {}", servers_.urls, name));
+      return nullptr;
+    }
+    if (question.error != 0) {
+      give_up(fmt::format("{}: the debug file of {} cannot be had: {}", servers_.urls, name,
+                          std::strerror(question.error)));
+      return nullptr;
+    }
+    Result<ObjectFile> file = ObjectFile::open(question.path);
+    const std::string wrong = what_is_wrong(file, question.build_id);
+    if (wrong.empty()) return std::make_shared<ObjectFile>(file.take());
+    unlink(question.path.c_str());  // or others would believe the cache
+    give_up(fmt::format("{}: asked for the debug file of {} (build id {}), {}",
+                        question.url.empty() ? servers_.urls : question.url, name,
+                        question.build_id, wrong));
+    return nullptr;
+  }
+
+  std::mutex mutex_;
+  DebugServers servers_;
+  std::map<std::string, std::shared_ptr<ObjectFile>> answers_;  // by build id; null: none
+  bool lacked_ = false;
+  std::string failure_;  // to be told
+};
+
+Asker& asker() {
+  static Asker all;
+  return all;
 }
 
 }  // namespace
 
-std::string debug_file_of_servers(const std::string& build_id) {
-  const char* servers = getenv("DEBUGINFOD_URLS");
-  if (servers == nullptr || *servers == 0 || build_id.empty()) return {};
-  static std::mutex mutex;
-  static std::map<std::string, std::string> answers;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto [answer, is_new] = answers.try_emplace(build_id);
-  if (is_new) answer->second = ask(build_id);
-  return answer->second;
+void use_debug_servers(DebugServers servers) { asker().use(std::move(servers)); }
+void let_debug_servers_be() { asker().let_be(); }
+bool may_ask_debug_servers() { return asker().may_ask(); }
+bool debug_servers_lacked() { return asker().lacked(); }
+
+std::shared_ptr<ObjectFile> ask_for_debug_file(const std::string& build_id,
+                                               const std::string& name) {
+  return asker().ask_for(build_id, name);
+}
+
+std::shared_ptr<ObjectFile> brought_debug_file(const std::string& build_id) {
+  return asker().brought(build_id);
 }
 
 }  // namespace dj

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks debuginfod servers (DEBUGINFOD_URLS) for a file's separate debug file, as gdb and libdw do.
+// Asks debuginfod servers for separate debug files, by build id (compiler/stages/debug_servers.h).
 #pragma once
+#include <memory>
 #include <string>
+
+#include "compiler/debuginfo/object_file.h"
 
 namespace dj {
 
-// The path of the debug file of that build id (hex) in the client's cache. Empty: no servers are
-// named, they have none, or libdebuginfod is not installed. May take as long as a download; each
-// build id is asked for once. Any thread may call it.
-std::string debug_file_of_servers(const std::string& build_id);
+// The debug file of that build id (hex), from the client's cache or from a server; null: there is
+// none. name: the object that wants it, for people. May take as long as a download; asks once for
+// each build id, and no longer when a server has failed: has not answered, or has sent another
+// file. Any thread may call it.
+std::shared_ptr<ObjectFile> ask_for_debug_file(const std::string& build_id,
+                                               const std::string& name);
+// What ask_for_debug_file() has brought of that build id; null: nothing.
+std::shared_ptr<ObjectFile> brought_debug_file(const std::string& build_id);
 
 }  // namespace dj

@@ -115,7 +115,7 @@ std::unique_ptr<DwarfIndex> DwarfIndex::open(const ObjectFile& elf) {
     return nullptr;
   }
   Dwarf_Addr bias = 0;
-  index->dwarf_ = dwfl_module_getdwarf(index->file_.module(), &bias);
+  index->dwarf_ = index->file_.dwarf(&bias);
   if (!index->dwarf_) {
     return nullptr;
   }

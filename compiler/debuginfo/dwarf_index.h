@@ -99,7 +99,7 @@ class DwarfIndex {
     size_t index;
   };
   explicit DwarfIndex(const ObjectFile& elf)
-      : elf_(elf), file_(elf), rows_left_(kMostRows + elf.all().size()) {}
+      : elf_(elf), file_(elf, Ask::Servers), rows_left_(kMostRows + elf.all().size()) {}
   void add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const;
   void index_units();
   std::optional<Dwarf_Die> split_of(Dwarf_CU* skeleton);

@@ -2,7 +2,8 @@
 // open() as libdw calls it. libdw opens .dwo files, dwz files and separate debug files by names
 // that stand in debug information, and has no other way to be given them: this definition stands
 // before the C library's and gives libdw the bytes of target_file.h. All other callers get what
-// they ask the kernel for.
+// they ask the kernel for. libdw is not given libdebuginfod: it would load it, and libcurl, at each
+// start, and would believe what a server sends. debuginfod.h asks instead.
 #include "compiler/debuginfo/libdw_open.h"
 
 #include <dlfcn.h>
@@ -12,6 +13,7 @@
 
 #include <cerrno>
 #include <cstdarg>
+#include <string_view>
 
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/packed_size.h"
@@ -65,4 +67,12 @@ extern "C" int open(const char* path, int flags, ...) {
   const unsigned mode = creates ? va_arg(more, unsigned) : 0;
   va_end(more);
   return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+}
+
+extern "C" void* dlopen(const char* name, int flags) noexcept(noexcept(::dlopen(name, flags))) {
+  using Open = void* (*)(const char* name, int flags);
+  static const auto next = reinterpret_cast<Open>(dlsym(RTLD_NEXT, "dlopen"));
+  const bool asks_servers = name != nullptr && std::string_view(name).starts_with("libdebuginfod");
+  if (asks_servers && dj::is_libdw(__builtin_return_address(0))) return nullptr;
+  return next(name, flags);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/debuginfo/debuginfod.h"
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/foreign_names.h"
 #include "compiler/debuginfo/nameless.h"
@@ -41,13 +42,29 @@ const SymbolTable& Module::symbols() {
   return *symbols_;
 }
 
+bool Module::fetch_symbols() {
+  if (fetched_ || symbols().complete) return false;
+  fetched_ = true;
+  if (!ask_for_debug_file(elf_.build_id(), path())) return false;
+  first_symbols_ = std::move(symbols_);
+  nameless_added_ = false;
+  parts_.reset();
+  forget_indexes();
+  return true;
+}
+
 void Module::name_the_nameless() {
   if (nameless_added_ || symbols().complete) {
     return;
   }
   nameless_added_ = true;
   add_nameless(elf_, *symbols_);
-  starts_.clear();  // they, and the pointers to symbols, are made again
+  forget_indexes();
+}
+
+// They, and the pointers to symbols, are made again.
+void Module::forget_indexes() {
+  starts_.clear();
   by_address_.clear();
   by_name_.clear();
   mangled_.clear();

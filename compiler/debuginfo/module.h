@@ -35,6 +35,7 @@ class Module {
   const std::string& path() const { return elf_.path(); }
   std::string base_name() const;
   const ObjectFile& elf() const { return elf_; }
+  // Of the files that are here or have come from servers.
   const SymbolTable& symbols();
   // What people call the function.
   std::string name_of(const CodeFunction& function) {
@@ -43,6 +44,9 @@ class Module {
   }
   // What gdb calls the function of Fortran or Ada that begins there; empty: it is none.
   std::string foreign_name(std::string_view symbol, uint64_t begin);
+  // Asks servers for the symbols that are missing here, once. Whether more are known now. What was
+  // found before stays valid.
+  bool fetch_symbols();
   // The function is a part of another one (parts.h).
   bool is_part(const CodeFunction& function);
   // From here on its nameless functions are among the symbols (nameless.h).
@@ -80,6 +84,7 @@ class Module {
   template <class Ask>
   void for_likely(const NameMatcher& matcher, const Ask& ask);
   void index_names();
+  void forget_indexes();
   // The exported symbol of that name there; text: only if it means its version. Null: none.
   const VersionedSymbol* versioned(uint64_t address, std::string_view name,
                                    std::string_view text = {});
@@ -87,6 +92,8 @@ class Module {
 
   ObjectFile elf_;
   std::unique_ptr<SymbolTable> symbols_;
+  std::unique_ptr<SymbolTable> first_symbols_;  // from before fetch_symbols()
+  bool fetched_ = false;
   std::optional<Parts> parts_;  // of symbols_; made when first needed
   bool nameless_added_ = false;
   std::vector<const Symbol*> by_address_;  // best name first; filled when first needed

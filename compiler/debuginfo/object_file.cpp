@@ -225,6 +225,12 @@ bool ObjectFile::is_truncated() const {
   });
 }
 
+bool ObjectFile::lacks_sections() const {
+  return sections_.empty() || std::any_of(sections_.begin(), sections_.end(), [](const Section& s) {
+           return s.header.sh_type != SHT_NOBITS && s.bytes.size() != s.header.sh_size;
+         });
+}
+
 bool ObjectFile::is_program() const {
   if (header_->e_type == ET_EXEC) {
     return true;
@@ -287,8 +293,15 @@ std::string find_debug_file(const ObjectFile& elf) {
       return path;
     }
   }
-  std::string path = linked_debug_file(elf);
-  return path.empty() ? debug_file_of_servers(id) : path;
+  return linked_debug_file(elf);
+}
+
+std::shared_ptr<ObjectFile> open_debug_file(const ObjectFile& elf, Ask whom) {
+  const std::string path = find_debug_file(elf);
+  Result<ObjectFile> file = path.empty() ? Error{"none"} : ObjectFile::open_found(path);
+  if (file.ok()) return std::make_shared<ObjectFile>(file.take());
+  return whom == Ask::Servers ? ask_for_debug_file(elf.build_id(), elf.path())
+                              : brought_debug_file(elf.build_id());
 }
 
 }  // namespace dj

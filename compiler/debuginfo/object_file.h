@@ -56,6 +56,8 @@ class ObjectFile {
   std::pair<uint64_t, uint64_t> code_range() const;
   // A segment or the section headers lie behind the file's end.
   bool is_truncated() const;
+  // A section lies behind the file's end, or there are no section headers.
+  bool lacks_sections() const;
   bool position_independent() const { return header_->e_type == ET_DYN; }
   // A program, not a library: its thread-local variables have offsets known from the file.
   bool is_program() const;
@@ -103,8 +105,12 @@ std::span<const T> records(Bytes bytes) {
 // The text at `offset` of a table of strings, up to its NUL or the table's end.
 std::string_view c_string(Bytes table, uint64_t offset);
 
-// The path of the separate debug file of `elf` (by build id, by .gnu_debuglink, from
-// debuginfod servers); empty: none.
+// The path of the separate debug file of `elf` that is here (by build id, by .gnu_debuglink);
+// empty: none.
 std::string find_debug_file(const ObjectFile& elf);
+// Whether a debuginfod server may be asked for a debug file: that takes time.
+enum class Ask : uint8_t { Nobody, Servers };
+// The separate debug file that is here, or has come from a server; null: there is none.
+std::shared_ptr<ObjectFile> open_debug_file(const ObjectFile& elf, Ask whom);
 
 }  // namespace dj

@@ -137,7 +137,7 @@ void add_pieces(const ObjectFile& table, const ObjectFile& code, std::vector<Sym
 
 // The functions of the xz-packed symbol table in .gnu_debugdata; libdwfl unpacks it.
 void add_packed_functions(const ObjectFile& elf, SymbolTable& table) {
-  DwflFile file(elf);
+  DwflFile file(elf, Ask::Nobody);
   const int count = file.module() ? dwfl_module_getsymtab(file.module()) : 0;
   FunctionList list(elf, table.functions);
   for (int i = 0; i < count; i++) {
@@ -155,7 +155,7 @@ void add_packed_functions(const ObjectFile& elf, SymbolTable& table) {
 
 }  // namespace
 
-SymbolTable read_symbols(const ObjectFile& elf) {
+SymbolTable read_symbols(const ObjectFile& elf, Ask whom) {
   SymbolTable table;
   table.complete = true;
   if (add_functions(elf, SHT_SYMTAB, elf, table.functions)) {
@@ -163,22 +163,17 @@ SymbolTable read_symbols(const ObjectFile& elf) {
     settle_checked(table.functions, elf);
     return table;
   }
-  const std::string debug_path = find_debug_file(elf);
-  if (!debug_path.empty()) {
-    Result<ObjectFile> file = ObjectFile::open_found(debug_path);
-    if (file.ok()) {
-      table.debug_file = std::make_shared<ObjectFile>(file.take());
-      if (add_functions(*table.debug_file, SHT_SYMTAB, elf, table.functions)) {
-        add_pieces(*table.debug_file, elf, table.pieces);
-        settle_checked(table.functions, elf);
-        return table;
-      }
-    }
+  const bool is_packed = elf.section(".gnu_debugdata") != nullptr;
+  table.debug_file = open_debug_file(elf, is_packed ? Ask::Nobody : whom);
+  if (table.debug_file && add_functions(*table.debug_file, SHT_SYMTAB, elf, table.functions)) {
+    add_pieces(*table.debug_file, elf, table.pieces);
+    settle_checked(table.functions, elf);
+    return table;
   }
   table.complete = false;
   add_functions(elf, SHT_DYNSYM, elf, table.functions);
   add_go_functions(elf, table);
-  if (elf.section(".gnu_debugdata")) {
+  if (is_packed) {
     add_packed_functions(elf, table);
     table.complete = true;
   }

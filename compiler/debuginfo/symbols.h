@@ -33,8 +33,8 @@ struct SymbolTable {
 };
 
 // Reads .symtab; without one that of the separate debug file; without that .dynsym,
-// .gnu_debugdata and the table of Go's runtime.
-SymbolTable read_symbols(const ObjectFile& elf);
+// .gnu_debugdata and the table of Go's runtime. Servers are asked where these would be incomplete.
+SymbolTable read_symbols(const ObjectFile& elf, Ask whom = Ask::Nobody);
 // The function symbols of the file's own tables only; enough to know where code begins.
 std::vector<Symbol> own_symbols(const ObjectFile& elf);
 // Addresses of the functions that other objects can bind to, sorted.

@@ -117,9 +117,11 @@ Site site_of(const SiteRow& row, std::span<const char> text, std::span<const Han
 
 }  // namespace
 
-std::string plan_key(const Program& program, const TargetFiles& files, bool keep_calls) {
+std::string plan_key(const Program& program, const TargetFiles& files, bool keep_calls,
+                     bool asks_servers) {
   if (!files.has_target || files.first_new != 0) return "";
   std::string key = keep_calls ? "plan, calls kept\n" : "plan\n";
+  if (asks_servers) key += "what servers have, too\n";
   if (walks_stack(program)) key += "stacks\n";
   for (const Probe& probe : program.probes) {
     if (!probe.targets.empty()) return "";

@@ -16,7 +16,8 @@ namespace dj {
 
 // Says all that the plan depends on: two plans of one build of djtap with the same key are the
 // same. Empty: plans like this one are not kept. keep_calls: of resolve().
-std::string plan_key(const Program& program, const TargetFiles& files, bool keep_calls);
+std::string plan_key(const Program& program, const TargetFiles& files, bool keep_calls,
+                     bool asks_servers = false);
 
 // Whose functions some point means by a wildcard.
 enum class Wildcards : uint8_t { None, OfExecutable, OfAllObjects };

@@ -203,6 +203,17 @@ bool names_itself(PointQuery& query, const FunctionPattern& pattern,
   });
 }
 
+// A wildcard means what it matches in an object that is named, or in the program itself. What is
+// tried, '?', may as well be missing.
+void fetch_for_wildcard(PointQuery& query, const FunctionPattern& pattern,
+                        const std::vector<size_t>& objects) {
+  if (!pattern.is_wild() || query.point.optional) return;
+  const bool is_named = !pattern.object.empty() || query.component("process") != nullptr;
+  for (size_t i : objects) {
+    if (Module* file = is_named || i == 0 ? query.modules.open(i) : nullptr) file->fetch_symbols();
+  }
+}
+
 // One pattern of the argument, in all objects. Whether something was found.
 bool find_pattern(PointQuery& query, FunctionPattern pattern, Span span, const SearchObject& search,
                   PointMeaning& meaning) {
@@ -212,6 +223,7 @@ bool find_pattern(PointQuery& query, FunctionPattern pattern, Span span, const S
   if (query.diags.error_count() != errors || objects.empty()) {
     return false;
   }
+  fetch_for_wildcard(query, pattern, objects);
   if (names_itself(query, pattern, objects)) pattern.spelling = Spelling::Exact;
   SearchTally tally;
   std::vector<Site> sites;
@@ -227,6 +239,13 @@ bool find_pattern(PointQuery& query, FunctionPattern pattern, Span span, const S
     pattern.spelling = Spelling::Foreign;
     search_all(foreign);
     pattern = std::move(usual);
+  }
+  const bool is_unknown = sites.empty() && tally.ifuncs.empty() && tally.refused.empty() &&
+                          tally.missing.empty() && !query.point.optional;
+  // Another object's symbols are of no use where these have the name.
+  for (size_t n = 0; n < objects.size() && is_unknown && sites.empty(); n++) {
+    Module* file = query.modules.open(objects[n]);
+    if (file && file->fetch_symbols()) search(objects[n], *file, pattern, sites, tally);
   }
   if (sites.empty() && !query.optional && query.may_wait) {
     query.diags.warning("DJ3004", span,

@@ -136,6 +136,10 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
                "memory may get them");
   app.add_flag("!--no-cache", options.cache,
                "neither use nor keep analyses of modules in ~/.cache/djtap");
+  app.add_flag(
+      "!--no-debuginfod", options.debuginfod,
+      "ask no server that DEBUGINFOD_URLS names for symbols and debug information that are "
+      "missing here");
 }
 
 void add_output_options(CLI::App& app, Options& options) {

@@ -79,6 +79,7 @@ struct Options {
   bool writable_text = false;     // --writable-text
   bool trust_target = false;      // --trust-target: djtap keeps its rights
   bool cache = true;              // --no-cache: analyse all anew, keep nothing
+  bool debuginfod = true;         // --no-debuginfod: ask no server
   bool strict = false;            // --strict: no auto-globals
   bool json_diagnostics = false;  // --diagnostics=json
   int verbose = 0;                // -v

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 
@@ -16,14 +17,16 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience(500), kStep(100);
 constexpr const char* kErase = "\r\x1b[K";
+std::atomic<int> depth = 0;  // how many there are
 
 }  // namespace
 
-Progress::Progress(std::string what) : what_(printable(what)) {
+Progress::Progress(std::string what) : what_(printable(what)), depth_(++depth) {
   if (is_drawn_on(STDERR_FILENO)) thread_ = spare_thread([this] { show(); });
 }
 
 Progress::~Progress() {
+  --depth;
   if (!thread_) return;
   {
     std::lock_guard lock(mutex_);
@@ -33,11 +36,16 @@ Progress::~Progress() {
   thread_.reset();  // the line may have failed for want of memory; the work goes on
 }
 
+void erase_progress() {
+  if (depth > 0 && is_drawn_on(STDERR_FILENO)) std::fputs(kErase, stderr);
+}
+
 void Progress::show() {
   const auto begin = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   bool shown = false;
   while (!changed_.wait_for(lock, shown ? kStep : kPatience, [this] { return ended_; })) {
+    if (depth != depth_) continue;
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begin;
     std::fputs(fmt::format("{}djtap: {} ... {:.1f} s", kErase, what_, gone.count()).c_str(),
                stderr);

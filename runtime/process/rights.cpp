@@ -92,9 +92,21 @@ Status drop_capabilities() {
 
 // Secrets of the user's shell are none of a command's that runs as another one.
 void clear_environment() {
-  constexpr std::string_view kKept[] = {"PATH",   "TERM",    "LANG",     "LANGUAGE",
-                                        "TZ",     "COLUMNS", "LINES",    "NO_COLOR",
-                                        "TMPDIR", "CC",      "DJTAP_LOG"};
+  constexpr std::string_view kKept[] = {"PATH",
+                                        "TERM",
+                                        "LANG",
+                                        "LANGUAGE",
+                                        "TZ",
+                                        "COLUMNS",
+                                        "LINES",
+                                        "NO_COLOR",
+                                        "TMPDIR",
+                                        "CC",
+                                        "DJTAP_LOG",
+                                        "DEBUGINFOD_URLS",
+                                        "DEBUGINFOD_TIMEOUT",
+                                        "DEBUGINFOD_MAXTIME",
+                                        "DEBUGINFOD_MAXSIZE"};
   std::vector<std::string> kept;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view entry = *each;

@@ -17,6 +17,7 @@
 #include "compiler/resolve/pointers.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/resolve.h"
+#include "compiler/stages/debug_servers.h"
 #include "runtime/output/progress.h"
 #include "runtime/run/say.h"
 #include "runtime/run/target.h"
@@ -78,7 +79,8 @@ Plan find_places(const Options& options, Compiled& compiled,
   TargetFiles files = target_files(process, compiled.printers);
   files.compile_headers = compiled.compile_headers;
   const bool keeps = codes.kept_files().keeps();
-  const std::string key = keeps ? plan_key(compiled.program, files, options.calls) : "";
+  const bool asks = may_ask_debug_servers();
+  const std::string key = keeps ? plan_key(compiled.program, files, options.calls, asks) : "";
   const std::string name = "plan-" + short_name(key);
   std::optional<Plan> plan = find_kept(codes, name, key);
   const bool is_kept = plan.has_value();
@@ -89,7 +91,8 @@ Plan find_places(const Options& options, Compiled& compiled,
     const size_t said = diags.all().size();
     plan = with_progress("finding what is to be probed",
                          [&] { return resolve(compiled.program, files, diags, options.calls); });
-    std::string packed = key.empty() || diags.all().size() != said ? "" : pack_plan(*plan);
+    const bool is_final = diags.all().size() == said && !debug_servers_lacked();
+    std::string packed = key.empty() || !is_final ? "" : pack_plan(*plan);
     if (!packed.empty()) codes.plan_key = key;
     codes.keep(name, key, std::move(packed));
   } else {

@@ -12,12 +12,14 @@
 
 #include "compiler/base/own_data.h"
 #include "compiler/base/target_file.h"
+#include "compiler/stages/debug_servers.h"
 #include "runtime/patch/kept_files.h"
 #include "runtime/process/broker.h"
 #include "runtime/process/exit_watch.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rights.h"
 #include "runtime/process/view.h"
+#include "runtime/run/debug_servers.h"
 #include "runtime/run/lowering.h"
 #include "runtime/run/say.h"
 
@@ -84,7 +86,9 @@ std::optional<RightsKept> become_equal_of(const Options& options, pid_t pid, int
     Status started = Broker::start(pid, pidfd, theirs, own_paths(options));
     if (!started.ok()) return RightsKept{"DJ5013", started.error().message};
   }
+  hide_servers_secrets();
   if (!share_view(mine, theirs)) {
+    let_debug_servers_be();  // its root is read-only
     if (auto kept = enter_view_of(pid, pidfd, theirs, files)) return kept;
   } else if (options.cache) {
     KeptFiles::work_as(theirs.uids[0], theirs.gids[0]);
@@ -92,6 +96,7 @@ std::optional<RightsKept> become_equal_of(const Options& options, pid_t pid, int
   Status became = become_equal(mine, theirs);
   if (!became.ok()) return RightsKept{"DJ4006", became.error().message};
   distrust_own_users_files();
+  ask_servers_as(theirs.uids[0]);
   return check_readable(files, pid);
 }
 

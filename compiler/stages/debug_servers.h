@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether and how debuginfod servers are asked for separate debug files. compiler/debuginfo asks,
+// and what runs the stages says whom. Any thread may call these.
+#pragma once
+#include <functional>
+#include <string>
+
+namespace dj {
+
+// DebugServers: who is asked, and how a person learns of it.
+struct DebugServers {
+  std::string urls;  // DEBUGINFOD_URLS, which is also in the environment
+  // A server must send 100 KB, or what there is, in as many seconds; 0: it may take for ever.
+  int seconds = 20;
+  // Calls `ask`, which may take long, and shows what is asked for meanwhile.
+  std::function<void(const std::string& what, const std::function<void()>& ask)> wait;
+  // Tells in one line why no server is asked any more.
+  std::function<void(const std::string& why)> tell;
+  // The person does not want to wait any longer.
+  std::function<bool()> is_over;
+};
+
+// Before this call no server is asked.
+void use_debug_servers(DebugServers servers);
+// From now on no server is asked: a program would stand meanwhile.
+void let_debug_servers_be();
+bool may_ask_debug_servers();
+// A file was asked for and has not come.
+bool debug_servers_lacked();
+
+}  // namespace dj

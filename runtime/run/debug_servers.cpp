@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the environment, and shows on the terminal what is waited for.
+#include "runtime/run/debug_servers.h"
+
+#include <pwd.h>
+#include <signal.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "compiler/stages/debug_servers.h"
+#include "runtime/output/ending_signals.h"
+#include "runtime/output/progress.h"
+#include "runtime/output/tell.h"
+
+namespace dj {
+namespace {
+
+std::string_view of_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// Ctrl-C waits for the session's loop (HeldSignals); servers are not to be waited for until then.
+bool is_end_wanted() {
+  sigset_t pending, ending = ending_signals();
+  if (sigpending(&pending) != 0) return false;
+  for (int signal = 1; signal < NSIG; signal++) {
+    if (sigismember(&ending, signal) == 1 && sigismember(&pending, signal) == 1) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void let_servers_be_asked(const Options& options) {
+  const std::string_view urls = of_environment("DEBUGINFOD_URLS");
+  if (!options.debuginfod || urls.find_first_not_of(' ') == std::string_view::npos) return;
+  DebugServers servers;
+  servers.urls = urls;
+  const std::string_view seconds = of_environment("DEBUGINFOD_TIMEOUT");
+  std::from_chars(seconds.data(), seconds.data() + seconds.size(), servers.seconds);
+  servers.wait = [](const std::string& what, const std::function<void()>& ask) {
+    const Progress progress(what);
+    ask();
+  };
+  servers.tell = [](const std::string& why) {
+    erase_progress();
+    tell_warning("DJ4908", why);
+  };
+  servers.is_over = is_end_wanted;
+  use_debug_servers(std::move(servers));
+}
+
+void hide_servers_secrets() {
+  if (of_environment("DEBUGINFOD_URLS").find('@') == std::string_view::npos) return;
+  let_debug_servers_be();
+  unsetenv("DEBUGINFOD_URLS");
+}
+
+void ask_servers_as(uid_t user) {
+  if (of_environment("DEBUGINFOD_URLS").empty()) return;
+  const passwd* entry = getpwuid(user);
+  if (entry == nullptr || entry->pw_dir == nullptr) return let_debug_servers_be();
+  setenv("HOME", entry->pw_dir, 1);
+}
+
+}  // namespace dj

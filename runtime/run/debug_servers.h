@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether and how debuginfod servers are asked for what a script lacks (DEBUGINFOD_URLS).
+#pragma once
+#include <sys/types.h>
+
+#include "runtime/command/options.h"
+
+namespace dj {
+
+// From here on files of the servers that the environment names may be asked for.
+void let_servers_be_asked(const Options& options);
+// To be called before djtap takes another user's rights: what that user must not see of the servers
+// leaves the environment.
+void hide_servers_secrets();
+// To be called when djtap has taken that user's rights: the files go to this user's own cache.
+void ask_servers_as(uid_t user);
+
+}  // namespace dj
