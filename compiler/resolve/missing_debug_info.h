@@ -7,14 +7,13 @@
 
 namespace dj {
 
+// Where a person gets the debug information of this file from: a package, a server. Empty: nobody
+// knows, or a diagnostic among `told` has said so already.
+std::string where_to_get_debug_info(const std::string& path, const Diags& told);
+
+// Helps with the diagnostic that was reported last. path: of the object; empty: of no single one.
 // unreadable: as Module::why_unreadable() says it.
-inline void help_to_debug_info(Diag& diag, const std::string& unreadable = "") {
-  diag.help = "compile with -g, or install the package with its debug symbols";
-  if (unreadable.empty()) return;
-  diag.notes.push_back(unreadable);
-  diag.help =
-      "pack them with zlib (gcc -gz=zlib), unpack them (objcopy --decompress-debug-sections), or "
-      "give djtap an elfutils of 0.189 or later";
-}
+void help_to_debug_info(Diags& diags, const std::string& path = "",
+                        const std::string& unreadable = "");
 
 }  // namespace dj

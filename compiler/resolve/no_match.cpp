@@ -195,14 +195,14 @@ std::string versions_of(PointQuery& query, const FunctionPattern& pattern,
   return join(versions);
 }
 
-// Why debug information of the object of that name is not read.
-std::string unreadable_of(PointQuery& query, const std::vector<size_t>& objects,
-                          const std::string& name) {
+// The object of that name; null: it is none of these.
+Module* object_called(PointQuery& query, const std::vector<size_t>& objects,
+                      const std::string& name) {
   for (size_t i : objects) {
     Module* file = query.modules.base_name(i) == name ? query.modules.open(i) : nullptr;
-    if (file) return file->why_unreadable();
+    if (file) return file;
   }
-  return {};
+  return nullptr;
 }
 
 // No function has the name: what is near it, and where else to look.
@@ -231,6 +231,14 @@ void report_no_function(PointQuery& query, const FunctionPattern& pattern, Span 
                       (searched_all ? " is stripped, and .eh_frame knows no functions of it either"
                                     : " is stripped: what it does not export is called by its "
                                       "address (\"0x*\")"));
+  }
+  const auto lacks = std::find_if(objects.begin(), objects.end(), [&](size_t i) {
+    Module* file = query.modules.open(i);
+    return file && !file->symbols().complete;
+  });
+  if (lacks != objects.end()) {
+    const std::string package = where_to_get_debug_info(query.modules.path(*lacks), query.diags);
+    if (!package.empty()) d.notes.push_back(package);
   }
   if (!pattern.line && is_inlined(query, pattern, objects)) {
     d.notes.push_back("it is inlined wherever it is called, and such copies have no entry or exit");
@@ -267,7 +275,8 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
         query.diags.error("DJ3010", span,
                           fmt::format("source lines are not known: {} has no debug info (DWARF)",
                                       tally.without_debug_info.front()));
-    help_to_debug_info(d, unreadable_of(query, objects, tally.without_debug_info.front()));
+    Module* file = object_called(query, objects, tally.without_debug_info.front());
+    help_to_debug_info(query.diags, file ? file->path() : "", file ? file->why_unreadable() : "");
     const std::string versions = versions_of(query, pattern, objects);
     if (!versions.empty()) d.notes.push_back("of versions there is: " + versions);
     return;

@@ -166,9 +166,9 @@ std::string list_source(const ast::ProbePoint& point, const TargetFiles& files, 
   if (shown > kMaxFunctions)
     out += fmt::format("\n.. more than {} functions match\n", kMaxFunctions);
   if (shown == 0 && diags.ok()) {
-    Diag& d = diags.error("DJ3010", point.span, "no debug info (DWARF) tells the source of that");
-    const bool found = !meaning.sites.empty();
-    help_to_debug_info(d, found ? modules.open(meaning.sites[0].module)->why_unreadable() : "");
+    diags.error("DJ3010", point.span, "no debug info (DWARF) tells the source of that");
+    Module* file = !meaning.sites.empty() ? modules.open(meaning.sites[0].module) : nullptr;
+    help_to_debug_info(diags, file ? file->path() : "", file ? file->why_unreadable() : "");
   }
   return out;
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packages of files, from a folder that is made as dpkg's.
+#include "compiler/resolve/debug_package.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace dj {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Lists : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/dj_lists_XXXXXX";
+    folder_ = mkdtemp(name);
+    write("libc6:amd64.list", "/.\n/lib\n/lib/x86_64-linux-gnu/libc.so.6\n/usr/share/doc/libc6\n");
+    write("coreutils.list", "/.\n/bin\n/bin/true\n/usr/bin/env");
+    write("python3.11-minimal.list", "/.\n/usr/bin/python3.11\n");
+    write("libpython3.11:amd64.list", "/.\n/usr/lib/libpython3.11.so.1.0\n");
+    write("libsqlite3-0:amd64.list", "/.\n/usr/lib/x86_64-linux-gnu/libsqlite3.so.0.8.6\n");
+    write("libsqlite3-0-dbgsym:amd64.list", "/.\n/usr/lib/debug\n");
+    write("libc6:amd64.md5sums", "0123  usr/bin/env2\n");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+  }
+  std::string name_for(const std::string& path) const {
+    const std::optional<DebugPackage> found = debug_package_of(path, folder_.string());
+    return !found ? "" : found->name + (found->is_installed ? " installed" : "");
+  }
+  fs::path folder_;
+};
+
+TEST_F(Lists, NameTheOwnersDebugPackage) {
+  EXPECT_EQ(name_for("/bin/true"), "coreutils-dbgsym");
+  EXPECT_EQ(name_for("/usr/bin/env"), "coreutils-dbgsym");
+  EXPECT_EQ(name_for("/usr/bin/python3.11"), "python3.11-dbg");
+  EXPECT_EQ(name_for("/usr/lib/libpython3.11.so.1.0"), "libpython3.11-dbg");
+  EXPECT_EQ(name_for("/usr/lib/x86_64-linux-gnu/libsqlite3.so.0.8.6"),
+            "libsqlite3-0-dbgsym installed");
+}
+
+TEST_F(Lists, KnowTheMergedUsr) {
+  EXPECT_EQ(name_for("/lib/x86_64-linux-gnu/libc.so.6"), "libc6-dbg");
+  EXPECT_EQ(name_for("/usr/lib/x86_64-linux-gnu/libc.so.6"), "libc6-dbg");
+  EXPECT_EQ(name_for("/usr/bin/true"), "coreutils-dbgsym");
+  EXPECT_EQ(name_for("/bin/python3.11"), "python3.11-dbg");
+}
+
+TEST_F(Lists, KnowNothingOfOtherFiles) {
+  EXPECT_EQ(name_for("/home/me/true"), "");
+  EXPECT_EQ(name_for("/bin/tru"), "");
+  EXPECT_EQ(name_for("true"), "");
+  EXPECT_FALSE(debug_package_of("/bin/true", "/nonexistent"));
+}
+
+TEST_F(Lists, TheServerIsTheDistributions) {
+  write("release", "NAME=x\nID=debian\nVERSION_ID=12\n");
+  EXPECT_EQ(server_of_distribution((folder_ / "release").string()),
+            "https://debuginfod.debian.net");
+  write("release", "ID_LIKE=debian\nID=\"opensuse-tumbleweed\"\n");
+  EXPECT_EQ(server_of_distribution((folder_ / "release").string()),
+            "https://debuginfod.opensuse.org");
+  EXPECT_EQ(server_of_distribution("/nonexistent"), "https://debuginfod.elfutils.org");
+}
+
+}  // namespace
+}  // namespace dj
