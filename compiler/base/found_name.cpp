@@ -46,28 +46,48 @@ class ReaderRights {
 };
 
 // No link of /proc: those would lead to what djtap has open.
-int open_below(int folder, const std::string& path, bool is_root) {
+int open_below(int folder, const std::string& path, bool is_root, uint64_t flags = 0) {
   open_how how = {};
-  how.flags = O_PATH | O_CLOEXEC;
+  how.flags = O_PATH | O_CLOEXEC | flags;
   how.resolve = RESOLVE_NO_MAGICLINKS | (is_root ? RESOLVE_IN_ROOT : 0);
   return static_cast<int>(syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
+}
+
+int open_root(const std::string& path) {
+  return open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+// Takes over `root`, or AT_FDCWD.
+int open_as(const FileReader& reader, int root, const std::string& path, uint64_t flags) {
+  int fd = -1, why = EACCES;
+  if (const ReaderRights rights(reader); rights.ok()) {
+    fd = reopen_regular(open_below(root, path, root != AT_FDCWD, flags));
+    why = errno;
+  }
+  if (root != AT_FDCWD) close(root);
+  errno = why;
+  return fd;
+}
+
+int open_as(const FileReader& reader, const std::string& path, uint64_t flags) {
+  const int root = reader.root.empty() ? AT_FDCWD : open_root(reader.root);
+  return root < 0 && root != AT_FDCWD ? -1 : open_as(reader, root, path, flags);
 }
 
 }  // namespace
 
 int open_found_name(const std::string& path, const std::optional<FileReader>& reader) {
-  if (!reader) return open_regular(path);
-  int root = AT_FDCWD;
-  if (!reader->root.empty()) {
-    root = open(reader->root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0) return -1;
-  }
-  int fd = -1, why = EACCES;
-  if (const ReaderRights rights(*reader); rights.ok()) {
-    fd = reopen_regular(open_below(root, path, root != AT_FDCWD));
-    why = errno;
-  }
-  if (root != AT_FDCWD) close(root);
+  return reader ? open_as(*reader, path, 0) : open_regular(path);
+}
+
+int open_unlinked_name(const std::string& root, const std::string& path,
+                       const std::optional<FileReader>& reader) {
+  if (reader) return open_as(*reader, path, O_NOFOLLOW);
+  const int folder = open_root(root);
+  const int fd =
+      reopen_regular(open_below(folder >= 0 ? folder : AT_FDCWD, path, folder >= 0, O_NOFOLLOW));
+  const int why = errno;
+  if (folder >= 0) close(folder);
   errno = why;
   return fd;
 }

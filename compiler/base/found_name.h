@@ -12,6 +12,11 @@ namespace dj {
 // A regular file, for reading; -1: errno says why. reader: nothing means djtap itself.
 int open_found_name(const std::string& path, const std::optional<FileReader>& reader);
 
+// The same, but no link at the end of the path. root: where the name begins without a reader; one
+// that may not be opened is djtap's own.
+int open_unlinked_name(const std::string& root, const std::string& path,
+                       const std::optional<FileReader>& reader);
+
 // Takes over a descriptor of O_PATH and opens its file, if that is a regular one, for reading,
 // without waiting. -1: errno says why.
 int reopen_regular(int path_fd);

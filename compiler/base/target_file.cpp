@@ -23,6 +23,7 @@
 
 #include "compiler/base/found_name.h"
 #include "compiler/base/mapped_bytes.h"
+#include "compiler/base/written_file.h"
 
 namespace dj {
 namespace {
@@ -194,7 +195,7 @@ int reopen_regular(int path_fd) {
     const std::string self = fmt::format("/proc/self/fd/{}", path_fd);
     fd = open(self.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   } else {
-    errno = S_ISDIR(info.st_mode) ? EISDIR : ENXIO;
+    errno = S_ISDIR(info.st_mode) ? EISDIR : S_ISLNK(info.st_mode) ? ELOOP : ENXIO;
   }
   const int why = errno;
   close(path_fd);
@@ -216,6 +217,16 @@ Result<TargetFilePtr> open_found_file(const std::string& path) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   return of_name(all.found, path, [&] { return open_found_name(path, all.reader); });
+}
+
+int open_written_file(const std::string& root, const std::string& path) {
+  std::optional<FileReader> reader;
+  {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    reader = all.reader;
+  }
+  return open_unlinked_name(root, path, reader);
 }
 
 std::string hold_target_file(int fd, const std::string& path) {

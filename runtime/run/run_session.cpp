@@ -31,6 +31,7 @@
 #include "runtime/session/control_commands.h"
 #include "runtime/session/control_socket.h"
 #include "runtime/session/doorbell.h"
+#include "runtime/session/jit_watch.h"
 #include "runtime/session/losses.h"
 #include "runtime/session/monitor.h"
 #include "runtime/session/report.h"
@@ -66,6 +67,7 @@ struct Tracing {
   std::optional<ControlSocket>& control;
   ArmingWatch& arming;
   HostProbes& host_probes;
+  JitWatch* jit;  // null: no handler names code
 };
 
 // Of timer probes.
@@ -135,6 +137,7 @@ Result<Ended> trace(const Tracing& tracing) {
     if (!program.empty())
       tell_warning("DJ5901", fmt::format("the target executed {}: probes do not follow", program));
     if (later.poll()) tracing.arming.look();
+    if (tracing.jit != nullptr) tracing.jit->look();
     session.watch();
     if (tracing.monitor != nullptr) tracing.monitor->run(session);
     losses.look();
@@ -342,6 +345,17 @@ Result<std::optional<ExitWatch>> watch_exit(const std::optional<TracedProcess>& 
   return std::optional<ExitWatch>(std::move(watch));
 }
 
+// Null: no handler names code.
+std::unique_ptr<JitWatch> watch_made_code(const std::optional<TracedProcess>& process,
+                                          Compiled& compiled, const Session& session) {
+  if (!process || !compiled.stacks) return nullptr;
+  auto* tables = reinterpret_cast<uint8_t*>(session.header().stack_tables);
+  auto watch = std::make_unique<JitWatch>(process->pid, *compiled.stacks,
+                                          std::span(tables, compiled.stacks->room()));
+  watch->look();
+  return watch;
+}
+
 // Its wait status, if there is one to be had. Who has ended the session and sees no prompt is told
 // why.
 std::optional<int> wait_for_command(ExitWatch& watch) {
@@ -401,12 +415,13 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   try {
     ArmingWatch arming(compiled, session);
     arming.look();
+    const std::unique_ptr<JitWatch> jit = watch_made_code(process, compiled, session);
     Status armed = arm(options, session, codes, clock);
     if (!armed.ok()) return fail_arming(armed.error(), options, session, process, watch);
     // From here on, the target runs, probed and untraced.
 
     ended = trace({options, compiled, session, codes, drain, output, lua, monitor.get(), process,
-                   watch ? watch->fd() : -1, control, arming, host_probes});
+                   watch ? watch->fd() : -1, control, arming, host_probes, jit.get()});
     monitor.reset();
     codes.remember();  // of later objects
     facts = facts_for(options, session, process);

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "compiler/base/spare_thread.h"
 
@@ -18,7 +19,11 @@ namespace {
 
 constexpr size_t kAlign = 8;
 // Of modules that come later: their tables, and rows of an index.
-constexpr uint64_t kLaterBytes = 64 << 20, kIndexRows = 2048;
+constexpr uint64_t kLaterBytes = 64 << 20, kMostPlaced = 2048;
+// Of code that the program makes: pieces of its memory, texts. Address space, taken as it is used.
+constexpr uint64_t kMostMade = 1024, kMadeTexts = 16 << 20;
+constexpr uint64_t kMadeRows = JitCode::kMost * sizeof(abi::SymbolRow);
+constexpr uint64_t kIndexRows = kMostPlaced + kMostMade;
 constexpr uint64_t kIndexBytes =
     offsetof(abi::StackIndex, modules) + kIndexRows * sizeof(abi::StackModule);
 
@@ -160,19 +165,22 @@ StackTables::StackTables(const std::vector<MappedModule>& modules, ReadStackInfo
     }
     place(modules[i], file);
   }
+  made_rules_ = out.append(std::vector<abi::UnwindRule>{{.kind = abi::UnwindRule::NoRule}});
   const std::vector<uint8_t> tables = out.take();
   bytes_.resize(index + index_bytes);
   bytes_.insert(bytes_.end(), tables.begin(), tables.end());
   const abi::StackTables head = {index, max_frames};
   memcpy(bytes_.data(), &head, sizeof head);
   write_index(bytes_.data() + index);
-  used_ = room_ = align_up(bytes_.size());
-  if (!later) return;
-  for (uint64_t& at : indexes_) {
-    at = used_;
-    used_ += align_up(kIndexBytes);
-  }
-  room_ = used_ + kLaterBytes;
+  used_ = align_up(bytes_.size());
+  const auto take = [this](uint64_t bytes) {
+    return std::exchange(used_, used_ + align_up(bytes));
+  };
+  for (uint64_t& at : indexes_) at = take(kIndexBytes);
+  for (uint64_t& at : made_rows_) at = take(kMadeRows);
+  made_texts_ = take(kMadeTexts);
+  made_texts_end_ = used_;
+  room_ = used_ + (later ? kLaterBytes : 0);
 }
 
 // The same file at the same place is what it was; of several that have been at one place it cannot
@@ -199,6 +207,7 @@ std::vector<abi::StackModule> StackTables::rows() const {
     const Tables& tables = files_.at(placement.file);
     if (placement.state == Placement::Covered || !tables.row) continue;
     if (placement.state == Placement::Gone && placement.shared) continue;  // of no use to anybody
+    if (placement.state == Placement::Gone && is_made_where(placement.module)) continue;
     abi::StackModule row = *tables.row;
     row.begin = placement.module.begin;
     row.end = placement.module.end;
@@ -206,6 +215,9 @@ std::vector<abi::StackModule> StackTables::rows() const {
     row.state = (placement.state == Placement::Gone ? abi::kModuleGone : 0) |
                 (placement.shared ? abi::kModuleShared : 0);
     rows.push_back(row);
+  }
+  for (const abi::StackModule& made : made_) {
+    if (!is_mapped(made.begin, made.end)) rows.push_back(made);  // an object may have come there
   }
   std::sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
   return rows;
@@ -221,7 +233,7 @@ void StackTables::write_index(uint8_t* to) const {
 // A program that opens and closes without end, each time somewhere else, fills no index: what it
 // closed first is forgotten. Of this the others' `shared` knows nothing more.
 void StackTables::forget_oldest() {
-  while (placements_.size() > kIndexRows) {
+  while (placements_.size() > kMostPlaced) {
     auto oldest = std::find_if(placements_.begin(), placements_.end(),
                                [](const Placement& p) { return p.state != Placement::Mapped; });
     placements_.erase(oldest == placements_.end() ? placements_.begin() : oldest);
@@ -284,6 +296,74 @@ Status StackTables::read_more(const std::vector<MappedModule>& fresh, std::span<
       fmt::format("the call frames and names of {} need more than the {} MB that there "
                   "are for objects that come later; attach with -p when it is open",
                   fmt::join(failed, ", "), kLaterBytes >> 20)};
+}
+
+bool StackTables::is_mapped(uint64_t begin, uint64_t end) const {
+  return std::any_of(placements_.begin(), placements_.end(), [&](const Placement& p) {
+    return p.state == Placement::Mapped && begin < p.module.end && p.module.begin < end &&
+           files_.at(p.file).row;
+  });
+}
+
+bool StackTables::is_made_where(const MappedModule& module) const {
+  return std::any_of(made_.begin(), made_.end(), [&](const abi::StackModule& made) {
+    return made.begin < module.end && module.begin < made.end;
+  });
+}
+
+// Where the text lies, a Str; 0: there is no room.
+uint32_t StackTables::made_name(const std::string& name, std::span<uint8_t> memory) {
+  const auto [known, is_new] = made_names_.try_emplace(name, 0);
+  if (!is_new) return known->second;
+  const auto length = static_cast<uint32_t>(name.size());
+  const uint64_t bytes = align_up(sizeof length + length);
+  if (bytes > made_texts_end_ - made_texts_) return 0;
+  uint8_t* to = memory.data() + made_texts_;
+  memcpy(to, &length, sizeof length);
+  memcpy(to + sizeof length, name.data(), length);
+  known->second = static_cast<uint32_t>(made_texts_);
+  made_texts_ += bytes;
+  return known->second;
+}
+
+// Functions near each other are one module, where no object lies between them. Rows that were
+// written two calls ago are written anew: a handler that has been reading these for so long may get
+// another function's name.
+bool StackTables::name_made_code(const std::map<uint64_t, JitFunction>& functions,
+                                 const std::string& path, std::span<uint8_t> memory) {
+  constexpr uint64_t kNear = 1 << 20;
+  bool fits = true;
+  made_.clear();
+  std::vector<abi::SymbolRow> rows;
+  const uint64_t rows_at = made_rows_[made_exchanged_++ % 2];
+  const uint32_t path_at = made_name(path, memory);
+  for (const auto& [begin, function] : functions) {
+    if (is_mapped(begin, function.end)) continue;
+    const uint32_t name = made_name(function.name, memory);
+    const bool joins = !made_.empty() && begin - made_.back().end <= kNear &&
+                       function.end - made_.back().begin <= UINT32_MAX &&
+                       !is_mapped(made_.back().begin, function.end);
+    if (name == 0 || path_at == 0 || (!joins && made_.size() == kMostMade)) {
+      fits = false;
+      continue;
+    }
+    if (!joins) {
+      abi::StackModule module;
+      module.begin = module.origin = begin;
+      module.rules = made_rules_;
+      module.symbols = static_cast<uint32_t>(rows_at + rows.size() * sizeof rows[0]);
+      module.path = path_at;
+      made_.push_back(module);
+    }
+    abi::StackModule& module = made_.back();
+    rows.push_back({static_cast<uint32_t>(begin - module.origin),
+                    static_cast<uint32_t>(function.end - begin), name});
+    module.symbol_count++;
+    module.end = function.end;
+  }
+  memcpy(memory.data() + rows_at, rows.data(), rows.size() * sizeof(abi::SymbolRow));
+  exchange_index(memory);
+  return fits;
 }
 
 // The index that holds stays as it is; the one before it is nobody's (find_stack_module()).

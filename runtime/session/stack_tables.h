@@ -13,6 +13,7 @@
 #include "compiler/base/result.h"
 #include "compiler/stages/stack_info.h"
 #include "runtime/process/process.h"
+#include "runtime/session/jit_code.h"
 
 namespace dj {
 
@@ -34,6 +35,10 @@ class StackTables {
   // Handlers find what is mapped now: what came is read, what went is marked. memory: the room,
   // shared with the target. Fails for modules that there is no room for; names them.
   Status follow(const std::vector<MappedModule>& now, std::span<uint8_t> memory);
+  // The names of code that the program has made itself, instead of those from before. path: who
+  // tells of it. Code where an object is mapped is left out. False: there was no room for all.
+  bool name_made_code(const std::map<uint64_t, JitFunction>& functions, const std::string& path,
+                      std::span<uint8_t> memory);
 
  private:
   // A module's tables without its place, by what tells files apart. Null row: it cannot be read.
@@ -56,6 +61,9 @@ class StackTables {
   void write_index(uint8_t* to) const;
   Status read_more(const std::vector<MappedModule>& fresh, std::span<uint8_t> memory);
   void exchange_index(std::span<uint8_t> memory);
+  uint32_t made_name(const std::string& name, std::span<uint8_t> memory);
+  bool is_mapped(uint64_t begin, uint64_t end) const;
+  bool is_made_where(const MappedModule& module) const;
 
   ReadStackInfo read_;
   std::vector<uint8_t> bytes_;
@@ -64,6 +72,13 @@ class StackTables {
   uint64_t exchanged_ = 0;    // how often
   std::map<FileName, Tables> files_;
   std::vector<Placement> placements_;
+
+  // Of code that the program makes: rows of functions are written to two places in turn.
+  std::vector<abi::StackModule> made_;
+  std::map<std::string, uint32_t> made_names_;  // where they lie
+  uint64_t made_rows_[2] = {}, made_exchanged_ = 0;
+  uint64_t made_texts_ = 0, made_texts_end_ = 0;
+  uint32_t made_rules_ = 0;
 };
 
 }  // namespace dj

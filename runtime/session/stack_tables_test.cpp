@@ -34,12 +34,19 @@ class Tables {
     std::copy(tables_.bytes().begin(), tables_.bytes().end(), memory_.begin());
   }
   Status follow(const std::vector<MappedModule>& now) { return tables_.follow(now, memory_); }
+  bool name_made_code(const std::map<uint64_t, JitFunction>& functions) {
+    return tables_.name_made_code(functions, "map", memory_);
+  }
   // The name that is found there; empty: none.
   std::string name(uint64_t address, uint32_t unwanted) const {
     const auto* tables = reinterpret_cast<const abi::StackTables*>(memory_.data());
     const abi::StackModule module = abi::find_stack_module(tables, address, unwanted);
     if (module.symbol_count == 0) return "";
-    const auto* row = abi::in_tables<abi::SymbolRow>(tables, module.symbols);
+    const auto* rows = abi::in_tables<abi::SymbolRow>(tables, module.symbols);
+    const auto* row = abi::last_row(rows, module.symbol_count, address - module.origin);
+    if (row == nullptr || (row->size != 0 && address - module.origin - row->at >= row->size)) {
+      return "";
+    }
     const auto* text = abi::in_tables<abi::Str>(tables, row->name);
     return {text->data, text->len};
   }
@@ -110,6 +117,53 @@ TEST(StackTables, WhatThereIsNoRoomForIsSaid) {
             "that come later; attach with -p when it is open");
   EXPECT_EQ(tables.names(kAt), Names({"", "", ""}));
   EXPECT_EQ(tables.names(2 * kAt), Names({"b", "b", "b"}));
+}
+
+TEST(StackTables, CodeThatTheProgramMakesIsNamed) {
+  Tables tables({kProgram, module_at("unreadable", 2 * kAt)});
+  const uint64_t far = uint64_t{1} << 40;
+  for (int round = 0; round < 3; round++) {
+    const std::string name = "f" + std::to_string(round);
+    EXPECT_TRUE(tables.name_made_code({{kProgram.begin, {kProgram.begin + 16, "lie"}},
+                                       {kAt, {kAt + 16, name}},
+                                       {kAt + 32, {kAt + 48, "next"}},
+                                       {2 * kAt, {2 * kAt + 16, "in a file of no use"}},
+                                       {far, {far + 16, "far"}}}));
+    EXPECT_EQ(tables.names(kAt + 15), Names({name, name, name}));
+    EXPECT_EQ(tables.names(kAt + 16), Names({"", "", ""}));
+    EXPECT_EQ(tables.names(kAt + 32), Names({"next", "next", "next"}));
+    EXPECT_EQ(tables.names(2 * kAt)[0], "in a file of no use");
+    EXPECT_EQ(tables.names(far)[0], "far");
+    EXPECT_EQ(tables.names(kProgram.begin)[0], "program");
+  }
+  // An object comes where it was, and goes; then there is code again.
+  ASSERT_TRUE(tables.follow({kProgram, module_at("a", kAt)}).ok());
+  EXPECT_EQ(tables.names(kAt), Names({"a", "a", "a"}));
+  EXPECT_TRUE(tables.name_made_code({{kAt, {kAt + 16, "lie"}}}));
+  EXPECT_EQ(tables.names(kAt), Names({"a", "a", "a"}));
+  ASSERT_TRUE(tables.follow({kProgram}).ok());
+  EXPECT_TRUE(tables.name_made_code({{kAt, {kAt + 16, "g"}}}));
+  EXPECT_EQ(tables.names(kAt), Names({"g", "g", "g"}));
+  EXPECT_TRUE(tables.name_made_code({}));
+  EXPECT_EQ(tables.names(kAt), Names({"", "a", "a"}));
+}
+
+TEST(StackTables, CodeThatTheProgramMakesHasItsRoom) {
+  Tables tables({kProgram});
+  std::map<uint64_t, JitFunction> functions;
+  for (uint64_t i = 0; i < 2000; i++)  // each far from the next
+    functions[kAt + (i << 24)] = {kAt + (i << 24) + 16, "f"};
+  EXPECT_FALSE(tables.name_made_code(functions));
+  EXPECT_EQ(tables.names(kAt)[0], "f");
+  EXPECT_EQ(tables.names(kAt + (1023ull << 24))[0], "f");
+  EXPECT_EQ(tables.names(kAt + (1024ull << 24))[0], "");
+  functions.clear();
+  for (uint64_t i = 0; i < 20'000; i++)
+    functions[kAt + i * 16] = {kAt + i * 16 + 16, std::string(1000, 'n') + std::to_string(i)};
+  EXPECT_FALSE(tables.name_made_code(functions));
+  EXPECT_EQ(tables.names(kAt)[0], std::string(1000, 'n') + "0");
+  EXPECT_TRUE(tables.follow({kProgram, module_at("a", kAt << 20)}).ok());
+  EXPECT_EQ(tables.names(kAt << 20)[0], "a");
 }
 
 TEST(StackTables, WhatWasClosedFirstIsForgotten) {

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the files as soon as they are there, and reads what has been added to them.
+#include "runtime/session/jit_watch.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <sstream>
+#include <vector>
+
+#include "compiler/base/written_file.h"
+#include "runtime/output/tell.h"
+#include "runtime/process/pid_space.h"
+#include "runtime/process/process.h"
+#include "runtime/process/rights.h"
+#include "runtime/process/tracer.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kMostOfMap = 64 << 20;  // bytes of a map that are read
+constexpr uint64_t kAtOnce = 8 << 20;      // of them at one look
+constexpr std::chrono::milliseconds kStep(50), kShortest(100);
+constexpr std::chrono::seconds kLongestSearchStep(2);
+
+std::chrono::system_clock::time_point begin_of(pid_t pid) {
+  timespec up = {};
+  clock_gettime(CLOCK_BOOTTIME, &up);
+  const auto ticks = static_cast<double>(start_time(pid).value_or(0));
+  const double age =
+      static_cast<double>(up.tv_sec) - ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return std::chrono::system_clock::now() - std::chrono::seconds(static_cast<long>(age) + 2);
+}
+
+// jit-PID.dump among the files that the process has mapped: its path and inode. Empty: none.
+std::pair<std::string, uint64_t> mapped_dump(pid_t pid) {
+  std::string maps;
+  if (!read_process_file(pid, ProcessFile::Maps, maps)) return {};
+  std::istringstream lines(maps);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.ends_with(".dump")) continue;
+    std::istringstream words(line);
+    std::string range, rights, offset, device;
+    uint64_t inode = 0;
+    words >> range >> rights >> offset >> device >> inode >> std::ws;
+    std::string path;
+    std::getline(words, path);
+    const size_t name = path.rfind('/') + 1;
+    if (path.starts_with('/') && path.compare(name, 4, "jit-") == 0) return {path, inode};
+  }
+  return {};
+}
+
+}  // namespace
+
+GrowingFile::~GrowingFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+GrowingFile::Found GrowingFile::open(pid_t pid, const std::string& path,
+                                     std::chrono::system_clock::time_point older) {
+  const int fd = open_written_file(fmt::format("/proc/{}/root", pid), path);
+  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return Found::No;
+  if (fd < 0) {
+    why_ = errno == ELOOP ? "is a link"
+           : errno == ENXIO || errno == EISDIR
+               ? "is no regular file"
+               : std::string("cannot be opened: ") + strerror(errno);
+    return Found::Refused;
+  }
+  struct stat info = {};
+  const Result<Credentials> owner = credentials_of(pid);
+  const bool is_known = fstat(fd, &info) == 0 && owner.ok();
+  const bool is_older = std::chrono::system_clock::from_time_t(info.st_mtim.tv_sec) < older;
+  if (!is_known || is_older) {
+    close(fd);
+    return Found::No;
+  }
+  const auto& uids = owner.value().uids;
+  if (std::find(uids.begin(), uids.end(), info.st_uid) == uids.end()) {
+    close(fd);
+    why_ = fmt::format("belongs to user {}, not to the program's", info.st_uid);
+    return Found::Refused;
+  }
+  fd_ = fd;
+  inode_ = info.st_ino;
+  return Found::Yes;
+}
+
+bool GrowingFile::read(uint64_t at, std::span<uint8_t> bytes) const {
+  return pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(at)) ==
+         static_cast<ssize_t>(bytes.size());
+}
+
+size_t GrowingFile::read_some(uint64_t at, std::span<char> bytes) const {
+  const ssize_t count = pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(at));
+  return count > 0 ? static_cast<size_t>(count) : 0;
+}
+
+JitWatch::JitWatch(pid_t pid, StackTables& stacks, std::span<uint8_t> memory)
+    : pid_(pid),
+      stacks_(stacks),
+      memory_(memory),
+      map_path_(fmt::format("/tmp/perf-{}.map", own_numbers(pid).pid)),
+      begun_(begin_of(pid)),
+      map_(code_),
+      dump_(code_) {}
+
+void JitWatch::tell(const std::string& what, bool& told) {
+  if (!told) tell_warning("DJ5913", what);
+  told = true;
+}
+
+bool JitWatch::look_at_map() {
+  if (map_is_over_) return false;
+  if (!map_file_.is_open()) {
+    const GrowingFile::Found found = map_file_.open(pid_, map_path_, begun_);
+    map_is_over_ = found == GrowingFile::Found::Refused;
+    if (map_is_over_)
+      tell(fmt::format("{} {}: the names of compiled code that may stand there are not used",
+                       map_path_, map_file_.why()),
+           told_map_);
+    if (!map_file_.is_open()) return false;
+  }
+  std::vector<char> text(256 << 10);
+  uint64_t taken = 0;
+  while (taken < kAtOnce && map_at_ < kMostOfMap) {
+    const size_t count = map_file_.read_some(map_at_, text);
+    if (count == 0) break;
+    map_.take({text.data(), count});
+    map_at_ += count;
+    taken += count;
+  }
+  return taken > 0;
+}
+
+void JitWatch::find_dump() {
+  const Clock::time_point now = Clock::now();
+  if (now < next_search_) return;
+  next_search_ = now + search_step_;
+  search_step_ = std::min<Clock::duration>(2 * search_step_, kLongestSearchStep);
+  const auto [path, inode] = mapped_dump(pid_);
+  if (path.empty()) return;
+  const GrowingFile::Found found = dump_file_.open(pid_, path, begun_);
+  dump_is_over_ =
+      found == GrowingFile::Found::Refused || (dump_file_.is_open() && dump_file_.inode() != inode);
+  const std::string why =
+      found == GrowingFile::Found::Refused ? dump_file_.why() : "is not the file that is mapped";
+  if (dump_is_over_)
+    tell(fmt::format("{} {}: the names of compiled code that may stand there are not used", path,
+                     why),
+         told_dump_);
+  dump_path_ = path;
+}
+
+bool JitWatch::look_at_dump() {
+  if (dump_is_over_) return false;
+  if (!dump_file_.is_open()) find_dump();
+  if (!dump_file_.is_open() || dump_is_over_) return false;
+  const bool took = dump_.take(
+      [this](uint64_t at, std::span<uint8_t> bytes) { return dump_file_.read(at, bytes); });
+  dump_is_over_ = dump_.is_broken();
+  if (dump_is_over_)
+    tell(fmt::format("{} is no dump of compiled code from byte {} on: what follows is not used",
+                     dump_path_, dump_.at()),
+         told_dump_);
+  return took;
+}
+
+void JitWatch::tell_limits() {
+  if (map_.wrong_lines() > 0)
+    tell(fmt::format("{} has lines that are not \"START SIZE name\", with numbers in hexadecimal: "
+                     "they are left out",
+                     map_path_),
+         told_lines_);
+  if (map_at_ >= kMostOfMap)
+    tell(fmt::format("{}: what is behind its first {} MB is not read", map_path_, kMostOfMap >> 20),
+         told_map_);
+  if (code_.is_full())
+    tell(fmt::format("the program tells of more than {} functions that it has compiled: others "
+                     "have no names",
+                     JitCode::kMost),
+         told_room_);
+}
+
+void JitWatch::look() {
+  const Clock::time_point begin = Clock::now();
+  if (begin < next_look_) return;
+  const bool from_map = look_at_map(), from_dump = look_at_dump();
+  if ((from_map || from_dump)) tell_limits();
+  Clock::duration pause = kStep;
+  if (shown_ != code_.changes()) {
+    shown_ = code_.changes();
+    const std::string& path = dump_path_.empty() ? map_path_ : dump_path_;
+    if (!stacks_.name_made_code(code_.functions(), path, memory_))
+      tell("there is no room for the names of all code that the program compiles: some have none",
+           told_room_);
+    pause = std::max<Clock::duration>(kShortest, 20 * (Clock::now() - begin));
+  }
+  next_look_ = Clock::now() + pause;
+}
+
+}  // namespace dj

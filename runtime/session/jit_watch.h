@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// JitWatch: names code that the program compiles while it runs, for stacks and samples. Follows the
+// files in which the program tells of it: /tmp/perf-PID.map, and jit-PID.dump, which it has mapped.
+#pragma once
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/session/jit_code.h"
+#include "runtime/session/stack_tables.h"
+
+namespace dj {
+
+// GrowingFile: a file that the target writes. Closed when it goes.
+class GrowingFile {
+ public:
+  GrowingFile() = default;
+  GrowingFile(const GrowingFile&) = delete;
+  ~GrowingFile();
+  enum class Found : uint8_t { No, Yes, Refused };
+  // Below the target's root, with its rights. Refused: something else is there than a file of the
+  // target's own user; why() says what. older: a file from before that time is another process's.
+  Found open(pid_t pid, const std::string& path, std::chrono::system_clock::time_point older);
+  bool is_open() const { return fd_ >= 0; }
+  const std::string& why() const { return why_; }
+  uint64_t inode() const { return inode_; }
+  bool read(uint64_t at, std::span<uint8_t> bytes) const;  // all, or false
+  size_t read_some(uint64_t at, std::span<char> bytes) const;
+
+ private:
+  int fd_ = -1;
+  uint64_t inode_ = 0;
+  std::string why_;
+};
+
+class JitWatch {
+ public:
+  // stacks, and `memory`, where they lie for handlers, outlive this object.
+  JitWatch(pid_t pid, StackTables& stacks, std::span<uint8_t> memory);
+  JitWatch(const JitWatch&) = delete;
+  // To be called again and again. Handlers know then what the program has told by now, or some
+  // tenths of a second ago.
+  void look();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool look_at_map();
+  bool look_at_dump();
+  void find_dump();
+  void tell_limits();
+  void tell(const std::string& what, bool& told);
+
+  const pid_t pid_;
+  StackTables& stacks_;
+  const std::span<uint8_t> memory_;
+  const std::string map_path_;
+  std::chrono::system_clock::time_point begun_;  // when the process was started
+  std::string dump_path_;
+  JitCode code_;
+  PerfMap map_;
+  JitDump dump_;
+  GrowingFile map_file_, dump_file_;
+  uint64_t map_at_ = 0, shown_ = 0;
+  bool map_is_over_ = false, dump_is_over_ = false;
+  bool told_map_ = false, told_dump_ = false, told_room_ = false, told_lines_ = false;
+  Clock::time_point next_look_ = {}, next_search_ = {};
+  Clock::duration search_step_ = std::chrono::milliseconds(100);
+};
+
+}  // namespace dj
