@@ -24,7 +24,8 @@ def built(folder, words, *more):
     program = folder / "before"
     if shutil.which(words[0]) is None:
         pytest.skip(f"there is no {words[0]}")
-    done = subprocess.run([words[0], "-g", "-O1", "-foptimize-sibling-calls", "-o", program, SOURCE, *words[1:], *more], capture_output=True, text=True, check=False)
+    command = [words[0], "-g", "-O1", "-foptimize-sibling-calls", "-o", program, SOURCE, *words[1:], *more]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0 and words[0] != "gcc":
         pytest.skip(f"{words[0]} cannot link it: {done.stderr}")
     assert done.returncode == 0, done
