@@ -138,6 +138,7 @@ std::vector<std::string> special_folders() {
 
 TapsetFolders tapset_folders(const std::vector<std::string>& given) {
   TapsetFolders folders;
+  folders.are_given = !given.empty();
   for (const std::string& folder : given) {
     for (const std::string& behind : special_folders()) folders.paths.push_back(folder + behind);
   }
@@ -151,13 +152,7 @@ TapsetFolders tapset_folders(const std::vector<std::string>& given) {
 }
 
 TapsetLibrary::TapsetLibrary(Sources& sources, TapsetFolders folders, RunLuaTapset run_lua)
-    : sources_(sources), folders_(std::move(folders)), run_lua_(std::move(run_lua)) {
-  const std::vector<std::string> own = tapset_folders({}).paths;
-  has_others_ =
-      std::any_of(folders_.paths.begin(), folders_.paths.end(), [&](const std::string& folder) {
-        return std::find(own.begin(), own.end(), folder) == own.end();
-      });
-}
+    : sources_(sources), folders_(std::move(folders)), run_lua_(std::move(run_lua)) {}
 
 // a, b[100], c%[2] = "x"
 void TapsetLibrary::scan_globals(const std::string& text, size_t at, size_t file) {
@@ -423,7 +418,7 @@ void TapsetLibrary::report_lack(Diags& diags) const {
 void TapsetLibrary::complete(ast::Script& script, Diags& diags) {
   NamesUsed used = names_used(script);
   bool needed = !used.functions.empty() || used.texts || !macros_used_.empty() ||
-                !used.continued.empty() || (has_others_ && !used.variables.empty()) ||
+                !used.continued.empty() || (folders_.are_given && !used.variables.empty()) ||
                 std::any_of(used.points.begin(), used.points.end(),
                             [](const ast::ProbePoint* point) { return !is_own_point(*point); });
   if (!needed) return;

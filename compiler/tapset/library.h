@@ -28,10 +28,11 @@ using RunLuaTapset =
 struct TapsetFolders {
   std::vector<std::string> paths;
   std::string lack;  // why djtap's own tapsets are none of them; empty: they are, or are not wanted
+  bool are_given = false;  // some of them, by -I
 };
 
-// `given` (-I), each behind its folders for this kernel and this machine ("6.1/x86_64", "6.1",
-// "x86_64"), then djtap's own (own_data.h).
+// Those of `given` (-I), each behind its folders for this kernel and this machine ("6.1/x86_64",
+// "6.1", "x86_64"); then djtap's own (own_data.h).
 TapsetFolders tapset_folders(const std::vector<std::string>& given);
 
 class TapsetLibrary {
@@ -98,7 +99,6 @@ class TapsetLibrary {
 
   Sources& sources_;
   TapsetFolders folders_;
-  bool has_others_;  // folders besides djtap's own
   RunLuaTapset run_lua_;
   bool scanned_ = false;
   std::vector<File> files_;
