@@ -98,7 +98,7 @@ def test_names_values_and_stacks_of_debians_server(djtap_once, debian_server, tm
     (tmp_path / "served").mkdir()
     debug.rename(tmp_path / "served" / "p.debug")
     monkeypatch.setenv("DEBUGINFOD_URLS", debian_server(tmp_path / "served", build_id(program)))
-    result = djtap_once("-e", 'global s probe process.function("hidden") { n++; d += $depth + $r->id } probe process.function("hidden").return { r += $return } '
+    result = djtap_once("-e", 'global s probe process.function("hidden") { n++ d += $depth + $r->id } probe process.function("hidden").return { r += $return } '
                               'probe end { println(s) } probe process.function("hidden") { s = sprint_ubacktrace() }', "-c", program)
     assert result.globals["n"] == 5 and result.globals["d"] == 0 + 1 + 2 + 3 + 4 + 5 * 7, result
     assert result.globals["r"] == result.facts["sum"] - 5, result
@@ -124,7 +124,8 @@ def test_what_dwz_shares_comes_from_the_server_too(djtap_once, debian_server, tm
     program = programs[0][0]
     shared_id = build_id(tmp_path / "served" / "shared.debug")
     monkeypatch.setenv("DEBUGINFOD_URLS", debian_server(tmp_path / "served", build_id(program), shared_id))
-    result = djtap_once("-e", 'global s probe process.function("hidden") { n++; d += $r->sum[2]; s = user_string($r->name) } probe end { println(s) }', "-c", program)
+    script = 'global s probe process.function("hidden") { n++; d += $r->sum[2]; s = user_string($r->name) } probe end { println(s) }'
+    result = djtap_once("-e", script, "-c", program)
     assert result.globals == {"n": 5, "d": 15} and "seven" in result.stdout and result.stderr == "", result
     assert (tmp_path / "cache" / shared_id).is_dir(), result
 
