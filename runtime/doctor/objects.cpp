@@ -51,8 +51,9 @@ Verdict missing(Module& module) {
   const std::string unreadable = module.why_unreadable();
   const bool named =
       module.elf().section(".symtab") != nullptr || !find_debug_file(module.elf()).empty();
-  Diag diag;
-  help_to_debug_info(diag, unreadable);
+  Diags diags;
+  Diag& diag = diags.error("DJ3010", {}, "it is missing");
+  help_to_debug_info(diags, module.path(), unreadable);
   const std::string& id = module.elf().build_id();
   return {Health::Limited,
           fmt::format("{}: missing{}{}; {}", module.path(), id.empty() ? "" : ", build id " + id,
