@@ -39,6 +39,8 @@ bool is_own_point(const ast::ProbePoint& point) {
   for (const char* own : {"begin", "end", "error", "never", "oneshot", "timer", "func", "kernel"}) {
     if (first == own) return true;
   }
+  if (first == "input")
+    return point.components.size() == 1;  // input.char and input.line are aliases
   return first == "process" && point.components.size() > 1 &&
          point.components.front().argument.index() != 0;
 }
@@ -395,8 +397,8 @@ void TapsetLibrary::refuse_unknown(const ast::Script& script, Diags& diags) cons
       ast::ProbePoint bare = point;
       bare.condition = nullptr;
       const std::string spelled = print(bare);
-      if (point.optional || point.sufficient || in_lua || first == "process" ||
-          spelled.find('*') != std::string::npos)
+      if (is_own_point(point) || point.optional || point.sufficient || in_lua ||
+          first == "process" || spelled.find('*') != std::string::npos)
         continue;
       const std::vector<ast::ProbePoint> aliases = aliases_of(first, script);
       size_t used = 0;

@@ -65,8 +65,8 @@ def listed_options():
         re.findall(r"(?<![\w-])--?\w[\w-]*", unlisted.replace("\\-", "-"))) | {"--json"}
 
 
-# Options of compilers, and of scripts.
-OTHERS = re.compile(r"-(O\d|[fmg][a-z]+-.*|nostdlib)|--(rows|update|gtest_filter)\b.*")
+# Options of compilers and of cmake (test_a_setting), and of scripts.
+OTHERS = re.compile(r"-(O\d|[fmg][a-z]+-.*|nostdlib|DDJTAP_\w+=.*)|--(rows|update|gtest_filter)\b.*")
 
 
 @pytest.mark.parametrize("span", spans(r"-"))
@@ -113,7 +113,7 @@ def test_building_and_testing(tree, command):
     """Targets go to ninja, words to pytest."""
     told = subprocess.run(shlex.split(command), cwd=tree, capture_output=True, text=True, check=False, timeout=run.PATIENCE)
     noted = (tree / "noted").read_text()
-    assert told.returncode == 0 and "setup\n" in noted and f"ninja -C {tree}/build" in noted, (told, noted)
+    assert told.returncode == 0 and noted.startswith("setup build") and f"ninja -C {tree}/build" in noted, (told, noted)
     words = shlex.split(command)[1:]
     if command.startswith("scripts/build"):
         assert noted.splitlines()[-1].split()[3:] == words and "passed" not in told.stderr, (told, noted)
@@ -140,18 +140,18 @@ def test_a_test_program(command):
     assert told.returncode == 0 and re.search(r"\[  PASSED  \] [1-9]", told.stdout), told
 
 
-@pytest.mark.parametrize("setting", spans(r"[A-Z][A-Z_]+=\S+$|cmake -D"))
+@pytest.mark.parametrize("setting", spans(r"[A-Z][A-Z_]+=\S+$|(cmake )?-DDJTAP"))
 def test_a_setting(setting):
     """A variable of the environment, or of the build, that the project reads."""
     variable = re.search(r"(?:-D)?([A-Z][A-Z_]+)=", setting)[1]
-    places = ["CMakeLists.txt"] if setting.startswith("cmake") else ["runtime", "tests", "compiler", "scripts"]
+    places = ["CMakeLists.txt"] if "-D" in setting else ["runtime", "tests", "compiler", "scripts"]
     told = subprocess.run(["grep", "-rlw", variable, "--exclude=*.md", f"--exclude={os.path.basename(__file__)}", *places], cwd=paths.ROOT,
                           capture_output=True, text=True, check=False)
     assert told.stdout, setting
 
 
 def test_each_command_has_a_test():
-    """What looks like a command is of one of the kinds above, or a file that test_shown_commands.py looks for."""
-    known = r"(scripts/)?djtap\b|-|scripts/|tests/|/usr/bin/python3|pytest\b|[A-Z][A-Z_]+=|cmake -D|git clang-format$|\. scripts/"
+    """What looks like a command is of one of the kinds above, or what test_shown_commands.py or test_install.py tries."""
+    known = r"(scripts/)?djtap\b|-|scripts/|tests/|/usr/bin/python3|pytest\b|[A-Z][A-Z_]+=|cmake (-D|--install$)|git clang-format$|\. scripts/"
     looks = r"(cmake|ninja|git|pytest|ctest|make|sudo|apt|apt-get|dpkg|sh|bash|\.|env|gdb|build/\S+) \S|djtap\b"
     assert [span for _, span in pages.code_spans() if re.match(looks, span) and not re.match(known, span)] == []

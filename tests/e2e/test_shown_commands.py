@@ -52,6 +52,7 @@ def test_a_shown_command(file, command, tmp_path, program):
         command = re.sub(r"-p (\$\(.*?\)|1234)", f"-p {target.pid}", command, count=1)
         endless = ["-T", "1.5"]
     command = command.replace("doctor ./program", f"doctor {paths.victim('count')} 10")
+    command = command.replace("/usr/share/doc/djtap", str(paths.ROOT)).replace("./tinyfs", str(paths.TINYFS))
     command = command.replace("./program", f"'{paths.victim('count')} 10'").replace("build/examples/tinyfs", str(paths.TINYFS))
     for name in re.findall(r"--report (\S+)", command):
         text = (paths.ROOT / file).read_text()
