@@ -247,10 +247,13 @@ def test_a_pid_namespace_and_a_tmp_of_its_own(elsewhere):
     assert re.search(stack(), result.stdout, re.M), result
 
 
+# V8 writes its dump in large pieces: new functions all the time push out what it has said of the hot one.
 LOOP = """
 function hot(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) * i % 7; return s }
 let sum = 0;
-const timer = setInterval(() => { for (let i = 0; i < 50; i++) sum += hot(10000); process.stdout.write("") }, 1);
+const timer = setInterval(() => { for (let i = 0; i < 50; i++) sum += hot(10000);
+  for (let i = 0; i < 20; i++) new Function("return " + sum + i)();
+  process.stdout.write("") }, 1);
 process.stdin.on("data", () => {}).on("end", () => clearInterval(timer));
 """
 
