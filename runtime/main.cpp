@@ -104,12 +104,12 @@ int clean_process(const Options& options) {
   return print_result(clean_command(*options.clean), fail_attach);
 }
 
-// What is wrong with a script that was parsed, where that may be a missing tapset's macro.
-int fail_parsed(const Options& options, const Sources& sources, const TapsetLibrary& library,
-                Diags& diags) {
+// What is wrong with a script, where a word that nothing knows may be a missing tapset's macro.
+int fail_words(const Options& options, const Sources& sources, const TapsetLibrary& library,
+               Diags& diags, int exit_code) {
   library.report_lack(diags);
   print_diags(diags, sources, options);
-  return kExitSyntax;
+  return exit_code;
 }
 
 // What is wrong with its functions and probe points, or with djtap's own tapsets.
@@ -146,7 +146,7 @@ int run_script(const Options& options) {
   ast::Script script = parse_scripts(options, sources, file, parsing, diags);
   clock.done("parse");
   if (options.tidy) return print_tidy(options, sources, file, diags);
-  if (!diags.ok()) return fail_parsed(options, sources, library, diags);
+  if (!diags.ok()) return fail_words(options, sources, library, diags, kExitSyntax);
   if (auto code = answer_options(options, text.value(), script_options)) return *code;
   if (options.dump.count("ast")) show_stage(options, "ast", print(script));
   if (options.stop_after == Stage::Parse) return print_diags(diags, sources, options), kExitOk;
@@ -162,7 +162,7 @@ int run_script(const Options& options) {
   Compiled compiled{&printers, header_compiler(held->before())};
   compiled.program = check(script, {options.strict}, diags);
   clock.done("check");
-  if (!diags.ok()) return print_diags(diags, sources, options), kExitScript;
+  if (!diags.ok()) return fail_words(options, sources, library, diags, kExitScript);
   if (options.dump.count("program")) show_stage(options, "program", dump(compiled.program));
   add_own(options, compiled);
   if (options.stop_after == Stage::Check) return print_diags(diags, sources, options), kExitOk;
