@@ -52,8 +52,8 @@ def test_a_shown_command(file, command, tmp_path, program):
         command = re.sub(r"-p (\$\(.*?\)|1234)", f"-p {target.pid}", command, count=1)
         endless = ["-T", "1.5"]
     command = command.replace("doctor ./program", f"doctor {paths.victim('count')} 10")
-    command = command.replace("/usr/share/doc/djtap", str(paths.ROOT)).replace("./tinyfs", str(paths.TINYFS))
-    command = command.replace("./program", f"'{paths.victim('count')} 10'").replace("build/examples/tinyfs", str(paths.TINYFS))
+    command = command.replace("/usr/share/doc/djtap", str(paths.ROOT)).replace("./program", f"'{paths.victim('count')} 10'")
+    command = re.sub(r"build/examples/tinyfs|\./tinyfs", str(paths.TINYFS), command)
     for name in re.findall(r"--report (\S+)", command):
         text = (paths.ROOT / file).read_text()
         (tmp_path / name).write_text(re.search(r"```lua\n(-- " + re.escape(name) + r".*?)```", text, re.S)[1])

@@ -5,7 +5,7 @@ import re
 from support import paths
 
 # What the issue tracker, editors and people find: the top pages, one a room, and docs/.
-PAGES = tuple(path for path in (*sorted(paths.ROOT.glob("*.md")), *sorted(paths.ROOT.glob("*/README.md")), *sorted((paths.ROOT / "docs").glob("*.md")))
+PAGES = tuple(path for path in (*sorted(paths.ROOT.glob("*.md")), *sorted(paths.ROOT.glob("[!.]*/README.md")), *sorted((paths.ROOT / "docs").glob("*.md")))
               if not path.is_relative_to(paths.BUILD))
 
 
