@@ -106,6 +106,19 @@ bool lies_in_frame(Dwarf_Die* parameter) {
          ops[0].atom == DW_OP_fbreg;
 }
 
+// Bytes from what DW_OP_fbreg counts from up to the canonical frame address; none: not known.
+std::optional<int64_t> bytes_to_frame_address(Dwarf_Die* function, uint64_t pc, DwarfIndex& index) {
+  std::optional<Dwarf_Attribute> base = attribute(function, DW_AT_frame_base);
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (!base || dwarf_getlocation(&*base, &ops, &count) != 0 || count != 1) return std::nullopt;
+  if (ops[0].atom == DW_OP_call_frame_cfa) return 0;
+  const std::vector<Dwarf_Op> frame = index.cfa_ops(pc);  // libdw gives a register and an offset so
+  const bool is_same = frame.size() == 1 && frame[0].atom == DW_OP_bregx &&
+                       frame[0].number + DW_OP_reg0 == ops[0].atom;
+  return is_same ? std::optional(static_cast<int64_t>(frame[0].number2)) : std::nullopt;
+}
+
 }  // namespace
 
 bool is_rust(Dwarf_Die* die) {
@@ -145,6 +158,13 @@ bool may_be_address(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index
   if (!is_rust(function)) return false;
   const std::optional<Passing> passing = passing_in_rust(type_of(parameter), index);
   return !passing || passing->by_reference;
+}
+
+bool may_be_address_at(Dwarf_Die* function, Dwarf_Die* parameter, const Dwarf_Op& place,
+                       uint64_t pc, DwarfIndex& index) {
+  if (place.atom != DW_OP_fbreg || !may_be_address(function, parameter, index)) return false;
+  const std::optional<int64_t> above = bytes_to_frame_address(function, pc, index);
+  return above && static_cast<int64_t>(place.number) >= *above;
 }
 
 std::optional<bool> is_returned_in_memory_by_rust(TypeDie type, DwarfIndex& index) {

@@ -22,6 +22,11 @@ std::optional<Passing> parameter_in_rust(Dwarf_Die* parameter, DwarfIndex& index
 // Rust function's parameter.
 bool may_be_address(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index);
 
+// The same of the one place that the debug information gives at pc, if that lies above the frame:
+// on the stack of the caller, who may have put the address there. rustc describes both alike.
+bool may_be_address_at(Dwarf_Die* function, Dwarf_Die* parameter, const Dwarf_Op& place,
+                       uint64_t pc, DwarfIndex& index);
+
 // Whether a caller gives the address of a result of this type; none: not known.
 std::optional<bool> is_returned_in_memory_by_rust(TypeDie type, DwarfIndex& index);
 
