@@ -144,8 +144,11 @@ std::optional<Passing> passing_in_rust(TypeDie type, DwarfIndex& index) {
   std::vector<Scalar> parts;
   const bool known =
       is_struct(&*bare) && flatten(type, parts, index) && is_natural(&*bare, parts, index);
-  return known && (parts.size() == 1 || are_words(parts)) ? std::optional(passing_of(type, index))
-                                                          : std::nullopt;
+  // A lone floating point number travels as one, or with repr(C), of which nothing tells, as a
+  // word.
+  const bool is_single = parts.size() == 1 && !parts[0].floating;
+  return known && (is_single || are_words(parts)) ? std::optional(passing_of(type, index))
+                                                  : std::nullopt;
 }
 
 std::optional<Passing> parameter_in_rust(Dwarf_Die* parameter, DwarfIndex& index) {
