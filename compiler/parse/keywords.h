@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keywords of the language, for whoever offers words or compares with them.
+// The keywords of the script language: the editor offers them, and the parser's diagnostics compare
+// words with them.
 #pragma once
 #include <string>
 #include <vector>

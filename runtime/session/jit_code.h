@@ -21,7 +21,8 @@ class JitCode {
  public:
   static constexpr size_t kMost = 131'072;  // functions at a time
 
-  // What was there before is gone. False: the numbers cannot be those of a function.
+  // Replaces functions that overlap the new one. Returns false if the numbers cannot be a
+  // function's.
   bool add(uint64_t begin, uint64_t size, std::string_view name);
   // A collector of garbage has moved it.
   void move(uint64_t from, uint64_t to);

@@ -36,7 +36,7 @@ TEST(PerfMap, TakesLinesInPieces) {
     PerfMap map(code);
     for (size_t at = 0; at < text.size(); at += piece) map.take(text.substr(at, piece));
     EXPECT_EQ(name_at(code, 0x1010), "newer");
-    EXPECT_EQ(name_at(code, 0x1000), "");  // what was there before is gone as a whole
+    EXPECT_EQ(name_at(code, 0x1000), "");  // the new function overlaps it
     EXPECT_EQ(name_at(code, 0x200f), "g");
     EXPECT_EQ(name_at(code, 0x2010), "");
     EXPECT_EQ(name_at(code, 0x4000), "");  // its line is not complete
