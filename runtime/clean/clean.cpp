@@ -24,6 +24,7 @@
 #include "runtime/process/exit_watch.h"
 #include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/process.h"
 #include "runtime/process/remote_call.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/signal_actions.h"

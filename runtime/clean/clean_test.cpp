@@ -3,6 +3,7 @@
 #include "runtime/clean/clean.h"
 
 #include "runtime/install/trial.h"
+#include "runtime/process/process.h"
 
 namespace dj {
 namespace {

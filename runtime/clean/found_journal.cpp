@@ -14,6 +14,7 @@
 
 #include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/process.h"
 #include "runtime/process/running_memory.h"
 
 namespace dj {

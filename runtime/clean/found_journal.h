@@ -11,7 +11,6 @@
 
 #include "compiler/base/result.h"
 #include "runtime/clean/effort.h"
-#include "runtime/process/process.h"
 #include "runtime/text/journal.h"
 
 namespace dj {

@@ -12,6 +12,7 @@
 #include "runtime/doctor/patient.h"
 #include "runtime/doctor/print_findings.h"
 #include "runtime/output/tell.h"
+#include "runtime/process/process.h"
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/lazy_target.h"
 #include "runtime/run/say.h"

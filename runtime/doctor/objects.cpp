@@ -9,6 +9,7 @@
 #include "compiler/debuginfo/module.h"
 #include "compiler/resolve/missing_debug_info.h"
 #include "runtime/doctor/patient.h"
+#include "runtime/process/process.h"
 #include "runtime/run/target.h"
 
 namespace dj {

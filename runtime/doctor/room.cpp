@@ -12,6 +12,7 @@
 #include "runtime/memory/arena_place.h"
 #include "runtime/memory/session_memory.h"
 #include "runtime/memory/shared_file.h"
+#include "runtime/process/process.h"
 #include "runtime/process/remote_map.h"
 
 namespace dj {

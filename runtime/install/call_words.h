@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/patch/patch.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/text/site_text.h"
 

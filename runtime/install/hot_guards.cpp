@@ -13,6 +13,7 @@
 #include "runtime/install/install.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/stubs.h"
+#include "runtime/process/process.h"
 #include "runtime/process/remote_call.h"
 #include "runtime/shared/trap.h"
 

@@ -26,7 +26,7 @@
 #include "runtime/patch/module_code.h"
 #include "runtime/patch/patch.h"
 #include "runtime/patch/patch_plan.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 #include "runtime/process/stopped.h"
 #include "runtime/shared/fault_gates.h"
 #include "runtime/text/journal.h"
@@ -291,7 +291,7 @@ class Installation {
   std::vector<uint64_t> restorers_;  // code that signal frames return to
   std::vector<HandlerAbi> abis_;
   struct NamedSite {
-    PackedText symbol;  // in names_
+    PackedText symbol;   // in names_
     PackedText foreign;  // Site::function, if is_foreign; else empty
     SiteKind kind;
     uint64_t function_begin;  // ELF address
@@ -310,12 +310,12 @@ class Installation {
   uint64_t gates_ = 0, gates_code_ = 0;
   bool shares_trap_ = false;  // of objects that came later: SIGTRAP is the session's already
   SiteId first_site_ = 0;
-  std::optional<SiteId> loader_site_;      // not listed
-  bool samples_ = false;                   // there are timer.profile probes
-  std::optional<Journal> journal_;         // from place() on
-  std::optional<CodeIslands> code_;        // from place() on
-  std::unique_ptr<PageCopying> copying_;   // from copy_ahead() to ready()
-  std::optional<Staged> staged_;           // from ready() to arm()
+  std::optional<SiteId> loader_site_;                           // not listed
+  bool samples_ = false;                                        // there are timer.profile probes
+  std::optional<Journal> journal_;                              // from place() on
+  std::optional<CodeIslands> code_;                             // from place() on
+  std::unique_ptr<PageCopying> copying_;                        // from copy_ahead() to ready()
+  std::optional<Staged> staged_;                                // from ready() to arm()
   std::vector<std::pair<uint32_t, size_t>> samples_by_module_;  // of armed_samples(), by index
   std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
   std::map<size_t, Weighing> weighed_;     // by index of the guarded site

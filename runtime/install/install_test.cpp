@@ -4,6 +4,7 @@
 
 #include "runtime/clean/leftovers.h"
 #include "runtime/install/trial.h"
+#include "runtime/process/process.h"
 
 namespace dj {
 namespace {

@@ -14,7 +14,7 @@
 #include "compiler/base/spare_thread.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/patch/patch.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 #include "runtime/text/site_text.h"
 
 namespace dj {

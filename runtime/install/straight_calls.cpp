@@ -18,6 +18,7 @@
 #include "compiler/base/printable.h"
 #include "runtime/install/install.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/process.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/text_patch.h"
 

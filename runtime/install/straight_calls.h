@@ -21,7 +21,7 @@
 #include "compiler/base/spare_thread.h"
 #include "runtime/install/call_words.h"
 #include "runtime/patch/module_code.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 #include "runtime/process/stopped.h"
 #include "runtime/text/journal.h"
 

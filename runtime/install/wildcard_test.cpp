@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thousands of probes at once: every function, and every return, of the C library.
 #include "runtime/install/trial.h"
+#include "runtime/process/process.h"
 
 namespace dj {
 namespace {

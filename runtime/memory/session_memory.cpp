@@ -15,6 +15,7 @@
 #include "runtime/process/awake.h"
 #include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/process.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/thread_table.h"
 #include "runtime/text/journal.h"
@@ -71,7 +72,8 @@ Result<SessionMemory> SessionMemory::create_more(Stopped& stopped, uint64_t aren
 Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
                                 uint64_t journal_bytes, const ChooseStubs& choose_stubs,
                                 KnownMaps& maps) {
-  if (maps.are_old()) DJ_TRY_DO(maps.read(call.stopped().pid()));  // the call's scratch is there now
+  if (maps.are_old())
+    DJ_TRY_DO(maps.read(call.stopped().pid()));  // the call's scratch is there now
   DJ_TRY(const ProcessStatus status, read_status(call.stopped().pid()));
   DJ_TRY(const std::vector<uint64_t> bases,
          choose_places(maps, status.heap_begin, modules, choose_stubs));

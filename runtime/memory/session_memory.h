@@ -18,7 +18,7 @@
 #include "runtime/memory/known_maps.h"
 #include "runtime/memory/shared_file.h"
 #include "runtime/memory/target_maps.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 #include "runtime/process/remote_call.h"
 
 namespace dj {

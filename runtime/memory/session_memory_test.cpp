@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "runtime/process/process.h"
 #include "runtime/process/victim.h"
 #include "runtime/text/journal.h"
 

@@ -14,7 +14,7 @@
 
 #include "runtime/memory/island.h"
 #include "runtime/memory/session_memory.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 #include "runtime/text/site_text.h"
 
 namespace dj {

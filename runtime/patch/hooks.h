@@ -10,7 +10,7 @@
 #include "arch/x86_64/safety.h"
 #include "compiler/base/result.h"
 #include "runtime/patch/module_code.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 
 namespace dj {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 
 namespace dj {
 

@@ -12,7 +12,7 @@
 #include "compiler/stages/image.h"
 #include "runtime/patch/kept_files.h"
 #include "runtime/patch/patch.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 
 namespace dj {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/stages/plan.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 
 namespace dj {
 

@@ -19,7 +19,7 @@
 #include "compiler/base/spare_thread.h"
 #include "compiler/stages/plan.h"
 #include "runtime/patch/plan_cache.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 
 namespace dj {
 
@@ -99,8 +99,8 @@ class ModuleCodes {
   std::map<Key, Error> failed_;
   std::map<Key, File> files_;
   std::map<Key, std::vector<std::vector<uint64_t>>> syscall_bytes_;
-  std::set<Key> new_syscall_bytes_;         // found in this session
-  std::vector<TargetFilePtr> mapped_;       // keep the bytes of `files_`
+  std::set<Key> new_syscall_bytes_;    // found in this session
+  std::vector<TargetFilePtr> mapped_;  // keep the bytes of `files_`
   struct NewFile {
     std::string name, key, bytes;
   };

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "compiler/debuginfo/text.h"
+#include "runtime/process/process.h"
 
 namespace dj {
 namespace {
@@ -82,7 +83,9 @@ TEST_F(ReadAhead, AnswersOfAnEarlierSessionNeedNoText) {
 }
 
 TEST_F(ReadAhead, WhatNobodyAsksForIsLetGo) {
-  { codes().read_ahead(own_); }
+  {
+    codes().read_ahead(own_);
+  }
   EXPECT_LE(reads_, 1);
 }
 

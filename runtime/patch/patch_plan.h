@@ -10,7 +10,7 @@
 #include "compiler/stages/plan.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/patch/patch.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 
 namespace dj {
 

@@ -6,7 +6,7 @@
 
 #include "runtime/patch/module_code.h"
 #include "runtime/patch/patch.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 
 namespace dj {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 
 namespace dj {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 
 namespace dj {
 

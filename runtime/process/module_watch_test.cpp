@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/process/process.h"
 #include "runtime/process/victim.h"
 
 namespace dj {

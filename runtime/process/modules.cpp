@@ -296,29 +296,6 @@ std::vector<MappedModule> finish(pid_t pid, const std::vector<Mapping>& maps, Fo
 
 }  // namespace
 
-bool is_replaced(const MappedModule& module) {
-  return module.version && version_of(module.open_path) != module.version;
-}
-
-bool has_code(const MappedModule& module, uint64_t address) {
-  return !module.partial || std::any_of(module.text.begin(), module.text.end(),
-                                        [&](auto& range) { return range.contains(address); });
-}
-
-bool is_writable(const MappedModule& module, uint64_t address) {
-  return std::any_of(module.writable.begin(), module.writable.end(),
-                     [&](auto& range) { return range.contains(address); });
-}
-
-void trust_writable(std::vector<MappedModule>& modules) {
-  for (MappedModule& module : modules) module.writable.clear();
-}
-
-bool is_mapped(const MappedModule& module, const std::vector<MappedModule>& now) {
-  const auto [first, last] = std::ranges::equal_range(now, module.begin, {}, &MappedModule::begin);
-  return std::any_of(first, last, [&](const MappedModule& m) { return m.path == module.path; });
-}
-
 Result<std::vector<MappedModule>> mapped_modules(pid_t pid) {
   DJ_TRY(std::vector<Mapping> maps, read_maps(pid));
   return modules_among(pid, maps);

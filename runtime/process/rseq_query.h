@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 #include "runtime/process/stopped.h"
 
 namespace dj {

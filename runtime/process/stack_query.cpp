@@ -8,6 +8,7 @@
 
 #include "runtime/process/c_library.h"
 #include "runtime/process/elf_file.h"
+#include "runtime/process/process.h"
 #include "runtime/process/running_memory.h"
 
 namespace dj {

@@ -11,6 +11,7 @@
 
 #include "runtime/output/tell.h"
 #include "runtime/process/file_reader.h"
+#include "runtime/process/process.h"
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/say.h"
 

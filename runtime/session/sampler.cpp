@@ -13,7 +13,6 @@
 
 #include "arch/x86_64/sample.h"
 #include "runtime/process/os_error.h"
-#include "runtime/process/process.h"
 #include "runtime/process/tracer.h"
 
 namespace dj {

@@ -19,57 +19,13 @@
 #include "runtime/install/install.h"
 #include "runtime/memory/debug_list.h"
 #include "runtime/process/exit_watch.h"
-#include "runtime/process/launch.h"
 #include "runtime/process/module_watch.h"
-#include "runtime/process/process.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/semaphores.h"
 #include "runtime/session/told_words.h"
+#include "runtime/session/traced_process.h"
 
 namespace dj {
-
-// UnstartedChild: a launched program that nobody has let run yet; killed when this dies. As far as
-// its user can see it was never started.
-class UnstartedChild {
- public:
-  UnstartedChild() = default;
-  explicit UnstartedChild(pid_t pid) : pid_(pid) {}
-  UnstartedChild(UnstartedChild&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
-  UnstartedChild& operator=(UnstartedChild&& other) noexcept {
-    std::swap(pid_, other.pid_);
-    return *this;
-  }
-  ~UnstartedChild();
-  void let_run() { pid_ = 0; }
-  bool is_waiting() const { return pid_ > 0; }
-
- private:
-  pid_t pid_ = 0;
-};
-
-// TracedProcess: the target as it is before anything is done to it. A launched one stands before
-// its first constructor (launch.h) until the session lets it go (or this object dies); a running
-// one runs on.
-struct TracedProcess {
-  pid_t pid = 0;
-  bool is_child = false;
-  std::optional<Stopped> stopped;  // of a launched one
-  UnstartedChild unstarted;        // of a launched one; dies before `stopped` lets go
-  std::optional<Scout> scout;      // of a launched one; goes when the session has been created
-  std::vector<MappedModule> modules;
-  bool rseq_registered = false;  // or will be; both by find_rseq()
-  int64_t rseq_offset = 0;
-
-  // Executes the child's program.
-  static Result<TracedProcess> launch(ForkedChild child);
-  // Only looks; nothing of the process is stopped.
-  static Result<TracedProcess> open(pid_t pid);
-  // Where the threads' rseq areas are. A running process is stopped for it only if glibc does not
-  // say so.
-  Status find_rseq();
-  // Paths of its modules for resolve(): the executable first, no vdso.
-  std::vector<std::string> module_paths() const;
-};
 
 struct SessionInput {
   const Program& program;
@@ -230,9 +186,9 @@ class Session {
   PatchOptions later_options_;
   AgentPlaces agent_places_;
   std::optional<RseqArea> awaited_rseq_;  // the launched target has not set its control block yet
-  bool has_rows_ = false;       // thread_rows.h
-  uint64_t told_denied_ = 0;    // system calls (denied.h)
-  std::string gs_base_setter_;  // an object that was opened and may set the gs base
+  bool has_rows_ = false;                 // thread_rows.h
+  uint64_t told_denied_ = 0;              // system calls (denied.h)
+  std::string gs_base_setter_;            // an object that was opened and may set the gs base
   std::optional<Stopped> stopped_;
   UnstartedChild unstarted_;  // dies before stopped_
   Linked host_;

@@ -14,6 +14,7 @@
 #include "runtime/process/os_error.h"
 #include "runtime/process/own_tracee.h"
 #include "runtime/process/pid_space.h"
+#include "runtime/process/process.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/seccomp_filters.h"
 #include "runtime/session/report.h"

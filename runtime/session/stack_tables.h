@@ -12,7 +12,7 @@
 
 #include "compiler/base/result.h"
 #include "compiler/stages/stack_info.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 #include "runtime/session/jit_code.h"
 
 namespace dj {

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "runtime/process/process.h"
+
 namespace dj {
 namespace {
 

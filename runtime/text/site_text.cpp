@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/base/parallel.h"
+#include "runtime/process/process.h"
 #include "runtime/text/text_image.h"
 
 namespace dj {

@@ -9,7 +9,7 @@
 
 #include "compiler/base/result.h"
 #include "runtime/patch/patch.h"
-#include "runtime/process/process.h"
+#include "runtime/process/mapped_module.h"
 #include "runtime/process/stopped.h"
 #include "runtime/text/site_text.h"
 
